@@ -1,0 +1,164 @@
+/**
+ * Status errors: one table of reasons and codes, and the constructors that word them as kube-apiserver does.
+ * @see https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/
+ */
+import { CAUSE_REASONS, type FieldError, fieldErrorBody, formatFieldError } from './fieldErrors.ts'
+import { type GroupResource, groupResourceName } from './object.ts'
+
+export const STATUS_REASONS = {
+  BadRequest: 400,
+  Unauthorized: 401,
+  Forbidden: 403,
+  NotFound: 404,
+  MethodNotAllowed: 405,
+  NotAcceptable: 406,
+  AlreadyExists: 409,
+  Conflict: 409,
+  Gone: 410,
+  Expired: 410,
+  RequestEntityTooLarge: 413,
+  UnsupportedMediaType: 415,
+  Invalid: 422,
+  TooManyRequests: 429,
+  InternalError: 500,
+  NotImplemented: 501,
+  ServiceUnavailable: 503,
+  Timeout: 504,
+} as const
+export type StatusReason = keyof typeof STATUS_REASONS
+
+export interface StatusCause {
+  reason: string
+  message: string
+  field?: string
+}
+export interface StatusDetails {
+  name?: string
+  group?: string
+  /** By upstream's habit the resource (plural) for most errors and the kind for Invalid. */
+  kind?: string
+  uid?: string
+  causes?: StatusCause[]
+  retryAfterSeconds?: number
+}
+
+/** The JSON body that carries an error (or a success without an object). */
+export interface Status {
+  kind: 'Status'
+  apiVersion: 'v1'
+  metadata: Record<string, unknown>
+  status: 'Success' | 'Failure'
+  message?: string
+  reason?: string
+  details?: StatusDetails
+  code?: number
+}
+
+export class StatusError extends Error {
+  readonly reason: StatusReason
+  readonly code: number
+  readonly details: StatusDetails | undefined
+
+  constructor(reason: StatusReason, message: string, details?: StatusDetails, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'StatusError'
+    this.reason = reason
+    this.code = STATUS_REASONS[reason]
+    this.details = details
+  }
+
+  toStatus(): Status {
+    return {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message: this.message,
+      reason: this.reason,
+      ...(this.details && { details: this.details }),
+      code: this.code,
+    }
+  }
+
+  /** Rebuilds the error from a `Status` that another server sent. Reasons that we do not know keep their code's reason. */
+  static fromStatus(status: Partial<Status>, httpCode: number): StatusError {
+    const code = status.code ?? httpCode
+    const known = status.reason !== undefined && Object.hasOwn(STATUS_REASONS, status.reason)
+    const reason = known ? (status.reason as StatusReason) : reasonForCode(code)
+    return new StatusError(reason, status.message ?? `the server answered ${code}`, status.details)
+  }
+}
+
+export function isStatusError(error: unknown, ...reasons: StatusReason[]): error is StatusError {
+  return error instanceof StatusError && (reasons.length === 0 || reasons.includes(error.reason))
+}
+
+function reasonForCode(code: number): StatusReason {
+  for (const [reason, value] of Object.entries(STATUS_REASONS)) if (value === code) return reason as StatusReason
+  return code >= 500 ? 'InternalError' : 'BadRequest'
+}
+
+const detailsOf = (gr: GroupResource, name?: string): StatusDetails => ({
+  ...(name && { name }),
+  ...(gr.group && { group: gr.group }),
+  kind: gr.resource,
+})
+
+export const statusError = {
+  badRequest: (message: string) => new StatusError('BadRequest', message),
+  unauthorized: () => new StatusError('Unauthorized', 'Unauthorized'),
+  notFound: (gr: GroupResource, name: string) =>
+    new StatusError('NotFound', `${groupResourceName(gr)} "${name}" not found`, detailsOf(gr, name)),
+  alreadyExists: (gr: GroupResource, name: string) =>
+    new StatusError('AlreadyExists', `${groupResourceName(gr)} "${name}" already exists`, detailsOf(gr, name)),
+  conflict: (gr: GroupResource, name: string, why: string, causes?: StatusCause[]) =>
+    new StatusError('Conflict', `Operation cannot be fulfilled on ${groupResourceName(gr)} "${name}": ${why}`, {
+      ...detailsOf(gr, name),
+      ...(causes && { causes }),
+    }),
+  /** `name` is the object's name; field errors become causes. */
+  invalid: (kind: { group: string; kind: string }, name: string, errors: readonly FieldError[]) =>
+    new StatusError(
+      'Invalid',
+      `${kind.group ? `${kind.kind}.${kind.group}` : kind.kind} "${name}" is invalid: ${joinErrors(errors)}`,
+      {
+        ...(name && { name }),
+        ...(kind.group && { group: kind.group }),
+        kind: kind.kind,
+        causes: errors.map(e => ({
+          reason: CAUSE_REASONS[e.type],
+          message: fieldErrorBody(e),
+          field: e.field === '' ? '<nil>' : e.field,
+        })),
+      },
+    ),
+  forbidden: (gr: GroupResource, name: string, why: string) =>
+    new StatusError(
+      'Forbidden',
+      name === ''
+        ? `${groupResourceName(gr)} is forbidden: ${why}`
+        : `${groupResourceName(gr)} "${name}" is forbidden: ${why}`,
+      detailsOf(gr, name),
+    ),
+  expired: (message: string) => new StatusError('Expired', message),
+  methodNotAllowed: (gr: GroupResource, verb: string) =>
+    new StatusError(
+      'MethodNotAllowed',
+      `${verb} is not supported on resources of kind "${groupResourceName(gr)}"`,
+      detailsOf(gr),
+    ),
+  internal: (error: unknown) =>
+    new StatusError(
+      'InternalError',
+      `Internal error occurred: ${error instanceof Error ? error.message : String(error)}`,
+      {
+        causes: [{ reason: 'InternalError', message: error instanceof Error ? error.message : String(error) }],
+      },
+      { cause: error },
+    ),
+}
+
+function joinErrors(errors: readonly FieldError[]): string {
+  if (errors.length === 1) return formatFieldError(errors[0]!)
+  return `[${errors.map(formatFieldError).join(', ')}]`
+}

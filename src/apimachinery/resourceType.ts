@@ -1,0 +1,52 @@
+/**
+ * A kind as a space serves it: the same descriptor for built-in kinds, for Orrery's own and for CustomResourceDefinitions.
+ * One descriptor stands for one served version; all versions of a resource share `group`, `resource` and `storageVersion`.
+ */
+import type { Schema } from './schema.ts'
+
+/** A `kubectl get` column. @see https://kubernetes.io/docs/reference/using-api/api-concepts/#table-fetches */
+export interface ColumnDefinition {
+  name: string
+  type: 'string' | 'integer' | 'number' | 'boolean' | 'date'
+  format?: string
+  description?: string
+  /** 0 is always shown; greater only with `-o wide`. */
+  priority?: number
+  /** Simple JSONPath such as `.status.phase`; built-in kinds leave it out and bring a printer function instead. */
+  jsonPath?: string
+}
+
+export interface ScalePaths {
+  specReplicasPath: string
+  statusReplicasPath: string
+  labelSelectorPath?: string
+}
+
+export interface ResourceType {
+  readonly group: string
+  readonly version: string
+  /** Lower-case plural: the URL segment. */
+  readonly resource: string
+  readonly singular: string
+  readonly kind: string
+  readonly listKind: string
+  readonly shortNames: readonly string[]
+  readonly categories: readonly string[]
+  readonly namespaced: boolean
+  /** Subset of create, delete, deletecollection, get, list, patch, update, watch. */
+  readonly verbs: readonly string[]
+  /** The version that the store holds. */
+  readonly storageVersion: string
+  /** Names of sub-resources that it serves (`status`, `scale`, `token`, `approval`, …). */
+  readonly subresources: readonly string[]
+  /** Where `/scale` finds its numbers; present exactly when `subresources` has `scale`. */
+  readonly scale?: ScalePaths
+  /** Whole-object schema; `undefined` accepts anything. */
+  readonly schema: Schema | undefined
+  /** Columns of `kubectl get`; empty means Name and Age (or the printer of a built-in kind). */
+  readonly columns: readonly ColumnDefinition[]
+  /** JSONPaths usable in field selectors beside metadata.name and metadata.namespace. */
+  readonly selectableFields: readonly string[]
+  /** What defines it: code, or the CRD of the space. Strategies for built-in kinds are looked up by group and resource. */
+  readonly origin: 'builtin' | 'crd'
+}

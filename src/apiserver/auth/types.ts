@@ -1,0 +1,50 @@
+/** Who asks, what for, and whether they may: the contracts between the request pipeline, authenticators and authorizers. */
+import type { X509Certificate } from 'node:crypto'
+
+export interface UserInfo {
+  name: string
+  uid?: string
+  groups: readonly string[]
+  extra?: Readonly<Record<string, readonly string[]>>
+}
+
+export interface Credentials {
+  /** The client's certificate, already verified against our client CA. */
+  certificate?: X509Certificate
+  /** The bearer token, without `Bearer `. */
+  token?: string
+}
+
+export interface Authentication {
+  user: UserInfo
+  /** The space that the credential belongs to, when it implies one (ServiceAccount tokens). */
+  space?: string
+  audiences?: readonly string[]
+}
+
+export interface Authenticator {
+  /** `undefined`: no credential that this authenticator knows. @throws StatusError Unauthorized for a bad one */
+  authenticate(credentials: Credentials): Promise<Authentication | undefined>
+}
+
+/** One question to an authorizer. @see https://kubernetes.io/docs/reference/access-authn-authz/authorization/ */
+export interface Attributes {
+  user: UserInfo
+  /** Logical-cluster id, or `*`. */
+  space: string
+  verb: string
+  /** Resource requests only; `undefined` for non-resource paths. */
+  resource?: { group: string; version: string; resource: string; subresource: string; namespace: string; name: string }
+  /** Path without the space prefix; for non-resource requests. */
+  path: string
+}
+
+export interface Decision {
+  allowed: boolean
+  /** Why; shown to the user when denied, logged when allowed. */
+  reason: string
+}
+
+export interface Authorizer {
+  authorize(attributes: Attributes): Promise<Decision>
+}

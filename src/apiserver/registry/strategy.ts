@@ -1,0 +1,33 @@
+/**
+ * What differs from kind to kind in the order of a write. The order itself is `generic.ts`; a strategy is small, pure and
+ * does no I/O. Objects are given already decoded, pruned and named; hooks change them in place.
+ */
+import type { FieldError } from '../../apimachinery/fieldErrors.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
+
+export interface Strategy {
+  /** Fills what the user left out, as upstream's defaulting functions of the storage version do. Idempotent. */
+  applyDefaults?(object: KubeObject): void
+  /** Clears or sets what a client may not say at creation (status, allocated fields). Generation is done by the registry. */
+  prepareForCreate?(object: KubeObject): void
+  /** The same for updates of the main resource: carries over what only sub-resources may change. */
+  prepareForUpdate?(object: KubeObject, old: KubeObject): void
+  /** Errors of a new object, metadata excluded, in upstream's words and order. */
+  validate?(object: KubeObject): FieldError[]
+  /** Errors of the change alone (immutable fields). `validate` runs too, before it. */
+  validateUpdate?(object: KubeObject, old: KubeObject): FieldError[]
+  /** Errors of an update of `/status`. */
+  validateStatusUpdate?(object: KubeObject, old: KubeObject): FieldError[]
+  /** How names of this kind must look. Default: DNS-1123 subdomain. */
+  nameRule?: 'dns1123Subdomain' | 'dns1123Label' | 'dns1035Label' | 'pathSegment'
+  /** Values for field selectors beside metadata.name and metadata.namespace; the keys are all that are allowed. */
+  selectableFields?(object: KubeObject): Record<string, string>
+  /** True when every change of the object raises `metadata.generation` (else: changes outside metadata and status do). */
+  generationOnMetadata?: boolean
+  /** True for kinds without `metadata.generation`. */
+  noGeneration?: boolean
+  /** True when an update without resourceVersion is refused, as most built-in kinds allow but some (leases, …) do not. */
+  requireResourceVersion?: boolean
+  /** True when PUT on a missing name creates it (leases, services' endpoints, events and such). */
+  createOnUpdate?: boolean
+}

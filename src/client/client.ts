@@ -1,0 +1,132 @@
+/**
+ * What controllers and syncers know of an API server: one contract, over HTTP (`http/`) or in process (`src/apiserver`
+ * objects called directly by `inProcess.ts`). Every method throws `StatusError`; transport failures over HTTP throw
+ * `StatusError` with reason ServiceUnavailable and the cause attached.
+ */
+import type { GroupResource, GroupVersionResource, KubeObject } from '../apimachinery/object.ts'
+
+export interface ObjectRef {
+  /** Absent for cluster-scoped objects. */
+  namespace?: string
+  name: string
+}
+
+export interface ListOptions {
+  namespace?: string
+  labelSelector?: string
+  fieldSelector?: string
+  limit?: number
+  continue?: string
+}
+
+export interface ObjectList {
+  items: KubeObject[]
+  resourceVersion: string
+  continue?: string
+}
+
+export interface WatchOptions {
+  namespace?: string
+  labelSelector?: string
+  fieldSelector?: string
+  /** Start after this version (from a list or a bookmark). */
+  resourceVersion: string
+  signal: AbortSignal
+}
+
+export type WatchEvent =
+  | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: KubeObject }
+  | { type: 'BOOKMARK'; resourceVersion: string }
+
+export interface WriteOptions {
+  /** `status` or another sub-resource. */
+  subresource?: string
+  fieldManager?: string
+  /** Server-side apply: take fields over from other managers. */
+  force?: boolean
+}
+
+export type PatchType = 'json' | 'merge' | 'strategic' | 'apply'
+
+export interface DeleteOptions {
+  propagationPolicy?: 'Background' | 'Foreground' | 'Orphan'
+  preconditions?: { uid?: string; resourceVersion?: string }
+}
+
+/** A resource that a server serves, from discovery; one entry per resource, at the group's preferred version. */
+export interface DiscoveredResource extends GroupVersionResource {
+  kind: string
+  namespaced: boolean
+  verbs: readonly string[]
+  /** Names such as `status`. */
+  subresources: readonly string[]
+}
+
+/** The API of one space (or of one plain cluster). */
+export interface SpaceClient {
+  get(resource: GroupVersionResource, ref: ObjectRef): Promise<KubeObject>
+  list(resource: GroupVersionResource, options?: ListOptions): Promise<ObjectList>
+  /**
+   * Ends quietly when the signal aborts or the server closes; the caller resumes.
+   * @throws StatusError `Expired` when the history is gone: list again
+   */
+  watch(resource: GroupVersionResource, options: WatchOptions): AsyncIterable<readonly WatchEvent[]>
+  create(resource: GroupVersionResource, object: KubeObject, options?: WriteOptions): Promise<KubeObject>
+  update(resource: GroupVersionResource, object: KubeObject, options?: WriteOptions): Promise<KubeObject>
+  patch(
+    resource: GroupVersionResource,
+    ref: ObjectRef,
+    type: PatchType,
+    body: unknown,
+    options?: WriteOptions,
+  ): Promise<KubeObject>
+  delete(resource: GroupVersionResource, ref: ObjectRef, options?: DeleteOptions): Promise<void>
+  discover(): Promise<DiscoveredResource[]>
+}
+
+/** One change in a space stream. `resource` is the storage version's. */
+export interface StreamEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
+  /** Logical-cluster id of the space. */
+  readonly space: string
+  readonly resource: GroupVersionResource
+  readonly namespace: string
+  readonly name: string
+  /** Cursor: the change's place in the one order of the server. */
+  readonly revision: number
+  /** Parsed on first use and shared by all readers of the event: never change it. */
+  readonly object: KubeObject
+  /** Whether the object's JSON text holds `text`: a cheap test before `object` is parsed. */
+  mentions(text: string): boolean
+}
+
+export interface StreamOptions {
+  /** One space's id or path, or `*` for all. */
+  space: string
+  /** Only these; default: every resource. */
+  resources?: readonly GroupResource[]
+  /** Resume behind this cursor. Absent: start with a consistent snapshot (`ADDED` events). */
+  after?: number
+  signal: AbortSignal
+}
+
+/**
+ * A batch of a stream. After the snapshot comes one batch with `synced: true`; later bookmarks are batches without events.
+ * `revision` is the cursor to resume from once the batch is handled.
+ */
+export interface StreamBatch {
+  readonly events: readonly StreamEvent[]
+  readonly revision: number
+  readonly synced: boolean
+}
+
+/** An API server with many spaces. */
+export interface Client {
+  /** `space` is an id or a path; `*` lists and watches across all spaces. */
+  in(space: string): SpaceClient
+  /**
+   * Every change of a space in one order (`/services/stream`). Ends quietly when the signal aborts or the server closes.
+   * @throws StatusError `Expired` when the cursor is too old: start again without `after`
+   */
+  stream(options: StreamOptions): AsyncIterable<StreamBatch>
+}

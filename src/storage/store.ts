@@ -1,0 +1,160 @@
+/**
+ * The contract of the store: one ordered log of whole-object writes, one revision counter, watchable ranges.
+ *
+ * The store knows keys, bytes and revisions, never kinds. Every write has a revision of its own; revisions are dense and
+ * rise by one. A write is acknowledged, readable and watchable only after it is on disk.
+ */
+
+/** Position in the log; dense, from 1. Below 2^53, so a `number` holds it exactly. It is the API's `resourceVersion`. */
+export type Revision = number
+
+/** Names one object. Ordering everywhere: space, group, resource, namespace, name, each by code unit. No part holds NUL. */
+export interface Key {
+  readonly space: string
+  /** `''` for the core group. */
+  readonly group: string
+  readonly resource: string
+  /** `''` for cluster-scoped objects. */
+  readonly namespace: string
+  readonly name: string
+}
+
+/**
+ * A set of keys. Absent parts match everything. `namespace: ''` is the cluster scope. Served by index lookups:
+ * `{}`; `{space}`; `{group, resource}` (all spaces); `{space, group, resource}`, then also `namespace`, then also `name`.
+ */
+export type Range = Partial<Key>
+
+/** One version of one object. Immutable; `bytes` is shared by all readers and must never be changed. */
+export interface Stored {
+  readonly key: Key
+  /** The write that made this version. */
+  readonly revision: Revision
+  /** The object's canonical JSON, its resourceVersion in place. */
+  readonly bytes: Buffer
+}
+
+/**
+ * An object's JSON text around the decimal digits of its revision: the stored text is `head + revision + tail`. The engine
+ * puts the digits in, because it alone knows the revision, and it knows it only at commit.
+ */
+export interface Encoded {
+  readonly head: string
+  readonly tail: string
+}
+
+/** `put` makes or replaces the object. `delete` removes it; its text is the object's last state, sent to watchers. */
+export type Mutation = { readonly type: 'put' | 'delete'; readonly text: Encoded }
+
+export interface Write {
+  readonly key: Key
+  readonly mutation: Mutation
+  /** Compare-and-write: 0 demands that the object is absent, a revision demands exactly that version. */
+  readonly expect: Revision
+}
+
+/** The outcome of one compare-and-write. On a mismatch nothing was written; `current` is what stood in the way. */
+export type WriteResult =
+  | { readonly ok: true; readonly stored: Stored }
+  | { readonly ok: false; readonly current: Stored | undefined }
+
+export interface StoreEvent {
+  readonly type: 'put' | 'delete'
+  readonly key: Key
+  readonly revision: Revision
+  /** New version, or for `delete` the last state with the revision of the deletion. */
+  readonly stored: Stored
+  /** What it replaced; `undefined` means that the object was created. */
+  readonly previous: Stored | undefined
+}
+
+export interface ListOptions {
+  /** Read as of this revision. Default: now. */
+  at?: Revision
+  /** At most this many items. Default: all. */
+  limit?: number
+  /** Start behind this key (it need not exist). */
+  after?: Key
+}
+
+export interface Page {
+  /** In key order. */
+  items: Stored[]
+  /** The revision that the page shows; pass it as `at` to go on. */
+  revision: Revision
+  /** Items of the range behind this page. */
+  remaining: number
+}
+
+export interface WatchOptions {
+  /** Events with a greater revision. */
+  after: Revision
+  signal: AbortSignal
+}
+
+export interface Store {
+  /** Newest committed revision; 0 when nothing was ever written. */
+  readonly revision: Revision
+  /** Reads and watches from before this revision are answered with `Compacted`. */
+  readonly compactedRevision: Revision
+
+  get(key: Key): Promise<Stored | undefined>
+
+  /** @throws StorageError `Compacted`, or `Future` when `at` is greater than the newest revision */
+  list(range: Range, options?: ListOptions): Promise<Page>
+
+  /** Count of objects in a range, without reading them. */
+  count(range: Range): Promise<number>
+
+  write(write: Write): Promise<WriteResult>
+
+  /** Independent writes, in order, in as few synced batches as possible; one result for each, at its index. */
+  writeMany(writes: readonly Write[]): Promise<WriteResult[]>
+
+  /**
+   * Changes one object from its newest state. `change` sees writes that are queued but not yet on disk, so chained updates
+   * never conflict; it must be synchronous and free of side effects, because an engine may run it again. What it throws
+   * rejects the call and writes nothing; `undefined` writes nothing and resolves (after the version seen is on disk) to it.
+   * Resolves to the new version; for `delete` to the last state.
+   */
+  update(key: Key, change: (current: Stored | undefined) => Mutation | undefined): Promise<Stored | undefined>
+
+  /**
+   * Events of `range` after a revision: ordered, gapless, each once, in batches that never split a revision.
+   * A batch may be empty of matching events: then it is absent, never `[]`. Ends quietly when `signal` aborts.
+   * @throws StorageError `Compacted` when `after` is older than the kept history, `Future` when it is newer than the newest
+   *   revision, `SlowWatcher` when the reader falls behind its bound, `Closed` when the store closes
+   */
+  watch(range: Range, options: WatchOptions): AsyncIterable<readonly StoreEvent[]>
+
+  /** Forgets history at or before `revision` (default: what is older than the configured age). Current objects stay. */
+  compact(revision?: Revision): Promise<void>
+
+  /** Waits for queued writes, ends watches with `Closed`, lets go of the data dir. */
+  close(): Promise<void>
+}
+
+export type StorageErrorCode =
+  | 'Compacted'
+  | 'Future'
+  | 'SlowWatcher'
+  | 'Closed'
+  /** Another process holds the data dir. */
+  | 'Locked'
+  /** The data was written by a newer format; the message names both versions. */
+  | 'Format'
+  /** The disk refused a write; the store takes no more writes until it is opened again. */
+  | 'Failed'
+
+export class StorageError extends Error {
+  readonly code: StorageErrorCode
+  constructor(code: StorageErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'StorageError'
+    this.code = code
+  }
+}
+
+export function isStorageError(error: unknown, ...codes: StorageErrorCode[]): error is StorageError {
+  return error instanceof StorageError && (codes.length === 0 || codes.includes(error.code))
+}
