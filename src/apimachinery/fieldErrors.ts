@@ -20,6 +20,8 @@ export interface FieldError {
   field: string
   /** The rejected value; shown for every type but Required, Forbidden, TooLong and InternalError. */
   value?: unknown
+  /** The value is left out of the message: it is large, or the detail already speaks of it. */
+  omitValue?: boolean
   detail: string
 }
 
@@ -84,7 +86,7 @@ export const fieldError = {
 /** `Invalid value: "x": must be …`: the message of one cause, without the field. */
 export function fieldErrorBody(error: FieldError): string {
   const label = LABELS[error.type]
-  const shown = showsValue(error.type) ? `: ${formatValue(error.value)}` : ''
+  const shown = showsValue(error.type) && error.omitValue !== true ? `: ${formatValue(error.value)}` : ''
   return error.detail === '' ? `${label}${shown}` : `${label}${shown}: ${error.detail}`
 }
 

@@ -13,6 +13,8 @@ export interface Credentials {
   certificate?: X509Certificate
   /** The bearer token, without `Bearer `. */
   token?: string
+  /** Audiences of which the token must name one. Default: the API server's own. */
+  audiences?: readonly string[]
 }
 
 export interface Authentication {

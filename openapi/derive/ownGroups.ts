@@ -1,0 +1,108 @@
+/**
+ * Reads Orrery's own API groups: `openapi/groups/*.yaml`, each document a CustomResourceDefinition (apiextensions v1).
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseAllDocuments } from 'yaml'
+import {
+  API_VERSION_TEXT,
+  type CatalogColumn,
+  type CatalogResource,
+  KIND_TEXT,
+  type SchemaNode,
+} from '../catalogFormat.ts'
+import { META_PACKAGE } from './names.ts'
+
+interface Definition {
+  spec: {
+    group: string
+    scope: 'Cluster' | 'Namespaced'
+    names: {
+      plural: string
+      singular?: string
+      kind: string
+      listKind?: string
+      shortNames?: string[]
+      categories?: string[]
+    }
+    versions: {
+      name: string
+      served: boolean
+      storage: boolean
+      schema: { openAPIV3Schema: SchemaNode }
+      subresources?: { status?: object; scale?: CatalogResource['scale'] }
+      additionalPrinterColumns?: CatalogColumn[]
+    }[]
+  }
+}
+
+const ALL_VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
+
+/** `io.kubestellar.edge.v2alpha1.EdgePlacement`: how upstream names the definitions of custom resources. */
+export function customDefinitionName(group: string, version: string, kind: string): string {
+  return [...group.split('.').reverse(), version, kind].join('.')
+}
+
+/** @throws Error naming the file whose YAML is broken */
+export function readOwnGroups(folder: string): {
+  definitions: Record<string, SchemaNode>
+  resources: CatalogResource[]
+} {
+  const definitions: Record<string, SchemaNode> = {}
+  const resources: CatalogResource[] = []
+  for (const file of readdirSync(folder).sort()) {
+    if (!file.endsWith('.yaml')) continue
+    for (const document of parseAllDocuments(readFileSync(join(folder, file), 'utf8'), { merge: true })) {
+      if (document.errors.length > 0) throw new Error(`${file}: ${document.errors[0]!.message}`)
+      const { spec } = document.toJS() as Definition
+      for (const version of spec.versions) {
+        if (!version.served) continue
+        const definition = customDefinitionName(spec.group, version.name, spec.names.kind)
+        definitions[definition] = wholeObject(version.schema.openAPIV3Schema)
+        resources.push(resourceOf(spec, version, definition))
+      }
+    }
+  }
+  return { definitions, resources }
+}
+
+/** Adds the fields that every object has, which a CustomResourceDefinition need not mention. */
+function wholeObject(schema: SchemaNode): SchemaNode {
+  return {
+    ...schema,
+    properties: {
+      apiVersion: { description: API_VERSION_TEXT, type: 'string' },
+      kind: { description: KIND_TEXT, type: 'string' },
+      metadata: { $ref: `${META_PACKAGE}.ObjectMeta` },
+      ...schema.properties,
+    },
+  }
+}
+
+function resourceOf(
+  spec: Definition['spec'],
+  version: Definition['spec']['versions'][number],
+  definition: string,
+): CatalogResource {
+  const { names } = spec
+  return {
+    group: spec.group,
+    version: version.name,
+    resource: names.plural,
+    singular: names.singular ?? names.kind.toLowerCase(),
+    kind: names.kind,
+    listKind: names.listKind ?? `${names.kind}List`,
+    shortNames: names.shortNames ?? [],
+    categories: names.categories ?? [],
+    namespaced: spec.scope === 'Namespaced',
+    verbs: ALL_VERBS,
+    storageVersion: spec.versions.find(v => v.storage)!.name,
+    subresources: [
+      ...(version.subresources?.scale ? ['scale'] : []),
+      ...(version.subresources?.status ? ['status'] : []),
+    ],
+    ...(version.subresources?.scale && { scale: version.subresources.scale }),
+    definition,
+    columns: version.additionalPrinterColumns ?? [],
+  }
+}

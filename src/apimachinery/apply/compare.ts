@@ -1,0 +1,128 @@
+/**
+ * Structural comparison: which paths appear, change or disappear between two values.
+ * Paths that appear or disappear include the structs and maps around the leaves; paths that change are leaves.
+ */
+import { isRecord } from '../object.ts'
+import { equalJson } from '../patch/jsonValues.ts'
+import type { Schema } from '../schema.ts'
+import { EMPTY_SET, type FieldSet, fieldSet, HERE } from './fieldSet.ts'
+import { allBelow } from './fieldSetOf.ts'
+import { fieldElement } from './pathElement.ts'
+import { elementsOf, memberShape, type Shape, shapeOf } from './shape.ts'
+
+export interface Comparison {
+  readonly added: FieldSet
+  readonly modified: FieldSet
+  readonly removed: FieldSet
+}
+
+const SAME: Comparison = Object.freeze({ added: EMPTY_SET, modified: EMPTY_SET, removed: EMPTY_SET })
+const CHANGED: Comparison = Object.freeze({ ...SAME, modified: HERE })
+
+/** Compares two values of one schema; absent (`undefined`) is not the same as null. */
+export function compareValues(before: unknown, after: unknown, schema: Schema | undefined): Comparison {
+  if (before === after) return SAME
+  if (before === undefined) return { ...SAME, added: fieldSet(true, allBelow(after, schema).children) }
+  if (after === undefined) return { ...SAME, removed: fieldSet(true, allBelow(before, schema).children) }
+  const left = shapeBeside(before, after, schema)
+  const right = shapeBeside(after, before, schema)
+  if (left === right) {
+    if (left === 'leaf' || (isEmpty(before) && isEmpty(after))) return equalJson(before, after) ? SAME : CHANGED
+    if (left === 'map') return compareMaps((before ?? {}) as Members, (after ?? {}) as Members, schema)
+    return compareLists((before ?? []) as unknown[], (after ?? []) as unknown[], schema!, left)
+  }
+  // A scalar became a map, or the like: the path changes, and with it all that was or is below.
+  return { added: allBelow(after, schema), modified: HERE, removed: allBelow(before, schema) }
+}
+
+export function isSame(comparison: Comparison): boolean {
+  return comparison === SAME
+}
+
+type Members = Record<string, unknown>
+
+/** Null has no shape of its own: it is the empty value of whatever stands on the other side. */
+function shapeBeside(value: unknown, other: unknown, schema: Schema | undefined): Shape {
+  return value === null && typeof other === 'object' ? shapeOf(other, schema) : shapeOf(value, schema)
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === null) return true
+  if (Array.isArray(value)) return value.length === 0
+  return isRecord(value) && Object.values(value).every(member => member === undefined)
+}
+
+function compareMaps(before: Members, after: Members, schema: Schema | undefined): Comparison {
+  const result = new Collector()
+  for (const name of Object.keys(before)) {
+    if (before[name] === undefined) continue
+    const other = Object.hasOwn(after, name) ? after[name] : undefined
+    result.add(fieldElement(name), compareMember(before[name], other, schema, name))
+  }
+  for (const name of Object.keys(after)) {
+    if (after[name] === undefined || (Object.hasOwn(before, name) && before[name] !== undefined)) continue
+    result.add(fieldElement(name), compareMember(undefined, after[name], schema, name))
+  }
+  return result.comparison()
+}
+
+function compareMember(before: unknown, after: unknown, schema: Schema | undefined, name: string): Comparison {
+  return before === after ? SAME : compareValues(before, after, memberShape(schema, name))
+}
+
+function compareLists(before: unknown[], after: unknown[], schema: Schema, shape: Shape): Comparison {
+  // Deciding this first spares equal lists, the usual case, the making of their keys.
+  if (equalJson(before, after)) return SAME
+  if (shape !== 'keyed' && shape !== 'set') return CHANGED
+  const left = byElement(before, schema, shape)
+  const right = byElement(after, schema, shape)
+  if (left === undefined || right === undefined) return CHANGED
+  const result = new Collector()
+  for (const [element, items] of left) {
+    const others = right.get(element) ?? []
+    if (items.length === 1 && others.length <= 1) result.add(element, compareValues(items[0], others[0], schema.items))
+    else if (others.length === 0) result.add(element, { ...SAME, removed: HERE })
+    else if (!equalJson(items, others)) result.add(element, CHANGED)
+  }
+  for (const [element, items] of right) {
+    if (left.has(element)) continue
+    if (items.length === 1) result.add(element, compareValues(undefined, items[0], schema.items))
+    else result.add(element, { ...SAME, added: HERE })
+  }
+  return result.comparison()
+}
+
+/** Live objects may hold duplicates, written before their schema forbade them; they are compared together. */
+function byElement(list: unknown[], schema: Schema, shape: 'keyed' | 'set'): Map<string, unknown[]> | undefined {
+  const elements = elementsOf(list, schema, shape)
+  if (elements === undefined) return undefined
+  const groups = new Map<string, unknown[]>()
+  elements.forEach((element, i) => {
+    const group = groups.get(element)
+    if (group === undefined) groups.set(element, [list[i]])
+    else group.push(list[i])
+  })
+  return groups
+}
+
+/** Gathers the comparisons of children. */
+class Collector {
+  readonly #added = new Map<string, FieldSet>()
+  readonly #modified = new Map<string, FieldSet>()
+  readonly #removed = new Map<string, FieldSet>()
+
+  add(element: string, { added, modified, removed }: Comparison): void {
+    if (added !== EMPTY_SET) this.#added.set(element, added)
+    if (modified !== EMPTY_SET) this.#modified.set(element, modified)
+    if (removed !== EMPTY_SET) this.#removed.set(element, removed)
+  }
+
+  comparison(): Comparison {
+    if (this.#added.size + this.#modified.size + this.#removed.size === 0) return SAME
+    return {
+      added: fieldSet(false, this.#added),
+      modified: fieldSet(false, this.#modified),
+      removed: fieldSet(false, this.#removed),
+    }
+  }
+}

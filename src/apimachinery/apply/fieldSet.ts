@@ -1,0 +1,170 @@
+/**
+ * Sets of field paths: the tries of `managedFields` and their algebra. Sets are values: no function changes its arguments,
+ * results may share nodes with them. A path in a set does not put the paths above or below it into the set.
+ * @see https://github.com/kubernetes/enhancements/tree/master/keps/sig-api-machinery/555-server-side-apply
+ */
+import { type FieldsV1, isRecord } from '../object.ts'
+import { canonicalElement, compareElements, fieldElement, showElement } from './pathElement.ts'
+
+export interface FieldSet {
+  /** Whether the path that leads here is in the set. At the root it means nothing and is false. */
+  readonly self: boolean
+  /** By canonical path element; absent rather than empty, and never leading to an empty set. */
+  readonly children: ReadonlyMap<string, FieldSet> | undefined
+}
+
+export const EMPTY_SET: FieldSet = Object.freeze({ self: false, children: undefined })
+/** Just the path that leads to it. */
+export const HERE: FieldSet = Object.freeze({ self: true, children: undefined })
+
+export function isEmptySet(set: FieldSet): boolean {
+  return !set.self && set.children === undefined
+}
+
+/** A set from its parts; an empty map of children is fine. */
+export function fieldSet(self: boolean, children: ReadonlyMap<string, FieldSet> | undefined): FieldSet {
+  if (children !== undefined && children.size > 0) return { self, children }
+  return self ? HERE : EMPTY_SET
+}
+
+/** The set of one path of object members, for example `metadata`, `name`. */
+export function setOfField(...names: string[]): FieldSet {
+  let set = HERE
+  for (const name of names.toReversed()) set = { self: false, children: new Map([[fieldElement(name), set]]) }
+  return set
+}
+
+export function union(a: FieldSet, b: FieldSet): FieldSet {
+  if (a === b || isEmptySet(b)) return a
+  if (isEmptySet(a)) return b
+  if (a.children === undefined) return fieldSet(true, b.children)
+  if (b.children === undefined) return fieldSet(a.self || b.self, a.children)
+  const children = new Map(a.children)
+  for (const [element, child] of b.children) {
+    const other = children.get(element)
+    children.set(element, other === undefined ? child : union(other, child))
+  }
+  return fieldSet(a.self || b.self, children)
+}
+
+/** Paths of `a` that are not in `b`. */
+export function difference(a: FieldSet, b: FieldSet): FieldSet {
+  if (a === b) return EMPTY_SET
+  const self = a.self && !b.self
+  if (a.children === undefined || b.children === undefined) return self === a.self ? a : fieldSet(self, a.children)
+  let children: Map<string, FieldSet> | undefined
+  for (const [element, other] of b.children) {
+    const child = a.children.get(element)
+    if (child === undefined) continue
+    const rest = difference(child, other)
+    if (rest === child) continue
+    children ??= new Map(a.children)
+    if (isEmptySet(rest)) children.delete(element)
+    else children.set(element, rest)
+  }
+  if (children === undefined) return self === a.self ? a : fieldSet(self, a.children)
+  return fieldSet(self, children)
+}
+
+/** Paths of `a` that are neither in `b` nor below a path of `b`. */
+export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
+  if (b.self) return EMPTY_SET
+  if (a.children === undefined || b.children === undefined) return a
+  let children: Map<string, FieldSet> | undefined
+  for (const [element, other] of b.children) {
+    const child = a.children.get(element)
+    if (child === undefined) continue
+    const rest = recursiveDifference(child, other)
+    if (rest === child) continue
+    children ??= new Map(a.children)
+    if (isEmptySet(rest)) children.delete(element)
+    else children.set(element, rest)
+  }
+  return children === undefined ? a : fieldSet(a.self, children)
+}
+
+export function intersection(a: FieldSet, b: FieldSet): FieldSet {
+  if (a === b) return a
+  if (a.children === undefined || b.children === undefined) return a.self && b.self ? HERE : EMPTY_SET
+  const children = new Map<string, FieldSet>()
+  const [small, large] = a.children.size <= b.children.size ? [a.children, b.children] : [b.children, a.children]
+  for (const [element, child] of small) {
+    const other = large.get(element)
+    if (other === undefined) continue
+    const both = intersection(child, other)
+    if (!isEmptySet(both)) children.set(element, both)
+  }
+  return fieldSet(a.self && b.self, children)
+}
+
+export function equalSets(a: FieldSet, b: FieldSet): boolean {
+  if (a === b) return true
+  if (a.self !== b.self || a.children?.size !== b.children?.size) return false
+  if (a.children === undefined || b.children === undefined) return true
+  for (const [element, child] of a.children) {
+    const other = b.children.get(element)
+    if (other === undefined || !equalSets(child, other)) return false
+  }
+  return true
+}
+
+/** Paths of the set that have no path of the set below them. */
+export function leavesOf(set: FieldSet): FieldSet {
+  if (set.children === undefined) return set
+  const children = new Map<string, FieldSet>()
+  for (const [element, child] of set.children) children.set(element, leavesOf(child))
+  return fieldSet(false, children)
+}
+
+/** All paths in upstream's order, a path before those below it, each as a list of elements. */
+export function* pathsOf(set: FieldSet, prefix: readonly string[] = []): Generator<readonly string[]> {
+  if (set.self && prefix.length > 0) yield prefix
+  for (const element of sortedElements(set)) yield* pathsOf(set.children!.get(element)!, [...prefix, element])
+}
+
+/** `.spec.containers[name="a"].image` */
+export function showPath(path: readonly string[]): string {
+  return path.map(showElement).join('')
+}
+
+/** The canonical trie, its keys in upstream's order. */
+export function toFieldsV1(set: FieldSet): FieldsV1 {
+  const trie: FieldsV1 = {}
+  if (set.children === undefined) return trie
+  if (set.self) trie['.'] = {}
+  for (const element of sortedElements(set)) trie[element] = toFieldsV1(set.children.get(element)!)
+  return trie
+}
+
+/**
+ * Reads a trie. Elements of kinds that we do not know are skipped, as upstream does.
+ * @throws Error when it is not a trie of objects, or an element is malformed
+ */
+export function fromFieldsV1(trie: unknown): FieldSet {
+  return readNode(trie, true)
+}
+
+function readNode(trie: unknown, isRoot: boolean): FieldSet {
+  if (!isRecord(trie)) throw new Error('fieldsV1 must consist of objects')
+  const elements = Object.keys(trie)
+  if (elements.length === 0) return isRoot ? EMPTY_SET : HERE
+  let self = false
+  const children = new Map<string, FieldSet>()
+  for (const text of elements) {
+    if (text === '.') {
+      self = !isRoot
+      continue
+    }
+    const element = canonicalElement(text)
+    if (element !== undefined) children.set(element, readNode(trie[text], false))
+  }
+  return fieldSet(self, children)
+}
+
+function sortedElements(set: FieldSet): string[] {
+  if (set.children === undefined) return []
+  const elements = [...set.children.keys()]
+  if (elements.length === 1) return elements
+  // Almost all nodes hold members only; their order is that of the text.
+  return elements.every(element => element.startsWith('f:')) ? elements.sort() : elements.sort(compareElements)
+}

@@ -1,0 +1,67 @@
+/** The field set of a value: what somebody who writes exactly this value owns. */
+import { isRecord } from '../object.ts'
+import type { Schema } from '../schema.ts'
+import { EMPTY_SET, type FieldSet, fieldSet, HERE } from './fieldSet.ts'
+import { fieldElement } from './pathElement.ts'
+import { elementsOf, isDeclared, memberShape, shapeOf } from './shape.ts'
+
+/**
+ * Leaves, keys of free-form maps, list elements, and members that are empty or null; not the structs around them.
+ * The path of `value` itself is in the set when it is a leaf.
+ */
+export function ownedBy(value: unknown, schema: Schema | undefined): FieldSet {
+  const shape = shapeOf(value, schema)
+  if (shape === 'leaf') return HERE
+  const children = new Map<string, FieldSet>()
+  if (shape === 'map') {
+    const map = value as Record<string, unknown>
+    for (const name of Object.keys(map)) {
+      const member = map[name]
+      if (member === undefined) continue
+      const below = ownedBy(member, memberShape(schema, name))
+      const owned = member === null || isEmptyMap(member) || !isDeclared(schema, name)
+      add(children, fieldElement(name), owned, below)
+    }
+  } else {
+    const list = value as unknown[]
+    const elements = elementsOf(list, schema!, shape)
+    if (elements === undefined) return HERE
+    for (let i = 0; i < list.length; i++) add(children, elements[i]!, true, ownedBy(list[i], schema!.items))
+  }
+  return fieldSet(false, children)
+}
+
+/** Every path below `value`, structs included: what appears or disappears together with it. */
+export function allBelow(value: unknown, schema: Schema | undefined): FieldSet {
+  const shape = shapeOf(value, schema)
+  if (shape === 'leaf') return EMPTY_SET
+  const children = new Map<string, FieldSet>()
+  if (shape === 'map') {
+    const map = value as Record<string, unknown>
+    for (const name of Object.keys(map)) {
+      const member = map[name]
+      if (member === undefined) continue
+      children.set(
+        fieldElement(name),
+        typeof member === 'object' ? fieldSet(true, allBelow(member, memberShape(schema, name)).children) : HERE,
+      )
+    }
+  } else {
+    const list = value as unknown[]
+    const elements = elementsOf(list, schema!, shape)
+    if (elements === undefined) return EMPTY_SET
+    for (let i = 0; i < list.length; i++) add(children, elements[i]!, true, allBelow(list[i], schema!.items))
+  }
+  return fieldSet(false, children)
+}
+
+function add(children: Map<string, FieldSet>, element: string, self: boolean, below: FieldSet): void {
+  const set = fieldSet(self || below.self, below.children)
+  if (set.self || set.children !== undefined) children.set(element, set)
+}
+
+function isEmptyMap(value: unknown): boolean {
+  if (!isRecord(value)) return false
+  for (const name in value) if (value[name] !== undefined) return false
+  return true
+}

@@ -1,0 +1,210 @@
+/**
+ * Who owns which fields, kept up to date: `trackUpdate` for creates, updates and patches, `applyServerSide` for apply.
+ * Versions of a kind share their field structure here, so sets of different API versions are compared as they are.
+ * @see https://kubernetes.io/docs/reference/using-api/server-side-apply/
+ */
+import { statusError } from '../errors.ts'
+import { type GroupResource, isRecord, type KubeObject, type ManagedFieldsEntry, parseApiVersion } from '../object.ts'
+import { equalJson } from '../patch/jsonValues.ts'
+import type { Schema } from '../schema.ts'
+import { isSame } from './compare.ts'
+import { type Conflict, conflictError } from './conflicts.ts'
+import {
+  difference,
+  EMPTY_SET,
+  equalSets,
+  type FieldSet,
+  intersection,
+  isEmptySet,
+  recursiveDifference,
+  setOfField,
+  union,
+} from './fieldSet.ts'
+import { KUBECTL, lastAppliedFields, withLastApplied } from './lastApplied.ts'
+import { decodeManagers, encodeManagers, type Manager, sameManager, withSet } from './managers.ts'
+import { prune } from './prune.ts'
+import { type Comparison, compare, fieldSetOf, merge, typeErrors } from './typed.ts'
+
+interface TrackOptions {
+  schema: Schema | undefined
+  manager: string
+  apiVersion: string
+  subresource?: string
+  /** RFC 3339, whole seconds: the time of entries that this request changes. */
+  now: string
+  /** Paths that this request cannot write (`['status']` on the main resource); nobody comes to own them through it. */
+  ignored?: readonly (readonly string[])[]
+}
+
+export interface TrackUpdateOptions extends TrackOptions {
+  /** `undefined` at creation. */
+  before: KubeObject | undefined
+  after: KubeObject
+  /**
+   * What an empty object of the kind holds, for kinds whose structs are always there: at creation nobody comes to own those
+   * structs themselves. Default: nothing.
+   */
+  zero?: Record<string, unknown>
+}
+
+export interface ApplyOptions extends TrackOptions {
+  live: KubeObject | undefined
+  applied: KubeObject
+  /** Take conflicting fields over from their managers. */
+  force: boolean
+  gr: GroupResource
+}
+
+/**
+ * The entries after a create, update or patch; `undefined` when there are none. What changed or appeared belongs to the
+ * manager alone, what disappeared to nobody. `after.metadata.managedFields` is where the client may edit them: it is the
+ * base when valid, `[{}]` resets, absent keeps those of `before`. Never throws: claims that cannot be read are dropped.
+ */
+export function trackUpdate(o: TrackUpdateOptions): ManagedFieldsEntry[] | undefined {
+  const base = baseEntries(o)
+  const comparison = compare(o.before ?? o.zero ?? {}, o.after, o.schema)
+  if (isUnchanged(comparison)) {
+    const kept = o.before?.metadata.managedFields
+    if (kept !== undefined && kept.length > 0 && equalJson(base.entries, kept)) return kept
+    return encodeManagers(base.managers())
+  }
+  const ignored = ignoredSet(o.ignored)
+  const gained = recursiveDifference(union(comparison.modified, comparison.added), ignored)
+  const lost = recursiveDifference(union(gained, comparison.removed), ignored)
+  const own = ownId(o, 'Update')
+  const managers: Manager[] = []
+  let mine = EMPTY_SET
+  for (const manager of base.managers()) {
+    const rest = withSet(manager, difference(manager.set, lost))
+    if (sameManager(manager, own)) mine = rest.set
+    if (!sameManager(manager, own)) managers.push(rest)
+    else if (isEmptySet(gained)) managers.push(rest)
+  }
+  if (!isEmptySet(gained)) managers.push({ ...own, time: o.now, set: union(mine, gained) })
+  return encodeManagers(managers)
+}
+
+/**
+ * The object after applying a configuration, its managedFields updated; independent of the inputs. Fields that the manager
+ * applied before and now leaves out are removed when no other manager owns them. Equal to `live` when nothing changes.
+ * @throws StatusError BadRequest for a configuration that cannot be applied, Conflict when others own what it changes
+ */
+export function applyServerSide(o: ApplyOptions): KubeObject {
+  checkConfiguration(o)
+  const managers = liveManagers(o)
+  const { managedFields: _entries, ...liveMetadata } = o.live?.metadata ?? {}
+  const live = o.live === undefined ? undefined : { ...o.live, metadata: liveMetadata }
+
+  const own = ownId(o, 'Apply')
+  const ignored = ignoredSet(o.ignored)
+  const set = recursiveDifference(fieldSetOf(o.applied, o.schema), ignored)
+  const last = managers.find(manager => sameManager(manager, own))
+  const others = managers.filter(manager => manager !== last)
+
+  const merged = merge(live, o.applied, o.schema)
+  const owned = others.reduce((all, manager) => union(all, manager.set), set)
+  const result = prune({ merged, last: last?.set ?? EMPTY_SET, owned, schema: o.schema }) as KubeObject
+
+  const changes = compare(live ?? {}, result, o.schema)
+  const written = recursiveDifference(union(changes.modified, changes.added), ignored)
+  if (!o.force) checkConflicts(o, others, written)
+  const lost = union(written, recursiveDifference(changes.removed, ignored))
+  const rest = others.map(manager => withSet(manager, difference(manager.set, lost)))
+
+  if (o.manager === KUBECTL && live !== undefined) withLastApplied(result, o.applied)
+  const unchanged = live !== undefined && equalJson(live, result)
+  const keepsClaim = last !== undefined && equalSets(last.set, set) && last.apiVersion === o.apiVersion
+  const mine: Manager = unchanged && keepsClaim ? last : { ...own, time: o.now, set }
+  const entries = encodeManagers([...rest, mine])
+  if (entries !== undefined) result.metadata.managedFields = entries
+  return result
+}
+
+function checkConfiguration({ applied, schema, apiVersion }: ApplyOptions): void {
+  if (applied.metadata.managedFields !== undefined && applied.metadata.managedFields !== null)
+    throw statusError.badRequest('metadata.managedFields must be nil')
+  if (applied.apiVersion !== apiVersion)
+    throw statusError.badRequest(
+      `Incorrect version specified in apply patch. Specified patch version: ${applied.apiVersion}, expected: ${apiVersion}`,
+    )
+  const errors = typeErrors(applied, schema)
+  if (errors.length === 0) return
+  const text = errors.length === 1 ? errors[0] : ['errors:', ...errors.map(error => `  ${error}`)].join('\n')
+  throw statusError.badRequest(`failed to create typed patch object (${describe(applied)}): ${text}`)
+}
+
+/** `default/web; apps/v1, Kind=Deployment` */
+function describe({ apiVersion, kind, metadata }: KubeObject): string {
+  const gv = parseApiVersion(apiVersion)
+  return `${metadata.namespace ?? ''}/${metadata.name ?? ''}; ${gv?.group ?? ''}/${gv?.version ?? ''}, Kind=${kind}`
+}
+
+/** The live object's managers; an object that nobody was recorded for belongs to `before-first-apply`. */
+function liveManagers({ live, schema, apiVersion, now }: ApplyOptions): Manager[] {
+  if (live === undefined) return []
+  const managers = decodeOrNone(live.metadata.managedFields)
+  if (managers.length > 0) return managers
+  const set = compare({}, live, schema).added
+  return [{ name: 'before-first-apply', operation: 'Update', apiVersion, subresource: '', time: now, set }]
+}
+
+function checkConflicts(o: ApplyOptions, others: readonly Manager[], written: FieldSet): void {
+  const conflicts: Conflict[] = []
+  for (const manager of others) {
+    const set = intersection(manager.set, written)
+    if (!isEmptySet(set)) conflicts.push({ manager, set })
+  }
+  if (conflicts.length === 0) return
+  // `kubectl apply --server-side` may take over what `kubectl apply` wrote before: the annotation says what that was.
+  const allowed = o.manager === KUBECTL ? lastAppliedFields(o.live, o.schema) : EMPTY_SET
+  const left = conflicts
+    .map(({ manager, set }) => ({ manager, set: difference(set, allowed) }))
+    .filter(({ set }) => !isEmptySet(set))
+  if (left.length > 0) throw conflictError(left)
+}
+
+function isUnchanged(comparison: Comparison): boolean {
+  return (
+    isSame(comparison) ||
+    (isEmptySet(comparison.added) && isEmptySet(comparison.modified) && isEmptySet(comparison.removed))
+  )
+}
+
+interface Base {
+  entries: readonly ManagedFieldsEntry[]
+  managers(): Manager[]
+}
+
+function baseEntries({ before, after, subresource }: TrackUpdateOptions): Base {
+  const live = before?.metadata.managedFields ?? []
+  const sent = after.metadata.managedFields ?? []
+  const kept: Base = { entries: live, managers: () => decodeOrNone(live) }
+  if (subresource || sent.length === 0 || sent === live || equalJson(sent, live)) return kept
+  if (sent.length === 1 && isRecord(sent[0]) && Object.keys(sent[0]).length === 0)
+    return { entries: [], managers: () => [] }
+  const managers = decodeOrNone(sent)
+  return managers.length === 0 ? kept : { entries: sent, managers: () => managers }
+}
+
+/** One claim that cannot be read makes the whole list unreadable, as upstream has it. */
+function decodeOrNone(entries: unknown): Manager[] {
+  if (!Array.isArray(entries) || !entries.every(isRecord)) return []
+  try {
+    return decodeManagers(entries as ManagedFieldsEntry[])
+  } catch {
+    return []
+  }
+}
+
+function ownId(o: TrackOptions, operation: 'Apply' | 'Update'): Omit<Manager, 'set' | 'time'> {
+  return {
+    name: o.manager === '' ? 'unknown' : o.manager,
+    operation,
+    apiVersion: o.apiVersion,
+    subresource: o.subresource ?? '',
+  }
+}
+
+function ignoredSet(paths: TrackOptions['ignored']): FieldSet {
+  return (paths ?? []).reduce<FieldSet>((set, path) => union(set, setOfField(...path)), EMPTY_SET)
+}

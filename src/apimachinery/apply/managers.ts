@@ -1,0 +1,144 @@
+/**
+ * Managers of one object: the decoded `metadata.managedFields`. One manager is one entry per name, operation, sub-resource
+ * and, for updates, API version.
+ */
+import type { ManagedFieldsEntry } from '../object.ts'
+import { equalJson } from '../patch/jsonValues.ts'
+import { type FieldSet, fromFieldsV1, isEmptySet, toFieldsV1, union } from './fieldSet.ts'
+import { withoutUnownable } from './typed.ts'
+
+export interface Manager {
+  readonly name: string
+  readonly operation: 'Apply' | 'Update'
+  readonly apiVersion: string
+  readonly subresource: string
+  /** RFC 3339, or undefined when the entry has none. */
+  readonly time: string | undefined
+  readonly set: FieldSet
+  /** The entry that `set` was read from and still agrees with; spares encoding it again. */
+  readonly entry?: ManagedFieldsEntry
+}
+
+/** Updates of more managers than this are merged, oldest first, into one. */
+const MAX_UPDATE_MANAGERS = 10
+const ANCIENT_CHANGES = 'ancient-changes'
+
+/** @throws Error when an entry is not a valid claim on fields */
+export function decodeManagers(entries: readonly ManagedFieldsEntry[]): Manager[] {
+  const managers: Manager[] = []
+  for (const [i, entry] of entries.entries()) {
+    if (entry.operation !== 'Apply' && entry.operation !== 'Update')
+      throw new Error('operation must be `Apply` or `Update`')
+    if (!entry.apiVersion) throw new Error('apiVersion must not be empty')
+    if (entry.fieldsType !== 'FieldsV1')
+      throw new Error(
+        entry.fieldsType
+          ? `invalid fieldsType ${JSON.stringify(entry.fieldsType)} in managed fields entry ${i}`
+          : `missing fieldsType in managed fields entry ${i}`,
+      )
+    const read = fromFieldsV1(entry.fieldsV1 ?? {})
+    const set = withoutUnownable(read)
+    const manager: Manager = {
+      name: entry.manager ?? '',
+      operation: entry.operation,
+      apiVersion: entry.apiVersion,
+      subresource: entry.subresource ?? '',
+      time: entry.time,
+      set,
+      ...(set === read && { entry }),
+    }
+    const twin = managers.findIndex(other => sameManager(other, manager))
+    if (twin === -1) managers.push(manager)
+    else managers[twin] = manager
+  }
+  return managers.filter(manager => !isEmptySet(manager.set))
+}
+
+/** The entries in upstream's order: appliers first, then by time, name, version and sub-resource; `undefined` for none. */
+export function encodeManagers(managers: readonly Manager[]): ManagedFieldsEntry[] | undefined {
+  const kept = capUpdates(managers.filter(manager => !isEmptySet(manager.set)))
+  if (kept.length === 0) return undefined
+  return kept.toSorted(inOrder).map(encode)
+}
+
+export function sameManager(a: Omit<Manager, 'set' | 'time'>, b: Omit<Manager, 'set' | 'time'>): boolean {
+  return (
+    a.name === b.name &&
+    a.operation === b.operation &&
+    a.subresource === b.subresource &&
+    (a.operation === 'Apply' || a.apiVersion === b.apiVersion)
+  )
+}
+
+/** The manager with another set; the same object when the set is the same. */
+export function withSet(manager: Manager, set: FieldSet): Manager {
+  if (set === manager.set) return manager
+  const { entry: _entry, ...rest } = manager
+  return { ...rest, set }
+}
+
+function encode(manager: Manager): ManagedFieldsEntry {
+  const { entry } = manager
+  if (entry !== undefined && entry.time === manager.time) return entry
+  return {
+    manager: manager.name,
+    operation: manager.operation,
+    apiVersion: manager.apiVersion,
+    ...(manager.time !== undefined && { time: manager.time }),
+    fieldsType: 'FieldsV1',
+    fieldsV1: toFieldsV1(manager.set),
+    ...(manager.subresource !== '' && { subresource: manager.subresource }),
+  }
+}
+
+function inOrder(a: Manager, b: Manager): number {
+  return (
+    compareText(a.operation, b.operation) ||
+    secondsOf(a) - secondsOf(b) ||
+    compareText(a.name, b.name) ||
+    compareText(a.apiVersion, b.apiVersion) ||
+    compareText(a.subresource, b.subresource)
+  )
+}
+
+function compareText(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1
+}
+
+function secondsOf(manager: Manager): number {
+  const ms = manager.time === undefined ? Number.NaN : Date.parse(manager.time)
+  return Number.isNaN(ms) ? Number.NEGATIVE_INFINITY : Math.floor(ms / 1000)
+}
+
+/** Merges the oldest updates of a version with each other until few enough managers are left. */
+function capUpdates(managers: readonly Manager[]): readonly Manager[] {
+  let count = managers.filter(manager => manager.operation === 'Update').length
+  if (count <= MAX_UPDATE_MANAGERS) return managers
+  const kept = new Set(managers)
+  const oldestFirst = managers.filter(manager => manager.operation === 'Update').toSorted(inOrder)
+  const buckets = new Map<string, Manager>()
+  for (const manager of oldestFirst) {
+    if (count <= MAX_UPDATE_MANAGERS) break
+    const bucket = buckets.get(manager.apiVersion)
+    if (bucket === undefined) {
+      buckets.set(manager.apiVersion, manager)
+      continue
+    }
+    const { entry: _entry, ...rest } = manager
+    const merged = { ...rest, name: ANCIENT_CHANGES, subresource: '', set: union(bucket.set, manager.set) }
+    kept.delete(bucket)
+    kept.delete(manager)
+    kept.add(merged)
+    buckets.set(manager.apiVersion, merged)
+    count--
+  }
+  return [...kept]
+}
+
+/** Whether entries say the same; times count. */
+export function equalEntries(
+  a: readonly ManagedFieldsEntry[] | undefined,
+  b: readonly ManagedFieldsEntry[] | undefined,
+) {
+  return a === b || equalJson(a ?? [], b ?? [])
+}

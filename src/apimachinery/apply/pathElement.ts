@@ -1,0 +1,119 @@
+/**
+ * Path elements in their serialized form, which is also our in-memory form: `f:name` (member), `k:{…}` (element of a keyed
+ * list), `v:…` (element of a set), `i:N` (element by index). Made by this file they are canonical: equal means same text.
+ * @see https://github.com/kubernetes-sigs/structured-merge-diff
+ */
+import { isRecord, type Json } from '../object.ts'
+
+export function fieldElement(name: string): string {
+  return `f:${name}`
+}
+
+/** `fields` may come in any order; the text has them sorted by name. */
+export function keyElement(fields: Record<string, unknown>): string {
+  const names = Object.keys(fields)
+  if (names.length > 1) names.sort()
+  return `k:{${names.map(name => `${JSON.stringify(name)}:${canonicalJson(fields[name])}`).join(',')}}`
+}
+
+export function valueElement(value: unknown): string {
+  return `v:${canonicalJson(value)}`
+}
+
+/**
+ * Rewrites an element from outside into the canonical form; `undefined` for kinds of elements that we do not know, which
+ * upstream skips.
+ * @throws Error when the part behind the colon is malformed
+ */
+export function canonicalElement(text: string): string | undefined {
+  const rest = text.slice(2)
+  switch (text.slice(0, 2)) {
+    case 'f:':
+      return text
+    case 'k:': {
+      const fields: unknown = JSON.parse(rest)
+      if (!isRecord(fields)) throw new Error(`${text}: a key must be an object`)
+      return keyElement(fields)
+    }
+    case 'v:':
+      return valueElement(JSON.parse(rest))
+    case 'i:':
+      if (!/^(0|[1-9]\d*)$/.test(rest)) throw new Error(`${text}: an index must be a number`)
+      return text
+    default:
+      return undefined
+  }
+}
+
+/** How messages show the element: `.spec`, `[name="a",protocol="TCP"]`, `[="x"]`, `[0]`. */
+export function showElement(element: string): string {
+  const rest = element.slice(2)
+  if (element.startsWith('f:')) return `.${rest}`
+  if (element.startsWith('i:')) return `[${rest}]`
+  if (element.startsWith('v:')) return `[=${rest}]`
+  const fields = JSON.parse(rest) as Record<string, Json>
+  const shown = Object.keys(fields).map(name => `${name}=${JSON.stringify(fields[name])}`)
+  return `[${shown.join(',')}]`
+}
+
+/** Upstream's order: members, keys, values, indexes; each by its content. */
+export function compareElements(a: string, b: string): number {
+  const rank = RANKS.indexOf(a[0]!) - RANKS.indexOf(b[0]!)
+  if (rank !== 0 || a === b) return rank
+  switch (a[0]) {
+    case 'f':
+      return a < b ? -1 : 1
+    case 'i':
+      return Number(a.slice(2)) - Number(b.slice(2))
+    case 'v':
+      return compareValues(JSON.parse(a.slice(2)) as Json, JSON.parse(b.slice(2)) as Json)
+    default:
+      return compareFields(JSON.parse(a.slice(2)) as Fields, JSON.parse(b.slice(2)) as Fields)
+  }
+}
+
+type Fields = { [name: string]: Json }
+const RANKS = 'fkvi'
+
+function compareFields(a: Fields, b: Fields): number {
+  const left = Object.keys(a).sort()
+  const right = Object.keys(b).sort()
+  for (let i = 0; i < left.length && i < right.length; i++) {
+    const l = left[i]!
+    const r = right[i]!
+    if (l !== r) return l < r ? -1 : 1
+    const order = compareValues(a[l]!, b[r]!)
+    if (order !== 0) return order
+  }
+  return left.length - right.length
+}
+
+/** Numbers before strings before booleans before lists before maps before null. */
+function compareValues(a: Json, b: Json): number {
+  const rank = valueRank(a) - valueRank(b)
+  if (rank !== 0) return rank
+  if (Array.isArray(a) && Array.isArray(b)) {
+    for (let i = 0; i < a.length && i < b.length; i++) {
+      const order = compareValues(a[i]!, b[i]!)
+      if (order !== 0) return order
+    }
+    return a.length - b.length
+  }
+  if (isRecord(a) && isRecord(b)) return compareFields(a as Fields, b as Fields)
+  return a === b || a === null || b === null ? 0 : a < b ? -1 : 1
+}
+
+function valueRank(value: Json): number {
+  if (typeof value === 'number') return 0
+  if (typeof value === 'string') return 1
+  if (typeof value === 'boolean') return 2
+  if (Array.isArray(value)) return 3
+  return value === null ? 5 : 4
+}
+
+function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
+  if (!isRecord(value)) return JSON.stringify(value) ?? 'null'
+  const members = Object.keys(value).sort()
+  return `{${members.map(key => `${JSON.stringify(key)}:${canonicalJson(value[key])}`).join(',')}}`
+}

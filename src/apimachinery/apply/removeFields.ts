@@ -1,0 +1,48 @@
+/** Taking fields out of a value. */
+import { cloneJson, setMember } from '../patch/jsonValues.ts'
+import type { Schema } from '../schema.ts'
+import { type FieldSet, fieldSet } from './fieldSet.ts'
+import { fieldElement } from './pathElement.ts'
+import { elementsOf, isDeclared, memberShape, shapeOf } from './shape.ts'
+
+/** A copy of `value` without the members and elements whose paths are in `set`. What becomes empty stays, empty. */
+export function withoutFields(value: unknown, set: FieldSet, schema: Schema | undefined): unknown {
+  const shape = shapeOf(value, schema)
+  if (shape === 'leaf' || set.children === undefined) return cloneJson(value)
+  if (shape === 'map') {
+    const map = value as Record<string, unknown>
+    const result: Record<string, unknown> = {}
+    for (const name of Object.keys(map)) {
+      const below = set.children.get(fieldElement(name))
+      if (below === undefined) setMember(result, name, cloneJson(map[name]))
+      else if (!below.self) setMember(result, name, withoutFields(map[name], below, memberShape(schema, name)))
+    }
+    return result
+  }
+  const list = value as unknown[]
+  const elements = elementsOf(list, schema!, shape)
+  if (elements === undefined) return cloneJson(value)
+  const result: unknown[] = []
+  list.forEach((item, i) => {
+    const below = set.children?.get(elements[i]!)
+    if (below === undefined) result.push(cloneJson(item))
+    else if (!below.self) result.push(withoutFields(item, below, schema!.items))
+  })
+  return result
+}
+
+/**
+ * `set` with the declared fields on the way to its paths added, so that a struct goes with the last of its fields. Keys of
+ * free-form maps and list elements are not added: they are owned by themselves.
+ */
+export function withDeclaredParents(set: FieldSet, schema: Schema | undefined): FieldSet {
+  if (set.children === undefined) return set
+  const children = new Map<string, FieldSet>()
+  for (const [element, child] of set.children) {
+    const name = element.startsWith('f:') ? element.slice(2) : undefined
+    const below = withDeclaredParents(child, name === undefined ? schema?.items : memberShape(schema, name))
+    const self = below.self || (name !== undefined && isDeclared(schema, name))
+    children.set(element, self === below.self ? below : fieldSet(true, below.children))
+  }
+  return fieldSet(set.self, children)
+}

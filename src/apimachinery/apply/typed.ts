@@ -1,0 +1,114 @@
+/**
+ * The field algebra of whole objects: which fields an object states, how two objects differ, merging and removing.
+ * What nobody can own (the object's identity and what the server writes) is left out of sets and comparisons.
+ * @see https://kubernetes.io/docs/reference/using-api/server-side-apply/
+ */
+import { isRecord } from '../object.ts'
+import type { Schema } from '../schema.ts'
+import { type Comparison, compareValues } from './compare.ts'
+import { type FieldSet, fieldSet, recursiveDifference } from './fieldSet.ts'
+import { ownedBy } from './fieldSetOf.ts'
+import { mergeValues } from './mergeValues.ts'
+import { withDeclaredParents, withoutFields } from './removeFields.ts'
+import { objectSchema } from './shape.ts'
+import { structureErrors } from './validateTyped.ts'
+
+export type { Comparison } from './compare.ts'
+
+type Members = Record<string, unknown>
+
+/** The fields that somebody who applies `object` owns. */
+export function fieldSetOf(object: Members, schema: Schema | undefined): FieldSet {
+  return withoutIdentity(ownedBy(ownable(object), objectSchema(schema)))
+}
+
+/** `{}` stands for an object that does not exist. */
+export function compare(before: Members, after: Members, schema: Schema | undefined): Comparison {
+  const { added, modified, removed } = compareValues(ownable(before), ownable(after), objectSchema(schema))
+  return { added: withoutIdentity(added), modified: withoutIdentity(modified), removed: withoutIdentity(removed) }
+}
+
+/** `live` with everything that `applied` states; independent of both. Lists are ordered as kube-apiserver orders them. */
+export function merge(live: Members | undefined, applied: Members, schema: Schema | undefined): Members {
+  return mergeValues(live ?? {}, applied, objectSchema(schema)) as Members
+}
+
+/** A copy of `object` without the fields whose paths are in `set`. */
+export function removeFields(object: Members, set: FieldSet, schema: Schema | undefined): Members {
+  return withoutFields(object, set, objectSchema(schema)) as Members
+}
+
+/** `set` with the structs that hold its fields, so that removing a struct's last field removes the struct. */
+export function withParents(set: FieldSet, schema: Schema | undefined): FieldSet {
+  return withDeclaredParents(set, objectSchema(schema))
+}
+
+/** Where a configuration departs from its schema's structure, in upstream's words; empty when it does not. */
+export function typeErrors(object: Members, schema: Schema | undefined): string[] {
+  return structureErrors(object, objectSchema(schema))
+}
+
+/** Removes from a set that came from outside what nobody can own. */
+export function withoutUnownable(set: FieldSet): FieldSet {
+  return withoutIdentity(recursiveDifference(set, UNOWNABLE))
+}
+
+const UNOWNABLE_METADATA: readonly string[] = [
+  'name',
+  'namespace',
+  'creationTimestamp',
+  'selfLink',
+  'uid',
+  'clusterName',
+  'generation',
+  'managedFields',
+  'resourceVersion',
+]
+/** Written by the server on everything. */
+const CLUSTER_ANNOTATION = 'kcp.io/cluster'
+
+const UNOWNABLE: FieldSet = fieldSet(
+  false,
+  new Map([
+    ['f:apiVersion', fieldSet(true, undefined)],
+    ['f:kind', fieldSet(true, undefined)],
+    [
+      'f:metadata',
+      fieldSet(
+        false,
+        new Map([
+          ...UNOWNABLE_METADATA.map(name => [`f:${name}`, fieldSet(true, undefined)] as const),
+          [
+            'f:annotations',
+            fieldSet(false, new Map([[`f:${CLUSTER_ANNOTATION}`, fieldSet(true, undefined)]])),
+          ] as const,
+        ]),
+      ),
+    ],
+  ]),
+)
+
+/** The object's ownable part, sharing its values. */
+function ownable(object: Members): Members {
+  const { apiVersion: _apiVersion, kind: _kind, ...rest } = object
+  if (!isRecord(rest.metadata)) return rest
+  const metadata: Members = { ...rest.metadata }
+  for (const name of UNOWNABLE_METADATA) if (metadata[name] !== undefined) metadata[name] = undefined
+  const { annotations } = metadata
+  if (isRecord(annotations) && annotations[CLUSTER_ANNOTATION] !== undefined) {
+    const { [CLUSTER_ANNOTATION]: _cluster, ...others } = annotations
+    metadata.annotations = Object.keys(others).length > 0 ? others : undefined
+  }
+  rest.metadata = metadata
+  return rest
+}
+
+/** Metadata as a whole belongs to nobody. */
+function withoutIdentity(set: FieldSet): FieldSet {
+  const metadata = set.children?.get('f:metadata')
+  if (metadata === undefined || !metadata.self) return set
+  const children = new Map(set.children)
+  if (metadata.children === undefined) children.delete('f:metadata')
+  else children.set('f:metadata', fieldSet(false, metadata.children))
+  return fieldSet(false, children)
+}

@@ -1,0 +1,95 @@
+/** Whether a value has the structure that its schema declares: what server-side apply demands of a configuration. */
+import { isRecord } from '../object.ts'
+import type { Schema } from '../schema.ts'
+import { fieldElement, showElement } from './pathElement.ts'
+import { elementOf, listShape, memberShape } from './shape.ts'
+
+/** Errors in upstream's words and format, in the order of the value; empty when it fits. */
+export function structureErrors(value: unknown, schema: Schema | undefined): string[] {
+  const errors: string[] = []
+  visit(value, schema, '', errors)
+  return errors
+}
+
+function visit(value: unknown, schema: Schema | undefined, path: string, errors: string[]): void {
+  if (value === null || value === undefined) return
+  const problem = schema === undefined ? undefined : typeProblem(value, schema)
+  if (problem !== undefined) errors.push(`${path}: ${problem}`)
+  else if (Array.isArray(value)) visitList(value, schema, path, errors)
+  else if (isRecord(value)) visitMap(value, schema, path, errors)
+}
+
+function visitMap(map: Record<string, unknown>, schema: Schema | undefined, path: string, errors: string[]): void {
+  const open = schema === undefined || isOpen(schema)
+  for (const name of Object.keys(map)) {
+    const below = memberShape(schema, name)
+    const here = path + showElement(fieldElement(name))
+    if (below === undefined && !open) errors.push(`${here}: field not declared in schema`)
+    else visit(map[name], below, here, errors)
+  }
+}
+
+/** Whether members that the schema does not name may have any value. */
+function isOpen(schema: Schema): boolean {
+  if (schema['x-kubernetes-preserve-unknown-fields'] || schema['x-kubernetes-embedded-resource']) return true
+  if (schema.additionalProperties === true) return true
+  return schema.properties === undefined && schema.additionalProperties === undefined
+}
+
+function visitList(list: unknown[], schema: Schema | undefined, path: string, errors: string[]): void {
+  const shape = listShape(schema)
+  const seen = new Set<string>()
+  list.forEach((item, i) => {
+    if (shape !== 'keyed' && shape !== 'set') {
+      visit(item, schema?.items, `${path}[${i}]`, errors)
+      return
+    }
+    let element: string
+    try {
+      element = elementOf(item, schema!, shape)
+    } catch (error) {
+      errors.push(`${path}: element ${i}: ${(error as Error).message}`)
+      return
+    }
+    if (seen.has(element)) errors.push(`${path}: duplicate entries for key ${showElement(element)}`)
+    seen.add(element)
+    visit(item, schema!.items, path + showElement(element), errors)
+  })
+}
+
+function typeProblem(value: unknown, schema: Schema): string | undefined {
+  if (schema['x-kubernetes-int-or-string']) return isScalar(value) ? undefined : `expected scalar, got ${show(value)}`
+  switch (schema.type) {
+    case 'object':
+      return isRecord(value) ? undefined : `expected map, got &{${show(value)}}`
+    case 'array':
+      return Array.isArray(value) ? undefined : `expected list, got &{${show(value)}}`
+    case 'integer':
+    case 'number':
+      return typeof value === 'number' ? undefined : `expected numeric (int or float), got ${typeName(value)}`
+    case 'string':
+      return typeof value === 'string' ? undefined : `expected string, got &{${show(value)}}`
+    case 'boolean':
+      return typeof value === 'boolean' ? undefined : `expected boolean, got &{${show(value)}}`
+    default:
+      return undefined
+  }
+}
+
+function isScalar(value: unknown): boolean {
+  return typeof value !== 'object' || value === null
+}
+
+function typeName(value: unknown): string {
+  if (Array.isArray(value)) return 'list'
+  return isRecord(value) ? 'map' : typeof value
+}
+
+/** A value as Go prints it: `map[a:1 b:[x y]]`. */
+export function show(value: unknown): string {
+  if (value === null || value === undefined) return '<nil>'
+  if (Array.isArray(value)) return `[${value.map(show).join(' ')}]`
+  if (!isRecord(value)) return String(value)
+  const names = Object.keys(value).sort()
+  return `map[${names.map(name => `${name}:${show(value[name])}`).join(' ')}]`
+}

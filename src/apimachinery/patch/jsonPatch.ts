@@ -1,0 +1,191 @@
+/**
+ * JSON Patch (RFC 6902), with kube-apiserver's limits and answers.
+ * One departure that its users rely on: `test` of a missing member against `null` holds.
+ * @see https://www.rfc-editor.org/rfc/rfc6902
+ */
+import { StatusError, statusError } from '../errors.ts'
+import { isRecord } from '../object.ts'
+import { cloneJson, equalJson, memberOf, setMember } from './jsonValues.ts'
+
+const MAX_OPERATIONS = 10_000
+/** JSON text that all `copy` operations of one patch may add, in UTF-16 units: kube-apiserver's largest request body. */
+const MAX_COPIED_CHARS = 3 * 1024 * 1024
+
+interface Operation {
+  op: string
+  path: string
+  from: string | undefined
+  value: unknown
+}
+
+/**
+ * The patched document, independent of both inputs, which stay as they are. All operations apply or none.
+ * @throws StatusError BadRequest when `patch` is not a JSON Patch, RequestEntityTooLarge above 10,000 operations, Invalid
+ *   (422, its `cause` says which operation) when it does not apply
+ */
+export function applyJsonPatch(document: unknown, patch: unknown): unknown {
+  const operations = parsePatch(patch)
+  // A pointer's first token is looked up in `root` under the empty key, so the whole document is a member like any other.
+  const root: Record<string, unknown> = { '': cloneJson(document) }
+  let copiedChars = 0
+  try {
+    for (const operation of operations) {
+      const path = parsePointer(operation.path)
+      switch (operation.op) {
+        case 'add':
+          add(root, path, cloneJson(operation.value))
+          break
+        case 'remove':
+          remove(root, path)
+          break
+        case 'replace':
+          replace(root, path, cloneJson(operation.value))
+          break
+        case 'move':
+          move(root, parsePointer(requireFrom(operation)), path)
+          break
+        case 'copy': {
+          const value = get(root, parsePointer(requireFrom(operation)))
+          copiedChars += JSON.stringify(value).length
+          if (copiedChars > MAX_COPIED_CHARS) throw new Error('the copy operations add more than 3 MiB')
+          add(root, path, cloneJson(value))
+          break
+        }
+        case 'test':
+          test(root, path, operation.value)
+          break
+        default:
+          throw new Error(`unknown operation ${JSON.stringify(operation.op)}`)
+      }
+    }
+  } catch (cause) {
+    throw doesNotApply(cause)
+  }
+  return root['']
+}
+
+/** kube-apiserver's answer to a well-formed patch that does not fit the object. */
+export function doesNotApply(cause: unknown): StatusError {
+  return new StatusError('Invalid', 'the server rejected our request due to an error in our request', {}, { cause })
+}
+
+function parsePatch(patch: unknown): Operation[] {
+  if (!Array.isArray(patch))
+    throw statusError.badRequest(`json: cannot unmarshal ${jsonTypeName(patch)} into Go value of type jsonpatch.Patch`)
+  if (patch.length > MAX_OPERATIONS)
+    throw new StatusError(
+      'RequestEntityTooLarge',
+      `Request entity too large: The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${patch.length}`,
+    )
+  return patch.map(operation => {
+    if (!isRecord(operation))
+      throw statusError.badRequest(
+        `json: cannot unmarshal ${jsonTypeName(operation)} into Go value of type jsonpatch.Operation`,
+      )
+    const { op, path, from } = operation
+    return {
+      op: typeof op === 'string' ? op : 'unknown',
+      path: typeof path === 'string' ? path : '-missing-',
+      from: typeof from === 'string' ? from : undefined,
+      value: memberOf(operation, 'value') ?? null,
+    }
+  })
+}
+
+export function jsonTypeName(value: unknown): string {
+  if (Array.isArray(value)) return 'array'
+  if (typeof value === 'boolean') return 'bool'
+  return value === null ? 'null' : typeof value
+}
+
+/** Tokens below `root`; the first is always `''`, the document. @see https://www.rfc-editor.org/rfc/rfc6901 */
+function parsePointer(pointer: string): string[] {
+  if (pointer !== '' && !pointer.startsWith('/')) throw new Error(`${JSON.stringify(pointer)} is not a JSON pointer`)
+  return pointer.split('/').map(token => token.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
+function requireFrom(operation: Operation): string {
+  if (operation.from === undefined) throw new Error(`${operation.op} without "from"`)
+  return operation.from
+}
+
+function add(root: Record<string, unknown>, path: string[], value: unknown): void {
+  const { container, key } = parentOf(root, path)
+  if (!Array.isArray(container)) setMember(container, key, value)
+  else if (key === '-') container.push(value)
+  else container.splice(indexIn(key, container.length), 0, value)
+}
+
+function replace(root: Record<string, unknown>, path: string[], value: unknown): void {
+  const { container, key } = parentOf(root, path)
+  if (Array.isArray(container)) {
+    container[indexIn(key, container.length - 1)] = value
+    return
+  }
+  if (!Object.hasOwn(container, key)) throw missing(path)
+  setMember(container, key, value)
+}
+
+function remove(root: Record<string, unknown>, path: string[]): unknown {
+  const { container, key } = parentOf(root, path)
+  if (path.length === 1) throw new Error('the whole document cannot be removed')
+  if (Array.isArray(container)) return container.splice(indexIn(key, container.length - 1), 1)[0]
+  if (!Object.hasOwn(container, key)) throw missing(path)
+  const value = container[key]
+  delete container[key]
+  return value
+}
+
+function move(root: Record<string, unknown>, from: string[], path: string[]): void {
+  if (from.length < path.length && from.every((token, i) => token === path[i]))
+    throw new Error(`${show(from)} cannot be moved into itself`)
+  if (from.length === path.length && from.every((token, i) => token === path[i])) {
+    get(root, from)
+    return
+  }
+  add(root, path, remove(root, from))
+}
+
+function test(root: Record<string, unknown>, path: string[], expected: unknown): void {
+  const { container, key } = parentOf(root, path)
+  const absent = !Array.isArray(container) && !Object.hasOwn(container, key)
+  const actual = absent ? null : get(root, path)
+  if (!equalJson(actual, expected)) throw new Error(`testing value ${show(path)} failed`)
+}
+
+function get(root: Record<string, unknown>, path: string[]): unknown {
+  const { container, key } = parentOf(root, path)
+  if (Array.isArray(container)) return container[indexIn(key, container.length - 1)]
+  if (!Object.hasOwn(container, key)) throw missing(path)
+  return container[key]
+}
+
+function parentOf(
+  root: Record<string, unknown>,
+  path: string[],
+): { container: Record<string, unknown> | unknown[]; key: string } {
+  let container: Record<string, unknown> | unknown[] = root
+  for (const token of path.slice(0, -1)) {
+    const next: unknown = Array.isArray(container)
+      ? container[indexIn(token, container.length - 1)]
+      : memberOf(container, token)
+    if (!Array.isArray(next) && !isRecord(next)) throw missing(path)
+    container = next
+  }
+  return { container, key: path.at(-1)! }
+}
+
+function indexIn(token: string, max: number): number {
+  if (!/^(0|[1-9]\d{0,9})$/.test(token)) throw new Error(`${JSON.stringify(token)} is not an array index`)
+  const index = Number(token)
+  if (index > max) throw new Error(`array index ${token} is out of bounds`)
+  return index
+}
+
+function missing(path: string[]): Error {
+  return new Error(`doc is missing path: ${show(path)}`)
+}
+
+function show(path: string[]): string {
+  return path.map(token => token.replaceAll('~', '~0').replaceAll('/', '~1')).join('/')
+}

@@ -1,0 +1,161 @@
+/**
+ * Strategic merge patch: a merge patch that knows how a built-in kind's lists are merged, and obeys directives in the patch.
+ * Fields that the schema does not describe: maps are merged, lists replaced.
+ * @see https://github.com/kubernetes/community/blob/master/contributors/devel/sig-api-machinery/strategic-merge-patch.md
+ */
+import { METADATA_SCHEMA } from '../apply/metadataSchema.ts'
+import { statusError } from '../errors.ts'
+import { isRecord } from '../object.ts'
+import { memberSchema, type Schema } from '../schema.ts'
+import { jsonTypeName } from './jsonPatch.ts'
+import { cloneJson, equalJson, memberOf, setMember } from './jsonValues.ts'
+import { mergeList, orderList, withoutItems } from './strategicList.ts'
+
+type Members = Record<string, unknown>
+
+const DIRECTIVE = '$patch'
+const RETAIN_KEYS = '$retainKeys'
+const SET_ORDER = '$setElementOrder/'
+const DELETE_FROM_LIST = '$deleteFromPrimitiveList/'
+
+/**
+ * The patched object, independent of both inputs, which stay as they are.
+ * @throws StatusError BadRequest when `patch` is malformed or does not fit the object
+ */
+export function applyStrategicMerge(original: Members, patch: unknown, schema: Schema | undefined): Members {
+  if (!isRecord(patch))
+    throw statusError.badRequest(
+      `json: cannot unmarshal ${jsonTypeName(patch)} into Go value of type map[string]interface {}`,
+    )
+  const root: Schema = { ...schema, properties: { ...schema?.properties, metadata: METADATA_SCHEMA } }
+  return mergeMap(cloneJson(original), patch, root)
+}
+
+/** Merges into `original`, which it may change and return. */
+function mergeMap(original: Members, patch: Members, schema: Schema | undefined): Members {
+  const directive = memberOf(patch, DIRECTIVE)
+  if (directive === 'replace') {
+    const { [DIRECTIVE]: _directive, ...rest } = patch
+    return cloneJson(rest)
+  }
+  if (directive === 'delete') return {}
+  if (directive !== undefined) throw badDirective(directive, patch)
+
+  applyRetainKeys(original, patch)
+  const ordered = new Set<string>()
+  for (const key of Object.keys(patch)) {
+    if (!key.startsWith(SET_ORDER)) continue
+    const name = key.slice(SET_ORDER.length)
+    if (applyElementOrder(original, patch, name, schema)) ordered.add(name)
+  }
+  for (const key of Object.keys(patch)) {
+    if (key === RETAIN_KEYS || key.startsWith(SET_ORDER) || ordered.has(key)) continue
+    if (key.startsWith(DELETE_FROM_LIST)) deleteFromList(original, key.slice(DELETE_FROM_LIST.length), patch[key])
+    else mergeMember(original, key, patch[key], memberSchema(schema, key))
+  }
+  return original
+}
+
+function mergeMember(original: Members, name: string, value: unknown, schema: Schema | undefined): void {
+  if (value === null) {
+    delete original[name]
+    return
+  }
+  const current = memberOf(original, name)
+  if (isRecord(current) && isRecord(value))
+    setMember(original, name, replaces(schema) ? withoutDirectives(value) : mergeMap(current, value, schema))
+  else if (Array.isArray(current) && Array.isArray(value))
+    setMember(original, name, mergeListMember(current, value, schema))
+  else setMember(original, name, withoutDirectives(value))
+}
+
+function mergeListMember(current: unknown[], value: unknown[], schema: Schema | undefined): unknown[] {
+  if (!merges(schema)) return cloneJson(value)
+  return mergeList(current, value, {
+    mergeKey: schema?.['x-kubernetes-patch-merge-key'],
+    merge: (item, change) => mergeMap(item, change, schema?.items),
+    create: item => withoutDirectives(item),
+  })
+}
+
+function strategiesOf(schema: Schema | undefined): readonly string[] {
+  return schema?.['x-kubernetes-patch-strategy']?.split(',') ?? []
+}
+const merges = (schema: Schema | undefined) => strategiesOf(schema).includes('merge')
+const replaces = (schema: Schema | undefined) => strategiesOf(schema).includes('replace')
+
+/** `$retainKeys` lists the only members that stay, those of the patch among them. */
+function applyRetainKeys(original: Members, patch: Members): void {
+  const retained = memberOf(patch, RETAIN_KEYS)
+  if (retained === undefined) return
+  if (!Array.isArray(retained)) throw statusError.badRequest('invalid patch format of retainKeys')
+  for (const key of Object.keys(patch)) {
+    const isDirective = key === RETAIN_KEYS || key.startsWith(SET_ORDER) || key.startsWith(DELETE_FROM_LIST)
+    if (!isDirective && patch[key] !== null && !retained.includes(key))
+      throw statusError.badRequest('invalid patch format of retainKeys')
+  }
+  for (const key of Object.keys(original)) if (!retained.includes(key)) delete original[key]
+}
+
+/** Merges list `name` and brings it into the order of its directive; false when there is no such list at all. */
+function applyElementOrder(original: Members, patch: Members, name: string, schema: Schema | undefined): boolean {
+  const order = memberOf(patch, SET_ORDER + name)
+  if (!Array.isArray(order)) throw statusError.badRequest('invalid patch format of setElementOrder list')
+  const current = memberOf(original, name)
+  const change = memberOf(patch, name)
+  const listSchema = memberSchema(schema, name)
+  const mergeKey = listSchema?.['x-kubernetes-patch-merge-key']
+  const bad = [current, change].find(list => list !== undefined && list !== null && !Array.isArray(list))
+  if (bad !== undefined) throw statusError.badRequest(`expected a []interface {}, but received a ${jsonTypeName(bad)}`)
+  if (change === null || (!Array.isArray(current) && !Array.isArray(change))) return false
+  if (Array.isArray(change)) checkOrder(change, order, mergeKey)
+  let merged: unknown[]
+  if (!Array.isArray(change)) merged = current as unknown[]
+  else if (Array.isArray(current)) merged = mergeListMember(current, change, listSchema)
+  else merged = withoutDirectives(change) as unknown[]
+  setMember(original, name, orderList(merged, order, Array.isArray(current) ? current : [], mergeKey))
+  return true
+}
+
+/** The patch's elements must stand in the order list, in its order. */
+function checkOrder(change: unknown[], order: unknown[], mergeKey: string | undefined): void {
+  const nameOf = (item: unknown) => (mergeKey !== undefined && isRecord(item) ? memberOf(item, mergeKey) : item)
+  let position = 0
+  for (const item of change) {
+    if (isRecord(item) && Object.hasOwn(item, DIRECTIVE)) continue
+    while (position < order.length && !equalJson(nameOf(order[position]), nameOf(item))) position++
+    if (position === order.length)
+      throw statusError.badRequest(
+        `The order in patch list:\n${JSON.stringify(change)}\n doesn't match $setElementOrder list:\n${JSON.stringify(order)}\n`,
+      )
+  }
+}
+
+function deleteFromList(original: Members, name: string, values: unknown): void {
+  if (!Array.isArray(values)) throw statusError.badRequest('invalid patch format of primitive list')
+  const current = memberOf(original, name)
+  if (Array.isArray(current)) setMember(original, name, withoutItems(current, values))
+}
+
+/** What a value of the patch creates where nothing is to merge with: no nulls, no directives. */
+function withoutDirectives(value: unknown): unknown {
+  if (Array.isArray(value))
+    return value
+      .filter(item => !(isRecord(item) && (item[DIRECTIVE] === 'delete' || item[DIRECTIVE] === 'replace')))
+      .map(withoutDirectives)
+  if (!isRecord(value)) return value
+  const directive = memberOf(value, DIRECTIVE)
+  if (directive === 'delete') return {}
+  if (directive !== undefined && directive !== 'replace') throw badDirective(directive, value)
+  const copy: Members = {}
+  for (const key of Object.keys(value)) {
+    const isDirective =
+      key === DIRECTIVE || key === RETAIN_KEYS || key.startsWith(SET_ORDER) || key.startsWith(DELETE_FROM_LIST)
+    if (!isDirective && value[key] !== null) setMember(copy, key, withoutDirectives(value[key]))
+  }
+  return copy
+}
+
+function badDirective(directive: unknown, map: Members) {
+  return statusError.badRequest(`unknown patch type: ${String(directive)} in map: ${JSON.stringify(map)}`)
+}

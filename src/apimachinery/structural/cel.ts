@@ -1,0 +1,222 @@
+/**
+ * Validation rules (`x-kubernetes-validations`): CEL expressions at schema nodes, run after the schema itself holds.
+ * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-rules
+ */
+import { Optional } from '@marcbachmann/cel-js'
+import { type FieldError, fieldError } from '../fieldErrors.ts'
+import { isRecord } from '../object.ts'
+import type { Schema, ValidationRule } from '../schema.ts'
+import { CelBudgetError, type CelProgram, compileCel, MAX_EVALUATION_STEPS, type StepBudget } from './celProgram.ts'
+import { toCel } from './celValues.ts'
+import { canonicalJson, elementKey } from './listTypes.ts'
+import { type Trail, trailText } from './trail.ts'
+
+/** Loop steps for all rules of one object. */
+export const MAX_OBJECT_STEPS = 10 * MAX_EVALUATION_STEPS
+const MAX_MESSAGE_CHARACTERS = 5120
+
+/**
+ * Errors of all rules. `old` is the stored object on updates and `undefined` on creation: rules that speak of `oldSelf` run
+ * only where an old value stands for the new one. A rule that spoke no word about a value that did not change is not run
+ * again.
+ */
+export type RuleValidator = (value: unknown, old?: unknown, path?: string) => FieldError[]
+
+interface CompiledRule {
+  rule: ValidationRule
+  program: CelProgram
+  message: CelProgram | undefined
+}
+/** What there is to run at a node and below. */
+interface Node {
+  schema: Schema
+  rules: CompiledRule[]
+  members: [name: string, node: Node][]
+  additional: Node | undefined
+  items: Node | undefined
+}
+
+// A memo of a pure function: programs live as long as their schema.
+const nodes = new WeakMap<Schema, Node | null>()
+
+/** `undefined` when the schema has no rule. @throws CelCompileError for a rule that does not compile */
+export function compileRules(schema: Schema): RuleValidator | undefined {
+  const node = nodeOf(schema)
+  if (node === null) return undefined
+  return (value, old, path = '') => {
+    const run: Run = { base: path, trail: [], errors: [], budget: { left: MAX_OBJECT_STEPS } }
+    try {
+      walk(node, value, old, run)
+    } catch (error) {
+      if (!(error instanceof CelBudgetError)) throw error
+      run.errors.push({ ...fieldError.invalid(trailText(run.trail, path), undefined, error.message), omitValue: true })
+    }
+    return run.errors
+  }
+}
+
+interface Run {
+  base: string
+  trail: Trail
+  errors: FieldError[]
+  budget: StepBudget
+}
+
+function nodeOf(schema: Schema): Node | null {
+  const known = nodes.get(schema)
+  if (known !== undefined) return known
+  // a cycle has no rules of its own beyond those that its first visit finds: custom resources have finite schemas
+  nodes.set(schema, null)
+  const node: Node = {
+    schema,
+    rules: (schema['x-kubernetes-validations'] ?? []).map(rule => ({
+      rule,
+      program: compileCel(rule.rule, schema),
+      message: rule.messageExpression === undefined ? undefined : compileCel(rule.messageExpression, schema),
+    })),
+    members: Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {
+      const child = nodeOf(member)
+      return child === null ? [] : [[name, child] as [string, Node]]
+    }),
+    additional: childNode(schema.additionalProperties),
+    items: childNode(schema.items),
+  }
+  const isEmpty = node.rules.length + node.members.length === 0 && !node.additional && !node.items
+  nodes.set(schema, isEmpty ? null : node)
+  return isEmpty ? null : node
+}
+
+function childNode(schema: Schema | boolean | undefined): Node | undefined {
+  return typeof schema === 'object' ? (nodeOf(schema) ?? undefined) : undefined
+}
+
+function walk(node: Node, value: unknown, old: unknown, run: Run): void {
+  if (value === undefined || (value === null && node.schema.nullable !== true)) return
+  runRules(node, value, old, run)
+  if (Array.isArray(value)) {
+    if (node.items === undefined) return
+    const before = correlateItems(node.schema, old)
+    for (let i = 0; i < value.length; i++) descend(node.items, i, value[i], before(value[i]), run)
+  } else if (isRecord(value)) {
+    const before = isRecord(old) && node.schema['x-kubernetes-map-type'] !== 'atomic' ? old : {}
+    for (const [name, child] of node.members) {
+      if (Object.hasOwn(value, name)) descend(child, name, value[name], own(before, name), run)
+    }
+    if (node.additional === undefined) return
+    for (const name of Object.keys(value)) {
+      if (node.schema.properties !== undefined && Object.hasOwn(node.schema.properties, name)) continue
+      descend(node.additional, name, value[name], own(before, name), run)
+    }
+  }
+}
+
+function descend(node: Node, part: string | number, value: unknown, old: unknown, run: Run): void {
+  run.trail.push(part)
+  walk(node, value, old, run)
+  run.trail.pop()
+}
+
+function own(object: Record<string, unknown>, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined
+}
+
+/** Elements of a `map` list correspond by key; those of other lists do not correspond. */
+function correlateItems(schema: Schema, old: unknown): (item: unknown) => unknown {
+  const keys = schema['x-kubernetes-list-map-keys']
+  if (schema['x-kubernetes-list-type'] !== 'map' || keys === undefined || !Array.isArray(old)) return () => undefined
+  const byKey = new Map(old.map(item => [canonicalJson(elementKey(item, keys)), item]))
+  return item => byKey.get(canonicalJson(elementKey(item, keys)))
+}
+
+function runRules(node: Node, value: unknown, old: unknown, run: Run): void {
+  if (node.rules.length === 0) return
+  const isUnchanged = old !== undefined && canonicalJson(old) === canonicalJson(value)
+  let variables: { self: unknown; oldSelf: unknown } | undefined
+  for (const compiled of node.rules) {
+    const { program, rule } = compiled
+    if (program.usesOldSelf ? old === undefined && rule.optionalOldSelf !== true : isUnchanged) continue
+    variables ??= { self: toCel(value, node.schema), oldSelf: old === undefined ? null : toCel(old, node.schema) }
+    const given =
+      rule.optionalOldSelf === true ? { ...variables, oldSelf: optional(old, variables.oldSelf) } : variables
+    runRule(compiled, given, value, run)
+  }
+}
+
+function runRule(
+  compiled: CompiledRule,
+  variables: { self: unknown; oldSelf: unknown },
+  value: unknown,
+  run: Run,
+): void {
+  const { rule } = compiled
+  try {
+    if (spend(run, budget => compiled.program.evaluate(variables, budget)) === true) return
+  } catch (error) {
+    if (error instanceof CelBudgetError) throw error
+    const why = error instanceof Error ? error.message : String(error)
+    const detail = `${why} evaluating rule: ${rule.message?.trim() || rule.rule.trim()}`
+    run.errors.push(ruleError({ ...rule, reason: 'FieldValueInvalid' }, value, detail, run, false))
+    return
+  }
+  const computed = compiled.message && messageOf(compiled.message, variables, run)
+  const detail = computed ?? (rule.message?.trim() || `failed rule: ${rule.rule.trim()}`)
+  run.errors.push(ruleError(rule, value, detail, run, computed !== undefined))
+}
+
+function optional(old: unknown, converted: unknown): unknown {
+  return old === undefined ? Optional.none() : Optional.of(converted)
+}
+
+/** The message of a message expression; `undefined` when it fails or gives no usable text: the fixed message is shown then. */
+function messageOf(program: CelProgram, variables: { self: unknown; oldSelf: unknown }, run: Run): string | undefined {
+  try {
+    const message = spend(run, budget => program.evaluate(variables, budget))
+    if (typeof message !== 'string') return undefined
+    const trimmed = message.trim()
+    return trimmed === '' || /[\r\n]/.test(trimmed) || trimmed.length > MAX_MESSAGE_CHARACTERS ? undefined : trimmed
+  } catch (error) {
+    if (error instanceof CelBudgetError) throw error
+    return undefined
+  }
+}
+
+/** One evaluation gets its own limit inside the limit of the whole object. */
+function spend(run: Run, evaluate: (budget: StepBudget) => unknown): unknown {
+  const budget = { left: Math.min(run.budget.left, MAX_EVALUATION_STEPS) }
+  const before = budget.left
+  try {
+    return evaluate(budget)
+  } finally {
+    run.budget.left -= before - budget.left
+  }
+}
+
+function ruleError(
+  rule: ValidationRule,
+  value: unknown,
+  detail: string,
+  run: Run,
+  messageSpeaksOfValue: boolean,
+): FieldError {
+  const path = trailText(run.trail, run.base) + fieldPathSuffix(rule.fieldPath, run)
+  switch (rule.reason) {
+    case 'FieldValueForbidden':
+      return fieldError.forbidden(path, detail)
+    case 'FieldValueRequired':
+      return fieldError.required(path, detail)
+    case 'FieldValueDuplicate':
+      return fieldError.duplicate(path, value)
+    default: {
+      const isLarge = typeof value === 'object' && value !== null
+      const error = fieldError.invalid(path, value, detail)
+      return isLarge || messageSpeaksOfValue ? { ...error, omitValue: true } : error
+    }
+  }
+}
+
+/** `.spec.x` below the rule's own place; without its dot at the root of an object. */
+function fieldPathSuffix(fieldPath: string | undefined, run: Run): string {
+  if (fieldPath === undefined) return ''
+  const isRoot = run.trail.length === 0 && run.base === ''
+  return isRoot && fieldPath.startsWith('.') ? fieldPath.slice(1) : fieldPath
+}

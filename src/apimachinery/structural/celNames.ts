@@ -1,0 +1,24 @@
+/**
+ * Property names as CEL identifiers.
+ * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-rules
+ */
+const RESERVED = new Set(
+  (
+    'true false null in as break const continue else for function if import let loop package namespace return ' +
+    'var void while'
+  ).split(' '),
+)
+const ESCAPES: Readonly<Record<string, string>> = {
+  __: '__underscores__',
+  '.': '__dot__',
+  '-': '__dash__',
+  '/': '__slash__',
+}
+
+/** The identifier that a rule writes for a property; `undefined` when rules cannot reach it. */
+export function celName(property: string): string | undefined {
+  if (RESERVED.has(property)) return `__${property}__`
+  if (!/^[A-Za-z_./-][A-Za-z0-9_./-]*$/.test(property)) return undefined
+  const escaped = property.replace(/__|[./-]/g, part => ESCAPES[part]!)
+  return /^[0-9]/.test(escaped) ? undefined : escaped
+}

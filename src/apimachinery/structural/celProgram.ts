@@ -1,0 +1,196 @@
+/**
+ * One compiled CEL expression, bounded: the size of its text, the depth of its tree and the steps of its loops have limits,
+ * and its regular expressions run in linear time, so no expression can hang the server.
+ */
+import { type ASTNode, TypeError as CelTypeError, EvaluationError, ParseError } from '@marcbachmann/cel-js'
+import type { Schema } from '../schema.ts'
+import { celEnvironment, LINEAR_MATCHES } from './celFunctions.ts'
+import { celName } from './celNames.ts'
+
+export const MAX_EXPRESSION_BYTES = 64 * 1024
+/** Loop steps of one evaluation. */
+export const MAX_EVALUATION_STEPS = 1_000_000
+
+/** Loop steps left for a whole object; one budget is shared by all rules of a validation. */
+export interface StepBudget {
+  left: number
+}
+
+export interface CelProgram {
+  /** Static type: `bool`, `string`, `dyn`, … */
+  readonly type: string
+  readonly usesOldSelf: boolean
+  /** @throws CelBudgetError when the budget runs out, Error when the expression fails on these values */
+  evaluate(variables: { self: unknown; oldSelf: unknown }, budget: StepBudget): unknown
+}
+
+/** The evaluation was stopped because it took too many steps. */
+export class CelBudgetError extends Error {
+  constructor() {
+    super('validation failed due to running out of cost budget, no further validation rules will be run')
+    this.name = 'CelBudgetError'
+  }
+}
+
+/** The expression is wrong; the message shows where. */
+export class CelCompileError extends Error {
+  constructor(detail: string, options?: ErrorOptions) {
+    super(detail, options)
+    this.name = 'CelCompileError'
+  }
+}
+
+// Immutable once made; making it takes milliseconds, so it is made at first use.
+const environment = once(celEnvironment)
+
+/** @throws CelCompileError */
+export function compileCel(source: string, schema: Schema | undefined): CelProgram {
+  if (Buffer.byteLength(source) > MAX_EXPRESSION_BYTES) {
+    throw new CelCompileError(`expression is longer than ${MAX_EXPRESSION_BYTES} bytes`)
+  }
+  const steps: { budget: StepBudget; exhausted: boolean } = { budget: { left: 0 }, exhausted: false }
+  const tick = () => {
+    if (--steps.budget.left < 0) {
+      steps.exhausted = true
+      throw new CelBudgetError()
+    }
+  }
+  try {
+    const parsed = environment().parse(source)
+    const usesOldSelf = prepare(parsed.ast, schema, tick)
+    const checked = parsed.check()
+    if (!checked.valid) throw checked.error
+    return {
+      type: checked.type ?? 'dyn',
+      usesOldSelf,
+      evaluate(variables, budget) {
+        steps.budget = budget
+        steps.exhausted = false
+        try {
+          return parsed(variables)
+        } catch (error) {
+          // quantifiers may hide an error behind another one
+          if (steps.exhausted) throw new CelBudgetError()
+          throw new Error(error instanceof EvaluationError ? worded(error.summary) : String(error), { cause: error })
+        } finally {
+          steps.budget = { left: 0 }
+        }
+      },
+    }
+  } catch (error) {
+    if (error instanceof CelCompileError) throw error
+    if (error instanceof ParseError || error instanceof CelTypeError || error instanceof EvaluationError) {
+      throw new CelCompileError(located(source, error.range?.start ?? 0, error.summary), { cause: error })
+    }
+    throw new CelCompileError(error instanceof Error ? error.message : String(error), { cause: error })
+  }
+}
+
+/** The message with the line that it speaks of, as compilers show it. */
+function located(source: string, offset: number, summary: string): string {
+  const before = source.slice(0, offset)
+  const lineStart = before.lastIndexOf('\n') + 1
+  const line = source.slice(lineStart).split('\n', 1)[0] ?? ''
+  const column = offset - lineStart
+  const row = before.split('\n').length
+  return `ERROR: <input>:${row}:${column + 1}: ${summary}\n | ${line}\n | ${'.'.repeat(column)}^`
+}
+
+const LOOPS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'existsOne', 'map', 'filter'])
+
+/** Rewrites the tree in place (linear regular expressions, counted loops) and tells whether it names `oldSelf`. */
+function prepare(root: ASTNode, schema: Schema | undefined, tick: () => void): boolean {
+  let usesOldSelf = false
+  const visit = (node: ASTNode, shadowed: boolean): void => {
+    if (node.op === 'id' && node.args === 'oldSelf') usesOldSelf = true
+    if (node.op === '.' && !shadowed) checkField(node, schema)
+    if ((node.op === 'call' || node.op === 'rcall') && node.args[0] === 'matches') {
+      ;(node.args as unknown[])[0] = LINEAR_MATCHES
+    }
+    let hidesSelf = shadowed
+    if (node.op === 'rcall') {
+      const [method, , parameters] = node.args
+      if (LOOPS.has(method)) for (const body of parameters.slice(1)) count(body, tick)
+      const variable = parameters[0]
+      if (variable?.op === 'id' && (variable.args === 'self' || variable.args === 'oldSelf')) hidesSelf = true
+    }
+    for (const child of childrenOf(node)) visit(child, hidesSelf)
+  }
+  visit(root, false)
+  return usesOldSelf
+}
+
+/** Counts every evaluation of `node`. The library sets `evaluate` itself on first use, so a setter keeps ours in front. */
+function count(node: ASTNode, tick: () => void): void {
+  type Evaluate = (this: unknown, ...args: unknown[]) => unknown
+  let inner = (node as unknown as { evaluate: Evaluate }).evaluate
+  const counted: Evaluate = (...args) => {
+    tick()
+    return inner.apply(node, args)
+  }
+  Object.defineProperty(node, 'evaluate', {
+    configurable: true,
+    get: () => counted,
+    set: (next: Evaluate) => {
+      inner = next
+    },
+  })
+}
+
+function childrenOf(node: ASTNode): ASTNode[] {
+  const nodes: ASTNode[] = []
+  const collect = (value: unknown): void => {
+    if (Array.isArray(value)) for (const each of value) collect(each)
+    else if (typeof value === 'object' && value !== null && 'op' in value && 'args' in value)
+      nodes.push(value as ASTNode)
+  }
+  collect(node.args)
+  return nodes
+}
+
+/** @throws CelCompileError when a chain such as `self.spec.nope` leaves the schema */
+function checkField(node: ASTNode, schema: Schema | undefined): void {
+  const owner = schemaOf(node.args, schema)
+  if (owner === undefined) return
+  const field = (node.args as [ASTNode, string])[1]
+  if (isOpen(owner) || memberNamed(owner, field) !== undefined) return
+  throw new CelCompileError(located(node.input, node.pos, `undefined field '${field}'`))
+}
+
+/** The schema of what stands before the dot; `undefined` when it is not plainly a part of `self`. */
+function schemaOf(args: ASTNode['args'], schema: Schema | undefined): Schema | undefined {
+  const owner = (args as [ASTNode, string])[0]
+  if (owner.op === 'id') return owner.args === 'self' || owner.args === 'oldSelf' ? schema : undefined
+  if (owner.op !== '.') return undefined
+  const above = schemaOf(owner.args, schema)
+  return above === undefined || isOpen(above) ? undefined : memberNamed(above, owner.args[1])
+}
+
+/** Schemas whose members are not all listed. */
+function isOpen(schema: Schema): boolean {
+  return (
+    schema.type !== 'object' ||
+    schema.properties === undefined ||
+    schema.additionalProperties !== undefined ||
+    schema['x-kubernetes-preserve-unknown-fields'] === true ||
+    schema['x-kubernetes-embedded-resource'] === true
+  )
+}
+
+function memberNamed(schema: Schema, name: string): Schema | undefined {
+  const entry = Object.entries(schema.properties ?? {}).find(([property]) => celName(property) === name)
+  return entry?.[1]
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}
+
+/** The failure that users meet most, in the words that they know. */
+function worded(summary: string): string {
+  return summary.replace(/^No such key: /, 'no such key: ')
+}

@@ -1,0 +1,342 @@
+/**
+ * Validates values against structural schemas: each schema node is compiled once to a closure; the words are those of
+ * kube-apiserver for custom resources.
+ * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation
+ */
+import { type FieldError, fieldError } from '../fieldErrors.ts'
+import { isRecord } from '../object.ts'
+import type { Schema } from '../schema.ts'
+import { stringFormats } from './formats.ts'
+import { compileLinearRegExp } from './linearRegExp.ts'
+import { canonicalJson, duplicates } from './listTypes.ts'
+import { type Trail, trailText } from './trail.ts'
+
+export { typeErrors } from './typeErrors.ts'
+
+/** `path` names the value in messages (`spec`); the default is the root of an object. Empty when the value is valid. */
+export type Validator = (value: unknown, path?: string) => FieldError[]
+
+/** What a run carries along; errors are worded only when there are some. */
+interface Run {
+  base: string
+  trail: Trail
+  errors: FieldError[]
+}
+type Check = (value: unknown, run: Run) => void
+
+// A memo of a pure function: a schema graph is compiled once and its closures live as long as it does.
+const checks = new WeakMap<Schema, Check>()
+
+export function compileValidator(schema: Schema): Validator {
+  const check = checkOf(schema)
+  return (value, path = '') => {
+    const run: Run = { base: path, trail: [], errors: [] }
+    check(value, run)
+    return run.errors
+  }
+}
+
+/** Compiled at first use, because schema graphs may be cyclic. */
+function checkOf(schema: Schema): Check {
+  const known = checks.get(schema)
+  if (known !== undefined) return known
+  let compiled: Check | undefined
+  const check: Check = (value, run) => {
+    compiled ??= compile(schema)
+    compiled(value, run)
+  }
+  checks.set(schema, check)
+  return check
+}
+
+const pathOf = (run: Run): string => trailText(run.trail, run.base)
+
+function invalid(run: Run, value: unknown, message: string): void {
+  const path = pathOf(run)
+  run.errors.push(fieldError.invalid(path, value, `${path} in body ${message}`))
+}
+
+function compile(schema: Schema): Check {
+  const type = typeCheck(schema)
+  const enumeration = enumCheck(schema)
+  const text = stringCheck(schema)
+  const number = numberCheck(schema)
+  const list = listCheck(schema)
+  const object = objectCheck(schema)
+  const logic = logicChecks(schema)
+  return (value, run) => {
+    type?.(value, run)
+    if (value === null || value === undefined) {
+      if (schema.nullable !== true) enumeration?.(value, run)
+      return
+    }
+    if (typeof value === 'string') text?.(value, run)
+    else if (typeof value === 'number') number?.(value, run)
+    else if (Array.isArray(value)) list?.(value, run)
+    else if (isRecord(value)) object?.(value, run)
+    enumeration?.(value, run)
+    for (const check of logic) check(value, run)
+  }
+}
+
+function typeOfValue(value: unknown): string {
+  if (value === null || value === undefined) return 'null'
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number'
+  return Array.isArray(value) ? 'array' : typeof value
+}
+
+function typeCheck(schema: Schema): Check | undefined {
+  const { type, nullable } = schema
+  const isIntOrString = schema['x-kubernetes-int-or-string'] === true
+  if (type === undefined && !isIntOrString) return undefined
+  const wanted = isIntOrString ? 'integer,string' : type
+  return (value, run) => {
+    const actual = typeOfValue(value)
+    if (isIntOrString ? actual === 'integer' || actual === 'string' : actual === type) return
+    if (actual === 'null' && nullable === true) return
+    if (type === 'number' && actual === 'integer') return
+    const path = pathOf(run)
+    run.errors.push(fieldError.typeInvalid(path, actual, `${path} in body must be of type ${wanted}: "${actual}"`))
+  }
+}
+
+function enumCheck(schema: Schema): Check | undefined {
+  if (schema.enum === undefined) return undefined
+  const shown = schema.enum.map(allowed => (typeof allowed === 'string' ? allowed : JSON.stringify(allowed)))
+  const scalars = new Set<unknown>(schema.enum.filter(allowed => typeof allowed !== 'object' || allowed === null))
+  const compound = new Set(
+    schema.enum.filter(allowed => typeof allowed === 'object' && allowed !== null).map(canonicalJson),
+  )
+  return (value, run) => {
+    if (typeof value === 'object' && value !== null ? compound.has(canonicalJson(value)) : scalars.has(value)) return
+    run.errors.push(fieldError.notSupported(pathOf(run), value, shown))
+  }
+}
+
+function stringCheck(schema: Schema): ((value: string, run: Run) => void) | undefined {
+  const { minLength, maxLength, pattern, format } = schema
+  const hasFormat = format !== undefined && Object.hasOwn(stringFormats, format) ? stringFormats[format] : undefined
+  if (minLength === undefined && maxLength === undefined && pattern === undefined && hasFormat === undefined) {
+    return undefined
+  }
+  const expression = pattern === undefined || pattern === '' ? undefined : compileLinearRegExp(pattern)
+  return (value, run) => {
+    if (hasFormat !== undefined && !hasFormat(value)) {
+      invalid(run, value, `must be of type ${format}: ${JSON.stringify(value)}`)
+    }
+    if (maxLength !== undefined && value.length > maxLength && characters(value) > maxLength) {
+      run.errors.push(fieldError.tooLong(pathOf(run), maxLength))
+    }
+    if (minLength !== undefined && characters(value) < minLength) {
+      invalid(run, value, `should be at least ${minLength} chars long`)
+    }
+    if (expression !== undefined && !expression.test(value)) invalid(run, value, `should match '${pattern}'`)
+  }
+}
+
+/** Length in code points, as Go counts runes. */
+function characters(text: string): number {
+  let count = text.length
+  for (let i = 0; i < text.length - 1; i++) {
+    const unit = text.charCodeAt(i)
+    if (unit >= 0xd800 && unit < 0xdc00 && (text.charCodeAt(i + 1) & 0xfc00) === 0xdc00) count--
+  }
+  return count
+}
+
+function numberCheck(schema: Schema): ((value: number, run: Run) => void) | undefined {
+  const { minimum, maximum, multipleOf, exclusiveMinimum, exclusiveMaximum } = schema
+  if (minimum === undefined && maximum === undefined && multipleOf === undefined) return undefined
+  return (value, run) => {
+    if (minimum !== undefined && (exclusiveMinimum === true ? value <= minimum : value < minimum)) {
+      invalid(run, value, `should be greater than ${exclusiveMinimum === true ? '' : 'or equal to '}${minimum}`)
+    }
+    if (maximum !== undefined && (exclusiveMaximum === true ? value >= maximum : value > maximum)) {
+      invalid(run, value, `should be less than ${exclusiveMaximum === true ? '' : 'or equal to '}${maximum}`)
+    }
+    if (multipleOf !== undefined && !isMultiple(value, multipleOf)) {
+      invalid(run, value, `should be a multiple of ${multipleOf}`)
+    }
+  }
+}
+
+function isMultiple(value: number, factor: number): boolean {
+  if (Number.isInteger(value) && Number.isInteger(factor)) return value % factor === 0
+  const quotient = value / factor
+  return Math.abs(quotient - Math.round(quotient)) < 1e-9
+}
+
+function listCheck(schema: Schema): ((value: unknown[], run: Run) => void) | undefined {
+  const { minItems, maxItems, uniqueItems, items } = schema
+  const listType = schema['x-kubernetes-list-type']
+  const keyed = listType === 'set' || listType === 'map'
+  if (items === undefined && minItems === undefined && maxItems === undefined && uniqueItems !== true && !keyed) {
+    return undefined
+  }
+  const item = items && checkOf(items)
+  const keys = schema['x-kubernetes-list-map-keys'] ?? []
+  return (value, run) => {
+    if (item !== undefined) {
+      for (let i = 0; i < value.length; i++) {
+        run.trail.push(i)
+        item(value[i], run)
+        run.trail.pop()
+      }
+    }
+    if (maxItems !== undefined && value.length > maxItems) {
+      run.errors.push(fieldError.tooMany(pathOf(run), value.length, maxItems))
+    }
+    if (minItems !== undefined && value.length < minItems) {
+      invalid(run, value.length, `should have at least ${minItems} items`)
+    }
+    if (uniqueItems === true && new Set(value.map(canonicalJson)).size < value.length) {
+      invalid(run, value, "shouldn't contain duplicates")
+    }
+    if (!keyed) return
+    for (const { index, key } of duplicates(value, listType === 'map' ? keys : undefined)) {
+      run.errors.push(fieldError.duplicate(`${pathOf(run)}[${index}]`, key))
+    }
+  }
+}
+
+function objectCheck(schema: Schema): ((value: Record<string, unknown>, run: Run) => void) | undefined {
+  const { minProperties, maxProperties, required = [], properties = {} } = schema
+  const members = Object.entries(properties).map(([name, member]) => [name, checkOf(member)] as const)
+  const additional = typeof schema.additionalProperties === 'object' ? checkOf(schema.additionalProperties) : undefined
+  const isEmbedded = schema['x-kubernetes-embedded-resource'] === true
+  if (
+    members.length === 0 &&
+    additional === undefined &&
+    required.length === 0 &&
+    minProperties === undefined &&
+    maxProperties === undefined &&
+    !isEmbedded
+  ) {
+    return undefined
+  }
+  return (value, run) => {
+    if (minProperties !== undefined || maxProperties !== undefined) {
+      const count = Object.keys(value).length
+      if (minProperties !== undefined && count < minProperties) {
+        invalid(run, count, `should have at least ${minProperties} properties`)
+        return
+      }
+      if (maxProperties !== undefined && count > maxProperties) {
+        run.errors.push(fieldError.tooMany(pathOf(run), count, maxProperties))
+        return
+      }
+    }
+    if (isEmbedded) embeddedCheck(value, run)
+    for (const name of required) if (!has(value, name)) under(run, name, requiredError)
+    for (const [name, check] of members) {
+      if (!has(value, name)) continue
+      run.trail.push(name)
+      check(value[name], run)
+      run.trail.pop()
+    }
+    if (additional === undefined) return
+    for (const name of Object.keys(value)) {
+      if (Object.hasOwn(properties, name)) continue
+      run.trail.push(name)
+      additional(value[name], run)
+      run.trail.pop()
+    }
+  }
+}
+
+function embeddedCheck(value: Record<string, unknown>, run: Run): void {
+  for (const name of ['apiVersion', 'kind']) {
+    const found = value[name]
+    if (found === undefined || found === '') {
+      under(run, name, path => fieldError.required(path, 'must not be empty'))
+    } else if (typeof found !== 'string') {
+      under(run, name, path => fieldError.invalid(path, found, 'must be a string'))
+    }
+  }
+  const { metadata } = value
+  if (metadata !== undefined && !isRecord(metadata)) {
+    under(run, 'metadata', path => fieldError.invalid(path, metadata, 'must be an object'))
+  }
+}
+
+const requiredError = (path: string) => fieldError.required(path)
+
+function under(run: Run, name: string, error: (path: string) => FieldError): void {
+  run.trail.push(name)
+  run.errors.push(error(pathOf(run)))
+  run.trail.pop()
+}
+
+/** `undefined` members count as absent: they are not written to JSON. */
+function has(object: Record<string, unknown>, name: string): boolean {
+  return Object.hasOwn(object, name) && object[name] !== undefined
+}
+
+function logicChecks(schema: Schema): Check[] {
+  const found: Check[] = []
+  if (schema.allOf !== undefined) found.push(allOfCheck(schema.allOf.map(checkOf)))
+  if (schema.anyOf !== undefined && !isIntOrStringPattern(schema)) found.push(anyOfCheck(schema.anyOf.map(checkOf)))
+  if (schema.oneOf !== undefined) found.push(oneOfCheck(schema.oneOf.map(checkOf)))
+  if (schema.not !== undefined) {
+    const check = checkOf(schema.not)
+    found.push((value, run) => {
+      if (attempt(check, value, run).length === 0) composite(run, 'must not validate the schema (not)')
+    })
+  }
+  return found
+}
+
+/** `anyOf: [integer, string]` only repeats what int-or-string already says. */
+function isIntOrStringPattern(schema: Schema): boolean {
+  return (
+    schema['x-kubernetes-int-or-string'] === true &&
+    schema.anyOf?.every(
+      each => Object.keys(each).length === 1 && (each.type === 'integer' || each.type === 'string'),
+    ) === true
+  )
+}
+
+function allOfCheck(all: Check[]): Check {
+  return (value, run) => {
+    const failures = all.map(check => attempt(check, value, run))
+    const failed = failures.filter(errors => errors.length > 0)
+    if (failed.length === 0) return
+    run.errors.push(...failed.flat())
+    composite(run, `must validate all the schemas (allOf)${failed.length === all.length ? '. None validated' : ''}`)
+  }
+}
+
+function anyOfCheck(any: Check[]): Check {
+  return (value, run) => {
+    let first: FieldError[] | undefined
+    for (const check of any) {
+      const errors = attempt(check, value, run)
+      if (errors.length === 0) return
+      first ??= errors
+    }
+    composite(run, 'must validate at least one schema (anyOf)')
+    run.errors.push(...(first ?? []))
+  }
+}
+
+function oneOfCheck(one: Check[]): Check {
+  return (value, run) => {
+    const results = one.map(check => attempt(check, value, run))
+    const valid = results.filter(errors => errors.length === 0).length
+    if (valid === 1) return
+    const found = valid === 0 ? 'none valid' : `${valid} valid alternatives`
+    composite(run, `must validate one and only one schema (oneOf). Found ${found}`)
+    if (valid === 0) run.errors.push(...(results[0] ?? []))
+  }
+}
+
+function attempt(check: Check, value: unknown, run: Run): FieldError[] {
+  const errors: FieldError[] = []
+  check(value, { base: run.base, trail: run.trail, errors })
+  return errors
+}
+
+/** Errors of combinations name no field of their own; the path stands in the message. */
+function composite(run: Run, message: string): void {
+  run.errors.push(fieldError.invalid('', '', `${JSON.stringify(pathOf(run))} ${message}`))
+}

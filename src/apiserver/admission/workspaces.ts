@@ -1,0 +1,67 @@
+/** What the server says about a Workspace: its id, URL and owner at creation, and that they stay. */
+import { createHash } from 'node:crypto'
+import { statusError } from '../../apimachinery/errors.ts'
+import { fieldError } from '../../apimachinery/fieldErrors.ts'
+import { dns1123Label } from '../../apimachinery/names.ts'
+import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import type { Admission } from '../registry/generic.ts'
+import { OWNER_ANNOTATION, WORKSPACE_FINALIZER, WORKSPACES } from '../spaces/spaceManager.ts'
+import type { SpaceTree } from '../spaces/tree.ts'
+
+const ID_LENGTH = 16
+const FIXED = ['cluster', 'URL', 'type'] as const
+
+export interface WorkspaceAdmissionDeps {
+  tree: SpaceTree
+  externalUrl: () => string
+  randomBytes: (size: number) => Buffer
+}
+
+export function workspaceAdmission(deps: WorkspaceAdmissionDeps): Admission {
+  return {
+    handles: (type, operation) =>
+      type.group === WORKSPACES.group && type.resource === WORKSPACES.resource && operation !== 'DELETE',
+    admit({ operation, context, type, object, old }) {
+      const name = object.metadata.name ?? ''
+      if (operation === 'CREATE') {
+        const problems = dns1123Label(name).map(detail => fieldError.invalid('metadata.name', name, detail))
+        if (problems.length > 0) throw statusError.invalid(type, name, problems)
+        const spec = isRecord(object.spec) ? object.spec : {}
+        const path = deps.tree.get(context.space)?.path ?? context.space
+        object.spec = {
+          type: { name: 'universal', path: 'root' },
+          ...spec,
+          cluster: newSpaceId(deps.randomBytes),
+          URL: `${deps.externalUrl()}/clusters/${path}:${name}`,
+        }
+        object.status = { phase: 'Scheduling' }
+        const owner = { username: context.user.name, groups: context.user.groups }
+        object.metadata.annotations = { ...object.metadata.annotations, [OWNER_ANNOTATION]: JSON.stringify(owner) }
+        object.metadata.finalizers = [...new Set([...(object.metadata.finalizers ?? []), WORKSPACE_FINALIZER])]
+        return
+      }
+      if (old) keepFixed(type, object, old)
+    },
+  }
+}
+
+function keepFixed(type: { group: string; kind: string }, object: KubeObject, old: KubeObject): void {
+  const before = isRecord(old.spec) ? old.spec : {}
+  const now = isRecord(object.spec) ? object.spec : {}
+  object.spec = now
+  for (const field of FIXED) {
+    if (now[field] === undefined) now[field] = before[field]
+    if (JSON.stringify(now[field]) !== JSON.stringify(before[field])) {
+      const error = fieldError.invalid(`spec.${field}`, now[field], 'field is immutable')
+      throw statusError.invalid(type, object.metadata.name ?? '', [error])
+    }
+  }
+  const owner = old.metadata.annotations?.[OWNER_ANNOTATION]
+  if (owner !== undefined) object.metadata.annotations = { ...object.metadata.annotations, [OWNER_ANNOTATION]: owner }
+}
+
+/** 16 base-36 digits of SHA-224 over 32 random bytes. */
+export function newSpaceId(randomBytes: (size: number) => Buffer): string {
+  const digest = createHash('sha224').update(randomBytes(32)).digest('hex')
+  return BigInt(`0x${digest}`).toString(36).padStart(ID_LENGTH, '0').slice(0, ID_LENGTH)
+}

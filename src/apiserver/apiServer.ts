@@ -1,0 +1,266 @@
+/**
+ * The API server: storage, registry, spaces, access and HTTP put together. Two of them run in one process without meeting.
+ */
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import type { ResourceType } from '../apimachinery/resourceType.ts'
+import { openLevelStore } from '../storage/level/openLevelStore.ts'
+import type { Store } from '../storage/store.ts'
+import { namespaceLifecycle } from './admission/namespaceLifecycle.ts'
+import { rbacAdmission } from './admission/rbacEscalation.ts'
+import { workspaceAdmission } from './admission/workspaces.ts'
+import { bootstrapObjects } from './auth/bootstrapRoles.ts'
+import { RbacAuthorizer } from './auth/rbac.ts'
+import { ServiceAccountAuthenticator } from './auth/serviceAccountAuthenticator.ts'
+import { TokenIssuer } from './auth/serviceAccountTokens.ts'
+import { StaticTokenAuthenticator } from './auth/staticTokens.ts'
+import { UnionAuthenticator } from './auth/union.ts'
+import { X509Authenticator } from './auth/x509.ts'
+import { loadCatalog } from './catalog/catalog.ts'
+import { DefinitionManager } from './definitions/definitionManager.ts'
+import type { Services } from './endpoints/exchange.ts'
+import { FrameCache } from './endpoints/frames.ts'
+import { reviewEndpoints } from './endpoints/reviews.ts'
+import { openApiRoutes } from './openapi/routes.ts'
+import { ensurePki } from './pki/ensurePki.ts'
+import { writeAdminKubeconfig } from './pki/kubeconfig.ts'
+import { strategyFor } from './registry/builtin/index.ts'
+import { decodeObject, ParsedCache } from './registry/codec.ts'
+import { isOwnGroup, Registry, type RegistryDeps } from './registry/generic.ts'
+import { Reader } from './registry/reader.ts'
+import { sharedRbac } from './registry/sharedObjects.ts'
+import { createHttpServer } from './server/httpServer.ts'
+import type { Logger } from './server/logger.ts'
+import { Metrics } from './server/metrics.ts'
+import { NonResourceRoutes } from './server/nonResource.ts'
+import { Pipeline } from './server/pipeline.ts'
+import { WatchScopes } from './server/watchScopes.ts'
+import { SpaceManager } from './spaces/spaceManager.ts'
+import { ROOT, SpaceTree } from './spaces/tree.ts'
+import { TypeRegistry } from './types/typeRegistry.ts'
+
+export interface ApiServerOptions {
+  /** Holds the database, keys, certificates and the administrator's kubeconfig. */
+  dataDir: string
+  bindAddress: string
+  /** 0 takes a free one. */
+  securePort: number
+  /** Names and addresses that clients use beside the bind address; the first one goes into URLs. */
+  externalHostnames: readonly string[]
+  /** False serves one plain cluster at `/`, without spaces and Orrery's own kinds. */
+  spaces: boolean
+  /** Text of a static token file, as kube-apiserver's --token-auth-file. */
+  tokenFile?: string
+  /** What the store keeps of the past. Default: 10 minutes. */
+  historyAgeMs?: number
+  log: Logger
+}
+
+export interface ApiServer {
+  /** `https://host:port`. */
+  readonly url: string
+  readonly services: Services
+  readonly store: Store
+  readonly tree: SpaceTree
+  readonly caPem: string
+  readonly kubeconfigPath: string
+  /** Ends watches, waits for running requests and queued writes, closes the store. */
+  close(): Promise<void>
+}
+
+/** Emulated Kubernetes release of `/version`; the built-in kinds are those of it. */
+const VERSION_SUFFIX = 'orrery'
+
+export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
+  const { log, dataDir } = options
+  const hostnames = [options.bindAddress, ...options.externalHostnames].filter(
+    host => host !== '0.0.0.0' && host !== '::',
+  )
+  const [pki, store] = await Promise.all([
+    ensurePki(join(dataDir, 'pki'), { hostnames, ips: [] }),
+    openLevelStore({
+      path: join(dataDir, 'store'),
+      logger: log,
+      ...(options.historyAgeMs && { historyAgeMs: options.historyAgeMs }),
+    }),
+  ])
+  try {
+    return await assemble(options, pki, store)
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+async function assemble(
+  options: ApiServerOptions,
+  pki: Awaited<ReturnType<typeof ensurePki>>,
+  store: Store,
+): Promise<ApiServer> {
+  const { log, dataDir } = options
+  const catalog = loadCatalog()
+  const types = new TypeRegistry(catalog.types.filter(type => options.spaces || !isOwnGroup(type.group)))
+  const tree = new SpaceTree()
+  const parsed = new ParsedCache()
+  const scopes = new WatchScopes()
+  const draining = new AbortController()
+  const clock = (): Date => new Date()
+  let url = ''
+  const externalUrl = (): string => url
+
+  const authorizer = new RbacAuthorizer({ store, requireSpaceAccess: options.spaces, rootSpace: ROOT, log })
+  const issuer = new TokenIssuer({ signingKeyPem: pki.serviceAccountKeyPem })
+  const getObject = async (space: string, group: string, resource: string, namespace: string, name: string) => {
+    const stored = await store.get({ space, group, resource, namespace, name })
+    return stored && decodeObject(stored)
+  }
+  const authenticator = new UnionAuthenticator({
+    authenticators: [
+      new X509Authenticator(),
+      ...(options.tokenFile === undefined ? [] : [new StaticTokenAuthenticator(options.tokenFile)]),
+      new ServiceAccountAuthenticator({ issuer, getObject }),
+    ],
+  })
+
+  const shared = sharedRbac({ root: bootstrapObjects({ root: true }), other: bootstrapObjects() })
+  const storageType = (space: string, type: ResourceType): ResourceType =>
+    type.version === type.storageVersion
+      ? type
+      : (types.in(space).find(type.group, type.storageVersion, type.resource) ?? type)
+  const definitions = new DefinitionManager({ store, types, log })
+  const deps: RegistryDeps = {
+    store,
+    parsed,
+    strategyFor,
+    storageType,
+    admission: [
+      namespaceLifecycle({ store, parsed }),
+      workspaceAdmission({ tree, externalUrl, randomBytes }),
+      rbacAdmission(authorizer, shared),
+      definitions.admission,
+    ],
+    clock,
+    uuid: randomUUID,
+    random: Math.random,
+    annotateSpace: options.spaces,
+  }
+  const registry = new Registry(deps)
+  const reader = new Reader({ store, parsed, shared })
+  const services: Services = {
+    deps,
+    registry,
+    reader,
+    types,
+    frames: new FrameCache(),
+    draining: draining.signal,
+    watchScope: (space, group, resource) => scopes.signal(space, group, resource),
+  }
+  types.onChange((space, group, resource) => {
+    if (types.in(space).versions(group, resource).length === 0) scopes.endResource(space, group, resource)
+  })
+  const spaceManager = new SpaceManager({
+    store,
+    registry,
+    types,
+    tree,
+    externalUrl,
+    log,
+    onRemoved: space => scopes.endSpace(space),
+  })
+  const metrics = new Metrics({ revision: () => store.revision, spaces: () => tree.size })
+  let ready = false
+  const [major = '1', minor = '0'] = catalog.release.split('.')
+  const nonResource = new NonResourceRoutes({
+    types,
+    metrics,
+    openApi: openApiRoutes({ catalog, types }),
+    address: () => url.slice('https://'.length),
+    version: {
+      major,
+      minor,
+      gitVersion: `v${catalog.release}.0+${VERSION_SUFFIX}`,
+      gitCommit: '',
+      gitTreeState: 'clean',
+      buildDate: '1970-01-01T00:00:00Z',
+      goVersion: `node ${process.version}`,
+      compiler: 'node',
+      platform: `${process.platform}/${process.arch}`,
+    },
+    failing: () => (ready && !draining.signal.aborted ? [] : ['spaces']),
+    openId: {
+      '/.well-known/openid-configuration': () => ({
+        issuer: issuer.issuer,
+        jwks_uri: `${url}/openid/v1/jwks`,
+        response_types_supported: ['id_token'],
+        subject_types_supported: ['public'],
+        id_token_signing_alg_values_supported: ['ES256'],
+      }),
+      '/openid/v1/jwks': () => ({
+        keys: [...issuer.publicKeys].map(([kid, key]) => ({
+          ...key.export({ format: 'jwk' }),
+          use: 'sig',
+          kid,
+          alg: 'ES256',
+        })),
+      }),
+    },
+  })
+  const app = createHttpServer({
+    tls: { cert: pki.serving.certPem, key: pki.serving.keyPem, ca: pki.caPem },
+    pipeline: new Pipeline({
+      tree,
+      authenticator,
+      authorizer,
+      spaces: options.spaces,
+      isDeleting: space => spaceManager.isDeleting(space),
+    }),
+    services,
+    stream: {
+      store,
+      versionOf: (space, group, resource) => types.in(space).versions(group, resource)[0]?.storageVersion ?? 'v1',
+      draining: draining.signal,
+    },
+    nonResource: (request, reply, admitted) => nonResource.handle(request, reply, admitted),
+    subresources: reviewEndpoints({ authenticator, authorizer, issuer, getObject, clock }),
+    metrics,
+    log,
+  })
+  await app.listen({ host: options.bindAddress, port: options.securePort, backlog: 1024 })
+  const { port } = app.server.address() as AddressInfo
+  const host = options.externalHostnames[0] ?? (hostIsWildcard(options.bindAddress) ? '127.0.0.1' : options.bindAddress)
+  url = `https://${host.includes(':') ? `[${host}]` : host}:${port}`
+
+  await definitions.start(registry)
+  await spaceManager.start()
+  const kubeconfigPath = join(dataDir, 'admin.kubeconfig')
+  await writeAdminKubeconfig(kubeconfigPath, {
+    server: url,
+    caPem: pki.caPem,
+    clientCertPem: pki.admin.certPem,
+    clientKeyPem: pki.admin.keyPem,
+    ...(!options.spaces && { plain: true }),
+  })
+  ready = true
+  return {
+    url,
+    services,
+    store,
+    tree,
+    caPem: pki.caPem,
+    kubeconfigPath,
+    async close() {
+      ready = false
+      draining.abort()
+      await app.close()
+      await spaceManager.stop()
+      await definitions.stop()
+      authorizer.close()
+      await store.close()
+    },
+  }
+}
+
+function hostIsWildcard(host: string): boolean {
+  return host === '0.0.0.0' || host === '::'
+}

@@ -1,0 +1,263 @@
+/**
+ * The roles and bindings that every space starts with. They are one shared read-only layer, not objects in the store.
+ * @see https://kubernetes.io/docs/reference/access-authn-authz/rbac/#default-roles-and-role-bindings
+ */
+import { createHash } from 'node:crypto'
+import type { KubeObject } from '../../apimachinery/object.ts'
+import { aggregatedRules } from './aggregation.ts'
+import { type PolicyRule, RBAC_GROUP } from './rbacRules.ts'
+import { GROUPS } from './users.ts'
+
+export interface BootstrapOptions {
+  /** Adds what only the root space has: everybody may enter it and see its workspaces. */
+  root?: boolean
+  /** RFC 3339; the objects' creationTimestamp. */
+  creationTimestamp?: string
+}
+
+interface RoleSpec {
+  rules?: PolicyRule[]
+  /** Label `rbac.authorization.k8s.io/aggregate-to-<this>`. */
+  aggregateTo?: string
+  /** Gathers the roles that say `aggregateTo` this. */
+  aggregates?: string
+}
+
+/** ClusterRoles, then ClusterRoleBindings, each sorted by name. Fresh copies at every call; uids never change. */
+export function bootstrapObjects(options: BootstrapOptions = {}): KubeObject[] {
+  const roles = Object.entries({ ...ROLES, ...(options.root && ROOT_ROLES) }).map(([name, spec]) =>
+    clusterRole(name, spec, options),
+  )
+  for (const role of roles) {
+    if (role.aggregationRule !== undefined) role.rules = structuredClone(aggregatedRules(role, roles))
+  }
+  const bindings = Object.entries({ ...BINDINGS, ...(options.root && ROOT_BINDINGS) }).map(
+    ([name, [role, ...groups]]) => clusterRoleBinding(name, role, groups, options),
+  )
+  return [...roles.sort(byName), ...bindings.sort(byName)]
+}
+
+const READ = ['get', 'list', 'watch']
+const WRITE = ['create', 'delete', 'deletecollection', 'patch', 'update']
+
+const rule = (group: string, resources: string[], verbs: string[]): PolicyRule => ({
+  apiGroups: [group],
+  resources,
+  verbs,
+})
+const urls = (nonResourceURLs: string[]): PolicyRule => ({ nonResourceURLs, verbs: ['get'] })
+
+const APPS = ['daemonsets', 'deployments', 'deployments/scale', 'replicasets', 'replicasets/scale', 'statefulsets']
+const HEALTH = ['/healthz', '/livez', '/readyz']
+const VERSION = ['/version', '/version/']
+
+const ROLES: Record<string, RoleSpec> = {
+  'cluster-admin': {
+    rules: [
+      { apiGroups: ['*'], resources: ['*'], verbs: ['*'] },
+      { nonResourceURLs: ['*'], verbs: ['*'] },
+    ],
+  },
+  admin: { aggregates: 'admin' },
+  edit: { aggregates: 'edit', aggregateTo: 'admin' },
+  view: { aggregates: 'view', aggregateTo: 'edit' },
+  'system:aggregate-to-admin': {
+    aggregateTo: 'admin',
+    rules: [
+      rule('authorization.k8s.io', ['localsubjectaccessreviews'], ['create']),
+      rule(RBAC_GROUP, ['rolebindings', 'roles'], [...WRITE.slice(0, 3), ...READ, ...WRITE.slice(3)]),
+    ],
+  },
+  'system:aggregate-to-edit': {
+    aggregateTo: 'edit',
+    rules: [
+      rule('', ['pods/attach', 'pods/exec', 'pods/portforward', 'pods/proxy', 'secrets', 'services/proxy'], READ),
+      rule('', ['serviceaccounts'], ['impersonate']),
+      rule('', ['pods', 'pods/attach', 'pods/exec', 'pods/portforward', 'pods/proxy'], WRITE),
+      rule('', ['pods/eviction'], ['create']),
+      rule(
+        '',
+        [
+          'configmaps',
+          'events',
+          'persistentvolumeclaims',
+          'replicationcontrollers',
+          'replicationcontrollers/scale',
+          'secrets',
+          'serviceaccounts',
+          'services',
+          'services/proxy',
+        ],
+        WRITE,
+      ),
+      rule('', ['serviceaccounts/token'], ['create']),
+      rule('apps', [...APPS, 'statefulsets/scale', 'deployments/rollback'].sort(), WRITE),
+      rule('autoscaling', ['horizontalpodautoscalers'], WRITE),
+      rule('batch', ['cronjobs', 'jobs'], WRITE),
+      rule('policy', ['poddisruptionbudgets'], WRITE),
+      rule('networking.k8s.io', ['ingresses', 'networkpolicies'], WRITE),
+      rule('coordination.k8s.io', ['leases'], [...WRITE.slice(0, 3), ...READ, ...WRITE.slice(3)]),
+    ],
+  },
+  'system:aggregate-to-view': {
+    aggregateTo: 'view',
+    rules: [
+      rule(
+        '',
+        [
+          'configmaps',
+          'endpoints',
+          'persistentvolumeclaims',
+          'persistentvolumeclaims/status',
+          'pods',
+          'replicationcontrollers',
+          'replicationcontrollers/scale',
+          'serviceaccounts',
+          'services',
+          'services/status',
+        ],
+        READ,
+      ),
+      rule(
+        '',
+        [
+          'bindings',
+          'events',
+          'limitranges',
+          'namespaces/status',
+          'pods/log',
+          'pods/status',
+          'replicationcontrollers/status',
+          'resourcequotas',
+          'resourcequotas/status',
+        ],
+        READ,
+      ),
+      rule('', ['namespaces'], READ),
+      rule('discovery.k8s.io', ['endpointslices'], READ),
+      rule(
+        'apps',
+        [
+          ...APPS,
+          'controllerrevisions',
+          'daemonsets/status',
+          'deployments/status',
+          'replicasets/status',
+          'statefulsets/scale',
+          'statefulsets/status',
+        ].sort(),
+        READ,
+      ),
+      rule('autoscaling', ['horizontalpodautoscalers', 'horizontalpodautoscalers/status'], READ),
+      rule('batch', ['cronjobs', 'cronjobs/status', 'jobs', 'jobs/status'], READ),
+      rule('policy', ['poddisruptionbudgets', 'poddisruptionbudgets/status'], READ),
+      rule('networking.k8s.io', ['ingresses', 'ingresses/status', 'networkpolicies'], READ),
+    ],
+  },
+  'system:auth-delegator': {
+    rules: [
+      rule('authentication.k8s.io', ['tokenreviews'], ['create']),
+      rule('authorization.k8s.io', ['subjectaccessreviews'], ['create']),
+    ],
+  },
+  'system:basic-user': {
+    rules: [
+      rule('authorization.k8s.io', ['selfsubjectaccessreviews', 'selfsubjectrulesreviews'], ['create']),
+      rule('authentication.k8s.io', ['selfsubjectreviews'], ['create']),
+    ],
+  },
+  'system:discovery': {
+    rules: [
+      urls([
+        '/api',
+        '/api/*',
+        '/apis',
+        '/apis/*',
+        ...HEALTH.slice(0, 2),
+        '/openapi',
+        '/openapi/*',
+        '/readyz',
+        ...VERSION,
+      ]),
+    ],
+  },
+  'system:public-info-viewer': { rules: [urls([...HEALTH, ...VERSION])] },
+  'system:monitoring': { rules: [urls([...HEALTH.flatMap(path => [path, `${path}/*`]), '/metrics', '/metrics/slis'])] },
+  'system:service-account-issuer-discovery': {
+    rules: [urls(['/.well-known/openid-configuration', '/openid/v1/jwks'])],
+  },
+  'system:kcp:workspace:access': { rules: [{ nonResourceURLs: ['/'], verbs: ['access'] }] },
+}
+
+/** Binding name to role name and groups. */
+const BINDINGS: Record<string, [role: string, ...groups: string[]]> = {
+  'cluster-admin': ['cluster-admin', GROUPS.masters],
+  'system:basic-user': ['system:basic-user', GROUPS.authenticated],
+  'system:discovery': ['system:discovery', GROUPS.authenticated],
+  'system:public-info-viewer': ['system:public-info-viewer', GROUPS.authenticated, GROUPS.unauthenticated],
+  'system:monitoring': ['system:monitoring', 'system:monitoring'],
+  'system:service-account-issuer-discovery': ['system:service-account-issuer-discovery', GROUPS.serviceAccounts],
+}
+
+const TENANCY = 'tenancy.kcp.io'
+const ROOT_ROLES: Record<string, RoleSpec> = {
+  'system:kcp:tenancy:reader': { rules: [rule(TENANCY, ['workspaces', 'workspacetypes'], READ)] },
+  'system:kcp:universal-workspacetype-use': {
+    rules: [{ ...rule(TENANCY, ['workspacetypes'], ['use']), resourceNames: ['universal', 'organization', 'team'] }],
+  },
+}
+const ROOT_BINDINGS: Record<string, [role: string, ...groups: string[]]> = {
+  'system:kcp:tenancy:authenticated:access': ['system:kcp:workspace:access', GROUPS.authenticated],
+  'system:kcp:authenticated:tenancy:reader': ['system:kcp:tenancy:reader', GROUPS.authenticated],
+  'system:kcp:authenticated:universal-workspacetype-use': [
+    'system:kcp:universal-workspacetype-use',
+    GROUPS.authenticated,
+  ],
+}
+
+function clusterRole(name: string, spec: RoleSpec, options: BootstrapOptions): KubeObject {
+  const labels = spec.aggregateTo && { [`${RBAC_GROUP}/aggregate-to-${spec.aggregateTo}`]: 'true' }
+  const matchLabels = { [`${RBAC_GROUP}/aggregate-to-${spec.aggregates}`]: 'true' }
+  return {
+    apiVersion: `${RBAC_GROUP}/v1`,
+    kind: 'ClusterRole',
+    metadata: metadata('clusterroles', name, options, labels || {}),
+    ...(spec.aggregates && { aggregationRule: { clusterRoleSelectors: [{ matchLabels }] } }),
+    rules: structuredClone(spec.rules ?? []),
+  }
+}
+
+function clusterRoleBinding(name: string, role: string, groups: string[], options: BootstrapOptions): KubeObject {
+  return {
+    apiVersion: `${RBAC_GROUP}/v1`,
+    kind: 'ClusterRoleBinding',
+    metadata: metadata('clusterrolebindings', name, options, {}),
+    roleRef: { apiGroup: RBAC_GROUP, kind: 'ClusterRole', name: role },
+    subjects: groups.map(group => ({ apiGroup: RBAC_GROUP, kind: 'Group', name: group })),
+  }
+}
+
+function metadata(
+  resource: string,
+  name: string,
+  options: BootstrapOptions,
+  labels: Record<string, string>,
+): KubeObject['metadata'] {
+  return {
+    name,
+    uid: uidOf(`${resource}/${name}`),
+    ...(options.creationTimestamp && { creationTimestamp: options.creationTimestamp }),
+    labels: { 'kubernetes.io/bootstrapping': 'rbac-defaults', ...labels },
+    annotations: { 'rbac.authorization.kubernetes.io/autoupdate': 'true' },
+  }
+}
+
+/** A UUID of version 8 (custom) made from the name, so that it is the same on every server. */
+function uidOf(text: string): string {
+  const hex = createHash('sha256').update(`orrery bootstrap ${text}`).digest('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}
+
+function byName(a: KubeObject, b: KubeObject): number {
+  return a.metadata.name! < b.metadata.name! ? -1 : 1
+}

@@ -1,0 +1,122 @@
+/**
+ * The roles and bindings of one space, compiled for questions: from a subject straight to the rules that it was granted.
+ * Immutable; a change of a role or a binding makes a new index.
+ */
+import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { aggregatedRules } from './aggregation.ts'
+import { type PolicyRule, rulesOf } from './rbacRules.ts'
+import type { UserInfo } from './types.ts'
+import { serviceAccountUserName } from './users.ts'
+
+export interface RbacObjects {
+  /** Those of the bootstrap layer too. */
+  clusterRoles: readonly KubeObject[]
+  clusterRoleBindings: readonly KubeObject[]
+  roles: readonly KubeObject[]
+  roleBindings: readonly KubeObject[]
+}
+
+export interface RoleRef {
+  kind: string
+  name: string
+}
+
+/** One subject of one binding. */
+export interface Grant {
+  /** Absent when the role does not exist. */
+  rules: readonly PolicyRule[] | undefined
+  /** `clusterrole.rbac.authorization.k8s.io "x" not found`, when `rules` is absent. */
+  error: string
+  /** The reason to give when a rule allows. */
+  reason: string
+}
+
+type Grants = Map<string, Grant[]>
+
+export class RbacIndex {
+  readonly #clusterRoles = new Map<string, KubeObject>()
+  /** By `namespace/name`. */
+  readonly #roles = new Map<string, KubeObject>()
+  readonly #resolved = new Map<KubeObject, readonly PolicyRule[]>()
+  readonly #cluster: Grants = new Map()
+  readonly #namespaced = new Map<string, Grants>()
+
+  constructor(objects: RbacObjects) {
+    for (const role of objects.clusterRoles) this.#clusterRoles.set(role.metadata.name!, role)
+    for (const role of objects.roles) this.#roles.set(`${role.metadata.namespace}/${role.metadata.name}`, role)
+    for (const binding of objects.clusterRoleBindings) this.#add(this.#cluster, binding, '')
+    for (const binding of objects.roleBindings) {
+      const namespace = binding.metadata.namespace ?? ''
+      let grants = this.#namespaced.get(namespace)
+      if (grants === undefined) {
+        grants = new Map()
+        this.#namespaced.set(namespace, grants)
+      }
+      this.#add(grants, binding, namespace)
+    }
+  }
+
+  /** What the user was granted in the whole space and, unless `namespace` is `''`, in that namespace. */
+  *grants(user: UserInfo, namespace: string): Generator<Grant> {
+    yield* grantsOf(this.#cluster, user)
+    const local = namespace === '' ? undefined : this.#namespaced.get(namespace)
+    if (local !== undefined) yield* grantsOf(local, user)
+  }
+
+  /** The rules that a binding in `namespace` refers to; `undefined` when there is no such role. */
+  roleRules(ref: RoleRef, namespace: string): readonly PolicyRule[] | undefined {
+    const role =
+      ref.kind === 'ClusterRole' ? this.#clusterRoles.get(ref.name) : this.#roles.get(`${namespace}/${ref.name}`)
+    if (role === undefined) return undefined
+    let rules = this.#resolved.get(role)
+    if (rules === undefined) {
+      rules = ref.kind === 'ClusterRole' ? aggregatedRules(role, this.#clusterRoles.values()) : rulesOf(role)
+      this.#resolved.set(role, rules)
+    }
+    return rules
+  }
+
+  #add(grants: Grants, binding: KubeObject, namespace: string): void {
+    const ref = roleRefOf(binding)
+    const rules = this.roleRules(ref, namespace)
+    const kind = namespace === '' ? 'ClusterRoleBinding' : 'RoleBinding'
+    const name = namespace === '' ? binding.metadata.name! : `${binding.metadata.name}/${namespace}`
+    const subjects = Array.isArray(binding.subjects) ? binding.subjects.filter(isRecord) : []
+    for (const subject of subjects) {
+      const found = subjectKey(subject, namespace)
+      if (found === undefined) continue
+      const grant: Grant = {
+        rules,
+        error: `${ref.kind.toLowerCase()}.rbac.authorization.k8s.io ${JSON.stringify(ref.name)} not found`,
+        reason: `RBAC: allowed by ${kind} ${JSON.stringify(name)} of ${ref.kind} ${JSON.stringify(ref.name)} to ${found.text}`,
+      }
+      const list = grants.get(found.key)
+      if (list === undefined) grants.set(found.key, [grant])
+      else list.push(grant)
+    }
+  }
+}
+
+/** `roleRef` of a binding. */
+export function roleRefOf(binding: KubeObject): RoleRef {
+  const ref = isRecord(binding.roleRef) ? binding.roleRef : {}
+  return { kind: String(ref.kind ?? ''), name: String(ref.name ?? '') }
+}
+
+function* grantsOf(grants: Grants, user: UserInfo): Generator<Grant> {
+  yield* grants.get(`User ${user.name}`) ?? []
+  for (const group of user.groups) yield* grants.get(`Group ${group}`) ?? []
+}
+
+/** Where a subject is filed, and how a reason names it. ServiceAccounts are filed under their user name. */
+function subjectKey(subject: Record<string, unknown>, namespace: string): { key: string; text: string } | undefined {
+  const { kind, name } = subject
+  if (typeof name !== 'string') return undefined
+  if (kind === 'User' || kind === 'Group') return { key: `${kind} ${name}`, text: `${kind} ${JSON.stringify(name)}` }
+  const home = typeof subject.namespace === 'string' && subject.namespace !== '' ? subject.namespace : namespace
+  if (kind !== 'ServiceAccount' || home === '') return undefined
+  return {
+    key: `User ${serviceAccountUserName({ namespace: home, name })}`,
+    text: `ServiceAccount ${JSON.stringify(`${name}/${home}`)}`,
+  }
+}

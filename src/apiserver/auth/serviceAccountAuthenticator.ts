@@ -1,0 +1,206 @@
+/**
+ * Verifies ServiceAccount tokens: signature, time, audience, and that the account and what the token is bound to still
+ * exist in the token's space, with the uids of then.
+ * @see https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/#bound-service-account-tokens
+ */
+import { StatusError } from '../../apimachinery/errors.ts'
+import { groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { type IdentifiedRef, LEGACY_ISSUER, type TokenIssuer } from './serviceAccountTokens.ts'
+import type { Authentication, Authenticator, Credentials } from './types.ts'
+import { authenticated, EXTRAS, serviceAccountGroups, serviceAccountUserName } from './users.ts'
+
+/** Reads one object of the store; `''` for the core group. */
+export type ObjectReader = (
+  space: string,
+  group: string,
+  resource: string,
+  namespace: string,
+  name: string,
+) => Promise<KubeObject | undefined>
+
+export interface ServiceAccountAuthenticatorOptions {
+  issuer: TokenIssuer
+  getObject: ObjectReader
+  /** Milliseconds since the epoch. */
+  clock?: () => number
+}
+
+interface Identity {
+  space: string
+  namespace: string
+  serviceAccount: IdentifiedRef
+  bound: { resource: string; ref: IdentifiedRef }[]
+  /** Name of the Secret that must hold the very token. */
+  legacySecret?: string
+  extra: Record<string, string[]>
+}
+
+/** How far another server's clock may be ahead. */
+const NOT_BEFORE_LEEWAY_SECONDS = 60
+
+export class ServiceAccountAuthenticator implements Authenticator {
+  readonly #options: Required<ServiceAccountAuthenticatorOptions>
+
+  constructor(options: ServiceAccountAuthenticatorOptions) {
+    this.#options = { clock: Date.now, ...options }
+  }
+
+  /**
+   * `undefined` for tokens of other issuers.
+   * @throws StatusError Unauthorized, whose cause says why
+   */
+  async authenticate(credentials: Credentials): Promise<Authentication | undefined> {
+    const { token } = credentials
+    if (token === undefined) return undefined
+    const { issuer } = this.#options
+    const issuedBy = peek(token)?.iss
+    if (issuedBy !== issuer.issuer && issuedBy !== LEGACY_ISSUER) return undefined
+    const claims = await this.#verifySignature(token)
+    const audiences = this.#checkTimeAndAudience(claims, credentials.audiences ?? issuer.audiences)
+    const identity = claims.iss === LEGACY_ISSUER ? legacyIdentity(claims) : boundIdentity(claims)
+    if (claims.sub !== serviceAccountUserName({ ...identity.serviceAccount, namespace: identity.namespace })) {
+      throw refused('the token is for another subject')
+    }
+    await this.#checkObjects(identity, token)
+    const { space, namespace, serviceAccount } = identity
+    return {
+      user: authenticated({
+        name: serviceAccountUserName({ namespace, name: serviceAccount.name }),
+        uid: serviceAccount.uid,
+        groups: serviceAccountGroups(namespace),
+        extra: { ...identity.extra, [EXTRAS.clusterName]: [space] },
+      }),
+      space,
+      audiences,
+    }
+  }
+
+  async #verifySignature(token: string): Promise<Record<string, unknown>> {
+    const { compactVerify } = await import('jose')
+    try {
+      const verified = await compactVerify(
+        token,
+        header => {
+          const key = this.#options.issuer.publicKeys.get(header.kid ?? '')
+          if (key === undefined) throw new Error('the token is signed with an unknown key')
+          return key
+        },
+        { algorithms: ['ES256'] },
+      )
+      const claims: unknown = JSON.parse(Buffer.from(verified.payload).toString())
+      if (isRecord(claims)) return claims
+    } catch (error) {
+      throw refused(error instanceof Error ? error.message : 'the token is malformed')
+    }
+    throw refused('the token is malformed')
+  }
+
+  /** The accepted audiences that the token names. */
+  #checkTimeAndAudience(claims: Record<string, unknown>, accepted: readonly string[]): string[] {
+    const now = this.#options.clock() / 1000
+    const { exp, nbf, aud } = claims
+    // A legacy token is good for the API server and has no end.
+    const legacy = claims.iss === LEGACY_ISSUER
+    if (!legacy && typeof exp !== 'number') throw refused('the token has no expiry')
+    if (typeof exp === 'number' && now >= exp) throw refused('service account token has expired')
+    if (typeof nbf === 'number' && now + NOT_BEFORE_LEEWAY_SECONDS < nbf) {
+      throw refused('service account token is not valid yet')
+    }
+    const named = legacy ? this.#options.issuer.audiences : Array.isArray(aud) ? aud : [aud]
+    const shared = accepted.filter(audience => named.includes(audience))
+    if (shared.length > 0) return shared
+    const list = (values: readonly unknown[]) => JSON.stringify(values.join(' '))
+    throw refused(`token audiences ${list(named)} is invalid for the target audiences ${list(accepted)}`)
+  }
+
+  async #checkObjects(identity: Identity, token: string): Promise<void> {
+    const { namespace, serviceAccount, legacySecret } = identity
+    await this.#require(identity, 'serviceaccounts', namespace, serviceAccount)
+    for (const { resource, ref } of identity.bound) {
+      await this.#require(identity, resource, resource === 'nodes' ? '' : namespace, ref)
+    }
+    if (legacySecret === undefined) return
+    const secret = await this.#require(identity, 'secrets', namespace, { name: legacySecret, uid: '' })
+    const data = isRecord(secret.data) ? secret.data.token : undefined
+    if (typeof data !== 'string' || Buffer.from(data, 'base64').toString() !== token) {
+      throw refused('service account token has been invalidated')
+    }
+  }
+
+  async #require(identity: Identity, resource: string, namespace: string, ref: IdentifiedRef): Promise<KubeObject> {
+    const object = await this.#options.getObject(identity.space, '', resource, namespace, ref.name)
+    const name = `${groupResourceName({ group: '', resource })} ${JSON.stringify(ref.name)}`
+    if (object === undefined) throw refused(`${name} not found`)
+    if (ref.uid !== '' && object.metadata.uid !== ref.uid) throw refused(`${name} is not the one of the token`)
+    const { deletionTimestamp } = object.metadata
+    // A Pod may use its token while it shuts down: its timestamp lies ahead by the grace period.
+    if (deletionTimestamp !== undefined && Date.parse(deletionTimestamp) <= this.#options.clock()) {
+      throw refused(`${name} has been deleted`)
+    }
+    return object
+  }
+}
+
+function boundIdentity(claims: Record<string, unknown>): Identity {
+  const claim = isRecord(claims['kubernetes.io']) ? claims['kubernetes.io'] : {}
+  const { namespace, clusterName } = claim
+  const serviceAccount = identified(claim.serviceaccount)
+  if (typeof namespace !== 'string' || typeof clusterName !== 'string' || serviceAccount === undefined) {
+    throw refused('the token lacks Kubernetes claims')
+  }
+  const extra: Record<string, string[]> = {}
+  if (typeof claims.jti === 'string') extra[EXTRAS.credentialId] = [`JTI=${claims.jti}`]
+  const bound: Identity['bound'] = []
+  const pod = identified(claim.pod)
+  const node = identified(claim.node)
+  const secret = identified(claim.secret)
+  if (pod) {
+    bound.push({ resource: 'pods', ref: pod })
+    Object.assign(extra, { [EXTRAS.podName]: [pod.name], [EXTRAS.podUid]: [pod.uid] })
+  }
+  if (node) {
+    // With a Pod, the node is only told; alone, the token is bound to it.
+    if (!pod) bound.push({ resource: 'nodes', ref: node })
+    Object.assign(extra, { [EXTRAS.nodeName]: [node.name], ...(node.uid && { [EXTRAS.nodeUid]: [node.uid] }) })
+  }
+  if (secret) bound.push({ resource: 'secrets', ref: secret })
+  return { space: clusterName, namespace, serviceAccount, bound, extra }
+}
+
+function legacyIdentity(claims: Record<string, unknown>): Identity {
+  const part = (name: string): string => {
+    const value = claims[`kubernetes.io/serviceaccount/${name}`]
+    if (typeof value !== 'string' || value === '') throw refused(`the token lacks its claim ${name}`)
+    return value
+  }
+  return {
+    space: part('clusterName'),
+    namespace: part('namespace'),
+    serviceAccount: { name: part('service-account.name'), uid: part('service-account.uid') },
+    bound: [],
+    legacySecret: part('secret.name'),
+    extra: {},
+  }
+}
+
+function identified(value: unknown): IdentifiedRef | undefined {
+  if (!isRecord(value) || typeof value.name !== 'string' || value.name === '') return undefined
+  return { name: value.name, uid: typeof value.uid === 'string' ? value.uid : '' }
+}
+
+/** The claims of something that looks like a JWT, not verified: only to tell whose it is. */
+function peek(token: string): Record<string, unknown> | undefined {
+  const parts = token.split('.')
+  if (parts.length !== 3) return undefined
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(parts[1]!, 'base64url').toString())
+    return isRecord(claims) ? claims : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The client only hears `Unauthorized`; TokenReview and logs may tell the cause, which never holds the token. */
+function refused(why: string): StatusError {
+  return new StatusError('Unauthorized', 'Unauthorized', undefined, { cause: new Error(why) })
+}

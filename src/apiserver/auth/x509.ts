@@ -1,0 +1,74 @@
+/**
+ * Client certificates: the common name is the user, each organization a group.
+ * @see https://kubernetes.io/docs/reference/access-authn-authz/authentication/#x509-client-certificates
+ */
+import type { X509Certificate } from 'node:crypto'
+import { statusError } from '../../apimachinery/errors.ts'
+import type { Authentication, Authenticator, Credentials } from './types.ts'
+import { authenticated, EXTRAS } from './users.ts'
+
+const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2'
+const ANY_USAGE = '2.5.29.37.0'
+
+interface Known {
+  authentication: Authentication | undefined
+  notBeforeMs: number
+  notAfterMs: number
+}
+
+/**
+ * Reads a certificate object once and remembers the answer for as long as the object lives, so hand over the same object
+ * for all requests of a connection. The TLS layer has already verified the chain.
+ */
+export class X509Authenticator implements Authenticator {
+  readonly #known = new WeakMap<X509Certificate, Known>()
+  readonly #clock: () => number
+
+  /** `clock`: milliseconds since the epoch. */
+  constructor(options: { clock?: () => number } = {}) {
+    this.#clock = options.clock ?? Date.now
+  }
+
+  /** @throws StatusError Unauthorized for a certificate that is not valid now, although it was when the connection began */
+  async authenticate(credentials: Credentials): Promise<Authentication | undefined> {
+    const { certificate } = credentials
+    if (certificate === undefined) return undefined
+    let known = this.#known.get(certificate)
+    if (known === undefined) {
+      known = read(certificate)
+      this.#known.set(certificate, known)
+    }
+    if (known.authentication === undefined) return undefined
+    const now = this.#clock()
+    if (now < known.notBeforeMs || now > known.notAfterMs) throw statusError.unauthorized()
+    return known.authentication
+  }
+}
+
+function read(certificate: X509Certificate): Known {
+  // The legacy form gives decoded attribute values; the text form would have to be unescaped.
+  const subject: { CN?: string | string[]; O?: string | string[] } = { ...certificate.toLegacyObject().subject }
+  const name = valuesOf(subject.CN)[0]
+  const usages = certificate.keyUsage as string[] | undefined
+  const forClients = usages === undefined || usages.includes(CLIENT_AUTH) || usages.includes(ANY_USAGE)
+  const fingerprint = certificate.fingerprint256.replaceAll(':', '').toLowerCase()
+  return {
+    authentication:
+      name && forClients
+        ? {
+            user: authenticated({
+              name,
+              groups: valuesOf(subject.O),
+              extra: { [EXTRAS.credentialId]: [`X509SHA256=${fingerprint}`] },
+            }),
+          }
+        : undefined,
+    notBeforeMs: certificate.validFromDate.getTime(),
+    notAfterMs: certificate.validToDate.getTime(),
+  }
+}
+
+function valuesOf(attribute: string | string[] | undefined): string[] {
+  if (attribute === undefined) return []
+  return Array.isArray(attribute) ? attribute : [attribute]
+}

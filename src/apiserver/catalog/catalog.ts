@@ -1,0 +1,97 @@
+/**
+ * The kinds that every space serves without a CustomResourceDefinition: Kubernetes' own and Orrery's, as `openapi/derive.ts`
+ * prepared them. Loaded once per process and shared by all spaces; nobody may change what it returns.
+ */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { CatalogFile, CatalogResource, DescriptionsFile, SchemaNode } from '../../../openapi/catalogFormat.ts'
+import type { ColumnDefinition, ResourceType } from '../../apimachinery/resourceType.ts'
+import type { Schema } from '../../apimachinery/schema.ts'
+
+export interface Catalog {
+  /** The Kubernetes release of the built-in kinds: `1.36`. */
+  readonly release: string
+  /** By group, version and resource in the order of upstream's groups, Orrery's own last. */
+  readonly types: readonly ResourceType[]
+  /** Every definition by upstream's name (`io.k8s.api.core.v1.Pod`), lists and helper types included. */
+  readonly definitions: ReadonlyMap<string, Schema>
+  /** The name of a schema node that is a definition; `undefined` for nested nodes and for schemas from elsewhere. */
+  definitionName(schema: Schema): string | undefined
+  /** The definition of the list of a built-in kind. */
+  listDefinitionName(type: ResourceType): string | undefined
+  /** Documentation of definitions and their fields. Read from disk at each call, as few processes ever need it. */
+  loadDescriptions(): DescriptionsFile
+}
+
+const GENERATED = join(import.meta.dirname, '../../../openapi/generated')
+
+/**
+ * @param folder where `openapi/derive.ts` wrote its files
+ * @throws Error when the files are missing, saying how to make them
+ */
+export function loadCatalog(folder: string = GENERATED): Catalog {
+  const file = readGenerated(folder, 'catalog.json') as CatalogFile
+  const names = new Map<Schema, string>()
+  const definitions = linkDefinitions(file.definitions, names)
+  const listNames = new Map<ResourceType, string>()
+  const types = file.resources.map(resource => {
+    const type = resourceType(resource, definitions.get(resource.definition)!)
+    if (resource.listDefinition !== undefined) listNames.set(type, resource.listDefinition)
+    return type
+  })
+  return {
+    release: file.release,
+    types,
+    definitions,
+    definitionName: schema => names.get(schema),
+    listDefinitionName: type => listNames.get(type),
+    loadDescriptions: () => readGenerated(folder, 'descriptions.json') as DescriptionsFile,
+  }
+}
+
+function readGenerated(folder: string, name: string): unknown {
+  try {
+    return JSON.parse(readFileSync(join(folder, name), 'utf8'))
+  } catch (cause) {
+    throw new Error(`cannot read ${join(folder, name)}: run "node openapi/derive.ts" to write it`, { cause })
+  }
+}
+
+function resourceType(resource: CatalogResource, schema: Schema): ResourceType {
+  const { definition: _, listDefinition: __, columns, ...names } = resource
+  return { ...names, schema, columns: columns as ColumnDefinition[], selectableFields: [], origin: 'builtin' }
+}
+
+/** Replaces every `$ref` by the node that it names, in place, and notes the name of each node that stands for a definition. */
+function linkDefinitions(raw: Record<string, SchemaNode>, names: Map<Schema, string>): Map<string, Schema> {
+  const definitions = new Map<string, Schema>()
+  for (const [name, node] of Object.entries(raw)) {
+    definitions.set(name, node as Schema)
+    names.set(node as Schema, name)
+  }
+  for (const node of Object.values(raw)) linkChildren(node)
+  return definitions
+
+  function link(node: SchemaNode): SchemaNode {
+    const { $ref } = node
+    if ($ref === undefined) {
+      linkChildren(node)
+      return node
+    }
+    const target = raw[$ref]
+    if (target === undefined) throw new Error(`the catalog has no definition ${$ref}`)
+    if (Object.keys(node).length === 1) return target
+    // What is said beside the reference holds here only. The copy shares the children, which are linked in place.
+    const copy: SchemaNode = { ...target, ...node }
+    delete copy.$ref
+    names.set(copy as Schema, $ref)
+    return copy
+  }
+
+  function linkChildren(node: SchemaNode): void {
+    const { properties, items, additionalProperties } = node
+    if (properties !== undefined) for (const key of Object.keys(properties)) properties[key] = link(properties[key]!)
+    if (items !== undefined) node.items = link(items)
+    if (typeof additionalProperties === 'object') node.additionalProperties = link(additionalProperties)
+  }
+}

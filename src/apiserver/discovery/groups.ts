@@ -1,0 +1,66 @@
+/**
+ * The order in which discovery names groups and versions: as upstream, by priority of the group, the preferred version first.
+ * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#version-priority
+ */
+import { DEFAULT_GROUP_PRIORITY, GROUP_FACTS } from '../../../openapi/resourceFacts.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+
+export interface ServedGroup {
+  group: string
+  /** The preferred one first. */
+  versions: ServedVersion[]
+}
+
+export interface ServedVersion {
+  version: string
+  /** In the order in which they were given. */
+  types: ResourceType[]
+}
+
+/** All groups that `types` make up, the core group included, in the order of discovery. */
+export function servedGroups(types: readonly ResourceType[]): ServedGroup[] {
+  const groups = new Map<string, Map<string, ResourceType[]>>()
+  for (const type of types) {
+    const versions = groups.get(type.group) ?? new Map<string, ResourceType[]>()
+    groups.set(type.group, versions)
+    const served = versions.get(type.version)
+    if (served === undefined) versions.set(type.version, [type])
+    else served.push(type)
+  }
+  const priorities = new Map(GROUP_FACTS.map(fact => [fact.group, fact.priority]))
+  const priority = (group: string): number => priorities.get(group) ?? DEFAULT_GROUP_PRIORITY
+  return [...groups]
+    .map(([group, versions]) => ({
+      group,
+      versions: orderVersions(group, [...versions.keys()]).map(version => ({ version, types: versions.get(version)! })),
+    }))
+    .sort((a, b) => priority(b.group) - priority(a.group) || (a.group < b.group ? -1 : 1))
+}
+
+function orderVersions(group: string, versions: string[]): string[] {
+  const known = Object.keys(GROUP_FACTS.find(fact => fact.group === group)?.versions ?? {})
+  const rank = (version: string): number => (known.includes(version) ? known.indexOf(version) : known.length)
+  return versions.sort((a, b) => rank(a) - rank(b) || compareVersions(a, b))
+}
+
+/**
+ * Negative when `a` is preferred: `v10`, `v2`, `v1`, `v11beta2`, `v10beta3`, `v3beta1`, `v12alpha1`, then other names by
+ * alphabet.
+ */
+export function compareVersions(a: string, b: string): number {
+  const left = parseVersion(a)
+  const right = parseVersion(b)
+  if (left === undefined || right === undefined) {
+    if (left !== undefined) return -1
+    if (right !== undefined) return 1
+    return a < b ? -1 : a > b ? 1 : 0
+  }
+  return right.stability - left.stability || right.major - left.major || right.minor - left.minor
+}
+
+function parseVersion(version: string): { major: number; stability: number; minor: number } | undefined {
+  const match = /^v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?$/.exec(version)
+  if (match === null) return undefined
+  const stability = match[2] === undefined ? 2 : match[2] === 'beta' ? 1 : 0
+  return { major: Number(match[1]), stability, minor: Number(match[3] ?? 0) }
+}

@@ -1,0 +1,123 @@
+/** Request bodies: JSON or YAML text to plain values, within limits of size, depth and aliases. */
+import { parseDocument } from 'yaml'
+import { StatusError, statusError } from '../../apimachinery/errors.ts'
+import { apiVersionOf, isRecord, type KubeObject, parseApiVersion } from '../../apimachinery/object.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+
+/** As upstream: what fits into one write of the store. */
+export const BODY_LIMIT_BYTES = 3 * 1024 * 1024
+const NESTING_LIMIT = 500
+
+/** @throws StatusError BadRequest, UnsupportedMediaType */
+export function parseBody(body: Buffer | undefined, contentType: string | undefined): unknown {
+  const media = (contentType ?? 'application/json').split(';')[0]!.trim().toLowerCase()
+  const text = body?.toString('utf8') ?? ''
+  if (media === 'application/json' || media === '' || media.endsWith('+json')) return parseJson(text)
+  if (media === 'application/yaml' || media.endsWith('+yaml')) return parseYaml(text)
+  throw new StatusError(
+    'UnsupportedMediaType',
+    `the body of the request was in an unknown format - accepted media types include: application/json, application/yaml`,
+  )
+}
+
+function parseJson(text: string): unknown {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw badBody(error)
+  }
+  checkNesting(value, 0)
+  return value
+}
+
+export function parseYaml(text: string): unknown {
+  let value: unknown
+  try {
+    const document = parseDocument(text, {
+      schema: 'yaml-1.1',
+      merge: true,
+      uniqueKeys: true,
+      maxAliasCount: 1000,
+    } as never)
+    if (document.errors[0]) throw document.errors[0]
+    value = document.toJS({ maxAliasCount: 1000 })
+  } catch (error) {
+    throw badBody(error)
+  }
+  checkNesting(value, 0)
+  return value
+}
+
+function badBody(cause: unknown): StatusError {
+  const why = cause instanceof Error ? cause.message : String(cause)
+  return new StatusError(
+    'BadRequest',
+    `the object provided is unrecognized (must be of type Object): couldn't get version/kind; json parse error: ${why}`,
+    undefined,
+    { cause },
+  )
+}
+
+/** Deep values would overflow the stack of everything behind this. */
+function checkNesting(value: unknown, depth: number): void {
+  if (typeof value !== 'object' || value === null) return
+  if (depth > NESTING_LIMIT)
+    throw statusError.badRequest(`the request body is nested more than ${NESTING_LIMIT} levels deep; flatten it`)
+  for (const member of Object.values(value)) checkNesting(member, depth + 1)
+}
+
+/** Narrows a decoded body to an object of `type`, as sent by a create, update or apply. @throws StatusError BadRequest */
+export function objectOf(
+  value: unknown,
+  type: ResourceType,
+  expected?: { apiVersion: string; kind: string },
+): KubeObject {
+  const want = expected ?? { apiVersion: apiVersionOf(type), kind: type.kind }
+  if (!isRecord(value))
+    throw statusError.badRequest(
+      `the object provided is unrecognized (must be of type ${want.kind}): the body must be a JSON object`,
+    )
+  const { apiVersion, kind } = value
+  if (kind === undefined || kind === '') throw statusError.badRequest(`Object 'Kind' is missing in '${excerpt(value)}'`)
+  if (apiVersion === undefined || apiVersion === '')
+    throw statusError.badRequest(`Object 'apiVersion' is missing in '${excerpt(value)}'`)
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string' || parseApiVersion(apiVersion) === undefined) {
+    throw statusError.badRequest(
+      `unexpected apiVersion ${JSON.stringify(apiVersion)} or kind ${JSON.stringify(kind)}: both must be strings, apiVersion as GROUP/VERSION`,
+    )
+  }
+  if (apiVersion !== want.apiVersion) {
+    throw statusError.badRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (${want.apiVersion})`,
+    )
+  }
+  if (kind !== want.kind) {
+    throw statusError.badRequest(
+      `${kind} in version "${type.version}" cannot be handled as a ${want.kind}: the kind in the data does not match the resource`,
+    )
+  }
+  if (value.metadata === undefined || value.metadata === null) value.metadata = {}
+  if (!isRecord(value.metadata))
+    throw statusError.badRequest(
+      `${kind} in version "${type.version}" cannot be handled as a ${kind}: metadata must be an object`,
+    )
+  for (const field of ['name', 'namespace', 'generateName', 'uid', 'resourceVersion'] as const) {
+    const member = value.metadata[field]
+    if (member === null) delete value.metadata[field]
+    else if (member !== undefined && typeof member !== 'string') {
+      throw statusError.badRequest(
+        `${kind} in version "${type.version}" cannot be handled as a ${kind}: json: cannot unmarshal ${jsonType(member)} into Go struct field ObjectMeta.metadata.${field} of type string`,
+      )
+    }
+  }
+  return value as KubeObject
+}
+
+function jsonType(value: unknown): string {
+  return Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value
+}
+
+function excerpt(value: unknown): string {
+  return JSON.stringify(value).slice(0, 256)
+}

@@ -1,0 +1,34 @@
+/** POST to a collection. */
+import { StatusError, statusError } from '../../apimachinery/errors.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
+import { objectOf, parseBody } from './body.ts'
+import { type Exchange, type Services, writeContext } from './exchange.ts'
+import { sendObject } from './respond.ts'
+
+export async function createEndpoint(services: Services, x: Exchange): Promise<void> {
+  const context = writeContext(x)
+  const object = objectOf(parseBody(x.request.body as Buffer | undefined, x.request.headers['content-type']), x.type)
+  const namespace = namespaceOf(x, object)
+  if (x.resource.name !== '') throw statusError.methodNotAllowed(x.type, 'POST')
+  const { stored } = await services.registry.create(context, x.type, namespace, object)
+  await sendObject(services, x, stored, 201)
+}
+
+/** The namespace of the URL; what the body says must agree. */
+export function namespaceOf(x: Exchange, object: KubeObject): string {
+  const { namespace } = x.resource
+  const said = object.metadata.namespace
+  if (!x.type.namespaced) return ''
+  if (namespace === '') {
+    throw new StatusError(
+      'BadRequest',
+      `an empty namespace may not be set during creation: send ${x.type.resource} to …/namespaces/NAMESPACE/${x.type.resource}`,
+    )
+  }
+  if (said && said !== namespace) {
+    throw statusError.badRequest(
+      `the namespace of the provided object does not match the namespace sent on the request`,
+    )
+  }
+  return namespace
+}

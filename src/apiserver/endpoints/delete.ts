@@ -1,0 +1,96 @@
+/** DELETE of one object or of a selection of a collection. */
+import { StatusError, statusError } from '../../apimachinery/errors.ts'
+import { isRecord } from '../../apimachinery/object.ts'
+import { decodeObject } from '../registry/codec.ts'
+import type { WriteContext } from '../registry/context.ts'
+import { type DeleteOptions, deleteObject } from '../registry/deletion.ts'
+import { selectionFor } from '../registry/selection.ts'
+import { parseBody } from './body.ts'
+import { type Exchange, intOption, isDryRun, type Services, writeContext } from './exchange.ts'
+import { sendList, sendObject, sendValue } from './respond.ts'
+
+/** Kinds whose deletion upstream answers with the deleted object instead of a Status. */
+const RETURNS_OBJECT = new Set([
+  'pods',
+  'services',
+  'serviceaccounts',
+  'resourcequotas',
+  'podtemplates',
+  'persistentvolumes',
+  'persistentvolumeclaims',
+  'limitranges',
+])
+
+export async function deleteEndpoint(services: Services, x: Exchange): Promise<void> {
+  const options = optionsOf(x)
+  const context = contextOf(x, options)
+  const { stored, gone } = await deleteObject(services.deps, context, x.type, x.resource, options)
+  if (!gone || (x.type.group === '' && RETURNS_OBJECT.has(x.type.resource))) return sendObject(services, x, stored)
+  const details = {
+    name: x.resource.name,
+    ...(x.type.group && { group: x.type.group }),
+    kind: x.type.resource,
+    uid: decodeObject(stored).metadata.uid,
+  }
+  await sendValue(x, 200, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details })
+}
+
+export async function deleteCollectionEndpoint(services: Services, x: Exchange): Promise<void> {
+  const options = optionsOf(x)
+  const context = contextOf(x, options)
+  const { query } = x.info
+  if (x.type.namespaced && x.resource.namespace === '') throw statusError.methodNotAllowed(x.type, 'DELETE')
+  const list = await services.reader.list(x.type, {
+    space: x.space,
+    namespace: x.resource.namespace === '' ? undefined : x.resource.namespace,
+    selection: selectionFor(x.type, services.deps.strategyFor(x.type), {
+      labelSelector: query.get('labelSelector') ?? undefined,
+      fieldSelector: query.get('fieldSelector') ?? undefined,
+    }),
+    limit: intOption(query, 'limit'),
+    continue: query.get('continue') ?? undefined,
+  })
+  const outcomes = await Promise.allSettled(
+    list.items.map(({ key }) => deleteObject(services.deps, context, x.type, key, options)),
+  )
+  for (const outcome of outcomes) {
+    // Somebody else deleted it first: that is what was asked for.
+    if (
+      outcome.status === 'rejected' &&
+      !(outcome.reason instanceof StatusError && outcome.reason.reason === 'NotFound')
+    )
+      throw outcome.reason
+  }
+  await sendList(services, x, list)
+}
+
+function contextOf(x: Exchange, options: DeleteOptions): WriteContext {
+  return { ...writeContext(x), dryRun: isDryRun(x) || options.dryRun === true }
+}
+
+/** From the body (DeleteOptions) and the query; the body wins. @throws StatusError BadRequest */
+function optionsOf(x: Exchange): DeleteOptions {
+  const { query } = x.info
+  const options: DeleteOptions = {}
+  const policy = query.get('propagationPolicy')
+  if (policy) options.propagationPolicy = policy
+  if (query.has('orphanDependents')) options.orphanDependents = query.get('orphanDependents') === 'true'
+  const grace = intOption(query, 'gracePeriodSeconds')
+  if (grace !== undefined) options.gracePeriodSeconds = grace
+  const raw = x.request.body as Buffer | undefined
+  if (raw === undefined || raw.length === 0) return options
+  const body = parseBody(raw, x.request.headers['content-type'])
+  if (!isRecord(body)) throw statusError.badRequest('the body of a DELETE must be a DeleteOptions object')
+  if (typeof body.propagationPolicy === 'string') options.propagationPolicy = body.propagationPolicy
+  if (typeof body.orphanDependents === 'boolean') options.orphanDependents = body.orphanDependents
+  if (typeof body.gracePeriodSeconds === 'number') options.gracePeriodSeconds = body.gracePeriodSeconds
+  if (Array.isArray(body.dryRun) && body.dryRun.length > 0) options.dryRun = true
+  if (isRecord(body.preconditions)) {
+    const { uid, resourceVersion } = body.preconditions
+    options.preconditions = {
+      ...(typeof uid === 'string' && { uid }),
+      ...(typeof resourceVersion === 'string' && { resourceVersion }),
+    }
+  }
+  return options
+}

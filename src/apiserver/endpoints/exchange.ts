@@ -1,0 +1,101 @@
+/** One request for a resource on its way through an endpoint, and what endpoints share. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { StatusError } from '../../apimachinery/errors.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import type { UserInfo } from '../auth/types.ts'
+import type { FieldValidation, WriteContext } from '../registry/context.ts'
+import type { Registry, RegistryDeps } from '../registry/generic.ts'
+import type { Reader } from '../registry/reader.ts'
+import type { RequestInfo, ResourceRequest } from '../server/requestInfo.ts'
+import type { TypeRegistry } from '../types/typeRegistry.ts'
+import type { FrameCache } from './frames.ts'
+import type { Form } from './negotiate.ts'
+
+export interface Services {
+  readonly deps: RegistryDeps
+  readonly registry: Registry
+  readonly reader: Reader
+  readonly types: TypeRegistry
+  readonly frames: FrameCache
+  /** Aborts when the server drains: open watches end. */
+  readonly draining: AbortSignal
+  /** Aborts when watches of a resource in a space must end (its definition or the space is gone). */
+  watchScope(space: string, group: string, resource: string): AbortSignal
+}
+
+export interface Exchange {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly info: RequestInfo
+  readonly resource: ResourceRequest
+  readonly user: UserInfo
+  /** Logical-cluster id, or `*`. */
+  readonly space: string
+  readonly type: ResourceType
+  readonly form: Form
+  readonly warnings: string[]
+}
+
+/** The caller's write options from the query. @throws StatusError Invalid or BadRequest */
+export function writeContext(x: Exchange, defaults: { fieldManager?: string } = {}): WriteContext {
+  const { query } = x.info
+  const validation = query.get('fieldValidation') ?? 'Warn'
+  if (validation !== 'Ignore' && validation !== 'Warn' && validation !== 'Strict') {
+    throw optionInvalid(
+      x,
+      `fieldValidation: Unsupported value: ${JSON.stringify(validation)}: supported values: "Ignore", "Strict", "Warn"`,
+    )
+  }
+  const manager = query.get('fieldManager') ?? defaults.fieldManager ?? managerOfAgent(x.request.headers['user-agent'])
+  if (manager.length > 128) {
+    throw optionInvalid(x, `fieldManager: Too long: may not be more than 128 bytes`)
+  }
+  return {
+    space: x.space,
+    user: x.user,
+    dryRun: isDryRun(x),
+    fieldManager: manager,
+    fieldValidation: validation satisfies FieldValidation,
+    warn: text => x.warnings.push(text),
+  }
+}
+
+export function isDryRun(x: Exchange): boolean {
+  const values = x.info.query.getAll('dryRun').filter(value => value !== '')
+  for (const value of values) {
+    if (value !== 'All')
+      throw optionInvalid(x, `dryRun: Unsupported value: ${JSON.stringify(value)}: supported values: "All"`)
+  }
+  return values.length > 0
+}
+
+export function optionInvalid(x: Exchange, text: string): StatusError {
+  const kind = x.info.verb === 'patch' ? 'PatchOptions' : x.info.verb === 'update' ? 'UpdateOptions' : 'CreateOptions'
+  return new StatusError('Invalid', `${kind}.meta.k8s.io "" is invalid: ${text}`, { group: 'meta.k8s.io', kind })
+}
+
+/** `kubectl/v1.32.0 (linux/amd64)` manages fields as `kubectl`. */
+function managerOfAgent(agent: string | undefined): string {
+  const name = (agent ?? '').split('/')[0]!.trim()
+  return name === '' ? 'unknown' : name.slice(0, 128)
+}
+
+/** A whole number from the query. @throws StatusError BadRequest */
+export function intOption(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name)
+  if (text === null || text === '') return undefined
+  if (!/^-?\d{1,15}$/.test(text)) {
+    throw new StatusError(
+      'BadRequest',
+      `strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax (query parameter ${name})`,
+    )
+  }
+  return Number(text)
+}
+
+/** @throws StatusError BadRequest */
+export function boolOption(query: URLSearchParams, name: string): boolean {
+  const text = query.get(name)
+  if (text === null || text === 'false' || text === '0') return false
+  return text === '' || text === 'true' || text === '1' || text === 'True' || text === 't'
+}

@@ -1,0 +1,8 @@
+/** GET of one object. */
+import type { Exchange, Services } from './exchange.ts'
+import { sendObject } from './respond.ts'
+
+export async function getEndpoint(services: Services, x: Exchange): Promise<void> {
+  const stored = await services.reader.get(x.space, x.type, x.resource.namespace, x.resource.name)
+  await sendObject(services, x, stored)
+}

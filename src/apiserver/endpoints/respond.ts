@@ -1,0 +1,183 @@
+/** Answers: stored objects and lists as bytes where possible, rendered only when the client asked for another form. */
+import { stringify } from 'yaml'
+import { statusError } from '../../apimachinery/errors.ts'
+import { apiVersionOf, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import type { Stored } from '../../storage/store.ts'
+import { decodeObject } from '../registry/codec.ts'
+import { convertTo, storageApiVersion } from '../registry/convert.ts'
+import type { ListResult } from '../registry/reader.ts'
+import { partialMetadata, tableFor } from '../tables/table.ts'
+import type { Exchange, Services } from './exchange.ts'
+import type { Form } from './negotiate.ts'
+
+const COMMA = Buffer.from(',')
+const LIST_END = Buffer.from(']}\n')
+/** Longer answers are written piece by piece, so that one LIST never holds the loop or doubles the memory. */
+const WHOLE_LIMIT_BYTES = 1024 * 1024
+const PIECE_BYTES = 256 * 1024
+
+/** The stored object as `type` serves it; the stored bytes themselves when that is the same version. */
+export function bytesAs(stored: Stored, type: ResourceType): Buffer {
+  const served = apiVersionOf(type)
+  if (storageApiVersion(type) === served && startsWithVersion(stored.bytes, served)) return stored.bytes
+  return Buffer.from(JSON.stringify(convertTo(decodeObject(stored), served, type)))
+}
+
+/** Objects of a CRD keep the version that they were stored in when its storage version changes. */
+function startsWithVersion(bytes: Buffer, version: string): boolean {
+  return bytes.subarray(15, 15 + version.length).equals(Buffer.from(version)) && bytes[15 + version.length] === 0x22
+}
+
+export async function sendObject(services: Services, x: Exchange, stored: Stored, code = 200): Promise<void> {
+  if (x.form.as === undefined && x.form.format === 'json') return send(x, code, bytesAs(stored, x.type))
+  const object = JSON.parse(bytesAs(stored, x.type).toString()) as KubeObject
+  await sendValue(
+    x,
+    code,
+    formed(services, x, [object], { resourceVersion: object.metadata.resourceVersion ?? '' }, false),
+  )
+}
+
+/** Any JSON value that is not a stored object: Status, Scale, reviews, discovery. */
+export async function sendValue(
+  x: Pick<Exchange, 'reply' | 'form' | 'warnings' | 'info'>,
+  code: number,
+  value: unknown,
+): Promise<void> {
+  if (x.form.format === 'yaml') return send(x, code, Buffer.from(stringify(value)), 'application/yaml')
+  const pretty =
+    x.info.query.has('pretty') && x.info.query.get('pretty') !== 'false' && x.info.query.get('pretty') !== '0'
+  return send(x, code, Buffer.from(`${JSON.stringify(value, undefined, pretty ? 2 : undefined)}\n`))
+}
+
+export async function sendList(services: Services, x: Exchange, list: ListResult): Promise<void> {
+  const meta = {
+    resourceVersion: String(list.revision),
+    ...(list.continue && { continue: list.continue }),
+    ...(list.remaining && { remainingItemCount: list.remaining }),
+  }
+  if (x.form.as !== undefined || x.form.format !== 'json') {
+    const objects = list.items.map(stored => JSON.parse(bytesAs(stored, x.type).toString()) as KubeObject)
+    return sendValue(x, 200, formed(services, x, objects, meta, true))
+  }
+  const head = Buffer.from(
+    `{"kind":${JSON.stringify(x.type.listKind)},"apiVersion":"${apiVersionOf(x.type)}","metadata":${JSON.stringify(meta)},"items":[`,
+  )
+  const pieces = list.items.map(stored => bytesAs(stored, x.type))
+  let length = head.length + LIST_END.length + Math.max(0, pieces.length - 1)
+  for (const piece of pieces) length += piece.length
+  if (length <= WHOLE_LIMIT_BYTES) {
+    const parts: Buffer[] = [head]
+    for (const piece of pieces) parts.push(piece, COMMA)
+    if (pieces.length > 0) parts.pop()
+    parts.push(LIST_END)
+    return send(x, 200, Buffer.concat(parts, length))
+  }
+  return stream(x, head, pieces, length)
+}
+
+async function stream(x: Exchange, head: Buffer, pieces: readonly Buffer[], length: number): Promise<void> {
+  const { raw } = x.reply.hijack()
+  raw.writeHead(200, { ...headers(x), 'Content-Type': 'application/json', 'Content-Length': length })
+  let buffered: Buffer[] = [head]
+  let size = head.length
+  const flush = async (): Promise<void> => {
+    const chunk = Buffer.concat(buffered, size)
+    buffered = []
+    size = 0
+    if (!raw.write(chunk) && !raw.destroyed)
+      await new Promise<void>(resolve => {
+        const done = (): void => {
+          raw.off('drain', done).off('close', done)
+          resolve()
+        }
+        raw.on('drain', done).on('close', done)
+      })
+  }
+  for (const [index, piece] of pieces.entries()) {
+    if (index > 0) {
+      buffered.push(COMMA)
+      size++
+    }
+    buffered.push(piece)
+    size += piece.length
+    if (size >= PIECE_BYTES) await flush()
+    if (raw.destroyed) return
+  }
+  buffered.push(LIST_END)
+  size += LIST_END.length
+  await flush()
+  raw.end()
+}
+
+function formed(
+  services: Services,
+  x: Exchange,
+  objects: KubeObject[],
+  meta: Record<string, unknown>,
+  isList: boolean,
+): unknown {
+  const { form, type } = x
+  if (form.as === undefined) {
+    return isList ? { kind: type.listKind, apiVersion: apiVersionOf(type), metadata: meta, items: objects } : objects[0]
+  }
+  if (form.as === 'Table') return tableOf(services, x, form, objects, meta, true)
+  const wantsList = form.as === 'PartialObjectMetadataList'
+  if (wantsList !== isList) {
+    throw statusError.badRequest(
+      `${form.as} can only be asked for ${wantsList ? 'lists' : 'single objects'} of ${groupResourceName(type)}`,
+    )
+  }
+  if (!isList) return partialMetadata(objects[0]!, form.version)
+  const items = objects.map(object => partialMetadata(object, form.version))
+  return { kind: 'PartialObjectMetadataList', apiVersion: `meta.k8s.io/${form.version}`, metadata: meta, items }
+}
+
+export function tableOf(
+  services: Services,
+  x: Exchange,
+  form: Form,
+  objects: KubeObject[],
+  meta: Record<string, unknown>,
+  headers: boolean,
+): object {
+  const include = x.info.query.get('includeObject') ?? 'Metadata'
+  if (include !== 'None' && include !== 'Metadata' && include !== 'Object') {
+    throw statusError.badRequest(
+      `unrecognized includeObject value: ${JSON.stringify(include)}: use None, Metadata or Object`,
+    )
+  }
+  return tableFor({
+    type: x.type,
+    objects,
+    listMeta: meta as { resourceVersion: string },
+    includeObject: include,
+    version: form.version,
+    now: services.deps.clock(),
+    headers,
+  })
+}
+
+export function headers(x: Pick<Exchange, 'warnings'>): Record<string, string | string[]> {
+  const base = { 'Cache-Control': 'no-cache, private' }
+  if (x.warnings.length === 0) return base
+  // RFC 7234 warn-code 299; quotes and controls would break the header's syntax.
+  const texts = x.warnings.slice(0, 32).map(
+    text =>
+      `299 - "${text
+        .replace(/[\\"]/g, '\\$&')
+        .replace(/[^\x20-\x7e]/g, '?')
+        .slice(0, 1024)}"`,
+  )
+  return { ...base, Warning: texts }
+}
+
+function send(
+  x: Pick<Exchange, 'reply' | 'warnings'>,
+  code: number,
+  body: Buffer,
+  contentType = 'application/json',
+): void {
+  x.reply.code(code).headers(headers(x)).type(contentType).send(body)
+}

@@ -1,0 +1,77 @@
+/** Kinds that are answered instead of stored: token and access reviews, and TokenRequest. */
+
+import { statusError } from '../../apimachinery/errors.ts'
+import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import type { RbacAuthorizer } from '../auth/rbac.ts'
+import {
+  localSubjectAccessReview,
+  reviewToken,
+  selfSubjectAccessReview,
+  selfSubjectReview,
+  selfSubjectRulesReview,
+  subjectAccessReview,
+} from '../auth/reviews.ts'
+import type { ObjectReader } from '../auth/serviceAccountAuthenticator.ts'
+import type { TokenIssuer } from '../auth/serviceAccountTokens.ts'
+import { tokenRequest } from '../auth/tokenRequest.ts'
+import type { Authenticator } from '../auth/types.ts'
+import { decodeObject } from '../registry/codec.ts'
+import type { SubresourceEndpoints } from '../server/dispatch.ts'
+import { objectOf, parseBody } from './body.ts'
+import type { Exchange, Services } from './exchange.ts'
+import { sendValue } from './respond.ts'
+
+export interface ReviewDeps {
+  authenticator: Authenticator
+  authorizer: RbacAuthorizer
+  issuer: TokenIssuer
+  getObject: ObjectReader
+  clock: () => Date
+}
+
+type Answer = (body: KubeObject, x: Exchange) => KubeObject | Promise<KubeObject>
+
+export function reviewEndpoints(deps: ReviewDeps): SubresourceEndpoints {
+  const { authenticator, authorizer, issuer } = deps
+  const answer =
+    (make: Answer) =>
+    async (_services: Services, x: Exchange): Promise<void> => {
+      const body = objectOf(parseBody(x.request.body as Buffer | undefined, x.request.headers['content-type']), x.type)
+      await sendValue(x, 201, await make(body, x))
+    }
+  const context = (x: Exchange) => ({ space: x.space, user: x.user, authorizer })
+  return {
+    'authentication.k8s.io/tokenreviews': answer((body, x) =>
+      reviewToken(body, { space: x.space, authenticator, audiences: issuer.audiences }),
+    ),
+    'authentication.k8s.io/selfsubjectreviews': answer((body, x) => selfSubjectReview(body, context(x))),
+    'authorization.k8s.io/selfsubjectaccessreviews': answer((body, x) => selfSubjectAccessReview(body, context(x))),
+    'authorization.k8s.io/selfsubjectrulesreviews': answer((body, x) => selfSubjectRulesReview(body, context(x))),
+    'authorization.k8s.io/subjectaccessreviews': answer((body, x) => subjectAccessReview(body, context(x))),
+    'authorization.k8s.io/localsubjectaccessreviews': answer((body, x) =>
+      localSubjectAccessReview(body, { ...context(x), namespace: x.resource.namespace }),
+    ),
+    '/serviceaccounts/token': (services, x) => tokenEndpoint(services, x, deps),
+  }
+}
+
+const TOKEN_REQUEST = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest' }
+
+async function tokenEndpoint(services: Services, x: Exchange, deps: ReviewDeps): Promise<void> {
+  if (x.info.verb !== 'create') throw statusError.methodNotAllowed(x.type, x.request.method)
+  const stored = await services.reader.get(x.space, x.type, x.resource.namespace, x.resource.name)
+  const sent = parseBody(x.request.body as Buffer | undefined, x.request.headers['content-type'])
+  const body = objectOf(
+    isRecord(sent) && sent.kind === undefined && sent.apiVersion === undefined ? { ...TOKEN_REQUEST, ...sent } : sent,
+    x.type satisfies ResourceType,
+    TOKEN_REQUEST,
+  )
+  const context = {
+    space: x.space,
+    issuer: deps.issuer,
+    getObject: deps.getObject,
+    clock: () => deps.clock().getTime(),
+  }
+  await sendValue(x, 201, await tokenRequest(decodeObject(stored), body, context))
+}

@@ -1,0 +1,133 @@
+/**
+ * GET /services/stream/clusters/<space>[?resourceVersion=N&resources=deployments.apps,configmaps]: every change of a space,
+ * all kinds, one order, one cursor. Without a cursor it starts with a consistent snapshot that a `synced` bookmark ends.
+ *
+ * One JSON line an event: `{"type","space","group","version","resource","revision","object"}`; `BOOKMARK` lines carry the
+ * cursor; an `ERROR` line carries a Status and is the last one. Over WebSocket each line is one text message.
+ */
+import { StatusError, statusError } from '../../apimachinery/errors.ts'
+import type { GroupResource } from '../../apimachinery/object.ts'
+import type { Key, Store, Stored } from '../../storage/store.ts'
+import { parseResourceVersion, tooLarge, watchError } from '../registry/reader.ts'
+import type { FrameSink } from './streamWriter.ts'
+
+const BOOKMARK_INTERVAL_MS = 30_000
+const SNAPSHOT_PAGE = 500
+
+export interface SpaceStreamDeps {
+  store: Store
+  /** Storage version of a resource in a space. */
+  versionOf(space: string, group: string, resource: string): string
+  draining: AbortSignal
+}
+
+export interface SpaceStreamPlan {
+  space: string
+  resources: readonly GroupResource[] | undefined
+  after: number | undefined
+}
+
+/** @throws StatusError BadRequest, Timeout (cursor of the future) */
+export function planStream(space: string, query: URLSearchParams, store: Store): SpaceStreamPlan {
+  const names = query.get('resources')
+  const rv = query.get('resourceVersion')
+  const after = rv === null || rv === '' ? undefined : parseResourceVersion(rv)
+  if (after !== undefined && after > store.revision) throw tooLarge(after, store.revision)
+  const resources = names
+    ?.split(',')
+    .filter(name => name !== '')
+    .map(parseResourceName)
+  return { space, resources: resources && resources.length > 0 ? resources : undefined, after }
+}
+
+function parseResourceName(name: string): GroupResource {
+  const dot = name.indexOf('.')
+  return dot < 0 ? { group: '', resource: name } : { group: name.slice(dot + 1), resource: name.slice(0, dot) }
+}
+
+/** Runs until either side ends it. */
+export async function runSpaceStream(
+  deps: SpaceStreamDeps,
+  plan: SpaceStreamPlan,
+  sink: FrameSink,
+  gone: AbortSignal,
+): Promise<void> {
+  const signal = AbortSignal.any([gone, deps.draining])
+  const range = plan.space === '*' ? {} : { space: plan.space }
+  const wanted = plan.resources && new Set(plan.resources.map(r => `${r.group}/${r.resource}`))
+  const wants = (key: Key): boolean => wanted === undefined || wanted.has(`${key.group}/${key.resource}`)
+  let ready = false
+  const ticker = setInterval(() => {
+    const { revision } = deps.store
+    setImmediate(() => {
+      if (ready && !sink.busy && !signal.aborted) void sink.write([bookmarkLine(revision, false)])
+    })
+  }, BOOKMARK_INTERVAL_MS)
+  try {
+    let { after } = plan
+    if (after === undefined) {
+      after = await sendSnapshot(deps, range, wants, sink, signal)
+      if (after === undefined || !(await sink.write([bookmarkLine(after, true)]))) return
+    }
+    ready = true
+    for await (const batch of deps.store.watch(range, { after, signal })) {
+      const lines = batch
+        .filter(event => wants(event.key))
+        .map(event => {
+          const type = event.type === 'delete' ? 'DELETED' : event.previous === undefined ? 'ADDED' : 'MODIFIED'
+          return eventLine(deps, type, event.stored)
+        })
+      if (lines.length > 0 && !(await sink.write(lines))) return
+    }
+  } catch (error) {
+    const known = watchError(error)
+    const status = known instanceof StatusError ? known : statusError.internal(known)
+    await sink.write([Buffer.from(`${JSON.stringify({ type: 'ERROR', object: status.toStatus() })}\n`)])
+  } finally {
+    clearInterval(ticker)
+    sink.end()
+  }
+}
+
+/** Sends one consistent view, page by page; the revision of the view, or `undefined` when the other side left. */
+async function sendSnapshot(
+  deps: SpaceStreamDeps,
+  range: { space?: string },
+  wants: (key: Key) => boolean,
+  sink: FrameSink,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  let at: number | undefined
+  let after: Key | undefined
+  for (;;) {
+    const page = await deps.store.list(range, {
+      limit: SNAPSHOT_PAGE,
+      ...(at !== undefined && { at }),
+      ...(after && { after }),
+    })
+    const lines = page.items.filter(stored => wants(stored.key)).map(stored => eventLine(deps, 'ADDED', stored))
+    if (signal.aborted || (lines.length > 0 && !(await sink.write(lines)))) return undefined
+    at = page.revision
+    after = page.items.at(-1)?.key
+    if (page.remaining === 0 || after === undefined) return at
+  }
+}
+
+const LINE_END = Buffer.from('}\n')
+
+function eventLine(deps: SpaceStreamDeps, type: string, stored: Stored): Buffer {
+  const { space, group, resource } = stored.key
+  const head = {
+    type,
+    space,
+    group,
+    version: deps.versionOf(space, group, resource),
+    resource,
+    revision: stored.revision,
+  }
+  return Buffer.concat([Buffer.from(`${JSON.stringify(head).slice(0, -1)},"object":`), stored.bytes, LINE_END])
+}
+
+function bookmarkLine(revision: number, synced: boolean): Buffer {
+  return Buffer.from(`${JSON.stringify({ type: 'BOOKMARK', revision, ...(synced && { synced }) })}\n`)
+}

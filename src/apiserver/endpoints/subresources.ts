@@ -1,0 +1,161 @@
+/** Sub-resources that are more than a part of their object: scale, finalize, approval. (`status` is an ordinary update.) */
+import { StatusError, statusError } from '../../apimachinery/errors.ts'
+import { compileJsonPath } from '../../apimachinery/jsonPath.ts'
+import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import type { ResourceType, ScalePaths } from '../../apimachinery/resourceType.ts'
+import { labelSelectorFromObject } from '../../apimachinery/selectors.ts'
+import { decodeObject } from '../registry/codec.ts'
+import { objectOf, parseBody } from './body.ts'
+import { type Exchange, type Services, writeContext } from './exchange.ts'
+import { patched } from './patch.ts'
+import { sendObject, sendValue } from './respond.ts'
+
+/** How `/scale` bodies are read and patched. */
+const SCALE_TYPE: ResourceType = {
+  group: 'autoscaling',
+  version: 'v1',
+  resource: 'scales',
+  singular: 'scale',
+  kind: 'Scale',
+  listKind: 'ScaleList',
+  shortNames: [],
+  categories: [],
+  namespaced: true,
+  verbs: [],
+  storageVersion: 'v1',
+  subresources: [],
+  schema: undefined,
+  columns: [],
+  selectableFields: [],
+  origin: 'builtin',
+}
+
+export async function scaleEndpoint(services: Services, x: Exchange): Promise<void> {
+  const { type } = x
+  const { namespace, name } = x.resource
+  if (!type.scale) throw statusError.notFound(type, name)
+  const paths = type.scale
+  const scale = (object: KubeObject): KubeObject => scaleOf(object, paths)
+  if (x.info.verb === 'get') {
+    const stored = await services.reader.get(x.space, type, namespace, name)
+    return sendValue(x, 200, scale(decodeObject(stored)))
+  }
+  const body = parseBody(x.request.body as Buffer | undefined, x.request.headers['content-type'])
+  const media = (x.request.headers['content-type'] ?? '').split(';')[0]!.trim()
+  if (x.info.verb !== 'update' && x.info.verb !== 'patch') throw statusError.methodNotAllowed(type, x.request.method)
+  const { stored } = await services.registry.update(writeContext(x), type, namespace, name, current => {
+    const before = scale(current)
+    const after =
+      x.info.verb === 'patch' ? patched(SCALE_TYPE, before, media, body) : objectOf(structuredClone(body), SCALE_TYPE)
+    return withScale(type, current, after, paths)
+  })
+  await sendValue(x, 200, scale(decodeObject(stored)))
+}
+
+function scaleOf(object: KubeObject, paths: ScalePaths): KubeObject {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata
+  const selector = paths.labelSelectorPath ? compileJsonPath(paths.labelSelectorPath)(object)[0] : undefined
+  return {
+    kind: 'Scale',
+    apiVersion: 'autoscaling/v1',
+    metadata: {
+      ...(name && { name }),
+      ...(namespace && { namespace }),
+      ...(uid && { uid }),
+      ...(resourceVersion && { resourceVersion }),
+      ...(creationTimestamp && { creationTimestamp }),
+    },
+    spec: { replicas: numberAt(object, paths.specReplicasPath) },
+    status: {
+      replicas: numberAt(object, paths.statusReplicasPath),
+      ...(selector !== undefined && { selector: selectorText(selector) }),
+    },
+  }
+}
+
+function withScale(type: ResourceType, object: KubeObject, scale: KubeObject, paths: ScalePaths): KubeObject {
+  const replicas = isRecord(scale.spec) ? (scale.spec.replicas ?? 0) : 0
+  if (typeof replicas !== 'number' || !Number.isInteger(replicas) || replicas < 0) {
+    throw new StatusError(
+      'Invalid',
+      `Scale.autoscaling "${object.metadata.name}" is invalid: spec.replicas: Invalid value: ${JSON.stringify(replicas)}: must be greater than or equal to 0`,
+    )
+  }
+  const { resourceVersion, uid } = scale.metadata
+  if (resourceVersion && resourceVersion !== object.metadata.resourceVersion)
+    object.metadata.resourceVersion = resourceVersion
+  if (uid && uid !== object.metadata.uid) object.metadata.uid = uid
+  const steps = paths.specReplicasPath.split('.').filter(step => step !== '')
+  let node: Record<string, unknown> = object
+  for (const step of steps.slice(0, -1)) {
+    if (!isRecord(node[step])) node[step] = {}
+    node = node[step] as Record<string, unknown>
+  }
+  const last = steps.at(-1)
+  if (last === undefined) throw statusError.internal(new Error(`${type.kind} has an empty specReplicasPath`))
+  node[last] = replicas
+  return object
+}
+
+function numberAt(object: KubeObject, path: string): number {
+  const value = compileJsonPath(path)(object)[0]
+  return typeof value === 'number' ? value : 0
+}
+
+/** A selector as the text that clients of `/scale` put into list requests. */
+function selectorText(selector: unknown): string {
+  if (typeof selector === 'string') return selector
+  if (!isRecord(selector)) return ''
+  if (!('matchLabels' in selector) && !('matchExpressions' in selector)) {
+    return Object.entries(selector)
+      .map(([key, value]) => `${key}=${value}`)
+      .sort()
+      .join(',')
+  }
+  return labelSelectorFromObject(selector).toString()
+}
+
+/** PUT namespaces/<name>/finalize changes spec.finalizers and nothing else. */
+export async function finalizeEndpoint(services: Services, x: Exchange): Promise<void> {
+  if (x.info.verb !== 'update') throw statusError.methodNotAllowed(x.type, x.request.method)
+  const body = objectOf(parseBody(x.request.body as Buffer | undefined, x.request.headers['content-type']), x.type)
+  const finalizers = isRecord(body.spec) ? body.spec.finalizers : undefined
+  const { stored } = await services.registry.update(
+    writeContext(x),
+    x.type,
+    '',
+    x.resource.name,
+    current => {
+      if (body.metadata.resourceVersion) current.metadata.resourceVersion = body.metadata.resourceVersion
+      const spec: Record<string, unknown> = isRecord(current.spec) ? current.spec : {}
+      if (Array.isArray(finalizers) && finalizers.length > 0) spec.finalizers = finalizers
+      else delete spec.finalizers
+      current.spec = spec
+      return current
+    },
+    { subresource: 'finalize' },
+  )
+  await sendObject(services, x, stored)
+}
+
+/** PUT certificatesigningrequests/<name>/approval changes the conditions and nothing else. */
+export async function approvalEndpoint(services: Services, x: Exchange): Promise<void> {
+  if (x.info.verb === 'get')
+    return sendObject(services, x, await services.reader.get(x.space, x.type, '', x.resource.name))
+  if (x.info.verb !== 'update') throw statusError.methodNotAllowed(x.type, x.request.method)
+  const body = objectOf(parseBody(x.request.body as Buffer | undefined, x.request.headers['content-type']), x.type)
+  const conditions = isRecord(body.status) ? body.status.conditions : undefined
+  const { stored } = await services.registry.update(
+    writeContext(x),
+    x.type,
+    '',
+    x.resource.name,
+    current => {
+      if (body.metadata.resourceVersion) current.metadata.resourceVersion = body.metadata.resourceVersion
+      current.status = { ...(isRecord(current.status) ? current.status : {}), conditions }
+      return current
+    },
+    { subresource: 'status' },
+  )
+  await sendObject(services, x, stored)
+}

@@ -1,0 +1,186 @@
+/**
+ * GET …?watch=1: initial events when asked for, then every change behind a revision, with bookmarks.
+ * @see https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
+ */
+import { StatusError, statusError } from '../../apimachinery/errors.ts'
+import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
+import type { Stored } from '../../storage/store.ts'
+import { type ListResult, parseResourceVersion, tooLarge } from '../registry/reader.ts'
+import { type Selection, selectionFor } from '../registry/selection.ts'
+import { partialMetadata } from '../tables/table.ts'
+import { boolOption, type Exchange, intOption, type Services } from './exchange.ts'
+import { bookmarkFrame, errorFrame, type FrameType } from './frames.ts'
+import { bytesAs, headers, tableOf } from './respond.ts'
+import { type FrameSink, responseSink } from './streamWriter.ts'
+
+const BOOKMARK_INTERVAL_MS = 60_000
+/** Without timeoutSeconds a watch ends after 30 to 60 minutes, as upstream does to spread reconnects. */
+const DEFAULT_TIMEOUT_SECONDS = 1800
+const INITIAL_BATCH = 256
+
+export async function watchEndpoint(services: Services, x: Exchange): Promise<void> {
+  const plan = await planOf(services, x)
+  const { raw } = x.reply.hijack()
+  raw.writeHead(200, { ...headers(x), 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' })
+  raw.flushHeaders()
+  const gone = new AbortController()
+  raw.on('close', () => gone.abort())
+  await runWatch(services, x, plan, responseSink(raw), gone.signal)
+}
+
+export interface WatchPlan {
+  selection: Selection
+  /** Objects to send as ADDED first. */
+  initial: ListResult | undefined
+  /** Whether a bookmark tells that the initial events are over. */
+  marksInitialEnd: boolean
+  after: number
+  bookmarks: boolean
+  timeoutMs: number
+}
+
+/** Reads the options and takes the snapshot, so that errors are still plain answers. @throws StatusError */
+export async function planOf(services: Services, x: Exchange): Promise<WatchPlan> {
+  const { query } = x.info
+  const fields = [query.get('fieldSelector') ?? '', x.resource.name && `metadata.name=${x.resource.name}`].filter(
+    text => text !== '',
+  )
+  const selection = selectionFor(x.type, services.deps.strategyFor(x.type), {
+    labelSelector: query.get('labelSelector') ?? undefined,
+    fieldSelector: fields.join(','),
+  })
+  const rv = query.get('resourceVersion') ?? ''
+  const revision = parseResourceVersion(rv)
+  const bookmarks = boolOption(query, 'allowWatchBookmarks')
+  const sendInitial = query.get('sendInitialEvents')
+  checkInitialEvents(sendInitial, query.get('resourceVersionMatch'), bookmarks)
+  if (revision > services.reader.revision) throw tooLarge(revision, services.reader.revision)
+  const wantsInitial = sendInitial === null ? revision === 0 : sendInitial === 'true'
+  const initial = wantsInitial
+    ? await services.reader.list(x.type, { space: x.space, namespace: namespaceOf(x), selection })
+    : undefined
+  const seconds = intOption(query, 'timeoutSeconds') ?? DEFAULT_TIMEOUT_SECONDS * (1 + services.deps.random())
+  return {
+    selection,
+    initial,
+    marksInitialEnd: sendInitial === 'true' && bookmarks,
+    after: initial ? initial.revision : revision === 0 ? services.reader.revision : revision,
+    bookmarks,
+    timeoutMs: Math.min(Math.max(seconds, 1) * 1000, 2 ** 31 - 1),
+  }
+}
+
+function checkInitialEvents(sendInitial: string | null, match: string | null, bookmarks: boolean): void {
+  const invalid = (text: string): StatusError =>
+    new StatusError('Invalid', `ListOptions.meta.k8s.io "" is invalid: ${text}`)
+  if (sendInitial === null) {
+    if (match)
+      throw invalid(
+        'resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
+      )
+    return
+  }
+  if (match !== 'NotOlderThan') {
+    throw invalid(
+      'resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
+    )
+  }
+  if (sendInitial === 'true' && !bookmarks)
+    throw invalid('allowWatchBookmarks: Forbidden: sendInitialEvents requires allowWatchBookmarks')
+}
+
+function namespaceOf(x: Exchange): string | undefined {
+  return x.resource.namespace === '' ? undefined : x.resource.namespace
+}
+
+/** Runs until either side ends it. Errors after the start travel as an ERROR event. */
+export async function runWatch(
+  services: Services,
+  x: Exchange,
+  plan: WatchPlan,
+  sink: FrameSink,
+  gone: AbortSignal,
+): Promise<void> {
+  const ended = new AbortController()
+  const scope = services.watchScope(x.space, x.type.group, x.type.resource)
+  const signal = AbortSignal.any([gone, ended.signal, services.draining, scope])
+  const timeout = setTimeout(() => ended.abort(), plan.timeoutMs)
+  const render = renderer(services, x)
+  const bookmark = (revision: number, initialEventsEnd = false): Buffer =>
+    bookmarkFrame({ apiVersion: apiVersionOf(x.type), kind: x.type.kind, revision, initialEventsEnd })
+  let ready = false
+  const ticker = plan.bookmarks
+    ? setInterval(() => {
+        // Events up to this revision are already in our hands; those not yet written make the sink busy.
+        const { revision } = services.reader
+        setImmediate(() => {
+          if (ready && !sink.busy && !signal.aborted) void sink.write([bookmark(revision)])
+        })
+      }, BOOKMARK_INTERVAL_MS)
+    : undefined
+  try {
+    if (plan.initial && !(await sendInitial(plan, sink, render, bookmark))) return
+    ready = true
+    for await (const batch of services.reader.watch(x.type, {
+      space: x.space,
+      namespace: namespaceOf(x),
+      selection: plan.selection,
+      after: plan.after,
+      signal,
+    })) {
+      if (!(await sink.write(batch.map(({ type, stored }) => render(type, stored))))) return
+    }
+  } catch (error) {
+    const status = error instanceof StatusError ? error : statusError.internal(error)
+    await sink.write([errorFrame(status.toStatus())])
+  } finally {
+    clearTimeout(timeout)
+    clearInterval(ticker)
+    sink.end()
+  }
+}
+
+async function sendInitial(
+  plan: WatchPlan,
+  sink: FrameSink,
+  render: (type: FrameType, stored: Stored) => Buffer,
+  bookmark: (revision: number, initialEventsEnd: boolean) => Buffer,
+): Promise<boolean> {
+  const { items, revision } = plan.initial!
+  for (let start = 0; start < items.length; start += INITIAL_BATCH) {
+    if (!(await sink.write(items.slice(start, start + INITIAL_BATCH).map(stored => render('ADDED', stored)))))
+      return false
+  }
+  return plan.marksInitialEnd ? sink.write([bookmark(revision, true)]) : true
+}
+
+/** Frames in the form that this client asked for; plain ones are shared among all watchers. */
+function renderer(services: Services, x: Exchange): (type: FrameType, stored: Stored) => Buffer {
+  const { frames } = services
+  const { form, type: kind } = x
+  if (form.as === undefined) {
+    const version = apiVersionOf(kind)
+    return (type, stored) => frames.frame(type, stored, version, s => bytesAs(s, kind))
+  }
+  const parse = (stored: Stored): KubeObject => JSON.parse(bytesAs(stored, kind).toString()) as KubeObject
+  if (form.as === 'PartialObjectMetadata' || form.as === 'PartialObjectMetadataList') {
+    return (type, stored) =>
+      frames.frame(type, stored, `partial ${form.version}`, s =>
+        Buffer.from(JSON.stringify(partialMetadata(parse(s), form.version))),
+      )
+  }
+  let headersSent = false
+  return (type, stored) => {
+    const object = parse(stored)
+    const table = tableOf(
+      services,
+      x,
+      form,
+      [object],
+      { resourceVersion: object.metadata.resourceVersion },
+      !headersSent,
+    )
+    headersSent = true
+    return frames.single(type, Buffer.from(JSON.stringify(table)))
+  }
+}

@@ -1,0 +1,228 @@
+/**
+ * Writes schema graphs as the named definitions of an OpenAPI document. A node that is a definition of the catalog becomes a
+ * reference, and its definition is written too; a tree of a CustomResourceDefinition is written in place.
+ *
+ * The dialects differ: version 2 cannot say `nullable`, `oneOf` and the like, and version 3 wraps a reference in `allOf` when
+ * something is said beside it.
+ */
+import { API_VERSION_TEXT, type DescriptionsFile, KIND_TEXT } from '../../../openapi/catalogFormat.ts'
+import { META_PACKAGE } from '../../../openapi/derive/names.ts'
+import type { GroupVersionKind } from '../../apimachinery/object.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import type { Schema } from '../../apimachinery/schema.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+
+export type Dialect = 'v2' | 'v3'
+export type SchemaDocument = Record<string, unknown>
+
+const REFERENCE_PREFIX: Record<Dialect, string> = { v2: '#/definitions/', v3: '#/components/schemas/' }
+/** Keywords that structural schemas have and version 2 does not. */
+const NOT_IN_V2: ReadonlySet<string> = new Set([
+  'nullable',
+  'allOf',
+  'anyOf',
+  'oneOf',
+  'not',
+  'default',
+  'x-kubernetes-validations',
+])
+const SUBSCHEMA_LISTS: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'oneOf'])
+const REFERENCE_DESCRIPTIONS: Readonly<Record<string, string>> = {
+  metadata: 'Standard metadata: name, namespace, labels and the like.',
+  spec: 'The desired state, as its author wants it.',
+  status: 'The observed state, as the system reports it.',
+}
+
+export class DefinitionWriter {
+  readonly #catalog: Catalog
+  readonly #descriptions: DescriptionsFile
+  readonly #dialect: Dialect
+  readonly #documents = new Map<string, SchemaDocument>()
+  readonly #kinds = new Map<string, GroupVersionKind>()
+  readonly #queue: string[] = []
+
+  constructor(catalog: Catalog, descriptions: DescriptionsFile, dialect: Dialect) {
+    this.#catalog = catalog
+    this.#descriptions = descriptions
+    this.#dialect = dialect
+  }
+
+  /** A reference to a definition of the catalog. */
+  reference(name: string): SchemaDocument {
+    this.#enqueue(name)
+    return { $ref: REFERENCE_PREFIX[this.#dialect] + name }
+  }
+
+  /** The definitions of a kind and of its list. @returns their names; the list's only when the kind can be listed */
+  addType(type: ResourceType): { object: string; list?: string } {
+    const object = this.#objectName(type)
+    this.#tagKind(object, type, type.kind)
+    if (!type.verbs.includes('list')) return { object }
+    const list = this.#listName(type, object)
+    this.#tagKind(list, type, type.listKind)
+    return { object, list }
+  }
+
+  /** The definitions by name, sorted, with all that they refer to. */
+  finish(): Record<string, SchemaDocument> {
+    this.#drain()
+    for (const [name, kind] of this.#kinds) this.#documents.get(name)!['x-kubernetes-group-version-kind'] = [kind]
+    return Object.fromEntries([...this.#documents].sort(([a], [b]) => (a < b ? -1 : 1)))
+  }
+
+  #objectName(type: ResourceType): string {
+    const known = type.schema && this.#catalog.definitionName(type.schema)
+    if (known !== undefined) {
+      this.#enqueue(known)
+      return known
+    }
+    const name = [...type.group.split('.').reverse(), type.version, type.kind].join('.')
+    if (!this.#documents.has(name)) this.#documents.set(name, this.#customObject(type))
+    return name
+  }
+
+  #listName(type: ResourceType, object: string): string {
+    const known = this.#catalog.listDefinitionName(type)
+    if (known !== undefined) {
+      this.#enqueue(known)
+      return known
+    }
+    const name = `${object.slice(0, -type.kind.length)}${type.listKind}`
+    this.#documents.set(name, this.#customList(type, object))
+    return name
+  }
+
+  #customObject(type: ResourceType): SchemaDocument {
+    const node = this.#write(type.schema ?? { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }, undefined)
+    const properties = (node.properties ?? {}) as Record<string, SchemaDocument>
+    return {
+      ...node,
+      type: 'object',
+      properties: { ...this.#objectFields('ObjectMeta'), ...withoutObjectFields(properties) },
+    }
+  }
+
+  #customList(type: ResourceType, object: string): SchemaDocument {
+    return {
+      description: `${type.listKind} is a list of ${type.kind}`,
+      type: 'object',
+      required: ['items'],
+      properties: {
+        ...this.#objectFields('ListMeta'),
+        items: {
+          description: `List of ${type.resource}.`,
+          type: 'array',
+          items: { $ref: REFERENCE_PREFIX[this.#dialect] + object },
+        },
+      },
+    }
+  }
+
+  #objectFields(meta: 'ObjectMeta' | 'ListMeta'): Record<string, SchemaDocument> {
+    return {
+      apiVersion: { description: API_VERSION_TEXT, type: 'string' },
+      kind: { description: KIND_TEXT, type: 'string' },
+      metadata: this.#beside(this.reference(`${META_PACKAGE}.${meta}`), {
+        description: REFERENCE_DESCRIPTIONS.metadata,
+      }),
+    }
+  }
+
+  #tagKind(name: string, { group, version }: ResourceType, kind: string): void {
+    this.#kinds.set(name, { group, kind, version })
+  }
+
+  #enqueue(name: string): void {
+    if (this.#documents.has(name)) return
+    // Holds the place until it is written, so that a cycle ends here.
+    this.#documents.set(name, {})
+    this.#queue.push(name)
+  }
+
+  #drain(): void {
+    for (let name = this.#queue.pop(); name !== undefined; name = this.#queue.pop()) {
+      const schema = this.#catalog.definitions.get(name)
+      if (schema === undefined) throw new Error(`the catalog has no definition ${name}`)
+      const texts = this.#descriptions[name]
+      const document = this.#write(schema, texts)
+      if (texts?.['']) document.description = texts['']
+      this.#documents.set(name, document)
+    }
+  }
+
+  /** A child: a reference where it is a definition. `description` is the text of the field that holds it, if there is one. */
+  #child(schema: Schema, description?: string): SchemaDocument {
+    const name = this.#catalog.definitionName(schema)
+    if (name === undefined) return { ...this.#write(schema, undefined), ...(description && { description }) }
+    const definition = this.#catalog.definitions.get(name)!
+    const extras: SchemaDocument = {}
+    if (description) extras.description = description
+    for (const [keyword, value] of Object.entries(schema)) {
+      if (definition[keyword as keyof Schema] !== value && this.#knows(keyword)) extras[keyword] = value
+    }
+    return this.#beside(this.reference(name), extras)
+  }
+
+  #beside(reference: SchemaDocument, extras: SchemaDocument): SchemaDocument {
+    if (this.#dialect === 'v2') return { ...extras, ...reference }
+    return Object.keys(extras).length === 0 ? reference : { ...extras, allOf: [reference] }
+  }
+
+  #knows(keyword: string): boolean {
+    return this.#dialect === 'v3' || !NOT_IN_V2.has(keyword)
+  }
+
+  #write(schema: Schema, texts: Record<string, string> | undefined): SchemaDocument {
+    const scalar = this.#scalarWithoutType(schema)
+    if (scalar !== undefined) return scalar
+    const document: SchemaDocument = {}
+    for (const [keyword, value] of Object.entries(schema)) {
+      if (!this.#knows(keyword)) continue
+      if (keyword === 'properties') document.properties = this.#writeProperties(value as Record<string, Schema>, texts)
+      else if (keyword === 'items' || keyword === 'not') document[keyword] = this.#child(value as Schema, undefined)
+      else if (keyword === 'additionalProperties') {
+        document[keyword] = typeof value === 'object' ? this.#child(value as Schema, undefined) : value
+      } else if (SUBSCHEMA_LISTS.has(keyword)) {
+        document[keyword] = (value as Schema[]).map(branch => this.#child(branch, undefined))
+      } else document[keyword] = value
+    }
+    // Readers of version 2 would refuse null, or fields that a preserving object does not list.
+    if (
+      this.#dialect === 'v2' &&
+      (schema.nullable || (schema['x-kubernetes-preserve-unknown-fields'] && !schema.properties))
+    ) {
+      if (schema.nullable || this.#catalog.definitionName(schema) === undefined) delete document.type
+    }
+    return document
+  }
+
+  #writeProperties(properties: Record<string, Schema>, texts: Record<string, string> | undefined): SchemaDocument {
+    const document: SchemaDocument = {}
+    for (const [name, property] of Object.entries(properties))
+      document[name] = this.#child(property, texts?.[name] ?? this.#fallbackText(name, property))
+    return document
+  }
+
+  /** The generated client knows no text of fields that refer to a definition: say what the definition is about. */
+  #fallbackText(field: string, schema: Schema): string | undefined {
+    const definition = this.#catalog.definitionName(schema)
+    if (definition === undefined || schema.description !== undefined) return undefined
+    return REFERENCE_DESCRIPTIONS[field] ?? /^.*?[.](?=\s|$)/.exec(this.#descriptions[definition]?.[''] ?? '')?.[0]
+  }
+
+  /** Built-in values that come in two JSON types, each dialect in its words. */
+  #scalarWithoutType({ format }: Schema): SchemaDocument | undefined {
+    if (format === 'quantity') {
+      return this.#dialect === 'v2' ? { type: 'string' } : { oneOf: [{ type: 'string' }, { type: 'number' }] }
+    }
+    if (format !== 'int-or-string') return undefined
+    return this.#dialect === 'v2'
+      ? { type: 'string', format: 'int-or-string' }
+      : { format: 'int-or-string', oneOf: [{ type: 'integer' }, { type: 'string' }] }
+  }
+}
+
+function withoutObjectFields(properties: Record<string, SchemaDocument>): Record<string, SchemaDocument> {
+  const { apiVersion: _, kind: __, metadata: ___, ...own } = properties
+  return own
+}

@@ -1,0 +1,129 @@
+/**
+ * OpenAPI v3: an index, and one document per group version, which `kubectl explain` and clients with schemas read.
+ * Pure functions of the resource types of a space; callers keep the result.
+ * @see https://kubernetes.io/docs/concepts/overview/kubernetes-api/#openapi-v3
+ */
+import { createHash } from 'node:crypto'
+import type { DescriptionsFile } from '../../../openapi/catalogFormat.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import { servedGroups } from '../discovery/groups.ts'
+import { DefinitionWriter, type SchemaDocument } from './definitions.ts'
+import { modelName } from './modelName.ts'
+import { type Operation, operationsOf } from './operations.ts'
+import { type Parameter, parametersOf, pathParameters } from './parameters.ts'
+import { patchTypes, tagOf } from './wording.ts'
+
+export interface OpenApiV3Index {
+  paths: Record<string, { serverRelativeURL: string }>
+}
+
+export interface OpenApiV3Document {
+  openapi: '3.0.0'
+  info: { title: string; version: string }
+  paths: Record<string, SchemaDocument>
+  components: { schemas: Record<string, SchemaDocument>; securitySchemes: Record<string, SchemaDocument> }
+}
+
+const JSON_TYPES = ['application/json', 'application/yaml']
+/** `/openapi/v3`. The hash in each URL changes with the document, so clients may keep it for good. */
+export function openApiV3Index(types: readonly ResourceType[], catalog: Catalog): OpenApiV3Index {
+  const paths: OpenApiV3Index['paths'] = {}
+  for (const { group, versions } of servedGroups(types)) {
+    for (const { version, types: served } of versions) {
+      const path = group === '' ? `api/${version}` : `apis/${group}/${version}`
+      paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${openApiHash(served, catalog)}` }
+    }
+  }
+  return { paths }
+}
+
+/** Upper-case hexadecimal; equal for types with equal documents. Built-in schemas are told apart by release and name. */
+export function openApiHash(types: readonly ResourceType[], catalog: Catalog): string {
+  const hash = createHash('sha256').update(catalog.release)
+  for (const { schema, ...names } of types) {
+    const known = schema && catalog.definitionName(schema)
+    hash.update(JSON.stringify([names, known ?? schema ?? null]))
+  }
+  return hash.digest('hex').toUpperCase()
+}
+
+/** `/openapi/v3/api/v1` and `/openapi/v3/apis/<group>/<version>`; `undefined` when no type is of that group version. */
+export function openApiV3(
+  types: readonly ResourceType[],
+  options: { group: string; version: string; catalog: Catalog; descriptions: DescriptionsFile },
+): OpenApiV3Document | undefined {
+  const { catalog, descriptions } = options
+  const served = types.filter(type => type.group === options.group && type.version === options.version)
+  if (served.length === 0) return undefined
+  const writer = new DefinitionWriter(catalog, descriptions, 'v3')
+  const paths: Record<string, SchemaDocument> = {}
+  for (const type of served) {
+    const names = writer.addType(type)
+    for (const operation of operationsOf(type)) {
+      const item = paths[operation.path] ?? { parameters: pathParameters(operation.path).map(parameter) }
+      paths[operation.path] = item
+      item[operation.method] = operationDocument(operation, type, model => writer.reference(modelName(model, names)))
+    }
+  }
+  return {
+    openapi: '3.0.0',
+    info: { title: 'Kubernetes', version: `v${catalog.release}.0` },
+    paths,
+    components: {
+      schemas: writer.finish(),
+      securitySchemes: {
+        BearerToken: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'authorization',
+          description: 'Bearer Token authentication',
+        },
+      },
+    },
+  }
+}
+
+function operationDocument(
+  operation: Operation,
+  type: ResourceType,
+  reference: (model: Operation['answer']) => SchemaDocument,
+): SchemaDocument {
+  const answer = { description: 'OK', content: content(JSON_TYPES, reference(operation.answer)) }
+  const { group, kind, version } = operation.kind
+  return {
+    tags: [tagOf(type)],
+    description: operation.description,
+    operationId: operation.id,
+    parameters: parametersOf(operation).map(parameter),
+    ...requestBody(operation, type, reference),
+    responses: {
+      200: answer,
+      ...(operation.body && { 201: { ...answer, description: 'Created' } }),
+      401: { description: 'Unauthorized' },
+    },
+    'x-kubernetes-action': operation.action,
+    'x-kubernetes-group-version-kind': { group, kind, version },
+  }
+}
+
+function requestBody(
+  operation: Operation,
+  type: ResourceType,
+  reference: (model: Operation['answer']) => SchemaDocument,
+): SchemaDocument {
+  if (operation.method === 'patch') {
+    return { requestBody: { required: true, content: content(patchTypes(type), reference('patch')) } }
+  }
+  if (operation.method === 'delete') return { requestBody: { content: content(['*/*'], reference('deleteOptions')) } }
+  if (operation.body === undefined) return {}
+  return { requestBody: { required: true, content: content(['*/*'], reference(operation.body)) } }
+}
+
+function content(types: readonly string[], schema: SchemaDocument): SchemaDocument {
+  return Object.fromEntries(types.map(type => [type, { schema }]))
+}
+
+function parameter({ type, ...rest }: Parameter): SchemaDocument {
+  return { ...rest, schema: { type, uniqueItems: true } }
+}

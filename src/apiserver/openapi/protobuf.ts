@@ -1,0 +1,165 @@
+/**
+ * The protobuf form of an OpenAPI v2 document: the `Document` message of gnostic's openapi.v2 package. kubectl up to 1.26
+ * reads nothing else.
+ *
+ * The message types say with `oneof` and wrappers what JSON says by shape, so a document is reshaped first and then encoded
+ * by a descriptor that lists only what our documents use.
+ * @see https://github.com/google/gnostic-models/blob/main/openapiv2/OpenAPIv2.proto
+ */
+import protobuf from 'protobufjs'
+import type { SchemaDocument } from './definitions.ts'
+import type { OpenApiV2Document } from './openApiV2.ts'
+
+/** What to answer as Content-Type. */
+export const OPENAPI_V2_PROTOBUF = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
+/** The name that clients ask for. Never answer with it: Go cannot parse a media type with an `@`. */
+export const OPENAPI_V2_PROTOBUF_ASKED = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
+
+/** Per message: `name:type=number`, a trailing `*` on the type means repeated. */
+const MESSAGES: Record<string, string> = {
+  Document:
+    'swagger:string=1 info:Info=2 paths:Paths=8 definitions:NamedSchemas=9 security:SecurityRequirement*=12 securityDefinitions:SecurityDefinitions=13',
+  Info: 'title:string=1 version:string=2',
+  Paths: 'path:NamedPathItem*=2',
+  NamedPathItem: 'name:string=1 value:PathItem=2',
+  PathItem:
+    'get:Operation=2 put:Operation=3 post:Operation=4 delete:Operation=5 patch:Operation=8 parameters:ParametersItem*=9',
+  Operation:
+    'tags:string*=1 description:string=3 operationId:string=5 produces:string*=6 consumes:string*=7 parameters:ParametersItem*=8 responses:Responses=9 schemes:string*=10 vendorExtension:NamedAny*=13',
+  ParametersItem: 'parameter:Parameter=1',
+  Parameter: 'bodyParameter:BodyParameter=1 nonBodyParameter:NonBodyParameter=2',
+  BodyParameter: 'description:string=1 name:string=2 in:string=3 required:bool=4 schema:Schema=5',
+  NonBodyParameter: 'queryParameterSubSchema:QueryParameter=3 pathParameterSubSchema:PathParameter=4',
+  QueryParameter: 'required:bool=1 in:string=2 description:string=3 name:string=4 type:string=6 uniqueItems:bool=20',
+  PathParameter: 'required:bool=1 in:string=2 description:string=3 name:string=4 type:string=5 uniqueItems:bool=19',
+  Responses: 'responseCode:NamedResponseValue*=1',
+  NamedResponseValue: 'name:string=1 value:ResponseValue=2',
+  ResponseValue: 'response:Response=1',
+  Response: 'description:string=1 schema:SchemaItem=2',
+  SchemaItem: 'schema:Schema=1',
+  NamedSchemas: 'additionalProperties:NamedSchema*=1',
+  NamedSchema: 'name:string=1 value:Schema=2',
+  Schema:
+    'ref:string=1 format:string=2 title:string=3 description:string=4 default:Any=5 multipleOf:double=6 maximum:double=7 exclusiveMaximum:bool=8 minimum:double=9 exclusiveMinimum:bool=10 maxLength:int64=11 minLength:int64=12 pattern:string=13 maxItems:int64=14 minItems:int64=15 uniqueItems:bool=16 maxProperties:int64=17 minProperties:int64=18 required:string*=19 enum:Any*=20 additionalProperties:AdditionalPropertiesItem=21 type:TypeItem=22 items:ItemsItem=23 properties:NamedSchemas=25 vendorExtension:NamedAny*=31',
+  AdditionalPropertiesItem: 'schema:Schema=1 boolean:bool=2',
+  TypeItem: 'value:string*=1',
+  ItemsItem: 'schema:Schema*=1',
+  NamedAny: 'name:string=1 value:Any=2',
+  Any: 'yaml:string=2',
+  SecurityDefinitions: 'additionalProperties:NamedSecurityDefinition*=1',
+  NamedSecurityDefinition: 'name:string=1 value:SecurityDefinitionsItem=2',
+  SecurityDefinitionsItem: 'apiKeySecurity:ApiKeySecurity=2',
+  ApiKeySecurity: 'type:string=1 name:string=2 in:string=3 description:string=4',
+  SecurityRequirement: 'additionalProperties:NamedStringArray*=1',
+  NamedStringArray: 'name:string=1 value:StringArray=2',
+  StringArray: 'value:string*=1',
+}
+
+export function encodeOpenApiV2(document: OpenApiV2Document): Buffer {
+  const type = protobuf.Root.fromJSON(descriptor()).lookupType('Document')
+  return Buffer.from(type.encode(reshapeDocument(document)).finish())
+}
+
+function descriptor(): protobuf.INamespace {
+  const nested: Record<string, protobuf.IType> = {}
+  for (const [message, text] of Object.entries(MESSAGES)) {
+    const fields: Record<string, protobuf.IField & { rule?: string }> = {}
+    for (const field of text.split(' ')) {
+      const [, name, type, repeated, id] = /^(\w+):(\w+)(\*?)=(\d+)$/.exec(field)!
+      fields[name!] = { type: type!, id: Number(id), ...(repeated && { rule: 'repeated' }) }
+    }
+    nested[message] = { fields }
+  }
+  return { nested }
+}
+
+type Message = Record<string, unknown>
+
+function reshapeDocument(document: OpenApiV2Document): Message {
+  const { swagger, info, paths, definitions, securityDefinitions, security } = document
+  return {
+    swagger,
+    info,
+    paths: { path: named(paths, reshapePathItem) },
+    definitions: { additionalProperties: named(definitions, reshapeSchema) },
+    securityDefinitions: { additionalProperties: named(securityDefinitions, item => ({ apiKeySecurity: item })) },
+    security: security.map(item => ({ additionalProperties: named(item, value => ({ value })) })),
+  }
+}
+
+function reshapePathItem({ parameters, ...operations }: SchemaDocument): Message {
+  return {
+    ...mapValues(operations as Record<string, SchemaDocument>, reshapeOperation),
+    parameters: (parameters as SchemaDocument[]).map(reshapeParameter),
+  }
+}
+
+function reshapeOperation(operation: SchemaDocument): Message {
+  const { parameters, responses, ...rest } = operation
+  return {
+    ...withoutExtensions(rest),
+    parameters: (parameters as SchemaDocument[]).map(reshapeParameter),
+    responses: { responseCode: named(responses as Record<string, SchemaDocument>, reshapeResponse) },
+    vendorExtension: extensions(operation),
+  }
+}
+
+function reshapeParameter(parameter: SchemaDocument): Message {
+  const { schema, ...rest } = parameter
+  if (parameter.in === 'body') {
+    return { parameter: { bodyParameter: { ...rest, schema: reshapeSchema(schema as SchemaDocument) } } }
+  }
+  const name = parameter.in === 'path' ? 'pathParameterSubSchema' : 'queryParameterSubSchema'
+  return { parameter: { nonBodyParameter: { [name]: rest } } }
+}
+
+function reshapeResponse({ description, schema }: SchemaDocument): Message {
+  return {
+    response: {
+      description,
+      ...(schema !== undefined && { schema: { schema: reshapeSchema(schema as SchemaDocument) } }),
+    },
+  }
+}
+
+function reshapeSchema(schema: SchemaDocument): Message {
+  const { $ref, type, properties, items, additionalProperties, enum: values, default: fallback, ...rest } = schema
+  const message: Message = withoutExtensions(rest)
+  if ($ref !== undefined) message.ref = $ref
+  if (type !== undefined) message.type = { value: [type] }
+  if (items !== undefined) message.items = { schema: [reshapeSchema(items as SchemaDocument)] }
+  if (properties !== undefined) {
+    message.properties = { additionalProperties: named(properties as Record<string, SchemaDocument>, reshapeSchema) }
+  }
+  if (typeof additionalProperties === 'boolean') message.additionalProperties = { boolean: additionalProperties }
+  else if (additionalProperties !== undefined) {
+    message.additionalProperties = { schema: reshapeSchema(additionalProperties as SchemaDocument) }
+  }
+  if (values !== undefined) message.enum = (values as unknown[]).map(any)
+  if (fallback !== undefined) message.default = any(fallback)
+  message.vendorExtension = extensions(schema)
+  return message
+}
+
+function extensions(document: SchemaDocument): Message[] {
+  return Object.entries(document)
+    .filter(([name]) => name.startsWith('x-'))
+    .map(([name, value]) => ({ name, value: any(value) }))
+}
+
+function withoutExtensions(document: SchemaDocument): Message {
+  return Object.fromEntries(Object.entries(document).filter(([name]) => !name.startsWith('x-')))
+}
+
+/** Any value travels as YAML text, of which JSON is a part. */
+function any(value: unknown): Message {
+  return { yaml: `${JSON.stringify(value)}\n` }
+}
+
+function named<T>(record: Record<string, T>, reshape: (value: T) => Message): Message[] {
+  return Object.entries(record).map(([name, value]) => ({ name, value: reshape(value) }))
+}
+
+function mapValues<T>(record: Record<string, T>, map: (value: T) => Message): Record<string, Message> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value)]))
+}

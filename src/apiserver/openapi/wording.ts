@@ -1,0 +1,20 @@
+/** Small words that both OpenAPI dialects share. */
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+
+/** `core_v1`, `apps_v1`, `rbacAuthorization_v1`. */
+export function tagOf({ group, version }: ResourceType): string {
+  if (group === '') return `core_${version}`
+  const [first, ...rest] = group.replace(/\.k8s\.io$/, '').split('.')
+  return `${first}${rest.map(label => label[0]!.toUpperCase() + label.slice(1)).join('')}_${version}`
+}
+
+/** The content types of PATCH. Strategic merge is for kinds whose schema says how to merge: Kubernetes' own. */
+export function patchTypes(type: ResourceType): string[] {
+  const custom = type.origin === 'crd'
+  return [
+    'application/json-patch+json',
+    'application/merge-patch+json',
+    ...(custom ? [] : ['application/strategic-merge-patch+json']),
+    'application/apply-patch+yaml',
+  ]
+}

@@ -1,0 +1,162 @@
+/**
+ * Makes certificates: X.509 v3, ECDSA P-256 with SHA-256. Import this file dynamically: its libraries take longer to load
+ * than a restart with existing certificates may last.
+ * @see https://kubernetes.io/docs/setup/best-practices/certificates/
+ */
+import 'reflect-metadata'
+import { createPrivateKey, createPublicKey, randomBytes, webcrypto } from 'node:crypto'
+import {
+  AuthorityKeyIdentifierExtension,
+  BasicConstraintsExtension,
+  ExtendedKeyUsage,
+  ExtendedKeyUsageExtension,
+  type Extension,
+  type JsonName,
+  KeyUsageFlags,
+  KeyUsagesExtension,
+  SubjectAlternativeNameExtension,
+  SubjectKeyIdentifierExtension,
+  X509Certificate,
+  X509CertificateGenerator,
+} from '@peculiar/x509'
+
+const EC = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
+const DAY_MS = 86_400_000
+/** Certificates are valid from a little before they are made, for peers whose clocks are behind. */
+const BACKDATE_MS = 5 * 60_000
+
+export interface PemPair {
+  certPem: string
+  /** PKCS #8. */
+  keyPem: string
+}
+
+export interface Lifetime {
+  nowMs: number
+  days: number
+}
+
+export interface CaRequest extends Lifetime {
+  commonName: string
+  /** Renews the certificate of this key instead of making a new key. */
+  keyPem?: string
+}
+
+export interface ServingRequest extends Lifetime {
+  ca: PemPair
+  dnsNames: readonly string[]
+  ips: readonly string[]
+}
+
+export interface ClientRequest extends Lifetime {
+  ca: PemPair
+  /** The user name. */
+  commonName: string
+  /** The user's groups. */
+  organizations: readonly string[]
+}
+
+/** A new PKCS #8 P-256 key. */
+export async function newKeyPem(): Promise<string> {
+  return pem('PRIVATE KEY', await webcrypto.subtle.exportKey('pkcs8', (await newKeys()).privateKey))
+}
+
+/** A self-signed authority that may sign leaf certificates only. */
+export async function issueCa(request: CaRequest): Promise<PemPair> {
+  const keyPem = request.keyPem ?? (await newKeyPem())
+  const keys = await importKeys(keyPem)
+  const name: JsonName = [{ CN: [request.commonName] }]
+  const certificate = await X509CertificateGenerator.create({
+    serialNumber: serialNumber(),
+    subject: name,
+    issuer: name,
+    ...validity(request),
+    publicKey: keys.publicKey,
+    signingKey: keys.privateKey,
+    signingAlgorithm: EC,
+    extensions: [
+      new BasicConstraintsExtension(true, 0, true),
+      new KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign | KeyUsageFlags.digitalSignature, true),
+      await SubjectKeyIdentifierExtension.create(keys.publicKey),
+    ],
+  })
+  return { certPem: `${certificate.toString('pem')}\n`, keyPem }
+}
+
+export async function issueServing(request: ServingRequest): Promise<PemPair> {
+  return issueLeaf(
+    request,
+    [{ CN: ['orrery'] }],
+    [
+      new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth]),
+      new SubjectAlternativeNameExtension([
+        ...request.dnsNames.map(value => ({ type: 'dns' as const, value })),
+        ...request.ips.map(value => ({ type: 'ip' as const, value })),
+      ]),
+    ],
+  )
+}
+
+export async function issueClient(request: ClientRequest): Promise<PemPair> {
+  const subject: JsonName = [...request.organizations.map(o => ({ O: [o] })), { CN: [request.commonName] }]
+  return issueLeaf(request, subject, [new ExtendedKeyUsageExtension([ExtendedKeyUsage.clientAuth])])
+}
+
+async function issueLeaf(
+  request: Lifetime & { ca: PemPair },
+  subject: JsonName,
+  extensions: Extension[],
+): Promise<PemPair> {
+  const authority = new X509Certificate(request.ca.certPem)
+  const [keys, signing] = await Promise.all([newKeys(), importKeys(request.ca.keyPem)])
+  const certificate = await X509CertificateGenerator.create({
+    serialNumber: serialNumber(),
+    subject,
+    issuer: authority.subjectName.toJSON(),
+    ...validity(request),
+    publicKey: keys.publicKey,
+    signingKey: signing.privateKey,
+    signingAlgorithm: EC,
+    extensions: [
+      new BasicConstraintsExtension(false, undefined, true),
+      new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
+      await AuthorityKeyIdentifierExtension.create(signing.publicKey),
+      ...extensions,
+    ],
+  })
+  const key = await webcrypto.subtle.exportKey('pkcs8', keys.privateKey)
+  return { certPem: `${certificate.toString('pem')}\n`, keyPem: pem('PRIVATE KEY', key) }
+}
+
+function newKeys(): Promise<webcrypto.CryptoKeyPair> {
+  return webcrypto.subtle.generateKey(EC, true, ['sign', 'verify'])
+}
+
+async function importKeys(keyPem: string): Promise<webcrypto.CryptoKeyPair> {
+  const pkcs8 = createPrivateKey(keyPem).export({ type: 'pkcs8', format: 'der' })
+  const spki = createPublicKey(keyPem).export({ type: 'spki', format: 'der' })
+  const [privateKey, publicKey] = await Promise.all([
+    webcrypto.subtle.importKey('pkcs8', pkcs8, EC, false, ['sign']),
+    webcrypto.subtle.importKey('spki', spki, EC, true, ['verify']),
+  ])
+  return { privateKey, publicKey }
+}
+
+function validity(request: Lifetime): { notBefore: Date; notAfter: Date } {
+  const { nowMs, days } = request
+  return { notBefore: new Date(nowMs - BACKDATE_MS), notAfter: new Date(nowMs + days * DAY_MS) }
+}
+
+/** 127 random bits, positive and without leading zero bytes, as DER wants them. */
+function serialNumber(): string {
+  const bytes = randomBytes(16)
+  bytes[0] = (bytes[0]! & 0x3f) | 0x40
+  return bytes.toString('hex')
+}
+
+function pem(label: string, der: ArrayBuffer): string {
+  const base64 = Buffer.from(der)
+    .toString('base64')
+    .replace(/.{64}(?=.)/g, '$&\n')
+  return `-----BEGIN ${label}-----\n${base64}\n-----END ${label}-----\n`
+}

@@ -1,0 +1,310 @@
+/** ConfigMaps, Secrets, Namespaces, Nodes, ServiceAccounts, quotas, limits, Events and their like. */
+import { type FieldError, fieldError } from '../../../apimachinery/fieldErrors.ts'
+import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
+import type { Strategy } from '../strategy.ts'
+import { canonicalQuantities, configKey, exceeds, invalidBy, quantities } from './checks.ts'
+import {
+  ensure,
+  type Fields,
+  has,
+  record,
+  records,
+  sameMeaning,
+  setDefaults,
+  setIfEmpty,
+  str,
+  strings,
+} from './fields.ts'
+import { carryOver, type Strategies, withStatus } from './kind.ts'
+
+/** The limit of the contents of a ConfigMap or Secret. */
+const MAX_DATA_BYTES = 1024 * 1024
+const KUBERNETES_FINALIZER = 'kubernetes'
+
+const configMaps: Strategy = {
+  noGeneration: true,
+  validate(object) {
+    const data = record(object, 'data')
+    const binary = record(object, 'binaryData')
+    const errors: FieldError[] = []
+    let bytes = 0
+    for (const [key, value] of Object.entries(data)) {
+      errors.push(...invalidBy(configKey, key, `data[${key}]`))
+      if (has(binary, key)) {
+        errors.push(fieldError.invalid(`data[${key}]`, key, 'duplicate of key present in binaryData'))
+      }
+      bytes += Buffer.byteLength(String(value))
+    }
+    for (const [key, value] of Object.entries(binary)) {
+      errors.push(...invalidBy(configKey, key, `binaryData[${key}]`), ...base64Errors(value, `binaryData[${key}]`))
+      bytes += Buffer.byteLength(String(value), 'base64')
+    }
+    // upstream gives the whole object an empty path here, which it prints as []
+    if (bytes > MAX_DATA_BYTES) errors.push(fieldError.tooLong('[]', MAX_DATA_BYTES))
+    return errors
+  },
+  validateUpdate: (object, old) => immutableContents(object, old, ['data', 'binaryData']),
+}
+
+/** Keys that a Secret of a type must have. */
+const SECRET_NEEDS: Readonly<Record<string, readonly string[]>> = {
+  'kubernetes.io/dockercfg': ['.dockercfg'],
+  'kubernetes.io/dockerconfigjson': ['.dockerconfigjson'],
+  'kubernetes.io/ssh-auth': ['ssh-privatekey'],
+  'kubernetes.io/tls': ['tls.crt', 'tls.key'],
+}
+
+const secrets: Strategy = {
+  noGeneration: true,
+  applyDefaults(object) {
+    for (const [key, value] of Object.entries(record(object, 'stringData'))) {
+      ensure(object, 'data')[key] = Buffer.from(String(value)).toString('base64')
+    }
+    delete object.stringData
+    setIfEmpty(object, 'type', 'Opaque')
+  },
+  validate(object) {
+    const data = record(object, 'data')
+    const errors: FieldError[] = []
+    let bytes = 0
+    for (const [key, value] of Object.entries(data)) {
+      errors.push(...invalidBy(configKey, key, `data[${key}]`), ...base64Errors(value, `data[${key}]`))
+      bytes += Buffer.byteLength(String(value ?? ''), 'base64')
+    }
+    if (bytes > MAX_DATA_BYTES) errors.push(fieldError.tooLong('data', MAX_DATA_BYTES))
+    return [...errors, ...validateSecretType(object, data)]
+  },
+  validateUpdate(object, old) {
+    const errors = immutableContents(object, old, ['data'])
+    if (object.type !== old.type) errors.unshift(fieldError.invalid('type', object.type, 'field is immutable'))
+    return errors
+  },
+  selectableFields: object => ({ type: str(object, 'type') }),
+}
+
+const namespaces = withStatus(
+  {
+    noGeneration: true,
+    nameRule: 'dns1123Label',
+    applyDefaults(object) {
+      const name = object.metadata.name
+      if (name) object.metadata.labels = { ...object.metadata.labels, 'kubernetes.io/metadata.name': name }
+    },
+    prepareForCreate(object) {
+      const spec = ensure(object, 'spec')
+      const finalizers = strings(spec, 'finalizers')
+      if (!finalizers.includes(KUBERNETES_FINALIZER)) spec.finalizers = [...finalizers, KUBERNETES_FINALIZER]
+    },
+    prepareForUpdate: (object, old) => carryOver(object, old, 'spec'),
+    selectableFields: object => ({ 'status.phase': str(object, 'status', 'phase') }),
+  },
+  () => ({ phase: 'Active' }),
+)
+
+const nodes: Strategy = {
+  noGeneration: true,
+  // a kubelet creates its Node with the status that it found, so creation keeps it
+  prepareForUpdate: (object, old) => carryOver(object, old, 'status'),
+  applyDefaults(object) {
+    ensure(object, 'spec')
+    for (const field of ['capacity', 'allocatable']) canonicalQuantities(record(object, 'status')[field])
+  },
+  validateUpdate(object, old) {
+    const errors: FieldError[] = []
+    for (const field of ['podCIDR', 'providerID']) {
+      const before = str(old, 'spec', field)
+      if (before !== '' && str(object, 'spec', field) !== before) {
+        errors.push(
+          fieldError.forbidden(`spec.${field}`, `node updates may not change ${field} except from "" to valid`),
+        )
+      }
+    }
+    return errors
+  },
+  selectableFields: object => ({ 'spec.unschedulable': String(record(object, 'spec').unschedulable === true) }),
+}
+
+const serviceAccounts: Strategy = { noGeneration: true }
+
+const limitRanges: Strategy = {
+  noGeneration: true,
+  applyDefaults(object) {
+    for (const item of records(object, 'spec', 'limits')) {
+      for (const field of LIMIT_FIELDS) canonicalQuantities(item[field])
+      if (item.type !== 'Container') continue
+      const defaults = ensure(item, 'default')
+      setDefaults(defaults, record(item, 'max'))
+      const requests = ensure(item, 'defaultRequest')
+      setDefaults(requests, defaults)
+      setDefaults(requests, record(item, 'min'))
+      for (const field of ['default', 'defaultRequest'])
+        if (Object.keys(record(item, field)).length === 0) delete item[field]
+    }
+  },
+  validate(object) {
+    const errors: FieldError[] = []
+    const types = new Set<string>()
+    for (const [i, item] of records(object, 'spec', 'limits').entries()) {
+      const path = `spec.limits[${i}]`
+      const type = str(item, 'type')
+      if (types.has(type)) errors.push(fieldError.duplicate(`${path}.type`, type))
+      types.add(type)
+      for (const field of LIMIT_FIELDS) errors.push(...quantities(item[field], `${path}.${field}`))
+      errors.push(...limitOrder(item, path))
+    }
+    return errors
+  },
+}
+const LIMIT_FIELDS = ['max', 'min', 'default', 'defaultRequest', 'maxLimitRequestRatio']
+
+const resourceQuotas = withStatus({
+  noGeneration: true,
+  applyDefaults(object) {
+    canonicalQuantities(record(object, 'spec').hard)
+  },
+  validate(object) {
+    const errors = quantities(record(object, 'spec').hard, 'spec.hard')
+    for (const name of Object.keys(record(object, 'spec', 'hard'))) {
+      if (name.includes('/') || QUOTA_RESOURCES.has(name)) continue
+      errors.push(
+        fieldError.invalid(`spec.hard[${name}]`, name, 'must be a standard resource type or fully qualified'),
+        fieldError.invalid(`spec.hard[${name}]`, name, 'must be a standard resource for quota'),
+      )
+    }
+    const scopes = strings(object, 'spec', 'scopes')
+    if (scopes.some(scope => !QUOTA_SCOPES.includes(scope))) {
+      errors.push(fieldError.invalid('spec.scopes', scopes, 'unsupported scope'))
+    }
+    return errors
+  },
+  validateUpdate: (object, old) =>
+    sameMeaning(record(object, 'spec').scopes, record(old, 'spec').scopes)
+      ? []
+      : [fieldError.invalid('spec.scopes', record(object, 'spec').scopes, 'field is immutable')],
+})
+const QUOTA_RESOURCES: ReadonlySet<string> = new Set(
+  [
+    ['cpu', 'memory', 'storage', 'ephemeral-storage', 'pods', 'services', 'replicationcontrollers', 'resourcequotas'],
+    ['secrets', 'configmaps', 'persistentvolumeclaims', 'services.nodeports', 'services.loadbalancers'],
+    ['requests.cpu', 'requests.memory', 'requests.storage', 'requests.ephemeral-storage'],
+    ['limits.cpu', 'limits.memory', 'limits.ephemeral-storage'],
+  ].flat(),
+)
+const QUOTA_SCOPES = [
+  'Terminating',
+  'NotTerminating',
+  'BestEffort',
+  'NotBestEffort',
+  'PriorityClass',
+  'CrossNamespacePodAffinity',
+  'VolumeAttributesClass',
+]
+
+const involved = (event: KubeObject, field: string) =>
+  str(event, has(event, 'regarding') ? 'regarding' : 'involvedObject', field)
+const events: Strategy = {
+  noGeneration: true,
+  createOnUpdate: true,
+  validate(object) {
+    const namespace = involved(object, 'namespace')
+    const own = object.metadata.namespace ?? ''
+    const expected = namespace === '' ? 'default' : namespace
+    if (own === expected || own === namespace || (namespace === '' && own === 'kube-system')) return []
+    const field = has(object, 'regarding') ? 'regarding.namespace' : 'involvedObject.namespace'
+    return [fieldError.invalid(field, namespace, 'does not match event.namespace')]
+  },
+  selectableFields: object => ({
+    'involvedObject.kind': involved(object, 'kind'),
+    'involvedObject.namespace': involved(object, 'namespace'),
+    'involvedObject.name': involved(object, 'name'),
+    'involvedObject.uid': involved(object, 'uid'),
+    'involvedObject.apiVersion': involved(object, 'apiVersion'),
+    'involvedObject.resourceVersion': involved(object, 'resourceVersion'),
+    'involvedObject.fieldPath': involved(object, 'fieldPath'),
+    reason: str(object, 'reason'),
+    reportingComponent: str(object, 'reportingComponent') || str(object, 'reportingController'),
+    source:
+      str(object, 'source', 'component') || str(object, 'reportingComponent') || str(object, 'reportingController'),
+    type: str(object, 'type'),
+  }),
+}
+
+export const coreStrategies: Strategies = {
+  '/configmaps': configMaps,
+  '/secrets': secrets,
+  '/namespaces': namespaces,
+  '/nodes': nodes,
+  '/serviceaccounts': serviceAccounts,
+  '/limitranges': limitRanges,
+  '/resourcequotas': resourceQuotas,
+  '/events': events,
+  'events.k8s.io/events': events,
+}
+
+function base64Errors(value: unknown, field: string): FieldError[] {
+  const text = typeof value === 'string' ? value.replace(/[\r\n]/g, '') : ''
+  if (text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text)) return []
+  const bad = /[^A-Za-z0-9+/]/.exec(text)?.index ?? text.length
+  return [fieldError.invalid(field, '<contents redacted>', `illegal base64 data at input byte ${bad}`)]
+}
+
+/** A contents that is set immutable stays so, and stays as it is. */
+function immutableContents(object: KubeObject, old: KubeObject, fields: readonly string[]): FieldError[] {
+  if (old.immutable !== true) return []
+  const detail = 'field is immutable when `immutable` is set'
+  const changed = fields.filter(field => !sameMeaning(object[field], old[field]))
+  return [...(object.immutable === true ? [] : ['immutable']), ...changed].map(field =>
+    fieldError.forbidden(field, detail),
+  )
+}
+
+function validateSecretType(object: KubeObject, data: Fields): FieldError[] {
+  const type = str(object, 'type')
+  if (type === 'kubernetes.io/service-account-token') {
+    const key = 'kubernetes.io/service-account.name'
+    return object.metadata.annotations?.[key] ? [] : [fieldError.required(`metadata.annotations[${key}]`)]
+  }
+  if (type === 'kubernetes.io/basic-auth') {
+    if (has(data, 'username') || has(data, 'password')) return []
+    return ['username', 'password'].map(key => fieldError.required(`data[${key}]`))
+  }
+  const needs = Object.hasOwn(SECRET_NEEDS, type) ? SECRET_NEEDS[type]! : []
+  const errors = needs.filter(key => !has(data, key)).map(key => fieldError.required(`data[${key}]`))
+  if (errors.length > 0 || !type.startsWith('kubernetes.io/dockerc')) return errors
+  return isJsonObject(Buffer.from(str(data, needs[0]!), 'base64').toString())
+    ? []
+    : [fieldError.invalid(`data[${needs[0]}]`, '<secret contents redacted>', 'must be a JSON object')]
+}
+
+function isJsonObject(text: string): boolean {
+  try {
+    return isRecord(JSON.parse(text))
+  } catch (error) {
+    if (error instanceof SyntaxError) return false
+    throw error
+  }
+}
+
+function limitOrder(item: Fields, path: string): FieldError[] {
+  const errors: FieldError[] = []
+  const below = (low: string, high: string, at: string, words: string) => {
+    for (const [name, value] of Object.entries(record(item, low))) {
+      if (!has(item, high, name) || !exceeds(value, record(item, high)[name])) continue
+      const shown = record(item, at)[name]
+      const detail = words.replace('%l', String(value)).replace('%h', String(record(item, high)[name]))
+      errors.push(fieldError.invalid(`${path}.${at}[${name}]`, shown, detail))
+    }
+  }
+  below('min', 'max', 'min', 'min value %l is greater than max value %h')
+  below('min', 'defaultRequest', 'defaultRequest', 'min value %l is greater than default request value %h')
+  below('defaultRequest', 'max', 'defaultRequest', 'default request value %l is greater than max value %h')
+  below(
+    'defaultRequest',
+    'default',
+    'defaultRequest',
+    'default request value %l is greater than default limit value %h',
+  )
+  below('min', 'default', 'default', 'min value %l is greater than default value %h')
+  below('default', 'max', 'default', 'default value %l is greater than max value %h')
+  return errors
+}

@@ -1,0 +1,59 @@
+/**
+ * Objects to canonical bytes and back. An object is serialized once, when it is written; reads and watches send its bytes.
+ *
+ * The canonical text starts `{"apiVersion":…,"kind":…,"metadata":{…,"resourceVersion":"N"}` so that the revision can be put in
+ * place without parsing and a reader can tell the version without parsing.
+ */
+import type { KubeObject, ObjectMeta } from '../../apimachinery/object.ts'
+import type { Encoded, Stored } from '../../storage/store.ts'
+
+/** Serializes an object around its resourceVersion; whatever resourceVersion it carries is left out. */
+export function encodeObject(object: KubeObject): Encoded {
+  const { apiVersion, kind, metadata, ...rest } = object
+  const { resourceVersion: _, ...meta } = metadata
+  const metaText = JSON.stringify(meta satisfies ObjectMeta)
+  const restText = JSON.stringify(rest)
+  const comma = metaText === '{}' ? '' : ','
+  return {
+    head: `{"apiVersion":${JSON.stringify(apiVersion)},"kind":${JSON.stringify(kind)},"metadata":${metaText.slice(0, -1)}${comma}"resourceVersion":"`,
+    tail: restText === '{}' ? '"}}' : `"},${restText.slice(1)}`,
+  }
+}
+
+/** Whether writing `text` over `current` would change nothing but the revision. */
+export function sameText(current: Stored, text: Encoded): boolean {
+  const revision = String(current.revision)
+  const length = Buffer.byteLength(text.head) + revision.length + Buffer.byteLength(text.tail)
+  return length === current.bytes.length && current.bytes.equals(Buffer.from(text.head + revision + text.tail))
+}
+
+/** A private copy that the caller may change. */
+export function decodeObject(stored: Stored): KubeObject {
+  return JSON.parse(stored.bytes.toString('utf8')) as KubeObject
+}
+
+/**
+ * Parsed forms that readers share, because selectors, controllers and authorizers ask for the same few objects again and again.
+ * Bounded: oldest entries fall out. Objects from here are read-only.
+ */
+export class ParsedCache {
+  readonly #limit: number
+  readonly #entries = new Map<Stored, KubeObject>()
+
+  /** `limit` counts objects. */
+  constructor(limit = 4096) {
+    this.#limit = limit
+  }
+
+  get(stored: Stored): Readonly<KubeObject> {
+    const known = this.#entries.get(stored)
+    if (known !== undefined) return known
+    const object = decodeObject(stored)
+    if (this.#entries.size >= this.#limit) {
+      const oldest = this.#entries.keys().next().value
+      if (oldest !== undefined) this.#entries.delete(oldest)
+    }
+    this.#entries.set(stored, object)
+    return object
+  }
+}

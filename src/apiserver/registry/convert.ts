@@ -1,0 +1,130 @@
+/**
+ * Between the served versions of one resource. Most differ in nothing but their apiVersion; the exceptions stand below.
+ * Everything works on whole objects in place of the one given (which may be changed and must not be used afterwards).
+ */
+import { apiVersionOf, groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+
+/** The group that keys of a resource carry: events of both groups are one set of objects. */
+export function storageGroup(type: { group: string; resource: string }): string {
+  return type.group === 'events.k8s.io' && type.resource === 'events' ? '' : type.group
+}
+
+export function storageApiVersion(type: ResourceType): string {
+  return apiVersionOf({ group: storageGroup(type), version: type.storageVersion })
+}
+
+/** `object` as `type` serves it. */
+export function convertTo(
+  object: KubeObject,
+  apiVersion: string,
+  type: { group: string; resource: string },
+): KubeObject {
+  if (object.apiVersion === apiVersion) return object
+  const convert =
+    CONVERSIONS[
+      `${groupResourceName({ group: storageGroup(type), resource: type.resource })} ${object.apiVersion} ${apiVersion}`
+    ]
+  convert?.(object)
+  object.apiVersion = apiVersion
+  return object
+}
+
+const CONVERSIONS: Record<string, (object: KubeObject) => void> = {
+  'events v1 events.k8s.io/v1': event => {
+    rename(event, 'message', 'note')
+    rename(event, 'involvedObject', 'regarding')
+    rename(event, 'source', 'deprecatedSource')
+    rename(event, 'firstTimestamp', 'deprecatedFirstTimestamp')
+    rename(event, 'lastTimestamp', 'deprecatedLastTimestamp')
+    rename(event, 'count', 'deprecatedCount')
+    rename(event, 'reportingComponent', 'reportingController')
+  },
+  'events events.k8s.io/v1 v1': event => {
+    rename(event, 'note', 'message')
+    rename(event, 'regarding', 'involvedObject')
+    rename(event, 'deprecatedSource', 'source')
+    rename(event, 'deprecatedFirstTimestamp', 'firstTimestamp')
+    rename(event, 'deprecatedLastTimestamp', 'lastTimestamp')
+    rename(event, 'deprecatedCount', 'count')
+    rename(event, 'reportingController', 'reportingComponent')
+  },
+  'horizontalpodautoscalers.autoscaling autoscaling/v2 autoscaling/v1': autoscalerToV1,
+  'horizontalpodautoscalers.autoscaling autoscaling/v1 autoscaling/v2': autoscalerToV2,
+}
+
+const METRICS = 'autoscaling.alpha.kubernetes.io/metrics'
+const BEHAVIOR = 'autoscaling.alpha.kubernetes.io/behavior'
+
+/** v1 knows the target CPU utilization only; what else v2 says travels in annotations, as upstream does it. */
+function autoscalerToV1(object: KubeObject): void {
+  const spec = isRecord(object.spec) ? object.spec : {}
+  const metrics = Array.isArray(spec.metrics) ? spec.metrics.filter(isRecord) : []
+  const cpu = metrics.find(isCpuUtilization)
+  const others = metrics.filter(metric => metric !== cpu)
+  if (cpu) spec.targetCPUUtilizationPercentage = utilizationOf(cpu)
+  const annotations = { ...object.metadata.annotations }
+  if (others.length > 0) annotations[METRICS] = JSON.stringify(others)
+  if (spec.behavior !== undefined) annotations[BEHAVIOR] = JSON.stringify(spec.behavior)
+  if (Object.keys(annotations).length > 0) object.metadata.annotations = annotations
+  delete spec.metrics
+  delete spec.behavior
+  if (isRecord(object.status)) {
+    const current = Array.isArray(object.status.currentMetrics) ? object.status.currentMetrics.filter(isRecord) : []
+    const measured = current.find(isCpuUtilization)
+    const resource = isRecord(measured?.resource) ? measured.resource : {}
+    const value = isRecord(resource.current) ? resource.current.averageUtilization : undefined
+    if (value !== undefined) object.status.currentCPUUtilizationPercentage = value
+    delete object.status.currentMetrics
+    delete object.status.conditions
+  }
+}
+
+function autoscalerToV2(object: KubeObject): void {
+  const spec = isRecord(object.spec) ? object.spec : {}
+  const annotations = { ...object.metadata.annotations }
+  const metrics: unknown[] = parseJson(annotations[METRICS], [])
+  if (typeof spec.targetCPUUtilizationPercentage === 'number') {
+    const target = { type: 'Utilization', averageUtilization: spec.targetCPUUtilizationPercentage }
+    metrics.unshift({ type: 'Resource', resource: { name: 'cpu', target } })
+  }
+  const behavior = parseJson<unknown>(annotations[BEHAVIOR], undefined)
+  if (metrics.length > 0) spec.metrics = metrics
+  if (behavior !== undefined) spec.behavior = behavior
+  delete spec.targetCPUUtilizationPercentage
+  delete annotations[METRICS]
+  delete annotations[BEHAVIOR]
+  if (Object.keys(annotations).length > 0) object.metadata.annotations = annotations
+  else delete object.metadata.annotations
+  if (isRecord(object.status)) delete object.status.currentCPUUtilizationPercentage
+}
+
+function isCpuUtilization(metric: Record<string, unknown>): boolean {
+  const resource = isRecord(metric.resource) ? metric.resource : {}
+  return (
+    metric.type === 'Resource' &&
+    resource.name === 'cpu' &&
+    (utilizationOf(metric) !== undefined || 'current' in resource)
+  )
+}
+
+function utilizationOf(metric: Record<string, unknown>): unknown {
+  const resource = isRecord(metric.resource) ? metric.resource : {}
+  return isRecord(resource.target) ? resource.target.averageUtilization : undefined
+}
+
+/** Annotations are users' text: what is not JSON is as if it were absent, as upstream treats it. */
+function parseJson<T>(text: string | undefined, otherwise: T): T {
+  if (text === undefined) return otherwise
+  try {
+    return JSON.parse(text) as T
+  } catch {
+    return otherwise
+  }
+}
+
+function rename(object: Record<string, unknown>, from: string, to: string): void {
+  if (object[from] === undefined) return
+  object[to] = object[from]
+  delete object[from]
+}

@@ -1,0 +1,127 @@
+/**
+ * Deletion: at once, or by a deletionTimestamp while finalizers hold the object.
+ * @see https://kubernetes.io/docs/concepts/architecture/garbage-collection/
+ */
+import { StatusError, statusError } from '../../apimachinery/errors.ts'
+import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import type { Stored } from '../../storage/store.ts'
+import { decodeObject, encodeObject } from './codec.ts'
+import type { WriteContext } from './context.ts'
+import { checkPreconditions, hasNamespaceFinalizers, type RegistryDeps, timestamp } from './generic.ts'
+import { keyOf } from './reader.ts'
+
+export interface DeleteOptions {
+  propagationPolicy?: string
+  orphanDependents?: boolean
+  preconditions?: { uid?: string; resourceVersion?: string }
+  gracePeriodSeconds?: number
+  dryRun?: boolean
+}
+
+export interface Deleted {
+  /** The last state, or the state with its deletionTimestamp. */
+  stored: Stored
+  /** False while finalizers or a grace period hold it. */
+  gone: boolean
+}
+
+const ORPHAN = 'orphan'
+const FOREGROUND = 'foregroundDeletion'
+
+/** @throws StatusError NotFound, Conflict (preconditions), Forbidden, Invalid (options) */
+export async function deleteObject(
+  deps: RegistryDeps,
+  context: WriteContext,
+  type: ResourceType,
+  ref: { namespace: string; name: string },
+  options: DeleteOptions = {},
+): Promise<Deleted> {
+  checkOptions(options)
+  const key = keyOf(context.space, type, ref.namespace, ref.name)
+  const current = await deps.store.get(key)
+  if (current === undefined) throw statusError.notFound(type, ref.name)
+  for (const step of deps.admission) {
+    if (!step.handles(type, 'DELETE')) continue
+    const object = decodeObject(current)
+    await step.admit({ operation: 'DELETE', context, type, subresource: '', object, old: object })
+  }
+  const change = (stored: Stored): { object: KubeObject; gone: boolean; changed: boolean } => {
+    const object = decodeObject(stored)
+    checkPreconditions(type, ref.name, object, options.preconditions)
+    return markDeleted(object, options, deps.clock())
+  }
+  if (context.dryRun || options.dryRun) return { stored: current, gone: change(current).gone }
+  let gone = false
+  const stored = await deps.store.update(key, now => {
+    if (now === undefined) throw statusError.notFound(type, ref.name)
+    const result = change(now)
+    gone = result.gone
+    if (!result.gone && !result.changed) return undefined
+    return { type: result.gone ? 'delete' : 'put', text: encodeObject(result.object) }
+  })
+  return { stored: stored!, gone }
+}
+
+function checkOptions(options: DeleteOptions): void {
+  const { propagationPolicy: policy, orphanDependents } = options
+  if (policy !== undefined && orphanDependents !== undefined) {
+    throw new StatusError(
+      'Invalid',
+      'DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Invalid value: orphanDependents and deletionPropagation cannot be both set',
+    )
+  }
+  if (policy !== undefined && policy !== 'Background' && policy !== 'Foreground' && policy !== 'Orphan') {
+    throw new StatusError(
+      'Invalid',
+      `DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Unsupported value: ${JSON.stringify(policy)}: supported values: "Foreground", "Background", "Orphan", "nil"`,
+    )
+  }
+}
+
+function markDeleted(
+  object: KubeObject,
+  options: DeleteOptions,
+  now: Date,
+): { object: KubeObject; gone: boolean; changed: boolean } {
+  const { metadata } = object
+  const before = JSON.stringify(metadata)
+  const wanted = propagationFinalizer(options)
+  if (wanted !== undefined) {
+    const kept = (metadata.finalizers ?? []).filter(f => f !== ORPHAN && f !== FOREGROUND)
+    const finalizers = wanted === '' ? kept : [...kept, wanted]
+    if (finalizers.length > 0) metadata.finalizers = finalizers
+    else delete metadata.finalizers
+  }
+  const graceSeconds = gracePeriod(object, options)
+  const held = (metadata.finalizers?.length ?? 0) > 0 || hasNamespaceFinalizers(object)
+  if (!held && graceSeconds === 0) return { object, gone: true, changed: true }
+  if (metadata.deletionTimestamp === undefined) {
+    metadata.deletionTimestamp = timestamp(new Date(now.getTime() + graceSeconds * 1000))
+    metadata.deletionGracePeriodSeconds = graceSeconds
+    if (metadata.generation) metadata.generation++
+    if (hasNamespaceFinalizers(object))
+      object.status = { ...(isRecord(object.status) ? object.status : {}), phase: 'Terminating' }
+  } else if (graceSeconds < (metadata.deletionGracePeriodSeconds ?? 0)) {
+    metadata.deletionTimestamp = timestamp(new Date(now.getTime() + graceSeconds * 1000))
+    metadata.deletionGracePeriodSeconds = graceSeconds
+  }
+  return { object, gone: false, changed: JSON.stringify(metadata) !== before }
+}
+
+/** The finalizer that the policy asks for, `''` for none; `undefined` leaves the object's own. */
+function propagationFinalizer({ propagationPolicy, orphanDependents }: DeleteOptions): string | undefined {
+  if (orphanDependents !== undefined) return orphanDependents ? ORPHAN : ''
+  if (propagationPolicy === undefined) return undefined
+  return propagationPolicy === 'Orphan' ? ORPHAN : propagationPolicy === 'Foreground' ? FOREGROUND : ''
+}
+
+/** Only a Pod that some node runs is given time; its kubelet removes it. */
+function gracePeriod(object: KubeObject, options: DeleteOptions): number {
+  if (object.kind !== 'Pod' || object.apiVersion !== 'v1') return 0
+  const spec = isRecord(object.spec) ? object.spec : {}
+  const phase = isRecord(object.status) ? object.status.phase : undefined
+  if (!spec.nodeName || phase === 'Succeeded' || phase === 'Failed') return 0
+  if (options.gracePeriodSeconds !== undefined) return Math.max(0, options.gracePeriodSeconds)
+  return typeof spec.terminationGracePeriodSeconds === 'number' ? spec.terminationGracePeriodSeconds : 30
+}

@@ -1,0 +1,449 @@
+/**
+ * The order of a write: decode ▸ convert ▸ prune ▸ system metadata ▸ defaults ▸ strategy ▸ validate ▸ admit ▸ managed fields ▸ store.
+ *
+ * An update is a function of the current object. Kinds without asynchronous admission run it inside the store's queue, so
+ * chained updates never conflict; the others compare-and-write and try again.
+ */
+import { trackUpdate } from '../../apimachinery/apply/managedFields.ts'
+import { StatusError, statusError } from '../../apimachinery/errors.ts'
+import type { FieldError } from '../../apimachinery/fieldErrors.ts'
+import { generateName, validateObjectMeta, validateObjectMetaUpdate } from '../../apimachinery/names.ts'
+import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { applyDefaults } from '../../apimachinery/structural/defaults.ts'
+import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
+import { typeErrors } from '../../apimachinery/structural/typeErrors.ts'
+import { compileValidator } from '../../apimachinery/structural/validate.ts'
+import type { Encoded, Mutation, Store, Stored } from '../../storage/store.ts'
+import { decodeObject, encodeObject, type ParsedCache, sameText } from './codec.ts'
+import type { WriteContext } from './context.ts'
+import { convertTo, storageApiVersion } from './convert.ts'
+import { dropNulls } from './nulls.ts'
+import { keyOf } from './reader.ts'
+import type { Strategy } from './strategy.ts'
+
+/** A check or change by the server between validation and the store. May throw StatusError to refuse. */
+export interface Admission {
+  /** The resources concerned; asynchronous steps elsewhere must not slow writes down. */
+  handles(type: ResourceType, operation: AdmissionRequest['operation']): boolean
+  admit(request: AdmissionRequest): void | Promise<void>
+}
+export interface AdmissionRequest {
+  operation: 'CREATE' | 'UPDATE' | 'DELETE'
+  context: WriteContext
+  type: ResourceType
+  subresource: string
+  /** May be changed for CREATE and UPDATE. */
+  object: KubeObject
+  old: KubeObject | undefined
+}
+
+export interface RegistryDeps {
+  store: Store
+  parsed: ParsedCache
+  strategyFor(type: { group: string; resource: string }): Strategy | undefined
+  /** Storage-version descriptor of a resource in a space. */
+  storageType(space: string, type: ResourceType): ResourceType
+  admission: readonly Admission[]
+  clock: () => Date
+  uuid: () => string
+  random: () => number
+  /** Whether objects show their space in the annotation `kcp.io/cluster`. */
+  annotateSpace: boolean
+}
+
+export interface UpdateOptions {
+  /** `''` for the object itself. */
+  subresource?: string
+  /** Makes the object when it is missing (server-side apply, and PUT for kinds that allow it). */
+  create?: (() => KubeObject) | undefined
+  preconditions?: { uid?: string; resourceVersion?: string } | undefined
+  /** The change brings its own managedFields (server-side apply). */
+  managesFields?: boolean
+}
+
+export interface Written {
+  stored: Stored
+  created: boolean
+}
+
+export const CLUSTER_ANNOTATION = 'kcp.io/cluster'
+const GENERATE_NAME_TRIES = 8
+const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again'
+
+export class Registry {
+  /** For operations that stand beside the registry (deletion). */
+  readonly deps: RegistryDeps
+
+  constructor(deps: RegistryDeps) {
+    this.deps = deps
+  }
+
+  /** `input` is in the version of `type`; it is taken over and changed. */
+  async create(context: WriteContext, type: ResourceType, namespace: string, input: KubeObject): Promise<Written> {
+    const base = input.metadata.generateName
+    const generated = !input.metadata.name && typeof base === 'string' && base !== ''
+    if (input.metadata.resourceVersion)
+      throw statusError.badRequest('resourceVersion should not be set on objects to be created')
+    for (let attempt = 1; ; attempt++) {
+      const object = generated ? structuredClone(input) : input
+      if (generated) object.metadata.name = generateName(base, this.deps.random)
+      const text = await this.#prepareCreate(context, type, namespace, object)
+      const key = keyOf(context.space, type, namespace, object.metadata.name ?? '')
+      if (context.dryRun) {
+        if ((await this.deps.store.get(key)) !== undefined) throw statusError.alreadyExists(type, key.name)
+        return { stored: { key, revision: 0, bytes: Buffer.from(JSON.stringify(object)) }, created: true }
+      }
+      const result = await this.deps.store.write({ key, mutation: { type: 'put', text }, expect: 0 })
+      if (result.ok) return { stored: result.stored, created: true }
+      if (!generated || attempt === GENERATE_NAME_TRIES) throw statusError.alreadyExists(type, key.name)
+    }
+  }
+
+  /**
+   * `change` gets a private copy of the current object in the version of `type` and returns what it shall become; it must be
+   * synchronous and may run more than once. Updates that change nothing write nothing.
+   */
+  async update(
+    context: WriteContext,
+    type: ResourceType,
+    namespace: string,
+    name: string,
+    change: (current: KubeObject) => KubeObject,
+    options: UpdateOptions = {},
+  ): Promise<Written> {
+    const key = keyOf(context.space, type, namespace, name)
+    const { store } = this.deps
+    const run = (
+      current: Stored,
+    ): { mutation: Mutation; object: KubeObject; old: KubeObject; refresh: () => Mutation } => {
+      const old = decodeObject(current)
+      checkPreconditions(type, name, old, options.preconditions)
+      const asked = change(convertTo(structuredClone(old), apiVersionOf(type), type))
+      const object = this.#prepareUpdate(context, type, asked, old, options)
+      const refresh = (): Mutation => this.#finishUpdate(object)
+      return { mutation: refresh(), object, old, refresh }
+    }
+    const admission = this.deps.admission.filter(step => step.handles(type, 'UPDATE'))
+    for (;;) {
+      const current = await store.get(key)
+      if (current === undefined) {
+        if (!options.create) throw statusError.notFound(type, name)
+        try {
+          return await this.create(context, type, namespace, options.create())
+        } catch (error) {
+          // Somebody else created it meanwhile: then it is an update after all.
+          if (error instanceof StatusError && error.reason === 'AlreadyExists') continue
+          throw error
+        }
+      }
+      if (context.dryRun || admission.length > 0) {
+        const { object, old, refresh } = run(current)
+        for (const step of admission) {
+          await step.admit({ operation: 'UPDATE', context, type, subresource: options.subresource ?? '', object, old })
+        }
+        const mutation = refresh()
+        if (sameText(current, mutation.text)) return { stored: current, created: false }
+        if (context.dryRun) {
+          const { head, tail } = mutation.text
+          return {
+            stored: { key, revision: current.revision, bytes: Buffer.from(head + current.revision + tail) },
+            created: false,
+          }
+        }
+        const result = await store.write({ key, mutation, expect: current.revision })
+        if (result.ok) return { stored: result.stored, created: false }
+        if (result.current === undefined && !options.create) throw statusError.notFound(type, name)
+        continue
+      }
+      let missing = false
+      const stored = await store.update(key, now => {
+        missing = now === undefined
+        if (now === undefined) return undefined
+        const { mutation } = run(now)
+        return mutation.type === 'put' && sameText(now, mutation.text) ? undefined : mutation
+      })
+      if (!missing && stored !== undefined) return { stored, created: false }
+    }
+  }
+
+  /** Decodes what a client sent for `type`: unknown fields and wrong types are reported as the client asked. */
+  #normalize(context: WriteContext, type: ResourceType, object: KubeObject): void {
+    dropNulls(type.origin === 'builtin' ? object : object.metadata)
+    const unknown = pruneUnknown(object, type.schema)
+    if (unknown.length > 0 && context.fieldValidation !== 'Ignore') {
+      const texts = unknown.map(path => `unknown field "${path}"`)
+      if (context.fieldValidation === 'Strict') {
+        throw new StatusError(
+          'BadRequest',
+          `${type.kind} in version "${type.version}" cannot be handled as a ${type.kind}: strict decoding error: ${texts.join(', ')}`,
+        )
+      }
+      for (const text of texts) context.warn(text)
+    }
+    if (type.origin === 'builtin' && type.schema) {
+      const wrong = typeErrors(object, type.schema)
+      if (wrong)
+        throw statusError.badRequest(
+          `${type.kind} in version "${type.version}" cannot be handled as a ${type.kind}: ${wrong}`,
+        )
+    }
+  }
+
+  async #prepareCreate(
+    context: WriteContext,
+    type: ResourceType,
+    namespace: string,
+    object: KubeObject,
+  ): Promise<Encoded> {
+    const { clock, uuid, admission } = this.deps
+    this.#normalize(context, type, object)
+    const target = this.deps.storageType(context.space, type)
+    convertTo(object, storageApiVersion(target), target)
+    const strategy = this.deps.strategyFor(target)
+    const { metadata } = object
+    if (type.namespaced) metadata.namespace = namespace
+    else delete metadata.namespace
+    delete metadata.deletionTimestamp
+    delete metadata.deletionGracePeriodSeconds
+    delete metadata.selfLink
+    delete metadata.resourceVersion
+    metadata.uid = uuid()
+    metadata.creationTimestamp = timestamp(clock())
+    if (strategy?.noGeneration) delete metadata.generation
+    else metadata.generation = 1
+    this.#default(target, strategy, object)
+    if (target.subresources.includes('status') && clearsStatus(target)) delete object.status
+    strategy?.prepareForCreate?.(object)
+    for (const step of admission) {
+      if (step.handles(type, 'CREATE'))
+        await step.admit({ operation: 'CREATE', context, type: target, subresource: '', object, old: undefined })
+    }
+    const errors = [
+      ...validateObjectMeta(metadata, metaRules(target, strategy)),
+      ...this.#validate(target, strategy, object, undefined),
+    ]
+    if (errors.length > 0) throw statusError.invalid(target, metadata.name ?? '', errors)
+    this.#annotate(object, context.space)
+    const managed = trackUpdate({
+      before: undefined,
+      after: object,
+      schema: target.schema,
+      manager: context.fieldManager,
+      apiVersion: object.apiVersion,
+      now: metadata.creationTimestamp,
+    })
+    setManaged(
+      object,
+      object.metadata.managedFields?.some(entry => entry.operation === 'Apply')
+        ? object.metadata.managedFields
+        : managed,
+    )
+    return encodeObject(object)
+  }
+
+  #prepareUpdate(
+    context: WriteContext,
+    type: ResourceType,
+    asked: KubeObject,
+    old: KubeObject,
+    options: UpdateOptions,
+  ): KubeObject {
+    const subresource = options.subresource ?? ''
+    const sent = asked.metadata.resourceVersion
+    if (sent !== undefined && sent !== '' && sent !== old.metadata.resourceVersion) {
+      throw statusError.conflict(type, old.metadata.name ?? '', MODIFIED)
+    }
+    if (asked.metadata.uid && asked.metadata.uid !== old.metadata.uid) {
+      throw statusError.conflict(
+        type,
+        old.metadata.name ?? '',
+        `Precondition failed: UID in precondition: ${asked.metadata.uid}, UID in object meta: ${old.metadata.uid}`,
+      )
+    }
+    this.#normalize(context, type, asked)
+    const target = this.deps.storageType(context.space, type)
+    const object = convertTo(asked, storageApiVersion(target), target)
+    const strategy = this.deps.strategyFor(target)
+    keepSystemMetadata(object, old)
+    this.#default(target, strategy, object)
+    if (subresource === 'status') onlyStatus(object, old)
+    else if (subresource === '') {
+      if (target.subresources.includes('status')) keepStatus(object, old)
+      strategy?.prepareForUpdate?.(object, old)
+    }
+    if (strategy?.noGeneration) delete object.metadata.generation
+    else if (subresource !== 'status' && specChanged(object, old, strategy?.generationOnMetadata === true)) {
+      object.metadata.generation = (old.metadata.generation ?? 0) + 1
+    }
+    const errors = [
+      ...validateObjectMeta(object.metadata, metaRules(target, strategy)),
+      ...validateObjectMetaUpdate(object.metadata, old.metadata),
+      ...(subresource === 'status'
+        ? (strategy?.validateStatusUpdate?.(object, old) ?? this.#validateSchema(target, object))
+        : this.#validate(target, strategy, object, old)),
+    ]
+    if (errors.length > 0) throw statusError.invalid(target, object.metadata.name ?? '', errors)
+    this.#annotate(object, context.space)
+    if (!options.managesFields) {
+      const managed = trackUpdate({
+        before: old,
+        after: object,
+        schema: target.schema,
+        manager: context.fieldManager,
+        apiVersion: object.apiVersion,
+        ...(subresource && { subresource }),
+        now: timestamp(this.deps.clock()),
+      })
+      setManaged(object, managed)
+    }
+    return object
+  }
+
+  /** An object on its way out goes with its last finalizer. */
+  #finishUpdate(object: KubeObject): Mutation {
+    const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata
+    const gone =
+      deletionTimestamp !== undefined &&
+      deletionGracePeriodSeconds === 0 &&
+      finalizers.length === 0 &&
+      !hasNamespaceFinalizers(object)
+    return { type: gone ? 'delete' : 'put', text: encodeObject(object) }
+  }
+
+  #default(type: ResourceType, strategy: Strategy | undefined, object: KubeObject): void {
+    if (type.schema && type.origin === 'crd') applyDefaults(object, type.schema)
+    else if (type.schema && strategy?.applyDefaults === undefined && type.group.includes('.'))
+      applyDefaults(object, type.schema)
+    strategy?.applyDefaults?.(object)
+  }
+
+  #validate(
+    type: ResourceType,
+    strategy: Strategy | undefined,
+    object: KubeObject,
+    old: KubeObject | undefined,
+  ): FieldError[] {
+    const errors = this.#validateSchema(type, object)
+    errors.push(...(strategy?.validate?.(object) ?? []))
+    if (old) errors.push(...(strategy?.validateUpdate?.(object, old) ?? []))
+    return errors
+  }
+
+  #validateSchema(type: ResourceType, object: KubeObject): FieldError[] {
+    return type.schema && (type.origin === 'crd' || isOwnGroup(type.group)) ? compileValidator(type.schema)(object) : []
+  }
+
+  #annotate(object: KubeObject, space: string): void {
+    if (!this.deps.annotateSpace) return
+    object.metadata.annotations = { ...object.metadata.annotations, [CLUSTER_ANNOTATION]: space }
+  }
+}
+
+/** RFC 3339 with whole seconds, as `metav1.Time` is written. */
+export function timestamp(date: Date): string {
+  return `${date.toISOString().slice(0, 19)}Z`
+}
+
+export function checkPreconditions(
+  type: ResourceType,
+  name: string,
+  object: Readonly<KubeObject>,
+  preconditions: { uid?: string; resourceVersion?: string } | undefined,
+): void {
+  const { uid, resourceVersion } = object.metadata
+  if (preconditions?.uid && preconditions.uid !== uid) {
+    const why = `Precondition failed: UID in precondition: ${preconditions.uid}, UID in object meta: ${uid}`
+    throw statusError.conflict(type, name, why)
+  }
+  if (preconditions?.resourceVersion && preconditions.resourceVersion !== resourceVersion) {
+    const why = `Precondition failed: ResourceVersion in precondition: ${preconditions.resourceVersion}, ResourceVersion in object meta: ${resourceVersion}`
+    throw statusError.conflict(type, name, why)
+  }
+}
+
+/** Our own kinds are built in, and their definitions are structural schemas like those of CRDs. */
+export function isOwnGroup(group: string): boolean {
+  return group === 'edge.kubestellar.io' || group.endsWith('.kcp.io')
+}
+
+/** Whether creation starts without a status; the strategies of Kubernetes' own kinds see to it themselves. */
+function clearsStatus(type: ResourceType): boolean {
+  return type.origin === 'crd' || (isOwnGroup(type.group) && type.group !== 'core.kcp.io')
+}
+
+function metaRules(type: ResourceType, strategy: Strategy | undefined) {
+  return { namespaced: type.namespaced, nameRule: strategy?.nameRule ?? ('dns1123Subdomain' as const) }
+}
+
+function keepSystemMetadata(object: KubeObject, old: KubeObject): void {
+  const { metadata } = object
+  const before = old.metadata
+  assign(metadata, 'uid', before.uid)
+  assign(metadata, 'creationTimestamp', before.creationTimestamp)
+  assign(metadata, 'generation', before.generation)
+  assign(metadata, 'deletionTimestamp', before.deletionTimestamp)
+  assign(metadata, 'deletionGracePeriodSeconds', before.deletionGracePeriodSeconds)
+  if (before.generateName !== undefined && metadata.generateName === undefined)
+    metadata.generateName = before.generateName
+  delete metadata.selfLink
+  if (metadata.managedFields === undefined) assign(metadata, 'managedFields', before.managedFields)
+}
+
+/** `/status` changes the status and nothing else. */
+function onlyStatus(object: KubeObject, old: KubeObject): void {
+  const { status } = object
+  const managed = object.metadata.managedFields
+  for (const field of Object.keys(object)) if (field !== 'status') delete object[field]
+  Object.assign(object, structuredClone(old))
+  if (status === undefined) delete object.status
+  else object.status = status
+  if (managed) object.metadata.managedFields = managed
+}
+
+function keepStatus(object: KubeObject, old: KubeObject): void {
+  if (old.status === undefined) delete object.status
+  else object.status = old.status
+}
+
+function specChanged(object: KubeObject, old: KubeObject, withMetadata: boolean): boolean {
+  const { metadata: newMeta, status: _status, ...rest } = object
+  const { metadata: oldMeta, status: _oldStatus, ...before } = old
+  if (!sameJson(rest, before)) return true
+  return (
+    withMetadata && !(sameJson(newMeta.labels, oldMeta.labels) && sameJson(newMeta.annotations, oldMeta.annotations))
+  )
+}
+
+/** Deep equality of JSON values; member order does not count. */
+function sameJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (
+    typeof a !== 'object' ||
+    typeof b !== 'object' ||
+    a === null ||
+    b === null ||
+    Array.isArray(a) !== Array.isArray(b)
+  )
+    return false
+  const left = Object.entries(a)
+  if (left.length !== Object.keys(b).length) return false
+  return left.every(([name, value]) => Object.hasOwn(b, name) && sameJson(value, (b as Record<string, unknown>)[name]))
+}
+
+function setManaged(object: KubeObject, managed: KubeObject['metadata']['managedFields']): void {
+  if (managed === undefined || managed.length === 0) delete object.metadata.managedFields
+  else object.metadata.managedFields = managed
+}
+
+function assign<T extends object, K extends keyof T>(target: T, field: K, value: T[K] | undefined): void {
+  if (value === undefined) delete target[field]
+  else target[field] = value
+}
+
+/** Namespaces keep a second list of finalizers in their spec. */
+export function hasNamespaceFinalizers(object: Readonly<KubeObject>): boolean {
+  if (object.kind !== 'Namespace' || object.apiVersion !== 'v1') return false
+  const spec = object.spec as { finalizers?: unknown[] } | undefined
+  return (spec?.finalizers?.length ?? 0) > 0
+}

@@ -1,0 +1,309 @@
+/**
+ * Reads: get, list with consistent pages, watch. Objects come out as stored bytes; only selectors make them parse.
+ * @see https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions
+ */
+import { StatusError, statusError } from '../../apimachinery/errors.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import {
+  isStorageError,
+  type Key,
+  type Page,
+  type Range,
+  type Store,
+  type Stored,
+  type StoreEvent,
+} from '../../storage/store.ts'
+import { decodeObject, encodeObject, type ParsedCache } from './codec.ts'
+import { storageGroup } from './convert.ts'
+import { EVERYTHING, type Selection } from './selection.ts'
+import type { SharedObjects } from './sharedObjects.ts'
+
+export interface ListQuery {
+  /** Logical-cluster id, or `*`. */
+  space: string
+  /** `undefined` means all namespaces. */
+  namespace?: string | undefined
+  selection?: Selection
+  limit?: number | undefined
+  continue?: string | undefined
+  resourceVersion?: string | undefined
+  resourceVersionMatch?: string | undefined
+}
+
+export interface ListResult {
+  items: Stored[]
+  revision: number
+  continue?: string
+  /** Only without selectors, as upstream: with one, nobody knows. */
+  remaining?: number
+}
+
+export interface WatchQuery {
+  space: string
+  namespace?: string | undefined
+  selection?: Selection
+  /** Events behind this revision. */
+  after: number
+  signal: AbortSignal
+}
+
+/** One change as a watcher with a selection sees it: leaving the selection is a deletion, entering it a creation. */
+export interface SelectedEvent {
+  type: 'ADDED' | 'MODIFIED' | 'DELETED'
+  stored: Stored
+  event: StoreEvent
+}
+
+const CONTINUE_TOO_OLD =
+  'The provided continue parameter is too old to display a consistent list result. You can start a new list without the ' +
+  'continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with ' +
+  'the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the ' +
+  'first chunk was returned and now may show up in the list.'
+
+export class Reader {
+  readonly #store: Store
+  readonly #parsed: ParsedCache
+  readonly #shared: SharedObjects | undefined
+
+  constructor(deps: { store: Store; parsed: ParsedCache; shared?: SharedObjects }) {
+    this.#store = deps.store
+    this.#shared = deps.shared
+    this.#parsed = deps.parsed
+  }
+
+  get revision(): number {
+    return this.#store.revision
+  }
+
+  /** @throws StatusError NotFound */
+  async get(space: string, type: ResourceType, namespace: string, name: string): Promise<Stored> {
+    const stored = (await this.#store.get(keyOf(space, type, namespace, name))) ?? this.#shared?.get(space, type, name)
+    if (stored === undefined) throw statusError.notFound(type, name)
+    return stored
+  }
+
+  async list(type: ResourceType, query: ListQuery): Promise<ListResult> {
+    const selection = query.selection ?? EVERYTHING
+    const range = rangeOf(type, query)
+    const start = await this.#startOf(query)
+    let { after } = start
+    const wanted = query.limit && query.limit > 0 ? query.limit : Number.POSITIVE_INFINITY
+    const items: Stored[] = []
+    // They are not in the store's order or count: the first page brings them all.
+    const shared = query.continue ? [] : (this.#shared?.list(query.space, type) ?? [])
+    for (const stored of shared) if (selection.matches(this.#parsed.get(stored))) items.push(stored)
+    for (;;) {
+      const page = await this.#page(range, { at: start.at, after, limit: Math.max(1, wanted - items.length) })
+      for (const stored of page.items)
+        if (inNamespace(stored.key, query) && (selection.everything || selection.matches(this.#parsed.get(stored))))
+          items.push(stored)
+      after = page.items.at(-1)?.key
+      const done = page.remaining === 0 || after === undefined
+      if (done) return { items, revision: page.revision }
+      start.at = page.revision
+      if (items.length >= wanted) {
+        const result: ListResult = { items, revision: page.revision, continue: encodeContinue(page.revision, after!) }
+        if (selection.everything) result.remaining = page.remaining
+        return result
+      }
+    }
+  }
+
+  /**
+   * Selected events in order. Ends quietly when the signal aborts.
+   * @throws StatusError Expired when `after` is older than the kept history or the reader is too slow
+   */
+  async *watch(type: ResourceType, query: WatchQuery): AsyncGenerator<readonly SelectedEvent[]> {
+    const selection = query.selection ?? EVERYTHING
+    try {
+      for await (const batch of this.#store.watch(rangeOf(type, query), query)) {
+        const selected: SelectedEvent[] = []
+        for (const event of batch) {
+          const one = inNamespace(event.key, query) ? this.#select(event, selection) : undefined
+          if (one) selected.push(one)
+        }
+        if (selected.length > 0) yield selected
+      }
+    } catch (error) {
+      throw watchError(error)
+    }
+  }
+
+  #select(event: StoreEvent, selection: Selection): SelectedEvent | undefined {
+    const created = event.previous === undefined
+    if (selection.everything) {
+      return { type: event.type === 'delete' ? 'DELETED' : created ? 'ADDED' : 'MODIFIED', stored: event.stored, event }
+    }
+    const before = event.previous !== undefined && selection.matches(this.#parsed.get(event.previous))
+    if (event.type === 'delete') return before ? { type: 'DELETED', stored: event.stored, event } : undefined
+    const now = selection.matches(this.#parsed.get(event.stored))
+    if (now) return { type: before ? 'MODIFIED' : 'ADDED', stored: event.stored, event }
+    // It left the selection: its last selected state, at the revision of the change.
+    return before ? { type: 'DELETED', stored: atRevision(event.previous!, event.revision), event } : undefined
+  }
+
+  async #startOf(query: ListQuery): Promise<{ at: number | undefined; after: Key | undefined }> {
+    const { resourceVersion: rv = '', resourceVersionMatch: match = '' } = query
+    if (query.continue) {
+      if (rv !== '' && rv !== '0') {
+        throw new StatusError('BadRequest', 'specifying resource version is not allowed when using continue')
+      }
+      const token = decodeContinue(query.continue)
+      if (token.at !== undefined && token.at < this.#store.compactedRevision) {
+        throw new ExpiredContinueError(encodeContinue(undefined, token.after))
+      }
+      return token
+    }
+    if (match !== '' && match !== 'Exact' && match !== 'NotOlderThan') {
+      throw new StatusError(
+        'Invalid',
+        `resourceVersionMatch: Unsupported value: ${JSON.stringify(match)}: supported values: "Exact", "NotOlderThan", ""`,
+      )
+    }
+    if (match !== '' && rv === '') {
+      throw new StatusError(
+        'Invalid',
+        'resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided',
+      )
+    }
+    if (match === 'Exact' && rv === '0') {
+      throw new StatusError(
+        'Invalid',
+        'resourceVersionMatch: Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"',
+      )
+    }
+    const revision = parseResourceVersion(rv)
+    if (revision > this.#store.revision) throw tooLarge(revision, this.#store.revision)
+    const exact = match === 'Exact' || (match === '' && (query.limit ?? 0) > 0 && revision > 0)
+    return { at: exact ? revision : undefined, after: undefined }
+  }
+
+  async #page(range: Range, options: { at: number | undefined; after: Key | undefined; limit: number }): Promise<Page> {
+    try {
+      return await this.#store.list(range, {
+        ...(options.at !== undefined && { at: options.at }),
+        ...(options.after && { after: options.after }),
+        ...(Number.isFinite(options.limit) && { limit: options.limit }),
+      })
+    } catch (error) {
+      if (isStorageError(error, 'Compacted')) {
+        throw new StatusError('Expired', `The resourceVersion for the provided list is too old.`, undefined, {
+          cause: error,
+        })
+      }
+      if (isStorageError(error, 'Future')) throw tooLarge(options.at ?? 0, this.#store.revision)
+      throw error
+    }
+  }
+}
+
+/** 410 of a page whose snapshot is gone; carries the token that goes on without consistency. */
+export class ExpiredContinueError extends StatusError {
+  readonly continueToken: string
+  constructor(continueToken: string) {
+    super('Expired', CONTINUE_TOO_OLD)
+    this.continueToken = continueToken
+  }
+  override toStatus() {
+    return { ...super.toStatus(), metadata: { continue: this.continueToken } }
+  }
+}
+
+export function keyOf(space: string, type: { group: string; resource: string }, namespace: string, name: string): Key {
+  return { space, group: storageGroup(type), resource: type.resource, namespace, name }
+}
+
+/** @throws StatusError BadRequest */
+export function parseResourceVersion(text: string): number {
+  if (text === '') return 0
+  if (!/^\d{1,15}$/.test(text)) {
+    throw new StatusError(
+      'BadRequest',
+      `Invalid value: ${JSON.stringify(text)}: the resourceVersion must be a decimal number that this server gave`,
+    )
+  }
+  return Number(text)
+}
+
+export function tooLarge(asked: number, current: number): StatusError {
+  return new StatusError('Timeout', `Too large resource version: ${asked}, current: ${current}`, {
+    causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+    retryAfterSeconds: 1,
+  })
+}
+
+/** Store errors of a watch as the API words them. */
+export function watchError(error: unknown): unknown {
+  if (isStorageError(error, 'Compacted'))
+    return new StatusError('Expired', `too old resource version: ${error.message}`, undefined, { cause: error })
+  if (isStorageError(error, 'SlowWatcher')) {
+    return new StatusError(
+      'Expired',
+      'the watcher was too slow to keep up and was dropped; watch again from the last resourceVersion',
+      undefined,
+      { cause: error },
+    )
+  }
+  return error
+}
+
+function rangeOf(
+  type: ResourceType,
+  query: { space: string; namespace?: string | undefined; selection?: Selection },
+): Range {
+  const namespace = query.namespace ?? (type.namespaced ? query.selection?.namespace : '')
+  const range: { -readonly [K in keyof Key]?: Key[K] } = { group: storageGroup(type), resource: type.resource }
+  if (query.space === '*') return range
+  range.space = query.space
+  if (namespace === undefined) return range
+  range.namespace = namespace
+  if (query.selection?.name !== undefined) range.name = query.selection.name
+  return range
+}
+
+/** Across all spaces the store cannot narrow a range to one namespace, so its name is compared here. */
+function inNamespace(key: Key, query: { space: string; namespace?: string | undefined }): boolean {
+  return query.space !== '*' || query.namespace === undefined || key.namespace === query.namespace
+}
+
+/** The same object under another resourceVersion. */
+function atRevision(stored: Stored, revision: number): Stored {
+  const { head, tail } = encodeObject(decodeObject(stored))
+  return { key: stored.key, revision, bytes: Buffer.from(head + revision + tail) }
+}
+
+function encodeContinue(at: number | undefined, after: Key): string {
+  return Buffer.from(
+    JSON.stringify({
+      v: 1,
+      rv: at ?? -1,
+      s: after.space,
+      ns: after.namespace,
+      n: after.name,
+      g: after.group,
+      r: after.resource,
+    }),
+  ).toString('base64url')
+}
+
+function decodeContinue(token: string): { at: number | undefined; after: Key } {
+  try {
+    const t = JSON.parse(Buffer.from(token, 'base64url').toString()) as Record<string, unknown>
+    if (t.v !== 1 || typeof t.rv !== 'number') throw new Error('unknown version')
+    const after: Key = {
+      space: String(t.s),
+      group: String(t.g),
+      resource: String(t.r),
+      namespace: String(t.ns),
+      name: String(t.n),
+    }
+    return { at: t.rv < 0 ? undefined : t.rv, after }
+  } catch (cause) {
+    throw new StatusError(
+      'BadRequest',
+      `continue key is not valid: ${cause instanceof Error ? cause.message : cause}`,
+      undefined,
+      { cause },
+    )
+  }
+}

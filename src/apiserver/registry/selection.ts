@@ -1,0 +1,91 @@
+/** Which objects of a resource a list or watch wants: label and field selectors over stored objects. */
+import { StatusError } from '../../apimachinery/errors.ts'
+import { compileJsonPath } from '../../apimachinery/jsonPath.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import {
+  type FieldSelector,
+  type LabelSelector,
+  parseFieldSelector,
+  parseLabelSelector,
+} from '../../apimachinery/selectors.ts'
+import type { Strategy } from './strategy.ts'
+
+export interface Selection {
+  /** True when every object matches; then nothing needs to be parsed. */
+  readonly everything: boolean
+  /** The one name that can match, when a field selector fixes it: the store then looks it up instead of scanning. */
+  readonly name?: string
+  readonly namespace?: string
+  matches(object: Readonly<KubeObject>): boolean
+}
+
+export const EVERYTHING: Selection = { everything: true, matches: () => true }
+
+/** @throws StatusError BadRequest for a selector that does not parse or names a field that the kind does not index */
+export function selectionFor(
+  type: ResourceType,
+  strategy: Strategy | undefined,
+  selectors: { labelSelector?: string | undefined; fieldSelector?: string | undefined },
+): Selection {
+  const labels = parsed('labelSelector', selectors.labelSelector, parseLabelSelector)
+  const fields = parsed('fieldSelector', selectors.fieldSelector, parseFieldSelector)
+  if ((labels === undefined || labels.isEverything) && fields === undefined) return EVERYTHING
+  const valuesOf = fields && fieldValues(type, strategy, fields)
+  const nameOnly = fields?.requirements.every(r => r.operator !== '!=' && r.field === 'metadata.name')
+  return {
+    everything: false,
+    ...(fixed(fields, 'metadata.name') !== undefined && { name: fixed(fields, 'metadata.name')! }),
+    ...(fixed(fields, 'metadata.namespace') && { namespace: fixed(fields, 'metadata.namespace')! }),
+    matches: object => {
+      if (labels !== undefined && !labels.matches(object.metadata.labels)) return false
+      if (fields === undefined || valuesOf === undefined) return true
+      return nameOnly
+        ? fields.matches({ 'metadata.name': object.metadata.name ?? '' })
+        : fields.matches(valuesOf(object))
+    },
+  }
+}
+
+function parsed<T>(option: string, text: string | undefined, parse: (text: string) => T): T | undefined {
+  if (text === undefined || text === '') return undefined
+  try {
+    return parse(text)
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    throw new StatusError(
+      'BadRequest',
+      `unable to parse the ${option} ${JSON.stringify(text)}: ${error.message}`,
+      undefined,
+      { cause: error },
+    )
+  }
+}
+
+function fieldValues(
+  type: ResourceType,
+  strategy: Strategy | undefined,
+  selector: FieldSelector,
+): (object: Readonly<KubeObject>) => Record<string, string> {
+  const paths = type.selectableFields.map(path => ({ field: path.replace(/^\./, ''), read: compileJsonPath(path) }))
+  const valuesOf = (object: Readonly<KubeObject>): Record<string, string> => {
+    const values: Record<string, string> = {
+      'metadata.name': object.metadata?.name ?? '',
+      'metadata.namespace': object.metadata?.namespace ?? '',
+      ...strategy?.selectableFields?.(object),
+    }
+    for (const { field, read } of paths) values[field] = String(read(object)[0] ?? '')
+    return values
+  }
+  const known = valuesOf({ apiVersion: '', kind: type.kind, metadata: {} })
+  for (const { field } of selector.requirements) {
+    if (!Object.hasOwn(known, field)) throw new StatusError('BadRequest', `field label not supported: ${field}`)
+  }
+  return valuesOf
+}
+
+function fixed(selector: FieldSelector | undefined, field: string): string | undefined {
+  return selector?.requirements.find(r => r.field === field && r.operator !== '!=')?.value
+}
+
+export type { LabelSelector }

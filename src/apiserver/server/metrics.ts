@@ -1,0 +1,90 @@
+/**
+ * Prometheus metrics. Labels hold only what the server itself names: built-in resources, verbs, codes; every custom resource
+ * counts as one, so no client can make series.
+ * @see https://kubernetes.io/docs/reference/instrumentation/metrics/
+ */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+export interface Observation {
+  verb: string
+  group: string
+  resource: string
+  code: number
+  /** From the arrival of the headers to the end of the answer. */
+  seconds: number
+  builtin: boolean
+}
+
+export interface Gauges {
+  revision(): number
+  spaces(): number
+}
+
+const VERBS = new Set([
+  'get',
+  'list',
+  'watch',
+  'create',
+  'update',
+  'patch',
+  'delete',
+  'deletecollection',
+  'head',
+  'post',
+  'put',
+  'options',
+])
+
+export class Metrics {
+  readonly #registry = new Registry()
+  readonly #requests: Counter
+  readonly #durations: Histogram
+
+  constructor(gauges: Gauges) {
+    const registers = [this.#registry]
+    collectDefaultMetrics({ register: this.#registry })
+    this.#requests = new Counter({
+      name: 'apiserver_request_total',
+      help: 'Requests by verb, resource and HTTP code.',
+      labelNames: ['verb', 'group', 'resource', 'code'],
+      registers,
+    })
+    this.#durations = new Histogram({
+      name: 'apiserver_request_duration_seconds',
+      help: 'Time to answer, watches excluded.',
+      labelNames: ['verb'],
+      buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30],
+      registers,
+    })
+    new Gauge({
+      name: 'orrery_store_revision',
+      help: 'Newest committed revision.',
+      registers,
+      collect() {
+        this.set(gauges.revision())
+      },
+    })
+    new Gauge({
+      name: 'orrery_spaces',
+      help: 'Spaces that exist.',
+      registers,
+      collect() {
+        this.set(gauges.spaces())
+      },
+    })
+  }
+
+  observe(o: Observation): void {
+    const verb = VERBS.has(o.verb) ? o.verb : 'other'
+    const named = o.builtin
+      ? { group: o.group, resource: o.resource }
+      : { group: '', resource: o.resource === '' ? '' : 'custom' }
+    this.#requests.inc({ verb, ...named, code: String(o.code) })
+    if (verb !== 'watch') this.#durations.observe({ verb }, o.seconds)
+  }
+
+  /** Text exposition format and its content type. */
+  async render(): Promise<{ contentType: string; body: string }> {
+    return { contentType: this.#registry.contentType, body: await this.#registry.metrics() }
+  }
+}

@@ -1,0 +1,191 @@
+/**
+ * A request on its way in: which space, who asks, whether they may. What comes out is ready for an endpoint.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { TLSSocket } from 'node:tls'
+import { StatusError, statusError } from '../../apimachinery/errors.ts'
+import { groupResourceName } from '../../apimachinery/object.ts'
+import { forbidden } from '../auth/forbidden.ts'
+import { impersonate } from '../auth/impersonation.ts'
+import type { Attributes, Authentication, Authenticator, Authorizer, UserInfo } from '../auth/types.ts'
+import { allowsAnonymous, anonymousUser, effectiveUser, GROUPS } from '../auth/users.ts'
+import { ROOT, type SpaceTree } from '../spaces/tree.ts'
+import { parseRequest, type RequestInfo } from './requestInfo.ts'
+
+export interface PipelineDeps {
+  tree: SpaceTree
+  authenticator: Authenticator
+  authorizer: Authorizer & { mayAccessSpace(user: UserInfo, space: string): Promise<boolean> }
+  /** False for a plain cluster: there is no `/clusters`. */
+  spaces: boolean
+  isDeleting(space: string): boolean
+}
+
+export interface Admitted {
+  info: RequestInfo
+  user: UserInfo
+  /** Logical-cluster id, or `*`. */
+  space: string
+}
+
+export interface RawRequest {
+  method: string
+  url: string
+  headers: IncomingHttpHeaders
+  socket: TLSSocket
+}
+
+export class Pipeline {
+  readonly #deps: PipelineDeps
+  /** One object for each connection, so that what it means is worked out once. */
+  readonly #certificates = new WeakMap<TLSSocket, ReturnType<TLSSocket['getPeerX509Certificate']> | null>()
+
+  constructor(deps: PipelineDeps) {
+    this.#deps = deps
+  }
+
+  /** @throws StatusError BadRequest, Unauthorized, Forbidden, NotFound (unknown space), MethodNotAllowed */
+  async admit(request: RawRequest): Promise<Admitted> {
+    const info = parseRequest(request.method, request.url)
+    const identity = await this.#authenticate(request, info)
+    const space = await this.#spaceOf(info, identity)
+    let user = identity.user
+    if (request.headers['impersonate-user'] !== undefined || hasImpersonation(request.headers)) {
+      const { authorizer } = this.#deps
+      user =
+        (await impersonate(user, request.headers, {
+          space,
+          authorize: attributes => authorizer.authorize(attributes),
+        })) ?? user
+    }
+    await this.#authorize(info, user, space)
+    return { info, user, space }
+  }
+
+  async #authenticate(request: RawRequest, info: RequestInfo): Promise<Authentication> {
+    const { authorization } = request.headers
+    const token = authorization?.toLowerCase().startsWith('bearer ') ? authorization.slice(7).trim() : undefined
+    const certificate = this.#certificateOf(request.socket)
+    const known = await this.#deps.authenticator.authenticate({
+      ...(certificate && { certificate }),
+      ...(token && { token }),
+    })
+    if (known !== undefined) return known
+    if (allowsAnonymous(info.path) && info.space === undefined) return { user: anonymousUser() }
+    throw statusError.unauthorized()
+  }
+
+  #certificateOf(socket: TLSSocket): NonNullable<ReturnType<TLSSocket['getPeerX509Certificate']>> | undefined {
+    let certificate = this.#certificates.get(socket)
+    if (certificate === undefined) {
+      certificate = (socket.authorized && socket.getPeerX509Certificate?.()) || null
+      this.#certificates.set(socket, certificate)
+    }
+    return certificate ?? undefined
+  }
+
+  async #spaceOf(info: RequestInfo, identity: Authentication): Promise<string> {
+    const { tree, spaces } = this.#deps
+    if (info.space === undefined) return spaces ? (identity.space ?? ROOT) : ROOT
+    if (!spaces) throw statusError.notFound({ group: 'tenancy.kcp.io', resource: 'workspaces' }, info.space)
+    const superuser = identity.user.groups.includes(GROUPS.masters)
+    if (info.space === '*') {
+      if (!superuser) throw noAccess(identity.user, info)
+      const collection = info.verb === 'list' || info.verb === 'watch'
+      if (info.resource && !collection) {
+        throw new StatusError(
+          'MethodNotAllowed',
+          `${info.verb} is not supported on resources of kind "${groupResourceName(info.resource)}" in the \`*\` logical cluster`,
+        )
+      }
+      return '*'
+    }
+    const resolution = tree.resolve(info.space)
+    if (resolution.found) {
+      const { id } = resolution.space
+      if (this.#deps.isDeleting(id) && !superuser) throw noAccess(identity.user, info)
+      return id
+    }
+    if (superuser) throw unknownSpace(info.space, resolution.ancestor?.path)
+    const { ancestor } = resolution
+    const knows =
+      ancestor !== undefined &&
+      (await this.#deps.authorizer.mayAccessSpace(effectiveUser(identity.user, ancestor.id), ancestor.id))
+    const listable = knows && (await this.#mayListWorkspaces(identity.user, ancestor.id))
+    throw listable ? unknownSpace(info.space, ancestor.path) : noAccess(identity.user, info)
+  }
+
+  async #mayListWorkspaces(user: UserInfo, space: string): Promise<boolean> {
+    const resource = {
+      group: 'tenancy.kcp.io',
+      version: 'v1alpha1',
+      resource: 'workspaces',
+      subresource: '',
+      namespace: '',
+      name: '',
+    }
+    const decision = await this.#deps.authorizer.authorize({
+      user: effectiveUser(user, space),
+      space,
+      verb: 'list',
+      resource,
+      path: '',
+    })
+    return decision.allowed
+  }
+
+  async #authorize(info: RequestInfo, user: UserInfo, space: string): Promise<void> {
+    const effective = effectiveUser(user, space)
+    if (effective.groups.includes(GROUPS.masters)) return
+    if (allowsAnonymous(info.path) && info.space === undefined) return
+    const { authorizer, spaces } = this.#deps
+    if (spaces && !(await authorizer.mayAccessSpace(effective, space))) throw noAccess(effective, info)
+    if (info.stream) {
+      // A space stream shows every kind: whoever may watch everything may have it.
+      const resource = { group: '*', version: '*', resource: '*', subresource: '', namespace: '', name: '' }
+      const attributes: Attributes = { user: effective, space, verb: 'watch', resource, path: info.path }
+      const decision = await authorizer.authorize(attributes)
+      if (!decision.allowed) throw forbidden(attributes, decision.reason)
+      return
+    }
+    const attributes: Attributes = {
+      user: effective,
+      space,
+      verb: info.verb,
+      path: info.path,
+      ...(info.resource && { resource: namespaceAware(info.resource) }),
+    }
+    const decision = await authorizer.authorize(attributes)
+    if (!decision.allowed) throw forbidden(attributes, decision.reason)
+  }
+}
+
+/** For authorization a Namespace is in the namespace of its own name. */
+function namespaceAware(resource: NonNullable<RequestInfo['resource']>): NonNullable<RequestInfo['resource']> {
+  return resource.group === '' && resource.resource === 'namespaces' && resource.name !== ''
+    ? { ...resource, namespace: resource.name }
+    : resource
+}
+
+function hasImpersonation(headers: IncomingHttpHeaders): boolean {
+  for (const name in headers) if (name.startsWith('impersonate-')) return true
+  return false
+}
+
+/** Deliberately the same for spaces that do not exist and for spaces that are closed to the user. */
+function noAccess(user: UserInfo, info: RequestInfo): StatusError {
+  const path = `/clusters/${info.space ?? ROOT}${info.path}`
+  return new StatusError(
+    'Forbidden',
+    `forbidden: User ${JSON.stringify(user.name)} cannot get path ${JSON.stringify(path)}: workspace access not permitted`,
+  )
+}
+
+function unknownSpace(path: string, ancestor: string | undefined): StatusError {
+  const nearest = ancestor === undefined ? 'no part of that path exists' : `the nearest existing space is "${ancestor}"`
+  return new StatusError('NotFound', `workspaces.tenancy.kcp.io "${path}" not found: ${nearest}`, {
+    name: path,
+    group: 'tenancy.kcp.io',
+    kind: 'workspaces',
+  })
+}

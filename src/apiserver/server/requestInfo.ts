@@ -1,0 +1,115 @@
+/**
+ * Reads a request's meaning from its method and URL: which space, which resource, which verb.
+ * @see https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-uris
+ */
+import { StatusError } from '../../apimachinery/errors.ts'
+
+export interface ResourceRequest {
+  group: string
+  version: string
+  resource: string
+  subresource: string
+  /** `''` for cluster-scoped resources and for all namespaces. */
+  namespace: string
+  /** `''` for collections. */
+  name: string
+}
+
+export interface RequestInfo {
+  /** The path or id after `/clusters/`; `undefined` when the URL names no space. */
+  space: string | undefined
+  /** True for `/services/stream/…`. */
+  stream: boolean
+  /** Path behind the space prefix, without the query. */
+  path: string
+  query: URLSearchParams
+  /** get, list, watch, create, update, patch, delete, deletecollection; the lower-case method for non-resource paths. */
+  verb: string
+  resource: ResourceRequest | undefined
+}
+
+const SPACE_PATTERN =
+  /^(\*|[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(:[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*|system:[a-z0-9-]+)$/
+const NO_QUERY = new URLSearchParams()
+
+/** @throws StatusError BadRequest for a malformed space or escape */
+export function parseRequest(method: string, url: string): RequestInfo {
+  const mark = url.indexOf('?')
+  const query = mark < 0 ? NO_QUERY : new URLSearchParams(url.slice(mark + 1))
+  let path = mark < 0 ? url : url.slice(0, mark)
+  let space: string | undefined
+  let stream = false
+  if (path.startsWith('/services/stream/clusters/')) {
+    stream = true
+    path = path.slice('/services/stream'.length)
+  }
+  if (path.startsWith('/clusters/')) {
+    const end = path.indexOf('/', 10)
+    space = decode(end < 0 ? path.slice(10) : path.slice(10, end))
+    path = end < 0 ? '/' : path.slice(end)
+    if (!SPACE_PATTERN.test(space)) {
+      throw new StatusError('BadRequest', `invalid cluster: ${JSON.stringify(space)} does not match the regex`)
+    }
+  }
+  const resource = stream ? undefined : parseResourcePath(path)
+  return { space, stream, path, query, verb: verbOf(method, resource, query), resource }
+}
+
+function parseResourcePath(path: string): ResourceRequest | undefined {
+  const parts = path
+    .split('/')
+    .filter(part => part !== '')
+    .map(decode)
+  let group: string
+  let rest: string[]
+  if (parts[0] === 'api' && parts.length >= 3) {
+    group = ''
+    rest = parts.slice(1)
+  } else if (parts[0] === 'apis' && parts.length >= 4) {
+    group = parts[1]!
+    rest = parts.slice(2)
+  } else return undefined
+  const version = rest[0]!
+  rest = rest.slice(1)
+  let namespace = ''
+  // /namespaces/<name>[/status|/finalize] is the Namespace itself; anything else below it is in that namespace.
+  if (
+    rest[0] === 'namespaces' &&
+    rest.length >= 3 &&
+    !(group === '' && (rest[2] === 'status' || rest[2] === 'finalize'))
+  ) {
+    namespace = rest[1]!
+    rest = rest.slice(2)
+  }
+  return { group, version, resource: rest[0]!, name: rest[1] ?? '', subresource: rest.slice(2).join('/'), namespace }
+}
+
+function verbOf(method: string, resource: ResourceRequest | undefined, query: URLSearchParams): string {
+  if (resource === undefined) return method.toLowerCase()
+  const watching = query.get('watch')
+  switch (method) {
+    case 'GET':
+    case 'HEAD':
+      if (watching !== null && watching !== 'false' && watching !== '0') return 'watch'
+      return resource.name === '' ? 'list' : 'get'
+    case 'POST':
+      return 'create'
+    case 'PUT':
+      return 'update'
+    case 'PATCH':
+      return 'patch'
+    case 'DELETE':
+      return resource.name === '' ? 'deletecollection' : 'delete'
+    default:
+      return method.toLowerCase()
+  }
+}
+
+function decode(part: string): string {
+  if (!part.includes('%')) return part
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    throw new StatusError('BadRequest', `malformed percent-encoding in the URL path: ${JSON.stringify(part)}`)
+  }
+}

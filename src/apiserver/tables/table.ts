@@ -1,0 +1,122 @@
+/**
+ * The answer to `Accept: application/json;as=Table`: rows of cells instead of objects, and `PartialObjectMetadata`.
+ * @see https://kubernetes.io/docs/reference/using-api/api-concepts/#receiving-resources-as-tables
+ */
+import { compileJsonPath } from '../../apimachinery/jsonPath.ts'
+import { isRecord, type Json, type KubeObject } from '../../apimachinery/object.ts'
+import type { ColumnDefinition, ResourceType } from '../../apimachinery/resourceType.ts'
+import { memberSchema, type Schema } from '../../apimachinery/schema.ts'
+import { age } from './duration.ts'
+import { type Column, createdAtColumn, nameColumn, type Printer } from './printer.ts'
+import { printerFor } from './printers/index.ts'
+
+export interface TableOptions {
+  type: ResourceType
+  objects: readonly KubeObject[]
+  /** Metadata of the list; for one object its resourceVersion. */
+  listMeta: { resourceVersion?: string; continue?: string; remainingItemCount?: number }
+  /** What each row carries beside its cells; upstream's default is `Metadata`. */
+  includeObject: 'None' | 'Metadata' | 'Object'
+  version: TableVersion
+  now: Date
+  /** False for the later events of a watch: `columnDefinitions` is null then. */
+  headers: boolean
+  /** Shows a sub-resource's objects (Scale, …) with the default columns instead of the kind's. */
+  defaultColumns?: boolean
+}
+export type TableVersion = 'v1' | 'v1beta1'
+
+/** A `meta.k8s.io` Table as a plain JSON value. */
+export function tableFor(options: TableOptions): object {
+  const { type, now, version } = options
+  const printer = options.defaultColumns ? DEFAULT : printerOf(type)
+  const rows = options.objects.map(object => {
+    const conditions = printer.conditions?.(object) ?? []
+    return {
+      cells: printer.columns.map(column => column.cell(object, now)),
+      ...(conditions.length > 0 && { conditions }),
+      object: rowObject(object, options.includeObject, version),
+    }
+  })
+  return {
+    kind: 'Table',
+    apiVersion: `meta.k8s.io/${version}`,
+    metadata: options.listMeta,
+    columnDefinitions: options.headers ? printer.columns.map(column => header(column, type)) : null,
+    rows,
+  }
+}
+
+/** The object's metadata alone. */
+export function partialMetadata(object: KubeObject, version: TableVersion): KubeObject {
+  return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}`, metadata: object.metadata }
+}
+
+const DEFAULT: Printer = { columns: [nameColumn, createdAtColumn] }
+const DEFAULT_CRD_COLUMNS: readonly ColumnDefinition[] = [
+  { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+]
+
+function printerOf(type: ResourceType): Printer {
+  const builtin = type.origin === 'builtin' ? printerFor(type) : undefined
+  if (builtin !== undefined) return builtin
+  const columns = type.columns.length > 0 ? type.columns : type.origin === 'crd' ? DEFAULT_CRD_COLUMNS : undefined
+  return columns === undefined ? DEFAULT : { columns: [nameColumn, ...columns.map(jsonPathColumn)] }
+}
+
+function rowObject(object: KubeObject, include: TableOptions['includeObject'], version: TableVersion) {
+  if (include === 'None') return null
+  return include === 'Object' ? object : partialMetadata(object, version)
+}
+
+function header(column: Column, type: ResourceType) {
+  return {
+    name: column.name,
+    type: column.type,
+    format: column.format ?? '',
+    description: column.description ?? describe(type.schema, column.field ?? ''),
+    priority: column.priority ?? 0,
+  }
+}
+
+/** The description of the field at a path of a schema; fields that schemas leave open get a sentence of their own. */
+function describe(schema: Schema | undefined, path: string): string {
+  let here = schema
+  for (const name of path.split('.')) here = memberSchema(here, name)
+  return here?.description ?? METADATA_DESCRIPTIONS[path] ?? ''
+}
+
+const METADATA_DESCRIPTIONS: Record<string, string> = {
+  'metadata.name': 'Name of the object, unique among objects of its kind in its namespace.',
+  'metadata.creationTimestamp': 'When the server created the object (RFC 3339, UTC).',
+}
+
+function jsonPathColumn(definition: ColumnDefinition): Column {
+  const find = compileJsonPath(definition.jsonPath ?? '')
+  return {
+    ...definition,
+    ...(definition.jsonPath === '.metadata.creationTimestamp' && { field: 'metadata.creationTimestamp' }),
+    cell: (object, now) => cellOf(definition.type, find(object)[0], now),
+  }
+}
+
+/** Values of another type than the column's are shown as nothing (null), as upstream does. */
+function cellOf(type: ColumnDefinition['type'], value: unknown, now: Date): Json {
+  if (value === undefined) return null
+  switch (type) {
+    case 'date':
+      return typeof value === 'string' ? age(value, now) : value === null ? '<unknown>' : null
+    case 'integer':
+      return typeof value === 'number' ? Math.trunc(value) : null
+    case 'number':
+      return typeof value === 'number' ? value : null
+    case 'boolean':
+      return typeof value === 'boolean' ? value : null
+    case 'string':
+      return typeof value === 'string'
+        ? value
+        : isRecord(value) || Array.isArray(value)
+          ? JSON.stringify(value)
+          : String(value)
+  }
+}

@@ -1,0 +1,97 @@
+/** The sub-commands of `orrery`. */
+import { Command } from 'commander'
+import { addSettings, type Setting, settingsOf } from './settings.ts'
+
+interface SubCommand {
+  name: string
+  summary: string
+  settings: readonly Setting[]
+  load(): Promise<(settings: Record<string, unknown>) => Promise<number>>
+}
+
+const CONFIG: Setting = {
+  flags: '--config <file>',
+  description: 'YAML file with settings, named like the flags without dashes in front',
+}
+
+const LISTEN: readonly Setting[] = [
+  { flags: '--bind-address <address>', description: 'address to listen on', default: '127.0.0.1' },
+  { flags: '--secure-port <port>', description: 'port to listen on; 0 takes a free one', default: 6443, number: true },
+]
+
+const COMMANDS: readonly SubCommand[] = [
+  {
+    name: 'start',
+    summary: 'run the server: spaces, controllers and their API',
+    settings: [
+      CONFIG,
+      { flags: '--data-dir <dir>', description: 'database, certificates and admin.kubeconfig', default: '.orrery' },
+      ...LISTEN,
+      {
+        flags: '--external-hostname <host...>',
+        description: 'further names that clients use; the first goes into URLs',
+        list: true,
+      },
+      { flags: '--storage <engine>', description: 'storage engine', default: 'level', choices: ['level', 'etcd'] },
+      { flags: '--etcd-servers <urls>', description: 'comma-separated etcd URLs, with --storage etcd' },
+      { flags: '--token-auth-file <file>', description: 'CSV of static bearer tokens: token,user,uid,"group1,group2"' },
+      {
+        flags: '--history-minutes <n>',
+        description: 'how long changes can be watched and listed back',
+        default: 10,
+        number: true,
+      },
+    ],
+    load: async () => (await import('./start.ts')).start,
+  },
+  {
+    name: 'syncer',
+    summary: 'run beside a cluster: apply what its mailbox space holds, report status back',
+    settings: [
+      CONFIG,
+      { flags: '--from-kubeconfig <file>', description: 'kubeconfig of the mailbox space', required: true },
+      { flags: '--from-context <name>', description: 'context in it; default: its current one' },
+      { flags: '--to-kubeconfig <file>', description: 'kubeconfig of the cluster; default: the pod it runs in' },
+      { flags: '--to-context <name>', description: 'context in it; default: its current one' },
+      { flags: '--sync-target-name <name>', description: 'name of the SyncTarget, for logs and the heartbeat' },
+      { flags: '--sync-target-uid <uid>', description: 'uid of the SyncTarget, for logs' },
+      { flags: '--state-dir <dir>', description: 'where the cursor is kept over restarts' },
+      { flags: '--qps <n>', description: 'requests per second to the cluster', default: 30, number: true },
+      { flags: '--burst <n>', description: 'requests that may come at once', default: 20, number: true },
+    ],
+    load: async () => (await import('./syncer.ts')).runSyncerCommand,
+  },
+  {
+    name: 'simulate-wec',
+    summary: 'run a stand-in cluster for demos and tests (a simulation: no containers run)',
+    settings: [
+      CONFIG,
+      { flags: '--name <name>', description: 'name of the stand-in cluster', required: true },
+      { flags: '--data-dir <dir>', description: 'its database, certificates and admin.kubeconfig', required: true },
+      ...LISTEN,
+    ],
+    load: async () => (await import('./simulateWec.ts')).simulateWec,
+  },
+]
+
+/** Runs one command line; resolves to the exit code. */
+export async function main(args: readonly string[]): Promise<number> {
+  let code = 0
+  const program = new Command('orrery').description(
+    'A multi-cluster configuration server: spaces, placement and syncing in one process',
+  )
+  for (const { name, summary, settings, load } of COMMANDS) {
+    const command = program.command(name).description(summary)
+    addSettings(command, settings)
+    command.action(async () => {
+      try {
+        code = await (await load())(settingsOf(command, settings))
+      } catch (error) {
+        process.stderr.write(`orrery ${name}: ${error instanceof Error ? error.message : String(error)}\n`)
+        code = 1
+      }
+    })
+  }
+  await program.parseAsync([...args], { from: 'user' })
+  return code
+}

@@ -1,0 +1,76 @@
+/** Settings from four places, the first wins: flag, environment (`ORRERY_*`), YAML config file, default. */
+import { readFileSync } from 'node:fs'
+import { type Command, Option } from 'commander'
+import { parse } from 'yaml'
+
+export interface Setting {
+  /** `--data-dir <dir>`, as commander reads it. */
+  flags: string
+  description: string
+  default?: string | number
+  choices?: readonly string[]
+  /** The value must be a whole number. */
+  number?: boolean
+  /** Several values; comma-separated in the environment. */
+  list?: boolean
+  required?: boolean
+}
+
+export function addSettings(command: Command, settings: readonly Setting[]): void {
+  for (const setting of settings) {
+    const option = new Option(setting.flags, setting.description).env(environmentName(setting))
+    if (setting.default !== undefined) option.default(setting.default)
+    if (setting.choices) option.choices(setting.choices)
+    if (setting.number) option.argParser(wholeNumber)
+    if (setting.list)
+      option.argParser((value, before: string[] | undefined) => [...(before ?? []), ...value.split(',')])
+    command.addOption(option)
+  }
+}
+
+/** The settings of a parsed command, by camel-case name. @throws Error naming a missing or unknown one */
+export function settingsOf(command: Command, settings: readonly Setting[]): Record<string, unknown> {
+  const values = command.opts<Record<string, unknown>>()
+  if (typeof values.config === 'string') {
+    const file: unknown = parse(readFileSync(values.config, 'utf8')) ?? {}
+    if (typeof file !== 'object' || Array.isArray(file))
+      throw new Error(`${values.config}: the config file must hold a YAML mapping`)
+    for (const [key, value] of Object.entries(file as Record<string, unknown>)) {
+      const setting = settings.find(s => nameOf(s) === key)
+      if (setting === undefined) {
+        throw new Error(
+          `${values.config}: unknown setting ${JSON.stringify(key)}; known are ${settings.map(nameOf).join(', ')}`,
+        )
+      }
+      const name = attributeOf(setting)
+      const source = command.getOptionValueSource(name)
+      if (source === undefined || source === 'default')
+        values[name] = setting.number ? wholeNumber(String(value)) : value
+    }
+  }
+  for (const setting of settings) {
+    if (setting.required && values[attributeOf(setting)] === undefined) {
+      throw new Error(
+        `--${nameOf(setting)} is required (or ${environmentName(setting)}, or "${nameOf(setting)}" in the config file)`,
+      )
+    }
+  }
+  return values
+}
+
+function nameOf(setting: Setting): string {
+  return /--([a-z-]+)/.exec(setting.flags)![1]!
+}
+
+function attributeOf(setting: Setting): string {
+  return nameOf(setting).replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}
+
+function environmentName(setting: Setting): string {
+  return `ORRERY_${nameOf(setting).toUpperCase().replaceAll('-', '_')}`
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d+$/.test(text)) throw new Error(`${JSON.stringify(text)} is not a whole number`)
+  return Number(text)
+}

@@ -1,0 +1,32 @@
+/** `orrery start`: the API server with the built-in controllers in one process. */
+import { type ApiServer, startApiServer } from '../apiserver/apiServer.ts'
+import { createLog } from './log.ts'
+
+export async function start(settings: Record<string, unknown>): Promise<number> {
+  const log = createLog('orrery')
+  if (settings.storage === 'etcd') throw new Error('--storage etcd is not part of this release; use --storage level')
+  const server = await startApiServer({
+    dataDir: settings.dataDir as string,
+    bindAddress: settings.bindAddress as string,
+    securePort: settings.securePort as number,
+    externalHostnames: (settings.externalHostname as string[] | undefined) ?? [],
+    spaces: true,
+    historyAgeMs: (settings.historyMinutes as number) * 60_000,
+    log,
+  })
+  process.stdout.write(`orrery ready: ${server.url}\n`)
+  await terminated()
+  await stop(server)
+  return 0
+}
+
+async function stop(server: ApiServer): Promise<void> {
+  await server.close()
+}
+
+/** Resolves at SIGTERM or SIGINT. A second signal ends the process at once. */
+export function terminated(): Promise<void> {
+  return new Promise(resolve => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
+  })
+}

@@ -1,0 +1,93 @@
+/**
+ * The controller runtime: sources turn what happens into keys, a work queue deduplicates them, `reconcile` converges one
+ * key without knowing what woke it. Work starts when every source knows the present, so nothing is decided on half a view.
+ */
+import type { Random } from './backoff.ts'
+import type { Clock } from './clock.ts'
+import type { Logger } from './logger.ts'
+import { type Reconcile, WorkQueue } from './workqueue.ts'
+
+/** Something that keeps itself up to date for as long as it runs (an informer, a stream source). */
+export interface Source {
+  /** Resolves when the source has seen everything that existed when it started. */
+  readonly synced: Promise<void>
+  /** Runs until the signal aborts. Transport failures are its own business; a rejection stops the controller. */
+  run(signal: AbortSignal): Promise<void>
+}
+
+export interface ControllerOptions<K> {
+  /** Names the controller in the log. */
+  name: string
+  /** They call `controller.add` (or hold its queue) from their handlers. */
+  sources: readonly Source[]
+  reconcile: Reconcile<K>
+  logger: Logger
+  /** Keys reconciled at the same time. Default 4. */
+  concurrency?: number
+  /** What makes two keys the same. Default as in {@link WorkQueue}. */
+  id?: (key: K) => string
+  clock?: Clock
+  random?: Random
+}
+
+export class Controller<K> {
+  readonly name: string
+  readonly queue: WorkQueue<K>
+  readonly #options: ControllerOptions<K>
+  #stop: AbortController | undefined
+  #running: Promise<void> | undefined
+
+  constructor(options: ControllerOptions<K>) {
+    this.name = options.name
+    this.#options = options
+    this.queue = new WorkQueue<K>({
+      logger: options.logger,
+      ...(options.id && { id: options.id }),
+      ...(options.clock && { clock: options.clock }),
+      ...(options.random && { random: options.random }),
+    })
+  }
+
+  add(key: K): void {
+    this.queue.add(key)
+  }
+
+  /** Runs sources and reconciles until the signal aborts. To be called once. @throws what a source throws */
+  async run(signal: AbortSignal): Promise<void> {
+    const { name, sources, reconcile, concurrency, logger } = this.#options
+    const own = new AbortController()
+    const stop = AbortSignal.any([signal, own.signal])
+    const watching = sources.map(source => source.run(stop))
+    const working = (async () => {
+      await Promise.race([Promise.all(sources.map(source => source.synced)), aborted(stop)])
+      if (!stop.aborted) logger.info({ controller: name }, 'controller is in step')
+      await this.queue.run(reconcile, { signal: stop, ...(concurrency !== undefined && { concurrency }) })
+    })()
+    try {
+      await Promise.all([...watching, working])
+    } finally {
+      own.abort()
+      await Promise.allSettled([...watching, working])
+    }
+  }
+
+  /** Like `run`, in the background until `stop`; a source that fails is logged. */
+  start(): void {
+    if (this.#running) throw new Error(`controller ${this.name} runs already`)
+    this.#stop = new AbortController()
+    this.#running = this.run(this.#stop.signal).catch(error => {
+      this.#options.logger.error({ controller: this.name, err: error }, 'controller failed')
+    })
+  }
+
+  /** Resolves when sources and running reconciles have ended. */
+  async stop(): Promise<void> {
+    this.#stop?.abort()
+    await this.#running
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve()
+  return new Promise(resolve => signal.addEventListener('abort', () => resolve(), { once: true }))
+}

@@ -1,0 +1,49 @@
+/** The client contract over HTTPS: an Orrery server with its spaces, or any plain Kubernetes cluster. */
+import { StatusError } from '../../apimachinery/errors.ts'
+import { groupResourceName } from '../../apimachinery/object.ts'
+import type { Client, SpaceClient, StreamBatch, StreamOptions } from '../client.ts'
+import type { HttpClientOptions } from './options.ts'
+import { queryOf, spacePath } from './paths.ts'
+import { HttpSpaceClient } from './spaceClient.ts'
+import { streamBatches } from './streamLines.ts'
+import { HttpTransport } from './transport.ts'
+
+export type { HttpClientOptions } from './options.ts'
+
+/** `close` ends open requests, watches and connections. */
+export interface ClosableClient extends Client {
+  close(): void
+}
+export interface ClosableSpaceClient extends SpaceClient {
+  close(): void
+}
+
+/** A client for all spaces of an Orrery server: requests go to `<server>/clusters/<space>/…`. */
+export function httpClient(options: HttpClientOptions): ClosableClient {
+  const transport = new HttpTransport(options)
+  return {
+    in: space => new HttpSpaceClient(transport, spacePath(space)),
+    stream: streamOptions => stream(transport, streamOptions),
+    close: () => transport.close(),
+  }
+}
+
+/** A client for one cluster at `server` as it is: a plain Kubernetes cluster, or `https://…/clusters/<space>`. */
+export function httpSpaceClient(options: HttpClientOptions): ClosableSpaceClient {
+  const transport = new HttpTransport(options)
+  return Object.assign(new HttpSpaceClient(transport, ''), { close: () => transport.close() })
+}
+
+async function* stream(transport: HttpTransport, options: StreamOptions): AsyncGenerator<StreamBatch, void, void> {
+  const { space, resources, after, signal } = options
+  const query = queryOf({ resourceVersion: after, resources: resources?.map(groupResourceName).join(',') })
+  const path = `/services/stream${spacePath(space)}${query}`
+  let cursor = after ?? 0
+  for await (const lines of transport.lines({ method: 'GET', path, signal })) {
+    for (const batch of streamBatches(lines, cursor)) {
+      if (batch instanceof StatusError) throw batch
+      cursor = batch.revision
+      yield batch
+    }
+  }
+}

@@ -1,0 +1,25 @@
+/** How to reach a server, as far as HTTP goes. */
+export interface HttpClientOptions {
+  /** `scheme://host:port`, with the path prefix that all requests share, if any. */
+  server: string
+  /** Trusted instead of the system's authorities. */
+  caPem?: string
+  /** Client certificate and its key. */
+  certPem?: string
+  keyPem?: string
+  /** Bearer token; a function is asked before every request and does its own caching. */
+  token?: string | (() => Promise<string | undefined>)
+  /** Skips the verification of the server's certificate. */
+  insecure?: boolean
+  /** Name expected in the server's certificate instead of the host of `server`. */
+  tlsServerName?: string
+  userAgent?: string
+  /** Longest silence within one request. Default 30 s. */
+  timeoutMs?: number
+  /** Longest silence of a watch or stream before it counts as dead. Default 150 s: bookmarks come each minute. */
+  watchIdleMs?: number
+  /** Sent with every request (impersonation and such). */
+  headers?: Readonly<Record<string, string>>
+  /** Aborts every request and closes the connections. */
+  signal?: AbortSignal
+}

@@ -1,0 +1,27 @@
+/** URL paths and queries of the Kubernetes API. */
+import type { GroupVersionResource } from '../../apimachinery/object.ts'
+
+/** `/apis/apps/v1/namespaces/<ns>/deployments[/<name>[/<subresource>]]`, or below `/api` for the core group. */
+export function resourcePath(
+  { group, version, resource }: GroupVersionResource,
+  at: { namespace?: string; name?: string; subresource?: string } = {},
+): string {
+  let path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
+  if (at.namespace) path += `/namespaces/${encodeURIComponent(at.namespace)}`
+  path += `/${resource}`
+  if (at.name !== undefined) path += `/${encodeURIComponent(at.name)}`
+  return at.subresource ? `${path}/${at.subresource}` : path
+}
+
+/** `?a=b&c=d` of the parameters that have a value, or the empty string. */
+export function queryOf(parameters: Record<string, string | number | boolean | undefined>): string {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(parameters)) if (value !== undefined) query.set(name, String(value))
+  const text = query.toString()
+  return text === '' ? '' : `?${text}`
+}
+
+/** `/clusters/<space>`; colons stay readable. */
+export function spacePath(space: string): string {
+  return `/clusters/${encodeURIComponent(space).replaceAll('%3A', ':')}`
+}

@@ -1,0 +1,164 @@
+/** The API of one space (or plain cluster) over HTTP. */
+import { type Status, StatusError } from '../../apimachinery/errors.ts'
+import { type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import type {
+  DeleteOptions,
+  DiscoveredResource,
+  ListOptions,
+  ObjectList,
+  ObjectRef,
+  PatchType,
+  SpaceClient,
+  WatchEvent,
+  WatchOptions,
+  WriteOptions,
+} from '../client.ts'
+import { discover } from './discovery.ts'
+import { queryOf, resourcePath } from './paths.ts'
+import type { HttpTransport } from './transport.ts'
+
+const PATCH_TYPES: Record<PatchType, string> = {
+  json: 'application/json-patch+json',
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+  // JSON is YAML
+  apply: 'application/apply-patch+yaml',
+}
+
+export class HttpSpaceClient implements SpaceClient {
+  readonly #transport: HttpTransport
+  readonly #prefix: string
+
+  /** `prefix` is what comes before `/api` and `/apis`, below the server's own prefix. */
+  constructor(transport: HttpTransport, prefix: string) {
+    this.#transport = transport
+    this.#prefix = prefix
+  }
+
+  async get(resource: GroupVersionResource, ref: ObjectRef): Promise<KubeObject> {
+    return asObject(await this.#transport.json({ method: 'GET', path: this.#path(resource, ref) }))
+  }
+
+  async list(resource: GroupVersionResource, options: ListOptions = {}): Promise<ObjectList> {
+    const { namespace, labelSelector, fieldSelector, limit } = options
+    const query = queryOf({ labelSelector, fieldSelector, limit, continue: options.continue })
+    const path = this.#path(resource, namespace ? { namespace } : {})
+    const body = await this.#transport.json({ method: 'GET', path: path + query })
+    if (!isRecord(body) || !Array.isArray(body.items ?? []) || !isRecord(body.metadata)) {
+      throw new StatusError('InternalError', `GET ${path}: the answer is not a list`)
+    }
+    const { resourceVersion = '', continue: token } = body.metadata as { resourceVersion?: string; continue?: string }
+    const items = (body.items ?? []) as KubeObject[]
+    completeKinds(items, body)
+    return { items, resourceVersion, ...(token && { continue: token }) }
+  }
+
+  async *watch(
+    resource: GroupVersionResource,
+    options: WatchOptions,
+  ): AsyncGenerator<readonly WatchEvent[], void, void> {
+    const { namespace, labelSelector, fieldSelector, resourceVersion, signal } = options
+    const query = queryOf({ watch: 1, allowWatchBookmarks: true, resourceVersion, labelSelector, fieldSelector })
+    const path = this.#path(resource, namespace ? { namespace } : {}) + query
+    for await (const lines of this.#transport.lines({ method: 'GET', path, signal })) {
+      const events: WatchEvent[] = []
+      let failure: StatusError | undefined
+      for (const line of lines) {
+        const event = watchEvent(line)
+        if (event instanceof StatusError) {
+          failure = event
+          break
+        }
+        events.push(event)
+      }
+      if (events.length > 0) yield events
+      if (failure) throw failure
+    }
+  }
+
+  async create(resource: GroupVersionResource, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
+    const { namespace, name } = object.metadata
+    const { subresource } = options
+    const at = { ...(namespace && { namespace }), ...(subresource && { name: name ?? '', subresource }) }
+    const path = this.#path(resource, at) + writeQuery(options)
+    return asObject(await this.#transport.json({ method: 'POST', path, body: object }))
+  }
+
+  async update(resource: GroupVersionResource, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
+    const { namespace, name = '' } = object.metadata
+    const path = this.#path(resource, { ...(namespace && { namespace }), name, ...subresourceOf(options) })
+    return asObject(await this.#transport.json({ method: 'PUT', path: path + writeQuery(options), body: object }))
+  }
+
+  async patch(
+    resource: GroupVersionResource,
+    ref: ObjectRef,
+    type: PatchType,
+    body: unknown,
+    options: WriteOptions = {},
+  ): Promise<KubeObject> {
+    const path = this.#path(resource, { ...ref, ...subresourceOf(options) }) + writeQuery(options)
+    return asObject(await this.#transport.json({ method: 'PATCH', path, body, contentType: PATCH_TYPES[type] }))
+  }
+
+  async delete(resource: GroupVersionResource, ref: ObjectRef, options: DeleteOptions = {}): Promise<void> {
+    const body = { kind: 'DeleteOptions', apiVersion: 'v1', ...options }
+    await this.#transport.json({ method: 'DELETE', path: this.#path(resource, ref), body })
+  }
+
+  discover(): Promise<DiscoveredResource[]> {
+    return discover((path, accept) => this.#transport.json({ method: 'GET', path: this.#prefix + path, accept }))
+  }
+
+  #path(resource: GroupVersionResource, at: { namespace?: string; name?: string; subresource?: string }): string {
+    return this.#prefix + resourcePath(resource, at)
+  }
+}
+
+function subresourceOf(options: WriteOptions): { subresource?: string } {
+  return options.subresource ? { subresource: options.subresource } : {}
+}
+
+function writeQuery(options: WriteOptions): string {
+  return queryOf({ fieldManager: options.fieldManager, force: options.force })
+}
+
+/** Items of built-in lists come without kind and apiVersion, which the list implies. */
+function completeKinds(items: KubeObject[], list: Record<string, unknown>): void {
+  if (typeof list.kind !== 'string' || typeof list.apiVersion !== 'string') return
+  const kind = list.kind.endsWith('List') ? list.kind.slice(0, -4) : list.kind
+  for (const item of items) {
+    item.kind ??= kind
+    item.apiVersion ??= list.apiVersion
+  }
+}
+
+function asObject(body: unknown): KubeObject {
+  if (isRecord(body) && typeof body.kind === 'string' && isRecord(body.metadata)) return body as unknown as KubeObject
+  throw new StatusError('InternalError', 'the answer is not an object')
+}
+
+/** The event of one line of a watch; the error that an `ERROR` event carries. */
+function watchEvent(line: string): WatchEvent | StatusError {
+  const event: unknown = parseLine(line)
+  if (isRecord(event) && isRecord(event.object)) {
+    if (event.type === 'ADDED' || event.type === 'MODIFIED' || event.type === 'DELETED') {
+      return { type: event.type, object: event.object as KubeObject }
+    }
+    if (event.type === 'BOOKMARK') {
+      const { resourceVersion = '' } = (event.object as KubeObject).metadata
+      return { type: 'BOOKMARK', resourceVersion }
+    }
+    if (event.type === 'ERROR') return StatusError.fromStatus(event.object as Partial<Status>, 500)
+  }
+  return new StatusError('InternalError', `not a watch event: ${line.slice(0, 200)}`)
+}
+
+/** @throws StatusError when the line is not JSON */
+export function parseLine(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch (error) {
+    throw new StatusError('InternalError', `not JSON: ${line.slice(0, 200)}`, undefined, { cause: error })
+  }
+}

@@ -1,0 +1,230 @@
+/**
+ * HTTPS with keep-alive towards one API server: sends requests, turns `Status` bodies and transport failures into
+ * StatusError, waits as `Retry-After` says. Proxies are taken from HTTPS_PROXY, HTTP_PROXY and NO_PROXY.
+ */
+import http from 'node:http'
+import https from 'node:https'
+import { text } from 'node:stream/consumers'
+import { type Status, StatusError } from '../../apimachinery/errors.ts'
+import { isRecord } from '../../apimachinery/object.ts'
+import { type Clock, pause, systemClock } from '../clock.ts'
+import { splitLines } from './lines.ts'
+import type { HttpClientOptions } from './options.ts'
+
+export interface Request {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** Below the server's prefix, with query. */
+  path: string
+  body?: unknown
+  /** Default `application/json`. */
+  contentType?: string
+  accept?: string
+  signal?: AbortSignal
+}
+
+const ATTEMPTS = 5
+/** The server may ask for more, but a caller with a backoff of its own should hear of it. */
+const RETRY_WAIT_LIMIT_MS = 10_000
+const IDEMPOTENT = new Set(['GET', 'PUT', 'DELETE'])
+const RETRY = Symbol('retry')
+
+export class HttpTransport {
+  readonly #options: HttpClientOptions
+  readonly #base: URL
+  readonly #prefix: string
+  readonly #requests: http.Agent
+  /** Watches have sockets of their own, so that many of them never keep a request waiting. */
+  readonly #watches: http.Agent
+  readonly #signal: AbortSignal
+  readonly #closing = new AbortController()
+  readonly #clock: Clock
+
+  constructor(options: HttpClientOptions, clock: Clock = systemClock) {
+    this.#options = options
+    this.#clock = clock
+    this.#base = new URL(options.server)
+    this.#prefix = this.#base.pathname.replace(/\/+$/, '')
+    if (this.#base.protocol !== 'https:' && this.#base.protocol !== 'http:') {
+      throw new Error(`server ${options.server}: only https and http are spoken`)
+    }
+    this.#requests = agentFor(this.#base, options, 64)
+    this.#watches = agentFor(this.#base, options, Number.POSITIVE_INFINITY)
+    this.#signal = options.signal ? AbortSignal.any([options.signal, this.#closing.signal]) : this.#closing.signal
+    this.#signal.addEventListener('abort', () => this.#destroyAgents(), { once: true })
+  }
+
+  /** Ends open requests and connections. */
+  close(): void {
+    this.#closing.abort()
+  }
+
+  /** The JSON body of a successful answer. @throws StatusError for everything else */
+  async json(request: Request): Promise<unknown> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const response = await this.#send(request, this.#requests, this.#options.timeoutMs ?? 30_000)
+        const body = await readText(response)
+        return parseJson(body, request)
+      } catch (error) {
+        const waitMs = attempt < ATTEMPTS ? retryWaitMs(error, request.method) : undefined
+        const stop = request.signal ? AbortSignal.any([request.signal, this.#signal]) : this.#signal
+        if (waitMs === undefined || stop.aborted) throw error
+        await pause(this.#clock, waitMs, stop)
+        if (stop.aborted) throw error
+      }
+    }
+  }
+
+  /**
+   * Batches of lines of an answer without end. Ends quietly when the signal aborts or the server ends the answer.
+   * @throws StatusError when the answer is an error, breaks off or stays silent for too long
+   */
+  async *lines(request: Request & { signal: AbortSignal }): AsyncGenerator<string[], void, void> {
+    const idleMs = this.#options.watchIdleMs ?? 150_000
+    let response: http.IncomingMessage | undefined
+    try {
+      response = await this.#send(request, this.#watches, idleMs)
+      yield* splitLines(response)
+    } catch (error) {
+      if (request.signal.aborted || this.#signal.aborted) return
+      throw asStatusError(error, this.#options.server)
+    } finally {
+      response?.destroy()
+    }
+  }
+
+  async #send(request: Request, agent: http.Agent, idleMs: number): Promise<http.IncomingMessage> {
+    const headers = await this.#headers(request)
+    const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body))
+    if (body) headers['content-length'] = String(body.length)
+    const signal = request.signal ? AbortSignal.any([request.signal, this.#signal]) : this.#signal
+    const response = await this.#roundTrip({ request, agent, headers, body, idleMs, signal })
+    const code = response.statusCode ?? 0
+    if (code >= 200 && code < 300) return response
+    throw await errorOf(response, code)
+  }
+
+  #roundTrip(o: {
+    request: Request
+    agent: http.Agent
+    headers: Record<string, string>
+    body: Buffer | undefined
+    idleMs: number
+    signal: AbortSignal
+  }): Promise<http.IncomingMessage> {
+    const { request, agent, headers, body, idleMs, signal } = o
+    return new Promise((resolve, reject) => {
+      const path = this.#prefix + request.path
+      const make = this.#base.protocol === 'https:' ? https.request : http.request
+      const { hostname, port, protocol } = this.#base
+      const host = hostname.replace(/^\[|\]$/g, '')
+      const call = make({ protocol, host, port, path, method: request.method, headers, agent, signal, timeout: idleMs })
+      let answer: http.IncomingMessage | undefined
+      call.on('response', response => {
+        answer = response
+        resolve(response)
+      })
+      call.on('timeout', () => {
+        const error = new StatusError('ServiceUnavailable', `no word from ${this.#options.server} for ${idleMs} ms`)
+        if (answer) answer.destroy(error)
+        else call.destroy(error)
+      })
+      call.on('error', error => {
+        const reused = call.reusedSocket && isReset(error) && request.method === 'GET'
+        reject(asStatusError(error, this.#options.server, reused))
+      })
+      call.end(body)
+    })
+  }
+
+  async #headers(request: Request): Promise<Record<string, string>> {
+    const { token, userAgent = 'orrery', headers } = this.#options
+    const bearer = typeof token === 'function' ? await token() : token
+    return {
+      ...headers,
+      accept: request.accept ?? 'application/json',
+      'user-agent': userAgent,
+      ...(bearer && { authorization: `Bearer ${bearer}` }),
+      ...(request.body !== undefined && { 'content-type': request.contentType ?? 'application/json' }),
+    }
+  }
+
+  #destroyAgents(): void {
+    this.#requests.destroy()
+    this.#watches.destroy()
+  }
+}
+
+function agentFor(base: URL, options: HttpClientOptions, maxSockets: number): http.Agent {
+  const common = { keepAlive: true, maxSockets, proxyEnv: process.env }
+  if (base.protocol === 'http:') return new http.Agent(common)
+  return new https.Agent({
+    ...common,
+    ...(options.caPem !== undefined && { ca: options.caPem }),
+    ...(options.certPem !== undefined && { cert: options.certPem }),
+    ...(options.keyPem !== undefined && { key: options.keyPem }),
+    ...(options.tlsServerName !== undefined && { servername: options.tlsServerName }),
+    rejectUnauthorized: options.insecure !== true,
+  })
+}
+
+async function readText(response: http.IncomingMessage): Promise<string> {
+  try {
+    return await text(response)
+  } catch (error) {
+    throw asStatusError(error, 'the server')
+  }
+}
+
+function parseJson(body: string, request: Request): unknown {
+  try {
+    return JSON.parse(body)
+  } catch (error) {
+    const message = `${request.method} ${request.path}: the answer is not JSON`
+    throw new StatusError('InternalError', message, undefined, { cause: error })
+  }
+}
+
+/** When to try again, and whether that is safe for every method or only for those that may be repeated. */
+type Retriable = StatusError & { [RETRY]?: { waitMs: number; anyMethod: boolean } }
+
+/** The error that an answer other than 2xx stands for. Plain text bodies become the message. */
+async function errorOf(response: http.IncomingMessage, code: number): Promise<StatusError> {
+  const body = await readText(response)
+  const error: Retriable = StatusError.fromStatus(statusOf(body, code), code)
+  const header = response.headers['retry-after']
+  if ((code === 429 || code === 503) && header !== undefined && /^\d+$/.test(header)) {
+    // a 429 was not worked on; a 503 may have been
+    error[RETRY] = { waitMs: Number(header) * 1000, anyMethod: code === 429 }
+  }
+  return error
+}
+
+function statusOf(body: string, code: number): Partial<Status> {
+  try {
+    const parsed: unknown = JSON.parse(body)
+    if (isRecord(parsed) && parsed.kind === 'Status') return parsed as Partial<Status>
+  } catch {
+    // not JSON: a proxy or a plain handler speaks, and its words are the message
+  }
+  return { code, message: body.trim().slice(0, 1000) || `the server answered ${code}` }
+}
+
+function retryWaitMs(error: unknown, method: string): number | undefined {
+  const retry = error instanceof StatusError ? (error as Retriable)[RETRY] : undefined
+  if (!retry || retry.waitMs > RETRY_WAIT_LIMIT_MS) return undefined
+  return retry.anyMethod || IDEMPOTENT.has(method) ? retry.waitMs : undefined
+}
+
+/** `retry`: the failure is that of a kept connection which the server had closed; a new one may do. */
+function asStatusError(error: unknown, server: string, retry = false): StatusError {
+  if (error instanceof StatusError) return error
+  const message = error instanceof Error ? error.message : String(error)
+  const wrapped: Retriable = new StatusError('ServiceUnavailable', `${server}: ${message}`, undefined, { cause: error })
+  if (retry) wrapped[RETRY] = { waitMs: 0, anyMethod: false }
+  return wrapped
+}
+
+function isReset(error: object): boolean {
+  return 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
+}

@@ -1,0 +1,314 @@
+/**
+ * The client contract inside the server's own process: the same registry and reader that serve HTTP, without HTTP between.
+ * It acts as the server itself (system:masters), for controllers.
+ */
+import { applyServerSide } from '../apimachinery/apply/managedFields.ts'
+import { statusError } from '../apimachinery/errors.ts'
+import { apiVersionOf, type GroupVersionResource, type KubeObject } from '../apimachinery/object.ts'
+import type { ResourceType } from '../apimachinery/resourceType.ts'
+import type { Services } from '../apiserver/endpoints/exchange.ts'
+import { patched } from '../apiserver/endpoints/patch.ts'
+import { bytesAs } from '../apiserver/endpoints/respond.ts'
+import { systemContext, type WriteContext } from '../apiserver/registry/context.ts'
+import { deleteObject } from '../apiserver/registry/deletion.ts'
+import { timestamp } from '../apiserver/registry/generic.ts'
+import { parseResourceVersion, watchError } from '../apiserver/registry/reader.ts'
+import { selectionFor } from '../apiserver/registry/selection.ts'
+import type { SpaceTree } from '../apiserver/spaces/tree.ts'
+import type { Store, Stored, StoreEvent } from '../storage/store.ts'
+import type {
+  Client,
+  DiscoveredResource,
+  ListOptions,
+  PatchType,
+  SpaceClient,
+  StreamBatch,
+  StreamEvent,
+  StreamOptions,
+  WatchEvent,
+  WriteOptions,
+} from './client.ts'
+
+export interface InProcessDeps {
+  services: Services
+  store: Store
+  tree: SpaceTree
+  /** Names the component in managedFields and as user. */
+  component: string
+}
+
+const MEDIA: Record<Exclude<PatchType, 'apply'>, string> = {
+  json: 'application/json-patch+json',
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+}
+const SNAPSHOT_PAGE = 500
+
+export function inProcessClient(deps: InProcessDeps): Client {
+  const idOf = (space: string): string => {
+    if (space === '*') return space
+    const resolution = deps.tree.resolve(space)
+    if (resolution.found) return resolution.space.id
+    throw statusError.notFound({ group: 'tenancy.kcp.io', resource: 'workspaces' }, space)
+  }
+  return {
+    in: space => new InProcessSpace(deps, () => idOf(space)),
+    stream: options => stream(deps, { ...options, space: idOf(options.space) }),
+  }
+}
+
+class InProcessSpace implements SpaceClient {
+  readonly #deps: InProcessDeps
+  readonly #idOf: () => string
+
+  constructor(deps: InProcessDeps, idOf: () => string) {
+    this.#deps = deps
+    this.#idOf = idOf
+  }
+
+  async get(resource: GroupVersionResource, ref: { namespace?: string; name: string }): Promise<KubeObject> {
+    const { type, space } = this.#at(resource)
+    return objectAs(await this.#deps.services.reader.get(space, type, ref.namespace ?? '', ref.name), type)
+  }
+
+  async list(resource: GroupVersionResource, options: ListOptions = {}) {
+    const { type, space } = this.#at(resource)
+    const { services } = this.#deps
+    const list = await services.reader.list(type, {
+      space,
+      namespace: options.namespace,
+      selection: selectionFor(type, services.deps.strategyFor(type), options),
+      limit: options.limit,
+      continue: options.continue,
+    })
+    return {
+      items: list.items.map(stored => objectAs(stored, type)),
+      resourceVersion: String(list.revision),
+      ...(list.continue && { continue: list.continue }),
+    }
+  }
+
+  async *watch(
+    resource: GroupVersionResource,
+    options: ListOptions & { resourceVersion: string; signal: AbortSignal },
+  ): AsyncIterable<readonly WatchEvent[]> {
+    const { type, space } = this.#at(resource)
+    const { services } = this.#deps
+    const watch = services.reader.watch(type, {
+      space,
+      namespace: options.namespace,
+      selection: selectionFor(type, services.deps.strategyFor(type), options),
+      after: parseResourceVersion(options.resourceVersion),
+      signal: options.signal,
+    })
+    for await (const batch of watch)
+      yield batch.map(({ type: kind, stored }) => ({ type: kind, object: objectAs(stored, type) }))
+  }
+
+  async create(resource: GroupVersionResource, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
+    const { type, space } = this.#at(resource)
+    const { stored } = await this.#deps.services.registry.create(
+      this.#context(space, options),
+      type,
+      object.metadata.namespace ?? '',
+      structuredClone(object),
+    )
+    return objectAs(stored, type)
+  }
+
+  async update(resource: GroupVersionResource, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
+    const { type, space } = this.#at(resource)
+    const { namespace = '', name = '' } = object.metadata
+    const finalize = options.subresource === 'finalize'
+    const change = (current: KubeObject): KubeObject => {
+      if (!finalize) return structuredClone(object)
+      if (object.metadata.resourceVersion) current.metadata.resourceVersion = object.metadata.resourceVersion
+      const finalizers = (object.spec as { finalizers?: unknown[] } | undefined)?.finalizers ?? []
+      const { finalizers: _, ...spec } = (current.spec ?? {}) as Record<string, unknown>
+      current.spec = finalizers.length > 0 ? { ...spec, finalizers } : spec
+      return current
+    }
+    const { stored } = await this.#deps.services.registry.update(
+      this.#context(space, options),
+      type,
+      namespace,
+      name,
+      change,
+      {
+        ...(options.subresource && { subresource: options.subresource }),
+      },
+    )
+    return objectAs(stored, type)
+  }
+
+  async patch(
+    resource: GroupVersionResource,
+    ref: { namespace?: string; name: string },
+    form: PatchType,
+    body: unknown,
+    options: WriteOptions = {},
+  ): Promise<KubeObject> {
+    const { type, space } = this.#at(resource)
+    const { services } = this.#deps
+    const subresource = options.subresource ?? ''
+    const context = this.#context(space, options)
+    const namespace = ref.namespace ?? ''
+    if (form !== 'apply') {
+      const { stored } = await services.registry.update(
+        context,
+        type,
+        namespace,
+        ref.name,
+        current => patched(type, current, MEDIA[form], body),
+        { subresource },
+      )
+      return objectAs(stored, type)
+    }
+    const run = (live: KubeObject | undefined): KubeObject =>
+      applyServerSide({
+        live,
+        applied: structuredClone(body) as KubeObject,
+        schema: type.schema,
+        manager: context.fieldManager,
+        force: options.force ?? false,
+        apiVersion: apiVersionOf(type),
+        ...(subresource && { subresource }),
+        now: timestamp(services.deps.clock()),
+        gr: type,
+      })
+    const { stored } = await services.registry.update(context, type, namespace, ref.name, run, {
+      subresource,
+      managesFields: true,
+      create: subresource === '' ? () => run(undefined) : undefined,
+    })
+    return objectAs(stored, type)
+  }
+
+  async delete(
+    resource: GroupVersionResource,
+    ref: { namespace?: string; name: string },
+    options: object = {},
+  ): Promise<void> {
+    const { type, space } = this.#at(resource)
+    await deleteObject(
+      this.#deps.services.deps,
+      this.#context(space, {}),
+      type,
+      { namespace: ref.namespace ?? '', name: ref.name },
+      options,
+    )
+  }
+
+  async discover(): Promise<DiscoveredResource[]> {
+    const { types } = this.#deps.services.types.in(this.#idOf())
+    const preferred = new Map<string, ResourceType>()
+    for (const type of types) {
+      const key = `${type.group}/${type.resource}`
+      if (type.version === type.storageVersion || !preferred.has(key)) preferred.set(key, type)
+    }
+    return [...preferred.values()].map(({ group, version, resource, kind, namespaced, verbs, subresources }) => ({
+      group,
+      version,
+      resource,
+      kind,
+      namespaced,
+      verbs,
+      subresources,
+    }))
+  }
+
+  #at(resource: GroupVersionResource): { type: ResourceType; space: string } {
+    const space = this.#idOf()
+    const type = this.#deps.services.types.in(space).find(resource.group, resource.version, resource.resource)
+    if (type === undefined) throw statusError.notFound(resource, '')
+    return { type, space }
+  }
+
+  #context(space: string, options: WriteOptions): WriteContext {
+    const context = systemContext(space, this.#deps.component)
+    return options.fieldManager ? { ...context, fieldManager: options.fieldManager } : context
+  }
+}
+
+function objectAs(stored: Stored, type: ResourceType): KubeObject {
+  return JSON.parse(bytesAs(stored, type).toString()) as KubeObject
+}
+
+async function* stream(deps: InProcessDeps, options: StreamOptions): AsyncGenerator<StreamBatch> {
+  const { store } = deps
+  const range = options.space === '*' ? {} : { space: options.space }
+  const wanted = options.resources && new Set(options.resources.map(r => `${r.group}/${r.resource}`))
+  const wants = (stored: Stored): boolean =>
+    wanted === undefined || wanted.has(`${stored.key.group}/${stored.key.resource}`)
+  let { after } = options
+  if (after === undefined) {
+    let at: number | undefined
+    let from: Stored['key'] | undefined
+    for (;;) {
+      const page = await store.list(range, {
+        limit: SNAPSHOT_PAGE,
+        ...(at !== undefined && { at }),
+        ...(from && { after: from }),
+      })
+      if (options.signal.aborted) return
+      at = page.revision
+      from = page.items.at(-1)?.key
+      const events = page.items.filter(wants).map(stored => new SharedEvent(deps, 'ADDED', stored))
+      const synced = page.remaining === 0 || from === undefined
+      if (events.length > 0 || synced) yield { events, revision: at, synced }
+      if (synced) break
+    }
+    after = at
+  }
+  try {
+    for await (const batch of store.watch(range, { after, signal: options.signal })) {
+      const events = batch
+        .filter(event => wants(event.stored))
+        .map(event => new SharedEvent(deps, kindOf(event), event.stored))
+      yield { events, revision: batch.at(-1)!.revision, synced: false }
+    }
+  } catch (error) {
+    throw watchError(error)
+  }
+}
+
+function kindOf(event: StoreEvent): StreamEvent['type'] {
+  return event.type === 'delete' ? 'DELETED' : event.previous === undefined ? 'ADDED' : 'MODIFIED'
+}
+
+/** Parsed when somebody looks, through the cache that the server shares. */
+class SharedEvent implements StreamEvent {
+  readonly type: StreamEvent['type']
+  readonly #deps: InProcessDeps
+  readonly #stored: Stored
+
+  constructor(deps: InProcessDeps, type: StreamEvent['type'], stored: Stored) {
+    this.#deps = deps
+    this.type = type
+    this.#stored = stored
+  }
+
+  get space(): string {
+    return this.#stored.key.space
+  }
+  get namespace(): string {
+    return this.#stored.key.namespace
+  }
+  get name(): string {
+    return this.#stored.key.name
+  }
+  get revision(): number {
+    return this.#stored.revision
+  }
+  get resource(): GroupVersionResource {
+    const { space, group, resource } = this.#stored.key
+    const version = this.#deps.services.types.in(space).versions(group, resource)[0]?.storageVersion ?? 'v1'
+    return { group, version, resource }
+  }
+  get object(): KubeObject {
+    return this.#deps.services.deps.parsed.get(this.#stored) as KubeObject
+  }
+  mentions(text: string): boolean {
+    return this.#stored.bytes.includes(text)
+  }
+}

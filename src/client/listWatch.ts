@@ -1,0 +1,129 @@
+/**
+ * List, then watch, for ever: the stream of events that keeps a copy of one resource equal to the server's.
+ *
+ * A copy is only ever replaced by a list that completed: `init`, `initApply`…, `initDone` arrive together, so an empty or
+ * failed list deletes nothing. Connections are resumed from the last version seen; only `Expired` leads to a new list.
+ * @see https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
+ */
+import { isStatusError, StatusError } from '../apimachinery/errors.ts'
+import type { GroupVersionResource, KubeObject } from '../apimachinery/object.ts'
+import { backoffMs, type Random } from './backoff.ts'
+import type { ListOptions, ObjectList, SpaceClient } from './client.ts'
+import { type Clock, pause, systemClock } from './clock.ts'
+import { type Logger, silentLogger } from './logger.ts'
+
+export type InformerEvent =
+  /** What follows until `initDone` is everything that exists. */
+  | { type: 'init' }
+  | { type: 'initApply'; object: KubeObject }
+  | { type: 'initDone'; resourceVersion: string }
+  /** Created or changed. */
+  | { type: 'apply'; object: KubeObject }
+  /** The last state of a deleted object. */
+  | { type: 'delete'; object: KubeObject }
+
+export interface ListWatchOptions {
+  client: SpaceClient
+  resource: GroupVersionResource
+  namespace?: string
+  labelSelector?: string
+  fieldSelector?: string
+  /** Items per page of a list. Default 500. */
+  pageSize?: number
+  logger?: Logger
+  clock?: Clock
+  random?: Random
+}
+
+const RECONNECT = { baseMs: 200, maxMs: 30_000 }
+/** A watch that lived this long was healthy, although nothing happened. */
+const HEALTHY_MS = 10_000
+
+/** Batches of events, until the signal aborts. Never throws: failures are logged and retried with jittered backoff. */
+export async function* listWatch(
+  options: ListWatchOptions,
+  signal: AbortSignal,
+): AsyncGenerator<readonly InformerEvent[], void, void> {
+  const { client, resource, logger = silentLogger, clock = systemClock, random = Math.random } = options
+  const selection = selectionOf(options)
+  let version: string | undefined
+  let failures = 0
+  while (!signal.aborted) {
+    const startedMs = clock.now()
+    let progressed = false
+    try {
+      if (version === undefined) {
+        const list = await listAll(client, resource, { ...selection, limit: options.pageSize ?? 500 })
+        if (signal.aborted) return
+        version = list.resourceVersion
+        const items = list.items.map(object => ({ type: 'initApply', object }) as const)
+        yield [{ type: 'init' }, ...items, { type: 'initDone', resourceVersion: version }]
+        failures = 0
+      }
+      for await (const batch of client.watch(resource, { ...selection, resourceVersion: version, signal })) {
+        if (signal.aborted) return
+        progressed = true
+        const events: InformerEvent[] = []
+        for (const event of batch) {
+          if (event.type === 'BOOKMARK') version = event.resourceVersion
+          else {
+            version = event.object.metadata.resourceVersion ?? version
+            events.push({ type: event.type === 'DELETED' ? 'delete' : 'apply', object: event.object })
+          }
+        }
+        if (events.length > 0) yield events
+      }
+      failures = progressed || clock.now() - startedMs >= HEALTHY_MS ? 0 : failures + 1
+    } catch (error) {
+      if (signal.aborted) return
+      failures = progressed ? 1 : failures + 1
+      if (version !== undefined && mustRelist(error)) {
+        logger.info({ resource, version, err: error }, 'watch cannot resume, listing again')
+        version = undefined
+        if (failures === 1) continue
+      } else logger.warn({ resource, err: error, failures }, 'list or watch failed, trying again')
+    }
+    if (!signal.aborted) await pause(clock, backoffMs(failures + 1, RECONNECT, random), signal)
+  }
+}
+
+/**
+ * A whole list, page by page, as of one version. A list whose continue token expired on the way is read again in one piece.
+ * @throws StatusError when any page fails; there are no partial lists
+ */
+export async function listAll(
+  client: SpaceClient,
+  resource: GroupVersionResource,
+  options: ListOptions = {},
+): Promise<{ items: KubeObject[]; resourceVersion: string }> {
+  const items: KubeObject[] = []
+  let page: ObjectList
+  let token: string | undefined
+  do {
+    try {
+      page = await client.list(resource, { ...options, ...(token !== undefined && { continue: token }) })
+    } catch (error) {
+      if (token === undefined || !isStatusError(error, 'Expired', 'Gone')) throw error
+      const { limit: _, ...whole } = options
+      return await client.list(resource, whole)
+    }
+    for (const item of page.items) items.push(item)
+    token = page.continue || undefined
+  } while (token !== undefined)
+  return { items, resourceVersion: page.resourceVersion }
+}
+
+/** Whether the server will never continue from our version: too old, from its future (a restored backup), or malformed. */
+function mustRelist(error: unknown): boolean {
+  if (!(error instanceof StatusError)) return false
+  if (error.details?.causes?.some(cause => cause.reason === 'ResourceVersionTooLarge')) return true
+  return isStatusError(error, 'Expired', 'Gone', 'BadRequest', 'Invalid', 'NotFound', 'Forbidden', 'MethodNotAllowed')
+}
+
+function selectionOf(o: ListWatchOptions): Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'> {
+  return {
+    ...(o.namespace !== undefined && { namespace: o.namespace }),
+    ...(o.labelSelector !== undefined && { labelSelector: o.labelSelector }),
+    ...(o.fieldSelector !== undefined && { fieldSelector: o.fieldSelector }),
+  }
+}

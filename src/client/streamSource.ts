@@ -1,0 +1,160 @@
+/**
+ * Keeps a handler in step with a space stream for ever: reconnects with jittered backoff from its cursor, and starts over
+ * with a snapshot, told as such, when the cursor is too old. Used by controllers over all spaces and by the syncer.
+ */
+import { isStatusError } from '../apimachinery/errors.ts'
+import type { GroupResource, GroupVersionResource } from '../apimachinery/object.ts'
+import { backoffMs, type Random } from './backoff.ts'
+import type { Client, StreamEvent } from './client.ts'
+import { type Clock, pause, systemClock } from './clock.ts'
+import type { Source } from './controller.ts'
+import type { Logger } from './logger.ts'
+
+/** Names one object of one space. */
+export interface StreamedRef {
+  readonly space: string
+  readonly resource: GroupVersionResource
+  readonly namespace: string
+  readonly name: string
+}
+
+/** Called in order and synchronously. What `change` throws is logged; the event is then skipped. */
+export interface StreamHandler {
+  /** A snapshot begins: from here to `synced`, `change` tells everything that exists (all `ADDED`). It may begin again. */
+  begin?(): void
+  change(event: StreamEvent): void
+  /** An object that was known before the snapshot is not part of it: it was deleted while nobody listened. */
+  vanished?(ref: StreamedRef): void
+  /** The snapshot is complete (and `vanished` calls are done). Resumed connections have none. */
+  synced?(): void
+}
+
+export interface StreamSourceOptions {
+  client: Client
+  /** A space's id or path, or `*`. */
+  space: string
+  /** Default: every resource. */
+  resources?: readonly GroupResource[]
+  handler: StreamHandler
+  logger: Logger
+  clock?: Clock
+  random?: Random
+}
+
+const RECONNECT = { baseMs: 200, maxMs: 15_000 }
+
+export class StreamSource implements Source {
+  readonly synced: Promise<void>
+  readonly #options: StreamSourceOptions
+  readonly #clock: Clock
+  readonly #random: Random
+  readonly #resolveSynced: () => void
+  /** Known objects by identity; kept only for a handler that wants `vanished`. */
+  #known = new Map<string, StreamedRef>()
+  #snapshot: Map<string, StreamedRef> | undefined
+  #cursor: number | undefined
+
+  constructor(options: StreamSourceOptions) {
+    this.#options = options
+    this.#clock = options.clock ?? systemClock
+    this.#random = options.random ?? Math.random
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.synced = promise
+    this.#resolveSynced = resolve
+  }
+
+  /** Where the next connection starts; `undefined` until a snapshot was complete. */
+  get cursor(): number | undefined {
+    return this.#cursor
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { logger, space } = this.#options
+    let failures = 0
+    while (!signal.aborted) {
+      try {
+        const progressed = await this.#connect(signal)
+        failures = progressed ? 0 : failures + 1
+      } catch (error) {
+        if (signal.aborted) return
+        if (isStatusError(error, 'Expired', 'Gone') && this.#cursor !== undefined) {
+          logger.info({ space, cursor: this.#cursor }, 'stream cursor is too old, starting over with a snapshot')
+          this.#cursor = undefined
+          failures = 0
+          continue
+        }
+        failures++
+        logger.warn({ space, err: error, failures }, 'stream broke, connecting again')
+      }
+      // also after a quiet end: a server that ends every stream at once must not be hammered
+      if (!signal.aborted) await pause(this.#clock, backoffMs(failures + 1, RECONNECT, this.#random), signal)
+    }
+  }
+
+  /** One connection, until it ends. Whether it brought the cursor forward. */
+  async #connect(signal: AbortSignal): Promise<boolean> {
+    const { client, space, resources, handler } = this.#options
+    let progressed = false
+    let inSnapshot = this.#cursor === undefined
+    if (inSnapshot) {
+      this.#snapshot = handler.vanished ? new Map() : undefined
+      handler.begin?.()
+    }
+    const stream = client.stream({
+      space,
+      signal,
+      ...(resources && { resources }),
+      ...(this.#cursor !== undefined && { after: this.#cursor }),
+    })
+    for await (const batch of stream) {
+      if (signal.aborted) break
+      for (const event of batch.events) this.#deliver(event)
+      if (inSnapshot && batch.synced) {
+        inSnapshot = false
+        this.#finishSnapshot()
+      }
+      // until the snapshot is complete there is nothing to resume from
+      if (!inSnapshot) {
+        this.#cursor = batch.revision
+        progressed = true
+      }
+    }
+    return progressed
+  }
+
+  #deliver(event: StreamEvent): void {
+    const { handler } = this.#options
+    if (handler.vanished) this.#track(event)
+    this.#guard(event, () => handler.change(event))
+  }
+
+  #track(event: StreamEvent): void {
+    const { space, resource, namespace, name } = event
+    const id = `${space}|${resource.group}|${resource.resource}|${namespace}|${name}`
+    const known = this.#snapshot ?? this.#known
+    if (event.type === 'DELETED') known.delete(id)
+    else known.set(id, { space, resource, namespace, name })
+  }
+
+  #finishSnapshot(): void {
+    const { handler } = this.#options
+    if (this.#snapshot && handler.vanished) {
+      const before = this.#known
+      this.#known = this.#snapshot
+      this.#snapshot = undefined
+      for (const [id, ref] of before) if (!this.#known.has(id)) this.#guard(ref, () => handler.vanished?.(ref))
+    }
+    handler.synced?.()
+    this.#resolveSynced()
+  }
+
+  /** One bad object must not cost the others their news. */
+  #guard(ref: StreamedRef, call: () => void): void {
+    try {
+      call()
+    } catch (error) {
+      const { space, resource, namespace, name } = ref
+      this.#options.logger.error({ space, resource, namespace, name, err: error }, 'handler failed, event skipped')
+    }
+  }
+}

@@ -1,0 +1,233 @@
+/**
+ * A work queue of keys: each key waits at most once, is never worked on by two at a time, and comes back with exponential
+ * backoff when its work fails. A key added while it is being worked on is worked on again afterwards, so no news is lost.
+ * @see https://pkg.go.dev/k8s.io/client-go/util/workqueue for the idea
+ */
+import { isStatusError } from '../apimachinery/errors.ts'
+import { backoffMs, type Random } from './backoff.ts'
+import { type Clock, systemClock } from './clock.ts'
+import { type Logger, silentLogger } from './logger.ts'
+
+/** Thrown by a reconcile that cannot succeed until its input changes: logged once, not retried. */
+export class TerminalError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'TerminalError'
+  }
+}
+
+export interface ReconcileResult {
+  /** Look at the key again after this time, although nothing failed. */
+  requeueAfterMs?: number
+}
+
+/** Converges one key. Level-based, safe to repeat. Throw to be called again later; {@link TerminalError} to give up. */
+// biome-ignore lint/suspicious/noConfusingVoidType: most reconcilers have nothing to say
+export type Reconcile<K> = (key: K, signal: AbortSignal) => Promise<ReconcileResult | void>
+
+export interface WorkQueueOptions<K> {
+  /** What makes two keys the same. Default: the string itself, or the JSON of an object (mind the order of its fields). */
+  id?: (key: K) => string
+  /** Retry delay bounds. Default 10 ms to 60 s. */
+  baseMs?: number
+  maxMs?: number
+  clock?: Clock
+  random?: Random
+  logger?: Logger
+}
+
+export interface RunOptions {
+  /** Keys worked on at the same time. Default 4. */
+  concurrency?: number
+  /** Ends the run; running reconciles are told by their own signal, which is this one. */
+  signal: AbortSignal
+}
+
+interface Entry<K> {
+  readonly key: K
+  queued: boolean
+  running: boolean
+  /** Added while running. */
+  dirty: boolean
+  failures: number
+  cancelRetry: (() => void) | undefined
+  later: { atMs: number; cancel: () => void } | undefined
+}
+
+export class WorkQueue<K = string> {
+  readonly #id: (key: K) => string
+  readonly #backoff: { baseMs: number; maxMs: number }
+  readonly #clock: Clock
+  readonly #random: Random
+  readonly #logger: Logger
+  readonly #entries = new Map<string, Entry<K>>()
+  #waiting: Entry<K>[] = []
+  #head = 0
+  #running = 0
+  #worker: { reconcile: Reconcile<K>; concurrency: number; signal: AbortSignal } | undefined
+  #pumping = false
+  #stopped = false
+  #idleWaiters: (() => void)[] = []
+  #settled: (() => void) | undefined
+
+  constructor(options: WorkQueueOptions<K> = {}) {
+    this.#id = options.id ?? (key => (typeof key === 'string' ? key : JSON.stringify(key)))
+    this.#backoff = { baseMs: options.baseMs ?? 10, maxMs: options.maxMs ?? 60_000 }
+    this.#clock = options.clock ?? systemClock
+    this.#random = options.random ?? Math.random
+    this.#logger = options.logger ?? silentLogger
+  }
+
+  /** Keys that wait or run now; those that only wait for a timer are not counted. */
+  get size(): number {
+    return this.#waiting.length - this.#head + this.#running
+  }
+
+  /** Asks for a reconcile of `key` soon, also when a retry of it waits for its time. Without effect after the run ended. */
+  add(key: K): void {
+    if (this.#stopped) return
+    this.#enqueue(this.#entry(key))
+  }
+
+  /** Asks for a reconcile `delayMs` from now; of several such wishes for a key the earliest is kept. */
+  addAfter(key: K, delayMs: number): void {
+    if (this.#stopped) return
+    const entry = this.#entry(key)
+    const atMs = this.#clock.now() + delayMs
+    if (entry.later && entry.later.atMs <= atMs) return
+    entry.later?.cancel()
+    const cancel = this.#clock.after(Math.max(0, delayMs), () => {
+      entry.later = undefined
+      this.#enqueue(entry)
+    })
+    entry.later = { atMs, cancel }
+  }
+
+  /**
+   * Works until the signal aborts; resolves once the running reconciles have settled. To be called once. Keys may be added
+   * before.
+   */
+  async run(reconcile: Reconcile<K>, options: RunOptions): Promise<void> {
+    if (this.#worker || this.#stopped) throw new Error('a work queue runs once')
+    const { signal, concurrency = 4 } = options
+    this.#worker = { reconcile, concurrency, signal }
+    this.#pump()
+    if (!signal.aborted) {
+      await new Promise<void>(resolve => signal.addEventListener('abort', () => resolve(), { once: true }))
+    }
+    this.#stop()
+    if (this.#running > 0) await new Promise<void>(resolve => (this.#settled = resolve))
+  }
+
+  /** Resolves when no key waits or runs (at once when that is so now). Keys that wait for a timer do not count. */
+  idle(): Promise<void> {
+    if (this.size === 0) return Promise.resolve()
+    return new Promise(resolve => this.#idleWaiters.push(resolve))
+  }
+
+  #entry(key: K): Entry<K> {
+    const id = this.#id(key)
+    let entry = this.#entries.get(id)
+    if (!entry) {
+      const none = { cancelRetry: undefined, later: undefined }
+      entry = { key, queued: false, running: false, dirty: false, failures: 0, ...none }
+      this.#entries.set(id, entry)
+    }
+    return entry
+  }
+
+  #enqueue(entry: Entry<K>): void {
+    if (this.#stopped || entry.queued) return
+    if (entry.running) {
+      entry.dirty = true
+      return
+    }
+    entry.cancelRetry?.()
+    entry.cancelRetry = undefined
+    entry.queued = true
+    this.#waiting.push(entry)
+    this.#schedulePump()
+  }
+
+  /** Reconciles start from a microtask, never inside the call that added the key. */
+  #schedulePump(): void {
+    if (this.#pumping || !this.#worker) return
+    this.#pumping = true
+    queueMicrotask(() => {
+      this.#pumping = false
+      this.#pump()
+    })
+  }
+
+  #pump(): void {
+    const worker = this.#worker
+    if (!worker || this.#stopped || worker.signal.aborted) return
+    while (this.#running < worker.concurrency && this.#head < this.#waiting.length) {
+      const entry = this.#waiting[this.#head++]!
+      if (this.#head > 1024 && this.#head * 2 > this.#waiting.length) {
+        this.#waiting = this.#waiting.slice(this.#head)
+        this.#head = 0
+      }
+      entry.queued = false
+      entry.running = true
+      this.#running++
+      void this.#work(entry, worker.reconcile, worker.signal)
+    }
+  }
+
+  /** Never rejects: what the reconcile throws ends in the log and the retry timer. */
+  async #work(entry: Entry<K>, reconcile: Reconcile<K>, signal: AbortSignal): Promise<void> {
+    try {
+      const result = await reconcile(entry.key, signal)
+      entry.failures = 0
+      if (result?.requeueAfterMs !== undefined) this.addAfter(entry.key, result.requeueAfterMs)
+    } catch (error) {
+      this.#failed(entry, error, signal)
+    }
+    entry.running = false
+    this.#running--
+    if (entry.dirty) {
+      entry.dirty = false
+      this.#enqueue(entry)
+    } else if (!entry.queued && !entry.cancelRetry && !entry.later) {
+      this.#entries.delete(this.#id(entry.key))
+    }
+    this.#pump()
+    if (this.#running === 0) this.#settled?.()
+    if (this.size === 0) for (const wake of this.#idleWaiters.splice(0)) wake()
+  }
+
+  #failed(entry: Entry<K>, error: unknown, signal: AbortSignal): void {
+    if (signal.aborted || this.#stopped) {
+      this.#logger.debug({ key: entry.key, err: error }, 'reconcile interrupted by the stop')
+      return
+    }
+    if (error instanceof TerminalError) {
+      entry.failures = 0
+      this.#logger.error({ key: entry.key, err: error }, 'reconcile gave up until the object changes')
+      return
+    }
+    const failures = ++entry.failures
+    const retryInMs = backoffMs(failures, this.#backoff, this.#random)
+    // conflicts are the normal fate of optimistic writes; they are news only when they persist
+    const level = isStatusError(error, 'Conflict') && failures < 5 ? 'debug' : 'warn'
+    this.#logger[level]({ key: entry.key, err: error, failures, retryInMs: Math.round(retryInMs) }, 'reconcile failed')
+    if (entry.dirty) return
+    entry.cancelRetry = this.#clock.after(retryInMs, () => {
+      entry.cancelRetry = undefined
+      this.#enqueue(entry)
+    })
+  }
+
+  #stop(): void {
+    this.#stopped = true
+    for (const entry of this.#entries.values()) {
+      entry.cancelRetry?.()
+      entry.later?.cancel()
+    }
+    this.#entries.clear()
+    this.#waiting = []
+    this.#head = 0
+    for (const wake of this.#idleWaiters.splice(0)) wake()
+  }
+}

@@ -1,0 +1,236 @@
+/**
+ * Who depends on whom, over all spaces, kept from one ordered stream. Only objects with ownerReferences are held, and owners
+ * that wait for their dependents; everything else passes by unparsed. The graph decides nothing: it says whom to look at.
+ */
+import type { GroupVersionResource, KubeObject, OwnerReference } from '../../apimachinery/object.ts'
+import type { StreamEvent } from '../../client/client.ts'
+import type { StreamedRef, StreamHandler } from '../../client/streamSource.ts'
+
+export const FOREGROUND = 'foregroundDeletion'
+export const ORPHAN = 'orphan'
+
+/** An object that names owners. */
+export interface Dependent {
+  readonly ref: StreamedRef
+  readonly uid: string
+  readonly owners: readonly OwnerReference[]
+  /** It is itself being deleted and waits for its own dependents. */
+  readonly deletesDependents: boolean
+}
+
+export interface GraphListener {
+  /** Something that matters for this object may have changed. */
+  wake(ref: StreamedRef): void
+  /** The kinds that this space serves may have changed. */
+  kindsChanged(space: string): void
+}
+
+interface Node extends Dependent {
+  deletesDependents: boolean
+  generation: number
+}
+
+export class DependencyGraph implements StreamHandler {
+  readonly #listener: GraphListener
+  /** By {@link refId}. */
+  readonly #nodes = new Map<string, Node>()
+  /** By the owner's space and uid. */
+  readonly #dependents = new Map<string, Set<Node>>()
+  /** Owners under foreground or orphan deletion, by space and uid, as far as the stream has told. */
+  readonly #waiting = new Map<string, StreamedRef>()
+  /** Owners that a live read has found, and whose deletion the stream is sure to tell. */
+  readonly #live = new Set<string>()
+  /** Owners that the stream has told to be deleted, while they still have dependents. */
+  readonly #gone = new Set<string>()
+  readonly #resources = new Map<string, GroupVersionResource>()
+  #generation = 0
+  #synced = false
+
+  constructor(listener: GraphListener) {
+    this.#listener = listener
+  }
+
+  /** Dependents that are held. */
+  get size(): number {
+    return this.#nodes.size
+  }
+
+  dependentsOf(space: string, uid: string): readonly Dependent[] {
+    return [...(this.#dependents.get(ownerId(space, uid)) ?? [])]
+  }
+
+  /** Whether every dependent that existed when this owner's deletion began is known. */
+  knowsDependentsOf(space: string, uid: string): boolean {
+    return this.#synced && this.#waiting.has(ownerId(space, uid))
+  }
+
+  /** Names the present stretch of gapless knowledge; `undefined` while a snapshot is under way. */
+  get epoch(): number | undefined {
+    return this.#synced ? this.#generation : undefined
+  }
+
+  isLive(space: string, uid: string): boolean {
+    return this.#live.has(ownerId(space, uid))
+  }
+
+  /** A live read begun in `epoch` has found this owner, not under deletion. */
+  noteLive(space: string, uid: string, epoch: number | undefined): void {
+    const id = ownerId(space, uid)
+    const current = epoch !== undefined && epoch === this.epoch
+    if (current && this.#dependents.has(id) && !this.#gone.has(id) && !this.#waiting.has(id)) this.#live.add(id)
+  }
+
+  begin(): void {
+    this.#generation++
+    this.#synced = false
+    this.#live.clear()
+    this.#gone.clear()
+    this.#waiting.clear()
+  }
+
+  change(event: StreamEvent): void {
+    const { group, resource } = event.resource
+    if (resource === 'events' && (group === '' || group === 'events.k8s.io')) return
+    if (resource === 'customresourcedefinitions' || resource === 'apibindings') this.#listener.kindsChanged(event.space)
+    const id = refId(event)
+    if (event.type === 'DELETED') this.#deleted(id, event)
+    else this.#present(id, event)
+  }
+
+  #present(id: string, event: StreamEvent): void {
+    const known = this.#nodes.get(id)
+    if (!known && !event.mentions('"deletionTimestamp"') && !event.mentions('"ownerReferences"')) return
+    const { metadata } = event.object
+    const ref = known?.ref ?? this.#refOf(event)
+    const uid = metadata.uid ?? ''
+    if (known && known.uid !== uid) this.#gonePast(known)
+    const waiting = this.#noteWaiting(ref, event.object)
+    const before = known?.uid === uid ? known : undefined
+    const owners = metadata.ownerReferences ?? []
+    if (before && sameOwners(before.owners, owners)) {
+      before.generation = this.#generation
+      before.deletesDependents = waiting === FOREGROUND
+      return
+    }
+    if (before) this.#remove(before)
+    if (owners.length > 0) {
+      this.#add({ ref, uid, owners, deletesDependents: waiting === FOREGROUND, generation: this.#generation })
+    }
+    if (before) this.#wakeOwners(before)
+  }
+
+  synced(): void {
+    for (const node of [...this.#nodes.values()]) if (node.generation !== this.#generation) this.#remove(node)
+    this.#synced = true
+    // owners may have gone while nobody listened, so everything is looked at once
+    for (const node of this.#nodes.values()) this.#listener.wake(node.ref)
+    for (const ref of this.#waiting.values()) this.#listener.wake(ref)
+  }
+
+  #deleted(id: string, event: StreamEvent): void {
+    const node = this.#nodes.get(id)
+    const uid = event.object.metadata.uid ?? ''
+    const own = ownerId(event.space, uid)
+    this.#live.delete(own)
+    this.#waiting.delete(own)
+    if (node) {
+      this.#remove(node)
+      this.#wakeOwners(node)
+    }
+    this.#ownerGone(own)
+  }
+
+  /** An object of another uid has taken the name: the one that was known is gone. */
+  #gonePast(node: Node): void {
+    this.#remove(node)
+    this.#wakeOwners(node)
+    const own = ownerId(node.ref.space, node.uid)
+    this.#live.delete(own)
+    this.#waiting.delete(own)
+    this.#ownerGone(own)
+  }
+
+  #ownerGone(own: string): void {
+    const dependents = this.#dependents.get(own)
+    if (!dependents) return
+    this.#gone.add(own)
+    if (this.#synced) for (const dependent of dependents) this.#listener.wake(dependent.ref)
+  }
+
+  /** Remembers an owner that waits for its dependents, and wakes it; the finalizer that it waits with. */
+  #noteWaiting(ref: StreamedRef, object: KubeObject): typeof FOREGROUND | typeof ORPHAN | undefined {
+    const { deletionTimestamp, finalizers = [], uid = '' } = object.metadata
+    const id = ownerId(ref.space, uid)
+    const waits = finalizers.includes(ORPHAN) ? ORPHAN : finalizers.includes(FOREGROUND) ? FOREGROUND : undefined
+    if (deletionTimestamp === undefined || !waits) {
+      this.#waiting.delete(id)
+      return undefined
+    }
+    this.#waiting.set(id, ref)
+    this.#live.delete(id)
+    if (this.#synced) this.#listener.wake(ref)
+    return waits
+  }
+
+  #add(node: Node): void {
+    const { space } = node.ref
+    this.#nodes.set(refId(node.ref), node)
+    for (const owner of node.owners) {
+      const id = ownerId(space, owner.uid)
+      const set = this.#dependents.get(id)
+      if (set) set.add(node)
+      else this.#dependents.set(id, new Set([node]))
+    }
+    const doubtful = node.owners.some(owner => !this.#live.has(ownerId(space, owner.uid)))
+    if (this.#synced && doubtful) this.#listener.wake(node.ref)
+  }
+
+  #remove(node: Node): void {
+    this.#nodes.delete(refId(node.ref))
+    for (const owner of node.owners) {
+      const id = ownerId(node.ref.space, owner.uid)
+      const set = this.#dependents.get(id)
+      set?.delete(node)
+      if (set?.size !== 0) continue
+      this.#dependents.delete(id)
+      this.#live.delete(id)
+      this.#gone.delete(id)
+    }
+  }
+
+  /** Owners that wait for this dependent may be able to go on. */
+  #wakeOwners(node: Node): void {
+    if (!this.#synced) return
+    for (const owner of node.owners) {
+      const ref = this.#waiting.get(ownerId(node.ref.space, owner.uid))
+      if (ref) this.#listener.wake(ref)
+    }
+  }
+
+  /** A ref that does not hold on to the event, with one shared resource for all objects of a kind. */
+  #refOf(event: StreamEvent): StreamedRef {
+    const { group, version, resource } = event.resource
+    const id = `${group}/${version}/${resource}`
+    let shared = this.#resources.get(id)
+    if (!shared) {
+      shared = { group, version, resource }
+      this.#resources.set(id, shared)
+    }
+    return { space: event.space, resource: shared, namespace: event.namespace, name: event.name }
+  }
+}
+
+/** One text per object of all spaces. */
+export function refId(ref: StreamedRef): string {
+  return `${ref.space}|${ref.resource.group}|${ref.resource.resource}|${ref.namespace}|${ref.name}`
+}
+
+const ownerId = (space: string, uid: string) => `${space}/${uid}`
+
+function sameOwners(a: readonly OwnerReference[], b: readonly OwnerReference[]): boolean {
+  return a.length === b.length && a.every((owner, index) => sameOwner(owner, b[index]!))
+}
+
+function sameOwner(a: OwnerReference, b: OwnerReference): boolean {
+  return a.uid === b.uid && a.name === b.name && a.kind === b.kind && a.blockOwnerDeletion === b.blockOwnerDeletion
+}

@@ -1,0 +1,34 @@
+/** The garbage collector over all spaces: one stream feeds the graph, the graph wakes objects, each is judged on its own. */
+import type { Client } from '../../client/client.ts'
+import type { Clock } from '../../client/clock.ts'
+import { Controller } from '../../client/controller.ts'
+import type { Logger } from '../../client/logger.ts'
+import { type StreamedRef, StreamSource } from '../../client/streamSource.ts'
+import { DependencyGraph, refId } from './dependencyGraph.ts'
+import { GarbageReconciler } from './garbageReconciler.ts'
+import { OwnerReader } from './ownerReader.ts'
+
+export interface GarbageCollectorOptions {
+  client: Client
+  logger: Logger
+  /** Objects judged at the same time. Default 16. */
+  concurrency?: number
+  clock?: Clock
+}
+
+export function garbageCollector(options: GarbageCollectorOptions): Controller<StreamedRef> {
+  const { client, logger, clock } = options
+  const wake = (ref: StreamedRef) => controller.add(ref)
+  const graph = new DependencyGraph({ wake, kindsChanged: space => reconciler.kindsChanged(space) })
+  const reconciler = new GarbageReconciler({ client, graph, owners: new OwnerReader(client, clock), wake })
+  const controller = new Controller<StreamedRef>({
+    name: 'garbage-collector',
+    sources: [new StreamSource({ client, space: '*', handler: graph, logger, ...(clock && { clock }) })],
+    reconcile: ref => reconciler.reconcile(ref),
+    concurrency: options.concurrency ?? 16,
+    logger,
+    id: refId,
+    ...(clock && { clock }),
+  })
+  return controller
+}

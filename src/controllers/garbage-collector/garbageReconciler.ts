@@ -1,0 +1,156 @@
+/**
+ * Decides about one object: whether its owners still want it, and, when it is itself on its way out, whether its dependents
+ * let it go. Every decision rests on live reads; what is written is bound to the version that was read.
+ * @see https://kubernetes.io/docs/concepts/architecture/garbage-collection/
+ */
+import { isStatusError } from '../../apimachinery/errors.ts'
+import type { KubeObject, OwnerReference } from '../../apimachinery/object.ts'
+import type { Client, DeleteOptions } from '../../client/client.ts'
+import type { StreamedRef } from '../../client/streamSource.ts'
+import type { ReconcileResult } from '../../client/workqueue.ts'
+import { type DependencyGraph, FOREGROUND, ORPHAN, refId } from './dependencyGraph.ts'
+import type { OwnerReader, OwnerState } from './ownerReader.ts'
+
+/** New kinds wake their dependents; this is for kinds that come in ways that we do not see. */
+const UNKNOWN_RECHECK_MS = 300_000
+
+export class GarbageReconciler {
+  readonly #client: Client
+  readonly #graph: DependencyGraph
+  readonly #owners: OwnerReader
+  readonly #wake: (ref: StreamedRef) => void
+  /** Objects with an owner of a kind that their space does not serve, by space. */
+  readonly #unknown = new Map<string, Map<string, StreamedRef>>()
+
+  constructor(o: { client: Client; graph: DependencyGraph; owners: OwnerReader; wake: (ref: StreamedRef) => void }) {
+    this.#client = o.client
+    this.#graph = o.graph
+    this.#owners = o.owners
+    this.#wake = o.wake
+  }
+
+  async reconcile(ref: StreamedRef): Promise<ReconcileResult> {
+    const object = await this.#read(ref)
+    if (!object) return {}
+    if (object.metadata.deletionTimestamp !== undefined) return await this.#release(ref, object)
+    return object.metadata.ownerReferences?.length
+      ? await this.#judge(ref, object, object.metadata.ownerReferences)
+      : {}
+  }
+
+  /** A space serves other kinds than before: owners that nobody could look for may be found now. */
+  kindsChanged(space: string): void {
+    this.#owners.forgetKinds(space)
+    const waiting = this.#unknown.get(space)
+    this.#unknown.delete(space)
+    for (const ref of waiting?.values() ?? []) this.#wake(ref)
+  }
+
+  /** An object under deletion: does what its finalizers ask for, as soon as all its dependents are known. */
+  async #release(ref: StreamedRef, object: KubeObject): Promise<ReconcileResult> {
+    const { uid = '', finalizers = [] } = object.metadata
+    if (!this.#graph.knowsDependentsOf(ref.space, uid)) return {}
+    const dependents = this.#graph.dependentsOf(ref.space, uid)
+    if (finalizers.includes(ORPHAN)) {
+      for (const dependent of dependents) await this.#disown(dependent.ref, uid)
+      await this.#patch(ref, object, { finalizers: finalizers.filter(name => name !== ORPHAN) })
+    } else if (finalizers.includes(FOREGROUND)) {
+      const blocks = (owner: OwnerReference) => owner.uid === uid && owner.blockOwnerDeletion === true
+      const blocking = dependents.filter(dependent => dependent.uid !== uid && dependent.owners.some(blocks))
+      if (blocking.length === 0) {
+        await this.#patch(ref, object, { finalizers: finalizers.filter(name => name !== FOREGROUND) })
+      }
+      for (const dependent of blocking) this.#wake(dependent.ref)
+    }
+    return {}
+  }
+
+  /** A living object with owners: stays for as long as one of them is solid. */
+  async #judge(ref: StreamedRef, object: KubeObject, owners: readonly OwnerReference[]): Promise<ReconcileResult> {
+    const states = await Promise.all(owners.map(owner => this.#stateOf(ref, owner)))
+    const having = (state: OwnerState) => owners.filter((_, index) => states[index] === state)
+    if (having('unknown').length > 0) return this.#waitForKind(ref)
+    const solid = having('solid')
+    if (solid.length > 0) {
+      if (solid.length < owners.length) await this.#patch(ref, object, { ownerReferences: solid })
+      return {}
+    }
+    const { uid = '', finalizers = [] } = object.metadata
+    const dependents = this.#graph.dependentsOf(ref.space, uid)
+    if (having('waiting').length > 0 && dependents.length > 0) {
+      // a dependent that waits for us while we wait for it: somebody has to let go
+      let current = object
+      if (dependents.some(dependent => dependent.deletesDependents)) {
+        const unblocked = owners.map(owner => ({ ...owner, blockOwnerDeletion: false }))
+        current = (await this.#patch(ref, object, { ownerReferences: unblocked })) ?? object
+      }
+      await this.#delete(ref, current, 'Foreground')
+    } else {
+      const policy = finalizers.includes(ORPHAN)
+        ? 'Orphan'
+        : finalizers.includes(FOREGROUND)
+          ? 'Foreground'
+          : 'Background'
+      await this.#delete(ref, object, policy)
+    }
+    return {}
+  }
+
+  async #stateOf(ref: StreamedRef, owner: OwnerReference): Promise<OwnerState> {
+    if (this.#graph.isLive(ref.space, owner.uid)) return 'solid'
+    const { epoch } = this.#graph
+    const state = await this.#owners.read(ref.space, ref.namespace, owner)
+    if (state === 'solid') this.#graph.noteLive(ref.space, owner.uid, epoch)
+    return state
+  }
+
+  #waitForKind(ref: StreamedRef): ReconcileResult {
+    const waiting = this.#unknown.get(ref.space) ?? new Map<string, StreamedRef>()
+    this.#unknown.set(ref.space, waiting.set(refId(ref), ref))
+    return { requeueAfterMs: UNKNOWN_RECHECK_MS }
+  }
+
+  /** Takes one owner off a dependent. */
+  async #disown(ref: StreamedRef, ownerUid: string): Promise<void> {
+    const object = await this.#read(ref)
+    const owners = object?.metadata.ownerReferences ?? []
+    const rest = owners.filter(owner => owner.uid !== ownerUid)
+    if (object && rest.length < owners.length) await this.#patch(ref, object, { ownerReferences: rest })
+  }
+
+  async #read(ref: StreamedRef): Promise<KubeObject | undefined> {
+    return await unlessGone(this.#client.in(ref.space).get(ref.resource, placeOf(ref)))
+  }
+
+  /** `undefined` when the object is gone. @throws StatusError Conflict when it changed since it was read */
+  async #patch(ref: StreamedRef, read: KubeObject, metadata: object): Promise<KubeObject | undefined> {
+    const { uid, resourceVersion } = read.metadata
+    const body = { metadata: { uid, resourceVersion, ...metadata } }
+    return await unlessGone(this.#client.in(ref.space).patch(ref.resource, placeOf(ref), 'merge', body))
+  }
+
+  async #delete(
+    ref: StreamedRef,
+    read: KubeObject,
+    propagationPolicy: NonNullable<DeleteOptions['propagationPolicy']>,
+  ): Promise<void> {
+    const { uid, resourceVersion } = read.metadata
+    const preconditions = { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) }
+    await unlessGone(
+      this.#client.in(ref.space).delete(ref.resource, placeOf(ref), { propagationPolicy, preconditions }),
+    )
+  }
+}
+
+async function unlessGone<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer
+  } catch (error) {
+    if (isStatusError(error, 'NotFound')) return undefined
+    throw error
+  }
+}
+
+function placeOf(ref: StreamedRef): { name: string; namespace?: string } {
+  return ref.namespace === '' ? { name: ref.name } : { name: ref.name, namespace: ref.namespace }
+}

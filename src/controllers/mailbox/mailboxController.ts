@@ -1,0 +1,192 @@
+/**
+ * The mailbox controller: one Workspace under the mailbox parent for each SyncTarget, there as long as the SyncTarget is,
+ * and inside it the syncer's identity. A Workspace is garbage only when its name and its annotation both say that it is a
+ * mailbox and its SyncTarget is known to be gone.
+ */
+import { isStatusError } from '../../apimachinery/errors.ts'
+import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import type { Client, StreamEvent } from '../../client/client.ts'
+import type { Clock } from '../../client/clock.ts'
+import { Controller } from '../../client/controller.ts'
+import type { Logger } from '../../client/logger.ts'
+import { type StreamHandler, StreamSource } from '../../client/streamSource.ts'
+import {
+  MAILBOX_NAME,
+  MAILBOX_PARENT,
+  mailboxName,
+  SYNC_TARGET_NAME_ANNOTATION,
+  SYNC_TARGETS,
+  SYNCER_NAME,
+  WORKSPACES,
+} from './names.ts'
+import { ensureSyncerRights, syncerRights } from './syncerRights.ts'
+
+export interface MailboxControllerDeps {
+  client: Client
+  logger: Logger
+  clock?: Clock
+  random?: () => number
+  signal: AbortSignal
+}
+
+interface MailboxFact {
+  readonly uid: string
+  /** Logical-cluster id once it is ready, else `''`. */
+  readonly readySpace: string
+  readonly terminating: boolean
+  /** The annotation; `undefined` on Workspaces that we did not make. */
+  readonly syncTargetName: string | undefined
+}
+
+const OPTIONS = { fieldManager: 'mailbox-controller' }
+
+/** Starts at once and runs until `signal` aborts or `stop`. */
+export function startMailboxController(deps: MailboxControllerDeps): { stop(): Promise<void> } {
+  const running = new MailboxController(deps)
+  return { stop: () => running.stop() }
+}
+
+/** Keys are mailbox names. */
+class MailboxController {
+  readonly #client: Client
+  readonly #controller: Controller<string>
+  /** SyncTarget name by mailbox name; SyncTargets that are being deleted are not in it. */
+  readonly #targets = new Map<string, string>()
+  /** Mailbox name by `space/name` of the SyncTarget, to notice a new uid under an old name. */
+  readonly #mailboxOf = new Map<string, string>()
+  readonly #workspaces = new Map<string, MailboxFact>()
+  /** Mailbox name by logical-cluster id. */
+  readonly #bySpace = new Map<string, string>()
+  readonly #stop = new AbortController()
+  readonly #running: Promise<void>
+
+  constructor(deps: MailboxControllerDeps) {
+    const { client, logger, clock, random, signal } = deps
+    const common = { client, logger, ...(clock && { clock }), ...(random && { random }) }
+    this.#client = client
+    const rightsKinds = syncerRights().map(({ resource }) => resource)
+    this.#controller = new Controller<string>({
+      name: 'mailbox-controller',
+      ...common,
+      sources: [
+        new StreamSource({ ...common, space: '*', resources: [SYNC_TARGETS], handler: this.#targetHandler() }),
+        new StreamSource({
+          ...common,
+          space: MAILBOX_PARENT,
+          resources: [WORKSPACES],
+          handler: {
+            change: event => this.#workspaceChanged(event.name, event.type === 'DELETED' ? undefined : event.object),
+            vanished: ref => this.#workspaceChanged(ref.name, undefined),
+          },
+        }),
+        // the syncer's rights, when somebody changes or deletes them
+        new StreamSource({
+          ...common,
+          space: '*',
+          resources: rightsKinds,
+          handler: { change: event => this.#rightsChanged(event) },
+        }),
+      ],
+      reconcile: name => this.#reconcile(name),
+    })
+    this.#running = this.#controller.run(AbortSignal.any([signal, this.#stop.signal]))
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    await this.#running
+  }
+
+  #targetHandler(): StreamHandler {
+    const handle = (space: string, name: string, uid: string | undefined) => {
+      const id = `${space}/${name}`
+      const old = this.#mailboxOf.get(id)
+      const mailbox = uid === undefined ? undefined : mailboxName(space, uid)
+      if (old !== undefined && old !== mailbox) {
+        this.#targets.delete(old)
+        this.#controller.add(old)
+      }
+      if (mailbox === undefined) {
+        this.#mailboxOf.delete(id)
+        return
+      }
+      if (old === mailbox) return
+      this.#mailboxOf.set(id, mailbox)
+      this.#targets.set(mailbox, name)
+      this.#controller.add(mailbox)
+    }
+    return {
+      change: ({ type, space, name, object }) => {
+        const gone = type === 'DELETED' || object.metadata.deletionTimestamp !== undefined
+        handle(space, name, gone ? undefined : object.metadata.uid)
+      },
+      vanished: ({ space, name }) => handle(space, name, undefined),
+    }
+  }
+
+  #workspaceChanged(name: string, object: KubeObject | undefined): void {
+    if (!MAILBOX_NAME.test(name)) return
+    const old = this.#workspaces.get(name)
+    if (old?.readySpace) this.#bySpace.delete(old.readySpace)
+    if (object) {
+      const { spec, status, metadata } = object
+      const ready = isRecord(status) && status.phase === 'Ready' && isRecord(spec) && typeof spec.cluster === 'string'
+      const readySpace = ready ? String(spec.cluster) : ''
+      this.#workspaces.set(name, {
+        uid: metadata.uid ?? '',
+        readySpace,
+        terminating: metadata.deletionTimestamp !== undefined,
+        syncTargetName: metadata.annotations?.[SYNC_TARGET_NAME_ANNOTATION],
+      })
+      if (readySpace) this.#bySpace.set(readySpace, name)
+    } else this.#workspaces.delete(name)
+    this.#controller.add(name)
+  }
+
+  #rightsChanged(event: StreamEvent): void {
+    if (event.name !== SYNCER_NAME) return
+    const mailbox = this.#bySpace.get(event.space)
+    if (mailbox) this.#controller.add(mailbox)
+  }
+
+  async #reconcile(name: string): Promise<void> {
+    const target = this.#targets.get(name)
+    const workspace = this.#workspaces.get(name)
+    if (target === undefined) {
+      if (workspace && !workspace.terminating && workspace.syncTargetName !== undefined)
+        await this.#remove(name, workspace)
+      return
+    }
+    if (!workspace) return await this.#create(name, target)
+    if (workspace.terminating) return // made again, empty, when it is gone
+    if (workspace.syncTargetName !== target) {
+      const body = { metadata: { annotations: { [SYNC_TARGET_NAME_ANNOTATION]: target } } }
+      await this.#client.in(MAILBOX_PARENT).patch(WORKSPACES, { name }, 'merge', body, OPTIONS)
+    }
+    if (workspace.readySpace) await ensureSyncerRights(this.#client.in(workspace.readySpace))
+  }
+
+  async #create(name: string, target: string): Promise<void> {
+    const object = {
+      apiVersion: 'tenancy.kcp.io/v1alpha1',
+      kind: 'Workspace',
+      metadata: { name, annotations: { [SYNC_TARGET_NAME_ANNOTATION]: target } },
+      spec: {},
+    }
+    try {
+      await this.#client.in(MAILBOX_PARENT).create(WORKSPACES, object, OPTIONS)
+    } catch (error) {
+      // its event is on the way and wakes this key again
+      if (!isStatusError(error, 'AlreadyExists')) throw error
+    }
+  }
+
+  async #remove(name: string, { uid }: MailboxFact): Promise<void> {
+    try {
+      await this.#client.in(MAILBOX_PARENT).delete(WORKSPACES, { name }, { preconditions: { uid } })
+    } catch (error) {
+      // gone already, or another Workspace of that name whose event is on the way
+      if (!isStatusError(error, 'NotFound', 'Conflict')) throw error
+    }
+  }
+}

@@ -1,0 +1,105 @@
+/**
+ * What a namespace under deletion says about its progress, in upstream's words.
+ * @see https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/namespace-v1/#NamespaceStatus
+ */
+import { type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import type { DiscoveryFailure } from '../../client/discoveryError.ts'
+
+export interface NamespaceCondition {
+  type: string
+  status: 'True' | 'False'
+  /** RFC 3339, whole seconds. */
+  lastTransitionTime?: string
+  reason: string
+  message: string
+}
+
+/** What one pass over the content of a namespace found. */
+export interface ContentReport {
+  discoveryFailures: readonly DiscoveryFailure[]
+  /** One message for each resource whose objects could not be listed or deleted. */
+  contentFailures: readonly string[]
+  remaining: readonly { resource: GroupVersionResource; count: number }[]
+  /** How many of the remaining objects wait for each finalizer. */
+  finalizers: ReadonlyMap<string, number>
+}
+
+/** Nothing remains, and that is known for sure. */
+export function isEmpty(report: ContentReport): boolean {
+  return report.discoveryFailures.length + report.contentFailures.length + report.remaining.length === 0
+}
+
+export function conditionsOf(report: ContentReport): NamespaceCondition[] {
+  const { discoveryFailures, contentFailures, remaining, finalizers } = report
+  const groups = discoveryFailures.map(f => (f.version ? `${f.group}/${f.version}` : f.group)).sort()
+  const counts = remaining
+    .map(r => `${r.resource.resource}.${r.resource.group} has ${r.count} resource instances`)
+    .sort()
+  const waits = [...finalizers].map(([name, count]) => `${name} in ${count} resource instances`).sort()
+  return [
+    condition('NamespaceDeletionDiscoveryFailure', {
+      yes: groups.length > 0 && [
+        'DiscoveryFailed',
+        `Discovery failed for some groups, ${groups.length} failing: ${discoveryFailures.map(describe).sort().join(', ')}`,
+      ],
+      no: ['ResourcesDiscovered', 'All resources successfully discovered'],
+    }),
+    condition('NamespaceDeletionGroupVersionParsingFailure', {
+      yes: false,
+      no: ['ParsedGroupVersions', 'All legacy kube types successfully parsed'],
+    }),
+    condition('NamespaceDeletionContentFailure', {
+      yes: contentFailures.length > 0 && [
+        'ContentDeletionFailed',
+        `Failed to delete all resource types, ${contentFailures.length} remaining: ${[...contentFailures].sort().join(', ')}`,
+      ],
+      no: ['ContentDeleted', 'All content successfully deleted, may be waiting on finalization'],
+    }),
+    condition('NamespaceContentRemaining', {
+      yes: counts.length > 0 && ['SomeResourcesRemain', `Some resources are remaining: ${counts.join(', ')}`],
+      no: ['ContentRemoved', 'All content successfully removed'],
+    }),
+    condition('NamespaceFinalizersRemaining', {
+      yes: waits.length > 0 && [
+        'SomeFinalizersRemain',
+        `Some content in the namespace has finalizers remaining: ${waits.join(', ')}`,
+      ],
+      no: ['ContentHasNoFinalizers', 'All content-preserving finalizers finished'],
+    }),
+  ]
+}
+
+/** The namespace's status with these conditions; `undefined` when that changes nothing. Other conditions stay. */
+export function statusWith(
+  namespace: KubeObject,
+  wanted: readonly NamespaceCondition[],
+  now: Date,
+): Record<string, unknown> | undefined {
+  const status = isRecord(namespace.status) ? namespace.status : {}
+  const current = (Array.isArray(status.conditions) ? status.conditions : []) as NamespaceCondition[]
+  const next = current.filter(c => !wanted.some(w => w.type === c.type))
+  let changed = status.phase !== 'Terminating'
+  for (const condition of wanted) {
+    const before = current.find(c => c.type === condition.type)
+    const same = before?.status === condition.status
+    if (!same || before.reason !== condition.reason || before.message !== condition.message) changed = true
+    const time = same && before.lastTransitionTime ? before.lastTransitionTime : rfc3339(now)
+    next.push({ ...condition, lastTransitionTime: time })
+  }
+  return changed ? { ...status, phase: 'Terminating', conditions: next } : undefined
+}
+
+function condition(
+  type: string,
+  answer: { yes: readonly [string, string] | false; no: readonly [string, string] },
+): NamespaceCondition {
+  const [reason, message] = answer.yes || answer.no
+  return { type, status: answer.yes ? 'True' : 'False', reason, message }
+}
+
+function describe(failure: DiscoveryFailure): string {
+  const name = failure.version ? `${failure.group}/${failure.version}` : failure.group
+  return `${name}: ${failure.error instanceof Error ? failure.error.message : String(failure.error)}`
+}
+
+const rfc3339 = (date: Date): string => `${date.toISOString().slice(0, 19)}Z`

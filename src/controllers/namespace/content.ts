@@ -1,0 +1,94 @@
+/** Deletes everything in a namespace, and says what is left. Nothing is held to be gone that was not listed as gone. */
+import { isStatusError } from '../../apimachinery/errors.ts'
+import { groupResourceName } from '../../apimachinery/object.ts'
+import type { DiscoveredResource, SpaceClient } from '../../client/client.ts'
+import { DiscoveryError, type DiscoveryFailure } from '../../client/discoveryError.ts'
+import { listAll } from '../../client/listWatch.ts'
+import type { ContentReport } from './conditions.ts'
+
+/** Requests in flight for one namespace. */
+const CONCURRENCY = 8
+const PAGE = 500
+
+export async function deleteContent(
+  client: SpaceClient,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<ContentReport> {
+  const { resources, failures } = await discoverAll(client)
+  const contentFailures: string[] = []
+  const remaining: { resource: DiscoveredResource; count: number }[] = []
+  const finalizers = new Map<string, number>()
+  const kinds = resources.filter(r => r.namespaced && r.verbs.includes('delete') && r.verbs.includes('list'))
+  await forEach(kinds, CONCURRENCY, signal, async resource => {
+    try {
+      const left = await deleteAllOf(client, resource, namespace, signal)
+      if (left.length === 0) return
+      remaining.push({ resource, count: left.length })
+      for (const object of left) {
+        for (const finalizer of object.metadata.finalizers ?? []) {
+          finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1)
+        }
+      }
+    } catch (error) {
+      // a resource that went away since discovery (its CRD was deleted) took its objects along
+      if (isStatusError(error, 'NotFound')) return
+      const message = error instanceof Error ? error.message : String(error)
+      contentFailures.push(`unable to delete all ${groupResourceName(resource)}: ${message}`)
+    }
+  })
+  signal.throwIfAborted()
+  return { discoveryFailures: failures, contentFailures, remaining, finalizers }
+}
+
+/** What is still there after every object was asked to go. */
+async function deleteAllOf(client: SpaceClient, resource: DiscoveredResource, namespace: string, signal: AbortSignal) {
+  const { items } = await listAll(client, resource, { namespace, limit: PAGE })
+  const present = items.filter(object => object.metadata.deletionTimestamp === undefined)
+  await forEach(present, CONCURRENCY, signal, async object => {
+    const { name = '', uid } = object.metadata
+    try {
+      const preconditions = uid === undefined ? {} : { preconditions: { uid } }
+      await client.delete(resource, { namespace, name }, { propagationPolicy: 'Background', ...preconditions })
+    } catch (error) {
+      // gone, or replaced by a younger object that the next list shows
+      if (!isStatusError(error, 'NotFound', 'Conflict')) throw error
+    }
+  })
+  if (items.length === 0) return items
+  return (await listAll(client, resource, { namespace, limit: PAGE })).items
+}
+
+async function discoverAll(
+  client: SpaceClient,
+): Promise<{ resources: readonly DiscoveredResource[]; failures: readonly DiscoveryFailure[] }> {
+  try {
+    return { resources: await client.discover(), failures: [] }
+  } catch (error) {
+    if (error instanceof DiscoveryError) return { resources: error.resources, failures: error.failed }
+    return { resources: [], failures: [{ group: '*', version: '', error }] }
+  }
+}
+
+/** Runs `work` over the items, so many at a time; the first failure is thrown once all that run have ended. */
+async function forEach<T>(
+  items: readonly T[],
+  concurrency: number,
+  signal: AbortSignal,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  let next = 0
+  let failure: { error: unknown } | undefined
+  const worker = async () => {
+    while (next < items.length && !failure && !signal.aborted) {
+      const item = items[next++]!
+      try {
+        await work(item)
+      } catch (error) {
+        failure ??= { error }
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, worker))
+  if (failure) throw failure.error
+}

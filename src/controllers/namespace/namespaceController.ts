@@ -1,0 +1,109 @@
+/**
+ * Finishes the deletion of namespaces: everything in them goes first, then the finalizer `kubernetes`. A namespace whose
+ * content is not known for sure (discovery or a list failed) stays.
+ * @see https://kubernetes.io/docs/concepts/overview/working-with-objects/namespaces/
+ */
+import { isStatusError } from '../../apimachinery/errors.ts'
+import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import type { Client } from '../../client/client.ts'
+import { type Clock, systemClock } from '../../client/clock.ts'
+import { Controller } from '../../client/controller.ts'
+import type { Logger } from '../../client/logger.ts'
+import { StreamSource } from '../../client/streamSource.ts'
+import type { ReconcileResult } from '../../client/workqueue.ts'
+import { conditionsOf, isEmpty, statusWith } from './conditions.ts'
+import { deleteContent } from './content.ts'
+
+export interface NamespaceKey {
+  /** Logical-cluster id. */
+  readonly space: string
+  readonly name: string
+}
+
+export interface NamespaceControllerOptions {
+  client: Client
+  logger: Logger
+  clock?: Clock
+}
+
+const NAMESPACES = { group: '', version: 'v1', resource: 'namespaces' }
+const FINALIZER = 'kubernetes'
+
+export class NamespaceReconciler {
+  readonly #client: Client
+  readonly #clock: Clock
+
+  constructor(options: NamespaceControllerOptions) {
+    this.#client = options.client
+    this.#clock = options.clock ?? systemClock
+  }
+
+  async reconcile(key: NamespaceKey, signal: AbortSignal): Promise<ReconcileResult> {
+    const client = this.#client.in(key.space)
+    const namespace = await client.get(NAMESPACES, { name: key.name }).catch(error => {
+      if (isStatusError(error, 'NotFound')) return undefined
+      throw error
+    })
+    if (!namespace || !isTerminating(namespace)) return {}
+    const report = await deleteContent(client, key.name, signal)
+    const empty = isEmpty(report)
+    const status = statusWith(namespace, conditionsOf(report), new Date(this.#clock.now()))
+    try {
+      const current = status
+        ? await client.update(NAMESPACES, { ...namespace, status }, { subresource: 'status' })
+        : namespace
+      if (empty) await client.update(NAMESPACES, withoutFinalizer(current), { subresource: 'finalize' })
+    } catch (error) {
+      if (isStatusError(error, 'NotFound')) return {}
+      throw error
+    }
+    return empty ? {} : { requeueAfterMs: waitMs(namespace, this.#clock.now()) }
+  }
+}
+
+/** Wakes for every namespace of every space that is being deleted. */
+export function namespaceController(options: NamespaceControllerOptions): Controller<NamespaceKey> {
+  const reconciler = new NamespaceReconciler(options)
+  const source = new StreamSource({
+    client: options.client,
+    space: '*',
+    resources: [NAMESPACES],
+    logger: options.logger,
+    ...(options.clock && { clock: options.clock }),
+    handler: {
+      change(event) {
+        if (event.type === 'DELETED' || !event.mentions('"deletionTimestamp"')) return
+        if (isTerminating(event.object)) controller.add({ space: event.space, name: event.name })
+      },
+    },
+  })
+  const controller = new Controller<NamespaceKey>({
+    name: 'namespace',
+    sources: [source],
+    reconcile: (key, signal) => reconciler.reconcile(key, signal),
+    logger: options.logger,
+    id: key => `${key.space}/${key.name}`,
+    ...(options.clock && { clock: options.clock }),
+  })
+  return controller
+}
+
+/** Under deletion, and ours to finish. */
+function isTerminating(namespace: KubeObject): boolean {
+  return namespace.metadata.deletionTimestamp !== undefined && finalizersOf(namespace).includes(FINALIZER)
+}
+
+function finalizersOf(namespace: KubeObject): unknown[] {
+  return isRecord(namespace.spec) && Array.isArray(namespace.spec.finalizers) ? namespace.spec.finalizers : []
+}
+
+function withoutFinalizer(namespace: KubeObject): KubeObject {
+  const spec = isRecord(namespace.spec) ? namespace.spec : {}
+  return { ...namespace, spec: { ...spec, finalizers: finalizersOf(namespace).filter(name => name !== FINALIZER) } }
+}
+
+/** The longer the content has resisted (its finalizers belong to others), the rarer we look: a fifth of its age. */
+function waitMs(namespace: KubeObject, nowMs: number): number {
+  const ageMs = nowMs - Date.parse(namespace.metadata.deletionTimestamp ?? '')
+  return Math.min(30_000, Math.max(200, (Number.isNaN(ageMs) ? 0 : ageMs) / 5))
+}

@@ -1,0 +1,173 @@
+/**
+ * Converges one object of one mailbox: makes it, brings it up to date, or deletes it when it carries the projected label
+ * and nothing wants it any more. Decides only on complete knowledge; its caller sees to that.
+ */
+import { isStatusError } from '../../apimachinery/errors.ts'
+import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
+import type { Client, SpaceClient } from '../../client/client.ts'
+import type { CopyFact, Mailbox } from './mailboxes.ts'
+import { FIELD_MANAGER, NAMESPACES, namespaceKey, parseObjectKey } from './names.ts'
+import type { ObjectCache } from './objectCache.ts'
+import type { PlacementJoin, Source } from './placementJoin.ts'
+import { createdCopy, implicitNamespace, isProjected, type Projection, project, updatedCopy } from './projection.ts'
+import type { SourceReader } from './sourceReader.ts'
+
+export interface CopyReconcilerDeps {
+  client: Client
+  join: PlacementJoin
+  cache: ObjectCache
+  sources: SourceReader
+  /** Whether the space is followed and the object is not in it. */
+  isGoneFrom: (space: string, key: string) => boolean
+}
+
+export class CopyReconciler {
+  readonly #deps: CopyReconcilerDeps
+
+  constructor(deps: CopyReconcilerDeps) {
+    this.#deps = deps
+  }
+
+  async reconcile(mailbox: Mailbox, key: string): Promise<void> {
+    const sources = this.#deps.join.sourcesOf(mailbox.name, key)
+    if (sources.length === 0) return await this.#remove(mailbox, key)
+    const projection = await this.#project(sources)
+    if (!projection) return // a source has just gone; its event comes
+    if (projection.namespace !== '') await this.#ensureNamespace(mailbox, projection.namespace)
+    await this.#write(mailbox, key, sources[0]!.fact.resource, projection)
+  }
+
+  async #project(sources: readonly Source[]): Promise<Projection | undefined> {
+    const objects = []
+    for (const source of sources) {
+      const object = await this.#deps.sources.read(source.space, source.fact)
+      if (!object) return undefined
+      objects.push({ space: source.space, object: this.#deps.sources.customize(source, object).object })
+    }
+    return project(objects)
+  }
+
+  async #write(mailbox: Mailbox, key: string, gvr: GroupVersionResource, projection: Projection): Promise<void> {
+    const api = this.#deps.client.in(mailbox.space)
+    const options = { fieldManager: FIELD_MANAGER }
+    const known = mailbox.copies.get(key)
+    if (!known) {
+      try {
+        return this.#settle(mailbox, key, gvr, await api.create(gvr, createdCopy(projection), options))
+      } catch (error) {
+        if (!isStatusError(error, 'AlreadyExists')) throw error
+      }
+    }
+    const copy = await this.#current(mailbox, key, gvr, known, api)
+    if (!copy) {
+      mailbox.copies.delete(key)
+      return this.#settle(mailbox, key, gvr, await api.create(gvr, createdCopy(projection), options))
+    }
+    if (copy.metadata.deletionTimestamp !== undefined) return // made anew when it is gone
+    const body = updatedCopy(projection, copy)
+    this.#settle(mailbox, key, gvr, body ? await this.#update(mailbox, key, gvr, api, body) : copy)
+  }
+
+  async #update(
+    mailbox: Mailbox,
+    key: string,
+    gvr: GroupVersionResource,
+    api: SpaceClient,
+    body: KubeObject,
+  ): Promise<KubeObject> {
+    try {
+      return await api.update(gvr, body, { fieldManager: FIELD_MANAGER })
+    } catch (error) {
+      // what we remembered is old: the retry reads anew
+      this.#deps.cache.delete(mailbox.space, key)
+      if (isStatusError(error, 'NotFound')) mailbox.copies.delete(key)
+      throw error
+    }
+  }
+
+  async #current(
+    mailbox: Mailbox,
+    key: string,
+    gvr: GroupVersionResource,
+    known: CopyFact | undefined,
+    api: SpaceClient,
+  ): Promise<KubeObject | undefined> {
+    const cached = known && this.#deps.cache.get(mailbox.space, key, known.resourceVersion)
+    // a copy made at another version of its kind is read again at ours
+    if (cached && known.resource.version === gvr.version) return cached
+    const { namespace, name } = parseObjectKey(key)
+    return await found(api.get(gvr, { ...(namespace && { namespace }), name }))
+  }
+
+  #settle(mailbox: Mailbox, key: string, resource: GroupVersionResource, object: KubeObject): void {
+    const { uid = '', resourceVersion = '', deletionTimestamp } = object.metadata
+    mailbox.settled.set(key, resourceVersion)
+    const from = this.#deps.join.sourcesOf(mailbox.name, key).map(source => source.space)
+    mailbox.copies.set(key, { resource, uid, resourceVersion, terminating: deletionTimestamp !== undefined, from })
+    this.#deps.cache.set(mailbox.space, key, object)
+    if (key === namespaceKey(object.metadata.name ?? '')) mailbox.namespaces.add(object.metadata.name ?? '')
+  }
+
+  async #remove(mailbox: Mailbox, key: string): Promise<void> {
+    const copy = mailbox.copies.get(key)
+    if (!copy || copy.terminating) return
+    const { namespace, name } = parseObjectKey(key)
+    if (key === namespaceKey(name) && !this.#namespaceMayGo(mailbox, copy, name)) return
+    const { uid, resourceVersion } = copy
+    try {
+      await this.#deps.client
+        .in(mailbox.space)
+        .delete(copy.resource, { ...(namespace && { namespace }), name }, { preconditions: { uid, resourceVersion } })
+      mailbox.settled.delete(key)
+    } catch (error) {
+      if (isStatusError(error, 'NotFound')) return
+      if (isStatusError(error, 'Conflict')) await this.#reread(mailbox, key, copy)
+      throw error
+    }
+  }
+
+  /** After a lost race: what the copy is now, so that the retry does not repeat the same old precondition. */
+  async #reread(mailbox: Mailbox, key: string, copy: CopyFact): Promise<void> {
+    const { namespace, name } = parseObjectKey(key)
+    const ref = { ...(namespace && { namespace }), name }
+    const object = await found(this.#deps.client.in(mailbox.space).get(copy.resource, ref))
+    if (!object || !isProjected(object)) {
+      mailbox.copies.delete(key)
+      return
+    }
+    const { uid = '', resourceVersion = '', deletionTimestamp } = object.metadata
+    mailbox.copies.set(key, { ...copy, uid, resourceVersion, terminating: deletionTimestamp !== undefined })
+  }
+
+  /**
+   * A Namespace may hold things that are not ours. It goes only when it was itself selected (implicit ones stay), each of
+   * its sources is known to be gone, and nothing else needs it.
+   */
+  #namespaceMayGo(mailbox: Mailbox, copy: CopyFact, name: string): boolean {
+    if (copy.from.length === 0 || this.#deps.join.needsNamespace(mailbox.name, name)) return false
+    return copy.from.every(space => this.#deps.isGoneFrom(space, namespaceKey(name)))
+  }
+
+  async #ensureNamespace(mailbox: Mailbox, name: string): Promise<void> {
+    if (mailbox.namespaces.has(name)) return
+    const key = namespaceKey(name)
+    if (this.#deps.join.sourcesOf(mailbox.name, key).length > 0) return await this.reconcile(mailbox, key)
+    try {
+      await this.#deps.client
+        .in(mailbox.space)
+        .create(NAMESPACES, implicitNamespace(name), { fieldManager: FIELD_MANAGER })
+    } catch (error) {
+      if (!isStatusError(error, 'AlreadyExists')) throw error
+    }
+  }
+}
+
+/** @throws anything but NotFound */
+async function found(reading: Promise<KubeObject>): Promise<KubeObject | undefined> {
+  try {
+    return await reading
+  } catch (error) {
+    if (isStatusError(error, 'NotFound')) return undefined
+    throw error
+  }
+}

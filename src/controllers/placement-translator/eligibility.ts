@@ -1,0 +1,84 @@
+/**
+ * Which kinds and which objects of a workload description space may travel to a mailbox, and which of those go on to the
+ * cluster. What acts in the center alone, what a server makes for itself and what belongs to Orrery stays at home.
+ */
+import { type GroupResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { SYNCER_NAME } from '../mailbox/names.ts'
+
+const IGNORED_GROUPS: ReadonlySet<string> = new Set([
+  'edge.kubestellar.io',
+  'scheduling.kcp.io',
+  'tenancy.kcp.io',
+  'topology.kcp.io',
+  'workload.kcp.io',
+  'authentication.k8s.io',
+  'authorization.k8s.io',
+])
+
+/** `resource.group`. Review kinds are never stored; they are listed so that the rule does not depend on that. */
+const IGNORED_RESOURCES: ReadonlySet<string> = new Set([
+  'apiresourceimports.apiresource.kcp.io',
+  'negotiatedapiresources.apiresource.kcp.io',
+  'apiconversions.apis.kcp.io',
+  'apiexports.apis.kcp.io',
+  'apiexportendpointslices.apis.kcp.io',
+  'apiresourceschemas.apis.kcp.io',
+  'controllerrevisions.apps',
+  'certificatesigningrequests.certificates.k8s.io',
+  'leases.coordination.k8s.io',
+  'logicalclusters.core.kcp.io',
+  'shards.core.kcp.io',
+  'events.events.k8s.io',
+  'events.',
+  'bindings.',
+  'componentstatuses.',
+  'nodes.',
+])
+
+const RBAC = 'rbac.authorization.k8s.io'
+
+/** `cluster`: to the mailbox and on to the cluster. `mailbox`: no further than the mailbox. `none`: stays. */
+export type Reach = 'none' | 'mailbox' | 'cluster'
+
+export function reachOf(gr: GroupResource): Reach {
+  if (IGNORED_GROUPS.has(gr.group) || IGNORED_RESOURCES.has(`${gr.resource}.${gr.group}`)) return 'none'
+  return gr.group === 'apis.kcp.io' && gr.resource === 'apibindings' ? 'mailbox' : 'cluster'
+}
+
+/** Objects that servers make for themselves in every space or cluster; the copy would fight the receiver's own. */
+export function isSystemObject(gr: GroupResource, object: KubeObject): boolean {
+  const { name, namespace, labels } = object.metadata
+  if (labels?.['kubernetes.io/bootstrapping'] !== undefined) return true
+  if (gr.group === '') {
+    if (gr.resource === 'secrets') {
+      return object.type === 'kubernetes.io/service-account-token' || object.type === 'bootstrap.kubernetes.io/token'
+    }
+    if (gr.resource === 'configmaps') return name === 'kube-root-ca.crt'
+    if (gr.resource === 'serviceaccounts')
+      return name === 'default' || (name === SYNCER_NAME && namespace === 'default')
+    return false
+  }
+  // The syncer's own rights in a mailbox must not be overwritten by a workload of the same name.
+  if (gr.group === RBAC) return (namespace ?? '') === '' && name === SYNCER_NAME
+  return labels?.['kube-aggregator.kubernetes.io/automanaged'] !== undefined
+}
+
+/**
+ * What the object defines: the resource of a CustomResourceDefinition, the resources bound by an APIBinding. A selected
+ * object brings its definer along. The binding to Orrery's own API defines nothing that travels.
+ */
+export function definedBy(gr: GroupResource, object: KubeObject): GroupResource[] {
+  if (gr.group === 'apiextensions.k8s.io' && gr.resource === 'customresourcedefinitions') {
+    const { spec } = object
+    if (!isRecord(spec) || typeof spec.group !== 'string' || !isRecord(spec.names)) return []
+    return typeof spec.names.plural === 'string' ? [{ group: spec.group, resource: spec.names.plural }] : []
+  }
+  if (reachOf(gr) !== 'mailbox' || object.metadata.name === 'espw' || !isRecord(object.status)) return []
+  const bound: unknown = object.status.boundResources
+  if (!Array.isArray(bound)) return []
+  return bound.flatMap((entry: unknown) =>
+    isRecord(entry) && typeof entry.group === 'string' && typeof entry.resource === 'string'
+      ? [{ group: entry.group, resource: entry.resource }]
+      : [],
+  )
+}

@@ -1,0 +1,196 @@
+/**
+ * The mailboxes as they are: which Workspaces are ready, and for each an index of the projected objects inside, fed by one
+ * stream per mailbox. What happens in a mailbox (somebody edits or deletes a copy, a kind begins to be served, a status
+ * arrives) is told to the listener.
+ */
+import { type GroupVersionResource, isRecord } from '../../apimachinery/object.ts'
+import type { Client, StreamEvent } from '../../client/client.ts'
+import type { Clock } from '../../client/clock.ts'
+import type { Logger } from '../../client/logger.ts'
+import { StreamSource } from '../../client/streamSource.ts'
+import { MAILBOX_NAME } from '../mailbox/names.ts'
+import { definedBy } from './eligibility.ts'
+import {
+  CRDS,
+  namespaceKey,
+  objectKey,
+  PROJECTED_LABEL,
+  resourceKey,
+  SYNCER_CONFIG_NAME,
+  SYNCER_CONFIGS,
+} from './names.ts'
+import type { ObjectCache } from './objectCache.ts'
+import { isProjected, projectedFrom } from './projection.ts'
+
+/** What is remembered of each projected object. */
+export interface CopyFact {
+  readonly resource: GroupVersionResource
+  readonly uid: string
+  readonly resourceVersion: string
+  readonly terminating: boolean
+  readonly from: readonly string[]
+}
+
+export interface MailboxListener {
+  /** The mailbox is ready and all that it holds is known (again). */
+  synced(mailbox: string): void
+  /** A projected object changed by other hands than ours, or an object lost the label, or is gone. */
+  changed(mailbox: string, key: string): void
+  /** A projected object's status may have changed. */
+  reported(mailbox: string, key: string): void
+  configChanged(mailbox: string): void
+  /** The mailbox defines (again) a kind. */
+  served(mailbox: string, resource: string): void
+  namespaceGone(mailbox: string, namespace: string): void
+}
+
+export interface MailboxesDeps {
+  client: Client
+  logger: Logger
+  clock?: Clock
+  random?: () => number
+  signal: AbortSignal
+  cache: ObjectCache
+}
+
+export class Mailbox {
+  readonly name: string
+  /** Logical-cluster id. */
+  readonly space: string
+  readonly copies = new Map<string, CopyFact>()
+  readonly namespaces = new Set<string>()
+  /** Versions that are known to say what we want; their events are no news. */
+  readonly settled = new Map<string, string>()
+  synced = false
+
+  constructor(name: string, space: string) {
+    this.name = name
+    this.space = space
+  }
+}
+
+interface Running {
+  readonly mailbox: Mailbox
+  readonly stop: AbortController
+  readonly done: Promise<void>
+}
+
+export class Mailboxes {
+  readonly #deps: MailboxesDeps
+  readonly #listener: MailboxListener
+  readonly #running = new Map<string, Running>()
+  readonly #ending = new Set<Promise<void>>()
+
+  constructor(deps: MailboxesDeps, listener: MailboxListener) {
+    this.#deps = deps
+    this.#listener = listener
+  }
+
+  /** The mailbox, once it is ready and its content is known. */
+  get(name: string): Mailbox | undefined {
+    const mailbox = this.#running.get(name)?.mailbox
+    return mailbox?.synced ? mailbox : undefined
+  }
+
+  /** Takes in one event of the Workspaces that are children of the mailbox parent. */
+  workspaceChanged(event: StreamEvent): void {
+    if (!MAILBOX_NAME.test(event.name)) return
+    const { spec, status, metadata } = event.object
+    const cluster = isRecord(spec) && typeof spec.cluster === 'string' ? spec.cluster : ''
+    const ready =
+      event.type !== 'DELETED' &&
+      metadata.deletionTimestamp === undefined &&
+      cluster !== '' &&
+      isRecord(status) &&
+      status.phase === 'Ready'
+    if (ready && this.#running.get(event.name)?.mailbox.space === cluster) return
+    this.close(event.name)
+    if (ready) this.#open(event.name, cluster)
+  }
+
+  close(name: string): void {
+    const running = this.#running.get(name)
+    if (!running) return
+    this.#running.delete(name)
+    running.stop.abort()
+    this.#ending.add(running.done)
+    void running.done.finally(() => this.#ending.delete(running.done))
+  }
+
+  /** Resolves when every stream has ended. */
+  async stop(): Promise<void> {
+    for (const name of [...this.#running.keys()]) this.close(name)
+    await Promise.all(this.#ending)
+  }
+
+  #open(name: string, space: string): void {
+    const { client, logger, clock, random, signal } = this.#deps
+    const mailbox = new Mailbox(name, space)
+    const stop = new AbortController()
+    const source = new StreamSource({
+      client,
+      space,
+      logger,
+      ...(clock && { clock }),
+      ...(random && { random }),
+      handler: {
+        change: event => this.#change(mailbox, event),
+        vanished: ref => this.#gone(mailbox, ref.resource, ref.namespace, ref.name),
+        synced: () => {
+          mailbox.synced = true
+          this.#listener.synced(name)
+        },
+      },
+    })
+    const done = source.run(AbortSignal.any([signal, stop.signal]))
+    this.#running.set(name, { mailbox, stop, done })
+  }
+
+  #change(mailbox: Mailbox, event: StreamEvent): void {
+    const { resource, namespace, name, type } = event
+    if (type === 'DELETED') {
+      this.#gone(mailbox, resource, namespace, name)
+      return
+    }
+    const id = resourceKey(resource)
+    const key = objectKey(resource, namespace, name)
+    if (key === SYNCER_CONFIG_KEY) this.#listener.configChanged(mailbox.name)
+    if (id === NAMESPACES_ID) {
+      if (event.object.metadata.deletionTimestamp === undefined) mailbox.namespaces.add(name)
+      else mailbox.namespaces.delete(name)
+    }
+    if (id === CRDS_ID) {
+      for (const gr of definedBy(resource, event.object)) this.#listener.served(mailbox.name, resourceKey(gr))
+    }
+    const known = mailbox.copies.has(key)
+    if (!known && !event.mentions(PROJECTED_LABEL)) return
+    const { object } = event
+    const { uid = '', resourceVersion = '', deletionTimestamp } = object.metadata
+    if (isProjected(object)) {
+      const from = projectedFrom(object)
+      mailbox.copies.set(key, { resource, uid, resourceVersion, terminating: deletionTimestamp !== undefined, from })
+      this.#deps.cache.set(mailbox.space, key, object)
+      this.#listener.reported(mailbox.name, key)
+    } else {
+      if (!known) return
+      mailbox.copies.delete(key)
+    }
+    if (mailbox.settled.get(key) !== resourceVersion) this.#listener.changed(mailbox.name, key)
+  }
+
+  #gone(mailbox: Mailbox, resource: GroupVersionResource, namespace: string, name: string): void {
+    const key = objectKey(resource, namespace, name)
+    this.#deps.cache.delete(mailbox.space, key)
+    mailbox.settled.delete(key)
+    if (key === SYNCER_CONFIG_KEY) this.#listener.configChanged(mailbox.name)
+    if (key === namespaceKey(name)) {
+      mailbox.namespaces.delete(name)
+      this.#listener.namespaceGone(mailbox.name, name)
+    }
+    if (mailbox.copies.delete(key)) this.#listener.changed(mailbox.name, key)
+  }
+}
+
+const NAMESPACES_ID = resourceKey({ group: '', resource: 'namespaces' })
+const CRDS_ID = resourceKey(CRDS)
+const SYNCER_CONFIG_KEY = objectKey(SYNCER_CONFIGS, '', SYNCER_CONFIG_NAME)

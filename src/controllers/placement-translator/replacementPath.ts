@@ -1,0 +1,157 @@
+/**
+ * The JSONPath subset of a Customizer's replacements, and what it means to put a value there.
+ *
+ * `$` then any of `.name`, `.0`, `.*`, `['a','b']`, `[0,2]`, `[start:end:stride]` (parts optional), `[*]`, and `..` before
+ * `*` or a bracket. Bare names: letters, digits, `_`, `$`. No filters, no negative numbers. Places are found first, parents
+ * before their children, and written in that order. A path of definite selectors alone adds a missing last key to a map;
+ * lists are never extended.
+ */
+export type Selector =
+  | { readonly type: 'names'; readonly names: readonly string[] }
+  | { readonly type: 'indices'; readonly indices: readonly number[] }
+  | { readonly type: 'slice'; readonly start: number; readonly end: number; readonly stride: number }
+  | { readonly type: 'all' }
+  /** The node itself and everything below it, parents first. */
+  | { readonly type: 'descend' }
+export type ReplacementPath = readonly Selector[]
+
+export class ReplacementPathError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'ReplacementPathError'
+  }
+}
+
+/** @throws ReplacementPathError that says where the text leaves the subset */
+export function parseReplacementPath(text: string): ReplacementPath {
+  const selectors: Selector[] = []
+  let at = 0
+  const fail = (why: string): never => {
+    throw new ReplacementPathError(`at character ${at + 1}: ${why}`)
+  }
+  const take = (pattern: RegExp): RegExpExecArray | undefined => {
+    pattern.lastIndex = at
+    const found = pattern.exec(text)
+    if (found) at += found[0].length
+    return found ?? undefined
+  }
+  if (!take(/\$/y)) fail('a path starts with $')
+  while (at < text.length) {
+    if (take(/\.\./y)) {
+      selectors.push({ type: 'descend' })
+      if (take(/\*/y)) selectors.push({ type: 'all' })
+      else if (text[at] !== '[') fail("after .. comes * or a bracket, as in $..['name']")
+    } else if (take(/\./y)) {
+      const name = take(/\*|[\p{L}\p{N}_$]+/uy)?.[0] ?? fail('a name of letters, digits, _ or $ is missing')
+      selectors.push(name === '*' ? { type: 'all' } : { type: 'names', names: [name] })
+    } else if (take(/\[\s*/y)) {
+      selectors.push(bracket())
+      if (!take(/\s*\]/y)) fail('a ] is missing')
+    } else fail('expected . or [')
+  }
+  return selectors
+
+  function bracket(): Selector {
+    if (take(/\*/y)) return { type: 'all' }
+    if (text[at] === "'" || text[at] === '"') {
+      const names: string[] = []
+      do names.push(quoted())
+      while (take(/\s*,\s*/y))
+      return { type: 'names', names }
+    }
+    const slice = take(/(\d*)\s*:\s*(\d*)(?:\s*:\s*(\d*))?/y)
+    if (slice) {
+      const stride = slice[3] ? Number(slice[3]) : 1
+      if (stride === 0) fail('the stride of a slice is at least 1')
+      return {
+        type: 'slice',
+        start: Number(slice[1]),
+        end: slice[2] ? Number(slice[2]) : Number.POSITIVE_INFINITY,
+        stride,
+      }
+    }
+    const indices: number[] = []
+    do indices.push(Number(take(/\d+/y)?.[0] ?? fail('expected *, a quoted name, a number or a slice')))
+    while (take(/\s*,\s*/y))
+    return { type: 'indices', indices }
+  }
+
+  function quoted(): string {
+    const literal = take(/'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"/sy)?.[0] ?? fail('a quoted name does not end')
+    return literal.slice(1, -1).replace(/\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))/gs, (_, u, x, c: string) => {
+      if (u ?? x) return String.fromCharCode(Number.parseInt(u ?? x, 16))
+      return ESCAPES[c] ?? c
+    })
+  }
+}
+
+const ESCAPES: Record<string, string> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f', v: '\v', '0': '\0' }
+
+/** A place in a tree: `container[key]`. */
+interface Place {
+  readonly container: Record<string, unknown> | unknown[]
+  readonly key: string | number
+}
+
+/**
+ * Puts a copy of `value` at every place that the path names, in place. The answer is the count of places; 0 when nothing
+ * matched. @throws ReplacementPathError for `$` alone, which names no place inside the object
+ */
+export function replaceAt(root: Record<string, unknown>, path: ReplacementPath, value: unknown): number {
+  const last = path.at(-1)
+  if (last === undefined || last.type === 'descend')
+    throw new ReplacementPathError('$ alone would replace the whole object')
+  let nodes: unknown[] = [root]
+  for (const selector of path.slice(0, -1)) nodes = nodes.flatMap(node => children(node, selector))
+  const mayAdd = path.every(({ type }) => type === 'names' || type === 'indices')
+  const places = nodes.flatMap(node => placesIn(node, last, mayAdd))
+  for (const { container, key } of places) put(container, key, structuredClone(value))
+  return places.length
+}
+
+function children(node: unknown, selector: Selector): unknown[] {
+  if (selector.type === 'descend') return descend(node)
+  return placesIn(node, selector, false).map(({ container, key }) => Reflect.get(container, key))
+}
+
+function descend(node: unknown): unknown[] {
+  const found: unknown[] = [node]
+  if (typeof node === 'object' && node !== null) for (const child of Object.values(node)) found.push(...descend(child))
+  return found
+}
+
+function placesIn(node: unknown, selector: Selector, mayAdd: boolean): Place[] {
+  if (Array.isArray(node)) {
+    const container: unknown[] = node
+    return indicesIn(container, selector).map(key => ({ container, key }))
+  }
+  if (typeof node !== 'object' || node === null) return []
+  const container = node as Record<string, unknown>
+  if (selector.type === 'all') return Object.keys(container).map(key => ({ container, key }))
+  if (selector.type !== 'names') return []
+  return selector.names.filter(key => mayAdd || Object.hasOwn(container, key)).map(key => ({ container, key }))
+}
+
+function indicesIn(list: readonly unknown[], selector: Selector): number[] {
+  switch (selector.type) {
+    case 'all':
+      return [...list.keys()]
+    case 'indices':
+      return selector.indices.filter(index => index < list.length)
+    case 'names':
+      // `.0` is a name to the grammar and an index to a list
+      return selector.names.filter(name => /^\d+$/.test(name) && Number(name) < list.length).map(Number)
+    case 'slice': {
+      const found: number[] = []
+      for (let i = selector.start; i < Math.min(selector.end, list.length); i += selector.stride) found.push(i)
+      return found
+    }
+    case 'descend':
+      return []
+  }
+}
+
+/** `__proto__` is an ordinary key. */
+function put(container: Record<string, unknown> | unknown[], key: string | number, value: unknown): void {
+  Object.defineProperty(container, key, { value, writable: true, enumerable: true, configurable: true })
+}

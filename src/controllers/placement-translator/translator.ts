@@ -1,0 +1,268 @@
+/**
+ * The placement translator: keeps every mailbox's content equal to the product of placements, slices and workload, and
+ * carries counts, errors and singleton status back. Everything is driven by streams; nothing is polled.
+ */
+import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import type { Client, StreamEvent } from '../../client/client.ts'
+import type { Clock } from '../../client/clock.ts'
+import type { Logger } from '../../client/logger.ts'
+import { type StreamHandler, StreamSource } from '../../client/streamSource.ts'
+import { WorkQueue } from '../../client/workqueue.ts'
+import { MAILBOX_PARENT, mailboxName, WORKSPACES } from '../mailbox/names.ts'
+import { reconcileConfig } from './configReconciler.ts'
+import { CopyReconciler } from './copyReconciler.ts'
+import { FeedbackReconciler } from './feedbackReconciler.ts'
+import { Mailboxes } from './mailboxes.ts'
+import { CRDS, CUSTOMIZERS, EDGE_PLACEMENTS, LOCATIONS, NAMESPACES, resourceKey, SLICES } from './names.ts'
+import { ObjectCache } from './objectCache.ts'
+import { type Destination, PlacementJoin } from './placementJoin.ts'
+import { compilePlacement } from './placementSpec.ts'
+import { SourceReader } from './sourceReader.ts'
+import { type Task, taskId } from './task.ts'
+import { Workloads } from './workloads.ts'
+
+export interface PlacementTranslatorDeps {
+  client: Client
+  logger: Logger
+  clock?: Clock
+  random?: () => number
+  signal: AbortSignal
+}
+
+export interface ControllerHandle {
+  /** Resolves when streams and running work have ended. */
+  stop(): Promise<void>
+}
+
+/** Writes under way at the same time; bounds memory as well as load. */
+const CONCURRENCY = 16
+/** Whole objects kept at hand; the rest is read again when needed. */
+const CACHED_OBJECTS = 2000
+
+/** Starts at once and runs until `signal` aborts or `stop`. */
+export function startPlacementTranslator(deps: PlacementTranslatorDeps): ControllerHandle {
+  const translator = new Translator(deps)
+  return { stop: () => translator.stop() }
+}
+
+class Translator {
+  readonly #stop = new AbortController()
+  readonly #queue: WorkQueue<Task>
+  /** Tasks that wait until a stream is complete. */
+  readonly #postponed = new Map<string, Task>()
+  readonly #locations = new Map<string, KubeObject>()
+  readonly #customizers = new Map<string, KubeObject>()
+  readonly #join: PlacementJoin
+  readonly #workloads: Workloads
+  readonly #mailboxes: Mailboxes
+  readonly #copies: CopyReconciler
+  readonly #feedback: FeedbackReconciler
+  readonly #client: Client
+  readonly #running: Promise<unknown>
+  #topologySynced = false
+
+  constructor(deps: PlacementTranslatorDeps) {
+    const { client, logger, clock, random } = deps
+    const signal = AbortSignal.any([deps.signal, this.#stop.signal])
+    const common = { client, logger, ...(clock && { clock }), ...(random && { random }) }
+    this.#client = client
+    this.#queue = new WorkQueue<Task>({
+      id: taskId,
+      logger,
+      ...(clock && { clock }),
+      ...(random && { random }),
+    })
+    this.#join = new PlacementJoin({
+      copy: (mailbox, key) => this.#queue.add({ type: 'copy', mailbox, key }),
+      config: mailbox => this.#queue.add({ type: 'config', mailbox }),
+      source: (space, key) => this.#queue.add({ type: 'source', space, key }),
+    })
+    const cache = new ObjectCache(CACHED_OBJECTS)
+    this.#workloads = new Workloads({
+      ...common,
+      signal,
+      cache,
+      workload: space => this.#join.workload(space),
+      synced: () => this.#release(),
+      kindsChanged: space => this.#feedback.forgetKinds(space),
+    })
+    this.#mailboxes = new Mailboxes({ ...common, signal, cache }, this.#mailboxListener())
+    const sources = new SourceReader({
+      client,
+      cache,
+      location: (cluster, name) => this.#locations.get(`${cluster}/${name}`),
+      customizer: (space, reference) => this.#customizers.get(`${space} ${reference}`),
+    })
+    const join = this.#join
+    this.#copies = new CopyReconciler({
+      client,
+      join,
+      cache,
+      sources,
+      isGoneFrom: (space, key) => this.#workloads.isSynced(space) && join.fact(space, key) === undefined,
+    })
+    this.#feedback = new FeedbackReconciler({
+      client,
+      join,
+      cache,
+      sources,
+      mailbox: name => this.#mailboxes.get(name),
+    })
+    const topology = new StreamSource({
+      ...common,
+      space: '*',
+      resources: [EDGE_PLACEMENTS, SLICES, LOCATIONS, CUSTOMIZERS],
+      handler: this.#topologyHandler(),
+    })
+    const workspaces = new StreamSource({
+      ...common,
+      space: MAILBOX_PARENT,
+      resources: [WORKSPACES],
+      handler: {
+        change: event => this.#mailboxes.workspaceChanged(event),
+        vanished: ref => this.#mailboxes.close(ref.name),
+      },
+    })
+    this.#running = Promise.all([
+      topology.run(signal),
+      workspaces.run(signal),
+      this.#queue.run(task => this.#reconcile(task), { concurrency: CONCURRENCY, signal }),
+    ])
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    await Promise.all([this.#running, this.#workloads.stop(), this.#mailboxes.stop()])
+  }
+
+  async #reconcile(task: Task): Promise<void> {
+    switch (task.type) {
+      case 'copy':
+      case 'config': {
+        const mailbox = this.#mailboxes.get(task.mailbox)
+        if (!mailbox) return // all its content is queued when it is ready
+        if (!this.#knowsAllFor(task.mailbox)) return this.#postpone(task)
+        if (task.type === 'config') return await reconcileConfig(this.#client, this.#join, mailbox)
+        return await this.#copies.reconcile(mailbox, task.key)
+      }
+      case 'source':
+        if (
+          !this.#topologySynced ||
+          (this.#join.isWorkloadSpace(task.space) && !this.#workloads.isSynced(task.space))
+        ) {
+          return this.#postpone(task)
+        }
+        return await this.#feedback.reconcile(task.space, task.key)
+      case 'close':
+        if (this.#join.isWorkloadSpace(task.space)) return
+        this.#workloads.close(task.space)
+        this.#join.dropWorkload(task.space)
+        this.#feedback.forgetKinds(task.space)
+    }
+  }
+
+  /** What a mailbox should hold is known only when every space that feeds it is known whole. */
+  #knowsAllFor(mailbox: string): boolean {
+    if (!this.#topologySynced) return false
+    for (const space of this.#join.spacesOf(mailbox)) if (!this.#workloads.isSynced(space)) return false
+    return true
+  }
+
+  #postpone(task: Task): void {
+    this.#postponed.set(taskId(task), task)
+  }
+
+  #release(): void {
+    const tasks = [...this.#postponed.values()]
+    this.#postponed.clear()
+    for (const task of tasks) this.#queue.add(task)
+  }
+
+  #mailboxListener() {
+    const copy = (mailbox: string, key: string) => this.#queue.add({ type: 'copy', mailbox, key })
+    return {
+      synced: (mailbox: string) => {
+        // definers and Namespaces first, so that what needs them does not fail first
+        const facts = [...this.#join.contentOf(mailbox).values()]
+        for (const fact of facts) if (FIRST.has(resourceKey(fact.resource))) copy(mailbox, fact.key)
+        for (const fact of facts) if (!FIRST.has(resourceKey(fact.resource))) copy(mailbox, fact.key)
+        for (const key of this.#mailboxes.get(mailbox)?.copies.keys() ?? []) copy(mailbox, key)
+        this.#queue.add({ type: 'config', mailbox })
+      },
+      changed: copy,
+      reported: (mailbox: string, key: string) => {
+        for (const { space } of this.#join.sourcesOf(mailbox, key)) {
+          if (this.#join.wantsState(space, key)) this.#queue.add({ type: 'source', space, key })
+        }
+      },
+      configChanged: (mailbox: string) => this.#queue.add({ type: 'config', mailbox }),
+      served: (mailbox: string, resource: string) => {
+        for (const [key, fact] of this.#join.contentOf(mailbox)) {
+          if (resourceKey(fact.resource) === resource && !this.#mailboxes.get(mailbox)?.copies.has(key))
+            copy(mailbox, key)
+        }
+      },
+      namespaceGone: (mailbox: string, namespace: string) => {
+        for (const [key, fact] of this.#join.contentOf(mailbox)) {
+          if (fact.namespace === namespace || fact.key === key) copy(mailbox, key)
+        }
+      },
+    }
+  }
+
+  #topologyHandler(): StreamHandler {
+    const handle = (resource: string, at: { space: string; namespace: string; name: string }, object?: KubeObject) => {
+      switch (resource) {
+        case EDGE_PLACEMENTS.resource:
+          return this.#placementChanged(at.space, at.name, object)
+        case SLICES.resource:
+          return this.#join.setDestinations(at.space, at.name, object ? destinationsIn(object) : [])
+        case LOCATIONS.resource:
+          setOrDelete(this.#locations, `${at.space}/${at.name}`, object)
+          return this.#join.touchLocation(at.space, at.name)
+        case CUSTOMIZERS.resource: {
+          const reference = `${at.namespace}/${at.name}`
+          setOrDelete(this.#customizers, `${at.space} ${reference}`, object)
+          return this.#join.touchCustomizer(at.space, reference)
+        }
+      }
+    }
+    return {
+      change: (event: StreamEvent) =>
+        handle(event.resource.resource, event, event.type === 'DELETED' ? undefined : event.object),
+      vanished: ref => handle(ref.resource.resource, ref),
+      synced: () => {
+        this.#topologySynced = true
+        this.#release()
+      },
+    }
+  }
+
+  #placementChanged(space: string, name: string, object: KubeObject | undefined): void {
+    if (object && object.metadata.deletionTimestamp === undefined) {
+      this.#join.setPlacement(space, name, compilePlacement(object))
+      this.#workloads.open(space)
+      return
+    }
+    this.#join.removePlacement(space, name)
+    if (!this.#join.isWorkloadSpace(space)) this.#queue.add({ type: 'close', space })
+  }
+}
+
+/** @internal */
+export function destinationsIn(slice: KubeObject): Destination[] {
+  const { destinations } = slice
+  return (Array.isArray(destinations) ? destinations : []).flatMap((item: unknown) => {
+    if (!isRecord(item)) return []
+    const { cluster, locationName, syncTargetUID } = item
+    if (typeof cluster !== 'string' || typeof locationName !== 'string' || typeof syncTargetUID !== 'string') return []
+    return [{ mailbox: mailboxName(cluster, syncTargetUID), cluster, locationName }]
+  })
+}
+
+const FIRST: ReadonlySet<string> = new Set([resourceKey(CRDS), resourceKey(NAMESPACES)])
+
+function setOrDelete<V>(map: Map<string, V>, key: string, value: V | undefined): void {
+  if (value === undefined) map.delete(key)
+  else map.set(key, value)
+}

@@ -1,0 +1,257 @@
+/**
+ * One workload description space: its objects joined with its EdgePlacements, kept up to date change by change.
+ *
+ * Selected explicitly: the placement's downsync matches. Selected implicitly: the object defines (a CRD) the kind of
+ * something that the same placement selects explicitly. Implicit selection is never stored; it follows from how many
+ * selected objects each placement has of each resource.
+ */
+import type { GroupResource, GroupVersionResource } from '../../apimachinery/object.ts'
+import { NAMESPACES, resourceKey } from './names.ts'
+import { downsyncs, type PlacementSpec } from './placementSpec.ts'
+
+/** What is remembered of each object of the space. */
+export interface ObjectFact {
+  readonly key: string
+  readonly resource: GroupVersionResource
+  readonly namespace: string
+  readonly name: string
+  readonly labels: Readonly<Record<string, string>>
+  /** Place of this version in the server's one order. */
+  readonly revision: number
+  /** Asks for expansion or names a Customizer: its copies depend on Locations. */
+  readonly customized: boolean
+  /** `namespace/name` of its Customizer, or `''`. */
+  readonly customizer: string
+  /** Carries feedback that the translator wrote: count or error. */
+  readonly annotated: boolean
+  readonly defines: readonly GroupResource[]
+}
+
+/** A selection came or went, or what is selected changed. */
+export type OnSelection = (placement: string, key: string, change: 'joined' | 'left' | 'changed') => void
+
+interface Placement {
+  spec: PlacementSpec
+  readonly explicit: Set<string>
+  /** Count of explicit selections by resource key. */
+  readonly uses: Map<string, number>
+}
+
+export class Workload {
+  readonly #objects = new Map<string, ObjectFact>()
+  readonly #placements = new Map<string, Placement>()
+  readonly #byNamespace = new Map<string, Set<string>>()
+  readonly #byCustomizer = new Map<string, Set<string>>()
+  readonly #definers = new Map<string, Set<string>>()
+  readonly #onSelection: OnSelection
+
+  constructor(onSelection: OnSelection) {
+    this.#onSelection = onSelection
+  }
+
+  get(key: string): ObjectFact | undefined {
+    return this.#objects.get(key)
+  }
+
+  keys(): IterableIterator<string> {
+    return this.#objects.keys()
+  }
+
+  inNamespace(namespace: string): Iterable<string> {
+    return this.#byNamespace.get(namespace) ?? []
+  }
+
+  withCustomizer(reference: string): Iterable<string> {
+    return this.#byCustomizer.get(reference) ?? []
+  }
+
+  setObject(fact: ObjectFact): void {
+    const old = this.#objects.get(fact.key)
+    if (old && sameResources(old.defines, fact.defines)) {
+      this.#unindex(old)
+      this.#index(fact)
+      this.#announce(fact, 'changed')
+    } else {
+      if (old) this.#removeDefinitions(old)
+      this.#index(fact)
+      this.#announceImplicit(fact, 'joined')
+    }
+    this.#rematch(fact)
+    if (isNamespace(fact) && !sameLabels(old?.labels, fact.labels)) this.#rematchNamespace(fact.name)
+  }
+
+  removeObject(key: string): void {
+    const fact = this.#objects.get(key)
+    if (!fact) return
+    for (const [name, placement] of this.#placements) if (placement.explicit.has(key)) this.#drop(name, placement, fact)
+    this.#removeDefinitions(fact)
+    if (isNamespace(fact)) this.#rematchNamespace(fact.name)
+  }
+
+  /** Takes the object out of the indexes, telling the placements that selected it implicitly. */
+  #removeDefinitions(fact: ObjectFact): void {
+    const implicit = [...this.#placements].filter(([, p]) => !p.explicit.has(fact.key) && definesUsed(p, fact))
+    this.#unindex(fact)
+    for (const [name] of implicit) this.#onSelection(name, fact.key, 'left')
+  }
+
+  setPlacement(name: string, spec: PlacementSpec): void {
+    const old = this.#placements.get(name)
+    if (!old) {
+      const placement = { spec, explicit: new Set<string>(), uses: new Map<string, number>() }
+      this.#placements.set(name, placement)
+      for (const fact of this.#objects.values()) this.#match(name, placement, fact)
+      return
+    }
+    const flipped = old.spec.wantSingletonReportedState !== spec.wantSingletonReportedState
+    old.spec = spec
+    if (flipped) for (const key of [...old.explicit]) this.#onSelection(name, key, 'changed')
+    for (const fact of this.#objects.values()) this.#match(name, old, fact)
+  }
+
+  removePlacement(name: string): void {
+    const placement = this.#placements.get(name)
+    if (!placement) return
+    for (const key of [...placement.explicit]) this.#drop(name, placement, this.#objects.get(key)!)
+    this.#placements.delete(name)
+  }
+
+  selects(name: string, key: string): boolean {
+    const placement = this.#placements.get(name)
+    const fact = this.#objects.get(key)
+    return placement !== undefined && fact !== undefined && isSelected(placement, fact)
+  }
+
+  /** Keys that a placement selects, explicitly or not. */
+  selectedBy(name: string): string[] {
+    const placement = this.#placements.get(name)
+    if (!placement) return []
+    const keys = new Set(placement.explicit)
+    for (const used of placement.uses.keys()) for (const key of this.#definers.get(used) ?? []) keys.add(key)
+    return [...keys]
+  }
+
+  /** Names of the placements that select an object, and whether one of those that name it wants its state back. */
+  selectionOf(key: string): { placements: string[]; wantsState: boolean } {
+    const fact = this.#objects.get(key)
+    const placements: string[] = []
+    let wantsState = false
+    if (!fact) return { placements, wantsState }
+    for (const [name, placement] of this.#placements) {
+      if (!isSelected(placement, fact)) continue
+      placements.push(name)
+      if (placement.explicit.has(key) && placement.spec.wantSingletonReportedState) wantsState = true
+    }
+    return { placements, wantsState }
+  }
+
+  #rematchNamespace(namespace: string): void {
+    for (const key of this.inNamespace(namespace)) {
+      const fact = this.#objects.get(key)!
+      for (const [name, placement] of this.#placements) {
+        if (placement.spec.readsNamespaceLabels) this.#match(name, placement, fact)
+      }
+    }
+  }
+
+  #rematch(fact: ObjectFact): void {
+    for (const [name, placement] of this.#placements) this.#match(name, placement, fact)
+  }
+
+  #match(name: string, placement: Placement, fact: ObjectFact): void {
+    const namespaceLabels = this.#objects.get(`${resourceKey(NAMESPACES)}||${fact.namespace}`)?.labels
+    const wanted = downsyncs(placement.spec, fact, namespaceLabels)
+    if (wanted === placement.explicit.has(fact.key)) return
+    if (wanted) this.#take(name, placement, fact)
+    else this.#drop(name, placement, fact)
+  }
+
+  #take(name: string, placement: Placement, fact: ObjectFact): void {
+    placement.explicit.add(fact.key)
+    this.#onSelection(name, fact.key, definesUsed(placement, fact) ? 'changed' : 'joined')
+    const used = resourceKey(fact.resource)
+    const count = placement.uses.get(used) ?? 0
+    placement.uses.set(used, count + 1)
+    if (count === 0) this.#definersFollow(name, placement, used, 'joined')
+  }
+
+  #drop(name: string, placement: Placement, fact: ObjectFact): void {
+    placement.explicit.delete(fact.key)
+    const used = resourceKey(fact.resource)
+    const count = placement.uses.get(used)! - 1
+    if (count > 0) placement.uses.set(used, count)
+    else placement.uses.delete(used)
+    this.#onSelection(name, fact.key, definesUsed(placement, fact) ? 'changed' : 'left')
+    if (count === 0) this.#definersFollow(name, placement, used, 'left')
+  }
+
+  /** The first or last use of a resource: its definers come or go unless something else holds them. */
+  #definersFollow(name: string, placement: Placement, used: string, change: 'joined' | 'left'): void {
+    for (const key of this.#definers.get(used) ?? []) {
+      if (placement.explicit.has(key)) continue
+      const others = this.#objects
+        .get(key)!
+        .defines.some(gr => resourceKey(gr) !== used && placement.uses.has(resourceKey(gr)))
+      if (!others) this.#onSelection(name, key, change)
+    }
+  }
+
+  #announce(fact: ObjectFact, change: 'changed'): void {
+    for (const [name, placement] of this.#placements) {
+      if (isSelected(placement, fact)) this.#onSelection(name, fact.key, change)
+    }
+  }
+
+  #announceImplicit(fact: ObjectFact, change: 'joined'): void {
+    for (const [name, placement] of this.#placements) {
+      if (placement.explicit.has(fact.key)) this.#onSelection(name, fact.key, 'changed')
+      else if (definesUsed(placement, fact)) this.#onSelection(name, fact.key, change)
+    }
+  }
+
+  #index(fact: ObjectFact): void {
+    this.#objects.set(fact.key, fact)
+    if (fact.namespace !== '') addTo(this.#byNamespace, fact.namespace, fact.key)
+    if (fact.customizer !== '') addTo(this.#byCustomizer, fact.customizer, fact.key)
+    for (const gr of fact.defines) addTo(this.#definers, resourceKey(gr), fact.key)
+  }
+
+  #unindex(fact: ObjectFact): void {
+    this.#objects.delete(fact.key)
+    if (fact.namespace !== '') removeFrom(this.#byNamespace, fact.namespace, fact.key)
+    if (fact.customizer !== '') removeFrom(this.#byCustomizer, fact.customizer, fact.key)
+    for (const gr of fact.defines) removeFrom(this.#definers, resourceKey(gr), fact.key)
+  }
+}
+
+function definesUsed(placement: Placement, fact: ObjectFact): boolean {
+  return fact.defines.some(gr => placement.uses.has(resourceKey(gr)))
+}
+
+function isSelected(placement: Placement, fact: ObjectFact): boolean {
+  return placement.explicit.has(fact.key) || definesUsed(placement, fact)
+}
+
+function isNamespace(fact: ObjectFact): boolean {
+  return fact.resource.group === '' && fact.resource.resource === 'namespaces'
+}
+
+function sameResources(a: readonly GroupResource[], b: readonly GroupResource[]): boolean {
+  return a.length === b.length && a.every((gr, i) => resourceKey(gr) === resourceKey(b[i]!))
+}
+
+function sameLabels(a: Readonly<Record<string, string>> | undefined, b: Readonly<Record<string, string>>): boolean {
+  const keys = Object.keys(b)
+  return a !== undefined && Object.keys(a).length === keys.length && keys.every(key => a[key] === b[key])
+}
+
+export function addTo<V>(index: Map<string, Set<V>>, key: string, value: V): void {
+  const set = index.get(key)
+  if (set) set.add(value)
+  else index.set(key, new Set([value]))
+}
+
+export function removeFrom<V>(index: Map<string, Set<V>>, key: string, value: V): void {
+  const set = index.get(key)
+  if (set?.delete(value) && set.size === 0) index.delete(key)
+}

@@ -1,0 +1,126 @@
+/** The workload description spaces that are being followed: one stream each, from the first EdgePlacement to the last. */
+import type { Client, StreamEvent } from '../../client/client.ts'
+import type { Clock } from '../../client/clock.ts'
+import type { Logger } from '../../client/logger.ts'
+import { StreamSource } from '../../client/streamSource.ts'
+import { customizerOf, wantsExpansion } from './customize.ts'
+import { definedBy, isSystemObject, reachOf } from './eligibility.ts'
+import { CRDS, CUSTOMIZATION_ERROR_ANNOTATION, EXECUTING_COUNT_ANNOTATION, objectKey, resourceKey } from './names.ts'
+import type { ObjectCache } from './objectCache.ts'
+import type { ObjectFact, Workload } from './workload.ts'
+
+export interface WorkloadsDeps {
+  client: Client
+  logger: Logger
+  clock?: Clock
+  random?: () => number
+  signal: AbortSignal
+  cache: ObjectCache
+  workload: (space: string) => Workload
+  /** The whole space is known (again). */
+  synced: (space: string) => void
+  /** What the space serves may have changed. */
+  kindsChanged: (space: string) => void
+}
+
+interface Running {
+  synced: boolean
+  readonly stop: AbortController
+  readonly done: Promise<void>
+}
+
+export class Workloads {
+  readonly #deps: WorkloadsDeps
+  readonly #running = new Map<string, Running>()
+  readonly #ending = new Set<Promise<void>>()
+
+  constructor(deps: WorkloadsDeps) {
+    this.#deps = deps
+  }
+
+  isSynced(space: string): boolean {
+    return this.#running.get(space)?.synced ?? false
+  }
+
+  /** Follows the space from now on; without effect when it is followed already. */
+  open(space: string): void {
+    if (this.#running.has(space)) return
+    const { client, logger, clock, random, signal } = this.#deps
+    const stop = new AbortController()
+    const source = new StreamSource({
+      client,
+      space,
+      logger,
+      ...(clock && { clock }),
+      ...(random && { random }),
+      handler: {
+        change: event => {
+          if (!stop.signal.aborted) this.#change(space, event)
+        },
+        vanished: ref => this.#gone(space, objectKey(ref.resource, ref.namespace, ref.name)),
+        synced: () => {
+          running.synced = true
+          this.#deps.synced(space)
+        },
+      },
+    })
+    const running: Running = { synced: false, stop, done: source.run(AbortSignal.any([signal, stop.signal])) }
+    this.#running.set(space, running)
+  }
+
+  close(space: string): void {
+    const running = this.#running.get(space)
+    if (!running) return
+    this.#running.delete(space)
+    running.stop.abort()
+    this.#ending.add(running.done)
+    void running.done.finally(() => this.#ending.delete(running.done))
+  }
+
+  async stop(): Promise<void> {
+    for (const space of [...this.#running.keys()]) this.close(space)
+    await Promise.all(this.#ending)
+  }
+
+  #change(space: string, event: StreamEvent): void {
+    if (reachOf(event.resource) === 'none') return
+    if (resourceKey(event.resource) === resourceKey(CRDS)) this.#deps.kindsChanged(space)
+    const key = objectKey(event.resource, event.namespace, event.name)
+    if (event.type === 'DELETED') {
+      this.#gone(space, key)
+      return
+    }
+    const { object } = event
+    if (object.metadata.deletionTimestamp !== undefined || isSystemObject(event.resource, object)) {
+      this.#gone(space, key)
+      return
+    }
+    this.#deps.cache.set(space, key, object)
+    this.#deps.workload(space).setObject(factOf(event, key))
+  }
+
+  #gone(space: string, key: string): void {
+    this.#deps.cache.delete(space, key)
+    this.#deps.workload(space).removeObject(key)
+  }
+}
+
+export function factOf(event: StreamEvent, key: string): ObjectFact {
+  const { object, resource, namespace, name, revision } = event
+  const annotations = object.metadata.annotations ?? {}
+  const customizer = customizerOf(object)
+  return {
+    key,
+    resource,
+    namespace,
+    name,
+    labels: object.metadata.labels ?? {},
+    revision,
+    customized: customizer !== '' || wantsExpansion(object),
+    customizer,
+    annotated:
+      annotations[EXECUTING_COUNT_ANNOTATION] !== undefined ||
+      annotations[CUSTOMIZATION_ERROR_ANNOTATION] !== undefined,
+    defines: definedBy(resource, object),
+  }
+}

@@ -1,0 +1,183 @@
+/**
+ * Sees to it that every active namespace of every space has the ServiceAccount `default` and the ConfigMap
+ * `kube-root-ca.crt`, from its creation on and again when somebody deletes or changes them.
+ * @see https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/
+ */
+import { isStatusError } from '../../apimachinery/errors.ts'
+import { type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import type { Client, SpaceClient, StreamEvent } from '../../client/client.ts'
+import { Controller } from '../../client/controller.ts'
+import type { Logger } from '../../client/logger.ts'
+import { type StreamHandler, StreamSource } from '../../client/streamSource.ts'
+
+export interface NamespaceKey {
+  /** Logical-cluster id. */
+  readonly space: string
+  readonly namespace: string
+}
+
+export interface ServiceAccountControllerOptions {
+  client: Client
+  /** The authorities that pods are to trust, PEM. */
+  caPem: string
+  logger: Logger
+}
+
+const NAMESPACES = { group: '', version: 'v1', resource: 'namespaces' }
+const ACCOUNTS = { group: '', version: 'v1', resource: 'serviceaccounts' }
+const CONFIG_MAPS = { group: '', version: 'v1', resource: 'configmaps' }
+const ACCOUNT = 'default'
+const CA_CONFIG_MAP = 'kube-root-ca.crt'
+
+interface Known {
+  active: boolean
+  account: boolean
+  ca: boolean
+}
+
+/** What each namespace lacks, from the stream: three booleans per namespace instead of three requests. */
+export class NamespaceIndex implements StreamHandler {
+  readonly #caPem: string
+  readonly #missing: (key: NamespaceKey) => void
+  readonly #known = new Map<string, Known>()
+  #synced = false
+
+  constructor(caPem: string, missing: (key: NamespaceKey) => void) {
+    this.#caPem = caPem
+    this.#missing = missing
+  }
+
+  /** Namespaces that are known. */
+  get size(): number {
+    return this.#known.size
+  }
+
+  begin(): void {
+    this.#synced = false
+    this.#known.clear()
+  }
+
+  change(event: StreamEvent): void {
+    const { space, name, resource } = event
+    const gone = event.type === 'DELETED'
+    if (resource.resource === NAMESPACES.resource) {
+      if (gone) return void this.#known.delete(`${space}/${name}`)
+      this.#note(
+        { space, namespace: name },
+        known => (known.active = !event.mentions('"deletionTimestamp"') || isActive(event.object)),
+      )
+    } else if (resource.resource === ACCOUNTS.resource && name === ACCOUNT) {
+      this.#note({ space, namespace: event.namespace }, known => (known.account = !gone))
+    } else if (resource.resource === CONFIG_MAPS.resource && name === CA_CONFIG_MAP) {
+      const good = !gone && caOf(event.object) === this.#caPem
+      this.#note({ space, namespace: event.namespace }, known => (known.ca = good))
+    }
+  }
+
+  synced(): void {
+    this.#synced = true
+    for (const [id, known] of this.#known) {
+      const [space = '', namespace = ''] = id.split('/')
+      if (lacks(known)) this.#missing({ space, namespace })
+    }
+  }
+
+  #note(key: NamespaceKey, change: (known: Known) => void): void {
+    const id = `${key.space}/${key.namespace}`
+    let known = this.#known.get(id)
+    if (!known) {
+      known = { active: false, account: false, ca: false }
+      this.#known.set(id, known)
+    }
+    change(known)
+    if (this.#synced && lacks(known)) this.#missing(key)
+    // objects of a namespace that is gone are told after it when it was removed by force
+    if (!known.active && !known.account && !known.ca) this.#known.delete(id)
+  }
+}
+
+export class ServiceAccountReconciler {
+  readonly #client: Client
+  readonly #caPem: string
+
+  constructor(options: Pick<ServiceAccountControllerOptions, 'client' | 'caPem'>) {
+    this.#client = options.client
+    this.#caPem = options.caPem
+  }
+
+  async reconcile({ space, namespace }: NamespaceKey): Promise<void> {
+    const client = this.#client.in(space)
+    const found = await getOrNothing(client, NAMESPACES, { name: namespace })
+    if (!found || !isActive(found)) return
+    await create(client, ACCOUNTS, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: ACCOUNT, namespace } })
+    const wanted = caConfigMap(namespace, this.#caPem)
+    if (await create(client, CONFIG_MAPS, wanted)) return
+    const current = await client.get(CONFIG_MAPS, { namespace, name: CA_CONFIG_MAP })
+    if (caOf(current) === this.#caPem) return
+    await client.update(CONFIG_MAPS, { ...current, data: wanted.data })
+  }
+}
+
+export function serviceAccountController(options: ServiceAccountControllerOptions): Controller<NamespaceKey> {
+  const { client, logger } = options
+  const reconciler = new ServiceAccountReconciler(options)
+  const handler = new NamespaceIndex(options.caPem, key => controller.add(key))
+  const resources = [NAMESPACES, ACCOUNTS, CONFIG_MAPS]
+  const controller = new Controller<NamespaceKey>({
+    name: 'service-account',
+    sources: [new StreamSource({ client, space: '*', resources, handler, logger })],
+    reconcile: key => reconciler.reconcile(key),
+    logger,
+    id: key => `${key.space}/${key.namespace}`,
+  })
+  return controller
+}
+
+export function caConfigMap(namespace: string, caPem: string): KubeObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: {
+      name: CA_CONFIG_MAP,
+      namespace,
+      annotations: { 'kubernetes.io/description': 'The certificate authorities that vouch for this API server.' },
+    },
+    data: { 'ca.crt': caPem },
+  }
+}
+
+/** Whether it was created; `false` when it exists already, or when its namespace is on its way out. */
+async function create(client: SpaceClient, resource: GroupVersionResource, object: KubeObject): Promise<boolean> {
+  try {
+    await client.create(resource, object)
+    return true
+  } catch (error) {
+    if (isStatusError(error, 'AlreadyExists')) return false
+    throw error
+  }
+}
+
+async function getOrNothing(
+  client: SpaceClient,
+  resource: GroupVersionResource,
+  ref: { name: string },
+): Promise<KubeObject | undefined> {
+  try {
+    return await client.get(resource, ref)
+  } catch (error) {
+    if (isStatusError(error, 'NotFound')) return undefined
+    throw error
+  }
+}
+
+function lacks(known: Known): boolean {
+  return known.active && !(known.account && known.ca)
+}
+
+function isActive(namespace: KubeObject): boolean {
+  return namespace.metadata.deletionTimestamp === undefined
+}
+
+function caOf(configMap: KubeObject): unknown {
+  return isRecord(configMap.data) ? configMap.data['ca.crt'] : undefined
+}

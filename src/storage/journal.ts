@@ -1,0 +1,39 @@
+/**
+ * What a {@link JournaledStore} asks of a disk: keep a commit whole, give back history, forget it.
+ */
+import type { Key, Range, Revision, StoreEvent } from './store.ts'
+
+export interface JournalState {
+  /** The newest revision of the journal. */
+  readonly revision: Revision
+  readonly compactedRevision: Revision
+}
+
+export interface HistoryPage {
+  /** In revision order, each with its previous version. */
+  readonly events: StoreEvent[]
+  /** All events of the range up to here are in `events` or in pages before. */
+  readonly through: Revision
+}
+
+export interface Journal {
+  /** Calls `each` for every current object, about in key order; called once, before everything else. */
+  load(each: (key: Key, revision: Revision, bytes: Buffer) => void): Promise<JournalState>
+
+  /** Keeps the events, all or none, through a power cut. One call at a time, revisions dense. `timeMs` never falls. */
+  append(events: readonly StoreEvent[], timeMs: number): Promise<void>
+
+  /**
+   * Some events of `range` behind `after`, up to `through`; at least one revision further than `after`.
+   * @throws StorageError `Compacted` when they are not all there any more
+   */
+  read(range: Range, after: Revision, through: Revision): Promise<HistoryPage>
+
+  /** Wall-clock time of a kept event, in ms. @throws StorageError `Compacted` when it is not kept */
+  timeOf(revision: Revision): Promise<number>
+
+  /** Forgets events up to `through` and the versions that only they need. One call at a time; ends early on close. */
+  compact(through: Revision): Promise<void>
+
+  close(): Promise<void>
+}

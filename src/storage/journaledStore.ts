@@ -1,0 +1,385 @@
+/**
+ * The {@link Store} over a journal: all current objects and the newest events in memory, everything on the journal. Reads
+ * are answered from memory; only history that memory no longer holds is read from the journal.
+ */
+import { Arena } from './arena.ts'
+import { type CommitBatch, GroupCommit } from './groupCommit.ts'
+import { WatchHub } from './hub.ts'
+import type { HistoryPage, Journal } from './journal.ts'
+import { assertKey, assertRange, keyText, rangeHolds } from './keys.ts'
+import { ObjectIndex } from './objectIndex.ts'
+import { listAt, Undo } from './pastReads.ts'
+import { RecentEvents } from './recentEvents.ts'
+import {
+  type Encoded,
+  isStorageError,
+  type Key,
+  type ListOptions,
+  type Mutation,
+  type Page,
+  type Range,
+  type Revision,
+  StorageError,
+  type Store,
+  type Stored,
+  type StoreEvent,
+  type WatchOptions,
+  type Write,
+  type WriteResult,
+} from './store.ts'
+import type { Batch, Subscription } from './subscription.ts'
+import { type EventSource, watchFrom } from './watchFrom.ts'
+
+export interface JournaledStoreOptions {
+  /** How long history is kept. Default: 600 000 (10 minutes). */
+  historyAgeMs?: number
+  /** Newest events in memory, which spare a read of the journal. Default: 10 000, and 16 MiB of texts. */
+  maxHistoryEventsInMemory?: number
+  maxHistoryBytesInMemory?: number
+  /** Events that a watcher may leave unread before it is ended with `SlowWatcher`. Default: 10 000, and 16 MiB. */
+  watcherBacklog?: number
+  watcherBacklogBytes?: number
+  /** A synced batch takes no more events when it has reached this. Default: 4 MiB. */
+  maxBatchBytes?: number
+  /** Wall clock, ms since 1970. */
+  clock?: () => number
+  /** Runs something regularly until the returned function is called. Default: an interval that keeps no process alive. */
+  every?: (intervalMs: number, run: () => void) => () => void
+  /** Hears of automatic compactions that failed. Default: process warnings. */
+  logger?: { warn(obj: object, msg: string): void }
+}
+
+/** Objects that are moved to fresh memory in one go, so that writers wait microseconds. */
+const REPACK_STEP = 1000
+/** Garbage in slabs that is not worth a repack. */
+const REPACK_SLACK_BYTES = 16 * 1024 * 1024
+
+export async function openJournaledStore(journal: Journal, options: JournaledStoreOptions = {}): Promise<Store> {
+  const index = new ObjectIndex()
+  const arena = new Arena()
+  const state = await journal.load((key, revision, bytes) => {
+    index.put({ key: index.ownKey(key), revision, bytes: arena.copy(bytes) })
+  })
+  const lastTimeMs = state.revision > state.compactedRevision ? await journal.timeOf(state.revision) : 0
+  return new JournaledStore({ journal, index, arena, ...state, lastTimeMs }, options)
+}
+
+interface Loaded {
+  journal: Journal
+  index: ObjectIndex
+  arena: Arena
+  revision: Revision
+  compactedRevision: Revision
+  lastTimeMs: number
+}
+
+class JournaledStore implements Store {
+  readonly #journal: Journal
+  readonly #index: ObjectIndex
+  readonly #arena: Arena
+  readonly #recent: RecentEvents
+  readonly #hub: WatchHub
+  readonly #commits: GroupCommit
+  readonly #historyAgeMs: number
+  readonly #clock: () => number
+  readonly #logger: { warn(obj: object, msg: string): void }
+  readonly #stopTimer: () => void
+  readonly #source: EventSource
+  #revision: Revision
+  /** The newest revision that a queued write was given. */
+  #lastQueued: Revision
+  #compactedRevision: Revision
+  #lastTimeMs: number
+  #compacting: Promise<void> = Promise.resolve()
+  #repacking = false
+  #closing: Promise<void> | undefined
+
+  constructor(loaded: Loaded, options: JournaledStoreOptions) {
+    this.#journal = loaded.journal
+    this.#index = loaded.index
+    this.#arena = loaded.arena
+    this.#revision = loaded.revision
+    this.#lastQueued = loaded.revision
+    this.#compactedRevision = loaded.compactedRevision
+    this.#lastTimeMs = loaded.lastTimeMs
+    this.#historyAgeMs = options.historyAgeMs ?? 600_000
+    this.#clock = options.clock ?? Date.now
+    this.#logger = options.logger ?? { warn: (_, msg) => process.emitWarning(msg) }
+    this.#recent = new RecentEvents({
+      maxEvents: options.maxHistoryEventsInMemory ?? 10_000,
+      maxBytes: options.maxHistoryBytesInMemory ?? 16 * 1024 * 1024,
+      after: loaded.revision,
+    })
+    this.#hub = new WatchHub({
+      backlogEvents: options.watcherBacklog ?? 10_000,
+      backlogBytes: options.watcherBacklogBytes ?? 16 * 1024 * 1024,
+    })
+    this.#commits = new GroupCommit({
+      maxBatchBytes: options.maxBatchBytes ?? 4 * 1024 * 1024,
+      append: events => this.#append(events),
+      publish: events => this.#publish(events),
+    })
+    this.#source = {
+      assertReadable: after => this.#assertReadable(after),
+      recent: (range, after) => this.#eventsInMemory(range, after),
+      older: (range, after) => this.#eventsOnDisk(range, after),
+      subscribe: (range: Range, missed: Batch, signal: AbortSignal): Subscription =>
+        this.#hub.subscribe(range, missed, signal),
+    }
+    this.#stopTimer = (options.every ?? everyUnref)(this.#historyAgeMs / 10, () => this.#compactByItself())
+    // A compaction that a crash cut short is finished in the background.
+    if (this.#compactedRevision > 0) this.#report(this.#startCompaction(this.#compactedRevision))
+  }
+
+  get revision(): Revision {
+    return this.#revision
+  }
+
+  get compactedRevision(): Revision {
+    return this.#compactedRevision
+  }
+
+  async get(key: Key): Promise<Stored | undefined> {
+    this.#assertOpen()
+    return this.#index.get(key)
+  }
+
+  async count(range: Range): Promise<number> {
+    this.#assertOpen()
+    assertRange(range)
+    return this.#index.count(range)
+  }
+
+  async list(range: Range, options: ListOptions = {}): Promise<Page> {
+    assertRange(range)
+    const at = options.at ?? this.#revision
+    this.#assertReadable(at)
+    const undo = new Undo()
+    if (at < this.#revision) await this.#undoBackTo(at, range, undo)
+    // No await from here on: `undo` leads from this very instant back to `at`.
+    return { ...listAt(this.#index, undo, range, options), revision: at }
+  }
+
+  async write(write: Write): Promise<WriteResult> {
+    const queued = this.#compareAndQueue(write)
+    await queued.batch?.done.promise
+    return queued.result
+  }
+
+  async writeMany(writes: readonly Write[]): Promise<WriteResult[]> {
+    const queued = writes.map(write => this.#compareAndQueue(write))
+    for (const batch of new Set(queued.map(q => q.batch))) await batch?.done.promise
+    return queued.map(q => q.result)
+  }
+
+  async update(key: Key, change: (current: Stored | undefined) => Mutation | undefined): Promise<Stored | undefined> {
+    this.#assertWritable()
+    const id = keyText(key)
+    const pending = this.#commits.pending(id)
+    const current = pending === undefined ? this.#index.get(key) : pending.stored
+    let mutation: Mutation | undefined
+    try {
+      mutation = change(current)
+    } catch (error) {
+      // What `change` saw must be true before anyone hears what it thought of it.
+      await pending?.batch.done.promise
+      throw error
+    }
+    if (mutation === undefined || (mutation.type === 'delete' && current === undefined)) {
+      await pending?.batch.done.promise
+      return current
+    }
+    const { batch, stored } = this.#queue(id, current?.key ?? key, mutation, current)
+    await batch.done.promise
+    return stored
+  }
+
+  watch(range: Range, options: WatchOptions): AsyncIterable<readonly StoreEvent[]> {
+    assertRange(range)
+    return watchFrom(this.#source, range, options)
+  }
+
+  async compact(revision?: Revision): Promise<void> {
+    this.#assertOpen()
+    const through = revision ?? (await this.#newestOlderThan(this.#clock() - this.#historyAgeMs))
+    if (through > this.#revision) throw this.#futureError(through)
+    if (through <= this.#compactedRevision) return
+    // Before the journal forgets anything: whoever reads history now is told so instead of being given holes.
+    this.#compactedRevision = through
+    this.#recent.dropThrough(through)
+    await this.#startCompaction(through)
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    this.#stopTimer()
+    await this.#commits.idle()
+    this.#hub.close()
+    await this.#journal.close()
+  }
+
+  #compareAndQueue(write: Write): { result: WriteResult; batch: CommitBatch | undefined } {
+    this.#assertWritable()
+    const id = keyText(write.key)
+    const pending = this.#commits.pending(id)
+    const current = pending === undefined ? this.#index.get(write.key) : pending.stored
+    const matches = write.expect === (current?.revision ?? 0)
+    if (!matches || (write.mutation.type === 'delete' && current === undefined))
+      return { result: { ok: false, current }, batch: pending?.batch }
+    const { batch, stored } = this.#queue(id, current?.key ?? write.key, write.mutation, current)
+    return { result: { ok: true, stored }, batch }
+  }
+
+  #queue(id: string, key: Key, mutation: Mutation, previous: Stored | undefined) {
+    if (previous === undefined) assertKey(key)
+    const revision = this.#lastQueued + 1
+    const stored: Stored = {
+      key: previous === undefined ? this.#index.ownKey(key) : key,
+      revision,
+      bytes: this.#encode(mutation.text, revision),
+    }
+    this.#lastQueued = revision
+    const batch = this.#commits.add(id, { type: mutation.type, key: stored.key, revision, stored, previous })
+    return { batch, stored }
+  }
+
+  #encode(text: Encoded, revision: Revision): Buffer {
+    const wasted = this.#arena.allocatedBytes - this.#index.bytes
+    if (wasted > 2 * this.#index.bytes + REPACK_SLACK_BYTES && !this.#repacking) this.#report(this.#repack())
+    return this.#arena.encode(text, revision)
+  }
+
+  async #append(events: readonly StoreEvent[]): Promise<void> {
+    this.#lastTimeMs = Math.max(this.#lastTimeMs, this.#clock())
+    await this.#journal.append(events, this.#lastTimeMs)
+  }
+
+  #publish(events: readonly StoreEvent[]): void {
+    for (const event of events) {
+      if (event.type === 'put') this.#index.put(event.stored)
+      else this.#index.delete(event.key)
+    }
+    this.#revision = events.at(-1)!.revision
+    this.#recent.add(events)
+    this.#hub.publish(events)
+  }
+
+  #eventsInMemory(range: Range, after: Revision): StoreEvent[] | undefined {
+    if (!this.#recent.reaches(after)) return undefined
+    const events: StoreEvent[] = []
+    this.#recent.visit(after, event => {
+      if (rangeHolds(range, event.key)) events.push(event)
+    })
+    return events
+  }
+
+  async #eventsOnDisk(range: Range, after: Revision): Promise<HistoryPage> {
+    try {
+      return await this.#journal.read(range, after, this.#revision)
+    } catch (error) {
+      // The journal fails in its own words when it is closed, or compacted, under a reader.
+      this.#assertReadable(after)
+      throw error
+    }
+  }
+
+  async #undoBackTo(at: Revision, range: Range, undo: Undo): Promise<void> {
+    let cursor = at
+    while (!this.#recent.reaches(cursor)) {
+      const page = await this.#eventsOnDisk(range, cursor)
+      for (const event of page.events) undo.add(event)
+      cursor = page.through
+    }
+    this.#assertReadable(at)
+    this.#recent.visit(cursor, event => {
+      if (rangeHolds(range, event.key)) undo.add(event)
+    })
+  }
+
+  /** Revision of the newest event from before a time, by bisection: times never fall from one event to the next. */
+  async #newestOlderThan(timeMs: number): Promise<Revision> {
+    let low = this.#compactedRevision
+    let high = this.#revision
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2)
+      const older = await this.#journal.timeOf(middle).then(
+        eventMs => eventMs < timeMs,
+        error => {
+          // Another compaction was quicker: then it is older.
+          if (isStorageError(error, 'Compacted')) return true
+          throw error
+        },
+      )
+      if (older) low = middle
+      else high = middle - 1
+    }
+    return low
+  }
+
+  #startCompaction(through: Revision): Promise<void> {
+    const run = this.#compacting.then(() => this.#journal.compact(through))
+    // The next one starts whether this one worked or not; its caller hears of it.
+    this.#compacting = run.catch(() => {})
+    return run
+  }
+
+  #compactByItself(): void {
+    this.#report(this.compact())
+  }
+
+  /** Owns background work: what fails while the store is open is reported. */
+  #report(work: Promise<void>): void {
+    work.catch(error => {
+      if (this.#closing === undefined) this.#logger.warn({ err: error }, 'background work of the store failed')
+    })
+  }
+
+  /** Moves all texts to fresh slabs, a bounded number at a time, so that slabs with few living texts are let go. */
+  async #repack(): Promise<void> {
+    this.#repacking = true
+    this.#arena.restart()
+    let after: Key | undefined
+    for (;;) {
+      const step: Stored[] = []
+      this.#index.visit({}, after, stored => step.push(stored) < REPACK_STEP)
+      for (const { key, revision, bytes } of step) this.#index.put({ key, revision, bytes: this.#arena.copy(bytes) })
+      after = step.at(-1)?.key
+      if (step.length < REPACK_STEP) break
+      await new Promise<void>(resolve => setImmediate(resolve))
+    }
+    this.#repacking = false
+  }
+
+  #assertOpen(): void {
+    if (this.#closing !== undefined) throw new StorageError('Closed', 'the store is closed')
+  }
+
+  #assertWritable(): void {
+    this.#assertOpen()
+    if (this.#commits.failure !== undefined) throw this.#commits.failure
+  }
+
+  #assertReadable(revision: Revision): void {
+    this.#assertOpen()
+    if (revision > this.#revision) throw this.#futureError(revision)
+    if (revision < this.#compactedRevision)
+      throw new StorageError(
+        'Compacted',
+        `revision ${revision} is too old: history is kept from ${this.#compactedRevision} on`,
+      )
+  }
+
+  #futureError(revision: Revision): StorageError {
+    return new StorageError('Future', `revision ${revision} is greater than the newest, ${this.#revision}`)
+  }
+}
+
+function everyUnref(intervalMs: number, run: () => void): () => void {
+  const timer = setInterval(run, intervalMs)
+  timer.unref()
+  return () => clearInterval(timer)
+}

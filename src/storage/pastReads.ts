@@ -1,0 +1,59 @@
+/**
+ * Reads at an older revision: the current index, with the changes since then undone.
+ */
+import { compareKeys, keyText } from './keys.ts'
+import type { ObjectIndex } from './objectIndex.ts'
+import type { Key, ListOptions, Range, Stored, StoreEvent } from './store.ts'
+
+/** What each changed key was before its first change. */
+export class Undo {
+  readonly #was = new Map<string, { key: Key; stored: Stored | undefined }>()
+
+  /** Events in revision order. */
+  add(event: StoreEvent): void {
+    const id = keyText(event.key)
+    if (!this.#was.has(id)) this.#was.set(id, { key: event.key, stored: event.previous })
+  }
+
+  /** The changed keys behind `after`, in key order. */
+  behind(after: Key | undefined): { key: Key; stored: Stored | undefined }[] {
+    const changed = [...this.#was.values()].filter(c => after === undefined || compareKeys(c.key, after) > 0)
+    return changed.sort((a, b) => compareKeys(a.key, b.key))
+  }
+}
+
+/** A page of the index as it was before the changes of `undo`, all of which lie in `range`. Synchronous. */
+export function listAt(
+  index: ObjectIndex,
+  undo: Undo,
+  range: Range,
+  options: ListOptions,
+): { items: Stored[]; remaining: number } {
+  const { after, limit = Number.POSITIVE_INFINITY } = options
+  const changed = undo.behind(after)
+  let total = index.count(range, after)
+  for (const { key, stored } of changed) {
+    const was = stored === undefined ? 0 : 1
+    const is = index.get(key) === undefined ? 0 : 1
+    total += was - is
+  }
+  const items: Stored[] = []
+  let next = 0
+  const take = (stored: Stored | undefined): void => {
+    if (stored !== undefined && items.length < limit) items.push(stored)
+  }
+  if (limit > 0)
+    index.visit(range, after, stored => {
+      let order = -1
+      while (next < changed.length) {
+        order = compareKeys(stored.key, changed[next]!.key)
+        if (order <= 0) break
+        take(changed[next++]!.stored)
+      }
+      if (next < changed.length && order === 0) take(changed[next++]!.stored)
+      else take(stored)
+      return items.length < limit
+    })
+  while (next < changed.length && items.length < limit) take(changed[next++]!.stored)
+  return { items, remaining: total - items.length }
+}

@@ -1,0 +1,154 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { isStatusError } from '../../../src/apimachinery/errors.ts'
+import { isRecord } from '../../../src/apimachinery/object.ts'
+import { applyJsonPatch } from '../../../src/apimachinery/patch/jsonPatch.ts'
+import { equalJson } from '../../../src/apimachinery/patch/jsonValues.ts'
+
+const apply = (document: unknown, ...patch: unknown[]) => applyJsonPatch(document, patch)
+
+t.test('every operation does what RFC 6902 says', async t => {
+  t.strictSame(apply({ a: 1 }, { op: 'add', path: '/b', value: 2 }), { a: 1, b: 2 })
+  t.strictSame(apply([1, 3], { op: 'add', path: '/1', value: 2 }), [1, 2, 3])
+  t.strictSame(apply([1], { op: 'add', path: '/-', value: [2] }), [1, [2]])
+  t.strictSame(apply({ a: 1 }, { op: 'add', path: '', value: 7 }), 7)
+  t.strictSame(apply({ a: 1 }, { op: 'replace', path: '', value: { b: 1 } }), { b: 1 })
+  t.strictSame(apply({ a: [1, 2] }, { op: 'remove', path: '/a/0' }), { a: [2] })
+  t.strictSame(apply({ a: [1, 2] }, { op: 'replace', path: '/a/1', value: null }), { a: [1, null] })
+  t.strictSame(apply({ a: [1, 2, 3] }, { op: 'move', from: '/a/0', path: '/a/2' }), { a: [2, 3, 1] })
+  t.strictSame(apply({ a: { b: 1 } }, { op: 'move', from: '/a/b', path: '/a/c' }), { a: { c: 1 } })
+  t.strictSame(apply({ a: 1 }, { op: 'move', from: '/a', path: '/a' }), { a: 1 })
+  t.strictSame(apply({ a: { b: 1 } }, { op: 'copy', from: '/a', path: '/a/c' }), { a: { b: 1, c: { b: 1 } } })
+  t.strictSame(apply({ a: { b: 1 } }, { op: 'test', path: '/a', value: { b: 1 } }), { a: { b: 1 } })
+  t.strictSame(apply({ '': { '': 1 } }, { op: 'replace', path: '//', value: 2 }), { '': { '': 2 } })
+  t.strictSame(apply({ 'a/b': 1, 'm~n': 2, '~1': 3 }, { op: 'remove', path: '/a~1b' }, { op: 'remove', path: '/m~0n' }), {
+    '~1': 3,
+  })
+  t.strictSame(apply({ '~1': 3 }, { op: 'remove', path: '/~01' }), {})
+})
+
+t.test('a test of a missing member against null holds, as kube-apiserver has it', async t => {
+  t.strictSame(apply({ a: {} }, { op: 'test', path: '/a/b', value: null }), { a: {} })
+  t.throws(() => apply({}, { op: 'test', path: '/a/b', value: null }))
+})
+
+t.test('a patch that does not apply is answered 422 in the words of kube-apiserver, and changes nothing', async t => {
+  const failing: unknown[] = [
+    { op: 'test', path: '/spec/replicas', value: 5 },
+    { op: 'test', path: '/list/1', value: 1 },
+    { op: 'remove', path: '/spec/nope' },
+    { op: 'remove', path: '' },
+    { op: 'replace', path: '/spec/nope', value: 1 },
+    { op: 'replace', path: '/list/1', value: 1 },
+    { op: 'add', path: '/nope/x', value: 1 },
+    { op: 'add', path: '/list/2', value: 1 },
+    { op: 'add', path: '/list/x', value: 1 },
+    { op: 'add', path: '/list/01', value: 1 },
+    { op: 'add', path: '/spec/replicas/x', value: 1 },
+    { op: 'add', path: 'spec', value: 1 },
+    { op: 'move', from: '/spec', path: '/spec/below' },
+    { op: 'move', from: '/nope', path: '/x' },
+    { op: 'copy', path: '/x' },
+    { op: 'copy', from: '/spec/nope', path: '/x' },
+    { op: 'remove', path: '/constructor' },
+    { op: 'bogus', path: '/spec' },
+    { path: '/spec' },
+    { op: 'add' },
+  ]
+  for (const operation of failing) {
+    const document = { spec: { replicas: 2 }, list: [0] }
+    try {
+      apply(document, { op: 'add', path: '/first', value: 1 }, operation)
+      t.fail(`must not apply: ${JSON.stringify(operation)}`)
+    } catch (error) {
+      if (!isStatusError(error)) throw error
+      t.match(error.toStatus(), {
+        code: 422,
+        reason: 'Invalid',
+        message: 'the server rejected our request due to an error in our request',
+        details: {},
+      })
+    }
+    t.strictSame(document, { spec: { replicas: 2 }, list: [0] })
+  }
+})
+
+t.test('what is no JSON patch is a bad request', async t => {
+  t.throws(() => applyJsonPatch({}, { op: 'add' }), {
+    code: 400,
+    message: 'json: cannot unmarshal object into Go value of type jsonpatch.Patch',
+  })
+  t.throws(() => apply({}, 1), {
+    code: 400,
+    message: 'json: cannot unmarshal number into Go value of type jsonpatch.Operation',
+  })
+})
+
+t.test('a hostile patch can neither grow without bound nor reach a prototype', async t => {
+  const many = Array.from({ length: 10_001 }, () => ({ op: 'test', path: '', value: {} }))
+  t.throws(() => applyJsonPatch({}, many), {
+    code: 413,
+    message: 'Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001',
+  })
+  t.doesNotThrow(() => applyJsonPatch({}, many.slice(1)))
+
+  const doubling = Array.from({ length: 64 }, (_, i) => ({ op: 'copy', from: '', path: `/a${i}` }))
+  t.throws(() => applyJsonPatch({ a: 'x' }, doubling), { code: 422 })
+
+  const result = apply({}, { op: 'add', path: '/__proto__', value: { polluted: true } }) as Record<string, unknown>
+  t.equal(Object.hasOwn(result, '__proto__'), true)
+  t.equal(result.polluted, undefined)
+  t.throws(() => apply({}, { op: 'add', path: '/__proto__/polluted', value: true }), { code: 422 })
+  t.throws(() => apply({}, { op: 'add', path: '/constructor/prototype/polluted', value: true }), { code: 422 })
+  t.equal(({} as Record<string, unknown>).polluted, undefined)
+})
+
+t.test('the result shares nothing with document and patch', async t => {
+  const document = { a: { b: [1] } }
+  const value = { c: [1] }
+  const result = apply(document, { op: 'add', path: '/v', value }, { op: 'copy', from: '/a', path: '/d' }) as {
+    a: { b: number[] }
+    d: { b: number[] }
+    v: { c: number[] }
+  }
+  result.a.b.push(2)
+  result.v.c.push(2)
+  t.strictSame(result.d, { b: [1] })
+  t.strictSame(document, { a: { b: [1] } })
+  t.strictSame(value, { c: [1] })
+})
+
+t.test('the differences of any two documents, applied to one, give the other', async () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 3 }), fc.jsonValue({ maxDepth: 3 }), (before, after) => {
+      const frozen = JSON.stringify(before)
+      return equalJson(applyJsonPatch(before, diff(before, after, '')), after) && JSON.stringify(before) === frozen
+    }),
+    { numRuns: 300 },
+  )
+})
+
+function diff(before: unknown, after: unknown, path: string): unknown[] {
+  if (equalJson(before, after)) return [{ op: 'test', path, value: after }]
+  if (isRecord(before) && isRecord(after)) {
+    const at = (key: string) => `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    const removed = Object.keys(before).filter(key => !Object.hasOwn(after, key))
+    return [
+      ...removed.map(key => ({ op: 'remove', path: at(key) })),
+      ...Object.keys(after).flatMap(key =>
+        Object.hasOwn(before, key)
+          ? diff(before[key], after[key], at(key))
+          : [{ op: 'add', path: at(key), value: after[key] }],
+      ),
+    ]
+  }
+  if (Array.isArray(before) && Array.isArray(after)) {
+    const shared = Math.min(before.length, after.length)
+    return [
+      ...before.slice(shared).map(() => ({ op: 'remove', path: `${path}/${shared}` })),
+      ...Array.from({ length: shared }, (_, i) => diff(before[i], after[i], `${path}/${i}`)).flat(),
+      ...after.slice(shared).map(value => ({ op: 'add', path: `${path}/-`, value })),
+    ]
+  }
+  return [{ op: 'replace', path, value: after }]
+}

@@ -1,0 +1,34 @@
+import t from 'tap'
+import { aggregatedRules, hasAggregationRule } from '../../../src/apiserver/auth/aggregation.ts'
+import { role } from './support.ts'
+
+const rule = (name: string) => ({ apiGroups: [''], resources: [name], verbs: ['get'] })
+const gathers = (...labels: string[]) => ({
+  aggregationRule: { clusterRoleSelectors: labels.map(label => ({ matchLabels: { [label]: '1' } })) },
+})
+
+t.test('rules are gathered through other aggregated roles, each once, by role name', async t => {
+  const all = [
+    role('z', [rule('z'), rule('shared')], { labels: { a: '1' } }),
+    role('b', [rule('ignored')], { labels: { a: '1' }, ...gathers('b') }),
+    role('c', [rule('c'), rule('shared')], { labels: { b: '1' } }),
+    role('other', [rule('other')]),
+  ]
+  const top = role('top', [], gathers('a'))
+  t.same(aggregatedRules(top, [...all, top]), [rule('c'), rule('shared'), rule('z')])
+  t.ok(hasAggregationRule(top))
+  t.notOk(hasAggregationRule(all[0]))
+})
+
+t.test('roles that gather each other end', async t => {
+  const a = role('a', [], { labels: { a: '1' }, ...gathers('b') })
+  const b = role('b', [], { labels: { b: '1' }, ...gathers('a', 'x') })
+  const x = role('x', [rule('x')], { labels: { x: '1' } })
+  for (const one of [a, b]) t.same(aggregatedRules(one, [a, b, x]), [rule('x')])
+})
+
+t.test('a malformed selector selects nothing', async t => {
+  const expression = { matchExpressions: [{ key: 'a', operator: 'Maybe' }] }
+  const top = role('top', [], { aggregationRule: { clusterRoleSelectors: [expression] } })
+  t.same(aggregatedRules(top, [top, role('z', [rule('z')], { labels: { a: '1' } })]), [])
+})

@@ -1,0 +1,272 @@
+import t from 'tap'
+import { RbacAuthorizer } from '../../../src/apiserver/auth/rbac.ts'
+import type { UserInfo } from '../../../src/apiserver/auth/types.ts'
+import { StorageError, type Store } from '../../../src/storage/store.ts'
+import { openMemoryStore } from '../../../src/storage/memory/openMemoryStore.ts'
+import { binding, put, remove, role, settled } from './support.ts'
+
+const user = (name: string, ...groups: string[]): UserInfo => ({ name, groups: [...groups, 'system:authenticated'] })
+const account = (space: string): UserInfo => ({
+  name: 'system:serviceaccount:ns:sa',
+  groups: ['system:serviceaccounts', 'system:serviceaccounts:ns', 'system:authenticated'],
+  extra: { 'authentication.kubernetes.io/cluster-name': [space] },
+})
+const access = (who: string) => binding('access', 'ClusterRole:system:kcp:workspace:access', [who])
+const pods = (verbs: string[]) => ({ apiGroups: [''], resources: ['pods'], verbs })
+
+async function setup(t: Tap, options: { requireSpaceAccess?: boolean } = {}) {
+  const store = await openMemoryStore()
+  const authorizer = new RbacAuthorizer({ store, ...options })
+  t.teardown(async () => {
+    authorizer.close()
+    await store.close()
+  })
+  const may = (who: UserInfo, verb: string, resource: string, where: { space?: string; namespace?: string } = {}) => {
+    const [name = '', subresource = ''] = resource.split('/')
+    const asked = { group: '', version: 'v1', resource: name, subresource, namespace: where.namespace ?? '', name: '' }
+    return authorizer.authorize({ user: who, space: where.space ?? 's1', verb, resource: asked, path: '' })
+  }
+  return { store, authorizer, may }
+}
+type Tap = typeof t
+
+t.test('system:masters may everything, across spaces too, without a look at the store', async t => {
+  const authorizer = new RbacAuthorizer({ store: { revision: 0, list: t.fail, watch: t.fail } as unknown as Store })
+  const root = user('admin', 'system:masters')
+  t.same(await authorizer.authorize({ user: root, space: '*', verb: 'list', path: '/x' }), { allowed: true, reason: '' })
+  t.equal(await authorizer.mayAccessSpace(root, 's1'), true)
+})
+
+t.test('nobody else looks across spaces', async t => {
+  const { may, authorizer } = await setup(t)
+  t.equal((await may(user('ann'), 'list', 'pods', { space: '*' })).allowed, false)
+  t.equal(await authorizer.mayAccessSpace(account('s1'), '*'), false)
+})
+
+t.test('a space is closed until a user may access it', async t => {
+  const { store, may, authorizer } = await setup(t)
+  await put(store, 's1', role('reader', [pods(['list'])]), binding('b', 'ClusterRole:reader', ['User:ann']))
+  t.same(await may(user('ann'), 'list', 'pods'), { allowed: false, reason: 'no verb=access permission on /' })
+  t.equal(await authorizer.mayAccessSpace(user('ann'), 's1'), false)
+  await put(store, 's1', access('User:ann'))
+  await settled()
+  t.equal(await authorizer.mayAccessSpace(user('ann'), 's1'), true)
+  const reason = 'RBAC: allowed by ClusterRoleBinding "b" of ClusterRole "reader" to User "ann"'
+  t.same(await may(user('ann'), 'list', 'pods'), { allowed: true, reason })
+  t.equal((await may(user('ann'), 'list', 'pods', { space: 's2' })).allowed, false, 'other spaces stay closed')
+})
+
+t.test('the administrator of a space needs nothing beside cluster-admin', async t => {
+  const { store, may } = await setup(t)
+  await put(store, 's1', binding('workspace-admin', 'ClusterRole:cluster-admin', ['User:ann']))
+  t.ok((await may(user('ann'), 'delete', 'secrets', { namespace: 'x' })).allowed)
+  t.notOk((await may(user('bob'), 'get', 'secrets', { namespace: 'x' })).allowed)
+})
+
+t.test('ServiceAccounts enter their own space and are strangers elsewhere', async t => {
+  const { store, may, authorizer } = await setup(t)
+  for (const space of ['s1', 's2']) {
+    await put(store, space, binding('b', 'ClusterRole:cluster-admin', ['ServiceAccount:ns/sa'], 'ns'))
+  }
+  t.equal(await authorizer.mayAccessSpace(account('s1'), 's1'), true)
+  const own = await may(account('s1'), 'get', 'pods', { namespace: 'ns' })
+  t.equal(own.reason, 'RBAC: allowed by RoleBinding "b/ns" of ClusterRole "cluster-admin" to ServiceAccount "sa/ns"')
+  const foreign = await may(account('s1'), 'get', 'pods', { space: 's2', namespace: 'ns' })
+  t.same(foreign, { allowed: false, reason: 'no verb=access permission on /' })
+  await put(store, 's2', binding('guests', 'ClusterRole:cluster-admin', ['Group:system:cluster:s1']))
+  await settled()
+  t.ok((await may(account('s1'), 'get', 'pods', { space: 's2', namespace: 'ns' })).allowed, 'unless invited')
+})
+
+t.test('a user who was impersonated in one space has no power in another', async t => {
+  const { may } = await setup(t)
+  const confined = { ...user('x', 'system:masters'), extra: { 'authentication.kcp.io/scopes': ['cluster:s1'] } }
+  t.equal((await may(confined, 'get', 'pods')).allowed, true)
+  t.equal((await may(confined, 'get', 'pods', { space: 's2' })).allowed, false)
+  t.equal((await may(confined, 'list', 'pods', { space: '*' })).allowed, false)
+})
+
+t.test('namespaces, names, subresources and wildcards', async t => {
+  const { store, authorizer } = await setup(t, { requireSpaceAccess: false })
+  await put(
+    store,
+    's1',
+    role('r', [{ ...pods(['get', 'update']), resourceNames: ['one'] }, { ...pods(['get']), resources: ['*/scale'] }], {
+      namespace: 'a',
+    }),
+    binding('b', 'Role:r', ['Group:dev'], 'a'),
+    role('paths', [{ nonResourceURLs: ['/debug/*', '/x'], verbs: ['get'] }]),
+    binding('paths', 'ClusterRole:paths', ['Group:dev']),
+  )
+  const resource = { group: '', version: 'v1', resource: 'pods', subresource: '', namespace: 'a', name: 'one' }
+  const ask = async (verb: string, change: Partial<typeof resource>) => {
+    const asked = { user: user('u', 'dev'), space: 's1', verb, resource: { ...resource, ...change }, path: '' }
+    return (await authorizer.authorize(asked)).allowed
+  }
+  t.equal(await ask('get', {}), true)
+  t.equal(await ask('delete', {}), false)
+  t.equal(await ask('get', { name: 'two' }), false)
+  t.equal(await ask('get', { name: '' }), false)
+  t.equal(await ask('get', { namespace: 'b' }), false)
+  t.equal(await ask('get', { namespace: '' }), false)
+  t.equal(await ask('get', { group: 'apps' }), false)
+  t.equal(await ask('get', { subresource: 'log' }), false)
+  t.equal(await ask('get', { resource: 'deployments', subresource: 'scale', name: 'x' }), true)
+  const path = async (path: string, verb = 'get') =>
+    (await authorizer.authorize({ user: user('u', 'dev'), space: 's1', verb, path })).allowed
+  t.same(await Promise.all(['/debug/pprof', '/x', '/x/y', '/apis/apps/v1'].map(p => path(p))), [true, true, false, true])
+  t.equal(await path('/x', 'post'), false)
+})
+
+t.test('a change of a role or a binding counts at once', async t => {
+  const { store, may } = await setup(t, { requireSpaceAccess: false })
+  const ann = user('ann')
+  t.notOk((await may(ann, 'list', 'pods')).allowed)
+  const grant = binding('b', 'ClusterRole:reader', ['User:ann'])
+  await put(store, 's1', grant)
+  await settled()
+  const missing = 'clusterrole.rbac.authorization.k8s.io "reader" not found'
+  t.same(await may(ann, 'list', 'pods'), { allowed: false, reason: `RBAC: ${missing}` })
+  await put(store, 's1', role('reader', [pods(['list'])]))
+  await settled()
+  t.ok((await may(ann, 'list', 'pods')).allowed)
+  await put(store, 's1', role('reader', [pods(['get'])]))
+  await settled()
+  t.notOk((await may(ann, 'list', 'pods')).allowed)
+  t.ok((await may(ann, 'get', 'pods')).allowed)
+  await remove(store, 's1', grant)
+  await settled()
+  t.notOk((await may(ann, 'get', 'pods')).allowed)
+})
+
+t.test('a change while an index is being built is not lost', async t => {
+  const { store } = await setup(t)
+  let release: () => void = () => {}
+  const gate = new Promise<void>(resolve => {
+    release = resolve
+  })
+  const slow: Pick<Store, 'list' | 'watch' | 'revision'> = {
+    get revision() {
+      return store.revision
+    },
+    watch: (range, options) => store.watch(range, options),
+    list: async (range, options) => {
+      const page = await store.list(range, options)
+      await gate
+      return page
+    },
+  }
+  const authorizer = new RbacAuthorizer({ store: slow, requireSpaceAccess: false })
+  t.teardown(() => authorizer.close())
+  const resource = { group: '', version: 'v1', resource: 'pods', subresource: '', namespace: '', name: '' }
+  const ask = () => authorizer.authorize({ user: user('ann'), space: 's1', verb: 'list', resource, path: '' })
+  const before = ask()
+  await settled()
+  await put(store, 's1', binding('b', 'ClusterRole:view', ['User:ann']))
+  await settled()
+  release()
+  await before
+  t.equal((await ask()).allowed, true)
+})
+
+t.test('after a watch broke off nothing outdated is answered', async t => {
+  const { store } = await setup(t)
+  const warnings: string[] = []
+  let breakOff: () => void = () => {}
+  const broken = new Promise<void>(resolve => {
+    breakOff = resolve
+  })
+  let watches = 0
+  const flaky: Pick<Store, 'list' | 'watch' | 'revision'> = {
+    get revision() {
+      return store.revision
+    },
+    list: (range, options) => store.list(range, options),
+    async *watch(range, options) {
+      watches++
+      if (watches > 4) return yield* store.watch(range, options)
+      await broken
+      throw new StorageError('SlowWatcher', 'too slow')
+    },
+  }
+  const log = { warn: (_: object, message: string) => void warnings.push(message) }
+  const authorizer = new RbacAuthorizer({ store: flaky, requireSpaceAccess: false, log })
+  t.teardown(() => authorizer.close())
+  const ask = async () => (await authorizer.rulesFor(user('ann'), 's1', '')).rules.length
+  const before = await ask()
+  await put(store, 's1', binding('b', 'ClusterRole:view', ['User:ann']))
+  breakOff()
+  await settled()
+  t.ok((await ask()) > before)
+  t.equal(warnings.length, 4)
+  await remove(store, 's1', binding('b', '', []))
+  await settled()
+  t.equal(await ask(), before, 'the new watches work')
+})
+
+t.test('view, edit and admin gather the roles that say so, in their own space', async t => {
+  const { store, may, authorizer } = await setup(t, { requireSpaceAccess: false })
+  const labels = { 'rbac.authorization.k8s.io/aggregate-to-view': 'true' }
+  await put(store, 's1', role('crontabs', [{ ...pods(['get']), resources: ['crontabs'] }], { labels }))
+  for (const space of ['s1', 's2']) await put(store, space, binding('b', 'ClusterRole:admin', ['User:ann'], 'ns'))
+  t.ok((await may(user('ann'), 'get', 'crontabs', { namespace: 'ns' })).allowed, 'admin holds edit holds view')
+  t.notOk((await may(user('ann'), 'get', 'crontabs', { namespace: 'ns', space: 's2' })).allowed)
+  t.notOk((await may(user('ann'), 'get', 'crontabs')).allowed)
+  const view = await authorizer.roleRules({ kind: 'ClusterRole', name: 'view' }, 's1', '')
+  t.ok(view.some(rule => rule.resources?.includes('crontabs')))
+  t.notOk(view.some(rule => rule.resources?.includes('secrets')), 'view does not read secrets')
+})
+
+t.test('everybody may enter root, see its workspaces and discover its API', async t => {
+  const { authorizer } = await setup(t)
+  t.equal(await authorizer.mayAccessSpace(user('ann'), 'root'), true)
+  const resource = { group: 'tenancy.kcp.io', version: 'v1alpha1', resource: 'workspaces', subresource: '', namespace: '' }
+  const ask = async (verb: string) =>
+    (
+      await authorizer.authorize({
+        user: user('ann'),
+        space: 'root',
+        verb,
+        resource: { ...resource, name: 'x' },
+        path: '',
+      })
+    ).allowed
+  t.equal(await ask('get'), true)
+  t.equal(await ask('delete'), false)
+  const discovery = await authorizer.authorize({ user: user('ann'), space: 'root', verb: 'get', path: '/openapi/v3' })
+  t.match(discovery, { allowed: true, reason: /"system:discovery" to Group "system:authenticated"/ })
+})
+
+t.test('rules of a user, for kubectl auth can-i --list', async t => {
+  const { store, authorizer } = await setup(t, { requireSpaceAccess: false })
+  await put(
+    store,
+    's1',
+    role('r', [pods(['list'])], { namespace: 'ns' }),
+    binding('b', 'Role:r', ['User:ann'], 'ns'),
+    binding('c', 'Role:nope', ['User:ann', 'Group:system:authenticated'], 'ns'),
+  )
+  const granted = await authorizer.rulesFor(user('ann'), 's1', 'ns')
+  t.same(granted.rules.at(-1), pods(['list']))
+  t.same(granted.errors, ['role.rbac.authorization.k8s.io "nope" not found'])
+  t.notOk((await authorizer.rulesFor(user('ann'), 's1', 'other')).rules.some(rule => rule.verbs.includes('list')))
+})
+
+t.test('a store that fails is reported, then asked again', async t => {
+  const { store } = await setup(t)
+  let fail = true
+  const authorizer = new RbacAuthorizer({
+    store: {
+      revision: 0,
+      watch: (range, options) => store.watch(range, options),
+      list: async (range, options) => {
+        if (fail) throw new Error('disk')
+        return store.list(range, options)
+      },
+    },
+  })
+  t.teardown(() => authorizer.close())
+  await t.rejects(authorizer.mayAccessSpace(user('ann'), 'root'), { message: 'disk' })
+  fail = false
+  t.equal(await authorizer.mayAccessSpace(user('ann'), 'root'), true)
+})

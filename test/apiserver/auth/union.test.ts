@@ -1,0 +1,92 @@
+import { X509Certificate } from 'node:crypto'
+import t from 'tap'
+import { statusError } from '../../../src/apimachinery/errors.ts'
+import type { Authentication, Authenticator, Credentials } from '../../../src/apiserver/auth/types.ts'
+import { UnionAuthenticator } from '../../../src/apiserver/auth/union.ts'
+import { issueCa } from '../../../src/apiserver/pki/issue.ts'
+
+class Recorder implements Authenticator {
+  readonly asked: string[] = []
+  answer: (credentials: Credentials) => Authentication | undefined = () => undefined
+
+  async authenticate(credentials: Credentials): Promise<Authentication | undefined> {
+    this.asked.push(credentials.token ?? 'certificate')
+    return this.answer(credentials)
+  }
+}
+const user = (name: string): Authentication => ({ user: { name, groups: [] } })
+
+t.test('a good token is asked about once in its time, also by requests at the same time', async t => {
+  let now = 0
+  const backend = new Recorder()
+  backend.answer = () => user('ann')
+  const union = new UnionAuthenticator({ authenticators: [backend], clock: () => now })
+  await Promise.all([union.authenticate({ token: 'a' }), union.authenticate({ token: 'a' })])
+  now = 9_999
+  t.equal((await union.authenticate({ token: 'a' }))?.user.name, 'ann')
+  t.same(backend.asked, ['a'])
+  backend.answer = () => undefined
+  now = 10_000
+  await t.rejects(union.authenticate({ token: 'a' }), { reason: 'Unauthorized' }, 'a revoked token stops working')
+})
+
+t.test('a bad token becomes good a second later at most', async t => {
+  let now = 0
+  const backend = new Recorder()
+  const union = new UnionAuthenticator({ authenticators: [backend], clock: () => now, failureTtlMs: 60_000 })
+  await t.rejects(union.authenticate({ token: 'a' }), { reason: 'Unauthorized' })
+  backend.answer = () => user('ann')
+  await t.rejects(union.authenticate({ token: 'a' }))
+  now = 1000
+  t.equal((await union.authenticate({ token: 'a' }))?.user.name, 'ann')
+})
+
+t.test('a failure to find out is not remembered', async t => {
+  const backend = new Recorder()
+  backend.answer = () => {
+    throw new Error('store closed')
+  }
+  const union = new UnionAuthenticator({ authenticators: [backend], clock: () => 0 })
+  await t.rejects(union.authenticate({ token: 'a' }), { message: 'store closed' })
+  backend.answer = () => user('ann')
+  t.ok(await union.authenticate({ token: 'a' }))
+})
+
+t.test('memory is bounded and keeps what is in use', async t => {
+  const backend = new Recorder()
+  backend.answer = () => user('x')
+  const union = new UnionAuthenticator({ authenticators: [backend], clock: () => 0, maxEntries: 2 })
+  for (const token of ['a', 'b', 'a', 'c', 'a', 'b']) await union.authenticate({ token })
+  t.same(backend.asked, ['a', 'b', 'c', 'b'])
+})
+
+t.test('the same token for another audience is another question', async t => {
+  const backend = new Recorder()
+  backend.answer = ({ audiences }) => (audiences ? undefined : user('x'))
+  const union = new UnionAuthenticator({ authenticators: [backend], clock: () => 0 })
+  t.ok(await union.authenticate({ token: 'a' }))
+  await t.rejects(union.authenticate({ token: 'a', audiences: ['vault'] }))
+})
+
+t.test('authenticators are asked in order; the first that refuses ends it', async t => {
+  const [first, second] = [new Recorder(), new Recorder()]
+  first.answer = ({ token }) => {
+    if (token === 'mine-but-bad') throw statusError.unauthorized()
+    return undefined
+  }
+  second.answer = () => user('second')
+  const union = new UnionAuthenticator({ authenticators: [first, second], clock: () => 0 })
+  t.equal((await union.authenticate({ token: 'other' }))?.user.name, 'second')
+  await t.rejects(union.authenticate({ token: 'mine-but-bad' }))
+  t.same(second.asked, ['other'])
+})
+
+t.test('a certificate goes before a token; without either there is nobody', async t => {
+  const { certPem } = await issueCa({ commonName: 'x', nowMs: Date.now(), days: 1 })
+  const backend = new Recorder()
+  backend.answer = ({ certificate }) => user(certificate ? 'by certificate' : 'by token')
+  const union = new UnionAuthenticator({ authenticators: [backend] })
+  const both = { certificate: new X509Certificate(certPem), token: 'a' }
+  t.equal((await union.authenticate(both))?.user.name, 'by certificate')
+  t.equal(await union.authenticate({}), undefined)
+})

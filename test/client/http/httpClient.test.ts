@@ -1,0 +1,345 @@
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Test } from 'tap'
+import t from 'tap'
+import type { StreamBatch, WatchEvent } from '../../../src/client/client.ts'
+import { DiscoveryError } from '../../../src/client/discoveryError.ts'
+import { type HttpClientOptions, httpClient, httpSpaceClient } from '../../../src/client/http/httpClient.ts'
+
+const CONFIG_MAPS = { group: '', version: 'v1', resource: 'configmaps' }
+const DEPLOYMENTS = { group: 'apps', version: 'v1', resource: 'deployments' }
+
+interface Seen {
+  line: string
+  headers: http.IncomingHttpHeaders
+  body: string
+}
+
+/** A server that answers as scripted, and what it was asked. */
+async function scripted(t: Test, answer: (seen: Seen, response: http.ServerResponse) => void) {
+  const seen: Seen[] = []
+  const server = http.createServer(async (request, response) => {
+    let body = ''
+    for await (const chunk of request) body += chunk
+    const one = { line: `${request.method} ${request.url}`, headers: request.headers, body }
+    seen.push(one)
+    answer(one, response)
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const clients: { close(): void }[] = []
+  t.teardown(() => {
+    for (const client of clients) client.close()
+    server.closeAllConnections()
+    server.close()
+  })
+  const client = (options: Partial<HttpClientOptions> = {}) => {
+    const made = httpClient({ server: url, ...options })
+    clients.push(made)
+    return made
+  }
+  return { seen, url, client, server }
+}
+
+const json = (response: http.ServerResponse, code: number, body: unknown, headers: http.OutgoingHttpHeaders = {}) =>
+  response.writeHead(code, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+
+const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'n', resourceVersion: '7' } }
+const status = (code: number, reason: string) => ({
+  kind: 'Status',
+  apiVersion: 'v1',
+  status: 'Failure',
+  code,
+  reason,
+  message: reason,
+})
+
+t.test('requests are those of the Kubernetes API below the space', async t => {
+  const { seen, client, url } = await scripted(t, (_, response) => json(response, 200, object))
+  const space = client({ token: async () => 'secret', userAgent: 'me' }).in('root:a')
+  await space.get(CONFIG_MAPS, { namespace: 'n', name: 'a' })
+  await space.create(CONFIG_MAPS, object, { fieldManager: 'm' })
+  await space.update(DEPLOYMENTS, object, { subresource: 'status' })
+  await space.patch(DEPLOYMENTS, { namespace: 'n', name: 'a' }, 'apply', { x: 1 }, { fieldManager: 'm', force: true })
+  await space.delete(CONFIG_MAPS, { name: 'a' }, { propagationPolicy: 'Orphan', preconditions: { uid: 'u' } })
+  await space.create(CONFIG_MAPS, object, { subresource: 'token' })
+  const plain = httpSpaceClient({ server: `${url}/prefix/` })
+  await plain.get(CONFIG_MAPS, { name: 'a' })
+  plain.close()
+  t.strictSame(
+    seen.map(s => s.line),
+    [
+      'GET /clusters/root:a/api/v1/namespaces/n/configmaps/a',
+      'POST /clusters/root:a/api/v1/namespaces/n/configmaps?fieldManager=m',
+      'PUT /clusters/root:a/apis/apps/v1/namespaces/n/deployments/a/status',
+      'PATCH /clusters/root:a/apis/apps/v1/namespaces/n/deployments/a?fieldManager=m&force=true',
+      'DELETE /clusters/root:a/api/v1/configmaps/a',
+      'POST /clusters/root:a/api/v1/namespaces/n/configmaps/a/token',
+      'GET /prefix/api/v1/configmaps/a',
+    ],
+  )
+  t.equal(seen[0]!.headers.authorization, 'Bearer secret')
+  t.equal(seen[0]!.headers['user-agent'], 'me')
+  t.equal(seen[3]!.headers['content-type'], 'application/apply-patch+yaml')
+  t.match(JSON.parse(seen[4]!.body), {
+    kind: 'DeleteOptions',
+    propagationPolicy: 'Orphan',
+    preconditions: { uid: 'u' },
+  })
+})
+
+t.test('a list tells its version, its continuation and the kind of its items', async t => {
+  const { seen, client } = await scripted(t, (_, response) =>
+    json(response, 200, {
+      kind: 'ConfigMapList',
+      apiVersion: 'v1',
+      metadata: { resourceVersion: '9', continue: 'more' },
+      items: [{ metadata: { name: 'a' } }],
+    }),
+  )
+  const list = await client().in('*').list(CONFIG_MAPS, { labelSelector: 'a in (b)', limit: 1, continue: 'c' })
+  t.strictSame(list, {
+    items: [{ metadata: { name: 'a' }, kind: 'ConfigMap', apiVersion: 'v1' }],
+    resourceVersion: '9',
+    continue: 'more',
+  })
+  t.equal(seen[0]!.line, 'GET /clusters/*/api/v1/configmaps?labelSelector=a+in+%28b%29&limit=1&continue=c')
+})
+
+t.test('errors are Status errors, whatever the body; a dead server is ServiceUnavailable', async t => {
+  const bodies: [number, string][] = [
+    [409, JSON.stringify({ ...status(409, 'AlreadyExists'), details: { name: 'a' } })],
+    [502, 'bad gateway'],
+    [404, ''],
+  ]
+  const { client, server } = await scripted(t, (_, response) => {
+    const [code, body] = bodies.shift()!
+    response.writeHead(code).end(body)
+  })
+  const space = client().in('s')
+  await t.rejects(space.create(CONFIG_MAPS, object), {
+    name: 'StatusError',
+    reason: 'AlreadyExists',
+    code: 409,
+    details: { name: 'a' },
+  })
+  await t.rejects(space.get(CONFIG_MAPS, { name: 'a' }), {
+    name: 'StatusError',
+    reason: 'InternalError',
+    message: 'bad gateway',
+  })
+  await t.rejects(space.get(CONFIG_MAPS, { name: 'a' }), { name: 'StatusError', reason: 'NotFound' })
+  server.closeAllConnections()
+  await new Promise(resolve => server.close(resolve))
+  await t.rejects(space.get(CONFIG_MAPS, { name: 'a' }), { name: 'StatusError', reason: 'ServiceUnavailable' })
+})
+
+t.test('Retry-After is heeded: 429 for every method, 503 only where repeating is harmless', async t => {
+  let refusals = 2
+  let code = 429
+  const { seen, client } = await scripted(t, (_, response) => {
+    if (refusals-- > 0) json(response, code, status(code, 'TooManyRequests'), { 'retry-after': '0' })
+    else json(response, 200, object)
+  })
+  const space = client().in('s')
+  await space.create(CONFIG_MAPS, object)
+  t.equal(seen.length, 3)
+  code = 503
+  refusals = 1
+  await space.get(CONFIG_MAPS, { name: 'a' })
+  t.equal(seen.length, 5)
+  refusals = 1
+  await t.rejects(space.create(CONFIG_MAPS, object), { code: 429 })
+  t.equal(seen.length, 6)
+  refusals = 100
+  await t.rejects(space.get(CONFIG_MAPS, { name: 'a' }), { code: 429 })
+  t.equal(seen.length, 11, 'not for ever')
+})
+
+t.test('a watch gives events and bookmarks, and ends with the error that the server tells', async t => {
+  const { seen, client } = await scripted(t, (_, response) => {
+    response.writeHead(200)
+    const lines = [
+      { type: 'ADDED', object },
+      { type: 'BOOKMARK', object: { kind: 'ConfigMap', metadata: { resourceVersion: '8' } } },
+      { type: 'ERROR', object: status(410, 'Expired') },
+    ]
+    response.end(lines.map(line => `${JSON.stringify(line)}\n`).join(''))
+  })
+  const { signal } = new AbortController()
+  const events: WatchEvent[] = []
+  const read = async () => {
+    for await (const batch of client().in('s').watch(CONFIG_MAPS, { resourceVersion: '6', namespace: 'n', signal })) {
+      events.push(...batch)
+    }
+  }
+  await t.rejects(read(), { name: 'StatusError', reason: 'Expired', code: 410 })
+  t.strictSame(events, [
+    { type: 'ADDED', object },
+    { type: 'BOOKMARK', resourceVersion: '8' },
+  ])
+  t.equal(
+    seen[0]!.line,
+    'GET /clusters/s/api/v1/namespaces/n/configmaps?watch=1&allowWatchBookmarks=true&resourceVersion=6',
+  )
+})
+
+t.test('a watch ends quietly with its signal or with the server, loudly when it breaks or falls silent', async t => {
+  const answers: ((response: http.ServerResponse) => void)[] = []
+  const { client } = await scripted(t, (_, response) => {
+    response.writeHead(200).write(`${JSON.stringify({ type: 'ADDED', object })}\n`)
+    answers.shift()!(response)
+  })
+  const follow = async (idleMs: number, stop = new AbortController()) => {
+    const space = client({ watchIdleMs: idleMs }).in('s')
+    let count = 0
+    for await (const batch of space.watch(CONFIG_MAPS, { resourceVersion: '1', signal: stop.signal })) {
+      count += batch.length
+      if (answers.length === 3) stop.abort()
+    }
+    return count
+  }
+  answers.push(
+    () => {},
+    response => response.end(),
+    response => setImmediate(() => response.destroy()),
+    () => {},
+  )
+  t.equal(await follow(10_000), 1, 'aborted')
+  t.equal(await follow(10_000), 1, 'ended by the server')
+  await t.rejects(follow(10_000), { name: 'StatusError', reason: 'ServiceUnavailable' }, 'broken off')
+  await t.rejects(follow(30), { name: 'StatusError', reason: 'ServiceUnavailable', message: /no word/ }, 'silent')
+})
+
+t.test('a space stream gives lazily parsed events, cursors and the end of the snapshot', async t => {
+  const deployment = { metadata: { name: 'd', namespace: 'n', annotations: { note: ',"object":' } } }
+  const { seen, client } = await scripted(t, (_, response) => {
+    const event = { type: 'ADDED', space: 'x', group: 'apps', version: 'v1', resource: 'deployments', revision: 3 }
+    const lines = [
+      { ...event, object: deployment },
+      { type: 'BOOKMARK', revision: 5, synced: true },
+      { ...event, type: 'DELETED', revision: 6, namespace: 'n', name: 'e', object: {} },
+      { type: 'BOOKMARK', revision: 9 },
+    ]
+    response.writeHead(200).end(lines.map(line => `${JSON.stringify(line)}\n`).join(''))
+  })
+  const batches: StreamBatch[] = []
+  const resources = [DEPLOYMENTS, CONFIG_MAPS]
+  const { signal } = new AbortController()
+  for await (const batch of client().stream({ space: '*', resources, after: 2, signal })) batches.push(batch)
+  t.equal(seen[0]!.line, 'GET /services/stream/clusters/*?resourceVersion=2&resources=deployments.apps%2Cconfigmaps')
+  t.strictSame(
+    batches.map(b => [b.events.length, b.revision, b.synced]),
+    [
+      [1, 3, false],
+      [0, 5, true],
+      [1, 6, false],
+      [0, 9, false],
+    ],
+  )
+  const [added] = batches[0]!.events
+  const [deleted] = batches[2]!.events
+  t.match(added, { type: 'ADDED', space: 'x', resource: DEPLOYMENTS, namespace: 'n', name: 'd', revision: 3 })
+  t.strictSame(added!.object, deployment)
+  t.equal(added!.object, added!.object, 'parsed once')
+  t.ok(added!.mentions('"annotations"'))
+  t.notOk(added!.mentions('"revision"'), 'the header is not part of the object')
+  t.match(deleted, { type: 'DELETED', namespace: 'n', name: 'e' })
+})
+
+t.test('an expired cursor is told as such, as an answer and within the stream', async t => {
+  let inside = false
+  const { client } = await scripted(t, (_, response) => {
+    if (!inside) json(response, 410, status(410, 'Expired'))
+    else response.writeHead(200).end(`${JSON.stringify({ type: 'ERROR', object: status(410, 'Expired') })}\n`)
+  })
+  for (inside of [false, true]) {
+    const read = async () => {
+      for await (const _ of client().stream({ space: '*', after: 1, signal: new AbortController().signal })) t.fail()
+    }
+    await t.rejects(read(), { name: 'StatusError', reason: 'Expired' })
+  }
+})
+
+t.test('discovery: aggregated and classic say the same, a failed group is never an empty one', async t => {
+  const resource = (name: string, kind: string, verbs: string[]) => ({ name, kind, namespaced: true, verbs })
+  const classic: Record<string, unknown> = {
+    '/api': { kind: 'APIVersions', versions: ['v1'] },
+    '/api/v1': { resources: [resource('pods', 'Pod', ['get']), resource('pods/status', 'Pod', ['get'])] },
+    '/apis': {
+      kind: 'APIGroupList',
+      groups: [
+        {
+          name: 'g',
+          versions: [{ groupVersion: 'g/v1beta1' }, { groupVersion: 'g/v1' }],
+          preferredVersion: { groupVersion: 'g/v1' },
+        },
+        { name: 'bad', versions: [{ groupVersion: 'bad/v1' }] },
+      ],
+    },
+    '/apis/g/v1': { resources: [resource('as', 'A', ['list'])] },
+    '/apis/g/v1beta1': { resources: [resource('as', 'A', ['list']), resource('bs', 'B', ['list'])] },
+  }
+  const entry = (plural: string, kind: string, verbs: string[], subresources?: object[]) => ({
+    resource: plural,
+    responseKind: { group: '', version: '', kind },
+    scope: 'Namespaced',
+    verbs,
+    subresources,
+  })
+  const aggregated: Record<string, unknown> = {
+    '/api': {
+      kind: 'APIGroupDiscoveryList',
+      items: [
+        { versions: [{ version: 'v1', resources: [entry('pods', 'Pod', ['get'], [{ subresource: 'status' }])] }] },
+      ],
+    },
+    '/apis': {
+      kind: 'APIGroupDiscoveryList',
+      items: [
+        {
+          metadata: { name: 'g' },
+          versions: [
+            { version: 'v1', resources: [entry('as', 'A', ['list'])], freshness: 'Current' },
+            { version: 'v1beta1', resources: [entry('as', 'A', ['list']), entry('bs', 'B', ['list'])] },
+          ],
+        },
+        { metadata: { name: 'bad' }, versions: [{ version: 'v1', resources: [], freshness: 'Stale' }] },
+      ],
+    },
+  }
+  for (const documents of [classic, aggregated]) {
+    const { client } = await scripted(t, ({ line }, response) => {
+      const path = line.replace('GET /clusters/s', '')
+      if (documents[path]) json(response, 200, documents[path])
+      else json(response, 503, status(503, 'ServiceUnavailable'))
+    })
+    const error = await client()
+      .in('s')
+      .discover()
+      .catch(thrown => thrown)
+    t.ok(error instanceof DiscoveryError)
+    t.match(error.failed, [{ group: 'bad', version: 'v1' }])
+    t.strictSame(error.resources, [
+      {
+        group: '',
+        version: 'v1',
+        resource: 'pods',
+        kind: 'Pod',
+        namespaced: true,
+        verbs: ['get'],
+        subresources: ['status'],
+      },
+      { group: 'g', version: 'v1', resource: 'as', kind: 'A', namespaced: true, verbs: ['list'], subresources: [] },
+      {
+        group: 'g',
+        version: 'v1beta1',
+        resource: 'bs',
+        kind: 'B',
+        namespaced: true,
+        verbs: ['list'],
+        subresources: [],
+      },
+    ])
+  }
+})

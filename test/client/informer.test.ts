@@ -1,0 +1,166 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { StatusError } from '../../src/apimachinery/errors.ts'
+import type { KubeObject } from '../../src/apimachinery/object.ts'
+import { type CacheChange, Informer } from '../../src/client/informer.ts'
+import { hastyClock, until } from './support/fakeClock.ts'
+import { brokenConnection, FakeServer, KINDS } from './support/fakeServer.ts'
+
+const configMap = (name: string, value = ''): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace: 'n' },
+  data: { value },
+})
+
+function follow(server: FakeServer, pageSize = 2) {
+  const stop = new AbortController()
+  const client = server.in('s')
+  const informer = new Informer({ client, resource: KINDS.configmaps, pageSize, clock: hastyClock, random: () => 0 })
+  const changes: CacheChange[] = []
+  informer.subscribe(change => changes.push(change))
+  const run = informer.run(stop.signal)
+  const told = () => changes.map(c => `${c.type} ${c.object.metadata.name}`)
+  const end = async () => {
+    stop.abort()
+    await run
+  }
+  return { informer, told, stop: end }
+}
+
+t.test('the cache holds what exists and follows what happens', async t => {
+  const server = new FakeServer()
+  const client = server.in('s')
+  for (const name of ['a', 'b', 'c']) await client.create(KINDS.configmaps, configMap(name))
+  const { informer, told, stop } = follow(server)
+  await informer.synced
+  t.equal(informer.size, 3, 'all pages of the list')
+  const a = await client.get(KINDS.configmaps, { namespace: 'n', name: 'a' })
+  await client.update(KINDS.configmaps, { ...a, data: { value: 'new' } })
+  await client.delete(KINDS.configmaps, { namespace: 'n', name: 'b' })
+  await until(() => told().length === 5, 'update and delete')
+  t.strictSame(told(), ['apply a', 'apply b', 'apply c', 'apply a', 'delete b'])
+  t.strictSame(informer.get({ namespace: 'n', name: 'a' })?.data, { value: 'new' })
+  t.equal(informer.get({ namespace: 'n', name: 'b' }), undefined)
+  t.equal(informer.list('n').length, 2)
+  await stop()
+})
+
+t.test('a broken watch resumes where it was, without a new list', async t => {
+  const server = new FakeServer()
+  const client = server.in('s')
+  await client.create(KINDS.configmaps, configMap('a'))
+  const { informer, told, stop } = follow(server)
+  await informer.synced
+  let broken = false
+  server.hook = verb => {
+    if (verb !== 'deliver' || broken) return
+    broken = true
+    throw brokenConnection()
+  }
+  await client.create(KINDS.configmaps, configMap('b'))
+  await until(() => told().length === 2, 'b arrives')
+  t.strictSame(told(), ['apply a', 'apply b'])
+  t.equal(server.requests.filter(r => r.startsWith('list')).length, 1)
+  await stop()
+})
+
+t.test('after Expired the cache is replaced in one step and what vanished meanwhile is told', async t => {
+  const server = new FakeServer()
+  const client = server.in('s')
+  for (const name of ['a', 'b']) await client.create(KINDS.configmaps, configMap(name))
+  const { informer, told, stop } = follow(server)
+  await informer.synced
+  let down = true
+  server.hook = verb => {
+    if (down && (verb === 'deliver' || verb === 'watch' || verb === 'list')) throw brokenConnection()
+  }
+  await client.delete(KINDS.configmaps, { namespace: 'n', name: 'a' })
+  await client.create(KINDS.configmaps, configMap('c'))
+  server.compact()
+  down = false
+  await until(() => told().length === 4, 'the new list')
+  t.strictSame(told(), ['apply a', 'apply b', 'delete a', 'apply c'], 'b did not change and is not told again')
+  t.strictSame(
+    informer
+      .list()
+      .map(o => o.metadata.name)
+      .sort(),
+    ['b', 'c'],
+  )
+  await stop()
+})
+
+t.test('failed lists, whatever the error, delete nothing', async t => {
+  for (const reason of ['NotFound', 'Forbidden', 'ServiceUnavailable', 'Expired', 'InternalError'] as const) {
+    const server = new FakeServer()
+    const client = server.in('s')
+    for (const name of ['a', 'b', 'c']) await client.create(KINDS.configmaps, configMap(name))
+    const { informer, told, stop } = follow(server)
+    await informer.synced
+    let failures = 0
+    server.hook = (verb, _space, _resource, name) => {
+      if (verb === 'deliver' || verb === 'watch') throw new StatusError('Expired', 'too old')
+      // the first page arrives, the second and the fall-back list do not
+      if (verb === 'list' && (name !== '' || reason !== 'ServiceUnavailable' || failures > 3)) {
+        failures++
+        throw new StatusError(reason, 'no list')
+      }
+    }
+    server.poke()
+    await until(() => failures > 5, 'several failed lists')
+    t.equal(informer.size, 3, reason)
+    t.equal(told().length, 3)
+    await stop()
+  }
+})
+
+t.test('connections may break at any point: the cache ends up as the server is', async t => {
+  const step = fc.oneof(
+    fc.record({ do: fc.constant('put' as const), name: fc.constantFrom('a', 'b', 'c', 'd') }),
+    fc.record({ do: fc.constant('delete' as const), name: fc.constantFrom('a', 'b', 'c', 'd') }),
+    fc.record({ do: fc.constantFrom('turn' as const, 'compact' as const, 'poke' as const), name: fc.constant('') }),
+  )
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, { maxLength: 30 }),
+      fc.array(fc.nat(3), { maxLength: 40 }),
+      async (steps, faults) => {
+        const server = new FakeServer()
+        const client = server.in('s')
+        const script = [...faults]
+        server.hook = verb => {
+          if (!['deliver', 'watch', 'list'].includes(verb)) return
+          if (script.shift() === 1) throw brokenConnection()
+        }
+        const { informer, stop } = follow(server, 1)
+        const mirror = new Map<string, unknown>()
+        informer.subscribe(change => {
+          if (change.type === 'delete') mirror.delete(change.object.metadata.name!)
+          else mirror.set(change.object.metadata.name!, change.object.metadata.resourceVersion)
+        })
+        for (const [index, { do: what, name }] of steps.entries()) {
+          const exists = server.names('s', KINDS.configmaps).includes(name)
+          if (what === 'put' && exists) {
+            const body = { data: { value: String(index) } }
+            await client.patch(KINDS.configmaps, { namespace: 'n', name }, 'merge', body)
+          } else if (what === 'put') await client.create(KINDS.configmaps, configMap(name))
+          else if (what === 'delete' && exists) await client.delete(KINDS.configmaps, { namespace: 'n', name })
+          else if (what === 'compact') server.compact()
+          else if (what === 'poke') server.poke()
+          await new Promise(resolve => setImmediate(resolve))
+        }
+        server.hook = () => {}
+        await client.create(KINDS.configmaps, configMap('last'))
+        await until(() => informer.get({ namespace: 'n', name: 'last' }) !== undefined, 'the last object arrives')
+        const { items } = await client.list(KINDS.configmaps)
+        const truth = items.map(o => [o.metadata.name, o.metadata.resourceVersion]).sort()
+        const cached = informer.list().map(o => [o.metadata.name, o.metadata.resourceVersion])
+        await stop()
+        t.strictSame(cached.sort(), truth)
+        t.strictSame([...mirror].sort(), truth, 'and so does who only listened')
+      },
+    ),
+    { numRuns: 60 },
+  )
+})

@@ -1,0 +1,126 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { silentLogger } from '../../src/client/logger.ts'
+import { type StreamHandler, StreamSource } from '../../src/client/streamSource.ts'
+import { hastyClock, until } from './support/fakeClock.ts'
+import { brokenConnection, FakeServer, KINDS } from './support/fakeServer.ts'
+
+const object = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'n' } })
+
+function follow(server: FakeServer, handler: StreamHandler, logger = silentLogger) {
+  const stop = new AbortController()
+  const common = { clock: hastyClock, random: () => 0, logger }
+  const source = new StreamSource({ client: server, space: '*', resources: [KINDS.configmaps], handler, ...common })
+  const run = source.run(stop.signal)
+  const end = async () => {
+    stop.abort()
+    await run
+  }
+  return { source, stop: end }
+}
+
+t.test('starts with a snapshot, then follows, over all spaces and only the resources asked for', async t => {
+  const server = new FakeServer()
+  await server.in('x').create(KINDS.configmaps, object('a'))
+  await server.in('x').create(KINDS.deployments, object('other'))
+  const told: string[] = []
+  const handler: StreamHandler = {
+    begin: () => told.push('begin'),
+    change: event => told.push(`${event.type} ${event.space} ${event.namespace}/${event.name}`),
+    synced: () => told.push('synced'),
+  }
+  const { source, stop } = follow(server, handler)
+  await source.synced
+  await server.in('y').create(KINDS.configmaps, object('b'))
+  await until(() => told.length === 4, 'b')
+  t.strictSame(told, ['begin', 'ADDED x n/a', 'synced', 'ADDED y n/b'])
+  t.equal(source.cursor, server.revision)
+  await stop()
+})
+
+t.test('resumes from its cursor, and starts over when that is too old', async t => {
+  const server = new FakeServer()
+  await server.in('x').create(KINDS.configmaps, object('a'))
+  await server.in('x').create(KINDS.configmaps, object('b'))
+  const told: string[] = []
+  const handler: StreamHandler = {
+    begin: () => told.push('begin'),
+    change: event => told.push(`${event.type} ${event.name}`),
+    vanished: ref => told.push(`vanished ${ref.space} ${ref.namespace}/${ref.name}`),
+    synced: () => told.push('synced'),
+  }
+  const { source, stop } = follow(server, handler)
+  await source.synced
+  let breaks = 1
+  server.hook = verb => {
+    if (verb === 'deliver' && breaks-- > 0) throw brokenConnection()
+  }
+  await server.in('x').create(KINDS.configmaps, object('c'))
+  await until(() => told.length === 5, 'c after the break')
+  t.equal(told[4], 'ADDED c', 'no second snapshot')
+
+  breaks = Number.POSITIVE_INFINITY
+  await server.in('x').delete(KINDS.configmaps, { namespace: 'n', name: 'a' })
+  server.compact()
+  breaks = 0
+  await until(() => told.length === 10, 'a new snapshot')
+  t.strictSame(told.slice(5), ['begin', 'ADDED b', 'ADDED c', 'vanished x n/a', 'synced'])
+  await stop()
+})
+
+t.test('a handler that fails on one object still hears of the others', async t => {
+  const server = new FakeServer()
+  for (const name of ['bad', 'good']) await server.in('x').create(KINDS.configmaps, object(name))
+  const seen: string[] = []
+  const errors: object[] = []
+  const handler: StreamHandler = {
+    change(event) {
+      if (event.name === 'bad') throw new Error('what is this?')
+      seen.push(event.name)
+    },
+  }
+  const { source, stop } = follow(server, handler, { ...silentLogger, error: fields => void errors.push(fields) })
+  await source.synced
+  t.strictSame(seen, ['good'])
+  t.match(errors, [{ space: 'x', name: 'bad', err: Error('what is this?') }])
+  await stop()
+})
+
+t.test('streams may break at any point: a handler ends up knowing what exists', async t => {
+  const names = fc.constantFrom('a', 'b', 'c')
+  const step = fc.record({ do: fc.constantFrom('put', 'delete', 'compact', 'poke'), name: names })
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, { maxLength: 25 }),
+      fc.array(fc.nat(3), { maxLength: 40 }),
+      async (steps, faults) => {
+        const server = new FakeServer()
+        const client = server.in('x')
+        const script = [...faults]
+        server.hook = verb => {
+          if ((verb === 'deliver' || verb === 'stream') && script.shift() === 1) throw brokenConnection()
+        }
+        const known = new Set<string>()
+        const { stop } = follow(server, {
+          change: event => void (event.type === 'DELETED' ? known.delete(event.name) : known.add(event.name)),
+          vanished: ref => void known.delete(ref.name),
+        })
+        for (const { do: what, name } of steps) {
+          const exists = server.names('x', KINDS.configmaps).includes(name)
+          if (what === 'put' && !exists) await client.create(KINDS.configmaps, object(name))
+          else if (what === 'delete' && exists) await client.delete(KINDS.configmaps, { namespace: 'n', name })
+          else if (what === 'compact') server.compact()
+          else server.poke()
+          await new Promise(resolve => setImmediate(resolve))
+        }
+        server.hook = () => {}
+        server.poke()
+        await client.create(KINDS.configmaps, object('last'))
+        await until(() => known.has('last'), 'the last object')
+        await stop()
+        t.strictSame([...known].sort(), server.names('x', KINDS.configmaps))
+      },
+    ),
+    { numRuns: 60 },
+  )
+})

@@ -1,0 +1,266 @@
+/** A small API server in memory, many spaces, one order: enough of the Client contract to run controllers against. */
+import { isDeepStrictEqual } from 'node:util'
+import { StatusError, statusError } from '../../../src/apimachinery/errors.ts'
+import type { GroupResource, GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
+import type {
+  Client,
+  DeleteOptions,
+  ObjectRef,
+  SpaceClient,
+  StreamBatch,
+  StreamEvent,
+  StreamOptions,
+  WriteOptions,
+} from '../../../src/client/client.ts'
+
+interface Entry {
+  space: string
+  resource: GroupVersionResource
+  object: KubeObject
+}
+
+const WORKSPACE = 'workspaces'
+
+export class FakeServer implements Client {
+  readonly #entries = new Map<string, Entry>()
+  readonly #log: StreamEvent[] = []
+  readonly #paths = new Map([['root:espw', 'espw0id']])
+  readonly #wake = new Set<() => void>()
+  #revision = 0
+  #uids = 0
+  /** Every write that changed something: `space verb resource ns/name`. */
+  readonly writes: string[] = []
+  /** Called before each write; may throw to refuse it. */
+  refuse: (space: string, verb: string, resource: GroupResource, name: string) => void = () => {};
+
+  in(path: string): SpaceClient {
+    const space = this.#paths.get(path) ?? path
+    const unsupported = () => {
+      throw new Error('the fake server does not do this')
+    }
+    return {
+      get: async (resource, ref) => structuredClone(this.#find(space, resource, ref).object),
+      create: async (resource, object, options) => this.#create(space, resource, object, options),
+      update: async (resource, object, options) => this.#update(space, resource, object, options),
+      patch: async (resource, ref, type, body, options) => {
+        if (type !== 'merge') unsupported()
+        const { object } = this.#find(space, resource, ref)
+        const merged = merge(object, body) as KubeObject
+        if (merged.metadata.uid !== object.metadata.uid) throw statusError.conflict(resource, ref.name, 'uid differs')
+        return this.#update(space, resource, merged, options)
+      },
+      delete: async (resource, ref, options) => this.#delete(space, resource, ref, options),
+      discover: async () => [
+        {
+          group: 'apps',
+          version: 'v1',
+          resource: 'replicasets',
+          kind: 'ReplicaSet',
+          namespaced: true,
+          verbs: [],
+          subresources: ['status'],
+        },
+        {
+          group: '',
+          version: 'v1',
+          resource: 'configmaps',
+          kind: 'ConfigMap',
+          namespaced: true,
+          verbs: [],
+          subresources: [],
+        },
+      ],
+      list: unsupported,
+      watch: unsupported,
+    }
+  }
+
+  /** The object, or `undefined`. For assertions. */
+  peek(path: string, resource: GroupResource, name: string, namespace = ''): KubeObject | undefined {
+    return this.#entries.get(id(this.#paths.get(path) ?? path, resource, namespace, name))?.object
+  }
+
+  /** Names (`namespace/name` or `name`) of all objects of a resource in a space. */
+  names(path: string, resource: GroupResource): string[] {
+    const space = this.#paths.get(path) ?? path
+    return [...this.#entries.values()]
+      .filter(
+        e => e.space === space && e.resource.group === resource.group && e.resource.resource === resource.resource,
+      )
+      .map(({ object: { metadata } }) =>
+        metadata.namespace ? `${metadata.namespace}/${metadata.name}` : metadata.name!,
+      )
+      .sort()
+  }
+
+  /** Resolves once the condition holds; it is looked at after every write. The test's own timeout bounds the wait. */
+  async until(condition: () => boolean): Promise<void> {
+    while (!condition()) await new Promise<void>(resolve => this.#wake.add(resolve))
+  }
+
+  /** Resolves when nothing was written for many turns of the event loop. */
+  async quiet(): Promise<void> {
+    for (let calm = 0, seen = this.#revision; calm < 30; calm++) {
+      await new Promise<void>(resolve => setImmediate(resolve))
+      if (seen !== this.#revision) [calm, seen] = [0, this.#revision]
+    }
+  }
+
+  async *stream({ space: path, resources, after, signal }: StreamOptions): AsyncIterable<StreamBatch> {
+    const space = this.#paths.get(path) ?? path
+    const wanted = (event: { space: string; resource: GroupResource }) =>
+      (space === '*' || event.space === space) &&
+      (!resources || resources.some(r => r.group === event.resource.group && r.resource === event.resource.resource))
+    let next = this.#log.length
+    if (after === undefined) {
+      const events = [...this.#entries.values()].filter(wanted).map(entry => eventOf('ADDED', entry))
+      const revision = this.#revision
+      yield { events, revision, synced: false }
+      yield { events: [], revision, synced: true }
+    }
+    const stop = () => this.#notify()
+    signal.addEventListener('abort', stop, { once: true })
+    while (!signal.aborted) {
+      const events = this.#log.slice(next).filter(wanted)
+      next = this.#log.length
+      if (events.length > 0) yield { events, revision: this.#revision, synced: false }
+      else await new Promise<void>(resolve => this.#wake.add(resolve))
+    }
+  }
+
+  #create(space: string, resource: GroupVersionResource, body: KubeObject, options?: WriteOptions): KubeObject {
+    const { name = '', namespace = '' } = body.metadata
+    this.refuse(space, 'create', resource, name)
+    this.#requireServed(space, resource)
+    if (namespace && !this.peek(space, NAMESPACES, namespace)) throw statusError.notFound(NAMESPACES, namespace)
+    if (this.peek(space, resource, name, namespace)) throw statusError.alreadyExists(resource, name)
+    const object = structuredClone(body)
+    const metadata = {
+      ...object.metadata,
+      uid: uid(++this.#uids),
+      generation: 1,
+      managedFields: [{ manager: options?.fieldManager ?? 'user' }],
+      annotations: { ...object.metadata.annotations, 'kcp.io/cluster': space },
+    }
+    if (resource.resource === 'replicasets') delete object.status
+    return this.#commit('ADDED', { space, resource, object: { ...object, metadata } }, 'create')
+  }
+
+  #update(space: string, resource: GroupVersionResource, body: KubeObject, options?: WriteOptions): KubeObject {
+    const { name = '', namespace = '', resourceVersion } = body.metadata
+    this.refuse(space, options?.subresource ?? 'update', resource, name)
+    const old = this.#find(space, resource, { name, namespace }).object
+    if (resourceVersion !== undefined && resourceVersion !== old.metadata.resourceVersion) {
+      throw statusError.conflict(resource, name, 'the object has been modified')
+    }
+    const hasStatus = resource.resource !== 'crontabs'
+    const { status: _old, ...oldRest } = old
+    const { status, ...rest } = structuredClone(body)
+    const object = (
+      options?.subresource === 'status'
+        ? { ...oldRest, ...(status !== undefined && { status }) }
+        : { ...rest, ...(hasStatus ? old.status !== undefined && { status: old.status } : { status }) }
+    ) as KubeObject
+    object.metadata = { ...object.metadata, resourceVersion: old.metadata.resourceVersion! }
+    if (isDeepStrictEqual(object, old)) return structuredClone(old)
+    return this.#commit('MODIFIED', { space, resource, object }, options?.subresource ?? 'update')
+  }
+
+  #delete(space: string, resource: GroupVersionResource, ref: ObjectRef, options?: DeleteOptions): void {
+    this.refuse(space, 'delete', resource, ref.name)
+    const entry = this.#find(space, resource, ref)
+    const { uid, resourceVersion } = options?.preconditions ?? {}
+    const { metadata } = entry.object
+    if ((uid && uid !== metadata.uid) || (resourceVersion && resourceVersion !== metadata.resourceVersion)) {
+      throw statusError.conflict(resource, ref.name, 'the precondition does not hold')
+    }
+    this.#commit('DELETED', entry, 'delete')
+  }
+
+  #commit(type: StreamEvent['type'], entry: Entry, verb: string): KubeObject {
+    const revision = ++this.#revision
+    const { metadata } = entry.object
+    const object = { ...entry.object, metadata: { ...metadata, resourceVersion: String(revision) } }
+    const key = id(entry.space, entry.resource, metadata.namespace ?? '', metadata.name ?? '')
+    if (type === 'DELETED') this.#entries.delete(key)
+    else this.#entries.set(key, { ...entry, object })
+    this.writes.push(`${entry.space} ${verb} ${entry.resource.resource} ${metadata.namespace ?? ''}/${metadata.name}`)
+    this.#log.push(eventOf(type, { ...entry, object }))
+    if (type === 'ADDED' && entry.resource.resource === WORKSPACE) this.#open(entry.space, entry.resource, object)
+    this.#notify()
+    return structuredClone(object)
+  }
+
+  /** A Workspace becomes a space with a Namespace `default`. */
+  #open(parent: string, resource: GroupVersionResource, workspace: KubeObject): void {
+    const cluster = `space${this.#revision}`
+    const object = { ...workspace, spec: { cluster }, status: { phase: 'Ready' } }
+    this.#commit('ADDED', { space: cluster, resource: NAMESPACES, object: namespace('default') }, 'create')
+    this.#commit('MODIFIED', { space: parent, resource, object }, 'update')
+  }
+
+  #requireServed(space: string, resource: GroupVersionResource): void {
+    if (resource.group !== 'stable.example.com') return
+    if (this.peek(space, CRDS, `${resource.resource}.${resource.group}`)) return
+    throw new StatusError('NotFound', 'the server could not find the requested resource')
+  }
+
+  #find(space: string, resource: GroupVersionResource, ref: ObjectRef): Entry {
+    const entry = this.#entries.get(id(space, resource, ref.namespace ?? '', ref.name))
+    if (!entry) throw statusError.notFound(resource, ref.name)
+    return entry
+  }
+
+  #notify(): void {
+    for (const wake of this.#wake) wake()
+    this.#wake.clear()
+  }
+}
+
+const NAMESPACES = { group: '', version: 'v1', resource: 'namespaces' }
+const CRDS = { group: 'apiextensions.k8s.io', version: 'v1', resource: 'customresourcedefinitions' }
+
+export function namespace(name: string, labels: Record<string, string> = {}): KubeObject {
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } }
+}
+
+function uid(n: number): string {
+  return `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
+}
+
+function id(space: string, resource: GroupResource, namespace: string, name: string): string {
+  return `${space} ${resource.group}|${resource.resource} ${namespace} ${name}`
+}
+
+function eventOf(type: StreamEvent['type'], { space, resource, object }: Entry): StreamEvent {
+  return {
+    type,
+    space,
+    resource,
+    namespace: object.metadata.namespace ?? '',
+    name: object.metadata.name ?? '',
+    revision: Number(object.metadata.resourceVersion),
+    object: freeze(structuredClone(object)),
+    mentions: text => JSON.stringify(object).includes(text),
+  }
+}
+
+/** Whoever changes a shared object is found out. */
+function freeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) {
+    for (const child of Object.values(value)) freeze(child)
+    Object.freeze(value)
+  }
+  return value
+}
+
+function merge(target: unknown, patch: unknown): unknown {
+  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch
+  const base = typeof target === 'object' && target !== null && !Array.isArray(target) ? { ...target } : {}
+  const result = base as Record<string, unknown>
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) delete result[key]
+    else result[key] = merge(result[key], value)
+  }
+  return result
+}

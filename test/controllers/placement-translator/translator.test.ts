@@ -1,0 +1,412 @@
+// The translator against a small server in memory: what users of workload spaces see happen in mailboxes and at home.
+import t, { type Test } from 'tap'
+import { statusError } from '../../../src/apimachinery/errors.ts'
+import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
+import { silentLogger } from '../../../src/client/logger.ts'
+import { mailboxName, WORKSPACES } from '../../../src/controllers/mailbox/names.ts'
+import {
+  CRDS,
+  CUSTOMIZERS,
+  EDGE_PLACEMENTS,
+  LOCATIONS,
+  NAMESPACES,
+  SLICES,
+  SYNCER_CONFIGS,
+} from '../../../src/controllers/placement-translator/names.ts'
+import { startPlacementTranslator } from '../../../src/controllers/placement-translator/translator.ts'
+import { FakeServer, namespace } from './fakeServer.ts'
+
+const MAPS: GroupVersionResource = { group: '', version: 'v1', resource: 'configmaps' }
+const SETS: GroupVersionResource = { group: 'apps', version: 'v1', resource: 'replicasets' }
+const CRONTABS: GroupVersionResource = { group: 'stable.example.com', version: 'v1', resource: 'crontabs' }
+const EDGE = 'edge.kubestellar.io/v2alpha1'
+const FLORIN_UID = '11111111-1111-4111-8111-111111111111'
+const GUILDER_UID = '22222222-2222-4222-8222-222222222222'
+
+function configMap(name: string, data: Record<string, string>, metadata: object = {}): KubeObject {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'commonstuff', ...metadata }, data }
+}
+function replicaSet(name: string): KubeObject {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    metadata: { name, namespace: 'commonstuff' },
+    spec: { replicas: 1 },
+  }
+}
+function placement(name: string, spec: object): KubeObject {
+  return { apiVersion: EDGE, kind: 'EdgePlacement', metadata: { name }, spec }
+}
+function slice(name: string, ...targets: ('florin' | 'guilder')[]): KubeObject {
+  const destinations = targets.map(target => ({
+    cluster: 'inv1',
+    locationName: target,
+    syncTargetName: target,
+    syncTargetUID: target === 'florin' ? FLORIN_UID : GUILDER_UID,
+  }))
+  return { apiVersion: EDGE, kind: 'SinglePlacementSlice', metadata: { name }, destinations }
+}
+
+/** Two mailboxes, one workload space `wds1` with a Namespace, a running translator. */
+async function world(t: Test) {
+  const server = new FakeServer()
+  const errors: string[] = []
+  const logger = {
+    ...silentLogger,
+    error: (fields: object, message: string) => errors.push(`${message} ${String(Reflect.get(fields, 'err'))}`),
+  }
+  for (const [name, uid] of [
+    ['florin', FLORIN_UID],
+    ['guilder', GUILDER_UID],
+  ] as const) {
+    const workspace = {
+      apiVersion: 'tenancy.kcp.io/v1alpha1',
+      kind: 'Workspace',
+      metadata: { name: mailboxName('inv1', uid) },
+    }
+    await server.in('root:espw').create(WORKSPACES, workspace)
+    const location = {
+      apiVersion: EDGE,
+      kind: 'Location',
+      metadata: { name, labels: { 'loc-name': name, env: 'prod' } },
+    }
+    await server.in('inv1').create(LOCATIONS, location)
+  }
+  const box = (uid: string) => {
+    const workspace = server.peek('root:espw', WORKSPACES, mailboxName('inv1', uid))
+    return (workspace!.spec as { cluster: string }).cluster
+  }
+  const wds = server.in('wds1')
+  await wds.create(NAMESPACES, namespace('commonstuff', { common: 'si' }))
+  const stop = new AbortController()
+  const start = () => startPlacementTranslator({ client: server, logger, signal: stop.signal })
+  let translator = start()
+  t.teardown(async () => {
+    stop.abort()
+    await translator.stop()
+    if (errors.length > 0) throw new Error(`logged as errors: ${errors.join('; ')}`)
+  })
+  const restart = async (between: () => Promise<unknown>) => {
+    await translator.stop()
+    await between()
+    translator = start()
+  }
+  return { server, wds, florin: box(FLORIN_UID), guilder: box(GUILDER_UID), restart }
+}
+
+const ALL_MAPS = { downsync: [{ apiGroup: '', resources: ['configmaps'], namespaces: ['commonstuff'] }] }
+
+t.test('an object reaches the mailbox of every destination, and edits and removals follow it', async t => {
+  const { server, wds, florin, guilder } = await world(t)
+  await wds.create(MAPS, configMap('page', { a: '1', b: '2' }, { labels: { app: 'x', old: 'y' }, finalizers: ['f/f'] }))
+  await wds.create(EDGE_PLACEMENTS, placement('ep', ALL_MAPS))
+  await wds.create(SLICES, slice('ep', 'florin', 'guilder'))
+  await server.quiet()
+  const copy = server.peek(florin, MAPS, 'page', 'commonstuff')!
+  t.same(copy.data, { a: '1', b: '2' })
+  t.same(copy.metadata.labels, { app: 'x', old: 'y', 'edge.kubestellar.io/projected': 'yes' })
+  t.equal(copy.metadata.finalizers, undefined, 'finalizers stay at home')
+  t.equal(copy.metadata.annotations!['kcp.io/cluster'], florin, 'the copy lives in its own space')
+  t.ok(server.peek(guilder, MAPS, 'page', 'commonstuff'))
+  const implicit = server.peek(florin, NAMESPACES, 'commonstuff')!
+  t.same(implicit.metadata.labels, { 'edge.kubestellar.io/projected': 'yes' }, 'a bare Namespace comes along')
+
+  const source = server.peek('wds1', MAPS, 'page', 'commonstuff')!
+  const { old: _, ...labels } = source.metadata.labels!
+  await wds.update(MAPS, { ...source, metadata: { ...source.metadata, labels }, data: { a: '3' } })
+  await server.quiet()
+  const edited = server.peek(florin, MAPS, 'page', 'commonstuff')!
+  t.same(edited.data, { a: '3' })
+  t.notOk('old' in edited.metadata.labels!, 'a label that is removed at home is removed there')
+
+  await wds.update(SLICES, { ...server.peek('wds1', SLICES, 'ep')!, destinations: slice('ep', 'guilder').destinations })
+  await server.quiet()
+  t.notOk(server.peek(florin, MAPS, 'page', 'commonstuff'), 'gone where it is no longer wanted')
+  t.ok(server.peek(guilder, MAPS, 'page', 'commonstuff'))
+  t.ok(server.peek(florin, NAMESPACES, 'commonstuff'), 'implicit Namespaces are left')
+  t.same(
+    (server.peek(florin, SYNCER_CONFIGS, 'the-one')!.spec as { namespacedObjects: unknown[] }).namespacedObjects,
+    [],
+  )
+
+  await wds.delete(MAPS, { namespace: 'commonstuff', name: 'page' })
+  await server.quiet()
+  t.notOk(server.peek(guilder, MAPS, 'page', 'commonstuff'))
+})
+
+t.test('hands that edit or delete a copy are undone, and then there is peace', async t => {
+  const { server, wds, florin } = await world(t)
+  await wds.create(MAPS, configMap('page', { a: '1' }))
+  await wds.create(EDGE_PLACEMENTS, placement('ep', ALL_MAPS))
+  await wds.create(SLICES, slice('ep', 'florin'))
+  await server.quiet()
+  const copy = server.peek(florin, MAPS, 'page', 'commonstuff')!
+  const annotations = { ...copy.metadata.annotations, mine: 'stays' }
+  await server
+    .in(florin)
+    .update(MAPS, { ...copy, metadata: { ...copy.metadata, annotations, labels: {} }, data: { a: 'edited' } })
+  await server.quiet()
+  const repaired = server.peek(florin, MAPS, 'page', 'commonstuff')!
+  t.same(repaired.data, { a: '1' })
+  t.equal(repaired.metadata.annotations!.mine, 'stays', 'what the source does not speak of is left alone')
+  t.equal(repaired.metadata.labels!['edge.kubestellar.io/projected'], 'yes')
+  await server.in(florin).delete(MAPS, { namespace: 'commonstuff', name: 'page' })
+  await server.quiet()
+  t.ok(server.peek(florin, MAPS, 'page', 'commonstuff'))
+  await server.in(florin).delete(SYNCER_CONFIGS, { name: 'the-one' })
+  await server.quiet()
+  t.ok(server.peek(florin, SYNCER_CONFIGS, 'the-one'))
+  const count = server.writes.length
+  await server.quiet()
+  t.equal(server.writes.length, count, 'nothing is written when nothing changes')
+})
+
+t.test('what is not ours in a mailbox is never deleted', async t => {
+  const { server, wds, florin } = await world(t)
+  await server.in(florin).create(NAMESPACES, namespace('commonstuff'))
+  await server.in(florin).create(MAPS, configMap('upsynced', { from: 'cluster' }))
+  await wds.create(EDGE_PLACEMENTS, placement('ep', ALL_MAPS))
+  await wds.create(SLICES, slice('ep', 'florin'))
+  await server.quiet()
+  await wds.delete(EDGE_PLACEMENTS, { name: 'ep' })
+  await server.quiet()
+  t.ok(server.peek(florin, MAPS, 'upsynced', 'commonstuff'))
+})
+
+t.test('garbage left by a stop is removed after the restart, and nothing else', async t => {
+  const { server, wds, florin, restart } = await world(t)
+  await wds.create(MAPS, configMap('keep', { a: '1' }))
+  await wds.create(MAPS, configMap('drop', { a: '1' }))
+  await wds.create(EDGE_PLACEMENTS, placement('ep', ALL_MAPS))
+  await wds.create(SLICES, slice('ep', 'florin'))
+  await server.quiet()
+  const uid = server.peek(florin, MAPS, 'keep', 'commonstuff')!.metadata.uid
+  await restart(() => wds.delete(MAPS, { namespace: 'commonstuff', name: 'drop' }))
+  await server.quiet()
+  t.same(server.names(florin, MAPS), ['commonstuff/keep'])
+  t.equal(server.peek(florin, MAPS, 'keep', 'commonstuff')!.metadata.uid, uid, 'never deleted in between')
+})
+
+t.test('a custom object brings its definition along, which leaves with it', async t => {
+  const { server, wds, florin } = await world(t)
+  const crd = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'crontabs.stable.example.com' },
+    spec: { group: 'stable.example.com', names: { plural: 'crontabs' } },
+  }
+  await wds.create(CRDS, crd)
+  const crontab = {
+    apiVersion: 'stable.example.com/v1',
+    kind: 'CronTab',
+    metadata: { name: 'tab', namespace: 'commonstuff' },
+    spec: {},
+  }
+  await wds.create(CRONTABS, crontab)
+  await wds.create(EDGE_PLACEMENTS, placement('ep', { downsync: [{ apiGroup: 'stable.example.com' }] }))
+  await wds.create(SLICES, slice('ep', 'florin'))
+  await server.until(() => server.peek(florin, CRONTABS, 'tab', 'commonstuff') !== undefined)
+  await server.quiet()
+  const spec = server.peek(florin, SYNCER_CONFIGS, 'the-one')!.spec as Record<string, unknown>
+  t.same(spec.clusterScope, [
+    {
+      group: 'apiextensions.k8s.io',
+      resource: 'customresourcedefinitions',
+      apiVersion: 'v1',
+      objects: [crd.metadata.name],
+    },
+  ])
+  t.same(spec.namespacedObjects, [
+    {
+      group: 'stable.example.com',
+      resource: 'crontabs',
+      apiVersion: 'v1',
+      objectsByNamespace: [{ namespace: 'commonstuff', names: ['tab'] }],
+    },
+  ])
+  await wds.delete(CRONTABS, { namespace: 'commonstuff', name: 'tab' })
+  await server.quiet()
+  t.same(server.names(florin, CRDS), [])
+})
+
+t.test('copies differ by Location, and a fault is shown on the object and cured with its cause', async t => {
+  const { server, wds, florin, guilder } = await world(t)
+  const annotations = { 'edge.kubestellar.io/expand-parameters': 'true', 'edge.kubestellar.io/customizer': 'cust' }
+  await wds.create(MAPS, configMap('page', { text: 'Running in %(loc-name)', env: 'x' }, { annotations }))
+  await wds.create(EDGE_PLACEMENTS, placement('ep', ALL_MAPS))
+  await wds.create(SLICES, slice('ep', 'florin', 'guilder'))
+  await server.quiet()
+  const fault = () =>
+    server.peek('wds1', MAPS, 'page', 'commonstuff')!.metadata.annotations!['edge.kubestellar.io/customization-error']
+  t.equal(fault(), 'Customizer "commonstuff/cust" not found (for florin, guilder)')
+  t.same(server.peek(florin, MAPS, 'page', 'commonstuff')!.data, { text: 'Running in florin', env: 'x' })
+  t.notOk(
+    'edge.kubestellar.io/customization-error' in
+      server.peek(florin, MAPS, 'page', 'commonstuff')!.metadata.annotations!,
+  )
+  await wds.create(CUSTOMIZERS, {
+    apiVersion: EDGE,
+    kind: 'Customizer',
+    metadata: {
+      name: 'cust',
+      namespace: 'commonstuff',
+      annotations: { 'edge.kubestellar.io/expand-parameters': 'true' },
+    },
+    replacements: [{ path: '$.data.env', value: '"env is %(env)"' }],
+  })
+  await server.quiet()
+  t.equal(fault(), undefined)
+  t.same(server.peek(guilder, MAPS, 'page', 'commonstuff')!.data, { text: 'Running in guilder', env: 'env is prod' })
+  const location = server.peek('inv1', LOCATIONS, 'guilder')!
+  await server.in('inv1').update(LOCATIONS, {
+    ...location,
+    metadata: { ...location.metadata, labels: { ...location.metadata.labels, env: 'test' } },
+  })
+  await server.quiet()
+  t.same(server.peek(guilder, MAPS, 'page', 'commonstuff')!.data, { text: 'Running in guilder', env: 'env is test' })
+})
+
+t.test('state returns while there is exactly one destination; the count is kept while it is wanted', async t => {
+  const { server, wds, florin } = await world(t)
+  const spec = { downsync: [{ apiGroup: 'apps' }], wantSingletonReportedState: true }
+  await wds.create(SETS, replicaSet('rs'))
+  await wds.create(EDGE_PLACEMENTS, placement('ep', spec))
+  await wds.create(SLICES, slice('ep', 'florin', 'guilder'))
+  await server.quiet()
+  const home = () => server.peek('wds1', SETS, 'rs', 'commonstuff')!
+  const report = (status: object) =>
+    server
+      .in(florin)
+      .update(SETS, { ...server.peek(florin, SETS, 'rs', 'commonstuff')!, status }, { subresource: 'status' })
+  t.equal(home().metadata.annotations!['kubestellar.io/executing-count'], '2')
+  t.equal(server.peek(florin, SETS, 'rs', 'commonstuff')!.metadata.annotations!['kubestellar.io/executing-count'], '2')
+  await report({ readyReplicas: 1 })
+  await server.quiet()
+  t.equal(home().status, undefined, 'not while two clusters run it')
+  await wds.update(SLICES, { ...server.peek('wds1', SLICES, 'ep')!, destinations: slice('ep', 'florin').destinations })
+  await server.quiet()
+  t.equal(home().metadata.annotations!['kubestellar.io/executing-count'], '1')
+  t.same(home().status, { readyReplicas: 1 })
+  await report({ readyReplicas: 0 })
+  await server.quiet()
+  t.same(home().status, { readyReplicas: 0 })
+  await wds.update(EDGE_PLACEMENTS, {
+    ...server.peek('wds1', EDGE_PLACEMENTS, 'ep')!,
+    spec: { ...spec, wantSingletonReportedState: false },
+  })
+  await server.quiet()
+  t.notOk('kubestellar.io/executing-count' in home().metadata.annotations!)
+  t.notOk('kubestellar.io/executing-count' in server.peek(florin, SETS, 'rs', 'commonstuff')!.metadata.annotations!)
+  await wds.update(EDGE_PLACEMENTS, { ...server.peek('wds1', EDGE_PLACEMENTS, 'ep')!, spec })
+  await server.quiet()
+  t.equal(home().metadata.annotations!['kubestellar.io/executing-count'], '1')
+  await wds.delete(EDGE_PLACEMENTS, { name: 'ep' })
+  await server.quiet()
+  t.notOk('kubestellar.io/executing-count' in home().metadata.annotations!, 'also when the last placement goes')
+})
+
+t.test('two spaces that send the same object: the newest wins, and one may leave', async t => {
+  const { server, wds, florin } = await world(t)
+  const other = server.in('wds2')
+  await other.create(NAMESPACES, namespace('commonstuff'))
+  for (const [api, value] of [
+    [wds, 'one'],
+    [other, 'two'],
+  ] as const) {
+    await api.create(MAPS, configMap('page', { from: value }, { labels: { [value]: 'yes' } }))
+    await api.create(EDGE_PLACEMENTS, placement('ep', ALL_MAPS))
+    await api.create(SLICES, slice('ep', 'florin'))
+  }
+  await server.quiet()
+  const copy = () => server.peek(florin, MAPS, 'page', 'commonstuff')!
+  t.same(copy().data, { from: 'two' })
+  t.same(copy().metadata.labels, { one: 'yes', two: 'yes', 'edge.kubestellar.io/projected': 'yes' })
+  const { uid } = copy().metadata
+  await other.delete(MAPS, { namespace: 'commonstuff', name: 'page' })
+  await server.quiet()
+  t.same(copy().data, { from: 'one' })
+  t.same(copy().metadata.labels, { one: 'yes', 'edge.kubestellar.io/projected': 'yes' })
+  t.equal(copy().metadata.uid, uid, 'the copy was never gone')
+})
+
+t.test('a relabelled Namespace changes what is selected by its labels', async t => {
+  const { server, wds, florin } = await world(t)
+  await wds.create(MAPS, configMap('page', {}))
+  const test = { apiGroup: '', resources: ['configmaps'], namespaceSelectors: [{ matchLabels: { common: 'si' } }] }
+  await wds.create(EDGE_PLACEMENTS, placement('ep', { downsync: [test] }))
+  await wds.create(SLICES, slice('ep', 'florin'))
+  await server.quiet()
+  t.same(server.names(florin, MAPS), ['commonstuff/page'])
+  const ns = server.peek('wds1', NAMESPACES, 'commonstuff')!
+  await wds.update(NAMESPACES, { ...ns, metadata: { ...ns.metadata, labels: {} } })
+  await server.quiet()
+  t.same(server.names(florin, MAPS), [])
+})
+
+t.test('an explicit Namespace carries its labels and goes only when its source does', async t => {
+  const { server, wds, florin } = await world(t)
+  await wds.create(NAMESPACES, namespace('other', { x: 'y' }))
+  await wds.create(
+    EDGE_PLACEMENTS,
+    placement('ep', { downsync: [{ apiGroup: '', resources: ['namespaces'], objectNames: ['other', 'commonstuff'] }] }),
+  )
+  await wds.create(SLICES, slice('ep', 'florin'))
+  await server.quiet()
+  t.equal(server.peek(florin, NAMESPACES, 'other')!.metadata.labels!.x, 'y')
+  await wds.delete(NAMESPACES, { name: 'other' })
+  await server.quiet()
+  t.same(server.names(florin, NAMESPACES), ['commonstuff', 'default'])
+  await wds.delete(EDGE_PLACEMENTS, { name: 'ep' })
+  await server.quiet()
+  t.same(server.names(florin, NAMESPACES), ['commonstuff', 'default'], 'unselecting leaves it')
+})
+
+t.test('upsync sets reach the mailbox even when nothing is downsynced, and their edits do', async t => {
+  const { server, wds, florin } = await world(t)
+  const set = (...names: string[]) => [
+    { apiGroup: 'group1.test', resources: ['sprockets'], namespaces: ['orbital'], names },
+  ]
+  await wds.create(EDGE_PLACEMENTS, placement('ep', { upsync: set('george') }))
+  await wds.create(SLICES, slice('ep', 'florin'))
+  await server.quiet()
+  const upsync = () => (server.peek(florin, SYNCER_CONFIGS, 'the-one')!.spec as { upsync: unknown }).upsync
+  t.same(upsync(), set('george'))
+  await wds.update(EDGE_PLACEMENTS, {
+    ...server.peek('wds1', EDGE_PLACEMENTS, 'ep')!,
+    spec: { upsync: set('george', 'cosmo') },
+  })
+  await server.quiet()
+  t.same(upsync(), set('george', 'cosmo'))
+})
+
+t.test('a mailbox that is made again is filled again', async t => {
+  const { server, wds, florin } = await world(t)
+  await wds.create(MAPS, configMap('page', { a: '1' }))
+  await wds.create(EDGE_PLACEMENTS, placement('ep', ALL_MAPS))
+  await wds.create(SLICES, slice('ep', 'florin'))
+  await server.quiet()
+  const name = mailboxName('inv1', FLORIN_UID)
+  await server.in('root:espw').delete(WORKSPACES, { name })
+  await server
+    .in('root:espw')
+    .create(WORKSPACES, { apiVersion: 'tenancy.kcp.io/v1alpha1', kind: 'Workspace', metadata: { name } })
+  await server.quiet()
+  const { cluster } = server.peek('root:espw', WORKSPACES, name)!.spec as { cluster: string }
+  t.not(cluster, florin)
+  t.same(server.names(cluster, MAPS), ['commonstuff/page'])
+  t.ok(server.peek(cluster, SYNCER_CONFIGS, 'the-one'))
+})
+
+t.test('a refused write is tried again and holds nothing else up', async t => {
+  const { server, wds, florin } = await world(t)
+  let refusals = 0
+  server.refuse = (space, verb, _resource, name) => {
+    if (space === florin && verb === 'create' && name === 'bad' && refusals++ < 2) throw statusError.internal('no')
+  }
+  await wds.create(MAPS, configMap('bad', {}))
+  await wds.create(MAPS, configMap('good', {}))
+  await wds.create(EDGE_PLACEMENTS, placement('ep', ALL_MAPS))
+  await wds.create(SLICES, slice('ep', 'florin'))
+  await server.until(() => server.names(florin, MAPS).length === 2)
+  t.equal(refusals, 3)
+})

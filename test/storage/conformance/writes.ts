@@ -1,0 +1,163 @@
+/** Compare-and-write, chained updates and bulk writes. */
+import type { Case } from '../conformance.ts'
+import { del, key, put, textOf } from '../support.ts'
+
+export const writeCases: Case[] = [
+  {
+    name: 'a write is compared with the current version and gets the next revision',
+    async run(t, open) {
+      const { store } = await open()
+      const created = await store.write({ key: key('a'), mutation: put('one'), expect: 0 })
+      t.match(created, { ok: true, stored: { revision: 1, key: key('a') } })
+      t.equal(textOf(await store.get(key('a'))), '1:one')
+      t.match(await store.write({ key: key('a'), mutation: put('two'), expect: 0 }), {
+        ok: false,
+        current: { revision: 1 },
+      })
+      t.match(await store.write({ key: key('a'), mutation: put('two'), expect: 7 }), {
+        ok: false,
+        current: { revision: 1 },
+      })
+      t.match(await store.write({ key: key('b'), mutation: put('two'), expect: 1 }), { ok: false, current: undefined })
+      t.equal(store.revision, 1, 'a refused write takes no revision')
+      t.match(await store.write({ key: key('a'), mutation: put('two'), expect: 1 }), { ok: true })
+      t.equal(textOf(await store.get(key('a'))), '2:two')
+    },
+  },
+  {
+    name: 'a delete answers the last state with the revision of the deletion',
+    async run(t, open) {
+      const { store } = await open()
+      await store.write({ key: key('a'), mutation: put('one'), expect: 0 })
+      t.match(await store.write({ key: key('a'), mutation: del(), expect: 0 }), { ok: false, current: { revision: 1 } })
+      const deleted = await store.write({ key: key('a'), mutation: del('bye'), expect: 1 })
+      t.ok(deleted.ok)
+      if (deleted.ok) t.equal(textOf(deleted.stored), '2:bye')
+      t.equal(await store.get(key('a')), undefined)
+      const again = { key: key('a'), mutation: del(), expect: 0 }
+      t.match(await store.write(again), { ok: false, current: undefined }, 'what is absent cannot be deleted')
+      t.match(await store.write({ key: key('a'), mutation: put('new'), expect: 0 }), {
+        ok: true,
+        stored: { revision: 3 },
+      })
+    },
+  },
+  {
+    name: 'texts of any length and script come back byte for byte',
+    async run(t, open) {
+      const { store } = await open()
+      for (const data of ['', 'grüße, 世界 🌍', 'x'.repeat(5000), 'y'.repeat(1_500_000), '\u0000\n"\\']) {
+        const name = `n${data.length}`
+        await store.write({ key: key(name), mutation: put(data), expect: 0 })
+        t.equal(textOf(await store.get(key(name))), `${store.revision}:${data}`)
+      }
+    },
+  },
+  {
+    name: 'updates that run at once never conflict and never lose each other',
+    async run(t, open) {
+      const { store } = await open()
+      const append = (letter: string) =>
+        store.update(key('a'), current => put((textOf(current)?.split(':')[1] ?? '') + letter))
+      await Promise.all([...'abcdefghij'].map(append))
+      t.equal(textOf(await store.get(key('a'))), '10:abcdefghij')
+    },
+  },
+  {
+    name: 'a write sees the writes that are queued before it',
+    async run(t, open) {
+      const { store } = await open()
+      const results = await Promise.all([
+        store.write({ key: key('a'), mutation: put('one'), expect: 0 }),
+        store.write({ key: key('a'), mutation: put('other'), expect: 0 }),
+        store.write({ key: key('a'), mutation: put('two'), expect: 1 }),
+        store.write({ key: key('a'), mutation: del(), expect: 2 }),
+        store.write({ key: key('a'), mutation: put('three'), expect: 0 }),
+      ])
+      t.same(
+        results.map(r => r.ok),
+        [true, false, true, true, true],
+      )
+      t.match(results[1], { ok: false, current: { revision: 1 } })
+      t.equal(textOf(await store.get(key('a'))), '4:three')
+    },
+  },
+  {
+    name: 'what an answer shows can be read at once, also when nothing was written',
+    async run(t, open) {
+      const { store } = await open()
+      const first = store.write({ key: key('a'), mutation: put('one'), expect: 0 })
+      const looked = store.update(key('a'), () => undefined).then(s => [s?.revision, store.revision])
+      const refused = store.write({ key: key('a'), mutation: put('x'), expect: 0 }).then(() => store.revision)
+      const thrown = store
+        .update(key('a'), () => {
+          throw new RangeError('no')
+        })
+        .catch(error => [error instanceof RangeError, store.revision])
+      t.same(await looked, [1, 1])
+      t.equal(await refused, 1)
+      t.same(await thrown, [true, 1])
+      await first
+    },
+  },
+  {
+    name: 'an update may write nothing, throw, or delete',
+    async run(t, open) {
+      const { store } = await open()
+      t.equal(await store.update(key('a'), () => undefined), undefined)
+      t.equal(await store.update(key('a'), () => del()), undefined, 'there is nothing to delete')
+      await t.rejects(
+        store.update(key('a'), () => {
+          throw new Error('mine')
+        }),
+        { message: 'mine' },
+      )
+      t.equal(store.revision, 0)
+      await store.update(key('a'), () => put('one'))
+      t.equal(textOf(await store.update(key('a'), () => del('gone'))), '2:gone')
+      t.equal(await store.get(key('a')), undefined)
+    },
+  },
+  {
+    name: 'bulk writes succeed and fail one by one, in order',
+    async run(t, open) {
+      const { store } = await open()
+      await store.write({ key: key('b'), mutation: put('old'), expect: 0 })
+      const results = await store.writeMany([
+        { key: key('a'), mutation: put('a'), expect: 0 },
+        { key: key('b'), mutation: put('b'), expect: 0 },
+        { key: key('c'), mutation: put('c'), expect: 0 },
+        { key: key('c'), mutation: put('c2'), expect: 3 },
+        { key: key('d'), mutation: del(), expect: 0 },
+      ])
+      t.match(results, [
+        { ok: true, stored: { revision: 2 } },
+        { ok: false, current: { revision: 1 } },
+        { ok: true, stored: { revision: 3 } },
+        { ok: true, stored: { revision: 4 } },
+        { ok: false, current: undefined },
+      ])
+      t.same(await store.writeMany([]), [])
+    },
+  },
+  {
+    name: 'a bulk larger than one batch is written whole',
+    async run(t, open) {
+      const { store } = await open()
+      const data = 'z'.repeat(10_000)
+      const writes = Array.from({ length: 1000 }, (_, i) => ({ key: key(`n${i}`), mutation: put(data), expect: 0 }))
+      const results = await store.writeMany(writes)
+      t.ok(results.every((r, i) => r.ok && r.stored.revision === i + 1))
+      t.equal(await store.count({}), 1000)
+    },
+  },
+  {
+    name: 'a key that would not come back as it went in is refused',
+    async run(t, open) {
+      const { store } = await open()
+      for (const name of ['a\0b', 'half \ud800 pair'])
+        await t.rejects(store.write({ key: key(name), mutation: put(''), expect: 0 }), TypeError)
+      t.equal(store.revision, 0)
+    },
+  },
+]

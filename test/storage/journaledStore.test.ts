@@ -1,0 +1,145 @@
+/** What no engine shows by itself: a disk that fails, the timer, memory that is packed anew. */
+import t from 'tap'
+import type { Journal } from '../../src/storage/journal.ts'
+import { openJournaledStore } from '../../src/storage/journaledStore.ts'
+import { MemoryJournal } from '../../src/storage/memory/memoryJournal.ts'
+import type { StoreEvent } from '../../src/storage/store.ts'
+import { create, del, key, put, textOf } from './support.ts'
+
+/** A disk that is refused from some append on. */
+class FailingJournal extends MemoryJournal implements Journal {
+  failing = false
+  appends = 0
+  override async append(events: readonly StoreEvent[], timeMs: number): Promise<void> {
+    this.appends++
+    if (this.failing) throw new Error('no space left on device')
+    await super.append(events, timeMs)
+  }
+}
+
+t.test('after a failed batch nothing of it is visible, no write is taken, and reads go on', async t => {
+  const journal = new FailingJournal()
+  const store = await openJournaledStore(journal, { maxBatchBytes: 1 })
+  await create(store, key('a'))
+  const { signal } = new AbortController()
+  const watch = store.watch({}, { after: 1, signal })[Symbol.asyncIterator]()
+  const seen = watch.next()
+  journal.failing = true
+  const lost = await Promise.allSettled([
+    store.write({ key: key('b'), mutation: put('b'), expect: 0 }),
+    store.update(key('b'), () => put('b2')),
+    store.update(key('b'), () => undefined),
+    store.update(key('b'), () => {
+      throw new Error('a thought about what never was')
+    }),
+    store.write({ key: key('b'), mutation: put('b'), expect: 77 }),
+    store.writeMany([
+      { key: key('c'), mutation: put('c'), expect: 0 },
+      { key: key('d'), mutation: put('d'), expect: 0 },
+    ]),
+  ])
+  for (const result of lost)
+    t.match(result, { status: 'rejected', reason: { code: 'Failed', cause: { message: 'no space left on device' } } })
+  journal.failing = false
+  await t.rejects(create(store, key('e')), { code: 'Failed' }, 'it stays so')
+  t.equal(journal.appends, 2)
+  t.equal(store.revision, 1)
+  t.equal(textOf(await store.get(key('a'))), '1:a')
+  t.equal(await store.count({}), 1)
+  await store.close()
+  await t.rejects(seen, { code: 'Closed' }, 'the watch heard of nothing')
+})
+
+t.test('nothing is visible before its batch is on disk; writers that come meanwhile share the next one', async t => {
+  const release: (() => void)[] = []
+  class SlowJournal extends MemoryJournal {
+    override async append(events: readonly StoreEvent[], timeMs: number): Promise<void> {
+      await new Promise<void>(resolve => release.push(resolve))
+      await super.append(events, timeMs)
+    }
+  }
+  const store = await openJournaledStore(new SlowJournal())
+  const turn = () => new Promise<void>(resolve => setImmediate(() => setImmediate(resolve)))
+  const first = create(store, key('a'))
+  await turn()
+  const others = ['b', 'c', 'd'].map(name => create(store, key(name)))
+  await turn()
+  t.equal(release.length, 1)
+  t.equal(await store.get(key('a')), undefined)
+  t.match(await store.list({}), { items: [], revision: 0 })
+  release.shift()!()
+  t.equal(await first, 1)
+  await turn()
+  t.equal(release.length, 1, 'one batch for three')
+  t.equal(await store.count({}), 1)
+  release.shift()!()
+  t.same(await Promise.all(others), [4, 4, 4])
+  await store.close()
+})
+
+t.test('history is compacted by itself, and a failure of that is reported', async t => {
+  let now = 10_000
+  let tick = (): void => {}
+  let stopped = 0
+  const warnings: string[] = []
+  class Journal extends MemoryJournal {
+    done = Promise.withResolvers<void>()
+    override async compact(through: number): Promise<void> {
+      await super.compact(through)
+      this.done.resolve()
+      if (through === 2) throw new Error('cannot')
+    }
+  }
+  const journal = new Journal()
+  const reported = Promise.withResolvers<void>()
+  const store = await openJournaledStore(journal, {
+    historyAgeMs: 1000,
+    clock: () => now,
+    every: (intervalMs, run) => {
+      t.equal(intervalMs, 100)
+      tick = run
+      return () => stopped++
+    },
+    logger: {
+      warn: (_, msg) => {
+        warnings.push(msg)
+        reported.resolve()
+      },
+    },
+  })
+  await create(store, key('a'))
+  now += 1001
+  tick()
+  await journal.done.promise
+  t.equal(store.compactedRevision, 1)
+  t.same(warnings, [])
+  await create(store, key('b'))
+  now += 1001
+  tick()
+  await reported.promise
+  t.equal(warnings.length, 1)
+  await store.close()
+  t.equal(stopped, 1)
+})
+
+t.test('memory that is packed anew holds the same objects, also while they change', async t => {
+  const store = await openJournaledStore(new MemoryJournal(), { maxHistoryEventsInMemory: 10 })
+  const wanted = new Map<string, string>()
+  const filler = 'x'.repeat(4000)
+  await create(store, ...Array.from({ length: 2500 }, (_, i) => key(`n${i}`)))
+  for (let i = 0; i < 2500; i++) wanted.set(`n${i}`, `${i + 1}:n${i}`)
+  // 8 000 texts of 4 kB are twice what is let pass before memory is packed.
+  for (let i = 0; i < 8000; i += 40)
+    await Promise.all(
+      Array.from({ length: 40 }, async (_, j) => {
+        const name = `n${(i + j) % 60}`
+        const gone = (i + j) % 97 === 0
+        const stored = await store.update(key(name), () => (gone ? del() : put(filler)))
+        if (gone) wanted.delete(name)
+        else wanted.set(name, textOf(stored)!)
+      }),
+    )
+  const { items } = await store.list({})
+  t.same(new Map(items.map(i => [i.key.name, textOf(i)])), wanted)
+  await store.close()
+})
