@@ -1,12 +1,17 @@
 /**
- * What the store costs: `node --expose-gc bench/storage.ts [memory|level]`. Objects are 1 KB of JSON. Prints a table.
+ * What the store costs: `node bench/storage.ts [memory|level]`. Objects are 1 KB of JSON. Prints a table.
  */
+import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { openLevelStore } from '../src/storage/level/openLevelStore.ts'
 import { openMemoryStore } from '../src/storage/memory/openMemoryStore.ts'
 import type { Key, Mutation, Store } from '../src/storage/store.ts'
+
+/** For the measure of memory. */
+const OBJECTS = 50_000
 
 const engine = process.argv[2] === 'memory' ? 'memory' : 'level'
 const root = await mkdtemp(join(tmpdir(), 'orrery-bench-'))
@@ -90,9 +95,9 @@ async function reads(): Promise<void> {
   await store.close()
 }
 
+/** On the engine without a disk: the hub is the same, and the disk's moods would drown it. */
 async function fanOut(watchers: number): Promise<void> {
-  const { store } = await open()
-  await fill(store, 1)
+  const store = await openMemoryStoreWith(1)
   const end = new AbortController()
   let received = 0
   const read = async (): Promise<void> => {
@@ -136,39 +141,56 @@ async function opening(): Promise<void> {
   }
 }
 
-/** In a function of its own, so that nothing of the filled store is alive when memory is measured. */
-async function filled(): Promise<string> {
-  const { store, path } = await open()
-  await fill(store, 50_000, 50)
-  await store.close()
-  return path
-}
-
+/** Fills a store, and opens it in a process of its own, which holds nothing else. */
 async function memory(): Promise<void> {
-  const path = await filled()
-  const memoryOf = (): number => {
-    globalThis.gc?.()
-    const { heapUsed, external } = process.memoryUsage()
-    return heapUsed + external
-  }
-  const before = memoryOf()
-  const { store: again } = await open(path)
-  const bytes = (await again.get(key(0, 's0')))!.bytes.length
-  row(`memory of an object beside its ${bytes} bytes`, (memoryOf() - before) / 50_000 - bytes, 'bytes')
-  await again.close()
+  const { store, path } = await open()
+  await fill(store, OBJECTS, 50)
+  await store.close()
+  const run = await promisify(execFile)(process.execPath, ['--expose-gc', import.meta.filename, 'measure', path])
+  const { heap, resident } = JSON.parse(run.stdout) as { heap: number; resident: number }
+  const { bytes } = (await (await openMemoryStoreWith(1)).get(key(0, 's0')))!
+  row(`memory of an object beside its ${bytes.length} bytes`, heap / OBJECTS - bytes.length, 'bytes')
+  row(`resident memory of an object`, resident / OBJECTS, 'bytes')
 }
 
-try {
-  // First, while the process holds nothing else.
-  if (engine === 'level') await memory()
+async function openMemoryStoreWith(objects: number): Promise<Store> {
+  const store = await openMemoryStore()
+  await fill(store, objects)
+  return store
+}
+
+async function measure(path: string): Promise<void> {
+  const now = async () => {
+    for (let i = 0; i < 5; i++) {
+      globalThis.gc?.()
+      await new Promise(resolve => setImmediate(resolve))
+    }
+    return process.memoryUsage()
+  }
+  const before = await now()
+  const store = await openLevelStore({ path })
+  const after = await now()
+  const heap = after.heapUsed + after.external - before.heapUsed - before.external
+  console.log(JSON.stringify({ heap, resident: after.rss - before.rss }))
+  await store.close()
+}
+
+async function all(): Promise<void> {
   for (const writers of [1, 32, 256]) await writes(writers, false)
   for (const writers of [1, 32, 256]) await writes(writers, true)
   await reads()
   for (const watchers of [100, 1000]) await fanOut(watchers)
-  if (engine === 'level') await opening()
+  if (engine === 'level') {
+    await opening()
+    await memory()
+  }
+  const width = Math.max(...rows.map(r => r.what.length))
+  console.log(`${engine} engine, Node ${process.version}`)
+  for (const { what, value } of rows) console.log(`${what.padEnd(width)}  ${value.padStart(14)}`)
+}
+
+try {
+  await (process.argv[2] === 'measure' ? measure(process.argv[3]!) : all())
 } finally {
   await rm(root, { recursive: true })
 }
-const width = Math.max(...rows.map(r => r.what.length))
-console.log(`${engine} engine, Node ${process.version}`)
-for (const { what, value } of rows) console.log(`${what.padEnd(width)}  ${value.padStart(14)}`)

@@ -97,6 +97,8 @@ export class StreamSource implements Source {
     let progressed = false
     let inSnapshot = this.#cursor === undefined
     if (inSnapshot) {
+      // what an unfinished snapshot has told is known to the handler, and may be gone from the next one
+      for (const [id, ref] of this.#snapshot ?? []) this.#known.set(id, ref)
       this.#snapshot = handler.vanished ? new Map() : undefined
       handler.begin?.()
     }

@@ -294,7 +294,6 @@ class JournaledStore implements Store {
       for (const event of page.events) undo.add(event)
       cursor = page.through
     }
-    this.#assertReadable(at)
     this.#recent.visit(cursor, event => {
       if (rangeHolds(range, event.key)) undo.add(event)
     })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { StatusError } from '../../src/apimachinery/errors.ts'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
+import type { SpaceClient } from '../../src/client/client.ts'
 import { type CacheChange, Informer } from '../../src/client/informer.ts'
 import { hastyClock, until } from './support/fakeClock.ts'
 import { brokenConnection, FakeServer, KINDS } from './support/fakeServer.ts'
@@ -46,23 +47,43 @@ t.test('the cache holds what exists and follows what happens', async t => {
   await stop()
 })
 
-t.test('a broken watch resumes where it was, without a new list', async t => {
+t.test('a broken watch resumes behind what it has told, without a new list', async t => {
   const server = new FakeServer()
   const client = server.in('s')
   await client.create(KINDS.configmaps, configMap('a'))
   const { informer, told, stop } = follow(server)
   await informer.synced
-  let broken = false
-  server.hook = verb => {
-    if (verb !== 'deliver' || broken) return
-    broken = true
+  let breaks = 0
+  server.hook = (verb, _space, _resource, name) => {
+    if (verb !== 'deliver' || name !== 'c' || breaks++ > 0) return
     throw brokenConnection()
   }
   await client.create(KINDS.configmaps, configMap('b'))
   await until(() => told().length === 2, 'b arrives')
-  t.strictSame(told(), ['apply a', 'apply b'])
+  await client.create(KINDS.configmaps, configMap('c'))
+  await until(() => told().length >= 3, 'c arrives')
+  t.strictSame(told(), ['apply a', 'apply b', 'apply c'], 'nothing twice')
   t.equal(server.requests.filter(r => r.startsWith('list')).length, 1)
   await stop()
+})
+
+t.test('a bookmark is where the next watch starts', async t => {
+  const asked: string[] = []
+  const client: SpaceClient = {
+    ...new FakeServer().in('s'),
+    list: async () => ({ items: [], resourceVersion: '5' }),
+    async *watch(_resource, { resourceVersion }) {
+      asked.push(resourceVersion)
+      yield [{ type: 'BOOKMARK', resourceVersion: '9' }]
+    },
+  }
+  const stop = new AbortController()
+  const informer = new Informer({ client, resource: KINDS.configmaps, clock: hastyClock })
+  const run = informer.run(stop.signal)
+  await until(() => asked.length > 1, 'a second watch')
+  stop.abort()
+  await run
+  t.strictSame(asked.slice(0, 2), ['5', '9'])
 })
 
 t.test('after Expired the cache is replaced in one step and what vanished meanwhile is told', async t => {
@@ -128,6 +149,7 @@ t.test('connections may break at any point: the cache ends up as the server is',
       async (steps, faults) => {
         const server = new FakeServer()
         const client = server.in('s')
+        for (const name of ['a', 'b', 'e']) await client.create(KINDS.configmaps, configMap(name))
         const script = [...faults]
         server.hook = verb => {
           if (!['deliver', 'watch', 'list'].includes(verb)) return

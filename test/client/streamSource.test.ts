@@ -68,6 +68,26 @@ t.test('resumes from its cursor, and starts over when that is too old', async t 
   await stop()
 })
 
+t.test('an object that only an unfinished snapshot told is told as vanished by the next', async t => {
+  const server = new FakeServer()
+  for (const name of ['a', 'b']) await server.in('x').create(KINDS.configmaps, object(name))
+  const told: string[] = []
+  let broken = false
+  server.hook = (verb, _space, _resource, name) => {
+    if (verb !== 'deliver' || name !== 'b' || broken) return
+    broken = true
+    void server.in('x').delete(KINDS.configmaps, { namespace: 'n', name: 'a' })
+    throw brokenConnection()
+  }
+  const { source, stop } = follow(server, {
+    change: event => void told.push(event.name),
+    vanished: ref => void told.push(`vanished ${ref.name}`),
+  })
+  await source.synced
+  t.strictSame(told, ['a', 'b', 'vanished a'])
+  await stop()
+})
+
 t.test('a handler that fails on one object still hears of the others', async t => {
   const server = new FakeServer()
   for (const name of ['bad', 'good']) await server.in('x').create(KINDS.configmaps, object(name))
@@ -96,6 +116,7 @@ t.test('streams may break at any point: a handler ends up knowing what exists', 
       async (steps, faults) => {
         const server = new FakeServer()
         const client = server.in('x')
+        for (const name of ['a', 'b', 'e']) await client.create(KINDS.configmaps, object(name))
         const script = [...faults]
         server.hook = verb => {
           if ((verb === 'deliver' || verb === 'stream') && script.shift() === 1) throw brokenConnection()

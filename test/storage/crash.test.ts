@@ -14,79 +14,97 @@ import { readWatch, textOf } from './support.ts'
 type Fact = [revision: number, type: string, name: string, text: string]
 
 const rounds = Number(process.env.CRASH_ROUNDS ?? 5)
-const path = await mkdtemp(join(tmpdir(), 'orrery-crash-'))
-t.teardown(() => rm(path, { recursive: true }))
 
 /** Facts of all rounds by revision: two different ones at one revision mean that a revision was used twice. */
-const facts = new Map<number, string>()
+class Facts {
+  readonly #known = new Map<number, string>()
 
-function remember(t: Test, fact: Fact): void {
-  const known = facts.get(fact[0])
-  if (known === undefined) facts.set(fact[0], JSON.stringify(fact))
-  else if (known !== JSON.stringify(fact))
-    t.fail(`revision ${fact[0]} was used twice: ${known}, ${JSON.stringify(fact)}`)
+  add(t: Test, fact: Fact): void {
+    const known = this.#known.get(fact[0])
+    const told = JSON.stringify(fact)
+    if (known === undefined) this.#known.set(fact[0], told)
+    else if (known !== told) t.fail(`revision ${fact[0]} was used twice: ${known}, ${told}`)
+  }
 }
 
-/** Runs the victim until it has acknowledged `kills` writes; returns what it had reported when it died. */
-async function crash(after: number, kills: number): Promise<{ acknowledged: Fact[]; watched: Fact[]; opened: number }> {
-  const victim = spawn(process.execPath, [join(import.meta.dirname, 'crashWriter.ts'), path, String(after)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const acknowledged: Fact[] = []
-  const watched: Fact[] = []
-  let opened = -1
+interface Reports {
+  acknowledged: Fact[]
+  watched: Fact[]
+  /** The revision that the victim began with. */
+  opened: number
+}
+
+/** Runs the victim until it has acknowledged `kills` writes; answers all that it had reported when it died. */
+async function crash(path: string, after: number, kept: number, kills: number): Promise<Reports> {
+  const args = [join(import.meta.dirname, 'crashWriter.ts'), path, String(after), String(kept)]
+  const victim = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const reports: Reports = { acknowledged: [], watched: [], opened: -1 }
   for await (const line of createInterface({ input: victim.stdout })) {
     // The kill may cut the last line short.
     if (!line.endsWith('}')) break
     const report = JSON.parse(line) as { opened?: number; acknowledged?: Fact; events?: Fact[] }
-    if (report.opened !== undefined) opened = report.opened
-    if (report.acknowledged !== undefined) acknowledged.push(report.acknowledged)
-    if (report.events !== undefined) watched.push(...report.events)
-    if (acknowledged.length === kills) victim.kill('SIGKILL')
+    if (report.opened !== undefined) reports.opened = report.opened
+    if (report.acknowledged !== undefined) reports.acknowledged.push(report.acknowledged)
+    if (report.events !== undefined) reports.watched.push(...report.events)
+    if (reports.acknowledged.length === kills) victim.kill('SIGKILL')
   }
-  return { acknowledged, watched, opened }
+  return reports
 }
 
 async function historyOf(store: Store): Promise<Fact[]> {
-  const events = await readWatch(store, {}, 0, store.revision)
+  const events = await readWatch(store, {}, store.compactedRevision, store.revision)
   return events.map(e => [e.revision, e.type, e.key.name, textOf(e.stored)!])
 }
 
-let cursor = 0
-let newest = 0
-for (let round = 1; round <= rounds; round++)
-  await t.test(`round ${round}: what was acknowledged outlives the kill, and the watch goes on`, async t => {
-    const { acknowledged, watched, opened } = await crash(cursor, 1 + Math.floor(Math.random() * 600))
-    t.equal(opened, newest, 'the victim began where the last one ended')
-    for (const fact of [...acknowledged, ...watched]) remember(t, fact)
+async function stateOf(store: Store, at = store.revision): Promise<Map<string, string>> {
+  const { items } = await store.list({}, { at })
+  return new Map(items.map(item => [item.key.name, textOf(item)!]))
+}
 
-    const store = await openLevelStore({ path, historyAgeMs: 3_600_000 })
-    t.teardown(() => store.close())
-    newest = store.revision
-    const history = await historyOf(store)
-    const state = new Map<string, string>()
-    for (const [i, fact] of history.entries()) {
-      remember(t, fact)
-      const [revision, type, name, text] = fact
-      if (revision !== i + 1 || !text.startsWith(`${revision}:`)) t.fail(`history has ${revision} at place ${i + 1}`)
-      if (type === 'put') state.set(name, text)
-      else state.delete(name)
-    }
-    t.equal(history.length, store.revision, 'every revision is there')
-    t.ok(
-      acknowledged.every(fact => JSON.stringify(history[fact[0] - 1]) === JSON.stringify(fact)),
-      `all ${acknowledged.length} acknowledged writes are there, as they were acknowledged`,
-    )
-    const { items } = await store.list({})
-    t.same(new Map(items.map(i => [i.key.name, textOf(i)])), state, 'the objects are what the history makes of them')
+async function crashes(t: Test, kept: number): Promise<void> {
+  const path = await mkdtemp(join(tmpdir(), 'orrery-crash-'))
+  t.teardown(() => rm(path, { recursive: true }))
+  const facts = new Facts()
+  let cursor = 0
+  let newest = 0
+  for (let round = 1; round <= rounds; round++)
+    await t.test(`kill ${round}`, async t => {
+      const { acknowledged, watched, opened } = await crash(path, cursor, kept, 1 + Math.floor(Math.random() * 600))
+      t.equal(opened, newest, 'the victim began where the last one ended')
+      for (const fact of [...acknowledged, ...watched]) facts.add(t, fact)
 
-    const expected = history.slice(cursor, cursor + watched.length)
-    t.same(watched, expected, 'the watch showed nothing that did not last, without a gap')
-    cursor = watched.at(-1)?.[0] ?? cursor
-    const resumed = await readWatch(store, {}, cursor, store.revision)
-    t.same(
-      resumed.map(e => e.revision),
-      history.slice(cursor).map(fact => fact[0]),
-      'a resumed watch goes on behind it',
-    )
-  })
+      const store = await openLevelStore({ path, historyAgeMs: 3_600_000 })
+      t.teardown(() => store.close())
+      newest = store.revision
+      const compacted = store.compactedRevision
+      const history = await historyOf(store)
+      const state = await stateOf(store, compacted)
+      for (const [i, fact] of history.entries()) {
+        facts.add(t, fact)
+        const [revision, type, name, text] = fact
+        if (revision !== compacted + i + 1 || !text.startsWith(`${revision}:`)) t.fail(`${revision} is out of place`)
+        if (type === 'put') state.set(name, text)
+        else state.delete(name)
+      }
+      t.equal(history.length, newest - compacted, 'every revision is there')
+      t.same(await stateOf(store), state, 'the objects are what the history makes of them')
+
+      const inHistory = (fact: Fact): boolean =>
+        fact[0] <= compacted || JSON.stringify(history[fact[0] - compacted - 1]) === JSON.stringify(fact)
+      t.ok(acknowledged.every(inHistory), `all ${acknowledged.length} acknowledged writes are there, as they were`)
+      t.ok(
+        watched.every((fact, i) => fact[0] === cursor + i + 1 && inHistory(fact)),
+        'the watch showed nothing that did not last, without a gap',
+      )
+      cursor = Math.max(compacted, watched.at(-1)?.[0] ?? cursor)
+      const resumed = await readWatch(store, {}, cursor, newest)
+      t.same(
+        resumed.map(e => e.revision),
+        Array.from({ length: newest - cursor }, (_, i) => cursor + i + 1),
+        'a resumed watch goes on behind it',
+      )
+    })
+}
+
+t.test('what was acknowledged outlives kill -9', async t => await crashes(t, Number.MAX_SAFE_INTEGER))
+t.test('also when history is compacted meanwhile', async t => await crashes(t, 150))

@@ -1,14 +1,15 @@
 /**
  * The victim of crash.test.ts: 32 writers on a level store, and a watcher. It reports on stdout, one JSON line each, what
- * was acknowledged to it and what its watch has shown, until it is killed. Arguments: path, revision to watch from.
+ * was acknowledged to it and what its watch has shown, until it is killed. Arguments: path, revision to watch from, and
+ * how many revisions of history it keeps.
  */
 import { writeSync } from 'node:fs'
 import { openLevelStore } from '../../src/storage/level/openLevelStore.ts'
 import type { StoreEvent } from '../../src/storage/store.ts'
 import { del, key, put, textOf } from './support.ts'
 
-const [path, after] = process.argv.slice(2) as [string, string]
-// History is compacted neither here nor by age: the parent checks all of it.
+const [path, after, kept] = process.argv.slice(2) as [string, string, string]
+// By age nothing is forgotten: the parent checks what is kept.
 const store = await openLevelStore({ path, historyAgeMs: 3_600_000 })
 
 // A synchronous write to a pipe is in the parent's hands when it returns, whatever happens to this process next.
@@ -26,6 +27,7 @@ async function watch(): Promise<void> {
 
 async function writer(id: number): Promise<void> {
   for (let op = 0; ; op++) {
+    if (id === 0 && op % 10 === 9) await store.compact(Math.max(0, store.revision - Number(kept)))
     const data = `${process.pid}/${id}/${op}/${'x'.repeat((id * op) % 500)}`
     // Neighbouring writers share a key, so that versions of one object follow each other in one batch.
     const k = key(`n${id >> 1}-${op % 3}`)

@@ -23,7 +23,7 @@ import {
 import { KUBECTL, lastAppliedFields, withLastApplied } from './lastApplied.ts'
 import { decodeManagers, encodeManagers, type Manager, sameManager, withSet } from './managers.ts'
 import { prune } from './prune.ts'
-import { type Comparison, compare, fieldSetOf, merge, typeErrors } from './typed.ts'
+import { type Comparison, compare, fieldSetOf, fitToSchema, merge, typeErrors } from './typed.ts'
 
 interface TrackOptions {
   schema: Schema | undefined
@@ -58,10 +58,13 @@ export interface ApplyOptions extends TrackOptions {
 /**
  * The entries after a create, update or patch; `undefined` when there are none. What changed or appeared belongs to the
  * manager alone, what disappeared to nobody. `after.metadata.managedFields` is where the client may edit them: it is the
- * base when valid, `[{}]` resets, absent keeps those of `before`. Never throws: claims that cannot be read are dropped.
+ * base when valid, `[{}]` resets, absent keeps those of `before`. An existing object without entries gets none: recording
+ * begins at creation or with the first apply. Never throws: claims that cannot be read are dropped.
  */
 export function trackUpdate(o: TrackUpdateOptions): ManagedFieldsEntry[] | undefined {
   const base = baseEntries(o)
+  // An object that nobody was recorded for stays unrecorded until somebody applies.
+  if (o.before !== undefined && base.entries.length === 0) return undefined
   const comparison = compare(o.before ?? o.zero ?? {}, o.after, o.schema)
   if (isUnchanged(comparison)) {
     const kept = o.before?.metadata.managedFields
@@ -143,7 +146,7 @@ function describe({ apiVersion, kind, metadata }: KubeObject): string {
 function liveManagers({ live, schema, apiVersion, now }: ApplyOptions): Manager[] {
   if (live === undefined) return []
   const managers = decodeOrNone(live.metadata.managedFields)
-  if (managers.length > 0) return managers
+  if (managers.length > 0) return managers.map(manager => withSet(manager, fitToSchema(manager.set, schema)))
   const set = compare({}, live, schema).added
   return [{ name: 'before-first-apply', operation: 'Update', apiVersion, subresource: '', time: now, set }]
 }

@@ -1,7 +1,7 @@
 /** Taking away what an applier no longer states and nobody else owns. */
 import type { Schema } from '../schema.ts'
 import { difference, type FieldSet, intersection, isEmptySet, union } from './fieldSet.ts'
-import { fieldSetOf, removeFields, withParents } from './typed.ts'
+import { fieldSetOf, removeFields, withoutIdentity, withParents } from './typed.ts'
 
 export interface PruneOptions {
   /** The live object with the new configuration merged in. */
@@ -16,7 +16,7 @@ export interface PruneOptions {
 /** `merged` without what only `last` holds. Returns `merged` itself when nothing goes. */
 export function prune({ merged, last, owned, schema }: PruneOptions): Record<string, unknown> {
   if (isEmptySet(difference(last, owned))) return merged
-  const before = withParents(last, schema)
+  const before = withoutIdentity(withParents(last, schema))
   const whole = withParents(fieldSetOf(merged, schema), schema)
   // Everything of the former configuration goes, then what somebody owns comes back …
   const bare = withParents(fieldSetOf(removeFields(merged, before, schema), schema), schema)

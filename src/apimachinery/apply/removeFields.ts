@@ -1,9 +1,9 @@
 /** Taking fields out of a value. */
 import { cloneJson, setMember } from '../patch/jsonValues.ts'
 import type { Schema } from '../schema.ts'
-import { type FieldSet, fieldSet } from './fieldSet.ts'
+import { type FieldSet, fieldSet, HERE } from './fieldSet.ts'
 import { fieldElement } from './pathElement.ts'
-import { elementsOf, isDeclared, memberShape, shapeOf } from './shape.ts'
+import { elementsOf, isDeclared, listShape, memberShape, shapeOf } from './shape.ts'
 
 /** A copy of `value` without the members and elements whose paths are in `set`. What becomes empty stays, empty. */
 export function withoutFields(value: unknown, set: FieldSet, schema: Schema | undefined): unknown {
@@ -45,4 +45,22 @@ export function withDeclaredParents(set: FieldSet, schema: Schema | undefined): 
     children.set(element, self === below.self ? below : fieldSet(true, below.children))
   }
   return fieldSet(set.self, children)
+}
+
+/** `set` with everything below a declared leaf (an atomic map or list) replaced by the leaf; the same object if nothing is. */
+export function withoutPartsOfLeaves(set: FieldSet, schema: Schema | undefined): FieldSet {
+  if (set.children === undefined || schema === undefined) return set
+  if (schema['x-kubernetes-map-type'] === 'atomic') return HERE
+  if (schema.type === 'array' && listShape(schema) === 'leaf') return HERE
+  let children: Map<string, FieldSet> | undefined
+  for (const [element, child] of set.children) {
+    const fitted = withoutPartsOfLeaves(
+      child,
+      element.startsWith('f:') ? memberShape(schema, element.slice(2)) : schema.items,
+    )
+    if (fitted === child) continue
+    children ??= new Map(set.children)
+    children.set(element, fitted)
+  }
+  return children === undefined ? set : fieldSet(set.self, children)
 }

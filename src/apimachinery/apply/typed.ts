@@ -9,7 +9,7 @@ import { type Comparison, compareValues } from './compare.ts'
 import { type FieldSet, fieldSet, recursiveDifference } from './fieldSet.ts'
 import { ownedBy } from './fieldSetOf.ts'
 import { mergeValues } from './mergeValues.ts'
-import { withDeclaredParents, withoutFields } from './removeFields.ts'
+import { withDeclaredParents, withoutFields, withoutPartsOfLeaves } from './removeFields.ts'
 import { objectSchema } from './shape.ts'
 import { structureErrors } from './validateTyped.ts'
 
@@ -41,6 +41,11 @@ export function removeFields(object: Members, set: FieldSet, schema: Schema | un
 /** `set` with the structs that hold its fields, so that removing a struct's last field removes the struct. */
 export function withParents(set: FieldSet, schema: Schema | undefined): FieldSet {
   return withDeclaredParents(set, objectSchema(schema))
+}
+
+/** `set` after its schema changed: what lies below a value that is now one leaf becomes that leaf. */
+export function fitToSchema(set: FieldSet, schema: Schema | undefined): FieldSet {
+  return withoutPartsOfLeaves(set, objectSchema(schema))
 }
 
 /** Where a configuration departs from its schema's structure, in upstream's words; empty when it does not. */
@@ -103,8 +108,8 @@ function ownable(object: Members): Members {
   return rest
 }
 
-/** Metadata as a whole belongs to nobody. */
-function withoutIdentity(set: FieldSet): FieldSet {
+/** Metadata as a whole belongs to nobody; its members may. */
+export function withoutIdentity(set: FieldSet): FieldSet {
   const metadata = set.children?.get('f:metadata')
   if (metadata === undefined || !metadata.self) return set
   const children = new Map(set.children)

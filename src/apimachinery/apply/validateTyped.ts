@@ -7,41 +7,48 @@ import { elementOf, listShape, memberShape } from './shape.ts'
 /** Errors in upstream's words and format, in the order of the value; empty when it fits. */
 export function structureErrors(value: unknown, schema: Schema | undefined): string[] {
   const errors: string[] = []
-  visit(value, schema, '', errors)
+  visit(value, { schema, open: false, path: '' }, errors)
   return errors
 }
 
-function visit(value: unknown, schema: Schema | undefined, path: string, errors: string[]): void {
-  if (value === null || value === undefined) return
-  const problem = schema === undefined ? undefined : typeProblem(value, schema)
-  if (problem !== undefined) errors.push(`${path}: ${problem}`)
-  else if (Array.isArray(value)) visitList(value, schema, path, errors)
-  else if (isRecord(value)) visitMap(value, schema, path, errors)
+interface Place {
+  schema: Schema | undefined
+  /** Whether a schema around it lets unknown fields be; that holds for everything below. */
+  open: boolean
+  path: string
 }
 
-function visitMap(map: Record<string, unknown>, schema: Schema | undefined, path: string, errors: string[]): void {
-  const open = schema === undefined || isOpen(schema)
+function visit(value: unknown, place: Place, errors: string[]): void {
+  if (value === null || value === undefined) return
+  const problem = place.schema === undefined ? undefined : typeProblem(value, place.schema)
+  if (problem !== undefined) errors.push(`${place.path}: ${problem}`)
+  else if (Array.isArray(value)) visitList(value, place, errors)
+  else if (isRecord(value)) visitMap(value, place, errors)
+}
+
+function visitMap(map: Record<string, unknown>, { schema, open, path }: Place, errors: string[]): void {
+  const preserves = open || Boolean(schema?.['x-kubernetes-preserve-unknown-fields'])
   for (const name of Object.keys(map)) {
     const below = memberShape(schema, name)
     const here = path + showElement(fieldElement(name))
-    if (below === undefined && !open) errors.push(`${here}: field not declared in schema`)
-    else visit(map[name], below, here, errors)
+    if (below === undefined && !preserves && schema !== undefined && !takesAnything(schema))
+      errors.push(`${here}: field not declared in schema`)
+    else visit(map[name], { schema: below, open: preserves, path: here }, errors)
   }
 }
 
 /** Whether members that the schema does not name may have any value. */
-function isOpen(schema: Schema): boolean {
-  if (schema['x-kubernetes-preserve-unknown-fields'] || schema['x-kubernetes-embedded-resource']) return true
-  if (schema.additionalProperties === true) return true
+function takesAnything(schema: Schema): boolean {
+  if (schema['x-kubernetes-embedded-resource'] || schema.additionalProperties === true) return true
   return schema.properties === undefined && schema.additionalProperties === undefined
 }
 
-function visitList(list: unknown[], schema: Schema | undefined, path: string, errors: string[]): void {
+function visitList(list: unknown[], { schema, open, path }: Place, errors: string[]): void {
   const shape = listShape(schema)
   const seen = new Set<string>()
   list.forEach((item, i) => {
     if (shape !== 'keyed' && shape !== 'set') {
-      visit(item, schema?.items, `${path}[${i}]`, errors)
+      visit(item, { schema: schema?.items, open, path: `${path}[${i}]` }, errors)
       return
     }
     let element: string
@@ -53,7 +60,7 @@ function visitList(list: unknown[], schema: Schema | undefined, path: string, er
     }
     if (seen.has(element)) errors.push(`${path}: duplicate entries for key ${showElement(element)}`)
     seen.add(element)
-    visit(item, schema!.items, path + showElement(element), errors)
+    visit(item, { schema: schema!.items, open, path: path + showElement(element) }, errors)
   })
 }
 

@@ -14,18 +14,27 @@ export interface ListMerge {
   create(change: Members): unknown
 }
 
+export interface MergedList {
+  list: unknown[]
+  /**
+   * The order that a `$setElementOrder` directive interleaves with: the original's, where elements that the patch adds have
+   * the places that its deletions left free, as kube-apiserver has it.
+   */
+  order: readonly unknown[]
+}
+
 /** Merges `patch` into `original`. New elements of the patch come before unrelated elements of the original, as upstream. */
-export function mergeList(original: unknown[], patch: unknown[], rules: ListMerge): unknown[] {
-  if (original.length === 0 && patch.length === 0) return original
+export function mergeList(original: unknown[], patch: unknown[], rules: ListMerge): MergedList {
+  if (original.length === 0 && patch.length === 0) return { list: original, order: original }
   checkElements(original, patch)
   const { mergeKey } = rules
   if (!isRecord(original[0] ?? patch[0])) {
     const merged = unique([...original, ...patch])
-    return orderList(merged, patch, original, undefined)
+    return { list: orderList(merged, patch, original, undefined), order: original }
   }
   if (mergeKey === undefined) throw statusError.badRequest('cannot merge lists without merge key')
   const { kept, changes } = applyDirectives(original as Members[], patch as Members[], mergeKey)
-  if (changes === undefined) return kept
+  if (changes === undefined) return { list: kept, order: original }
   const merged: unknown[] = [...kept]
   for (const change of changes) {
     const name = requireKey(change, mergeKey)
@@ -33,7 +42,7 @@ export function mergeList(original: unknown[], patch: unknown[], rules: ListMerg
     if (at === -1) merged.push(rules.create(change))
     else merged[at] = rules.merge(merged[at] as Members, change)
   }
-  return orderList(merged, changes, original, mergeKey)
+  return { list: orderList(merged, changes, kept, mergeKey), order: merged.slice(0, original.length) }
 }
 
 export function withoutItems(list: unknown[], items: unknown[]): unknown[] {

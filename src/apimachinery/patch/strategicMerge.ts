@@ -9,7 +9,7 @@ import { isRecord } from '../object.ts'
 import { memberSchema, type Schema } from '../schema.ts'
 import { jsonTypeName } from './jsonPatch.ts'
 import { cloneJson, equalJson, memberOf, setMember } from './jsonValues.ts'
-import { mergeList, orderList, withoutItems } from './strategicList.ts'
+import { type MergedList, mergeList, orderList, withoutItems } from './strategicList.ts'
 
 type Members = Record<string, unknown>
 
@@ -65,12 +65,12 @@ function mergeMember(original: Members, name: string, value: unknown, schema: Sc
   if (isRecord(current) && isRecord(value))
     setMember(original, name, replaces(schema) ? withoutDirectives(value) : mergeMap(current, value, schema))
   else if (Array.isArray(current) && Array.isArray(value))
-    setMember(original, name, mergeListMember(current, value, schema))
+    setMember(original, name, mergeListMember(current, value, schema).list)
   else setMember(original, name, withoutDirectives(value))
 }
 
-function mergeListMember(current: unknown[], value: unknown[], schema: Schema | undefined): unknown[] {
-  if (!merges(schema)) return cloneJson(value)
+function mergeListMember(current: unknown[], value: unknown[], schema: Schema | undefined): MergedList {
+  if (!merges(schema)) return { list: cloneJson(value), order: current }
   return mergeList(current, value, {
     mergeKey: schema?.['x-kubernetes-patch-merge-key'],
     merge: (item, change) => mergeMap(item, change, schema?.items),
@@ -109,11 +109,13 @@ function applyElementOrder(original: Members, patch: Members, name: string, sche
   if (bad !== undefined) throw statusError.badRequest(`expected a []interface {}, but received a ${jsonTypeName(bad)}`)
   if (change === null || (!Array.isArray(current) && !Array.isArray(change))) return false
   if (Array.isArray(change)) checkOrder(change, order, mergeKey)
-  let merged: unknown[]
-  if (!Array.isArray(change)) merged = current as unknown[]
-  else if (Array.isArray(current)) merged = mergeListMember(current, change, listSchema)
-  else merged = withoutDirectives(change) as unknown[]
-  setMember(original, name, orderList(merged, order, Array.isArray(current) ? current : [], mergeKey))
+  const server = Array.isArray(current) ? current : []
+  const merged: MergedList = !Array.isArray(change)
+    ? { list: server, order: server }
+    : Array.isArray(current)
+      ? mergeListMember(current, change, listSchema)
+      : { list: withoutDirectives(change) as unknown[], order: server }
+  setMember(original, name, orderList(merged.list, order, merged.order, mergeKey))
   return true
 }
 

@@ -6,7 +6,14 @@ import { Optional } from '@marcbachmann/cel-js'
 import { type FieldError, fieldError } from '../fieldErrors.ts'
 import { isRecord } from '../object.ts'
 import type { Schema, ValidationRule } from '../schema.ts'
-import { CelBudgetError, type CelProgram, compileCel, MAX_EVALUATION_STEPS, type StepBudget } from './celProgram.ts'
+import {
+  CelBudgetError,
+  CelCompileError,
+  type CelProgram,
+  compileCel,
+  MAX_EVALUATION_STEPS,
+  type StepBudget,
+} from './celProgram.ts'
 import { toCel } from './celValues.ts'
 import { canonicalJson, elementKey } from './listTypes.ts'
 import { type Trail, trailText } from './trail.ts'
@@ -26,6 +33,8 @@ interface CompiledRule {
   rule: ValidationRule
   program: CelProgram
   message: CelProgram | undefined
+  /** Why the rule cannot run; it then fails every value. */
+  failure?: string
 }
 /** What there is to run at a node and below. */
 interface Node {
@@ -39,7 +48,7 @@ interface Node {
 // A memo of a pure function: programs live as long as their schema.
 const nodes = new WeakMap<Schema, Node | null>()
 
-/** `undefined` when the schema has no rule. @throws CelCompileError for a rule that does not compile */
+/** `undefined` when the schema has no rule. A rule that does not compile fails every value. */
 export function compileRules(schema: Schema): RuleValidator | undefined {
   const node = nodeOf(schema)
   if (node === null) return undefined
@@ -69,11 +78,7 @@ function nodeOf(schema: Schema): Node | null {
   nodes.set(schema, null)
   const node: Node = {
     schema,
-    rules: (schema['x-kubernetes-validations'] ?? []).map(rule => ({
-      rule,
-      program: compileCel(rule.rule, schema),
-      message: rule.messageExpression === undefined ? undefined : compileCel(rule.messageExpression, schema),
-    })),
+    rules: (schema['x-kubernetes-validations'] ?? []).map(rule => compileRule(rule, schema)),
     members: Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {
       const child = nodeOf(member)
       return child === null ? [] : [[name, child] as [string, Node]]
@@ -84,6 +89,18 @@ function nodeOf(schema: Schema): Node | null {
   const isEmpty = node.rules.length + node.members.length === 0 && !node.additional && !node.items
   nodes.set(schema, isEmpty ? null : node)
   return isEmpty ? null : node
+}
+
+const ALWAYS: CelProgram = { type: 'bool', usesOldSelf: false, evaluate: () => true }
+
+function compileRule(rule: ValidationRule, schema: Schema): CompiledRule {
+  try {
+    const message = rule.messageExpression ? compileCel(rule.messageExpression, schema) : undefined
+    return { rule, program: compileCel(rule.rule, schema), message }
+  } catch (error) {
+    if (!(error instanceof CelCompileError)) throw error
+    return { rule, program: ALWAYS, message: undefined, failure: `rule compile error: ${error.message}` }
+  }
 }
 
 function childNode(schema: Schema | boolean | undefined): Node | undefined {
@@ -149,6 +166,10 @@ function runRule(
   run: Run,
 ): void {
   const { rule } = compiled
+  if (compiled.failure !== undefined) {
+    run.errors.push(ruleError({ rule: rule.rule }, value, compiled.failure, run, false))
+    return
+  }
   try {
     if (spend(run, budget => compiled.program.evaluate(variables, budget)) === true) return
   } catch (error) {

@@ -6,6 +6,7 @@
 import { type FieldError, fieldError } from '../fieldErrors.ts'
 import { isRecord } from '../object.ts'
 import type { Schema } from '../schema.ts'
+import { compileRules, type RuleValidator } from './cel.ts'
 import { stringFormats } from './formats.ts'
 import { compileLinearRegExp } from './linearRegExp.ts'
 import { canonicalJson, duplicates } from './listTypes.ts'
@@ -13,8 +14,11 @@ import { type Trail, trailText } from './trail.ts'
 
 export { typeErrors } from './typeErrors.ts'
 
-/** `path` names the value in messages (`spec`); the default is the root of an object. Empty when the value is valid. */
-export type Validator = (value: unknown, path?: string) => FieldError[]
+/**
+ * Empty when the value is valid. `path` names the value in messages (`spec`); the default is the root of an object. `old` is
+ * what the value replaces: validation rules run once the schema itself holds, and some of them compare with it.
+ */
+export type Validator = (value: unknown, path?: string, old?: unknown) => FieldError[]
 
 /** What a run carries along; errors are worded only when there are some. */
 interface Run {
@@ -26,14 +30,22 @@ type Check = (value: unknown, run: Run) => void
 
 // A memo of a pure function: a schema graph is compiled once and its closures live as long as it does.
 const checks = new WeakMap<Schema, Check>()
+const validators = new WeakMap<Schema, Validator>()
 
 export function compileValidator(schema: Schema): Validator {
+  const known = validators.get(schema)
+  if (known !== undefined) return known
   const check = checkOf(schema)
-  return (value, path = '') => {
+  let rules: RuleValidator | undefined | null = null
+  const validator: Validator = (value, path = '', old = undefined) => {
     const run: Run = { base: path, trail: [], errors: [] }
     check(value, run)
-    return run.errors
+    if (run.errors.length > 0) return run.errors
+    if (rules === null) rules = compileRules(schema)
+    return rules === undefined ? [] : rules(value, old, path)
   }
+  validators.set(schema, validator)
+  return validator
 }
 
 /** Compiled at first use, because schema graphs may be cyclic. */

@@ -40,13 +40,13 @@ export class RbacAuthorizer implements Authorizer {
   readonly #options: Required<Omit<RbacOptions, 'log'>> & Pick<RbacOptions, 'log'>
   /** Least recently used first. A failed or outdated build is not in here. */
   readonly #indexes = new Map<string, Promise<RbacIndex>>()
-  readonly #layers: { plain: readonly KubeObject[]; root: readonly KubeObject[] }
+  readonly #layers: { plain: RbacIndex; root: RbacIndex }
   #watching = new Set<string>()
   readonly #closed = new AbortController()
 
   constructor(options: RbacOptions) {
     this.#options = { requireSpaceAccess: true, rootSpace: 'root', maxSpaces: 10_000, ...options }
-    this.#layers = { plain: bootstrapObjects(), root: bootstrapObjects({ root: true }) }
+    this.#layers = { plain: layerOf(bootstrapObjects()), root: layerOf(bootstrapObjects({ root: true })) }
   }
 
   async authorize(attributes: Attributes): Promise<Decision> {
@@ -134,13 +134,15 @@ export class RbacAuthorizer implements Authorizer {
       }),
     )
     const layer = space === this.#options.rootSpace ? this.#layers.root : this.#layers.plain
-    const ofLayer = (kind: string) => layer.filter(object => object.kind === kind)
-    return new RbacIndex({
-      clusterRoles: [...clusterRoles!, ...ofLayer('ClusterRole')],
-      clusterRoleBindings: [...ofLayer('ClusterRoleBinding'), ...clusterRoleBindings!],
-      roles: roles!,
-      roleBindings: roleBindings!,
-    })
+    return new RbacIndex(
+      {
+        clusterRoles: clusterRoles!,
+        clusterRoleBindings: clusterRoleBindings!,
+        roles: roles!,
+        roleBindings: roleBindings!,
+      },
+      layer,
+    )
   }
 
   /** Before any index is built: a change behind a build's reads is then always heard of, and drops it. */
@@ -169,6 +171,16 @@ export class RbacAuthorizer implements Authorizer {
       this.invalidate()
     }
   }
+}
+
+function layerOf(objects: readonly KubeObject[]): RbacIndex {
+  const ofKind = (kind: string) => objects.filter(object => object.kind === kind)
+  return new RbacIndex({
+    clusterRoles: ofKind('ClusterRole'),
+    clusterRoleBindings: ofKind('ClusterRoleBinding'),
+    roles: [],
+    roleBindings: [],
+  })
 }
 
 function decide(index: RbacIndex, attributes: Attributes): Decision {

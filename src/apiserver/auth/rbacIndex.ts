@@ -9,7 +9,6 @@ import type { UserInfo } from './types.ts'
 import { serviceAccountUserName } from './users.ts'
 
 export interface RbacObjects {
-  /** Those of the bootstrap layer too. */
   clusterRoles: readonly KubeObject[]
   clusterRoleBindings: readonly KubeObject[]
   roles: readonly KubeObject[]
@@ -40,8 +39,11 @@ export class RbacIndex {
   readonly #resolved = new Map<KubeObject, readonly PolicyRule[]>()
   readonly #cluster: Grants = new Map()
   readonly #namespaced = new Map<string, Grants>()
+  readonly #base: RbacIndex | undefined
 
-  constructor(objects: RbacObjects) {
+  /** `base`: roles and bindings that many spaces share. They are not copied, so an index without own objects is tiny. */
+  constructor(objects: RbacObjects, base?: RbacIndex) {
+    this.#base = base
     for (const role of objects.clusterRoles) this.#clusterRoles.set(role.metadata.name!, role)
     for (const role of objects.roles) this.#roles.set(`${role.metadata.namespace}/${role.metadata.name}`, role)
     for (const binding of objects.clusterRoleBindings) this.#add(this.#cluster, binding, '')
@@ -58,6 +60,7 @@ export class RbacIndex {
 
   /** What the user was granted in the whole space and, unless `namespace` is `''`, in that namespace. */
   *grants(user: UserInfo, namespace: string): Generator<Grant> {
+    if (this.#base !== undefined) yield* this.#base.grants(user, namespace)
     yield* grantsOf(this.#cluster, user)
     const local = namespace === '' ? undefined : this.#namespaced.get(namespace)
     if (local !== undefined) yield* grantsOf(local, user)
@@ -65,15 +68,34 @@ export class RbacIndex {
 
   /** The rules that a binding in `namespace` refers to; `undefined` when there is no such role. */
   roleRules(ref: RoleRef, namespace: string): readonly PolicyRule[] | undefined {
-    const role =
-      ref.kind === 'ClusterRole' ? this.#clusterRoles.get(ref.name) : this.#roles.get(`${namespace}/${ref.name}`)
-    if (role === undefined) return undefined
+    if (ref.kind !== 'ClusterRole') {
+      const role = this.#roles.get(`${namespace}/${ref.name}`)
+      return role && this.#once(role, () => rulesOf(role))
+    }
+    // Own roles may add to what an aggregated role of the base gathers; without any, the base's answer serves all spaces.
+    if (this.#clusterRoles.size === 0 && this.#base !== undefined) return this.#base.roleRules(ref, namespace)
+    const role = this.#clusterRole(ref.name)
+    return role && this.#once(role, () => aggregatedRules(role, this.#allClusterRoles()))
+  }
+
+  #once(role: KubeObject, resolve: () => readonly PolicyRule[]): readonly PolicyRule[] {
     let rules = this.#resolved.get(role)
     if (rules === undefined) {
-      rules = ref.kind === 'ClusterRole' ? aggregatedRules(role, this.#clusterRoles.values()) : rulesOf(role)
+      rules = resolve()
       this.#resolved.set(role, rules)
     }
     return rules
+  }
+
+  /** The base goes first: nobody may redefine what its names mean. */
+  #clusterRole(name: string): KubeObject | undefined {
+    const shared = this.#base === undefined ? undefined : this.#base.#clusterRole(name)
+    return shared ?? this.#clusterRoles.get(name)
+  }
+
+  *#allClusterRoles(): Generator<KubeObject> {
+    if (this.#base !== undefined) yield* this.#base.#allClusterRoles()
+    yield* this.#clusterRoles.values()
   }
 
   #add(grants: Grants, binding: KubeObject, namespace: string): void {

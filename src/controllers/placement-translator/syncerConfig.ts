@@ -25,7 +25,7 @@ export function syncerConfigSpec(facts: Iterable<ObjectFact>, upsync: readonly U
   for (const { resource, namespace, name } of facts) {
     if (reachOf(resource) !== 'cluster') continue
     const head = { group: resource.group, resource: resource.resource, apiVersion: resource.version }
-    const id = `${head.group}|${head.resource}|${head.apiVersion}`
+    const id = `${head.group} ${head.resource} ${head.apiVersion}`
     const entry = byResource.get(id) ?? { head, byNamespace: new Map<string, string[]>() }
     byResource.set(id, entry)
     const names = entry.byNamespace.get(namespace)

@@ -2,6 +2,7 @@
  * The placement translator: keeps every mailbox's content equal to the product of placements, slices and workload, and
  * carries counts, errors and singleton status back. Everything is driven by streams; nothing is polled.
  */
+import { isDeepStrictEqual } from 'node:util'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
@@ -15,6 +16,7 @@ import { FeedbackReconciler } from './feedbackReconciler.ts'
 import { Mailboxes } from './mailboxes.ts'
 import { CRDS, CUSTOMIZERS, EDGE_PLACEMENTS, LOCATIONS, NAMESPACES, resourceKey, SLICES } from './names.ts'
 import { ObjectCache } from './objectCache.ts'
+import { onceLogger } from './onceLogger.ts'
 import { type Destination, PlacementJoin } from './placementJoin.ts'
 import { compilePlacement } from './placementSpec.ts'
 import { SourceReader } from './sourceReader.ts'
@@ -50,6 +52,8 @@ class Translator {
   readonly #queue: WorkQueue<Task>
   /** Tasks that wait until a stream is complete. */
   readonly #postponed = new Map<string, Task>()
+  /** Specs as last taken in. */
+  readonly #placements = new Map<string, unknown>()
   readonly #locations = new Map<string, KubeObject>()
   readonly #customizers = new Map<string, KubeObject>()
   readonly #join: PlacementJoin
@@ -68,7 +72,7 @@ class Translator {
     this.#client = client
     this.#queue = new WorkQueue<Task>({
       id: taskId,
-      logger,
+      logger: onceLogger(logger),
       ...(clock && { clock }),
       ...(random && { random }),
     })
@@ -218,12 +222,12 @@ class Translator {
         case SLICES.resource:
           return this.#join.setDestinations(at.space, at.name, object ? destinationsIn(object) : [])
         case LOCATIONS.resource:
-          setOrDelete(this.#locations, `${at.space}/${at.name}`, object)
-          return this.#join.touchLocation(at.space, at.name)
+          if (replace(this.#locations, `${at.space}/${at.name}`, object)) this.#join.touchLocation(at.space, at.name)
+          return
         case CUSTOMIZERS.resource: {
           const reference = `${at.namespace}/${at.name}`
-          setOrDelete(this.#customizers, `${at.space} ${reference}`, object)
-          return this.#join.touchCustomizer(at.space, reference)
+          const changed = replace(this.#customizers, `${at.space} ${reference}`, object)
+          if (changed) this.#join.touchCustomizer(at.space, reference)
         }
       }
     }
@@ -239,11 +243,16 @@ class Translator {
   }
 
   #placementChanged(space: string, name: string, object: KubeObject | undefined): void {
+    const key = `${space} ${name}`
     if (object && object.metadata.deletionTimestamp === undefined) {
+      // status and annotations of placements change too
+      if (this.#placements.has(key) && isDeepStrictEqual(this.#placements.get(key), object.spec)) return
+      this.#placements.set(key, object.spec)
       this.#join.setPlacement(space, name, compilePlacement(object))
       this.#workloads.open(space)
       return
     }
+    this.#placements.delete(key)
     this.#join.removePlacement(space, name)
     if (!this.#join.isWorkloadSpace(space)) this.#queue.add({ type: 'close', space })
   }
@@ -262,7 +271,15 @@ export function destinationsIn(slice: KubeObject): Destination[] {
 
 const FIRST: ReadonlySet<string> = new Set([resourceKey(CRDS), resourceKey(NAMESPACES)])
 
-function setOrDelete<V>(map: Map<string, V>, key: string, value: V | undefined): void {
-  if (value === undefined) map.delete(key)
-  else map.set(key, value)
+/** Puts or deletes; whether what customization reads of the object (all but status) is another now. */
+function replace(map: Map<string, KubeObject>, key: string, object: KubeObject | undefined): boolean {
+  const old = map.get(key)
+  if (object === undefined) return map.delete(key)
+  map.set(key, object)
+  return (
+    !old ||
+    !isDeepStrictEqual(old.metadata.labels, object.metadata.labels) ||
+    !isDeepStrictEqual(old.metadata.annotations, object.metadata.annotations) ||
+    !isDeepStrictEqual(old.replacements, object.replacements)
+  )
 }

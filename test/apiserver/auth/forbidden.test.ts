@@ -6,10 +6,7 @@ const pods = { group: '', version: 'v1', resource: 'pods', subresource: '', name
 
 t.test('refusals read as those of kube-apiserver', async t => {
   const list = { user, space: 's', verb: 'list', resource: pods, path: '' }
-  t.equal(
-    forbiddenMessage(list),
-    'User "bob" cannot list resource "pods" in API group "" in the namespace "default"',
-  )
+  t.equal(forbiddenMessage(list), 'User "bob" cannot list resource "pods" in API group "" in the namespace "default"')
   t.equal(forbidden(list).message, `pods is forbidden: ${forbiddenMessage(list)}`)
   const log = { ...list, verb: 'get', resource: { ...pods, subresource: 'log', name: 'x' } }
   const status = forbidden(log, 'RBAC: role.rbac.authorization.k8s.io "r" not found').toStatus()

@@ -46,9 +46,17 @@ t.test('each part is asked for', async t => {
       'authentication.k8s.io/uids//7',
     ],
   )
-  await t.rejects(impersonate(ann, headers, context(r => r.name !== 'c')), {
-    message: 'groups "c" is forbidden: User "ann" cannot impersonate resource "groups" in API group "" at the cluster scope',
-  })
+  await t.rejects(
+    impersonate(
+      ann,
+      headers,
+      context(r => r.name !== 'c'),
+    ),
+    {
+      message:
+        'groups "c" is forbidden: User "ann" cannot impersonate resource "groups" in API group "" at the cluster scope',
+    },
+  )
 })
 
 t.test('ServiceAccounts come with their groups', async t => {

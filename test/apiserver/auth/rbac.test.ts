@@ -1,8 +1,8 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { RbacAuthorizer } from '../../../src/apiserver/auth/rbac.ts'
 import type { UserInfo } from '../../../src/apiserver/auth/types.ts'
-import { StorageError, type Store } from '../../../src/storage/store.ts'
 import { openMemoryStore } from '../../../src/storage/memory/openMemoryStore.ts'
+import { StorageError, type Store } from '../../../src/storage/store.ts'
 import { binding, put, remove, role, settled } from './support.ts'
 
 const user = (name: string, ...groups: string[]): UserInfo => ({ name, groups: [...groups, 'system:authenticated'] })
@@ -14,7 +14,7 @@ const account = (space: string): UserInfo => ({
 const access = (who: string) => binding('access', 'ClusterRole:system:kcp:workspace:access', [who])
 const pods = (verbs: string[]) => ({ apiGroups: [''], resources: ['pods'], verbs })
 
-async function setup(t: Tap, options: { requireSpaceAccess?: boolean } = {}) {
+async function setup(t: Test, options: { requireSpaceAccess?: boolean } = {}) {
   const store = await openMemoryStore()
   const authorizer = new RbacAuthorizer({ store, ...options })
   t.teardown(async () => {
@@ -28,12 +28,14 @@ async function setup(t: Tap, options: { requireSpaceAccess?: boolean } = {}) {
   }
   return { store, authorizer, may }
 }
-type Tap = typeof t
 
 t.test('system:masters may everything, across spaces too, without a look at the store', async t => {
   const authorizer = new RbacAuthorizer({ store: { revision: 0, list: t.fail, watch: t.fail } as unknown as Store })
   const root = user('admin', 'system:masters')
-  t.same(await authorizer.authorize({ user: root, space: '*', verb: 'list', path: '/x' }), { allowed: true, reason: '' })
+  t.same(await authorizer.authorize({ user: root, space: '*', verb: 'list', path: '/x' }), {
+    allowed: true,
+    reason: '',
+  })
   t.equal(await authorizer.mayAccessSpace(root, 's1'), true)
 })
 
@@ -91,9 +93,16 @@ t.test('namespaces, names, subresources and wildcards', async t => {
   await put(
     store,
     's1',
-    role('r', [{ ...pods(['get', 'update']), resourceNames: ['one'] }, { ...pods(['get']), resources: ['*/scale'] }], {
-      namespace: 'a',
-    }),
+    role(
+      'r',
+      [
+        { ...pods(['get', 'update']), resourceNames: ['one'] },
+        { ...pods(['get']), resources: ['*/scale'] },
+      ],
+      {
+        namespace: 'a',
+      },
+    ),
     binding('b', 'Role:r', ['Group:dev'], 'a'),
     role('paths', [{ nonResourceURLs: ['/debug/*', '/x'], verbs: ['get'] }]),
     binding('paths', 'ClusterRole:paths', ['Group:dev']),
@@ -114,7 +123,12 @@ t.test('namespaces, names, subresources and wildcards', async t => {
   t.equal(await ask('get', { resource: 'deployments', subresource: 'scale', name: 'x' }), true)
   const path = async (path: string, verb = 'get') =>
     (await authorizer.authorize({ user: user('u', 'dev'), space: 's1', verb, path })).allowed
-  t.same(await Promise.all(['/debug/pprof', '/x', '/x/y', '/apis/apps/v1'].map(p => path(p))), [true, true, false, true])
+  t.same(await Promise.all(['/debug/pprof', '/x', '/x/y', '/apis/apps/v1'].map(p => path(p))), [
+    true,
+    true,
+    false,
+    true,
+  ])
   t.equal(await path('/x', 'post'), false)
 })
 
@@ -214,13 +228,22 @@ t.test('view, edit and admin gather the roles that say so, in their own space', 
   t.notOk((await may(user('ann'), 'get', 'crontabs')).allowed)
   const view = await authorizer.roleRules({ kind: 'ClusterRole', name: 'view' }, 's1', '')
   t.ok(view.some(rule => rule.resources?.includes('crontabs')))
-  t.notOk(view.some(rule => rule.resources?.includes('secrets')), 'view does not read secrets')
+  t.notOk(
+    view.some(rule => rule.resources?.includes('secrets')),
+    'view does not read secrets',
+  )
 })
 
 t.test('everybody may enter root, see its workspaces and discover its API', async t => {
   const { authorizer } = await setup(t)
   t.equal(await authorizer.mayAccessSpace(user('ann'), 'root'), true)
-  const resource = { group: 'tenancy.kcp.io', version: 'v1alpha1', resource: 'workspaces', subresource: '', namespace: '' }
+  const resource = {
+    group: 'tenancy.kcp.io',
+    version: 'v1alpha1',
+    resource: 'workspaces',
+    subresource: '',
+    namespace: '',
+  }
   const ask = async (verb: string) =>
     (
       await authorizer.authorize({

@@ -1,5 +1,5 @@
-import { SignJWT } from 'jose'
 import { createPrivateKey } from 'node:crypto'
+import { SignJWT } from 'jose'
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { ServiceAccountAuthenticator } from '../../../src/apiserver/auth/serviceAccountAuthenticator.ts'
@@ -149,7 +149,7 @@ t.test('forged and altered tokens are refused', async t => {
   await t.rejects(authenticator.authenticate({ token: altered }), refusal(/signature verification failed/))
 
   const none = [btoa('{"alg":"none"}'), Buffer.from(JSON.stringify(claims)).toString('base64url'), ''].join('.')
-  await t.rejects(authenticator.authenticate({ token: none }), { reason: 'Unauthorized' })
+  await t.rejects(authenticator.authenticate({ token: none }), { message: 'Unauthorized' })
 
   const kid = String(issuer.jwks().keys[0]?.kid)
   const mismatched = await new SignJWT({ ...claims, exp: 9e9, aud: claims.iss })

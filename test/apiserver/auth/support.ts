@@ -10,12 +10,20 @@ const KINDS: Record<string, string> = {
   ClusterRoleBinding: 'clusterrolebindings',
 }
 
-export function role(name: string, rules: object[], more: { namespace?: string; [field: string]: unknown } = {}): KubeObject {
+export function role(
+  name: string,
+  rules: object[],
+  more: { namespace?: string; [field: string]: unknown } = {},
+): KubeObject {
   const { namespace, labels, ...fields } = more
   return {
     apiVersion: `${RBAC_GROUP}/v1`,
     kind: namespace ? 'Role' : 'ClusterRole',
-    metadata: { name, ...(namespace && { namespace }), ...(labels ? { labels: labels as Record<string, string> } : {}) },
+    metadata: {
+      name,
+      ...(namespace && { namespace }),
+      ...(labels ? { labels: labels as Record<string, string> } : {}),
+    },
     rules,
     ...fields,
   }

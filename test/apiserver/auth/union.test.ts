@@ -27,14 +27,14 @@ t.test('a good token is asked about once in its time, also by requests at the sa
   t.same(backend.asked, ['a'])
   backend.answer = () => undefined
   now = 10_000
-  await t.rejects(union.authenticate({ token: 'a' }), { reason: 'Unauthorized' }, 'a revoked token stops working')
+  await t.rejects(union.authenticate({ token: 'a' }), { message: 'Unauthorized' }, 'a revoked token stops working')
 })
 
 t.test('a bad token becomes good a second later at most', async t => {
   let now = 0
   const backend = new Recorder()
   const union = new UnionAuthenticator({ authenticators: [backend], clock: () => now, failureTtlMs: 60_000 })
-  await t.rejects(union.authenticate({ token: 'a' }), { reason: 'Unauthorized' })
+  await t.rejects(union.authenticate({ token: 'a' }), { message: 'Unauthorized' })
   backend.answer = () => user('ann')
   await t.rejects(union.authenticate({ token: 'a' }))
   now = 1000

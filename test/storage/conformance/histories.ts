@@ -33,6 +33,8 @@ async function write(store: Store, seed: number, writers: number, opsEach: numbe
   const writer = async (id: number): Promise<void> => {
     const roll = dice(seed * 1000 + id)
     for (let op = 0; op < opsEach; op++) {
+      // Out of step with the others, so that some writes come while a batch is on its way to disk.
+      for (let turns = roll(4); turns > 0; turns--) await new Promise(resolve => setImmediate(resolve))
       const key = keys[roll(keys.length)]!
       const data = `${seed}/${id}/${op}`
       const type = roll(4) === 0 ? 'delete' : 'put'

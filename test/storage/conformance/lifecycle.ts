@@ -69,6 +69,24 @@ export const lifecycleCases: Case[] = [
     },
   },
   {
+    name: 'a clock that is set back makes no young history old',
+    async run(t, open) {
+      let now = 10_000
+      const { store, reopen } = await open({ historyAgeMs: 1000, clock: () => now })
+      await create(store, key('a'))
+      now = 5000
+      await create(store, key('b'))
+      const s = (await reopen?.({ historyAgeMs: 1000, clock: () => now })) ?? store
+      await create(s, key('c'))
+      now = 10_500
+      await s.compact()
+      t.equal(s.compactedRevision, 0)
+      now = 11_001
+      await s.compact()
+      t.equal(s.compactedRevision, 3)
+    },
+  },
+  {
     name: 'revisions go on behind a complete compaction when the data is opened again',
     async run(t, open) {
       const { store, reopen } = await open()

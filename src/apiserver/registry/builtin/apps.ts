@@ -59,6 +59,11 @@ const deployments = withStatus({
         : []),
     ]
   },
+  // annotations are part of what the controller copies to ReplicaSets, so they count as a change of the wish
+  prepareForUpdate(object, old) {
+    if (sameMeaning(object.metadata.annotations, old.metadata.annotations)) return
+    object.metadata.generation = (old.metadata.generation ?? 0) + 1
+  },
   validateUpdate: immutableSelector,
 })
 

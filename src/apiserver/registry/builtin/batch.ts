@@ -37,6 +37,10 @@ const jobs = withStatus({
   prepareForCreate(object) {
     const spec = ensure(object, 'spec')
     if (spec.manualSelector !== true && isRecord(spec.template)) selectByOwnUid(object, spec, spec.template)
+    // the job is labelled as its pods are, unless it has labels of its own
+    if (Object.keys(object.metadata.labels ?? {}).length === 0) {
+      object.metadata.labels = { ...labelsOf(record(spec, 'template', 'metadata')) }
+    }
   },
   validate(object) {
     const spec = record(object, 'spec')

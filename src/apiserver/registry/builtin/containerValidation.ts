@@ -66,22 +66,25 @@ function validateContainer(container: Fields, spec: Fields, path: string): Field
     errors.push(fieldError.invalid(`${path}.image`, image, 'must not have leading or trailing whitespace'))
   }
   errors.push(
-    ...oneOf(str(container, 'terminationMessagePolicy'), `${path}.terminationMessagePolicy`, [
-      'File',
-      'FallbackToLogsOnError',
-    ]),
+    ...terminationMessagePolicy(str(container, 'terminationMessagePolicy'), `${path}.terminationMessagePolicy`),
     ...validatePorts(container, spec, `${path}.ports`),
   )
   for (const [i, variable] of records(container, 'env').entries()) {
     errors.push(...validateVariable(variable, `${path}.env[${i}]`))
   }
   for (const [i, source] of records(container, 'envFrom').entries()) {
-    errors.push(...validateVariables(source, `${path}.envFrom[${i}]`))
+    errors.push(...validateVariables(source, `${path}.envFrom`, i))
   }
   errors.push(...validateMounts(container, spec, path))
   errors.push(...oneOf(str(container, 'imagePullPolicy'), `${path}.imagePullPolicy`, PULL_POLICIES))
   errors.push(...resourceRequirements(container.resources, `${path}.resources`))
   return errors
+}
+
+function terminationMessagePolicy(policy: string, field: string): FieldError[] {
+  if (policy === '') return [fieldError.required(field)]
+  if (policy === 'File' || policy === 'FallbackToLogsOnError') return []
+  return [fieldError.invalid(field, policy, "must be 'File' or 'FallbackToLogsOnError'")]
 }
 
 function validatePorts(container: Fields, spec: Fields, path: string): FieldError[] {
@@ -153,7 +156,9 @@ function validateVariable(variable: Fields, path: string): FieldError[] {
   return errors
 }
 
-function validateVariables(source: Fields, path: string): FieldError[] {
+/** Errors about the choice of source are, as upstream's, on the whole list. */
+function validateVariables(source: Fields, whole: string, index: number): FieldError[] {
+  const path = `${whole}[${index}]`
   const errors: FieldError[] = []
   if (str(source, 'prefix') !== '') errors.push(...invalidBy(environmentName, str(source, 'prefix'), `${path}.prefix`))
   const used = ['configMapRef', 'secretRef'].filter(name => has(source, name))
@@ -161,9 +166,9 @@ function validateVariables(source: Fields, path: string): FieldError[] {
     if (str(source, name, 'name') === '') errors.push(fieldError.required(`${path}.${name}.name`))
   }
   if (used.length === 0) {
-    errors.push(fieldError.invalid(path, '', 'must specify one of: `configMapRef` or `secretRef`'))
+    errors.push(fieldError.invalid(whole, '', 'must specify one of: `configMapRef` or `secretRef`'))
   } else if (used.length > 1) {
-    errors.push(fieldError.invalid(path, '', 'may not have more than one field specified at a time'))
+    errors.push(fieldError.invalid(whole, '', 'may not have more than one field specified at a time'))
   }
   return errors
 }
@@ -177,7 +182,7 @@ function validateMounts(container: Fields, spec: Fields, path: string): FieldErr
     const name = str(mount, 'name')
     const mountPath = str(mount, 'mountPath')
     if (name === '') errors.push(fieldError.required(`${here}.name`))
-    else if (!volumes.has(name)) errors.push(fieldError.notFound(`${here}.name`, name))
+    if (!volumes.has(name)) errors.push(fieldError.notFound(`${here}.name`, name))
     if (mountPath === '') errors.push(fieldError.required(`${here}.mountPath`))
     else if (paths.has(mountPath)) errors.push(fieldError.invalid(`${here}.mountPath`, mountPath, 'must be unique'))
     paths.add(mountPath)

@@ -200,34 +200,26 @@ const QUOTA_SCOPES = [
   'VolumeAttributesClass',
 ]
 
-const involved = (event: KubeObject, field: string) =>
-  str(event, has(event, 'regarding') ? 'regarding' : 'involvedObject', field)
-const events: Strategy = {
+/** The two APIs of events name the same fields differently. */
+const eventStrategy = (about: 'involvedObject' | 'regarding', reporter: string): Strategy => ({
   noGeneration: true,
   createOnUpdate: true,
+  applyDefaults: object => setDefaults(object, { [reporter]: '', reportingInstance: '' }),
   validate(object) {
-    const namespace = involved(object, 'namespace')
+    const namespace = str(object, about, 'namespace')
     const own = object.metadata.namespace ?? ''
-    const expected = namespace === '' ? 'default' : namespace
-    if (own === expected || own === namespace || (namespace === '' && own === 'kube-system')) return []
-    const field = has(object, 'regarding') ? 'regarding.namespace' : 'involvedObject.namespace'
-    return [fieldError.invalid(field, namespace, 'does not match event.namespace')]
+    if (own === namespace || (namespace === '' && (own === 'default' || own === 'kube-system'))) return []
+    return [fieldError.invalid(`${about}.namespace`, namespace, 'does not match event.namespace')]
   },
   selectableFields: object => ({
-    'involvedObject.kind': involved(object, 'kind'),
-    'involvedObject.namespace': involved(object, 'namespace'),
-    'involvedObject.name': involved(object, 'name'),
-    'involvedObject.uid': involved(object, 'uid'),
-    'involvedObject.apiVersion': involved(object, 'apiVersion'),
-    'involvedObject.resourceVersion': involved(object, 'resourceVersion'),
-    'involvedObject.fieldPath': involved(object, 'fieldPath'),
+    ...Object.fromEntries(REFERENCE_FIELDS.map(field => [`${about}.${field}`, str(object, about, field)])),
     reason: str(object, 'reason'),
-    reportingComponent: str(object, 'reportingComponent') || str(object, 'reportingController'),
-    source:
-      str(object, 'source', 'component') || str(object, 'reportingComponent') || str(object, 'reportingController'),
+    [reporter]: str(object, reporter),
+    ...(about === 'involvedObject' && { source: str(object, 'source', 'component') || str(object, reporter) }),
     type: str(object, 'type'),
   }),
-}
+})
+const REFERENCE_FIELDS = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath']
 
 export const coreStrategies: Strategies = {
   '/configmaps': configMaps,
@@ -237,8 +229,8 @@ export const coreStrategies: Strategies = {
   '/serviceaccounts': serviceAccounts,
   '/limitranges': limitRanges,
   '/resourcequotas': resourceQuotas,
-  '/events': events,
-  'events.k8s.io/events': events,
+  '/events': eventStrategy('involvedObject', 'reportingComponent'),
+  'events.k8s.io/events': eventStrategy('regarding', 'reportingController'),
 }
 
 function base64Errors(value: unknown, field: string): FieldError[] {

@@ -96,7 +96,7 @@ const volumes = withStatus(
         const detail = 'spec.persistentvolumesource is immutable after creation'
         errors.push(fieldError.forbidden('spec.persistentvolumesource', detail))
       }
-      errors.push(...immutable(now.volumeMode, before.volumeMode, 'spec.volumeMode'))
+      errors.push(...immutable(now.volumeMode, before.volumeMode, 'volumeMode'))
       return errors
     },
   },

@@ -1,0 +1,30 @@
+/** What a CustomResourceDefinition leaves out. */
+import { isRecord, type KubeObject } from '../object.ts'
+import { list, record, text } from './definition.ts'
+
+/** Fills defaults in place, as upstream does: derived names, no conversion, the storage version as stored. Idempotent. */
+export function defaultCrd(crd: KubeObject): void {
+  if (!isRecord(crd.spec)) return
+  const { spec } = crd
+  if (isRecord(spec.names)) {
+    const { names } = spec
+    const kind = text(names.kind)
+    if (text(names.singular) === '' && kind !== '') names.singular = kind.toLowerCase()
+    if (text(names.listKind) === '' && kind !== '') names.listKind = `${kind}List`
+  }
+  if (!isRecord(spec.conversion)) spec.conversion = { strategy: 'None' }
+  else defaultWebhook(spec.conversion)
+}
+
+/** Versions that the store may hold: those recorded plus the storage version. */
+export function storedVersionsOf(crd: KubeObject): string[] {
+  const versions = list(record(crd.spec).versions).filter(isRecord)
+  const recorded = list(record(crd.status).storedVersions).map(text)
+  const storage = versions.filter(version => version.storage === true).map(version => text(version.name))
+  return [...new Set([...recorded, ...storage])]
+}
+
+function defaultWebhook(conversion: Record<string, unknown>): void {
+  const service = record(record(record(conversion.webhook).clientConfig).service)
+  if (text(service.name) !== '' && service.port === undefined) service.port = 443
+}

@@ -1,0 +1,85 @@
+/** What a CustomResourceDefinition says, read leniently: whatever has the wrong shape counts as absent. */
+import { isRecord, type KubeObject } from '../object.ts'
+import type { ColumnDefinition, ScalePaths } from '../resourceType.ts'
+import type { Schema } from '../schema.ts'
+
+export interface CrdNames {
+  plural: string
+  singular: string
+  kind: string
+  listKind: string
+  shortNames: string[]
+  categories: string[]
+}
+
+export interface CrdVersion {
+  name: string
+  served: boolean
+  storage: boolean
+  deprecated: boolean
+  deprecationWarning: string | undefined
+  schema: Schema | undefined
+  hasStatus: boolean
+  scale: Partial<ScalePaths> | undefined
+  columns: Partial<ColumnDefinition>[]
+  selectableFields: string[]
+}
+
+export interface CrdSpec {
+  group: string
+  scope: string
+  names: CrdNames
+  versions: CrdVersion[]
+}
+
+export function readSpec(crd: KubeObject): CrdSpec {
+  const spec = record(crd.spec)
+  return {
+    group: text(spec.group),
+    scope: text(spec.scope),
+    names: readNames(spec.names),
+    versions: list(spec.versions).map(readVersion),
+  }
+}
+
+export function readNames(value: unknown): CrdNames {
+  const names = record(value)
+  return {
+    plural: text(names.plural),
+    singular: text(names.singular),
+    kind: text(names.kind),
+    listKind: text(names.listKind),
+    shortNames: list(names.shortNames).map(text),
+    categories: list(names.categories).map(text),
+  }
+}
+
+function readVersion(value: unknown): CrdVersion {
+  const version = record(value)
+  const subresources = record(version.subresources)
+  const schema = record(version.schema).openAPIV3Schema
+  return {
+    name: text(version.name),
+    served: version.served === true,
+    storage: version.storage === true,
+    deprecated: version.deprecated === true,
+    deprecationWarning: typeof version.deprecationWarning === 'string' ? version.deprecationWarning : undefined,
+    schema: isRecord(schema) ? (schema as Schema) : undefined,
+    hasStatus: isRecord(subresources.status),
+    scale: isRecord(subresources.scale) ? (subresources.scale as Partial<ScalePaths>) : undefined,
+    columns: list(version.additionalPrinterColumns).filter(isRecord) as Partial<ColumnDefinition>[],
+    selectableFields: list(version.selectableFields).map(field => text(record(field).jsonPath)),
+  }
+}
+
+export function record(value: unknown): Record<string, unknown> {
+  return isRecord(value) ? value : {}
+}
+
+export function list(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+export function text(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}

@@ -1,0 +1,72 @@
+/** The kinds that a CustomResourceDefinition makes: one descriptor for each served version. */
+import type { KubeObject } from '../object.ts'
+import type { ColumnDefinition, ResourceType, ScalePaths } from '../resourceType.ts'
+import type { Schema } from '../schema.ts'
+import { resourceRootSchemas } from '../structural/objectMetaSchema.ts'
+import { type CrdVersion, readNames, readSpec, record } from './definition.ts'
+import { shareSchema } from './sharedSchemas.ts'
+
+const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'] as const
+
+const AGE_COLUMN: ColumnDefinition = {
+  name: 'Age',
+  type: 'date',
+  description:
+    'CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.',
+  jsonPath: '.metadata.creationTimestamp',
+}
+
+/**
+ * Descriptors of the served versions, in the order of the CRD. Names come from `status.acceptedNames` where there are some,
+ * else from the spec.
+ */
+export function resourceTypesOf(crd: KubeObject): ResourceType[] {
+  const spec = readSpec(crd)
+  const accepted = readNames(record(crd.status).acceptedNames)
+  const names = accepted.plural === '' ? spec.names : accepted
+  const storageVersion = spec.versions.find(version => version.storage)?.name ?? ''
+  return spec.versions
+    .filter(version => version.served)
+    .map(version => ({
+      group: spec.group,
+      version: version.name,
+      resource: names.plural,
+      singular: names.singular === '' ? names.kind.toLowerCase() : names.singular,
+      kind: names.kind,
+      listKind: names.listKind === '' ? `${names.kind}List` : names.listKind,
+      shortNames: names.shortNames,
+      categories: names.categories,
+      namespaced: spec.scope === 'Namespaced',
+      verbs: VERBS,
+      storageVersion,
+      subresources: [...(version.hasStatus ? ['status'] : []), ...(version.scale ? ['scale'] : [])],
+      ...(version.scale && { scale: scalePaths(version.scale) }),
+      schema: wholeSchema(version),
+      columns: version.columns.length > 0 ? version.columns.map(column) : [AGE_COLUMN],
+      selectableFields: version.selectableFields,
+      origin: 'crd',
+    }))
+}
+
+/** The version's schema with what every object has: `apiVersion`, `kind` and ObjectMeta. */
+function wholeSchema(version: CrdVersion): Schema | undefined {
+  const { schema } = version
+  return schema && shareSchema({ ...schema, properties: { ...schema.properties, ...resourceRootSchemas } })
+}
+
+function scalePaths(scale: Partial<ScalePaths>): ScalePaths {
+  const { specReplicasPath = '', statusReplicasPath = '', labelSelectorPath } = scale
+  return { specReplicasPath, statusReplicasPath, ...(labelSelectorPath && { labelSelectorPath }) }
+}
+
+function column(given: Partial<ColumnDefinition>): ColumnDefinition {
+  const { name = '', type = 'string', format, description, priority, jsonPath = '' } = given
+  return {
+    name,
+    type,
+    ...(format && { format }),
+    ...(description && { description }),
+    ...(priority && { priority }),
+    jsonPath,
+  }
+}

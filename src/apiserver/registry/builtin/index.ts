@@ -1,0 +1,35 @@
+/** Which strategy handles which built-in kind. One strategy serves all versions of a resource. */
+import type { GroupResource } from '../../../apimachinery/object.ts'
+import type { Strategy } from '../strategy.ts'
+import { appsStrategies } from './apps.ts'
+import { batchStrategies } from './batch.ts'
+import { clusterStrategies } from './cluster.ts'
+import { coreStrategies } from './core.ts'
+import type { Strategies } from './kind.ts'
+import { networkingStrategies } from './networking.ts'
+import { podStrategies } from './pods.ts'
+import { rbacStrategies } from './rbac.ts'
+import { scalingStrategies } from './scaling.ts'
+import { serviceStrategies } from './services.ts'
+import { volumeStrategies } from './volumes.ts'
+import { webhookStrategies } from './webhooks.ts'
+
+const all: Strategies = {
+  ...podStrategies,
+  ...coreStrategies,
+  ...serviceStrategies,
+  ...volumeStrategies,
+  ...appsStrategies,
+  ...batchStrategies,
+  ...scalingStrategies,
+  ...networkingStrategies,
+  ...rbacStrategies,
+  ...webhookStrategies,
+  ...clusterStrategies,
+}
+const strategies: ReadonlyMap<string, Strategy> = new Map(Object.entries(all))
+
+/** The strategy of a built-in kind; `undefined` for kinds that need nothing beyond their schema. */
+export function strategyFor(gr: GroupResource): Strategy | undefined {
+  return strategies.get(`${gr.group}/${gr.resource}`)
+}

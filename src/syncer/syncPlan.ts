@@ -1,0 +1,146 @@
+/**
+ * What a mailbox asks of its syncer: all SyncerConfigs and EdgeSyncConfigs of the mailbox merged into questions that are
+ * answered by look-up. Pure.
+ */
+import { type GroupResource, groupResourceName, isRecord, type KubeObject } from '../apimachinery/object.ts'
+
+export const EDGE_GROUP = 'edge.kubestellar.io'
+const ALL = '*'
+
+export interface UpsyncSet {
+  group: string
+  resources: readonly string[]
+  namespaces: readonly string[]
+  names: readonly string[]
+}
+
+export interface SyncPlan {
+  /** Whether an object of the mailbox belongs into the cluster. */
+  wantsDown(resource: GroupResource, namespace: string, name: string): boolean
+  /** Resources that `wantsDown` can say yes to. */
+  readonly downResources: readonly GroupResource[]
+  /** Empty lists match nothing. */
+  readonly upsync: readonly UpsyncSet[]
+  /** Whether an object of the cluster belongs into the mailbox. `namespace` is `''` for cluster-scoped objects. */
+  wantsUp(resource: GroupResource, namespace: string, name: string): boolean
+}
+
+/** `namespace -> names`; `''` for cluster-scoped objects; `*` stands for all, on either level. */
+type Names = Map<string, Set<string>>
+
+export function isSyncConfig(resource: GroupResource): boolean {
+  return (
+    resource.group === EDGE_GROUP && (resource.resource === 'syncerconfigs' || resource.resource === 'edgesyncconfigs')
+  )
+}
+
+export function syncPlan(configs: Iterable<Readonly<KubeObject>>): SyncPlan {
+  const down = new Map<string, { resource: GroupResource; names: Names }>()
+  const upsync: UpsyncSet[] = []
+  const want = (resource: GroupResource, namespace: string, name: string): void => {
+    const key = groupResourceName(resource)
+    const entry = down.get(key) ?? { resource, names: new Map() }
+    down.set(key, entry)
+    const names = entry.names.get(namespace) ?? new Set()
+    entry.names.set(namespace, names.add(name))
+  }
+  for (const config of configs) {
+    const spec = isRecord(config.spec) ? config.spec : {}
+    if (config.kind === 'SyncerConfig') {
+      readSyncerConfig(spec, want)
+      for (const item of records(spec.upsync)) {
+        const { apiGroup } = item
+        upsync.push({
+          group: typeof apiGroup === 'string' ? apiGroup : '',
+          resources: strings(item.resources),
+          namespaces: strings(item.namespaces),
+          names: strings(item.names),
+        })
+      }
+    } else if (config.kind === 'EdgeSyncConfig') {
+      for (const item of records(spec.downSyncedResources)) {
+        const resource = { group: text(item.group), resource: pluralOf(text(item.kind)) }
+        want(resource, text(item.namespace), text(item.name))
+      }
+      for (const item of records(spec.upSyncedResources)) {
+        upsync.push({
+          group: text(item.group),
+          resources: [pluralOf(text(item.kind))],
+          namespaces: [text(item.namespace)],
+          names: [text(item.name)],
+        })
+      }
+    }
+  }
+  return {
+    wantsDown(resource, namespace, name) {
+      const names = down.get(groupResourceName(resource))?.names
+      if (names === undefined) return false
+      const listed = (key: string): boolean => {
+        const set = names.get(key)
+        return set !== undefined && (set.has(name) || set.has(ALL))
+      }
+      return listed(namespace) || (namespace !== '' && listed(ALL))
+    },
+    downResources: [...down.values()].map(entry => entry.resource),
+    upsync,
+    wantsUp: (resource, namespace, name) => upsync.some(set => setMatches(set, resource, namespace, name)),
+  }
+}
+
+/** Whether a set reaches into a resource at all: its watch is then worth having. */
+export function setCovers(set: UpsyncSet, resource: GroupResource): boolean {
+  return set.group === resource.group && set.names.length > 0 && includes(set.resources, resource.resource)
+}
+
+function setMatches(set: UpsyncSet, resource: GroupResource, namespace: string, name: string): boolean {
+  if (!setCovers(set, resource) || !includes(set.names, name)) return false
+  return namespace === '' || includes(set.namespaces, namespace)
+}
+
+function includes(list: readonly string[], value: string): boolean {
+  return list.includes(value) || list.includes(ALL)
+}
+
+function readSyncerConfig(
+  spec: Record<string, unknown>,
+  want: (r: GroupResource, namespace: string, name: string) => void,
+): void {
+  const namespaces = { group: '', resource: 'namespaces' }
+  const scope = isRecord(spec.namespaceScope) ? spec.namespaceScope : {}
+  for (const namespace of strings(scope.namespaces)) {
+    want(namespaces, '', namespace)
+    for (const resource of records(scope.resources)) want(resourceOf(resource), namespace, ALL)
+  }
+  for (const item of records(spec.namespacedObjects)) {
+    for (const group of records(item.objectsByNamespace)) {
+      const names = strings(group.names)
+      if (names.length > 0) want(namespaces, '', text(group.namespace))
+      for (const name of names) want(resourceOf(item), text(group.namespace), name)
+    }
+  }
+  for (const item of records(spec.clusterScope))
+    for (const name of strings(item.objects)) want(resourceOf(item), '', name)
+}
+
+function resourceOf(item: Record<string, unknown>): GroupResource {
+  return { group: text(item.group), resource: text(item.resource) }
+}
+
+/** EdgeSyncConfigs name kinds; their resources follow the usual plural. */
+function pluralOf(kind: string): string {
+  const lower = kind.toLowerCase()
+  if (lower === ALL || lower === '' || lower === 'endpoints') return lower
+  if (/(s|x|z|ch|sh)$/.test(lower)) return `${lower}es`
+  return /[^aeiou]y$/.test(lower) ? `${lower.slice(0, -1)}ies` : `${lower}s`
+}
+
+function records(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.filter(isRecord) : []
+}
+function strings(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter(v => typeof v === 'string') : []
+}
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}

@@ -1,0 +1,140 @@
+import t from 'tap'
+import type { KubeObject } from '../../../src/apimachinery/object.ts'
+import type { StreamEvent } from '../../../src/client/client.ts'
+import { DependencyGraph, FOREGROUND, refId } from '../../../src/controllers/garbage-collector/dependencyGraph.ts'
+import { GarbageReconciler } from '../../../src/controllers/garbage-collector/garbageReconciler.ts'
+import { OwnerReader } from '../../../src/controllers/garbage-collector/ownerReader.ts'
+import { FakeServer, KINDS } from '../../client/support/fakeServer.ts'
+
+const { configmaps } = KINDS
+
+function event(type: StreamEvent['type'], name: string, metadata: Partial<KubeObject['metadata']> = {}) {
+  const object: KubeObject = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name, namespace: 'n', uid: `uid-${name}`, ...metadata },
+  }
+  const text = JSON.stringify(object)
+  let parsed = 0
+  const made = {
+    type,
+    space: 's',
+    resource: configmaps,
+    namespace: 'n',
+    name,
+    revision: 1,
+    mentions: (part: string) => text.includes(part),
+    get object() {
+      parsed++
+      return object
+    },
+  }
+  return { event: made satisfies StreamEvent, parsed: () => parsed }
+}
+
+const ownedBy = (...owners: string[]) => ({
+  ownerReferences: owners.map(name => ({ apiVersion: 'v1', kind: 'ConfigMap', name, uid: `uid-${name}` })),
+})
+
+function graphOf() {
+  const woken: string[] = []
+  const graph = new DependencyGraph({ wake: ref => void woken.push(ref.name), kindsChanged() {} })
+  return { graph, woken: () => woken.splice(0).sort() }
+}
+
+t.test('objects without owners pass by unparsed and are not held', t => {
+  const { graph } = graphOf()
+  graph.begin()
+  const free = event('ADDED', 'free')
+  graph.change(free.event)
+  graph.synced()
+  t.equal(free.parsed(), 0)
+  t.equal(graph.size, 0)
+  t.end()
+})
+
+t.test('a live owner is believed only while the stream is sure to tell of its end', t => {
+  const { graph, woken } = graphOf()
+  graph.begin()
+  graph.change(event('ADDED', 'd', ownedBy('o')).event)
+  graph.noteLive('s', 'uid-o', graph.epoch)
+  t.notOk(graph.isLive('s', 'uid-o'), 'not during a snapshot')
+  graph.synced()
+  t.strictSame(woken(), ['d'])
+  const epoch = graph.epoch
+  graph.noteLive('s', 'uid-o', epoch)
+  t.ok(graph.isLive('s', 'uid-o'))
+  t.notOk(graph.isLive('other', 'uid-o'), 'in another space it is another')
+  graph.change(event('DELETED', 'o').event)
+  t.strictSame(woken(), ['d'])
+  graph.noteLive('s', 'uid-o', epoch)
+  t.notOk(graph.isLive('s', 'uid-o'), 'a read that was overtaken by the deletion')
+
+  graph.change(event('ADDED', 'e', ownedBy('p')).event)
+  const leaving = { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [FOREGROUND] }
+  graph.change(event('MODIFIED', 'p', leaving).event)
+  graph.noteLive('s', 'uid-p', epoch)
+  t.notOk(graph.isLive('s', 'uid-p'), 'an owner that waits for its dependents is to be read again')
+
+  graph.change(event('ADDED', 'f', ownedBy('q')).event)
+  graph.begin()
+  graph.synced()
+  graph.noteLive('s', 'uid-q', epoch)
+  t.notOk(graph.isLive('s', 'uid-q'), 'a read from before the snapshot')
+  t.end()
+})
+
+t.test('a snapshot replaces the graph: what it lacks is forgotten', t => {
+  const { graph, woken } = graphOf()
+  graph.begin()
+  graph.change(event('ADDED', 'a', ownedBy('o')).event)
+  graph.change(event('ADDED', 'b', ownedBy('o')).event)
+  graph.synced()
+  woken()
+  graph.begin()
+  graph.change(event('ADDED', 'b', ownedBy('o')).event)
+  t.equal(graph.size, 2, 'not before it is complete')
+  graph.synced()
+  t.strictSame(
+    graph.dependentsOf('s', 'uid-o').map(d => d.ref.name),
+    ['b'],
+  )
+  t.strictSame(woken(), ['b'])
+  t.end()
+})
+
+t.test('an owner is not let go before the stream has told all its dependents', async t => {
+  const server = new FakeServer()
+  const { graph } = graphOf()
+  const wake = () => {}
+  const reconciler = new GarbageReconciler({ client: server, graph, owners: new OwnerReader(server), wake })
+  const made: KubeObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'o', namespace: 'n' } }
+  const owner = await server.in('s').create(configmaps, made)
+  await server.in('s').delete(configmaps, { namespace: 'n', name: 'o' }, { propagationPolicy: 'Foreground' })
+  const ref = { space: 's', resource: configmaps, namespace: 'n', name: 'o' }
+  graph.begin()
+  await reconciler.reconcile(ref)
+  t.strictSame(server.names('s', configmaps), ['o'], 'during a snapshot')
+  graph.synced()
+  await reconciler.reconcile(ref)
+  t.strictSame(server.names('s', configmaps), ['o'], 'while its deletion is not told')
+  const { object } = event('MODIFIED', 'o').event
+  const { finalizers, deletionTimestamp } = (await server.in('s').get(configmaps, ref)).metadata
+  const told = { uid: owner.metadata.uid!, finalizers: finalizers!, deletionTimestamp: deletionTimestamp! }
+  graph.change(event('MODIFIED', object.metadata.name!, told).event)
+  await reconciler.reconcile(ref)
+  t.strictSame(server.names('s', configmaps), [])
+})
+
+t.test('names of objects are unique over spaces, groups and namespaces', t => {
+  const ref = { space: 's', resource: configmaps, namespace: 'n', name: 'a' }
+  const others = [
+    { ...ref, space: 't' },
+    { ...ref, namespace: '' },
+    { ...ref, name: 'b' },
+    { ...ref, resource: { ...configmaps, group: 'g' } },
+  ]
+  t.equal(new Set([ref, ...others].map(refId)).size, 5)
+  t.equal(refId({ ...ref, resource: { ...configmaps, version: 'v2' } }), refId(ref), 'the version does not matter')
+  t.end()
+})

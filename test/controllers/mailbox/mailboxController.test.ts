@@ -1,0 +1,105 @@
+// Mailboxes come, stay and go with their SyncTargets, and nothing else is ever taken for one.
+import t, { type Test } from 'tap'
+import type { KubeObject } from '../../../src/apimachinery/object.ts'
+import { silentLogger } from '../../../src/client/logger.ts'
+import { startMailboxController } from '../../../src/controllers/mailbox/mailboxController.ts'
+import { mailboxName, SYNC_TARGETS, WORKSPACES } from '../../../src/controllers/mailbox/names.ts'
+import { FakeServer } from '../placement-translator/fakeServer.ts'
+
+const ACCOUNTS = { group: '', version: 'v1', resource: 'serviceaccounts' }
+const ROLES = { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'clusterroles' }
+const BINDINGS = { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'clusterrolebindings' }
+const ORPHAN = 'inv1-mb-99999999-9999-4999-8999-999999999999'
+
+const target = (name: string): KubeObject => ({
+  apiVersion: 'edge.kubestellar.io/v2alpha1',
+  kind: 'SyncTarget',
+  metadata: { name },
+})
+const workspace = (name: string, annotations: Record<string, string> = {}): KubeObject => ({
+  apiVersion: 'tenancy.kcp.io/v1alpha1',
+  kind: 'Workspace',
+  metadata: { name, annotations },
+})
+
+async function world(t: Test, prepare: (server: FakeServer) => Promise<unknown> = async () => {}) {
+  const server = new FakeServer()
+  await prepare(server)
+  const controller = startMailboxController({
+    client: server,
+    logger: silentLogger,
+    signal: new AbortController().signal,
+  })
+  t.teardown(() => controller.stop())
+  const add = async (name: string) =>
+    mailboxName('inv1', (await server.in('inv1').create(SYNC_TARGETS, target(name))).metadata.uid!)
+  const spaceOf = (mailbox: string) =>
+    (server.peek('root:espw', WORKSPACES, mailbox)!.spec as { cluster: string }).cluster
+  return { server, add, spaceOf }
+}
+
+t.test('a SyncTarget gets a mailbox in which its syncer may do everything', async t => {
+  const { server, add, spaceOf } = await world(t)
+  const name = await add('florin')
+  await server.quiet()
+  t.same(server.names('root:espw', WORKSPACES), [name])
+  const annotations = server.peek('root:espw', WORKSPACES, name)!.metadata.annotations!
+  t.equal(annotations['edge.kubestellar.io/sync-target-name'], 'florin')
+  const space = spaceOf(name)
+  t.ok(server.peek(space, ACCOUNTS, 'kubestellar-syncer', 'default'))
+  t.same(server.peek(space, ROLES, 'kubestellar-syncer')!.rules, [
+    { apiGroups: ['*'], resources: ['*'], verbs: ['*'] },
+    { nonResourceURLs: ['/'], verbs: ['access'] },
+  ])
+  t.match(server.peek(space, BINDINGS, 'kubestellar-syncer'), {
+    roleRef: { kind: 'ClusterRole', name: 'kubestellar-syncer' },
+    subjects: [{ kind: 'ServiceAccount', name: 'kubestellar-syncer', namespace: 'default' }],
+  })
+  await server.in(space).delete(ROLES, { name: 'kubestellar-syncer' })
+  await server.quiet()
+  t.ok(server.peek(space, ROLES, 'kubestellar-syncer'), 'lost rights come back')
+})
+
+t.test('the mailbox goes with its SyncTarget', async t => {
+  const { server, add } = await world(t)
+  const names = [await add('florin'), await add('guilder')]
+  await server.quiet()
+  await server.in('inv1').delete(SYNC_TARGETS, { name: 'florin' })
+  await server.quiet()
+  t.same(server.names('root:espw', WORKSPACES), [names[1]])
+  const again = await add('florin')
+  await server.quiet()
+  t.not(again, names[0])
+  t.same(
+    server.names('root:espw', WORKSPACES),
+    [again, names[1]].sort(),
+    'a new SyncTarget of the old name has a new mailbox',
+  )
+})
+
+t.test('a mailbox that somebody deletes is made again', async t => {
+  const { server, add, spaceOf } = await world(t)
+  const name = await add('florin')
+  await server.quiet()
+  const old = spaceOf(name)
+  await server.in('root:espw').delete(WORKSPACES, { name })
+  await server.quiet()
+  t.not(spaceOf(name), old)
+  t.ok(server.peek(spaceOf(name), ACCOUNTS, 'kubestellar-syncer', 'default'))
+})
+
+t.test('at a start, mailboxes without a SyncTarget go; what merely looks like one stays', async t => {
+  const mark = { 'edge.kubestellar.io/sync-target-name': 'gone' }
+  const kept = ['inv1-mb-7', 'people-mb-work', ORPHAN.replace('inv1', 'inv2')]
+  const { server } = await world(t, async server => {
+    const parent = server.in('root:espw')
+    await parent.create(WORKSPACES, workspace(ORPHAN, mark))
+    await parent.create(WORKSPACES, workspace(kept[0]!, mark))
+    await parent.create(WORKSPACES, workspace(kept[1]!, mark))
+    await parent.create(WORKSPACES, workspace(kept[2]!)) // the right name, but not marked as ours
+    await server.in('elsewhere').create(WORKSPACES, workspace(ORPHAN, mark))
+  })
+  await server.quiet()
+  t.same(server.names('root:espw', WORKSPACES), kept.toSorted())
+  t.same(server.names('elsewhere', WORKSPACES), [ORPHAN])
+})

@@ -1,0 +1,178 @@
+// Which objects a placement selects, and which never travel.
+import t from 'tap'
+import type { KubeObject } from '../../../src/apimachinery/object.ts'
+import { definedBy, isSystemObject, reachOf } from '../../../src/controllers/placement-translator/eligibility.ts'
+import { compilePlacement, downsyncs } from '../../../src/controllers/placement-translator/placementSpec.ts'
+import { syncerConfigSpec } from '../../../src/controllers/placement-translator/syncerConfig.ts'
+
+const MAPS = { group: '', resource: 'configmaps' }
+const page = { resource: MAPS, namespace: 'web', name: 'page', labels: { app: 'x' } }
+const role = {
+  resource: { group: 'rbac.authorization.k8s.io', resource: 'clusterroles' },
+  namespace: '',
+  name: 'r',
+  labels: {},
+}
+const selects = (spec: object, object: typeof page | typeof role = page, namespaceLabels?: Record<string, string>) =>
+  downsyncs(compilePlacement({ spec } as unknown as KubeObject), object, namespaceLabels)
+const test = (criteria: object) => ({ downsync: [criteria] })
+
+t.test('criteria of a downsync test', async t => {
+  t.notOk(selects({}), 'no tests select nothing')
+  t.ok(selects(test({})), 'a test without criteria selects everything')
+  t.ok(selects(test({ apiGroup: '', resources: ['*'] })))
+  t.notOk(selects(test({ apiGroup: '*' })), 'a group is a name, not a pattern')
+  t.notOk(selects(test({ apiGroup: '', resources: ['secrets'] })))
+  t.ok(selects(test({ namespaces: ['web'] })))
+  t.notOk(selects(test({ namespaces: ['web'] }), role), 'named Namespaces exclude the cluster scope')
+  t.ok(selects(test({ namespaces: ['*'] }), role))
+  t.notOk(selects(test({ objectNames: ['other'] })))
+  t.ok(selects(test({ labelSelectors: [{ matchLabels: { app: 'y' } }, { matchLabels: { app: 'x' } }] })))
+  t.notOk(selects(test({ apiGroup: '', labelSelectors: [{ matchLabels: { app: 'y' } }] })), 'all criteria must hold')
+  t.ok(selects({ downsync: [{ objectNames: ['other'] }, { objectNames: ['page'] }] }), 'one test is enough')
+})
+
+t.test('labels of Namespaces', async t => {
+  const spec = test({ namespaceSelectors: [{ matchLabels: { common: 'si' } }] })
+  t.ok(selects(spec, page, { common: 'si' }))
+  t.notOk(selects(spec, page, {}))
+  t.notOk(selects(spec, page, undefined), 'an unknown Namespace does not match')
+  t.notOk(selects(spec, role, { common: 'si' }), 'the cluster scope has no labels')
+  t.ok(
+    selects(test({ namespaceSelectors: [{ matchExpressions: [{ key: 'common', operator: 'DoesNotExist' }] }] }), role),
+  )
+})
+
+t.test('a malformed selector selects nothing and the others count', async t => {
+  const bad = { matchExpressions: [{ key: 'a', operator: 'Near' }] }
+  t.notOk(selects(test({ labelSelectors: [bad] })))
+  t.ok(selects(test({ labelSelectors: [bad, { matchLabels: { app: 'x' } }] })))
+})
+
+t.test('what is upsynced is not downsynced', async t => {
+  const set = { apiGroup: '', resources: ['configmaps'], namespaces: ['web'], names: ['page'] }
+  const with_ = (changes: object) => ({ downsync: [{}], upsync: [{ ...set, ...changes }] })
+  t.notOk(selects(with_({})))
+  t.notOk(selects(with_({ resources: ['*'], namespaces: ['*'], names: ['*'] })))
+  t.ok(selects(with_({ names: ['other'] })))
+  t.ok(selects(with_({ names: [] })), 'an empty list of an upsync set matches nothing')
+  t.ok(selects(with_({ apiGroup: 'apps' })))
+  t.notOk(
+    selects(
+      {
+        downsync: [{}],
+        upsync: [
+          {
+            ...set,
+            ...role.resource,
+            apiGroup: role.resource.group,
+            resources: ['clusterroles'],
+            namespaces: [],
+            names: ['r'],
+          },
+        ],
+      },
+      role,
+    ),
+  )
+})
+
+t.test('kinds that stay at home, stop at the mailbox, or go on', async t => {
+  const reach = (group: string, resource: string) => reachOf({ group, resource })
+  for (const [group, resource] of [
+    ['edge.kubestellar.io', 'edgeplacements'],
+    ['tenancy.kcp.io', 'workspaces'],
+    ['apis.kcp.io', 'apiexports'],
+    ['apps', 'controllerrevisions'],
+    ['', 'events'],
+    ['events.k8s.io', 'events'],
+    ['', 'nodes'],
+    ['coordination.k8s.io', 'leases'],
+  ] as const) {
+    t.equal(reach(group, resource), 'none', `${resource}.${group}`)
+  }
+  t.equal(reach('apis.kcp.io', 'apibindings'), 'mailbox')
+  for (const [group, resource] of [
+    ['', 'namespaces'],
+    ['rbac.authorization.k8s.io', 'roles'],
+    ['apps', 'deployments'],
+  ] as const) {
+    t.equal(reach(group, resource), 'cluster')
+  }
+})
+
+t.test('objects that servers make for themselves', async t => {
+  const system = (resource: string, object: object) =>
+    isSystemObject({ group: '', resource }, { apiVersion: 'v1', kind: 'X', metadata: {}, ...object })
+  t.ok(system('secrets', { type: 'kubernetes.io/service-account-token' }))
+  t.ok(system('secrets', { type: 'bootstrap.kubernetes.io/token' }))
+  t.notOk(system('secrets', { type: 'Opaque' }))
+  t.ok(system('configmaps', { metadata: { name: 'kube-root-ca.crt' } }))
+  t.ok(system('serviceaccounts', { metadata: { name: 'default' } }))
+  t.notOk(system('serviceaccounts', { metadata: { name: 'app' } }))
+  const syncer = { apiVersion: 'v1', kind: 'ClusterRole', metadata: { name: 'kubestellar-syncer' } }
+  t.ok(
+    isSystemObject(role.resource, syncer),
+    "the syncer's rights in a mailbox cannot be overwritten from a workload space",
+  )
+})
+
+t.test('definers', async t => {
+  const crd = { apiVersion: 'v1', kind: 'X', metadata: {}, spec: { group: 'g.io', names: { plural: 'things' } } }
+  t.same(definedBy({ group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' }, crd), [
+    { group: 'g.io', resource: 'things' },
+  ])
+  const bound = { boundResources: [{ group: 'g.io', resource: 'things' }] }
+  const binding = (name: string) => ({ apiVersion: 'v1', kind: 'X', metadata: { name }, status: bound })
+  const gr = { group: 'apis.kcp.io', resource: 'apibindings' }
+  t.same(definedBy(gr, binding('b')), [{ group: 'g.io', resource: 'things' }])
+  t.same(definedBy(gr, binding('espw')), [])
+})
+
+t.test('the SyncerConfig does not depend on the order in which things are met', async t => {
+  const fact = (group: string, resource: string, namespace: string, name: string) => ({
+    key: `${group}|${resource}|${namespace}|${name}`,
+    resource: { group, version: 'v1', resource },
+    namespace,
+    name,
+    labels: {},
+    revision: 1,
+    customized: false,
+    customizer: '',
+    annotated: false,
+    defines: [],
+  })
+  const facts = [
+    fact('', 'configmaps', 'web', 'b'),
+    fact('', 'configmaps', 'web', 'a'),
+    fact('apps', 'deployments', 'web', 'd'),
+    fact('', 'configmaps', 'api', 'c'),
+    fact('', 'namespaces', '', 'web'),
+    fact('apis.kcp.io', 'apibindings', '', 'bind-apps'),
+  ]
+  const set = (name: string) => ({ apiGroup: 'g', resources: ['r'], namespaces: [], names: [name] })
+  const spec = syncerConfigSpec(facts, [set('2'), set('1'), set('2')])
+  t.same(spec, syncerConfigSpec(facts.toReversed(), [set('1'), set('2')]))
+  t.same(spec, {
+    namespaceScope: {},
+    namespacedObjects: [
+      {
+        group: '',
+        resource: 'configmaps',
+        apiVersion: 'v1',
+        objectsByNamespace: [
+          { namespace: 'api', names: ['c'] },
+          { namespace: 'web', names: ['a', 'b'] },
+        ],
+      },
+      {
+        group: 'apps',
+        resource: 'deployments',
+        apiVersion: 'v1',
+        objectsByNamespace: [{ namespace: 'web', names: ['d'] }],
+      },
+    ],
+    clusterScope: [{ group: '', resource: 'namespaces', apiVersion: 'v1', objects: ['web'] }],
+    upsync: [set('1'), set('2')],
+  })
+})

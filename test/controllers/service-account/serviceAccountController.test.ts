@@ -1,0 +1,68 @@
+import type { Test } from 'tap'
+import t from 'tap'
+import { silentLogger } from '../../../src/client/logger.ts'
+import { serviceAccountController } from '../../../src/controllers/service-account/serviceAccountController.ts'
+import { settle, until } from '../../client/support/fakeClock.ts'
+import { FakeServer, KINDS } from '../../client/support/fakeServer.ts'
+
+const { namespaces, configmaps, serviceaccounts } = KINDS
+const CA = { namespace: 'n', name: 'kube-root-ca.crt' }
+
+const addNamespace = (server: FakeServer, space: string, name = 'n') =>
+  server.in(space).create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+
+async function start(t: Test, server: FakeServer, caPem = 'CA') {
+  const controller = serviceAccountController({ client: server, caPem, logger: silentLogger })
+  controller.start()
+  t.teardown(() => controller.stop())
+  await settle()
+  await controller.queue.idle()
+  return controller
+}
+
+const complete = (server: FakeServer, space: string) => () =>
+  server.names(space, serviceaccounts).includes('default') && server.names(space, configmaps).includes(CA.name)
+
+t.test('every namespace of every space, old or new, gets its account and its authorities', async t => {
+  const server = new FakeServer()
+  await addNamespace(server, 'x')
+  await start(t, server)
+  await until(complete(server, 'x'), 'the old one')
+  await addNamespace(server, 'y')
+  await until(complete(server, 'y'), 'the new one')
+  t.strictSame((await server.in('y').get(configmaps, CA)).data, { 'ca.crt': 'CA' })
+})
+
+t.test('they come back when deleted or changed, and follow a new authority after a restart', async t => {
+  const server = new FakeServer()
+  await addNamespace(server, 'x')
+  const first = await start(t, server)
+  await until(complete(server, 'x'), 'both are there')
+  await server.in('x').delete(serviceaccounts, { namespace: 'n', name: 'default' })
+  await until(complete(server, 'x'), 'the account is back')
+  await server.in('x').delete(configmaps, CA)
+  await until(complete(server, 'x'), 'the authorities are back')
+  const ca = async () => (await server.in('x').get(configmaps, CA)).data
+  await server.in('x').patch(configmaps, CA, 'merge', { data: { 'ca.crt': 'forged' } })
+  await settle()
+  await first.queue.idle()
+  t.strictSame(await ca(), { 'ca.crt': 'CA' })
+  await first.stop()
+  const second = await start(t, server, 'NEW')
+  await second.queue.idle()
+  t.strictSame(await ca(), { 'ca.crt': 'NEW' })
+})
+
+t.test('a complete namespace costs no request, one on its way out gets nothing', async t => {
+  const server = new FakeServer()
+  await addNamespace(server, 'x')
+  const first = await start(t, server)
+  await until(complete(server, 'x'), 'both are there')
+  await first.stop()
+  await addNamespace(server, 'y')
+  await server.in('y').delete(namespaces, { name: 'n' })
+  server.requests.length = 0
+  await start(t, server)
+  await settle()
+  t.strictSame(server.requests, ['stream *  '])
+})

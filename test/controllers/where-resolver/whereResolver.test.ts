@@ -1,0 +1,166 @@
+// What users of placements and inventories see of the where-resolver, against a small server in memory.
+import t, { type Test } from 'tap'
+import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
+import { silentLogger } from '../../../src/client/logger.ts'
+import { startWhereResolver } from '../../../src/controllers/where-resolver/whereResolver.ts'
+import { FakeServer } from '../placement-translator/fakeServer.ts'
+
+const edge = (resource: string): GroupVersionResource => ({
+  group: 'edge.kubestellar.io',
+  version: 'v2alpha1',
+  resource,
+})
+const PLACEMENTS = edge('edgeplacements')
+const SLICES = edge('singleplacementslices')
+const LOCATIONS = edge('locations')
+const TARGETS = edge('synctargets')
+const EDGE = 'edge.kubestellar.io/v2alpha1'
+
+type Labels = Record<string, string>
+const location = (name: string, labels: Labels, instanceSelector?: object): KubeObject => ({
+  apiVersion: EDGE,
+  kind: 'Location',
+  metadata: { name, labels },
+  spec: { ...(instanceSelector && { instanceSelector }) },
+})
+const target = (name: string, labels: Labels = { id: name }): KubeObject => ({
+  apiVersion: EDGE,
+  kind: 'SyncTarget',
+  metadata: { name, labels },
+})
+const placement = (name: string, ...locationSelectors: object[]): KubeObject => ({
+  apiVersion: EDGE,
+  kind: 'EdgePlacement',
+  metadata: { name },
+  spec: { locationSelectors },
+})
+const matching = (labels: Labels) => ({ matchLabels: labels })
+
+async function world(t: Test) {
+  const server = new FakeServer()
+  const signal = new AbortController().signal
+  const resolver = startWhereResolver({ client: server, logger: silentLogger, signal })
+  t.teardown(() => resolver.stop())
+  const inventory = server.in('inv1')
+  for (const name of ['guilder', 'florin']) await inventory.create(TARGETS, target(name))
+  await inventory.create(LOCATIONS, location('florin', { env: 'prod' }, matching({ id: 'florin' })))
+  await inventory.create(LOCATIONS, location('guilder', { env: 'prod', extended: 'yes' }, matching({ id: 'guilder' })))
+  const names = (name: string) =>
+    ((server.peek('wds1', SLICES, name)?.destinations ?? []) as { locationName: string; syncTargetName: string }[]).map(
+      d => `${d.locationName}>${d.syncTargetName}`,
+    )
+  return { server, inventory, wds: server.in('wds1'), names }
+}
+
+t.test('a placement gets a slice of its name, owned by it, with a row for each Location and SyncTarget', async t => {
+  const { server, wds } = await world(t)
+  await wds.create(PLACEMENTS, placement('ep', matching({ env: 'prod' })))
+  await server.quiet()
+  const slice = server.peek('wds1', SLICES, 'ep')!
+  const { uid } = server.peek('wds1', PLACEMENTS, 'ep')!.metadata
+  t.same(slice.metadata.ownerReferences, [{ apiVersion: EDGE, kind: 'EdgePlacement', name: 'ep', uid }])
+  t.same(
+    slice.destinations,
+    ['florin', 'guilder'].map(name => ({
+      cluster: 'inv1',
+      locationName: name,
+      syncTargetName: name,
+      syncTargetUID: server.peek('inv1', TARGETS, name)!.metadata.uid,
+    })),
+  )
+  t.same(server.peek('wds1', PLACEMENTS, 'ep')!.status, { specGeneration: 1, matchingLocationCount: 2 })
+})
+
+t.test(
+  'selectors are alternatives, none selects nothing, and an absent instanceSelector stands for no SyncTarget',
+  async t => {
+    const { server, wds, inventory, names } = await world(t)
+    await wds.create(PLACEMENTS, placement('none'))
+    await wds.create(PLACEMENTS, placement('either', matching({ extended: 'yes' }), matching({ empty: 'yes' })))
+    await inventory.create(LOCATIONS, location('bare', { empty: 'yes' }))
+    await inventory.create(LOCATIONS, location('all', { empty: 'yes' }, {}))
+    await server.quiet()
+    t.same(names('none'), [])
+    t.ok(server.peek('wds1', SLICES, 'none'))
+    t.same(
+      names('either'),
+      ['all>florin', 'all>guilder', 'guilder>guilder'],
+      'one SyncTarget by two Locations keeps both rows',
+    )
+    t.same(server.peek('wds1', PLACEMENTS, 'either')!.status, { specGeneration: 1, matchingLocationCount: 3 })
+  },
+)
+
+t.test('changes of Locations and SyncTargets reach the slices that they concern and no others', async t => {
+  const { server, wds, inventory, names } = await world(t)
+  await wds.create(PLACEMENTS, placement('prod', matching({ env: 'prod' })))
+  await wds.create(PLACEMENTS, placement('ext', matching({ extended: 'yes' })))
+  await server.quiet()
+  const before = server.writes.length
+  const florin = server.peek('inv1', LOCATIONS, 'florin')!
+  await inventory.update(LOCATIONS, { ...florin, metadata: { ...florin.metadata, labels: { env: 'test' } } })
+  await server.quiet()
+  t.same(names('prod'), ['guilder>guilder'])
+  t.same(
+    server.writes.slice(before).filter(write => write.startsWith('wds1')),
+    ['wds1 update singleplacementslices /prod', 'wds1 status edgeplacements /prod'],
+  )
+  const { uid } = server.peek('inv1', TARGETS, 'guilder')!.metadata
+  await inventory.delete(TARGETS, { name: 'guilder' })
+  await server.quiet()
+  t.same([names('prod'), names('ext')], [[], []])
+  await inventory.create(TARGETS, target('guilder'))
+  await server.quiet()
+  t.same(names('ext'), ['guilder>guilder'])
+  const rows = server.peek('wds1', SLICES, 'ext')!.destinations as { syncTargetUID: string }[]
+  t.not(rows[0]!.syncTargetUID, uid, 'a new SyncTarget is another one')
+})
+
+t.test('a slice that somebody edits or deletes is mended', async t => {
+  const { server, wds, names } = await world(t)
+  await wds.create(PLACEMENTS, placement('ep', matching({ env: 'prod' })))
+  await server.quiet()
+  await wds.update(SLICES, { ...server.peek('wds1', SLICES, 'ep')!, destinations: [] })
+  await server.quiet()
+  t.equal(names('ep').length, 2)
+  await wds.delete(SLICES, { name: 'ep' })
+  await server.quiet()
+  t.equal(names('ep').length, 2)
+})
+
+t.test('a malformed selector is shown on the placement, the others count, and the cure clears it', async t => {
+  const { server, wds, names } = await world(t)
+  const bad = { matchExpressions: [{ key: 'env', operator: 'Near', values: ['prod'] }] }
+  await wds.create(PLACEMENTS, placement('ep', bad, matching({ extended: 'yes' })))
+  await server.quiet()
+  t.same(names('ep'), ['guilder>guilder'])
+  const key = 'validation-error.kubestellar.io/0'
+  const object = server.peek('wds1', PLACEMENTS, 'ep')!
+  t.match(object.metadata.annotations![key], /^spec\.locationSelectors\[0\].*Near.*correct or remove/)
+  await wds.update(PLACEMENTS, { ...object, spec: { locationSelectors: [matching({ env: 'prod' })] } })
+  await server.quiet()
+  t.notOk(key in server.peek('wds1', PLACEMENTS, 'ep')!.metadata.annotations!)
+  t.same(names('ep'), ['florin>florin', 'guilder>guilder'])
+})
+
+t.test('a Location counts its SyncTargets and those that are available', async t => {
+  const { server, inventory } = await world(t)
+  await inventory.create(LOCATIONS, location('both', {}, {}))
+  await server.quiet()
+  const status = () => server.peek('inv1', LOCATIONS, 'both')!.status
+  t.same(status(), { instances: 2, availableInstances: 0 })
+  const report = (value: string) =>
+    inventory.patch(
+      TARGETS,
+      { name: 'florin' },
+      'merge',
+      { status: { conditions: [{ type: 'Ready', status: value }] } },
+      { subresource: 'status' },
+    )
+  await report('True')
+  await server.quiet()
+  t.same(status(), { instances: 2, availableInstances: 1 })
+  await report('False')
+  await server.quiet()
+  t.same(status(), { instances: 2, availableInstances: 0 })
+})
