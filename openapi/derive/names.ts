@@ -2,6 +2,7 @@
  * Gives the model classes the names of upstream's OpenAPI definitions: `V1ContainerPort` is
  * `io.k8s.api.core.v1.ContainerPort`. A model does not say its group; its name's prefix, or the kinds that reach it, do.
  */
+import { definitionPackage, META_PACKAGE } from '../definitionNames.ts'
 import type { Model } from './models.ts'
 
 export interface RootModel {
@@ -9,13 +10,6 @@ export interface RootModel {
   group: string
 }
 
-const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
-/** Packages that do not follow `io.k8s.api.<first label of the group>`. */
-const PACKAGES: Record<string, string> = {
-  '': 'io.k8s.api.core',
-  'apiextensions.k8s.io': 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions',
-  'apiregistration.k8s.io': 'io.k8s.kube-aggregator.pkg.apis.apiregistration',
-}
 const META_KINDS: ReadonlySet<string> = new Set(
   `APIGroup APIGroupList APIResource APIResourceList APIVersions Condition DeleteOptions FieldSelectorRequirement
    GroupVersionForDiscovery LabelSelector LabelSelectorRequirement ListMeta ManagedFieldsEntry ObjectMeta OwnerReference
@@ -25,18 +19,11 @@ const META_KINDS: ReadonlySet<string> = new Set(
 const CORE_KINDS: ReadonlySet<string> = new Set(['TopologySelectorTerm', 'TopologySelectorLabelRequirement'])
 const MODEL = /^([A-Z][a-z]+)?(V\d+(?:(?:alpha|beta)\d+)?)([A-Z]\w*)$/
 
-export const META_PACKAGE = META
-
 /** `V1ContainerPort` is `{ version: 'v1', kind: 'ContainerPort' }`; `RbacV1Subject` has the prefix `rbac` too. */
 export function splitModelName(model: string): { prefix: string; version: string; kind: string } {
   const match = MODEL.exec(model)
   if (match === null) throw new Error(`cannot read the model name ${model}`)
   return { prefix: (match[1] ?? '').toLowerCase(), version: match[2]!.toLowerCase(), kind: match[3]! }
-}
-
-/** `io.k8s.api.apps` for `apps`. */
-export function definitionPackage(group: string): string {
-  return PACKAGES[group] ?? `io.k8s.api.${group.split('.')[0]}`
 }
 
 /**
@@ -65,10 +52,10 @@ export function nameDefinitions(
 
 function definitionName(model: string, groups: ReadonlySet<string>): string {
   const { prefix, version, kind } = splitModelName(model)
-  if (META_KINDS.has(kind)) return `${META}.${kind}`
-  if (CORE_KINDS.has(kind) || prefix === 'core') return `${PACKAGES['']}.${version}.${kind}`
+  if (META_KINDS.has(kind)) return `${META_PACKAGE}.${kind}`
+  if (CORE_KINDS.has(kind) || prefix === 'core') return `${definitionPackage('')}.${version}.${kind}`
   const owners = [...groups].filter(group => prefix === '' || group.startsWith(prefix))
-  if (prefix === '' && groups.has('')) return `${PACKAGES['']}.${version}.${kind}`
+  if (prefix === '' && groups.has('')) return `${definitionPackage('')}.${version}.${kind}`
   if (owners.length !== 1) throw new Error(`model ${model} is claimed by ${[...groups].join(', ')}`)
   return `${definitionPackage(owners[0]!)}.${version}.${kind}`
 }

@@ -11,7 +11,7 @@ import {
   KIND_TEXT,
   type SchemaNode,
 } from '../catalogFormat.ts'
-import { META_PACKAGE } from './names.ts'
+import { customDefinitionName, META_PACKAGE } from '../definitionNames.ts'
 
 interface Definition {
   spec: {
@@ -36,12 +36,9 @@ interface Definition {
   }
 }
 
+/** What a CustomResourceDefinition without columns shows beside the name. */
+const AGE: CatalogColumn = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }
 const ALL_VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
-
-/** `io.kubestellar.edge.v2alpha1.EdgePlacement`: how upstream names the definitions of custom resources. */
-export function customDefinitionName(group: string, version: string, kind: string): string {
-  return [...group.split('.').reverse(), version, kind].join('.')
-}
 
 /** @throws Error naming the file whose YAML is broken */
 export function readOwnGroups(folder: string): {
@@ -103,6 +100,6 @@ function resourceOf(
     ],
     ...(version.subresources?.scale && { scale: version.subresources.scale }),
     definition,
-    columns: version.additionalPrinterColumns ?? [],
+    columns: version.additionalPrinterColumns ?? [AGE],
   }
 }

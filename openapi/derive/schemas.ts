@@ -2,9 +2,9 @@
  * Turns model classes into OpenAPI v3 schemas under upstream's definition names, and adds the facts of `fieldFacts.ts`.
  */
 import type { DescriptionsFile, SchemaNode } from '../catalogFormat.ts'
+import { META_PACKAGE } from '../definitionNames.ts'
 import { ATOMIC_TYPES, FIELD_FACTS, FREE_FIELDS } from '../fieldFacts.ts'
 import type { Model, ModelAttribute } from './models.ts'
-import { META_PACKAGE } from './names.ts'
 
 const QUANTITY = 'io.k8s.apimachinery.pkg.api.resource.Quantity'
 const INT_OR_STRING = 'io.k8s.apimachinery.pkg.util.intstr.IntOrString'

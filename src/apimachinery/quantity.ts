@@ -35,7 +35,7 @@ const BINARY: readonly (readonly [string, number])[] = [
   ['Mi', 20],
   ['Ki', 10],
 ]
-/** Larger numbers are capped, as upstream caps them. */
+/** Larger numbers with a binary suffix are capped, as upstream caps them. */
 const MAX_NANOS = ((1n << 63n) - 1n) * NANO
 const MAX_EXPONENT = 1000
 
@@ -60,7 +60,7 @@ export function parseQuantity(text: string): Quantity | undefined {
     tens += DECIMAL.find(([name]) => name === suffix)![1]
   }
   const magnitude = roundUp(numerator, tens + 9)
-  const capped = magnitude > MAX_NANOS ? MAX_NANOS : magnitude
+  const capped = format === 'BinarySI' && magnitude > MAX_NANOS ? MAX_NANOS : magnitude
   return { nanos: sign === '-' ? -capped : capped, format }
 }
 

@@ -1,6 +1,7 @@
 /** `orrery start`: the API server with the built-in controllers in one process. */
 import { type ApiServer, startApiServer } from '../apiserver/apiServer.ts'
 import { createLog } from './log.ts'
+import { terminated } from './signals.ts'
 
 export async function start(settings: Record<string, unknown>): Promise<number> {
   const log = createLog('orrery')
@@ -22,11 +23,4 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
 
 async function stop(server: ApiServer): Promise<void> {
   await server.close()
-}
-
-/** Resolves at SIGTERM or SIGINT. A second signal ends the process at once. */
-export function terminated(): Promise<void> {
-  return new Promise(resolve => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
-  })
 }

@@ -36,6 +36,8 @@ export interface StreamSourceOptions {
   /** Default: every resource. */
   resources?: readonly GroupResource[]
   handler: StreamHandler
+  /** Resume behind this cursor instead of starting with a snapshot: the caller still has what it saw up to there. */
+  after?: number
   logger: Logger
   clock?: Clock
   random?: Random
@@ -58,6 +60,7 @@ export class StreamSource implements Source {
     this.#options = options
     this.#clock = options.clock ?? systemClock
     this.#random = options.random ?? Math.random
+    this.#cursor = options.after
     const { promise, resolve } = Promise.withResolvers<void>()
     this.synced = promise
     this.#resolveSynced = resolve

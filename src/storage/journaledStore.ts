@@ -4,15 +4,14 @@
  */
 import { Arena } from './arena.ts'
 import { type CommitBatch, GroupCommit } from './groupCommit.ts'
+import { History } from './history.ts'
 import { WatchHub } from './hub.ts'
-import type { HistoryPage, Journal } from './journal.ts'
-import { assertKey, assertRange, keyText, rangeHolds } from './keys.ts'
+import type { Journal } from './journal.ts'
+import { assertKey, assertRange, keyText } from './keys.ts'
 import { ObjectIndex } from './objectIndex.ts'
 import { listAt, Undo } from './pastReads.ts'
-import { RecentEvents } from './recentEvents.ts'
 import {
   type Encoded,
-  isStorageError,
   type Key,
   type ListOptions,
   type Mutation,
@@ -77,7 +76,7 @@ class JournaledStore implements Store {
   readonly #journal: Journal
   readonly #index: ObjectIndex
   readonly #arena: Arena
-  readonly #recent: RecentEvents
+  readonly #history: History
   readonly #hub: WatchHub
   readonly #commits: GroupCommit
   readonly #historyAgeMs: number
@@ -85,12 +84,9 @@ class JournaledStore implements Store {
   readonly #logger: { warn(obj: object, msg: string): void }
   readonly #stopTimer: () => void
   readonly #source: EventSource
-  #revision: Revision
   /** The newest revision that a queued write was given. */
   #lastQueued: Revision
-  #compactedRevision: Revision
   #lastTimeMs: number
-  #compacting: Promise<void> = Promise.resolve()
   #repacking = false
   #closing: Promise<void> | undefined
 
@@ -98,17 +94,18 @@ class JournaledStore implements Store {
     this.#journal = loaded.journal
     this.#index = loaded.index
     this.#arena = loaded.arena
-    this.#revision = loaded.revision
     this.#lastQueued = loaded.revision
-    this.#compactedRevision = loaded.compactedRevision
     this.#lastTimeMs = loaded.lastTimeMs
     this.#historyAgeMs = options.historyAgeMs ?? 600_000
     this.#clock = options.clock ?? Date.now
     this.#logger = options.logger ?? { warn: (_, msg) => process.emitWarning(msg) }
-    this.#recent = new RecentEvents({
+    this.#history = new History({
+      journal: loaded.journal,
+      revision: loaded.revision,
+      compactedRevision: loaded.compactedRevision,
       maxEvents: options.maxHistoryEventsInMemory ?? 10_000,
       maxBytes: options.maxHistoryBytesInMemory ?? 16 * 1024 * 1024,
-      after: loaded.revision,
+      assertOpen: () => this.#assertOpen(),
     })
     this.#hub = new WatchHub({
       backlogEvents: options.watcherBacklog ?? 10_000,
@@ -120,23 +117,22 @@ class JournaledStore implements Store {
       publish: events => this.#publish(events),
     })
     this.#source = {
-      assertReadable: after => this.#assertReadable(after),
-      recent: (range, after) => this.#eventsInMemory(range, after),
-      older: (range, after) => this.#eventsOnDisk(range, after),
+      assertReadable: after => this.#history.assertReadable(after),
+      recent: (range, after) => this.#history.recent(range, after),
+      older: (range, after) => this.#history.older(range, after),
       subscribe: (range: Range, missed: Batch, signal: AbortSignal): Subscription =>
         this.#hub.subscribe(range, missed, signal),
     }
     this.#stopTimer = (options.every ?? everyUnref)(this.#historyAgeMs / 10, () => this.#compactByItself())
-    // A compaction that a crash cut short is finished in the background.
-    if (this.#compactedRevision > 0) this.#report(this.#startCompaction(this.#compactedRevision))
+    this.#report(this.#history.finishCompaction())
   }
 
   get revision(): Revision {
-    return this.#revision
+    return this.#history.revision
   }
 
   get compactedRevision(): Revision {
-    return this.#compactedRevision
+    return this.#history.compactedRevision
   }
 
   async get(key: Key): Promise<Stored | undefined> {
@@ -152,10 +148,10 @@ class JournaledStore implements Store {
 
   async list(range: Range, options: ListOptions = {}): Promise<Page> {
     assertRange(range)
-    const at = options.at ?? this.#revision
-    this.#assertReadable(at)
-    const undo = new Undo()
-    if (at < this.#revision) await this.#undoBackTo(at, range, undo)
+    const { revision } = this.#history
+    const at = options.at ?? revision
+    this.#history.assertReadable(at)
+    const undo = at < revision ? await this.#history.undoBackTo(at, range) : new Undo()
     // No await from here on: `undo` leads from this very instant back to `at`.
     return { ...listAt(this.#index, undo, range, options), revision: at }
   }
@@ -201,13 +197,7 @@ class JournaledStore implements Store {
 
   async compact(revision?: Revision): Promise<void> {
     this.#assertOpen()
-    const through = revision ?? (await this.#newestOlderThan(this.#clock() - this.#historyAgeMs))
-    if (through > this.#revision) throw this.#futureError(through)
-    if (through <= this.#compactedRevision) return
-    // Before the journal forgets anything: whoever reads history now is told so instead of being given holes.
-    this.#compactedRevision = through
-    this.#recent.dropThrough(through)
-    await this.#startCompaction(through)
+    await this.#history.compact(revision ?? (await this.#history.newestBefore(this.#clock() - this.#historyAgeMs)))
   }
 
   close(): Promise<void> {
@@ -263,67 +253,8 @@ class JournaledStore implements Store {
       if (event.type === 'put') this.#index.put(event.stored)
       else this.#index.delete(event.key)
     }
-    this.#revision = events.at(-1)!.revision
-    this.#recent.add(events)
+    this.#history.add(events)
     this.#hub.publish(events)
-  }
-
-  #eventsInMemory(range: Range, after: Revision): StoreEvent[] | undefined {
-    if (!this.#recent.reaches(after)) return undefined
-    const events: StoreEvent[] = []
-    this.#recent.visit(after, event => {
-      if (rangeHolds(range, event.key)) events.push(event)
-    })
-    return events
-  }
-
-  async #eventsOnDisk(range: Range, after: Revision): Promise<HistoryPage> {
-    try {
-      return await this.#journal.read(range, after, this.#revision)
-    } catch (error) {
-      // The journal fails in its own words when it is closed, or compacted, under a reader.
-      this.#assertReadable(after)
-      throw error
-    }
-  }
-
-  async #undoBackTo(at: Revision, range: Range, undo: Undo): Promise<void> {
-    let cursor = at
-    while (!this.#recent.reaches(cursor)) {
-      const page = await this.#eventsOnDisk(range, cursor)
-      for (const event of page.events) undo.add(event)
-      cursor = page.through
-    }
-    this.#recent.visit(cursor, event => {
-      if (rangeHolds(range, event.key)) undo.add(event)
-    })
-  }
-
-  /** Revision of the newest event from before a time, by bisection: times never fall from one event to the next. */
-  async #newestOlderThan(timeMs: number): Promise<Revision> {
-    let low = this.#compactedRevision
-    let high = this.#revision
-    while (low < high) {
-      const middle = Math.ceil((low + high) / 2)
-      const older = await this.#journal.timeOf(middle).then(
-        eventMs => eventMs < timeMs,
-        error => {
-          // Another compaction was quicker: then it is older.
-          if (isStorageError(error, 'Compacted')) return true
-          throw error
-        },
-      )
-      if (older) low = middle
-      else high = middle - 1
-    }
-    return low
-  }
-
-  #startCompaction(through: Revision): Promise<void> {
-    const run = this.#compacting.then(() => this.#journal.compact(through))
-    // The next one starts whether this one worked or not; its caller hears of it.
-    this.#compacting = run.catch(() => {})
-    return run
   }
 
   #compactByItself(): void {
@@ -360,20 +291,6 @@ class JournaledStore implements Store {
   #assertWritable(): void {
     this.#assertOpen()
     if (this.#commits.failure !== undefined) throw this.#commits.failure
-  }
-
-  #assertReadable(revision: Revision): void {
-    this.#assertOpen()
-    if (revision > this.#revision) throw this.#futureError(revision)
-    if (revision < this.#compactedRevision)
-      throw new StorageError(
-        'Compacted',
-        `revision ${revision} is too old: history is kept from ${this.#compactedRevision} on`,
-      )
-  }
-
-  #futureError(revision: Revision): StorageError {
-    return new StorageError('Future', `revision ${revision} is greater than the newest, ${this.#revision}`)
   }
 }
 

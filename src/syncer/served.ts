@@ -1,6 +1,7 @@
 /** What a server serves, from discovery, asked again when its CRDs change or something expected is missing. */
 import { type GroupResource, groupResourceName } from '../apimachinery/object.ts'
 import type { DiscoveredResource, SpaceClient } from '../client/client.ts'
+import { DiscoveryError } from '../client/discoveryError.ts'
 
 export class ServedResources {
   readonly #client: SpaceClient
@@ -34,8 +35,18 @@ export class ServedResources {
   }
 
   async #ask(): Promise<void> {
-    const resources = await this.#client.discover()
-    this.#byName = new Map(resources.map(resource => [groupResourceName(resource), resource]))
+    let resources: readonly DiscoveredResource[]
+    const kept: DiscoveredResource[] = []
+    try {
+      resources = await this.#client.discover()
+    } catch (error) {
+      if (!(error instanceof DiscoveryError)) throw error
+      // A group that does not answer (an aggregated API without its server) is unknown, not gone.
+      resources = error.resources
+      const unknown = new Set(error.failed.map(failure => failure.group))
+      for (const resource of this.#byName.values()) if (unknown.has(resource.group)) kept.push(resource)
+    }
+    this.#byName = new Map([...kept, ...resources].map(resource => [groupResourceName(resource), resource]))
     for (const listener of this.#listeners) listener()
   }
 }

@@ -6,7 +6,7 @@
  * something is said beside it.
  */
 import { API_VERSION_TEXT, type DescriptionsFile, KIND_TEXT } from '../../../openapi/catalogFormat.ts'
-import { META_PACKAGE } from '../../../openapi/derive/names.ts'
+import { customDefinitionName, META_PACKAGE } from '../../../openapi/definitionNames.ts'
 import type { GroupVersionKind } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Schema } from '../../apimachinery/schema.ts'
@@ -76,7 +76,7 @@ export class DefinitionWriter {
       this.#enqueue(known)
       return known
     }
-    const name = [...type.group.split('.').reverse(), type.version, type.kind].join('.')
+    const name = customDefinitionName(type.group, type.version, type.kind)
     if (!this.#documents.has(name)) this.#documents.set(name, this.#customObject(type))
     return name
   }

@@ -1,5 +1,5 @@
 /** The definition names of what operations take and answer. */
-import { definitionPackage, META_PACKAGE } from '../../../openapi/derive/names.ts'
+import { definitionPackage, META_PACKAGE } from '../../../openapi/definitionNames.ts'
 import type { Model } from './operations.ts'
 
 const META_MODELS = { status: 'Status', patch: 'Patch', deleteOptions: 'DeleteOptions' } as const

@@ -62,6 +62,9 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
       method: request.method,
       url: request.raw.url ?? '/',
       headers: request.headers,
+      get distinctHeaders() {
+        return request.raw.headersDistinct
+      },
       socket: request.raw.socket as TLSSocket,
     })
   })

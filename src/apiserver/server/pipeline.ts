@@ -32,6 +32,8 @@ export interface RawRequest {
   method: string
   url: string
   headers: IncomingHttpHeaders
+  /** Repeated headers apart (impersonated groups). */
+  distinctHeaders: NodeJS.Dict<string[]>
   socket: TLSSocket
 }
 
@@ -50,10 +52,10 @@ export class Pipeline {
     const identity = await this.#authenticate(request, info)
     const space = await this.#spaceOf(info, identity)
     let user = identity.user
-    if (request.headers['impersonate-user'] !== undefined || hasImpersonation(request.headers)) {
+    if (hasImpersonation(request.headers)) {
       const { authorizer } = this.#deps
       user =
-        (await impersonate(user, request.headers, {
+        (await impersonate(user, request.distinctHeaders, {
           space,
           authorize: attributes => authorizer.authorize(attributes),
         })) ?? user

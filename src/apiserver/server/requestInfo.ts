@@ -39,7 +39,8 @@ export function parseRequest(method: string, url: string): RequestInfo {
   let path = mark < 0 ? url : url.slice(0, mark)
   let space: string | undefined
   let stream = false
-  if (path.startsWith('/services/stream/clusters/')) {
+  // Without /clusters/ it is the space that the credential implies.
+  if (path === '/services/stream' || path.startsWith('/services/stream/clusters/')) {
     stream = true
     path = path.slice('/services/stream'.length)
   }

@@ -21,7 +21,8 @@ export function queryOf(parameters: Record<string, string | number | boolean | u
   return text === '' ? '' : `?${text}`
 }
 
-/** `/clusters/<space>`; colons stay readable. */
+/** `/clusters/<space>`; colons stay readable. The empty string is the space that the credential implies. */
 export function spacePath(space: string): string {
+  if (space === '') return ''
   return `/clusters/${encodeURIComponent(space).replaceAll('%3A', ':')}`
 }

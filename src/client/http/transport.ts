@@ -139,13 +139,21 @@ export class HttpTransport {
 
   async #headers(request: Request): Promise<Record<string, string>> {
     const { token, userAgent = 'orrery', headers } = this.#options
-    const bearer = typeof token === 'function' ? await token() : token
+    const bearer = typeof token === 'function' ? await this.#ask(token) : token
     return {
       ...headers,
       accept: request.accept ?? 'application/json',
       'user-agent': userAgent,
       ...(bearer && { authorization: `Bearer ${bearer}` }),
       ...(request.body !== undefined && { 'content-type': request.contentType ?? 'application/json' }),
+    }
+  }
+
+  async #ask(token: () => Promise<string | undefined>): Promise<string | undefined> {
+    try {
+      return await token()
+    } catch (error) {
+      throw asStatusError(error, `credentials for ${this.#options.server}`)
     }
   }
 

@@ -56,8 +56,9 @@ export class OwnerReader {
       found = await this.#client.in(space).get(kind.resource, ref)
     } catch (error) {
       if (!isStatusError(error, 'NotFound')) throw error
-      // a NotFound that names the object is about the object; any other is about the path
-      if (error.details?.name === owner.name) return 'absent'
+      // a NotFound that names the object is about the object; any other is about the path or the space
+      const about = error.details?.name === owner.name && error.details.kind === kind.resource.resource
+      if (about) return 'absent'
       this.forgetKinds(space)
       return 'unknown'
     }

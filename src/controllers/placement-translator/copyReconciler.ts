@@ -6,7 +6,7 @@ import { isStatusError } from '../../apimachinery/errors.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
 import type { Client, SpaceClient } from '../../client/client.ts'
 import type { CopyFact, Mailbox } from './mailboxes.ts'
-import { FIELD_MANAGER, NAMESPACES, namespaceKey, parseObjectKey } from './names.ts'
+import { EXECUTING_COUNT_ANNOTATION, FIELD_MANAGER, NAMESPACES, namespaceKey, parseObjectKey } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
 import type { PlacementJoin, Source } from './placementJoin.ts'
 import { createdCopy, implicitNamespace, isProjected, type Projection, project, updatedCopy } from './projection.ts'
@@ -42,9 +42,16 @@ export class CopyReconciler {
     for (const source of sources) {
       const object = await this.#deps.sources.read(source.space, source.fact)
       if (!object) return undefined
-      objects.push({ space: source.space, object: this.#deps.sources.customize(source, object).object })
+      const customized = this.#deps.sources.customize(source, object).object
+      objects.push({ space: source.space, object: withCount(customized, this.#countOf(source)) })
     }
     return project(objects)
+  }
+
+  /** What the source will be told; said here at once, so that the copy is not written twice. */
+  #countOf({ space, fact }: Source): string | undefined {
+    const { join } = this.#deps
+    return join.wantsState(space, fact.key) ? String(join.destinationsOf(space, fact.key).size) : undefined
   }
 
   async #write(mailbox: Mailbox, key: string, gvr: GroupVersionResource, projection: Projection): Promise<void> {
@@ -160,6 +167,15 @@ export class CopyReconciler {
       if (!isStatusError(error, 'AlreadyExists')) throw error
     }
   }
+}
+
+/** The object with this executing count, or without one. */
+function withCount(object: KubeObject, count: string | undefined): KubeObject {
+  const { annotations = {} } = object.metadata
+  if (annotations[EXECUTING_COUNT_ANNOTATION] === count) return object
+  const { [EXECUTING_COUNT_ANNOTATION]: _old, ...rest } = annotations
+  const changed = count === undefined ? rest : { ...rest, [EXECUTING_COUNT_ANNOTATION]: count }
+  return { ...object, metadata: { ...object.metadata, annotations: changed } }
 }
 
 /** @throws anything but NotFound */

@@ -114,6 +114,10 @@ t.test('the kinds of placement have the names, columns and sub-resources of thei
       ['Age', 0],
     ],
   )
+  t.same(
+    type('edgeplacements', 'edge.kubestellar.io', 'v2alpha1').columns.map(c => c.name),
+    ['Age'],
+  )
   const placement = type('edgeplacements', 'edge.kubestellar.io', 'v2alpha1').schema
   t.notOk(at(placement, 'spec', 'downsync', '[]').required)
   t.same(at(placement, 'spec', 'upsync', '[]').required, ['resources'])

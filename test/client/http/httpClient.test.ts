@@ -134,6 +134,29 @@ t.test('errors are Status errors, whatever the body; a dead server is ServiceUna
   await t.rejects(space.get(CONFIG_MAPS, { name: 'a' }), { name: 'StatusError', reason: 'ServiceUnavailable' })
 })
 
+t.test('credentials that cannot be had are a StatusError too, and nothing is sent', async t => {
+  const { seen, client } = await scripted(t, (_, response) => json(response, 200, object))
+  const space = client({ token: () => Promise.reject(new Error('plugin failed')) }).in('s')
+  const expected = { name: 'StatusError', reason: 'ServiceUnavailable', message: /plugin failed/ }
+  await t.rejects(space.get(CONFIG_MAPS, { name: 'a' }), expected)
+  t.equal(seen.length, 0)
+})
+
+t.test('a proxy named by the environment is used', async t => {
+  const proxy = await scripted(t, (_, response) => json(response, 200, object))
+  const before = process.env.HTTP_PROXY
+  process.env.HTTP_PROXY = proxy.url
+  const client = httpSpaceClient({ server: 'http://api.example.com:6443' })
+  if (before === undefined) delete process.env.HTTP_PROXY
+  else process.env.HTTP_PROXY = before
+  t.teardown(() => client.close())
+  await client.get(CONFIG_MAPS, { name: 'a' })
+  t.strictSame(
+    proxy.seen.map(s => s.line),
+    ['GET http://api.example.com:6443/api/v1/configmaps/a'],
+  )
+})
+
 t.test('Retry-After is heeded: 429 for every method, 503 only where repeating is harmless', async t => {
   let refusals = 2
   let code = 429

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { Test } from 'tap'
 import t from 'tap'
-import { StatusError } from '../../../src/apimachinery/errors.ts'
+import { StatusError, statusError } from '../../../src/apimachinery/errors.ts'
 import type { KubeObject, OwnerReference } from '../../../src/apimachinery/object.ts'
 import type { DiscoveredResource } from '../../../src/client/client.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
@@ -109,6 +109,7 @@ t.test('an owner that cannot be read for sure deletes nothing', async t => {
     ['server error', () => new StatusError('InternalError', 'etcd is away')],
     ['forbidden', () => new StatusError('Forbidden', 'no')],
     ['path not found', () => new StatusError('NotFound', 'the server could not find the requested resource', {})],
+    ['space not found', () => statusError.notFound({ group: 'tenancy.kcp.io', resource: 'workspaces' }, 'd')],
     ['connection', brokenConnection],
   ]
   for (const [name, error] of errors) {

@@ -1,11 +1,6 @@
 /** Deployments, ReplicaSets, StatefulSets, DaemonSets, ControllerRevisions and the elder ReplicationController. */
 import { type FieldError, fieldError } from '../../../apimachinery/fieldErrors.ts'
 import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
-import {
-  type LabelSelectorObject,
-  labelSelectorFromObject,
-  validateLabelSelector,
-} from '../../../apimachinery/selectors.ts'
 import type { Strategy } from '../strategy.ts'
 import { atMostAll, immutable, intOrPercent, nonNegative, podSelector } from './checks.ts'
 import {
@@ -25,9 +20,8 @@ import {
 import { labelsOf, type Strategies, withStatus } from './kind.ts'
 import { defaultPodTemplate } from './podDefaults.ts'
 import { validatePodTemplate } from './podValidation.ts'
+import { validateReplicaTemplate } from './replicaTemplate.ts'
 import { defaultClaim } from './volumes.ts'
-
-const MISMATCH = '`selector` does not match template `labels`'
 
 const deployments = withStatus({
   applyDefaults(object) {
@@ -248,38 +242,20 @@ function replicaFields(object: KubeObject): Record<string, string> {
   return { 'status.replicas': String(num(object, 'status', 'replicas')) }
 }
 
-/** The rules of templates whose pods are replaced when they end: selected by their owner, always restarted. */
-function validateReplicaTemplate(spec: Fields, owner: string): FieldError[] {
-  const path = 'spec.template'
-  if (!isRecord(spec.template)) return [fieldError.required(path)]
-  const errors: FieldError[] = []
-  if (!selects(spec.selector, labelsOf(spec.template.metadata))) {
-    errors.push(
-      fieldError.invalid(`${path}.metadata.labels`, spec.template.metadata && labelsOrNull(spec.template), MISMATCH),
-    )
-  }
-  errors.push(...validatePodTemplate(spec.template, path))
-  const restartPolicy = str(spec.template, 'spec', 'restartPolicy')
-  if (restartPolicy !== 'Always') {
-    errors.push(fieldError.notSupported(`${path}.spec.restartPolicy`, restartPolicy, ['Always']))
-  }
-  if (has(spec.template, 'spec', 'activeDeadlineSeconds')) {
-    const detail = `activeDeadlineSeconds in ${owner} is not Supported`
-    errors.push(fieldError.forbidden(`${path}.spec.activeDeadlineSeconds`, detail))
-  }
-  return errors
+/** The template as its pods will see it: every claim template becomes a volume of that name. */
+function withClaimVolumes(spec: Fields, claims: readonly { name: string }[]): Fields {
+  if (!isRecord(spec.template) || claims.length === 0) return spec
+  const podSpec = record(spec.template, 'spec')
+  const named = new Set(claims.map(claim => claim.name))
+  const volumes = [
+    ...records(podSpec, 'volumes').filter(volume => !named.has(str(volume, 'name'))),
+    ...claims.map(({ name }) => ({ name, persistentVolumeClaim: { claimName: name } })),
+  ]
+  return { ...spec, template: { ...spec.template, spec: { ...podSpec, volumes } } }
 }
 
-const labelsOrNull = (template: Fields) => {
-  const labels = labelsOf(template.metadata)
-  return Object.keys(labels).length === 0 ? null : labels
-}
-
-/** An absent selector selects nothing; one with syntax errors is not judged, it has its own errors. */
-export function selects(selector: unknown, labels: Record<string, string>): boolean {
-  if (!isRecord(selector)) return false
-  if (validateLabelSelector(selector as LabelSelectorObject, '').length > 0) return true
-  return labelSelectorFromObject(selector as LabelSelectorObject).matches(labels)
+function setTemplateGeneration(object: KubeObject, generation: string): void {
+  object.metadata.annotations = { ...object.metadata.annotations, [TEMPLATE_GENERATION]: generation }
 }
 
 function validateDeploymentStrategy(strategy: Fields): FieldError[] {
@@ -304,20 +280,4 @@ function validateRolling(rolling: Fields, path: string): FieldError[] {
     errors.push(fieldError.invalid(`${path}.maxUnavailable`, maxUnavailable, 'may not be 0 when `maxSurge` is 0'))
   }
   return [...errors, ...atMostAll(maxUnavailable, `${path}.maxUnavailable`)]
-}
-
-/** The template as its pods will see it: every claim template becomes a volume of that name. */
-function withClaimVolumes(spec: Fields, claims: readonly { name: string }[]): Fields {
-  if (!isRecord(spec.template) || claims.length === 0) return spec
-  const podSpec = record(spec.template, 'spec')
-  const named = new Set(claims.map(claim => claim.name))
-  const volumes = [
-    ...records(podSpec, 'volumes').filter(volume => !named.has(str(volume, 'name'))),
-    ...claims.map(({ name }) => ({ name, persistentVolumeClaim: { claimName: name } })),
-  ]
-  return { ...spec, template: { ...spec.template, spec: { ...podSpec, volumes } } }
-}
-
-function setTemplateGeneration(object: KubeObject, generation: string): void {
-  object.metadata.annotations = { ...object.metadata.annotations, [TEMPLATE_GENERATION]: generation }
 }

@@ -1,11 +1,9 @@
 /** Jobs and CronJobs. */
 import { type FieldError, fieldError } from '../../../apimachinery/fieldErrors.ts'
 import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
-import { selects } from './apps.ts'
 import { immutable, nonNegative, oneOf, podSelector } from './checks.ts'
 import { cronScheduleError } from './cronSchedule.ts'
 import {
-  at,
   ensure,
   type Fields,
   has,
@@ -20,6 +18,7 @@ import {
 import { labelsOf, type Strategies, withStatus } from './kind.ts'
 import { defaultPodTemplate } from './podDefaults.ts'
 import { validatePodTemplate } from './podValidation.ts'
+import { SELECTOR_MISMATCH, selects } from './replicaTemplate.ts'
 
 const JOB_COUNTS = ['parallelism', 'completions', 'activeDeadlineSeconds', 'backoffLimit', 'ttlSecondsAfterFinished']
 const MAX_CRON_JOB_NAME = 52
@@ -117,16 +116,16 @@ function validateJobSelector(object: KubeObject, spec: Fields): FieldError[] {
   const errors = podSelector(spec.selector, 'spec.selector')
   const labels = labelsOf(record(spec, 'template', 'metadata'))
   if (spec.manualSelector !== true) {
-    const own = at(spec, 'selector', 'matchLabels', 'batch.kubernetes.io/controller-uid')
-    const legacy = at(spec, 'selector', 'matchLabels', 'controller-uid')
-    if (own !== object.metadata.uid && legacy !== object.metadata.uid) {
+    const uid = object.metadata.uid
+    const generated = ['batch.kubernetes.io/controller-uid', 'controller-uid'].map(key => ({
+      matchLabels: { [key]: uid },
+    }))
+    if (!generated.some(selector => sameMeaning(spec.selector, selector))) {
       errors.push(fieldError.invalid('spec.selector', spec.selector, '`selector` not auto-generated'))
     }
   }
   if (!selects(spec.selector, labels)) {
-    errors.push(
-      fieldError.invalid('spec.template.metadata.labels', labels, '`selector` does not match template `labels`'),
-    )
+    errors.push(fieldError.invalid('spec.template.metadata.labels', labels, SELECTOR_MISMATCH))
   }
   return errors
 }

@@ -156,10 +156,25 @@ export function canonicalQuantities(resourceList: unknown): void {
   }
 }
 
+const CONTAINER_RESOURCES = ['cpu', 'memory', 'ephemeral-storage']
+
+/** Extended resources have a domain; names without one must be known. */
+function containerResourceNames(resourceList: Fields, path: string): FieldError[] {
+  return Object.keys(resourceList)
+    .filter(name => !name.includes('/') && !CONTAINER_RESOURCES.includes(name) && !name.startsWith('hugepages-'))
+    .flatMap(name => [
+      fieldError.invalid(`${path}[${name}]`, name, 'must be a standard resource type or fully qualified'),
+      fieldError.invalid(`${path}[${name}]`, name, 'must be a standard resource for containers'),
+    ])
+}
+
 /** Requests and limits: syntax, and no request above its limit. */
 export function resourceRequirements(resources: unknown, path: string): FieldError[] {
   const limits = record(resources, 'limits')
   const errors = [
+    ...containerResourceNames(limits, `${path}.limits`),
+    ...containerResourceNames(record(resources, 'requests'), `${path}.requests`),
+
     ...quantities(limits, `${path}.limits`),
     ...quantities(record(resources, 'requests'), `${path}.requests`),
   ]

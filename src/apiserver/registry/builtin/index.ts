@@ -8,6 +8,7 @@ import { coreStrategies } from './core.ts'
 import type { Strategies } from './kind.ts'
 import { networkingStrategies } from './networking.ts'
 import { podStrategies } from './pods.ts'
+import { quotaStrategies } from './quotas.ts'
 import { rbacStrategies } from './rbac.ts'
 import { scalingStrategies } from './scaling.ts'
 import { serviceStrategies } from './services.ts'
@@ -17,6 +18,7 @@ import { webhookStrategies } from './webhooks.ts'
 const all: Strategies = {
   ...podStrategies,
   ...coreStrategies,
+  ...quotaStrategies,
   ...serviceStrategies,
   ...volumeStrategies,
   ...appsStrategies,

@@ -34,8 +34,8 @@ export function validatePodSpec(spec: Fields, path: string): FieldError[] {
   errors.push(
     ...oneOf(str(spec, 'restartPolicy'), `${path}.restartPolicy`, ['Always', 'OnFailure', 'Never']),
     ...oneOf(str(spec, 'dnsPolicy'), `${path}.dnsPolicy`, [
-      'ClusterFirst',
       'ClusterFirstWithHostNet',
+      'ClusterFirst',
       'Default',
       'None',
     ]),
@@ -79,6 +79,21 @@ function validateVolumes(volumes: readonly Fields[], path: string): FieldError[]
   return errors
 }
 
+/** The order in which upstream looks for sources: of two, the later one is the one too many. Others come first. */
+const SOURCE_ORDER = [
+  'emptyDir',
+  'hostPath',
+  'gitRepo',
+  'secret',
+  'nfs',
+  'persistentVolumeClaim',
+  'configMap',
+  'downwardAPI',
+  'projected',
+  'csi',
+  'ephemeral',
+]
+
 /** Members that a source cannot do without. */
 const SOURCE_NEEDS: Readonly<Record<string, readonly string[]>> = {
   secret: ['secretName'],
@@ -94,7 +109,9 @@ const SOURCE_NEEDS: Readonly<Record<string, readonly string[]>> = {
 }
 
 function validateVolumeSource(volume: Fields, path: string): FieldError[] {
+  const rank = (source: string) => SOURCE_ORDER.indexOf(source)
   const sources = Object.keys(volume).filter(field => field !== 'name' && has(volume, field))
+  sources.sort((a, b) => rank(a) - rank(b))
   if (sources.length === 0) return [fieldError.required(path, 'must specify a volume type')]
   const errors = sources
     .slice(1)

@@ -1,0 +1,148 @@
+/**
+ * What happened to a store: the newest events from memory, older ones from the journal, the oldest forgotten.
+ */
+import type { HistoryPage, Journal } from './journal.ts'
+import { rangeHolds } from './keys.ts'
+import { Undo } from './pastReads.ts'
+import { RecentEvents } from './recentEvents.ts'
+import { isStorageError, type Range, type Revision, StorageError, type StoreEvent } from './store.ts'
+
+export interface HistoryOptions {
+  journal: Journal
+  revision: Revision
+  compactedRevision: Revision
+  /** Newest events in memory. */
+  maxEvents: number
+  maxBytes: number
+  /** Throws when the store is closed. */
+  assertOpen: () => void
+}
+
+export class History {
+  readonly #journal: Journal
+  readonly #recent: RecentEvents
+  readonly #assertOpen: () => void
+  #revision: Revision
+  #compactedRevision: Revision
+  #compacting: Promise<void> = Promise.resolve()
+
+  constructor(options: HistoryOptions) {
+    this.#journal = options.journal
+    this.#recent = new RecentEvents({ ...options, after: options.revision })
+    this.#assertOpen = options.assertOpen
+    this.#revision = options.revision
+    this.#compactedRevision = options.compactedRevision
+  }
+
+  /** Newest committed revision. */
+  get revision(): Revision {
+    return this.#revision
+  }
+
+  /** The oldest revision that can be read and watched from. */
+  get compactedRevision(): Revision {
+    return this.#compactedRevision
+  }
+
+  /** Takes events that the journal has. */
+  add(events: readonly StoreEvent[]): void {
+    this.#revision = events.at(-1)!.revision
+    this.#recent.add(events)
+  }
+
+  /** @throws StorageError `Closed`, `Future` or `Compacted` when nobody can read as of, or watch from, this revision */
+  assertReadable(revision: Revision): void {
+    this.#assertOpen()
+    if (revision > this.#revision) throw this.#futureError(revision)
+    if (revision < this.#compactedRevision)
+      throw new StorageError(
+        'Compacted',
+        `revision ${revision} is too old: history is kept from ${this.#compactedRevision} on`,
+      )
+  }
+
+  /** Events of a range behind `after`, when all of them are in memory. Synchronous. */
+  recent(range: Range, after: Revision): StoreEvent[] | undefined {
+    if (!this.#recent.reaches(after)) return undefined
+    const events: StoreEvent[] = []
+    this.#recent.visit(after, event => {
+      if (rangeHolds(range, event.key)) events.push(event)
+    })
+    return events
+  }
+
+  /** A page of events of a range behind `after`, from the journal. */
+  async older(range: Range, after: Revision): Promise<HistoryPage> {
+    try {
+      return await this.#journal.read(range, after, this.#revision)
+    } catch (error) {
+      // The journal fails in its own words when it is closed, or compacted, under a reader.
+      this.assertReadable(after)
+      throw error
+    }
+  }
+
+  /** Leads from the moment when it resolves back to `at`: read in the same turn of the event loop. */
+  async undoBackTo(at: Revision, range: Range): Promise<Undo> {
+    const undo = new Undo()
+    let cursor = at
+    while (!this.#recent.reaches(cursor)) {
+      const page = await this.older(range, cursor)
+      for (const event of page.events) undo.add(event)
+      cursor = page.through
+    }
+    this.#recent.visit(cursor, event => {
+      if (rangeHolds(range, event.key)) undo.add(event)
+    })
+    return undo
+  }
+
+  /** Revision of the newest event from before a time, by bisection: times never fall from one event to the next. */
+  async newestBefore(timeMs: number): Promise<Revision> {
+    let low = this.#compactedRevision
+    let high = this.#revision
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2)
+      if (await this.#isBefore(middle, timeMs)) low = middle
+      else high = middle - 1
+    }
+    return low
+  }
+
+  /** @throws StorageError `Future` */
+  async compact(through: Revision): Promise<void> {
+    if (through > this.#revision) throw this.#futureError(through)
+    if (through <= this.#compactedRevision) return
+    // Before the journal forgets anything: whoever reads history now is told so instead of being given holes.
+    this.#compactedRevision = through
+    this.#recent.dropThrough(through)
+    await this.#compactJournal(through)
+  }
+
+  /** Finishes a compaction that a crash cut short. */
+  async finishCompaction(): Promise<void> {
+    if (this.#compactedRevision > 0) await this.#compactJournal(this.#compactedRevision)
+  }
+
+  #compactJournal(through: Revision): Promise<void> {
+    const run = this.#compacting.then(() => this.#journal.compact(through))
+    // The next one starts whether this one worked or not; its caller hears of it.
+    this.#compacting = run.catch(() => {})
+    return run
+  }
+
+  async #isBefore(revision: Revision, timeMs: number): Promise<boolean> {
+    try {
+      return (await this.#journal.timeOf(revision)) < timeMs
+    } catch (error) {
+      // Another compaction was quicker: then it is old.
+      if (isStorageError(error, 'Compacted')) return true
+      this.#assertOpen()
+      throw error
+    }
+  }
+
+  #futureError(revision: Revision): StorageError {
+    return new StorageError('Future', `revision ${revision} is greater than the newest, ${this.#revision}`)
+  }
+}
