@@ -18,7 +18,8 @@ import { StaticTokenAuthenticator } from './auth/staticTokens.ts'
 import { UnionAuthenticator } from './auth/union.ts'
 import { X509Authenticator } from './auth/x509.ts'
 import { loadCatalog } from './catalog/catalog.ts'
-import { DefinitionManager } from './definitions/definitionManager.ts'
+import { DEFINITIONS, DefinitionManager } from './definitions/definitionManager.ts'
+import { definitionStrategy } from './definitions/definitionStrategy.ts'
 import type { Services } from './endpoints/exchange.ts'
 import { FrameCache } from './endpoints/frames.ts'
 import { reviewEndpoints } from './endpoints/reviews.ts'
@@ -132,7 +133,10 @@ async function assemble(
   const deps: RegistryDeps = {
     store,
     parsed,
-    strategyFor,
+    strategyFor: type =>
+      type.group === DEFINITIONS.group && type.resource === DEFINITIONS.resource
+        ? definitionStrategy
+        : strategyFor(type),
     storageType,
     admission: [
       namespaceLifecycle({ store, parsed }),

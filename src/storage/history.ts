@@ -3,7 +3,7 @@
  */
 import type { HistoryPage, Journal } from './journal.ts'
 import { rangeHolds } from './keys.ts'
-import { Undo } from './pastReads.ts'
+import type { Undo } from './pastReads.ts'
 import { RecentEvents } from './recentEvents.ts'
 import { isStorageError, type Range, type Revision, StorageError, type StoreEvent } from './store.ts'
 
@@ -82,19 +82,23 @@ export class History {
     }
   }
 
-  /** Leads from the moment when it resolves back to `at`: read in the same turn of the event loop. */
-  async undoBackTo(at: Revision, range: Range): Promise<Undo> {
-    const undo = new Undo()
-    let cursor = at
-    while (!this.#recent.reaches(cursor)) {
-      const page = await this.older(range, cursor)
-      for (const event of page.events) undo.add(event)
-      cursor = page.through
-    }
-    this.#recent.visit(cursor, event => {
+  /** Whether all events behind a revision are in memory. */
+  reaches(revision: Revision): boolean {
+    return this.#recent.reaches(revision)
+  }
+
+  /** Adds a page of older events to `undo`; answers the revision up to which they are in it. */
+  async undoOlder(undo: Undo, range: Range, after: Revision): Promise<Revision> {
+    const page = await this.older(range, after)
+    for (const event of page.events) undo.add(event)
+    return page.through
+  }
+
+  /** Adds all events behind `after`, which memory must reach: then `undo` leads back from this very instant. */
+  undoRecent(undo: Undo, range: Range, after: Revision): void {
+    this.#recent.visit(after, event => {
       if (rangeHolds(range, event.key)) undo.add(event)
     })
-    return undo
   }
 
   /** Revision of the newest event from before a time, by bisection: times never fall from one event to the next. */

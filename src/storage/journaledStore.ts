@@ -148,11 +148,13 @@ class JournaledStore implements Store {
 
   async list(range: Range, options: ListOptions = {}): Promise<Page> {
     assertRange(range)
-    const { revision } = this.#history
-    const at = options.at ?? revision
+    const at = options.at ?? this.#history.revision
     this.#history.assertReadable(at)
-    const undo = at < revision ? await this.#history.undoBackTo(at, range) : new Undo()
-    // No await from here on: `undo` leads from this very instant back to `at`.
+    const undo = new Undo()
+    let cursor = at
+    while (!this.#history.reaches(cursor)) cursor = await this.#history.undoOlder(undo, range, cursor)
+    // No await from here on, nor behind the last look at `reaches`: a commit between them would not be undone.
+    this.#history.undoRecent(undo, range, cursor)
     return { ...listAt(this.#index, undo, range, options), revision: at }
   }
 

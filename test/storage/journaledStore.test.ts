@@ -77,6 +77,28 @@ t.test('nothing is visible before its batch is on disk; writers that come meanwh
   await store.close()
 })
 
+t.test('a list of the past is right at whatever moment a commit falls into it', async t => {
+  for (const maxHistoryEventsInMemory of [100, 0])
+    for (let delay = 0; delay < 20; delay++) {
+      let release = (): void => {}
+      class HeldJournal extends MemoryJournal {
+        override async append(events: readonly StoreEvent[], timeMs: number): Promise<void> {
+          if (events[0]!.revision > 2) await new Promise<void>(resolve => (release = resolve))
+          await super.append(events, timeMs)
+        }
+      }
+      const store = await openJournaledStore(new HeldJournal(), { maxHistoryEventsInMemory })
+      await create(store, key('a'), key('b'))
+      const writing = store.update(key('a'), () => put('new'))
+      await new Promise(resolve => setImmediate(() => setImmediate(resolve)))
+      release()
+      for (let i = 0; i < delay; i++) await null
+      t.same((await store.list({}, { at: 1 })).items.map(textOf), ['1:a'], `${delay} microtasks after the disk`)
+      await writing
+      await store.close()
+    }
+})
+
 t.test('history is compacted by itself, and a failure of that is reported', async t => {
   let now = 10_000
   let tick = (): void => {}

@@ -3,7 +3,6 @@
  * and, for updates, API version.
  */
 import type { ManagedFieldsEntry } from '../object.ts'
-import { equalJson } from '../patch/jsonValues.ts'
 import { type FieldSet, fromFieldsV1, isEmptySet, toFieldsV1, union } from './fieldSet.ts'
 import { withoutUnownable } from './typed.ts'
 
@@ -133,12 +132,4 @@ function capUpdates(managers: readonly Manager[]): readonly Manager[] {
     count--
   }
   return [...kept]
-}
-
-/** Whether entries say the same; times count. */
-export function equalEntries(
-  a: readonly ManagedFieldsEntry[] | undefined,
-  b: readonly ManagedFieldsEntry[] | undefined,
-) {
-  return a === b || equalJson(a ?? [], b ?? [])
 }

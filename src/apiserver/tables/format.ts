@@ -36,7 +36,7 @@ export function formatSelector(selector: unknown): string {
 }
 
 /** A pointer to a boolean: `<unset>` when absent. */
-export const formatBool = (value: unknown): string => (typeof value === 'boolean' ? String(value) : '<unset>')
+export const formatBool = (value: unknown): string => (value === true ? 'True' : value === false ? 'False' : '<unset>')
 
 /** Access modes abbreviated: `RWO,ROX`, in the order of how much they allow. */
 export function formatAccessModes(modes: readonly unknown[]): string {
@@ -76,7 +76,7 @@ export function firstOf(items: readonly string[], max: number): string {
   return items.length > max ? `${shown} + ${items.length - max} more...` : shown
 }
 
-/** The addresses of a load balancer, sorted; cut to 16 characters unless asked otherwise, as wide output is. */
+/** The addresses of a load balancer, sorted. */
 export function loadBalancerAddresses(status: unknown): string {
   const addresses = records(status, 'loadBalancer', 'ingress').map(i => str(i, 'ip') || str(i, 'hostname'))
   return [...new Set(addresses.filter(a => a !== ''))].sort().join(',')

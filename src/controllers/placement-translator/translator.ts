@@ -37,7 +37,7 @@ export interface ControllerHandle {
 }
 
 /** Writes under way at the same time; bounds memory as well as load. */
-const CONCURRENCY = 16
+const CONCURRENCY = 64
 /** Whole objects kept at hand; the rest is read again when needed. */
 const CACHED_OBJECTS = 2000
 

@@ -21,9 +21,12 @@ t.test('every operation does what RFC 6902 says', async t => {
   t.strictSame(apply({ a: { b: 1 } }, { op: 'copy', from: '/a', path: '/a/c' }), { a: { b: 1, c: { b: 1 } } })
   t.strictSame(apply({ a: { b: 1 } }, { op: 'test', path: '/a', value: { b: 1 } }), { a: { b: 1 } })
   t.strictSame(apply({ '': { '': 1 } }, { op: 'replace', path: '//', value: 2 }), { '': { '': 2 } })
-  t.strictSame(apply({ 'a/b': 1, 'm~n': 2, '~1': 3 }, { op: 'remove', path: '/a~1b' }, { op: 'remove', path: '/m~0n' }), {
-    '~1': 3,
-  })
+  t.strictSame(
+    apply({ 'a/b': 1, 'm~n': 2, '~1': 3 }, { op: 'remove', path: '/a~1b' }, { op: 'remove', path: '/m~0n' }),
+    {
+      '~1': 3,
+    },
+  )
   t.strictSame(apply({ '~1': 3 }, { op: 'remove', path: '/~01' }), {})
 })
 

@@ -81,7 +81,10 @@ t.test('$patch: delete and replace, on maps and list elements', async t => {
 })
 
 t.test('$setElementOrder orders what the patch knows and keeps the rest in place', async t => {
-  const patch = { '$setElementOrder/containers': [{ name: 'c' }, { name: 'a' }], containers: [{ name: 'a', image: 'j' }] }
+  const patch = {
+    '$setElementOrder/containers': [{ name: 'c' }, { name: 'a' }],
+    containers: [{ name: 'a', image: 'j' }],
+  }
   t.strictSame(patched(list('a', 'b', 'c'), patch), {
     containers: [
       { name: 'b', image: 'i' },

@@ -30,6 +30,8 @@ export class FakeServer implements Client {
   #uids = 0
   /** Every write that changed something: `space verb resource ns/name`. */
   readonly writes: string[] = []
+  /** Ids of spaces whose streams stay silent: connected, but nothing comes. `*` for the stream of all spaces. */
+  readonly stalled = new Set<string>()
   /** Called before each write; may throw to refuse it. */
   refuse: (space: string, verb: string, resource: GroupResource, name: string) => void = () => {};
 
@@ -111,6 +113,9 @@ export class FakeServer implements Client {
     const wanted = (event: { space: string; resource: GroupResource }) =>
       (space === '*' || event.space === space) &&
       (!resources || resources.some(r => r.group === event.resource.group && r.resource === event.resource.resource))
+    const stop = () => this.notify()
+    signal.addEventListener('abort', stop, { once: true })
+    while (this.stalled.has(space) && !signal.aborted) await new Promise<void>(resolve => this.#wake.add(resolve))
     let next = this.#log.length
     if (after === undefined) {
       const events = [...this.#entries.values()].filter(wanted).map(entry => eventOf('ADDED', entry))
@@ -118,8 +123,6 @@ export class FakeServer implements Client {
       yield { events, revision, synced: false }
       yield { events: [], revision, synced: true }
     }
-    const stop = () => this.#notify()
-    signal.addEventListener('abort', stop, { once: true })
     while (!signal.aborted) {
       const events = this.#log.slice(next).filter(wanted)
       next = this.#log.length
@@ -187,7 +190,7 @@ export class FakeServer implements Client {
     this.writes.push(`${entry.space} ${verb} ${entry.resource.resource} ${metadata.namespace ?? ''}/${metadata.name}`)
     this.#log.push(eventOf(type, { ...entry, object }))
     if (type === 'ADDED' && entry.resource.resource === WORKSPACE) this.#open(entry.space, entry.resource, object)
-    this.#notify()
+    this.notify()
     return structuredClone(object)
   }
 
@@ -211,7 +214,8 @@ export class FakeServer implements Client {
     return entry
   }
 
-  #notify(): void {
+  /** Wakes streams and waiters, as every write does. */
+  notify(): void {
     for (const wake of this.#wake) wake()
     this.#wake.clear()
   }

@@ -187,6 +187,27 @@ t.test('garbage left by a stop is removed after the restart, and nothing else', 
   t.equal(server.peek(florin, MAPS, 'keep', 'commonstuff')!.metadata.uid, uid, 'never deleted in between')
 })
 
+t.test('as long as a view is incomplete, nothing is deleted and no SyncerConfig shrinks', async t => {
+  const { server, wds, florin, restart } = await world(t)
+  await wds.create(MAPS, configMap('page', { a: '1' }))
+  await wds.create(EDGE_PLACEMENTS, placement('ep', ALL_MAPS))
+  await wds.create(SLICES, slice('ep', 'florin'))
+  await server.quiet()
+  const before = server.peek(florin, SYNCER_CONFIGS, 'the-one')!.spec
+  for (const silent of ['wds1', '*', 'espw0id', florin]) {
+    await restart(async () => server.stalled.add(silent))
+    await server.quiet()
+    t.same(server.names(florin, MAPS), ['commonstuff/page'], `without the stream of ${silent}`)
+    t.same(server.peek(florin, SYNCER_CONFIGS, 'the-one')!.spec, before)
+    server.stalled.clear()
+    server.notify()
+    await server.quiet()
+  }
+  await wds.delete(MAPS, { namespace: 'commonstuff', name: 'page' })
+  await server.quiet()
+  t.same(server.names(florin, MAPS), [], 'once all is known again, work goes on')
+})
+
 t.test('a custom object brings its definition along, which leaves with it', async t => {
   const { server, wds, florin } = await world(t)
   const crd = {

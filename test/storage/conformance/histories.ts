@@ -138,6 +138,36 @@ export const historyCases: Case[] = [
     },
   },
   {
+    name: 'lists of the past are right while others write',
+    async run(t, open) {
+      for (const maxHistoryEventsInMemory of [1000, 5, 0]) {
+        const { store } = await open({ maxHistoryEventsInMemory })
+        const before = await write(store, 7, 8, 10)
+        const lists: { range: Range; at: number; texts: (string | undefined)[] }[] = []
+        let writing = true
+        const reader = async (id: number): Promise<void> => {
+          const roll = dice(id)
+          for (let i = 0; writing && i < 60; i++) {
+            const range = ranges[roll(ranges.length)]!
+            const at = store.revision - roll(Math.min(40, store.revision))
+            const page = await store.list(range, { at })
+            lists.push({ range, at, texts: page.items.map(textOf) })
+            if (roll(2) === 0) await new Promise(resolve => setImmediate(resolve))
+          }
+        }
+        const readers = Array.from({ length: 12 }, (_, id) => reader(id))
+        const after = await write(store, 8, 8, 20)
+        writing = false
+        await Promise.all(readers)
+        const model = modelOf(t, [...before, ...after])
+        const wrong = lists.filter(
+          ({ range, at, texts }) => JSON.stringify(texts) !== JSON.stringify(model.stateAt(at, range).map(s => s.text)),
+        )
+        t.same(wrong, [], `${lists.length} lists`)
+      }
+    },
+  },
+  {
     name: 'a watch resumes from every revision and a list shows every revision, from memory and from the journal',
     async run(t, open) {
       for (const maxHistoryEventsInMemory of [1000, 7]) {

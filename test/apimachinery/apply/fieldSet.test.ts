@@ -1,0 +1,124 @@
+import fc from 'fast-check'
+import t from 'tap'
+import {
+  difference,
+  EMPTY_SET,
+  equalSets,
+  type FieldSet,
+  fieldSet,
+  fromFieldsV1,
+  HERE,
+  intersection,
+  isEmptySet,
+  leavesOf,
+  pathsOf,
+  recursiveDifference,
+  showPath,
+  toFieldsV1,
+  union,
+} from '../../../src/apimachinery/apply/fieldSet.ts'
+import { keyElement, valueElement } from '../../../src/apimachinery/apply/pathElement.ts'
+import type { FieldsV1 } from '../../../src/apimachinery/object.ts'
+
+t.test('tries are written as kube-apiserver writes them: canonical keys, in its order', async t => {
+  t.equal(keyElement({ protocol: 'TCP', containerPort: 80 }), 'k:{"containerPort":80,"protocol":"TCP"}')
+  t.equal(valueElement('a/b'), 'v:"a/b"')
+  const trie = {
+    'i:10': {},
+    'i:9': {},
+    'v:true': {},
+    'v:"b"': {},
+    'v:10': {},
+    'v:9': {},
+    'v:"a"': {},
+    'k:{"protocol":"TCP","port":443}': { 'f:b': {}, '.': {}, 'f:a': {} },
+    'k:{"port":80,"protocol":"TCP"}': {},
+    'f:z': {},
+    'f:a': { 'f:c': {} },
+    'x:later': {},
+  }
+  t.equal(
+    JSON.stringify(toFieldsV1(fromFieldsV1(trie))),
+    JSON.stringify({
+      'f:a': { 'f:c': {} },
+      'f:z': {},
+      'k:{"port":80,"protocol":"TCP"}': {},
+      'k:{"port":443,"protocol":"TCP"}': { '.': {}, 'f:a': {}, 'f:b': {} },
+      'v:9': {},
+      'v:10': {},
+      'v:"a"': {},
+      'v:"b"': {},
+      'v:true': {},
+      'i:9': {},
+      'i:10': {},
+    }),
+  )
+})
+
+t.test('paths are shown as messages show them', async t => {
+  const set = fromFieldsV1({
+    'f:spec': {
+      'f:containers': { 'k:{"name":"a"}': { '.': {}, 'f:image': {} } },
+      'f:set': { 'v:"x"': {}, 'i:0': {} },
+    },
+  })
+  t.strictSame(
+    [...pathsOf(set)].map(path => showPath(path)),
+    ['.spec.containers[name="a"]', '.spec.containers[name="a"].image', '.spec.set[="x"]', '.spec.set[0]'],
+  )
+  t.strictSame(toFieldsV1(leavesOf(set)), {
+    'f:spec': { 'f:containers': { 'k:{"name":"a"}': { 'f:image': {} } }, 'f:set': { 'v:"x"': {}, 'i:0': {} } },
+  })
+})
+
+t.test('what is no trie is refused', async t => {
+  for (const bad of [null, 'x', { 'f:a': 1 }, { 'k:x': {} }, { 'k:[]': {} }, { 'v:{': {} }, { 'i:x': {} }])
+    t.throws(() => fromFieldsV1(bad), JSON.stringify(bad))
+})
+
+const element = fc.constantFrom('f:a', 'f:b', 'k:{"name":"x"}', 'v:1', 'i:0')
+const setOfDepth = (depth: number): fc.Arbitrary<FieldSet> =>
+  depth === 0
+    ? fc.constant(HERE)
+    : fc.tuple(fc.boolean(), fc.dictionary(element, setOfDepth(depth - 1), { maxKeys: 3 })).map(([self, children]) => {
+        const kept = Object.entries(children).filter(([, child]) => !isEmptySet(child))
+        return fieldSet(self, new Map(kept))
+      })
+const set = setOfDepth(3).map(node => fieldSet(false, node.children))
+
+const strings = (s: FieldSet) => new Set([...pathsOf(s)].map(path => path.join('/')))
+const same = (s: FieldSet, paths: Set<string>) => strings(s).symmetricDifference(paths).size === 0
+
+t.test('the algebra is that of sets of paths', async () => {
+  fc.assert(
+    fc.property(set, set, set, (a, b, c) => {
+      const [A, B] = [strings(a), strings(b)]
+      return (
+        same(union(a, b), A.union(B)) &&
+        same(difference(a, b), A.difference(B)) &&
+        same(intersection(a, b), A.intersection(B)) &&
+        equalSets(a, b) === (A.symmetricDifference(B).size === 0) &&
+        equalSets(union(a, union(b, c)), union(union(a, b), c)) &&
+        equalSets(difference(a, union(b, c)), difference(difference(a, b), c)) &&
+        isEmptySet(difference(a, a)) &&
+        isEmptySet(intersection(a, EMPTY_SET)) &&
+        isEmptySet(a) === (A.size === 0) &&
+        same(
+          recursiveDifference(a, b),
+          new Set([...A].filter(path => ![...B].some(above => path === above || path.startsWith(`${above}/`)))),
+        )
+      )
+    }),
+    { numRuns: 300 },
+  )
+})
+
+t.test('every set survives its written form', async () => {
+  fc.assert(
+    fc.property(set, s => {
+      const trie = JSON.parse(JSON.stringify(toFieldsV1(s))) as FieldsV1
+      return equalSets(fromFieldsV1(trie), s)
+    }),
+    { numRuns: 300 },
+  )
+})

@@ -1,0 +1,206 @@
+import t from 'tap'
+import type { KubeObject } from '../../../src/apimachinery/object.ts'
+import type { ResourceType } from '../../../src/apimachinery/resourceType.ts'
+import { partialMetadata, type TableOptions, tableFor } from '../../../src/apiserver/tables/table.ts'
+
+interface Table {
+  kind: string
+  apiVersion: string
+  metadata: object
+  columnDefinitions: { name: string; type: string; format: string; description: string; priority: number }[] | null
+  rows: { cells: unknown[]; object: unknown; conditions?: unknown[] }[]
+}
+
+const now = new Date('2026-01-02T00:00:00Z')
+
+function typeOf(resource: string, more: Partial<ResourceType> = {}): ResourceType {
+  return {
+    group: '',
+    version: 'v1',
+    resource,
+    singular: '',
+    kind: 'Kind',
+    listKind: 'KindList',
+    shortNames: [],
+    categories: [],
+    namespaced: true,
+    verbs: [],
+    storageVersion: 'v1',
+    subresources: [],
+    schema: undefined,
+    columns: [],
+    selectableFields: [],
+    origin: 'builtin',
+    ...more,
+  }
+}
+
+function object(fields: object = {}): KubeObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Kind',
+    metadata: { name: 'a', creationTimestamp: '2026-01-01T00:00:00Z' },
+    ...fields,
+  }
+}
+
+function table(type: ResourceType, objects: KubeObject[], more: Partial<TableOptions> = {}): Table {
+  const listMeta = { resourceVersion: '7' }
+  return tableFor({
+    type,
+    objects,
+    listMeta,
+    includeObject: 'Metadata',
+    version: 'v1',
+    now,
+    headers: true,
+    ...more,
+  }) as Table
+}
+
+/** Column name to cell. */
+function row(type: ResourceType, fields: object): Record<string, unknown> {
+  const { columnDefinitions, rows } = table(type, [object(fields)])
+  return Object.fromEntries(columnDefinitions!.map((column, i) => [column.name, rows[0]!.cells[i]]))
+}
+
+t.test('a table carries what the client asked for beside the cells', async t => {
+  const secret = object({ data: { a: 'eA==' }, type: 'Opaque' })
+  const type = typeOf('secrets')
+  const metadata = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: secret.metadata }
+  t.match(table(type, [secret]), { kind: 'Table', apiVersion: 'meta.k8s.io/v1', metadata: { resourceVersion: '7' } })
+  t.same(table(type, [secret]).rows, [{ cells: ['a', 'Opaque', 1, '24h'], object: metadata }])
+  t.same(partialMetadata(secret, 'v1'), metadata)
+  t.equal(table(type, [secret], { includeObject: 'None' }).rows[0]!.object, null)
+  t.same(table(type, [secret], { includeObject: 'Object' }).rows[0]!.object, secret)
+  t.equal(table(type, [secret], { headers: false }).columnDefinitions, null, 'later watch events repeat no headers')
+  t.equal(table(type, [secret], { version: 'v1beta1' }).apiVersion, 'meta.k8s.io/v1beta1')
+})
+
+t.test('kinds without a printer show when they were made', async t => {
+  const { columnDefinitions, rows } = table(typeOf('limitranges'), [object()])
+  t.match(columnDefinitions, [
+    { name: 'Name', type: 'string', format: 'name', priority: 0 },
+    { name: 'Created At', type: 'date', format: '' },
+  ])
+  t.same(rows[0]!.cells, ['a', '2026-01-01T00:00:00Z'])
+})
+
+t.test('columns are described by the schema of the field that they show', async t => {
+  const schema = { properties: { type: { type: 'string' as const, description: 'What the secret is for.' } } }
+  const { columnDefinitions } = table(typeOf('secrets', { schema }), [])
+  t.equal(columnDefinitions!.find(c => c.name === 'Type')?.description, 'What the secret is for.')
+})
+
+t.test('columns of custom resources', async t => {
+  const columns = [
+    { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
+    { name: 'Spec', type: 'string', jsonPath: '.spec', priority: 1 },
+    { name: 'Count', type: 'integer', jsonPath: '.status.count' },
+    { name: 'Wrong', type: 'integer', jsonPath: '.status.phase' },
+    { name: 'Missing', type: 'string', jsonPath: '.status.nothing' },
+    { name: 'Since', type: 'date', jsonPath: '.status.since' },
+  ] as const
+  const type = typeOf('widgets', { group: 'example.com', origin: 'crd', columns })
+  const status = { phase: 'Up', count: 3, since: '2026-01-01T23:55:00Z' }
+  t.same(table(type, [object({ spec: { a: 1 }, status })]).rows[0]!.cells, ['a', 'Up', '{"a":1}', 3, null, null, '5m'])
+  t.same(
+    table(typeOf('widgets', { origin: 'crd' }), [object()]).rows[0]!.cells,
+    ['a', '24h'],
+    'without columns: Name and Age',
+  )
+})
+
+t.test('the states of a pod become one word', async t => {
+  const pods = typeOf('pods')
+  const spec = { containers: [{ name: 'c' }], initContainers: [{ name: 'i' }] }
+  const pod = (status: object, metadata: object = {}) =>
+    row(pods, { spec, status, ...(Object.keys(metadata).length > 0 && { metadata: { name: 'a', ...metadata } }) })
+  const running = { name: 'c', ready: true, restartCount: 0, state: { running: {} } }
+  t.match(pod({ phase: 'Running', podIP: '10.1.2.3', containerStatuses: [running] }), {
+    Ready: '1/1',
+    Status: 'Running',
+    Restarts: '0',
+    IP: '10.1.2.3',
+    Node: '<none>',
+    'Readiness Gates': '<none>',
+  })
+  const waiting = { ...running, ready: false, restartCount: 4, state: { waiting: { reason: 'CrashLoopBackOff' } } }
+  const lastState = { terminated: { finishedAt: '2026-01-01T23:50:00Z' } }
+  t.match(pod({ phase: 'Running', containerStatuses: [{ ...waiting, lastState }] }), {
+    Ready: '0/1',
+    Status: 'CrashLoopBackOff',
+    Restarts: '4 (10m ago)',
+  })
+  const init = (state: object) => pod({ phase: 'Pending', initContainerStatuses: [{ name: 'i', state }] }).Status
+  t.equal(init({ waiting: { reason: 'PodInitializing' } }), 'Init:0/1')
+  t.equal(init({ waiting: { reason: 'ImagePullBackOff' } }), 'Init:ImagePullBackOff')
+  t.equal(init({ terminated: { exitCode: 2 } }), 'Init:ExitCode:2')
+  t.equal(pod({ phase: 'Running' }, { deletionTimestamp: '2026-01-01T00:00:00Z' }).Status, 'Terminating')
+  t.equal(pod({ phase: 'Failed', reason: 'Evicted' }).Status, 'Evicted')
+  const done = table(pods, [object({ spec, status: { phase: 'Succeeded' } })]).rows[0]!
+  t.match(done.conditions, [{ type: 'Completed', status: 'True' }], 'clients may hide pods that are done')
+})
+
+t.test('cells of workloads', async t => {
+  const template = {
+    spec: {
+      containers: [
+        { name: 'c', image: 'nginx' },
+        { name: 'd', image: 'redis' },
+      ],
+    },
+  }
+  const selector = { matchLabels: { app: 'x' }, matchExpressions: [{ key: 'b', operator: 'In', values: ['2', '1'] }] }
+  t.match(
+    row(typeOf('deployments', { group: 'apps' }), {
+      spec: { replicas: 3, selector, template },
+      status: { readyReplicas: 1, updatedReplicas: 2 },
+    }),
+    {
+      Ready: '1/3',
+      'Up-to-date': 2,
+      Available: 0,
+      Containers: 'c,d',
+      Images: 'nginx,redis',
+      Selector: 'app=x,b in (1,2)',
+    },
+  )
+  const job = (spec: object, status: object) => row(typeOf('jobs', { group: 'batch' }), { spec, status })
+  t.match(job({ completions: 2 }, { succeeded: 1, startTime: '2026-01-01T23:58:00Z' }), {
+    Status: 'Running',
+    Completions: '1/2',
+    Duration: '2m',
+  })
+  t.equal(job({ parallelism: 3 }, {}).Completions, '0/1 of 3')
+  t.equal(job({}, { conditions: [{ type: 'Failed', status: 'True' }] }).Status, 'Failed')
+  const metrics = [{ type: 'Resource', resource: { name: 'cpu', target: { averageUtilization: 80 } } }]
+  const hpa = typeOf('horizontalpodautoscalers', { group: 'autoscaling' })
+  t.equal(row(hpa, { spec: { metrics } }).Targets, 'cpu: <unknown>/80%')
+  t.equal(row(hpa, { spec: { targetCPUUtilizationPercentage: 50 } }).Targets, 'cpu: <unknown>/50%', 'autoscaling/v1')
+  t.match(row(typeOf('cronjobs', { group: 'batch' }), { spec: { schedule: '* * * * *', suspend: false } }), {
+    Suspend: 'False',
+    Timezone: '<none>',
+    'Last Schedule': '<none>',
+  })
+})
+
+t.test('cells of services and endpoints', async t => {
+  const service = (spec: object, status: object = {}) => row(typeOf('services'), { spec, status })
+  const ports = [{ port: 80, protocol: 'TCP', nodePort: 30080 }]
+  t.match(service({ type: 'NodePort', ports, selector: { a: 'b' } }), {
+    'Cluster-IP': '<none>',
+    'External-IP': '<none>',
+    'Port(s)': '80:30080/TCP',
+    Selector: 'a=b',
+  })
+  t.equal(service({ type: 'LoadBalancer', ports })['External-IP'], '<pending>')
+  const ingress = [{ ip: '1.2.3.4' }, { hostname: 'b.example' }]
+  t.equal(service({ type: 'LoadBalancer' }, { loadBalancer: { ingress } })['External-IP'], '1.2.3.4,b.example')
+  t.equal(service({ type: 'ExternalName', externalName: 'x.example' })['External-IP'], 'x.example')
+  const addresses = ['1', '2', '3', '4'].map(n => ({ ip: `10.0.0.${n}` }))
+  t.equal(
+    row(typeOf('endpoints'), { subsets: [{ addresses, ports: [{ port: 80 }] }] }).Endpoints,
+    '10.0.0.1:80,10.0.0.2:80,10.0.0.3:80 + 1 more...',
+  )
+})
