@@ -40,9 +40,9 @@ module.exports = {
     },
   ],
   options: {
+    parser: 'swc',
     doNotFollow: { path: 'node_modules' },
     tsPreCompilationDeps: true,
-    tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: { extensions: ['.ts', '.js', '.json', '.cjs', '.mjs'] },
   },
 }

@@ -37,6 +37,7 @@ import { Metrics } from './server/metrics.ts'
 import { NonResourceRoutes } from './server/nonResource.ts'
 import { Pipeline } from './server/pipeline.ts'
 import { WatchScopes } from './server/watchScopes.ts'
+import { ensureInitialSpaces } from './spaces/initialSpaces.ts'
 import { SpaceManager } from './spaces/spaceManager.ts'
 import { ROOT, SpaceTree } from './spaces/tree.ts'
 import { TypeRegistry } from './types/typeRegistry.ts'
@@ -237,6 +238,7 @@ async function assemble(
 
   await definitions.start(registry)
   await spaceManager.start()
+  if (options.spaces) await ensureInitialSpaces(services)
   const kubeconfigPath = join(dataDir, 'admin.kubeconfig')
   await writeAdminKubeconfig(kubeconfigPath, {
     server: url,

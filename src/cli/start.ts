@@ -1,5 +1,7 @@
 /** `orrery start`: the API server with the built-in controllers in one process. */
-import { type ApiServer, startApiServer } from '../apiserver/apiServer.ts'
+import { startApiServer } from '../apiserver/apiServer.ts'
+import { inProcessClient } from '../client/inProcess.ts'
+import { startBuiltinControllers } from '../controllers/builtinControllers.ts'
 import { createLog } from './log.ts'
 import { terminated } from './signals.ts'
 
@@ -15,12 +17,16 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
     historyAgeMs: (settings.historyMinutes as number) * 60_000,
     log,
   })
+  const controllers = startBuiltinControllers({
+    clientFor: component =>
+      inProcessClient({ services: server.services, store: server.store, tree: server.tree, component }),
+    caPem: server.caPem,
+    placement: true,
+    logger: log,
+  })
   process.stdout.write(`orrery ready: ${server.url}\n`)
   await terminated()
-  await stop(server)
-  return 0
-}
-
-async function stop(server: ApiServer): Promise<void> {
+  await controllers.stop()
   await server.close()
+  return 0
 }

@@ -11,7 +11,7 @@ import { patched } from '../apiserver/endpoints/patch.ts'
 import { bytesAs } from '../apiserver/endpoints/respond.ts'
 import { systemContext, type WriteContext } from '../apiserver/registry/context.ts'
 import { deleteObject } from '../apiserver/registry/deletion.ts'
-import { timestamp } from '../apiserver/registry/generic.ts'
+import { timestamp, unwritable } from '../apiserver/registry/generic.ts'
 import { parseResourceVersion, watchError } from '../apiserver/registry/reader.ts'
 import { selectionFor } from '../apiserver/registry/selection.ts'
 import type { SpaceTree } from '../apiserver/spaces/tree.ts'
@@ -175,6 +175,7 @@ class InProcessSpace implements SpaceClient {
         ...(subresource && { subresource }),
         now: timestamp(services.deps.clock()),
         gr: type,
+        ignored: unwritable(type, subresource),
       })
     const { stored } = await services.registry.update(context, type, namespace, ref.name, run, {
       subresource,

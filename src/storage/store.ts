@@ -90,6 +90,8 @@ export interface WatchOptions {
   /** Events with a greater revision. */
   after: Revision
   signal: AbortSignal
+  /** Called once, when kept history has been handed over: from then on events arrive in the turn in which they are committed. */
+  onLive?: () => void
 }
 
 export interface Store {

@@ -27,6 +27,7 @@ class WatchIterator implements AsyncIterator<Batch> {
   readonly #source: EventSource
   readonly #range: Range
   readonly #signal: AbortSignal
+  readonly #onLive: (() => void) | undefined
   #after: number
   #live: Subscription | undefined
   #ended = false
@@ -37,6 +38,7 @@ class WatchIterator implements AsyncIterator<Batch> {
     this.#source = source
     this.#range = range
     this.#signal = options.signal
+    this.#onLive = options.onLive
     this.#after = options.after
   }
 
@@ -65,6 +67,7 @@ class WatchIterator implements AsyncIterator<Batch> {
         const missed = this.#source.recent(this.#range, this.#after)
         if (missed !== undefined) {
           this.#live = this.#source.subscribe(this.#range, missed, this.#signal)
+          this.#onLive?.()
           return await this.#live.next()
         }
         const page = await this.#source.older(this.#range, this.#after)

@@ -10,8 +10,8 @@ import {
 } from '../../src/apimachinery/selectors.ts'
 
 const keys = fc.constantFrom('a', 'b', 'app.kubernetes.io/name', 'in', 'notin')
-const values = fc.constantFrom('', 'x', 'y', '10', '9', '-3')
-const labels = fc.dictionary(keys, values, { maxKeys: 4 })
+const values = fc.constantFrom('', 'x', 'y', '10', '9', '3')
+const labels = fc.dictionary(keys, fc.oneof(values, fc.constant('-3')), { maxKeys: 4 })
 const requirements: fc.Arbitrary<LabelRequirement> = fc.oneof(
   fc.record({
     key: keys,

@@ -124,7 +124,7 @@ function checkOrder(change: unknown[], order: unknown[], mergeKey: string | unde
   const nameOf = (item: unknown) => (mergeKey !== undefined && isRecord(item) ? memberOf(item, mergeKey) : item)
   let position = 0
   for (const item of change) {
-    if (isRecord(item) && memberOf(item, DIRECTIVE) === 'delete') continue
+    if (isRecord(item) && Object.hasOwn(item, DIRECTIVE)) continue
     while (position < order.length && !equalJson(nameOf(order[position]), nameOf(item))) position++
     if (position === order.length)
       throw statusError.badRequest(

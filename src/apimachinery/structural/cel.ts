@@ -95,11 +95,21 @@ const ALWAYS: CelProgram = { type: 'bool', usesOldSelf: false, evaluate: () => t
 
 function compileRule(rule: ValidationRule, schema: Schema): CompiledRule {
   try {
-    const message = rule.messageExpression ? compileCel(rule.messageExpression, schema) : undefined
-    return { rule, program: compileCel(rule.rule, schema), message }
+    return { rule, program: compileCel(rule.rule, schema), message: compileMessage(rule.messageExpression, schema) }
   } catch (error) {
     if (!(error instanceof CelCompileError)) throw error
     return { rule, program: ALWAYS, message: undefined, failure: `rule compile error: ${error.message}` }
+  }
+}
+
+/** A message expression that does not compile is as good as none: the fixed message is shown. */
+function compileMessage(source: string | undefined, schema: Schema): CelProgram | undefined {
+  if (!source) return undefined
+  try {
+    return compileCel(source, schema)
+  } catch (error) {
+    if (!(error instanceof CelCompileError)) throw error
+    return undefined
   }
 }
 

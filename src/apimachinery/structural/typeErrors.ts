@@ -3,6 +3,7 @@
  * (400 BadRequest) in the words of Go's JSON package.
  */
 import { isRecord } from '../object.ts'
+import { parseQuantity, QUANTITY_SHAPE_MESSAGE } from '../quantity.ts'
 import type { Schema } from '../schema.ts'
 import { isBase64, isDateTime } from './formats.ts'
 
@@ -47,6 +48,7 @@ function mismatch(value: unknown, schema: Schema, trail: string[]): string | und
 function ownMismatch(value: unknown, schema: Schema, trail: string[]): string | undefined {
   const type = jsonType(value)
   if (schema['x-kubernetes-int-or-string'] === true) {
+    if (schema.format === 'quantity') return quantityMismatch(value)
     return type === 'string' || type === 'number' ? undefined : unmarshal(value, 'intstr.IntOrString', trail)
   }
   switch (schema.type) {
@@ -69,6 +71,11 @@ function ownMismatch(value: unknown, schema: Schema, trail: string[]): string | 
     default:
       return undefined
   }
+}
+
+function quantityMismatch(value: unknown): string | undefined {
+  const text = typeof value === 'number' ? String(value) : value
+  return typeof text === 'string' && parseQuantity(text.trim()) !== undefined ? undefined : QUANTITY_SHAPE_MESSAGE
 }
 
 function textMismatch(text: string, format: string | undefined): string | undefined {

@@ -8,7 +8,7 @@ import { applyJsonPatch } from '../../apimachinery/patch/jsonPatch.ts'
 import { applyMergePatch } from '../../apimachinery/patch/mergePatch.ts'
 import { applyStrategicMerge } from '../../apimachinery/patch/strategicMerge.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import { timestamp } from '../registry/generic.ts'
+import { timestamp, unwritable } from '../registry/generic.ts'
 import { objectOf, parseBody } from './body.ts'
 import { boolOption, type Exchange, optionInvalid, type Services, writeContext } from './exchange.ts'
 import { sendObject } from './respond.ts'
@@ -97,6 +97,7 @@ async function apply(services: Services, x: Exchange, body: unknown): Promise<vo
       ...(subresource && { subresource }),
       now: timestamp(services.deps.clock()),
       gr: x.type,
+      ignored: unwritable(x.type, subresource),
     })
   const { stored, created } = await services.registry.update(context, x.type, namespace, name, run, {
     subresource,

@@ -2,7 +2,7 @@
  * GET /services/stream/clusters/<space>[?resourceVersion=N&resources=deployments.apps,configmaps]: every change of a space,
  * all kinds, one order, one cursor. Without a cursor it starts with a consistent snapshot that a `synced` bookmark ends.
  *
- * One JSON line an event: `{"type","space","group","version","resource","revision","object"}`; `BOOKMARK` lines carry the
+ * One JSON line an event: `{"type","space","group","version","resource","namespace","name","revision","object"}`; `BOOKMARK` lines carry the
  * cursor; an `ERROR` line carries a Status and is the last one. Over WebSocket each line is one text message.
  */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
@@ -56,11 +56,11 @@ export async function runSpaceStream(
   const range = plan.space === '*' ? {} : { space: plan.space }
   const wanted = plan.resources && new Set(plan.resources.map(r => `${r.group}/${r.resource}`))
   const wants = (key: Key): boolean => wanted === undefined || wanted.has(`${key.group}/${key.resource}`)
-  let ready = false
+  let live = false
   const ticker = setInterval(() => {
     const { revision } = deps.store
     setImmediate(() => {
-      if (ready && !sink.busy && !signal.aborted) void sink.write([bookmarkLine(revision, false)])
+      if (live && !sink.busy && !signal.aborted) void sink.write([bookmarkLine(revision, false)])
     })
   }, BOOKMARK_INTERVAL_MS)
   try {
@@ -69,8 +69,13 @@ export async function runSpaceStream(
       after = await sendSnapshot(deps, range, wants, sink, signal)
       if (after === undefined || !(await sink.write([bookmarkLine(after, true)]))) return
     }
-    ready = true
-    for await (const batch of deps.store.watch(range, { after, signal })) {
+    for await (const batch of deps.store.watch(range, {
+      after,
+      signal,
+      onLive: () => {
+        live = true
+      },
+    })) {
       const lines = batch
         .filter(event => wants(event.key))
         .map(event => {
@@ -116,13 +121,15 @@ async function sendSnapshot(
 const LINE_END = Buffer.from('}\n')
 
 function eventLine(deps: SpaceStreamDeps, type: string, stored: Stored): Buffer {
-  const { space, group, resource } = stored.key
+  const { space, group, resource, namespace, name } = stored.key
   const head = {
     type,
     space,
     group,
     version: deps.versionOf(space, group, resource),
     resource,
+    namespace,
+    name,
     revision: stored.revision,
   }
   return Buffer.concat([Buffer.from(`${JSON.stringify(head).slice(0, -1)},"object":`), stored.bytes, LINE_END])

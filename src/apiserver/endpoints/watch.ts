@@ -108,25 +108,27 @@ export async function runWatch(
   const render = renderer(services, x)
   const bookmark = (revision: number, initialEventsEnd = false): Buffer =>
     bookmarkFrame({ apiVersion: apiVersionOf(x.type), kind: x.type.kind, revision, initialEventsEnd })
-  let ready = false
+  let live = false
   const ticker = plan.bookmarks
     ? setInterval(() => {
         // Events up to this revision are already in our hands; those not yet written make the sink busy.
         const { revision } = services.reader
         setImmediate(() => {
-          if (ready && !sink.busy && !signal.aborted) void sink.write([bookmark(revision)])
+          if (live && !sink.busy && !signal.aborted) void sink.write([bookmark(revision)])
         })
       }, BOOKMARK_INTERVAL_MS)
     : undefined
   try {
     if (plan.initial && !(await sendInitial(plan, sink, render, bookmark))) return
-    ready = true
     for await (const batch of services.reader.watch(x.type, {
       space: x.space,
       namespace: namespaceOf(x),
       selection: plan.selection,
       after: plan.after,
       signal,
+      onLive: () => {
+        live = true
+      },
     })) {
       if (!(await sink.write(batch.map(({ type, stored }) => render(type, stored))))) return
     }

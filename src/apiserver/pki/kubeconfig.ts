@@ -11,6 +11,8 @@ export interface AdminKubeconfig {
   caPem: string
   clientCertPem: string
   clientKeyPem: string
+  /** A plain cluster without spaces: one context, `admin`. */
+  plain?: boolean
 }
 
 const USER = 'orrery-admin'
@@ -18,7 +20,9 @@ const USER = 'orrery-admin'
 /** YAML with all key material inside. */
 export function adminKubeconfig(options: AdminKubeconfig): string {
   const base = options.server.replace(/\/+$/, '')
-  const servers = { root: `${base}/clusters/root`, base, 'system:admin': base }
+  const servers: Record<string, string> = options.plain
+    ? { admin: base }
+    : { root: `${base}/clusters/root`, base, 'system:admin': base }
   const lines = ['apiVersion: v1', 'kind: Config', 'preferences: {}', 'clusters:']
   for (const [name, server] of Object.entries(servers)) {
     lines.push('- cluster:', `    certificate-authority-data: ${base64(options.caPem)}`)
@@ -33,7 +37,7 @@ export function adminKubeconfig(options: AdminKubeconfig): string {
       `  name: ${JSON.stringify(name)}`,
     )
   }
-  lines.push('current-context: root', 'users:', `- name: ${USER}`, '  user:')
+  lines.push(`current-context: ${Object.keys(servers)[0]}`, 'users:', `- name: ${USER}`, '  user:')
   lines.push(`    client-certificate-data: ${base64(options.clientCertPem)}`)
   lines.push(`    client-key-data: ${base64(options.clientKeyPem)}`)
   return `${lines.join('\n')}\n`

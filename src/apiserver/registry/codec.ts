@@ -7,6 +7,9 @@
 import type { KubeObject, ObjectMeta } from '../../apimachinery/object.ts'
 import type { Encoded, Stored } from '../../storage/store.ts'
 
+/** Shows the id of an object's space on the object. */
+export const CLUSTER_ANNOTATION = 'kcp.io/cluster'
+
 /** Serializes an object around its resourceVersion; whatever resourceVersion it carries is left out. */
 export function encodeObject(object: KubeObject): Encoded {
   const { apiVersion, kind, metadata, ...rest } = object

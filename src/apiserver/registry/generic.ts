@@ -15,7 +15,7 @@ import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
 import { typeErrors } from '../../apimachinery/structural/typeErrors.ts'
 import { compileValidator } from '../../apimachinery/structural/validate.ts'
 import type { Encoded, Mutation, Store, Stored } from '../../storage/store.ts'
-import { decodeObject, encodeObject, type ParsedCache, sameText } from './codec.ts'
+import { CLUSTER_ANNOTATION, decodeObject, encodeObject, type ParsedCache, sameText } from './codec.ts'
 import type { WriteContext } from './context.ts'
 import { convertTo, storageApiVersion } from './convert.ts'
 import { dropNulls } from './nulls.ts'
@@ -67,7 +67,6 @@ export interface Written {
   created: boolean
 }
 
-export const CLUSTER_ANNOTATION = 'kcp.io/cluster'
 const GENERATE_NAME_TRIES = 8
 const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again'
 
@@ -231,6 +230,7 @@ export class Registry {
       schema: target.schema,
       manager: context.fieldManager,
       apiVersion: object.apiVersion,
+      ignored: unwritable(target, ''),
       now: metadata.creationTimestamp,
     })
     setManaged(
@@ -280,7 +280,7 @@ export class Registry {
       ...validateObjectMeta(object.metadata, metaRules(target, strategy)),
       ...validateObjectMetaUpdate(object.metadata, old.metadata),
       ...(subresource === 'status'
-        ? (strategy?.validateStatusUpdate?.(object, old) ?? this.#validateSchema(target, object))
+        ? (strategy?.validateStatusUpdate?.(object, old) ?? this.#validateSchema(target, object, old))
         : this.#validate(target, strategy, object, old)),
     ]
     if (errors.length > 0) throw statusError.invalid(target, object.metadata.name ?? '', errors)
@@ -292,6 +292,7 @@ export class Registry {
         schema: target.schema,
         manager: context.fieldManager,
         apiVersion: object.apiVersion,
+        ignored: unwritable(target, subresource),
         ...(subresource && { subresource }),
         now: timestamp(this.deps.clock()),
       })
@@ -324,14 +325,16 @@ export class Registry {
     object: KubeObject,
     old: KubeObject | undefined,
   ): FieldError[] {
-    const errors = this.#validateSchema(type, object)
+    const errors = this.#validateSchema(type, object, old)
     errors.push(...(strategy?.validate?.(object) ?? []))
     if (old) errors.push(...(strategy?.validateUpdate?.(object, old) ?? []))
     return errors
   }
 
-  #validateSchema(type: ResourceType, object: KubeObject): FieldError[] {
-    return type.schema && (type.origin === 'crd' || isOwnGroup(type.group)) ? compileValidator(type.schema)(object) : []
+  #validateSchema(type: ResourceType, object: KubeObject, old?: KubeObject): FieldError[] {
+    return type.schema && (type.origin === 'crd' || isOwnGroup(type.group))
+      ? compileValidator(type.schema)(object, undefined, old)
+      : []
   }
 
   #annotate(object: KubeObject, space: string): void {
@@ -370,6 +373,11 @@ export function isOwnGroup(group: string): boolean {
 /** Whether creation starts without a status; the strategies of Kubernetes' own kinds see to it themselves. */
 function clearsStatus(type: ResourceType): boolean {
   return type.origin === 'crd' || (isOwnGroup(type.group) && type.group !== 'core.kcp.io')
+}
+
+/** What a write of the main resource cannot change, and so does not own. */
+export function unwritable(type: ResourceType, subresource: string): string[][] {
+  return subresource === '' && type.subresources.includes('status') ? [['status']] : []
 }
 
 function metaRules(type: ResourceType, strategy: Strategy | undefined) {

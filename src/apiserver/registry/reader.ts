@@ -45,6 +45,8 @@ export interface WatchQuery {
   /** Events behind this revision. */
   after: number
   signal: AbortSignal
+  /** Called once, when history is over: from then on every committed event is at hand at once. */
+  onLive?: () => void
 }
 
 /** One change as a watcher with a selection sees it: leaving the selection is a deletion, entering it a creation. */

@@ -1,8 +1,7 @@
 /** Objects that every space shows and none stores: the roles and bindings that Kubernetes starts with. Read-only. */
 import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
 import type { Stored } from '../../storage/store.ts'
-import { encodeObject } from './codec.ts'
-import { CLUSTER_ANNOTATION } from './generic.ts'
+import { CLUSTER_ANNOTATION, encodeObject } from './codec.ts'
 
 export interface SharedObjects {
   get(space: string, type: { group: string; resource: string }, name: string): Stored | undefined

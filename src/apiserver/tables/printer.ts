@@ -21,6 +21,8 @@ export interface RowCondition {
 export interface Printer {
   readonly columns: readonly Column[]
   conditions?(object: Fields): RowCondition[]
+  /** The order of rows, for kinds that are not shown in the order of their names. */
+  compare?(a: Fields, b: Fields): number
 }
 
 type Cell = Column['cell']

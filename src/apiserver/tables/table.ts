@@ -30,7 +30,8 @@ export type TableVersion = 'v1' | 'v1beta1'
 export function tableFor(options: TableOptions): object {
   const { type, now, version } = options
   const printer = options.defaultColumns ? DEFAULT : printerOf(type)
-  const rows = options.objects.map(object => {
+  const objects = printer.compare ? options.objects.toSorted(printer.compare) : options.objects
+  const rows = objects.map(object => {
     const conditions = printer.conditions?.(object) ?? []
     return {
       cells: printer.columns.map(column => column.cell(object, now)),

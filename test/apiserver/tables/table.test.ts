@@ -204,3 +204,12 @@ t.test('cells of services and endpoints', async t => {
     '10.0.0.1:80,10.0.0.2:80,10.0.0.3:80 + 1 more...',
   )
 })
+
+t.test('flow schemas are listed in the order in which they are tried', async t => {
+  const schemas = [1000, 1, 100].map(matchingPrecedence => object({ spec: { matchingPrecedence } }))
+  const { rows } = table(typeOf('flowschemas', { group: 'flowcontrol.apiserver.k8s.io' }), schemas)
+  t.same(
+    rows.map(r => r.cells[2]),
+    [1, 100, 1000],
+  )
+})

@@ -12,6 +12,12 @@ const pods = withStatus({
     pod.status = { phase: 'Pending', qosClass: qosClass(record(pod, 'spec')) }
   },
   validate: pod => validatePodSpec(record(pod, 'spec'), 'spec'),
+  // ephemeral containers come through their own sub-resource alone
+  prepareForUpdate(pod, old) {
+    const before = record(old, 'spec').ephemeralContainers
+    if (before === undefined) delete record(pod, 'spec').ephemeralContainers
+    else record(pod, 'spec').ephemeralContainers = structuredClone(before)
+  },
   validateUpdate: validatePodUpdate,
   selectableFields: pod => ({
     'spec.nodeName': str(pod, 'spec', 'nodeName'),
@@ -76,6 +82,7 @@ function frozen(spec: Fields, before: Fields): Fields {
     for (const container of records(copy, field)) delete container.image
   delete copy.activeDeadlineSeconds
   delete copy.tolerations
+  delete copy.ephemeralContainers
   const gates = records(before, 'schedulingGates').map(gate => gate.name)
   if (gates.length > 0) {
     // a gated pod may lose gates and be told where to go

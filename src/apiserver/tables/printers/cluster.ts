@@ -117,7 +117,7 @@ const policyBindings = printer(
   column('ParamRef', paramRef, { field: 'spec.paramRef' }),
 )
 
-const flowSchemas = printerWith(
+const flowSchemaColumns = printerWith(
   [
     column('PriorityLevel', o => str(o, 'spec', 'priorityLevelConfiguration', 'name'), {
       field: 'spec.priorityLevelConfiguration',
@@ -133,6 +133,10 @@ const flowSchemas = printerWith(
     }),
   ],
 )
+const flowSchemas: Printer = {
+  ...flowSchemaColumns,
+  compare: (a, b) => num(a, 'spec', 'matchingPrecedence') - num(b, 'spec', 'matchingPrecedence'),
+}
 const limited = (o: Fields, ...path: string[]) => {
   const value = at(o, 'spec', 'limited', ...path)
   return typeof value === 'number' ? value : NONE

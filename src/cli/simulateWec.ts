@@ -1,0 +1,33 @@
+/** `orrery simulate-wec`: a stand-in cluster, one plain API server whose workloads are given believable status. */
+import { startApiServer } from '../apiserver/apiServer.ts'
+import { inProcessClient } from '../client/inProcess.ts'
+import { startBuiltinControllers } from '../controllers/builtinControllers.ts'
+import { workloadSimulator } from '../controllers/simulation/workloadSimulator.ts'
+import { createLog } from './log.ts'
+import { terminated } from './signals.ts'
+
+const SPACE = 'root'
+
+export async function simulateWec(settings: Record<string, unknown>): Promise<number> {
+  const name = settings.name as string
+  const log = createLog('orrery-simulated-wec').child({ cluster: name })
+  const server = await startApiServer({
+    dataDir: settings.dataDir as string,
+    bindAddress: settings.bindAddress as string,
+    securePort: settings.securePort as number,
+    externalHostnames: [],
+    spaces: false,
+    log,
+  })
+  const clientFor = (component: string) =>
+    inProcessClient({ services: server.services, store: server.store, tree: server.tree, component })
+  const controllers = startBuiltinControllers({ clientFor, caPem: server.caPem, placement: false, logger: log })
+  const simulator = workloadSimulator({ client: clientFor('simulation'), space: SPACE, logger: log })
+  simulator.start()
+  process.stdout.write(`simulated cluster ${name} ready (a simulation: no containers run): ${server.url}\n`)
+  await terminated()
+  await simulator.stop()
+  await controllers.stop()
+  await server.close()
+  return 0
+}

@@ -1,0 +1,48 @@
+/** All controllers that belong to the server, started and stopped as one. */
+import type { Client } from '../client/client.ts'
+import type { Logger } from '../client/logger.ts'
+import { garbageCollector } from './garbage-collector/garbageCollector.ts'
+import { startMailboxController } from './mailbox/mailboxController.ts'
+import { startSyncerLiveness } from './mailbox/syncerLiveness.ts'
+import { namespaceController } from './namespace/namespaceController.ts'
+import { startPlacementTranslator } from './placement-translator/translator.ts'
+import { serviceAccountController } from './service-account/serviceAccountController.ts'
+import { startWhereResolver } from './where-resolver/whereResolver.ts'
+
+export interface BuiltinControllersOptions {
+  /** A client that acts as one component. */
+  clientFor(component: string): Client
+  caPem: string
+  /** Whether the controllers of placement run; a plain cluster has none. */
+  placement: boolean
+  logger: Logger
+}
+
+export interface RunningControllers {
+  /** Resolves when all have ended. */
+  stop(): Promise<void>
+}
+
+export function startBuiltinControllers(options: BuiltinControllersOptions): RunningControllers {
+  const { clientFor, caPem, logger } = options
+  const machinery = [
+    namespaceController({ client: clientFor('namespace-controller'), logger }),
+    garbageCollector({ client: clientFor('garbage-collector'), logger }),
+    serviceAccountController({ client: clientFor('service-account-controller'), caPem, logger }),
+  ]
+  for (const controller of machinery) controller.start()
+  const { signal } = new AbortController()
+  const placement = options.placement
+    ? [
+        startWhereResolver({ client: clientFor('where-resolver'), logger, signal }),
+        startMailboxController({ client: clientFor('mailbox-controller'), logger, signal }),
+        startSyncerLiveness({ client: clientFor('mailbox-controller'), logger, signal }),
+        startPlacementTranslator({ client: clientFor('placement-translator'), logger, signal }),
+      ]
+    : []
+  return {
+    async stop() {
+      await Promise.all([...machinery, ...placement].map(controller => controller.stop()))
+    },
+  }
+}

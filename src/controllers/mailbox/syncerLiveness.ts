@@ -1,0 +1,189 @@
+/**
+ * Whether syncers live: their heartbeats in the mailboxes, shown on the SyncTargets where people look.
+ *
+ * A syncer may write its own mailbox only, so the center carries the news. `Ready` turns False when no heartbeat came for a
+ * while; the moment is planned by a timer for each mailbox, nothing is polled.
+ */
+import { isStatusError } from '../../apimachinery/errors.ts'
+import { type GroupVersionResource, isRecord } from '../../apimachinery/object.ts'
+import type { Client, StreamEvent } from '../../client/client.ts'
+import { type Clock, systemClock } from '../../client/clock.ts'
+import { Controller } from '../../client/controller.ts'
+import type { Logger } from '../../client/logger.ts'
+import { StreamSource } from '../../client/streamSource.ts'
+import type { ReconcileResult } from '../../client/workqueue.ts'
+import { MAILBOX_NAME, MAILBOX_PARENT, SYNC_TARGET_NAME_ANNOTATION, SYNC_TARGETS, WORKSPACES } from './names.ts'
+
+export interface SyncerLivenessDeps {
+  client: Client
+  logger: Logger
+  clock?: Clock
+  random?: () => number
+  signal: AbortSignal
+}
+
+interface Mailbox {
+  /** Logical-cluster id of the mailbox space; `''` until it is ready. */
+  space: string
+  /** Where its SyncTarget is. */
+  targetSpace: string
+  targetName: string
+}
+
+/** Three missed heartbeats. */
+const SILENCE_MS = 45_000
+const CONFIG_NAME = 'the-one'
+const CONFIGS: GroupVersionResource = { group: 'edge.kubestellar.io', version: 'v2alpha1', resource: 'syncerconfigs' }
+const OPTIONS = { fieldManager: 'mailbox-controller' }
+
+/** Starts at once and runs until `signal` aborts or `stop`. */
+export function startSyncerLiveness(deps: SyncerLivenessDeps): { stop(): Promise<void> } {
+  const running = new SyncerLiveness(deps)
+  return { stop: () => running.stop() }
+}
+
+/** Keys are mailbox names. */
+class SyncerLiveness {
+  readonly #client: Client
+  readonly #clock: Clock
+  readonly #controller: Controller<string>
+  readonly #mailboxes = new Map<string, Mailbox>()
+  readonly #bySpace = new Map<string, string>()
+  /** RFC 3339 by space; absent when no heartbeat ever came. */
+  readonly #heartbeats = new Map<string, string>()
+  readonly #configured = new Set<string>()
+  readonly #stop = new AbortController()
+  readonly #running: Promise<void>
+
+  constructor(deps: SyncerLivenessDeps) {
+    const { client, logger, clock, random, signal } = deps
+    const common = { client, logger, ...(clock && { clock }), ...(random && { random }) }
+    this.#client = client
+    this.#clock = clock ?? systemClock
+    this.#controller = new Controller<string>({
+      name: 'syncer-liveness',
+      ...common,
+      sources: [
+        new StreamSource({
+          ...common,
+          space: MAILBOX_PARENT,
+          resources: [WORKSPACES],
+          handler: { change: event => this.#workspaceChanged(event), vanished: ref => this.#forget(ref.name) },
+        }),
+        new StreamSource({
+          ...common,
+          space: '*',
+          resources: [CONFIGS],
+          handler: { change: event => this.#configChanged(event) },
+        }),
+      ],
+      reconcile: name => this.#reconcile(name),
+    })
+    this.#running = this.#controller.run(AbortSignal.any([signal, this.#stop.signal]))
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    await this.#running
+  }
+
+  #workspaceChanged(event: StreamEvent): void {
+    const match = MAILBOX_NAME.exec(event.name)
+    if (!match) return
+    if (event.type === 'DELETED') {
+      this.#forget(event.name)
+      return
+    }
+    const { spec, status, metadata } = event.object
+    const targetName = metadata.annotations?.[SYNC_TARGET_NAME_ANNOTATION]
+    if (targetName === undefined || metadata.deletionTimestamp !== undefined) return
+    const ready = isRecord(status) && status.phase === 'Ready' && isRecord(spec) && typeof spec.cluster === 'string'
+    const space = ready ? String(spec.cluster) : ''
+    this.#mailboxes.set(event.name, { space, targetSpace: match[1]!, targetName })
+    if (space) this.#bySpace.set(space, event.name)
+    this.#controller.add(event.name)
+  }
+
+  #forget(name: string): void {
+    const mailbox = this.#mailboxes.get(name)
+    this.#mailboxes.delete(name)
+    if (!mailbox) return
+    this.#bySpace.delete(mailbox.space)
+    this.#heartbeats.delete(mailbox.space)
+    this.#configured.delete(mailbox.space)
+  }
+
+  #configChanged(event: StreamEvent): void {
+    if (event.name !== CONFIG_NAME) return
+    if (event.type === 'DELETED') this.#configured.delete(event.space)
+    else {
+      this.#configured.add(event.space)
+      const { status } = event.object
+      const heartbeat = isRecord(status) ? status.lastSyncerHeartbeatTime : undefined
+      if (typeof heartbeat !== 'string' || this.#heartbeats.get(event.space) === heartbeat) return
+      this.#heartbeats.set(event.space, heartbeat)
+    }
+    const mailbox = this.#bySpace.get(event.space)
+    if (mailbox) this.#controller.add(mailbox)
+  }
+
+  async #reconcile(name: string): Promise<ReconcileResult> {
+    const mailbox = this.#mailboxes.get(name)
+    if (!mailbox?.space) return {}
+    await this.#ensureConfig(mailbox.space)
+    const heartbeat = this.#heartbeats.get(mailbox.space)
+    if (heartbeat === undefined) return {}
+    const silentMs = this.#clock.now() - Date.parse(heartbeat)
+    const alive = silentMs < SILENCE_MS
+    await this.#report(mailbox, heartbeat, alive)
+    return alive ? { requeueAfterMs: SILENCE_MS - silentMs } : {}
+  }
+
+  /** A syncer has a place for its heartbeat before any placement selects its cluster. */
+  async #ensureConfig(space: string): Promise<void> {
+    if (this.#configured.has(space)) return
+    const config = {
+      apiVersion: 'edge.kubestellar.io/v2alpha1',
+      kind: 'SyncerConfig',
+      metadata: { name: CONFIG_NAME },
+      spec: {},
+    }
+    try {
+      await this.#client.in(space).create(CONFIGS, config, OPTIONS)
+    } catch (error) {
+      if (!isStatusError(error, 'AlreadyExists')) throw error
+    }
+  }
+
+  async #report(mailbox: Mailbox, heartbeat: string, alive: boolean): Promise<void> {
+    const api = this.#client.in(mailbox.targetSpace)
+    try {
+      const target = await api.get(SYNC_TARGETS, { name: mailbox.targetName })
+      const status = isRecord(target.status) ? target.status : {}
+      const before = Array.isArray(status.conditions) ? status.conditions.filter(isRecord) : []
+      const old = before.find(condition => condition.type === 'Ready')
+      const value = alive ? 'True' : 'False'
+      const moved = old?.status !== value
+      const ready = {
+        type: 'Ready',
+        status: value,
+        reason: alive ? 'SyncerAlive' : 'SyncerSilent',
+        message: alive ? 'the syncer reports' : 'no heartbeat of the syncer came in time',
+        lastTransitionTime: moved
+          ? `${new Date(this.#clock.now()).toISOString().slice(0, 19)}Z`
+          : old?.lastTransitionTime,
+      }
+      const conditions = [...before.filter(condition => condition.type !== 'Ready'), ready]
+      await api.patch(
+        SYNC_TARGETS,
+        { name: mailbox.targetName },
+        'merge',
+        { status: { lastSyncerHeartbeatTime: heartbeat, conditions } },
+        { ...OPTIONS, subresource: 'status' },
+      )
+    } catch (error) {
+      // Deleted: the mailbox goes with it.
+      if (!isStatusError(error, 'NotFound')) throw error
+    }
+  }
+}

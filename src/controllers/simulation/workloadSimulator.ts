@@ -1,0 +1,127 @@
+/**
+ * Stands in for the kubelet and the workload controllers of a cluster: gives workload objects a believable status and
+ * Deployments their ReplicaSet. No container runs.
+ */
+import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import { isStatusError } from '../../apimachinery/errors.ts'
+import { apiVersionOf, type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import type { Client, SpaceClient } from '../../client/client.ts'
+import { Controller } from '../../client/controller.ts'
+import type { Logger } from '../../client/logger.ts'
+import { StreamSource } from '../../client/streamSource.ts'
+import { simulatedStatus } from './workloadStatus.ts'
+
+interface WorkloadKey {
+  resource: GroupVersionResource
+  namespace: string
+  name: string
+}
+
+const apps = (resource: string): GroupVersionResource => ({ group: 'apps', version: 'v1', resource })
+const REPLICA_SETS = apps('replicasets')
+const SIMULATED: readonly GroupVersionResource[] = [
+  apps('deployments'),
+  REPLICA_SETS,
+  apps('statefulsets'),
+  apps('daemonsets'),
+  { group: 'batch', version: 'v1', resource: 'jobs' },
+  { group: '', version: 'v1', resource: 'pods' },
+  { group: '', version: 'v1', resource: 'replicationcontrollers' },
+  { group: 'apiregistration.k8s.io', version: 'v1', resource: 'apiservices' },
+]
+const OPTIONS = { fieldManager: 'simulation' }
+
+/** Works on the one space of a plain cluster. */
+export function workloadSimulator(options: {
+  client: Client
+  space: string
+  logger: Logger
+  now?: () => Date
+}): Controller<WorkloadKey> {
+  const { client, space, logger, now = () => new Date() } = options
+  const api = client.in(space)
+  const controller: Controller<WorkloadKey> = new Controller<WorkloadKey>({
+    name: 'workload-simulator',
+    logger,
+    sources: [
+      new StreamSource({
+        client,
+        space,
+        resources: SIMULATED,
+        logger,
+        handler: {
+          change: ({ type, resource, namespace, name }) => {
+            if (type !== 'DELETED') controller.add({ resource, namespace, name })
+          },
+        },
+      }),
+    ],
+    reconcile: async key => {
+      try {
+        await simulate(api, key, now())
+      } catch (error) {
+        // Deleted or changed meanwhile: its next event wakes the key again.
+        if (!isStatusError(error, 'NotFound', 'Conflict')) throw error
+      }
+    },
+  })
+  return controller
+}
+
+async function simulate(api: SpaceClient, key: WorkloadKey, now: Date): Promise<void> {
+  const ref = { name: key.name, ...(key.namespace && { namespace: key.namespace }) }
+  const object = await api.get(key.resource, ref)
+  if (object.metadata.deletionTimestamp !== undefined) return
+  if (object.kind === 'Deployment') await ensureReplicaSet(api, object)
+  const status = simulatedStatus(object, `${now.toISOString().slice(0, 19)}Z`)
+  if (status === undefined || isDeepStrictEqual(status, object.status)) return
+  await api.update(key.resource, { ...object, status }, { ...OPTIONS, subresource: 'status' })
+}
+
+/** The ReplicaSet of the Deployment's present template; older ones are scaled to nothing. */
+async function ensureReplicaSet(api: SpaceClient, deployment: KubeObject): Promise<void> {
+  const { namespace = '', name = '', uid = '' } = deployment.metadata
+  const spec = isRecord(deployment.spec) ? deployment.spec : {}
+  const template = isRecord(spec.template) ? spec.template : {}
+  const hash = createHash('sha256').update(JSON.stringify(template)).digest('hex').slice(0, 10)
+  const labels = isRecord(template.metadata) && isRecord(template.metadata.labels) ? template.metadata.labels : {}
+  const marked = { ...labels, 'pod-template-hash': hash } as Record<string, string>
+  const { items } = await api.list(REPLICA_SETS, { namespace })
+  const owned = items.filter(item => item.metadata.ownerReferences?.some(owner => owner.uid === uid))
+  const current = owned.find(item => item.metadata.name === `${name}-${hash}`)
+  for (const old of owned) {
+    const replicas = old === current ? spec.replicas : 0
+    if (isRecord(old.spec) && old.spec.replicas !== replicas) {
+      const patch = { spec: { replicas } }
+      await api.patch(REPLICA_SETS, { namespace, name: old.metadata.name ?? '' }, 'merge', patch, OPTIONS)
+    }
+  }
+  if (current) return
+  const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name, uid, controller: true, blockOwnerDeletion: true }
+  // As the real controller does: children inherit the annotations of their Deployment.
+  const { 'kubectl.kubernetes.io/last-applied-configuration': _last, ...annotations } =
+    deployment.metadata.annotations ?? {}
+  await api.create(
+    REPLICA_SETS,
+    {
+      apiVersion: apiVersionOf(REPLICA_SETS),
+      kind: 'ReplicaSet',
+      metadata: { name: `${name}-${hash}`, namespace, labels: marked, annotations, ownerReferences: [owner] },
+      spec: {
+        replicas: spec.replicas,
+        selector: {
+          matchLabels: {
+            ...(isRecord(spec.selector) && isRecord(spec.selector.matchLabels) ? spec.selector.matchLabels : {}),
+            'pod-template-hash': hash,
+          },
+        },
+        template: {
+          ...template,
+          metadata: { ...(isRecord(template.metadata) ? template.metadata : {}), labels: marked },
+        },
+      },
+    },
+    OPTIONS,
+  )
+}

@@ -1,0 +1,119 @@
+/** An API server inside the test's process, on a free port, with a data dir of its own that goes away with the test. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { parse } from 'yaml'
+import { type ApiServer, startApiServer } from '../../src/apiserver/apiServer.ts'
+import { type Access, Api } from './api.ts'
+
+/** Users of the static token file: a member of nothing, another one, and the space's own stranger. */
+export const ALICE = 'token-of-alice'
+export const BOB = 'token-of-bob'
+const TOKENS = `${ALICE},alice,u-1\n${BOB},bob,u-2\n`
+
+export interface TestServer {
+  readonly api: Api
+  readonly server: ApiServer
+  readonly dataDir: string
+  /** What the server logged as errors; a test that expects none says so. */
+  readonly faults: string[]
+  /** Stops the server and starts another one on the same data dir. */
+  restart(): Promise<TestServer>
+}
+
+export interface TestServerOptions {
+  /** False serves one plain cluster at `/`. */
+  spaces?: boolean
+  historyAgeMs?: number
+}
+
+export async function startTestServer(t: Test, options: TestServerOptions = {}): Promise<TestServer> {
+  const dataDir = temporaryDir(t)
+  return start(t, dataDir, options)
+}
+
+/** Removed with everything in it when the test ends. */
+export function temporaryDir(t: Test): string {
+  const dir = mkdtempSync(join(tmpdir(), 'orrery-test-'))
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
+  return dir
+}
+
+async function start(t: Test, dataDir: string, options: TestServerOptions): Promise<TestServer> {
+  const faults: string[] = []
+  const note = (fields: unknown, text?: string): void => {
+    const error = (fields as { err?: unknown; error?: unknown }).err ?? (fields as { error?: unknown }).error
+    faults.push(`${text ?? fields}${error instanceof Error ? `: ${error.stack}` : ''}`)
+  }
+  const quiet = (): void => {}
+  const server = await startApiServer({
+    dataDir,
+    bindAddress: '127.0.0.1',
+    securePort: 0,
+    externalHostnames: [],
+    spaces: options.spaces ?? true,
+    tokenFile: TOKENS,
+    ...(options.historyAgeMs !== undefined && { historyAgeMs: options.historyAgeMs }),
+    log: { error: note, warn: quiet, info: quiet, debug: quiet } as never,
+  })
+  const api = new Api({ ...accessOf(server.kubeconfigPath), url: server.url })
+  let closed = false
+  const close = async (): Promise<void> => {
+    if (closed) return
+    closed = true
+    api.close()
+    await server.close()
+  }
+  t.teardown(close)
+  return {
+    api,
+    server,
+    dataDir,
+    faults,
+    async restart() {
+      await close()
+      return start(t, dataDir, options)
+    },
+  }
+}
+
+/** The credentials of a kubeconfig's only user. */
+export function accessOf(kubeconfig: string): Access {
+  const config = parse(readFileSync(kubeconfig, 'utf8')) as {
+    clusters: { cluster: Record<string, string> }[]
+    users: { user: Record<string, string> }[]
+  }
+  const { cluster } = config.clusters[0]!
+  const { user } = config.users[0]!
+  const decoded = (text: string | undefined): string | undefined => text && Buffer.from(text, 'base64').toString()
+  const ca = decoded(cluster['certificate-authority-data'])
+  const cert = decoded(user['client-certificate-data'])
+  const key = decoded(user['client-key-data'])
+  return {
+    url: new URL(cluster.server!).origin,
+    ...(ca && { ca }),
+    ...(cert && { cert }),
+    ...(key && { key }),
+    ...(user.token && { token: user.token }),
+  }
+}
+
+/** Makes a Workspace and waits until its space can be used. Returns the space's id. */
+export async function createSpace(api: Api, name: string): Promise<string> {
+  const path = '/apis/tenancy.kcp.io/v1alpha1/workspaces'
+  const made = await api.ok(
+    api.post(path, { apiVersion: 'tenancy.kcp.io/v1alpha1', kind: 'Workspace', metadata: { name } }),
+  )
+  const { resourceVersion } = made.metadata
+  const watch = await api.watch(`${path}?watch=1&fieldSelector=metadata.name=${name}&resourceVersion=${resourceVersion}`)
+  let object = made as { status?: unknown; spec?: unknown }
+  while ((object.status as { phase?: string } | undefined)?.phase !== 'Ready') object = (await watch.take(1))[0]!.object
+  watch.close()
+  return (object.spec as { cluster: string }).cluster
+}
+
+export function configMap(name: string, data: Record<string, string> = {}, metadata: object = {}): object {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, ...metadata }, data }
+}
+export const CONFIGMAPS = '/api/v1/namespaces/default/configmaps'
