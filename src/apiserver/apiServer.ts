@@ -165,6 +165,7 @@ async function assemble(
     if (types.in(space).versions(group, resource).length === 0) scopes.endResource(space, group, resource)
   })
   const spaceManager = new SpaceManager({
+    spaces: options.spaces,
     store,
     registry,
     types,
@@ -232,21 +233,27 @@ async function assemble(
     log,
   })
   await app.listen({ host: options.bindAddress, port: options.securePort, backlog: 1024 })
-  const { port } = app.server.address() as AddressInfo
-  const host = options.externalHostnames[0] ?? (hostIsWildcard(options.bindAddress) ? '127.0.0.1' : options.bindAddress)
-  url = `https://${host.includes(':') ? `[${host}]` : host}:${port}`
-
-  await definitions.start(registry)
-  await spaceManager.start()
-  if (options.spaces) await ensureInitialSpaces(services)
   const kubeconfigPath = join(dataDir, 'admin.kubeconfig')
-  await writeAdminKubeconfig(kubeconfigPath, {
-    server: url,
-    caPem: pki.caPem,
-    clientCertPem: pki.admin.certPem,
-    clientKeyPem: pki.admin.keyPem,
-    ...(!options.spaces && { plain: true }),
-  })
+  try {
+    const { port } = app.server.address() as AddressInfo
+    const host =
+      options.externalHostnames[0] ?? (hostIsWildcard(options.bindAddress) ? '127.0.0.1' : options.bindAddress)
+    url = `https://${host.includes(':') ? `[${host}]` : host}:${port}`
+
+    await definitions.start(registry)
+    await spaceManager.start()
+    if (options.spaces) await ensureInitialSpaces(services)
+    await writeAdminKubeconfig(kubeconfigPath, {
+      server: url,
+      caPem: pki.caPem,
+      clientCertPem: pki.admin.certPem,
+      clientKeyPem: pki.admin.keyPem,
+      ...(!options.spaces && { plain: true }),
+    })
+  } catch (error) {
+    await app.close()
+    throw error
+  }
   ready = true
   return {
     url,

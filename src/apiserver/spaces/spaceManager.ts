@@ -17,6 +17,7 @@ export const WORKSPACE_FINALIZER = 'core.kcp.io/logicalcluster'
 export const OWNER_ANNOTATION = 'experimental.tenancy.kcp.io/owner'
 const COMPONENT = 'spaces'
 const PURGE_BATCH = 500
+const INITIAL_NAMESPACES = ['default', 'kube-system', 'kube-public']
 
 export interface SpaceManagerDeps {
   store: Store
@@ -25,6 +26,8 @@ export interface SpaceManagerDeps {
   tree: SpaceTree
   /** `https://host:port`, without a path. */
   externalUrl: () => string
+  /** False for a plain cluster: it has no kinds that speak of spaces. */
+  spaces: boolean
   /** Told after a space is gone. */
   onRemoved(space: string): void
   log: { error(fields: object, text: string): void }
@@ -160,18 +163,16 @@ export class SpaceManager {
       }
     }
     const namespace = (name: string): KubeObject => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+    await Promise.all(INITIAL_NAMESPACES.map(name => ensure('', 'v1', 'namespaces', namespace(name))))
+    if (!this.#deps.spaces) return
     const path = this.#deps.tree.get(space)?.path ?? space
-    await Promise.all([
-      ensure('', 'v1', 'namespaces', namespace('default')),
-      ensure('', 'v1', 'namespaces', namespace('kube-system')),
-      ensure('core.kcp.io', 'v1alpha1', 'logicalclusters', {
-        apiVersion: 'core.kcp.io/v1alpha1',
-        kind: 'LogicalCluster',
-        metadata: { name: 'cluster', annotations: { 'kcp.io/path': path } },
-        spec: {},
-        status: { phase: 'Ready', URL: `${this.#deps.externalUrl()}/clusters/${space}` },
-      }),
-    ])
+    await ensure('core.kcp.io', 'v1alpha1', 'logicalclusters', {
+      apiVersion: 'core.kcp.io/v1alpha1',
+      kind: 'LogicalCluster',
+      metadata: { name: 'cluster', annotations: { 'kcp.io/path': path } },
+      spec: {},
+      status: { phase: 'Ready', URL: `${this.#deps.externalUrl()}/clusters/${space}` },
+    })
     const user = owner === undefined ? undefined : ownerName(owner)
     if (user === undefined) return
     await ensure('rbac.authorization.k8s.io', 'v1', 'clusterrolebindings', {
