@@ -1,0 +1,105 @@
+/**
+ * What the user of the demo would type: kubectl where it is installed, else the same through Orrery's own client, so that the
+ * demo runs on a machine without kubectl.
+ */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseAllDocuments } from 'yaml'
+import { isRecord, type KubeObject, parseApiVersion } from '../src/apimachinery/object.ts'
+import type { DiscoveredResource, SpaceClient } from '../src/client/client.ts'
+import { httpSpaceClient } from '../src/client/http/httpClient.ts'
+import { loadKubeconfig } from '../src/client/kubeconfig.ts'
+import { BIN, hasKubectl, runCommand } from './processes.ts'
+
+export class Shell {
+  readonly #kubectl = hasKubectl()
+  readonly #print: (text: string) => void
+
+  constructor(print: (text: string) => void) {
+    this.#print = print
+    if (!this.#kubectl) print('(kubectl is not installed: using the client that comes with Orrery)')
+  }
+
+  /** `kubectl <plugin> <args>`, where the plugin is one of Orrery's. @throws Error when it fails */
+  async plugin(kubeconfig: string, args: readonly string[]): Promise<string> {
+    const [name, ...rest] = args
+    this.#print(`$ kubectl ${args.map(quote).join(' ')}`)
+    const env = { KUBECONFIG: kubeconfig }
+    const ran = this.#kubectl
+      ? await runCommand('kubectl', args, env)
+      : await runCommand(join(BIN, `kubectl-${name}`), rest, env)
+    return this.#ran(ran, args)
+  }
+
+  /** `kubectl apply -f <file>`. */
+  async apply(kubeconfig: string, file: string): Promise<string> {
+    this.#print(`$ kubectl apply -f ${file}`)
+    if (this.#kubectl) {
+      const args = ['apply', '-f', file]
+      return this.#ran(await runCommand('kubectl', args, { KUBECONFIG: kubeconfig }), args)
+    }
+    const api = await clientOf(kubeconfig)
+    const lines: string[] = []
+    for (const document of parseAllDocuments(await readFile(file, 'utf8'))) {
+      const object = document.toJS() as KubeObject
+      const resource = await resourceOf(api, object)
+      const { namespace, name = '' } = object.metadata
+      await api.patch(resource, { name, ...(namespace && { namespace }) }, 'apply', object, {
+        fieldManager: 'demo',
+        force: true,
+      })
+      lines.push(`${object.kind.toLowerCase()}/${name} applied`)
+    }
+    return this.#show(lines.join('\n'))
+  }
+
+  /** `kubectl <args>`, for looking at things: shown, never checked. Without kubectl it is left out. */
+  async show(kubeconfig: string, ...args: string[]): Promise<void> {
+    if (!this.#kubectl) return
+    this.#print(`$ kubectl ${args.map(quote).join(' ')}`)
+    this.#show((await runCommand('kubectl', args, { KUBECONFIG: kubeconfig })).output)
+  }
+
+  /** `kubectl delete <resource> <name> -n <namespace>`. */
+  async delete(kubeconfig: string, resource: string, name: string, namespace: string): Promise<void> {
+    const args = ['delete', resource, name, '-n', namespace]
+    this.#print(`$ kubectl ${args.map(quote).join(' ')}`)
+    if (this.#kubectl) {
+      this.#ran(await runCommand('kubectl', args, { KUBECONFIG: kubeconfig }), args)
+      return
+    }
+    const api = await clientOf(kubeconfig)
+    const found = (await api.discover()).find(r => r.resource === resource)
+    if (!found) throw new Error(`the server does not serve ${resource}`)
+    await api.delete(found, { namespace, name })
+    this.#show(`${resource}/${name} deleted`)
+  }
+
+  #ran({ code, output }: { code: number; output: string }, args: readonly string[]): string {
+    this.#show(output)
+    if (code !== 0) throw new Error(`kubectl ${args.join(' ')} ended with code ${code}`)
+    return output
+  }
+
+  #show(output: string): string {
+    const text = output.trimEnd()
+    if (text !== '') this.#print(text)
+    return output
+  }
+}
+
+async function clientOf(kubeconfig: string): Promise<SpaceClient> {
+  return httpSpaceClient((await loadKubeconfig(kubeconfig)).options)
+}
+
+async function resourceOf(api: SpaceClient, object: KubeObject): Promise<DiscoveredResource> {
+  const gv = parseApiVersion(object.apiVersion)
+  const resource = (await api.discover()).find(r => r.group === gv?.group && r.kind === object.kind)
+  if (!resource || !isRecord(object.metadata))
+    throw new Error(`the server does not serve ${object.apiVersion} ${object.kind}`)
+  return resource
+}
+
+function quote(text: string): string {
+  return /^[\w./:=,@%+-]+$/.test(text) ? text : `'${text}'`
+}

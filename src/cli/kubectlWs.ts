@@ -1,0 +1,7 @@
+/** Entry of `bin/kubectl-ws`. */
+import { enableCompileCache } from 'node:module'
+
+enableCompileCache()
+const { processTerminal } = await import('./ws/runProgram.ts')
+const { kubectlWs } = await import('./ws/program.ts')
+process.exitCode = await kubectlWs(process.argv.slice(2), processTerminal)

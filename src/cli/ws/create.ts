@@ -1,0 +1,129 @@
+/** `kubectl ws create`, `create-context` and `ensure`. */
+import { homedir } from 'node:os'
+import { isStatusError } from '../../apimachinery/errors.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
+import type { Client } from '../../client/client.ts'
+import { CommandError } from './commandError.ts'
+import { addContext } from './contexts.ts'
+import { editKubeconfig } from './editKubeconfig.ts'
+import { WORKSPACES } from './resources.ts'
+import type { Terminal } from './runProgram.ts'
+import { currentPath, type SessionOptions, withSession } from './session.ts'
+import { parseTarget, ROOT_SPACE, resolveDots } from './spacePath.ts'
+import { createWorkspace, ensureSpace, phaseOf, serverOf, typeOf, waitReady } from './spaces.ts'
+import { enter } from './use.ts'
+
+export interface CreateOptions extends SessionOptions {
+  type?: string
+  enter?: boolean
+  ignoreExisting?: boolean
+  /** Name of a context for the new space. */
+  createContext?: string
+}
+
+export async function createCommand(name: string, options: CreateOptions, terminal: Terminal): Promise<void> {
+  const { type, ignoreExisting = false } = options
+  if (ignoreExisting && type !== undefined && !type.startsWith(`${ROOT_SPACE}:`)) {
+    throw new CommandError('--ignore-existing must not be used with non-absolute type path')
+  }
+  await withSession(options, async session => {
+    const { client } = session
+    const parent = await currentPath(session)
+    const { workspace, existed } = await createOrFind(client, parent, { name, type, ignoreExisting })
+    const reference = `Workspace "${name}" (type ${typeOf(workspace)})`
+    if (existed && type !== undefined && type !== typeOf(workspace)) {
+      throw new CommandError(
+        `workspace "${name}" cannot be created with type ${type}, it already exists with different type ${typeOf(workspace)}`,
+      )
+    }
+    const ready = phaseOf(workspace) === 'Ready'
+    if (existed) terminal.out(`${reference} already exists.${ready ? '' : ' Waiting for it to be ready...'}`)
+    else if (!ready) terminal.out(`${reference} created. Waiting for it to be ready...`)
+    if (!ready) await waitReady(client, parent, name)
+    terminal.out(`${reference} is ready to use.`)
+
+    const path = `${parent}:${name}`
+    if (options.createContext !== undefined) {
+      const wanted = { name: options.createContext, overwrite: ignoreExisting, enter: options.enter === true }
+      const from = session.context
+      await writeContext(session.paths, { ...wanted, from, server: serverOf(session.base, path) }, terminal)
+    } else if (options.enter) await enter(session, path, {}, terminal)
+  })
+}
+
+/** A context for the space that the user is in, named after its path unless a name is given; becomes current. */
+export async function createContextCommand(
+  name: string | undefined,
+  options: SessionOptions & { overwrite?: boolean },
+  terminal: Terminal,
+): Promise<void> {
+  await withSession(options, async session => {
+    if (session.space === undefined) {
+      throw new CommandError(`current URL "${session.server}" does not point to a workspace`)
+    }
+    const { paths, context: from, server, space } = session
+    const wanted = { name: name ?? space, from, server, overwrite: options.overwrite === true, enter: true }
+    await writeContext(paths, wanted, terminal)
+  })
+}
+
+/** Makes what is missing of a path. The kubeconfig is touched only to enter the space in the end. */
+export async function ensureCommand(
+  argument: string,
+  options: SessionOptions & { enter?: boolean; verbose?: boolean },
+  terminal: Terminal,
+): Promise<void> {
+  const names = argument.replaceAll('/', ':').replace(/^:/, '').split(':')
+  if (names.lastIndexOf(ROOT_SPACE) > 0) {
+    throw new CommandError(`"${ROOT_SPACE}" workspace can only be used at the beginning!`, 2)
+  }
+  await withSession(options, async session => {
+    const target = parseTarget(argument, homedir())
+    const start = target.kind === 'absolute' ? '' : `${await currentPath(session)}:`
+    const path = resolveFrom(start + (target.kind === 'absolute' ? target.path : argument.replaceAll('/', ':')))
+    const tell = (line: string) => options.verbose && terminal.out(line)
+    tell(`Ensuring workspace tree "${path}"...`)
+    await ensureSpace(session.client, path, tell)
+    if (options.enter) await enter(session, path, {}, terminal)
+  })
+}
+
+/** Above the root is exit code 3 here, as scripts know it. */
+function resolveFrom(path: string): string {
+  try {
+    return resolveDots(path)
+  } catch (error) {
+    if (error instanceof CommandError && error.message.startsWith('cannot go up')) {
+      throw new CommandError(`Cannot change to the parent of "${ROOT_SPACE}" workspace!`, 3, { cause: error })
+    }
+    throw error
+  }
+}
+
+async function createOrFind(
+  client: Client,
+  parent: string,
+  wanted: { name: string; type: string | undefined; ignoreExisting: boolean },
+): Promise<{ workspace: KubeObject; existed: boolean }> {
+  const { name, type, ignoreExisting } = wanted
+  try {
+    const workspace = await createWorkspace(client, parent, { name, ...(type !== undefined && { type }) })
+    return { workspace, existed: false }
+  } catch (error) {
+    if (!ignoreExisting || !isStatusError(error, 'AlreadyExists')) throw error
+    return { workspace: await client.in(parent).get(WORKSPACES, { name }), existed: true }
+  }
+}
+
+async function writeContext(
+  paths: readonly string[],
+  wanted: Parameters<typeof addContext>[1],
+  terminal: Terminal,
+): Promise<void> {
+  const { existed, switched } = await editKubeconfig(paths, files => {
+    const before = files.currentContext
+    return { existed: addContext(files, wanted), switched: wanted.enter && before !== wanted.name }
+  })
+  const verb = existed ? 'Updated' : 'Created'
+  terminal.out(`${verb} context "${wanted.name}"${switched ? ' and switched to it' : ''}.`)
+}

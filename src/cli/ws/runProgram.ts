@@ -1,0 +1,33 @@
+/** Runs a kubectl plugin's command line: errors become one line on stderr and an exit code. */
+import { Command } from 'commander'
+import { CommandError } from './commandError.ts'
+
+/** Where a command speaks: results on `out`, notes on `err`; each call is one line. */
+export interface Terminal {
+  out(line: string): void
+  err(line: string): void
+}
+
+export const processTerminal: Terminal = {
+  out: line => void process.stdout.write(`${line}\n`),
+  err: line => void process.stderr.write(`${line}\n`),
+}
+
+/** A program named as the user types it, whose sub-commands show their options and defaults. */
+export function createProgram(name: string, description: string): Command {
+  return new Command(name)
+    .description(description)
+    .configureHelp({ showGlobalOptions: true })
+    .showHelpAfterError(`Run '${name} --help' for usage.`)
+}
+
+/** Resolves to the exit code: 0, or what a {@link CommandError} says, or 1. */
+export async function runProgram(program: Command, args: readonly string[], terminal: Terminal): Promise<number> {
+  try {
+    await program.parseAsync([...args], { from: 'user' })
+    return 0
+  } catch (error) {
+    terminal.err(`Error: ${error instanceof Error ? error.message : String(error)}`)
+    return error instanceof CommandError ? error.exitCode : 1
+  }
+}

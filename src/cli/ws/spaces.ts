@@ -1,0 +1,149 @@
+/** Spaces as the server knows them: whether one may be entered, making one, waiting for one. */
+import { isStatusError } from '../../apimachinery/errors.ts'
+import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import type { Client } from '../../client/client.ts'
+import { CommandError } from './commandError.ts'
+import { LOGICAL_CLUSTERS, WORKSPACES } from './resources.ts'
+import { ROOT_SPACE, splitPath } from './spacePath.ts'
+import { waitFor } from './waitFor.ts'
+
+export const READY_TIMEOUT_MS = 60_000
+
+/** `root:universal`, from a Workspace. */
+export function typeOf(workspace: KubeObject): string {
+  const type = isRecord(workspace.spec) && isRecord(workspace.spec.type) ? workspace.spec.type : {}
+  return [type.path, type.name].filter(part => typeof part === 'string' && part !== '').join(':')
+}
+
+export function phaseOf(workspace: KubeObject | undefined): string {
+  return isRecord(workspace?.status) && typeof workspace.status.phase === 'string' ? workspace.status.phase : ''
+}
+
+/** `https://…/clusters/<path>`. */
+export function serverOf(base: string, path: string): string {
+  return `${base}/clusters/${path}`
+}
+
+/**
+ * Makes sure that the user may enter, by asking the space what it serves and the parent what the space is.
+ * @returns the type of the space, `''` when the user may not see it
+ * @throws CommandError "not found" with the nearest space that exists, or "denied", or "not ready"
+ */
+export async function enterable(client: Client, path: string): Promise<string> {
+  const [seen, workspace] = await Promise.all([discovers(client, path), workspaceOf(client, path)])
+  if (seen === 'missing' || (seen === 'denied' && workspace === 'missing')) {
+    throw new CommandError(`workspace "${path}" not found${await nearest(client, path)}`)
+  }
+  if (seen === 'denied') throw new CommandError(`access to workspace "${path}" denied`)
+  if (path === ROOT_SPACE) return ROOT_SPACE
+  if (typeof workspace === 'string') return ''
+  const phase = phaseOf(workspace)
+  if (phase !== 'Ready') throw new CommandError(`workspace "${path}" is not ready: it is ${phase || 'still new'}`)
+  return typeOf(workspace)
+}
+
+export interface NewWorkspace {
+  name: string
+  /** `universal` or `root:universal`; absent: the server chooses. */
+  type?: string
+}
+
+/** Creates a child of the space at `parent`. @throws StatusError */
+export async function createWorkspace(client: Client, parent: string, wanted: NewWorkspace): Promise<KubeObject> {
+  const { name, type } = wanted
+  const parts = type === undefined ? undefined : splitPath(type)
+  const typeSpec = parts && { name: parts.name.toLowerCase(), ...(parts.parent && { path: parts.parent }) }
+  const object: KubeObject = {
+    apiVersion: 'tenancy.kcp.io/v1alpha1',
+    kind: 'Workspace',
+    metadata: { name },
+    spec: typeSpec ? { type: typeSpec } : {},
+  }
+  return await client.in(parent).create(WORKSPACES, object, { fieldManager: 'kubectl-ws' })
+}
+
+/** @throws CommandError when it is deleted meanwhile, or not ready after {@link READY_TIMEOUT_MS} */
+export async function waitReady(client: Client, parent: string, name: string): Promise<KubeObject> {
+  const { reached, object } = await waitFor({
+    client: client.in(parent),
+    resource: WORKSPACES,
+    ref: { name },
+    done: workspace => {
+      if (!workspace) throw new CommandError(`workspace "${name}" was deleted before it was ready`)
+      return phaseOf(workspace) === 'Ready'
+    },
+    signal: AbortSignal.timeout(READY_TIMEOUT_MS),
+  })
+  if (reached && object) return object
+  throw new CommandError(
+    `workspace "${name}" is not ready after ${READY_TIMEOUT_MS / 1000} s: it is ${phaseOf(object) || 'still new'}`,
+  )
+}
+
+/** Makes what is missing of `path` below the root, and waits for each. `tell` hears of every space that is made. */
+export async function ensureSpace(client: Client, path: string, tell: (line: string) => void): Promise<void> {
+  const [top = '', ...names] = path.split(':')
+  let parent = top
+  for (const name of names) {
+    let workspace = await workspaceOf(client, `${parent}:${name}`)
+    if (workspace === 'missing') {
+      workspace = await createOrGet(client, parent, name)
+      tell(`Workspace "${name}" (type ${typeOf(workspace)}) created in ${parent}.`)
+    }
+    if (typeof workspace === 'object' && phaseOf(workspace) !== 'Ready') await waitReady(client, parent, name)
+    parent = `${parent}:${name}`
+  }
+}
+
+/** Somebody else may make it at the same moment. */
+async function createOrGet(client: Client, parent: string, name: string): Promise<KubeObject> {
+  try {
+    return await createWorkspace(client, parent, { name })
+  } catch (error) {
+    if (!isStatusError(error, 'AlreadyExists')) throw error
+    return await client.in(parent).get(WORKSPACES, { name })
+  }
+}
+
+async function discovers(client: Client, path: string): Promise<'yes' | 'denied' | 'missing'> {
+  try {
+    return (await client.in(path).discover()).length > 0 ? 'yes' : 'denied'
+  } catch (error) {
+    if (isStatusError(error, 'Forbidden')) return 'denied'
+    if (isStatusError(error, 'NotFound')) return 'missing'
+    throw error
+  }
+}
+
+/** The Workspace of the space at `path`; `unknown` when the parent does not tell, or there is none. */
+async function workspaceOf(client: Client, path: string): Promise<KubeObject | 'missing' | 'unknown'> {
+  const { parent, name } = splitPath(path)
+  if (parent === undefined) return 'unknown'
+  try {
+    return await client.in(parent).get(WORKSPACES, { name })
+  } catch (error) {
+    if (isStatusError(error, 'NotFound')) return 'missing'
+    if (isStatusError(error, 'Forbidden')) return 'unknown'
+    throw error
+  }
+}
+
+/** What helps somebody who mistyped a path; nothing when no part of it can be seen. */
+async function nearest(client: Client, path: string): Promise<string> {
+  for (let at = splitPath(path).parent; at !== undefined; at = splitPath(at).parent) {
+    if (await exists(client, at)) return `; the nearest workspace that exists is "${at}"`
+  }
+  if (path.startsWith(`${ROOT_SPACE}:`)) return ''
+  const fromRoot = `${ROOT_SPACE}:${path}`
+  return (await exists(client, fromRoot)) ? `; did you mean ":${fromRoot}"?` : ''
+}
+
+async function exists(client: Client, path: string): Promise<boolean> {
+  try {
+    await client.in(path).get(LOGICAL_CLUSTERS, { name: 'cluster' })
+    return true
+  } catch (error) {
+    if (isStatusError(error, 'NotFound', 'Forbidden')) return false
+    throw error
+  }
+}

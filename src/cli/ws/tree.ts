@@ -1,0 +1,76 @@
+/** `kubectl ws tree` and `kubectl ws list`: the spaces below the one that the user is in. */
+import { isStatusError } from '../../apimachinery/errors.ts'
+import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import type { Client } from '../../client/client.ts'
+import { listAll } from '../../client/listWatch.ts'
+import { WORKSPACES } from './resources.ts'
+import type { Terminal } from './runProgram.ts'
+import { currentPath, type SessionOptions, withSession } from './session.ts'
+import { splitPath } from './spacePath.ts'
+import { phaseOf, typeOf } from './spaces.ts'
+
+export interface TreeNode {
+  readonly path: string
+  readonly children: readonly TreeNode[]
+  /** The children may not be seen. */
+  readonly closed: boolean
+}
+
+const PAGE = 500
+
+export async function treeCommand(options: SessionOptions & { full?: boolean }, terminal: Terminal): Promise<void> {
+  await withSession(options, async session => {
+    const root = await growTree(session.client, await currentPath(session))
+    terminal.out('.')
+    for (const line of drawTree([root], options.full === true)) terminal.out(line)
+  })
+}
+
+/** Branches that the user may not see, or that vanish meanwhile, do not hide the others. */
+async function growTree(client: Client, path: string): Promise<TreeNode> {
+  try {
+    const { items } = await listAll(client.in(path), WORKSPACES, { limit: PAGE })
+    const names = items.filter(item => !item.metadata.deletionTimestamp).map(item => item.metadata.name ?? '')
+    const children = await Promise.all(names.map(name => growTree(client, `${path}:${name}`)))
+    return { path, children, closed: false }
+  } catch (error) {
+    if (isStatusError(error, 'NotFound')) return { path, children: [], closed: false }
+    if (isStatusError(error, 'Forbidden')) return { path, children: [], closed: true }
+    throw error
+  }
+}
+
+/** One line for each node. `full`: whole paths instead of names. */
+export function drawTree(nodes: readonly TreeNode[], full: boolean, indent = ''): string[] {
+  return nodes.flatMap((node, index) => {
+    const last = index === nodes.length - 1
+    const label = full ? node.path : splitPath(node.path).name
+    const line = `${indent}${last ? '└── ' : '├── '}${label}${node.closed ? ' (no access)' : ''}`
+    return [line, ...drawTree(node.children, full, indent + (last ? '    ' : '│   '))]
+  })
+}
+
+export async function listCommand(options: SessionOptions, terminal: Terminal): Promise<void> {
+  await withSession(options, async session => {
+    const path = await currentPath(session)
+    const { items } = await listAll(session.client.in(path), WORKSPACES, { limit: PAGE })
+    if (items.length === 0) terminal.err(`No workspaces found in ${path}.`)
+    else for (const line of columns([['NAME', 'TYPE', 'PHASE', 'URL'], ...items.map(rowOf)])) terminal.out(line)
+  })
+}
+
+function rowOf(workspace: KubeObject): string[] {
+  const url = isRecord(workspace.spec) ? String(workspace.spec.URL ?? '') : ''
+  const phase = workspace.metadata.deletionTimestamp ? 'Deleting' : phaseOf(workspace)
+  return [workspace.metadata.name ?? '', typeOf(workspace), phase, url]
+}
+
+function columns(rows: readonly string[][]): string[] {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map(row => row[column]!.length)))
+  return rows.map(row =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column]! + 3))
+      .join('')
+      .trimEnd(),
+  )
+}

@@ -1,0 +1,72 @@
+/** `kubectl ws <path>`: prints the current space or makes another one current. */
+import { homedir } from 'node:os'
+import { splitServer } from '../../client/kubeconfig.ts'
+import { enterServer, swapWithPrevious } from './contexts.ts'
+import { editKubeconfig } from './editKubeconfig.ts'
+import { KubeconfigFiles, kubeconfigPaths } from './kubeconfigFiles.ts'
+import type { Terminal } from './runProgram.ts'
+import { currentPath, type Session, type SessionOptions, withSession } from './session.ts'
+import { parseTarget, resolveDots, type Target } from './spacePath.ts'
+import { enterable, serverOf } from './spaces.ts'
+
+export interface UseOptions extends SessionOptions {
+  /** Print the bare path only. */
+  short?: boolean
+}
+
+/** @throws CommandError when there is no such space, or the user may not enter it */
+export async function useSpace(argument: string | undefined, options: UseOptions, terminal: Terminal): Promise<void> {
+  const short = options.short === true
+  const target = parseTarget(argument, homedir())
+  // these two need no server, and work while it is down
+  if (target.kind === 'here') return printCurrent(await serverNow(options), { short }, terminal)
+  if (target.kind === 'previous') {
+    const paths = kubeconfigPaths(options.kubeconfig, process.env.KUBECONFIG)
+    const server = await editKubeconfig(paths, files =>
+      swapWithPrevious(files, options.context ?? files.currentContext),
+    )
+    return printCurrent(server, { short }, terminal)
+  }
+  await withSession(options, async session => {
+    await enter(session, await absolute(session, target), { short }, terminal)
+    if (argument === undefined) {
+      terminal.err(
+        "Note: 'kubectl ws' without a path goes home. 'kubectl ws -' goes back, 'kubectl ws .' prints where you are.",
+      )
+    }
+    if (target.kind === 'absolute' && target.home) terminal.err('Note: there are no home workspaces; ~ is root.')
+  })
+}
+
+/** Makes the space at `path` (from the root) current and says so. */
+export async function enter(
+  session: Session,
+  path: string,
+  options: { short?: boolean },
+  terminal: Terminal,
+): Promise<void> {
+  const type = await enterable(session.client, path)
+  const server = serverOf(session.base, path)
+  await editKubeconfig(session.paths, files => enterServer(files, server, session.context))
+  printCurrent(server, { ...options, type }, terminal)
+}
+
+export function printCurrent(server: string, options: { short?: boolean; type?: string }, terminal: Terminal): void {
+  const { space } = splitServer(server)
+  if (options.short) {
+    if (space !== undefined) terminal.out(space)
+  } else if (space === undefined) terminal.out(`Current workspace is the URL "${server}".`)
+  else terminal.out(`Current workspace is '${space}'${options.type ? ` (type ${options.type})` : ''}.`)
+}
+
+async function absolute(session: Session, target: Exclude<Target, { kind: 'here' | 'previous' }>): Promise<string> {
+  if (target.kind === 'absolute') return resolveDots(target.path)
+  const current = await currentPath(session)
+  return target.kind === 'top' ? current.split(':')[0]! : resolveDots(`${current}:${target.path}`)
+}
+
+async function serverNow(options: SessionOptions): Promise<string> {
+  const files = await KubeconfigFiles.read(kubeconfigPaths(options.kubeconfig, process.env.KUBECONFIG))
+  const context = files.get('contexts', options.context ?? files.currentContext)
+  return String(files.get('clusters', String(context?.cluster))?.server ?? '')
+}
