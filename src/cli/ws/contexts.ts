@@ -30,6 +30,11 @@ export function swapWithPrevious(files: KubeconfigFiles, from: string): string {
   return String(previous.cluster.server ?? '')
 }
 
+/** The URL that a context leads to. @throws CommandError when the context or its cluster is missing */
+export function serverOfContext(files: KubeconfigFiles, name: string): string {
+  return String(contextOf(files, name).cluster.server ?? '')
+}
+
 export interface NewContext {
   name: string
   /** The context whose user, namespace and trust are used. */

@@ -46,7 +46,7 @@ export class KubeconfigFiles {
     for (const path of paths) {
       const text = await readIfThere(path)
       if (text === undefined) continue
-      const document = parseDocument(text)
+      const document: Document = parseDocument(text)
       const problem = document.errors[0]
       if (problem) throw new CommandError(`${path}: ${problem.message}`)
       if (document.contents === null) document.contents = document.createNode({ apiVersion: 'v1', kind: 'Config' })

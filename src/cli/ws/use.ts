@@ -1,7 +1,7 @@
 /** `kubectl ws <path>`: prints the current space or makes another one current. */
 import { homedir } from 'node:os'
 import { splitServer } from '../../client/kubeconfig.ts'
-import { enterServer, swapWithPrevious } from './contexts.ts'
+import { enterServer, serverOfContext, swapWithPrevious } from './contexts.ts'
 import { editKubeconfig } from './editKubeconfig.ts'
 import { KubeconfigFiles, kubeconfigPaths } from './kubeconfigFiles.ts'
 import type { Terminal } from './runProgram.ts'
@@ -67,6 +67,5 @@ async function absolute(session: Session, target: Exclude<Target, { kind: 'here'
 
 async function serverNow(options: SessionOptions): Promise<string> {
   const files = await KubeconfigFiles.read(kubeconfigPaths(options.kubeconfig, process.env.KUBECONFIG))
-  const context = files.get('contexts', options.context ?? files.currentContext)
-  return String(files.get('clusters', String(context?.cluster))?.server ?? '')
+  return serverOfContext(files, options.context ?? files.currentContext)
 }

@@ -1,0 +1,7 @@
+/** Entry of `bin/kubectl-kubestellar`. */
+import { enableCompileCache } from 'node:module'
+
+enableCompileCache()
+const { processTerminal } = await import('./ws/runProgram.ts')
+const { kubectlKubestellar } = await import('./kubestellar/program.ts')
+process.exitCode = await kubectlKubestellar(process.argv.slice(2), processTerminal)

@@ -1,0 +1,41 @@
+/** What users type after the inventory commands: a name and labels, checked as the server will check them. */
+import { dns1123Subdomain, labelValue, qualifiedName } from '../../apimachinery/nameRules.ts'
+import { CommandError } from '../ws/commandError.ts'
+
+/** @throws CommandError when no SyncTarget and Location can be called so */
+export function checkObjectName(name: string): void {
+  const problems = dns1123Subdomain(name)
+  if (problems.length > 0) throw new CommandError(`${JSON.stringify(name)} is not a valid name: ${problems.join('; ')}`)
+}
+
+/** `k=v` arguments as a map. The label `id` is ours. @throws CommandError naming the argument that is wrong */
+export function parseLabels(args: readonly string[]): Record<string, string> {
+  const labels: Record<string, string> = {}
+  for (const argument of args) {
+    const [key = '', value, ...more] = argument.split('=')
+    if (value === undefined || more.length > 0)
+      throw new CommandError(`syntax error for label name=value arg ${argument}`)
+    const keyProblems = qualifiedName(key)
+    if (keyProblems.length > 0) throw new CommandError(`syntax error in key of ${argument}: ${keyProblems.join('; ')}`)
+    const valueProblems = value === '' ? ['must not be empty'] : labelValue(value)
+    if (valueProblems.length > 0) {
+      throw new CommandError(`syntax error in value of ${argument}: ${valueProblems.join('; ')}`)
+    }
+    if (key === 'id') throw new CommandError(`'id' label may not be specified`)
+    labels[key] = value
+  }
+  if (args.length === 0) throw new CommandError('must be given at least one label key=value')
+  return labels
+}
+
+const UNITS: Record<string, number> = { h: 3600, m: 60, s: 1 }
+
+/** Seconds of a duration such as `87600h` or `1h30m`. @throws CommandError */
+export function parseDuration(text: string): number {
+  if (!/^(\d+[hms])+$/.test(text)) {
+    throw new CommandError(`${JSON.stringify(text)} is not a duration; give hours, minutes or seconds, such as 87600h`)
+  }
+  let seconds = 0
+  for (const [, count, unit] of text.matchAll(/(\d+)([hms])/g)) seconds += Number(count) * UNITS[unit!]!
+  return seconds
+}

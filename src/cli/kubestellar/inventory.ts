@@ -1,0 +1,114 @@
+/**
+ * `ensure location` and `remove location`: one SyncTarget and one Location of the same name. The SyncTarget carries the
+ * label `id: NAME`, by which the Location selects it; both carry the labels that placement selects by.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import { isStatusError } from '../../apimachinery/errors.ts'
+import { type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import type { SpaceClient } from '../../client/client.ts'
+import { CommandError } from '../ws/commandError.ts'
+import type { Terminal } from '../ws/runProgram.ts'
+import { EDGE_API_VERSION, LOCATIONS, SYNC_TARGETS, singular } from './resources.ts'
+
+export interface InventoryEntry {
+  name: string
+  labels: Readonly<Record<string, string>>
+}
+
+const CREATE_FAILED = 3
+const LABEL_FAILED = 4
+const OPTIONS = { fieldManager: 'kubectl-kubestellar' }
+
+/**
+ * Makes what is missing and sets labels; labels that are not named stay. The Location `default` is removed: it would take
+ * every SyncTarget of the space.
+ * @throws CommandError exit code 3 when something cannot be made, 4 when it cannot be labelled
+ */
+export async function ensureLocation(space: SpaceClient, entry: InventoryEntry, terminal: Terminal): Promise<void> {
+  const { name, labels } = entry
+  if (name === 'default') throw new CommandError("Sorry, 'default' is not an acceptable name for these objects")
+  const selector = { matchLabels: { id: name } }
+  const { group, version, resource } = SYNC_TARGETS
+  await ensure(space, SYNC_TARGETS, named('SyncTarget', name, { id: name, ...labels }), terminal)
+  const location = named('Location', name, labels)
+  location.spec = { resource: { group, version, resource }, instanceSelector: selector }
+  const found = await ensure(space, LOCATIONS, location, terminal)
+  if (!isRecord(found.spec) || !isDeepStrictEqual(found.spec.instanceSelector, selector)) {
+    terminal.err(`Warning: Location "${name}" was there before, and it does not select by id=${name}; it is left so.`)
+  }
+  await remove(space, LOCATIONS, 'default', terminal)
+}
+
+export async function removeLocation(space: SpaceClient, name: string, terminal: Terminal): Promise<void> {
+  await remove(space, SYNC_TARGETS, name, terminal)
+  await remove(space, LOCATIONS, name, terminal)
+}
+
+/** @returns the object as it was found or made */
+async function ensure(
+  space: SpaceClient,
+  resource: GroupVersionResource,
+  wanted: KubeObject,
+  terminal: Terminal,
+): Promise<KubeObject> {
+  const name = wanted.metadata.name!
+  const found = (await find(space, resource, name)) ?? (await create(space, resource, wanted, terminal))
+  const labels = Object.entries(wanted.metadata.labels ?? {})
+  const changed = labels.filter(([key, value]) => found.metadata.labels?.[key] !== value)
+  if (changed.length === 0) return found
+  try {
+    const body = { metadata: { labels: Object.fromEntries(changed) } }
+    await space.patch(resource, { name }, 'merge', body, OPTIONS)
+  } catch (error) {
+    throw failed(`failed to add label to ${wanted.kind}`, LABEL_FAILED, error)
+  }
+  terminal.out(`${singular(resource)}/${name} labeled`)
+  return found
+}
+
+async function create(
+  space: SpaceClient,
+  resource: GroupVersionResource,
+  wanted: KubeObject,
+  terminal: Terminal,
+): Promise<KubeObject> {
+  try {
+    const created = await space.create(resource, wanted, OPTIONS)
+    terminal.out(`${singular(resource)}/${wanted.metadata.name} created`)
+    return created
+  } catch (error) {
+    // somebody else was faster: then it is theirs, and gets its labels below
+    const name = wanted.metadata.name!
+    const found = isStatusError(error, 'AlreadyExists') ? await find(space, resource, name) : undefined
+    if (found) return found
+    throw failed(`Creation of ${wanted.kind} failed`, CREATE_FAILED, error)
+  }
+}
+
+async function find(space: SpaceClient, resource: GroupVersionResource, name: string): Promise<KubeObject | undefined> {
+  try {
+    return await space.get(resource, { name })
+  } catch (error) {
+    if (isStatusError(error, 'NotFound') && error.details?.kind === resource.resource) return undefined
+    throw error
+  }
+}
+
+async function remove(space: SpaceClient, resource: GroupVersionResource, name: string, t: Terminal): Promise<void> {
+  try {
+    await space.delete(resource, { name })
+    t.out(`${singular(resource)} "${name}" deleted`)
+  } catch (error) {
+    if (!isStatusError(error, 'NotFound') || error.details?.kind !== resource.resource) throw error
+  }
+}
+
+function named(kind: string, name: string, labels: Readonly<Record<string, string>>): KubeObject {
+  return { apiVersion: EDGE_API_VERSION, kind, metadata: { name, labels: { ...labels } } }
+}
+
+function failed(what: string, exitCode: number, error: unknown): CommandError {
+  return new CommandError(`${what}: ${error instanceof Error ? error.message : String(error)}`, exitCode, {
+    cause: error,
+  })
+}

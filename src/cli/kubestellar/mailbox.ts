@@ -1,0 +1,111 @@
+/** The way from a SyncTarget to its mailbox space and the syncer's credential for it. */
+import { isStatusError } from '../../apimachinery/errors.ts'
+import { type GroupVersionResource, isRecord } from '../../apimachinery/object.ts'
+import type { Client, SpaceClient } from '../../client/client.ts'
+import { mailboxName, SYNCER_NAME, SYNCER_NAMESPACE } from '../../controllers/mailbox/names.ts'
+import { CommandError } from '../ws/commandError.ts'
+import { WORKSPACES } from '../ws/resources.ts'
+import { phaseOf } from '../ws/spaces.ts'
+import { waitFor } from '../ws/waitFor.ts'
+import { SYNC_TARGETS } from './resources.ts'
+
+const NOT_THE_CORE_SPACE = 2
+const NO_MAILBOX = 5
+
+const SERVICE_ACCOUNTS: GroupVersionResource = { group: '', version: 'v1', resource: 'serviceaccounts' }
+const BINDINGS: GroupVersionResource = {
+  group: 'rbac.authorization.k8s.io',
+  version: 'v1',
+  resource: 'clusterrolebindings',
+}
+
+export interface FoundSyncTarget {
+  readonly name: string
+  readonly uid: string
+  /** Name of its mailbox Workspace. */
+  readonly mailbox: string
+}
+
+/** @throws StatusError NotFound */
+export async function findSyncTarget(inventory: SpaceClient, name: string): Promise<FoundSyncTarget> {
+  const { metadata } = await inventory.get(SYNC_TARGETS, { name })
+  const cluster = metadata.annotations?.['kcp.io/cluster']
+  const { uid } = metadata
+  if (!cluster || !uid)
+    throw new CommandError(`SyncTarget "${name}" does not tell its space and uid; is this an Orrery server?`)
+  return { name, uid, mailbox: mailboxName(cluster, uid) }
+}
+
+export interface MailboxWait {
+  client: Client
+  /** Path of the core space, whose children the mailboxes are. */
+  espw: string
+  /** Name of the mailbox Workspace. */
+  mailbox: string
+  timeoutSeconds: number
+}
+
+/**
+ * Waits until the mailbox can be used: it is ready and the syncer has an identity with rights inside.
+ * @returns the id of the mailbox space
+ * @throws CommandError exit code 2 when `espw` is no core space, 5 when the time is over
+ */
+export async function waitForMailbox(wait: MailboxWait): Promise<string> {
+  const { client, espw, mailbox, timeoutSeconds } = wait
+  const signal = AbortSignal.timeout(timeoutSeconds * 1000)
+  const parent = client.in(espw)
+  try {
+    await parent.list(WORKSPACES, { limit: 1 })
+  } catch (error) {
+    if (!isStatusError(error, 'NotFound', 'Forbidden')) throw error
+    const message = `it looks like "${espw}" is not the core space (ESPW): ${error.message}`
+    throw new CommandError(message, NOT_THE_CORE_SPACE, { cause: error })
+  }
+  const { reached, object } = await waitFor({
+    client: parent,
+    resource: WORKSPACES,
+    ref: { name: mailbox },
+    done: workspace => phaseOf(workspace) === 'Ready',
+    signal,
+  })
+  const place = `the mailbox workspace ${mailbox} in ${espw}`
+  if (!object) {
+    const hint = 'is the mailbox controller running?'
+    throw new CommandError(`did not find ${place} within ${timeoutSeconds} s; ${hint}`, NO_MAILBOX)
+  }
+  if (!reached) {
+    throw new CommandError(
+      `${place} is not ready after ${timeoutSeconds} s: it is ${phaseOf(object) || 'still new'}`,
+      NO_MAILBOX,
+    )
+  }
+  const id = isRecord(object.spec) ? String(object.spec.cluster) : ''
+  for (const [resource, ref] of [
+    [SERVICE_ACCOUNTS, { namespace: SYNCER_NAMESPACE, name: SYNCER_NAME }],
+    [BINDINGS, { name: SYNCER_NAME }],
+  ] as const) {
+    const rights = await waitFor({ client: client.in(id), resource, ref, done: found => found !== undefined, signal })
+    if (rights.reached) continue
+    const missing = `${resource.resource} "${SYNCER_NAME}" is missing in ${place} after ${timeoutSeconds} s`
+    throw new CommandError(`${missing}; is the mailbox controller running?`, NO_MAILBOX)
+  }
+  return id
+}
+
+/** A token of the syncer's ServiceAccount. Earlier tokens stay valid, so a running syncer is not disturbed. */
+export async function requestToken(mailbox: SpaceClient, lifetimeSeconds: number): Promise<string> {
+  const answer = await mailbox.create(
+    SERVICE_ACCOUNTS,
+    {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      metadata: { namespace: SYNCER_NAMESPACE, name: SYNCER_NAME },
+      spec: { expirationSeconds: lifetimeSeconds },
+    },
+    { subresource: 'token' },
+  )
+  const token = isRecord(answer.status) ? answer.status.token : undefined
+  if (typeof token !== 'string' || token === '')
+    throw new CommandError('the server answered a TokenRequest without a token')
+  return token
+}

@@ -1,0 +1,108 @@
+/** `prep-for-syncer`: waits for the mailbox of a SyncTarget and writes what its syncer needs. */
+import { writePrivateFile } from '../../apiserver/pki/files.ts'
+import { MAILBOX_PARENT } from '../../controllers/mailbox/names.ts'
+import { CommandError } from '../ws/commandError.ts'
+import type { Terminal } from '../ws/runProgram.ts'
+import { pathOf, type Session } from '../ws/session.ts'
+import { serverOf } from '../ws/spaces.ts'
+import { parseDuration } from './arguments.ts'
+import { findSyncTarget, requestToken, waitForMailbox } from './mailbox.ts'
+import { syncerId, syncerKubeconfig, syncerManifest, toYaml } from './syncerManifest.ts'
+
+export interface PrepOptions {
+  imw: string
+  espw: string
+  syncerImage: string
+  /** File for the manifest; `-` is stdout. Default: `<SyncTarget>-syncer.yaml`. */
+  output?: string
+  /** File for the syncer's kubeconfig; the manifest is then only written when `output` says where. */
+  kubeconfigOutput?: string
+  /** `scheme://host:port` by which the syncer reaches the server; default: as in the user's kubeconfig. */
+  syncerServer?: string
+  lifetime: string
+  replicas: string
+  qps: string
+  burst: string
+  /** Seconds to wait for the mailbox. */
+  timeout: string
+  silent?: boolean
+}
+
+/** @throws CommandError exit code 2 when `espw` is no core space, 5 when the mailbox does not appear */
+export async function prepForSyncer(
+  session: Session,
+  name: string,
+  options: PrepOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const lifetimeSeconds = parseDuration(options.lifetime)
+  const numbers = {
+    replicas: wholeNumber(options.replicas, '--replicas'),
+    qps: wholeNumber(options.qps, '--qps'),
+    burst: wholeNumber(options.burst, '--burst'),
+  }
+  const { client } = session
+  const syncTarget = await findSyncTarget(client.in(await pathOf(session, options.imw)), name)
+  const mailboxId = await waitForMailbox({
+    client,
+    espw: await pathOf(session, options.espw || MAILBOX_PARENT),
+    mailbox: syncTarget.mailbox,
+    timeoutSeconds: wholeNumber(options.timeout, '--timeout'),
+  })
+  const token = await requestToken(client.in(mailboxId), lifetimeSeconds)
+  const { caPem, insecure, tlsServerName } = session.options
+  const base = (options.syncerServer ?? session.base).replace(/\/+$/, '')
+  const kubeconfig = toYaml(
+    syncerKubeconfig({
+      server: serverOf(base, mailboxId),
+      token,
+      ...(caPem !== undefined && { caPem }),
+      ...(insecure && { insecure }),
+      ...(tlsServerName !== undefined && { tlsServerName }),
+    }),
+  )
+  const say = (line: string) => {
+    if (!options.silent) terminal.out(line)
+  }
+  if (options.kubeconfigOutput !== undefined) {
+    await writePrivateFile(options.kubeconfigOutput, kubeconfig)
+    say(`Wrote the syncer's kubeconfig to ${options.kubeconfigOutput}`)
+    if (options.output === undefined) return
+  }
+  if (isLoopback(base)) {
+    terminal.err(
+      `Note: the syncer will dial ${base}, which leads to this server on this machine only; see --syncer-server.`,
+    )
+  }
+  const objects = syncerManifest({ syncTarget, kubeconfig, image: options.syncerImage, ...numbers })
+  const manifest = objects.map(toYaml).join('---\n')
+  const output = options.output ?? `${name}-syncer.yaml`
+  if (output === '-') return terminal.out(manifest.trimEnd())
+  await writePrivateFile(output, manifest)
+  for (const line of advice(output, syncerId(syncTarget))) say(line)
+}
+
+function advice(file: string, id: string): string[] {
+  const kubectl = 'KUBECONFIG=<workload-execution-cluster-config> kubectl'
+  return [
+    `Wrote the manifest for the workload execution cluster to ${file}, namespace "${id}". Apply it with`,
+    '',
+    `  ${kubectl} apply -f "${file}"`,
+    '',
+    'and look at the syncer with',
+    '',
+    `  ${kubectl} get deployment -n ${id} ${id}`,
+    '',
+    'The file holds a credential: whoever has it can act as this syncer.',
+  ]
+}
+
+function isLoopback(url: string): boolean {
+  const { hostname } = new URL(url)
+  return hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.')
+}
+
+function wholeNumber(text: string, flag: string): number {
+  if (!/^\d+$/.test(text)) throw new CommandError(`${flag}: ${JSON.stringify(text)} is not a whole number`)
+  return Number(text)
+}

@@ -1,0 +1,109 @@
+/** The command line of `kubectl kubestellar`. */
+import { type Command, Option } from 'commander'
+import { MAILBOX_PARENT } from '../../controllers/mailbox/names.ts'
+import { CommandError } from '../ws/commandError.ts'
+import { createProgram, runProgram, type Terminal } from '../ws/runProgram.ts'
+import { pathOf, type Session, withSession } from '../ws/session.ts'
+import { checkObjectName, parseLabels } from './arguments.ts'
+import { ensureLocation, removeLocation } from './inventory.ts'
+import { type PrepOptions, prepForSyncer } from './prepForSyncer.ts'
+import { ensureWmw, removeWmw } from './workloadSpaces.ts'
+
+interface CommonOptions {
+  kubeconfig?: string
+  context?: string
+}
+
+const NOTES = `
+The current workspace of your kubeconfig stays as it is, except that 'ensure wmw' ends inside the workload space.`
+
+/** Resolves to the exit code. */
+export async function kubectlKubestellar(args: readonly string[], terminal: Terminal): Promise<number> {
+  const program = createProgram('kubectl kubestellar', 'Manages inventory, workload spaces and syncers.')
+  program.addHelpText('after', NOTES)
+  const ensure = program.command('ensure').description('make what is missing')
+  const remove = program.command('remove').description('delete what is there')
+
+  inventory(ensure.command('location <name> [labels...]'))
+    .description('make a SyncTarget and a Location of one name, with labels key=value on both')
+    .action((name: string, labels: string[], options: CommonOptions & { imw: string }) => {
+      const entry = inventoryEntry(name, labels)
+      return run(options, async s => ensureLocation(s.client.in(await pathOf(s, options.imw)), entry, terminal))
+    })
+  inventory(remove.command('location <name>'))
+    .description('delete the SyncTarget and the Location of a name')
+    .action((name: string, options: CommonOptions & { imw: string }) => {
+      checkObjectName(name)
+      return run(options, async s => removeLocation(s.client.in(await pathOf(s, options.imw)), name, terminal))
+    })
+  common(ensure.command('wmw <name>'))
+    .description('make a workload description space under root, and enter it')
+    .addOption(
+      new Option(
+        '--with-kube <boolean>',
+        'whether the kinds of Kubernetes are wanted (they are always served)',
+      ).default('true'),
+    )
+    .action((name: string, options: CommonOptions & { withKube: string }) => {
+      const { withKube } = options
+      if (withKube !== 'true' && withKube !== 'false') throw new CommandError('with-kube should be true or false')
+      return run(options, s => ensureWmw(s, name, withKube === 'true', terminal))
+    })
+  common(remove.command('wmw <name>'))
+    .description('delete a workload description space under root, with all that is in it')
+    .action((name: string, options: CommonOptions) => run(options, s => removeWmw(s, name, terminal)))
+
+  syncer(inventory(program.command('prep-for-syncer <synctarget>')))
+    .description('write the manifest that runs the syncer of a SyncTarget in its cluster')
+    .action((name: string, options: CommonOptions & PrepOptions) =>
+      run(options, s => prepForSyncer(s, name, options, terminal)),
+    )
+  syncer(inventory(program.command('prep-for-cluster <name> [labels...]')))
+    .description("'ensure location' and 'prep-for-syncer' in one")
+    .action((name: string, labels: string[], options: CommonOptions & PrepOptions) => {
+      const entry = inventoryEntry(name, labels)
+      const told = options.silent || options.output === '-' ? { ...terminal, out: terminal.err } : terminal
+      return run(options, async s => {
+        await ensureLocation(s.client.in(await pathOf(s, options.imw)), entry, told)
+        await prepForSyncer(s, name, options, terminal)
+      })
+    })
+  return await runProgram(program, args, terminal)
+}
+
+function inventoryEntry(name: string, labels: readonly string[]): { name: string; labels: Record<string, string> } {
+  checkObjectName(name)
+  return { name, labels: parseLabels(labels) }
+}
+
+async function run(options: CommonOptions, use: (session: Session) => Promise<void>): Promise<void> {
+  const { kubeconfig, context } = options
+  // the current workspace is what the commands go by, and it is not a matter of contexts
+  if (context !== undefined) throw new CommandError('--context flag not supported')
+  await withSession(kubeconfig === undefined ? {} : { kubeconfig }, use)
+}
+
+function common(command: Command): Command {
+  return command
+    .option('--kubeconfig <file>', 'kubeconfig to use; default: $KUBECONFIG, then ~/.kube/config')
+    .addOption(new Option('--context <name>').hideHelp())
+}
+
+function inventory(command: Command): Command {
+  return common(command).option('--imw <path>', 'inventory space; "." is the current workspace', '.')
+}
+
+function syncer(command: Command): Command {
+  return command
+    .option('--espw <path>', 'core space, whose children the mailboxes are', MAILBOX_PARENT)
+    .option('--syncer-image <image>', 'container image that has Orrery', 'orrery:latest')
+    .option('-o, --output <file>', 'where the manifest goes, "-" for stdout; default: <synctarget>-syncer.yaml')
+    .option('--kubeconfig-output <file>', "write the syncer's kubeconfig alone, for a syncer outside of the cluster")
+    .option('--syncer-server <url>', 'scheme://host:port by which the syncer reaches the server')
+    .option('--lifetime <duration>', 'how long the credential is good', '87600h')
+    .option('--replicas <n>', 'replicas of the syncer: 0 or 1', '1')
+    .option('--qps <n>', 'requests per second to the cluster', '20')
+    .option('--burst <n>', 'requests that may come at once', '30')
+    .option('--timeout <seconds>', 'how long to wait for the mailbox', '30')
+    .option('-s, --silent', 'print nothing but errors and notes')
+}

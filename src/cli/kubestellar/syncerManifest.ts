@@ -1,0 +1,135 @@
+/** What is applied to a workload execution cluster so that a syncer runs there. Pure. */
+import { createHash } from 'node:crypto'
+import { stringify } from 'yaml'
+import type { KubeObject } from '../../apimachinery/object.ts'
+
+export interface SyncerAccess {
+  /** URL of the mailbox space. */
+  server: string
+  caPem?: string
+  insecure?: boolean
+  tlsServerName?: string
+  token: string
+}
+
+/** The syncer's kubeconfig, as an object. */
+export function syncerKubeconfig({ server, caPem, insecure, tlsServerName, token }: SyncerAccess): object {
+  const cluster = {
+    server,
+    ...(caPem !== undefined && { 'certificate-authority-data': Buffer.from(caPem).toString('base64') }),
+    ...(insecure && { 'insecure-skip-tls-verify': true }),
+    ...(tlsServerName !== undefined && { 'tls-server-name': tlsServerName }),
+  }
+  return {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'default-cluster', cluster }],
+    contexts: [
+      { name: 'default-context', context: { cluster: 'default-cluster', namespace: 'default', user: 'default-user' } },
+    ],
+    'current-context': 'default-context',
+    users: [{ name: 'default-user', user: { token } }],
+  }
+}
+
+export function toYaml(value: object): string {
+  return stringify(value, { lineWidth: 0, indentSeq: false, aliasDuplicateObjects: false })
+}
+
+const ID_PREFIX = 'kubestellar-syncer'
+const HASH_LENGTH = 8
+const LABEL_LENGTH = 63
+
+/**
+ * Name of everything in the cluster that belongs to the syncer of a SyncTarget. It depends on the SyncTarget alone: a
+ * manifest that is made again updates the running syncer instead of adding a second one.
+ */
+export function syncerId(syncTarget: { name: string; uid: string }): string {
+  const digest = createHash('sha224').update(syncTarget.uid).digest('hex')
+  const hash = BigInt(`0x${digest}`).toString(36).slice(0, HASH_LENGTH)
+  const room = LABEL_LENGTH - ID_PREFIX.length - HASH_LENGTH - 2
+  const name = syncTarget.name.replaceAll('.', '-').slice(0, room).replace(/-+$/, '')
+  return `${ID_PREFIX}-${name}-${hash}`
+}
+
+export interface SyncerManifestOptions {
+  syncTarget: { name: string; uid: string }
+  /** YAML. */
+  kubeconfig: string
+  image: string
+  replicas: number
+  /** Requests per second to the cluster, and how many may come at once. */
+  qps: number
+  burst: number
+}
+
+/** In the order in which they are applied. */
+export function syncerManifest(options: SyncerManifestOptions): KubeObject[] {
+  const id = syncerId(options.syncTarget)
+  const rbac = 'rbac.authorization.k8s.io'
+  const inside = { name: id, namespace: id }
+  return [
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: id } },
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: inside },
+    {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { ...inside, name: `${id}-token`, annotations: { 'kubernetes.io/service-account.name': id } },
+      type: 'kubernetes.io/service-account-token',
+    },
+    {
+      apiVersion: `${rbac}/v1`,
+      kind: 'ClusterRole',
+      metadata: { name: id },
+      rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }],
+    },
+    {
+      apiVersion: `${rbac}/v1`,
+      kind: 'ClusterRoleBinding',
+      metadata: { name: id },
+      roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: id },
+      subjects: [{ kind: 'ServiceAccount', ...inside }],
+    },
+    { apiVersion: 'v1', kind: 'Secret', metadata: inside, stringData: { kubeconfig: options.kubeconfig } },
+    deployment(id, options),
+  ]
+}
+
+function deployment(id: string, options: SyncerManifestOptions): KubeObject {
+  const { syncTarget, image, replicas, qps, burst } = options
+  const container = {
+    name: 'kubestellar-syncer',
+    image,
+    imagePullPolicy: 'IfNotPresent',
+    command: ['orrery'],
+    args: [
+      'syncer',
+      '--from-kubeconfig=/kubestellar/kubeconfig',
+      `--sync-target-name=${syncTarget.name}`,
+      `--sync-target-uid=${syncTarget.uid}`,
+      `--qps=${qps}`,
+      `--burst=${burst}`,
+    ],
+    env: [{ name: 'NAMESPACE', valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } }],
+    terminationMessagePolicy: 'FallbackToLogsOnError',
+    volumeMounts: [{ name: 'kubestellar', mountPath: '/kubestellar/', readOnly: true }],
+  }
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: id, namespace: id },
+    spec: {
+      replicas,
+      strategy: { type: 'Recreate' },
+      selector: { matchLabels: { app: id } },
+      template: {
+        metadata: { labels: { app: id } },
+        spec: {
+          serviceAccountName: id,
+          containers: [container],
+          volumes: [{ name: 'kubestellar', secret: { secretName: id, optional: false } }],
+        },
+      },
+    },
+  }
+}
