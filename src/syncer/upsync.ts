@@ -99,6 +99,8 @@ async function carryDefinition(deps: UpsyncDeps, key: SyncKey): Promise<boolean>
   const definition = crds && (await getOrNothing(deps.cluster, crds, { name: `${key.resource}.${key.group}` }))
   if (definition === undefined) return false
   const { status: _status, ...copy } = upsyncCopy(definition, definition.apiVersion)
+  // It stays when its last object leaves: others may use the kind by then.
+  delete copy.metadata.annotations?.[UPSYNCED]
   // A webhook of the cluster is not reachable from the center.
   if (isRecord(copy.spec)) delete copy.spec.conversion
   await createIfAbsent(deps.mailbox, CRDS, copy as KubeObject)

@@ -3,7 +3,7 @@
  * @see https://pkg.go.dev/k8s.io/apimachinery/pkg/runtime#RawExtension
  */
 import { MICRO_TIME, TIME } from './timestamps.ts'
-import { checkWire, eachField, enter, type Reader, WireError, type WireType, type Writer } from './wire.ts'
+import { checkWire, eachField, enter, type Reader, WireError, type WireType } from './wire.ts'
 
 /** What the well-known types need to know of others. */
 export interface Surroundings {
@@ -71,9 +71,15 @@ const INT_OR_STRING: WireType = {
   },
   write: (writer, value) => {
     const isText = typeof value === 'string'
-    writer.fork().uint32(8).int32(isText ? 1 : 0)
+    writer
+      .fork()
+      .uint32(8)
+      .int32(isText ? 1 : 0)
     writer.uint32(16).int32(isText ? 0 : Number(value ?? 0))
-    writer.uint32(26).string(isText ? value : '').ldelim()
+    writer
+      .uint32(26)
+      .string(isText ? value : '')
+      .ldelim()
   },
 }
 
@@ -133,26 +139,77 @@ function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** The three unions of JSON schemas: with a list of schemas, a boolean or a list of strings. */
-function schemaUnions(surroundings: Surroundings): [string, WireType][] {
+interface UnionParts {
+  schema?: unknown
+  allows?: boolean
+  schemas: unknown[]
+  texts: string[]
+}
+
+/** The three unions of JSON schemas: a schema or a list of schemas, a boolean, a list of strings. */
+function schemaUnions({ schemaProps }: Surroundings): [string, WireType][] {
+  const readUnion = (reader: Reader, depth: number, kinds: readonly (keyof UnionParts)[]): UnionParts => {
+    const parts: UnionParts = { schemas: [], texts: [] }
+    eachField(reader, enter(reader, depth), (number, wire) => {
+      const kind = kinds[number - 1]
+      if (kind === undefined) return false
+      checkWire(kind, wire, kind === 'allows' ? 0 : 2)
+      if (kind === 'allows') parts.allows = reader.bool()
+      else if (kind === 'texts') parts.texts.push(reader.string())
+      else if (kind === 'schema') parts.schema = schemaProps().read(reader, depth + 1)
+      else parts.schemas.push(schemaProps().read(reader, depth + 1))
+      return true
+    })
+    return parts
+  }
+  const orArray: WireType = {
+    wire: 2,
+    zero: undefined,
+    read: (reader, depth) => {
+      const { schema, schemas } = readUnion(reader, depth, ['schema', 'schemas'])
+      return schemas.length > 0 ? schemas : (schema ?? null)
+    },
+    write: (writer, value) => {
+      writer.fork()
+      if (Array.isArray(value)) for (const item of value) schemaProps().write(writer.uint32(18), item)
+      else if (value !== undefined) schemaProps().write(writer.uint32(10), value)
+      writer.ldelim()
+    },
+  }
+  const orBool: WireType = {
+    wire: 2,
+    zero: undefined,
+    read: (reader, depth) => {
+      const { schema, allows } = readUnion(reader, depth, ['allows', 'schema'])
+      return schema ?? allows ?? false
+    },
+    write: (writer, value) => {
+      const isSchema = typeof value === 'object' && value !== null
+      writer
+        .fork()
+        .uint32(8)
+        .bool(isSchema || value === true)
+      if (isSchema) schemaProps().write(writer.uint32(18), value)
+      writer.ldelim()
+    },
+  }
+  const orStringArray: WireType = {
+    wire: 2,
+    zero: undefined,
+    read: (reader, depth) => {
+      const { schema, texts } = readUnion(reader, depth, ['schema', 'texts'])
+      return texts.length > 0 ? texts : (schema ?? null)
+    },
+    write: (writer, value) => {
+      writer.fork()
+      if (Array.isArray(value)) for (const item of value as string[]) writer.uint32(18).string(item)
+      else if (value !== undefined) schemaProps().write(writer.uint32(10), value)
+      writer.ldelim()
+    },
+  }
   return [
-    [
-      'JSONSchemaPropsOrArray',
-      union({
-        fields: { schema: 1, list: 2 },
-        item: surroundings.schemaProps,
-        take: ({ schema, list }) => (list.length > 0 ? list : schema),
-        give: value => (Array.isArray(value) ? { list: value } : { schema: value }),
-      }),
-    ],
-    [
-      'JSONSchemaPropsOrBool',
-      union({
-        fields: { allows: 1, schema: 2 },
-        take: ({ schema, allows }) => schema ?? allows,
-        give: value => (typeof value === 'boolean' ? { allows: value } : { allows: true, schema: value }),
-        schemaProps: surroundings.schemaProps,
-      }),
-    ],
+    ['JSONSchemaPropsOrArray', orArray],
+    ['JSONSchemaPropsOrBool', orBool],
+    ['JSONSchemaPropsOrStringArray', orStringArray],
   ]
 }

@@ -1,0 +1,140 @@
+/**
+ * The cost of the server, measured from outside: `npm run bench`, or `npm run bench -- --peer` to measure kube-apiserver and
+ * etcd (from KUBEBUILDER_ASSETS) in the same run. `--only create,get,list,watch,memory,ready` narrows it. The targets are
+ * ratios: absolute numbers say more about the machine.
+ */
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { measureDownsync } from './downsync.ts'
+import type { Job, Result } from './loadGenerator.ts'
+import { type Measure, renderReport } from './report.ts'
+import { kubernetes, orrery, type RunningServer, type ServerKind } from './servers.ts'
+
+/** What both sides hold when memory is measured, and what gets and lists read. */
+const OBJECTS = 10_000
+const WATCHERS = 500
+const MIB = 1024 * 1024
+
+const { values: flags } = parseArgs({
+  options: { peer: { type: 'boolean', default: false }, only: { type: 'string' }, seconds: { type: 'string' } },
+})
+const seconds = Number(flags.seconds ?? 4)
+const wanted = (part: string): boolean => flags.only === undefined || flags.only.split(',').includes(part)
+
+type Row = Omit<Measure, 'values'>
+const ROWS = {
+  coldReady: { what: 'ready, first start', unit: 'ms', better: 'less' },
+  ready: { what: 'ready, second start', unit: 'ms', better: 'less', target: { limit: 500 } },
+  create1: { what: 'creates, 1 connection', unit: '/s', better: 'more' },
+  create32: { what: 'creates, 32 connections', unit: '/s', better: 'more', target: { ratio: 4 } },
+  create64: { what: 'creates, 64 connections', unit: '/s', better: 'more', target: { ratio: 4 } },
+  get: { what: 'gets, 32 connections', unit: '/s', better: 'more', target: { ratio: 6 } },
+  list: { what: 'lists of 500, 8 connections', unit: '/s', better: 'more', target: { ratio: 25 } },
+  watch: { what: `events to ${WATCHERS} watchers, 1 writer`, unit: '/s', better: 'more', target: { ratio: 5 } },
+  watchBurst: { what: `events to ${WATCHERS} watchers, 16 writers`, unit: '/s', better: 'more' },
+  idle: { what: 'memory, fresh', unit: 'MiB', better: 'less' },
+  memory: { what: `memory with ${OBJECTS} objects of 1 KB`, unit: 'MiB', better: 'less', target: { ratio: 4 } },
+  memoryAfter: { what: 'memory after all the load', unit: 'MiB', better: 'less' },
+  downsync: { what: 'first downsync', unit: 'ms', better: 'less' },
+} as const satisfies Record<string, Row>
+type Figures = Partial<Record<keyof typeof ROWS, number>>
+
+class Generator {
+  readonly #process: ChildProcess = fork(join(import.meta.dirname, 'loadGenerator.ts'))
+
+  async perSecond(job: Job): Promise<number> {
+    this.#process.send(job)
+    const [answer] = (await once(this.#process, 'message')) as [{ result?: Result; error?: string }]
+    if (answer.result === undefined) throw new Error(answer.error)
+    return answer.result.perSecond
+  }
+
+  close(): void {
+    this.#process.kill()
+  }
+}
+
+const quiet = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms))
+
+async function measure(kind: ServerKind, dir: string): Promise<Figures> {
+  const figures: Figures = {}
+  const first = await kind.start(dir)
+  figures.coldReady = first.readyMs
+  await quiet(500)
+  await first.stop()
+  const server = await kind.start(dir)
+  const generator = new Generator()
+  try {
+    figures.ready = server.readyMs
+    await underLoad(server, generator, figures)
+  } finally {
+    generator.close()
+    await server.stop()
+  }
+  return figures
+}
+
+async function underLoad(server: RunningServer, generator: Generator, figures: Figures): Promise<void> {
+  const { endpoint } = server
+  const mib = async (): Promise<number> => (await server.residentBytes()) / MIB
+  // What a server does right after its start is not its idle state.
+  await quiet(2000)
+  figures.idle = await mib()
+  if (wanted('create') || wanted('get') || wanted('list') || wanted('memory')) {
+    const fill = { endpoint, kind: 'create', namespace: 'default', connections: 32, count: OBJECTS } as const
+    figures.create32 = await generator.perSecond(fill)
+    await quiet(2000)
+    figures.memory = await mib()
+  }
+  if (wanted('get'))
+    figures.get = await generator.perSecond({
+      ...{ endpoint, kind: 'get', namespace: 'default', objects: OBJECTS, connections: 32, seconds },
+    })
+  if (wanted('list'))
+    figures.list = await generator.perSecond({
+      ...{ endpoint, kind: 'list', namespace: 'default', limit: 500, connections: 8, seconds },
+    })
+  if (wanted('create')) {
+    const create = { endpoint, kind: 'create', seconds } as const
+    figures.create1 = await generator.perSecond({ ...create, namespace: 'kube-public', connections: 1 })
+    figures.create64 = await generator.perSecond({ ...create, namespace: 'kube-system', connections: 64 })
+  }
+  if (wanted('watch')) {
+    const watch = { endpoint, kind: 'watch', namespace: 'kube-public', watchers: WATCHERS, seconds } as const
+    figures.watch = await generator.perSecond({ ...watch, writers: 1 })
+    figures.watchBurst = await generator.perSecond({ ...watch, namespace: 'kube-system', writers: 16 })
+  }
+  await quiet(1000)
+  figures.memoryAfter = await mib()
+}
+
+const assets = process.env.KUBEBUILDER_ASSETS
+if (flags.peer && assets === undefined)
+  throw new Error('--peer needs KUBEBUILDER_ASSETS: the folder of kube-apiserver and etcd')
+const kinds = [orrery, ...(flags.peer && assets !== undefined ? [kubernetes(assets)] : [])]
+const root = await mkdtemp(join(tmpdir(), 'orrery-bench-'))
+try {
+  const columns: Figures[] = []
+  for (const [i, kind] of kinds.entries()) {
+    process.stderr.write(`measuring ${kind.name}\n`)
+    columns.push(await measure(kind, join(root, String(i))))
+  }
+  const downsync = await measureDownsync()
+  if (typeof downsync === 'number') columns[0]!.downsync = downsync
+  else process.stderr.write(`first downsync: ${downsync}\n`)
+  const measures = (Object.keys(ROWS) as (keyof typeof ROWS)[])
+    .map(name => ({ ...ROWS[name], values: columns.map(column => column[name]) }))
+    .filter(({ values }) => values.some(value => value !== undefined))
+  console.log(
+    renderReport(
+      kinds.map(kind => kind.name),
+      measures,
+    ),
+  )
+} finally {
+  await rm(root, { recursive: true })
+}

@@ -1,0 +1,153 @@
+/**
+ * The load generator: a process of its own, the same for every server. It takes jobs over IPC, one at a time, and answers
+ * each with a result.
+ */
+import { once } from 'node:events'
+import { connect } from 'node:tls'
+import { HttpConnection } from './httpConnection.ts'
+import type { Endpoint } from './servers.ts'
+
+/** Runs until `count` requests are answered, or for `seconds`. */
+interface Run {
+  connections: number
+  count?: number
+  seconds?: number
+}
+export type Job = { endpoint: Endpoint } & (
+  | ({ kind: 'create'; namespace: string } & Run)
+  | ({ kind: 'get'; namespace: string; objects: number } & Run)
+  | ({ kind: 'list'; namespace: string; limit: number } & Run)
+  /** One writer updates one object, waiting for each answer; `watchers` connections watch its namespace. */
+  | { kind: 'watch'; namespace: string; watchers: number; seconds: number; writers: number }
+)
+export interface Result {
+  /** Requests answered, or events delivered, per second. */
+  perSecond: number
+}
+
+/** A ConfigMap of about one kilobyte. */
+const FILLER = 'x'.repeat(900)
+const objectName = (i: number): string => `object-${String(i).padStart(7, '0')}`
+const configMap = (namespace: string, name: string, turn = 0): string =>
+  JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name, namespace, labels: { app: 'bench' } },
+    data: { turn: String(turn), text: FILLER },
+  })
+
+function request(endpoint: Endpoint, method: string, path: string, body?: string): Buffer {
+  const head = [
+    `${method} ${path} HTTP/1.1`,
+    `Host: ${endpoint.host}:${endpoint.port}`,
+    'User-Agent: bench/1.0',
+    'Accept: application/json',
+    ...(endpoint.token ? [`Authorization: Bearer ${endpoint.token}`] : []),
+    ...(body === undefined ? [] : ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`]),
+  ]
+  return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body ?? ''}`)
+}
+
+const tlsOf = ({ host, port, cert, key }: Endpoint) => ({
+  host,
+  port,
+  rejectUnauthorized: false,
+  ALPNProtocols: ['http/1.1'],
+  ...(cert && { cert, key }),
+})
+
+const collection = (namespace: string): string => `/api/v1/namespaces/${namespace}/configmaps`
+
+async function run(job: Job): Promise<Result> {
+  const { endpoint } = job
+  switch (job.kind) {
+    case 'create':
+      return await closedLoop(job, 201, i =>
+        request(endpoint, 'POST', collection(job.namespace), configMap(job.namespace, objectName(i))),
+      )
+    case 'get':
+      return await closedLoop(job, 200, i =>
+        request(endpoint, 'GET', `${collection(job.namespace)}/${objectName((i * 7919) % job.objects)}`),
+      )
+    case 'list': {
+      const list = request(endpoint, 'GET', `${collection(job.namespace)}?limit=${job.limit}`)
+      return await closedLoop(job, 200, () => list)
+    }
+    case 'watch':
+      return await fanOut(job)
+  }
+}
+
+/** Every connection sends its next request when the last one is answered. */
+async function closedLoop(job: Job & Run, expected: number, make: (i: number) => Buffer): Promise<Result> {
+  const connections = await Promise.all(
+    Array.from({ length: job.connections }, () => HttpConnection.open(tlsOf(job.endpoint))),
+  )
+  let next = 0
+  let answered = 0
+  const start = performance.now()
+  const end = job.seconds === undefined ? Infinity : start + job.seconds * 1000
+  const count = job.count ?? Infinity
+  const loop = async (connection: HttpConnection): Promise<void> => {
+    while (next < count && performance.now() < end) {
+      const status = await connection.send(make(next++))
+      if (status !== expected) throw new Error(`${job.kind}: expected ${expected}, the server answered ${status}`)
+      answered++
+    }
+  }
+  try {
+    await Promise.all(connections.map(loop))
+    return { perSecond: (answered * 1000) / (performance.now() - start) }
+  } finally {
+    for (const connection of connections) connection.close()
+  }
+}
+
+/** Events are counted by their line ends: no other newline is in a frame, and only chunk ends look alike (`\r\n`). */
+async function fanOut(job: Extract<Job, { kind: 'watch' }>): Promise<Result> {
+  const { endpoint, namespace } = job
+  let events = 0
+  const open = async () => {
+    const socket = connect(tlsOf(endpoint))
+    await once(socket, 'secureConnect')
+    socket.write(request(endpoint, 'GET', `${collection(namespace)}?watch=1`))
+    await once(socket, 'data')
+    let last = 0
+    socket.on('data', (data: Buffer) => {
+      if (last === 0x7d && data[0] === 0x0a) events++
+      for (let at = data.indexOf('}\n', 0, 'latin1'); at >= 0; at = data.indexOf('}\n', at + 2, 'latin1')) events++
+      last = data[data.length - 1]!
+    })
+    return socket
+  }
+  const sockets: Awaited<ReturnType<typeof open>>[] = []
+  // A few at a time: handshakes are not what is measured.
+  for (let i = 0; i < job.watchers; i += 25)
+    sockets.push(...(await Promise.all(Array.from({ length: Math.min(25, job.watchers - i) }, open))))
+  const writers = await Promise.all(Array.from({ length: job.writers }, () => HttpConnection.open(tlsOf(endpoint))))
+  try {
+    for (const [w, writer] of writers.entries())
+      await writer.send(request(endpoint, 'POST', collection(namespace), configMap(namespace, `watched-${w}`)))
+    events = 0
+    const start = performance.now()
+    const write = async (writer: HttpConnection, w: number): Promise<void> => {
+      const path = `${collection(namespace)}/watched-${w}`
+      for (let turn = 1; performance.now() - start < job.seconds * 1000; turn++) {
+        const status = await writer.send(request(endpoint, 'PUT', path, configMap(namespace, `watched-${w}`, turn)))
+        if (status !== 200) throw new Error(`watch: expected 200 for an update, the server answered ${status}`)
+      }
+    }
+    await Promise.all(writers.map(write))
+    return { perSecond: (events * 1000) / (performance.now() - start) }
+  } finally {
+    for (const socket of sockets) socket.destroy()
+    for (const writer of writers) writer.close()
+  }
+}
+
+process.on('message', (job: Job) => {
+  run(job).then(
+    result => process.send?.({ result }),
+    error => process.send?.({ error: String(error) }),
+  )
+})

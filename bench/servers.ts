@@ -1,0 +1,164 @@
+/** The servers that are compared: how each is started, asked whether it is ready, measured and stopped. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { generateKeyPairSync } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { HttpConnection } from './httpConnection.ts'
+
+/** Where a server listens and how the administrator proves who they are. */
+export interface Endpoint {
+  host: string
+  port: number
+  token?: string
+  cert?: string
+  key?: string
+}
+
+export interface RunningServer {
+  readonly endpoint: Endpoint
+  /** From the start of the (first) process until `/readyz` answered 200. */
+  readonly readyMs: number
+  /** Resident memory of all its processes, in bytes. */
+  residentBytes(): Promise<number>
+  stop(): Promise<void>
+}
+
+export interface ServerKind {
+  readonly name: string
+  /** Starts it on a data dir; the same dir again is a second start. */
+  start(dir: string): Promise<RunningServer>
+}
+
+const READY_LIMIT_MS = 60_000
+
+export const orrery: ServerKind = {
+  name: 'Orrery',
+  async start(dir) {
+    const port = await freePort()
+    const bin = join(import.meta.dirname, '../bin/orrery')
+    const begun = performance.now()
+    const child = run(bin, ['start', '--data-dir', dir, '--secure-port', String(port)])
+    const readyMs = await ready({ host: '127.0.0.1', port }, begun, [child])
+    const [cert, key] = await Promise.all([
+      readFile(join(dir, 'pki/admin.crt'), 'utf8'),
+      readFile(join(dir, 'pki/admin.key'), 'utf8'),
+    ])
+    return running({ host: '127.0.0.1', port, cert, key }, readyMs, [child])
+  },
+}
+
+/** kube-apiserver and etcd from `assets` (KUBEBUILDER_ASSETS). No controllers run beside them. */
+export function kubernetes(assets: string): ServerKind {
+  return {
+    name: 'kube-apiserver + etcd',
+    async start(dir) {
+      await mkdir(dir, { recursive: true })
+      const ports = await Promise.all([freePort(), freePort(), freePort()])
+      const [port, client, peer] = ports
+      const key = join(dir, 'sa.key')
+      const tokens = join(dir, 'tokens.csv')
+      if (!existsSync(key)) {
+        const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+        await writeFile(key, privateKey.export({ type: 'pkcs1', format: 'pem' }), { mode: 0o600 })
+        await writeFile(tokens, 'bench-token,admin,admin,"system:masters"\n', { mode: 0o600 })
+      }
+      const begun = performance.now()
+      const etcd = run(join(assets, 'etcd'), [
+        `--data-dir=${join(dir, 'etcd')}`,
+        `--listen-client-urls=http://127.0.0.1:${client}`,
+        `--advertise-client-urls=http://127.0.0.1:${client}`,
+        `--listen-peer-urls=http://127.0.0.1:${peer}`,
+        `--initial-advertise-peer-urls=http://127.0.0.1:${peer}`,
+        `--initial-cluster=default=http://127.0.0.1:${peer}`,
+      ])
+      const api = run(join(assets, 'kube-apiserver'), [
+        `--etcd-servers=http://127.0.0.1:${client}`,
+        `--secure-port=${port}`,
+        '--bind-address=127.0.0.1',
+        `--cert-dir=${join(dir, 'certs')}`,
+        `--token-auth-file=${tokens}`,
+        '--authorization-mode=RBAC',
+        '--service-account-issuer=https://kubernetes.default.svc',
+        `--service-account-signing-key-file=${key}`,
+        `--service-account-key-file=${key}`,
+        '--service-cluster-ip-range=10.0.0.0/24',
+        // Its own limits for fairness between clients must not be what is measured.
+        '--max-requests-inflight=4000',
+        '--max-mutating-requests-inflight=2000',
+      ])
+      const endpoint = { host: '127.0.0.1', port, token: 'bench-token' }
+      return running(endpoint, await ready(endpoint, begun, [api, etcd]), [api, etcd])
+    },
+  }
+}
+
+function run(command: string, args: readonly string[]): ChildProcess {
+  return spawn(command, args, { stdio: 'ignore' })
+}
+
+function running(endpoint: Endpoint, readyMs: number, children: readonly ChildProcess[]): RunningServer {
+  return {
+    endpoint,
+    readyMs,
+    async residentBytes() {
+      const sizes = await Promise.all(children.map(child => residentBytesOf(child.pid!)))
+      return sizes.reduce((sum, size) => sum + size, 0)
+    },
+    async stop() {
+      for (const child of children) await ended(child)
+    },
+  }
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const gone = new Promise(resolve => child.once('exit', resolve))
+  child.kill('SIGTERM')
+  await gone
+}
+
+/** Asks every few milliseconds; a server that ends or never becomes ready is an error. */
+async function ready(endpoint: Endpoint, begun: number, children: readonly ChildProcess[]): Promise<number> {
+  while (performance.now() - begun < READY_LIMIT_MS) {
+    if (await isReady(endpoint)) return performance.now() - begun
+    if (children.some(child => child.exitCode !== null)) break
+    await new Promise(resolve => setTimeout(resolve, 5))
+  }
+  for (const child of children) await ended(child)
+  throw new Error('the server did not become ready')
+}
+
+async function isReady(endpoint: Endpoint): Promise<boolean> {
+  let connection: HttpConnection | undefined
+  try {
+    connection = await HttpConnection.open({ ...endpoint, rejectUnauthorized: false })
+    const authorization = endpoint.token ? `Authorization: Bearer ${endpoint.token}\r\n` : ''
+    return (
+      (await connection.send(Buffer.from(`GET /readyz HTTP/1.1\r\nHost: localhost\r\n${authorization}\r\n`))) === 200
+    )
+  } catch {
+    // Nobody listens yet, or the listener is not up to an answer: both mean "not ready".
+    return false
+  } finally {
+    connection?.close()
+  }
+}
+
+/** VmRSS where there is /proc, otherwise what `ps` says. */
+async function residentBytesOf(pid: number): Promise<number> {
+  const status = `/proc/${pid}/status`
+  if (existsSync(status)) return Number(/VmRSS:\s+(\d+) kB/.exec(await readFile(status, 'utf8'))![1]) * 1024
+  const { stdout } = await promisify(execFile)('ps', ['-o', 'rss=', '-p', String(pid)])
+  return Number(stdout) * 1024
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise(resolve => server.once('listening', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise(resolve => server.close(resolve))
+  return port
+}
