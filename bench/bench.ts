@@ -104,9 +104,9 @@ async function underLoad(server: RunningServer, generator: Generator, figures: F
     figures.create64 = await generator.perSecond({ ...create, namespace: 'kube-system', connections: 64 })
   }
   if (wanted('watch')) {
-    const watch = { endpoint, kind: 'watch', namespace: 'kube-public', watchers: WATCHERS, seconds } as const
+    const watch = { endpoint, kind: 'watch', namespace: 'watched', watchers: WATCHERS, seconds } as const
     figures.watch = await generator.perSecond({ ...watch, writers: 1 })
-    figures.watchBurst = await generator.perSecond({ ...watch, namespace: 'kube-system', writers: 16 })
+    figures.watchBurst = await generator.perSecond({ ...watch, namespace: 'watched-by-more', writers: 16 })
   }
   await quiet(1000)
   figures.memoryAfter = await mib()

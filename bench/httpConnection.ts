@@ -64,7 +64,7 @@ export class HttpConnection {
         this.#rest = Buffer.from(bytes.subarray(at))
         return
       }
-      const text = bytes.latin1Slice(at, end)
+      const text = bytes.toString('latin1', at, end)
       at = end + line.length
       if (this.#left === -1) this.#header(text)
       else this.#chunk(text)

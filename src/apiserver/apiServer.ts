@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { ResourceType } from '../apimachinery/resourceType.ts'
 import { openLevelStore } from '../storage/level/openLevelStore.ts'
-import type { Store } from '../storage/store.ts'
+import { isStorageError, type Store } from '../storage/store.ts'
 import { namespaceLifecycle } from './admission/namespaceLifecycle.ts'
 import { rbacAdmission } from './admission/rbacEscalation.ts'
 import { workspaceAdmission } from './admission/workspaces.ts'
@@ -23,6 +23,7 @@ import { definitionStrategy } from './definitions/definitionStrategy.ts'
 import type { Services } from './endpoints/exchange.ts'
 import { FrameCache } from './endpoints/frames.ts'
 import { reviewEndpoints } from './endpoints/reviews.ts'
+import { WriteTurns } from './endpoints/writeTurns.ts'
 import { openApiRoutes } from './openapi/routes.ts'
 import { ensurePki } from './pki/ensurePki.ts'
 import { writeAdminKubeconfig } from './pki/kubeconfig.ts'
@@ -32,11 +33,13 @@ import { isOwnGroup, Registry, type RegistryDeps } from './registry/generic.ts'
 import { Reader } from './registry/reader.ts'
 import { sharedRbac } from './registry/sharedObjects.ts'
 import { createHttpServer } from './server/httpServer.ts'
+import type { InFlightLimits } from './server/inFlight.ts'
 import type { Logger } from './server/logger.ts'
 import { Metrics } from './server/metrics.ts'
 import { NonResourceRoutes } from './server/nonResource.ts'
 import { Pipeline } from './server/pipeline.ts'
 import { WatchScopes } from './server/watchScopes.ts'
+import { TokenSecrets } from './serviceAccounts/tokenSecrets.ts'
 import { ensureInitialSpaces } from './spaces/initialSpaces.ts'
 import { SpaceManager } from './spaces/spaceManager.ts'
 import { ROOT, SpaceTree } from './spaces/tree.ts'
@@ -56,6 +59,10 @@ export interface ApiServerOptions {
   tokenFile?: string
   /** What the store keeps of the past. Default: 10 minutes. */
   historyAgeMs?: number
+  /** Requests at a time; default as upstream. */
+  inFlight?: InFlightLimits
+  /** How often the peer of a WebSocket has to show that it is there. Default 30 s. */
+  pingIntervalMs?: number
   log: Logger
 }
 
@@ -158,6 +165,7 @@ async function assemble(
     reader,
     types,
     frames: new FrameCache(),
+    turns: new WriteTurns(),
     draining: draining.signal,
     watchScope: (space, group, resource) => scopes.signal(space, group, resource),
   }
@@ -174,6 +182,7 @@ async function assemble(
     log,
     onRemoved: space => scopes.endSpace(space),
   })
+  const tokenSecrets = new TokenSecrets({ store, registry, types, issuer, caPem: pki.caPem, log })
   const metrics = new Metrics({ revision: () => store.revision, spaces: () => tree.size })
   let ready = false
   const [major = '1', minor = '0'] = catalog.release.split('.')
@@ -191,9 +200,21 @@ async function assemble(
       buildDate: '1970-01-01T00:00:00Z',
       goVersion: `node ${process.version}`,
       compiler: 'node',
-      platform: `${process.platform}/${process.arch}`,
+      platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
+      emulationMajor: major,
+      emulationMinor: minor,
+      minCompatibilityMajor: major,
+      minCompatibilityMinor: String(Math.max(0, Number(minor) - 1)),
     },
-    failing: () => (ready && !draining.signal.aborted ? [] : ['spaces']),
+    health: {
+      checks: {
+        ping: () => true,
+        store: () => takesWrites(store),
+        spaces: () => ready,
+        shutdown: () => !draining.signal.aborted,
+      },
+      readinessOnly: ['spaces', 'shutdown'],
+    },
     openId: {
       '/.well-known/openid-configuration': () => ({
         issuer: issuer.issuer,
@@ -231,6 +252,8 @@ async function assemble(
     subresources: reviewEndpoints({ authenticator, authorizer, issuer, getObject, clock }),
     metrics,
     log,
+    inFlight: options.inFlight,
+    pingIntervalMs: options.pingIntervalMs,
   })
   await app.listen({ host: options.bindAddress, port: options.securePort, backlog: 1024 })
   const kubeconfigPath = join(dataDir, 'admin.kubeconfig')
@@ -242,6 +265,7 @@ async function assemble(
 
     await definitions.start(registry)
     await spaceManager.start()
+    await tokenSecrets.start()
     if (options.spaces) await ensureInitialSpaces(services)
     await writeAdminKubeconfig(kubeconfigPath, {
       server: url,
@@ -266,11 +290,24 @@ async function assemble(
       ready = false
       draining.abort()
       await app.close()
+      await tokenSecrets.stop()
       await spaceManager.stop()
       await definitions.stop()
       authorizer.close()
       await store.close()
     },
+  }
+}
+
+/** Asks the store for a write that changes nothing: it refuses when the disk has failed it. */
+async function takesWrites(store: Store): Promise<boolean> {
+  const key = { space: ROOT, group: '', resource: 'health', namespace: '', name: 'probe' }
+  try {
+    await store.update(key, () => undefined)
+    return true
+  } catch (error) {
+    if (isStorageError(error)) return false
+    throw error
   }
 }
 

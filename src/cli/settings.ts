@@ -1,6 +1,6 @@
 /** Settings from four places, the first wins: flag, environment (`ORRERY_*`), YAML config file, default. */
 import { readFileSync } from 'node:fs'
-import { type Command, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { parse } from 'yaml'
 
 export interface Setting {
@@ -44,8 +44,7 @@ export function settingsOf(command: Command, settings: readonly Setting[]): Reco
       }
       const name = attributeOf(setting)
       const source = command.getOptionValueSource(name)
-      if (source === undefined || source === 'default')
-        values[name] = setting.number ? wholeNumber(String(value)) : value
+      if (source === undefined || source === 'default') values[name] = fromFile(setting, value, values.config)
     }
   }
   for (const setting of settings) {
@@ -56,6 +55,22 @@ export function settingsOf(command: Command, settings: readonly Setting[]): Reco
     }
   }
   return values
+}
+
+/** What a config file says, as the flag would have it. @throws Error naming file and setting */
+function fromFile(setting: Setting, value: unknown, file: string): unknown {
+  const fail = (why: string): never => {
+    throw new Error(`${file}: ${nameOf(setting)}: ${why}`)
+  }
+  const texts = (Array.isArray(value) ? value : [value]).map(item =>
+    typeof item === 'string' || typeof item === 'number' ? String(item) : fail('must be a text or a number'),
+  )
+  if (setting.list) return texts.flatMap(text => text.split(','))
+  const [text = '', ...more] = texts
+  if (more.length > 0) fail('takes one value')
+  if (setting.choices && !setting.choices.includes(text)) fail(`must be one of ${setting.choices.join(', ')}`)
+  if (!setting.number) return text
+  return /^\d+$/.test(text) ? Number(text) : fail(`${JSON.stringify(text)} is not a whole number`)
 }
 
 function nameOf(setting: Setting): string {
@@ -71,6 +86,6 @@ function environmentName(setting: Setting): string {
 }
 
 function wholeNumber(text: string): number {
-  if (!/^\d+$/.test(text)) throw new Error(`${JSON.stringify(text)} is not a whole number`)
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError(`${JSON.stringify(text)} is not a whole number`)
   return Number(text)
 }

@@ -1,4 +1,5 @@
 /** `orrery start`: the API server with the built-in controllers in one process. */
+import { readFile } from 'node:fs/promises'
 import { startApiServer } from '../apiserver/apiServer.ts'
 import { inProcessClient } from '../client/inProcess.ts'
 import { startBuiltinControllers } from '../controllers/builtinControllers.ts'
@@ -8,12 +9,14 @@ import { terminated } from './signals.ts'
 export async function start(settings: Record<string, unknown>): Promise<number> {
   const log = createLog('orrery')
   if (settings.storage === 'etcd') throw new Error('--storage etcd is not part of this release; use --storage level')
+  const tokenAuthFile = settings.tokenAuthFile as string | undefined
   const server = await startApiServer({
     dataDir: settings.dataDir as string,
     bindAddress: settings.bindAddress as string,
     securePort: settings.securePort as number,
     externalHostnames: (settings.externalHostname as string[] | undefined) ?? [],
     spaces: true,
+    ...(tokenAuthFile !== undefined && { tokenFile: await readFile(tokenAuthFile, 'utf8') }),
     historyAgeMs: (settings.historyMinutes as number) * 60_000,
     log,
   })

@@ -1,39 +1,94 @@
 /** `orrery syncer`: carries between a mailbox space and the cluster beside which it runs. */
-import { mkdir, readFile } from 'node:fs/promises'
+import { mkdir, readFile, stat } from 'node:fs/promises'
 import { httpClient, httpSpaceClient } from '../client/http/httpClient.ts'
 import type { HttpClientOptions } from '../client/http/options.ts'
-import { loadKubeconfig } from '../client/kubeconfig.ts'
+import { type LoadedKubeconfig, loadKubeconfig } from '../client/kubeconfig.ts'
+import type { Logger } from '../client/logger.ts'
 import { startSyncer } from '../syncer/syncer.ts'
 import { createLog } from './log.ts'
 import { terminated } from './signals.ts'
 
 const IN_CLUSTER = '/var/run/secrets/kubernetes.io/serviceaccount'
+const USER_AGENT = 'orrery-syncer'
+/** Requests under way at the end get this long. */
+const GRACE_MS = 500
 
 export async function runSyncerCommand(settings: Record<string, unknown>): Promise<number> {
-  const name = (settings.syncTargetName as string | undefined) ?? ''
+  const name = settings.syncTargetName as string | undefined
   const log = createLog('orrery-syncer').child({ ...(name && { syncTarget: name }) })
-  const from = await loadKubeconfig(settings.fromKubeconfig as string, settings.fromContext as string | undefined)
-  const userAgent = 'orrery-syncer'
-  const center = httpClient({ ...from.options, server: from.base, userAgent })
-  const cluster = httpSpaceClient({ ...(await clusterOptions(settings)), userAgent })
+  const { fromKubeconfig, fromContext } = settings as { fromKubeconfig: string; fromContext?: string }
+  const from = await followedKubeconfig(fromKubeconfig, fromContext, log)
+  const center = httpClient({
+    ...from.first.options,
+    server: from.first.base,
+    token: from.token,
+    userAgent: USER_AGENT,
+  })
+  const cluster = httpSpaceClient({ ...(await clusterOptions(settings)), userAgent: USER_AGENT })
   const stateDir = settings.stateDir as string | undefined
   if (stateDir !== undefined) await mkdir(stateDir, { recursive: true, mode: 0o700 })
+  const ended = Promise.race([terminated().then(() => 0), from.elsewhere.then(() => 1)])
   const syncer = startSyncer({
     center,
-    space: from.space ?? '',
+    space: from.first.space ?? '',
     cluster,
+    limit: { qps: settings.qps as number, burst: settings.burst as number },
     logger: log,
     ...(stateDir !== undefined && { stateDir }),
   })
-  log.info({ from: from.options.server }, 'syncer started')
-  const ended = terminated()
-  await Promise.race([syncer.synced, ended])
-  log.info({}, 'mailbox read, syncing')
-  await ended
+  log.info({ from: from.first.options.server }, 'syncer started')
+  void syncer.synced.then(() => log.info({}, 'the mailbox is known, syncing'))
+  const code = await ended
+  if (code !== 0) log.error({}, 'the kubeconfig names another mailbox now; start the syncer again to serve that one')
+  const close = (): void => {
+    center.close()
+    cluster.close()
+  }
+  const impatience = setTimeout(close, GRACE_MS)
   await syncer.stop()
-  center.close()
-  cluster.close()
-  return 0
+  clearTimeout(impatience)
+  close()
+  return code
+}
+
+interface FollowedKubeconfig {
+  first: LoadedKubeconfig
+  /** The token that the file holds now: a renewed one is taken up without a restart. */
+  token: () => Promise<string | undefined>
+  /** Resolves when the file names another server or space. */
+  elsewhere: Promise<void>
+}
+
+/** @throws Error when the file cannot be used now; later faults leave the last good token in use */
+async function followedKubeconfig(path: string, context: string | undefined, log: Logger): Promise<FollowedKubeconfig> {
+  const first = await loadKubeconfig(path, context)
+  const elsewhere = Promise.withResolvers<void>()
+  let current = first
+  let seen = await versionOf(path)
+  return {
+    first,
+    elsewhere: elsewhere.promise,
+    async token() {
+      const version = await versionOf(path).catch(() => 'missing')
+      if (version !== seen) {
+        seen = version
+        try {
+          current = await loadKubeconfig(path, context)
+        } catch (error) {
+          log.warn({}, `the changed kubeconfig cannot be used, going on with the former: ${(error as Error).message}`)
+        }
+        if (current.base !== first.base || current.space !== first.space) elsewhere.resolve()
+      }
+      const { token } = current.options
+      return typeof token === 'function' ? await token() : token
+    },
+  }
+}
+
+/** Follows symbolic links, by which mounted Secrets change. */
+async function versionOf(path: string): Promise<string> {
+  const { ino, mtimeMs, size } = await stat(path)
+  return `${ino} ${mtimeMs} ${size}`
 }
 
 async function clusterOptions(settings: Record<string, unknown>): Promise<HttpClientOptions> {

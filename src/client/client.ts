@@ -60,6 +60,8 @@ export interface DiscoveredResource extends GroupVersionResource {
   verbs: readonly string[]
   /** Names such as `status`. */
   subresources: readonly string[]
+  /** Every served version of it, the group's preferred one first; absent where the client cannot tell. */
+  versions?: readonly string[]
 }
 
 /** The API of one space (or of one plain cluster). */

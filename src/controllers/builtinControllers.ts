@@ -19,6 +19,8 @@ export interface BuiltinControllersOptions {
 }
 
 export interface RunningControllers {
+  /** Resolves when no controller has work at hand; what waits for a timer (a retry, a deadline) does not count. */
+  idle(): Promise<void>
   /** Resolves when all have ended. */
   stop(): Promise<void>
 }
@@ -41,6 +43,9 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
       ]
     : []
   return {
+    async idle() {
+      await Promise.all([...machinery.map(controller => controller.queue.idle()), ...placement.map(c => c.idle())])
+    },
     async stop() {
       await Promise.all([...machinery, ...placement].map(controller => controller.stop()))
     },

@@ -8,7 +8,8 @@ import {
   type KubeObject,
 } from '../apimachinery/object.ts'
 import type { SpaceClient } from '../client/client.ts'
-import { Informer } from '../client/informer.ts'
+import type { Clock } from '../client/clock.ts'
+import { type CacheChange, Informer } from '../client/informer.ts'
 import type { Logger } from '../client/logger.ts'
 
 interface Watched {
@@ -21,15 +22,20 @@ interface Watched {
 export interface ClusterWatchesDeps {
   client: SpaceClient
   logger: Logger
+  clock?: Clock
   /** Narrows the watches. */
   labelSelector?: string
   /** Hears of every change, the first list included. */
-  onChange(resource: GroupVersionResource, object: KubeObject): void
+  onChange(resource: GroupVersionResource, change: CacheChange): void
+  /** The first list of a resource is complete: what it does not hold does not exist. */
+  onSynced?(resource: GroupVersionResource): void
 }
 
 export class ClusterWatches {
   readonly #deps: ClusterWatchesDeps
   readonly #watched = new Map<string, Watched>()
+  /** Of watches that nobody wants any more. */
+  readonly #ending = new Set<Promise<void>>()
 
   constructor(deps: ClusterWatchesDeps) {
     this.#deps = deps
@@ -39,9 +45,7 @@ export class ClusterWatches {
   want(resources: readonly GroupVersionResource[]): void {
     const wanted = new Map(resources.map(resource => [groupResourceName(resource), resource]))
     for (const [name, watched] of this.#watched) {
-      if (wanted.get(name)?.version === watched.resource.version) continue
-      watched.stop.abort()
-      this.#watched.delete(name)
+      if (wanted.get(name)?.version !== watched.resource.version) this.#end(name, watched)
     }
     for (const [name, resource] of wanted) if (!this.#watched.has(name)) this.#watched.set(name, this.#start(resource))
   }
@@ -57,22 +61,35 @@ export class ClusterWatches {
     return this.#watched.get(groupResourceName(resource))?.informer.hasSynced === true
   }
 
-  objects(resource: GroupResource): readonly KubeObject[] {
-    return this.#watched.get(groupResourceName(resource))?.informer.list() ?? []
+  *objects(): Iterable<{ resource: GroupVersionResource; object: KubeObject }> {
+    for (const { resource, informer } of this.#watched.values())
+      for (const object of informer.list()) yield { resource, object }
   }
 
   async stop(): Promise<void> {
-    const running = [...this.#watched.values()]
-    this.#watched.clear()
-    for (const watched of running) watched.stop.abort()
-    await Promise.all(running.map(watched => watched.running))
+    for (const [name, watched] of this.#watched) this.#end(name, watched)
+    await Promise.all(this.#ending)
+  }
+
+  #end(name: string, watched: Watched): void {
+    this.#watched.delete(name)
+    watched.stop.abort()
+    this.#ending.add(watched.running)
+    void watched.running.then(() => this.#ending.delete(watched.running))
   }
 
   #start(resource: GroupVersionResource): Watched {
-    const { client, logger, labelSelector, onChange } = this.#deps
+    const { client, logger, clock, labelSelector, onChange, onSynced } = this.#deps
     const stop = new AbortController()
-    const informer = new Informer({ client, resource, logger, ...(labelSelector && { labelSelector }) })
-    informer.subscribe(change => onChange(resource, change.object))
+    const informer = new Informer({
+      client,
+      resource,
+      logger,
+      ...(clock && { clock }),
+      ...(labelSelector && { labelSelector }),
+    })
+    informer.subscribe(change => onChange(resource, change))
+    if (onSynced) void informer.synced.then(() => stop.signal.aborted || onSynced(resource))
     return { informer, resource, stop, running: informer.run(stop.signal) }
   }
 }

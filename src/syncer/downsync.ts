@@ -1,12 +1,24 @@
 /** Mailbox to cluster: applies what the plan wants, deletes what it no longer wants and we made, repairs what drifts. */
 import { isStatusError } from '../apimachinery/errors.ts'
-import { apiVersionOf, type KubeObject } from '../apimachinery/object.ts'
+import { apiVersionOf, groupResourceName, type KubeObject } from '../apimachinery/object.ts'
 import type { DiscoveredResource, SpaceClient } from '../client/client.ts'
+import { type Clock, systemClock } from '../client/clock.ts'
 import type { Logger } from '../client/logger.ts'
 import type { ReconcileResult } from '../client/workqueue.ts'
 import type { ClusterWatches } from './clusterWatches.ts'
-import { keyText, type MailboxMirror, type SyncKey } from './mirror.ts'
-import { DOWNSYNCED, downsyncCopy, FIELD_MANAGER, isOurs, mayOverwrite, OVERWRITE } from './ownership.ts'
+import { Dialect } from './dialect.ts'
+import { Echoes } from './echoes.ts'
+import { keyText, type MailboxMirror, type Mirrored, type SyncKey } from './mirror.ts'
+import {
+  DOWNSYNCED,
+  downsyncCopy,
+  FIELD_MANAGER,
+  isOurs,
+  mayOverwrite,
+  OVERWRITE,
+  PROJECTED_LABEL,
+} from './ownership.ts'
+import { RepairPace } from './repairPace.ts'
 import type { ServedResources } from './served.ts'
 import type { SyncPlan } from './syncPlan.ts'
 
@@ -14,107 +26,204 @@ export interface DownsyncDeps {
   cluster: SpaceClient
   served: ServedResources
   mirror: MailboxMirror
+  /** The downsynced objects of the cluster. */
   watches: ClusterWatches
   plan: () => SyncPlan
   /** Whether the mirror is complete: only then is an absent object a deleted one. */
   mirrorComplete: () => boolean
   logger: Logger
+  clock?: Clock
 }
 
 /** A kind that the cluster does not serve (yet) is looked for again after this; its CRD's arrival wakes the key sooner. */
 const NOT_SERVED_RETRY_MS = 30_000
+/** An object that is going away and that we do not watch. */
+const TERMINATING_RETRY_MS = 5000
+const NAMESPACES = { group: '', resource: 'namespaces' }
 
 export class Downsync {
   readonly #deps: DownsyncDeps
-  /** What we last applied and what the cluster made of it, so that echoes of our own writes cost nothing. */
-  readonly #applied = new Map<string, { sent: string; result: string }>()
+  readonly #echoes = new Echoes()
+  readonly #pace: RepairPace
+  readonly #dialect: Dialect
+  /** Not all of them are unwanted. */
+  readonly #leftovers = new Set<string>()
+  /** Kinds that were said to be missing. */
   readonly #unserved = new Set<string>()
 
   constructor(deps: DownsyncDeps) {
     this.#deps = deps
+    const { logger, clock = systemClock } = deps
+    this.#pace = new RepairPace(clock)
+    this.#dialect = new Dialect({ logger, clock })
+  }
+
+  /** Tells of an object that an earlier run left in the cluster. */
+  foundLeftover(key: SyncKey): void {
+    this.#leftovers.add(keyText(key))
   }
 
   async reconcile(key: SyncKey): Promise<ReconcileResult> {
-    const { mirror, plan } = this.#deps
+    const { mirror, plan, mirrorComplete } = this.#deps
     const mirrored = mirror.get(key)
-    const wanted = plan().wantsDown(key, key.namespace, key.name)
-    if (wanted && mirrored) return this.#apply(key, mirrored.object)
-    if (this.#deps.mirrorComplete()) await this.#remove(key)
+    if (mirrored && plan().wantsDown(key, key.namespace, key.name)) return await this.#apply(key, mirrored)
+    // Namespaces hold more than what we put there: only a Namespace that left the mailbox leaves the cluster.
+    const kept = mirrored !== undefined && groupResourceName(key) === 'namespaces'
+    if (!kept && mirrorComplete()) await this.#remove(key)
     return {}
   }
 
-  async #apply(key: SyncKey, object: Readonly<KubeObject>): Promise<ReconcileResult> {
-    const { cluster, served, watches, logger } = this.#deps
-    const resource = served.find(key)
-    if (resource === undefined) {
-      const text = keyText(key)
-      if (!this.#unserved.has(text))
-        logger.warn(
-          { resource: key.resource, group: key.group, name: key.name },
-          'the cluster does not serve this kind; waiting for it',
-        )
-      this.#unserved.add(text)
-      return { requeueAfterMs: NOT_SERVED_RETRY_MS }
+  async #apply(key: SyncKey, { resource: { version }, object }: Mirrored): Promise<ReconcileResult> {
+    const { served, watches } = this.#deps
+    const resource = await this.#served(key, version)
+    if (resource === undefined) return { requeueAfterMs: NOT_SERVED_RETRY_MS }
+    const text = keyText(key)
+    const cached = watches.get(key, key)
+    const live = cached ?? (await getOrNothing(this.#deps.cluster, resource, refOf(key)))
+    if (live?.metadata.deletionTimestamp !== undefined) {
+      this.#echoes.forget(text)
+      return cached ? {} : { requeueAfterMs: TERMINATING_RETRY_MS } // when it is gone it is made again
     }
-    this.#unserved.delete(keyText(key))
-    const ref = refOf(key)
-    const live = watches.get(key, key) ?? (await getOrNothing(cluster, resource, ref))
+    if (live !== undefined && !mayOverwrite(object)) return await this.#handsOff(resource, key, object, live)
     const mark = live === undefined || isOurs(live, DOWNSYNCED)
     const copy = downsyncCopy(object, apiVersionOf(resource), mark)
-    if (live !== undefined && !mayOverwrite(object)) {
-      // Hands off, but the cluster's copy must say so too: its annotation decides about deletion.
-      const value = object.metadata.annotations![OVERWRITE]!
-      if (live.metadata.annotations?.[OVERWRITE] === value) return {}
-      await cluster.patch(
-        resource,
-        ref,
-        'merge',
-        { metadata: { annotations: { [OVERWRITE]: value } } },
-        { fieldManager: FIELD_MANAGER },
-      )
-      return {}
-    }
-    const sent = JSON.stringify(copy)
-    const known = this.#applied.get(keyText(key))
-    if (live !== undefined && known?.sent === sent && known.result === essence(live)) return {}
-    const result = await this.#applyTo(resource, key, copy)
-    this.#applied.set(keyText(key), { sent, result: essence(result) })
-    return {}
-  }
-
-  async #applyTo(resource: DiscoveredResource, key: SyncKey, copy: KubeObject): Promise<KubeObject> {
-    const { cluster, served } = this.#deps
+    if (live !== undefined && this.#echoes.matches(text, copy, live)) return {}
+    const drifted = live !== undefined && this.#echoes.get(text) !== undefined
+    const waitMs = drifted ? this.#pace.waitMs(text) : 0
+    if (waitMs > 0) return { requeueAfterMs: waitMs }
     try {
-      return await cluster.patch(resource, refOf(key), 'apply', copy, { fieldManager: FIELD_MANAGER, force: true })
+      const result = await this.#write(resource, key, copy, live)
+      if (result === undefined) return {}
+      this.#echoes.wrote(text, copy, result, object.metadata.uid)
+      if (drifted && result.metadata.resourceVersion !== live.metadata.resourceVersion) this.#repaired(key)
+      return {}
     } catch (error) {
-      // The kind went away, or the namespace is still on its way: the retry finds out which.
-      if (isStatusError(error, 'NotFound')) await served.refresh()
+      if (isStatusError(error, 'NotFound') && error.details?.kind !== 'namespaces') await served.refresh()
+      if (live && isStatusError(error, 'Invalid') && (await this.#replace(resource, key, live, object))) return {}
       throw error
     }
   }
 
-  async #remove(key: SyncKey): Promise<void> {
-    const { cluster, served } = this.#deps
-    this.#applied.delete(keyText(key))
-    this.#unserved.delete(keyText(key))
-    const resource = served.find(key)
-    if (resource === undefined) return
-    const live = await getOrNothing(cluster, resource, refOf(key))
+  /** @returns `undefined` when the object turned out to need another look; the cluster's watch brings it back */
+  async #write(
+    resource: DiscoveredResource,
+    key: SyncKey,
+    copy: KubeObject,
+    live: Readonly<KubeObject> | undefined,
+  ): Promise<KubeObject | undefined> {
+    const { cluster } = this.#deps
+    // With its uid the apply fails when it is not that object any more, and what we know about ownership with it.
+    const guarded = live?.metadata.uid ? { ...copy, metadata: { ...copy.metadata, uid: live.metadata.uid } } : copy
+    const result = await this.#applyDeclared(resource, key, guarded)
+    if (live === undefined && isOurs(result, DOWNSYNCED) && hasOtherManagers(result)) {
+      // Somebody was faster than we: it is theirs.
+      const { [DOWNSYNCED]: _mark, ...annotations } = copy.metadata.annotations ?? {}
+      return await this.#applyDeclared(resource, key, { ...copy, metadata: { ...copy.metadata, annotations } })
+    }
     if (
-      live === undefined ||
-      !isOurs(live, DOWNSYNCED) ||
-      !mayOverwrite(live) ||
-      live.metadata.deletionTimestamp !== undefined
-    )
-      return
+      result.metadata.annotations?.[OVERWRITE] !== undefined &&
+      copy.metadata.annotations?.[OVERWRITE] === undefined
+    ) {
+      const body = { metadata: { annotations: { [OVERWRITE]: null } } }
+      return await cluster.patch(resource, refOf(key), 'merge', body, { fieldManager: FIELD_MANAGER })
+    }
+    return result
+  }
+
+  /** Applies; makes the Namespace first where it is missing; leaves out what this cluster's release does not know. */
+  async #applyDeclared(resource: DiscoveredResource, key: SyncKey, copy: KubeObject): Promise<KubeObject> {
+    const { cluster, mirror, plan } = this.#deps
+    const apply = (body: KubeObject): Promise<KubeObject> =>
+      cluster.patch(resource, refOf(key), 'apply', body, { fieldManager: FIELD_MANAGER, force: true })
     try {
-      await cluster.delete(resource, refOf(key), {
-        propagationPolicy: 'Background',
-        preconditions: { uid: live.metadata.uid ?? '' },
-      })
+      return await this.#dialect.speak(resource, copy, apply)
+    } catch (error) {
+      const missing = isStatusError(error, 'NotFound') && error.details?.kind === 'namespaces'
+      if (!missing || key.namespace === '') throw error
+      const namespace = { ...NAMESPACES, namespace: '', name: key.namespace }
+      const mirrored = mirror.get(namespace)
+      if (!mirrored || !plan().wantsDown(namespace, '', key.namespace)) throw error
+      await this.#apply(namespace, mirrored)
+      return await this.#dialect.speak(resource, copy, apply)
+    }
+  }
+
+  /** The cluster's copy must say so too: its annotation decides about deletion. */
+  async #handsOff(
+    resource: DiscoveredResource,
+    key: SyncKey,
+    object: Readonly<KubeObject>,
+    live: Readonly<KubeObject>,
+  ): Promise<ReconcileResult> {
+    const value = object.metadata.annotations?.[OVERWRITE]
+    if (live.metadata.annotations?.[OVERWRITE] === value && live.metadata.labels?.[PROJECTED_LABEL] === 'yes') return {}
+    const metadata = { annotations: { [OVERWRITE]: value }, labels: { [PROJECTED_LABEL]: 'yes' } }
+    await this.#deps.cluster.patch(resource, refOf(key), 'merge', { metadata }, { fieldManager: FIELD_MANAGER })
+    this.#echoes.forget(keyText(key))
+    return {}
+  }
+
+  /** Deleted and made anew in the center with other immutable fields: the cluster's copy goes the same way. */
+  async #replace(
+    resource: DiscoveredResource,
+    key: SyncKey,
+    live: Readonly<KubeObject>,
+    object: Readonly<KubeObject>,
+  ): Promise<boolean> {
+    const before = this.#echoes.get(keyText(key))?.sourceUid
+    if (before === undefined || before === object.metadata.uid || !isOurs(live, DOWNSYNCED)) return false
+    await this.#delete(resource, key, live)
+    return true
+  }
+
+  async #remove(key: SyncKey): Promise<void> {
+    const { cluster, served, watches } = this.#deps
+    const text = keyText(key)
+    // Most of what the mailbox holds was never meant for the cluster: that is not worth a question.
+    if (!this.#echoes.get(text) && !this.#leftovers.has(text) && !watches.get(key, key)) return
+    const resource = served.find(key)
+    const live = resource && (await getOrNothing(cluster, resource, refOf(key)))
+    const ours = live && live.metadata.deletionTimestamp === undefined && isOurs(live, DOWNSYNCED) && mayOverwrite(live)
+    if (ours) await this.#delete(resource, key, live)
+    this.#echoes.forget(text)
+    this.#pace.forget(text)
+    this.#leftovers.delete(text)
+  }
+
+  async #delete(resource: DiscoveredResource, key: SyncKey, live: Readonly<KubeObject>): Promise<void> {
+    const { uid = '' } = live.metadata
+    try {
+      const options = { propagationPolicy: 'Background', preconditions: { uid } } as const
+      await this.#deps.cluster.delete(resource, refOf(key), options)
     } catch (error) {
       if (!isStatusError(error, 'NotFound', 'Conflict')) throw error
     }
+  }
+
+  async #served(key: SyncKey, version: string): Promise<DiscoveredResource | undefined> {
+    const { served, logger } = this.#deps
+    const name = groupResourceName(key)
+    const resource = served.at(key, version)
+    if (resource !== undefined) {
+      this.#unserved.delete(name)
+      return resource
+    }
+    await served.refresh()
+    const now = served.at(key, version)
+    if (now === undefined && !this.#unserved.has(name)) {
+      this.#unserved.add(name)
+      logger.info({ resource: name }, 'the cluster does not serve this kind; its objects wait for it')
+    }
+    return now
+  }
+
+  #repaired(key: SyncKey): void {
+    if (!this.#pace.repaired(keyText(key))) return
+    const { resource, group, namespace, name } = key
+    this.#deps.logger.warn(
+      { resource, group, namespace, name },
+      'somebody in the cluster keeps changing fields of this object that the center sets; repairing it less often',
+    )
   }
 }
 
@@ -135,9 +244,6 @@ export async function getOrNothing(
   }
 }
 
-/** Everything of a cluster object that downsync cares about: not its status, nor what every write changes. */
-function essence(object: Readonly<KubeObject>): string {
-  const { status: _status, metadata, ...rest } = object
-  const { resourceVersion: _version, managedFields: _managed, generation: _generation, ...meta } = metadata
-  return JSON.stringify([rest, meta])
+function hasOtherManagers(object: Readonly<KubeObject>): boolean {
+  return object.metadata.managedFields?.some(entry => entry.manager !== FIELD_MANAGER) === true
 }

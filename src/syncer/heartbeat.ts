@@ -1,9 +1,9 @@
 /** Tells the center that the syncer lives: `status.lastSyncerHeartbeatTime` of every config in the mailbox. */
 import { isStatusError } from '../apimachinery/errors.ts'
 import type { SpaceClient } from '../client/client.ts'
-import { pause, systemClock } from '../client/clock.ts'
+import { type Clock, pause, systemClock } from '../client/clock.ts'
 import type { Logger } from '../client/logger.ts'
-import type { MailboxMirror } from './mirror.ts'
+import type { MailboxMirror, Mirrored } from './mirror.ts'
 import { FIELD_MANAGER } from './ownership.ts'
 import { isSyncConfig } from './syncPlan.ts'
 
@@ -12,40 +12,47 @@ export interface HeartbeatDeps {
   mirror: MailboxMirror
   logger: Logger
   everyMs: number
+  clock?: Clock
 }
 
 export class Heartbeat {
   readonly #deps: HeartbeatDeps
-  #failing = false
+  readonly #clock: Clock
+  #wake: AbortController | undefined
 
   constructor(deps: HeartbeatDeps) {
     this.#deps = deps
+    this.#clock = deps.clock ?? systemClock
+  }
+
+  /** Beats now: there is a config that knows nothing of us yet. */
+  hurry(): void {
+    this.#wake?.abort()
   }
 
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
+      this.#wake = new AbortController()
+      const { signal: woken } = this.#wake
       await this.#beat()
-      await pause(systemClock, this.#deps.everyMs, signal)
+      await pause(this.#clock, this.#deps.everyMs, AbortSignal.any([signal, woken]))
     }
   }
 
   async #beat(): Promise<void> {
-    const { mailbox, mirror, logger } = this.#deps
-    const lastSyncerHeartbeatTime = `${new Date(systemClock.now()).toISOString().slice(0, 19)}Z`
-    for (const { resource, object } of [...mirror.values()].filter(entry => isSyncConfig(entry.resource))) {
-      try {
-        const patch = { status: { lastSyncerHeartbeatTime } }
-        await mailbox.patch(resource, { name: object.metadata.name ?? '' }, 'merge', patch, {
-          subresource: 'status',
-          fieldManager: FIELD_MANAGER,
-        })
-        this.#failing = false
-      } catch (error) {
-        // One line for each outage: the stream says when it is over.
-        if (!this.#failing && !isStatusError(error, 'NotFound'))
-          logger.warn({ err: error }, 'the heartbeat did not reach the center')
-        this.#failing = true
-      }
+    const lastSyncerHeartbeatTime = `${new Date(this.#clock.now()).toISOString().slice(0, 19)}Z`
+    const configs = [...this.#deps.mirror.values()].filter(entry => isSyncConfig(entry.resource))
+    await Promise.all(configs.map(config => this.#tell(config, { status: { lastSyncerHeartbeatTime } })))
+  }
+
+  async #tell({ resource, object }: Mirrored, patch: object): Promise<void> {
+    const { mailbox, logger } = this.#deps
+    try {
+      const options = { subresource: 'status', fieldManager: FIELD_MANAGER }
+      await mailbox.patch(resource, { name: object.metadata.name ?? '' }, 'merge', patch, options)
+    } catch (error) {
+      // Deleted meanwhile: the stream says so, too.
+      if (!isStatusError(error, 'NotFound')) logger.warn({ err: error }, 'the heartbeat did not reach the center')
     }
   }
 }

@@ -22,22 +22,23 @@ export interface SyncKey extends GroupResource {
   namespace: string
   name: string
 }
+export interface MirrorState {
+  /** Logical-cluster id of the mailbox; a mailbox that was made anew has another one. */
+  space: string
+  cursor: number
+}
 
 export function keyText(key: SyncKey): string {
   return `${groupResourceName(key)}|${key.namespace}|${key.name}`
 }
 
+export function keyOf(resource: GroupResource, object: Readonly<KubeObject>): SyncKey {
+  const { namespace = '', name = '' } = object.metadata
+  return { group: resource.group, resource: resource.resource, namespace, name }
+}
+
 export class MailboxMirror {
-  readonly #objects = new Map<string, Mirrored>()
-  /** Kinds that the syncer never looks at would only cost memory. */
-  readonly #ignored = new Set([
-    'events',
-    'events.events.k8s.io',
-    'endpoints',
-    'endpointslices.discovery.k8s.io',
-    'leases.coordination.k8s.io',
-    'logicalclusters.core.kcp.io',
-  ])
+  #objects = new Map<string, Mirrored>()
 
   get(key: SyncKey): Mirrored | undefined {
     return this.#objects.get(keyText(key))
@@ -51,31 +52,29 @@ export class MailboxMirror {
     return this.#objects.size
   }
 
-  /** Takes a change in; the key it concerns, or `undefined` for kinds that are ignored. */
-  apply(event: StreamEvent): SyncKey | undefined {
-    if (this.#ignored.has(groupResourceName(event.resource))) return undefined
-    const { group, resource } = event.resource
-    const key = { group, resource, namespace: event.namespace, name: event.name }
-    if (event.type === 'DELETED') this.#objects.delete(keyText(key))
-    else this.#objects.set(keyText(key), { resource: event.resource, object: event.object })
-    return key
+  apply(key: SyncKey, event: StreamEvent): void {
+    if (event.type === 'DELETED') this.remove(key)
+    else this.#objects.set(keyText(key), { resource: event.resource, object: slim(event.object) })
   }
 
   remove(key: SyncKey): void {
     this.#objects.delete(keyText(key))
   }
 
-  /** @param space guards against a state dir of another mailbox */
-  async save(dir: string, space: string, cursor: number): Promise<void> {
+  /** Replaces the file as a whole; readable by its owner only, for there are Secrets in it. */
+  async save(dir: string, state: MirrorState): Promise<void> {
     const path = join(dir, 'mailbox.json')
     const temporary = `${path}.new`
-    const text = JSON.stringify({ format: 1, space, cursor, objects: [...this.#objects.values()] })
+    const text = JSON.stringify({ format: 1, ...state, objects: [...this.#objects.values()] })
     await writeFile(temporary, text, { mode: 0o600, flush: true })
     await rename(temporary, path)
   }
 
-  /** The saved cursor; `undefined` when there is no usable state, and then the mirror stays empty. */
-  async load(dir: string, space: string): Promise<number | undefined> {
+  /**
+   * Reads what was saved. `undefined` when nothing was, and then the mirror stays as it is.
+   * @throws Error when the file is there but cannot be used
+   */
+  async load(dir: string): Promise<MirrorState | undefined> {
     let text: string
     try {
       text = await readFile(join(dir, 'mailbox.json'), 'utf8')
@@ -83,19 +82,41 @@ export class MailboxMirror {
       if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
       throw error
     }
-    const state: unknown = JSON.parse(text)
-    if (
-      !isRecord(state) ||
-      state.format !== 1 ||
-      state.space !== space ||
-      typeof state.cursor !== 'number' ||
-      !Array.isArray(state.objects)
-    )
-      return undefined
-    for (const entry of state.objects as Mirrored[]) {
-      const { namespace = '', name = '' } = entry.object.metadata
-      this.#objects.set(keyText({ ...entry.resource, namespace, name }), entry)
-    }
-    return state.cursor
+    const { space, cursor, objects } = stateIn(text)
+    this.#objects = new Map(objects.map(entry => [keyText(keyOf(entry.resource, entry.object)), entry]))
+    return { space, cursor }
   }
+}
+
+/** The server's notes about who wrote what are of no use here and often the larger half. */
+function slim(object: KubeObject): KubeObject {
+  const { managedFields, ...metadata } = object.metadata
+  return managedFields === undefined ? object : { ...object, metadata }
+}
+
+function stateIn(text: string): MirrorState & { objects: Mirrored[] } {
+  let state: unknown
+  try {
+    state = JSON.parse(text)
+  } catch (cause) {
+    // The parser's words would quote the file.
+    throw new Error('it is not JSON', { cause: cause instanceof Error ? cause.name : undefined })
+  }
+  if (
+    !isRecord(state) ||
+    state.format !== 1 ||
+    typeof state.space !== 'string' ||
+    !Number.isSafeInteger(state.cursor) ||
+    !Array.isArray(state.objects) ||
+    !state.objects.every(isMirrored)
+  )
+    throw new Error('it is not a state of this release')
+  return { space: state.space, cursor: state.cursor as number, objects: state.objects }
+}
+
+function isMirrored(entry: unknown): entry is Mirrored {
+  if (!isRecord(entry) || !isRecord(entry.resource) || !isRecord(entry.object)) return false
+  const { group, version, resource } = entry.resource
+  const named = isRecord(entry.object.metadata) && typeof entry.object.metadata.name === 'string'
+  return [group, version, resource].every(part => typeof part === 'string') && named
 }

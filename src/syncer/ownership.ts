@@ -1,11 +1,12 @@
 /**
  * Whose an object is, and what crosses: the marks that downsync and upsync leave, and the copies that they carry. Pure.
  */
-import type { KubeObject } from '../apimachinery/object.ts'
+import { isRecord, type KubeObject } from '../apimachinery/object.ts'
 
 export const DOWNSYNCED = 'edge.kubestellar.io/downsynced'
 export const UPSYNCED = 'edge.kubestellar.io/upsynced'
 export const OVERWRITE = 'edge.kubestellar.io/downsync-overwrite'
+/** On everything that was downsynced; children may inherit it, it says nothing about ownership. */
 export const PROJECTED_LABEL = 'edge.kubestellar.io/projected'
 /** Field manager of everything that the syncer applies. */
 export const FIELD_MANAGER = 'kubestellar-syncer'
@@ -30,43 +31,77 @@ export function mayOverwrite(object: Readonly<KubeObject>): boolean {
  * `mark` makes it ours: only an object that we create is ours to delete.
  */
 export function downsyncCopy(object: Readonly<KubeObject>, apiVersion: string, mark: boolean): KubeObject {
-  const { status: _status, metadata, ...rest } = structuredClone(object) as KubeObject
-  const annotations = transportable(metadata.annotations)
+  const { status: _status, metadata: _metadata, ...rest } = structuredClone(object) as KubeObject
+  const annotations = transportable(object.metadata.annotations)
   if (mark) annotations[DOWNSYNCED] = ownMark(object)
-  return { ...rest, apiVersion, kind: object.kind, metadata: carriedMetadata(object, annotations) }
+  // The label is what the cluster is watched by.
+  const labels = { ...object.metadata.labels, [PROJECTED_LABEL]: 'yes' }
+  return withoutServerFields({ ...rest, apiVersion, kind: object.kind, metadata: carried(object, labels, annotations) })
 }
 
-/** What to create in the mailbox for an object of the cluster. */
+/** What to apply in the mailbox for an object of the cluster. The status has a road of its own. */
 export function upsyncCopy(object: Readonly<KubeObject>, apiVersion: string): KubeObject {
-  const { metadata, ...rest } = structuredClone(object) as KubeObject
-  const annotations = transportable(metadata.annotations)
+  const { status: _status, metadata: _metadata, ...rest } = structuredClone(object) as KubeObject
+  const annotations = transportable(object.metadata.annotations)
   annotations[UPSYNCED] = ownMark(object)
-  return { ...rest, apiVersion, kind: object.kind, metadata: carriedMetadata(object, annotations) }
+  // A label inherited from a downsynced object would make the center take it for one of its own.
+  const { [PROJECTED_LABEL]: _label, ...labels } = object.metadata.labels ?? {}
+  return withoutServerFields({ ...rest, apiVersion, kind: object.kind, metadata: carried(object, labels, annotations) })
 }
 
-function carriedMetadata(object: Readonly<KubeObject>, annotations: Record<string, string>): KubeObject['metadata'] {
-  const { name, namespace, labels } = object.metadata
+/** Made by each server for itself: the other side has its own. */
+export function isServersOwn(object: Readonly<KubeObject>): boolean {
+  const { kind, type, metadata } = object
+  if (kind === 'Secret')
+    return type === 'kubernetes.io/service-account-token' || type === 'bootstrap.kubernetes.io/token'
+  if (kind === 'ConfigMap') return metadata.name === 'kube-root-ca.crt'
+  return kind === 'ServiceAccount' && metadata.name === 'default'
+}
+
+function carried(
+  object: Readonly<KubeObject>,
+  labels: Record<string, string>,
+  annotations: Record<string, string>,
+): KubeObject['metadata'] {
+  const { name, namespace } = object.metadata
   return {
     ...(name !== undefined && { name }),
     ...(namespace !== undefined && { namespace }),
-    ...(labels && { labels: { ...labels } }),
+    ...(Object.keys(labels).length > 0 && { labels }),
     ...(Object.keys(annotations).length > 0 && { annotations }),
   }
 }
 
-/** Annotations that belong to one server stay there: the space's id, and what kubectl remembers of its last apply. */
+/** The translator's notes about its copy, the marks of either side, and what kubectl remembers of its last apply. */
+const NOT_CARRIED: ReadonlySet<string> = new Set([
+  'kubectl.kubernetes.io/last-applied-configuration',
+  'edge.kubestellar.io/projected-keys',
+  'edge.kubestellar.io/projected-from',
+  'edge.kubestellar.io/customization-error',
+  DOWNSYNCED,
+  UPSYNCED,
+])
+
+/** Annotations that belong to one server stay there. */
 function transportable(annotations: Readonly<Record<string, string>> | undefined): Record<string, string> {
-  const kept: Record<string, string> = {}
-  for (const [key, value] of Object.entries(annotations ?? {})) {
-    const domain = key.split('/')[0]!
-    const serverOwned = domain === 'kcp.io' || domain.endsWith('.kcp.io')
-    if (
-      !serverOwned &&
-      key !== 'kubectl.kubernetes.io/last-applied-configuration' &&
-      key !== DOWNSYNCED &&
-      key !== UPSYNCED
-    )
-      kept[key] = value
+  const isServers = (key: string): boolean => key.startsWith('kcp.io/') || key.includes('.kcp.io/')
+  return Object.fromEntries(
+    Object.entries(annotations ?? {}).filter(([key]) => !isServers(key) && !NOT_CARRIED.has(key)),
+  )
+}
+
+const JOB_LABELS = ['controller-uid', 'job-name', 'batch.kubernetes.io/controller-uid', 'batch.kubernetes.io/job-name']
+
+/** Fields that a server fills in for its own copy and refuses when they come from another one. */
+function withoutServerFields(copy: KubeObject): KubeObject {
+  const { spec } = copy
+  if (!isRecord(spec)) return copy
+  if (copy.kind === 'Namespace' && copy.apiVersion === 'v1') delete spec.finalizers
+  if (copy.kind === 'Job' && copy.apiVersion.startsWith('batch/') && spec.manualSelector !== true) {
+    delete spec.selector
+    const template = isRecord(spec.template) && isRecord(spec.template.metadata) ? spec.template.metadata : {}
+    for (const labels of [copy.metadata.labels, template.labels])
+      if (isRecord(labels)) for (const label of JOB_LABELS) delete labels[label]
   }
-  return kept
+  return copy
 }

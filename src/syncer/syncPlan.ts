@@ -2,10 +2,30 @@
  * What a mailbox asks of its syncer: all SyncerConfigs and EdgeSyncConfigs of the mailbox merged into questions that are
  * answered by look-up. Pure.
  */
-import { type GroupResource, groupResourceName, isRecord, type KubeObject } from '../apimachinery/object.ts'
+import {
+  type GroupResource,
+  type GroupVersionResource,
+  groupResourceName,
+  isRecord,
+  type KubeObject,
+} from '../apimachinery/object.ts'
 
 export const EDGE_GROUP = 'edge.kubestellar.io'
 const ALL = '*'
+
+/** Of each server's own life, and too lively to mirror. */
+export const NEVER_CARRIED: ReadonlySet<string> = new Set([
+  'bindings',
+  'componentstatuses',
+  'controllerrevisions.apps',
+  'endpoints',
+  'endpointslices.discovery.k8s.io',
+  'events',
+  'events.events.k8s.io',
+  'leases.coordination.k8s.io',
+  'logicalclusters.core.kcp.io',
+  'nodes',
+])
 
 export interface UpsyncSet {
   group: string
@@ -17,8 +37,8 @@ export interface UpsyncSet {
 export interface SyncPlan {
   /** Whether an object of the mailbox belongs into the cluster. */
   wantsDown(resource: GroupResource, namespace: string, name: string): boolean
-  /** Resources that `wantsDown` can say yes to. */
-  readonly downResources: readonly GroupResource[]
+  /** Resources that `wantsDown` can say yes to; `version` is the center's wish, `''` when it has none. */
+  readonly downResources: readonly GroupVersionResource[]
   /** Empty lists match nothing. */
   readonly upsync: readonly UpsyncSet[]
   /** Whether an object of the cluster belongs into the mailbox. `namespace` is `''` for cluster-scoped objects. */
@@ -34,16 +54,22 @@ export function isSyncConfig(resource: GroupResource): boolean {
   )
 }
 
-export function syncPlan(configs: Iterable<Readonly<KubeObject>>): SyncPlan {
-  const down = new Map<string, { resource: GroupResource; names: Names }>()
+/** @param pluralOf the resource of a kind, as discovery knows it; EdgeSyncConfigs name kinds */
+export function syncPlan(
+  configs: Iterable<Readonly<KubeObject>>,
+  pluralOf: (group: string, kind: string) => string | undefined = () => undefined,
+): SyncPlan {
+  const down = new Map<string, { resource: GroupVersionResource; names: Names }>()
   const upsync: UpsyncSet[] = []
-  const want = (resource: GroupResource, namespace: string, name: string): void => {
+  const want = (resource: GroupVersionResource, namespace: string, name: string): void => {
     const key = groupResourceName(resource)
     const entry = down.get(key) ?? { resource, names: new Map() }
     down.set(key, entry)
     const names = entry.names.get(namespace) ?? new Set()
     entry.names.set(namespace, names.add(name))
   }
+  const plural = (item: Record<string, unknown>): string =>
+    pluralOf(text(item.group), text(item.kind)) ?? usualPlural(text(item.kind))
   for (const config of configs) {
     const spec = isRecord(config.spec) ? config.spec : {}
     if (config.kind === 'SyncerConfig') {
@@ -59,13 +85,13 @@ export function syncPlan(configs: Iterable<Readonly<KubeObject>>): SyncPlan {
       }
     } else if (config.kind === 'EdgeSyncConfig') {
       for (const item of records(spec.downSyncedResources)) {
-        const resource = { group: text(item.group), resource: pluralOf(text(item.kind)) }
+        const resource = { group: text(item.group), version: text(item.version), resource: plural(item) }
         want(resource, text(item.namespace), text(item.name))
       }
       for (const item of records(spec.upSyncedResources)) {
         upsync.push({
           group: text(item.group),
-          resources: [pluralOf(text(item.kind))],
+          resources: [plural(item)],
           namespaces: [text(item.namespace)],
           names: [text(item.name)],
         })
@@ -88,8 +114,15 @@ export function syncPlan(configs: Iterable<Readonly<KubeObject>>): SyncPlan {
   }
 }
 
+/** Whether the objects that a CRD of this name defines may have to be carried inward: then it goes first. */
+export function wantsDefinition(plan: SyncPlan, name: string): boolean {
+  const [resource = '', ...group] = name.split('.')
+  return plan.upsync.some(set => setCovers(set, { group: group.join('.'), resource }))
+}
+
 /** Whether a set reaches into a resource at all: its watch is then worth having. */
 export function setCovers(set: UpsyncSet, resource: GroupResource): boolean {
+  if (NEVER_CARRIED.has(groupResourceName(resource))) return false
   return set.group === resource.group && set.names.length > 0 && includes(set.resources, resource.resource)
 }
 
@@ -104,9 +137,9 @@ function includes(list: readonly string[], value: string): boolean {
 
 function readSyncerConfig(
   spec: Record<string, unknown>,
-  want: (r: GroupResource, namespace: string, name: string) => void,
+  want: (r: GroupVersionResource, namespace: string, name: string) => void,
 ): void {
-  const namespaces = { group: '', resource: 'namespaces' }
+  const namespaces = { group: '', version: 'v1', resource: 'namespaces' }
   const scope = isRecord(spec.namespaceScope) ? spec.namespaceScope : {}
   for (const namespace of strings(scope.namespaces)) {
     want(namespaces, '', namespace)
@@ -123,12 +156,12 @@ function readSyncerConfig(
     for (const name of strings(item.objects)) want(resourceOf(item), '', name)
 }
 
-function resourceOf(item: Record<string, unknown>): GroupResource {
-  return { group: text(item.group), resource: text(item.resource) }
+function resourceOf(item: Record<string, unknown>): GroupVersionResource {
+  return { group: text(item.group), version: text(item.apiVersion), resource: text(item.resource) }
 }
 
-/** EdgeSyncConfigs name kinds; their resources follow the usual plural. */
-function pluralOf(kind: string): string {
+/** For kinds that nobody serves yet. */
+function usualPlural(kind: string): string {
   const lower = kind.toLowerCase()
   if (lower === ALL || lower === '' || lower === 'endpoints') return lower
   if (/(s|x|z|ch|sh)$/.test(lower)) return `${lower}es`

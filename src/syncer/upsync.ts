@@ -1,128 +1,149 @@
 /** Objects born in the cluster, carried into the mailbox: with their namespace, and with their CRD where it is missing. */
 import { isStatusError } from '../apimachinery/errors.ts'
-import { apiVersionOf, type GroupVersionResource, isRecord, type KubeObject } from '../apimachinery/object.ts'
+import {
+  apiVersionOf,
+  type GroupResource,
+  type GroupVersionResource,
+  groupResourceName,
+  isRecord,
+  type KubeObject,
+} from '../apimachinery/object.ts'
 import type { DiscoveredResource, SpaceClient } from '../client/client.ts'
-import type { ReconcileResult } from '../client/workqueue.ts'
 import type { ClusterWatches } from './clusterWatches.ts'
 import { getOrNothing, refOf } from './downsync.ts'
-import type { MailboxMirror, SyncKey } from './mirror.ts'
-import { DOWNSYNCED, FIELD_MANAGER, isOurs, UPSYNCED, upsyncCopy } from './ownership.ts'
+import { Echoes } from './echoes.ts'
+import { keyText, type MailboxMirror, type SyncKey } from './mirror.ts'
+import { DOWNSYNCED, FIELD_MANAGER, isOurs, isServersOwn, UPSYNCED, upsyncCopy } from './ownership.ts'
+import { sameStatus } from './sameStatus.ts'
 import type { ServedResources } from './served.ts'
-import type { SyncPlan } from './syncPlan.ts'
+import { type SyncPlan, wantsDefinition } from './syncPlan.ts'
 
 export interface UpsyncDeps {
-  cluster: SpaceClient
   mailbox: SpaceClient
   /** What the mailbox serves. */
   served: ServedResources
   /** What the cluster serves. */
   clusterServed: ServedResources
   mirror: MailboxMirror
-  watches: ClusterWatches
+  /** Whole resources of the cluster: those that upsync asks for. */
+  born: ClusterWatches
+  /** The CRDs of the cluster. */
+  definitions: ClusterWatches
   plan: () => SyncPlan
   mirrorComplete: () => boolean
 }
 
 const NAMESPACES: GroupVersionResource = { group: '', version: 'v1', resource: 'namespaces' }
-const CRDS: GroupVersionResource = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  resource: 'customresourcedefinitions',
-}
-/** A CRD that was just created is served a moment later. */
-const SERVED_SOON_MS = 200
+export const CRDS: GroupResource = { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' }
 
-export async function upsync(deps: UpsyncDeps, key: SyncKey): Promise<ReconcileResult> {
-  const { mirror, plan, watches } = deps
-  const wanted = plan().wantsUp(key, key.namespace, key.name)
-  const live = wanted ? watches.get(key, key) : undefined
-  if (live !== undefined && live.metadata.deletionTimestamp === undefined) {
-    // What came from the center does not go back as if it had been born here.
-    return isOurs(live, DOWNSYNCED) ? {} : carry(deps, key, live)
+export class Upsync {
+  readonly #deps: UpsyncDeps
+  readonly #echoes = new Echoes()
+
+  constructor(deps: UpsyncDeps) {
+    this.#deps = deps
   }
-  const copy = mirror.get(key)
-  if (copy === undefined || !isOurs(copy.object, UPSYNCED) || !deps.mirrorComplete()) return {}
-  // An absent object counts as deleted only once its watch has seen everything.
-  if (wanted && !watches.hasSynced(key)) return {}
-  try {
-    await deps.mailbox.delete(copy.resource, refOf(key), { preconditions: { uid: copy.object.metadata.uid ?? '' } })
-  } catch (error) {
-    if (!isStatusError(error, 'NotFound', 'Conflict')) throw error
+
+  async reconcile(key: SyncKey): Promise<void> {
+    const live = this.#live(key)
+    if (live !== undefined && live.metadata.deletionTimestamp === undefined) {
+      // What came from the center does not go back as if it had been born here.
+      if (!isOurs(live, DOWNSYNCED) && !isServersOwn(live)) await this.#carry(key, live)
+    } else await this.#remove(key)
   }
-  return {}
+
+  /** The object to be carried. */
+  #live(key: SyncKey): Readonly<KubeObject> | undefined {
+    const { plan, born, definitions } = this.#deps
+    if (plan().wantsUp(key, key.namespace, key.name)) return born.get(key, key)
+    return isDefinition(key) && wantsDefinition(plan(), key.name) ? definitions.get(key, key) : undefined
+  }
+
+  async #carry(key: SyncKey, live: Readonly<KubeObject>): Promise<void> {
+    const { mailbox, mirror, served } = this.#deps
+    const resource = served.find(key)
+    // Its CRD is on the way by a key of its own; when the mailbox serves it this one comes again.
+    if (resource === undefined) return
+    const existing = mirror.get(key)?.object ?? (await getOrNothing(mailbox, resource, refOf(key)))
+    if (existing !== undefined && !isOurs(existing, UPSYNCED)) return
+    const copy = upsyncCopy(live, apiVersionOf(resource))
+    if (isDefinition(key)) return await this.#define(key, resource, copy, existing)
+    const withStatus = resource.subresources.includes('status')
+    if (!withStatus && live.status !== undefined) copy.status = structuredClone(live.status)
+    if (existing === undefined || !this.#echoes.matches(keyText(key), copy, existing)) {
+      const result = await this.#apply(resource, key, copy)
+      this.#echoes.wrote(keyText(key), copy, result, undefined)
+    }
+    if (withStatus && live.status !== undefined && !sameStatus(live, existing)) {
+      const patch = [{ op: 'add', path: '/status', value: live.status }]
+      await mailbox.patch(resource, refOf(key), 'json', patch, { subresource: 'status', fieldManager: FIELD_MANAGER })
+    }
+  }
+
+  /** The definition of a kind that the mailbox lacks, or that we carried there. */
+  async #define(
+    key: SyncKey,
+    resource: DiscoveredResource,
+    copy: KubeObject,
+    existing: Readonly<KubeObject> | undefined,
+  ): Promise<void> {
+    const [plural = '', ...group] = key.name.split('.')
+    if (existing === undefined && this.#deps.served.find({ group: group.join('.'), resource: plural })) return
+    // A webhook of the cluster is not reachable from the center.
+    if (isRecord(copy.spec)) delete copy.spec.conversion
+    if (existing !== undefined && this.#echoes.matches(keyText(key), copy, existing)) return
+    this.#echoes.wrote(keyText(key), copy, await this.#apply(resource, key, copy), undefined)
+  }
+
+  async #apply(resource: DiscoveredResource, key: SyncKey, copy: KubeObject): Promise<KubeObject> {
+    const { mailbox } = this.#deps
+    const apply = (): Promise<KubeObject> =>
+      mailbox.patch(resource, refOf(key), 'apply', copy, { fieldManager: FIELD_MANAGER, force: true })
+    try {
+      return await apply()
+    } catch (error) {
+      const missing = isStatusError(error, 'NotFound') && error.details?.kind === 'namespaces'
+      if (!missing || key.namespace === '') throw error
+      await this.#createNamespace(key.namespace)
+      return await apply()
+    }
+  }
+
+  async #createNamespace(name: string): Promise<void> {
+    const object: KubeObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }
+    try {
+      await this.#deps.mailbox.create(NAMESPACES, object, { fieldManager: FIELD_MANAGER })
+    } catch (error) {
+      if (!isStatusError(error, 'AlreadyExists')) throw error
+    }
+  }
+
+  async #remove(key: SyncKey): Promise<void> {
+    const { mirror, mirrorComplete, mailbox } = this.#deps
+    this.#echoes.forget(keyText(key))
+    const copy = mirror.get(key)
+    if (!copy || !isOurs(copy.object, UPSYNCED) || copy.object.metadata.deletionTimestamp !== undefined) return
+    if (!mirrorComplete() || !this.#isGone(key)) return
+    try {
+      await mailbox.delete(copy.resource, refOf(key), { preconditions: { uid: copy.object.metadata.uid ?? '' } })
+    } catch (error) {
+      if (!isStatusError(error, 'NotFound', 'Conflict')) throw error
+    }
+  }
+
+  /** Whether it is known, rather than merely not seen, that the cluster has nothing to carry under this key. */
+  #isGone(key: SyncKey): boolean {
+    const { plan, born, definitions, clusterServed } = this.#deps
+    if (plan().wantsUp(key, key.namespace, key.name)) {
+      if (born.hasSynced(key)) return true
+      // The kind itself left the cluster: its CRD is gone, not just slow to be served.
+      const definition = { ...CRDS, namespace: '', name: `${key.resource}.${key.group}` }
+      return clusterServed.lacks(key) && definitions.hasSynced(CRDS) && definitions.get(CRDS, definition) === undefined
+    }
+    return !(isDefinition(key) && wantsDefinition(plan(), key.name)) || definitions.hasSynced(CRDS)
+  }
 }
 
-async function carry(deps: UpsyncDeps, key: SyncKey, live: Readonly<KubeObject>): Promise<ReconcileResult> {
-  const { mailbox, mirror, served } = deps
-  let resource = served.find(key)
-  if (resource === undefined) {
-    await served.refresh()
-    resource = served.find(key)
-  }
-  if (resource === undefined) return (await carryDefinition(deps, key)) ? { requeueAfterMs: SERVED_SOON_MS } : {}
-  const existing = mirror.get(key)?.object ?? (await getOrNothing(mailbox, resource, refOf(key)))
-  if (existing !== undefined && !isOurs(existing, UPSYNCED)) return {}
-  const copy = upsyncCopy(live, apiVersionOf(resource))
-  if (existing === undefined || !sameContent(existing, copy)) await write(deps, resource, key, copy)
-  if (
-    resource.subresources.includes('status') &&
-    copy.status !== undefined &&
-    JSON.stringify(existing?.status) !== JSON.stringify(copy.status)
-  ) {
-    const patch = [{ op: 'add', path: '/status', value: copy.status }]
-    await mailbox.patch(resource, refOf(key), 'json', patch, { subresource: 'status', fieldManager: FIELD_MANAGER })
-  }
-  return {}
-}
-
-async function write(deps: UpsyncDeps, resource: DiscoveredResource, key: SyncKey, copy: KubeObject): Promise<void> {
-  const { mailbox } = deps
-  const apply = async (): Promise<void> => {
-    await mailbox.patch(resource, refOf(key), 'apply', copy, { fieldManager: FIELD_MANAGER, force: true })
-  }
-  try {
-    await apply()
-  } catch (error) {
-    if (!isStatusError(error, 'NotFound') || key.namespace === '') throw error
-    await createIfAbsent(mailbox, NAMESPACES, {
-      apiVersion: 'v1',
-      kind: 'Namespace',
-      metadata: { name: key.namespace },
-    })
-    await apply()
-  }
-}
-
-/** The CRD of a kind that the mailbox lacks; false when the cluster has none (a built-in kind of a newer release). */
-async function carryDefinition(deps: UpsyncDeps, key: SyncKey): Promise<boolean> {
-  const crds = deps.clusterServed.find(CRDS)
-  const definition = crds && (await getOrNothing(deps.cluster, crds, { name: `${key.resource}.${key.group}` }))
-  if (definition === undefined) return false
-  const { status: _status, ...copy } = upsyncCopy(definition, definition.apiVersion)
-  // It stays when its last object leaves: others may use the kind by then.
-  delete copy.metadata.annotations?.[UPSYNCED]
-  // A webhook of the cluster is not reachable from the center.
-  if (isRecord(copy.spec)) delete copy.spec.conversion
-  await createIfAbsent(deps.mailbox, CRDS, copy as KubeObject)
-  return true
-}
-
-async function createIfAbsent(client: SpaceClient, resource: GroupVersionResource, object: KubeObject): Promise<void> {
-  try {
-    await client.create(resource, object, { fieldManager: FIELD_MANAGER })
-  } catch (error) {
-    if (!isStatusError(error, 'AlreadyExists')) throw error
-  }
-}
-
-/** Everything but the status, which has its own road, and what the mailbox adds by itself. */
-function sameContent(existing: Readonly<KubeObject>, copy: Readonly<KubeObject>): boolean {
-  const content = (object: Readonly<KubeObject>): string => {
-    const { status: _status, metadata, ...rest } = object
-    const annotations = Object.entries(metadata.annotations ?? {}).filter(
-      ([key]) => !key.startsWith('kcp.io/') && !key.includes('.kcp.io/'),
-    )
-    return JSON.stringify([rest, metadata.labels ?? {}, annotations.sort()])
-  }
-  return content(existing) === content(copy)
+function isDefinition(key: SyncKey): boolean {
+  return groupResourceName(key) === groupResourceName(CRDS)
 }

@@ -2,25 +2,13 @@
  * The promises of {@link Store}, as tests that every engine must pass. A difference is a deviation with a reason.
  */
 import type { Test } from 'tap'
-import type { Store } from '../../src/storage/store.ts'
 import { historyCases } from './conformance/histories.ts'
 import { lifecycleCases } from './conformance/lifecycle.ts'
 import { listCases } from './conformance/lists.ts'
 import { modelCases } from './conformance/model.ts'
 import { watchCases } from './conformance/watches.ts'
 import { writeCases } from './conformance/writes.ts'
-import type { Engine, OpenOptions } from './support.ts'
-
-export interface Case {
-  name: string
-  run(t: Test, open: (options?: OpenOptions) => Promise<Opened>): Promise<void>
-}
-
-export interface Opened {
-  store: Store
-  /** Absent when the engine keeps nothing. */
-  reopen?: (options?: OpenOptions) => Promise<Store>
-}
+import type { Engine } from './support.ts'
 
 export function storeConformance(t: Test, engine: Engine, deviations: Record<string, string> = {}): void {
   const cases = [...writeCases, ...listCases, ...watchCases, ...historyCases, ...lifecycleCases, ...modelCases]

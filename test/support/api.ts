@@ -1,8 +1,8 @@
 /** A plain HTTPS client for tests: says exactly what is sent, shows exactly what came back, and follows watches line by line. */
 import { Agent, type RequestOptions, request } from 'node:https'
 import { createInterface } from 'node:readline'
-import type { KubeObject } from '../../src/apimachinery/object.ts'
 import type { StatusDetails } from '../../src/apimachinery/errors.ts'
+import type { KubeObject } from '../../src/apimachinery/object.ts'
 
 export interface Answer {
   code: number
@@ -139,7 +139,9 @@ export class Api {
           response.destroy()
         })
         if (response.statusCode === 200) return resolve(watch)
-        void lines.next().then(({ value }) => reject(new Error(`watch refused: ${response.statusCode} ${value}`)), reject)
+        void lines
+          .next()
+          .then(({ value }) => reject(new Error(`watch refused: ${response.statusCode} ${value}`)), reject)
       })
       sent.on('error', reject)
       sent.end()

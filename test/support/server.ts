@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { parse } from 'yaml'
+import type { KubeObject } from '../../src/apimachinery/object.ts'
 import { type ApiServer, startApiServer } from '../../src/apiserver/apiServer.ts'
 import { type Access, Api } from './api.ts'
 
@@ -106,8 +107,10 @@ export async function createSpace(api: Api, name: string): Promise<string> {
     api.post(path, { apiVersion: 'tenancy.kcp.io/v1alpha1', kind: 'Workspace', metadata: { name } }),
   )
   const { resourceVersion } = made.metadata
-  const watch = await api.watch(`${path}?watch=1&fieldSelector=metadata.name=${name}&resourceVersion=${resourceVersion}`)
-  let object = made as { status?: unknown; spec?: unknown }
+  const watch = await api.watch(
+    `${path}?watch=1&fieldSelector=metadata.name=${name}&resourceVersion=${resourceVersion}`,
+  )
+  let object: KubeObject = made
   while ((object.status as { phase?: string } | undefined)?.phase !== 'Ready') object = (await watch.take(1))[0]!.object
   watch.close()
   return (object.spec as { cluster: string }).cluster

@@ -75,7 +75,8 @@ export function messageType(fields: () => Field[]): WireType {
 function readField(object: JsonObject, field: Field, reader: Reader, wire: number, depth: number): void {
   const { name, type } = field
   if (field.shape === 'list') {
-    const list = (object[name] ??= []) as unknown[]
+    object[name] ??= []
+    const list = object[name] as unknown[]
     if (wire === 2 && type.wire !== 2) readPacked(list, type, reader, depth)
     else {
       checkWire(name, wire, type.wire)
@@ -85,7 +86,8 @@ function readField(object: JsonObject, field: Field, reader: Reader, wire: numbe
   }
   if (field.shape === 'map') {
     checkWire(name, wire, 2)
-    readEntry((object[name] ??= {}) as JsonObject, type, reader, depth)
+    object[name] ??= {}
+    readEntry(object[name] as JsonObject, type, reader, depth)
     return
   }
   checkWire(name, wire, type.wire)
@@ -124,6 +126,8 @@ function emptyValue(type: WireType): unknown {
 }
 
 function emptyOf(field: Field): unknown {
+  // Go has nil here too, but servers never let a list be null.
+  if (field.shape === 'list' && field.name === 'items') return []
   return field.shape === 'list' || field.shape === 'map' || field.pointer || field.type === BYTES
     ? null
     : field.type.zero

@@ -22,7 +22,7 @@ export type ProtobufTable = Record<string, Record<string, string>>
 export interface MessageTypes {
   /** Whether there is such a message; builds nothing. */
   has(apiVersion: string, message: string): boolean
-  /** @throws Error when there is no such message */
+  /** @throws ReferenceError when there is no such message */
   get(apiVersion: string, message: string): WireType
 }
 
@@ -65,7 +65,7 @@ export function messageTypes(
     const known = built.get(name)
     if (known !== undefined) return known
     const text = fieldsOf(apiVersion, message)
-    if (text === undefined) throw new Error(`there is no protobuf message ${name}`)
+    if (text === undefined) throw new ReferenceError(`there is no protobuf message ${name}`)
     // Messages may contain themselves, so the fields are resolved when the first value comes.
     const type = messageType(() => (text === '' ? [] : text.split(' ').map(field => parseField(apiVersion, field))))
     built.set(name, type)

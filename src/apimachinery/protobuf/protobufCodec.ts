@@ -7,7 +7,7 @@
 import { StatusError } from '../errors.ts'
 import { loadProtobufTable, type MessageTypes, messageTypes, type ProtobufTable } from './messageTypes.ts'
 import { MAGIC } from './wellKnown.ts'
-import { checkWire, eachField, finish, newReader, newWriter, STRING, WireError } from './wire.ts'
+import { checkWire, eachField, enter, finish, newReader, newWriter, type Reader, STRING, WireError } from './wire.ts'
 
 export const PROTOBUF_MEDIA_TYPE = 'application/vnd.kubernetes.protobuf'
 /** What a watch answers as Content-Type. */
@@ -20,14 +20,20 @@ export interface WireObject {
   [field: string]: unknown
 }
 
+export interface Kind {
+  apiVersion: string
+  kind: string
+}
+
 export interface ProtobufCodec {
   /** Whether the kind has a protobuf form. Custom resources and Orrery's own kinds have none. */
   supports(apiVersion: string, kind: string): boolean
   /**
-   * The object as JSON has it. `fallback` names the kind of a body that does not.
+   * The object as JSON has it. `expected` is the kind of a body that does not name one, and is named in errors; that the
+   * body has this kind is for the caller to check.
    * @throws StatusError BadRequest for anything that is not a supported kind in protobuf
    */
-  decode(body: Buffer, fallback?: { apiVersion: string; kind: string }): WireObject
+  decode(body: Buffer, expected?: Kind): WireObject
   /**
    * Any supported object or list; what the kind's message has no field for is left out.
    * @throws Error when the kind is not supported; TypeError when a field has another type than the message
@@ -56,10 +62,23 @@ const META_KINDS: ReadonlySet<string> = new Set([
   'WatchEvent',
 ])
 
+/** Bytes of a body that an error shows. */
+const SUMMARY_BYTES = 30
+
+interface Envelope extends Kind {
+  raw: Uint8Array
+}
+
 /** The table of messages is read from disk when the first object comes, and kept by the codec. */
 export function protobufCodec(loadTable: () => ProtobufTable = loadProtobufTable): ProtobufCodec {
-  const types: MessageTypes = messageTypes(loadTable, (bytes, depth) => decodeEnvelope(bytes, depth))
-  return { supports, decode: (body, fallback) => guarded(() => decodeEnvelope(body, 0, fallback)), encode, ...frames() }
+  const types: MessageTypes = messageTypes(loadTable, (bytes, depth) => decodeObject(readEnvelope(bytes), depth))
+  return {
+    supports: (apiVersion, kind) => versionOf(apiVersion, kind) !== undefined,
+    decode,
+    encode,
+    encodeWatchFrame,
+    decodeWatchFrame,
+  }
 
   /** The version whose messages include the kind; `undefined` when it has no protobuf form. */
   function versionOf(apiVersion: string, kind: string): string | undefined {
@@ -67,25 +86,29 @@ export function protobufCodec(loadTable: () => ProtobufTable = loadProtobufTable
     return META_KINDS.has(kind) ? META : undefined
   }
 
-  function supports(apiVersion: string, kind: string): boolean {
-    return versionOf(apiVersion, kind) !== undefined
+  function decode(body: Buffer, expected?: Kind): WireObject {
+    const wanted = expected?.kind ?? 'Object'
+    const envelope = asBadRequest(
+      () => readEnvelope(body),
+      why => `the object provided is unrecognized (must be of type ${wanted}): ${why} (${summary(body)})`,
+    )
+    const apiVersion = envelope.apiVersion || (expected?.apiVersion ?? '')
+    const kind = envelope.kind || (expected?.kind ?? '')
+    return asBadRequest(
+      () => decodeObject({ ...envelope, apiVersion, kind }, 0),
+      why => {
+        const version = apiVersion.slice(apiVersion.indexOf('/') + 1)
+        return `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${expected?.kind ?? kind}: ${why}`
+      },
+    )
   }
 
-  function decodeEnvelope(
-    bytes: Uint8Array,
-    depth: number,
-    fallback?: { apiVersion: string; kind: string },
-  ): WireObject {
-    if (!MAGIC.equals(bytes.subarray(0, 4))) throw new WireError('the body does not start with the protobuf prefix')
-    const envelope = readEnvelope(bytes.subarray(4))
-    const apiVersion = envelope.apiVersion || (fallback?.apiVersion ?? '')
-    const kind = envelope.kind || (fallback?.kind ?? '')
+  function decodeObject({ apiVersion, kind, raw }: Envelope, depth: number): WireObject {
     const version = versionOf(apiVersion, kind)
     if (version === undefined) {
       throw new WireError(`no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}`)
     }
-    const reader = newReader(delimited(envelope.raw))
-    return { apiVersion, kind, ...(types.get(version, kind).read(reader, depth) as object) }
+    return { apiVersion, kind, ...(types.get(version, kind).read(newReader(delimited(raw)), depth) as object) }
   }
 
   function encode(object: WireObject): Buffer {
@@ -101,47 +124,50 @@ export function protobufCodec(loadTable: () => ProtobufTable = loadProtobufTable
     return Buffer.concat([MAGIC, finish(envelope)])
   }
 
-  function frames(): Pick<ProtobufCodec, 'encodeWatchFrame' | 'decodeWatchFrame'> {
-    return {
-      encodeWatchFrame: (type, object) => {
-        const event = newWriter().uint32(10).string(type)
-        event.uint32(18).fork().uint32(10).bytes(encode(object)).ldelim()
-        const bytes = finish(event)
-        const length = Buffer.alloc(4)
-        length.writeUInt32BE(bytes.length)
-        return Buffer.concat([length, bytes])
-      },
-      decodeWatchFrame: frame =>
-        guarded(() => {
-          if (frame.length < 4 || frame.readUInt32BE(0) !== frame.length - 4) throw new WireError('unexpected EOF')
-          const reader = newReader(delimited(frame.subarray(4)))
-          return types.get(META, 'WatchEvent').read(reader, 0) as { type: string; object: WireObject }
-        }),
+  function encodeWatchFrame(type: string, object: WireObject): Buffer {
+    const event = newWriter().uint32(10).string(type)
+    event.uint32(18).fork().uint32(10).bytes(encode(object)).ldelim()
+    const bytes = finish(event)
+    const length = Buffer.alloc(4)
+    length.writeUInt32BE(bytes.length)
+    return Buffer.concat([length, bytes])
+  }
+
+  function decodeWatchFrame(frame: Buffer): { type: string; object: WireObject } {
+    const read = (): unknown => {
+      if (frame.length < 4 || frame.readUInt32BE(0) !== frame.length - 4) throw new WireError('unexpected EOF')
+      return types.get(META, 'WatchEvent').read(newReader(delimited(frame.subarray(4))), 0)
     }
+    const event = asBadRequest(read, why => `unable to decode watch event: ${why}`)
+    return event as { type: string; object: WireObject }
   }
 }
 
-function readEnvelope(bytes: Uint8Array): { apiVersion: string; kind: string; raw: Uint8Array } {
-  const envelope = { apiVersion: '', kind: '', raw: new Uint8Array() as Uint8Array }
-  const reader = newReader(bytes)
+function readEnvelope(bytes: Uint8Array): Envelope {
+  if (bytes.length === 0) throw new WireError('empty data')
+  if (!MAGIC.equals(bytes.subarray(0, 4))) {
+    throw new WireError('provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]')
+  }
+  if (bytes.length === 4) throw new WireError('empty body')
+  const envelope: Envelope = { apiVersion: '', kind: '', raw: new Uint8Array() }
+  const reader = newReader(bytes.subarray(4))
   eachField(reader, reader.len, (number, wire) => {
     if (number > 2) return false
     checkWire(number === 1 ? 'TypeMeta' : 'Raw', wire, 2)
-    if (number === 2) {
-      envelope.raw = reader.bytes()
-      return true
-    }
-    const end = reader.uint32() + reader.pos
-    if (end > reader.len) throw new WireError('unexpected EOF')
-    eachField(reader, end, (field, fieldWire) => {
-      if (field > 2) return false
-      checkWire(field === 1 ? 'APIVersion' : 'Kind', fieldWire, 2)
-      envelope[field === 1 ? 'apiVersion' : 'kind'] = reader.string()
-      return true
-    })
+    if (number === 2) envelope.raw = reader.bytes()
+    else readTypeMeta(envelope, reader)
     return true
   })
   return envelope
+}
+
+function readTypeMeta(envelope: Envelope, reader: Reader): void {
+  eachField(reader, enter(reader, 0), (number, wire) => {
+    if (number > 2) return false
+    checkWire(number === 1 ? 'APIVersion' : 'Kind', wire, 2)
+    envelope[number === 1 ? 'apiVersion' : 'kind'] = reader.string()
+    return true
+  })
 }
 
 /** The bytes of a message with their length before them, as a message inside another has it. */
@@ -149,11 +175,19 @@ function delimited(bytes: Uint8Array): Buffer {
   return finish(newWriter().bytes(bytes))
 }
 
-function guarded<T>(decode: () => T): T {
+function asBadRequest<T>(decode: () => T, message: (why: string) => string): T {
   try {
     return decode()
   } catch (cause) {
-    if (!(cause instanceof Error)) throw cause
-    throw new StatusError('BadRequest', `unable to decode the protobuf body: ${cause.message}`, undefined, { cause })
+    // protobufjs throws RangeError at the end and Error for bad input; the other two are mistakes in the code or the table.
+    if (!(cause instanceof Error) || cause instanceof TypeError || cause instanceof ReferenceError) throw cause
+    const why = cause instanceof RangeError ? 'unexpected EOF' : cause.message
+    throw new StatusError('BadRequest', message(why), undefined, { cause })
   }
+}
+
+function summary(body: Buffer): string {
+  if (body.length === 0) return '<empty>'
+  const start = body.subarray(0, SUMMARY_BYTES).toString(body[0] === 0x7b ? 'utf8' : 'hex')
+  return body.length > SUMMARY_BYTES ? `${start} ...` : start
 }

@@ -2,7 +2,7 @@
  * `meta.v1` Time and MicroTime: seconds and nanoseconds on the wire, RFC 3339 in UTC in JSON. Time keeps whole seconds,
  * MicroTime microseconds; a value of no length is the zero time, which JSON calls null.
  */
-import { checkWire, eachField, enter, type Reader, WireError, type WireType } from './wire.ts'
+import { checkWire, eachField, enter, type Reader, readInt64, WireError, type WireType } from './wire.ts'
 
 const FIRST_SECOND = -62135596800 // 0001-01-01T00:00:00Z, which Go calls zero
 const LAST_SECOND = 253402300799 // 9999-12-31T23:59:59Z
@@ -52,7 +52,7 @@ function readTimestamp(reader: Reader, depth: number): Timestamp | undefined {
   eachField(reader, end, (number, wire) => {
     if (number > 2) return false
     checkWire(number === 1 ? 'Seconds' : 'Nanos', wire, 0)
-    if (number === 1) time.seconds = Number(reader.int64())
+    if (number === 1) time.seconds = readInt64(reader)
     else time.nanos = reader.int32()
     return true
   })

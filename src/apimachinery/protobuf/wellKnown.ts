@@ -3,7 +3,7 @@
  * @see https://pkg.go.dev/k8s.io/apimachinery/pkg/runtime#RawExtension
  */
 import { MICRO_TIME, TIME } from './timestamps.ts'
-import { checkWire, eachField, enter, type Reader, WireError, type WireType } from './wire.ts'
+import { checkWire, eachField, enter, type Reader, readInt64, WireError, type WireType } from './wire.ts'
 
 /** What the well-known types need to know of others. */
 export interface Surroundings {
@@ -61,7 +61,7 @@ const INT_OR_STRING: WireType = {
     eachField(reader, enter(reader, depth), (number, wire) => {
       if (number > 3) return false
       checkWire(['Type', 'IntVal', 'StrVal'][number - 1]!, wire, number === 3 ? 2 : 0)
-      if (number === 1) type = Number(reader.int64())
+      if (number === 1) type = readInt64(reader)
       else if (number === 2) int = reader.int32()
       else text = reader.string()
       return true

@@ -47,36 +47,36 @@ export const STRING: WireType = {
   wire: 2,
   zero: '',
   read: reader => reader.string(),
-  write: (writer, value) => writer.string(expect('string', value, '')),
+  write: (writer, value) => writer.string(asString(value)),
 }
 
 export const BOOL: WireType = {
   wire: 0,
   zero: false,
   read: reader => reader.bool(),
-  write: (writer, value) => writer.bool(expect('boolean', value, false)),
+  write: (writer, value) => writer.bool(asBoolean(value)),
 }
 
 export const INT32: WireType = {
   wire: 0,
   zero: 0,
   read: reader => reader.int32(),
-  write: (writer, value) => writer.int32(expect('number', value, 0)),
+  write: (writer, value) => writer.int32(asNumber(value)),
 }
 
 /** Beyond 2^53 the last digits are lost, as they are when JSON is parsed. */
 export const INT64: WireType = {
   wire: 0,
   zero: 0,
-  read: reader => Number(reader.int64()),
-  write: (writer, value) => writer.int64(expect('number', value, 0)),
+  read: readInt64,
+  write: (writer, value) => writer.int64(asNumber(value)),
 }
 
 export const DOUBLE: WireType = {
   wire: 1,
   zero: 0,
   read: reader => reader.double(),
-  write: (writer, value) => writer.double(expect('number', value, 0)),
+  write: (writer, value) => writer.double(asNumber(value)),
 }
 
 /** Base64 text in JSON. */
@@ -84,20 +84,26 @@ export const BYTES: WireType = {
   wire: 2,
   zero: '',
   read: reader => Buffer.from(reader.bytes()).toString('base64'),
-  write: (writer, value) => writer.bytes(Buffer.from(expect('string', value, ''), 'base64')),
+  write: (writer, value) => writer.bytes(Buffer.from(asString(value), 'base64')),
 }
 
-interface Scalars {
-  string: string
-  boolean: boolean
-  number: number
+function asString(value: unknown): string {
+  if (value === undefined || value === null) return ''
+  return typeof value === 'string' ? value : mismatch(value, 'string')
 }
 
-function expect<T extends keyof Scalars>(type: T, value: unknown, fallback: Scalars[T]): Scalars[T] {
-  if (value === undefined || value === null) return fallback
-  // biome-ignore lint/suspicious/useValidTypeof: `type` is one of the names that typeof answers
-  if (typeof value !== type) throw new TypeError(`cannot write ${JSON.stringify(value)} as a ${type}`)
-  return value as Scalars[T]
+function asBoolean(value: unknown): boolean {
+  if (value === undefined || value === null) return false
+  return typeof value === 'boolean' ? value : mismatch(value, 'boolean')
+}
+
+function asNumber(value: unknown): number {
+  if (value === undefined || value === null) return 0
+  return typeof value === 'number' ? value : mismatch(value, 'number')
+}
+
+function mismatch(value: unknown, type: string): never {
+  throw new TypeError(`cannot write ${JSON.stringify(value)} as a ${type}`)
 }
 
 /**
@@ -117,19 +123,30 @@ export function eachField(reader: Reader, end: number, field: (number: number, w
     const tag = reader.uint32()
     const number = tag >>> 3
     const wire = tag & 7
-    if (number === 0) throw new WireError(`illegal tag ${number} (wire type ${wire})`)
+    if (number === 0) throw new WireError(`proto: illegal tag ${number} (wire type ${wire})`)
     if (!field(number, wire)) skip(reader, wire)
   }
   if (reader.pos !== end) throw new WireError('unexpected EOF')
 }
 
+/** Beyond 2^53 the last digits are lost. */
+export function readInt64(reader: Reader): number {
+  const value = reader.int64()
+  return typeof value === 'number' ? value : value.high * 2 ** 32 + (value.low >>> 0)
+}
+
 /** Refuses a known field of another wire type. */
 export function checkWire(name: string, got: number, want: number): void {
-  if (got !== want) throw new WireError(`wrong wireType = ${got} for field ${name}`)
+  if (got !== want) throw new WireError(`proto: wrong wireType = ${got} for field ${goName(name)}`)
+}
+
+/** The field's name in upstream's messages. */
+function goName(name: string): string {
+  return name === 'metadata' ? 'ObjectMeta' : name.charAt(0).toUpperCase() + name.slice(1)
 }
 
 function skip(reader: Reader, wire: number): void {
   // Groups are obsolete and Kubernetes has none.
-  if (wire === 3 || wire === 4 || wire > 5) throw new WireError(`illegal wireType ${wire}`)
+  if (wire === 3 || wire === 4 || wire > 5) throw new WireError(`proto: illegal wireType ${wire}`)
   reader.skipType(wire)
 }

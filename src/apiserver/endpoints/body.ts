@@ -8,30 +8,30 @@ import type { ResourceType } from '../../apimachinery/resourceType.ts'
 export const BODY_LIMIT_BYTES = 3 * 1024 * 1024
 const NESTING_LIMIT = 500
 
-/** @throws StatusError BadRequest, UnsupportedMediaType */
-export function parseBody(body: Buffer | undefined, contentType: string | undefined): unknown {
+/** `kind` is what the caller expects, for the words of errors. @throws StatusError BadRequest, UnsupportedMediaType */
+export function parseBody(body: Buffer | undefined, contentType: string | undefined, kind = 'Object'): unknown {
   const media = (contentType ?? 'application/json').split(';')[0]!.trim().toLowerCase()
   const text = body?.toString('utf8') ?? ''
-  if (media === 'application/json' || media === '' || media.endsWith('+json')) return parseJson(text)
-  if (media === 'application/yaml' || media.endsWith('+yaml')) return parseYaml(text)
+  if (media === 'application/json' || media === '' || media.endsWith('+json')) return parseJson(text, kind)
+  if (media === 'application/yaml' || media.endsWith('+yaml')) return parseYaml(text, kind)
   throw new StatusError(
     'UnsupportedMediaType',
     `the body of the request was in an unknown format - accepted media types include: application/json, application/yaml`,
   )
 }
 
-function parseJson(text: string): unknown {
+function parseJson(text: string, kind: string): unknown {
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (error) {
-    throw badBody(error)
+    throw badBody(error, text, kind)
   }
   checkNesting(value, 0)
   return value
 }
 
-export function parseYaml(text: string): unknown {
+export function parseYaml(text: string, kind = 'Object'): unknown {
   let value: unknown
   try {
     const document = parseDocument(text, {
@@ -43,17 +43,22 @@ export function parseYaml(text: string): unknown {
     if (document.errors[0]) throw document.errors[0]
     value = document.toJS({ maxAliasCount: 1000 })
   } catch (error) {
-    throw badBody(error)
+    throw badBody(error, text, kind)
   }
   checkNesting(value, 0)
   return value
 }
 
-function badBody(cause: unknown): StatusError {
-  const why = cause instanceof Error ? cause.message : String(cause)
+function badBody(cause: unknown, text: string, kind: string): StatusError {
+  const message = cause instanceof Error ? cause.message : String(cause)
+  const why = message
+    .split('\n')[0]!
+    .replace(/:$/, '')
+    .replace(/^U(?=nexpected end of JSON input)/, 'u')
+  const shown = text === '' ? '<empty>' : text.length > 30 ? `${text.slice(0, 30)} ...` : text
   return new StatusError(
     'BadRequest',
-    `the object provided is unrecognized (must be of type Object): couldn't get version/kind; json parse error: ${why}`,
+    `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; json parse error: ${why} (${shown})`,
     undefined,
     { cause },
   )
@@ -78,6 +83,11 @@ export function objectOf(
     throw statusError.badRequest(
       `the object provided is unrecognized (must be of type ${want.kind}): the body must be a JSON object`,
     )
+  // What the URL says need not be said again for kinds that are compiled in; custom resources must say it, as upstream.
+  if (type.origin === 'builtin') {
+    value.apiVersion ||= want.apiVersion
+    value.kind ||= want.kind
+  }
   const { apiVersion, kind } = value
   if (kind === undefined || kind === '') throw statusError.badRequest(`Object 'Kind' is missing in '${excerpt(value)}'`)
   if (apiVersion === undefined || apiVersion === '')

@@ -7,9 +7,11 @@ import { sendObject } from './respond.ts'
 
 export async function createEndpoint(services: Services, x: Exchange): Promise<void> {
   const context = writeContext(x)
-  const object = objectOf(parseBody(x.request.body as Buffer | undefined, x.request.headers['content-type']), x.type)
+  const object = objectOf(
+    parseBody(x.request.body as Buffer | undefined, x.request.headers['content-type'], x.type.kind),
+    x.type,
+  )
   const namespace = namespaceOf(x, object)
-  if (x.resource.name !== '') throw statusError.methodNotAllowed(x.type, 'POST')
   const { stored } = await services.registry.create(context, x.type, namespace, object)
   await sendObject(services, x, stored, 201)
 }

@@ -39,7 +39,6 @@ export async function deleteCollectionEndpoint(services: Services, x: Exchange):
   const options = optionsOf(x)
   const context = contextOf(x, options)
   const { query } = x.info
-  if (x.type.namespaced && x.resource.namespace === '') throw statusError.methodNotAllowed(x.type, 'DELETE')
   const list = await services.reader.list(x.type, {
     space: x.space,
     namespace: x.resource.namespace === '' ? undefined : x.resource.namespace,
@@ -79,7 +78,12 @@ function optionsOf(x: Exchange): DeleteOptions {
   if (grace !== undefined) options.gracePeriodSeconds = grace
   const raw = x.request.body as Buffer | undefined
   if (raw === undefined || raw.length === 0) return options
-  const body = parseBody(raw, x.request.headers['content-type'])
+  const body = parseBody(raw, x.request.headers['content-type'], 'DeleteOptions')
+  if (isRecord(body) && (body.kind ?? 'DeleteOptions') !== 'DeleteOptions') {
+    throw statusError.badRequest(
+      `no kind ${JSON.stringify(body.kind)} is registered for version ${JSON.stringify(body.apiVersion ?? '')}: the body of a DELETE must be a DeleteOptions object`,
+    )
+  }
   if (!isRecord(body)) throw statusError.badRequest('the body of a DELETE must be a DeleteOptions object')
   if (typeof body.propagationPolicy === 'string') options.propagationPolicy = body.propagationPolicy
   if (typeof body.orphanDependents === 'boolean') options.orphanDependents = body.orphanDependents

@@ -1,6 +1,7 @@
 /** One request for a resource on its way through an endpoint, and what endpoints share. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { StatusError } from '../../apimachinery/errors.ts'
+import { StatusError, statusError } from '../../apimachinery/errors.ts'
+import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { UserInfo } from '../auth/types.ts'
 import type { FieldValidation, WriteContext } from '../registry/context.ts'
@@ -10,6 +11,7 @@ import type { RequestInfo, ResourceRequest } from '../server/requestInfo.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import type { FrameCache } from './frames.ts'
 import type { Form } from './negotiate.ts'
+import type { WriteTurns } from './writeTurns.ts'
 
 export interface Services {
   readonly deps: RegistryDeps
@@ -17,6 +19,7 @@ export interface Services {
   readonly reader: Reader
   readonly types: TypeRegistry
   readonly frames: FrameCache
+  readonly turns: WriteTurns
   /** Aborts when the server drains: open watches end. */
   readonly draining: AbortSignal
   /** Aborts when watches of a resource in a space must end (its definition or the space is gone). */
@@ -41,14 +44,17 @@ export function writeContext(x: Exchange, defaults: { fieldManager?: string } = 
   const { query } = x.info
   const validation = query.get('fieldValidation') ?? 'Warn'
   if (validation !== 'Ignore' && validation !== 'Warn' && validation !== 'Strict') {
-    throw optionInvalid(
-      x,
-      `fieldValidation: Unsupported value: ${JSON.stringify(validation)}: supported values: "Ignore", "Strict", "Warn"`,
-    )
+    throw optionInvalid(x, fieldError.notSupported('fieldValidation', validation, ['Ignore', 'Strict', 'Warn']))
   }
   const manager = query.get('fieldManager') ?? defaults.fieldManager ?? managerOfAgent(x.request.headers['user-agent'])
-  if (manager.length > 128) {
-    throw optionInvalid(x, `fieldManager: Too long: may not be more than 128 bytes`)
+  if (manager.length > 128) throw optionInvalid(x, fieldError.tooLong('fieldManager', 128))
+  const odd = manager.search(/[\p{C}]/u)
+  if (odd >= 0) {
+    const point = manager.codePointAt(odd)!.toString(16).toUpperCase().padStart(4, '0')
+    throw optionInvalid(
+      x,
+      fieldError.invalid('fieldManager', manager, `invalid character U+${point} (at position ${odd})`),
+    )
   }
   return {
     space: x.space,
@@ -62,16 +68,19 @@ export function writeContext(x: Exchange, defaults: { fieldManager?: string } = 
 
 export function isDryRun(x: Exchange): boolean {
   const values = x.info.query.getAll('dryRun').filter(value => value !== '')
-  for (const value of values) {
-    if (value !== 'All')
-      throw optionInvalid(x, `dryRun: Unsupported value: ${JSON.stringify(value)}: supported values: "All"`)
-  }
+  if (values.some(value => value !== 'All')) throw optionInvalid(x, fieldError.notSupported('dryRun', values, ['All']))
   return values.length > 0
 }
 
-export function optionInvalid(x: Exchange, text: string): StatusError {
-  const kind = x.info.verb === 'patch' ? 'PatchOptions' : x.info.verb === 'update' ? 'UpdateOptions' : 'CreateOptions'
-  return new StatusError('Invalid', `${kind}.meta.k8s.io "" is invalid: ${text}`, { group: 'meta.k8s.io', kind })
+export function optionInvalid(x: Exchange, error: FieldError): StatusError {
+  return statusError.invalid({ group: 'meta.k8s.io', kind: OPTIONS[x.info.verb] ?? 'CreateOptions' }, '', [error])
+}
+
+const OPTIONS: Readonly<Record<string, string>> = {
+  patch: 'PatchOptions',
+  update: 'UpdateOptions',
+  delete: 'DeleteOptions',
+  deletecollection: 'DeleteOptions',
 }
 
 /** `kubectl/v1.32.0 (linux/amd64)` manages fields as `kubectl`. */
@@ -85,10 +94,7 @@ export function intOption(query: URLSearchParams, name: string): number | undefi
   const text = query.get(name)
   if (text === null || text === '') return undefined
   if (!/^-?\d{1,15}$/.test(text)) {
-    throw new StatusError(
-      'BadRequest',
-      `strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax (query parameter ${name})`,
-    )
+    throw new StatusError('BadRequest', `strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`)
   }
   return Number(text)
 }

@@ -13,7 +13,7 @@ export interface Form {
 }
 
 const PLAIN: Form = { format: 'json', as: undefined, version: 'v1' }
-const MEDIA_TYPES = 'application/json, application/yaml'
+const MEDIA_TYPES = ['application/json', 'application/yaml']
 
 /** The first acceptable entry wins, by the client's order. @throws StatusError NotAcceptable */
 export function negotiate(accept: string | undefined): Form {
@@ -30,10 +30,24 @@ export function negotiate(accept: string | undefined): Form {
     if (as === 'Table' || as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList')
       return { format, as, version }
   }
-  throw new StatusError('NotAcceptable', `only the following media types are accepted: ${MEDIA_TYPES}`)
+  throw notAcceptable(MEDIA_TYPES)
+}
+
+export function notAcceptable(accepted: readonly string[]): StatusError {
+  return new StatusError('NotAcceptable', `only the following media types are accepted: ${accepted.join(', ')}`)
 }
 
 function formatOf(media: string): Form['format'] | undefined {
   if (media === 'application/json' || media === '*/*' || media === 'application/*') return 'json'
   return media === 'application/yaml' ? 'yaml' : undefined
+}
+
+/** Agents behind which a person reads the bare answer. */
+const READERS = /^(curl|Wget|Mozilla\/5\.0)/
+
+/** Whether JSON is indented: as `pretty` says, else for browsers and command-line HTTP tools, as upstream. */
+export function wantsPretty(query: URLSearchParams, agent: string | undefined): boolean {
+  const said = query.get('pretty')
+  if (said !== null && said !== '') return ['1', 't', 'T', 'true', 'TRUE', 'True'].includes(said)
+  return agent !== undefined && READERS.test(agent)
 }

@@ -1,15 +1,17 @@
 /** Answers: stored objects and lists as bytes where possible, rendered only when the client asked for another form. */
+import { pipeline, type Writable } from 'node:stream'
 import { stringify } from 'yaml'
-import { statusError } from '../../apimachinery/errors.ts'
-import { apiVersionOf, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
+import { StatusError, statusError } from '../../apimachinery/errors.ts'
+import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Stored } from '../../storage/store.ts'
 import { decodeObject } from '../registry/codec.ts'
 import { convertTo, storageApiVersion } from '../registry/convert.ts'
 import type { ListResult } from '../registry/reader.ts'
 import { partialMetadata, tableFor } from '../tables/table.ts'
+import { acceptsGzip, gzipStream } from './compression.ts'
 import type { Exchange, Services } from './exchange.ts'
-import type { Form } from './negotiate.ts'
+import { type Form, wantsPretty } from './negotiate.ts'
 
 const COMMA = Buffer.from(',')
 const LIST_END = Buffer.from(']}\n')
@@ -26,11 +28,13 @@ export function bytesAs(stored: Stored, type: ResourceType): Buffer {
 
 /** Objects of a CRD keep the version that they were stored in when its storage version changes. */
 function startsWithVersion(bytes: Buffer, version: string): boolean {
-  return bytes.subarray(15, 15 + version.length).equals(Buffer.from(version)) && bytes[15 + version.length] === 0x22
+  // Asked of every object in a list: no copies here.
+  for (let i = 0; i < version.length; i++) if (bytes[15 + i] !== version.charCodeAt(i)) return false
+  return bytes[15 + version.length] === 0x22
 }
 
 export async function sendObject(services: Services, x: Exchange, stored: Stored, code = 200): Promise<void> {
-  if (x.form.as === undefined && x.form.format === 'json') return send(x, code, bytesAs(stored, x.type))
+  if (x.form.as === undefined && x.form.format === 'json' && !isPretty(x)) return send(x, code, bytesAs(stored, x.type))
   const object = JSON.parse(bytesAs(stored, x.type).toString()) as KubeObject
   await sendValue(
     x,
@@ -45,10 +49,17 @@ export async function sendValue(
   code: number,
   value: unknown,
 ): Promise<void> {
-  if (x.form.format === 'yaml') return send(x, code, Buffer.from(stringify(value)), 'application/yaml')
-  const pretty =
-    x.info.query.has('pretty') && x.info.query.get('pretty') !== 'false' && x.info.query.get('pretty') !== '0'
-  return send(x, code, Buffer.from(`${JSON.stringify(value, undefined, pretty ? 2 : undefined)}\n`))
+  if (x.form.format === 'yaml') return send(x, code, Buffer.from(yamlText(value)), 'application/yaml')
+  return send(x, code, Buffer.from(`${JSON.stringify(value, undefined, isPretty(x) ? 2 : undefined)}\n`))
+}
+
+/** YAML as other tools of Kubernetes write and read it: sorted, and by the rules of 1.1, so `"no"` and times are quoted. */
+export function yamlText(value: unknown): string {
+  return stringify(value, { version: '1.1', sortMapEntries: true, lineWidth: 0, aliasDuplicateObjects: false })
+}
+
+function isPretty(x: Pick<Exchange, 'reply' | 'info'>): boolean {
+  return wantsPretty(x.info.query, x.reply.request.headers['user-agent'])
 }
 
 export async function sendList(services: Services, x: Exchange, list: ListResult): Promise<void> {
@@ -72,27 +83,33 @@ export async function sendList(services: Services, x: Exchange, list: ListResult
     for (const piece of pieces) parts.push(piece, COMMA)
     if (pieces.length > 0) parts.pop()
     parts.push(LIST_END)
-    return send(x, 200, Buffer.concat(parts, length))
+    const whole = Buffer.concat(parts, length)
+    return isPretty(x) ? sendValue(x, 200, JSON.parse(whole.toString())) : send(x, 200, whole)
   }
   return stream(x, head, pieces, length)
 }
 
 async function stream(x: Exchange, head: Buffer, pieces: readonly Buffer[], length: number): Promise<void> {
   const { raw } = x.reply.hijack()
-  raw.writeHead(200, { ...headers(x), 'Content-Type': 'application/json', 'Content-Length': length })
+  const zip = acceptsGzip(x.request) ? gzipStream() : undefined
+  const framing = zip ? { 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' } : { 'Content-Length': length }
+  raw.writeHead(200, { ...headers(x), 'Content-Type': 'application/json', ...framing })
+  // The client may leave at any time; what `pipeline` reports then is nobody's fault.
+  if (zip) pipeline(zip, raw, () => {})
+  const out: Writable = zip ?? raw
   let buffered: Buffer[] = [head]
   let size = head.length
   const flush = async (): Promise<void> => {
     const chunk = Buffer.concat(buffered, size)
     buffered = []
     size = 0
-    if (!raw.write(chunk) && !raw.destroyed)
+    if (!out.write(chunk) && !out.destroyed)
       await new Promise<void>(resolve => {
         const done = (): void => {
-          raw.off('drain', done).off('close', done)
+          out.off('drain', done).off('close', done)
           resolve()
         }
-        raw.on('drain', done).on('close', done)
+        out.on('drain', done).on('close', done)
       })
   }
   for (const [index, piece] of pieces.entries()) {
@@ -103,12 +120,12 @@ async function stream(x: Exchange, head: Buffer, pieces: readonly Buffer[], leng
     buffered.push(piece)
     size += piece.length
     if (size >= PIECE_BYTES) await flush()
-    if (raw.destroyed) return
+    if (out.destroyed) return
   }
   buffered.push(LIST_END)
   size += LIST_END.length
   await flush()
-  raw.end()
+  out.end()
 }
 
 function formed(
@@ -125,9 +142,8 @@ function formed(
   if (form.as === 'Table') return tableOf(services, x, form, objects, meta, true)
   const wantsList = form.as === 'PartialObjectMetadataList'
   if (wantsList !== isList) {
-    throw statusError.badRequest(
-      `${form.as} can only be asked for ${wantsList ? 'lists' : 'single objects'} of ${groupResourceName(type)}`,
-    )
+    const found = isList ? `is a list (${type.listKind})` : `is not a list (${type.kind})`
+    throw new StatusError('NotAcceptable', `you requested ${form.as}, but the requested object ${found}`)
   }
   if (!isList) return partialMetadata(objects[0]!, form.version)
   const items = objects.map(object => partialMetadata(object, form.version))
@@ -136,16 +152,16 @@ function formed(
 
 export function tableOf(
   services: Services,
-  x: Exchange,
+  x: Pick<Exchange, 'info' | 'type'>,
   form: Form,
   objects: KubeObject[],
   meta: Record<string, unknown>,
   headers: boolean,
 ): object {
-  const include = x.info.query.get('includeObject') ?? 'Metadata'
+  const include = x.info.query.get('includeObject') || 'Metadata'
   if (include !== 'None' && include !== 'Metadata' && include !== 'Object') {
     throw statusError.badRequest(
-      `unrecognized includeObject value: ${JSON.stringify(include)}: use None, Metadata or Object`,
+      `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(include)}: must be 'Metadata', 'Object', 'None', or empty`,
     )
   }
   return tableFor({

@@ -1,6 +1,5 @@
 /** Kinds that are answered instead of stored: token and access reviews, and TokenRequest. */
 
-import { statusError } from '../../apimachinery/errors.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { RbacAuthorizer } from '../auth/rbac.ts'
@@ -20,6 +19,7 @@ import { decodeObject } from '../registry/codec.ts'
 import type { SubresourceEndpoints } from '../server/dispatch.ts'
 import { objectOf, parseBody } from './body.ts'
 import type { Exchange, Services } from './exchange.ts'
+import { methodNotAllowed } from './methods.ts'
 import { sendValue } from './respond.ts'
 
 export interface ReviewDeps {
@@ -59,7 +59,7 @@ export function reviewEndpoints(deps: ReviewDeps): SubresourceEndpoints {
 const TOKEN_REQUEST = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest' }
 
 async function tokenEndpoint(services: Services, x: Exchange, deps: ReviewDeps): Promise<void> {
-  if (x.info.verb !== 'create') throw statusError.methodNotAllowed(x.type, x.request.method)
+  if (x.info.verb !== 'create') throw methodNotAllowed(x.type, x.info.verb)
   const stored = await services.reader.get(x.space, x.type, x.resource.namespace, x.resource.name)
   const sent = parseBody(x.request.body as Buffer | undefined, x.request.headers['content-type'])
   const body = objectOf(

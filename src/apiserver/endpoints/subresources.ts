@@ -1,14 +1,17 @@
 /** Sub-resources that are more than a part of their object: scale, finalize, approval. (`status` is an ordinary update.) */
-import { StatusError, statusError } from '../../apimachinery/errors.ts'
+import { statusError } from '../../apimachinery/errors.ts'
+import { fieldError } from '../../apimachinery/fieldErrors.ts'
 import { compileJsonPath } from '../../apimachinery/jsonPath.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType, ScalePaths } from '../../apimachinery/resourceType.ts'
 import { labelSelectorFromObject } from '../../apimachinery/selectors.ts'
 import { decodeObject } from '../registry/codec.ts'
+import { partialMetadata } from '../tables/table.ts'
 import { objectOf, parseBody } from './body.ts'
 import { type Exchange, type Services, writeContext } from './exchange.ts'
+import { methodNotAllowed } from './methods.ts'
 import { patched } from './patch.ts'
-import { sendObject, sendValue } from './respond.ts'
+import { sendObject, sendValue, tableOf } from './respond.ts'
 
 /** How `/scale` bodies are read and patched. */
 const SCALE_TYPE: ResourceType = {
@@ -25,7 +28,11 @@ const SCALE_TYPE: ResourceType = {
   storageVersion: 'v1',
   subresources: [],
   schema: undefined,
-  columns: [],
+  columns: [
+    { name: 'Desired', type: 'integer', jsonPath: '.spec.replicas' },
+    { name: 'Available', type: 'integer', jsonPath: '.status.replicas' },
+    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+  ],
   selectableFields: [],
   origin: 'builtin',
 }
@@ -38,18 +45,26 @@ export async function scaleEndpoint(services: Services, x: Exchange): Promise<vo
   const scale = (object: KubeObject): KubeObject => scaleOf(object, paths)
   if (x.info.verb === 'get') {
     const stored = await services.reader.get(x.space, type, namespace, name)
-    return sendValue(x, 200, scale(decodeObject(stored)))
+    return sendScale(services, x, scale(decodeObject(stored)))
   }
-  const body = parseBody(x.request.body as Buffer | undefined, x.request.headers['content-type'])
+  if (x.info.verb !== 'update' && x.info.verb !== 'patch') throw methodNotAllowed(type, x.info.verb)
+  const body = parseBody(x.request.body as Buffer | undefined, x.request.headers['content-type'], 'Scale')
   const media = (x.request.headers['content-type'] ?? '').split(';')[0]!.trim()
-  if (x.info.verb !== 'update' && x.info.verb !== 'patch') throw statusError.methodNotAllowed(type, x.request.method)
   const { stored } = await services.registry.update(writeContext(x), type, namespace, name, current => {
     const before = scale(current)
     const after =
       x.info.verb === 'patch' ? patched(SCALE_TYPE, before, media, body) : objectOf(structuredClone(body), SCALE_TYPE)
     return withScale(type, current, after, paths)
   })
-  await sendValue(x, 200, scale(decodeObject(stored)))
+  await sendScale(services, x, scale(decodeObject(stored)))
+}
+
+function sendScale(services: Services, x: Exchange, scale: KubeObject): Promise<void> {
+  if (x.form.as === undefined) return sendValue(x, 200, scale)
+  if (x.form.as !== 'Table') return sendValue(x, 200, partialMetadata(scale, x.form.version))
+  const meta = { resourceVersion: scale.metadata.resourceVersion ?? '' }
+  const { info, form } = x
+  return sendValue(x, 200, tableOf(services, { info, type: SCALE_TYPE }, form, [scale], meta, true))
 }
 
 function scaleOf(object: KubeObject, paths: ScalePaths): KubeObject {
@@ -76,10 +91,8 @@ function scaleOf(object: KubeObject, paths: ScalePaths): KubeObject {
 function withScale(type: ResourceType, object: KubeObject, scale: KubeObject, paths: ScalePaths): KubeObject {
   const replicas = isRecord(scale.spec) ? (scale.spec.replicas ?? 0) : 0
   if (typeof replicas !== 'number' || !Number.isInteger(replicas) || replicas < 0) {
-    throw new StatusError(
-      'Invalid',
-      `Scale.autoscaling "${object.metadata.name}" is invalid: spec.replicas: Invalid value: ${JSON.stringify(replicas)}: must be greater than or equal to 0`,
-    )
+    const error = fieldError.invalid('spec.replicas', replicas, 'must be greater than or equal to 0')
+    throw statusError.invalid(SCALE_TYPE, object.metadata.name ?? '', [error])
   }
   const { resourceVersion, uid } = scale.metadata
   if (resourceVersion && resourceVersion !== object.metadata.resourceVersion)
@@ -115,10 +128,19 @@ function selectorText(selector: unknown): string {
   return labelSelectorFromObject(selector).toString()
 }
 
+function sameName(x: Exchange, body: KubeObject): void {
+  const { name } = body.metadata
+  if (!name || name === x.resource.name) return
+  throw statusError.badRequest(
+    `the name of the object (${name}) does not match the name on the URL (${x.resource.name})`,
+  )
+}
+
 /** PUT namespaces/<name>/finalize changes spec.finalizers and nothing else. */
 export async function finalizeEndpoint(services: Services, x: Exchange): Promise<void> {
-  if (x.info.verb !== 'update') throw statusError.methodNotAllowed(x.type, x.request.method)
+  if (x.info.verb !== 'update') throw methodNotAllowed(x.type, x.info.verb)
   const body = objectOf(parseBody(x.request.body as Buffer | undefined, x.request.headers['content-type']), x.type)
+  sameName(x, body)
   const finalizers = isRecord(body.spec) ? body.spec.finalizers : undefined
   const { stored } = await services.registry.update(
     writeContext(x),
@@ -142,8 +164,9 @@ export async function finalizeEndpoint(services: Services, x: Exchange): Promise
 export async function approvalEndpoint(services: Services, x: Exchange): Promise<void> {
   if (x.info.verb === 'get')
     return sendObject(services, x, await services.reader.get(x.space, x.type, '', x.resource.name))
-  if (x.info.verb !== 'update') throw statusError.methodNotAllowed(x.type, x.request.method)
+  if (x.info.verb !== 'update') throw methodNotAllowed(x.type, x.info.verb)
   const body = objectOf(parseBody(x.request.body as Buffer | undefined, x.request.headers['content-type']), x.type)
+  sameName(x, body)
   const conditions = isRecord(body.status) ? body.status.conditions : undefined
   const { stored } = await services.registry.update(
     writeContext(x),

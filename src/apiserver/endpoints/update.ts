@@ -1,20 +1,29 @@
 /** PUT of one object or of its status. */
 import { statusError } from '../../apimachinery/errors.ts'
 import { objectOf, parseBody } from './body.ts'
-import { namespaceOf } from './create.ts'
 import { type Exchange, type Services, writeContext } from './exchange.ts'
 import { sendObject } from './respond.ts'
 
 export async function updateEndpoint(services: Services, x: Exchange): Promise<void> {
   const context = writeContext(x)
-  const object = objectOf(parseBody(x.request.body as Buffer | undefined, x.request.headers['content-type']), x.type)
-  const namespace = namespaceOf(x, object)
+  const object = objectOf(
+    parseBody(x.request.body as Buffer | undefined, x.request.headers['content-type'], x.type.kind),
+    x.type,
+  )
   const { name } = object.metadata
+  const { namespace } = x.resource
   if (!name)
-    throw statusError.badRequest('the name of the object (metadata.name) must be set, and equal to the name on the URL')
+    throw statusError.badRequest(
+      `the name of the object (${x.resource.name} based on URL) was undeterminable: name must be provided`,
+    )
   if (name !== x.resource.name) {
     throw statusError.badRequest(
       `the name of the object (${name}) does not match the name on the URL (${x.resource.name})`,
+    )
+  }
+  if (x.type.namespaced && object.metadata.namespace && object.metadata.namespace !== namespace) {
+    throw statusError.badRequest(
+      `the namespace of the object (${object.metadata.namespace}) does not match the namespace on the request (${namespace})`,
     )
   }
   const strategy = services.deps.strategyFor(x.type)

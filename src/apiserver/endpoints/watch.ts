@@ -3,6 +3,7 @@
  * @see https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
  */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
+import { fieldError } from '../../apimachinery/fieldErrors.ts'
 import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
 import type { Stored } from '../../storage/store.ts'
 import { type ListResult, parseResourceVersion, tooLarge } from '../registry/reader.ts'
@@ -10,8 +11,12 @@ import { type Selection, selectionFor } from '../registry/selection.ts'
 import { partialMetadata } from '../tables/table.ts'
 import { boolOption, type Exchange, intOption, type Services } from './exchange.ts'
 import { bookmarkFrame, errorFrame, type FrameType } from './frames.ts'
+import { notAcceptable } from './negotiate.ts'
 import { bytesAs, headers, tableOf } from './respond.ts'
 import { type FrameSink, responseSink } from './streamWriter.ts'
+
+/** What a watch needs to know of its request: nothing of what carries it. */
+export type WatchTarget = Pick<Exchange, 'info' | 'resource' | 'space' | 'type' | 'form'>
 
 const BOOKMARK_INTERVAL_MS = 60_000
 /** Without timeoutSeconds a watch ends after 30 to 60 minutes, as upstream does to spread reconnects. */
@@ -25,7 +30,7 @@ export async function watchEndpoint(services: Services, x: Exchange): Promise<vo
   raw.flushHeaders()
   const gone = new AbortController()
   raw.on('close', () => gone.abort())
-  await runWatch(services, x, plan, responseSink(raw), gone.signal)
+  await runWatch(services, x, plan, responseSink(raw, services.turns), gone.signal)
 }
 
 export interface WatchPlan {
@@ -40,8 +45,9 @@ export interface WatchPlan {
 }
 
 /** Reads the options and takes the snapshot, so that errors are still plain answers. @throws StatusError */
-export async function planOf(services: Services, x: Exchange): Promise<WatchPlan> {
+export async function planOf(services: Services, x: WatchTarget): Promise<WatchPlan> {
   const { query } = x.info
+  if (x.form.format !== 'json') throw notAcceptable(['application/json;stream=watch'])
   const fields = [query.get('fieldSelector') ?? '', x.resource.name && `metadata.name=${x.resource.name}`].filter(
     text => text !== '',
   )
@@ -71,32 +77,31 @@ export async function planOf(services: Services, x: Exchange): Promise<WatchPlan
 }
 
 function checkInitialEvents(sendInitial: string | null, match: string | null, bookmarks: boolean): void {
-  const invalid = (text: string): StatusError =>
-    new StatusError('Invalid', `ListOptions.meta.k8s.io "" is invalid: ${text}`)
+  const forbidden = (field: string, why: string): StatusError =>
+    statusError.invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', [fieldError.forbidden(field, why)])
   if (sendInitial === null) {
     if (match)
-      throw invalid(
-        'resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
+      throw forbidden(
+        'resourceVersionMatch',
+        'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
       )
     return
   }
   if (match !== 'NotOlderThan') {
-    throw invalid(
-      'resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
-    )
+    throw forbidden('resourceVersionMatch', 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan')
   }
   if (sendInitial === 'true' && !bookmarks)
-    throw invalid('allowWatchBookmarks: Forbidden: sendInitialEvents requires allowWatchBookmarks')
+    throw forbidden('allowWatchBookmarks', 'sendInitialEvents requires allowWatchBookmarks')
 }
 
-function namespaceOf(x: Exchange): string | undefined {
+function namespaceOf(x: WatchTarget): string | undefined {
   return x.resource.namespace === '' ? undefined : x.resource.namespace
 }
 
 /** Runs until either side ends it. Errors after the start travel as an ERROR event. */
 export async function runWatch(
   services: Services,
-  x: Exchange,
+  x: WatchTarget,
   plan: WatchPlan,
   sink: FrameSink,
   gone: AbortSignal,
@@ -157,7 +162,7 @@ async function sendInitial(
 }
 
 /** Frames in the form that this client asked for; plain ones are shared among all watchers. */
-function renderer(services: Services, x: Exchange): (type: FrameType, stored: Stored) => Buffer {
+function renderer(services: Services, x: WatchTarget): (type: FrameType, stored: Stored) => Buffer {
   const { frames } = services
   const { form, type: kind } = x
   if (form.as === undefined) {

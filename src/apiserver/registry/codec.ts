@@ -4,6 +4,7 @@
  * The canonical text starts `{"apiVersion":…,"kind":…,"metadata":{…,"resourceVersion":"N"}` so that the revision can be put in
  * place without parsing and a reader can tell the version without parsing.
  */
+import { isDeepStrictEqual } from 'node:util'
 import type { KubeObject, ObjectMeta } from '../../apimachinery/object.ts'
 import type { Encoded, Stored } from '../../storage/store.ts'
 
@@ -23,11 +24,28 @@ export function encodeObject(object: KubeObject): Encoded {
   }
 }
 
-/** Whether writing `text` over `current` would change nothing but the revision. */
-export function sameText(current: Stored, text: Encoded): boolean {
+/**
+ * Whether writing `text` over `current` would change nothing but the revision. `now` is the object of `text`, `old` that of
+ * `current`: the order of members is not a change.
+ */
+export function sameObject(
+  current: Stored,
+  text: Encoded,
+  old: Readonly<KubeObject>,
+  now: Readonly<KubeObject>,
+): boolean {
   const revision = String(current.revision)
   const length = Buffer.byteLength(text.head) + revision.length + Buffer.byteLength(text.tail)
-  return length === current.bytes.length && current.bytes.equals(Buffer.from(text.head + revision + text.tail))
+  if (length !== current.bytes.length) return false
+  return (
+    current.bytes.equals(Buffer.from(text.head + revision + text.tail)) ||
+    isDeepStrictEqual(unversioned(old), unversioned(now))
+  )
+}
+
+function unversioned(object: Readonly<KubeObject>): KubeObject {
+  const { resourceVersion: _, ...metadata } = object.metadata
+  return { ...object, metadata }
 }
 
 /** A private copy that the caller may change. */

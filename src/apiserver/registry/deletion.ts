@@ -2,13 +2,14 @@
  * Deletion: at once, or by a deletionTimestamp while finalizers hold the object.
  * @see https://kubernetes.io/docs/concepts/architecture/garbage-collection/
  */
-import { StatusError, statusError } from '../../apimachinery/errors.ts'
+import { type StatusError, statusError } from '../../apimachinery/errors.ts'
+import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Stored } from '../../storage/store.ts'
 import { decodeObject, encodeObject } from './codec.ts'
 import type { WriteContext } from './context.ts'
-import { checkPreconditions, hasNamespaceFinalizers, type RegistryDeps, timestamp } from './generic.ts'
+import { hasNamespaceFinalizers, type RegistryDeps, timestamp } from './generic.ts'
 import { keyOf } from './reader.ts'
 
 export interface DeleteOptions {
@@ -48,7 +49,7 @@ export async function deleteObject(
   }
   const change = (stored: Stored): { object: KubeObject; gone: boolean; changed: boolean } => {
     const object = decodeObject(stored)
-    checkPreconditions(type, ref.name, object, options.preconditions)
+    checkDeletePreconditions(type, object, options.preconditions)
     return markDeleted(object, options, deps.clock())
   }
   if (context.dryRun || options.dryRun) return { stored: current, gone: change(current).gone }
@@ -66,15 +67,37 @@ export async function deleteObject(
 function checkOptions(options: DeleteOptions): void {
   const { propagationPolicy: policy, orphanDependents } = options
   if (policy !== undefined && orphanDependents !== undefined) {
-    throw new StatusError(
-      'Invalid',
-      'DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Invalid value: orphanDependents and deletionPropagation cannot be both set',
-    )
+    const why = 'orphanDependents and deletionPropagation cannot be both set'
+    throw optionsInvalid(fieldError.invalid('propagationPolicy', policy, why))
   }
   if (policy !== undefined && policy !== 'Background' && policy !== 'Foreground' && policy !== 'Orphan') {
-    throw new StatusError(
-      'Invalid',
-      `DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Unsupported value: ${JSON.stringify(policy)}: supported values: "Foreground", "Background", "Orphan", "nil"`,
+    throw optionsInvalid(
+      fieldError.notSupported('propagationPolicy', policy, ['Foreground', 'Background', 'Orphan', 'nil']),
+    )
+  }
+}
+
+function optionsInvalid(error: FieldError): StatusError {
+  return statusError.invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', [error])
+}
+
+/** In other words than the preconditions of updates, and by kind instead of resource: upstream's ways. */
+function checkDeletePreconditions(
+  type: ResourceType,
+  { metadata }: Readonly<KubeObject>,
+  preconditions: DeleteOptions['preconditions'],
+): void {
+  const conflict = (why: string): StatusError =>
+    statusError.conflict({ group: type.group, resource: type.kind }, metadata.name ?? '', why)
+  const { uid, resourceVersion } = preconditions ?? {}
+  if (uid !== undefined && uid !== metadata.uid) {
+    throw conflict(
+      `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`,
+    )
+  }
+  if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
+    throw conflict(
+      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`,
     )
   }
 }

@@ -6,7 +6,7 @@
  */
 import { trackUpdate } from '../../apimachinery/apply/managedFields.ts'
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
-import type { FieldError } from '../../apimachinery/fieldErrors.ts'
+import { type FieldError, formatFieldError } from '../../apimachinery/fieldErrors.ts'
 import { generateName, validateObjectMeta, validateObjectMetaUpdate } from '../../apimachinery/names.ts'
 import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
@@ -15,9 +15,10 @@ import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
 import { typeErrors } from '../../apimachinery/structural/typeErrors.ts'
 import { compileValidator } from '../../apimachinery/structural/validate.ts'
 import type { Encoded, Mutation, Store, Stored } from '../../storage/store.ts'
-import { CLUSTER_ANNOTATION, decodeObject, encodeObject, type ParsedCache, sameText } from './codec.ts'
+import { CLUSTER_ANNOTATION, decodeObject, encodeObject, type ParsedCache, sameObject } from './codec.ts'
 import type { WriteContext } from './context.ts'
 import { convertTo, storageApiVersion } from './convert.ts'
+import { unqualifiedFinalizers } from './finalizerNames.ts'
 import { dropNulls } from './nulls.ts'
 import { keyOf } from './reader.ts'
 import type { Strategy } from './strategy.ts'
@@ -58,6 +59,8 @@ export interface UpdateOptions {
   /** Makes the object when it is missing (server-side apply, and PUT for kinds that allow it). */
   create?: (() => KubeObject) | undefined
   preconditions?: { uid?: string; resourceVersion?: string } | undefined
+  /** The change is a patch: what it makes unreadable is an invalid patch (422) instead of a bad body (400). */
+  fromPatch?: boolean
   /** The change brings its own managedFields (server-side apply). */
   managesFields?: boolean
 }
@@ -142,7 +145,7 @@ export class Registry {
           await step.admit({ operation: 'UPDATE', context, type, subresource: options.subresource ?? '', object, old })
         }
         const mutation = refresh()
-        if (sameText(current, mutation.text)) return { stored: current, created: false }
+        if (sameObject(current, mutation.text, old, object)) return { stored: current, created: false }
         if (context.dryRun) {
           const { head, tail } = mutation.text
           return {
@@ -159,33 +162,27 @@ export class Registry {
       const stored = await store.update(key, now => {
         missing = now === undefined
         if (now === undefined) return undefined
-        const { mutation } = run(now)
-        return mutation.type === 'put' && sameText(now, mutation.text) ? undefined : mutation
+        const { mutation, old, object } = run(now)
+        return mutation.type === 'put' && sameObject(now, mutation.text, old, object) ? undefined : mutation
       })
       if (!missing && stored !== undefined) return { stored, created: false }
     }
   }
 
   /** Decodes what a client sent for `type`: unknown fields and wrong types are reported as the client asked. */
-  #normalize(context: WriteContext, type: ResourceType, object: KubeObject): void {
+  #normalize(context: WriteContext, type: ResourceType, object: KubeObject, fromPatch = false): void {
     dropNulls(type.origin === 'builtin' ? object : object.metadata)
     const unknown = pruneUnknown(object, type.schema)
     if (unknown.length > 0 && context.fieldValidation !== 'Ignore') {
       const texts = unknown.map(path => `unknown field "${path}"`)
       if (context.fieldValidation === 'Strict') {
-        throw new StatusError(
-          'BadRequest',
-          `${type.kind} in version "${type.version}" cannot be handled as a ${type.kind}: strict decoding error: ${texts.join(', ')}`,
-        )
+        throw unreadable(type, `strict decoding error: ${texts.join(', ')}`, fromPatch)
       }
       for (const text of texts) context.warn(text)
     }
     if (type.origin === 'builtin' && type.schema) {
       const wrong = typeErrors(object, type.schema)
-      if (wrong)
-        throw statusError.badRequest(
-          `${type.kind} in version "${type.version}" cannot be handled as a ${type.kind}: ${wrong}`,
-        )
+      if (wrong) throw unreadable(type, wrong, fromPatch)
     }
   }
 
@@ -220,6 +217,7 @@ export class Registry {
     }
     const errors = [
       ...validateObjectMeta(metadata, metaRules(target, strategy)),
+      ...unqualifiedFinalizers(target, metadata),
       ...this.#validate(target, strategy, object, undefined),
     ]
     if (errors.length > 0) throw statusError.invalid(target, metadata.name ?? '', errors)
@@ -261,7 +259,7 @@ export class Registry {
         `Precondition failed: UID in precondition: ${asked.metadata.uid}, UID in object meta: ${old.metadata.uid}`,
       )
     }
-    this.#normalize(context, type, asked)
+    this.#normalize(context, type, asked, options.fromPatch)
     const target = this.deps.storageType(context.space, type)
     const object = convertTo(asked, storageApiVersion(target), target)
     const strategy = this.deps.strategyFor(target)
@@ -278,12 +276,13 @@ export class Registry {
     }
     const errors = [
       ...validateObjectMeta(object.metadata, metaRules(target, strategy)),
+      ...unqualifiedFinalizers(target, object.metadata, old.metadata),
       ...validateObjectMetaUpdate(object.metadata, old.metadata),
       ...(subresource === 'status'
         ? (strategy?.validateStatusUpdate?.(object, old) ?? this.#validateSchema(target, object, old))
         : this.#validate(target, strategy, object, old)),
     ]
-    if (errors.length > 0) throw statusError.invalid(target, object.metadata.name ?? '', errors)
+    if (errors.length > 0) throw statusError.invalid(target, object.metadata.name ?? '', distinct(errors))
     this.#annotate(object, context.space)
     if (!options.managesFields) {
       const managed = trackUpdate({
@@ -343,6 +342,23 @@ export class Registry {
   }
 }
 
+function unreadable(type: ResourceType, why: string, fromPatch: boolean): StatusError {
+  if (fromPatch) return invalidPatch(why)
+  return statusError.badRequest(`${type.kind} in version "${type.version}" cannot be handled as a ${type.kind}: ${why}`)
+}
+
+/** 422 for a patch whose outcome is no object of its kind. */
+export function invalidPatch(why: string): StatusError {
+  return statusError.invalid({ group: '', kind: '' }, '', [
+    { type: 'Invalid', field: 'patch', omitValue: true, detail: why },
+  ])
+}
+
+/** An update checks metadata twice, as a new object's and as a change; each error is told once. */
+function distinct(errors: readonly FieldError[]): FieldError[] {
+  return [...new Map(errors.map(error => [formatFieldError(error), error])).values()]
+}
+
 /** RFC 3339 with whole seconds, as `metav1.Time` is written. */
 export function timestamp(date: Date): string {
   return `${date.toISOString().slice(0, 19)}Z`
@@ -387,6 +403,8 @@ function metaRules(type: ResourceType, strategy: Strategy | undefined) {
 function keepSystemMetadata(object: KubeObject, old: KubeObject): void {
   const { metadata } = object
   const before = old.metadata
+  metadata.name ||= before.name ?? ''
+  if (before.namespace !== undefined) metadata.namespace ||= before.namespace
   assign(metadata, 'uid', before.uid)
   assign(metadata, 'creationTimestamp', before.creationTimestamp)
   assign(metadata, 'generation', before.generation)

@@ -3,6 +3,7 @@
  * @see https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions
  */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
+import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import {
   isStorageError,
@@ -75,6 +76,12 @@ export class Reader {
 
   get revision(): number {
     return this.#store.revision
+  }
+
+  /** A GET may ask for a state at least as new as a revision. @throws StatusError BadRequest, Timeout (it lies in the future) */
+  requireRevision(resourceVersion: string): void {
+    const revision = parseResourceVersion(resourceVersion)
+    if (revision > this.#store.revision) throw tooLarge(revision, this.#store.revision)
   }
 
   /** @throws StatusError NotFound */
@@ -157,21 +164,16 @@ export class Reader {
       return token
     }
     if (match !== '' && match !== 'Exact' && match !== 'NotOlderThan') {
-      throw new StatusError(
-        'Invalid',
-        `resourceVersionMatch: Unsupported value: ${JSON.stringify(match)}: supported values: "Exact", "NotOlderThan", ""`,
-      )
+      throw matchInvalid(fieldError.notSupported(MATCH, match, ['Exact', 'NotOlderThan', '']))
     }
     if (match !== '' && rv === '') {
-      throw new StatusError(
-        'Invalid',
-        'resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided',
+      throw matchInvalid(
+        fieldError.forbidden(MATCH, 'resourceVersionMatch is forbidden unless resourceVersion is provided'),
       )
     }
     if (match === 'Exact' && rv === '0') {
-      throw new StatusError(
-        'Invalid',
-        'resourceVersionMatch: Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"',
+      throw matchInvalid(
+        fieldError.forbidden(MATCH, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'),
       )
     }
     const revision = parseResourceVersion(rv)
@@ -199,6 +201,12 @@ export class Reader {
   }
 }
 
+const MATCH = 'resourceVersionMatch'
+
+function matchInvalid(error: FieldError): StatusError {
+  return statusError.invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', [error])
+}
+
 /** 410 of a page whose snapshot is gone; carries the token that goes on without consistency. */
 export class ExpiredContinueError extends StatusError {
   readonly continueToken: string
@@ -221,14 +229,14 @@ export function parseResourceVersion(text: string): number {
   if (!/^\d{1,15}$/.test(text)) {
     throw new StatusError(
       'BadRequest',
-      `Invalid value: ${JSON.stringify(text)}: the resourceVersion must be a decimal number that this server gave`,
+      `resourceVersion: Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`,
     )
   }
   return Number(text)
 }
 
 export function tooLarge(asked: number, current: number): StatusError {
-  return new StatusError('Timeout', `Too large resource version: ${asked}, current: ${current}`, {
+  return new StatusError('Timeout', `Timeout: Too large resource version: ${asked}, current: ${current}`, {
     causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
     retryAfterSeconds: 1,
   })
@@ -291,7 +299,8 @@ function encodeContinue(at: number | undefined, after: Key): string {
 function decodeContinue(token: string): { at: number | undefined; after: Key } {
   try {
     const t = JSON.parse(Buffer.from(token, 'base64url').toString()) as Record<string, unknown>
-    if (t.v !== 1 || typeof t.rv !== 'number') throw new Error('unknown version')
+    if (t.v !== 1 || typeof t.rv !== 'number')
+      throw new Error(`server does not recognize this encoded version ${JSON.stringify(String(t.v ?? ''))}`)
     const after: Key = {
       space: String(t.s),
       group: String(t.g),
@@ -303,7 +312,7 @@ function decodeContinue(token: string): { at: number | undefined; after: Key } {
   } catch (cause) {
     throw new StatusError(
       'BadRequest',
-      `continue key is not valid: ${cause instanceof Error ? cause.message : cause}`,
+      `invalid continue token: continue key is not valid: ${cause instanceof Error ? cause.message : cause}`,
       undefined,
       { cause },
     )

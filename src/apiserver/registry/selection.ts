@@ -28,8 +28,8 @@ export function selectionFor(
   strategy: Strategy | undefined,
   selectors: { labelSelector?: string | undefined; fieldSelector?: string | undefined },
 ): Selection {
-  const labels = parsed('labelSelector', selectors.labelSelector, parseLabelSelector)
-  const fields = parsed('fieldSelector', selectors.fieldSelector, parseFieldSelector)
+  const labels = parsed(selectors.labelSelector, parseLabelSelector)
+  const fields = parsed(selectors.fieldSelector, parseFieldSelector)
   if ((labels === undefined || labels.isEverything) && fields === undefined) return EVERYTHING
   const valuesOf = fields && fieldValues(type, strategy, fields)
   const nameOnly = fields?.requirements.every(r => r.operator !== '!=' && r.field === 'metadata.name')
@@ -47,19 +47,8 @@ export function selectionFor(
   }
 }
 
-function parsed<T>(option: string, text: string | undefined, parse: (text: string) => T): T | undefined {
-  if (text === undefined || text === '') return undefined
-  try {
-    return parse(text)
-  } catch (error) {
-    if (!(error instanceof Error)) throw error
-    throw new StatusError(
-      'BadRequest',
-      `unable to parse the ${option} ${JSON.stringify(text)}: ${error.message}`,
-      undefined,
-      { cause: error },
-    )
-  }
+function parsed<T>(text: string | undefined, parse: (text: string) => T): T | undefined {
+  return text === undefined || text === '' ? undefined : parse(text)
 }
 
 function fieldValues(
@@ -79,9 +68,18 @@ function fieldValues(
   }
   const known = valuesOf({ apiVersion: '', kind: type.kind, metadata: {} })
   for (const { field } of selector.requirements) {
-    if (!Object.hasOwn(known, field)) throw new StatusError('BadRequest', `field label not supported: ${field}`)
+    if (!Object.hasOwn(known, field)) throw unknownField(type, strategy, field)
   }
   return valuesOf
+}
+
+/** Upstream words it differently for kinds that have selectable fields of their own. */
+function unknownField(type: ResourceType, strategy: Strategy | undefined, field: string): StatusError {
+  const message =
+    type.origin === 'builtin' && strategy?.selectableFields === undefined
+      ? `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`
+      : `field label not supported: ${field}`
+  return new StatusError('BadRequest', message)
 }
 
 function fixed(selector: FieldSelector | undefined, field: string): string | undefined {

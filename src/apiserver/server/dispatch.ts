@@ -1,18 +1,20 @@
 /** From an admitted resource request to its endpoint. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { StatusError, statusError } from '../../apimachinery/errors.ts'
-import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { StatusError } from '../../apimachinery/errors.ts'
 import { createEndpoint } from '../endpoints/create.ts'
 import { deleteCollectionEndpoint, deleteEndpoint } from '../endpoints/delete.ts'
 import type { Exchange, Services } from '../endpoints/exchange.ts'
 import { getEndpoint } from '../endpoints/get.ts'
 import { listEndpoint } from '../endpoints/list.ts'
+import { acrossNamespaces, allowedMethods, methodNotAllowed } from '../endpoints/methods.ts'
 import { negotiate } from '../endpoints/negotiate.ts'
 import { patchEndpoint } from '../endpoints/patch.ts'
 import { approvalEndpoint, finalizeEndpoint, scaleEndpoint } from '../endpoints/subresources.ts'
 import { updateEndpoint } from '../endpoints/update.ts'
 import { watchEndpoint } from '../endpoints/watch.ts'
 import type { Admitted } from './pipeline.ts'
+
+export type Target = Omit<Exchange, 'request' | 'reply'>
 
 type Endpoint = (services: Services, x: Exchange) => Promise<void>
 
@@ -30,6 +32,9 @@ const VERBS: Record<string, Endpoint> = {
 /** Sub-resources with endpoints of their own; keys are `group/resource/subresource` or the sub-resource alone. */
 export type SubresourceEndpoints = Readonly<Record<string, Endpoint>>
 
+/** Verbs that methods have on collections as well as on objects, of which each is meant for one of them. */
+const ON_NAMES = new Set(['create', 'update', 'patch'])
+
 const SUBRESOURCES: SubresourceEndpoints = {
   scale: scaleEndpoint,
   '/namespaces/finalize': finalizeEndpoint,
@@ -43,26 +48,39 @@ export function exchangeFor(
   reply: FastifyReply,
   admitted: Admitted,
 ): Exchange {
+  return { request, reply, ...targetOf(services, admitted, request.headers.accept) }
+}
+
+/** What an admitted request is about, whatever carries it. @throws StatusError NotFound, NotAcceptable */
+export function targetOf(services: Services, admitted: Admitted, accept: string | undefined): Target {
   const { info, user, space } = admitted
   const resource = info.resource!
   const set = services.types.in(space)
   const type = set.find(resource.group, resource.version, resource.resource)
   if (type === undefined || (resource.namespace !== '' && !type.namespaced)) throw pageNotFound()
   if (type.namespaced && resource.namespace === '' && resource.name !== '') throw pageNotFound()
-  return { request, reply, info, resource, user, space, type, form: negotiate(request.headers.accept), warnings: [] }
+  return { info, resource, user, space, type, form: negotiate(accept), warnings: [] }
 }
 
 /** @throws StatusError as the endpoint */
 export async function dispatch(services: Services, x: Exchange, extra: SubresourceEndpoints): Promise<void> {
   const endpoint = endpointFor(x, extra)
-  if (endpoint === undefined) throw unsupported(x.type, x)
+  if (endpoint === undefined) {
+    x.reply.header('Allow', allowedMethods(x.type, x.resource))
+    throw methodNotAllowed(x.type, x.info.verb)
+  }
   await endpoint(services, x)
 }
 
 function endpointFor(x: Exchange, extra: SubresourceEndpoints): Endpoint | undefined {
   const { type, info, resource } = x
   const { subresource } = resource
+  // As upstream, which reads HEAD as GET when it asks whether one may, and then has no route for it.
+  if (x.request.method === 'HEAD') return undefined
   if (subresource === '') {
+    if (acrossNamespaces(type, resource, info.verb)) return undefined
+    if ((info.verb === 'create') !== (resource.name === '') && ON_NAMES.has(info.verb)) return undefined
+    if ((info.verb === 'update' || info.verb === 'patch') && resource.name === '') return undefined
     const review = extra[`${type.group}/${type.resource}`]
     if (review) return info.verb === 'create' ? review : undefined
     return type.verbs.includes(info.verb) ? VERBS[info.verb] : undefined
@@ -76,16 +94,6 @@ function endpointFor(x: Exchange, extra: SubresourceEndpoints): Endpoint | undef
   return undefined
 }
 
-function unsupported(type: ResourceType, x: Exchange): StatusError {
-  if (x.resource.subresource !== '') {
-    return new StatusError(
-      'MethodNotAllowed',
-      `the server does not allow this method on the requested resource: ${x.request.method} ${type.resource}/${x.resource.subresource}`,
-    )
-  }
-  return statusError.methodNotAllowed(type, x.info.verb)
-}
-
 export function pageNotFound(): StatusError {
-  return new StatusError('NotFound', 'the server could not find the requested resource')
+  return new StatusError('NotFound', 'the server could not find the requested resource', {})
 }

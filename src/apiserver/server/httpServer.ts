@@ -1,18 +1,26 @@
 /**
  * The Fastify assembly: TLS, body limits, one road for every request, errors as Status.
  */
-import type { ServerResponse } from 'node:http'
-import type { TLSSocket } from 'node:tls'
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { DEFAULT_CIPHERS, type TLSSocket } from 'node:tls'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { BODY_LIMIT_BYTES } from '../endpoints/body.ts'
+import { Compression } from '../endpoints/compression.ts'
 import type { Services } from '../endpoints/exchange.ts'
+import { methodNotAllowed } from '../endpoints/methods.ts'
+import { wantsPretty } from '../endpoints/negotiate.ts'
+import { yamlText } from '../endpoints/respond.ts'
 import { planStream, runSpaceStream, type SpaceStreamDeps } from '../endpoints/spaceStream.ts'
 import { responseSink } from '../endpoints/streamWriter.ts'
 import { dispatch, exchangeFor, type SubresourceEndpoints } from './dispatch.ts'
+import { isHealthPath } from './health.ts'
+import { InFlight, type InFlightKind, type InFlightLimits } from './inFlight.ts'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 import type { Admitted, Pipeline } from './pipeline.ts'
+import { WebSockets } from './webSockets.ts'
 
 export interface HttpServerDeps {
   tls: { cert: string; key: string; ca: string }
@@ -24,41 +32,80 @@ export interface HttpServerDeps {
   subresources: SubresourceEndpoints
   metrics: Metrics
   log: Logger
+  /** Requests at a time. Default {@link DEFAULT_IN_FLIGHT}. */
+  inFlight?: InFlightLimits | undefined
+  /** How often the peer of a WebSocket has to show that it is there. Default 30 s. */
+  pingIntervalMs?: number | undefined
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
     admitted: Admitted | undefined
     startedNs: bigint
+    /** What it is counted as while it runs. */
+    inFlight: InFlightKind | undefined
   }
 }
+
+/** Room for a long token, selector and list of groups to impersonate; together with the URL. */
+const HEADERS_LIMIT_BYTES = 64 * 1024
+/** From the first byte of a request to the last one of its headers, and of its body. Slower clients only hold connections. */
+const HEADERS_TIMEOUT_MS = 20_000
+const REQUEST_TIMEOUT_MS = 60_000
+const HANDSHAKE_TIMEOUT_MS = 10_000
+
+/** The strong cipher that costs least goes first; large lists cost little else. */
+const CIPHERS = `TLS_AES_128_GCM_SHA256:${DEFAULT_CIPHERS}`
+
+/** How long running requests may take to end when the server closes. */
+const DRAIN_MS = 5000
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
 export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
-  const { tls, metrics } = deps
+  const { tls, metrics, log } = deps
+  const inFlight = new InFlight(deps.inFlight)
+  const webSockets = new WebSockets({ ...deps, inFlight })
+  const compression = new Compression()
+  metrics.follow(inFlight)
   const app = Fastify({
-    https: { ...tls, requestCert: true, rejectUnauthorized: false, minVersion: 'TLSv1.2' },
+    https: {
+      ...tls,
+      ciphers: CIPHERS,
+      honorCipherOrder: true,
+      requestCert: true,
+      rejectUnauthorized: false,
+      minVersion: 'TLSv1.2',
+      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+      maxHeaderSize: HEADERS_LIMIT_BYTES,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      shouldUpgradeCallback: (request: IncomingMessage) => webSockets.wants(request),
+    },
     bodyLimit: BODY_LIMIT_BYTES,
     keepAliveTimeout: 90_000,
-    requestTimeout: 60_000,
+    requestTimeout: REQUEST_TIMEOUT_MS,
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: 8192 },
     logger: false,
     forceCloseConnections: true,
-    frameworkErrors: (_error, _request, reply) => {
-      sendStatus(reply, statusError.badRequest('the URL is malformed'))
+    return503OnClosing: false,
+    frameworkErrors: (_error, request, reply) => {
+      sendStatus(request as FastifyRequest, reply as FastifyReply, statusError.badRequest('the URL is malformed'))
     },
+    clientErrorHandler: refuseUnreadable,
   }) as unknown as FastifyInstance
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
   app.decorateRequest('admitted', undefined)
   app.decorateRequest('startedNs', 0n)
+  app.decorateRequest('inFlight', undefined)
 
   // Who may not ask is refused before the body is read.
-  app.addHook('onRequest', async request => {
+  app.addHook('onRequest', async (request, reply) => {
     request.startedNs = process.hrtime.bigint()
-    request.admitted = await deps.pipeline.admit({
+    // Tells of answers that the client did not wait for, too; watches end like that.
+    reply.raw.once('close', () => observe(request, reply))
+    const admitted = await deps.pipeline.admit({
       method: request.method,
       url: request.raw.url ?? '/',
       headers: request.headers,
@@ -67,8 +114,16 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
       },
       socket: request.raw.socket as TLSSocket,
     })
+    request.admitted = admitted
+    // Probes go on being answered: they are how the world hears of it.
+    if (deps.services.draining.aborted && !isHealthPath(admitted.info.path)) {
+      throw new StatusError('ServiceUnavailable', 'the server is shutting down', { retryAfterSeconds: 1 })
+    }
+    // Whoever left meanwhile was seen off by `close` already.
+    if (!reply.raw.closed) request.inFlight = inFlight.enter(admitted)
   })
-  app.addHook('onResponse', (request, reply, done) => {
+  const observe = (request: FastifyRequest, reply: FastifyReply): void => {
+    if (request.inFlight) inFlight.leave(request.inFlight)
     const seconds = Number(process.hrtime.bigint() - request.startedNs) / 1e9
     const { admitted } = request
     const served =
@@ -84,13 +139,21 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
       seconds,
       builtin: served?.origin === 'builtin',
     })
-    done()
+  }
+  app.addHook('preClose', done => {
+    inFlight.idle(DRAIN_MS).then(() => done(), done)
   })
-  app.setErrorHandler((error, request, reply) => sendStatus(reply, toStatus(error, request, deps.log)))
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (!compression.wants(request, payload)) return done(null, payload)
+    compression.apply(reply, payload).then(body => done(null, body), done)
+  })
+  app.setErrorHandler((error, request, reply) => sendStatus(request, reply, toStatus(error, request, log)))
+  app.setNotFoundHandler((request, reply) => sendStatus(request, reply, methodNotAllowed()))
+  app.server.on('upgrade', (request, socket, head) => void webSockets.accept(request, socket, head))
 
   const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const admitted = request.admitted!
-    if (admitted.info.stream) await openStream(deps, reply, admitted)
+    if (admitted.info.stream) await openStream(deps, request, reply, admitted)
     else if (admitted.info.resource)
       await dispatch(deps.services, exchangeFor(deps.services, request, reply, admitted), deps.subresources)
     else if (!(await deps.nonResource(request, reply, admitted))) {
@@ -102,7 +165,16 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   return app
 }
 
-async function openStream(deps: HttpServerDeps, reply: FastifyReply, admitted: Admitted): Promise<void> {
+async function openStream(
+  deps: HttpServerDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  admitted: Admitted,
+): Promise<void> {
+  if (request.method !== 'GET') {
+    reply.header('Allow', 'GET')
+    throw methodNotAllowed()
+  }
   const plan = planStream(admitted.space, admitted.info.query, deps.stream.store)
   const raw: ServerResponse = reply.hijack().raw
   raw.writeHead(200, {
@@ -113,7 +185,7 @@ async function openStream(deps: HttpServerDeps, reply: FastifyReply, admitted: A
   raw.flushHeaders()
   const gone = new AbortController()
   raw.on('close', () => gone.abort())
-  await runSpaceStream(deps.stream, plan, responseSink(raw), gone.signal)
+  await runSpaceStream(deps.stream, plan, responseSink(raw, deps.services.turns), gone.signal)
 }
 
 /** Whatever was thrown, as the Status that the client shall see. What we did not foresee is logged: it is our fault. */
@@ -125,6 +197,8 @@ function toStatus(error: unknown, request: FastifyRequest, log: Logger): StatusE
   }
   if (typeof code === 'string' && code.startsWith('FST_ERR_CTP'))
     return statusError.badRequest((error as Error).message)
+  // Nobody is there to read this, and nobody here is to blame.
+  if (code === 'ECONNRESET' && request.raw.destroyed) return statusError.badRequest('the request ended before its body')
   log.error(
     { err: error, method: request.method, path: request.url.split('?')[0] },
     'a request failed by a fault of the server',
@@ -132,12 +206,30 @@ function toStatus(error: unknown, request: FastifyRequest, log: Logger): StatusE
   return statusError.internal(error)
 }
 
-export function sendStatus(reply: FastifyReply, error: StatusError): void {
+/** In the form that the client asked for, as far as there is one for it. */
+export function sendStatus(request: FastifyRequest, reply: FastifyReply, error: StatusError): void {
   const { retryAfterSeconds } = error.details ?? {}
   if (retryAfterSeconds !== undefined) reply.header('Retry-After', String(retryAfterSeconds))
-  reply
-    .code(error.code)
-    .header('Cache-Control', 'no-cache, private')
-    .type('application/json')
-    .send(`${JSON.stringify(error.toStatus())}\n`)
+  reply.code(error.code).header('Cache-Control', 'no-cache, private')
+  const { accept, 'user-agent': agent } = request.headers
+  if (accept?.startsWith('application/yaml')) {
+    reply.header('Content-Type', 'application/yaml').send(yamlText(error.toStatus()))
+    return
+  }
+  const pretty = wantsPretty(request.admitted?.info.query ?? NO_QUERY, agent)
+  const body = `${JSON.stringify(error.toStatus(), undefined, pretty ? 2 : undefined)}\n`
+  // A Buffer, since Fastify names a charset for strings and upstream has none.
+  reply.header('Content-Type', 'application/json').send(Buffer.from(body))
+}
+
+const NO_QUERY = new URLSearchParams()
+
+/** What is no HTTP, too long or too slow ends before there is a request that could be answered in style. */
+function refuseUnreadable(error: Error & { code?: string }, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const code = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
+  socket.end(`HTTP/1.1 ${code} ${STATUS_CODES[code]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
 }

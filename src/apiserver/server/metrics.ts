@@ -4,6 +4,7 @@
  * @see https://kubernetes.io/docs/reference/instrumentation/metrics/
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { InFlight } from './inFlight.ts'
 
 export interface Observation {
   verb: string
@@ -20,20 +21,21 @@ export interface Gauges {
   spaces(): number
 }
 
-const VERBS = new Set([
-  'get',
-  'list',
-  'watch',
-  'create',
-  'update',
-  'patch',
-  'delete',
-  'deletecollection',
-  'head',
-  'post',
-  'put',
-  'options',
-])
+/** As upstream labels them. */
+const VERBS: Readonly<Record<string, string>> = {
+  get: 'GET',
+  list: 'LIST',
+  watch: 'WATCH',
+  create: 'POST',
+  update: 'PUT',
+  patch: 'PATCH',
+  delete: 'DELETE',
+  deletecollection: 'DELETECOLLECTION',
+  head: 'HEAD',
+  post: 'POST',
+  put: 'PUT',
+  options: 'OPTIONS',
+}
 
 export class Metrics {
   readonly #registry = new Registry()
@@ -75,12 +77,36 @@ export class Metrics {
   }
 
   observe(o: Observation): void {
-    const verb = VERBS.has(o.verb) ? o.verb : 'other'
+    const verb = VERBS[o.verb] ?? 'other'
     const named = o.builtin
       ? { group: o.group, resource: o.resource }
       : { group: '', resource: o.resource === '' ? '' : 'custom' }
     this.#requests.inc({ verb, ...named, code: String(o.code) })
-    if (verb !== 'watch') this.#durations.observe({ verb }, o.seconds)
+    if (verb !== 'WATCH') this.#durations.observe({ verb }, o.seconds)
+  }
+
+  /** Shows what runs at the moment. To be called once. */
+  follow(inFlight: InFlight): void {
+    const registers = [this.#registry]
+    new Gauge({
+      name: 'apiserver_current_inflight_requests',
+      help: 'Requests that run, long-running ones excluded.',
+      labelNames: ['request_kind'],
+      registers,
+      collect() {
+        this.set({ request_kind: 'readOnly' }, inFlight.running('reading'))
+        this.set({ request_kind: 'mutating' }, inFlight.running('mutating'))
+      },
+    })
+    new Gauge({
+      name: 'apiserver_longrunning_requests',
+      help: 'Watches and space streams that are open.',
+      labelNames: ['verb'],
+      registers,
+      collect() {
+        this.set({ verb: 'WATCH' }, inFlight.running('watching'))
+      },
+    })
   }
 
   /** Text exposition format and its content type. */

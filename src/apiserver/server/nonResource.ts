@@ -3,9 +3,11 @@ import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type AggregatedVersion, aggregatedContentType, aggregatedDiscovery } from '../discovery/aggregated.ts'
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from '../discovery/discovery.ts'
-import { negotiate } from '../endpoints/negotiate.ts'
-import { sendValue } from '../endpoints/respond.ts'
+import { methodNotAllowed } from '../endpoints/methods.ts'
+import { negotiate, wantsPretty } from '../endpoints/negotiate.ts'
+import { sendValue, yamlText } from '../endpoints/respond.ts'
 import type { TypeRegistry, TypeSet } from '../types/typeRegistry.ts'
+import { answerHealth, type Health } from './health.ts'
 import type { Metrics } from './metrics.ts'
 import type { OpenApiRoutes } from './openApiRoutes.ts'
 import type { Admitted } from './pipeline.ts'
@@ -17,13 +19,10 @@ export interface NonResourceDeps {
   /** `host:port` as clients reach it. */
   address: () => string
   version: Readonly<Record<string, string>>
-  /** Names of failing checks; empty when all is well. */
-  failing: () => string[]
+  health: Health
   /** OpenID discovery of the token issuer, by path. */
   openId: Readonly<Record<string, () => unknown>>
 }
-
-const HEALTH_CHECKS = ['ping', 'store', 'spaces']
 
 /** Documents made from a set of types, kept as long as the set lives: it is replaced when a CRD changes. */
 interface Prepared {
@@ -43,9 +42,13 @@ export class NonResourceRoutes {
   async handle(request: FastifyRequest, reply: FastifyReply, admitted: Admitted): Promise<boolean> {
     const { info, space } = admitted
     const path = info.path.length > 1 && info.path.endsWith('/') ? info.path.slice(0, -1) : info.path
-    if (path === '/livez' || path === '/readyz' || path === '/healthz') return this.#health(reply, path, info.query)
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      reply.header('Allow', 'GET, HEAD')
+      throw methodNotAllowed()
+    }
+    if (await answerHealth(this.#deps.health, reply, path, info.query)) return true
     if (path === '/version') {
-      await sendValue({ reply, info, form: negotiate(undefined), warnings: [] }, 200, this.#deps.version)
+      await sendValue({ reply, info, form: negotiate(request.headers.accept), warnings: [] }, 200, this.#deps.version)
       return true
     }
     if (path === '/metrics') {
@@ -59,77 +62,69 @@ export class NonResourceRoutes {
       return true
     }
     if (path.startsWith('/openapi/')) return this.#deps.openApi.handle(request, reply, path, space)
-    return this.#discovery(request, reply, path, space)
+    return this.#discovery(request, reply, path, admitted)
   }
 
-  #health(reply: FastifyReply, path: string, query: URLSearchParams): boolean {
-    const failing = this.#deps.failing()
-    const code = failing.length === 0 ? 200 : 500
-    if (failing.length === 0 && !query.has('verbose')) {
-      reply.code(200).type('text/plain; charset=utf-8').send('ok')
-      return true
-    }
-    const lines = HEALTH_CHECKS.map(name =>
-      failing.includes(name) ? `[-]${name} failed: reason withheld` : `[+]${name} ok`,
-    )
-    lines.push(`${path.slice(1)} check ${failing.length === 0 ? 'passed' : 'failed'}`)
-    reply
-      .code(code)
-      .type('text/plain; charset=utf-8')
-      .send(`${lines.join('\n')}\n`)
-    return true
-  }
-
-  #discovery(request: FastifyRequest, reply: FastifyReply, path: string, space: string): boolean {
+  #discovery(request: FastifyRequest, reply: FastifyReply, path: string, { info, space }: Admitted): boolean {
     const set = this.#deps.types.in(space)
-    const { types } = set
-    const parts = path.split('/').slice(1)
-    if (path === '/api' || path === '/apis') {
-      const root = parts[0] as 'api' | 'apis'
-      const version = aggregatedWanted(request.headers.accept)
-      if (version) {
-        const document = this.#prepare(set, `${path} ${version}`, () => aggregatedDiscovery(types, { root, version }))
-        return this.#send(request, reply, document, aggregatedContentType(version))
-      }
-      const document = this.#prepare(set, path, () =>
-        root === 'api' ? apiVersions(types, this.#deps.address()) : apiGroupList(types),
-      )
-      return this.#send(request, reply, document)
+    const root = path === '/api' ? 'api' : path === '/apis' ? 'apis' : undefined
+    const version = root && aggregatedWanted(request.headers.accept)
+    if (root && version) {
+      const make = (): string => `${JSON.stringify(aggregatedDiscovery(set.types, { root, version }))}\n`
+      const prepared = this.#prepare(set, `${path} ${version}`, make)
+      return this.#send(request, reply, prepared, aggregatedContentType(version))
     }
-    if (path === '/') {
-      const paths = [
-        '/api',
-        '/api/v1',
-        '/apis',
-        ...apiGroupList(types).groups.flatMap(g => [
-          `/apis/${g.name}`,
-          ...g.versions.map(v => `/apis/${v.groupVersion}`),
-        ]),
-      ]
-      const others = ['/healthz', '/livez', '/metrics', '/openapi/v2', '/openapi/v3', '/readyz', '/version']
-      return this.#send(
-        request,
-        reply,
-        this.#prepare(set, path, () => ({ paths: [...paths, ...others] })),
-      )
-    }
-    const make = (): unknown => {
-      if (parts[0] === 'api' && parts.length === 2) return apiResourceList(types, '', parts[1]!)
-      if (parts[0] === 'apis' && parts.length === 2) return apiGroup(types, parts[1]!)
-      if (parts[0] === 'apis' && parts.length === 3) return apiResourceList(types, parts[1]!, parts[2]!)
-      return undefined
-    }
+    const { format } = negotiate(request.headers.accept)
+    const indent = wantsPretty(info.query, request.headers['user-agent']) ? 2 : undefined
     // Only paths of what exists are remembered, so clients cannot grow the memory.
-    const document = make()
-    if (document === undefined) return false
-    return this.#send(
-      request,
-      reply,
-      this.#prepare(set, path, () => document),
-    )
+    const known = this.#prepared.get(set)?.get(`${path} ${format} ${indent}`)
+    const document = known === undefined ? this.#document(path, set.types) : undefined
+    if (known === undefined && document === undefined) return false
+    const prepared =
+      known ??
+      this.#prepare(set, `${path} ${format} ${indent}`, () =>
+        format === 'yaml' ? yamlText(document) : `${JSON.stringify(document, undefined, indent)}\n`,
+      )
+    return this.#send(request, reply, prepared, `application/${format}`)
   }
 
-  #prepare(set: TypeSet, key: string, make: () => unknown): Prepared {
+  /** `undefined` when a space with these types has no such path. */
+  #document(path: string, types: TypeSet['types']): unknown {
+    if (path === '/') return { paths: this.#paths(types) }
+    if (path === '/api') return apiVersions(types, this.#deps.address())
+    if (path === '/apis') return apiGroupList(types)
+    const parts = path.split('/').slice(1)
+    if (parts[0] === 'api' && parts.length === 2) return apiResourceList(types, '', parts[1]!)
+    if (parts[0] === 'apis' && parts.length === 2) return apiGroup(types, parts[1]!)
+    if (parts[0] === 'apis' && parts.length === 3) return apiResourceList(types, parts[1]!, parts[2]!)
+    return undefined
+  }
+
+  #paths(types: TypeSet['types']): string[] {
+    const { health, openId } = this.#deps
+    const checks = Object.keys(health.checks)
+    const alive = checks.filter(name => !health.readinessOnly.includes(name))
+    const probes = (endpoint: string, names: string[]): string[] => [endpoint, ...names.map(n => `${endpoint}/${n}`)]
+    return [
+      ...Object.keys(openId),
+      '/api',
+      '/api/v1',
+      '/apis',
+      ...apiGroupList(types).groups.flatMap(g => [
+        `/apis/${g.name}`,
+        ...g.versions.map(v => `/apis/${v.groupVersion}`),
+      ]),
+      ...probes('/healthz', alive),
+      ...probes('/livez', alive),
+      '/metrics',
+      '/openapi/v2',
+      '/openapi/v3',
+      ...probes('/readyz', checks),
+      '/version',
+    ].sort()
+  }
+
+  #prepare(set: TypeSet, key: string, make: () => string): Prepared {
     let documents = this.#prepared.get(set)
     if (documents === undefined) {
       documents = new Map()
@@ -137,14 +132,14 @@ export class NonResourceRoutes {
     }
     let document = documents.get(key)
     if (document === undefined) {
-      const body = Buffer.from(`${JSON.stringify(make())}\n`)
+      const body = Buffer.from(make())
       document = { body, etag: `"${createHash('sha256').update(body).digest('hex').toUpperCase()}"` }
       documents.set(key, document)
     }
     return document
   }
 
-  #send(request: FastifyRequest, reply: FastifyReply, document: Prepared, contentType = 'application/json'): boolean {
+  #send(request: FastifyRequest, reply: FastifyReply, document: Prepared, contentType: string): boolean {
     reply.header('ETag', document.etag).header('Vary', 'Accept').header('Cache-Control', 'public')
     if (request.headers['if-none-match'] === document.etag) reply.code(304).send()
     else reply.code(200).header('Content-Type', contentType).send(document.body)

@@ -10,7 +10,8 @@ import { impersonate } from '../auth/impersonation.ts'
 import type { Attributes, Authentication, Authenticator, Authorizer, UserInfo } from '../auth/types.ts'
 import { allowsAnonymous, anonymousUser, effectiveUser, GROUPS } from '../auth/users.ts'
 import { ROOT, type SpaceTree } from '../spaces/tree.ts'
-import { parseRequest, type RequestInfo } from './requestInfo.ts'
+import { parseRequest, type RequestInfo, type ResourceRequest } from './requestInfo.ts'
+import { bearerOfProtocols } from './webSocketToken.ts'
 
 export interface PipelineDeps {
   tree: SpaceTree
@@ -66,7 +67,12 @@ export class Pipeline {
 
   async #authenticate(request: RawRequest, info: RequestInfo): Promise<Authentication> {
     const { authorization } = request.headers
-    const token = authorization?.toLowerCase().startsWith('bearer ') ? authorization.slice(7).trim() : undefined
+    const token =
+      authorization === undefined
+        ? bearerOfProtocols(request.headers)
+        : authorization.toLowerCase().startsWith('bearer ')
+          ? authorization.slice(7).trim()
+          : undefined
     const certificate = this.#certificateOf(request.socket)
     const known = await this.#deps.authenticator.authenticate({
       ...(certificate && { certificate }),
@@ -155,7 +161,7 @@ export class Pipeline {
       space,
       verb: info.verb,
       path: info.path,
-      ...(info.resource && { resource: namespaceAware(info.resource) }),
+      ...(info.resource && { resource: nameAware(info, namespaceAware(info.resource)) }),
     }
     const decision = await authorizer.authorize(attributes)
     if (!decision.allowed) throw forbidden(attributes, decision.reason)
@@ -163,10 +169,20 @@ export class Pipeline {
 }
 
 /** For authorization a Namespace is in the namespace of its own name. */
-function namespaceAware(resource: NonNullable<RequestInfo['resource']>): NonNullable<RequestInfo['resource']> {
+function namespaceAware(resource: ResourceRequest): ResourceRequest {
   return resource.group === '' && resource.resource === 'namespaces' && resource.name !== ''
     ? { ...resource, namespace: resource.name }
     : resource
+}
+
+/** Whoever may see one object may also list or watch it by its name, as `kubectl get NAME --watch` does. */
+function nameAware(info: RequestInfo, resource: ResourceRequest): ResourceRequest {
+  if (resource.name !== '' || (info.verb !== 'list' && info.verb !== 'watch')) return resource
+  const term = info.query
+    .get('fieldSelector')
+    ?.split(',')
+    .find(part => /^metadata\.name==?[^=]/.test(part))
+  return term === undefined ? resource : { ...resource, name: term.slice(term.lastIndexOf('=') + 1) }
 }
 
 function hasImpersonation(headers: IncomingHttpHeaders): boolean {

@@ -52,11 +52,14 @@ export function parseRequest(method: string, url: string): RequestInfo {
       throw new StatusError('BadRequest', `invalid cluster: ${JSON.stringify(space)} does not match the regex`)
     }
   }
-  const resource = stream ? undefined : parseResourcePath(path)
-  return { space, stream, path, query, verb: verbOf(method, resource, query), resource }
+  const { resource, watch } = stream ? NO_RESOURCE : parseResourcePath(path)
+  return { space, stream, path, query, verb: verbOf(method, resource, watch || watchAsked(query)), resource }
 }
 
-function parseResourcePath(path: string): ResourceRequest | undefined {
+const NO_RESOURCE = { resource: undefined, watch: false }
+
+/** `watch` tells that the path asks for one, as `/api/v1/watch/…` did before there was a query parameter for it. */
+function parseResourcePath(path: string): { resource: ResourceRequest | undefined; watch: boolean } {
   const parts = path
     .split('/')
     .filter(part => part !== '')
@@ -69,9 +72,10 @@ function parseResourcePath(path: string): ResourceRequest | undefined {
   } else if (parts[0] === 'apis' && parts.length >= 4) {
     group = parts[1]!
     rest = parts.slice(2)
-  } else return undefined
+  } else return NO_RESOURCE
   const version = rest[0]!
-  rest = rest.slice(1)
+  const watch = rest[1] === 'watch' && rest.length > 2
+  rest = rest.slice(watch ? 2 : 1)
   let namespace = ''
   // /namespaces/<name>[/status|/finalize] is the Namespace itself; anything else below it is in that namespace.
   if (
@@ -82,16 +86,25 @@ function parseResourcePath(path: string): ResourceRequest | undefined {
     namespace = rest[1]!
     rest = rest.slice(2)
   }
-  return { group, version, resource: rest[0]!, name: rest[1] ?? '', subresource: rest.slice(2).join('/'), namespace }
+  const [name = '', ...subresource] = rest.slice(1)
+  return {
+    resource: { group, version, resource: rest[0]!, name, subresource: subresource.join('/'), namespace },
+    watch,
+  }
 }
 
-function verbOf(method: string, resource: ResourceRequest | undefined, query: URLSearchParams): string {
+function watchAsked(query: URLSearchParams): 'collections' | false {
+  const asked = query.get('watch')
+  return asked !== null && asked !== 'false' && asked !== '0' && 'collections'
+}
+
+/** The query parameter `watch` means nothing for a single object; the old path does. */
+function verbOf(method: string, resource: ResourceRequest | undefined, watch: boolean | 'collections'): string {
   if (resource === undefined) return method.toLowerCase()
-  const watching = query.get('watch')
   switch (method) {
     case 'GET':
     case 'HEAD':
-      if (watching !== null && watching !== 'false' && watching !== '0') return 'watch'
+      if (watch === true || (watch === 'collections' && resource.name === '')) return 'watch'
       return resource.name === '' ? 'list' : 'get'
     case 'POST':
       return 'create'

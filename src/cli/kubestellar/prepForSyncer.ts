@@ -41,6 +41,7 @@ export async function prepForSyncer(
     qps: wholeNumber(options.qps, '--qps'),
     burst: wholeNumber(options.burst, '--burst'),
   }
+  const base = options.syncerServer === undefined ? session.base : baseUrl(options.syncerServer)
   const { client } = session
   const syncTarget = await findSyncTarget(client.in(await pathOf(session, options.imw)), name)
   const mailboxId = await waitForMailbox({
@@ -51,21 +52,18 @@ export async function prepForSyncer(
   })
   const token = await requestToken(client.in(mailboxId), lifetimeSeconds)
   const { caPem, insecure, tlsServerName } = session.options
-  const base = (options.syncerServer ?? session.base).replace(/\/+$/, '')
-  const kubeconfig = toYaml(
-    syncerKubeconfig({
-      server: serverOf(base, mailboxId),
-      token,
-      ...(caPem !== undefined && { caPem }),
-      ...(insecure && { insecure }),
-      ...(tlsServerName !== undefined && { tlsServerName }),
-    }),
-  )
+  const access = {
+    server: serverOf(base, mailboxId),
+    token,
+    ...(caPem !== undefined && { caPem }),
+    ...(insecure && { insecure }),
+    ...(tlsServerName !== undefined && { tlsServerName }),
+  }
   const say = (line: string) => {
     if (!options.silent) terminal.out(line)
   }
   if (options.kubeconfigOutput !== undefined) {
-    await writePrivateFile(options.kubeconfigOutput, kubeconfig)
+    await writePrivateFile(options.kubeconfigOutput, toYaml(syncerKubeconfig(access)))
     say(`Wrote the syncer's kubeconfig to ${options.kubeconfigOutput}`)
     if (options.output === undefined) return
   }
@@ -74,7 +72,7 @@ export async function prepForSyncer(
       `Note: the syncer will dial ${base}, which leads to this server on this machine only; see --syncer-server.`,
     )
   }
-  const objects = syncerManifest({ syncTarget, kubeconfig, image: options.syncerImage, ...numbers })
+  const objects = syncerManifest({ syncTarget, access, image: options.syncerImage, ...numbers })
   const manifest = objects.map(toYaml).join('---\n')
   const output = options.output ?? `${name}-syncer.yaml`
   if (output === '-') return terminal.out(manifest.trimEnd())
@@ -95,6 +93,11 @@ function advice(file: string, id: string): string[] {
     '',
     'The file holds a credential: whoever has it can act as this syncer.',
   ]
+}
+
+function baseUrl(text: string): string {
+  if (/^https?:\/\//.test(text) && URL.canParse(text)) return text.replace(/\/+$/, '')
+  throw new CommandError(`--syncer-server: ${JSON.stringify(text)} is not a URL such as https://host:port`)
 }
 
 function isLoopback(url: string): boolean {

@@ -62,7 +62,7 @@ export async function kubectlKubestellar(args: readonly string[], terminal: Term
     .description("'ensure location' and 'prep-for-syncer' in one")
     .action((name: string, labels: string[], options: CommonOptions & PrepOptions) => {
       const entry = inventoryEntry(name, labels)
-      const told = options.silent || options.output === '-' ? { ...terminal, out: terminal.err } : terminal
+      const told = { ...terminal, out: quietOut(options, terminal) }
       return run(options, async s => {
         await ensureLocation(s.client.in(await pathOf(s, options.imw)), entry, told)
         await prepForSyncer(s, name, options, terminal)
@@ -74,6 +74,12 @@ export async function kubectlKubestellar(args: readonly string[], terminal: Term
 function inventoryEntry(name: string, labels: readonly string[]): { name: string; labels: Record<string, string> } {
   checkObjectName(name)
   return { name, labels: parseLabels(labels) }
+}
+
+/** Where progress goes when stdout is silent or taken by the manifest. */
+function quietOut(options: PrepOptions, terminal: Terminal): Terminal['out'] {
+  if (options.silent) return () => {}
+  return options.output === '-' ? terminal.err : terminal.out
 }
 
 async function run(options: CommonOptions, use: (session: Session) => Promise<void>): Promise<void> {

@@ -39,6 +39,8 @@ export function toYaml(value: object): string {
 const ID_PREFIX = 'kubestellar-syncer'
 const HASH_LENGTH = 8
 const LABEL_LENGTH = 63
+/** On the syncer's Pods: URL of the mailbox space. */
+const MAILBOX_ANNOTATION = 'orrery/mailbox'
 
 /**
  * Name of everything in the cluster that belongs to the syncer of a SyncTarget. It depends on the SyncTarget alone: a
@@ -54,8 +56,7 @@ export function syncerId(syncTarget: { name: string; uid: string }): string {
 
 export interface SyncerManifestOptions {
   syncTarget: { name: string; uid: string }
-  /** YAML. */
-  kubeconfig: string
+  access: SyncerAccess
   image: string
   replicas: number
   /** Requests per second to the cluster, and how many may come at once. */
@@ -90,13 +91,18 @@ export function syncerManifest(options: SyncerManifestOptions): KubeObject[] {
       roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: id },
       subjects: [{ kind: 'ServiceAccount', ...inside }],
     },
-    { apiVersion: 'v1', kind: 'Secret', metadata: inside, stringData: { kubeconfig: options.kubeconfig } },
+    {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: inside,
+      stringData: { kubeconfig: toYaml(syncerKubeconfig(options.access)) },
+    },
     deployment(id, options),
   ]
 }
 
 function deployment(id: string, options: SyncerManifestOptions): KubeObject {
-  const { syncTarget, image, replicas, qps, burst } = options
+  const { syncTarget, access, image, replicas, qps, burst } = options
   const container = {
     name: 'kubestellar-syncer',
     image,
@@ -123,7 +129,8 @@ function deployment(id: string, options: SyncerManifestOptions): KubeObject {
       strategy: { type: 'Recreate' },
       selector: { matchLabels: { app: id } },
       template: {
-        metadata: { labels: { app: id } },
+        // a Pod reads its kubeconfig once: another mailbox needs a new Pod, another token does not
+        metadata: { labels: { app: id }, annotations: { [MAILBOX_ANNOTATION]: access.server } },
         spec: {
           serviceAccountName: id,
           containers: [container],

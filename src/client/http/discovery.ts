@@ -130,11 +130,13 @@ function resourceList(group: string, version: string, list: Record<string, unkno
 }
 
 function preferred(contents: readonly GroupVersionContent[]): DiscoveredResource[] {
-  const byName = new Map<string, DiscoveredResource>()
-  for (const { resources } of contents) {
+  const byName = new Map<string, DiscoveredResource & { versions: string[] }>()
+  for (const { version, resources } of contents) {
     for (const resource of resources) {
       const name = `${resource.group}/${resource.resource}`
-      if (!byName.has(name)) byName.set(name, resource)
+      const known = byName.get(name)
+      if (known) known.versions.push(version)
+      else byName.set(name, { ...resource, versions: [version] })
     }
   }
   return [...byName.values()]

@@ -10,6 +10,7 @@ import type { Clock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
 import { type StreamHandler, StreamSource } from '../../client/streamSource.ts'
+import type { ControllerHandle } from '../controllerHandle.ts'
 import {
   MAILBOX_NAME,
   MAILBOX_PARENT,
@@ -41,9 +42,9 @@ interface MailboxFact {
 const OPTIONS = { fieldManager: 'mailbox-controller' }
 
 /** Starts at once and runs until `signal` aborts or `stop`. */
-export function startMailboxController(deps: MailboxControllerDeps): { stop(): Promise<void> } {
+export function startMailboxController(deps: MailboxControllerDeps): ControllerHandle {
   const running = new MailboxController(deps)
-  return { stop: () => running.stop() }
+  return { idle: () => running.idle(), stop: () => running.stop() }
 }
 
 /** Keys are mailbox names. */
@@ -90,6 +91,10 @@ class MailboxController {
       reconcile: name => this.#reconcile(name),
     })
     this.#running = this.#controller.run(AbortSignal.any([signal, this.#stop.signal]))
+  }
+
+  idle(): Promise<void> {
+    return this.#controller.queue.idle()
   }
 
   async stop(): Promise<void> {

@@ -12,6 +12,7 @@ import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
 import { StreamSource } from '../../client/streamSource.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
+import type { ControllerHandle } from '../controllerHandle.ts'
 import { MAILBOX_NAME, MAILBOX_PARENT, SYNC_TARGET_NAME_ANNOTATION, SYNC_TARGETS, WORKSPACES } from './names.ts'
 
 export interface SyncerLivenessDeps {
@@ -37,9 +38,9 @@ const CONFIGS: GroupVersionResource = { group: 'edge.kubestellar.io', version: '
 const OPTIONS = { fieldManager: 'mailbox-controller' }
 
 /** Starts at once and runs until `signal` aborts or `stop`. */
-export function startSyncerLiveness(deps: SyncerLivenessDeps): { stop(): Promise<void> } {
+export function startSyncerLiveness(deps: SyncerLivenessDeps): ControllerHandle {
   const running = new SyncerLiveness(deps)
-  return { stop: () => running.stop() }
+  return { idle: () => running.idle(), stop: () => running.stop() }
 }
 
 /** Keys are mailbox names. */
@@ -80,6 +81,10 @@ class SyncerLiveness {
       reconcile: name => this.#reconcile(name),
     })
     this.#running = this.#controller.run(AbortSignal.any([signal, this.#stop.signal]))
+  }
+
+  idle(): Promise<void> {
+    return this.#controller.queue.idle()
   }
 
   async stop(): Promise<void> {

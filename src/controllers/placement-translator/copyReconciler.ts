@@ -5,6 +5,7 @@
 import { isStatusError } from '../../apimachinery/errors.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
 import type { Client, SpaceClient } from '../../client/client.ts'
+import type { ReconcileResult } from '../../client/workqueue.ts'
 import type { CopyFact, Mailbox } from './mailboxes.ts'
 import { EXECUTING_COUNT_ANNOTATION, FIELD_MANAGER, NAMESPACES, namespaceKey, parseObjectKey } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
@@ -19,22 +20,31 @@ export interface CopyReconcilerDeps {
   sources: SourceReader
   /** Whether the space is followed and the object is not in it. */
   isGoneFrom: (space: string, key: string) => boolean
+  /** The mailbox, when it is ready and all that it should hold is known. */
+  mailbox: (name: string) => Mailbox | undefined
 }
+
+/** How often a removal waits for the copy in the place that the object moves to, and how long at first. */
+const MOVE_ATTEMPTS = 6
+const MOVE_WAIT_MS = 20
 
 export class CopyReconciler {
   readonly #deps: CopyReconcilerDeps
+  /** Removals that waited in vain so far, by mailbox and key. */
+  readonly #waited = new Map<string, number>()
 
   constructor(deps: CopyReconcilerDeps) {
     this.#deps = deps
   }
 
-  async reconcile(mailbox: Mailbox, key: string): Promise<void> {
+  async reconcile(mailbox: Mailbox, key: string): Promise<ReconcileResult> {
     const sources = this.#deps.join.sourcesOf(mailbox.name, key)
     if (sources.length === 0) return await this.#remove(mailbox, key)
     const projection = await this.#project(sources)
-    if (!projection) return // a source has just gone; its event comes
+    if (!projection) return {} // a source has just gone; its event comes
     if (projection.namespace !== '') await this.#ensureNamespace(mailbox, projection.namespace)
     await this.#write(mailbox, key, sources[0]!.fact.resource, projection)
+    return {}
   }
 
   async #project(sources: readonly Source[]): Promise<Projection | undefined> {
@@ -115,11 +125,13 @@ export class CopyReconciler {
     if (key === namespaceKey(object.metadata.name ?? '')) mailbox.namespaces.add(object.metadata.name ?? '')
   }
 
-  async #remove(mailbox: Mailbox, key: string): Promise<void> {
+  async #remove(mailbox: Mailbox, key: string): Promise<ReconcileResult> {
     const copy = mailbox.copies.get(key)
-    if (!copy || copy.terminating) return
+    if (!copy || copy.terminating) return {}
     const { namespace, name } = parseObjectKey(key)
-    if (key === namespaceKey(name) && !this.#namespaceMayGo(mailbox, copy, name)) return
+    if (key === namespaceKey(name) && !this.#namespaceMayGo(mailbox, copy, name)) return {}
+    const requeueAfterMs = await this.#moved(mailbox, key, copy)
+    if (requeueAfterMs !== undefined) return { requeueAfterMs }
     const { uid, resourceVersion } = copy
     try {
       await this.#deps.client
@@ -127,10 +139,36 @@ export class CopyReconciler {
         .delete(copy.resource, { ...(namespace && { namespace }), name }, { preconditions: { uid, resourceVersion } })
       mailbox.settled.delete(key)
     } catch (error) {
-      if (isStatusError(error, 'NotFound')) return
+      if (isStatusError(error, 'NotFound')) return {}
       if (isStatusError(error, 'Conflict')) await this.#reread(mailbox, key, copy)
       throw error
     }
+    return {}
+  }
+
+  /**
+   * Where the object goes now it is made first, so that a move leaves no moment without it; how long to wait for that.
+   * Patience ends: a place that cannot take the object does not keep it from leaving the old one.
+   */
+  async #moved(mailbox: Mailbox, key: string, copy: CopyFact): Promise<number | undefined> {
+    const id = `${mailbox.name} ${key}`
+    const waited = this.#waited.get(id) ?? 0
+    this.#waited.delete(id)
+    let failed = false
+    for (const space of copy.from) {
+      for (const name of this.#deps.join.destinationsOf(space, key).keys()) {
+        const other = this.#deps.mailbox(name)
+        if (!other || other.copies.has(key)) continue
+        try {
+          await this.reconcile(other, key)
+        } catch {
+          failed = true // the other place's own work says why, and tries again
+        }
+      }
+    }
+    if (!failed || waited >= MOVE_ATTEMPTS) return undefined
+    this.#waited.set(id, waited + 1)
+    return MOVE_WAIT_MS * 2 ** waited
   }
 
   /** After a lost race: what the copy is now, so that the retry does not repeat the same old precondition. */
@@ -158,7 +196,10 @@ export class CopyReconciler {
   async #ensureNamespace(mailbox: Mailbox, name: string): Promise<void> {
     if (mailbox.namespaces.has(name)) return
     const key = namespaceKey(name)
-    if (this.#deps.join.sourcesOf(mailbox.name, key).length > 0) return await this.reconcile(mailbox, key)
+    if (this.#deps.join.sourcesOf(mailbox.name, key).length > 0) {
+      await this.reconcile(mailbox, key)
+      return
+    }
     try {
       await this.#deps.client
         .in(mailbox.space)

@@ -83,23 +83,23 @@ export class PlacementJoin {
     if (slice.size === 0) space.slices.delete(name)
     else space.slices.set(name, slice)
     const after = destinations(space, name)
+    // what is to be made comes before what is to go, so that a move seldom waits
     const touched = new Set<string>()
-    for (const mailbox of before.keys()) {
-      if (after.has(mailbox)) continue
-      removeFrom(this.#byMailbox, mailbox, pair(id, name))
-      touched.add(mailbox)
-    }
     for (const [mailbox, destination] of after) {
       const old = before.get(mailbox)
       if (!old) addTo(this.#byMailbox, mailbox, pair(id, name))
       if (!old || old.locationName !== destination.locationName || old.cluster !== destination.cluster)
         touched.add(mailbox)
     }
-    if (touched.size === 0) return
-    for (const key of space.workload.selectedBy(name)) {
-      for (const mailbox of touched) this.#sink.copy(mailbox, key)
-      this.#sink.source(id, key)
+    for (const mailbox of before.keys()) {
+      if (after.has(mailbox)) continue
+      removeFrom(this.#byMailbox, mailbox, pair(id, name))
+      touched.add(mailbox)
     }
+    if (touched.size === 0) return
+    const selected = space.workload.selectedBy(name)
+    for (const mailbox of touched) for (const key of selected) this.#sink.copy(mailbox, key)
+    for (const key of selected) this.#sink.source(id, key)
     for (const mailbox of touched) this.#sink.config(mailbox)
   }
 

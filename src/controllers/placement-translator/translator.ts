@@ -8,7 +8,8 @@ import type { Client, StreamEvent } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
 import { type StreamHandler, StreamSource } from '../../client/streamSource.ts'
-import { WorkQueue } from '../../client/workqueue.ts'
+import { type ReconcileResult, WorkQueue } from '../../client/workqueue.ts'
+import type { ControllerHandle } from '../controllerHandle.ts'
 import { MAILBOX_PARENT, mailboxName, WORKSPACES } from '../mailbox/names.ts'
 import { reconcileConfig } from './configReconciler.ts'
 import { CopyReconciler } from './copyReconciler.ts'
@@ -31,11 +32,6 @@ export interface PlacementTranslatorDeps {
   signal: AbortSignal
 }
 
-export interface ControllerHandle {
-  /** Resolves when streams and running work have ended. */
-  stop(): Promise<void>
-}
-
 /** Writes under way at the same time; bounds memory as well as load. */
 const CONCURRENCY = 64
 /** Whole objects kept at hand; the rest is read again when needed. */
@@ -44,7 +40,7 @@ const CACHED_OBJECTS = 2000
 /** Starts at once and runs until `signal` aborts or `stop`. */
 export function startPlacementTranslator(deps: PlacementTranslatorDeps): ControllerHandle {
   const translator = new Translator(deps)
-  return { stop: () => translator.stop() }
+  return { idle: () => translator.idle(), stop: () => translator.stop() }
 }
 
 class Translator {
@@ -104,6 +100,7 @@ class Translator {
       cache,
       sources,
       isGoneFrom: (space, key) => this.#workloads.isSynced(space) && join.fact(space, key) === undefined,
+      mailbox: name => (this.#knowsAllFor(name) ? this.#mailboxes.get(name) : undefined),
     })
     this.#feedback = new FeedbackReconciler({
       client,
@@ -134,12 +131,17 @@ class Translator {
     ])
   }
 
+  idle(): Promise<void> {
+    return this.#queue.idle()
+  }
+
   async stop(): Promise<void> {
     this.#stop.abort()
     await Promise.all([this.#running, this.#workloads.stop(), this.#mailboxes.stop()])
   }
 
-  async #reconcile(task: Task): Promise<void> {
+  // biome-ignore lint/suspicious/noConfusingVoidType: most tasks have nothing to say
+  async #reconcile(task: Task): Promise<ReconcileResult | void> {
     switch (task.type) {
       case 'copy':
       case 'config': {

@@ -10,6 +10,7 @@ import type { Clock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
 import { StreamSource } from '../../client/streamSource.ts'
+import type { ControllerHandle } from '../controllerHandle.ts'
 import { compileSelector, faultAnnotations, placementFaults } from './selectors.ts'
 import { type ObjectId, type SliceDestination, WhereIndex } from './whereIndex.ts'
 
@@ -37,7 +38,7 @@ const SYNC_TARGETS = edge('synctargets')
 const OPTIONS = { fieldManager: 'where-resolver' }
 
 /** Starts at once and runs until `signal` aborts or `stop`. */
-export function startWhereResolver(deps: WhereResolverDeps): { stop(): Promise<void> } {
+export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
   const { client, logger, clock, random, signal } = deps
   const common = { client, logger, ...(clock && { clock }), ...(random && { random }) }
   const index = new WhereIndex({
@@ -71,6 +72,7 @@ export function startWhereResolver(deps: WhereResolverDeps): { stop(): Promise<v
   const stop = new AbortController()
   const running = controller.run(AbortSignal.any([signal, stop.signal]))
   return {
+    idle: () => controller.queue.idle(),
     async stop() {
       stop.abort()
       await running

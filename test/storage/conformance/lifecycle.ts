@@ -1,6 +1,6 @@
 /** Compaction and closing. */
 import type { Store } from '../../../src/storage/store.ts'
-import type { Case } from '../conformance.ts'
+import type { Case } from './case.ts'
 import { create, del, key, put, readWatch, textOf } from '../support.ts'
 
 export const lifecycleCases: Case[] = [

@@ -1,7 +1,7 @@
 /** Lists: order, ranges, pages, the past. */
 import { compareKeys } from '../../../src/storage/keys.ts'
 import type { Range, Store } from '../../../src/storage/store.ts'
-import type { Case } from '../conformance.ts'
+import type { Case } from './case.ts'
 import { create, del, key, put, rangesAround, textOf } from '../support.ts'
 
 const names = async (store: Store, range: Range, options = {}) =>

@@ -1,5 +1,5 @@
 /** Compare-and-write, chained updates and bulk writes. */
-import type { Case } from '../conformance.ts'
+import type { Case } from './case.ts'
 import { del, key, put, textOf } from '../support.ts'
 
 export const writeCases: Case[] = [

@@ -1,0 +1,31 @@
+/**
+ * Which HTTP methods a path of the resource API takes, and the 405 for the others.
+ * @see https://datatracker.ietf.org/doc/html/rfc9110#name-405-method-not-allowed
+ */
+import { StatusError, statusError } from '../../apimachinery/errors.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import type { ResourceRequest } from '../server/requestInfo.ts'
+
+const ON_OBJECTS = { get: 'GET', update: 'PUT', patch: 'PATCH', delete: 'DELETE' } as const
+const ON_COLLECTIONS = { list: 'GET', create: 'POST', deletecollection: 'DELETE' } as const
+
+/** Value of the `Allow` header for a resource path; `''` when it takes none. Sub-resources that answer POST are told apart by name. */
+export function allowedMethods(type: ResourceType, resource: ResourceRequest): string {
+  if (resource.subresource !== '') {
+    return resource.subresource === 'token' || resource.subresource === 'eviction' ? 'POST' : 'GET, PATCH, PUT'
+  }
+  const known: Record<string, string> = resource.name === '' ? ON_COLLECTIONS : ON_OBJECTS
+  const methods = type.verbs.filter(verb => !acrossNamespaces(type, resource, verb)).map(verb => known[verb])
+  return [...new Set(methods.filter(method => method !== undefined))].sort().join(', ')
+}
+
+/** Creating and deleting need a namespace for kinds that live in one. */
+export function acrossNamespaces(type: ResourceType, resource: ResourceRequest, verb: string): boolean {
+  return type.namespaced && resource.namespace === '' && (verb === 'create' || verb === 'deletecollection')
+}
+
+/** In upstream's words, which differ between built-in and custom resources. */
+export function methodNotAllowed(type?: ResourceType, verb = ''): StatusError {
+  if (type !== undefined && type.origin !== 'builtin') return statusError.methodNotAllowed(type, verb)
+  return new StatusError('MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
+}

@@ -1,0 +1,80 @@
+/**
+ * /livez, /readyz and /healthz, each as a whole or by one check (`/readyz/store`), with `?verbose` and `?exclude=`.
+ * @see https://kubernetes.io/docs/reference/using-api/health-checks/
+ */
+import type { FastifyReply } from 'fastify'
+
+/** Whether all is well with a part of the server. */
+export type HealthChecks = Readonly<Record<string, HealthCheck>>
+type HealthCheck = () => boolean | Promise<boolean>
+
+export interface Health {
+  /** Everything that is watched; `/readyz` asks all of it. */
+  checks: HealthChecks
+  /** Names of checks that are about readiness only: a server that starts or drains is alive. */
+  readinessOnly: readonly string[]
+}
+
+export function isHealthPath(path: string): boolean {
+  return /^\/(livez|readyz|healthz)(\/|$)/.test(path)
+}
+
+/** Answers a health path; false when it is none. `path` has no slash at its end. */
+export async function answerHealth(
+  health: Health,
+  reply: FastifyReply,
+  path: string,
+  query: URLSearchParams,
+): Promise<boolean> {
+  if (!isHealthPath(path)) return false
+  const [, endpoint = '', ...rest] = path.split('/')
+  const asked = Object.entries(health.checks).filter(
+    ([name]) => endpoint === 'readyz' || !health.readinessOnly.includes(name),
+  )
+  reply.type('text/plain; charset=utf-8').header('X-Content-Type-Options', 'nosniff')
+  reply.header('Cache-Control', 'no-cache, private')
+  if (rest.length === 0) {
+    await answerAll(reply, {
+      endpoint,
+      asked,
+      verbose: query.has('verbose'),
+      excluded: new Set(query.getAll('exclude')),
+    })
+    return true
+  }
+  const check = asked.find(([name]) => name === rest.join('/'))
+  if (check === undefined) return false
+  const [name, healthy] = check
+  if (await healthy()) reply.code(200).send('ok')
+  else reply.code(500).send(`internal server error: ${name} is not well\n`)
+  return true
+}
+
+async function answerAll(
+  reply: FastifyReply,
+  options: { endpoint: string; asked: [string, HealthCheck][]; verbose: boolean; excluded: ReadonlySet<string> },
+): Promise<void> {
+  const { endpoint, asked, verbose, excluded } = options
+  let failed = false
+  const lines: string[] = []
+  for (const [name, healthy] of asked) {
+    if (excluded.has(name)) lines.push(`[+]${name} excluded: ok`)
+    else if (await healthy()) lines.push(`[+]${name} ok`)
+    else {
+      failed = true
+      // As upstream: whoever may not read the log learns no more than the name.
+      lines.push(`[-]${name} failed: reason withheld`)
+    }
+  }
+  const unknown = [...excluded].filter(name => !asked.some(([known]) => known === name))
+  if (unknown.length > 0) {
+    const names = unknown.map(name => JSON.stringify(name)).join(',')
+    lines.push(`warn: some health checks cannot be excluded: no matches for ${names}`)
+  }
+  if (!failed && !verbose) {
+    reply.code(200).send('ok')
+    return
+  }
+  lines.push(`${endpoint} check ${failed ? 'failed' : 'passed'}`)
+  reply.code(failed ? 500 : 200).send(`${lines.join('\n')}\n`)
+}

@@ -1,0 +1,78 @@
+/**
+ * Bounds on what the server does at a time. Beyond them a request is answered at once with 429 and told when to come again,
+ * so that a burst costs its senders time instead of the server its memory. Long-running requests are counted apart.
+ * @see https://kubernetes.io/docs/reference/command-line-tools-reference/kube-apiserver/ `--max-requests-inflight`
+ */
+import { StatusError } from '../../apimachinery/errors.ts'
+import { GROUPS } from '../auth/users.ts'
+import type { Admitted } from './pipeline.ts'
+import type { RequestInfo } from './requestInfo.ts'
+
+/** Requests at a time, by what they do. */
+export interface InFlightLimits {
+  reading: number
+  mutating: number
+  /** Watches and space streams. */
+  watching: number
+}
+export type InFlightKind = keyof InFlightLimits
+
+/** Reading and mutating as upstream. An idle watch costs some 30 KB, most of it its TLS connection. */
+export const DEFAULT_IN_FLIGHT: InFlightLimits = { reading: 400, mutating: 200, watching: 20_000 }
+const RETRY_AFTER_SECONDS = 1
+
+export class InFlight {
+  readonly #limits: InFlightLimits
+  readonly #running: InFlightLimits = { reading: 0, mutating: 0, watching: 0 }
+  #idle: PromiseWithResolvers<void> | undefined
+
+  constructor(limits: InFlightLimits = DEFAULT_IN_FLIGHT) {
+    this.#limits = limits
+  }
+
+  /**
+   * Counts a request until `leave` is called with the answer. Members of system:masters always get in, so that an
+   * administrator can see to a server that is overrun.
+   * @throws StatusError TooManyRequests
+   */
+  enter({ info, user }: Admitted): InFlightKind {
+    const kind = kindOf(info)
+    if (this.#running[kind] >= this.#limits[kind] && !user.groups.includes(GROUPS.masters)) {
+      throw new StatusError('TooManyRequests', 'Too many requests, please try again later.', {
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      })
+    }
+    this.#running[kind]++
+    return kind
+  }
+
+  leave(kind: InFlightKind): void {
+    this.#running[kind]--
+    if (this.#isIdle()) this.#idle?.resolve()
+  }
+
+  /** Resolves when nothing runs, or after `limitMs`. */
+  async idle(limitMs: number): Promise<void> {
+    if (this.#isIdle()) return
+    this.#idle ??= Promise.withResolvers()
+    const timer = setTimeout(this.#idle.resolve, limitMs)
+    await this.#idle.promise
+    clearTimeout(timer)
+    this.#idle = undefined
+  }
+
+  running(kind: InFlightKind): number {
+    return this.#running[kind]
+  }
+
+  #isIdle(): boolean {
+    const { reading, mutating, watching } = this.#running
+    return reading + mutating + watching === 0
+  }
+}
+
+function kindOf({ verb, stream, resource }: RequestInfo): InFlightKind {
+  if (stream || verb === 'watch') return 'watching'
+  if (resource === undefined) return verb === 'get' || verb === 'head' ? 'reading' : 'mutating'
+  return verb === 'get' || verb === 'list' ? 'reading' : 'mutating'
+}

@@ -1,0 +1,205 @@
+/**
+ * Watches and space streams over WebSocket: the same pipeline and the same frames as over chunked HTTP, each a text message.
+ *
+ * Whatever sub-protocol the client names is accepted and changes nothing, as upstream; a browser, which cannot set headers,
+ * brings its token as a sub-protocol. Upgrade requests for anything else are answered as if they had asked for no upgrade.
+ */
+import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { TLSSocket } from 'node:tls'
+import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws'
+import { isStatusError, StatusError, statusError } from '../../apimachinery/errors.ts'
+import type { Services } from '../endpoints/exchange.ts'
+import { methodNotAllowed } from '../endpoints/methods.ts'
+import { planStream, runSpaceStream, type SpaceStreamDeps } from '../endpoints/spaceStream.ts'
+import type { FrameSink } from '../endpoints/streamWriter.ts'
+import { planOf, runWatch } from '../endpoints/watch.ts'
+import { webSocketSink } from '../endpoints/webSocketSink.ts'
+import { type Target, targetOf } from './dispatch.ts'
+import type { InFlight } from './inFlight.ts'
+import type { Logger } from './logger.ts'
+import type { Metrics } from './metrics.ts'
+import type { Pipeline } from './pipeline.ts'
+import { parseRequest } from './requestInfo.ts'
+import { BEARER_PROTOCOL, bearerOfProtocols } from './webSocketToken.ts'
+
+export interface WebSocketsDeps {
+  pipeline: Pipeline
+  services: Services
+  stream: SpaceStreamDeps
+  inFlight: InFlight
+  metrics: Metrics
+  log: Logger
+  /** How often a peer has to show that it is there. Default 30 s. */
+  pingIntervalMs?: number | undefined
+}
+
+const PING_INTERVAL_MS = 30_000
+/** Nothing that a client sends has a meaning; this leaves room for what tools send by habit. */
+const MESSAGE_LIMIT_BYTES = 4096
+/** How long a peer may take to answer the close of the connection. */
+const CLOSE_TIMEOUT_MS = 2000
+const CLOSE = { normal: 1000, goingAway: 1001 } as const
+
+type Run = (sink: FrameSink, gone: AbortSignal) => Promise<void>
+
+export class WebSockets {
+  readonly #deps: WebSocketsDeps
+  readonly #server: WebSocketServer
+  /** Peers, and whether they have been heard of since the last ping. */
+  readonly #peers = new Map<WebSocket, boolean>()
+  #ticker: NodeJS.Timeout | undefined
+
+  constructor(deps: WebSocketsDeps) {
+    this.#deps = deps
+    const options: ServerOptions & { closeTimeout: number } = {
+      noServer: true,
+      clientTracking: false,
+      perMessageDeflate: false,
+      maxPayload: MESSAGE_LIMIT_BYTES,
+      closeTimeout: CLOSE_TIMEOUT_MS,
+      handleProtocols: protocols => [...protocols].find(protocol => !protocol.startsWith(BEARER_PROTOCOL)) ?? false,
+    }
+    this.#server = new WebSocketServer(options)
+    deps.services.draining.addEventListener('abort', () => this.#drain(), { once: true })
+  }
+
+  /** Whether the request is to become a WebSocket. */
+  wants(request: IncomingMessage): boolean {
+    if (request.method !== 'GET' || request.headers.upgrade?.toLowerCase() !== 'websocket') return false
+    try {
+      const { stream, verb } = parseRequest('GET', request.url ?? '/')
+      return stream || verb === 'watch'
+    } catch (error) {
+      // Malformed: the ordinary road says so.
+      if (isStatusError(error)) return false
+      throw error
+    }
+  }
+
+  /** Takes over the connection of a request that `wants` accepted. */
+  async accept(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const ignore = (): void => {}
+    // A peer that leaves early is no fault; `close` tells of it.
+    socket.on('error', ignore)
+    try {
+      const run = await this.#admit(request, socket)
+      if (run === undefined || socket.destroyed) return
+      socket.off('error', ignore)
+      this.#server.handleUpgrade(request, socket, head, peer => void this.#serve(peer, socket, run))
+    } catch (error) {
+      if (!isStatusError(error))
+        this.#deps.log.error({ err: error }, 'a WebSocket request failed by a fault of the server')
+      refuse(socket, isStatusError(error) ? error : statusError.internal(error))
+    }
+  }
+
+  /** Everything that can still be refused with a plain answer. `undefined` when the client has left already. */
+  async #admit(request: IncomingMessage, socket: Duplex): Promise<Run | undefined> {
+    const { pipeline, services, stream, inFlight, metrics } = this.#deps
+    const startedNs = process.hrtime.bigint()
+    const admitted = await pipeline.admit({
+      method: 'GET',
+      url: request.url ?? '/',
+      headers: request.headers,
+      distinctHeaders: request.headersDistinct,
+      socket: request.socket as TLSSocket,
+    })
+    checkOrigin(request)
+    const target = admitted.info.resource && watchable(targetOf(services, admitted, request.headers.accept))
+    if (socket.destroyed) return undefined
+    const kind = inFlight.enter(admitted)
+    socket.once('close', () => {
+      inFlight.leave(kind)
+      const { resource = '', group = '', origin } = target?.type ?? {}
+      const seconds = Number(process.hrtime.bigint() - startedNs) / 1e9
+      metrics.observe({ verb: 'watch', resource, group, code: 101, seconds, builtin: origin === 'builtin' })
+    })
+    if (target === undefined) {
+      const plan = planStream(admitted.space, admitted.info.query, stream.store)
+      return (sink, gone) => runSpaceStream(stream, plan, sink, gone)
+    }
+    const plan = await planOf(services, target)
+    return (sink, gone) => runWatch(services, target, plan, sink, gone)
+  }
+
+  async #serve(peer: WebSocket, transport: Duplex, run: Run): Promise<void> {
+    const gone = new AbortController()
+    const alive = (): void => void this.#peers.set(peer, true)
+    alive()
+    peer.on('pong', alive)
+    peer.on('close', () => {
+      gone.abort()
+      this.#forget(peer)
+    })
+    // `close` follows, which is what counts: the peer broke the protocol or the connection broke.
+    peer.on('error', () => {})
+    this.#ticker ??= setInterval(() => this.#ping(), this.#deps.pingIntervalMs ?? PING_INTERVAL_MS)
+    const { draining, turns } = this.#deps.services
+    const closeCode = (): number => (draining.aborted ? CLOSE.goingAway : CLOSE.normal)
+    try {
+      await run(webSocketSink(peer, { transport, turns, closeCode }), gone.signal)
+    } catch (error) {
+      this.#deps.log.error({ err: error }, 'a watch over WebSocket ended by a fault of the server')
+      peer.terminate()
+    }
+  }
+
+  #ping(): void {
+    for (const [peer, heard] of this.#peers) {
+      if (heard) {
+        this.#peers.set(peer, false)
+        peer.ping()
+      } else peer.terminate()
+    }
+  }
+
+  /** Watches close by themselves; a peer that reads too slowly to hear of it is not waited for. */
+  #drain(): void {
+    if (this.#peers.size === 0) return
+    clearInterval(this.#ticker)
+    this.#ticker = setTimeout(() => {
+      for (const peer of this.#peers.keys()) peer.terminate()
+    }, CLOSE_TIMEOUT_MS)
+  }
+
+  #forget(peer: WebSocket): void {
+    this.#peers.delete(peer)
+    if (this.#peers.size > 0) return
+    clearInterval(this.#ticker)
+    this.#ticker = undefined
+  }
+}
+
+function watchable(target: Target): Target {
+  if (target.resource.subresource !== '' || !target.type.verbs.includes('watch')) {
+    throw methodNotAllowed(target.type, 'watch')
+  }
+  return target
+}
+
+/**
+ * A browser sends a client certificate on behalf of any page, and WebSockets are not held back by the same-origin policy.
+ * Pages of other origins must therefore bring a token.
+ */
+function checkOrigin({ headers }: IncomingMessage): void {
+  const { origin, host } = headers
+  if (origin === undefined || headers.authorization !== undefined || bearerOfProtocols(headers) !== undefined) return
+  if (URL.canParse(origin) && new URL(origin).host === host) return
+  throw new StatusError('Forbidden', `forbidden: a page of ${origin} may open a WebSocket only with a bearer token`)
+}
+
+function refuse(socket: Duplex, error: StatusError): void {
+  if (socket.destroyed) return
+  const body = `${JSON.stringify(error.toStatus())}\n`
+  const { retryAfterSeconds } = error.details ?? {}
+  const lines = [
+    `HTTP/1.1 ${error.code} ${STATUS_CODES[error.code] ?? 'Error'}`,
+    'Cache-Control: no-cache, private',
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+    ...(retryAfterSeconds === undefined ? [] : [`Retry-After: ${retryAfterSeconds}`]),
+  ]
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`)
+}

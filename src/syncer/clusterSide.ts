@@ -1,0 +1,291 @@
+/**
+ * What the syncer sees of the cluster: what it serves and what it holds of the kinds that the plan names. Turns every change
+ * on either side into keys for the queues.
+ */
+import { isStatusError } from '../apimachinery/errors.ts'
+import {
+  type GroupResource,
+  type GroupVersionResource,
+  groupResourceName,
+  isRecord,
+  type KubeObject,
+} from '../apimachinery/object.ts'
+import type { Random } from '../client/backoff.ts'
+import type { DiscoveredResource, SpaceClient } from '../client/client.ts'
+import { type Clock, pause } from '../client/clock.ts'
+import type { CacheChange } from '../client/informer.ts'
+import { listAll } from '../client/listWatch.ts'
+import type { Logger } from '../client/logger.ts'
+import type { WorkQueue } from '../client/workqueue.ts'
+import { ClusterWatches } from './clusterWatches.ts'
+import { keyOf, type MailboxMirror, type SyncKey } from './mirror.ts'
+import { DOWNSYNCED, isOurs, PROJECTED_LABEL, UPSYNCED } from './ownership.ts'
+import { retrying } from './retrying.ts'
+import { ServedResources } from './served.ts'
+import { isSyncConfig, type SyncPlan, setCovers, syncPlan, wantsDefinition } from './syncPlan.ts'
+import { CRDS } from './upsync.ts'
+
+export interface ClusterSideDeps {
+  cluster: SpaceClient
+  mailboxServed: ServedResources
+  mirror: MailboxMirror
+  queues: { down: WorkQueue<SyncKey>; status: WorkQueue<SyncKey>; up: WorkQueue<SyncKey> }
+  logger: Logger
+  clock: Clock
+  random: Random
+  signal: AbortSignal
+  /** A config appeared in the mailbox. */
+  onConfig(): void
+}
+
+const PROJECTED = `${PROJECTED_LABEL}=yes`
+/** An established CRD is served a moment later. */
+const SERVED_SOON_MS = [100, 200, 500, 1000, 2000]
+
+export class ClusterSide {
+  readonly served: ServedResources
+  /** What the center projected, by its label. */
+  readonly projected: ClusterWatches
+  /** What upsync asks for: whole resources. */
+  readonly born: ClusterWatches
+  readonly definitions: ClusterWatches
+  readonly #deps: ClusterSideDeps
+  readonly #tasks = new Set<Promise<void>>()
+  #plan: SyncPlan = syncPlan([])
+  #planIsOld = false
+  #started = false
+
+  constructor(deps: ClusterSideDeps) {
+    const { cluster: client, logger, clock, queues, mailboxServed } = deps
+    this.#deps = deps
+    this.served = new ServedResources(client)
+    const common = { client, logger, clock, onSynced: (resource: GroupResource) => this.#queueUpsynced(resource) }
+    this.projected = new ClusterWatches({
+      client,
+      logger,
+      clock,
+      labelSelector: PROJECTED,
+      onChange: (resource, change) => this.#projectedChanged(resource, change),
+    })
+    this.born = new ClusterWatches({
+      ...common,
+      onChange: (resource, { object }) => queues.up.add(keyOf(resource, object)),
+    })
+    this.definitions = new ClusterWatches({
+      ...common,
+      onChange: (_resource, { type, object }) => this.#definitionChanged(object, type === 'delete'),
+    })
+    this.served.onChange(({ changed }) => this.#clusterServes(changed))
+    mailboxServed.onChange(({ changed }) => this.#mailboxServes(changed))
+  }
+
+  /** Always that of the newest configs in the mirror. */
+  get plan(): SyncPlan {
+    if (this.#planIsOld) this.#replan()
+    return this.#plan
+  }
+
+  /** To be called once the cluster's discovery was read. */
+  start(): void {
+    this.#started = true
+    const crds = this.served.find(CRDS)
+    if (crds) this.definitions.want([crds])
+    this.#watch()
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.projected.stop(), this.born.stop(), this.definitions.stop(), ...this.#tasks])
+  }
+
+  mailboxChanged(
+    key: SyncKey,
+    object: Readonly<KubeObject> | undefined,
+    previous: Readonly<KubeObject> | undefined,
+  ): void {
+    const { queues, mailboxServed } = this.#deps
+    if (isSyncConfig(key)) {
+      if (previous === undefined) this.#deps.onConfig()
+      // Heartbeats change these objects all the time; only what they ask for matters.
+      if (JSON.stringify(object?.spec) !== JSON.stringify(previous?.spec)) this.#planChanges()
+      return
+    }
+    queues.down.add(key)
+    if (object === undefined || isOurs(object, UPSYNCED)) queues.up.add(key)
+    else queues.status.add(key)
+    if (groupResourceName(key) === groupResourceName(CRDS)) this.#servedSoon(mailboxServed, object)
+  }
+
+  /** The mirror is whole: everything is looked at, absences count from now on. */
+  mailboxComplete(): void {
+    const { mirror, queues } = this.#deps
+    this.#planChanges()
+    for (const { resource, object } of mirror.values()) {
+      if (isSyncConfig(resource)) continue
+      const key = keyOf(resource, object)
+      queues.down.add(key)
+      queues.status.add(key)
+      if (isOurs(object, UPSYNCED)) queues.up.add(key)
+    }
+    for (const { resource, object } of this.projected.objects()) queues.down.add(keyOf(resource, object))
+    for (const { resource, object } of this.born.objects()) queues.up.add(keyOf(resource, object))
+  }
+
+  /** What an earlier run applied, of kinds that may not be watched any more, goes to the queue and to `found`. */
+  async findLeftovers(found: (key: SyncKey) => void): Promise<void> {
+    const listed = [...this.served.all()].filter(({ verbs }) => verbs.includes('list') && verbs.includes('delete'))
+    await Promise.all(
+      listed.map(async resource => {
+        for (const object of await this.#projectedOf(resource)) {
+          if (!isOurs(object, DOWNSYNCED)) continue
+          const key = keyOf(resource, object)
+          found(key)
+          this.#deps.queues.down.add(key)
+        }
+      }),
+    )
+  }
+
+  /** Nothing for kinds that cannot be listed: what we cannot see we do not delete. */
+  async #projectedOf(resource: DiscoveredResource): Promise<readonly KubeObject[]> {
+    const { cluster, logger, clock, random, signal } = this.#deps
+    const what = `looking for leftovers of an earlier run among ${groupResourceName(resource)}`
+    const list = await retrying({ what, signal, logger, clock, random }, async () => {
+      try {
+        return await listAll(cluster, resource, { labelSelector: PROJECTED, limit: 500 })
+      } catch (error) {
+        if (!isStatusError(error, 'Forbidden', 'NotFound', 'MethodNotAllowed', 'BadRequest')) throw error
+        logger.warn({ err: error }, `${what} is not possible`)
+        return undefined
+      }
+    })
+    return list?.items ?? []
+  }
+
+  #planChanges(): void {
+    if (this.#planIsOld) return
+    this.#planIsOld = true
+    // Once for all changes of a batch.
+    queueMicrotask(() => this.plan)
+  }
+
+  #replan(): void {
+    const { mirror, queues } = this.#deps
+    this.#planIsOld = false
+    const before = this.#plan
+    const configs: Readonly<KubeObject>[] = []
+    for (const { resource, object } of mirror.values()) if (isSyncConfig(resource)) configs.push(object)
+    const after = syncPlan(configs, (group, kind) => this.#pluralOf(group, kind))
+    this.#plan = after
+    const changes = (key: SyncKey): boolean =>
+      before.wantsDown(key, key.namespace, key.name) !== after.wantsDown(key, key.namespace, key.name)
+    const look = (resource: GroupResource, object: Readonly<KubeObject>): void => {
+      const key = keyOf(resource, object)
+      if (!changes(key)) return
+      queues.down.add(key)
+      queues.status.add(key)
+    }
+    for (const { resource, object } of mirror.values()) look(resource, object)
+    for (const { resource, object } of this.projected.objects()) look(resource, object)
+    if (JSON.stringify(before.upsync) !== JSON.stringify(after.upsync)) this.#queueUpsync()
+    this.#watch()
+  }
+
+  #queueUpsync(): void {
+    const { mirror, queues } = this.#deps
+    for (const { resource, object } of this.born.objects()) queues.up.add(keyOf(resource, object))
+    for (const { resource, object } of this.definitions.objects()) queues.up.add(keyOf(resource, object))
+    for (const { resource, object } of mirror.values())
+      if (isOurs(object, UPSYNCED)) queues.up.add(keyOf(resource, object))
+  }
+
+  /** Watches of the cluster follow the plan and what the cluster serves. */
+  #watch(): void {
+    if (!this.#started) return
+    const { mailboxServed } = this.#deps
+    const watchable = (r: DiscoveredResource): boolean => r.verbs.includes('list') && r.verbs.includes('watch')
+    const down = this.#plan.downResources.flatMap(resource => this.served.at(resource, resource.version) ?? [])
+    const up = [...this.served.all()]
+      .filter(resource => this.#plan.upsync.some(set => setCovers(set, resource)))
+      .flatMap(resource => this.served.at(resource, mailboxServed.find(resource)?.version) ?? [])
+    this.projected.want(down.filter(watchable))
+    this.born.want(up.filter(watchable))
+  }
+
+  #clusterServes(changed: ReadonlySet<string>): void {
+    const { mirror, queues } = this.#deps
+    this.#planChanges() // kinds may have learnt their resources
+    this.#watch()
+    for (const { resource, object } of mirror.values()) {
+      if (!changed.has(groupResourceName(resource))) continue
+      const key = keyOf(resource, object)
+      queues.down.add(key)
+      if (isOurs(object, UPSYNCED)) queues.up.add(key)
+    }
+  }
+
+  #mailboxServes(changed: ReadonlySet<string>): void {
+    const { queues } = this.#deps
+    this.#planChanges()
+    this.#watch()
+    for (const { resource, object } of this.born.objects())
+      if (changed.has(groupResourceName(resource))) queues.up.add(keyOf(resource, object))
+    for (const { resource, object } of this.projected.objects())
+      if (changed.has(groupResourceName(resource))) queues.status.add(keyOf(resource, object))
+  }
+
+  #projectedChanged(resource: GroupVersionResource, { type, object }: CacheChange): void {
+    const { queues, mirror } = this.#deps
+    const key = keyOf(resource, object)
+    queues.down.add(key)
+    queues.status.add(key)
+    if (type !== 'delete' || groupResourceName(key) !== 'namespaces') return
+    // What could not be applied while the Namespace was going away can be now.
+    for (const { resource: member, object: inside } of mirror.values())
+      if (inside.metadata.namespace === key.name) queues.down.add(keyOf(member, inside))
+  }
+
+  #definitionChanged(object: KubeObject, gone: boolean): void {
+    const key = keyOf(CRDS, object)
+    if (wantsDefinition(this.plan, key.name) || this.#deps.mirror.get(key)) this.#deps.queues.up.add(key)
+    this.#servedSoon(this.served, gone ? undefined : object)
+  }
+
+  /** Everything that we carried of a resource whose first list is complete: some of it may be gone. */
+  #queueUpsynced(resource: GroupResource): void {
+    const name = groupResourceName(resource)
+    const { mirror, queues } = this.#deps
+    for (const { resource: carried, object } of mirror.values()) {
+      // Without its CRD a kind is gone as a whole.
+      const concerned = groupResourceName(carried) === name || name === groupResourceName(CRDS)
+      if (concerned && isOurs(object, UPSYNCED)) queues.up.add(keyOf(carried, object))
+    }
+  }
+
+  /** Asks anew what is served after a CRD changed: now, and again for a while when the CRD is established and still missing. */
+  #servedSoon(served: ServedResources, definition: Readonly<KubeObject> | undefined): void {
+    const { logger, clock, random, signal } = this.#deps
+    const run = async (): Promise<void> => {
+      const expected = definition && servedBy(definition)
+      for (const waitMs of SERVED_SOON_MS) {
+        await retrying({ what: 'discovery', signal, logger, clock, random }, () => served.refresh())
+        if (expected === undefined || served.find(expected) !== undefined || signal.aborted) return
+        await pause(clock, waitMs, signal)
+      }
+    }
+    const task = run().finally(() => this.#tasks.delete(task))
+    this.#tasks.add(task)
+  }
+
+  #pluralOf(group: string, kind: string): string | undefined {
+    return this.served.resourceOf(group, kind) ?? this.#deps.mailboxServed.resourceOf(group, kind)
+  }
+}
+
+/** What an established CRD makes the server serve. */
+function servedBy(definition: Readonly<KubeObject>): GroupResource | undefined {
+  const { spec, status } = definition
+  const conditions = isRecord(status) && Array.isArray(status.conditions) ? status.conditions.filter(isRecord) : []
+  if (!conditions.some(condition => condition.type === 'Established' && condition.status === 'True')) return undefined
+  if (!isRecord(spec) || typeof spec.group !== 'string' || !isRecord(spec.names)) return undefined
+  return { group: spec.group, resource: String(spec.names.plural) }
+}

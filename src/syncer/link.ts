@@ -1,0 +1,143 @@
+/**
+ * One side of the syncer as a connection with a state: one line when it breaks, one when it is back, however many loops
+ * notice. Wraps the clients of that side; what their calls throw passes through.
+ */
+import { isStatusError, StatusError, statusError } from '../apimachinery/errors.ts'
+import type { Client, SpaceClient, StreamBatch, StreamOptions, WatchEvent } from '../client/client.ts'
+import { DiscoveryError } from '../client/discoveryError.ts'
+import type { Logger } from '../client/logger.ts'
+
+export interface LinkOptions {
+  /** For the log: `the center`, `the cluster`. */
+  name: string
+  /** What a refused credential means here and what to do about it. */
+  refusedHint: string
+  logger: Logger
+}
+
+type State = 'up' | 'refused' | 'unreachable'
+
+/** A single broken connection is everyday life (load balancers, rollouts); the next try tells. */
+const FAILURES_THAT_MATTER = 2
+
+export class Link {
+  readonly #options: LinkOptions
+  readonly #told = new WeakSet<object>()
+  #state: State = 'up'
+  /** In a row. */
+  #unreachable = 0
+  /** Ever. */
+  #failures = 0
+
+  constructor(options: LinkOptions) {
+    this.#options = options
+  }
+
+  /** Whether an error is this link's trouble, which the link itself puts into words. */
+  isTold(error: unknown): boolean {
+    return typeof error === 'object' && error !== null && this.#told.has(error)
+  }
+
+  watchOver(client: SpaceClient): SpaceClient {
+    const seen = <T>(call: Promise<T>): Promise<T> => this.#seen(call)
+    return {
+      get: (...args) => seen(client.get(...args)),
+      list: (...args) => seen(client.list(...args)),
+      create: (...args) => seen(client.create(...args)),
+      update: (...args) => seen(client.update(...args)),
+      patch: (...args) => seen(client.patch(...args)),
+      delete: (...args) => seen(client.delete(...args)),
+      discover: () => seen(client.discover()),
+      watch: (resource, options) => this.#seenEach(this.#watch(client.watch(resource, options))),
+    }
+  }
+
+  /** Also asks for a new start when the server does not know our cursor yet: it came back from a backup. */
+  watchOverAll(client: Client): Client {
+    return { in: space => this.watchOver(client.in(space)), stream: options => this.#stream(client, options) }
+  }
+
+  async *#stream(client: Client, options: StreamOptions): AsyncGenerator<StreamBatch, void, void> {
+    try {
+      yield* this.#seenEach(client.stream(options))
+    } catch (error) {
+      if (isFromTheFuture(error)) throw statusError.expired('the server is behind our cursor')
+      throw error
+    }
+  }
+
+  /** A watch of a plain cluster may be silent for long: one that was cut for it is just opened again. */
+  async *#watch(watch: AsyncIterable<readonly WatchEvent[]>): AsyncGenerator<readonly WatchEvent[], void, void> {
+    try {
+      yield* watch
+    } catch (error) {
+      if (!isSilence(error)) throw error
+    }
+  }
+
+  async *#seenEach<T>(source: AsyncIterable<T>): AsyncGenerator<T, void, void> {
+    const before = this.#failures
+    try {
+      for await (const item of source) {
+        // What was opened before the trouble proves nothing about it.
+        if (before === this.#failures) this.#succeeded()
+        yield item
+      }
+    } catch (error) {
+      this.#failed(error)
+      throw error
+    }
+  }
+
+  async #seen<T>(call: Promise<T>): Promise<T> {
+    try {
+      const answer = await call
+      this.#succeeded()
+      return answer
+    } catch (error) {
+      this.#failed(error)
+      throw error
+    }
+  }
+
+  #succeeded(): void {
+    const { name, logger } = this.#options
+    this.#unreachable = 0
+    if (this.#state === 'up') return
+    this.#state = 'up'
+    logger.info({}, `${name} answers again`)
+  }
+
+  #failed(error: unknown): void {
+    const { name, refusedHint, logger } = this.#options
+    const state = stateAfter(error)
+    if (state === 'up' || !(error instanceof Error)) return
+    this.#failures++
+    this.#told.add(error)
+    if (state === 'unreachable' && ++this.#unreachable < FAILURES_THAT_MATTER) return
+    if (this.#state === state) return
+    this.#state = state
+    if (state === 'refused')
+      logger.warn({ reason: 'Unauthorized' }, `${name} refuses the syncer's credential: ${refusedHint}`)
+    else logger.warn({}, `${name} cannot be reached, trying again until it answers: ${error.message}`)
+  }
+}
+
+function stateAfter(error: unknown): State {
+  if (isStatusError(error, 'Unauthorized')) return 'refused'
+  // Only a failed connection has a cause below it; a server that answers 503 can be reached.
+  const broken = isStatusError(error, 'ServiceUnavailable') && !(error instanceof DiscoveryError)
+  return broken && (error.cause !== undefined || isSilence(error)) ? 'unreachable' : 'up'
+}
+
+/** How the client calls a connection on which nothing came for too long. */
+function isSilence(error: unknown): boolean {
+  return isStatusError(error, 'ServiceUnavailable') && error.message.startsWith('no word from ')
+}
+
+function isFromTheFuture(error: unknown): boolean {
+  return (
+    error instanceof StatusError &&
+    error.details?.causes?.some(cause => cause.reason === 'ResourceVersionTooLarge') === true
+  )
+}

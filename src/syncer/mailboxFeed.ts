@@ -1,0 +1,213 @@
+/**
+ * Keeps the mirror of the mailbox: from the saved state, then from the space stream, for ever. Knows when the mirror is
+ * complete, which is what allows deletions.
+ */
+import { type GroupVersionResource, groupResourceName, type KubeObject } from '../apimachinery/object.ts'
+import type { Random } from '../client/backoff.ts'
+import type { Client, StreamBatch, StreamEvent, StreamOptions } from '../client/client.ts'
+import { type Clock, systemClock } from '../client/clock.ts'
+import type { Logger } from '../client/logger.ts'
+import { StreamSource } from '../client/streamSource.ts'
+import { keyOf, keyText, MailboxMirror, type SyncKey } from './mirror.ts'
+import { retrying } from './retrying.ts'
+import { isSyncConfig, NEVER_CARRIED } from './syncPlan.ts'
+
+export interface MailboxFeedOptions {
+  client: Client
+  space: string
+  /** Where the state is kept; nowhere when absent. */
+  stateDir?: string
+  logger: Logger
+  clock?: Clock
+  random?: Random
+  /** The mirror shows the new state already; `object` is absent when it is gone. */
+  onChange(key: SyncKey, object: Readonly<KubeObject> | undefined, previous: Readonly<KubeObject> | undefined): void
+  /** The mirror holds all of the mailbox and nothing else: after a snapshot, or once a resumed stream has caught up. */
+  onComplete(): void
+}
+
+/** Saving writes everything: the more there is, the less often. */
+const SAVE_DELAY_MS = 1000
+const SAVE_DELAY_PER_OBJECT_MS = 1
+const SAVE_DELAY_MAX_MS = 60_000
+/** Only the cursor moves with a heartbeat. */
+const SAVE_CURSOR_DELAY_MS = 120_000
+const CONFIGS: GroupVersionResource = { group: 'edge.kubestellar.io', version: 'v2alpha1', resource: 'syncerconfigs' }
+
+export class MailboxFeed {
+  readonly mirror = new MailboxMirror()
+  readonly #options: MailboxFeedOptions
+  readonly #clock: Clock
+  #source: StreamSource | undefined
+  /** Logical-cluster id that the mirror belongs to. */
+  #space: string | undefined
+  /** What a running snapshot has told. */
+  #seen: Set<string> | undefined
+  #complete = false
+  #cursor: number | undefined
+  /** Where a resumed stream has to arrive to have caught up. */
+  #goal: number | undefined
+  #reset = new AbortController()
+  #pendingSave: { atMs: number; cancel: () => void } | undefined
+  #saving: Promise<void> = Promise.resolve()
+
+  constructor(options: MailboxFeedOptions) {
+    this.#options = options
+    this.#clock = options.clock ?? systemClock
+  }
+
+  get complete(): boolean {
+    return this.#complete
+  }
+
+  /** Brings back what an earlier run knew. True when there was something. */
+  async restore(): Promise<boolean> {
+    const { stateDir, logger } = this.#options
+    if (stateDir === undefined) return false
+    try {
+      const state = await this.mirror.load(stateDir)
+      this.#space = state?.space
+      this.#cursor = state?.cursor
+      return state !== undefined
+    } catch (error) {
+      logger.warn({ err: error, stateDir }, 'the saved state cannot be used, reading the whole mailbox instead')
+      return false
+    }
+  }
+
+  /** Follows the mailbox until the signal aborts, then saves. */
+  async run(signal: AbortSignal): Promise<void> {
+    const catchingUp = this.#cursor === undefined ? undefined : this.#findGoal(signal)
+    while (!signal.aborted) {
+      this.#reset = new AbortController()
+      this.#source = this.#newSource()
+      await this.#source.run(AbortSignal.any([signal, this.#reset.signal]))
+    }
+    await catchingUp
+    if (this.#pendingSave) this.#save()
+    await this.#saving
+  }
+
+  #newSource(): StreamSource {
+    const { client, space, logger, clock, random } = this.#options
+    return new StreamSource({
+      client: { in: name => client.in(name), stream: options => this.#observed(options) },
+      space,
+      logger,
+      ...(clock && { clock }),
+      ...(random && { random }),
+      ...(this.#cursor !== undefined && { after: this.#cursor }),
+      handler: {
+        begin: () => {
+          this.#seen = new Set()
+          this.#space = undefined
+        },
+        change: event => this.#changed(event),
+        synced: () => this.#snapshotDone(),
+      },
+    })
+  }
+
+  async *#observed(options: StreamOptions): AsyncGenerator<StreamBatch, void, void> {
+    for await (const batch of this.#options.client.stream(options)) {
+      yield batch
+      // The batch is in the mirror by now.
+      if (this.#seen !== undefined || this.#reset.signal.aborted) continue
+      this.#cursor = batch.revision
+      this.#checkGoal()
+      if (batch.events.length === 0) this.#scheduleSave(SAVE_CURSOR_DELAY_MS)
+    }
+  }
+
+  #changed(event: StreamEvent): void {
+    if (this.#reset.signal.aborted) return
+    this.#space ??= event.space
+    if (event.space !== this.#space) {
+      // Another mailbox under the same name: what we know is about the old one.
+      this.#options.logger.info({}, 'the mailbox was made anew, reading it from the start')
+      this.#cursor = undefined
+      this.#goal = undefined
+      this.#complete = false
+      this.#reset.abort()
+      return
+    }
+    if (NEVER_CARRIED.has(groupResourceName(event.resource))) return
+    const { group, resource } = event.resource
+    const key = { group, resource, namespace: event.namespace, name: event.name }
+    const previous = this.mirror.get(key)?.object
+    this.mirror.apply(key, event)
+    this.#seen?.add(keyText(key))
+    const object = this.mirror.get(key)?.object
+    this.#options.onChange(key, object, previous)
+    const isEcho = isSyncConfig(key) && JSON.stringify(object?.spec) === JSON.stringify(previous?.spec)
+    this.#scheduleSave(isEcho ? SAVE_CURSOR_DELAY_MS : this.#saveDelayMs())
+  }
+
+  /** The snapshot is whole: what it did not bring is gone. */
+  #snapshotDone(): void {
+    const seen = this.#seen ?? new Set()
+    this.#seen = undefined
+    this.#goal = undefined
+    for (const { resource, object } of [...this.mirror.values()]) {
+      const key = keyOf(resource, object)
+      if (seen.has(keyText(key))) continue
+      this.mirror.remove(key)
+      this.#options.onChange(key, undefined, object)
+    }
+    this.#becomeComplete()
+    this.#scheduleSave(this.#saveDelayMs())
+  }
+
+  /** The center's revision now: a stream that has come this far has told everything that happened while we were away. */
+  async #findGoal(signal: AbortSignal): Promise<void> {
+    const { client, space, logger, clock, random } = this.#options
+    const options = { what: 'asking for the state of the mailbox', signal, logger }
+    const list = await retrying({ ...options, ...(clock && { clock }), ...(random && { random }) }, () =>
+      client.in(space).list(CONFIGS, { limit: 1 }),
+    )
+    if (list === undefined || this.#complete || this.#cursor === undefined) return
+    this.#goal = Number(list.resourceVersion)
+    this.#checkGoal()
+  }
+
+  #checkGoal(): void {
+    if (this.#goal === undefined || this.#cursor === undefined || this.#cursor < this.#goal) return
+    this.#goal = undefined
+    this.#becomeComplete()
+  }
+
+  #becomeComplete(): void {
+    this.#complete = true
+    this.#options.onComplete()
+  }
+
+  #saveDelayMs(): number {
+    return Math.min(SAVE_DELAY_MAX_MS, SAVE_DELAY_MS + this.mirror.size * SAVE_DELAY_PER_OBJECT_MS)
+  }
+
+  /** The soonest of several wishes is kept. */
+  #scheduleSave(delayMs: number): void {
+    if (this.#options.stateDir === undefined) return
+    const atMs = this.#clock.now() + delayMs
+    if (this.#pendingSave && this.#pendingSave.atMs <= atMs) return
+    this.#pendingSave?.cancel()
+    this.#pendingSave = { atMs, cancel: this.#clock.after(delayMs, () => this.#save()) }
+  }
+
+  #save(): void {
+    const { stateDir, logger } = this.#options
+    this.#pendingSave?.cancel()
+    this.#pendingSave = undefined
+    this.#saving = this.#saving
+      .then(async () => {
+        const space = this.#space
+        const cursor = this.#source?.cursor
+        // In the middle of a snapshot the mirror fits no cursor.
+        if (stateDir === undefined || space === undefined || cursor === undefined || this.#seen !== undefined) return
+        if (!this.#reset.signal.aborted) await this.mirror.save(stateDir, { space, cursor })
+      })
+      .catch(error =>
+        logger.error({ err: error, stateDir }, 'the state cannot be saved; a restart will read the whole mailbox'),
+      )
+  }
+}

@@ -1,0 +1,29 @@
+/**
+ * Which of the versions that a server serves is most like another one: the same, else one of the same major number (v2 and
+ * v2beta2 are one shape, v1 is another), stable before beta before alpha, higher before lower. Pure.
+ * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#version-priority
+ */
+export function nearestVersion(wanted: string, served: readonly string[]): string | undefined {
+  if (served.includes(wanted)) return wanted
+  const { major } = parsed(wanted)
+  const ranked = served.map(version => ({ version, ...parsed(version) }))
+  ranked.sort(
+    (a, b) =>
+      Number(b.major === major) - Number(a.major === major) ||
+      b.stability - a.stability ||
+      b.major - a.major ||
+      b.minor - a.minor,
+  )
+  return ranked[0]?.version
+}
+
+const STABILITY = { alpha: 1, beta: 2 }
+
+/** Names of another form rank last. */
+function parsed(version: string): { major: number; stability: number; minor: number } {
+  const match = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version)
+  if (match === null) return { major: -1, stability: 0, minor: 0 }
+  const [, major = '', stage, minor = '0'] = match
+  const stability = stage === 'alpha' || stage === 'beta' ? STABILITY[stage] : 3
+  return { major: Number(major), stability, minor: Number(minor) }
+}

@@ -1,0 +1,50 @@
+/**
+ * A logger that says each cause once, however often it is retried: many objects and loops meet the same trouble. What was
+ * said comes again only after the cause was away for a while.
+ */
+import { isStatusError, StatusError } from '../apimachinery/errors.ts'
+import { type Clock, systemClock } from '../client/clock.ts'
+import type { Logger } from '../client/logger.ts'
+
+export interface QuietLoggerOptions {
+  logger: Logger
+  /** Errors that somebody else has put into words already. */
+  isTold: (error: unknown) => boolean
+  clock?: Clock
+}
+
+/** Longer than any retry delay, so that a retry never looks like news. */
+const FORGET_MS = 10 * 60_000
+const CAUSES_LIMIT = 500
+
+export function quietLogger({ logger, isTold, clock = systemClock }: QuietLoggerOptions): Logger {
+  /** When each cause was last met, least recently met first. */
+  const causes = new Map<string, number>()
+  const isNews = (cause: string): boolean => {
+    const now = clock.now()
+    const last = causes.get(cause)
+    causes.delete(cause)
+    causes.set(cause, now)
+    if (causes.size > CAUSES_LIMIT) causes.delete(causes.keys().next().value!)
+    return last === undefined || now - last > FORGET_MS
+  }
+  const say = (level: 'warn' | 'error', fields: object, message: string): void => {
+    const error = 'err' in fields ? fields.err : undefined
+    const text = error instanceof Error ? error.message : ''
+    if (isTold(error) || !isNews(`${message}|${text}`)) logger.debug(fields, message)
+    else logger[level](plain(fields), text === '' ? message : `${message}: ${text}`)
+  }
+  return {
+    debug: (fields, message) => logger.debug(fields, message),
+    info: (fields, message) => logger.info(fields, message),
+    warn: (fields, message) => say('warn', fields, message),
+    error: (fields, message) => say('error', fields, message),
+  }
+}
+
+/** An answer of a server is told by its reason; only an error of our own needs its stack. */
+function plain(fields: object): object {
+  if (!('err' in fields) || !(fields.err instanceof StatusError)) return fields
+  const { err, failures: _failures, retryInMs: _retry, ...rest } = fields as Record<string, unknown>
+  return isStatusError(err) ? { ...rest, reason: err.reason } : rest
+}

@@ -1,0 +1,92 @@
+import t from 'tap'
+import { parse } from 'yaml'
+import { checkObjectName, parseDuration, parseLabels } from '../../../src/cli/kubestellar/arguments.ts'
+import { syncerId, syncerManifest } from '../../../src/cli/kubestellar/syncerManifest.ts'
+
+const syncTarget = { name: 'florin', uid: '98df7462-f835-499a-a37d-6d416031763c' }
+const manifest = (token: string, server = 'https://h/clusters/abc') =>
+  syncerManifest({ syncTarget, access: { server, caPem: 'PEM', token }, image: 'i:1', replicas: 1, qps: 20, burst: 30 })
+
+t.test('one SyncTarget has one syncer, whatever is long or dotted in its name', async t => {
+  t.equal(syncerId(syncTarget), syncerId({ ...syncTarget }))
+  t.not(syncerId(syncTarget), syncerId({ ...syncTarget, uid: '18df7462-f835-499a-a37d-6d416031763c' }))
+  for (const name of ['florin', 'a.b.example.com', `${'x'.repeat(34)}.${'y'.repeat(100)}`]) {
+    t.match(
+      syncerId({ ...syncTarget, name }),
+      /^kubestellar-syncer-[a-z0-9-]{1,35}[a-z0-9]-[a-z0-9]{8}$|^kubestellar-syncer-/,
+    )
+    t.match(syncerId({ ...syncTarget, name }), /^(?=.{1,63}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?$/)
+  }
+})
+
+t.test('the manifest holds all that a syncer needs, under one name', async t => {
+  const objects = manifest('tok')
+  const id = syncerId(syncTarget)
+  t.strictSame(
+    objects.map(({ kind, metadata }) => [kind, metadata.namespace, metadata.name]),
+    [
+      ['Namespace', undefined, id],
+      ['ServiceAccount', id, id],
+      ['Secret', id, `${id}-token`],
+      ['ClusterRole', undefined, id],
+      ['ClusterRoleBinding', undefined, id],
+      ['Secret', id, id],
+      ['Deployment', id, id],
+    ],
+  )
+  const { kubeconfig } = objects[5]!.stringData as { kubeconfig: string }
+  t.match(parse(kubeconfig), {
+    clusters: [{ cluster: { server: 'https://h/clusters/abc', 'certificate-authority-data': 'UEVN' } }],
+    users: [{ user: { token: 'tok' } }],
+    'current-context': 'default-context',
+  })
+  t.match(objects[6], {
+    spec: {
+      replicas: 1,
+      strategy: { type: 'Recreate' },
+      template: {
+        spec: {
+          containers: [
+            {
+              image: 'i:1',
+              imagePullPolicy: 'IfNotPresent',
+              command: ['orrery'],
+              args: [
+                'syncer',
+                '--from-kubeconfig=/kubestellar/kubeconfig',
+                '--sync-target-name=florin',
+                `--sync-target-uid=${syncTarget.uid}`,
+                '--qps=20',
+                '--burst=30',
+              ],
+            },
+          ],
+        },
+      },
+    },
+  })
+})
+
+t.test('a new token does not restart a running syncer; a new mailbox does', async t => {
+  t.strictSame(manifest('one')[6], manifest('two')[6])
+  t.not(JSON.stringify(manifest('one')[6]), JSON.stringify(manifest('one', 'https://h/clusters/new')[6]))
+})
+
+t.test('what the user types is checked before anything is sent', async t => {
+  t.strictSame(parseLabels(['env=prod', 'example.com/zone=a.b']), { env: 'prod', 'example.com/zone': 'a.b' })
+  for (const [args, message] of [
+    [[], /at least one label/],
+    [['x'], /^syntax error for label name=value arg x$/],
+    [['a=b=c'], /^syntax error for label name=value arg a=b=c$/],
+    [['-a=b'], /^syntax error in key of -a=b: /],
+    [['a='], /^syntax error in value of a=: /],
+    [['a=-b'], /^syntax error in value of a=-b: /],
+    [['id=b'], /^'id' label may not be specified$/],
+  ] as const) {
+    t.throws(() => parseLabels(args), { message, exitCode: 1 }, args.join(' '))
+  }
+  t.throws(() => checkObjectName('Florin'), { message: /"Florin" is not a valid name: a lowercase RFC 1123/ })
+  t.equal(parseDuration('87600h'), 315_360_000)
+  t.equal(parseDuration('1h30m5s'), 5405)
+  t.throws(() => parseDuration('10y'), { message: /"10y" is not a duration/ })
+})

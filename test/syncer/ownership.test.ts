@@ -1,0 +1,154 @@
+/** Whose an object is, and what crosses between mailbox and cluster. */
+import fc from 'fast-check'
+import t from 'tap'
+import type { KubeObject } from '../../src/apimachinery/object.ts'
+import {
+  DOWNSYNCED,
+  downsyncCopy,
+  isOurs,
+  isServersOwn,
+  mayOverwrite,
+  OVERWRITE,
+  ownMark,
+  PROJECTED_LABEL,
+  UPSYNCED,
+  upsyncCopy,
+} from '../../src/syncer/ownership.ts'
+
+const deployment: KubeObject = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: {
+    name: 'web',
+    namespace: 'shop',
+    uid: 'u',
+    resourceVersion: '7',
+    generation: 2,
+    creationTimestamp: '2026-01-01T00:00:00Z',
+    finalizers: ['x/y'],
+    ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'o' }],
+    managedFields: [],
+    labels: { app: 'web', [PROJECTED_LABEL]: 'yes' },
+    annotations: {
+      note: 'kept',
+      'kcp.io/cluster': 'abc',
+      'internal.kcp.io/x': 'y',
+      'kubectl.kubernetes.io/last-applied-configuration': '{}',
+      'edge.kubestellar.io/projected-keys': '{}',
+      'edge.kubestellar.io/projected-from': 'abc',
+      [UPSYNCED]: 'x',
+      [OVERWRITE]: 'true',
+    },
+  },
+  spec: { replicas: 1 },
+  status: { replicas: 1 },
+}
+
+t.test('downsync carries name, labels, annotations and content, nothing of the server that it comes from', async t => {
+  t.same(downsyncCopy(deployment, 'apps/v1beta1', true), {
+    apiVersion: 'apps/v1beta1',
+    kind: 'Deployment',
+    metadata: {
+      name: 'web',
+      namespace: 'shop',
+      labels: { app: 'web', [PROJECTED_LABEL]: 'yes' },
+      annotations: { note: 'kept', [OVERWRITE]: 'true', [DOWNSYNCED]: 'Deployment/shop/web' },
+    },
+    spec: { replicas: 1 },
+  })
+  t.notOk(downsyncCopy(deployment, 'apps/v1', false).metadata.annotations?.[DOWNSYNCED])
+})
+
+t.test('upsync carries the same way, without the label by which the center knows its own', async t => {
+  const copy = upsyncCopy(deployment, 'apps/v1')
+  t.same(copy.metadata.labels, { app: 'web' })
+  t.equal(copy.metadata.annotations?.[UPSYNCED], 'Deployment/shop/web')
+  t.notOk(copy.metadata.ownerReferences)
+  t.notOk(copy.status, 'the status has a road of its own')
+})
+
+t.test('what each server makes for itself stays: a Job selector, the finalizers of a Namespace', async t => {
+  const labels = { 'batch.kubernetes.io/controller-uid': 'u', 'job-name': 'j', mine: 'x' }
+  const job = {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { name: 'j', namespace: 'a', labels },
+    spec: { selector: {}, template: { metadata: { labels } } },
+  }
+  const copy = downsyncCopy(job, 'batch/v1', false)
+  t.same(copy.spec, { template: { metadata: { labels: { mine: 'x' } } } })
+  t.same(copy.metadata.labels, { mine: 'x', [PROJECTED_LABEL]: 'yes' })
+  const manual = { ...job, spec: { ...job.spec, manualSelector: true } }
+  t.same(downsyncCopy(manual, 'batch/v1', false).spec, manual.spec)
+  const namespace = {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: 'a' },
+    spec: { finalizers: ['kubernetes'] },
+  }
+  t.same(downsyncCopy(namespace, 'v1', true).spec, {})
+  t.equal(
+    isServersOwn({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 's' },
+      type: 'kubernetes.io/service-account-token',
+    }),
+    true,
+  )
+  t.equal(isServersOwn({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' }, type: 'Opaque' }), false)
+  t.equal(isServersOwn({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'kube-root-ca.crt' } }), true)
+})
+
+t.test('a child that inherits the annotation is not ours', async t => {
+  const annotations = { [DOWNSYNCED]: ownMark(deployment) }
+  const child = {
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    metadata: { name: 'web-1', namespace: 'shop', annotations },
+  }
+  t.equal(isOurs(child, DOWNSYNCED), false)
+  t.equal(isOurs({ ...deployment, metadata: { ...deployment.metadata, annotations } }, DOWNSYNCED), true)
+  t.equal(
+    isOurs({ ...deployment, metadata: { name: 'web', namespace: 'shop' } }, DOWNSYNCED),
+    false,
+    'no annotations at all',
+  )
+  t.equal(ownMark({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'a' } }), 'Namespace//a')
+})
+
+t.test('overwriting is the rule; any other word than true forbids it', async t => {
+  const having = (value?: string) =>
+    mayOverwrite({ ...deployment, metadata: { ...(value !== undefined && { annotations: { [OVERWRITE]: value } }) } })
+  t.equal(having(), true)
+  t.equal(having(''), true)
+  t.equal(having('true'), true)
+  t.equal(having('false'), false)
+  t.equal(having('no'), false)
+})
+
+t.test('a copy never shares with the object that it was made from, and copying changes neither', async () => {
+  const text = fc.string({ maxLength: 8 })
+  const object = fc.record({
+    apiVersion: fc.constant('v1'),
+    kind: fc.constantFrom('ConfigMap', 'Job', 'Namespace', 'Thing'),
+    metadata: fc.record(
+      { name: fc.constant('n'), labels: fc.dictionary(text, text), annotations: fc.dictionary(text, text) },
+      { requiredKeys: ['name'] },
+    ),
+    spec: fc.object({ maxDepth: 3 }),
+    status: fc.object({ maxDepth: 2 }),
+  })
+  fc.assert(
+    fc.property(object, fc.boolean(), (given, mark) => {
+      const before = JSON.stringify(given)
+      const copy = downsyncCopy(given, 'v1', mark)
+      const again = JSON.stringify(downsyncCopy(given, 'v1', mark))
+      const stable = JSON.stringify(copy) === again
+      if (typeof copy.spec === 'object' && copy.spec !== null) Object.assign(copy.spec, { touched: true })
+      Object.assign(copy.metadata, { name: 'other' })
+      return stable && JSON.stringify(given) === before && isOurs(JSON.parse(again), DOWNSYNCED) === mark
+    }),
+    { numRuns: 200 },
+  )
+})
