@@ -36,6 +36,10 @@ const ROWS = {
   list: { what: 'lists of 500, 8 connections', unit: '/s', better: 'more', target: { ratio: 25 } },
   watch: { what: `events to ${WATCHERS} watchers, 1 writer`, unit: '/s', better: 'more', target: { ratio: 5 } },
   watchBurst: { what: `events to ${WATCHERS} watchers, 16 writers`, unit: '/s', better: 'more' },
+  createCpu: { what: 'processor time of a create', unit: 'µs', better: 'less' },
+  getCpu: { what: 'processor time of a get', unit: 'µs', better: 'less' },
+  listCpu: { what: 'processor time of a list of 500', unit: 'µs', better: 'less' },
+  watchCpu: { what: 'processor time of an event to a watcher', unit: 'µs', better: 'less' },
   idle: { what: 'memory, fresh', unit: 'MiB', better: 'less' },
   memory: { what: `memory with ${OBJECTS} objects of 1 KB`, unit: 'MiB', better: 'less', target: { ratio: 4 } },
   memoryAfter: { what: 'memory after all the load', unit: 'MiB', better: 'less' },
@@ -46,11 +50,11 @@ type Figures = Partial<Record<keyof typeof ROWS, number>>
 class Generator {
   readonly #process: ChildProcess = fork(join(import.meta.dirname, 'loadGenerator.ts'))
 
-  async perSecond(job: Job): Promise<number> {
+  async run(job: Job): Promise<Result> {
     this.#process.send(job)
     const [answer] = (await once(this.#process, 'message')) as [{ result?: Result; error?: string }]
     if (answer.result === undefined) throw new Error(answer.error)
-    return answer.result.perSecond
+    return answer.result
   }
 
   close(): void {
@@ -80,33 +84,41 @@ async function measure(kind: ServerKind, dir: string): Promise<Figures> {
 
 async function underLoad(server: RunningServer, generator: Generator, figures: Figures): Promise<void> {
   const { endpoint } = server
+  /** Runs a job; notes its rate and what one request of it costs. */
+  const timed = async (rate: keyof Figures, cpu: keyof Figures, job: Job): Promise<void> => {
+    const before = await server.cpuSeconds()
+    const { perSecond, count } = await generator.run(job)
+    const after = await server.cpuSeconds()
+    figures[rate] = perSecond
+    if (before !== undefined && after !== undefined) figures[cpu] = ((after - before) * 1e6) / count
+  }
   const mib = async (): Promise<number> => (await server.residentBytes()) / MIB
   // What a server does right after its start is not its idle state.
   await quiet(2000)
   figures.idle = await mib()
   if (wanted('create') || wanted('get') || wanted('list') || wanted('memory')) {
     const fill = { endpoint, kind: 'create', namespace: 'default', connections: 32, count: OBJECTS } as const
-    figures.create32 = await generator.perSecond(fill)
+    await timed('create32', 'createCpu', fill)
     await quiet(2000)
     figures.memory = await mib()
   }
   if (wanted('get'))
-    figures.get = await generator.perSecond({
+    await timed('get', 'getCpu', {
       ...{ endpoint, kind: 'get', namespace: 'default', objects: OBJECTS, connections: 32, seconds },
     })
   if (wanted('list'))
-    figures.list = await generator.perSecond({
+    await timed('list', 'listCpu', {
       ...{ endpoint, kind: 'list', namespace: 'default', limit: 500, connections: 8, seconds },
     })
   if (wanted('create')) {
     const create = { endpoint, kind: 'create', seconds } as const
-    figures.create1 = await generator.perSecond({ ...create, namespace: 'kube-public', connections: 1 })
-    figures.create64 = await generator.perSecond({ ...create, namespace: 'kube-system', connections: 64 })
+    figures.create1 = (await generator.run({ ...create, namespace: 'kube-public', connections: 1 })).perSecond
+    figures.create64 = (await generator.run({ ...create, namespace: 'kube-system', connections: 64 })).perSecond
   }
   if (wanted('watch')) {
     const watch = { endpoint, kind: 'watch', namespace: 'watched', watchers: WATCHERS, seconds } as const
-    figures.watch = await generator.perSecond({ ...watch, writers: 1 })
-    figures.watchBurst = await generator.perSecond({ ...watch, namespace: 'watched-by-more', writers: 16 })
+    await timed('watch', 'watchCpu', { ...watch, writers: 1 })
+    figures.watchBurst = (await generator.run({ ...watch, namespace: 'watched-by-more', writers: 16 })).perSecond
   }
   await quiet(1000)
   figures.memoryAfter = await mib()

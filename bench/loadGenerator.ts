@@ -23,6 +23,7 @@ export type Job = { endpoint: Endpoint } & (
 export interface Result {
   /** Requests answered, or events delivered, per second. */
   perSecond: number
+  count: number
 }
 
 /** A ConfigMap of about one kilobyte. */
@@ -97,7 +98,7 @@ async function closedLoop(job: Job & Run, expected: number, make: (i: number) =>
   }
   try {
     await Promise.all(connections.map(loop))
-    return { perSecond: (answered * 1000) / (performance.now() - start) }
+    return { perSecond: (answered * 1000) / (performance.now() - start), count: answered }
   } finally {
     for (const connection of connections) connection.close()
   }
@@ -140,7 +141,7 @@ async function fanOut(job: Extract<Job, { kind: 'watch' }>): Promise<Result> {
       }
     }
     await Promise.all(writers.map(write))
-    return { perSecond: (events * 1000) / (performance.now() - start) }
+    return { perSecond: (events * 1000) / (performance.now() - start), count: events }
   } finally {
     for (const socket of sockets) socket.destroy()
     for (const writer of writers) writer.close()

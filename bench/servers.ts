@@ -23,6 +23,8 @@ export interface RunningServer {
   readonly readyMs: number
   /** Resident memory of all its processes, in bytes. */
   residentBytes(): Promise<number>
+  /** Processor time that all its processes have used, in seconds; `undefined` where there is no /proc. */
+  cpuSeconds(): Promise<number | undefined>
   stop(): Promise<void>
 }
 
@@ -107,6 +109,11 @@ function running(endpoint: Endpoint, readyMs: number, children: readonly ChildPr
       const sizes = await Promise.all(children.map(child => residentBytesOf(child.pid!)))
       return sizes.reduce((sum, size) => sum + size, 0)
     },
+    async cpuSeconds() {
+      if (!existsSync('/proc/self/stat')) return undefined
+      const times = await Promise.all(children.map(child => cpuSecondsOf(child.pid!)))
+      return times.reduce((sum, time) => sum + time, 0)
+    },
     async stop() {
       for (const child of children) await ended(child)
     },
@@ -153,6 +160,13 @@ async function residentBytesOf(pid: number): Promise<number> {
   if (existsSync(status)) return Number(/VmRSS:\s+(\d+) kB/.exec(await readFile(status, 'utf8'))![1]) * 1024
   const { stdout } = await promisify(execFile)('ps', ['-o', 'rss=', '-p', String(pid)])
   return Number(stdout) * 1024
+}
+
+/** Fields 14 and 15 of /proc/PID/stat, in hundredths of a second; the name before them may hold spaces. */
+async function cpuSecondsOf(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / 100
 }
 
 async function freePort(): Promise<number> {

@@ -20,6 +20,7 @@ import { X509Authenticator } from './auth/x509.ts'
 import { loadCatalog } from './catalog/catalog.ts'
 import { DEFINITIONS, DefinitionManager } from './definitions/definitionManager.ts'
 import { definitionStrategy } from './definitions/definitionStrategy.ts'
+import { BlockWriter } from './endpoints/blockWriter.ts'
 import type { Services } from './endpoints/exchange.ts'
 import { FrameCache } from './endpoints/frames.ts'
 import { reviewEndpoints } from './endpoints/reviews.ts'
@@ -166,6 +167,7 @@ async function assemble(
     types,
     frames: new FrameCache(),
     turns: new WriteTurns(),
+    blocks: new BlockWriter(),
     draining: draining.signal,
     watchScope: (space, group, resource) => scopes.signal(space, group, resource),
   }
@@ -247,6 +249,7 @@ async function assemble(
       store,
       versionOf: (space, group, resource) => types.in(space).versions(group, resource)[0]?.storageVersion ?? 'v1',
       draining: draining.signal,
+      scope: space => scopes.signal(space, '', ''),
     },
     nonResource: (request, reply, admitted) => nonResource.handle(request, reply, admitted),
     subresources: reviewEndpoints({ authenticator, authorizer, issuer, getObject, clock }),

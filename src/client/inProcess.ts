@@ -3,7 +3,7 @@
  * It acts as the server itself (system:masters), for controllers.
  */
 import { applyServerSide } from '../apimachinery/apply/managedFields.ts'
-import { statusError } from '../apimachinery/errors.ts'
+import { type StatusError, statusError } from '../apimachinery/errors.ts'
 import { apiVersionOf, type GroupVersionResource, type KubeObject } from '../apimachinery/object.ts'
 import type { ResourceType } from '../apimachinery/resourceType.ts'
 import type { Services } from '../apiserver/endpoints/exchange.ts'
@@ -43,13 +43,14 @@ const MEDIA: Record<Exclude<PatchType, 'apply'>, string> = {
   strategic: 'application/strategic-merge-patch+json',
 }
 const SNAPSHOT_PAGE = 500
+const WORKSPACES = { group: 'tenancy.kcp.io', resource: 'workspaces' }
 
 export function inProcessClient(deps: InProcessDeps): Client {
   const idOf = (space: string): string => {
     if (space === '*') return space
     const resolution = deps.tree.resolve(space)
     if (resolution.found) return resolution.space.id
-    throw statusError.notFound({ group: 'tenancy.kcp.io', resource: 'workspaces' }, space)
+    throw spaceNotFound(space)
   }
   return {
     in: space => new InProcessSpace(deps, () => idOf(space)),
@@ -107,6 +108,7 @@ class InProcessSpace implements SpaceClient {
 
   async create(resource: GroupVersionResource, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
     const { type, space } = this.#at(resource)
+    await this.#mustLive(space)
     const { stored } = await this.#deps.services.registry.create(
       this.#context(space, options),
       type,
@@ -118,6 +120,7 @@ class InProcessSpace implements SpaceClient {
 
   async update(resource: GroupVersionResource, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
     const { type, space } = this.#at(resource)
+    await this.#mustLive(space)
     const { namespace = '', name = '' } = object.metadata
     const finalize = options.subresource === 'finalize'
     const change = (current: KubeObject): KubeObject => {
@@ -149,6 +152,7 @@ class InProcessSpace implements SpaceClient {
     options: WriteOptions = {},
   ): Promise<KubeObject> {
     const { type, space } = this.#at(resource)
+    await this.#mustLive(space)
     const { services } = this.#deps
     const subresource = options.subresource ?? ''
     const context = this.#context(space, options)
@@ -225,10 +229,27 @@ class InProcessSpace implements SpaceClient {
     return { type, space }
   }
 
+  /**
+   * A space that is being emptied takes nothing more, or it would never be empty. For a controller it is gone already.
+   * @throws StatusError NotFound, as for a space that does not exist
+   */
+  async #mustLive(space: string): Promise<void> {
+    const { tree, store } = this.#deps
+    for (let at = tree.get(space); at?.parent !== undefined; at = tree.get(at.parent)) {
+      const workspace = await store.get({ ...WORKSPACES, space: at.parent, namespace: '', name: at.name })
+      // the text is no user's: quotes inside JSON strings are escaped
+      if (!workspace || workspace.bytes.includes('"deletionTimestamp"')) throw spaceNotFound(space)
+    }
+  }
+
   #context(space: string, options: WriteOptions): WriteContext {
     const context = systemContext(space, this.#deps.component)
     return options.fieldManager ? { ...context, fieldManager: options.fieldManager } : context
   }
+}
+
+function spaceNotFound(space: string): StatusError {
+  return statusError.notFound(WORKSPACES, space)
 }
 
 function objectAs(stored: Stored, type: ResourceType): KubeObject {

@@ -5,6 +5,7 @@ import { garbageCollector } from './garbage-collector/garbageCollector.ts'
 import { startMailboxController } from './mailbox/mailboxController.ts'
 import { startSyncerLiveness } from './mailbox/syncerLiveness.ts'
 import { namespaceController } from './namespace/namespaceController.ts'
+import { patientLogger } from './patientLogger.ts'
 import { startPlacementTranslator } from './placement-translator/translator.ts'
 import { serviceAccountController } from './service-account/serviceAccountController.ts'
 import { startWhereResolver } from './where-resolver/whereResolver.ts'
@@ -26,7 +27,8 @@ export interface RunningControllers {
 }
 
 export function startBuiltinControllers(options: BuiltinControllersOptions): RunningControllers {
-  const { clientFor, caPem, logger } = options
+  const { clientFor, caPem } = options
+  const logger = patientLogger(options.logger)
   const machinery = [
     namespaceController({ client: clientFor('namespace-controller'), logger }),
     garbageCollector({ client: clientFor('garbage-collector'), logger }),

@@ -77,15 +77,29 @@ export class MailboxFeed {
 
   /** Follows the mailbox until the signal aborts, then saves. */
   async run(signal: AbortSignal): Promise<void> {
-    const catchingUp = this.#cursor === undefined ? undefined : this.#findGoal(signal)
     while (!signal.aborted) {
       this.#reset = new AbortController()
       this.#source = this.#newSource()
       await this.#source.run(AbortSignal.any([signal, this.#reset.signal]))
     }
-    await catchingUp
     if (this.#pendingSave) this.#save()
     await this.#saving
+  }
+
+  /**
+   * Asks for the center's revision now: a resumed stream that has come this far has told everything that happened while we
+   * were away. Ends at once without a restored state. Any later change of the mailbox, such as a heartbeat, brings it there.
+   */
+  async findGoal(signal: AbortSignal): Promise<void> {
+    if (this.#cursor === undefined) return
+    const { client, space, logger, clock, random } = this.#options
+    const options = { what: 'asking for the state of the mailbox', signal, logger }
+    const list = await retrying({ ...options, ...(clock && { clock }), ...(random && { random }) }, () =>
+      client.in(space).list(CONFIGS, { limit: 1 }),
+    )
+    if (list === undefined || this.#complete || this.#cursor === undefined) return
+    this.#goal = Number(list.resourceVersion)
+    this.#checkGoal()
   }
 
   #newSource(): StreamSource {
@@ -156,18 +170,6 @@ export class MailboxFeed {
     }
     this.#becomeComplete()
     this.#scheduleSave(this.#saveDelayMs())
-  }
-
-  /** The center's revision now: a stream that has come this far has told everything that happened while we were away. */
-  async #findGoal(signal: AbortSignal): Promise<void> {
-    const { client, space, logger, clock, random } = this.#options
-    const options = { what: 'asking for the state of the mailbox', signal, logger }
-    const list = await retrying({ ...options, ...(clock && { clock }), ...(random && { random }) }, () =>
-      client.in(space).list(CONFIGS, { limit: 1 }),
-    )
-    if (list === undefined || this.#complete || this.#cursor === undefined) return
-    this.#goal = Number(list.resourceVersion)
-    this.#checkGoal()
   }
 
   #checkGoal(): void {

@@ -143,7 +143,8 @@ export function startSyncer(options: SyncerOptions): Syncer {
       side.mailboxComplete()
       synced.resolve()
     }
-    await Promise.all([feed.run(signal), heartbeat.run(signal), runClusterSide(), runMailboxSide()])
+    const beating = feed.findGoal(signal).then(() => heartbeat.run(signal))
+    await Promise.all([feed.run(signal), beating, runClusterSide(), runMailboxSide()])
     await side.stop()
   }
   const running = run()

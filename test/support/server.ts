@@ -63,8 +63,8 @@ async function start(t: Test, dataDir: string, options: TestServerOptions): Prom
   const close = async (): Promise<void> => {
     if (closed) return
     closed = true
-    api.close()
     await server.close()
+    api.close()
   }
   t.teardown(close)
   return {

@@ -9,6 +9,7 @@ import type { Registry, RegistryDeps } from '../registry/generic.ts'
 import type { Reader } from '../registry/reader.ts'
 import type { RequestInfo, ResourceRequest } from '../server/requestInfo.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
+import type { BlockWriter } from './blockWriter.ts'
 import type { FrameCache } from './frames.ts'
 import type { Form } from './negotiate.ts'
 import type { WriteTurns } from './writeTurns.ts'
@@ -20,6 +21,7 @@ export interface Services {
   readonly types: TypeRegistry
   readonly frames: FrameCache
   readonly turns: WriteTurns
+  readonly blocks: BlockWriter
   /** Aborts when the server drains: open watches end. */
   readonly draining: AbortSignal
   /** Aborts when watches of a resource in a space must end (its definition or the space is gone). */

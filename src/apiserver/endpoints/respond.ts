@@ -9,15 +9,16 @@ import { decodeObject } from '../registry/codec.ts'
 import { convertTo, storageApiVersion } from '../registry/convert.ts'
 import type { ListResult } from '../registry/reader.ts'
 import { partialMetadata, tableFor } from '../tables/table.ts'
-import { acceptsGzip, gzipStream } from './compression.ts'
+import { acceptsGzip, GZIP_FROM_BYTES, gzipStream } from './compression.ts'
 import type { Exchange, Services } from './exchange.ts'
 import { type Form, wantsPretty } from './negotiate.ts'
 
 const COMMA = Buffer.from(',')
 const LIST_END = Buffer.from(']}\n')
-/** Longer answers are written piece by piece, so that one LIST never holds the loop or doubles the memory. */
-const WHOLE_LIMIT_BYTES = 1024 * 1024
-const PIECE_BYTES = 256 * 1024
+/** Longer lists are written block by block. */
+const WHOLE_LIMIT_BYTES = GZIP_FROM_BYTES
+/** Longer lists are not indented for anyone. */
+const PRETTY_LIMIT_BYTES = 1024 * 1024
 
 /** The stored object as `type` serves it; the stored bytes themselves when that is the same version. */
 export function bytesAs(stored: Stored, type: ResourceType): Buffer {
@@ -75,21 +76,21 @@ export async function sendList(services: Services, x: Exchange, list: ListResult
   const head = Buffer.from(
     `{"kind":${JSON.stringify(x.type.listKind)},"apiVersion":"${apiVersionOf(x.type)}","metadata":${JSON.stringify(meta)},"items":[`,
   )
-  const pieces = list.items.map(stored => bytesAs(stored, x.type))
-  let length = head.length + LIST_END.length + Math.max(0, pieces.length - 1)
-  for (const piece of pieces) length += piece.length
-  if (length <= WHOLE_LIMIT_BYTES) {
-    const parts: Buffer[] = [head]
-    for (const piece of pieces) parts.push(piece, COMMA)
-    if (pieces.length > 0) parts.pop()
-    parts.push(LIST_END)
-    const whole = Buffer.concat(parts, length)
-    return isPretty(x) ? sendValue(x, 200, JSON.parse(whole.toString())) : send(x, 200, whole)
+  const pieces: Buffer[] = [head]
+  for (const stored of list.items) {
+    if (pieces.length > 1) pieces.push(COMMA)
+    pieces.push(bytesAs(stored, x.type))
   }
-  return stream(x, head, pieces, length)
+  pieces.push(LIST_END)
+  let length = 0
+  for (const piece of pieces) length += piece.length
+  if (length <= PRETTY_LIMIT_BYTES && isPretty(x))
+    return sendValue(x, 200, JSON.parse(Buffer.concat(pieces, length).toString()))
+  if (length <= WHOLE_LIMIT_BYTES) return send(x, 200, Buffer.concat(pieces, length))
+  return stream(services, x, pieces, length)
 }
 
-async function stream(x: Exchange, head: Buffer, pieces: readonly Buffer[], length: number): Promise<void> {
+async function stream(services: Services, x: Exchange, pieces: readonly Buffer[], length: number): Promise<void> {
   const { raw } = x.reply.hijack()
   const zip = acceptsGzip(x.request) ? gzipStream() : undefined
   const framing = zip ? { 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' } : { 'Content-Length': length }
@@ -97,35 +98,7 @@ async function stream(x: Exchange, head: Buffer, pieces: readonly Buffer[], leng
   // The client may leave at any time; what `pipeline` reports then is nobody's fault.
   if (zip) pipeline(zip, raw, () => {})
   const out: Writable = zip ?? raw
-  let buffered: Buffer[] = [head]
-  let size = head.length
-  const flush = async (): Promise<void> => {
-    const chunk = Buffer.concat(buffered, size)
-    buffered = []
-    size = 0
-    if (!out.write(chunk) && !out.destroyed)
-      await new Promise<void>(resolve => {
-        const done = (): void => {
-          out.off('drain', done).off('close', done)
-          resolve()
-        }
-        out.on('drain', done).on('close', done)
-      })
-  }
-  for (const [index, piece] of pieces.entries()) {
-    if (index > 0) {
-      buffered.push(COMMA)
-      size++
-    }
-    buffered.push(piece)
-    size += piece.length
-    if (size >= PIECE_BYTES) await flush()
-    if (out.destroyed) return
-  }
-  buffered.push(LIST_END)
-  size += LIST_END.length
-  await flush()
-  out.end()
+  if (await services.blocks.write(out, pieces)) out.end()
 }
 
 function formed(

@@ -19,6 +19,8 @@ export interface SpaceStreamDeps {
   /** Storage version of a resource in a space. */
   versionOf(space: string, group: string, resource: string): string
   draining: AbortSignal
+  /** Aborts when the space is gone. */
+  scope(space: string): AbortSignal
 }
 
 export interface SpaceStreamPlan {
@@ -52,7 +54,7 @@ export async function runSpaceStream(
   sink: FrameSink,
   gone: AbortSignal,
 ): Promise<void> {
-  const signal = AbortSignal.any([gone, deps.draining])
+  const signal = AbortSignal.any([gone, deps.draining, deps.scope(plan.space)])
   const range = plan.space === '*' ? {} : { space: plan.space }
   const wanted = plan.resources && new Set(plan.resources.map(r => `${r.group}/${r.resource}`))
   const wants = (key: Key): boolean => wanted === undefined || wanted.has(`${key.group}/${key.resource}`)

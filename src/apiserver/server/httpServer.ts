@@ -16,7 +16,7 @@ import { planStream, runSpaceStream, type SpaceStreamDeps } from '../endpoints/s
 import { responseSink } from '../endpoints/streamWriter.ts'
 import { dispatch, exchangeFor, type SubresourceEndpoints } from './dispatch.ts'
 import { isHealthPath } from './health.ts'
-import { InFlight, type InFlightKind, type InFlightLimits } from './inFlight.ts'
+import { InFlight, type InFlightLimits, type Ticket } from './inFlight.ts'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 import type { Admitted, Pipeline } from './pipeline.ts'
@@ -43,7 +43,7 @@ declare module 'fastify' {
     admitted: Admitted | undefined
     startedNs: bigint
     /** What it is counted as while it runs. */
-    inFlight: InFlightKind | undefined
+    inFlight: Ticket | undefined
   }
 }
 
@@ -57,6 +57,9 @@ const HANDSHAKE_TIMEOUT_MS = 10_000
 /** The strong cipher that costs least goes first; large lists cost little else. */
 const CIPHERS = `TLS_AES_128_GCM_SHA256:${DEFAULT_CIPHERS}`
 
+/** From the first byte of a request to the last one of its answer, watches excluded; looked at so often. */
+const ANSWER_TIMEOUT_MS = 120_000
+const ANSWER_CHECK_MS = 10_000
 /** How long running requests may take to end when the server closes. */
 const DRAIN_MS = 5000
 
@@ -64,7 +67,7 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as 
 
 export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   const { tls, metrics, log } = deps
-  const inFlight = new InFlight(deps.inFlight)
+  const inFlight = new InFlight({ limits: deps.inFlight, clock: () => performance.now() })
   const webSockets = new WebSockets({ ...deps, inFlight })
   const compression = new Compression()
   metrics.follow(inFlight)
@@ -120,7 +123,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
       throw new StatusError('ServiceUnavailable', 'the server is shutting down', { retryAfterSeconds: 1 })
     }
     // Whoever left meanwhile was seen off by `close` already.
-    if (!reply.raw.closed) request.inFlight = inFlight.enter(admitted)
+    if (!reply.raw.closed) request.inFlight = inFlight.enter(admitted, () => reply.raw.destroy())
   })
   const observe = (request: FastifyRequest, reply: FastifyReply): void => {
     if (request.inFlight) inFlight.leave(request.inFlight)
@@ -140,7 +143,9 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
       builtin: served?.origin === 'builtin',
     })
   }
+  const sweeper = setInterval(() => inFlight.endOlderThan(ANSWER_TIMEOUT_MS), ANSWER_CHECK_MS)
   app.addHook('preClose', done => {
+    clearInterval(sweeper)
     inFlight.idle(DRAIN_MS).then(() => done(), done)
   })
   app.addHook('onSend', (request, reply, payload, done) => {

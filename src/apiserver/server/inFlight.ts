@@ -21,21 +21,38 @@ export type InFlightKind = keyof InFlightLimits
 export const DEFAULT_IN_FLIGHT: InFlightLimits = { reading: 400, mutating: 200, watching: 20_000 }
 const RETRY_AFTER_SECONDS = 1
 
+/** One request that runs. */
+export interface Ticket {
+  readonly kind: InFlightKind
+  readonly sinceMs: number
+  readonly end: () => void
+}
+
+export interface InFlightOptions {
+  limits?: InFlightLimits | undefined
+  /** Milliseconds on any clock that only goes forward. */
+  clock: () => number
+}
+
 export class InFlight {
   readonly #limits: InFlightLimits
+  readonly #clock: () => number
   readonly #running: InFlightLimits = { reading: 0, mutating: 0, watching: 0 }
+  /** Oldest first; watches excluded. */
+  readonly #tickets = new Set<Ticket>()
   #idle: PromiseWithResolvers<void> | undefined
 
-  constructor(limits: InFlightLimits = DEFAULT_IN_FLIGHT) {
+  constructor({ limits = DEFAULT_IN_FLIGHT, clock }: InFlightOptions) {
     this.#limits = limits
+    this.#clock = clock
   }
 
   /**
-   * Counts a request until `leave` is called with the answer. Members of system:masters always get in, so that an
-   * administrator can see to a server that is overrun.
+   * Counts a request until `leave`; `end` breaks it off, should it take too long. Members of system:masters always get in,
+   * so that an administrator can see to a server that is overrun.
    * @throws StatusError TooManyRequests
    */
-  enter({ info, user }: Admitted): InFlightKind {
+  enter({ info, user }: Admitted, end: () => void): Ticket {
     const kind = kindOf(info)
     if (this.#running[kind] >= this.#limits[kind] && !user.groups.includes(GROUPS.masters)) {
       throw new StatusError('TooManyRequests', 'Too many requests, please try again later.', {
@@ -43,12 +60,24 @@ export class InFlight {
       })
     }
     this.#running[kind]++
-    return kind
+    const ticket = { kind, sinceMs: this.#clock(), end }
+    if (kind !== 'watching') this.#tickets.add(ticket)
+    return ticket
   }
 
-  leave(kind: InFlightKind): void {
-    this.#running[kind]--
+  leave(ticket: Ticket): void {
+    this.#running[ticket.kind]--
+    this.#tickets.delete(ticket)
     if (this.#isIdle()) this.#idle?.resolve()
+  }
+
+  /** Breaks off what has run longer than `limitMs`, watches excluded: clients that do not take their answers. */
+  endOlderThan(limitMs: number): void {
+    const before = this.#clock() - limitMs
+    for (const ticket of this.#tickets) {
+      if (ticket.sinceMs > before) return
+      ticket.end()
+    }
   }
 
   /** Resolves when nothing runs, or after `limitMs`. */

@@ -108,9 +108,9 @@ export class WebSockets {
     checkOrigin(request)
     const target = admitted.info.resource && watchable(targetOf(services, admitted, request.headers.accept))
     if (socket.destroyed) return undefined
-    const kind = inFlight.enter(admitted)
+    const ticket = inFlight.enter(admitted, () => socket.destroy())
     socket.once('close', () => {
-      inFlight.leave(kind)
+      inFlight.leave(ticket)
       const { resource = '', group = '', origin } = target?.type ?? {}
       const seconds = Number(process.hrtime.bigint() - startedNs) / 1e9
       metrics.observe({ verb: 'watch', resource, group, code: 101, seconds, builtin: origin === 'builtin' })

@@ -4,6 +4,7 @@ import type { Clock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
 import { type StreamedRef, StreamSource } from '../../client/streamSource.ts'
+import { unlessSpaceGone } from '../spaceGone.ts'
 import { DependencyGraph, refId } from './dependencyGraph.ts'
 import { GarbageReconciler } from './garbageReconciler.ts'
 import { OwnerReader } from './ownerReader.ts'
@@ -24,7 +25,7 @@ export function garbageCollector(options: GarbageCollectorOptions): Controller<S
   const controller = new Controller<StreamedRef>({
     name: 'garbage-collector',
     sources: [new StreamSource({ client, space: '*', handler: graph, logger, ...(clock && { clock }) })],
-    reconcile: ref => reconciler.reconcile(ref),
+    reconcile: ref => unlessSpaceGone(ref.space, reconciler.reconcile(ref)),
     concurrency: options.concurrency ?? 16,
     logger,
     id: refId,

@@ -11,6 +11,7 @@ import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
 import { type StreamHandler, StreamSource } from '../../client/streamSource.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
+import { unlessSpaceGone } from '../spaceGone.ts'
 import {
   MAILBOX_NAME,
   MAILBOX_PARENT,
@@ -168,7 +169,8 @@ class MailboxController {
       const body = { metadata: { annotations: { [SYNC_TARGET_NAME_ANNOTATION]: target } } }
       await this.#client.in(MAILBOX_PARENT).patch(WORKSPACES, { name }, 'merge', body, OPTIONS)
     }
-    if (workspace.readySpace) await ensureSyncerRights(this.#client.in(workspace.readySpace))
+    const { readySpace } = workspace
+    if (readySpace) await unlessSpaceGone(readySpace, ensureSyncerRights(this.#client.in(readySpace)))
   }
 
   async #create(name: string, target: string): Promise<void> {

@@ -13,6 +13,7 @@ import type { Logger } from '../../client/logger.ts'
 import { StreamSource } from '../../client/streamSource.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
+import { unlessSpaceGone } from '../spaceGone.ts'
 import { MAILBOX_NAME, MAILBOX_PARENT, SYNC_TARGET_NAME_ANNOTATION, SYNC_TARGETS, WORKSPACES } from './names.ts'
 
 export interface SyncerLivenessDeps {
@@ -135,7 +136,7 @@ class SyncerLiveness {
   async #reconcile(name: string): Promise<ReconcileResult> {
     const mailbox = this.#mailboxes.get(name)
     if (!mailbox?.space) return {}
-    await this.#ensureConfig(mailbox.space)
+    await unlessSpaceGone(mailbox.space, this.#ensureConfig(mailbox.space))
     const heartbeat = this.#heartbeats.get(mailbox.space)
     if (heartbeat === undefined) return {}
     const silentMs = this.#clock.now() - Date.parse(heartbeat)

@@ -11,6 +11,7 @@ import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
 import { StreamSource } from '../../client/streamSource.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
+import { unlessSpaceGone } from '../spaceGone.ts'
 import { conditionsOf, isEmpty, statusWith } from './conditions.ts'
 import { deleteContent } from './content.ts'
 
@@ -80,7 +81,7 @@ export function namespaceController(options: NamespaceControllerOptions): Contro
   const controller = new Controller<NamespaceKey>({
     name: 'namespace',
     sources: [source],
-    reconcile: (key, signal) => reconciler.reconcile(key, signal),
+    reconcile: (key, signal) => unlessSpaceGone(key.space, reconciler.reconcile(key, signal)),
     logger: options.logger,
     id: key => `${key.space}/${key.name}`,
     ...(options.clock && { clock: options.clock }),

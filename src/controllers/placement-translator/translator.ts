@@ -11,13 +11,13 @@ import { type StreamHandler, StreamSource } from '../../client/streamSource.ts'
 import { type ReconcileResult, WorkQueue } from '../../client/workqueue.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
 import { MAILBOX_PARENT, mailboxName, WORKSPACES } from '../mailbox/names.ts'
+import { unlessSpaceGone } from '../spaceGone.ts'
 import { reconcileConfig } from './configReconciler.ts'
 import { CopyReconciler } from './copyReconciler.ts'
 import { FeedbackReconciler } from './feedbackReconciler.ts'
-import { Mailboxes } from './mailboxes.ts'
+import { type Mailbox, Mailboxes } from './mailboxes.ts'
 import { CRDS, CUSTOMIZERS, EDGE_PLACEMENTS, LOCATIONS, NAMESPACES, resourceKey, SLICES } from './names.ts'
 import { ObjectCache } from './objectCache.ts'
-import { onceLogger } from './onceLogger.ts'
 import { type Destination, PlacementJoin } from './placementJoin.ts'
 import { compilePlacement } from './placementSpec.ts'
 import { SourceReader } from './sourceReader.ts'
@@ -68,7 +68,7 @@ class Translator {
     this.#client = client
     this.#queue = new WorkQueue<Task>({
       id: taskId,
-      logger: onceLogger(logger),
+      logger: logger,
       ...(clock && { clock }),
       ...(random && { random }),
     })
@@ -148,8 +148,8 @@ class Translator {
         const mailbox = this.#mailboxes.get(task.mailbox)
         if (!mailbox) return // all its content is queued when it is ready
         if (!this.#knowsAllFor(task.mailbox)) return this.#postpone(task)
-        if (task.type === 'config') return await reconcileConfig(this.#client, this.#join, mailbox)
-        return await this.#copies.reconcile(mailbox, task.key)
+        const work = task.type === 'config' ? this.#configure(mailbox) : this.#copies.reconcile(mailbox, task.key)
+        return (await unlessSpaceGone(mailbox.space, work)) ?? {}
       }
       case 'source':
         if (
@@ -158,13 +158,18 @@ class Translator {
         ) {
           return this.#postpone(task)
         }
-        return await this.#feedback.reconcile(task.space, task.key)
+        return await unlessSpaceGone(task.space, this.#feedback.reconcile(task.space, task.key))
       case 'close':
         if (this.#join.isWorkloadSpace(task.space)) return
         this.#workloads.close(task.space)
         this.#join.dropWorkload(task.space)
         this.#feedback.forgetKinds(task.space)
     }
+  }
+
+  async #configure(mailbox: Mailbox): Promise<ReconcileResult> {
+    await reconcileConfig(this.#client, this.#join, mailbox)
+    return {}
   }
 
   /** What a mailbox should hold is known only when every space that feeds it is known whole. */

@@ -9,6 +9,7 @@ import type { Client, SpaceClient, StreamEvent } from '../../client/client.ts'
 import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
 import { type StreamHandler, StreamSource } from '../../client/streamSource.ts'
+import { unlessSpaceGone } from '../spaceGone.ts'
 
 export interface NamespaceKey {
   /** Logical-cluster id. */
@@ -126,7 +127,7 @@ export function serviceAccountController(options: ServiceAccountControllerOption
   const controller = new Controller<NamespaceKey>({
     name: 'service-account',
     sources: [new StreamSource({ client, space: '*', resources, handler, logger })],
-    reconcile: key => reconciler.reconcile(key),
+    reconcile: key => unlessSpaceGone(key.space, reconciler.reconcile(key)),
     logger,
     id: key => `${key.space}/${key.namespace}`,
   })

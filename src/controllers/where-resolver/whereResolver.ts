@@ -11,6 +11,7 @@ import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
 import { StreamSource } from '../../client/streamSource.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
+import { unlessSpaceGone } from '../spaceGone.ts'
 import { compileSelector, faultAnnotations, placementFaults } from './selectors.ts'
 import { type ObjectId, type SliceDestination, WhereIndex } from './whereIndex.ts'
 
@@ -67,7 +68,10 @@ export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
       }),
     ],
     reconcile: key =>
-      key.type === 'placement' ? reconcilePlacement(client, index, key) : reconcileLocation(client, index, key),
+      unlessSpaceGone(
+        key.space,
+        key.type === 'placement' ? reconcilePlacement(client, index, key) : reconcileLocation(client, index, key),
+      ),
   })
   const stop = new AbortController()
   const running = controller.run(AbortSignal.any([signal, stop.signal]))

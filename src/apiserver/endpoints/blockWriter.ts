@@ -1,0 +1,47 @@
+/**
+ * Large answers, written block by block so that one LIST never holds the loop. Blocks of memory are kept and used again: fresh
+ * memory of that size comes from the operating system page by page, which costs more than filling and encrypting it.
+ */
+import type { Writable } from 'node:stream'
+
+/** Large enough to make system calls rare, small enough to stay in the processor's cache. */
+const BLOCK_BYTES = 128 * 1024
+/** Kept for the next answer; more come and go. */
+const KEPT_BLOCKS = 16
+
+export class BlockWriter {
+  readonly #free: Buffer[] = []
+
+  /** Writes `pieces` one behind the other, without ending `out`. Resolves when it has taken them all; false once it is gone. */
+  async write(out: Writable, pieces: Iterable<Buffer>): Promise<boolean> {
+    const block = this.#free.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES)
+    let used = 0
+    for (const piece of pieces) {
+      let from = 0
+      while (from < piece.length) {
+        const copied = piece.copy(block, used, from)
+        from += copied
+        used += copied
+        if (used < BLOCK_BYTES) continue
+        // What is left of a stream that broke may still read the block, so that one is left to the collector.
+        if (!(await taken(out, block))) return false
+        used = 0
+      }
+    }
+    if (used > 0 && !(await taken(out, block.subarray(0, used)))) return false
+    if (this.#free.length < KEPT_BLOCKS) this.#free.push(block)
+    return true
+  }
+}
+
+/** Resolves when `out` reads the chunk no more; false when it never will. */
+function taken(out: Writable, chunk: Buffer): Promise<boolean> {
+  return new Promise(resolve => {
+    const gone = (): void => resolve(false)
+    out.on('close', gone)
+    out.write(chunk, error => {
+      out.off('close', gone)
+      resolve(!error)
+    })
+  })
+}

@@ -1,0 +1,30 @@
+/**
+ * A logger for work queues. Controllers race with users and with each other, and most lost races are mended by the next try:
+ * a failed key is told as a warning once it has failed several times in a row, and then once for each cause. Everything
+ * stays visible at debug. Remembers a bounded number of causes; the oldest may be told again.
+ */
+import { isRecord } from '../apimachinery/object.ts'
+import type { Logger } from '../client/logger.ts'
+
+/** Tries before a failure is news: with the queue's backoff, about a fifth of a second. */
+const PATIENCE = 5
+const REMEMBERED = 5000
+
+export function patientLogger(logger: Logger): Logger {
+  const told = new Set<string>()
+  return {
+    debug: (fields, message) => logger.debug(fields, message),
+    info: (fields, message) => logger.info(fields, message),
+    error: (fields, message) => logger.error(fields, message),
+    warn(fields, message) {
+      const { key, err, failures } = fields as { key?: unknown; err?: unknown; failures?: unknown }
+      if (key === undefined || typeof failures !== 'number') return logger.warn(fields, message)
+      if (failures < PATIENCE) return logger.debug(fields, message)
+      const cause = `${JSON.stringify(key)} ${isRecord(err) ? String(err.message) : String(err)}`
+      if (told.has(cause)) return logger.debug(fields, message)
+      told.add(cause)
+      if (told.size > REMEMBERED) told.delete(told.values().next().value!)
+      logger.warn(fields, message)
+    },
+  }
+}

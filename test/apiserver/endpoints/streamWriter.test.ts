@@ -1,0 +1,100 @@
+import { once } from 'node:events'
+import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t, { type Test } from 'tap'
+import { BlockWriter } from '../../../src/apiserver/endpoints/blockWriter.ts'
+import { responseSink } from '../../../src/apiserver/endpoints/streamWriter.ts'
+import { WriteTurns } from '../../../src/apiserver/endpoints/writeTurns.ts'
+
+/** Both ends of one answer. */
+async function answer(t: Test): Promise<{ raw: ServerResponse; response: IncomingMessage }> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const arrived = once(server, 'request')
+  const request = get({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', agent: false })
+  const [, raw] = (await arrived) as [IncomingMessage, ServerResponse]
+  raw.flushHeaders()
+  const [response] = (await once(request, 'response')) as [IncomingMessage]
+  t.teardown(() => response.destroy())
+  return { raw, response }
+}
+
+async function textOf(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of response) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString()
+}
+const line = (i: number): Buffer => Buffer.from(`${i}\n`)
+const lines = (count: number): string => Array.from({ length: count }, (_, i) => `${i}\n`).join('')
+
+t.test('frames arrive in order and whole, those before the end included', async t => {
+  const { raw, response } = await answer(t)
+  const sink = responseSink(raw, new WriteTurns())
+  for (let i = 0; i < 100; i++) t.equal(await sink.write([line(i)]), true)
+  sink.end()
+  t.equal(await textOf(response), lines(100))
+})
+
+t.test('who does not read makes the watch wait, who goes away ends it', async t => {
+  const { raw, response } = await answer(t)
+  const sink = responseSink(raw, new WriteTurns())
+  const frame = Buffer.alloc(64 * 1024, 'x')
+  let written = 0
+  const writing = (async () => {
+    while (await sink.write([frame])) written += frame.length
+  })()
+  while (!sink.busy) await new Promise(resolve => setImmediate(resolve))
+  t.ok(written < 64 * 1024 * 1024, 'what is buffered has a bound')
+  response.destroy()
+  await writing
+  t.equal(await sink.write([frame]), false)
+})
+
+t.test('turns are taken in order, and other work goes on between them', async t => {
+  const turns = new WriteTurns()
+  const order: number[] = []
+  let between = 0
+  const all = Promise.withResolvers<void>()
+  for (let i = 0; i < 100; i++)
+    turns.take(() => {
+      order.push(i)
+      if (i === 99) all.resolve()
+    })
+  const other = (): void => {
+    if (order.length === 100) return
+    between++
+    setImmediate(other)
+  }
+  setImmediate(other)
+  await all.promise
+  t.same(
+    order,
+    Array.from({ length: 100 }, (_, i) => i),
+  )
+  t.ok(between > 1)
+})
+
+t.test('large answers arrive as they are, at the same time and one after the other', async t => {
+  const blocks = new BlockWriter()
+  const send = async (seed: number): Promise<void> => {
+    const { raw, response } = await answer(t)
+    const pieces = Array.from({ length: 300 }, (_, i) => Buffer.alloc((i * 7919) % 5000, seed + i))
+    const received = textOf(response)
+    await blocks.write(raw, pieces)
+    raw.end()
+    t.ok((await received) === Buffer.concat(pieces).toString(), `answer ${seed}`)
+  }
+  await Promise.all([send(1), send(2), send(3)])
+  await send(4)
+})
+
+t.test('a large answer to somebody who goes away comes to an end', async t => {
+  const { raw, response } = await answer(t)
+  const writing = new BlockWriter().write(
+    raw,
+    Array.from({ length: 1000 }, () => Buffer.alloc(64 * 1024)),
+  )
+  response.destroy()
+  t.equal(await writing, false)
+})

@@ -1,0 +1,71 @@
+/** Bounds on concurrent requests: who is let in, who is told to come again, and who is broken off. */
+import t from 'tap'
+import { InFlight } from '../../../src/apiserver/server/inFlight.ts'
+import type { Admitted } from '../../../src/apiserver/server/pipeline.ts'
+import { parseRequest } from '../../../src/apiserver/server/requestInfo.ts'
+
+const PODS = '/api/v1/namespaces/default/pods'
+const request = (method: string, url: string, groups: string[] = []): Admitted => ({
+  info: parseRequest(method, url),
+  user: { name: 'u', groups },
+  space: 'root',
+})
+const nothing = (): void => {}
+
+t.test('reading, mutating and watching have bounds of their own', async t => {
+  const inFlight = new InFlight({ limits: { reading: 1, mutating: 1, watching: 1 }, clock: () => 0 })
+  const cases: [string, string, string][] = [
+    ['GET', `${PODS}/a`, 'reading'],
+    ['GET', PODS, 'reading'],
+    ['GET', '/apis', 'reading'],
+    ['HEAD', '/healthz', 'reading'],
+    ['POST', PODS, 'mutating'],
+    ['PATCH', `${PODS}/a`, 'mutating'],
+    ['DELETE', PODS, 'mutating'],
+    ['POST', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', 'mutating'],
+    ['GET', `${PODS}?watch=1`, 'watching'],
+    ['GET', '/api/v1/watch/pods', 'watching'],
+    ['GET', '/services/stream/clusters/root', 'watching'],
+  ]
+  for (const [method, url, kind] of cases) {
+    const ticket = inFlight.enter(request(method, url), nothing)
+    t.equal(ticket.kind, kind, `${method} ${url}`)
+    t.throws(() => inFlight.enter(request(method, url), nothing), /Too many requests, please try again later/)
+    const admin = inFlight.enter(request(method, url, ['system:masters']), nothing)
+    t.equal(inFlight.running(ticket.kind), 2)
+    inFlight.leave(admin)
+    inFlight.leave(ticket)
+    t.equal(inFlight.running(ticket.kind), 0)
+  }
+})
+
+t.test('a request that takes too long is broken off, a watch is not', async t => {
+  let now = 0
+  const inFlight = new InFlight({ clock: () => now })
+  const ended: string[] = []
+  const run = (name: string, url: string) => inFlight.enter(request('GET', url), () => ended.push(name))
+  run('old', PODS)
+  run('watch', `${PODS}?watch=1`)
+  const done = run('done', PODS)
+  now = 50
+  run('young', PODS)
+  inFlight.leave(done)
+  now = 100
+  inFlight.endOlderThan(100)
+  t.same(ended, ['old'])
+})
+
+t.test('a closing server waits for what runs', async t => {
+  const inFlight = new InFlight({ clock: () => 0 })
+  await inFlight.idle(60_000)
+  const one = inFlight.enter(request('GET', PODS), nothing)
+  const two = inFlight.enter(request('GET', `${PODS}?watch=1`), nothing)
+  const idle = inFlight.idle(60_000).then(() => 'idle')
+  inFlight.leave(one)
+  t.equal(await Promise.race([idle, Promise.resolve('waits')]), 'waits')
+  inFlight.leave(two)
+  t.equal(await idle, 'idle')
+  inFlight.enter(request('GET', PODS), nothing)
+  await inFlight.idle(1)
+  t.pass('and not for ever')
+})

@@ -1,0 +1,63 @@
+/** Settings from flags, environment, config file and defaults, and what users are told when one is wrong. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Command } from 'commander'
+import t from 'tap'
+import { addSettings, type Setting, settingsOf } from '../../src/cli/settings.ts'
+
+const SETTINGS: readonly Setting[] = [
+  { flags: '--config <file>', description: '' },
+  { flags: '--secure-port <port>', description: '', default: 6443, number: true },
+  { flags: '--external-hostname <host...>', description: '', list: true },
+  { flags: '--storage <engine>', description: '', default: 'level', choices: ['level', 'etcd'] },
+  { flags: '--name <name>', description: '', required: true },
+]
+
+/** The settings of a command line; throws what a user would be shown. */
+function read(...args: string[]): Record<string, unknown> {
+  const command = new Command('test').exitOverride().configureOutput({ writeErr: () => {} })
+  addSettings(command, SETTINGS)
+  command.parse(args, { from: 'user' })
+  return settingsOf(command, SETTINGS)
+}
+
+t.test('a flag wins over the config file, and that over the default', async t => {
+  const config = join(t.testdir({}), 'config.yaml')
+  writeFileSync(config, 'secure-port: 7000\nname: file\n')
+  t.match(read('--config', config, '--name', 'flag'), { securePort: 7000, name: 'flag', storage: 'level' })
+})
+
+t.test('a list in the config file is a YAML list or a text with commas', async t => {
+  const file = (text: string): string => {
+    const path = join(t.testdir({}), 'config.yaml')
+    writeFileSync(path, `name: x\nexternal-hostname: ${text}\n`)
+    return path
+  }
+  t.same(read('--config', file('a.example')).externalHostname, ['a.example'])
+  t.same(read('--config', file('"a.example,10.0.0.7"')).externalHostname, ['a.example', '10.0.0.7'])
+  t.same(read('--config', file('[a.example, b.example]')).externalHostname, ['a.example', 'b.example'])
+})
+
+t.test('what is wrong in the config file is said with the names of file and setting', async t => {
+  const faults: [text: string, message: RegExp][] = [
+    ['storge: level', /unknown setting "storge"; known are config, secure-port/],
+    ['storage: paper', /config\.yaml: storage: must be one of level, etcd/],
+    ['secure-port: many', /config\.yaml: secure-port: "many" is not a whole number/],
+    ['name: [a, b]', /config\.yaml: name: takes one value/],
+    ['name: { a: b }', /config\.yaml: name: must be a text or a number/],
+    ['- name', /must hold a YAML mapping/],
+    ['{}', /--name is required \(or ORRERY_NAME, or "name" in the config file\)/],
+  ]
+  for (const [text, message] of faults) {
+    const config = join(t.testdir({}), 'config.yaml')
+    writeFileSync(config, text)
+    t.throws(() => read('--config', config), { message })
+  }
+})
+
+t.test('a flag that is no number ends with a usage error instead of a stack', async t => {
+  t.throws(() => read('--name', 'x', '--secure-port', 'abc'), {
+    code: 'commander.invalidArgument',
+    message: /'--secure-port <port>' argument 'abc' is invalid\. "abc" is not a whole number/,
+  })
+})

@@ -1,0 +1,402 @@
+/** What users of a syncer rely on, one promise each, against real API servers in this process. */
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import type { KubeObject } from '../../src/apimachinery/object.ts'
+import { isRecord } from '../../src/apimachinery/object.ts'
+import type { SpaceClient } from '../../src/client/client.ts'
+import type { Logger } from '../../src/client/logger.ts'
+import { silentLogger } from '../../src/client/logger.ts'
+import { DOWNSYNCED, OVERWRITE, ownMark, UPSYNCED } from '../../src/syncer/ownership.ts'
+import { type Syncer, startSyncer } from '../../src/syncer/syncer.ts'
+import { type Center, CRDS, configMap, MAPS, NAMESPACES, namespace, startCenter } from '../support/center.ts'
+import { Faults } from './support/faults.ts'
+import { recordingLogger } from './support/recordingLogger.ts'
+import { virtualClock } from './support/virtualClock.ts'
+
+const CONFIGS = { group: 'edge.kubestellar.io', version: 'v2alpha1', resource: 'syncerconfigs' }
+const PROJECTED = { 'edge.kubestellar.io/projected': 'yes' }
+const SPROCKETS = { group: 'group1.test', version: 'v1', resource: 'sprockets' }
+const ref = (name: string) => ({ namespace: 'app', name })
+const AT_A = ref('a')
+
+interface Pair {
+  center: Center
+  mailboxId: string
+  clusterId: string
+  mailbox: SpaceClient
+  cluster: SpaceClient
+  dir: string
+  toCenter: Faults
+  toCluster: Faults
+  start(logger?: Logger): Syncer
+  /** Resolves when neither side is written any more. */
+  settled(): Promise<unknown>
+}
+
+const center = await startCenter(t, { expectsTrouble: true })
+let pairs = 0
+
+/** A mailbox that wants the ConfigMaps a and b of the Namespace app, and a cluster. */
+async function pair(t: Test, spec: object = WANTS): Promise<Pair> {
+  const id = ++pairs
+  const [mailboxId, clusterId] = await Promise.all([center.space(`m-${id}`), center.space(`c-${id}`)])
+  const [mailbox, cluster] = [center.client.in(mailboxId), center.client.in(clusterId)]
+  await mailbox.create(NAMESPACES, namespace('app', PROJECTED))
+  await mailbox.create(CONFIGS, {
+    apiVersion: 'edge.kubestellar.io/v2alpha1',
+    kind: 'SyncerConfig',
+    metadata: { name: 'the-one' },
+    spec,
+  })
+  const [toCenter, toCluster] = [new Faults(), new Faults()]
+  const dir = t.testdir()
+  const running = new Set<Syncer>()
+  t.teardown(async () => {
+    for (const syncer of running) await syncer.stop()
+  })
+  let starts = 0
+  return {
+    center,
+    mailboxId,
+    clusterId,
+    mailbox,
+    cluster,
+    dir,
+    toCenter,
+    toCluster,
+    start(logger = silentLogger) {
+      const syncer = startSyncer({
+        center: toCenter.center(center.client),
+        space: mailboxId,
+        cluster: toCluster.cluster(cluster),
+        stateDir: dir,
+        heartbeatMs: 1e9,
+        logger,
+        clock: virtualClock(Date.parse('2026-01-01T00:00:00Z') + ++starts * 1e7),
+      })
+      running.add(syncer)
+      return syncer
+    },
+    settled: () => center.settled(),
+  }
+}
+
+const WANTS = {
+  namespacedObjects: [
+    {
+      group: '',
+      resource: 'configmaps',
+      apiVersion: 'v1',
+      objectsByNamespace: [{ namespace: 'app', names: ['a', 'b'] }],
+    },
+  ],
+}
+const sent = (name: string, data: Record<string, string> = {}, metadata: object = {}): KubeObject =>
+  configMap(name, data, { labels: PROJECTED, ...metadata })
+
+t.test('an object appears, follows its changes, is repaired, and goes; fields of others stay', async t => {
+  const p = await pair(t)
+  const { world } = center
+  p.start()
+  await p.mailbox.create(
+    MAPS,
+    sent('a', { x: '1', y: '1' }, { annotations: { 'edge.kubestellar.io/projected-keys': '{}' } }),
+  )
+  const made = await world.present(p.clusterId, 'configmaps app/a')
+  t.equal(made.metadata.annotations?.[DOWNSYNCED], 'ConfigMap/app/a')
+  t.notOk(made.metadata.annotations?.['edge.kubestellar.io/projected-keys'])
+  await p.cluster.patch(MAPS, AT_A, 'merge', { data: { local: 'mine', x: 'drifted' } }, { fieldManager: 'somebody' })
+  await world.present(
+    p.clusterId,
+    'configmaps app/a',
+    ({ data }) => isRecord(data) && data.x === '1' && data.local === 'mine',
+  )
+  await p.mailbox.patch(MAPS, AT_A, 'merge', { data: { x: '2', y: null } })
+  const changed = await world.present(p.clusterId, 'configmaps app/a', ({ data }) => isRecord(data) && data.x === '2')
+  t.same(changed.data, { x: '2', local: 'mine' }, 'what left the center leaves the cluster')
+  await p.cluster.delete(MAPS, AT_A)
+  await world.present(p.clusterId, 'configmaps app/a', ({ metadata }) => metadata.uid !== made.metadata.uid)
+  await p.mailbox.delete(MAPS, AT_A)
+  await world.absent(p.clusterId, 'configmaps app/a')
+})
+
+t.test('nothing is written when nothing changes', async t => {
+  const p = await pair(t)
+  p.start()
+  await p.mailbox.create(MAPS, sent('a', { x: '1' }))
+  await center.world.present(p.clusterId, 'configmaps app/a')
+  const before = await p.settled()
+  t.equal(await p.settled(), before)
+})
+
+t.test('an object that was there before is applied, never marked, never deleted; nor is a child of ours', async t => {
+  const p = await pair(t)
+  await p.cluster.create(NAMESPACES, namespace('app'))
+  await p.cluster.create(MAPS, configMap('a', { own: 'x' }))
+  const inherited = { [DOWNSYNCED]: ownMark(configMap('parent')) }
+  await p.cluster.create(MAPS, configMap('child', {}, { labels: PROJECTED, annotations: inherited }))
+  p.start()
+  await p.mailbox.create(MAPS, sent('a', { x: '1' }))
+  const applied = await center.world.present(
+    p.clusterId,
+    'configmaps app/a',
+    ({ data }) => isRecord(data) && data.x === '1',
+  )
+  t.notOk(applied.metadata.annotations?.[DOWNSYNCED])
+  await p.mailbox.delete(MAPS, AT_A)
+  await p.settled()
+  t.ok(center.world.get(p.clusterId, 'configmaps app/a'))
+  t.ok(center.world.get(p.clusterId, 'configmaps app/child'))
+})
+
+t.test(
+  'downsync-overwrite false: made when absent, then left alone; without the annotation it is followed again',
+  async t => {
+    const p = await pair(t)
+    const { world } = center
+    p.start()
+    await p.mailbox.create(MAPS, sent('a', { x: '1' }, { annotations: { [OVERWRITE]: 'false' } }))
+    await world.present(p.clusterId, 'configmaps app/a')
+    await p.cluster.patch(MAPS, AT_A, 'merge', { data: { x: 'local' } })
+    await p.mailbox.patch(MAPS, AT_A, 'merge', { data: { x: '2' } })
+    await p.settled()
+    t.same(world.get(p.clusterId, 'configmaps app/a')?.data, { x: 'local' })
+    await p.mailbox.patch(MAPS, AT_A, 'merge', { metadata: { annotations: { [OVERWRITE]: null } } })
+    const resumed = await world.present(p.clusterId, 'configmaps app/a', ({ data }) => isRecord(data) && data.x === '2')
+    await p.settled()
+    t.notOk(
+      world.get(p.clusterId, 'configmaps app/a')?.metadata.annotations?.[OVERWRITE],
+      JSON.stringify(resumed.metadata.annotations),
+    )
+    await p.mailbox.patch(MAPS, AT_A, 'merge', { metadata: { annotations: { [OVERWRITE]: 'false' } } })
+    await world.present(
+      p.clusterId,
+      'configmaps app/a',
+      ({ metadata }) => metadata.annotations?.[OVERWRITE] === 'false',
+    )
+    await p.mailbox.delete(MAPS, AT_A)
+    await p.settled()
+    t.ok(world.get(p.clusterId, 'configmaps app/a'), 'hands off means no deletion either')
+  },
+)
+
+t.test('a Namespace is not deleted while the mailbox has it, even when nothing in it is wanted any more', async t => {
+  const p = await pair(t)
+  p.start()
+  await p.mailbox.create(MAPS, sent('a'))
+  await center.world.present(p.clusterId, 'configmaps app/a')
+  await p.mailbox.delete(MAPS, AT_A)
+  await p.mailbox.patch(CONFIGS, { name: 'the-one' }, 'merge', { spec: { namespacedObjects: [] } })
+  await center.world.absent(p.clusterId, 'configmaps app/a')
+  await p.settled()
+  t.notOk(center.world.get(p.clusterId, 'namespaces app')?.metadata.deletionTimestamp)
+})
+
+t.test('a Namespace that is deleted in the cluster comes back with its objects', async t => {
+  const p = await pair(t)
+  p.start()
+  await p.mailbox.create(MAPS, sent('a'))
+  const before = await center.world.present(p.clusterId, 'configmaps app/a')
+  await p.cluster.delete(NAMESPACES, { name: 'app' })
+  await center.world.present(p.clusterId, 'configmaps app/a', ({ metadata }) => metadata.uid !== before.metadata.uid)
+})
+
+t.test('leftovers of an earlier run go, also without its state and of kinds that are wanted no more', async t => {
+  const p = await pair(t)
+  const first = p.start()
+  await p.mailbox.create(MAPS, sent('a'))
+  await center.world.present(p.clusterId, 'configmaps app/a')
+  await first.stop()
+  writeFileSync(join(p.dir, 'mailbox.json'), '{"format":1,')
+  await p.mailbox.delete(MAPS, AT_A)
+  await p.mailbox.patch(CONFIGS, { name: 'the-one' }, 'merge', { spec: { namespacedObjects: [] } })
+  const { logger, lines } = recordingLogger()
+  p.start(logger)
+  await center.world.absent(p.clusterId, 'configmaps app/a')
+  t.equal(lines.filter(line => line.message.startsWith('the saved state cannot be used')).length, 1)
+})
+
+t.test('a restart with an old state deletes nothing that the mailbox holds by now', async t => {
+  const p = await pair(t)
+  const first = p.start()
+  await p.mailbox.create(MAPS, sent('b'))
+  await center.world.present(p.clusterId, 'configmaps app/b')
+  await first.stop()
+  copyFileSync(join(p.dir, 'mailbox.json'), join(p.dir, 'old.json'))
+  const second = p.start()
+  await p.mailbox.create(MAPS, sent('a'))
+  const made = await center.world.present(p.clusterId, 'configmaps app/a')
+  await second.stop()
+  copyFileSync(join(p.dir, 'old.json'), join(p.dir, 'mailbox.json'))
+  t.notMatch(readFileSync(join(p.dir, 'mailbox.json'), 'utf8'), '"name":"a"')
+  p.toCenter.down = true
+  const third = p.start()
+  await third.synced
+  await p.settled()
+  p.toCenter.down = false
+  await p.mailbox.patch(MAPS, AT_A, 'merge', { data: { x: 'new' } })
+  const now = await center.world.present(
+    p.clusterId,
+    'configmaps app/a',
+    ({ data }) => isRecord(data) && data.x === 'new',
+  )
+  t.equal(now.metadata.uid, made.metadata.uid, 'it was never deleted')
+})
+
+t.test('a syncer that starts while the center is away keeps its cluster as the center wanted it', async t => {
+  const p = await pair(t)
+  const first = p.start()
+  await p.mailbox.create(MAPS, sent('a', { x: '1' }))
+  await center.world.present(p.clusterId, 'configmaps app/a')
+  await first.stop()
+  p.toCenter.down = true
+  const { logger, lines } = recordingLogger()
+  p.start(logger)
+  await p.cluster.delete(MAPS, AT_A)
+  await center.world.present(p.clusterId, 'configmaps app/a')
+  t.equal(lines.filter(line => line.level !== 'info').length, 1, 'one line says that the center is away')
+})
+
+t.test('the center hears that the syncer lives', async t => {
+  const p = await pair(t)
+  p.start()
+  await center.world.present(
+    p.mailboxId,
+    'syncerconfigs.edge.kubestellar.io the-one',
+    ({ status }) => isRecord(status) && typeof status.lastSyncerHeartbeatTime === 'string',
+  )
+  t.pass()
+})
+
+const definition = (group: string): KubeObject => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `sprockets.${group}` },
+  spec: {
+    group,
+    scope: 'Namespaced',
+    names: { plural: 'sprockets', singular: 'sprocket', kind: 'Sprocket' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        subresources: { status: {} },
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      },
+    ],
+  },
+})
+const sprocket = (name: string, n: number): KubeObject => ({
+  apiVersion: 'group1.test/v1',
+  kind: 'Sprocket',
+  metadata: { name, namespace: 'orbital' },
+  spec: { n },
+})
+
+t.test('upsync brings the CRD, the Namespace, the object and its status inward, and takes them back', async t => {
+  const p = await pair(t, {
+    upsync: [{ apiGroup: 'group1.test', resources: ['sprockets'], namespaces: ['orbital'], names: ['*'] }],
+  })
+  const { world } = center
+  const key = 'sprockets.group1.test orbital/george'
+  await p.cluster.create(NAMESPACES, namespace('orbital'))
+  await p.cluster.create(CRDS, definition('group1.test'))
+  await world.present(
+    p.clusterId,
+    'customresourcedefinitions.apiextensions.k8s.io sprockets.group1.test',
+    ({ status }) => isRecord(status) && Array.isArray(status.conditions),
+  )
+  await p.cluster.create(SPROCKETS, sprocket('george', 1))
+  const syncer = p.start()
+  const carried = await world.present(p.mailboxId, key)
+  t.equal(carried.metadata.annotations?.[UPSYNCED], 'Sprocket/orbital/george')
+  await p.cluster.patch(
+    SPROCKETS,
+    { namespace: 'orbital', name: 'george' },
+    'merge',
+    { status: { ok: true } },
+    { subresource: 'status' },
+  )
+  await p.cluster.patch(SPROCKETS, { namespace: 'orbital', name: 'george' }, 'merge', { spec: { n: 2 } })
+  await world.present(
+    p.mailboxId,
+    key,
+    ({ spec, status }) => JSON.stringify([spec, status]) === '[{"n":2},{"ok":true}]',
+  )
+  await p.mailbox.delete(SPROCKETS, { namespace: 'orbital', name: 'george' })
+  await world.present(p.mailboxId, key, ({ metadata }) => metadata.uid !== carried.metadata.uid)
+  await syncer.stop()
+  await p.cluster.delete(SPROCKETS, { namespace: 'orbital', name: 'george' })
+  p.start()
+  await world.absent(p.mailboxId, key)
+  await p.mailbox.patch(CONFIGS, { name: 'the-one' }, 'merge', { spec: { upsync: [] } })
+  await world.absent(p.mailboxId, 'customresourcedefinitions.apiextensions.k8s.io sprockets.group1.test')
+})
+
+t.test('objects of a kind that the cluster does not serve yet arrive when their CRD does', async t => {
+  const list = (resource: string, group: string, names: string[]) => ({
+    group,
+    resource,
+    apiVersion: 'v1',
+    objectsByNamespace: [{ namespace: 'app', names }],
+  })
+  const p = await pair(t, { namespacedObjects: [list('sprockets', 'group1.test', ['a'])] })
+  p.start()
+  await p.mailbox.create(CRDS, definition('group1.test'))
+  await center.world.present(
+    p.mailboxId,
+    'customresourcedefinitions.apiextensions.k8s.io sprockets.group1.test',
+    ({ status }) => isRecord(status) && Array.isArray(status.conditions),
+  )
+  await p.mailbox.create(SPROCKETS, {
+    ...sprocket('a', 1),
+    metadata: { name: 'a', namespace: 'app', labels: PROJECTED },
+  })
+  await center.world.present(p.clusterId, 'namespaces app')
+  await p.settled()
+  const clusterScope = [
+    {
+      group: 'apiextensions.k8s.io',
+      resource: 'customresourcedefinitions',
+      apiVersion: 'v1',
+      objects: ['sprockets.group1.test'],
+    },
+  ]
+  await p.mailbox.patch(CONFIGS, { name: 'the-one' }, 'merge', { spec: { clusterScope } })
+  await center.world.present(p.clusterId, 'sprockets.group1.test app/a')
+})
+
+t.test('a mailbox that was made anew is read from the start, whatever the state of the old one says', async t => {
+  const p = await pair(t)
+  const first = p.start()
+  await p.mailbox.create(MAPS, sent('a'))
+  await center.world.present(p.clusterId, 'configmaps app/a')
+  await first.stop()
+  const path = join(p.dir, 'mailbox.json')
+  writeFileSync(path, readFileSync(path, 'utf8').replaceAll(`"space":"${p.mailboxId}"`, '"space":"another"'))
+  await p.mailbox.delete(MAPS, AT_A)
+  const { logger, lines } = recordingLogger()
+  p.start(logger)
+  await center.world.absent(p.clusterId, 'configmaps app/a')
+  t.ok(lines.some(line => line.message.startsWith('the mailbox was made anew')))
+})
+
+t.test(
+  'an object that was made anew in the center with other immutable fields is made anew in the cluster',
+  async t => {
+    const p = await pair(t)
+    p.start()
+    await p.mailbox.create(MAPS, { ...sent('a', { x: '1' }), immutable: true })
+    const before = await center.world.present(p.clusterId, 'configmaps app/a')
+    await p.mailbox.delete(MAPS, AT_A)
+    await p.mailbox.create(MAPS, { ...sent('a', { x: '2' }), immutable: true })
+    const after = await center.world.present(
+      p.clusterId,
+      'configmaps app/a',
+      ({ data }) => isRecord(data) && data.x === '2',
+    )
+    t.not(after.metadata.uid, before.metadata.uid)
+  },
+)
