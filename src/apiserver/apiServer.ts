@@ -4,6 +4,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { protobufCodec } from '../apimachinery/protobuf/protobufCodec.ts'
 import type { ResourceType } from '../apimachinery/resourceType.ts'
 import { openLevelStore } from '../storage/level/openLevelStore.ts'
 import { isStorageError, type Store } from '../storage/store.ts'
@@ -166,6 +167,7 @@ async function assemble(
     reader,
     types,
     frames: new FrameCache(),
+    protobuf: protobufCodec(),
     turns: new WriteTurns(),
     blocks: new BlockWriter(),
     draining: draining.signal,

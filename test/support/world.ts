@@ -72,7 +72,7 @@ export class World {
   }
 
   /** Resolves once `missing` answers nothing; `missing` says what is not yet as it should be. @throws Error with that */
-  async until(what: string, missing: () => string | undefined | false): Promise<void> {
+  async until(what: string, missing: () => string | undefined | false, patienceMs = PATIENCE_MS): Promise<void> {
     let last = missing()
     if (!last) return
     const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -80,7 +80,7 @@ export class World {
       last = missing()
       if (!last) resolve()
     }
-    const timer = setTimeout(() => reject(new Error(`${what}: ${last}`)), PATIENCE_MS)
+    const timer = setTimeout(() => reject(new Error(`${what}: ${last}`)), patienceMs)
     this.#waiters.add(check)
     try {
       await promise

@@ -13,6 +13,7 @@ import { silentLogger } from '../../src/client/logger.ts'
 import { DOWNSYNCED, isOurs, UPSYNCED } from '../../src/syncer/ownership.ts'
 import { type Syncer, startSyncer } from '../../src/syncer/syncer.ts'
 import { type Center, configMap, DEPLOYMENTS, MAPS, NAMESPACES, namespace, startCenter } from '../support/center.ts'
+import { temporaryDir } from '../support/server.ts'
 import { Faults } from './support/faults.ts'
 import { virtualClock } from './support/virtualClock.ts'
 
@@ -291,13 +292,14 @@ async function gone(call: Promise<unknown>): Promise<boolean> {
 }
 
 t.test('it always converges', async t => {
+  const dir = temporaryDir(t)
   const center = await startCenter(t, { expectsTrouble: true })
   let round = 0
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async steps => {
       const id = ++round
       const [mailboxId, clusterId] = await Promise.all([center.space(`mailbox-${id}`), center.space(`cluster-${id}`)])
-      const stage = new Stage(center, { mailboxId, clusterId, dir: join(t.testdirName, String(id)) })
+      const stage = new Stage(center, { mailboxId, clusterId, dir: join(dir, String(id)) })
       await stage.mailbox.create(NAMESPACES, namespace('app', PROJECTED))
       await stage.cluster.create(NAMESPACES, namespace('orbital'))
       await stage.mailbox.create(CONFIGS, {

@@ -10,6 +10,7 @@ import { silentLogger } from '../../src/client/logger.ts'
 import { DOWNSYNCED, OVERWRITE, ownMark, UPSYNCED } from '../../src/syncer/ownership.ts'
 import { type Syncer, startSyncer } from '../../src/syncer/syncer.ts'
 import { type Center, CRDS, configMap, MAPS, NAMESPACES, namespace, startCenter } from '../support/center.ts'
+import { temporaryDir } from '../support/server.ts'
 import { Faults } from './support/faults.ts'
 import { recordingLogger } from './support/recordingLogger.ts'
 import { virtualClock } from './support/virtualClock.ts'
@@ -50,7 +51,7 @@ async function pair(t: Test, spec: object = WANTS): Promise<Pair> {
     spec,
   })
   const [toCenter, toCluster] = [new Faults(), new Faults()]
-  const dir = t.testdir()
+  const dir = temporaryDir(t)
   const running = new Set<Syncer>()
   t.teardown(async () => {
     for (const syncer of running) await syncer.stop()

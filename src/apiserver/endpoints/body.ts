@@ -2,11 +2,27 @@
 import { parseDocument } from 'yaml'
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { apiVersionOf, isRecord, type KubeObject, parseApiVersion } from '../../apimachinery/object.ts'
+import { PROTOBUF_MEDIA_TYPE } from '../../apimachinery/protobuf/protobufCodec.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import type { Exchange, Services } from './exchange.ts'
 
 /** As upstream: what fits into one write of the store. */
 export const BODY_LIMIT_BYTES = 3 * 1024 * 1024
 const NESTING_LIMIT = 500
+
+/**
+ * The decoded body of a request: an object of `expected`, by default of the kind of the URL, or whatever the client sent
+ * instead of it. Kinds without a protobuf form are refused in it, as upstream refuses custom resources.
+ * @throws StatusError BadRequest, UnsupportedMediaType
+ */
+export function readBody(services: Services, x: Exchange, expected?: { apiVersion: string; kind: string }): unknown {
+  const raw = x.request.body as Buffer | undefined
+  const contentType = x.request.headers['content-type']
+  const kind = expected ?? { apiVersion: apiVersionOf(x.type), kind: x.type.kind }
+  if (!contentType?.toLowerCase().startsWith(PROTOBUF_MEDIA_TYPE)) return parseBody(raw, contentType, kind.kind)
+  if (!services.protobuf.supports(kind.apiVersion, kind.kind)) throw unsupportedMediaType()
+  return services.protobuf.decode(raw ?? Buffer.alloc(0), kind)
+}
 
 /** `kind` is what the caller expects, for the words of errors. @throws StatusError BadRequest, UnsupportedMediaType */
 export function parseBody(body: Buffer | undefined, contentType: string | undefined, kind = 'Object'): unknown {
@@ -14,9 +30,13 @@ export function parseBody(body: Buffer | undefined, contentType: string | undefi
   const text = body?.toString('utf8') ?? ''
   if (media === 'application/json' || media === '' || media.endsWith('+json')) return parseJson(text, kind)
   if (media === 'application/yaml' || media.endsWith('+yaml')) return parseYaml(text, kind)
-  throw new StatusError(
+  throw unsupportedMediaType()
+}
+
+function unsupportedMediaType(): StatusError {
+  return new StatusError(
     'UnsupportedMediaType',
-    `the body of the request was in an unknown format - accepted media types include: application/json, application/yaml`,
+    'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf',
   )
 }
 

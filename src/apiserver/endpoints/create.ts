@@ -1,16 +1,13 @@
 /** POST to a collection. */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { objectOf, parseBody } from './body.ts'
+import { objectOf, readBody } from './body.ts'
 import { type Exchange, type Services, writeContext } from './exchange.ts'
 import { sendObject } from './respond.ts'
 
 export async function createEndpoint(services: Services, x: Exchange): Promise<void> {
   const context = writeContext(x)
-  const object = objectOf(
-    parseBody(x.request.body as Buffer | undefined, x.request.headers['content-type'], x.type.kind),
-    x.type,
-  )
+  const object = objectOf(readBody(services, x), x.type)
   const namespace = namespaceOf(x, object)
   const { stored } = await services.registry.create(context, x.type, namespace, object)
   await sendObject(services, x, stored, 201)

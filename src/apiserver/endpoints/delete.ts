@@ -5,7 +5,7 @@ import { decodeObject } from '../registry/codec.ts'
 import type { WriteContext } from '../registry/context.ts'
 import { type DeleteOptions, deleteObject } from '../registry/deletion.ts'
 import { selectionFor } from '../registry/selection.ts'
-import { parseBody } from './body.ts'
+import { readBody } from './body.ts'
 import { type Exchange, intOption, isDryRun, type Services, writeContext } from './exchange.ts'
 import { sendList, sendObject, sendValue } from './respond.ts'
 
@@ -22,7 +22,7 @@ const RETURNS_OBJECT = new Set([
 ])
 
 export async function deleteEndpoint(services: Services, x: Exchange): Promise<void> {
-  const options = optionsOf(x)
+  const options = optionsOf(services, x)
   const context = contextOf(x, options)
   const { stored, gone } = await deleteObject(services.deps, context, x.type, x.resource, options)
   if (!gone || (x.type.group === '' && RETURNS_OBJECT.has(x.type.resource))) return sendObject(services, x, stored)
@@ -36,7 +36,7 @@ export async function deleteEndpoint(services: Services, x: Exchange): Promise<v
 }
 
 export async function deleteCollectionEndpoint(services: Services, x: Exchange): Promise<void> {
-  const options = optionsOf(x)
+  const options = optionsOf(services, x)
   const context = contextOf(x, options)
   const { query } = x.info
   const list = await services.reader.list(x.type, {
@@ -68,7 +68,7 @@ function contextOf(x: Exchange, options: DeleteOptions): WriteContext {
 }
 
 /** From the body (DeleteOptions) and the query; the body wins. @throws StatusError BadRequest */
-function optionsOf(x: Exchange): DeleteOptions {
+function optionsOf(services: Services, x: Exchange): DeleteOptions {
   const { query } = x.info
   const options: DeleteOptions = {}
   const policy = query.get('propagationPolicy')
@@ -78,7 +78,7 @@ function optionsOf(x: Exchange): DeleteOptions {
   if (grace !== undefined) options.gracePeriodSeconds = grace
   const raw = x.request.body as Buffer | undefined
   if (raw === undefined || raw.length === 0) return options
-  const body = parseBody(raw, x.request.headers['content-type'], 'DeleteOptions')
+  const body = readBody(services, x, { apiVersion: 'meta.k8s.io/v1', kind: 'DeleteOptions' })
   if (isRecord(body) && (body.kind ?? 'DeleteOptions') !== 'DeleteOptions') {
     throw statusError.badRequest(
       `no kind ${JSON.stringify(body.kind)} is registered for version ${JSON.stringify(body.apiVersion ?? '')}: the body of a DELETE must be a DeleteOptions object`,

@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
+import type { ProtobufCodec } from '../../apimachinery/protobuf/protobufCodec.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { UserInfo } from '../auth/types.ts'
 import type { FieldValidation, WriteContext } from '../registry/context.ts'
@@ -20,6 +21,7 @@ export interface Services {
   readonly reader: Reader
   readonly types: TypeRegistry
   readonly frames: FrameCache
+  readonly protobuf: ProtobufCodec
   readonly turns: WriteTurns
   readonly blocks: BlockWriter
   /** Aborts when the server drains: open watches end. */

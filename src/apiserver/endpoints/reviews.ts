@@ -17,7 +17,7 @@ import { tokenRequest } from '../auth/tokenRequest.ts'
 import type { Authenticator } from '../auth/types.ts'
 import { decodeObject } from '../registry/codec.ts'
 import type { SubresourceEndpoints } from '../server/dispatch.ts'
-import { objectOf, parseBody } from './body.ts'
+import { objectOf, readBody } from './body.ts'
 import type { Exchange, Services } from './exchange.ts'
 import { methodNotAllowed } from './methods.ts'
 import { sendValue } from './respond.ts'
@@ -36,8 +36,8 @@ export function reviewEndpoints(deps: ReviewDeps): SubresourceEndpoints {
   const { authenticator, authorizer, issuer } = deps
   const answer =
     (make: Answer) =>
-    async (_services: Services, x: Exchange): Promise<void> => {
-      const body = objectOf(parseBody(x.request.body as Buffer | undefined, x.request.headers['content-type']), x.type)
+    async (services: Services, x: Exchange): Promise<void> => {
+      const body = objectOf(readBody(services, x), x.type)
       await sendValue(x, 201, await make(body, x))
     }
   const context = (x: Exchange) => ({ space: x.space, user: x.user, authorizer })
@@ -61,7 +61,7 @@ const TOKEN_REQUEST = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequ
 async function tokenEndpoint(services: Services, x: Exchange, deps: ReviewDeps): Promise<void> {
   if (x.info.verb !== 'create') throw methodNotAllowed(x.type, x.info.verb)
   const stored = await services.reader.get(x.space, x.type, x.resource.namespace, x.resource.name)
-  const sent = parseBody(x.request.body as Buffer | undefined, x.request.headers['content-type'])
+  const sent = readBody(services, x, TOKEN_REQUEST)
   const body = objectOf(
     isRecord(sent) && sent.kind === undefined && sent.apiVersion === undefined ? { ...TOKEN_REQUEST, ...sent } : sent,
     x.type satisfies ResourceType,

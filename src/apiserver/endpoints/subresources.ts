@@ -7,11 +7,13 @@ import type { ResourceType, ScalePaths } from '../../apimachinery/resourceType.t
 import { labelSelectorFromObject } from '../../apimachinery/selectors.ts'
 import { decodeObject } from '../registry/codec.ts'
 import { partialMetadata } from '../tables/table.ts'
-import { objectOf, parseBody } from './body.ts'
+import { objectOf, readBody } from './body.ts'
 import { type Exchange, type Services, writeContext } from './exchange.ts'
 import { methodNotAllowed } from './methods.ts'
 import { patched } from './patch.ts'
 import { sendObject, sendValue, tableOf } from './respond.ts'
+
+const SCALE = { apiVersion: 'autoscaling/v1', kind: 'Scale' }
 
 /** How `/scale` bodies are read and patched. */
 const SCALE_TYPE: ResourceType = {
@@ -48,7 +50,7 @@ export async function scaleEndpoint(services: Services, x: Exchange): Promise<vo
     return sendScale(services, x, scale(decodeObject(stored)))
   }
   if (x.info.verb !== 'update' && x.info.verb !== 'patch') throw methodNotAllowed(type, x.info.verb)
-  const body = parseBody(x.request.body as Buffer | undefined, x.request.headers['content-type'], 'Scale')
+  const body = readBody(services, x, SCALE)
   const media = (x.request.headers['content-type'] ?? '').split(';')[0]!.trim()
   const { stored } = await services.registry.update(writeContext(x), type, namespace, name, current => {
     const before = scale(current)
@@ -139,7 +141,7 @@ function sameName(x: Exchange, body: KubeObject): void {
 /** PUT namespaces/<name>/finalize changes spec.finalizers and nothing else. */
 export async function finalizeEndpoint(services: Services, x: Exchange): Promise<void> {
   if (x.info.verb !== 'update') throw methodNotAllowed(x.type, x.info.verb)
-  const body = objectOf(parseBody(x.request.body as Buffer | undefined, x.request.headers['content-type']), x.type)
+  const body = objectOf(readBody(services, x), x.type)
   sameName(x, body)
   const finalizers = isRecord(body.spec) ? body.spec.finalizers : undefined
   const { stored } = await services.registry.update(
@@ -165,7 +167,7 @@ export async function approvalEndpoint(services: Services, x: Exchange): Promise
   if (x.info.verb === 'get')
     return sendObject(services, x, await services.reader.get(x.space, x.type, '', x.resource.name))
   if (x.info.verb !== 'update') throw methodNotAllowed(x.type, x.info.verb)
-  const body = objectOf(parseBody(x.request.body as Buffer | undefined, x.request.headers['content-type']), x.type)
+  const body = objectOf(readBody(services, x), x.type)
   sameName(x, body)
   const conditions = isRecord(body.status) ? body.status.conditions : undefined
   const { stored } = await services.registry.update(

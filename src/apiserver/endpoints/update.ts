@@ -1,15 +1,12 @@
 /** PUT of one object or of its status. */
 import { statusError } from '../../apimachinery/errors.ts'
-import { objectOf, parseBody } from './body.ts'
+import { objectOf, readBody } from './body.ts'
 import { type Exchange, type Services, writeContext } from './exchange.ts'
 import { sendObject } from './respond.ts'
 
 export async function updateEndpoint(services: Services, x: Exchange): Promise<void> {
   const context = writeContext(x)
-  const object = objectOf(
-    parseBody(x.request.body as Buffer | undefined, x.request.headers['content-type'], x.type.kind),
-    x.type,
-  )
+  const object = objectOf(readBody(services, x), x.type)
   const { name } = object.metadata
   const { namespace } = x.resource
   if (!name)

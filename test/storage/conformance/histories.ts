@@ -1,8 +1,8 @@
 /** The watch promises, checked over recorded histories of random writers that run at once. */
 import type { Test } from 'tap'
 import type { Key, Range, Store, StoreEvent } from '../../../src/storage/store.ts'
-import type { Case } from './case.ts'
 import { del, Model, put, rangesAround, readWatch, seen, textOf } from '../support.ts'
+import type { Case } from './case.ts'
 
 const keys: Key[] = ['s1', 's2'].flatMap(space =>
   ['pods', 'deployments'].flatMap(resource =>

@@ -1,7 +1,7 @@
 /** Compaction and closing. */
 import type { Store } from '../../../src/storage/store.ts'
-import type { Case } from './case.ts'
 import { create, del, key, put, readWatch, textOf } from '../support.ts'
+import type { Case } from './case.ts'
 
 export const lifecycleCases: Case[] = [
   {

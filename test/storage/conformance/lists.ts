@@ -1,8 +1,8 @@
 /** Lists: order, ranges, pages, the past. */
 import { compareKeys } from '../../../src/storage/keys.ts'
 import type { Range, Store } from '../../../src/storage/store.ts'
-import type { Case } from './case.ts'
 import { create, del, key, put, rangesAround, textOf } from '../support.ts'
+import type { Case } from './case.ts'
 
 const names = async (store: Store, range: Range, options = {}) =>
   (await store.list(range, options)).items.map(item => item.key.name)

@@ -2,8 +2,8 @@
 import fc from 'fast-check'
 import { compareKeys } from '../../../src/storage/keys.ts'
 import type { Key, Store } from '../../../src/storage/store.ts'
-import type { Case } from './case.ts'
 import { del, Model, put, rangesAround, readWatch, seen, textOf } from '../support.ts'
+import type { Case } from './case.ts'
 
 /** Neighbours in every part, among them a pair that UTF-8 and UTF-16 order differently. */
 const keys: Key[] = ['s', 's1'].flatMap(space =>

@@ -1,7 +1,7 @@
 /** Watches: what a reader gets, and how it ends. */
 import type { StoreEvent } from '../../../src/storage/store.ts'
-import type { Case } from './case.ts'
 import { create, del, key, put, readWatch, textOf } from '../support.ts'
+import type { Case } from './case.ts'
 
 export const watchCases: Case[] = [
   {

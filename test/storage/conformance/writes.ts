@@ -1,6 +1,7 @@
 /** Compare-and-write, chained updates and bulk writes. */
-import type { Case } from './case.ts'
+
 import { del, key, put, textOf } from '../support.ts'
+import type { Case } from './case.ts'
 
 export const writeCases: Case[] = [
   {

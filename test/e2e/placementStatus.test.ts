@@ -1,0 +1,106 @@
+// State reported by one cluster comes back to the workload space, exactly and only while there is exactly one.
+import t from 'tap'
+import type { KubeObject } from '../../src/apimachinery/object.ts'
+import { DEPLOYMENTS, MAPS, type Scene, startCenter } from '../support/center.ts'
+
+const COUNT = 'kubestellar.io/executing-count'
+const KEY = 'deployments.apps app/web'
+const REF = { namespace: 'app', name: 'web' }
+
+const center = await startCenter(t)
+const { world, client } = center
+
+const DEPLOYMENT: KubeObject = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { namespace: 'app', name: 'web' },
+  spec: {
+    replicas: 2,
+    selector: { matchLabels: { app: 'web' } },
+    template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'i' }] } },
+  },
+}
+const DOWNSYNC = { downsync: [{ apiGroup: 'apps', resources: ['deployments'] }], wantSingletonReportedState: true }
+
+/** What a syncer does: says in the mailbox what its cluster says. */
+async function report(mailbox: string, status: Record<string, unknown>): Promise<void> {
+  await world.present(mailbox, KEY)
+  const object = await client.in(mailbox).get(DEPLOYMENTS, REF)
+  await client.in(mailbox).update(DEPLOYMENTS, { ...object, status }, { subresource: 'status' })
+}
+const ready = (count: number) => ({ replicas: count, readyReplicas: count, updatedReplicas: count })
+const statusIn = (scene: Scene): Record<string, unknown> =>
+  (world.get(scene.wdsId, KEY)?.status ?? {}) as Record<string, unknown>
+const readyIn = (scene: Scene, count: number) =>
+  world.present(scene.wdsId, KEY, o => (o.status as { readyReplicas?: number } | undefined)?.readyReplicas === count)
+const counted = (scene: Scene, count: string | undefined) =>
+  world.present(scene.wdsId, KEY, o => o.metadata.annotations?.[COUNT] === count)
+
+t.test('one cluster: its status is the status, and every later change of it', async t => {
+  const scene = await center.scene('one', ['a'])
+  const a = await scene.mailbox('a')
+  await scene.wds.create(DEPLOYMENTS, DEPLOYMENT)
+  await scene.place('ep', DOWNSYNC)
+  await counted(scene, '1')
+  await report(a, ready(1))
+  await readyIn(scene, 1)
+  t.same(statusIn(scene), ready(1))
+  await report(a, { ...ready(2), observedGeneration: 1 })
+  await readyIn(scene, 2)
+  t.same(statusIn(scene), { ...ready(2), observedGeneration: 1 })
+  await report(a, { replicas: 2 })
+  await world.present(scene.wdsId, KEY, o => JSON.stringify(o.status) === '{"replicas":2}')
+  t.same(statusIn(scene), { replicas: 2 }, 'fields that are no longer reported vanish')
+  const before = await center.settled()
+  t.equal(await center.settled(), before, 'status does not go in circles')
+  t.same(world.get(a, KEY)?.spec, world.get(scene.wdsId, KEY)?.spec)
+})
+
+t.test('two clusters: no status is returned; back to one: its status returns', async t => {
+  const scene = await center.scene('two', ['a', 'b'])
+  const [a, b] = [await scene.mailbox('a'), await scene.mailbox('b')]
+  await scene.wds.create(DEPLOYMENTS, DEPLOYMENT)
+  await scene.place('ep', { ...DOWNSYNC, ...scene.at('a') })
+  await report(a, ready(1))
+  await readyIn(scene, 1)
+  await scene.replace('ep', scene.at('a', 'b'))
+  await counted(scene, '2')
+  await report(b, ready(5))
+  await report(a, ready(4))
+  await center.settled()
+  t.equal(statusIn(scene).readyReplicas, 1, 'what was returned last stays, and nothing of the two is mixed in')
+  await scene.replace('ep', scene.at('b'))
+  await counted(scene, '1')
+  await readyIn(scene, 5)
+  t.same(statusIn(scene), ready(5))
+})
+
+t.test('nobody asks: no status and no count, until somebody does', async t => {
+  const scene = await center.scene('off', ['a'])
+  const a = await scene.mailbox('a')
+  await scene.wds.create(DEPLOYMENTS, DEPLOYMENT)
+  await scene.place('ep', { ...DOWNSYNC, wantSingletonReportedState: false })
+  await report(a, ready(3))
+  await center.settled()
+  t.equal(statusIn(scene).readyReplicas, undefined)
+  await counted(scene, undefined)
+  await scene.replace('ep', { wantSingletonReportedState: true })
+  await counted(scene, '1')
+  await readyIn(scene, 3)
+  await scene.replace('ep', { wantSingletonReportedState: false })
+  await counted(scene, undefined)
+  await report(a, ready(7))
+  await center.settled()
+  t.equal(statusIn(scene).readyReplicas, 3, 'switched off, it is not updated any more')
+})
+
+t.test('kinds without a status sub-resource are counted, and nothing breaks', async t => {
+  const scene = await center.scene('none', ['a'])
+  const a = await scene.mailbox('a')
+  await scene.map('one')
+  await scene.place('ep', { wantSingletonReportedState: true })
+  await world.present(scene.wdsId, 'configmaps app/one', o => o.metadata.annotations?.[COUNT] === '1')
+  await client.in(a).patch(MAPS, { namespace: 'app', name: 'one' }, 'merge', { metadata: { labels: { x: 'y' } } })
+  const before = await center.settled()
+  t.equal(await center.settled(), before)
+})

@@ -1,0 +1,146 @@
+/** A real `orrery start` process, and the kubectls that this machine has to talk to it. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Test } from 'tap'
+import { temporaryDir } from './server.ts'
+
+export interface Orrery {
+  readonly url: string
+  readonly kubeconfig: string
+  readonly dataDir: string
+  /** Ends it as an administrator would (SIGTERM); resolves to its exit code. */
+  stop(): Promise<number | null>
+}
+
+/** Starts a server on a free port with a data dir of its own; both go away with the test. */
+export async function startOrrery(t: Test, dataDir = temporaryDir(t)): Promise<Orrery> {
+  const program = join(import.meta.dirname, '../../bin/orrery')
+  const child = spawn(program, ['start', '--data-dir', dataDir, '--secure-port', '0'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const exited = once(child, 'exit')
+  t.teardown(async () => {
+    child.kill('SIGKILL')
+    await exited
+  })
+  const url = await readyLine(child)
+  return {
+    url,
+    dataDir,
+    kubeconfig: join(dataDir, 'admin.kubeconfig'),
+    async stop() {
+      child.kill('SIGTERM')
+      const [code] = (await exited) as [number | null]
+      return code
+    },
+  }
+}
+
+async function readyLine(child: ChildProcess): Promise<string> {
+  const complaints: string[] = []
+  child.stderr!.on('data', (text: Buffer) => complaints.push(text.toString()))
+  for await (const line of createInterface({ input: child.stdout! })) {
+    const ready = /^orrery ready: (\S+)$/.exec(line)
+    if (!ready) continue
+    child.stdout!.resume()
+    return ready[1]!
+  }
+  throw new Error(`orrery ended before it was ready: ${complaints.join('')}`)
+}
+
+export interface Kubectl {
+  /** `1.32`, for the titles of tests. */
+  readonly version: string
+  readonly path: string
+}
+
+export interface Ran {
+  code: number
+  out: string
+  err: string
+}
+
+/** Every kubectl that can be found: of the test assets, of the Google Cloud SDK, of the PATH. Old ones first. */
+export async function findKubectls(): Promise<readonly Kubectl[]> {
+  const folders = ['/usr/lib/google-cloud-sdk/bin', ...(process.env.PATH ?? '').split(delimiter)]
+  const paths = [process.env.KUBEBUILDER_ASSETS && join(process.env.KUBEBUILDER_ASSETS, 'kubectl')]
+  for (const folder of folders) {
+    if (existsSync(folder))
+      paths.push(
+        ...readdirSync(folder)
+          .filter(name => /^kubectl(\.1\.\d+)?$/.test(name))
+          .map(name => join(folder, name)),
+      )
+  }
+  const found = new Map<string, Kubectl>()
+  for (const path of paths) {
+    if (!path || !existsSync(path)) continue
+    const { out } = await run(path, ['version', '--client', '-o', 'json'])
+    const version = /"gitVersion": "v(\d+\.\d+)/.exec(out)?.[1]
+    if (version && !found.has(version)) found.set(version, { version, path })
+  }
+  return [...found.values()].sort((a, b) => minorOf(a) - minorOf(b))
+}
+
+export function minorOf(kubectl: Kubectl): number {
+  return Number(kubectl.version.split('.')[1])
+}
+
+export interface RunOptions {
+  input?: string
+  env?: Record<string, string>
+}
+
+/** Runs a program to its end; a failure is a result, not an error. */
+export function run(path: string, args: readonly string[], { input, env }: RunOptions = {}): Promise<Ran> {
+  return new Promise(resolve => {
+    const child = execFile(path, [...args], { env: { ...process.env, ...env } }, (error, out, err) =>
+      resolve({ code: error ? Number(error.code ?? 1) : 0, out, err }),
+    )
+    if (input !== undefined) child.stdin!.end(input)
+  })
+}
+
+/** kubectl as one user in one space; `HOME` keeps its caches apart. */
+export class KubectlSession {
+  readonly #kubectl: Kubectl
+  readonly #args: readonly string[]
+  readonly #home: string
+
+  constructor(kubectl: Kubectl, home: string, args: readonly string[]) {
+    this.#kubectl = kubectl
+    this.#home = home
+    this.#args = args
+  }
+
+  run(args: string, options: RunOptions = {}): Promise<Ran> {
+    return run(this.#kubectl.path, [...this.#args, ...words(args)], {
+      ...options,
+      env: { HOME: this.#home, ...options.env },
+    })
+  }
+
+  /** What it prints, trimmed. @throws Error with what it complained of when it fails */
+  async ok(args: string, options: RunOptions = {}): Promise<string> {
+    const { code, out, err } = await this.run(args, options)
+    if (code !== 0) throw new Error(`kubectl ${args} failed with ${code}: ${err}${out}`)
+    return out.trim()
+  }
+
+  /** A kubectl that goes on running: its lines as they come. */
+  follow(args: string): { lines: AsyncIterator<string>; stop(): void } {
+    const child = spawn(this.#kubectl.path, [...this.#args, ...words(args)], {
+      env: { ...process.env, HOME: this.#home },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    return { lines: createInterface({ input: child.stdout })[Symbol.asyncIterator](), stop: () => void child.kill() }
+  }
+}
+
+/** Splits at blanks, except inside single quotes. */
+function words(text: string): string[] {
+  return (text.match(/(?:[^\s']+|'[^']*')+/g) ?? []).map(word => word.replaceAll("'", ''))
+}
