@@ -39,7 +39,7 @@ const ROWS = {
   createCpu: { what: 'processor time of a create', unit: 'µs', better: 'less' },
   getCpu: { what: 'processor time of a get', unit: 'µs', better: 'less' },
   listCpu: { what: 'processor time of a list of 500', unit: 'µs', better: 'less' },
-  watchCpu: { what: 'processor time of an event to a watcher', unit: 'µs', better: 'less' },
+  watchCpu: { what: 'processor time of an event, connecting included', unit: 'µs', better: 'less' },
   idle: { what: 'memory, fresh', unit: 'MiB', better: 'less' },
   memory: { what: `memory with ${OBJECTS} objects of 1 KB`, unit: 'MiB', better: 'less', target: { ratio: 4 } },
   memoryAfter: { what: 'memory after all the load', unit: 'MiB', better: 'less' },

@@ -27,7 +27,9 @@ t.test('1,000 ConfigMaps to 10 mailboxes, and away again', { timeout: 90_000 }, 
   for (const mailbox of mailboxes) {
     t.same(center.mapsIn(mailbox), keys)
     t.same(
-      names.filter(name => (world.get(mailbox, `configmaps app/${name}`)?.data as { name?: string }).name !== name),
+      names.filter(
+        name => (world.get(mailbox, `configmaps app/${name}`)?.data as { name?: string } | undefined)?.name !== name,
+      ),
       [],
       'each copy has its own content',
     )

@@ -1,16 +1,8 @@
 // The mailboxes follow the workload: joins, leaves, removed fields, repairs; definitions travel with their objects.
 import t from 'tap'
 import type { GroupVersionResource, KubeObject } from '../../src/apimachinery/object.ts'
-import {
-  CRDS,
-  configMap,
-  MAPS,
-  MAPS_OF_APP,
-  NAMESPACES,
-  namespace,
-  PLACEMENTS,
-  startCenter,
-} from '../support/center.ts'
+import { startCenter } from '../support/center.ts'
+import { CRDS, configMap, MAPS, MAPS_OF_APP, NAMESPACES, namespace, PLACEMENTS } from '../support/scene.ts'
 
 const ONE = 'configmaps app/one'
 

@@ -1,7 +1,8 @@
 // Customized copies: parameters of Locations, Customizers, the faults that users see and how they are cured.
 import t from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
-import { CUSTOMIZERS, customizer, LOCATIONS, MAPS, startCenter } from '../support/center.ts'
+import { startCenter } from '../support/center.ts'
+import { CUSTOMIZERS, customizer, LOCATIONS, MAPS } from '../support/scene.ts'
 
 const FAULT = 'edge.kubestellar.io/customization-error'
 const EXPAND = { 'edge.kubestellar.io/expand-parameters': 'true' }

@@ -1,7 +1,8 @@
 // What happens to mailboxes and to the workload space when a user edits an EdgePlacement.
 import t from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
-import { type Center, MAPS, PLACEMENTS, type Scene, startCenter } from '../support/center.ts'
+import { type Center, startCenter } from '../support/center.ts'
+import { MAPS, PLACEMENTS, type Scene } from '../support/scene.ts'
 
 const COUNT = 'kubestellar.io/executing-count'
 const CONFIG = 'syncerconfigs.edge.kubestellar.io the-one'

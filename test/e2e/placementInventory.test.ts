@@ -1,6 +1,7 @@
 // Clusters come, change and go: the workload follows Locations and SyncTargets, mailboxes are made, remade and removed.
 import t from 'tap'
-import { LOCATIONS, startCenter, TARGETS, WORKSPACES } from '../support/center.ts'
+import { startCenter } from '../support/center.ts'
+import { LOCATIONS, TARGETS, WORKSPACES } from '../support/scene.ts'
 
 const center = await startCenter(t)
 const { world, client, server } = center

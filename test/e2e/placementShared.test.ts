@@ -1,16 +1,8 @@
 // One object wanted by several placements, of one workload space or of two.
 import t from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
-import {
-  configMap,
-  MAPS,
-  NAMESPACES,
-  namespace,
-  PLACEMENTS,
-  placement,
-  startCenter,
-  WORKSPACES,
-} from '../support/center.ts'
+import { startCenter } from '../support/center.ts'
+import { configMap, MAPS, NAMESPACES, namespace, PLACEMENTS, placement, WORKSPACES } from '../support/scene.ts'
 
 const COUNT = 'kubestellar.io/executing-count'
 const ONE = 'configmaps app/one'

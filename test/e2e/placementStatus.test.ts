@@ -1,7 +1,8 @@
 // State reported by one cluster comes back to the workload space, exactly and only while there is exactly one.
 import t from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
-import { DEPLOYMENTS, MAPS, type Scene, startCenter } from '../support/center.ts'
+import { startCenter } from '../support/center.ts'
+import { DEPLOYMENTS, MAPS, type Scene } from '../support/scene.ts'
 
 const COUNT = 'kubestellar.io/executing-count'
 const KEY = 'deployments.apps app/web'
@@ -100,6 +101,7 @@ t.test('kinds without a status sub-resource are counted, and nothing breaks', as
   await scene.map('one')
   await scene.place('ep', { wantSingletonReportedState: true })
   await world.present(scene.wdsId, 'configmaps app/one', o => o.metadata.annotations?.[COUNT] === '1')
+  await world.present(a, 'configmaps app/one')
   await client.in(a).patch(MAPS, { namespace: 'app', name: 'one' }, 'merge', { metadata: { labels: { x: 'y' } } })
   const before = await center.settled()
   t.equal(await center.settled(), before)

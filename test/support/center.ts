@@ -1,42 +1,20 @@
-/** The whole center inside the test's process: server, controllers, and scenes (inventory, workload space) to act in. */
+/** The whole center inside the test's process: server and controllers, their log, and when they are at rest. */
 import type { Test } from 'tap'
-import type { GroupVersionResource, KubeObject } from '../../src/apimachinery/object.ts'
-import { isRecord } from '../../src/apimachinery/object.ts'
 import { type ApiServer, startApiServer } from '../../src/apiserver/apiServer.ts'
-import type { Client, SpaceClient } from '../../src/client/client.ts'
+import type { Client } from '../../src/client/client.ts'
 import { inProcessClient } from '../../src/client/inProcess.ts'
 import type { Logger } from '../../src/client/logger.ts'
 import { type RunningControllers, startBuiltinControllers } from '../../src/controllers/builtinControllers.ts'
+import { Stage } from './scene.ts'
 import { temporaryDir } from './server.ts'
 import { World } from './world.ts'
-
-const EDGE = 'edge.kubestellar.io/v2alpha1'
-const edge = (resource: string): GroupVersionResource => ({
-  group: 'edge.kubestellar.io',
-  version: 'v2alpha1',
-  resource,
-})
-export const PLACEMENTS = edge('edgeplacements')
-export const LOCATIONS = edge('locations')
-export const TARGETS = edge('synctargets')
-export const CUSTOMIZERS = edge('customizers')
-export const WORKSPACES: GroupVersionResource = { group: 'tenancy.kcp.io', version: 'v1alpha1', resource: 'workspaces' }
-export const MAPS: GroupVersionResource = { group: '', version: 'v1', resource: 'configmaps' }
-export const NAMESPACES: GroupVersionResource = { group: '', version: 'v1', resource: 'namespaces' }
-export const ACCOUNTS: GroupVersionResource = { group: '', version: 'v1', resource: 'serviceaccounts' }
-export const DEPLOYMENTS: GroupVersionResource = { group: 'apps', version: 'v1', resource: 'deployments' }
-export const CRDS: GroupVersionResource = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  resource: 'customresourcedefinitions',
-}
 
 export interface LogLine {
   level: 'debug' | 'info' | 'warn' | 'error'
   text: string
 }
 
-export class Center {
+export class Center extends Stage {
   readonly server: ApiServer
   readonly client: Client
   readonly controllers: RunningControllers
@@ -44,6 +22,7 @@ export class Center {
   readonly log: readonly LogLine[]
 
   constructor(o: { server: ApiServer; client: Client; controllers: RunningControllers; world: World; log: LogLine[] }) {
+    super()
     this.server = o.server
     this.client = o.client
     this.controllers = o.controllers
@@ -54,53 +33,6 @@ export class Center {
   /** Lines that tell an operator of trouble. */
   get trouble(): string[] {
     return this.log.filter(({ level }) => level === 'warn' || level === 'error').map(({ text }) => text)
-  }
-
-  /** Makes a Workspace and waits for its space; its logical-cluster id. */
-  async space(name: string, parent = 'root'): Promise<string> {
-    const object = { apiVersion: 'tenancy.kcp.io/v1alpha1', kind: 'Workspace', metadata: { name }, spec: {} }
-    await this.client.in(parent).create(WORKSPACES, object)
-    return await this.readySpace(parent, name)
-  }
-
-  /** Waits for a Workspace to be Ready; the id of its space. `other`: not this one. */
-  async readySpace(parent: string, name: string, other?: string): Promise<string> {
-    const id = this.idOf(parent)
-    const workspace = await this.world.present(
-      id,
-      `workspaces.tenancy.kcp.io ${name}`,
-      ({ spec, status }) => isRecord(status) && status.phase === 'Ready' && isRecord(spec) && spec.cluster !== other,
-    )
-    return String((workspace.spec as Record<string, unknown>).cluster)
-  }
-
-  idOf(path: string): string {
-    const found = this.server.tree.resolve(path)
-    if (!found.found) throw new Error(`no space ${path}`)
-    return found.space.id
-  }
-
-  /** `namespace/name` of the ConfigMaps of a space, sorted; without those that every Namespace has. */
-  mapsIn(space: string): string[] {
-    return this.world.names(space, 'configmaps').filter(name => !name.endsWith('/kube-root-ca.crt'))
-  }
-
-  /** Waits until these and no other ConfigMaps (sorted) are in a space. */
-  async holds(space: string, names: readonly string[]): Promise<void> {
-    const wanted = names.join(', ')
-    await this.world.until(`ConfigMaps ${wanted || 'to go'}`, () => {
-      const found = this.mapsIn(space).join(', ')
-      return found !== wanted && `found ${found || 'none'}`
-    })
-  }
-
-  /** An inventory with these clusters and an empty workload space with the Namespace `app`, apart from other scenes. */
-  async scene(tag: string, clusters: readonly string[]): Promise<Scene> {
-    const [inventory, wds] = await Promise.all([this.space(`${tag}-imw`), this.space(`${tag}-wmw`)])
-    const scene = new Scene(this, { tag, inventory, wds })
-    await Promise.all(clusters.map(name => scene.addCluster(name)))
-    await this.client.in(wds).create(NAMESPACES, namespace('app', { team: 'blue' }))
-    return scene
   }
 
   /**
@@ -117,90 +49,6 @@ export class Center {
       if (this.server.store.revision === before && this.world.revision === before) return before
     }
   }
-}
-
-export class Scene {
-  readonly center: Center
-  readonly tag: string
-  readonly inventory: string
-  readonly wdsId: string
-  readonly wds: SpaceClient
-
-  constructor(center: Center, o: { tag: string; inventory: string; wds: string }) {
-    this.center = center
-    this.tag = o.tag
-    this.inventory = o.inventory
-    this.wdsId = o.wds
-    this.wds = center.client.in(o.wds)
-  }
-
-  /** A SyncTarget and a Location of that name, labelled `scene: <tag>` and `cluster: <name>`; waits for the mailbox. */
-  async addCluster(name: string, labels: Record<string, string> = {}): Promise<string> {
-    const api = this.center.client.in(this.inventory)
-    const all = { scene: this.tag, cluster: name, ...labels }
-    await api.create(TARGETS, {
-      apiVersion: EDGE,
-      kind: 'SyncTarget',
-      metadata: { name, labels: { id: name } },
-      spec: {},
-    })
-    await api.create(LOCATIONS, {
-      apiVersion: EDGE,
-      kind: 'Location',
-      metadata: { name, labels: all },
-      spec: {
-        resource: { group: 'edge.kubestellar.io', version: 'v2alpha1', resource: 'synctargets' },
-        instanceSelector: { matchLabels: { id: name } },
-      },
-    })
-    return await this.mailbox(name)
-  }
-
-  /** Id of the mailbox space of the SyncTarget of this name, once it is ready. */
-  async mailbox(name: string): Promise<string> {
-    const target = await this.center.client.in(this.inventory).get(TARGETS, { name })
-    return await this.center.readySpace('root:espw', `${this.inventory}-mb-${target.metadata.uid}`)
-  }
-
-  /** Default: ConfigMaps of the Namespace `app`, to every cluster of the scene. */
-  async place(name: string, spec: Record<string, unknown> = {}): Promise<KubeObject> {
-    return await this.wds.create(PLACEMENTS, placement(name, { ...this.everywhere(), ...MAPS_OF_APP, ...spec }))
-  }
-
-  /** Changes fields of a placement's spec; a list replaces the list. */
-  async replace(name: string, spec: Record<string, unknown>): Promise<void> {
-    await this.wds.patch(PLACEMENTS, { name }, 'merge', { spec })
-  }
-
-  everywhere(): { locationSelectors: object[] } {
-    return { locationSelectors: [{ matchLabels: { scene: this.tag } }] }
-  }
-
-  at(...clusters: string[]): { locationSelectors: object[] } {
-    return { locationSelectors: clusters.map(cluster => ({ matchLabels: { scene: this.tag, cluster } })) }
-  }
-
-  async map(name: string, data: Record<string, string> = {}, metadata: object = {}): Promise<KubeObject> {
-    return await this.wds.create(MAPS, configMap(name, data, metadata))
-  }
-}
-
-export const MAPS_OF_APP = { downsync: [{ apiGroup: '', resources: ['configmaps'], namespaces: ['app'] }] }
-
-export function placement(name: string, spec: object): KubeObject {
-  return { apiVersion: EDGE, kind: 'EdgePlacement', metadata: { name }, spec }
-}
-
-export function namespace(name: string, labels: Record<string, string> = {}): KubeObject {
-  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } }
-}
-
-export function configMap(name: string, data: Record<string, string> = {}, metadata: object = {}): KubeObject {
-  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'app', name, ...metadata }, data }
-}
-
-export function customizer(name: string, replacements: object[], metadata: object = {}): KubeObject {
-  return { apiVersion: EDGE, kind: 'Customizer', metadata: { namespace: 'app', name, ...metadata }, replacements }
 }
 
 /** Stopped when the test ends, which fails when something was logged as trouble. */

@@ -13,6 +13,8 @@ export interface Orrery {
   readonly dataDir: string
   /** Ends it as an administrator would (SIGTERM); resolves to its exit code. */
   stop(): Promise<number | null>
+  /** Ends it as a power failure would. */
+  kill(): Promise<void>
 }
 
 /** Starts a server on a free port with a data dir of its own; both go away with the test. */
@@ -35,6 +37,10 @@ export async function startOrrery(t: Test, dataDir = temporaryDir(t)): Promise<O
       child.kill('SIGTERM')
       const [code] = (await exited) as [number | null]
       return code
+    },
+    async kill() {
+      child.kill('SIGKILL')
+      await exited
     },
   }
 }

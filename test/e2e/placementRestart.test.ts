@@ -1,0 +1,95 @@
+// kill -9 in the middle of propagation: after the restart everything converges, nothing is lost, nothing is left over.
+import t from 'tap'
+import { CenterProcess } from '../support/centerProcess.ts'
+import { MAPS, PLACEMENTS, type Scene } from '../support/scene.ts'
+
+const COUNT = 'kubestellar.io/executing-count'
+const NAMES = Array.from({ length: 150 }, (_, i) => `m${String(i).padStart(3, '0')}`)
+const ALL = NAMES.map(name => `app/${name}`)
+
+const center = new CenterProcess(t)
+await center.start()
+
+let scene: Scene
+let mailboxes: string[] = []
+
+/** Runs `act` and kills the server as soon as `count` changes of copies were seen; then starts it again. */
+async function killedAfter(count: number, act: () => Promise<unknown>): Promise<void> {
+  let seen = 0
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const end = center.world.onChange(({ space, key }) => {
+    if (!mailboxes.includes(space) || !key.startsWith('configmaps app/m')) return
+    seen++
+    if (seen === count) resolve()
+  })
+  // its answer may be lost together with the server
+  const acting = act().catch(() => undefined)
+  await promise
+  end()
+  await center.kill()
+  await acting
+  await center.disconnect()
+  await center.start()
+}
+
+const counted = (count: string | undefined) =>
+  center.world.until(`the counts to be ${count}`, () => {
+    const off = NAMES.filter(
+      name => center.world.get(scene.wdsId, `configmaps app/${name}`)?.metadata.annotations?.[COUNT] !== count,
+    )
+    return off.length > 0 && `${off.length} are not, as ${off[0]}`
+  })
+
+t.test('killed while copies are made', async t => {
+  scene = await center.scene('crash', ['a', 'b'])
+  mailboxes = [await scene.mailbox('a'), await scene.mailbox('b')]
+  await Promise.all(NAMES.map(name => scene.map(name, { name })))
+  await killedAfter(60, () => scene.place('ep', { wantSingletonReportedState: true }))
+  for (const mailbox of mailboxes) {
+    await center.holds(mailbox, ALL)
+    for (const name of NAMES) t.match(center.world.get(mailbox, `configmaps app/${name}`)?.data, { name })
+  }
+  t.same(mailboxes, [await scene.mailbox('a'), await scene.mailbox('b')], 'the mailboxes are the same as before')
+  await counted('2')
+})
+
+t.test('killed while copies are brought up to date', async () => {
+  await killedAfter(40, () =>
+    Promise.all(NAMES.map(name => scene.wds.patch(MAPS, { namespace: 'app', name }, 'merge', { data: { v: '2' } }))),
+  )
+  // what was refused by the dying server is asked for again
+  await Promise.all(NAMES.map(name => scene.wds.patch(MAPS, { namespace: 'app', name }, 'merge', { data: { v: '2' } })))
+  for (const mailbox of mailboxes) {
+    await center.world.until('new content', () => {
+      const old = NAMES.filter(
+        name => (center.world.get(mailbox, `configmaps app/${name}`)?.data as { v?: string } | undefined)?.v !== '2',
+      )
+      return old.length > 0 && `${old.length} copies are old`
+    })
+  }
+})
+
+t.test('killed while a placement moves', async t => {
+  const [a = '', b = ''] = mailboxes
+  await killedAfter(30, () => scene.replace('ep', scene.at('b')))
+  await center.holds(a, [])
+  await center.holds(b, ALL)
+  await counted('1')
+  t.equal(center.mapsIn(scene.wdsId).length, NAMES.length)
+})
+
+t.test('killed while a deleted placement is cleaned up', async t => {
+  const [, b = ''] = mailboxes
+  await killedAfter(30, () => scene.wds.delete(PLACEMENTS, { name: 'ep' }))
+  await center.holds(b, [])
+  await center.world.absent(scene.wdsId, 'singleplacementslices.edge.kubestellar.io ep')
+  await counted(undefined)
+  t.same(center.mapsIn(scene.wdsId), ALL, 'the workload is all there')
+})
+
+t.test('nobody complained', async t => {
+  t.same(
+    center.stderr.filter(line => /"level":(40|50|60)|warn|error/i.test(line)),
+    [],
+  )
+})

@@ -1,0 +1,85 @@
+/** `orrery start` as administrators run it: it ends well, starts again where it was, and guards its data dir. */
+
+import { join } from 'node:path'
+import t from 'tap'
+import { Api } from '../support/api.ts'
+import { run, startOrrery } from '../support/orrery.ts'
+import { accessOf, CONFIGMAPS, configMap, createSpace, temporaryDir } from '../support/server.ts'
+
+const WORKSPACES = '/apis/tenancy.kcp.io/v1alpha1/workspaces'
+
+t.test('SIGTERM ends it with 0, kill -9 loses nothing acknowledged', async t => {
+  const dataDir = temporaryDir(t)
+  const first = await startOrrery(t, dataDir)
+  let api = new Api(accessOf(first.kubeconfig))
+  const id = await createSpace(api, 'kept')
+  const watch = await api.in(id).watch(`${CONFIGMAPS}?watch=1`)
+  const made = await api.ok(api.in(id).post(CONFIGMAPS, configMap('kept', { a: '1' })))
+  t.equal(await first.stop(), 0)
+  t.ok(
+    (await watch.rest()).some(event => event.object.metadata.name === 'kept'),
+    'watches end after what they were owed',
+  )
+  api.close()
+
+  const second = await startOrrery(t, dataDir)
+  api = new Api(accessOf(second.kubeconfig))
+  t.strictSame(await api.ok(api.in('root:kept').get(`${CONFIGMAPS}/kept`)), made)
+  const written = await Promise.all(
+    Array.from({ length: 50 }, (_, i) => api.ok(api.in(id).post(CONFIGMAPS, configMap(`burst-${i}`)))),
+  )
+  await second.kill()
+  api.close()
+
+  const third = await startOrrery(t, dataDir)
+  api = new Api(accessOf(third.kubeconfig))
+  const { items } = await api.ok(api.in(id).get(CONFIGMAPS))
+  for (const object of written)
+    t.ok(
+      items.some(item => item.metadata.uid === object.metadata.uid),
+      `${object.metadata.name} is still there`,
+    )
+  const resumed = await api.in(id).watch(`${CONFIGMAPS}?watch=1&resourceVersion=${made.metadata.resourceVersion}`)
+  const again = await resumed.take(50)
+  t.ok(
+    again.every(event => event.type === 'ADDED'),
+    'a watch from before both ends goes on',
+  )
+  resumed.close()
+  api.close()
+  await third.stop()
+})
+
+t.test('a second server on the same data dir is refused', async t => {
+  const first = await startOrrery(t)
+  const program = join(import.meta.dirname, '../../bin/orrery')
+  const second = await run(program, ['start', '--data-dir', first.dataDir, '--secure-port', '0'])
+  t.not(second.code, 0)
+  t.match(second.err, /data dir|in use|locked|another/i)
+  t.notMatch(second.out, 'orrery ready')
+})
+
+t.test('spaces that are deleted leave nothing behind, with all controllers at work', async t => {
+  const orrery = await startOrrery(t)
+  const api = new Api(accessOf(orrery.kubeconfig))
+  t.teardown(() => api.close())
+  const names = Array.from({ length: 12 }, (_, i) => `short-lived-${i}`)
+  const ids = await Promise.all(names.map(name => createSpace(api, name)))
+  await Promise.all(ids.map(id => api.ok(api.in(id).post(CONFIGMAPS, configMap('x')))))
+  const { resourceVersion } = (await api.ok(api.get(WORKSPACES))).metadata
+  const watch = await api.watch(`${WORKSPACES}?watch=1&resourceVersion=${resourceVersion}`)
+  await Promise.all(names.map(name => api.ok(api.delete(`${WORKSPACES}/${name}`))))
+  for (let left = names.length; left > 0; ) if ((await watch.take(1))[0]!.type === 'DELETED') left--
+  watch.close()
+  // Whatever the controllers still meant to write was in the log before this write is.
+  await api.ok(api.post(CONFIGMAPS, configMap('later')))
+  const snapshot = await api.watch('/services/stream/clusters/*')
+  const left = (await snapshot.until(event => event.type === 'BOOKMARK')).filter(event =>
+    ids.includes(event.space as string),
+  )
+  snapshot.close()
+  t.strictSame(
+    left.map(event => `${event.resource} ${event.namespace}/${event.name}`),
+    [],
+  )
+})

@@ -1,0 +1,73 @@
+/** The server as a process of its own, which a test may kill and start again on the same data dir. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Test } from 'tap'
+import { type ClosableClient, httpClient } from '../../src/client/http/httpClient.ts'
+import { loadKubeconfig } from '../../src/client/kubeconfig.ts'
+import { Stage } from './scene.ts'
+import { temporaryDir } from './server.ts'
+import { World } from './world.ts'
+
+const ORRERY = join(import.meta.dirname, '..', '..', 'bin', 'orrery')
+
+export class CenterProcess extends Stage {
+  readonly dataDir: string
+  /** Everything that it wrote to stderr, all runs together, one entry for each line. */
+  readonly stderr: string[] = []
+  #child: ChildProcess | undefined
+  #ended: Promise<unknown> = Promise.resolve()
+  #client: ClosableClient | undefined
+  #world: World | undefined
+
+  /** Killed when the test ends. */
+  constructor(t: Test) {
+    super()
+    this.dataDir = temporaryDir(t)
+    t.teardown(async () => {
+      await this.disconnect()
+      await this.kill()
+    })
+  }
+
+  get client(): ClosableClient {
+    if (!this.#client) throw new Error('the server does not run')
+    return this.#client
+  }
+
+  get world(): World {
+    if (!this.#world) throw new Error('the server does not run')
+    return this.#world
+  }
+
+  /** Resolves when it takes requests and `world` knows all that it holds. @throws Error when it ends before that */
+  async start(): Promise<void> {
+    const child = spawn(ORRERY, ['start', '--data-dir', this.dataDir, '--secure-port', '0'], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    this.#child = child
+    this.#ended = new Promise(resolve => child.once('exit', resolve))
+    createInterface({ input: child.stderr }).on('line', line => this.stderr.push(line))
+    await new Promise<void>((resolve, reject) => {
+      createInterface({ input: child.stdout }).once('line', () => resolve())
+      child.once('exit', code => reject(new Error(`the server ended with ${code}:\n${this.stderr.join('\n')}`)))
+    })
+    const { options, base } = await loadKubeconfig(join(this.dataDir, 'admin.kubeconfig'), 'base')
+    this.#client = httpClient({ ...options, server: base })
+    this.#world = new World(this.#client)
+    await this.#world.synced
+  }
+
+  /** Ends it at once, as a power failure would. */
+  async kill(): Promise<void> {
+    this.#child?.kill('SIGKILL')
+    await this.#ended
+  }
+
+  async disconnect(): Promise<void> {
+    await this.#world?.stop()
+    this.#client?.close()
+    this.#world = undefined
+    this.#client = undefined
+  }
+}

@@ -1,0 +1,120 @@
+/** The programs of a whole installation as processes of their own: what a user starts, and how a test waits for them. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Test } from 'tap'
+import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
+import type { ObjectRef, SpaceClient } from '../../../src/client/client.ts'
+import { Informer } from '../../../src/client/informer.ts'
+
+/** How long something may be missing before a test gives up; only ever waited for in full by a test that fails. */
+const PATIENCE_MS = 15_000
+
+export class Program {
+  readonly #child: ChildProcess
+  readonly #lines: string[] = []
+  readonly #listeners = new Set<() => void>()
+
+  private constructor(child: ChildProcess) {
+    this.#child = child
+    for (const stream of [child.stdout!, child.stderr!]) {
+      createInterface({ input: stream }).on('line', line => {
+        this.#lines.push(line)
+        for (const listen of [...this.#listeners]) listen()
+      })
+    }
+    child.on('exit', () => {
+      for (const listen of [...this.#listeners]) listen()
+    })
+  }
+
+  /** Killed at the end of the test at the latest. */
+  static orrery(t: Test, args: readonly string[]): Program {
+    const bin = join(import.meta.dirname, '../../../bin/orrery')
+    return Program.spawned(t, bin, args)
+  }
+
+  static spawned(t: Test, command: string, args: readonly string[]): Program {
+    const program = new Program(spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] }))
+    t.teardown(() => program.end('SIGKILL'))
+    return program
+  }
+
+  /** Everything that was printed so far. */
+  get lines(): readonly string[] {
+    return this.#lines
+  }
+
+  /** The first line that has `text`, printed already or later. @throws Error when the program ends without it */
+  async said(text: string): Promise<string> {
+    const { promise, resolve, reject } = Promise.withResolvers<string>()
+    const look = (): void => {
+      const line = this.#lines.find(each => each.includes(text))
+      if (line !== undefined) resolve(line)
+      else if (this.#ended) reject(new Error(`ended without saying "${text}":\n${this.#lines.join('\n')}`))
+    }
+    const timer = setTimeout(() => reject(new Error(`never said "${text}":\n${this.#lines.join('\n')}`)), PATIENCE_MS)
+    this.#listeners.add(look)
+    try {
+      look()
+      return await promise
+    } finally {
+      clearTimeout(timer)
+      this.#listeners.delete(look)
+    }
+  }
+
+  /** Resolves to the exit code, or to the name of the signal that ended it. */
+  async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | string | null> {
+    if (!this.#ended) {
+      const gone = once(this.#child, 'exit')
+      this.#child.kill(signal)
+      await gone
+    }
+    return this.#child.exitCode ?? this.#child.signalCode
+  }
+
+  get #ended(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null
+  }
+}
+
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** Waits, by a watch, until an object is as wanted; `undefined` is its absence. */
+export async function until(
+  client: SpaceClient,
+  resource: GroupVersionResource,
+  ref: ObjectRef,
+  wanted: (object: KubeObject | undefined) => boolean,
+): Promise<KubeObject | undefined> {
+  const stop = new AbortController()
+  const informer = new Informer({ client, resource })
+  const { promise, resolve, reject } = Promise.withResolvers<KubeObject | undefined>()
+  const look = (): void => {
+    const object = informer.get(ref)
+    if (informer.hasSynced && wanted(object)) resolve(object)
+  }
+  const what = `${resource.resource} ${ref.name}`
+  const timer = setTimeout(() => reject(new Error(`${what} is ${JSON.stringify(informer.get(ref))}`)), PATIENCE_MS)
+  informer.subscribe(look)
+  void informer.synced.then(look)
+  const running = informer.run(stop.signal)
+  try {
+    return await promise
+  } finally {
+    clearTimeout(timer)
+    stop.abort()
+    await running
+  }
+}
