@@ -43,7 +43,7 @@ const ROWS = {
   idle: { what: 'memory, fresh', unit: 'MiB', better: 'less' },
   memory: { what: `memory with ${OBJECTS} objects of 1 KB`, unit: 'MiB', better: 'less', target: { ratio: 4 } },
   memoryAfter: { what: 'memory after all the load', unit: 'MiB', better: 'less' },
-  downsync: { what: 'first downsync', unit: 'ms', better: 'less' },
+  downsync: { what: 'downsync of one object', unit: 'ms', better: 'less' },
 } as const satisfies Record<string, Row>
 type Figures = Partial<Record<keyof typeof ROWS, number>>
 

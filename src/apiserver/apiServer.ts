@@ -251,6 +251,7 @@ async function assemble(
       store,
       versionOf: (space, group, resource) => types.in(space).versions(group, resource)[0]?.storageVersion ?? 'v1',
       draining: draining.signal,
+      random: Math.random,
       scope: space => scopes.signal(space, '', ''),
     },
     nonResource: (request, reply, admitted) => nonResource.handle(request, reply, admitted),

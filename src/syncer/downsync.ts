@@ -184,6 +184,8 @@ export class Downsync {
     const resource = served.find(key)
     const live = resource && (await getOrNothing(cluster, resource, refOf(key)))
     const ours = live && live.metadata.deletionTimestamp === undefined && isOurs(live, DOWNSYNCED) && mayOverwrite(live)
+    // The mailbox may have gone while the cluster was asked.
+    if (!this.#deps.mirrorComplete()) return
     if (ours) await this.#delete(resource, key, live)
     this.#echoes.forget(text)
     this.#pace.forget(text)

@@ -44,6 +44,7 @@ export class MailboxFeed {
   /** What a running snapshot has told. */
   #seen: Set<string> | undefined
   #complete = false
+  #ending = false
   #cursor: number | undefined
   /** Where a resumed stream has to arrive to have caught up. */
   #goal: number | undefined
@@ -115,6 +116,7 @@ export class MailboxFeed {
         begin: () => {
           this.#seen = new Set()
           this.#space = undefined
+          this.#ending = false
         },
         change: event => this.#changed(event),
         synced: () => this.#snapshotDone(),
@@ -145,6 +147,7 @@ export class MailboxFeed {
       this.#reset.abort()
       return
     }
+    if (isTeardown(event)) this.#end()
     if (NEVER_CARRIED.has(groupResourceName(event.resource))) return
     const { group, resource } = event.resource
     const key = { group, resource, namespace: event.namespace, name: event.name }
@@ -155,6 +158,15 @@ export class MailboxFeed {
     this.#options.onChange(key, object, previous)
     const isEcho = isSyncConfig(key) && JSON.stringify(object?.spec) === JSON.stringify(previous?.spec)
     this.#scheduleSave(isEcho ? SAVE_CURSOR_DELAY_MS : this.#saveDelayMs())
+  }
+
+  /** The center takes the mailbox away, which is not its wish to empty the cluster: nothing is deleted and nothing saved. */
+  #end(): void {
+    if (this.#ending) return
+    this.#ending = true
+    this.#complete = false
+    this.#goal = undefined
+    this.#options.logger.warn({}, 'the mailbox is being deleted; the cluster keeps what it holds')
   }
 
   /** The snapshot is whole: what it did not bring is gone. */
@@ -206,10 +218,16 @@ export class MailboxFeed {
         const cursor = this.#source?.cursor
         // In the middle of a snapshot the mirror fits no cursor.
         if (stateDir === undefined || space === undefined || cursor === undefined || this.#seen !== undefined) return
-        if (!this.#reset.signal.aborted) await this.mirror.save(stateDir, { space, cursor })
+        if (!this.#reset.signal.aborted && !this.#ending) await this.mirror.save(stateDir, { space, cursor })
       })
       .catch(error =>
         logger.error({ err: error, stateDir }, 'the state cannot be saved; a restart will read the whole mailbox'),
       )
   }
+}
+
+/** A space has these as long as it lives. */
+function isTeardown({ type, resource, name }: StreamEvent): boolean {
+  const kind = groupResourceName(resource)
+  return type === 'DELETED' && (kind === 'logicalclusters.core.kcp.io' || (kind === 'namespaces' && name === 'default'))
 }

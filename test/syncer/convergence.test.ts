@@ -12,12 +12,12 @@ import type { SpaceClient } from '../../src/client/client.ts'
 import { silentLogger } from '../../src/client/logger.ts'
 import { DOWNSYNCED, isOurs, UPSYNCED } from '../../src/syncer/ownership.ts'
 import { type Syncer, startSyncer } from '../../src/syncer/syncer.ts'
-import { type Center, configMap, DEPLOYMENTS, MAPS, NAMESPACES, namespace, startCenter } from '../support/center.ts'
+import { type Center, startCenter } from '../support/center.ts'
 import { temporaryDir } from '../support/server.ts'
 import { Faults } from './support/faults.ts'
+import { CONFIGS, configMap, DEPLOYMENTS, MAPS, NAMESPACES, namespace, syncerConfig } from './support/kinds.ts'
 import { virtualClock } from './support/virtualClock.ts'
 
-const CONFIGS = { group: 'edge.kubestellar.io', version: 'v2alpha1', resource: 'syncerconfigs' }
 const NAMES = ['a', 'b', 'c'] as const
 const PROJECTED = { 'edge.kubestellar.io/projected': 'yes' }
 
@@ -302,12 +302,7 @@ t.test('it always converges', async t => {
       const stage = new Stage(center, { mailboxId, clusterId, dir: join(dir, String(id)) })
       await stage.mailbox.create(NAMESPACES, namespace('app', PROJECTED))
       await stage.cluster.create(NAMESPACES, namespace('orbital'))
-      await stage.mailbox.create(CONFIGS, {
-        apiVersion: 'edge.kubestellar.io/v2alpha1',
-        kind: 'SyncerConfig',
-        metadata: { name: 'the-one' },
-        spec: {},
-      })
+      await stage.mailbox.create(CONFIGS, syncerConfig({}))
       stage.start()
       try {
         for (const each of steps) await stage.take(each)

@@ -9,13 +9,13 @@ import type { Logger } from '../../src/client/logger.ts'
 import { silentLogger } from '../../src/client/logger.ts'
 import { DOWNSYNCED, OVERWRITE, ownMark, UPSYNCED } from '../../src/syncer/ownership.ts'
 import { type Syncer, startSyncer } from '../../src/syncer/syncer.ts'
-import { type Center, CRDS, configMap, MAPS, NAMESPACES, namespace, startCenter } from '../support/center.ts'
+import { type Center, startCenter } from '../support/center.ts'
 import { temporaryDir } from '../support/server.ts'
 import { Faults } from './support/faults.ts'
+import { CONFIGS, CRDS, configMap, MAPS, NAMESPACES, namespace, syncerConfig, WORKSPACES } from './support/kinds.ts'
 import { recordingLogger } from './support/recordingLogger.ts'
 import { virtualClock } from './support/virtualClock.ts'
 
-const CONFIGS = { group: 'edge.kubestellar.io', version: 'v2alpha1', resource: 'syncerconfigs' }
 const PROJECTED = { 'edge.kubestellar.io/projected': 'yes' }
 const SPROCKETS = { group: 'group1.test', version: 'v1', resource: 'sprockets' }
 const ref = (name: string) => ({ namespace: 'app', name })
@@ -44,12 +44,7 @@ async function pair(t: Test, spec: object = WANTS): Promise<Pair> {
   const [mailboxId, clusterId] = await Promise.all([center.space(`m-${id}`), center.space(`c-${id}`)])
   const [mailbox, cluster] = [center.client.in(mailboxId), center.client.in(clusterId)]
   await mailbox.create(NAMESPACES, namespace('app', PROJECTED))
-  await mailbox.create(CONFIGS, {
-    apiVersion: 'edge.kubestellar.io/v2alpha1',
-    kind: 'SyncerConfig',
-    metadata: { name: 'the-one' },
-    spec,
-  })
+  await mailbox.create(CONFIGS, syncerConfig(spec))
   const [toCenter, toCluster] = [new Faults(), new Faults()]
   const dir = temporaryDir(t)
   const running = new Set<Syncer>()
@@ -401,3 +396,16 @@ t.test(
     t.not(after.metadata.uid, before.metadata.uid)
   },
 )
+
+t.test('a mailbox that is deleted as a whole leaves the cluster as it is', async t => {
+  const p = await pair(t)
+  const { logger, lines } = recordingLogger()
+  p.start(logger)
+  await p.mailbox.create(MAPS, sent('a'))
+  await center.world.present(p.clusterId, 'configmaps app/a')
+  await center.client.in('root').delete(WORKSPACES, { name: `m-${pairs}` })
+  await center.world.absent(p.mailboxId, 'configmaps app/a')
+  await p.settled()
+  t.ok(center.world.get(p.clusterId, 'configmaps app/a'))
+  t.ok(lines.some(line => line.message.startsWith('the mailbox is being deleted')))
+})

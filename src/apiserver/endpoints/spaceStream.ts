@@ -13,6 +13,8 @@ import type { FrameSink } from './streamWriter.ts'
 
 const BOOKMARK_INTERVAL_MS = 30_000
 const SNAPSHOT_PAGE = 500
+/** A stream ends after 30 to 60 minutes and is resumed by its client: so a revoked credential does not read for ever. */
+const LIFETIME_MS = 1_800_000
 
 export interface SpaceStreamDeps {
   store: Store
@@ -21,6 +23,7 @@ export interface SpaceStreamDeps {
   draining: AbortSignal
   /** Aborts when the space is gone. */
   scope(space: string): AbortSignal
+  random: () => number
 }
 
 export interface SpaceStreamPlan {
@@ -54,7 +57,9 @@ export async function runSpaceStream(
   sink: FrameSink,
   gone: AbortSignal,
 ): Promise<void> {
-  const signal = AbortSignal.any([gone, deps.draining, deps.scope(plan.space)])
+  const lived = new AbortController()
+  const lifetime = setTimeout(() => lived.abort(), LIFETIME_MS * (1 + deps.random()))
+  const signal = AbortSignal.any([gone, lived.signal, deps.draining, deps.scope(plan.space)])
   const range = plan.space === '*' ? {} : { space: plan.space }
   const wanted = plan.resources && new Set(plan.resources.map(r => `${r.group}/${r.resource}`))
   const wants = (key: Key): boolean => wanted === undefined || wanted.has(`${key.group}/${key.resource}`)
@@ -92,6 +97,7 @@ export async function runSpaceStream(
     await sink.write([Buffer.from(`${JSON.stringify({ type: 'ERROR', object: status.toStatus() })}\n`)])
   } finally {
     clearInterval(ticker)
+    clearTimeout(lifetime)
     sink.end()
   }
 }

@@ -1,0 +1,158 @@
+/** A center, registered clusters and syncers as processes, and the few objects that end-to-end tests of the syncer use. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { stringify } from 'yaml'
+import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
+import type { SpaceClient } from '../../../src/client/client.ts'
+import { httpClient, httpSpaceClient } from '../../../src/client/http/httpClient.ts'
+import { type LoadedKubeconfig, loadKubeconfig } from '../../../src/client/kubeconfig.ts'
+import { ACCOUNTS, LOCATIONS, NAMESPACES, PLACEMENTS, TARGETS, WORKSPACES } from './kinds.ts'
+import { Program, until } from './processes.ts'
+
+const EDGE = 'edge.kubestellar.io/v2alpha1'
+export const at = (name: string) => ({ namespace: 'shop', name })
+export const is =
+  (field: string, value: unknown) =>
+  (object: KubeObject | undefined): boolean =>
+    JSON.stringify(object?.[field]) === JSON.stringify(value)
+export const gone = (object: KubeObject | undefined): boolean => object === undefined
+export const there = (object: KubeObject | undefined): boolean => object !== undefined
+
+export const map = (name: string, data: Record<string, string>): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace: 'shop' },
+  data,
+})
+export const deployment: KubeObject = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'web', namespace: 'shop' },
+  spec: {
+    replicas: 1,
+    selector: { matchLabels: { app: 'web' } },
+    template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'nginx' }] } },
+  },
+}
+
+/** A server that keeps its address over restarts. */
+export class CenterProcess {
+  readonly #t: Test
+  readonly dir: string
+  readonly #port: number
+  #program: Program | undefined
+  #admin: LoadedKubeconfig | undefined
+
+  constructor(t: Test, dir: string, port: number) {
+    this.#t = t
+    this.dir = dir
+    this.#port = port
+  }
+
+  async start(): Promise<void> {
+    this.#program = Program.orrery(this.#t, ['start', '--data-dir', this.dir, '--secure-port', `${this.#port}`])
+    await this.#program.said('orrery ready: ')
+    this.#admin = await loadKubeconfig(join(this.dir, 'admin.kubeconfig'), 'base')
+  }
+
+  async kill(): Promise<void> {
+    await this.#program?.end('SIGKILL')
+  }
+
+  in(space: string): SpaceClient {
+    const client = httpClient({ ...this.#admin!.options, server: this.#admin!.base })
+    this.#t.teardown(() => client.close())
+    return client.in(space)
+  }
+
+  /** A kubeconfig for the syncer's identity in a mailbox, with a token of now. */
+  async syncerKubeconfig(path: string, mailbox: string): Promise<void> {
+    const account = { ...ACCOUNTS, resource: 'serviceaccounts/kubestellar-syncer/token' }
+    const request = {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      metadata: { namespace: 'default' },
+      spec: {},
+    }
+    const { status } = await this.in(mailbox).create(account, request)
+    const token = isRecord(status) ? status.token : undefined
+    const { options, base } = this.#admin!
+    const cluster = {
+      server: `${base}/clusters/${mailbox}`,
+      'certificate-authority-data': Buffer.from(options.caPem ?? '').toString('base64'),
+    }
+    const config = {
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [{ name: 'c', cluster }],
+      users: [{ name: 'u', user: { token } }],
+      contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+      'current-context': 'c',
+    }
+    writeFileSync(path, stringify(config), { mode: 0o600 })
+  }
+}
+
+/** Registers a cluster and places the Namespace shop there; the id of its mailbox. */
+export async function register(center: CenterProcess): Promise<string> {
+  const inventory = center.in('root:imw1')
+  const target = await inventory.create(TARGETS, {
+    apiVersion: EDGE,
+    kind: 'SyncTarget',
+    metadata: { name: 'florin', labels: { id: 'florin' } },
+    spec: {},
+  })
+  await inventory.create(LOCATIONS, {
+    apiVersion: EDGE,
+    kind: 'Location',
+    metadata: { name: 'florin', labels: { env: 'prod' } },
+    spec: {
+      resource: { group: 'edge.kubestellar.io', version: 'v2alpha1', resource: 'synctargets' },
+      instanceSelector: { matchLabels: { id: 'florin' } },
+    },
+  })
+  const { uid, annotations } = target.metadata
+  const name = `${annotations?.['kcp.io/cluster']}-mb-${uid}`
+  const ready = await until(
+    center.in('root:espw'),
+    WORKSPACES,
+    { name },
+    object => isRecord(object?.status) && object.status.phase === 'Ready',
+  )
+  const mailbox = String(isRecord(ready?.spec) && ready.spec.cluster)
+  await until(center.in(mailbox), ACCOUNTS, { namespace: 'default', name: 'kubestellar-syncer' }, there)
+  const wds = center.in('root:wmw1')
+  await wds.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } })
+  const everything = { namespaces: ['shop'], objectNames: ['*'] }
+  await wds.create(PLACEMENTS, {
+    apiVersion: EDGE,
+    kind: 'EdgePlacement',
+    metadata: { name: 'p' },
+    spec: {
+      locationSelectors: [{ matchLabels: { env: 'prod' } }],
+      wantSingletonReportedState: true,
+      downsync: [
+        { apiGroup: '', resources: ['configmaps'], ...everything },
+        { apiGroup: 'apps', resources: ['deployments'], ...everything },
+        { apiGroup: 'batch', resources: ['*'], ...everything },
+      ],
+      upsync: [{ apiGroup: 'group1.test', resources: ['sprockets'], namespaces: ['orbital'], names: ['*'] }],
+    },
+  })
+  return mailbox
+}
+
+export async function clientOf(t: Test, kubeconfig: string): Promise<SpaceClient> {
+  const client = httpSpaceClient((await loadKubeconfig(kubeconfig)).options)
+  t.teardown(() => client.close())
+  return client
+}
+
+/** The messages of a syncer's log at and above `warn`. */
+export function warnings(syncer: Program): string[] {
+  const lines = syncer.lines
+    .filter(line => line.startsWith('{'))
+    .map(line => JSON.parse(line) as { level: number; msg: string })
+  return lines.filter(({ level }) => level >= 40).map(({ msg }) => msg)
+}

@@ -1,0 +1,36 @@
+/** Resources and small objects that the tests of the syncer use. */
+import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
+
+const core = (resource: string): GroupVersionResource => ({ group: '', version: 'v1', resource })
+const edge = (resource: string): GroupVersionResource => ({
+  group: 'edge.kubestellar.io',
+  version: 'v2alpha1',
+  resource,
+})
+export const PLACEMENTS = edge('edgeplacements')
+export const LOCATIONS = edge('locations')
+export const TARGETS = edge('synctargets')
+export const CONFIGS = edge('syncerconfigs')
+export const WORKSPACES: GroupVersionResource = { group: 'tenancy.kcp.io', version: 'v1alpha1', resource: 'workspaces' }
+export const MAPS = core('configmaps')
+export const NAMESPACES = core('namespaces')
+export const ACCOUNTS = core('serviceaccounts')
+export const DEPLOYMENTS: GroupVersionResource = { group: 'apps', version: 'v1', resource: 'deployments' }
+export const CRDS: GroupVersionResource = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  resource: 'customresourcedefinitions',
+}
+
+export function namespace(name: string, labels: Record<string, string> = {}): KubeObject {
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } }
+}
+
+/** In the Namespace `app`, unless the metadata says otherwise. */
+export function configMap(name: string, data: Record<string, string> = {}, metadata: object = {}): KubeObject {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'app', name, ...metadata }, data }
+}
+
+export function syncerConfig(spec: object): KubeObject {
+  return { apiVersion: 'edge.kubestellar.io/v2alpha1', kind: 'SyncerConfig', metadata: { name: 'the-one' }, spec }
+}
