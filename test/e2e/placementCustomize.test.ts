@@ -90,11 +90,14 @@ t.test('a replacement that breaks the object is refused by the mailbox and told;
   await scene.map('two', { v: 'other' })
   await scene.place('ep')
   await world.present(a, 'configmaps app/two')
+  const told = await world.present(scene.wdsId, ONE, o => faultOf(o) !== '')
+  t.match(faultOf(told), /the copy is refused: .*\(for a\)/)
   t.equal(world.get(a, ONE), undefined, 'an invalid object is not written')
   await scene.wds.patch(CUSTOMIZERS, { namespace: 'app', name: 'c' }, 'merge', {
     replacements: [{ path: '$.data.v', value: '"fine"' }],
   })
   await world.present(a, ONE, o => data(o).v === 'fine')
+  await world.present(scene.wdsId, ONE, o => faultOf(o) === '')
 })
 
 t.test('a malformed selector is shown on the placement until it is corrected; the others count', async t => {

@@ -2,7 +2,7 @@
 import t from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import { type Center, startCenter } from '../support/center.ts'
-import { MAPS, PLACEMENTS, type Scene } from '../support/scene.ts'
+import { CRDS, MAPS, PLACEMENTS, type Scene } from '../support/scene.ts'
 
 const COUNT = 'kubestellar.io/executing-count'
 const CONFIG = 'syncerconfigs.edge.kubestellar.io the-one'
@@ -97,6 +97,40 @@ t.test(
     t.same(own(b), BOTH)
   },
 )
+
+t.test('a custom object that moves has its definition there before it arrives, and no gap either', async t => {
+  const { scene, a, b } = await stage('move-custom')
+  await scene.wds.create(CRDS, {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'boats.sea.example.com' },
+    spec: {
+      group: 'sea.example.com',
+      scope: 'Namespaced',
+      names: { plural: 'boats', singular: 'boat', kind: 'Boat', listKind: 'BoatList' },
+      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+    },
+  })
+  await world.present(scene.wdsId, 'customresourcedefinitions.apiextensions.k8s.io boats.sea.example.com', o =>
+    JSON.stringify(o.status ?? {}).includes('"type":"Established"'),
+  )
+  const boats = { group: 'sea.example.com', version: 'v1', resource: 'boats' }
+  const boat = { apiVersion: 'sea.example.com/v1', kind: 'Boat', metadata: { namespace: 'app', name: 'one' } }
+  await scene.wds.create(boats, boat)
+  await scene.place('ep', { ...scene.at('a'), downsync: [{ apiGroup: 'sea.example.com', resources: ['boats'] }] })
+  const BOAT = 'boats.sea.example.com app/one'
+  await world.present(a, BOAT)
+  let gaps = 0
+  const end = world.onChange(() => {
+    if (!world.get(a, BOAT) && !world.get(b, BOAT)) gaps++
+  })
+  await scene.replace('ep', scene.at('b'))
+  await world.present(b, BOAT)
+  await world.absent(a, BOAT)
+  end()
+  t.equal(gaps, 0)
+  await world.absent(a, 'customresourcedefinitions.apiextensions.k8s.io boats.sea.example.com')
+})
 
 t.test('a deleted placement takes its copies, its slice and the executing counts with it', async t => {
   const { scene, a, b } = await stage('deleted')

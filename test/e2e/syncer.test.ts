@@ -107,6 +107,7 @@ t.test('a simulated cluster', async whole => {
       await mail.delete(ACCOUNTS, { namespace: 'default', name: 'kubestellar-syncer' })
       await until(
         mail,
+        ACCOUNTS,
         { namespace: 'default', name: 'kubestellar-syncer' },
         now => now !== undefined && now.metadata.uid !== account.metadata.uid,
       )

@@ -9,6 +9,8 @@ import { Stage } from './scene.ts'
 import { temporaryDir } from './server.ts'
 import { World } from './world.ts'
 
+export * from './scene.ts'
+
 export interface LogLine {
   level: 'debug' | 'info' | 'warn' | 'error'
   text: string

@@ -121,10 +121,15 @@ export class Scene {
     return await this.mailbox(name)
   }
 
+  /** Of the Workspace that belongs to the SyncTarget of this name. */
+  async mailboxName(cluster: string): Promise<string> {
+    const target = await this.center.client.in(this.inventory).get(TARGETS, { name: cluster })
+    return `${this.inventory}-mb-${target.metadata.uid}`
+  }
+
   /** Id of the mailbox space of the SyncTarget of this name, once it is ready. */
-  async mailbox(name: string): Promise<string> {
-    const target = await this.center.client.in(this.inventory).get(TARGETS, { name })
-    return await this.center.readySpace('root:espw', `${this.inventory}-mb-${target.metadata.uid}`)
+  async mailbox(cluster: string): Promise<string> {
+    return await this.center.readySpace('root:espw', await this.mailboxName(cluster))
   }
 
   /** Default: ConfigMaps of the Namespace `app`, to every cluster of the scene. */

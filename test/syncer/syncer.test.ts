@@ -2,94 +2,16 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import type { KubeObject } from '../../src/apimachinery/object.ts'
 import { isRecord } from '../../src/apimachinery/object.ts'
-import type { SpaceClient } from '../../src/client/client.ts'
-import type { Logger } from '../../src/client/logger.ts'
-import { silentLogger } from '../../src/client/logger.ts'
-import { DOWNSYNCED, OVERWRITE, ownMark, UPSYNCED } from '../../src/syncer/ownership.ts'
-import { type Syncer, startSyncer } from '../../src/syncer/syncer.ts'
-import { type Center, startCenter } from '../support/center.ts'
-import { temporaryDir } from '../support/server.ts'
-import { Faults } from './support/faults.ts'
-import { CONFIGS, CRDS, configMap, MAPS, NAMESPACES, namespace, syncerConfig, WORKSPACES } from './support/kinds.ts'
+import { DOWNSYNCED, OVERWRITE, ownMark } from '../../src/syncer/ownership.ts'
+import { startCenter } from '../support/center.ts'
+import { CONFIGS, configMap, MAPS, NAMESPACES, namespace, WORKSPACES } from './support/kinds.ts'
+import { type Pair, PROJECTED, pairIn, sent } from './support/pair.ts'
 import { recordingLogger } from './support/recordingLogger.ts'
-import { virtualClock } from './support/virtualClock.ts'
 
-const PROJECTED = { 'edge.kubestellar.io/projected': 'yes' }
-const SPROCKETS = { group: 'group1.test', version: 'v1', resource: 'sprockets' }
-const ref = (name: string) => ({ namespace: 'app', name })
-const AT_A = ref('a')
-
-interface Pair {
-  center: Center
-  mailboxId: string
-  clusterId: string
-  mailbox: SpaceClient
-  cluster: SpaceClient
-  dir: string
-  toCenter: Faults
-  toCluster: Faults
-  start(logger?: Logger): Syncer
-  /** Resolves when neither side is written any more. */
-  settled(): Promise<unknown>
-}
-
+const AT_A = { namespace: 'app', name: 'a' }
 const center = await startCenter(t, { expectsTrouble: true })
-let pairs = 0
-
-/** A mailbox that wants the ConfigMaps a and b of the Namespace app, and a cluster. */
-async function pair(t: Test, spec: object = WANTS): Promise<Pair> {
-  const id = ++pairs
-  const [mailboxId, clusterId] = await Promise.all([center.space(`m-${id}`), center.space(`c-${id}`)])
-  const [mailbox, cluster] = [center.client.in(mailboxId), center.client.in(clusterId)]
-  await mailbox.create(NAMESPACES, namespace('app', PROJECTED))
-  await mailbox.create(CONFIGS, syncerConfig(spec))
-  const [toCenter, toCluster] = [new Faults(), new Faults()]
-  const dir = temporaryDir(t)
-  const running = new Set<Syncer>()
-  t.teardown(async () => {
-    for (const syncer of running) await syncer.stop()
-  })
-  let starts = 0
-  return {
-    center,
-    mailboxId,
-    clusterId,
-    mailbox,
-    cluster,
-    dir,
-    toCenter,
-    toCluster,
-    start(logger = silentLogger) {
-      const syncer = startSyncer({
-        center: toCenter.center(center.client),
-        space: mailboxId,
-        cluster: toCluster.cluster(cluster),
-        stateDir: dir,
-        heartbeatMs: 1e9,
-        logger,
-        clock: virtualClock(Date.parse('2026-01-01T00:00:00Z') + ++starts * 1e7),
-      })
-      running.add(syncer)
-      return syncer
-    },
-    settled: () => center.settled(),
-  }
-}
-
-const WANTS = {
-  namespacedObjects: [
-    {
-      group: '',
-      resource: 'configmaps',
-      apiVersion: 'v1',
-      objectsByNamespace: [{ namespace: 'app', names: ['a', 'b'] }],
-    },
-  ],
-}
-const sent = (name: string, data: Record<string, string> = {}, metadata: object = {}): KubeObject =>
-  configMap(name, data, { labels: PROJECTED, ...metadata })
+const pair = (test: Test): Promise<Pair> => pairIn(center, test)
 
 t.test('an object appears, follows its changes, is repaired, and goes; fields of others stay', async t => {
   const p = await pair(t)
@@ -265,105 +187,6 @@ t.test('the center hears that the syncer lives', async t => {
   t.pass()
 })
 
-const definition = (group: string): KubeObject => ({
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: `sprockets.${group}` },
-  spec: {
-    group,
-    scope: 'Namespaced',
-    names: { plural: 'sprockets', singular: 'sprocket', kind: 'Sprocket' },
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        subresources: { status: {} },
-        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-      },
-    ],
-  },
-})
-const sprocket = (name: string, n: number): KubeObject => ({
-  apiVersion: 'group1.test/v1',
-  kind: 'Sprocket',
-  metadata: { name, namespace: 'orbital' },
-  spec: { n },
-})
-
-t.test('upsync brings the CRD, the Namespace, the object and its status inward, and takes them back', async t => {
-  const p = await pair(t, {
-    upsync: [{ apiGroup: 'group1.test', resources: ['sprockets'], namespaces: ['orbital'], names: ['*'] }],
-  })
-  const { world } = center
-  const key = 'sprockets.group1.test orbital/george'
-  await p.cluster.create(NAMESPACES, namespace('orbital'))
-  await p.cluster.create(CRDS, definition('group1.test'))
-  await world.present(
-    p.clusterId,
-    'customresourcedefinitions.apiextensions.k8s.io sprockets.group1.test',
-    ({ status }) => isRecord(status) && Array.isArray(status.conditions),
-  )
-  await p.cluster.create(SPROCKETS, sprocket('george', 1))
-  const syncer = p.start()
-  const carried = await world.present(p.mailboxId, key)
-  t.equal(carried.metadata.annotations?.[UPSYNCED], 'Sprocket/orbital/george')
-  await p.cluster.patch(
-    SPROCKETS,
-    { namespace: 'orbital', name: 'george' },
-    'merge',
-    { status: { ok: true } },
-    { subresource: 'status' },
-  )
-  await p.cluster.patch(SPROCKETS, { namespace: 'orbital', name: 'george' }, 'merge', { spec: { n: 2 } })
-  await world.present(
-    p.mailboxId,
-    key,
-    ({ spec, status }) => JSON.stringify([spec, status]) === '[{"n":2},{"ok":true}]',
-  )
-  await p.mailbox.delete(SPROCKETS, { namespace: 'orbital', name: 'george' })
-  await world.present(p.mailboxId, key, ({ metadata }) => metadata.uid !== carried.metadata.uid)
-  await syncer.stop()
-  await p.cluster.delete(SPROCKETS, { namespace: 'orbital', name: 'george' })
-  p.start()
-  await world.absent(p.mailboxId, key)
-  await p.mailbox.patch(CONFIGS, { name: 'the-one' }, 'merge', { spec: { upsync: [] } })
-  await world.absent(p.mailboxId, 'customresourcedefinitions.apiextensions.k8s.io sprockets.group1.test')
-})
-
-t.test('objects of a kind that the cluster does not serve yet arrive when their CRD does', async t => {
-  const list = (resource: string, group: string, names: string[]) => ({
-    group,
-    resource,
-    apiVersion: 'v1',
-    objectsByNamespace: [{ namespace: 'app', names }],
-  })
-  const p = await pair(t, { namespacedObjects: [list('sprockets', 'group1.test', ['a'])] })
-  p.start()
-  await p.mailbox.create(CRDS, definition('group1.test'))
-  await center.world.present(
-    p.mailboxId,
-    'customresourcedefinitions.apiextensions.k8s.io sprockets.group1.test',
-    ({ status }) => isRecord(status) && Array.isArray(status.conditions),
-  )
-  await p.mailbox.create(SPROCKETS, {
-    ...sprocket('a', 1),
-    metadata: { name: 'a', namespace: 'app', labels: PROJECTED },
-  })
-  await center.world.present(p.clusterId, 'namespaces app')
-  await p.settled()
-  const clusterScope = [
-    {
-      group: 'apiextensions.k8s.io',
-      resource: 'customresourcedefinitions',
-      apiVersion: 'v1',
-      objects: ['sprockets.group1.test'],
-    },
-  ]
-  await p.mailbox.patch(CONFIGS, { name: 'the-one' }, 'merge', { spec: { clusterScope } })
-  await center.world.present(p.clusterId, 'sprockets.group1.test app/a')
-})
-
 t.test('a mailbox that was made anew is read from the start, whatever the state of the old one says', async t => {
   const p = await pair(t)
   const first = p.start()
@@ -403,7 +226,7 @@ t.test('a mailbox that is deleted as a whole leaves the cluster as it is', async
   p.start(logger)
   await p.mailbox.create(MAPS, sent('a'))
   await center.world.present(p.clusterId, 'configmaps app/a')
-  await center.client.in('root').delete(WORKSPACES, { name: `m-${pairs}` })
+  await center.client.in('root').delete(WORKSPACES, { name: p.mailboxName })
   await center.world.absent(p.mailboxId, 'configmaps app/a')
   await p.settled()
   t.ok(center.world.get(p.clusterId, 'configmaps app/a'))

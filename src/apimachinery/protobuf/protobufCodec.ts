@@ -5,9 +5,10 @@
  * @see https://kubernetes.io/docs/reference/using-api/api-concepts/#protobuf-encoding
  */
 import { StatusError } from '../errors.ts'
+import { envelopeOf, PART_TAG, watchFrameOf } from './envelope.ts'
 import { loadProtobufTable, type MessageTypes, messageTypes, type ProtobufTable } from './messageTypes.ts'
 import { MAGIC } from './wellKnown.ts'
-import { checkWire, eachField, enter, finish, newReader, newWriter, type Reader, STRING, WireError } from './wire.ts'
+import { checkWire, eachField, enter, finish, newReader, newWriter, type Reader, WireError } from './wire.ts'
 
 export const PROTOBUF_MEDIA_TYPE = 'application/vnd.kubernetes.protobuf'
 /** What a watch answers as Content-Type. */
@@ -39,6 +40,13 @@ export interface ProtobufCodec {
    * @throws Error when the kind is not supported; TypeError when a field has another type than the message
    */
   encode(object: WireObject): Buffer
+  /**
+   * The object without its kind: field 2 of a message, its tag and length before it. Envelopes and lists have objects so,
+   * which {@link envelopeOf}, {@link watchFrameOf} and {@link listPiecesOf} put together. Throws as `encode`.
+   */
+  encodePart(object: WireObject): Buffer
+  /** The metadata of a list: field 1 of its message, its tag and length before it. */
+  encodeListMeta(metadata: object): Buffer
   /** One frame of a watch. `type` is ADDED, MODIFIED, DELETED, BOOKMARK or ERROR (with a Status). */
   encodeWatchFrame(type: string, object: WireObject): Buffer
   /** The reverse of {@link ProtobufCodec.encodeWatchFrame}, for a whole frame. @throws StatusError BadRequest */
@@ -46,6 +54,9 @@ export interface ProtobufCodec {
 }
 
 const META = 'meta.k8s.io/v1'
+/** Its metadata-only kinds are those of v1. */
+const META_BETA = 'meta.k8s.io/v1beta1'
+const PARTIAL_KINDS: ReadonlySet<string> = new Set(['PartialObjectMetadata', 'PartialObjectMetadataList'])
 /** Kinds of every group and version, which clients send under the version of the resource or under `v1`. */
 const META_KINDS: ReadonlySet<string> = new Set([
   'APIGroup',
@@ -76,6 +87,8 @@ export function protobufCodec(loadTable: () => ProtobufTable = loadProtobufTable
     supports: (apiVersion, kind) => versionOf(apiVersion, kind) !== undefined,
     decode,
     encode,
+    encodePart,
+    encodeListMeta,
     encodeWatchFrame,
     decodeWatchFrame,
   }
@@ -83,6 +96,7 @@ export function protobufCodec(loadTable: () => ProtobufTable = loadProtobufTable
   /** The version whose messages include the kind; `undefined` when it has no protobuf form. */
   function versionOf(apiVersion: string, kind: string): string | undefined {
     if (types.has(apiVersion, kind)) return apiVersion
+    if (apiVersion === META_BETA && PARTIAL_KINDS.has(kind)) return META
     return META_KINDS.has(kind) ? META : undefined
   }
 
@@ -112,25 +126,26 @@ export function protobufCodec(loadTable: () => ProtobufTable = loadProtobufTable
   }
 
   function encode(object: WireObject): Buffer {
+    return envelopeOf(object, encodePart(object))
+  }
+
+  function encodePart(object: WireObject): Buffer {
     const { apiVersion, kind } = object
     const version = versionOf(apiVersion, kind)
     if (version === undefined) throw new Error(`${kind} of ${apiVersion} has no protobuf form`)
-    const envelope = newWriter().uint32(10).fork()
-    STRING.write(envelope.uint32(10), apiVersion)
-    STRING.write(envelope.uint32(18), kind)
-    envelope.ldelim()
-    types.get(version, kind).write(envelope.uint32(18), object)
-    envelope.uint32(26).string('').uint32(34).string('')
-    return Buffer.concat([MAGIC, finish(envelope)])
+    const part = newWriter().uint32(PART_TAG)
+    types.get(version, kind).write(part, object)
+    return finish(part)
+  }
+
+  function encodeListMeta(metadata: object): Buffer {
+    const writer = newWriter().uint32(10)
+    types.get(META, 'ListMeta').write(writer, metadata)
+    return finish(writer)
   }
 
   function encodeWatchFrame(type: string, object: WireObject): Buffer {
-    const event = newWriter().uint32(10).string(type)
-    event.uint32(18).fork().uint32(10).bytes(encode(object)).ldelim()
-    const bytes = finish(event)
-    const length = Buffer.alloc(4)
-    length.writeUInt32BE(bytes.length)
-    return Buffer.concat([length, bytes])
+    return watchFrameOf(type, object, encodePart(object))
   }
 
   function decodeWatchFrame(frame: Buffer): { type: string; object: WireObject } {

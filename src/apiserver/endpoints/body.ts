@@ -21,7 +21,10 @@ export function readBody(services: Services, x: Exchange, expected?: { apiVersio
   const kind = expected ?? { apiVersion: apiVersionOf(x.type), kind: x.type.kind }
   if (!contentType?.toLowerCase().startsWith(PROTOBUF_MEDIA_TYPE)) return parseBody(raw, contentType, kind.kind)
   if (!services.protobuf.supports(kind.apiVersion, kind.kind)) throw unsupportedMediaType()
-  return services.protobuf.decode(raw ?? Buffer.alloc(0), kind)
+  const value = services.protobuf.decode(raw ?? Buffer.alloc(0), kind)
+  // Messages are not deep, but JSON inside of them can be.
+  checkNesting(value, 0)
+  return value
 }
 
 /** `kind` is what the caller expects, for the words of errors. @throws StatusError BadRequest, UnsupportedMediaType */

@@ -3,42 +3,95 @@
  * @see https://kubernetes.io/docs/reference/using-api/api-concepts/#alternate-representations-of-resources
  */
 import { StatusError } from '../../apimachinery/errors.ts'
+import { PROTOBUF_MEDIA_TYPE } from '../../apimachinery/protobuf/protobufCodec.ts'
 
 export interface Form {
-  format: 'json' | 'yaml'
+  format: Format
   /** `undefined`: the object as it is. */
   as: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList' | undefined
   /** Version of meta.k8s.io. */
   version: 'v1' | 'v1beta1'
 }
+export type Format = 'json' | 'yaml' | 'protobuf'
 
 const PLAIN: Form = { format: 'json', as: undefined, version: 'v1' }
-const MEDIA_TYPES = ['application/json', 'application/yaml']
+const MEDIA_TYPES = ['application/json', 'application/yaml', PROTOBUF_MEDIA_TYPE]
+export const WATCH_MEDIA_TYPES = ['application/json;stream=watch', `${PROTOBUF_MEDIA_TYPE};stream=watch`]
 
-/** The first acceptable entry wins, by the client's order. @throws StatusError NotAcceptable */
-export function negotiate(accept: string | undefined): Form {
+/**
+ * The first entry, in the client's order of preference, that can be served. `hasProtobuf` tells, when a client would like
+ * that, whether what it gets has a protobuf form; metadata always has one, tables never.
+ * @throws StatusError NotAcceptable
+ */
+export function negotiate(accept: string | undefined, hasProtobuf: () => boolean = () => false): Form {
   if (accept === undefined || accept === '' || accept === '*/*' || accept === 'application/json') return PLAIN
-  for (const entry of accept.split(',')) {
-    const [media = '', ...parameters] = entry.split(';').map(part => part.trim())
-    const format = formatOf(media.toLowerCase())
+  for (const { media, options } of preferences(accept)) {
+    const format = formatOf(media)
     if (format === undefined) continue
-    const options = new Map(parameters.map(p => [p.slice(0, p.indexOf('=')), p.slice(p.indexOf('=') + 1)]))
     const as = options.get('as')
-    if (as === undefined) return { ...PLAIN, format }
+    if (as === undefined) {
+      if (format === 'protobuf' && !hasProtobuf()) continue
+      return { ...PLAIN, format }
+    }
     const version = options.get('v')
     if (options.get('g') !== 'meta.k8s.io' || (version !== 'v1' && version !== 'v1beta1')) continue
+    if (as === 'Table' && format === 'protobuf') continue
     if (as === 'Table' || as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList')
       return { format, as, version }
   }
   throw notAcceptable(MEDIA_TYPES)
 }
 
+/** The form of an error's Status, which has them all: as if the client had asked for a plain object. */
+export function errorFormat(accept: string | undefined): Format {
+  if (accept === undefined || accept === 'application/json') return 'json'
+  const plain = preferences(accept).find(({ media, options }) => formatOf(media) !== undefined && !options.has('as'))
+  return (plain && formatOf(plain.media)) ?? 'json'
+}
+
 export function notAcceptable(accepted: readonly string[]): StatusError {
   return new StatusError('NotAcceptable', `only the following media types are accepted: ${accepted.join(', ')}`)
 }
 
-function formatOf(media: string): Form['format'] | undefined {
+export const CONTENT_TYPES: Readonly<Record<Format, string>> = {
+  json: 'application/json',
+  yaml: 'application/yaml',
+  protobuf: PROTOBUF_MEDIA_TYPE,
+}
+
+interface Preference {
+  /** Lower case, without parameters. */
+  media: string
+  options: ReadonlyMap<string, string>
+  quality: number
+}
+
+function preferences(accept: string): Preference[] {
+  const entries = accept.split(',').map(parseEntry)
+  // Upstream's order: an entry moves before its neighbour when it has the greater quality or fewer wildcards.
+  for (let i = 1; i < entries.length; i++) {
+    for (let j = i; j > 0 && isBefore(entries[j]!, entries[j - 1]!); j--) {
+      ;[entries[j - 1], entries[j]] = [entries[j]!, entries[j - 1]!]
+    }
+  }
+  return entries
+}
+
+function parseEntry(entry: string): Preference {
+  const [media = '', ...parameters] = entry.split(';').map(part => part.trim())
+  const options = new Map(parameters.map(p => [p.slice(0, p.indexOf('=')), p.slice(p.indexOf('=') + 1)]))
+  const q = options.get('q')
+  return { media: media.toLowerCase(), options, quality: q === undefined ? 1 : Number(q) || 0 }
+}
+
+function isBefore(a: Preference, b: Preference): boolean {
+  if (a.quality > b.quality) return true
+  return (b.media.startsWith('*') && !a.media.startsWith('*')) || (b.media.endsWith('*') && !a.media.endsWith('*'))
+}
+
+function formatOf(media: string): Format | undefined {
   if (media === 'application/json' || media === '*/*' || media === 'application/*') return 'json'
+  if (media === PROTOBUF_MEDIA_TYPE) return 'protobuf'
   return media === 'application/yaml' ? 'yaml' : undefined
 }
 

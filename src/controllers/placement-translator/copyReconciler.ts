@@ -22,6 +22,8 @@ export interface CopyReconcilerDeps {
   isGoneFrom: (space: string, key: string) => boolean
   /** The mailbox, when it is ready and all that it should hold is known. */
   mailbox: (name: string) => Mailbox | undefined
+  /** The mailbox refuses an object, or no longer does. */
+  refusalChanged: (mailbox: string, key: string) => void
 }
 
 /** How often a removal waits for the copy in the place that the object moves to, and how long at first. */
@@ -38,6 +40,24 @@ export class CopyReconciler {
   }
 
   async reconcile(mailbox: Mailbox, key: string): Promise<ReconcileResult> {
+    try {
+      const result = await this.#converge(mailbox, key)
+      this.#noteRefusal(mailbox, key, undefined)
+      return result
+    } catch (error) {
+      if (isStatusError(error, 'Invalid', 'BadRequest')) this.#noteRefusal(mailbox, key, error.message)
+      throw error
+    }
+  }
+
+  #noteRefusal(mailbox: Mailbox, key: string, why: string | undefined): void {
+    if (mailbox.refused.get(key) === why) return
+    if (why === undefined) mailbox.refused.delete(key)
+    else mailbox.refused.set(key, why)
+    this.#deps.refusalChanged(mailbox.name, key)
+  }
+
+  async #converge(mailbox: Mailbox, key: string): Promise<ReconcileResult> {
     const sources = this.#deps.join.sourcesOf(mailbox.name, key)
     if (sources.length === 0) return await this.#remove(mailbox, key)
     const projection = await this.#project(sources)

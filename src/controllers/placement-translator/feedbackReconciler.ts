@@ -29,6 +29,14 @@ export interface FeedbackReconcilerDeps {
   mailbox: (name: string) => Mailbox | undefined
 }
 
+interface Faulty {
+  space: string
+  fact: ObjectFact
+  object: KubeObject
+  destinations: readonly Destination[]
+  refusals: ReadonlyMap<string, string>
+}
+
 /** Bytes of the error annotation are bounded; there may be thousands of destinations. */
 const ERROR_LIMIT = 2000
 
@@ -51,28 +59,44 @@ export class FeedbackReconciler {
     const fact = join.fact(space, key)
     if (!fact) return
     const wantsState = join.wantsState(space, key)
-    if (!wantsState && !fact.customized && !fact.annotated) return
     const destinations = [...join.destinationsOf(space, key).values()]
+    const refusals = this.#refusalsOf(key, destinations)
+    if (!wantsState && !fact.customized && !fact.annotated && refusals.size === 0) return
     const object = await sources.read(space, fact)
     if (!object) return
     const annotations = changed(object, {
       [EXECUTING_COUNT_ANNOTATION]: wantsState ? String(destinations.length) : null,
-      [CUSTOMIZATION_ERROR_ANNOTATION]: this.#faultsOf(space, fact, object, destinations),
+      [CUSTOMIZATION_ERROR_ANNOTATION]: this.#faultsOf({ space, fact, object, destinations, refusals }),
     })
     const ref = { ...(fact.namespace && { namespace: fact.namespace }), name: fact.name }
     if (annotations) {
       const { uid } = object.metadata
       const body = { metadata: { ...(uid && { uid }), annotations } }
-      await client.in(space).patch(fact.resource, ref, 'merge', body, { fieldManager: FIELD_MANAGER })
+      const written = await client.in(space).patch(fact.resource, ref, 'merge', body, { fieldManager: FIELD_MANAGER })
+      if (Object.values(annotations).some(value => value !== null)) {
+        join.workload(space).noteFeedback(key, Number(written.metadata.resourceVersion))
+      }
     }
     if (wantsState && destinations.length === 1) await this.#returnStatus(space, fact, destinations[0]!)
   }
 
-  #faultsOf(space: string, fact: ObjectFact, object: KubeObject, destinations: readonly Destination[]): string | null {
-    if (!fact.customized) return null
+  /** What mailboxes say that do not take the object, by mailbox. */
+  #refusalsOf(key: string, destinations: readonly Destination[]): Map<string, string> {
+    const refusals = new Map<string, string>()
+    for (const { mailbox } of destinations) {
+      const why = this.#deps.mailbox(mailbox)?.refused.get(key)
+      if (why !== undefined) refusals.set(mailbox, why)
+    }
+    return refusals
+  }
+
+  /** Every fault once, with the Locations for which it counts; `null` when all is well. */
+  #faultsOf({ space, fact, object, destinations, refusals }: Faulty): string | null {
     const byFault = new Map<string, Set<string>>()
     for (const location of destinations) {
-      for (const fault of this.#deps.sources.customize({ space, fact, location }, object).faults) {
+      const { faults } = this.#deps.sources.customize({ space, fact, location }, object)
+      const refusal = refusals.get(location.mailbox)
+      for (const fault of refusal === undefined ? faults : [...faults, `the copy is refused: ${refusal}`]) {
         byFault.set(fault, (byFault.get(fault) ?? new Set()).add(location.locationName))
       }
     }

@@ -61,6 +61,8 @@ export class Mailbox {
   readonly namespaces = new Set<string>()
   /** Versions that are known to say what we want; their events are no news. */
   readonly settled = new Map<string, string>()
+  /** Why the mailbox does not take an object, for those that it refused when last asked. */
+  readonly refused = new Map<string, string>()
   synced = false
 
   constructor(name: string, space: string) {

@@ -137,6 +137,11 @@ export class PlacementJoin {
     if (space.slices.size === 0) this.#spaces.delete(id)
   }
 
+  /** Whether objects of the space carry feedback that would stay there if the space were forgotten. */
+  hasFeedback(id: string): boolean {
+    return this.#spaces.get(id)?.workload.hasFeedback ?? false
+  }
+
   isWorkloadSpace(id: string): boolean {
     return (this.#spaces.get(id)?.specs.size ?? 0) > 0
   }

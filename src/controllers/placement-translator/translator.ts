@@ -3,25 +3,27 @@
  * carries counts, errors and singleton status back. Everything is driven by streams; nothing is polled.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
 import { type StreamHandler, StreamSource } from '../../client/streamSource.ts'
 import { type ReconcileResult, WorkQueue } from '../../client/workqueue.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
-import { MAILBOX_PARENT, mailboxName, WORKSPACES } from '../mailbox/names.ts'
+import { MAILBOX_PARENT, WORKSPACES } from '../mailbox/names.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 import { reconcileConfig } from './configReconciler.ts'
 import { CopyReconciler } from './copyReconciler.ts'
+import { spacesWithFeedback } from './feedbackLeftovers.ts'
 import { FeedbackReconciler } from './feedbackReconciler.ts'
 import { type Mailbox, Mailboxes } from './mailboxes.ts'
 import { CRDS, CUSTOMIZERS, EDGE_PLACEMENTS, LOCATIONS, NAMESPACES, resourceKey, SLICES } from './names.ts'
 import { ObjectCache } from './objectCache.ts'
-import { type Destination, PlacementJoin } from './placementJoin.ts'
+import { PlacementJoin } from './placementJoin.ts'
 import { compilePlacement } from './placementSpec.ts'
 import { SourceReader } from './sourceReader.ts'
 import { type Task, taskId } from './task.ts'
+import { destinationsIn, replace } from './topology.ts'
 import { Workloads } from './workloads.ts'
 
 export interface PlacementTranslatorDeps {
@@ -58,14 +60,20 @@ class Translator {
   readonly #copies: CopyReconciler
   readonly #feedback: FeedbackReconciler
   readonly #client: Client
+  readonly #logger: Logger
   readonly #running: Promise<unknown>
+  /** How many objects of a space are being told something right now. */
+  readonly #telling = new Map<string, number>()
   #topologySynced = false
+  /** Spaces that are followed only to take back feedback of an earlier run. */
+  readonly #leftovers = new Set<string>()
 
   constructor(deps: PlacementTranslatorDeps) {
     const { client, logger, clock, random } = deps
     const signal = AbortSignal.any([deps.signal, this.#stop.signal])
     const common = { client, logger, ...(clock && { clock }), ...(random && { random }) }
     this.#client = client
+    this.#logger = logger
     this.#queue = new WorkQueue<Task>({
       id: taskId,
       logger: logger,
@@ -83,7 +91,14 @@ class Translator {
       signal,
       cache,
       workload: space => this.#join.workload(space),
-      synced: () => this.#release(),
+      synced: space => {
+        this.#release()
+        this.#closeIfIdle(space)
+      },
+      changed: (space, told) => {
+        if (told) this.#queue.add({ type: 'source', space, key: told })
+        this.#closeIfIdle(space)
+      },
       kindsChanged: space => this.#feedback.forgetKinds(space),
     })
     this.#mailboxes = new Mailboxes({ ...common, signal, cache }, this.#mailboxListener())
@@ -100,6 +115,9 @@ class Translator {
       cache,
       sources,
       isGoneFrom: (space, key) => this.#workloads.isSynced(space) && join.fact(space, key) === undefined,
+      refusalChanged: (mailbox, key) => {
+        for (const { space } of join.sourcesOf(mailbox, key)) this.#queue.add({ type: 'source', space, key })
+      },
       mailbox: name => (this.#knowsAllFor(name) ? this.#mailboxes.get(name) : undefined),
     })
     this.#feedback = new FeedbackReconciler({
@@ -127,6 +145,7 @@ class Translator {
     this.#running = Promise.all([
       topology.run(signal),
       workspaces.run(signal),
+      this.#takeBackLeftovers(topology.synced, signal),
       this.#queue.run(task => this.#reconcile(task), { concurrency: CONCURRENCY, signal }),
     ])
   }
@@ -158,12 +177,28 @@ class Translator {
         ) {
           return this.#postpone(task)
         }
-        return await unlessSpaceGone(task.space, this.#feedback.reconcile(task.space, task.key))
+        return await this.#tell(task.space, task.key)
       case 'close':
-        if (this.#join.isWorkloadSpace(task.space)) return
+        // until its feedback is taken back, the space is followed; each step of that asks again
+        if (this.#join.isWorkloadSpace(task.space) || this.#join.hasFeedback(task.space)) return
+        if (this.#telling.has(task.space)) return
+        if (this.#leftovers.has(task.space) && !this.#workloads.isSynced(task.space)) return
+        this.#leftovers.delete(task.space)
         this.#workloads.close(task.space)
         this.#join.dropWorkload(task.space)
         this.#feedback.forgetKinds(task.space)
+    }
+  }
+
+  async #tell(space: string, key: string): Promise<void> {
+    this.#telling.set(space, (this.#telling.get(space) ?? 0) + 1)
+    try {
+      await unlessSpaceGone(space, this.#feedback.reconcile(space, key))
+    } finally {
+      const others = this.#telling.get(space)! - 1
+      if (others > 0) this.#telling.set(space, others)
+      else this.#telling.delete(space)
+      this.#closeIfIdle(space)
     }
   }
 
@@ -243,6 +278,7 @@ class Translator {
         handle(event.resource.resource, event, event.type === 'DELETED' ? undefined : event.object),
       vanished: ref => handle(ref.resource.resource, ref),
       synced: () => {
+        if (!this.#topologySynced) this.#logger.info({ controller: 'placement-translator' }, 'controller is in step')
         this.#topologySynced = true
         this.#release()
       },
@@ -261,32 +297,22 @@ class Translator {
     }
     this.#placements.delete(key)
     this.#join.removePlacement(space, name)
+    this.#closeIfIdle(space)
+  }
+
+  #closeIfIdle(space: string): void {
     if (!this.#join.isWorkloadSpace(space)) this.#queue.add({ type: 'close', space })
+  }
+
+  /** Feedback of an earlier run in spaces that have lost their last placement. */
+  async #takeBackLeftovers(synced: Promise<void>, signal: AbortSignal): Promise<void> {
+    const stopped = new Promise<void>(resolve => signal.addEventListener('abort', () => resolve(), { once: true }))
+    await Promise.race([synced, stopped])
+    for (const space of await spacesWithFeedback(this.#client, this.#logger, signal)) {
+      this.#leftovers.add(space)
+      this.#workloads.open(space)
+    }
   }
 }
 
-/** @internal */
-export function destinationsIn(slice: KubeObject): Destination[] {
-  const { destinations } = slice
-  return (Array.isArray(destinations) ? destinations : []).flatMap((item: unknown) => {
-    if (!isRecord(item)) return []
-    const { cluster, locationName, syncTargetUID } = item
-    if (typeof cluster !== 'string' || typeof locationName !== 'string' || typeof syncTargetUID !== 'string') return []
-    return [{ mailbox: mailboxName(cluster, syncTargetUID), cluster, locationName }]
-  })
-}
-
 const FIRST: ReadonlySet<string> = new Set([resourceKey(CRDS), resourceKey(NAMESPACES)])
-
-/** Puts or deletes; whether what customization reads of the object (all but status) is another now. */
-function replace(map: Map<string, KubeObject>, key: string, object: KubeObject | undefined): boolean {
-  const old = map.get(key)
-  if (object === undefined) return map.delete(key)
-  map.set(key, object)
-  return (
-    !old ||
-    !isDeepStrictEqual(old.metadata.labels, object.metadata.labels) ||
-    !isDeepStrictEqual(old.metadata.annotations, object.metadata.annotations) ||
-    !isDeepStrictEqual(old.replacements, object.replacements)
-  )
-}

@@ -43,6 +43,7 @@ export class Workload {
   readonly #byNamespace = new Map<string, Set<string>>()
   readonly #byCustomizer = new Map<string, Set<string>>()
   readonly #definers = new Map<string, Set<string>>()
+  readonly #annotated = new Set<string>()
   readonly #onSelection: OnSelection
 
   constructor(onSelection: OnSelection) {
@@ -55,6 +56,19 @@ export class Workload {
 
   keys(): IterableIterator<string> {
     return this.#objects.keys()
+  }
+
+  /** Whether some object carries feedback. */
+  get hasFeedback(): boolean {
+    return this.#annotated.size > 0
+  }
+
+  /** Feedback was written as this revision, which the space's stream may be yet to tell. */
+  noteFeedback(key: string, revision: number): void {
+    const fact = this.#objects.get(key)
+    if (!fact || fact.revision >= revision) return
+    this.#objects.set(key, { ...fact, annotated: true })
+    this.#annotated.add(key)
   }
 
   inNamespace(namespace: string): Iterable<string> {
@@ -211,6 +225,7 @@ export class Workload {
 
   #index(fact: ObjectFact): void {
     this.#objects.set(fact.key, fact)
+    if (fact.annotated) this.#annotated.add(fact.key)
     if (fact.namespace !== '') addTo(this.#byNamespace, fact.namespace, fact.key)
     if (fact.customizer !== '') addTo(this.#byCustomizer, fact.customizer, fact.key)
     for (const gr of fact.defines) addTo(this.#definers, resourceKey(gr), fact.key)
@@ -218,6 +233,7 @@ export class Workload {
 
   #unindex(fact: ObjectFact): void {
     this.#objects.delete(fact.key)
+    this.#annotated.delete(fact.key)
     if (fact.namespace !== '') removeFrom(this.#byNamespace, fact.namespace, fact.key)
     if (fact.customizer !== '') removeFrom(this.#byCustomizer, fact.customizer, fact.key)
     for (const gr of fact.defines) removeFrom(this.#definers, resourceKey(gr), fact.key)

@@ -19,6 +19,8 @@ export interface WorkloadsDeps {
   workload: (space: string) => Workload
   /** The whole space is known (again). */
   synced: (space: string) => void
+  /** Something in the space changed; `told` is the key of an object that carries feedback. */
+  changed: (space: string, told?: string) => void
   /** What the space serves may have changed. */
   kindsChanged: (space: string) => void
 }
@@ -96,12 +98,16 @@ export class Workloads {
       return
     }
     this.#deps.cache.set(space, key, object)
-    this.#deps.workload(space).setObject(factOf(event, key))
+    const fact = factOf(event, key)
+    this.#deps.workload(space).setObject(fact)
+    // whoever no longer selects it, and whoever wrote that
+    this.#deps.changed(space, fact.annotated ? key : undefined)
   }
 
   #gone(space: string, key: string): void {
     this.#deps.cache.delete(space, key)
     this.#deps.workload(space).removeObject(key)
+    this.#deps.changed(space)
   }
 }
 

@@ -352,8 +352,18 @@ t.test('discovery: aggregated and classic say the same, a failed group is never 
         namespaced: true,
         verbs: ['get'],
         subresources: ['status'],
+        versions: ['v1'],
       },
-      { group: 'g', version: 'v1', resource: 'as', kind: 'A', namespaced: true, verbs: ['list'], subresources: [] },
+      {
+        group: 'g',
+        version: 'v1',
+        resource: 'as',
+        kind: 'A',
+        namespaced: true,
+        verbs: ['list'],
+        subresources: [],
+        versions: ['v1', 'v1beta1'],
+      },
       {
         group: 'g',
         version: 'v1beta1',
@@ -362,6 +372,7 @@ t.test('discovery: aggregated and classic say the same, a failed group is never 
         namespaced: true,
         verbs: ['list'],
         subresources: [],
+        versions: ['v1beta1'],
       },
     ])
   }

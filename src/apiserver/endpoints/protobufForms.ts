@@ -1,0 +1,48 @@
+/**
+ * Stored objects in protobuf. Watches keep what they encode for each other, as long as the version of the object lives; a
+ * GET or a LIST uses what is there and keeps nothing, so a large LIST does not double the memory of what it shows.
+ */
+import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
+import { watchFrameOf } from '../../apimachinery/protobuf/envelope.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import type { Stored } from '../../storage/store.ts'
+import { partialMetadata } from '../tables/table.ts'
+import type { Services } from './exchange.ts'
+import type { FrameType } from './frames.ts'
+import type { Form } from './negotiate.ts'
+import { bytesAs } from './respond.ts'
+
+/** How one kind goes to clients that want it in one form of protobuf: as it is, or only its metadata. */
+export interface ProtobufForm {
+  apiVersion: string
+  kind: string
+  /** The object as a part of an envelope or a list. */
+  part(stored: Stored): Buffer
+  /** One event of a watch; made once for all watchers. */
+  frame(type: FrameType, stored: Stored): Buffer
+}
+
+export function protobufForm(services: Pick<Services, 'frames' | 'protobuf'>, type: ResourceType, as: Form): ProtobufForm {
+  const { frames, protobuf } = services
+  const partial = as.as !== undefined
+  const kind = partial
+    ? { apiVersion: `meta.k8s.io/${as.version}`, kind: 'PartialObjectMetadata' }
+    : { apiVersion: apiVersionOf(type), kind: type.kind }
+  const name = `protobuf ${kind.apiVersion}`
+  const encode = (stored: Stored): Buffer => {
+    const object = JSON.parse(bytesAs(stored, type).toString()) as KubeObject
+    return protobuf.encodePart(partial ? partialMetadata(object, as.version) : object)
+  }
+  const make = (event: FrameType, stored: Stored): Buffer => {
+    const part = frames.known(stored, name) ?? encode(stored)
+    const frame = watchFrameOf(event, kind, part)
+    // Kept as a view of the frame, which has it just before the four bytes that end an envelope.
+    frames.shared(stored, name, () => frame.subarray(frame.length - 4 - part.length, frame.length - 4))
+    return frame
+  }
+  return {
+    ...kind,
+    part: stored => frames.known(stored, name) ?? encode(stored),
+    frame: (event, stored) => frames.frame(event, stored, name, make),
+  }
+}

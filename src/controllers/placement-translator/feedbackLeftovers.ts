@@ -1,0 +1,30 @@
+/**
+ * Finds spaces that hold feedback of ours (counts, errors) when the translator starts. Where placements still are, they are
+ * followed anyway; where the last one went while or before the server died, nobody else would ever look.
+ */
+import type { Client } from '../../client/client.ts'
+import type { Logger } from '../../client/logger.ts'
+import { StreamSource } from '../../client/streamSource.ts'
+import { CUSTOMIZATION_ERROR_ANNOTATION, EXECUTING_COUNT_ANNOTATION, PROJECTED_LABEL } from './names.ts'
+
+/** Ids of the spaces; one look at everything that exists, without parsing it. Empty when the signal aborts before the end. */
+export async function spacesWithFeedback(client: Client, logger: Logger, signal: AbortSignal): Promise<Set<string>> {
+  const spaces = new Set<string>()
+  const done = new AbortController()
+  const source = new StreamSource({
+    client,
+    space: '*',
+    logger,
+    handler: {
+      begin: () => spaces.clear(),
+      change: event => {
+        const told = event.mentions(EXECUTING_COUNT_ANNOTATION) || event.mentions(CUSTOMIZATION_ERROR_ANNOTATION)
+        // copies in mailboxes carry the count along
+        if (told && !event.mentions(PROJECTED_LABEL)) spaces.add(event.space)
+      },
+      synced: () => done.abort(),
+    },
+  })
+  await source.run(AbortSignal.any([signal, done.signal]))
+  return done.signal.aborted ? spaces : new Set()
+}

@@ -1,0 +1,29 @@
+/** What slices, Locations and Customizers say to the translator. */
+import { isDeepStrictEqual } from 'node:util'
+import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { mailboxName } from '../mailbox/names.ts'
+import type { Destination } from './placementJoin.ts'
+
+/** Rows of a SinglePlacementSlice; malformed ones are left out. */
+export function destinationsIn(slice: KubeObject): Destination[] {
+  const { destinations } = slice
+  return (Array.isArray(destinations) ? destinations : []).flatMap((item: unknown) => {
+    if (!isRecord(item)) return []
+    const { cluster, locationName, syncTargetUID } = item
+    if (typeof cluster !== 'string' || typeof locationName !== 'string' || typeof syncTargetUID !== 'string') return []
+    return [{ mailbox: mailboxName(cluster, syncTargetUID), cluster, locationName }]
+  })
+}
+
+/** Puts or deletes; whether what customization reads of the object (all but status) is another now. */
+export function replace(map: Map<string, KubeObject>, key: string, object: KubeObject | undefined): boolean {
+  const old = map.get(key)
+  if (object === undefined) return map.delete(key)
+  map.set(key, object)
+  return (
+    !old ||
+    !isDeepStrictEqual(old.metadata.labels, object.metadata.labels) ||
+    !isDeepStrictEqual(old.metadata.annotations, object.metadata.annotations) ||
+    !isDeepStrictEqual(old.replacements, object.replacements)
+  )
+}
