@@ -160,6 +160,7 @@ async function assemble(
     annotateSpace: options.spaces,
   }
   const registry = new Registry(deps)
+  const protobuf = protobufCodec()
   const reader = new Reader({ store, parsed, shared })
   const services: Services = {
     deps,
@@ -167,7 +168,7 @@ async function assemble(
     reader,
     types,
     frames: new FrameCache(),
-    protobuf: protobufCodec(),
+    protobuf,
     turns: new WriteTurns(),
     blocks: new BlockWriter(),
     draining: draining.signal,
@@ -192,6 +193,7 @@ async function assemble(
   const [major = '1', minor = '0'] = catalog.release.split('.')
   const nonResource = new NonResourceRoutes({
     types,
+    protobuf,
     metrics,
     openApi: openApiRoutes({ catalog, types }),
     address: () => url.slice('https://'.length),

@@ -11,6 +11,8 @@ import { World } from './world.ts'
 
 export * from './scene.ts'
 
+const NOBODYS = { space: 'root', group: '', resource: 'barrier', namespace: '', name: 'barrier' }
+
 export interface LogLine {
   level: 'debug' | 'info' | 'warn' | 'error'
   text: string
@@ -46,6 +48,8 @@ export class Center extends Stage {
       const before = this.server.store.revision
       for (let turn = 0; turn < 50; turn++) {
         await this.controllers.idle()
+        // writes that are under way, whoever asked for them, are on disk when this answers
+        await this.server.store.update(NOBODYS, () => undefined)
         await new Promise(resolve => setImmediate(resolve))
       }
       if (this.server.store.revision === before && this.world.revision === before) return before

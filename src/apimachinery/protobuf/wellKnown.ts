@@ -125,10 +125,21 @@ function embedded(name: string, empty: unknown, surroundings?: Surroundings): Wi
     },
     write: (writer, value) => {
       writer.fork()
-      if (value !== undefined) writer.uint32(10).string(JSON.stringify(value))
+      if (value !== undefined) {
+        const text = JSON.stringify(value)
+        writer.uint32(10).string(surroundings === undefined ? text : escaped(text))
+      }
       writer.ldelim()
     },
   }
+}
+
+/**
+ * The text as Go's encoder writes it: controllers compare what they wrote into a ControllerRevision with what they get, byte
+ * by byte.
+ */
+function escaped(text: string): string {
+  return text.replace(/[<>&\u2028\u2029]/g, char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 function parseJson(bytes: Uint8Array): unknown {

@@ -2,7 +2,13 @@
  * One compiled CEL expression, bounded: the size of its text, the depth of its tree and the steps of its loops have limits,
  * and its regular expressions run in linear time, so no expression can hang the server.
  */
-import { type ASTNode, TypeError as CelTypeError, EvaluationError, ParseError } from '@marcbachmann/cel-js'
+import {
+  type ASTNode,
+  TypeError as CelTypeError,
+  type Environment,
+  EvaluationError,
+  ParseError,
+} from '@marcbachmann/cel-js'
 import type { Schema } from '../schema.ts'
 import { celEnvironment, LINEAR_MATCHES } from './celFunctions.ts'
 import { celName } from './celNames.ts'
@@ -21,7 +27,7 @@ export interface CelProgram {
   readonly type: string
   readonly usesOldSelf: boolean
   /** @throws CelBudgetError when the budget runs out, Error when the expression fails on these values */
-  evaluate(variables: { self: unknown; oldSelf: unknown }, budget: StepBudget): unknown
+  evaluate(variables: Readonly<Record<string, unknown>>, budget: StepBudget): unknown
 }
 
 /** The evaluation was stopped because it took too many steps. */
@@ -43,8 +49,12 @@ export class CelCompileError extends Error {
 // Immutable once made; making it takes milliseconds, so it is made at first use.
 const environment = once(celEnvironment)
 
-/** @throws CelCompileError */
-export function compileCel(source: string, schema: Schema | undefined): CelProgram {
+/**
+ * @param schema of `self`
+ * @param variables the environment that knows the variables; default: that of validation rules
+ * @throws CelCompileError
+ */
+export function compileCel(source: string, schema: Schema | undefined, variables?: Environment): CelProgram {
   if (Buffer.byteLength(source) > MAX_EXPRESSION_BYTES) {
     throw new CelCompileError(`expression is longer than ${MAX_EXPRESSION_BYTES} bytes`)
   }
@@ -56,7 +66,7 @@ export function compileCel(source: string, schema: Schema | undefined): CelProgr
     }
   }
   try {
-    const parsed = environment().parse(source)
+    const parsed = (variables ?? environment()).parse(source)
     const usesOldSelf = prepare(parsed.ast, schema, tick)
     const checked = parsed.check()
     if (!checked.valid) throw checked.error

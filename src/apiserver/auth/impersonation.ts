@@ -9,7 +9,15 @@
 import { statusError } from '../../apimachinery/errors.ts'
 import { forbidden } from './forbidden.ts'
 import type { Attributes, Decision, UserInfo } from './types.ts'
-import { ANONYMOUS, EXTRAS, effectiveUser, GROUPS, parseServiceAccountUserName, serviceAccountGroups } from './users.ts'
+import {
+  ANONYMOUS,
+  crossesSpaces,
+  EXTRAS,
+  effectiveUser,
+  GROUPS,
+  parseServiceAccountUserName,
+  serviceAccountGroups,
+} from './users.ts'
 
 /** Lower-case names; give repeated headers as arrays (`IncomingMessage.headersDistinct`), for group names may hold commas. */
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
@@ -114,11 +122,6 @@ function effectiveGroups(wanted: Wanted): string[] {
   const all = groups.length === 0 && serviceAccount ? serviceAccountGroups(serviceAccount.namespace) : [...groups]
   if (!all.includes(GROUPS.authenticated) && !all.includes(GROUPS.unauthenticated)) all.push(GROUPS.authenticated)
   return all
-}
-
-/** Groups that the program itself gives a meaning outside of a space's own RBAC. */
-function crossesSpaces(group: string): boolean {
-  return group === GROUPS.masters || group.startsWith('system:kcp:') || group.startsWith('system:cluster:')
 }
 
 function confined(user: UserInfo, extra: Record<string, string[]>, space: string): Record<string, string[]> {

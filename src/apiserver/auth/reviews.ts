@@ -7,6 +7,7 @@ import { isStatusError, StatusError, statusError } from '../../apimachinery/erro
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { joined, type RbacAuthorizer } from './rbac.ts'
+import { selectorErrors } from './reviewSelectors.ts'
 import type { Attributes, Authenticator, Authorizer, UserInfo } from './types.ts'
 
 /** The space in which the review was posted, and who posted it. */
@@ -146,7 +147,8 @@ function attributeErrors(spec: Record<string, unknown>): FieldError[] {
     const why = 'cannot be specified in combination with resourceAttributes'
     return [fieldError.invalid('spec.nonResourceAttributes', spec.nonResourceAttributes, why)]
   }
-  if (resource || path) return []
+  if (isRecord(spec.resourceAttributes)) return selectorErrors(spec.resourceAttributes)
+  if (path) return []
   const why = 'exactly one of nonResourceAttributes or resourceAttributes must be specified'
   return [fieldError.invalid('spec.resourceAttributes', undefined, why)]
 }

@@ -5,6 +5,7 @@
  */
 import { StatusError } from '../../apimachinery/errors.ts'
 import { groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { unverifiedClaims } from './jwtClaims.ts'
 import { type IdentifiedRef, LEGACY_ISSUER, type TokenIssuer } from './serviceAccountTokens.ts'
 import type { Authentication, Authenticator, Credentials } from './types.ts'
 import { authenticated, EXTRAS, serviceAccountGroups, serviceAccountUserName } from './users.ts'
@@ -53,7 +54,7 @@ export class ServiceAccountAuthenticator implements Authenticator {
     const { token } = credentials
     if (token === undefined) return undefined
     const { issuer } = this.#options
-    const issuedBy = peek(token)?.iss
+    const issuedBy = unverifiedClaims(token)?.iss
     if (issuedBy !== issuer.issuer && issuedBy !== LEGACY_ISSUER) return undefined
     const claims = await this.#verifySignature(token)
     const audiences = this.#checkTimeAndAudience(claims, credentials.audiences ?? issuer.audiences)
@@ -186,18 +187,6 @@ function legacyIdentity(claims: Record<string, unknown>): Identity {
 function identified(value: unknown): IdentifiedRef | undefined {
   if (!isRecord(value) || typeof value.name !== 'string' || value.name === '') return undefined
   return { name: value.name, uid: typeof value.uid === 'string' ? value.uid : '' }
-}
-
-/** The claims of something that looks like a JWT, not verified: only to tell whose it is. */
-function peek(token: string): Record<string, unknown> | undefined {
-  const parts = token.split('.')
-  if (parts.length !== 3) return undefined
-  try {
-    const claims: unknown = JSON.parse(Buffer.from(parts[1]!, 'base64url').toString())
-    return isRecord(claims) ? claims : undefined
-  } catch {
-    return undefined
-  }
 }
 
 /** The client only hears `Unauthorized`; TokenReview and logs may tell the cause, which never holds the token. */

@@ -1,7 +1,8 @@
 /**
  * Asks authenticators in turn and remembers, for a few seconds, who a token is.
  *
- * The memory is bounded, holds hashes instead of tokens, and is short enough for a revoked token to stop working soon.
+ * The memory is bounded, holds hashes instead of tokens, and is short enough for a revoked token to stop working soon. What
+ * revokes tokens of a space may have them forgotten at once.
  */
 import { createHash } from 'node:crypto'
 import { isStatusError, statusError } from '../../apimachinery/errors.ts'
@@ -23,6 +24,8 @@ export interface UnionOptions {
 interface Entry {
   outcome: Promise<Authentication | undefined>
   expiresMs: number
+  /** The space of the credential, once known; `undefined` while it is not, `''` for none. */
+  space: string | undefined
 }
 
 export class UnionAuthenticator implements Authenticator {
@@ -59,6 +62,13 @@ export class UnionAuthenticator implements Authenticator {
     this.#entries.clear()
   }
 
+  /** Forgets the tokens that belong to a space, and those whose space is still being found out. */
+  forget(space: string): void {
+    for (const [key, entry] of this.#entries) {
+      if (entry.space === undefined || entry.space === space) this.#entries.delete(key)
+    }
+  }
+
   #remembered(token: string, audiences: readonly string[] | undefined): Promise<Authentication | undefined> {
     const key = [createHash('sha256').update(token).digest('base64'), ...(audiences ?? [])].join('\n')
     const known = this.#entries.get(key)
@@ -69,17 +79,20 @@ export class UnionAuthenticator implements Authenticator {
         return known.outcome
       }
     }
-    const entry: Entry = { outcome: this.#ask({ token, ...(audiences && { audiences }) }), expiresMs: Infinity }
+    const outcome = this.#ask({ token, ...(audiences && { audiences }) })
+    const entry: Entry = { outcome, expiresMs: Infinity, space: undefined }
     this.#entries.set(key, entry)
     if (this.#entries.size > this.#options.maxEntries) this.#entries.delete(this.#entries.keys().next().value!)
     const { clock, ttlMs, failureTtlMs } = this.#options
     entry.outcome.then(
       found => {
         entry.expiresMs = clock() + (found === undefined ? failureTtlMs : ttlMs)
+        entry.space = found?.space ?? ''
       },
       error => {
         // A refusal may be remembered; a failure to find out may not. The caller, who has the promise too, hears of both.
         entry.expiresMs = isStatusError(error, 'Unauthorized') ? clock() + failureTtlMs : 0
+        entry.space = ''
       },
     )
     return entry.outcome

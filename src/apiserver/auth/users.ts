@@ -78,11 +78,21 @@ export function effectiveUser(user: UserInfo, space: string): UserInfo {
   return user
 }
 
+/** Groups that the program itself gives a meaning outside of a space's own RBAC: none that a space may hand out. */
+export function crossesSpaces(group: string): boolean {
+  return group === GROUPS.masters || group.startsWith('system:kcp:') || group.startsWith('system:cluster:')
+}
+
+/** The value of {@link EXTRAS.scopes} that confines an identity to one space. */
+export function scopeOf(space: string): string {
+  return `cluster:${space}`
+}
+
 /** A ServiceAccount, judged by an {@link effectiveUser}: then it is one of the space asked about. */
 export function isServiceAccount(user: UserInfo): boolean {
   return user.groups.includes(GROUPS.serviceAccounts) && parseServiceAccountUserName(user.name) !== undefined
 }
 
 function inScope(scopes: readonly string[] | undefined, space: string): boolean {
-  return scopes === undefined || scopes.every(scope => scope.split(',').includes(`cluster:${space}`))
+  return scopes === undefined || scopes.every(scope => scope.split(',').includes(scopeOf(space)))
 }

@@ -1,11 +1,13 @@
 /**
- * Client certificates: the common name is the user, each organization a group.
+ * Client certificates: the common name is the user, each organization a group. One that was issued on request of a space
+ * carries its mark and counts there only.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/authentication/#x509-client-certificates
  */
 import type { X509Certificate } from 'node:crypto'
 import { statusError } from '../../apimachinery/errors.ts'
+import { markedSpace } from '../pki/spaceMark.ts'
 import type { Authentication, Authenticator, Credentials } from './types.ts'
-import { authenticated, EXTRAS } from './users.ts'
+import { authenticated, crossesSpaces, EXTRAS, scopeOf } from './users.ts'
 
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2'
 const ANY_USAGE = '2.5.29.37.0'
@@ -46,26 +48,33 @@ export class X509Authenticator implements Authenticator {
 }
 
 function read(certificate: X509Certificate): Known {
+  return {
+    authentication: identityOf(certificate),
+    notBeforeMs: certificate.validFromDate.getTime(),
+    notAfterMs: certificate.validToDate.getTime(),
+  }
+}
+
+/** Whom the server takes the holder of a certificate for, whatever the time; `undefined` for nobody. */
+export function identityOf(certificate: X509Certificate): Authentication | undefined {
   // The legacy form gives decoded attribute values; the text form would have to be unescaped.
   const subject: { CN?: string | string[]; O?: string | string[] } = { ...certificate.toLegacyObject().subject }
   const name = valuesOf(subject.CN)[0]
   const usages = certificate.keyUsage as string[] | undefined
   const forClients = usages === undefined || usages.includes(CLIENT_AUTH) || usages.includes(ANY_USAGE)
+  const mark = markedSpace(certificate.subjectAltName)
+  if (!name || !forClients || mark === 'unreadable') return undefined
   const fingerprint = certificate.fingerprint256.replaceAll(':', '').toLowerCase()
-  return {
-    authentication:
-      name && forClients
-        ? {
-            user: authenticated({
-              name,
-              groups: valuesOf(subject.O),
-              extra: { [EXTRAS.credentialId]: [`X509SHA256=${fingerprint}`] },
-            }),
-          }
-        : undefined,
-    notBeforeMs: certificate.validFromDate.getTime(),
-    notAfterMs: certificate.validToDate.getTime(),
+  const extra = { [EXTRAS.credentialId]: [`X509SHA256=${fingerprint}`] }
+  const groups = valuesOf(subject.O)
+  if (mark === undefined) return { user: authenticated({ name, groups, extra }) }
+  const user = {
+    name,
+    // The signer refuses them already; here it is what keeps administration inside the space.
+    groups: groups.filter(group => !crossesSpaces(group)),
+    extra: { ...extra, [EXTRAS.scopes]: [scopeOf(mark.space)] },
   }
+  return { user: authenticated(user), space: mark.space }
 }
 
 function valuesOf(attribute: string | string[] | undefined): string[] {

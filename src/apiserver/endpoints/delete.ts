@@ -32,7 +32,7 @@ export async function deleteEndpoint(services: Services, x: Exchange): Promise<v
     kind: x.type.resource,
     uid: decodeObject(stored).metadata.uid,
   }
-  await sendValue(x, 200, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details })
+  await sendValue(services, x, 200, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details })
 }
 
 export async function deleteCollectionEndpoint(services: Services, x: Exchange): Promise<void> {

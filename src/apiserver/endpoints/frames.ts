@@ -49,12 +49,11 @@ export function jsonFrame(type: FrameType, object: Buffer): Buffer {
 }
 
 /** A BOOKMARK's object. */
-export function bookmarkObject(o: {
-  apiVersion: string
+export function bookmarkObject(o: { apiVersion: string; kind: string; revision: number; initialEventsEnd: boolean }): {
   kind: string
-  revision: number
-  initialEventsEnd: boolean
-}): { kind: string; apiVersion: string; metadata: object } {
+  apiVersion: string
+  metadata: object
+} {
   const annotations = o.initialEventsEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}
   const metadata = { resourceVersion: String(o.revision), creationTimestamp: null, ...annotations }
   return { kind: o.kind, apiVersion: o.apiVersion, metadata }

@@ -7,10 +7,10 @@ import { watchFrameOf } from '../../apimachinery/protobuf/envelope.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Stored } from '../../storage/store.ts'
 import { partialMetadata } from '../tables/table.ts'
+import { bytesAs } from './bytesAs.ts'
 import type { Services } from './exchange.ts'
 import type { FrameType } from './frames.ts'
 import type { Form } from './negotiate.ts'
-import { bytesAs } from './respond.ts'
 
 /** How one kind goes to clients that want it in one form of protobuf: as it is, or only its metadata. */
 export interface ProtobufForm {
@@ -22,7 +22,11 @@ export interface ProtobufForm {
   frame(type: FrameType, stored: Stored): Buffer
 }
 
-export function protobufForm(services: Pick<Services, 'frames' | 'protobuf'>, type: ResourceType, as: Form): ProtobufForm {
+export function protobufForm(
+  services: Pick<Services, 'frames' | 'protobuf'>,
+  type: ResourceType,
+  as: Form,
+): ProtobufForm {
   const { frames, protobuf } = services
   const partial = as.as !== undefined
   const kind = partial

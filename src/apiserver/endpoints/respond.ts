@@ -1,43 +1,39 @@
 /** Answers: stored objects and lists as bytes where possible, rendered only when the client asked for another form. */
 import { pipeline, type Writable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
 import { stringify } from 'yaml'
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
-import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { envelopeOf, listPiecesOf } from '../../apimachinery/protobuf/envelope.ts'
+import type { WireObject } from '../../apimachinery/protobuf/protobufCodec.ts'
 import type { Stored } from '../../storage/store.ts'
-import { decodeObject } from '../registry/codec.ts'
-import { convertTo, storageApiVersion } from '../registry/convert.ts'
 import type { ListResult } from '../registry/reader.ts'
 import { partialMetadata, tableFor } from '../tables/table.ts'
+import { bytesAs } from './bytesAs.ts'
 import { acceptsGzip, GZIP_FROM_BYTES, gzipStream } from './compression.ts'
 import type { Exchange, Services } from './exchange.ts'
-import { type Form, wantsPretty } from './negotiate.ts'
+import { CONTENT_TYPES, type Form, type Format, wantsPretty } from './negotiate.ts'
+import { protobufForm } from './protobufForms.ts'
 
 const COMMA = Buffer.from(',')
 const LIST_END = Buffer.from(']}\n')
 /** Longer lists are written block by block. */
 const WHOLE_LIMIT_BYTES = GZIP_FROM_BYTES
+/** Objects of a list that are encoded before others get their turn. */
+const ENCODED_AT_ONCE = 100
 /** Longer lists are not indented for anyone. */
 const PRETTY_LIMIT_BYTES = 1024 * 1024
 
-/** The stored object as `type` serves it; the stored bytes themselves when that is the same version. */
-export function bytesAs(stored: Stored, type: ResourceType): Buffer {
-  const served = apiVersionOf(type)
-  if (storageApiVersion(type) === served && startsWithVersion(stored.bytes, served)) return stored.bytes
-  return Buffer.from(JSON.stringify(convertTo(decodeObject(stored), served, type)))
-}
-
-/** Objects of a CRD keep the version that they were stored in when its storage version changes. */
-function startsWithVersion(bytes: Buffer, version: string): boolean {
-  // Asked of every object in a list: no copies here.
-  for (let i = 0; i < version.length; i++) if (bytes[15 + i] !== version.charCodeAt(i)) return false
-  return bytes[15 + version.length] === 0x22
-}
-
 export async function sendObject(services: Services, x: Exchange, stored: Stored, code = 200): Promise<void> {
   if (x.form.as === undefined && x.form.format === 'json' && !isPretty(x)) return send(x, code, bytesAs(stored, x.type))
+  if (x.form.format === 'protobuf') {
+    checkPartial(x, false)
+    const form = protobufForm(services, x.type, x.form)
+    return send(x, code, envelopeOf(form, form.part(stored)), 'protobuf')
+  }
   const object = JSON.parse(bytesAs(stored, x.type).toString()) as KubeObject
   await sendValue(
+    services,
     x,
     code,
     formed(services, x, [object], { resourceVersion: object.metadata.resourceVersion ?? '' }, false),
@@ -46,11 +42,13 @@ export async function sendObject(services: Services, x: Exchange, stored: Stored
 
 /** Any JSON value that is not a stored object: Status, Scale, reviews, discovery. */
 export async function sendValue(
+  { protobuf }: Pick<Services, 'protobuf'>,
   x: Pick<Exchange, 'reply' | 'form' | 'warnings' | 'info'>,
   code: number,
   value: unknown,
 ): Promise<void> {
-  if (x.form.format === 'yaml') return send(x, code, Buffer.from(yamlText(value)), 'application/yaml')
+  if (x.form.format === 'yaml') return send(x, code, Buffer.from(yamlText(value)), 'yaml')
+  if (x.form.format === 'protobuf') return send(x, code, protobuf.encode(value as WireObject), 'protobuf')
   return send(x, code, Buffer.from(`${JSON.stringify(value, undefined, isPretty(x) ? 2 : undefined)}\n`))
 }
 
@@ -69,9 +67,10 @@ export async function sendList(services: Services, x: Exchange, list: ListResult
     ...(list.continue && { continue: list.continue }),
     ...(list.remaining && { remainingItemCount: list.remaining }),
   }
+  if (x.form.format === 'protobuf') return sendProtobufList(services, x, list, meta)
   if (x.form.as !== undefined || x.form.format !== 'json') {
     const objects = list.items.map(stored => JSON.parse(bytesAs(stored, x.type).toString()) as KubeObject)
-    return sendValue(x, 200, formed(services, x, objects, meta, true))
+    return sendValue(services, x, 200, formed(services, x, objects, meta, true))
   }
   const head = Buffer.from(
     `{"kind":${JSON.stringify(x.type.listKind)},"apiVersion":"${apiVersionOf(x.type)}","metadata":${JSON.stringify(meta)},"items":[`,
@@ -85,16 +84,38 @@ export async function sendList(services: Services, x: Exchange, list: ListResult
   let length = 0
   for (const piece of pieces) length += piece.length
   if (length <= PRETTY_LIMIT_BYTES && isPretty(x))
-    return sendValue(x, 200, JSON.parse(Buffer.concat(pieces, length).toString()))
-  if (length <= WHOLE_LIMIT_BYTES) return send(x, 200, Buffer.concat(pieces, length))
-  return stream(services, x, pieces, length)
+    return sendValue(services, x, 200, JSON.parse(Buffer.concat(pieces, length).toString()))
+  return sendPieces(services, x, pieces, length, 'json')
 }
 
-async function stream(services: Services, x: Exchange, pieces: readonly Buffer[], length: number): Promise<void> {
+/** The length of everything stands before it, so all is encoded first; in between others have their turn. */
+async function sendProtobufList(services: Services, x: Exchange, list: ListResult, meta: object): Promise<void> {
+  checkPartial(x, true)
+  const form = protobufForm(services, x.type, x.form)
+  const kind = x.form.as === undefined ? x.type.listKind : `${form.kind}List`
+  const parts: Buffer[] = []
+  for (const stored of list.items) {
+    if (parts.length % ENCODED_AT_ONCE === ENCODED_AT_ONCE - 1) await setImmediate()
+    parts.push(form.part(stored))
+  }
+  const pieces = listPiecesOf({ apiVersion: form.apiVersion, kind }, services.protobuf.encodeListMeta(meta), parts)
+  let length = 0
+  for (const piece of pieces) length += piece.length
+  return sendPieces(services, x, pieces, length, 'protobuf')
+}
+
+async function sendPieces(
+  services: Services,
+  x: Exchange,
+  pieces: readonly Buffer[],
+  length: number,
+  format: Format,
+): Promise<void> {
+  if (length <= WHOLE_LIMIT_BYTES) return send(x, 200, Buffer.concat(pieces, length), format)
   const { raw } = x.reply.hijack()
   const zip = acceptsGzip(x.request) ? gzipStream() : undefined
   const framing = zip ? { 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' } : { 'Content-Length': length }
-  raw.writeHead(200, { ...headers(x), 'Content-Type': 'application/json', ...framing })
+  raw.writeHead(200, { ...headers(x), 'Content-Type': CONTENT_TYPES[format], ...framing })
   // The client may leave at any time; what `pipeline` reports then is nobody's fault.
   if (zip) pipeline(zip, raw, () => {})
   const out: Writable = zip ?? raw
@@ -113,14 +134,17 @@ function formed(
     return isList ? { kind: type.listKind, apiVersion: apiVersionOf(type), metadata: meta, items: objects } : objects[0]
   }
   if (form.as === 'Table') return tableOf(services, x, form, objects, meta, true)
-  const wantsList = form.as === 'PartialObjectMetadataList'
-  if (wantsList !== isList) {
-    const found = isList ? `is a list (${type.listKind})` : `is not a list (${type.kind})`
-    throw new StatusError('NotAcceptable', `you requested ${form.as}, but the requested object ${found}`)
-  }
+  checkPartial(x, isList)
   if (!isList) return partialMetadata(objects[0]!, form.version)
   const items = objects.map(object => partialMetadata(object, form.version))
   return { kind: 'PartialObjectMetadataList', apiVersion: `meta.k8s.io/${form.version}`, metadata: meta, items }
+}
+
+/** @throws StatusError NotAcceptable when one object is asked for as a list, or a list as one object */
+function checkPartial({ form, type }: Exchange, isList: boolean): void {
+  if (form.as === undefined || (form.as === 'PartialObjectMetadataList') === isList) return
+  const found = isList ? `is a list (${type.listKind})` : `is not a list (${type.kind})`
+  throw new StatusError('NotAcceptable', `you requested ${form.as}, but the requested object ${found}`)
 }
 
 export function tableOf(
@@ -162,11 +186,6 @@ export function headers(x: Pick<Exchange, 'warnings'>): Record<string, string | 
   return { ...base, Warning: texts }
 }
 
-function send(
-  x: Pick<Exchange, 'reply' | 'warnings'>,
-  code: number,
-  body: Buffer,
-  contentType = 'application/json',
-): void {
-  x.reply.code(code).headers(headers(x)).type(contentType).send(body)
+function send(x: Pick<Exchange, 'reply' | 'warnings'>, code: number, body: Buffer, format: Format = 'json'): void {
+  x.reply.code(code).headers(headers(x)).type(CONTENT_TYPES[format]).send(body)
 }

@@ -38,7 +38,7 @@ export function reviewEndpoints(deps: ReviewDeps): SubresourceEndpoints {
     (make: Answer) =>
     async (services: Services, x: Exchange): Promise<void> => {
       const body = objectOf(readBody(services, x), x.type)
-      await sendValue(x, 201, await make(body, x))
+      await sendValue(services, x, 201, await make(body, x))
     }
   const context = (x: Exchange) => ({ space: x.space, user: x.user, authorizer })
   return {
@@ -73,5 +73,5 @@ async function tokenEndpoint(services: Services, x: Exchange, deps: ReviewDeps):
     getObject: deps.getObject,
     clock: () => deps.clock().getTime(),
   }
-  await sendValue(x, 201, await tokenRequest(decodeObject(stored), body, context))
+  await sendValue(services, x, 201, await tokenRequest(decodeObject(stored), body, context))
 }

@@ -62,11 +62,11 @@ export async function scaleEndpoint(services: Services, x: Exchange): Promise<vo
 }
 
 function sendScale(services: Services, x: Exchange, scale: KubeObject): Promise<void> {
-  if (x.form.as === undefined) return sendValue(x, 200, scale)
-  if (x.form.as !== 'Table') return sendValue(x, 200, partialMetadata(scale, x.form.version))
+  if (x.form.as === undefined) return sendValue(services, x, 200, scale)
+  if (x.form.as !== 'Table') return sendValue(services, x, 200, partialMetadata(scale, x.form.version))
   const meta = { resourceVersion: scale.metadata.resourceVersion ?? '' }
   const { info, form } = x
-  return sendValue(x, 200, tableOf(services, { info, type: SCALE_TYPE }, form, [scale], meta, true))
+  return sendValue(services, x, 200, tableOf(services, { info, type: SCALE_TYPE }, form, [scale], meta, true))
 }
 
 function scaleOf(object: KubeObject, paths: ScalePaths): KubeObject {

@@ -5,14 +5,17 @@
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { fieldError } from '../../apimachinery/fieldErrors.ts'
 import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
+import { PROTOBUF_WATCH_MEDIA_TYPE } from '../../apimachinery/protobuf/protobufCodec.ts'
 import type { Stored } from '../../storage/store.ts'
 import { type ListResult, parseResourceVersion, tooLarge } from '../registry/reader.ts'
 import { type Selection, selectionFor } from '../registry/selection.ts'
 import { partialMetadata } from '../tables/table.ts'
+import { bytesAs } from './bytesAs.ts'
 import { boolOption, type Exchange, intOption, type Services } from './exchange.ts'
-import { bookmarkFrame, errorFrame, type FrameType } from './frames.ts'
-import { notAcceptable } from './negotiate.ts'
-import { bytesAs, headers, tableOf } from './respond.ts'
+import { bookmarkObject, type FrameType, jsonEvent, jsonFrame } from './frames.ts'
+import { notAcceptable, WATCH_MEDIA_TYPES } from './negotiate.ts'
+import { protobufForm } from './protobufForms.ts'
+import { headers, tableOf } from './respond.ts'
 import { type FrameSink, responseSink } from './streamWriter.ts'
 
 /** What a watch needs to know of its request: nothing of what carries it. */
@@ -26,7 +29,8 @@ const INITIAL_BATCH = 256
 export async function watchEndpoint(services: Services, x: Exchange): Promise<void> {
   const plan = await planOf(services, x)
   const { raw } = x.reply.hijack()
-  raw.writeHead(200, { ...headers(x), 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' })
+  const contentType = x.form.format === 'protobuf' ? PROTOBUF_WATCH_MEDIA_TYPE : 'application/json'
+  raw.writeHead(200, { ...headers(x), 'Content-Type': contentType, 'Transfer-Encoding': 'chunked' })
   raw.flushHeaders()
   const gone = new AbortController()
   raw.on('close', () => gone.abort())
@@ -47,7 +51,7 @@ export interface WatchPlan {
 /** Reads the options and takes the snapshot, so that errors are still plain answers. @throws StatusError */
 export async function planOf(services: Services, x: WatchTarget): Promise<WatchPlan> {
   const { query } = x.info
-  if (x.form.format !== 'json') throw notAcceptable(['application/json;stream=watch'])
+  if (x.form.format === 'yaml') throw notAcceptable(WATCH_MEDIA_TYPES)
   const fields = [query.get('fieldSelector') ?? '', x.resource.name && `metadata.name=${x.resource.name}`].filter(
     text => text !== '',
   )
@@ -110,16 +114,14 @@ export async function runWatch(
   const scope = services.watchScope(x.space, x.type.group, x.type.resource)
   const signal = AbortSignal.any([gone, ended.signal, services.draining, scope])
   const timeout = setTimeout(() => ended.abort(), plan.timeoutMs)
-  const render = renderer(services, x)
-  const bookmark = (revision: number, initialEventsEnd = false): Buffer =>
-    bookmarkFrame({ apiVersion: apiVersionOf(x.type), kind: x.type.kind, revision, initialEventsEnd })
+  const { render, bookmark, failure } = framesFor(services, x)
   let live = false
   const ticker = plan.bookmarks
     ? setInterval(() => {
         // Events up to this revision are already in our hands; those not yet written make the sink busy.
         const { revision } = services.reader
         setImmediate(() => {
-          if (live && !sink.busy && !signal.aborted) void sink.write([bookmark(revision)])
+          if (live && !sink.busy && !signal.aborted) void sink.write([bookmark(revision, false)])
         })
       }, BOOKMARK_INTERVAL_MS)
     : undefined
@@ -139,7 +141,7 @@ export async function runWatch(
     }
   } catch (error) {
     const status = error instanceof StatusError ? error : statusError.internal(error)
-    await sink.write([errorFrame(status.toStatus())])
+    await sink.write([failure(status)])
   } finally {
     clearTimeout(timeout)
     clearInterval(ticker)
@@ -161,20 +163,50 @@ async function sendInitial(
   return plan.marksInitialEnd ? sink.write([bookmark(revision, true)]) : true
 }
 
-/** Frames in the form that this client asked for; plain ones are shared among all watchers. */
-function renderer(services: Services, x: WatchTarget): (type: FrameType, stored: Stored) => Buffer {
+/** Frames in the form that this client asked for. */
+interface Frames {
+  render(type: FrameType, stored: Stored): Buffer
+  bookmark(revision: number, initialEventsEnd: boolean): Buffer
+  failure(error: StatusError): Buffer
+}
+
+function framesFor(services: Services, x: WatchTarget): Frames {
+  const { form, type } = x
+  const { protobuf } = services
+  const partial = form.as === 'PartialObjectMetadata' || form.as === 'PartialObjectMetadataList'
+  const shown = partial
+    ? { apiVersion: `meta.k8s.io/${form.version}`, kind: 'PartialObjectMetadata' }
+    : { apiVersion: apiVersionOf(type), kind: type.kind }
+  const bookmarkOf = (revision: number, initialEventsEnd: boolean) =>
+    bookmarkObject({ ...shown, revision, initialEventsEnd })
+  if (form.format === 'protobuf') {
+    return {
+      render: protobufForm(services, type, form).frame,
+      bookmark: (...position) => protobuf.encodeWatchFrame('BOOKMARK', bookmarkOf(...position)),
+      failure: error => protobuf.encodeWatchFrame('ERROR', { ...error.toStatus() }),
+    }
+  }
+  return {
+    render: jsonRenderer(services, x, partial),
+    bookmark: (...position) => jsonEvent('BOOKMARK', bookmarkOf(...position)),
+    failure: error => jsonEvent('ERROR', error.toStatus()),
+  }
+}
+
+/** Plain frames and those of metadata are shared among all watchers. */
+function jsonRenderer(services: Services, x: WatchTarget, partial: boolean): Frames['render'] {
   const { frames } = services
   const { form, type: kind } = x
   if (form.as === undefined) {
     const version = apiVersionOf(kind)
-    return (type, stored) => frames.frame(type, stored, version, s => bytesAs(s, kind))
+    const make = (type: FrameType, stored: Stored): Buffer => jsonFrame(type, bytesAs(stored, kind))
+    return (type, stored) => frames.frame(type, stored, version, make)
   }
   const parse = (stored: Stored): KubeObject => JSON.parse(bytesAs(stored, kind).toString()) as KubeObject
-  if (form.as === 'PartialObjectMetadata' || form.as === 'PartialObjectMetadataList') {
-    return (type, stored) =>
-      frames.frame(type, stored, `partial ${form.version}`, s =>
-        Buffer.from(JSON.stringify(partialMetadata(parse(s), form.version))),
-      )
+  if (partial) {
+    const make = (type: FrameType, stored: Stored): Buffer =>
+      jsonFrame(type, Buffer.from(JSON.stringify(partialMetadata(parse(stored), form.version))))
+    return (type, stored) => frames.frame(type, stored, `partial ${form.version}`, make)
   }
   let headersSent = false
   return (type, stored) => {
@@ -188,6 +220,6 @@ function renderer(services: Services, x: WatchTarget): (type: FrameType, stored:
       !headersSent,
     )
     headersSent = true
-    return frames.single(type, Buffer.from(JSON.stringify(table)))
+    return jsonFrame(type, Buffer.from(JSON.stringify(table)))
   }
 }

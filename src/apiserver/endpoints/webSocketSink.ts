@@ -1,5 +1,5 @@
 /**
- * Frames as WebSocket text messages, one each. When the peer reads slower than the server writes, the watcher waits; its
+ * Frames as WebSocket messages, one each. When the peer reads slower than the server writes, the watcher waits; its
  * queue in the store is bounded, so it is dropped there in the end and resumes from its resourceVersion.
  */
 import type { Duplex } from 'node:stream'
@@ -10,6 +10,9 @@ import type { WriteTurns } from './writeTurns.ts'
 /** Bytes on their way to one peer before its watcher has to wait. */
 const WAITING_LIMIT_BYTES = 256 * 1024
 const TEXT = { binary: false, compress: false } as const
+const BINARY = { binary: true, compress: false } as const
+/** A protobuf frame starts with its length, which a message has already. */
+const LENGTH_BYTES = 4
 
 export interface WebSocketSinkOptions {
   /** What carries the WebSocket: the messages of one batch leave it together. */
@@ -17,9 +20,16 @@ export interface WebSocketSinkOptions {
   turns: WriteTurns
   /** Status code of an orderly end, asked for at the end. */
   closeCode: () => number
+  /** Whether frames are protobuf; else JSON lines. */
+  protobuf?: boolean
 }
 
-export function webSocketSink(socket: WebSocket, { transport, turns, closeCode }: WebSocketSinkOptions): FrameSink {
+export function webSocketSink(socket: WebSocket, options: WebSocketSinkOptions): FrameSink {
+  const { transport, turns, closeCode, protobuf = false } = options
+  const send = (frame: Buffer, done?: () => void): void => {
+    if (protobuf) socket.send(frame.subarray(LENGTH_BYTES), BINARY, done)
+    else socket.send(frame, TEXT, done)
+  }
   let busy = false
   const open = (): boolean => socket.readyState === socket.OPEN
   return {
@@ -31,9 +41,9 @@ export function webSocketSink(socket: WebSocket, { transport, turns, closeCode }
       if (!open()) return false
       const last = frames.length - 1
       transport.cork()
-      for (const frame of frames.slice(0, last)) socket.send(frame, TEXT)
+      for (const frame of frames.slice(0, last)) send(frame)
       const { promise: flushed, resolve } = Promise.withResolvers<void>()
-      socket.send(frames[last]!, TEXT, () => resolve())
+      send(frames[last]!, () => resolve())
       transport.uncork()
       if (socket.bufferedAmount <= WAITING_LIMIT_BYTES) return true
       busy = true

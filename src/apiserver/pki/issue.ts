@@ -14,11 +14,13 @@ import {
   type JsonName,
   KeyUsageFlags,
   KeyUsagesExtension,
+  type PublicKey,
   SubjectAlternativeNameExtension,
   SubjectKeyIdentifierExtension,
   X509Certificate,
   X509CertificateGenerator,
 } from '@peculiar/x509'
+import { spaceMark } from './spaceMark.ts'
 
 const EC = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
 const DAY_MS = 86_400_000
@@ -54,6 +56,13 @@ export interface ClientRequest extends Lifetime {
   commonName: string
   /** The user's groups. */
   organizations: readonly string[]
+}
+
+/** A client certificate for a key that somebody else holds; it counts in one space only. */
+export interface SpaceClientRequest extends ClientRequest {
+  /** Logical-cluster id. */
+  space: string
+  publicKey: PublicKey
 }
 
 /** A new PKCS #8 P-256 key. */
@@ -102,19 +111,39 @@ export async function issueClient(request: ClientRequest): Promise<PemPair> {
   return issueLeaf(request, subject, [new ExtendedKeyUsageExtension([ExtendedKeyUsage.clientAuth])])
 }
 
+/** The certificate, PEM. Only the name and the key of what was asked for go into it; the rest is the authority's word. */
+export async function issueSpaceClient(request: SpaceClientRequest): Promise<string> {
+  const subject: JsonName = [...request.organizations.map(o => ({ O: [o] })), { CN: [request.commonName] }]
+  return signLeaf(request, subject, request.publicKey, [
+    new ExtendedKeyUsageExtension([ExtendedKeyUsage.clientAuth]),
+    new SubjectAlternativeNameExtension([{ type: 'url', value: spaceMark(request.space) }]),
+  ])
+}
+
 async function issueLeaf(
   request: Lifetime & { ca: PemPair },
   subject: JsonName,
   extensions: Extension[],
 ): Promise<PemPair> {
+  const keys = await newKeys()
+  const certPem = await signLeaf(request, subject, keys.publicKey, extensions)
+  return { certPem, keyPem: pem('PRIVATE KEY', await webcrypto.subtle.exportKey('pkcs8', keys.privateKey)) }
+}
+
+async function signLeaf(
+  request: Lifetime & { ca: PemPair },
+  subject: JsonName,
+  publicKey: PublicKey | webcrypto.CryptoKey,
+  extensions: Extension[],
+): Promise<string> {
   const authority = new X509Certificate(request.ca.certPem)
-  const [keys, signing] = await Promise.all([newKeys(), importKeys(request.ca.keyPem)])
+  const signing = await importKeys(request.ca.keyPem)
   const certificate = await X509CertificateGenerator.create({
     serialNumber: serialNumber(),
     subject,
     issuer: authority.subjectName.toJSON(),
     ...validity(request),
-    publicKey: keys.publicKey,
+    publicKey,
     signingKey: signing.privateKey,
     signingAlgorithm: EC,
     extensions: [
@@ -124,8 +153,7 @@ async function issueLeaf(
       ...extensions,
     ],
   })
-  const key = await webcrypto.subtle.exportKey('pkcs8', keys.privateKey)
-  return { certPem: `${certificate.toString('pem')}\n`, keyPem: pem('PRIVATE KEY', key) }
+  return `${certificate.toString('pem')}\n`
 }
 
 function newKeys(): Promise<webcrypto.CryptoKeyPair> {

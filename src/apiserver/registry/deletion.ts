@@ -9,7 +9,16 @@ import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Stored } from '../../storage/store.ts'
 import { decodeObject, encodeObject } from './codec.ts'
 import type { WriteContext } from './context.ts'
-import { hasNamespaceFinalizers, type RegistryDeps, timestamp } from './generic.ts'
+import {
+  ADMISSION_STAGES,
+  type AdmissionRequest,
+  hasNamespaceFinalizers,
+  optionsOf,
+  type RegistryDeps,
+  runStage,
+  stepsFor,
+  timestamp,
+} from './generic.ts'
 import { keyOf } from './reader.ts'
 
 export interface DeleteOptions {
@@ -42,15 +51,27 @@ export async function deleteObject(
   const key = keyOf(context.space, type, ref.namespace, ref.name)
   const current = await deps.store.get(key)
   if (current === undefined) throw statusError.notFound(type, ref.name)
-  for (const step of deps.admission) {
-    if (!step.handles(type, 'DELETE')) continue
-    const object = decodeObject(current)
-    await step.admit({ operation: 'DELETE', context, type, subresource: '', object, old: object })
-  }
   const change = (stored: Stored): { object: KubeObject; gone: boolean; changed: boolean } => {
     const object = decodeObject(stored)
     checkDeletePreconditions(type, object, options.preconditions)
     return markDeleted(object, options, deps.clock())
+  }
+  const target = { space: context.space, namespace: ref.namespace, subresource: '', user: context.user }
+  const steps = stepsFor(deps.admission, type, 'DELETE', target)
+  if (steps.length > 0) {
+    change(current)
+    const object = decodeObject(current)
+    const request: AdmissionRequest = {
+      operation: 'DELETE',
+      context,
+      type,
+      requestType: type,
+      subresource: '',
+      object,
+      old: object,
+      options: optionsOf('DeleteOptions', context, sentOptions(options)),
+    }
+    for (const stage of ADMISSION_STAGES) await runStage(steps, stage, request)
   }
   if (context.dryRun || options.dryRun) return { stored: current, gone: change(current).gone }
   let gone = false
@@ -62,6 +83,12 @@ export async function deleteObject(
     return { type: result.gone ? 'delete' : 'put', text: encodeObject(result.object) }
   })
   return { stored: stored!, gone }
+}
+
+/** DeleteOptions as the caller wrote them. */
+function sentOptions(options: DeleteOptions): object {
+  const { dryRun, ...sent } = options
+  return dryRun === true ? { ...sent, dryRun: ['All'] } : sent
 }
 
 function checkOptions(options: DeleteOptions): void {

@@ -8,13 +8,14 @@ import { trackUpdate } from '../../apimachinery/apply/managedFields.ts'
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, formatFieldError } from '../../apimachinery/fieldErrors.ts'
 import { generateName, validateObjectMeta, validateObjectMetaUpdate } from '../../apimachinery/names.ts'
-import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
+import { apiVersionOf, type KubeObject, type ManagedFieldsEntry } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { applyDefaults } from '../../apimachinery/structural/defaults.ts'
 import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
 import { typeErrors } from '../../apimachinery/structural/typeErrors.ts'
 import { compileValidator } from '../../apimachinery/structural/validate.ts'
 import type { Encoded, Mutation, Store, Stored } from '../../storage/store.ts'
+import type { UserInfo } from '../auth/types.ts'
 import { CLUSTER_ANNOTATION, decodeObject, encodeObject, type ParsedCache, sameObject } from './codec.ts'
 import type { WriteContext } from './context.ts'
 import { convertTo, storageApiVersion } from './convert.ts'
@@ -23,20 +24,69 @@ import { dropNulls } from './nulls.ts'
 import { keyOf } from './reader.ts'
 import type { Strategy } from './strategy.ts'
 
-/** A check or change by the server between validation and the store. May throw StatusError to refuse. */
+/**
+ * When a step runs, in this order. `gate`: before anything is done, changes nothing. `mutate`: on the decoded and defaulted
+ * object, before the strategy prepares it; may run twice (see {@link MutationRounds}). `prepare` (the default): where the
+ * server adds what only it may say. `validate`: on the object as it is going to be stored; changes nothing.
+ */
+export type AdmissionStage = 'gate' | 'mutate' | 'prepare' | 'validate'
+export const ADMISSION_STAGES: readonly AdmissionStage[] = ['gate', 'mutate', 'prepare', 'validate']
+
+/** A check or change by the server on the way to the store. May throw StatusError to refuse. */
 export interface Admission {
-  /** The resources concerned; asynchronous steps elsewhere must not slow writes down. */
-  handles(type: ResourceType, operation: AdmissionRequest['operation']): boolean
+  readonly stage?: AdmissionStage
+  /** The requests concerned; asynchronous steps elsewhere must not slow writes down. `type` is the version of the request. */
+  handles(type: ResourceType, operation: AdmissionRequest['operation'], target: AdmissionTarget): boolean
+  /** Whether an update as it stands concerns the step: synchronous and cheap. Absent: every one does. */
+  concerns?(request: Pick<AdmissionRequest, 'object' | 'old' | 'context'>): boolean
   admit(request: AdmissionRequest): void | Promise<void>
+}
+/** What is known of a request before its object is. */
+export interface AdmissionTarget {
+  /** Logical-cluster id. */
+  space: string
+  /** `''` for cluster-scoped objects. */
+  namespace: string
+  subresource: string
+  user: UserInfo
 }
 export interface AdmissionRequest {
   operation: 'CREATE' | 'UPDATE' | 'DELETE'
   context: WriteContext
+  /** Storage version for CREATE, else the version of the request. */
   type: ResourceType
+  /** The version of the request. */
+  requestType: ResourceType
+  /** `''`, `status`, `scale`, … */
   subresource: string
-  /** May be changed for CREATE and UPDATE. */
+  /** In the storage version. May be changed for CREATE and UPDATE. */
   object: KubeObject
   old: KubeObject | undefined
+  /** The caller's options: CreateOptions, UpdateOptions, PatchOptions or DeleteOptions. */
+  options: Record<string, unknown>
+  /** The sub-resource is an object of its own (`scale`) that shows a part of this one. */
+  view?: SubresourceView
+  /** For `mutate` steps. */
+  rounds?: MutationRounds
+}
+export interface MutationRounds {
+  /** 1, or 2 after a step asked for it. */
+  readonly round: number
+  /** Steps that keep something between the rounds keep it here, under themselves. */
+  readonly memory: Map<object, unknown>
+  /** Has the steps run once more after this round; asking in round 2 changes nothing. */
+  runAgain(): void
+  /** Brings a changed object into shape: unknown fields go, defaults come. @throws Error when a field has the wrong type */
+  settle(object: KubeObject): void
+}
+/** A sub-resource as an object of its own kind. */
+export interface SubresourceView {
+  group: string
+  version: string
+  kind: string
+  of(object: KubeObject): KubeObject
+  /** Writes a changed view into its object. */
+  into(object: KubeObject, view: KubeObject): void
 }
 
 export interface RegistryDeps {
@@ -63,6 +113,8 @@ export interface UpdateOptions {
   fromPatch?: boolean
   /** The change brings its own managedFields (server-side apply). */
   managesFields?: boolean
+  /** How admission sees a change that came through a sub-resource with a kind of its own (`scale`). */
+  view?: SubresourceView & { subresource: string }
 }
 
 export interface Written {
@@ -116,17 +168,17 @@ export class Registry {
   ): Promise<Written> {
     const key = keyOf(context.space, type, namespace, name)
     const { store } = this.deps
-    const run = (
-      current: Stored,
-    ): { mutation: Mutation; object: KubeObject; old: KubeObject; refresh: () => Mutation } => {
+    const receive = (current: Stored): { object: KubeObject; old: KubeObject } => {
       const old = decodeObject(current)
       checkPreconditions(type, name, old, options.preconditions)
       const asked = change(convertTo(structuredClone(old), apiVersionOf(type), type))
-      const object = this.#prepareUpdate(context, type, asked, old, options)
-      const refresh = (): Mutation => this.#finishUpdate(object)
-      return { mutation: refresh(), object, old, refresh }
+      return { object: this.#receiveUpdate(context, type, asked, old, options), old }
     }
-    const admission = this.deps.admission.filter(step => step.handles(type, 'UPDATE'))
+    const { view } = options
+    const subresource = view?.subresource ?? options.subresource ?? ''
+    const target = { space: context.space, namespace, subresource, user: context.user }
+    const steps = stepsFor(this.deps.admission, type, 'UPDATE', target)
+    let careful = context.dryRun || steps.some(step => step.concerns === undefined)
     for (;;) {
       const current = await store.get(key)
       if (current === undefined) {
@@ -139,12 +191,22 @@ export class Registry {
           throw error
         }
       }
-      if (context.dryRun || admission.length > 0) {
-        const { object, old, refresh } = run(current)
-        for (const step of admission) {
-          await step.admit({ operation: 'UPDATE', context, type, subresource: options.subresource ?? '', object, old })
+      if (careful) {
+        const { object, old } = receive(current)
+        const request: AdmissionRequest = {
+          operation: 'UPDATE',
+          context,
+          type,
+          requestType: type,
+          subresource,
+          object,
+          old,
+          options: optionsOf(options.fromPatch || options.managesFields ? 'PatchOptions' : 'UpdateOptions', context),
+          ...(view && { view }),
         }
-        const mutation = refresh()
+        const concerned = steps.filter(step => step.concerns?.(request) !== false)
+        await this.#admitUpdate(concerned, request, options)
+        const mutation = this.#finishUpdate(object)
         if (sameObject(current, mutation.text, old, object)) return { stored: current, created: false }
         if (context.dryRun) {
           const { head, tail } = mutation.text
@@ -162,16 +224,21 @@ export class Registry {
       const stored = await store.update(key, now => {
         missing = now === undefined
         if (now === undefined) return undefined
-        const { mutation, old, object } = run(now)
+        const { object, old } = receive(now)
+        careful = steps.some(step => step.concerns?.({ object, old, context }) !== false)
+        if (careful) return undefined
+        this.#completeUpdate(context, type, object, old, options)
+        const mutation = this.#finishUpdate(object)
         return mutation.type === 'put' && sameObject(now, mutation.text, old, object) ? undefined : mutation
       })
-      if (!missing && stored !== undefined) return { stored, created: false }
+      if (!careful && !missing && stored !== undefined) return { stored, created: false }
     }
   }
 
   /** Decodes what a client sent for `type`: unknown fields and wrong types are reported as the client asked. */
   #normalize(context: WriteContext, type: ResourceType, object: KubeObject, fromPatch = false): void {
-    dropNulls(type.origin === 'builtin' ? object : object.metadata)
+    if (type.origin === 'builtin') dropNulls(object, type.schema)
+    else dropNulls(object.metadata)
     const unknown = pruneUnknown(object, type.schema)
     if (unknown.length > 0 && context.fieldValidation !== 'Ignore') {
       const texts = unknown.map(path => `unknown field "${path}"`)
@@ -192,29 +259,53 @@ export class Registry {
     namespace: string,
     object: KubeObject,
   ): Promise<Encoded> {
-    const { clock, uuid, admission } = this.deps
+    const { clock, uuid } = this.deps
     this.#normalize(context, type, object)
     const target = this.deps.storageType(context.space, type)
     convertTo(object, storageApiVersion(target), target)
     const strategy = this.deps.strategyFor(target)
+    wipeSystemMetadata(object, type.namespaced ? namespace : undefined)
+    this.#default(target, strategy, object)
+    const { space, user } = context
+    const steps = stepsFor(this.deps.admission, type, 'CREATE', { space, namespace, subresource: '', user })
+    const request: AdmissionRequest = {
+      operation: 'CREATE',
+      context,
+      type: target,
+      requestType: type,
+      subresource: '',
+      object,
+      old: undefined,
+      options: optionsOf('CreateOptions', context),
+    }
+    await runStage(steps, 'gate', request)
+    const now = timestamp(clock())
+    let claims: ManagedFieldsEntry[] | undefined
+    const track = (): ManagedFieldsEntry[] | undefined =>
+      trackUpdate({
+        before: undefined,
+        after: object,
+        schema: target.schema,
+        manager: context.fieldManager,
+        apiVersion: object.apiVersion,
+        ignored: unwritable(target, ''),
+        now,
+      })
+    const mutated = steps.some(step => step.stage === 'mutate')
+    if (mutated) {
+      this.#annotate(object, context.space)
+      claims = track()
+      await this.#mutate(steps, request, target, strategy)
+      wipeSystemMetadata(object, type.namespaced ? namespace : undefined)
+    }
     const { metadata } = object
-    if (type.namespaced) metadata.namespace = namespace
-    else delete metadata.namespace
-    delete metadata.deletionTimestamp
-    delete metadata.deletionGracePeriodSeconds
-    delete metadata.selfLink
-    delete metadata.resourceVersion
     metadata.uid = uuid()
-    metadata.creationTimestamp = timestamp(clock())
+    metadata.creationTimestamp = now
     if (strategy?.noGeneration) delete metadata.generation
     else metadata.generation = 1
-    this.#default(target, strategy, object)
     if (target.subresources.includes('status') && clearsStatus(target)) delete object.status
     strategy?.prepareForCreate?.(object)
-    for (const step of admission) {
-      if (step.handles(type, 'CREATE'))
-        await step.admit({ operation: 'CREATE', context, type: target, subresource: '', object, old: undefined })
-    }
+    await runStage(steps, 'prepare', request)
     const errors = [
       ...validateObjectMeta(metadata, metaRules(target, strategy)),
       ...unqualifiedFinalizers(target, metadata),
@@ -222,32 +313,25 @@ export class Registry {
     ]
     if (errors.length > 0) throw statusError.invalid(target, metadata.name ?? '', errors)
     this.#annotate(object, context.space)
-    const managed = trackUpdate({
-      before: undefined,
-      after: object,
-      schema: target.schema,
-      manager: context.fieldManager,
-      apiVersion: object.apiVersion,
-      ignored: unwritable(target, ''),
-      now: metadata.creationTimestamp,
-    })
+    if (!mutated) claims = track()
     setManaged(
       object,
       object.metadata.managedFields?.some(entry => entry.operation === 'Apply')
         ? object.metadata.managedFields
-        : managed,
+        : claims,
     )
+    await runStage(steps, 'validate', request)
     return encodeObject(object)
   }
 
-  #prepareUpdate(
+  /** What a client asked for, readable and in the storage version, before anything is added or checked. */
+  #receiveUpdate(
     context: WriteContext,
     type: ResourceType,
     asked: KubeObject,
     old: KubeObject,
     options: UpdateOptions,
   ): KubeObject {
-    const subresource = options.subresource ?? ''
     const sent = asked.metadata.resourceVersion
     if (sent !== undefined && sent !== '' && sent !== old.metadata.resourceVersion) {
       throw statusError.conflict(type, old.metadata.name ?? '', MODIFIED)
@@ -262,14 +346,100 @@ export class Registry {
     this.#normalize(context, type, asked, options.fromPatch)
     const target = this.deps.storageType(context.space, type)
     const object = convertTo(asked, storageApiVersion(target), target)
-    const strategy = this.deps.strategyFor(target)
     keepSystemMetadata(object, old)
-    this.#default(target, strategy, object)
+    this.#default(target, this.deps.strategyFor(target), object)
+    return object
+  }
+
+  async #admitUpdate(steps: readonly Admission[], request: AdmissionRequest, options: UpdateOptions): Promise<void> {
+    const { context, type, object } = request
+    const old = request.old!
+    const target = this.deps.storageType(context.space, type)
+    const strategy = this.deps.strategyFor(target)
+    await runStage(steps, 'gate', request)
+    let own = options
+    if (steps.some(step => step.stage === 'mutate')) {
+      // nobody comes to own what admission changes
+      const untouched = structuredClone(object)
+      this.#carryOver(target, untouched, old, options.subresource ?? '')
+      if (!options.managesFields) setManaged(object, this.#track(context, target, untouched, old, options))
+      own = { ...options, managesFields: true }
+      await this.#mutate(steps, request, target, strategy)
+      keepSystemMetadata(object, old)
+    }
+    this.#completeUpdate(context, type, object, old, own)
+    await runStage(steps, 'prepare', request)
+    await runStage(steps, 'validate', request)
+  }
+
+  /** The `mutate` steps, once or twice; the object's managedFields stay as they are. */
+  async #mutate(
+    steps: readonly Admission[],
+    request: AdmissionRequest,
+    target: ResourceType,
+    strategy: Strategy | undefined,
+  ): Promise<void> {
+    const { object } = request
+    const { managedFields } = object.metadata
+    const memory = new Map<object, unknown>()
+    const settle = (changed: KubeObject): void => {
+      if (target.origin === 'builtin') dropNulls(changed, target.schema)
+      else dropNulls(changed.metadata)
+      pruneUnknown(changed, target.schema)
+      const wrong = target.origin === 'builtin' && target.schema ? typeErrors(changed, target.schema) : undefined
+      if (wrong) throw new Error(wrong)
+      this.#default(target, strategy, changed)
+    }
+    let again = true
+    for (let round = 1; again && round <= 2; round++) {
+      again = false
+      const runAgain = (): void => {
+        again = true
+      }
+      await runStage(steps, 'mutate', { ...request, rounds: { round, memory, runAgain, settle } })
+    }
+    setManaged(object, managedFields)
+  }
+
+  #carryOver(target: ResourceType, object: KubeObject, old: KubeObject, subresource: string): void {
     if (subresource === 'status') onlyStatus(object, old)
     else if (subresource === '') {
       if (target.subresources.includes('status')) keepStatus(object, old)
-      strategy?.prepareForUpdate?.(object, old)
+      this.deps.strategyFor(target)?.prepareForUpdate?.(object, old)
     }
+  }
+
+  #track(
+    context: WriteContext,
+    target: ResourceType,
+    after: KubeObject,
+    before: KubeObject,
+    { subresource = '' }: UpdateOptions,
+  ): ManagedFieldsEntry[] | undefined {
+    return trackUpdate({
+      before,
+      after,
+      schema: target.schema,
+      manager: context.fieldManager,
+      apiVersion: after.apiVersion,
+      ignored: unwritable(target, subresource),
+      ...(subresource && { subresource }),
+      now: timestamp(this.deps.clock()),
+    })
+  }
+
+  /** Prepares, validates and signs the object that is to replace `old`. */
+  #completeUpdate(
+    context: WriteContext,
+    type: ResourceType,
+    object: KubeObject,
+    old: KubeObject,
+    options: UpdateOptions,
+  ): void {
+    const subresource = options.subresource ?? ''
+    const target = this.deps.storageType(context.space, type)
+    const strategy = this.deps.strategyFor(target)
+    this.#carryOver(target, object, old, subresource)
     if (strategy?.noGeneration) delete object.metadata.generation
     else if (subresource !== 'status' && specChanged(object, old, strategy?.generationOnMetadata === true)) {
       object.metadata.generation = (old.metadata.generation ?? 0) + 1
@@ -284,20 +454,7 @@ export class Registry {
     ]
     if (errors.length > 0) throw statusError.invalid(target, object.metadata.name ?? '', distinct(errors))
     this.#annotate(object, context.space)
-    if (!options.managesFields) {
-      const managed = trackUpdate({
-        before: old,
-        after: object,
-        schema: target.schema,
-        manager: context.fieldManager,
-        apiVersion: object.apiVersion,
-        ignored: unwritable(target, subresource),
-        ...(subresource && { subresource }),
-        now: timestamp(this.deps.clock()),
-      })
-      setManaged(object, managed)
-    }
-    return object
+    if (!options.managesFields) setManaged(object, this.#track(context, target, object, old, options))
   }
 
   /** An object on its way out goes with its last finalizer. */
@@ -340,6 +497,47 @@ export class Registry {
     if (!this.deps.annotateSpace) return
     object.metadata.annotations = { ...object.metadata.annotations, [CLUSTER_ANNOTATION]: space }
   }
+}
+
+/** The steps that a request passes, in their order. */
+export function stepsFor(
+  admission: readonly Admission[],
+  type: ResourceType,
+  operation: AdmissionRequest['operation'],
+  target: AdmissionTarget,
+): Admission[] {
+  return admission.filter(step => step.handles(type, operation, target))
+}
+
+export async function runStage(
+  steps: readonly Admission[],
+  stage: AdmissionStage,
+  request: AdmissionRequest,
+): Promise<void> {
+  for (const step of steps) if ((step.stage ?? 'prepare') === stage) await step.admit(request)
+}
+
+/** The caller's options as an object, as admission shows them. */
+export function optionsOf(kind: string, context: WriteContext, more: object = {}): Record<string, unknown> {
+  return {
+    kind,
+    apiVersion: 'meta.k8s.io/v1',
+    ...(context.dryRun && { dryRun: ['All'] }),
+    ...(kind !== 'DeleteOptions' && { fieldManager: context.fieldManager, fieldValidation: context.fieldValidation }),
+    ...more,
+  }
+}
+
+/** What no client can say about a new object. */
+function wipeSystemMetadata({ metadata }: KubeObject, namespace: string | undefined): void {
+  if (namespace !== undefined) metadata.namespace = namespace
+  else delete metadata.namespace
+  delete metadata.deletionTimestamp
+  delete metadata.deletionGracePeriodSeconds
+  delete metadata.selfLink
+  delete metadata.resourceVersion
+  delete metadata.uid
+  delete metadata.creationTimestamp
 }
 
 function unreadable(type: ResourceType, why: string, fromPatch: boolean): StatusError {

@@ -1,6 +1,8 @@
 /** From an admitted resource request to its endpoint. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { StatusError } from '../../apimachinery/errors.ts'
+import { apiVersionOf } from '../../apimachinery/object.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { createEndpoint } from '../endpoints/create.ts'
 import { deleteCollectionEndpoint, deleteEndpoint } from '../endpoints/delete.ts'
 import type { Exchange, Services } from '../endpoints/exchange.ts'
@@ -59,7 +61,15 @@ export function targetOf(services: Services, admitted: Admitted, accept: string 
   const type = set.find(resource.group, resource.version, resource.resource)
   if (type === undefined || (resource.namespace !== '' && !type.namespaced)) throw pageNotFound()
   if (type.namespaced && resource.namespace === '' && resource.name !== '') throw pageNotFound()
-  return { info, resource, user, space, type, form: negotiate(accept), warnings: [] }
+  const form = negotiate(accept, () => hasProtobuf(services, type, resource.subresource))
+  return { info, resource, user, space, type, form, warnings: [] }
+}
+
+/** Sub-resources that answer with a kind of their own, which has a protobuf form whatever they belong to. */
+const OWN_KINDS = new Set(['scale', 'token', 'eviction'])
+
+function hasProtobuf(services: Services, type: ResourceType, subresource: string): boolean {
+  return OWN_KINDS.has(subresource) || services.protobuf.supports(apiVersionOf(type), type.kind)
 }
 
 /** @throws StatusError as the endpoint */

@@ -6,11 +6,12 @@ import type { Duplex } from 'node:stream'
 import { DEFAULT_CIPHERS, type TLSSocket } from 'node:tls'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
+import type { ProtobufCodec } from '../../apimachinery/protobuf/protobufCodec.ts'
 import { BODY_LIMIT_BYTES } from '../endpoints/body.ts'
 import { Compression } from '../endpoints/compression.ts'
 import type { Services } from '../endpoints/exchange.ts'
 import { methodNotAllowed } from '../endpoints/methods.ts'
-import { wantsPretty } from '../endpoints/negotiate.ts'
+import { CONTENT_TYPES, errorFormat, wantsPretty } from '../endpoints/negotiate.ts'
 import { yamlText } from '../endpoints/respond.ts'
 import { planStream, runSpaceStream, type SpaceStreamDeps } from '../endpoints/spaceStream.ts'
 import { responseSink } from '../endpoints/streamWriter.ts'
@@ -71,6 +72,8 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   const webSockets = new WebSockets({ ...deps, inFlight })
   const compression = new Compression()
   metrics.follow(inFlight)
+  const answerError = (request: FastifyRequest, reply: FastifyReply, error: StatusError): void =>
+    sendStatus(deps.services.protobuf, request, reply, error)
   const app = Fastify({
     https: {
       ...tls,
@@ -93,7 +96,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     forceCloseConnections: true,
     return503OnClosing: false,
     frameworkErrors: (_error, request, reply) => {
-      sendStatus(request as FastifyRequest, reply as FastifyReply, statusError.badRequest('the URL is malformed'))
+      answerError(request as FastifyRequest, reply as FastifyReply, statusError.badRequest('the URL is malformed'))
     },
     clientErrorHandler: refuseUnreadable,
   }) as unknown as FastifyInstance
@@ -152,8 +155,8 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     if (!compression.wants(request, payload)) return done(null, payload)
     compression.apply(reply, payload).then(body => done(null, body), done)
   })
-  app.setErrorHandler((error, request, reply) => sendStatus(request, reply, toStatus(error, request, log)))
-  app.setNotFoundHandler((request, reply) => sendStatus(request, reply, methodNotAllowed()))
+  app.setErrorHandler((error, request, reply) => answerError(request, reply, toStatus(error, request, log)))
+  app.setNotFoundHandler((request, reply) => answerError(request, reply, methodNotAllowed()))
   app.server.on('upgrade', (request, socket, head) => void webSockets.accept(request, socket, head))
 
   const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
@@ -212,19 +215,21 @@ function toStatus(error: unknown, request: FastifyRequest, log: Logger): StatusE
 }
 
 /** In the form that the client asked for, as far as there is one for it. */
-export function sendStatus(request: FastifyRequest, reply: FastifyReply, error: StatusError): void {
+function sendStatus(codec: ProtobufCodec, request: FastifyRequest, reply: FastifyReply, error: StatusError): void {
   const { retryAfterSeconds } = error.details ?? {}
   if (retryAfterSeconds !== undefined) reply.header('Retry-After', String(retryAfterSeconds))
   reply.code(error.code).header('Cache-Control', 'no-cache, private')
   const { accept, 'user-agent': agent } = request.headers
-  if (accept?.startsWith('application/yaml')) {
-    reply.header('Content-Type', 'application/yaml').send(yamlText(error.toStatus()))
-    return
-  }
-  const pretty = wantsPretty(request.admitted?.info.query ?? NO_QUERY, agent)
-  const body = `${JSON.stringify(error.toStatus(), undefined, pretty ? 2 : undefined)}\n`
+  const format = errorFormat(accept)
+  const status = error.toStatus()
   // A Buffer, since Fastify names a charset for strings and upstream has none.
-  reply.header('Content-Type', 'application/json').send(Buffer.from(body))
+  reply.header('Content-Type', CONTENT_TYPES[format])
+  if (format === 'protobuf') reply.send(codec.encode({ ...status }))
+  else if (format === 'yaml') reply.send(Buffer.from(yamlText(status)))
+  else {
+    const pretty = wantsPretty(request.admitted?.info.query ?? NO_QUERY, agent)
+    reply.send(Buffer.from(`${JSON.stringify(status, undefined, pretty ? 2 : undefined)}\n`))
+  }
 }
 
 const NO_QUERY = new URLSearchParams()

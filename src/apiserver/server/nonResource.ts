@@ -1,10 +1,11 @@
 /** What is not a resource: health, version, metrics, discovery, OpenAPI, the keys of ServiceAccount tokens. */
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ProtobufCodec } from '../../apimachinery/protobuf/protobufCodec.ts'
 import { type AggregatedVersion, aggregatedContentType, aggregatedDiscovery } from '../discovery/aggregated.ts'
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from '../discovery/discovery.ts'
 import { methodNotAllowed } from '../endpoints/methods.ts'
-import { negotiate, wantsPretty } from '../endpoints/negotiate.ts'
+import { CONTENT_TYPES, negotiate, wantsPretty } from '../endpoints/negotiate.ts'
 import { sendValue, yamlText } from '../endpoints/respond.ts'
 import type { TypeRegistry, TypeSet } from '../types/typeRegistry.ts'
 import { answerHealth, type Health } from './health.ts'
@@ -14,6 +15,7 @@ import type { Admitted } from './pipeline.ts'
 
 export interface NonResourceDeps {
   types: TypeRegistry
+  protobuf: ProtobufCodec
   metrics: Metrics
   openApi: OpenApiRoutes
   /** `host:port` as clients reach it. */
@@ -48,7 +50,12 @@ export class NonResourceRoutes {
     }
     if (await answerHealth(this.#deps.health, reply, path, info.query)) return true
     if (path === '/version') {
-      await sendValue({ reply, info, form: negotiate(request.headers.accept), warnings: [] }, 200, this.#deps.version)
+      await sendValue(
+        this.#deps,
+        { reply, info, form: negotiate(request.headers.accept), warnings: [] },
+        200,
+        this.#deps.version,
+      )
       return true
     }
     if (path === '/metrics') {
@@ -74,7 +81,7 @@ export class NonResourceRoutes {
       const prepared = this.#prepare(set, `${path} ${version}`, make)
       return this.#send(request, reply, prepared, aggregatedContentType(version))
     }
-    const { format } = negotiate(request.headers.accept)
+    const { format } = negotiate(request.headers.accept, () => path !== '/')
     const indent = wantsPretty(info.query, request.headers['user-agent']) ? 2 : undefined
     // Only paths of what exists are remembered, so clients cannot grow the memory.
     const known = this.#prepared.get(set)?.get(`${path} ${format} ${indent}`)
@@ -83,9 +90,13 @@ export class NonResourceRoutes {
     const prepared =
       known ??
       this.#prepare(set, `${path} ${format} ${indent}`, () =>
-        format === 'yaml' ? yamlText(document) : `${JSON.stringify(document, undefined, indent)}\n`,
+        format === 'protobuf'
+          ? this.#deps.protobuf.encode({ apiVersion: '', ...(document as { kind: string }) })
+          : format === 'yaml'
+            ? yamlText(document)
+            : `${JSON.stringify(document, undefined, indent)}\n`,
       )
-    return this.#send(request, reply, prepared, `application/${format}`)
+    return this.#send(request, reply, prepared, CONTENT_TYPES[format])
   }
 
   /** `undefined` when a space with these types has no such path. */
@@ -124,7 +135,7 @@ export class NonResourceRoutes {
     ].sort()
   }
 
-  #prepare(set: TypeSet, key: string, make: () => string): Prepared {
+  #prepare(set: TypeSet, key: string, make: () => string | Buffer): Prepared {
     let documents = this.#prepared.get(set)
     if (documents === undefined) {
       documents = new Map()
@@ -132,7 +143,8 @@ export class NonResourceRoutes {
     }
     let document = documents.get(key)
     if (document === undefined) {
-      const body = Buffer.from(make())
+      const made = make()
+      const body = typeof made === 'string' ? Buffer.from(made) : made
       document = { body, etag: `"${createHash('sha256').update(body).digest('hex').toUpperCase()}"` }
       documents.set(key, document)
     }
@@ -151,10 +163,12 @@ export class NonResourceRoutes {
 function aggregatedWanted(accept: string | undefined): AggregatedVersion | undefined {
   for (const entry of accept?.split(',') ?? []) {
     const parts = entry.split(';').map(part => part.trim())
+    // There is no protobuf of it here.
+    if (parts[0] !== 'application/json') continue
     if (parts.includes('as=APIGroupDiscoveryList') && parts.includes('g=apidiscovery.k8s.io')) {
       if (parts.includes('v=v2')) return 'v2'
       if (parts.includes('v=v2beta1')) return 'v2beta1'
-    } else if (parts[0] === 'application/json' && parts.length === 1) return undefined
+    } else if (parts.length === 1) return undefined
   }
   return undefined
 }

@@ -1,5 +1,6 @@
 /**
- * Watches and space streams over WebSocket: the same pipeline and the same frames as over chunked HTTP, each a text message.
+ * Watches and space streams over WebSocket: the same pipeline and the same frames as over chunked HTTP, each a message: text for JSON,
+ * binary for protobuf.
  *
  * Whatever sub-protocol the client names is accepted and changes nothing, as upstream; a browser, which cannot set headers,
  * brings its token as a sub-protocol. Upgrade requests for anything else are answered as if they had asked for no upgrade.
@@ -41,7 +42,11 @@ const MESSAGE_LIMIT_BYTES = 4096
 const CLOSE_TIMEOUT_MS = 2000
 const CLOSE = { normal: 1000, goingAway: 1001 } as const
 
-type Run = (sink: FrameSink, gone: AbortSignal) => Promise<void>
+interface Session {
+  run(sink: FrameSink, gone: AbortSignal): Promise<void>
+  /** Frames are protobuf with their length before them, which messages have no need of. */
+  protobuf: boolean
+}
 
 export class WebSockets {
   readonly #deps: WebSocketsDeps
@@ -83,10 +88,10 @@ export class WebSockets {
     // A peer that leaves early is no fault; `close` tells of it.
     socket.on('error', ignore)
     try {
-      const run = await this.#admit(request, socket)
-      if (run === undefined || socket.destroyed) return
+      const session = await this.#admit(request, socket)
+      if (session === undefined || socket.destroyed) return
       socket.off('error', ignore)
-      this.#server.handleUpgrade(request, socket, head, peer => void this.#serve(peer, socket, run))
+      this.#server.handleUpgrade(request, socket, head, peer => void this.#serve(peer, socket, session))
     } catch (error) {
       if (!isStatusError(error))
         this.#deps.log.error({ err: error }, 'a WebSocket request failed by a fault of the server')
@@ -95,7 +100,7 @@ export class WebSockets {
   }
 
   /** Everything that can still be refused with a plain answer. `undefined` when the client has left already. */
-  async #admit(request: IncomingMessage, socket: Duplex): Promise<Run | undefined> {
+  async #admit(request: IncomingMessage, socket: Duplex): Promise<Session | undefined> {
     const { pipeline, services, stream, inFlight, metrics } = this.#deps
     const startedNs = process.hrtime.bigint()
     const admitted = await pipeline.admit({
@@ -117,13 +122,14 @@ export class WebSockets {
     })
     if (target === undefined) {
       const plan = planStream(admitted.space, admitted.info.query, stream.store)
-      return (sink, gone) => runSpaceStream(stream, plan, sink, gone)
+      return { run: (sink, gone) => runSpaceStream(stream, plan, sink, gone), protobuf: false }
     }
     const plan = await planOf(services, target)
-    return (sink, gone) => runWatch(services, target, plan, sink, gone)
+    const protobuf = target.form.format === 'protobuf'
+    return { run: (sink, gone) => runWatch(services, target, plan, sink, gone), protobuf }
   }
 
-  async #serve(peer: WebSocket, transport: Duplex, run: Run): Promise<void> {
+  async #serve(peer: WebSocket, transport: Duplex, { run, protobuf }: Session): Promise<void> {
     const gone = new AbortController()
     const alive = (): void => void this.#peers.set(peer, true)
     alive()
@@ -138,7 +144,7 @@ export class WebSockets {
     const { draining, turns } = this.#deps.services
     const closeCode = (): number => (draining.aborted ? CLOSE.goingAway : CLOSE.normal)
     try {
-      await run(webSocketSink(peer, { transport, turns, closeCode }), gone.signal)
+      await run(webSocketSink(peer, { transport, turns, closeCode, protobuf }), gone.signal)
     } catch (error) {
       this.#deps.log.error({ err: error }, 'a watch over WebSocket ended by a fault of the server')
       peer.terminate()

@@ -5,7 +5,7 @@
 
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import type { Store, StoreEvent } from '../../storage/store.ts'
+import type { Range, Store, StoreEvent } from '../../storage/store.ts'
 import { decodeObject, encodeObject } from '../registry/codec.ts'
 import { systemContext } from '../registry/context.ts'
 import type { Registry } from '../registry/generic.ts'
@@ -201,9 +201,15 @@ export class SpaceManager {
   }
 
   async #purge(space: string): Promise<void> {
+    // First the object that stands for the space: who follows it knows that what vanishes next was not unwanted.
+    await this.#deleteAll({ space, group: 'core.kcp.io', resource: 'logicalclusters' })
+    await this.#deleteAll({ space })
+  }
+
+  async #deleteAll(range: Range): Promise<void> {
     const { store } = this.#deps
     for (;;) {
-      const { items } = await store.list({ space }, { limit: PURGE_BATCH })
+      const { items } = await store.list(range, { limit: PURGE_BATCH })
       if (items.length === 0) return
       await store.writeMany(
         items.map(stored => ({

@@ -108,8 +108,8 @@ function syncer(command: Command): Command {
     .option('--syncer-server <url>', 'scheme://host:port by which the syncer reaches the server')
     .option('--lifetime <duration>', 'how long the credential is good', '87600h')
     .option('--replicas <n>', 'replicas of the syncer: 0 or 1', '1')
-    .option('--qps <n>', 'requests per second to the cluster', '20')
-    .option('--burst <n>', 'requests that may come at once', '30')
+    .option('--qps <n>', 'requests per second to the cluster', '100')
+    .option('--burst <n>', 'requests that may come at once', '200')
     .option('--timeout <seconds>', 'how long to wait for the mailbox', '30')
     .option('-s, --silent', 'print nothing but errors and notes')
 }

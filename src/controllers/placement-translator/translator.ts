@@ -17,7 +17,8 @@ import { CopyReconciler } from './copyReconciler.ts'
 import { spacesWithFeedback } from './feedbackLeftovers.ts'
 import { FeedbackReconciler } from './feedbackReconciler.ts'
 import { type Mailbox, Mailboxes } from './mailboxes.ts'
-import { CRDS, CUSTOMIZERS, EDGE_PLACEMENTS, LOCATIONS, NAMESPACES, resourceKey, SLICES } from './names.ts'
+import { mailboxListener } from './mailboxListener.ts'
+import { CUSTOMIZERS, EDGE_PLACEMENTS, LOCATIONS, SLICES } from './names.ts'
 import { ObjectCache } from './objectCache.ts'
 import { PlacementJoin } from './placementJoin.ts'
 import { compilePlacement } from './placementSpec.ts'
@@ -101,7 +102,14 @@ class Translator {
       },
       kindsChanged: space => this.#feedback.forgetKinds(space),
     })
-    this.#mailboxes = new Mailboxes({ ...common, signal, cache }, this.#mailboxListener())
+    this.#mailboxes = new Mailboxes(
+      { ...common, signal, cache },
+      mailboxListener({
+        add: task => this.#queue.add(task),
+        join: this.#join,
+        mailbox: name => this.#mailboxes.get(name),
+      }),
+    )
     const sources = new SourceReader({
       client,
       cache,
@@ -224,38 +232,6 @@ class Translator {
     for (const task of tasks) this.#queue.add(task)
   }
 
-  #mailboxListener() {
-    const copy = (mailbox: string, key: string) => this.#queue.add({ type: 'copy', mailbox, key })
-    return {
-      synced: (mailbox: string) => {
-        // definers and Namespaces first, so that what needs them does not fail first
-        const facts = [...this.#join.contentOf(mailbox).values()]
-        for (const fact of facts) if (FIRST.has(resourceKey(fact.resource))) copy(mailbox, fact.key)
-        for (const fact of facts) if (!FIRST.has(resourceKey(fact.resource))) copy(mailbox, fact.key)
-        for (const key of this.#mailboxes.get(mailbox)?.copies.keys() ?? []) copy(mailbox, key)
-        this.#queue.add({ type: 'config', mailbox })
-      },
-      changed: copy,
-      reported: (mailbox: string, key: string) => {
-        for (const { space } of this.#join.sourcesOf(mailbox, key)) {
-          if (this.#join.wantsState(space, key)) this.#queue.add({ type: 'source', space, key })
-        }
-      },
-      configChanged: (mailbox: string) => this.#queue.add({ type: 'config', mailbox }),
-      served: (mailbox: string, resource: string) => {
-        for (const [key, fact] of this.#join.contentOf(mailbox)) {
-          if (resourceKey(fact.resource) === resource && !this.#mailboxes.get(mailbox)?.copies.has(key))
-            copy(mailbox, key)
-        }
-      },
-      namespaceGone: (mailbox: string, namespace: string) => {
-        for (const [key, fact] of this.#join.contentOf(mailbox)) {
-          if (fact.namespace === namespace || fact.key === key) copy(mailbox, key)
-        }
-      },
-    }
-  }
-
   #topologyHandler(): StreamHandler {
     const handle = (resource: string, at: { space: string; namespace: string; name: string }, object?: KubeObject) => {
       switch (resource) {
@@ -314,5 +290,3 @@ class Translator {
     }
   }
 }
-
-const FIRST: ReadonlySet<string> = new Set([resourceKey(CRDS), resourceKey(NAMESPACES)])

@@ -1,0 +1,116 @@
+/**
+ * AdmissionReview out and in, for both versions of it.
+ * @see https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#webhook-request-and-response
+ */
+import { STATUS_REASONS, type StatusDetails, StatusError, type StatusReason } from '../../apimachinery/errors.ts'
+import { isRecord } from '../../apimachinery/object.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { str, strings } from '../registry/builtin/fields.ts'
+import type { AdmissionRequest } from '../registry/generic.ts'
+import { requestFields, type Shown } from './attributes.ts'
+
+export const REVIEW_VERSIONS = ['v1', 'v1beta1'] as const
+export type ReviewVersion = (typeof REVIEW_VERSIONS)[number]
+
+export interface ReviewAnswer {
+  allowed: boolean
+  /** The `status` of a refusal. */
+  status: Record<string, unknown> | undefined
+  /** JSON Patch, decoded. */
+  patch: unknown
+  warnings: string[]
+}
+
+export function admissionReview(
+  request: AdmissionRequest,
+  asked: { type: ResourceType; version: ReviewVersion; uid: string; shown: Shown },
+): Record<string, unknown> {
+  const { dryRun, options, ...fields } = requestFields(request, asked.type)
+  return {
+    kind: 'AdmissionReview',
+    apiVersion: `admission.k8s.io/${asked.version}`,
+    request: { uid: asked.uid, ...fields, object: asked.shown.object, oldObject: asked.shown.old, dryRun, options },
+  }
+}
+
+/** @throws Error saying what is wrong with the answer */
+export function readReview(answer: unknown, version: ReviewVersion, uid: string): ReviewAnswer {
+  if (!isRecord(answer)) throw new Error('webhook response was absent')
+  const response = isRecord(answer.response) ? answer.response : undefined
+  if (version === 'v1') {
+    const kind = `admission.k8s.io/v1, Kind=AdmissionReview`
+    const [apiVersion, given] = [str(answer, 'apiVersion'), str(answer, 'kind')]
+    if (apiVersion !== 'admission.k8s.io/v1' || given !== 'AdmissionReview') {
+      throw new Error(`expected webhook response of ${kind}, got ${apiVersion}, Kind=${given}`)
+    }
+    if (response === undefined) throw new Error('webhook response was absent')
+    if (response.uid !== uid)
+      throw new Error(`expected response.uid=${JSON.stringify(uid)}, got ${quoted(response.uid)}`)
+  }
+  if (response === undefined) throw new Error('webhook response was absent')
+  const allowed = response.allowed === true
+  const { patch, patchType } = response
+  let decoded: unknown
+  if (typeof patch === 'string' && patch !== '') {
+    if (version === 'v1' && !patchType) throw new Error('webhook returned response.patch but not response.patchType')
+    if (patchType && patchType !== 'JSONPatch') {
+      throw new Error(`webhook returned invalid response.patchType of ${quoted(patchType)}`)
+    }
+    decoded = decodePatch(patch)
+  } else if (version === 'v1' && patchType) {
+    throw new Error('webhook returned response.patchType but not response.patch')
+  }
+  return {
+    allowed,
+    status: isRecord(response.status) ? response.status : undefined,
+    patch: decoded,
+    warnings: strings(response, 'warnings'),
+  }
+}
+
+function decodePatch(patch: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(patch, 'base64').toString())
+  } catch (cause) {
+    throw new Error(`cannot decode response.patch: ${cause instanceof Error ? cause.message : cause}`, { cause })
+  }
+}
+
+function quoted(value: unknown): string {
+  return JSON.stringify(typeof value === 'string' ? value : '')
+}
+
+/** A refusal by a webhook or a policy, with whatever code and reason it says. */
+export class AdmissionDenied extends StatusError {
+  override readonly code: number
+  readonly #reason: string
+
+  constructor(message: string, said: { code: number; reason: string; details?: StatusDetails }) {
+    super(knownReason(said), message, said.details)
+    this.code = said.code
+    this.#reason = said.reason
+  }
+
+  override toStatus(): ReturnType<StatusError['toStatus']> {
+    const { reason: _, ...status } = super.toStatus()
+    return this.#reason === '' ? status : { ...status, reason: this.#reason }
+  }
+}
+
+/** How a webhook's refusal reads. */
+export function denial(webhook: string, status: Record<string, unknown> = {}): AdmissionDenied {
+  const deniedBy = `admission webhook ${JSON.stringify(webhook)} denied the request`
+  const [message, reason] = [str(status, 'message'), str(status, 'reason')]
+  const code = typeof status.code === 'number' && status.code >= 400 ? status.code : 400
+  const text = message || reason ? `${deniedBy}: ${message || reason}` : `${deniedBy} without explanation`
+  return new AdmissionDenied(text, {
+    code,
+    reason,
+    ...(isRecord(status.details) && { details: status.details as StatusDetails }),
+  })
+}
+
+function knownReason({ code, reason }: { code: number; reason: string }): StatusReason {
+  if (Object.hasOwn(STATUS_REASONS, reason)) return reason as StatusReason
+  return StatusError.fromStatus({ code }, code).reason
+}

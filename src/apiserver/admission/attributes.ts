@@ -1,0 +1,92 @@
+/**
+ * One request as rules, webhooks and CEL expressions see it: in a served version of its kind, with the AdmissionRequest fields.
+ * @see https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#request
+ */
+import { apiVersionOf, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { convertTo, storageApiVersion } from '../registry/convert.ts'
+import type { AdmissionRequest } from '../registry/generic.ts'
+
+export interface Kind {
+  group: string
+  version: string
+  kind: string
+}
+
+/** The request's object and its old state, as one version (or the sub-resource's own kind) shows them. */
+export interface Shown {
+  object: KubeObject | null
+  old: KubeObject | null
+}
+
+/** `null` where the operation has none: CREATE has no old object, DELETE no new one. Private copies. */
+export function shownAs(request: AdmissionRequest, type: ResourceType): Shown {
+  const { operation, object, old, view } = request
+  const show = (source: KubeObject): KubeObject =>
+    view ? view.of(structuredClone(source)) : convertTo(structuredClone(source), apiVersionOf(type), type)
+  return {
+    object: operation === 'DELETE' ? null : show(object),
+    old: old === undefined ? null : show(old),
+  }
+}
+
+/** Puts what {@link shownAs} gave, changed, back into the request's object. */
+export function takeBack(request: AdmissionRequest, type: ResourceType, changed: KubeObject): void {
+  const { object, view } = request
+  if (view) return view.into(object, changed)
+  changed.metadata = isRecord(changed.metadata) ? changed.metadata : {}
+  const stored = convertTo(changed, storageApiVersion(type), type)
+  request.rounds?.settle(stored)
+  for (const field of Object.keys(object)) delete object[field]
+  Object.assign(object, stored)
+}
+
+/** The kind that a webhook or a policy is told for `type`. */
+export function kindOf(request: AdmissionRequest, type: ResourceType): Kind {
+  const { view } = request
+  if (view) return { group: view.group, version: view.version, kind: view.kind }
+  return { group: type.group, version: type.version, kind: type.kind }
+}
+
+export function nameOf(request: AdmissionRequest): string {
+  return request.object.metadata.name ?? ''
+}
+
+/** For Namespaces their own name, as upstream has it; `''` for other cluster-scoped kinds. */
+export function namespaceOf(request: AdmissionRequest): string {
+  const { requestType, object } = request
+  if (requestType.namespaced) return object.metadata.namespace ?? ''
+  return isNamespace(requestType) ? nameOf(request) : ''
+}
+
+export function isNamespace(type: { group: string; resource: string }): boolean {
+  return type.group === '' && type.resource === 'namespaces'
+}
+
+/** The fields of an `AdmissionRequest` but `uid`, `object` and `oldObject`, in upstream's order. */
+export function requestFields(request: AdmissionRequest, type: ResourceType): Record<string, unknown> {
+  const { requestType, subresource, operation, context } = request
+  const { user } = context
+  const name = nameOf(request)
+  const namespace = namespaceOf(request)
+  const resourceOf = ({ group, version, resource }: ResourceType) => ({ group, version, resource })
+  return {
+    kind: kindOf(request, type),
+    resource: resourceOf(type),
+    ...(subresource && { subResource: subresource }),
+    requestKind: kindOf(request, requestType),
+    requestResource: resourceOf(requestType),
+    ...(subresource && { requestSubResource: subresource }),
+    ...(name && { name }),
+    ...(namespace && { namespace }),
+    operation,
+    userInfo: {
+      ...(user.name && { username: user.name }),
+      ...(user.uid && { uid: user.uid }),
+      ...(user.groups.length > 0 && { groups: [...user.groups] }),
+      ...(user.extra && Object.keys(user.extra).length > 0 && { extra: user.extra }),
+    },
+    dryRun: context.dryRun,
+    options: request.options,
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * Message literals of mutation expressions (`Object{…}`, `Object.spec{…}`, `JSONPatch{…}`), which our CEL library does not
+ * know, as the map literals that they mean; and `jsonpatch.escapeKey` as a plain function.
+ * @see https://kubernetes.io/docs/reference/access-authn-authz/mutating-admission-policy/
+ */
+const TOKEN =
+  /\s+|\/\/[^\n]*|(?:[rR]|[bB][rR]?|[rR][bB])?(?:"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|[A-Za-z_][A-Za-z0-9_]*|[0-9][A-Za-z0-9_.]*|[\s\S]/gy
+
+/** The same expression without message literals; others than those two types are left as they are, to be refused. */
+export function withoutMessageTypes(source: string): string {
+  if (!/\b(?:Object|JSONPatch|jsonpatch)\b/.test(source)) return source
+  const tokens = source.match(TOKEN) ?? []
+  const out: string[] = []
+  /** One entry per open bracket: whether it is a message's brace. */
+  const open: boolean[] = []
+  for (let i = 0; i < tokens.length; i++) {
+    const token = tokens[i]!
+    if (token === 'jsonpatch' && tokens[i + 1] === '.' && tokens[i + 2] === 'escapeKey') {
+      out.push('jsonpatchEscapeKey')
+      i += 2
+    } else if (isMessageName(tokens, i)) {
+      i = endOfName(tokens, i) - 1
+      open.push(true)
+      while (tokens[i + 1] !== '{') i++
+      out.push('{')
+      i++
+    } else {
+      if (/^[A-Za-z_]/.test(token) && open.at(-1) === true && isFieldName(tokens, i)) out.push(JSON.stringify(token))
+      else out.push(token)
+      if (token === '{' || token === '(' || token === '[') open.push(false)
+      if (token === '}' || token === ')' || token === ']') open.pop()
+    }
+  }
+  return out.join('')
+}
+
+function isMessageName(tokens: readonly string[], i: number): boolean {
+  if (tokens[i] !== 'Object' && tokens[i] !== 'JSONPatch') return false
+  if (previous(tokens, i) === '.') return false
+  return next(tokens, endOfName(tokens, i) - 1) === '{'
+}
+
+/** The index behind `Object.spec.template`. */
+function endOfName(tokens: readonly string[], start: number): number {
+  let i = start + 1
+  while (tokens[i] === '.' && /^[A-Za-z_]/.test(tokens[i + 1] ?? '')) i += 2
+  return i
+}
+
+/** A name right behind `{` or `,` (or `?` for optional fields) and before `:`. */
+function isFieldName(tokens: readonly string[], i: number): boolean {
+  const before = previous(tokens, i)
+  return next(tokens, i) === ':' && (before === '{' || before === ',' || before === '?')
+}
+
+function previous(tokens: readonly string[], i: number): string | undefined {
+  for (let at = i - 1; at >= 0; at--) if (isWord(tokens[at]!)) return tokens[at]
+  return undefined
+}
+
+function next(tokens: readonly string[], i: number): string | undefined {
+  for (let at = i + 1; at < tokens.length; at++) if (isWord(tokens[at]!)) return tokens[at]
+  return undefined
+}
+
+function isWord(token: string): boolean {
+  return !/^(\s|\/\/)/.test(token)
+}

@@ -1,0 +1,127 @@
+/**
+ * Which requests a webhook or an admission policy is about: rules over operations, groups, versions, resources and scope,
+ * then the labels of the namespace and of the object.
+ * @see https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#matching-requests-rules
+ */
+import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { type LabelSelector, type LabelSelectorObject, labelSelectorFromObject } from '../../apimachinery/selectors.ts'
+import { records, str, strings } from '../registry/builtin/fields.ts'
+import type { AdmissionRequest } from '../registry/generic.ts'
+import { isNamespace, namespaceOf } from './attributes.ts'
+
+/** What the rules look at, known before the object is. */
+export interface RuleSubject {
+  operation: string
+  /** The version of the request. */
+  type: ResourceType
+  subresource: string
+}
+
+export interface RequestMatcher {
+  /**
+   * The version of the resource in which the matching rule speaks of it: the request's own where a rule names it, else (with
+   * `matchPolicy: Equivalent`) another served one. `undefined`: no rule matches.
+   */
+  rules(subject: RuleSubject, versions: readonly ResourceType[], name?: string): ResourceType | undefined
+  /** Whether the labels match; rules are not asked. `namespaceLabels` is called at most once. */
+  labels(request: AdmissionRequest, namespaceLabels: NamespaceLabels): Promise<boolean>
+}
+/** @throws StatusError NotFound */
+export type NamespaceLabels = () => Promise<Readonly<Record<string, string>>>
+
+interface Rule {
+  operations: readonly string[]
+  groups: readonly string[]
+  versions: readonly string[]
+  resources: readonly string[]
+  scope: string
+  /** Empty: all names. */
+  names: readonly string[]
+}
+
+/** `match` is a webhook, or the `matchConstraints` or `matchResources` of a policy. @throws StatusError for a bad selector */
+export function compileMatch(match: Record<string, unknown>): RequestMatcher {
+  const included = rulesOf(match, 'rules' in match ? 'rules' : 'resourceRules')
+  const excluded = rulesOf(match, 'excludeResourceRules')
+  const equivalent = match.matchPolicy !== 'Exact'
+  const namespaces = selectorOf(match.namespaceSelector)
+  const objects = selectorOf(match.objectSelector)
+  const versionFor = (
+    rules: readonly Rule[],
+    subject: RuleSubject,
+    versions: readonly ResourceType[],
+    name: string | undefined,
+  ): ResourceType | undefined => {
+    const matches = (type: ResourceType): boolean => rules.some(rule => ruleMatches(rule, { ...subject, type }, name))
+    if (matches(subject.type)) return subject.type
+    return equivalent ? versions.find(type => type.version !== subject.type.version && matches(type)) : undefined
+  }
+  return {
+    rules(subject, versions, name) {
+      const found = versionFor(included, subject, versions, name)
+      if (found === undefined || excluded.length === 0) return found
+      return versionFor(excluded, subject, versions, name) === undefined ? found : undefined
+    },
+    async labels(request, namespaceLabels) {
+      if (!objects.isEverything && !labelled(request).some(labels => objects.matches(labels))) return false
+      if (namespaces.isEverything) return true
+      const { requestType, operation, subresource, object } = request
+      if (namespaceOf(request) === '') return true
+      if (isNamespace(requestType) && subresource === '' && operation !== 'DELETE') {
+        return namespaces.matches(object.metadata.labels)
+      }
+      return namespaces.matches(await namespaceLabels())
+    },
+  }
+}
+
+/** A binding without `matchResources` narrows nothing. */
+export const MATCHES_ALL: RequestMatcher = { rules: subject => subject.type, labels: async () => true }
+
+function labelled(request: AdmissionRequest): (Record<string, string> | undefined)[] {
+  const show = (object: KubeObject): KubeObject => request.view?.of(object) ?? object
+  const shown = [
+    ...(request.operation === 'DELETE' ? [] : [show(request.object)]),
+    ...(request.old ? [show(request.old)] : []),
+  ]
+  return shown.map(object => object.metadata.labels)
+}
+
+function rulesOf(match: Record<string, unknown>, field: string): Rule[] {
+  return records(match, field).map(rule => ({
+    operations: strings(rule, 'operations'),
+    groups: strings(rule, 'apiGroups'),
+    versions: strings(rule, 'apiVersions'),
+    resources: strings(rule, 'resources'),
+    scope: str(rule, 'scope') || '*',
+    names: strings(rule, 'resourceNames'),
+  }))
+}
+
+function ruleMatches(rule: Rule, { operation, type, subresource }: RuleSubject, name: string | undefined): boolean {
+  return (
+    oneOf(rule.operations, operation) &&
+    oneOf(rule.groups, type.group) &&
+    oneOf(rule.versions, type.version) &&
+    // the scope of Namespaces is Cluster, although requests for one carry its name as their namespace
+    (rule.scope === '*' || rule.scope === (type.namespaced ? 'Namespaced' : 'Cluster')) &&
+    rule.resources.some(pattern => resourceMatches(pattern, type.resource, subresource)) &&
+    (rule.names.length === 0 || name === undefined || rule.names.includes(name))
+  )
+}
+
+function oneOf(values: readonly string[], value: string): boolean {
+  return values.some(each => each === '*' || each === value)
+}
+
+/** `pods`, `pods/status`, `pods/*`, `*` (no sub-resources), `*\/scale`, `*\/*`. */
+function resourceMatches(pattern: string, resource: string, subresource: string): boolean {
+  const [wantedResource = '', wantedSub = ''] = pattern.split('/')
+  if (wantedResource !== '*' && wantedResource !== resource) return false
+  return wantedSub === subresource || (wantedSub === '*' && pattern.includes('/'))
+}
+
+function selectorOf(selector: unknown): LabelSelector {
+  return labelSelectorFromObject(isRecord(selector) ? (selector as LabelSelectorObject) : {})
+}

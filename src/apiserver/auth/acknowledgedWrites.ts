@@ -1,0 +1,57 @@
+/**
+ * A store that tells of certain writes before their writers hear that they succeeded. What is remembered about access can so
+ * be forgotten in time: whoever was told that a right is given or taken sees it with the next request.
+ */
+import type { Key, Mutation, Store } from '../../storage/store.ts'
+
+export interface WriteListener {
+  /** Asked for every write: must be as cheap as a comparison. */
+  concerns(key: Key): boolean
+  /** Called once for each write that changed something. */
+  written(key: Key, type: Mutation['type']): void
+}
+
+export function tellingStore(store: Store, listener: WriteListener): Store {
+  return {
+    get revision() {
+      return store.revision
+    },
+    get compactedRevision() {
+      return store.compactedRevision
+    },
+    get: key => store.get(key),
+    list: (range, options) => store.list(range, options),
+    count: range => store.count(range),
+    watch: (range, options) => store.watch(range, options),
+    compact: revision => store.compact(revision),
+    close: () => store.close(),
+    write(write) {
+      const result = store.write(write)
+      if (!listener.concerns(write.key)) return result
+      return result.then(outcome => {
+        if (outcome.ok) listener.written(write.key, write.mutation.type)
+        return outcome
+      })
+    },
+    async writeMany(writes) {
+      const outcomes = await store.writeMany(writes)
+      for (const [i, { key, mutation }] of writes.entries()) {
+        if (outcomes[i]?.ok && listener.concerns(key)) listener.written(key, mutation.type)
+      }
+      return outcomes
+    },
+    update(key, change) {
+      if (!listener.concerns(key)) return store.update(key, change)
+      let type: Mutation['type'] | undefined
+      const noted: typeof change = current => {
+        const mutation = change(current)
+        type = mutation?.type
+        return mutation
+      }
+      return store.update(key, noted).then(stored => {
+        if (type !== undefined) listener.written(key, type)
+        return stored
+      })
+    },
+  }
+}

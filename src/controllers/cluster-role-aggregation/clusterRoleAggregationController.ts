@@ -1,0 +1,119 @@
+/**
+ * Writes the rules of aggregated ClusterRoles into them: the rules of all ClusterRoles of the space that their selectors
+ * match, so that what `kubectl get` shows is what they grant.
+ * @see https://kubernetes.io/docs/reference/access-authn-authz/rbac/#aggregated-clusterroles
+ */
+import { isDeepStrictEqual } from 'node:util'
+import { isStatusError } from '../../apimachinery/errors.ts'
+import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { type LabelSelector, labelSelectorFromObject } from '../../apimachinery/selectors.ts'
+import type { Client, StreamEvent } from '../../client/client.ts'
+import { Controller } from '../../client/controller.ts'
+import { listAll } from '../../client/listWatch.ts'
+import type { Logger } from '../../client/logger.ts'
+import { type StreamHandler, StreamSource } from '../../client/streamSource.ts'
+import { unlessSpaceGone } from '../spaceGone.ts'
+
+export interface AggregationKey {
+  /** Logical-cluster id. */
+  readonly space: string
+  readonly name: string
+}
+
+const ROLES = { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'clusterroles' }
+
+/** Which roles gather others, by space: a change of any role of a space is news for those. */
+export class AggregatedRoles implements StreamHandler {
+  readonly #bySpace = new Map<string, Set<string>>()
+  readonly #wake: (key: AggregationKey) => void
+  #synced = false
+
+  constructor(wake: (key: AggregationKey) => void) {
+    this.#wake = wake
+  }
+
+  begin(): void {
+    this.#bySpace.clear()
+    this.#synced = false
+  }
+
+  change(event: StreamEvent): void {
+    const { space, name } = event
+    const names = this.#bySpace.get(space)
+    if (event.type !== 'DELETED' && event.mentions('"aggregationRule":{') && aggregates(event.object)) {
+      if (names === undefined) this.#bySpace.set(space, new Set([name]))
+      else names.add(name)
+    } else if (names?.delete(name) && names.size === 0) this.#bySpace.delete(space)
+    if (this.#synced) this.#wakeAll(space)
+  }
+
+  synced(): void {
+    this.#synced = true
+    for (const space of this.#bySpace.keys()) this.#wakeAll(space)
+  }
+
+  #wakeAll(space: string): void {
+    for (const name of this.#bySpace.get(space) ?? []) this.#wake({ space, name })
+  }
+}
+
+export function clusterRoleAggregationController(options: {
+  client: Client
+  logger: Logger
+}): Controller<AggregationKey> {
+  const { client, logger } = options
+  const handler = new AggregatedRoles(key => controller.add(key))
+  const controller = new Controller<AggregationKey>({
+    name: 'cluster-role-aggregation',
+    sources: [new StreamSource({ client, space: '*', resources: [ROLES], handler, logger })],
+    reconcile: key => unlessSpaceGone(key.space, reconcile(client, key)),
+    logger,
+    id: key => `${key.space}/${key.name}`,
+  })
+  return controller
+}
+
+async function reconcile(client: Client, { space, name }: AggregationKey): Promise<void> {
+  const roles = client.in(space)
+  const { items } = await listAll(roles, ROLES, {})
+  const role = items.find(item => item.metadata.name === name)
+  if (role === undefined || !aggregates(role)) return
+  const rules = gatheredRules(role, items)
+  if (isDeepStrictEqual(role.rules ?? [], rules)) return
+  await roles.update(ROLES, { ...role, rules })
+}
+
+/** The rules of what each selector of `role` matches, selectors in their order, roles by name, each rule once. */
+export function gatheredRules(role: KubeObject, all: readonly KubeObject[]): unknown[] {
+  const others = all.filter(other => other.metadata.name !== role.metadata.name)
+  others.sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1))
+  const rules: unknown[] = []
+  for (const selector of selectorsOf(role)) {
+    for (const other of others) {
+      if (!selector.matches(other.metadata.labels) || !Array.isArray(other.rules)) continue
+      for (const rule of other.rules) if (!rules.some(known => isDeepStrictEqual(known, rule))) rules.push(rule)
+    }
+  }
+  return rules
+}
+
+function aggregates(role: KubeObject): boolean {
+  return selectorObjects(role).length > 0
+}
+
+function selectorObjects(role: KubeObject): Record<string, unknown>[] {
+  const selectors = isRecord(role.aggregationRule) ? role.aggregationRule.clusterRoleSelectors : undefined
+  return Array.isArray(selectors) ? selectors.filter(isRecord) : []
+}
+
+/** A malformed selector selects nothing. */
+function selectorsOf(role: KubeObject): LabelSelector[] {
+  return selectorObjects(role).map(selector => {
+    try {
+      return labelSelectorFromObject(selector)
+    } catch (error) {
+      if (isStatusError(error)) return labelSelectorFromObject(undefined)
+      throw error
+    }
+  })
+}

@@ -1,0 +1,95 @@
+/**
+ * Signs approved CertificateSigningRequests of all spaces, for the signers that the server itself is.
+ * @see https://kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requests/
+ */
+import { isStatusError } from '../../apimachinery/errors.ts'
+import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import type { Client, StreamEvent } from '../../client/client.ts'
+import { Controller } from '../../client/controller.ts'
+import type { Logger } from '../../client/logger.ts'
+import { StreamSource } from '../../client/streamSource.ts'
+import { unlessSpaceGone } from '../spaceGone.ts'
+
+/** `undefined`: another signer's business. `refused` says why the request can never be signed. */
+export type SignCertificate = (order: {
+  /** Logical-cluster id. */
+  space: string
+  signerName: string
+  /** PKCS #10, PEM. */
+  requestPem: string
+  usages: readonly string[]
+  expirationSeconds: number | undefined
+}) => Promise<{ certificatePem: string } | { refused: string } | undefined>
+
+export interface CsrControllerOptions {
+  client: Client
+  sign: SignCertificate
+  logger: Logger
+}
+
+export interface CsrKey {
+  /** Logical-cluster id. */
+  readonly space: string
+  readonly name: string
+}
+
+const REQUESTS = { group: 'certificates.k8s.io', version: 'v1', resource: 'certificatesigningrequests' }
+
+export function csrController(options: CsrControllerOptions): Controller<CsrKey> {
+  const { client, logger } = options
+  const change = (event: StreamEvent): void => {
+    const { space, name } = event
+    if (event.type !== 'DELETED' && isWaiting(event.object)) controller.add({ space, name })
+  }
+  const controller = new Controller<CsrKey>({
+    name: 'csr-signer',
+    sources: [new StreamSource({ client, space: '*', resources: [REQUESTS], handler: { change }, logger })],
+    reconcile: key => unlessSpaceGone(key.space, reconcile(options, key)),
+    logger,
+    id: key => `${key.space}/${key.name}`,
+  })
+  return controller
+}
+
+async function reconcile({ client, sign }: CsrControllerOptions, { space, name }: CsrKey): Promise<void> {
+  const requests = client.in(space)
+  let request: KubeObject
+  try {
+    request = await requests.get(REQUESTS, { name })
+  } catch (error) {
+    if (isStatusError(error, 'NotFound')) return
+    throw error
+  }
+  if (!isWaiting(request)) return
+  const spec = isRecord(request.spec) ? request.spec : {}
+  const outcome = await sign({
+    space,
+    signerName: String(spec.signerName ?? ''),
+    requestPem: Buffer.from(String(spec.request ?? ''), 'base64').toString('latin1'),
+    usages: Array.isArray(spec.usages) ? spec.usages.map(String) : [],
+    expirationSeconds: typeof spec.expirationSeconds === 'number' ? spec.expirationSeconds : undefined,
+  })
+  if (outcome === undefined) return
+  const status = isRecord(request.status) ? request.status : {}
+  const signed =
+    'certificatePem' in outcome
+      ? { certificate: Buffer.from(outcome.certificatePem).toString('base64') }
+      : { conditions: [...conditionsOf(request), failed(outcome.refused)] }
+  await requests.update(REQUESTS, { ...request, status: { ...status, ...signed } }, { subresource: 'status' })
+}
+
+function failed(message: string): Record<string, unknown> {
+  return { type: 'Failed', status: 'True', reason: 'SignerValidationFailure', message }
+}
+
+/** Approved, not denied, and neither signed nor refused yet. */
+function isWaiting(request: KubeObject): boolean {
+  const types = conditionsOf(request).map(condition => condition.type)
+  const decided = types.includes('Approved') && !types.includes('Denied') && !types.includes('Failed')
+  return decided && !(isRecord(request.status) && request.status.certificate)
+}
+
+function conditionsOf(request: KubeObject): Record<string, unknown>[] {
+  const conditions = isRecord(request.status) ? request.status.conditions : undefined
+  return Array.isArray(conditions) ? conditions.filter(isRecord) : []
+}

@@ -1,0 +1,181 @@
+/**
+ * Lets Events vanish some time after they were last written, as upstream's store does with a lease.
+ *
+ * Events are filed by the minute in which they end, so one timer serves all of them and a renewal moves one entry. What is
+ * kept is a few words per event; after a restart it is made anew from the times that the server wrote into the objects.
+ * @see https://kubernetes.io/docs/reference/command-line-tools-reference/kube-apiserver/ `--event-ttl`
+ */
+import { isStatusError } from '../../apimachinery/errors.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
+import type { Client, StreamEvent } from '../../client/client.ts'
+import { type Clock, systemClock } from '../../client/clock.ts'
+import type { Logger } from '../../client/logger.ts'
+import { type StreamHandler, StreamSource } from '../../client/streamSource.ts'
+import type { ControllerHandle } from '../controllerHandle.ts'
+
+export interface EventTtlOptions {
+  client: Client
+  /** From the last write of an Event to its end. */
+  ttlMs: number
+  logger: Logger
+  clock?: Clock
+}
+
+interface Entry {
+  readonly space: string
+  readonly namespace: string
+  readonly name: string
+  /** The version that ends; a newer one has an entry of its own. */
+  readonly revision: number
+  readonly bucket: number
+}
+
+const EVENTS = { group: '', version: 'v1', resource: 'events' }
+/** Events end up to this much late. */
+const BUCKET_MS = 60_000
+/** Deletions in flight: enough to share the disk's syncs, few enough to leave room for users' writes. */
+const CONCURRENCY = 16
+
+/** Which Events end when. */
+export class EventEnds implements StreamHandler {
+  readonly #ttlMs: number
+  readonly #clock: Clock
+  readonly #entries = new Map<string, Entry>()
+  readonly #buckets = new Map<number, Set<string>>()
+  #live = false
+
+  constructor(options: { ttlMs: number; clock: Clock }) {
+    this.#ttlMs = options.ttlMs
+    this.#clock = options.clock
+  }
+
+  /** Events that are known. */
+  get size(): number {
+    return this.#entries.size
+  }
+
+  begin(): void {
+    this.#live = false
+    this.#entries.clear()
+    this.#buckets.clear()
+  }
+
+  change(event: StreamEvent): void {
+    const { space, namespace, name, revision } = event
+    this.#remove(idOf(event))
+    if (event.type === 'DELETED') return
+    const now = this.#clock.now()
+    const writtenMs = this.#live ? now : Math.min(now, lastWriteMs(event.object) ?? now)
+    const bucket = Math.ceil((writtenMs + this.#ttlMs) / BUCKET_MS)
+    this.#file({ space, namespace, name, revision, bucket })
+  }
+
+  /** Files what could not be deleted under the next minute, unless it was written again meanwhile. */
+  putBack(entry: Entry): void {
+    if (this.#entries.has(idOf(entry))) return
+    this.#file({ ...entry, bucket: Math.floor(this.#clock.now() / BUCKET_MS) + 1 })
+  }
+
+  synced(): void {
+    this.#live = true
+  }
+
+  /** Takes out what has ended. */
+  takeEnded(): Entry[] {
+    const current = Math.floor(this.#clock.now() / BUCKET_MS)
+    const ended: Entry[] = []
+    for (const [bucket, ids] of [...this.#buckets]) {
+      if (bucket > current) continue
+      this.#buckets.delete(bucket)
+      for (const id of ids) {
+        ended.push(this.#entries.get(id)!)
+        this.#entries.delete(id)
+      }
+    }
+    return ended
+  }
+
+  #file(entry: Entry): void {
+    const id = idOf(entry)
+    this.#entries.set(id, entry)
+    const ids = this.#buckets.get(entry.bucket)
+    if (ids === undefined) this.#buckets.set(entry.bucket, new Set([id]))
+    else ids.add(id)
+  }
+
+  #remove(id: string): void {
+    const entry = this.#entries.get(id)
+    if (entry === undefined) return
+    this.#entries.delete(id)
+    const ids = this.#buckets.get(entry.bucket)
+    ids?.delete(id)
+    if (ids?.size === 0) this.#buckets.delete(entry.bucket)
+  }
+}
+
+export function startEventTtl(options: EventTtlOptions): ControllerHandle {
+  const { client, ttlMs, logger, clock = systemClock } = options
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const ends = new EventEnds({ ttlMs, clock })
+  const source = new StreamSource({ client, space: '*', resources: [EVENTS], handler: ends, logger, clock })
+  let sweeping: Promise<void> = Promise.resolve()
+  let cancel = (): void => {}
+  const sweep = (): void => {
+    if (signal.aborted) return
+    sweeping = deleteAll({ client, ends, logger, signal }).then(() => {
+      if (!signal.aborted) cancel = clock.after(BUCKET_MS - (clock.now() % BUCKET_MS), sweep)
+    })
+  }
+  const following = source.run(signal)
+  void source.synced.then(sweep)
+  return {
+    idle: () => sweeping,
+    async stop() {
+      stopping.abort()
+      cancel()
+      await Promise.all([following, sweeping])
+    },
+  }
+}
+
+/** Never rejects. What could not be deleted stays for the next time, which is told once for each sweep. */
+async function deleteAll(options: {
+  client: Client
+  ends: EventEnds
+  logger: Logger
+  signal: AbortSignal
+}): Promise<void> {
+  const { client, ends, logger, signal } = options
+  const entries = ends.takeEnded()
+  let failures = 0
+  let cause: unknown
+  const worker = async (): Promise<void> => {
+    for (let entry = entries.pop(); entry !== undefined && !signal.aborted; entry = entries.pop()) {
+      const { space, namespace, name, revision } = entry
+      try {
+        const preconditions = { resourceVersion: String(revision) }
+        await client.in(space).delete(EVENTS, { namespace, name }, { preconditions })
+      } catch (error) {
+        // Gone, or written again meanwhile: then it has a new end.
+        if (isStatusError(error, 'NotFound', 'Conflict')) continue
+        ends.putBack(entry)
+        failures++
+        cause = error
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker))
+  if (failures > 0 && !signal.aborted) logger.warn({ err: cause, failures }, 'old events could not be deleted yet')
+}
+
+function idOf({ space, namespace, name }: Pick<Entry, 'space' | 'namespace' | 'name'>): string {
+  return `${space}/${namespace}/${name}`
+}
+
+/** The newest time that the server wrote into the object. Times that clients say do not count: they could be any. */
+function lastWriteMs({ metadata }: KubeObject): number | undefined {
+  const times = [metadata.creationTimestamp, ...(metadata.managedFields ?? []).map(entry => entry.time)]
+  const known = times.map(time => Date.parse(time ?? '')).filter(ms => !Number.isNaN(ms))
+  return known.length > 0 ? Math.max(...known) : undefined
+}

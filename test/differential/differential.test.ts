@@ -1,0 +1,40 @@
+/**
+ * The same requests, asked of Orrery and of a real kube-apiserver: nobody should be able to tell a space from a cluster's API.
+ * Without a kube-apiserver (KUBEBUILDER_ASSETS) Orrery is held to what was recorded. After a change that is meant:
+ * `RECORD=1 node test/differential/differential.test.ts` writes the recordings anew; the diff is what has changed for users.
+ */
+import t from 'tap'
+import { startTestServer } from '../support/server.ts'
+import { judge, report } from './compare.ts'
+import { noPeer, startPeer } from './peer.ts'
+import { type Outcome, play } from './play.ts'
+import { readRecording, recordedForm, writeRecording } from './recording.ts'
+import { scripts } from './scripts/index.ts'
+
+const only = process.env.SCRIPT
+const chosen = scripts.filter(script => only === undefined || only.split(',').includes(script.name))
+const { api, faults } = await startTestServer(t)
+const played = new Map<string, Outcome[]>()
+for (const script of chosen) played.set(script.name, await play(api, script))
+
+t.test('Orrery answers as recorded', async t => {
+  for (const script of chosen) {
+    const ours = played.get(script.name)!
+    if (process.env.RECORD) writeRecording(script, ours)
+    t.strictSame(recordedForm(script, ours), readRecording(script), script.name)
+  }
+})
+
+t.test('kube-apiserver answers the same', { skip: noPeer }, async t => {
+  const peer = await startPeer(t)
+  for (const script of chosen) {
+    const theirs = await play(peer, script)
+    const ours = played.get(script.name)!
+    const lines = script.steps.flatMap((step, i) => report(step, i, judge(step, ours[i]!, theirs[i]!)))
+    t.equal(lines.length, 0, `${script.name}: ${lines.length} unexplained\n  ${lines.join('\n  ')}`)
+  }
+})
+
+t.test('nothing of it was a fault of the server', async t => {
+  t.strictSame(faults, [])
+})

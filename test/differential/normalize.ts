@@ -1,0 +1,131 @@
+/**
+ * What two servers can never say alike is replaced: identities and versions by their order of appearance (so that "unchanged"
+ * still shows), times and ages by a word. Annotations that tell the space go.
+ */
+import { isRecord } from '../../src/apimachinery/object.ts'
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/
+const AGE = /^(\d+[dhms])+$|^<invalid>$/
+const UID = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g
+const CLUSTER = 'kcp.io/cluster'
+/** Suffixes of generated names, of continue tokens: opaque, random. */
+const GENERATED = /(-gen-)[a-z0-9]{5}\b/g
+
+export interface NormalizeOptions {
+  managedFields: boolean
+}
+
+/** One per script: names what it sees in the order in which it sees it. */
+export class Normalizer {
+  readonly #options: NormalizeOptions
+  readonly #versions = new Map<string, string>()
+  readonly #uids = new Map<string, string>()
+
+  constructor(options: NormalizeOptions) {
+    this.#options = options
+  }
+
+  /** A new value; object members come out in the order of their names. */
+  body(value: unknown): unknown {
+    if (isRecord(value) && value.kind === 'Table') return this.#table(value)
+    return this.#value(value, '', false)
+  }
+
+  #value(value: unknown, field: string, inMetadata: boolean): unknown {
+    if (typeof value === 'string') return this.text(value, field, inMetadata)
+    if (Array.isArray(value)) {
+      if (field === 'managedFields') return this.#managers(value)
+      return value.map(item => this.#value(item, '', false))
+    }
+    if (!isRecord(value)) return value
+    const isList = Array.isArray(value.items)
+    const result: Record<string, unknown> = {}
+    for (const name of Object.keys(value).sort()) {
+      const member = value[name]
+      if (name === 'managedFields' && !this.#options.managedFields) continue
+      if (name === 'metadata' && isRecord(member)) result[name] = this.#metadata(member, isList)
+      else if (name === 'fieldsV1') result[name] = withoutCluster(member)
+      else result[name] = this.#value(member, name, false)
+    }
+    return result
+  }
+
+  #metadata(metadata: Record<string, unknown>, ofList: boolean): unknown {
+    const copy = { ...metadata }
+    if (ofList && 'resourceVersion' in copy) copy.resourceVersion = 'version of the list'
+    if (typeof copy.continue === 'string') copy.continue = 'token'
+    if (isRecord(copy.annotations) && CLUSTER in copy.annotations) {
+      const { [CLUSTER]: _, ...rest } = copy.annotations
+      if (Object.keys(rest).length > 0) copy.annotations = rest
+      else delete copy.annotations
+    }
+    // Servers before 1.34 and decoders of all ages write an absent time as null.
+    if (copy.creationTimestamp === null) delete copy.creationTimestamp
+    const result: Record<string, unknown> = {}
+    for (const name of Object.keys(copy).sort()) {
+      if (name === 'managedFields' && !this.#options.managedFields) continue
+      result[name] = this.#value(copy[name], name, !ofList)
+    }
+    return result
+  }
+
+  #managers(entries: readonly unknown[]): unknown {
+    const order = (entry: unknown): string =>
+      isRecord(entry) ? `${entry.operation} ${entry.manager} ${entry.apiVersion} ${entry.subresource ?? ''}` : ''
+    return entries
+      .map(entry => this.#value(entry, '', false))
+      .toSorted((a, b) => (order(a) < order(b) ? -1 : 1))
+  }
+
+  /** Columns without their descriptions, cells without ages. */
+  #table(table: Record<string, unknown>): unknown {
+    const columns = (table.columnDefinitions as Record<string, unknown>[] | undefined)?.map(
+      ({ description: _, ...column }) => column,
+    )
+    const rows = (table.rows as Record<string, unknown>[] | null)?.map(row => ({
+      ...row,
+      cells: (row.cells as unknown[]).map(cell => (typeof cell === 'string' && AGE.test(cell) ? 'age' : cell)),
+    }))
+    const metadata = isRecord(table.metadata) ? { ...table.metadata } : {}
+    if ('resourceVersion' in metadata) metadata.resourceVersion = 'version of the list'
+    return this.#value({ ...table, metadata, columnDefinitions: columns, rows }, '', false)
+  }
+
+  text(text: string, field = '', inMetadata = false): string {
+    if (field === 'resourceVersion' && inMetadata && text !== '') return known(this.#versions, text, 'version')
+    if (TIME.test(text)) return 'time'
+    return text
+      .replace(UID, uid => known(this.#uids, uid, 'uid'))
+      .replace(GENERATED, '$1suffix')
+      .replace(/(current: |in record \()\d+/g, '$1number')
+  }
+}
+
+function known(names: Map<string, string>, value: string, word: string): string {
+  const name = names.get(value) ?? `${word} ${names.size + 1}`
+  names.set(value, name)
+  return name
+}
+
+/** The claim on the annotation that tells the space, and on nothing but it. */
+function withoutCluster(fields: unknown): unknown {
+  if (!isRecord(fields)) return fields
+  const metadata = fields['f:metadata']
+  const annotations = isRecord(metadata) ? metadata['f:annotations'] : undefined
+  if (!isRecord(metadata) || !isRecord(annotations) || !(`f:${CLUSTER}` in annotations)) return sorted(fields)
+  const { [`f:${CLUSTER}`]: _, ...claims } = annotations
+  const { 'f:annotations': __, ...others } = metadata
+  const empty = Object.keys(claims).every(claim => claim === '.')
+  const rest = empty ? others : { ...others, 'f:annotations': claims }
+  const { 'f:metadata': ___, ...fieldsLeft } = fields
+  return sorted(Object.keys(rest).length > 0 ? { ...fieldsLeft, 'f:metadata': rest } : fieldsLeft)
+}
+
+function sorted(value: unknown): unknown {
+  if (!isRecord(value)) return value
+  return Object.fromEntries(
+    Object.keys(value)
+      .sort()
+      .map(name => [name, sorted(value[name])]),
+  )
+}

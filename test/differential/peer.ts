@@ -1,0 +1,30 @@
+/** The real kube-apiserver that answers are compared with, where there is one. */
+import type { Test } from 'tap'
+import { kubernetes } from '../../bench/servers.ts'
+import { Api } from '../support/api.ts'
+import { temporaryDir } from '../support/server.ts'
+
+/** Whether there is a kube-apiserver to ask; else the reason why not, for `skip`. */
+export const noPeer: string | false = process.env.KUBEBUILDER_ASSETS
+  ? false
+  : 'KUBEBUILDER_ASSETS is unset: no kube-apiserver to ask'
+
+/** Started for the test, ended with it. No controllers run beside it. */
+export async function startPeer(t: Test): Promise<Api> {
+  const peer = await kubernetes(process.env.KUBEBUILDER_ASSETS!).start(temporaryDir(t))
+  const { host, port, token } = peer.endpoint as { host: string; port: number; token: string }
+  const api = new Api({ url: `https://${host}:${port}`, token })
+  t.teardown(async () => {
+    api.close()
+    await peer.stop()
+  })
+  await defaultNamespace(api)
+  return api
+}
+
+/** A starting kube-apiserver makes its namespaces a moment after it says that it is ready. */
+async function defaultNamespace(api: Api): Promise<void> {
+  const watch = await api.watch('/api/v1/namespaces?watch=1&fieldSelector=metadata.name=default')
+  await watch.take(1)
+  watch.close()
+}

@@ -1,0 +1,96 @@
+/** Plays a script to a server: one normalized outcome for each step. */
+import { isRecord } from '../../src/apimachinery/object.ts'
+import type { Answer, Api } from '../support/api.ts'
+import { Normalizer } from './normalize.ts'
+import type { Script, Step } from './script.ts'
+
+export interface Outcome {
+  code: number
+  /** Only those that clients act upon. */
+  headers: Record<string, string>
+  body?: unknown
+  /** Of a watch. */
+  events?: unknown
+}
+
+/** Who the requests come from, as managers of fields see it. */
+export const AGENT = 'differential'
+const HEADERS = ['content-type', 'warning', 'retry-after', 'location']
+
+/** @throws Error when the script's own namespace cannot be made */
+export async function play(api: Api, script: Script): Promise<Outcome[]> {
+  const saved = new Map([['ns', `d-${script.name}`]])
+  await prepare(api, saved.get('ns')!)
+  const normalizer = new Normalizer({ managedFields: script.managedFields === true })
+  const outcomes: Outcome[] = []
+  for (const step of script.steps) outcomes.push(await ask(api, filled(step, saved), normalizer, saved))
+  return outcomes
+}
+
+/** A namespace that Pods can be created in, as the controllers of a cluster leave it. */
+async function prepare(api: Api, name: string): Promise<void> {
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }
+  await api.ok(api.post('/api/v1/namespaces', namespace))
+  const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default' } }
+  const made = await api.post(`/api/v1/namespaces/${name}/serviceaccounts`, account)
+  if (made.code !== 201 && made.code !== 409) throw new Error(`no ServiceAccount in ${name}: ${made.text}`)
+}
+
+function filled(step: Step, saved: ReadonlyMap<string, string>): Step {
+  const fill = (text: string): string =>
+    text.replace(/\{(\w+)\}/g, (whole, name: string) => saved.get(name) ?? whole)
+  const body =
+    step.body === undefined || Buffer.isBuffer(step.body)
+      ? step.body
+      : typeof step.body === 'string'
+        ? fill(step.body)
+        : (JSON.parse(fill(JSON.stringify(step.body))) as unknown)
+  return { ...step, path: fill(step.path), ...(body !== undefined && { body }) }
+}
+
+async function ask(api: Api, step: Step, normalizer: Normalizer, saved: Map<string, string>): Promise<Outcome> {
+  const headers = {
+    'User-Agent': `${AGENT}/1.0`,
+    ...step.headers,
+    ...(step.as && { 'Impersonate-User': step.as }),
+  }
+  if (step.watch !== undefined) {
+    const watch = await api.watch(step.path, headers)
+    const events = await watch.take(step.watch)
+    watch.close()
+    return { code: 200, headers: {}, events: events.map(event => shown(normalizer.body(event), step.only)) }
+  }
+  const { method, path, body, type } = step
+  const answer = await api.send(method, path, { ...(body !== undefined && { body }), ...(type && { type }), headers })
+  for (const [name, at] of Object.entries(step.save ?? {})) {
+    const value = valueAt(answer.body, at)
+    if (value === undefined) throw new Error(`${method} ${path}: no ${at} to save in ${answer.text}`)
+    saved.set(name, String(value))
+  }
+  return outcomeOf(answer, step, normalizer)
+}
+
+function outcomeOf(answer: Answer, { only }: Step, normalizer: Normalizer): Outcome {
+  const kept = HEADERS.flatMap(name => {
+    const value = answer.headers[name]
+    return value === undefined ? [] : [[name, String(value)] as const]
+  })
+  const text = answer.text.startsWith('{') ? undefined : normalizer.text(answer.text)
+  const body = text ?? normalizer.body(answer.body)
+  return { code: answer.code, headers: Object.fromEntries(kept), body: shown(body, only) }
+}
+
+function shown(body: unknown, only: readonly string[] | undefined): unknown {
+  if (only === undefined) return body
+  return Object.fromEntries(only.map(path => [path, valueAt(body, path)]))
+}
+
+/** Steps are separated by dots; `*` makes a list of what is there in each member. */
+function valueAt(value: unknown, path: string): unknown {
+  const [step, ...rest] = path.split('.')
+  if (step === undefined || step === '') return value
+  const next = rest.join('.')
+  if (step === '*') return Object.values(value ?? {}).map(member => valueAt(member, next))
+  if (Array.isArray(value)) return valueAt(value[Number(step)], next)
+  return isRecord(value) ? valueAt(value[step.replaceAll('~1', '.')], next) : undefined
+}

@@ -1,0 +1,71 @@
+/**
+ * Request scripts: what is asked of two servers, as data. Every string of a step may hold `{name}`: `{ns}` is the namespace that
+ * the runner made for the script, other names are values that earlier steps saved.
+ */
+export interface Step {
+  method: string
+  path: string
+  body?: unknown
+  /** Content-Type; default: JSON. */
+  type?: string
+  headers?: Record<string, string>
+  /** Asks as this user (impersonated) instead of the administrator. */
+  as?: string
+  /** Name to the path in the answer's body whose value later steps may use. */
+  save?: Record<string, string>
+  /** Follows a watch for this many events, then leaves. */
+  watch?: number
+  /** Only these paths of the body count. */
+  only?: readonly string[]
+  /**
+   * Where and why kube-apiserver 1.20 answers otherwise: today's answer is ours. Keys are beginnings of paths of an outcome
+   * (`code`, `body.spec`, `` for all of it); `*` stands for one name or index.
+   */
+  unlike120?: Readonly<Record<string, string>>
+}
+
+export interface Script {
+  /** Also the name of its recording. */
+  name: string
+  /** True when managedFields are what the script is about; elsewhere they are left out. */
+  managedFields?: boolean
+  steps: readonly Step[]
+}
+
+export type Rest = Omit<Step, 'method' | 'path' | 'body' | 'type'>
+
+export const MERGE = 'application/merge-patch+json'
+export const JSON_PATCH = 'application/json-patch+json'
+export const STRATEGIC = 'application/strategic-merge-patch+json'
+export const APPLY = 'application/apply-patch+yaml'
+export const TABLE = { Accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }
+export const PARTIAL = { Accept: 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io' }
+export const PARTIAL_LIST = { Accept: 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io' }
+
+export const get = (path: string, rest: Rest = {}): Step => ({ method: 'GET', path, ...rest })
+export const table = (path: string, rest: Rest = {}): Step => get(path, { headers: TABLE, ...rest })
+export const watch = (path: string, count: number, rest: Rest = {}): Step => get(path, { watch: count, ...rest })
+export const post = (path: string, body: unknown, rest: Rest = {}): Step => ({ method: 'POST', path, body, ...rest })
+export const put = (path: string, body: unknown, rest: Rest = {}): Step => ({ method: 'PUT', path, body, ...rest })
+export const del = (path: string, body?: unknown, rest: Rest = {}): Step => ({
+  method: 'DELETE',
+  path,
+  ...(body !== undefined && { body }),
+  ...rest,
+})
+const patch =
+  (type: string) =>
+  (path: string, body: unknown, rest: Rest = {}): Step => ({ method: 'PATCH', path, body, type, ...rest })
+export const merge = patch(MERGE)
+export const json = patch(JSON_PATCH)
+export const strategic = patch(STRATEGIC)
+export const apply = patch(APPLY)
+
+/** The whole answer differs. */
+export const unlike = (why: string): Rest => ({ unlike120: { '': why } })
+
+/** What a step is called in recordings and reports. */
+export function titleOf(step: Step, index: number): string {
+  const kind = step.type?.replace(/^application\/(.*?)(-patch)?\+.*$/, ' ($1)') ?? ''
+  return `${index} ${step.method}${kind} ${step.path}${step.as ? ` as ${step.as}` : ''}`
+}
