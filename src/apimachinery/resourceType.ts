@@ -2,6 +2,7 @@
  * A kind as a space serves it: the same descriptor for built-in kinds, for Orrery's own and for CustomResourceDefinitions.
  * One descriptor stands for one served version; all versions of a resource share `group`, `resource` and `storageVersion`.
  */
+import type { KubeObject } from './object.ts'
 import type { Schema } from './schema.ts'
 
 /** A `kubectl get` column. @see https://kubernetes.io/docs/reference/using-api/api-concepts/#table-fetches */
@@ -20,6 +21,21 @@ export interface ScalePaths {
   specReplicasPath: string
   statusReplicasPath: string
   labelSelectorPath?: string
+}
+
+/** What a custom resource has beside: its other versions, and the way between them. */
+export interface CustomVersions {
+  /** Whole-object schemas by name of the version, served or not; `undefined` accepts anything. */
+  readonly schemas: ReadonlyMap<string, Schema | undefined>
+  /** Of the CRD: it rises with every change of its spec. At 1 no stored object can have been written under another schema. */
+  readonly generation: number
+  /**
+   * Converts objects to a version of the resource through a webhook, in one request; results in order. Absent: versions
+   * differ in nothing but their apiVersion. @throws StatusError InternalError that names the webhook's failure
+   */
+  readonly convert?: (objects: readonly KubeObject[], apiVersion: string) => Promise<KubeObject[]>
+  /** For the `Warning` header of requests for this version. */
+  readonly deprecation?: string
 }
 
 export interface ResourceType {
@@ -49,4 +65,6 @@ export interface ResourceType {
   readonly selectableFields: readonly string[]
   /** What defines it: code, or the CRD of the space. Strategies for built-in kinds are looked up by group and resource. */
   readonly origin: 'builtin' | 'crd'
+  /** Present exactly when `origin` is `crd`. */
+  readonly custom?: CustomVersions
 }

@@ -8,14 +8,22 @@ import { protobufCodec } from '../apimachinery/protobuf/protobufCodec.ts'
 import type { ResourceType } from '../apimachinery/resourceType.ts'
 import { openLevelStore } from '../storage/level/openLevelStore.ts'
 import { isStorageError, type Store } from '../storage/store.ts'
-import { namespaceLifecycle } from './admission/namespaceLifecycle.ts'
+import { admissionChain } from './admission/admissionChain.ts'
 import { rbacAdmission } from './admission/rbacEscalation.ts'
+import { WebhookClient } from './admission/webhookClient.ts'
 import { workspaceAdmission } from './admission/workspaces.ts'
+import type { Auditor } from './audit/auditor.ts'
+import { accessWrites, tellingStore } from './auth/acknowledgedWrites.ts'
 import { bootstrapObjects } from './auth/bootstrapRoles.ts'
+import { certificateAdmission } from './auth/certificateAdmission.ts'
+import { CertificateSigner } from './auth/certificateSigner.ts'
+import type { OidcOptions } from './auth/oidcAuthenticator.ts'
 import { RbacAuthorizer } from './auth/rbac.ts'
+import { RBAC_GROUP } from './auth/rbacRules.ts'
 import { ServiceAccountAuthenticator } from './auth/serviceAccountAuthenticator.ts'
 import { TokenIssuer } from './auth/serviceAccountTokens.ts'
 import { StaticTokenAuthenticator } from './auth/staticTokens.ts'
+import type { Authenticator } from './auth/types.ts'
 import { UnionAuthenticator } from './auth/union.ts'
 import { X509Authenticator } from './auth/x509.ts'
 import { loadCatalog } from './catalog/catalog.ts'
@@ -33,7 +41,8 @@ import { strategyFor } from './registry/builtin/index.ts'
 import { decodeObject, ParsedCache } from './registry/codec.ts'
 import { isOwnGroup, Registry, type RegistryDeps } from './registry/generic.ts'
 import { Reader } from './registry/reader.ts'
-import { sharedRbac } from './registry/sharedObjects.ts'
+import { apiServiceAdmission, sharedApiServices } from './registry/sharedApiServices.ts'
+import { sharedLayers, sharedRbac } from './registry/sharedObjects.ts'
 import { createHttpServer } from './server/httpServer.ts'
 import type { InFlightLimits } from './server/inFlight.ts'
 import type { Logger } from './server/logger.ts'
@@ -59,6 +68,14 @@ export interface ApiServerOptions {
   spaces: boolean
   /** Text of a static token file, as kube-apiserver's --token-auth-file. */
   tokenFile?: string
+  /** An issuer of ID tokens to trust; its `audiences` are the server's. */
+  oidc?: Omit<OidcOptions, 'audiences' | 'clock'>
+  /** Whether requests without credentials are let in as system:anonymous, to be judged by RBAC. Default false. */
+  anonymousAuth?: boolean
+  /** Records requests; closed with the server. Absent: nothing is recorded. */
+  audit?: Auditor | undefined
+  /** As kube-apiserver's --disable-admission-plugins: `ServiceAccount` where nobody makes the accounts of namespaces. */
+  disabledAdmissionPlugins?: readonly string[]
   /** What the store keeps of the past. Default: 10 minutes. */
   historyAgeMs?: number
   /** Requests at a time; default as upstream. */
@@ -76,6 +93,8 @@ export interface ApiServer {
   readonly tree: SpaceTree
   readonly caPem: string
   readonly kubeconfigPath: string
+  /** Signs client certificates with the server's own authority. */
+  readonly certificates: CertificateSigner
   /** Ends watches, waits for running requests and queued writes, closes the store. */
   close(): Promise<void>
 }
@@ -107,7 +126,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
 async function assemble(
   options: ApiServerOptions,
   pki: Awaited<ReturnType<typeof ensurePki>>,
-  store: Store,
+  engine: Store,
 ): Promise<ApiServer> {
   const { log, dataDir } = options
   const catalog = loadCatalog()
@@ -120,6 +139,13 @@ async function assemble(
   let url = ''
   const externalUrl = (): string => url
 
+  const store = tellingStore(
+    engine,
+    accessWrites({
+      rules: space => authorizer.invalidate(space),
+      tokens: space => authenticator.forget(space),
+    }),
+  )
   const authorizer = new RbacAuthorizer({ store, requireSpaceAccess: options.spaces, rootSpace: ROOT, log })
   const issuer = new TokenIssuer({ signingKeyPem: pki.serviceAccountKeyPem })
   const getObject = async (space: string, group: string, resource: string, namespace: string, name: string) => {
@@ -131,15 +157,45 @@ async function assemble(
       new X509Authenticator(),
       ...(options.tokenFile === undefined ? [] : [new StaticTokenAuthenticator(options.tokenFile)]),
       new ServiceAccountAuthenticator({ issuer, getObject }),
+      ...(options.oidc === undefined ? [] : [await oidcAuthenticator(options.oidc, issuer.audiences)]),
     ],
   })
+  const certificates = new CertificateSigner({ ca: { certPem: pki.caPem, keyPem: pki.caKeyPem } })
 
-  const shared = sharedRbac({ root: bootstrapObjects({ root: true }), other: bootstrapObjects() })
+  const apiServices = sharedApiServices(types, clock())
+  const shared = sharedLayers(
+    sharedRbac({
+      root: bootstrapObjects({ root: true }),
+      other: bootstrapObjects(),
+      async ownRoles(space) {
+        const { items } = await store.list({ space, group: RBAC_GROUP, resource: 'clusterroles' })
+        return items.map(decodeObject)
+      },
+    }),
+    apiServices,
+  )
   const storageType = (space: string, type: ResourceType): ResourceType =>
     type.version === type.storageVersion
       ? type
       : (types.in(space).find(type.group, type.storageVersion, type.resource) ?? type)
-  const definitions = new DefinitionManager({ store, types, log })
+  const conversions = new WebhookClient()
+  const definitions = new DefinitionManager({
+    store,
+    types,
+    log,
+    clock,
+    uuid: randomUUID,
+    post: (target, body) => conversions.post(target, body),
+  })
+  const admission = admissionChain({
+    store,
+    parsed,
+    types,
+    authorizer,
+    spaces: options.spaces,
+    disabledPlugins: options.disabledAdmissionPlugins ?? [],
+    log,
+  })
   const deps: RegistryDeps = {
     store,
     parsed,
@@ -149,9 +205,11 @@ async function assemble(
         : strategyFor(type),
     storageType,
     admission: [
-      namespaceLifecycle({ store, parsed }),
+      ...admission.steps,
       workspaceAdmission({ tree, externalUrl, randomBytes }),
       rbacAdmission(authorizer, shared),
+      certificateAdmission(authorizer, clock),
+      apiServiceAdmission(apiServices),
       definitions.admission,
     ],
     clock,
@@ -246,6 +304,7 @@ async function assemble(
       authenticator,
       authorizer,
       spaces: options.spaces,
+      anonymousAuth: options.anonymousAuth === true,
       isDeleting: space => spaceManager.isDeleting(space),
     }),
     services,
@@ -259,10 +318,12 @@ async function assemble(
     nonResource: (request, reply, admitted) => nonResource.handle(request, reply, admitted),
     subresources: reviewEndpoints({ authenticator, authorizer, issuer, getObject, clock }),
     metrics,
+    audit: options.audit,
     log,
     inFlight: options.inFlight,
     pingIntervalMs: options.pingIntervalMs,
   })
+  await admission.start()
   await app.listen({ host: options.bindAddress, port: options.securePort, backlog: 1024 })
   const kubeconfigPath = join(dataDir, 'admin.kubeconfig')
   try {
@@ -294,6 +355,7 @@ async function assemble(
     tree,
     caPem: pki.caPem,
     kubeconfigPath,
+    certificates,
     async close() {
       ready = false
       draining.abort()
@@ -301,10 +363,18 @@ async function assemble(
       await tokenSecrets.stop()
       await spaceManager.stop()
       await definitions.stop()
+      await admission.stop()
       authorizer.close()
+      await options.audit?.close()
       await store.close()
     },
   }
+}
+
+/** Loaded by servers that need it. Last of all authenticators: nobody waits for an issuer but those who name it. */
+async function oidcAuthenticator(options: OidcOptions, audiences: readonly string[]): Promise<Authenticator> {
+  const { OidcAuthenticator } = await import('./auth/oidcAuthenticator.ts')
+  return new OidcAuthenticator({ ...options, audiences })
 }
 
 /** Asks the store for a write that changes nothing: it refuses when the disk has failed it. */

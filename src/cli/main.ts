@@ -1,5 +1,6 @@
 /** The sub-commands of `orrery`. */
 import { Command } from 'commander'
+import { ACCESS_FLAGS } from './accessFlags.ts'
 import { addSettings, type Setting, settingsOf } from './settings.ts'
 
 interface SubCommand {
@@ -41,6 +42,7 @@ const COMMANDS: readonly SubCommand[] = [
         default: 10,
         number: true,
       },
+      ...ACCESS_FLAGS,
     ],
     load: async () => (await import('./start.ts')).start,
   },

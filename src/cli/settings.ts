@@ -1,18 +1,20 @@
 /** Settings from four places, the first wins: flag, environment (`ORRERY_*`), YAML config file, default. */
 import { readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { parse } from 'yaml'
+import { yaml } from '../apimachinery/yaml.ts'
 
 export interface Setting {
   /** `--data-dir <dir>`, as commander reads it. */
   flags: string
   description: string
-  default?: string | number
+  default?: string | number | boolean
   choices?: readonly string[]
   /** The value must be a whole number. */
   number?: boolean
   /** Several values; comma-separated in the environment. */
   list?: boolean
+  /** `true` or `false`; the flag alone means `true`. Write its flags as `--x [bool]`. */
+  boolean?: boolean
   required?: boolean
 }
 
@@ -22,6 +24,7 @@ export function addSettings(command: Command, settings: readonly Setting[]): voi
     if (setting.default !== undefined) option.default(setting.default)
     if (setting.choices) option.choices(setting.choices)
     if (setting.number) option.argParser(wholeNumber)
+    if (setting.boolean) option.preset('true').argParser(trueOrFalse)
     if (setting.list)
       option.argParser((value, before: string[] | undefined) => [...(before ?? []), ...value.split(',')])
     command.addOption(option)
@@ -32,7 +35,7 @@ export function addSettings(command: Command, settings: readonly Setting[]): voi
 export function settingsOf(command: Command, settings: readonly Setting[]): Record<string, unknown> {
   const values = command.opts<Record<string, unknown>>()
   if (typeof values.config === 'string') {
-    const file: unknown = parse(readFileSync(values.config, 'utf8')) ?? {}
+    const file: unknown = yaml().parse(readFileSync(values.config, 'utf8')) ?? {}
     if (typeof file !== 'object' || Array.isArray(file))
       throw new Error(`${values.config}: the config file must hold a YAML mapping`)
     for (const [key, value] of Object.entries(file as Record<string, unknown>)) {
@@ -63,12 +66,15 @@ function fromFile(setting: Setting, value: unknown, file: string): unknown {
     throw new Error(`${file}: ${nameOf(setting)}: ${why}`)
   }
   const texts = (Array.isArray(value) ? value : [value]).map(item =>
-    typeof item === 'string' || typeof item === 'number' ? String(item) : fail('must be a text or a number'),
+    typeof item === 'string' || typeof item === 'number' || (setting.boolean && typeof item === 'boolean')
+      ? String(item)
+      : fail('must be a text or a number'),
   )
   if (setting.list) return texts.flatMap(text => text.split(','))
   const [text = '', ...more] = texts
   if (more.length > 0) fail('takes one value')
   if (setting.choices && !setting.choices.includes(text)) fail(`must be one of ${setting.choices.join(', ')}`)
+  if (setting.boolean) return text === 'true' || (text !== 'false' && fail('must be true or false'))
   if (!setting.number) return text
   return /^\d+$/.test(text) ? Number(text) : fail(`${JSON.stringify(text)} is not a whole number`)
 }
@@ -88,4 +94,9 @@ function environmentName(setting: Setting): string {
 function wholeNumber(text: string): number {
   if (!/^\d+$/.test(text)) throw new InvalidArgumentError(`${JSON.stringify(text)} is not a whole number`)
   return Number(text)
+}
+
+function trueOrFalse(text: string): boolean {
+  if (text !== 'true' && text !== 'false') throw new InvalidArgumentError('must be true or false')
+  return text === 'true'
 }

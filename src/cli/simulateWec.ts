@@ -21,7 +21,13 @@ export async function simulateWec(settings: Record<string, unknown>): Promise<nu
   })
   const clientFor = (component: string) =>
     inProcessClient({ services: server.services, store: server.store, tree: server.tree, component })
-  const controllers = startBuiltinControllers({ clientFor, caPem: server.caPem, placement: false, logger: log })
+  const controllers = startBuiltinControllers({
+    clientFor,
+    caPem: server.caPem,
+    sign: order => server.certificates.sign(order),
+    placement: false,
+    logger: log,
+  })
   const simulator = workloadSimulator({ client: clientFor('simulation'), space: SPACE, logger: log })
   simulator.start()
   process.stdout.write(`simulated cluster ${name} ready (a simulation: no containers run): ${server.url}\n`)

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { startApiServer } from '../apiserver/apiServer.ts'
 import { inProcessClient } from '../client/inProcess.ts'
 import { startBuiltinControllers } from '../controllers/builtinControllers.ts'
+import { accessOptions } from './accessOptions.ts'
 import { createLog } from './log.ts'
 import { terminated } from './signals.ts'
 
@@ -10,7 +11,9 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
   const log = createLog('orrery')
   if (settings.storage === 'etcd') throw new Error('--storage etcd is not part of this release; use --storage level')
   const tokenAuthFile = settings.tokenAuthFile as string | undefined
+  const { eventTtlMs, ...access } = await accessOptions(settings, log)
   const server = await startApiServer({
+    ...access,
     dataDir: settings.dataDir as string,
     bindAddress: settings.bindAddress as string,
     securePort: settings.securePort as number,
@@ -24,7 +27,9 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
     clientFor: component =>
       inProcessClient({ services: server.services, store: server.store, tree: server.tree, component }),
     caPem: server.caPem,
+    sign: order => server.certificates.sign(order),
     placement: true,
+    eventTtlMs,
     logger: log,
   })
   process.stdout.write(`orrery ready: ${server.url}\n`)

@@ -1,6 +1,9 @@
 /** All controllers that belong to the server, started and stopped as one. */
 import type { Client } from '../client/client.ts'
 import type { Logger } from '../client/logger.ts'
+import { clusterRoleAggregationController } from './cluster-role-aggregation/clusterRoleAggregationController.ts'
+import { csrController, type SignCertificate } from './csr/csrController.ts'
+import { startEventTtl } from './event-ttl/eventTtlController.ts'
 import { garbageCollector } from './garbage-collector/garbageCollector.ts'
 import { startMailboxController } from './mailbox/mailboxController.ts'
 import { startSyncerLiveness } from './mailbox/syncerLiveness.ts'
@@ -16,8 +19,14 @@ export interface BuiltinControllersOptions {
   caPem: string
   /** Whether the controllers of placement run; a plain cluster has none. */
   placement: boolean
+  /** Signs what approved CertificateSigningRequests ask for. Absent: nobody does. */
+  sign?: SignCertificate
+  /** How long Events live after they were last written. Default an hour. */
+  eventTtlMs?: number
   logger: Logger
 }
+
+const EVENT_TTL_MS = 3_600_000
 
 export interface RunningControllers {
   /** Resolves when no controller has work at hand; what waits for a timer (a retry, a deadline) does not count. */
@@ -33,9 +42,18 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
     namespaceController({ client: clientFor('namespace-controller'), logger }),
     garbageCollector({ client: clientFor('garbage-collector'), logger }),
     serviceAccountController({ client: clientFor('service-account-controller'), caPem, logger }),
+    clusterRoleAggregationController({ client: clientFor('clusterrole-aggregation-controller'), logger }),
+    ...(options.sign
+      ? [csrController({ client: clientFor('certificate-controller'), sign: options.sign, logger })]
+      : []),
   ]
   for (const controller of machinery) controller.start()
   const { signal } = new AbortController()
+  const eventTtl = startEventTtl({
+    client: clientFor('event-ttl-controller'),
+    ttlMs: options.eventTtlMs ?? EVENT_TTL_MS,
+    logger,
+  })
   const placement = options.placement
     ? [
         startWhereResolver({ client: clientFor('where-resolver'), logger, signal }),
@@ -49,7 +67,7 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
       await Promise.all([...machinery.map(controller => controller.queue.idle()), ...placement.map(c => c.idle())])
     },
     async stop() {
-      await Promise.all([...machinery, ...placement].map(controller => controller.stop()))
+      await Promise.all([...machinery, eventTtl, ...placement].map(controller => controller.stop()))
     },
   }
 }

@@ -18,6 +18,7 @@ export interface Verdict {
 }
 
 export function judge(step: Step, ours: Outcome, theirs: Outcome): Verdict {
+  if (step.since !== undefined) return { unexplained: [], idle: [] }
   const explanations = Object.keys(step.unlike120 ?? {})
   const used = new Set<string>()
   const unexplained = differences(withoutNewer(ours), withoutNewer(theirs)).filter(({ path }) => {

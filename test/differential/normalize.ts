@@ -1,6 +1,6 @@
 /**
- * What two servers can never say alike is replaced: identities and versions by their order of appearance (so that "unchanged"
- * still shows), times and ages by a word. Annotations that tell the space go.
+ * What two servers can never say alike is replaced: identities and versions by the step that showed them first (so that
+ * "unchanged" still shows), times and ages by a word. Annotations that tell the space go.
  */
 import { isRecord } from '../../src/apimachinery/object.ts'
 
@@ -18,11 +18,16 @@ export interface NormalizeOptions {
 /** One per script: names what it sees in the order in which it sees it. */
 export class Normalizer {
   readonly #options: NormalizeOptions
-  readonly #versions = new Map<string, string>()
-  readonly #uids = new Map<string, string>()
+  readonly #firstSeen = new Map<string, string>()
+  #step = 0
 
   constructor(options: NormalizeOptions) {
     this.#options = options
+  }
+
+  /** From here on, what is new is new in this step. */
+  enter(step: number): void {
+    this.#step = step
   }
 
   /** A new value; object members come out in the order of their names. */
@@ -38,6 +43,7 @@ export class Normalizer {
       return value.map(item => this.#value(item, '', false))
     }
     if (!isRecord(value)) return value
+    if (value.kind === 'Table' && !('cells' in value) && field === 'object') return this.#table(value)
     const isList = Array.isArray(value.items)
     const result: Record<string, unknown> = {}
     for (const name of Object.keys(value).sort()) {
@@ -92,19 +98,23 @@ export class Normalizer {
   }
 
   text(text: string, field = '', inMetadata = false): string {
-    if (field === 'resourceVersion' && inMetadata && text !== '') return known(this.#versions, text, 'version')
+    if (field === 'resourceVersion' && inMetadata && text !== '') return this.#known(text, 'version')
     if (TIME.test(text)) return 'time'
     return text
-      .replace(UID, uid => known(this.#uids, uid, 'uid'))
+      .replace(UID, uid => this.#known(uid, 'uid'))
       .replace(GENERATED, '$1suffix')
       .replace(/(current: |in record \()\d+/g, '$1number')
   }
-}
 
-function known(names: Map<string, string>, value: string, word: string): string {
-  const name = names.get(value) ?? `${word} ${names.size + 1}`
-  names.set(value, name)
-  return name
+  /** `version of step 3`: two steps show the same value exactly when they show the same words. */
+  #known(value: string, word: string): string {
+    const seen = this.#firstSeen.get(`${word} ${value}`)
+    if (seen !== undefined) return seen
+    const count = [...this.#firstSeen.values()].filter(text => text.startsWith(`${word} of step ${this.#step}`)).length
+    const name = `${word} of step ${this.#step}${count > 0 ? ` (${count + 1})` : ''}`
+    this.#firstSeen.set(`${word} ${value}`, name)
+    return name
+  }
 }
 
 /** The claim on the annotation that tells the space, and on nothing but it. */

@@ -1,8 +1,9 @@
 /** Plays a script to a server: one normalized outcome for each step. */
+import { parse } from 'yaml'
 import { isRecord } from '../../src/apimachinery/object.ts'
 import type { Answer, Api } from '../support/api.ts'
 import { Normalizer } from './normalize.ts'
-import type { Script, Step } from './script.ts'
+import { type Script, type Step, titleOf } from './script.ts'
 
 export interface Outcome {
   code: number
@@ -17,13 +18,24 @@ export interface Outcome {
 export const AGENT = 'differential'
 const HEADERS = ['content-type', 'warning', 'retry-after', 'location']
 
-/** @throws Error when the script's own namespace cannot be made */
-export async function play(api: Api, script: Script): Promise<Outcome[]> {
+/** `is120` leaves out what that release does not know. @throws Error when the script's own namespace cannot be made */
+export async function play(api: Api, script: Script, { is120 = false } = {}): Promise<Outcome[]> {
   const saved = new Map([['ns', `d-${script.name}`]])
   await prepare(api, saved.get('ns')!)
   const normalizer = new Normalizer({ managedFields: script.managedFields === true })
   const outcomes: Outcome[] = []
-  for (const step of script.steps) outcomes.push(await ask(api, filled(step, saved), normalizer, saved))
+  for (const [i, step] of script.steps.entries()) {
+    normalizer.enter(i)
+    if (is120 && step.since !== undefined) {
+      outcomes.push({ code: 0, headers: {} })
+      continue
+    }
+    try {
+      outcomes.push(await ask(api, filled(step, saved), normalizer, saved))
+    } catch (cause) {
+      throw new Error(`${script.name}: ${titleOf(step, i)}`, { cause })
+    }
+  }
   return outcomes
 }
 
@@ -75,8 +87,9 @@ function outcomeOf(answer: Answer, { only }: Step, normalizer: Normalizer): Outc
     const value = answer.headers[name]
     return value === undefined ? [] : [[name, String(value)] as const]
   })
-  const text = answer.text.startsWith('{') ? undefined : normalizer.text(answer.text)
-  const body = text ?? normalizer.body(answer.body)
+  const isYaml = answer.headers['content-type'] === 'application/yaml'
+  const text = answer.text.startsWith('{') || isYaml ? undefined : normalizer.text(answer.text)
+  const body = text ?? normalizer.body(isYaml ? parse(answer.text) : answer.body)
   return { code: answer.code, headers: Object.fromEntries(kept), body: shown(body, only) }
 }
 

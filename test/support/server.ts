@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { parse } from 'yaml'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
-import { type ApiServer, startApiServer } from '../../src/apiserver/apiServer.ts'
+import { type ApiServer, type ApiServerOptions, startApiServer } from '../../src/apiserver/apiServer.ts'
 import { type Access, Api } from './api.ts'
 
 /** Users of the static token file: a member of nothing, another one, and the space's own stranger. */
@@ -27,6 +27,8 @@ export interface TestServerOptions {
   /** False serves one plain cluster at `/`. */
   spaces?: boolean
   historyAgeMs?: number
+  /** Anything else that a server can be told. */
+  more?: Partial<ApiServerOptions>
 }
 
 export async function startTestServer(t: Test, options: TestServerOptions = {}): Promise<TestServer> {
@@ -56,6 +58,7 @@ async function start(t: Test, dataDir: string, options: TestServerOptions): Prom
     spaces: options.spaces ?? true,
     tokenFile: TOKENS,
     ...(options.historyAgeMs !== undefined && { historyAgeMs: options.historyAgeMs }),
+    ...options.more,
     log: { error: note, warn: quiet, info: quiet, debug: quiet } as never,
   })
   const api = new Api({ ...accessOf(server.kubeconfigPath), url: server.url })

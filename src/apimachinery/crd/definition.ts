@@ -72,6 +72,31 @@ function readVersion(value: unknown): CrdVersion {
   }
 }
 
+/** How objects of different versions are told apart: by their apiVersion alone, or by what a webhook makes of them. */
+export type CrdConversion =
+  | { strategy: 'None' }
+  | { strategy: 'Webhook'; url: string; caPem: string | undefined; reviewVersions: string[] }
+
+/** A service is asked at its name in the cluster's domain, as upstream's default resolver does. */
+export function conversionOf(crd: KubeObject): CrdConversion {
+  const conversion = record(record(crd.spec).conversion)
+  if (conversion.strategy !== 'Webhook') return { strategy: 'None' }
+  const webhook = record(conversion.webhook)
+  const client = record(webhook.clientConfig)
+  const bundle = text(client.caBundle)
+  return {
+    strategy: 'Webhook',
+    url: text(client.url) || serviceUrl(record(client.service)),
+    caPem: bundle === '' ? undefined : Buffer.from(bundle, 'base64').toString(),
+    reviewVersions: list(webhook.conversionReviewVersions).map(text),
+  }
+}
+
+function serviceUrl(service: Record<string, unknown>): string {
+  const port = typeof service.port === 'number' ? service.port : 443
+  return `https://${text(service.name)}.${text(service.namespace)}.svc:${port}${text(service.path) || '/'}`
+}
+
 export function record(value: unknown): Record<string, unknown> {
   return isRecord(value) ? value : {}
 }

@@ -1,15 +1,7 @@
 /** Which names a CustomResourceDefinition gets, when others of its group want or have the same. */
 import type { KubeObject } from '../object.ts'
+import { type CrdCondition, keepingTimes } from './conditions.ts'
 import { type CrdNames, list, readNames, record, text } from './definition.ts'
-
-export interface CrdCondition {
-  type: 'NamesAccepted' | 'Established'
-  status: 'True' | 'False'
-  reason: string
-  message: string
-  /** Carried over from the CRD while the status of the condition is the same; absent when it changed. */
-  lastTransitionTime?: string
-}
 
 /** `status.acceptedNames`; empty parts are left out. */
 export interface AcceptedNames {
@@ -21,73 +13,104 @@ export interface AcceptedNames {
   categories?: string[]
 }
 
+/** The names that the CRDs of one group and space have. */
+export class NamesInUse {
+  readonly #holders = { resource: new Map<string, Set<string>>(), kind: new Map<string, Set<string>>() }
+  readonly #held = new Map<string, CrdNames>()
+
+  /** Replaces what the CRD of that name holds. */
+  hold(crd: string, accepted: unknown): void {
+    this.release(crd)
+    const names = readNames(accepted)
+    this.#held.set(crd, names)
+    for (const [space, name] of allOf(names)) {
+      const holders = this.#holders[space].get(name)
+      if (holders) holders.add(crd)
+      else this.#holders[space].set(name, new Set([crd]))
+    }
+  }
+
+  release(crd: string): void {
+    const names = this.#held.get(crd)
+    if (names === undefined) return
+    this.#held.delete(crd)
+    for (const [space, name] of allOf(names)) {
+      const holders = this.#holders[space].get(name)
+      holders?.delete(crd)
+      if (holders?.size === 0) this.#holders[space].delete(name)
+    }
+  }
+
+  /** Whether a CRD other than `crd` has the name. */
+  isTaken(space: 'resource' | 'kind', name: string, crd: string): boolean {
+    const holders = this.#holders[space].get(name)
+    return holders !== undefined && (holders.size > 1 || !holders.has(crd))
+  }
+}
+
+function allOf(names: CrdNames): ['resource' | 'kind', string][] {
+  const resources = [names.plural, names.singular, ...names.shortNames].map(name => ['resource', name] as const)
+  const kinds = [names.kind, names.listKind].map(name => ['kind', name] as const)
+  return [...resources, ...kinds].filter(([, name]) => name !== '') as ['resource' | 'kind', string][]
+}
+
 /**
- * The names that `crd` may use and the conditions that say so. `others` are the remaining CRDs of its space; those of other
- * groups are ignored. A name that another CRD had accepted before stays with that CRD.
+ * The names that `crd` may use and the conditions that say so. `others` are the remaining CRDs of its space (those of other
+ * groups are ignored) or the names of its group. A name that another CRD had accepted before stays with that CRD.
  */
 export function namesConflicts(
   crd: KubeObject,
-  others: readonly KubeObject[],
+  others: readonly KubeObject[] | NamesInUse,
 ): { acceptedNames: AcceptedNames; conditions: CrdCondition[] } {
-  const { resources, kinds } = usedNames(crd, others)
+  const names = others instanceof NamesInUse ? others : namesOf(crd, others)
+  const self = crd.metadata.name ?? ''
   const wanted = readNames(record(crd.spec).names)
   const had = readNames(record(crd.status).acceptedNames)
   const accepted: CrdNames = { ...had, categories: wanted.categories }
   let conflict: { reason: string; message: string } | undefined
-  const take = (field: 'plural' | 'singular' | 'kind' | 'listKind', used: ReadonlySet<string>, reason: string) => {
-    if (wanted[field] === had[field] || !used.has(wanted[field])) accepted[field] = wanted[field]
+  const take = (field: 'plural' | 'singular' | 'kind' | 'listKind', space: 'resource' | 'kind', reason: string) => {
+    if (wanted[field] === had[field] || !names.isTaken(space, wanted[field], self)) accepted[field] = wanted[field]
     else conflict = { reason, message: inUse(wanted[field]) }
   }
-  take('plural', resources, 'PluralConflict')
-  take('singular', resources, 'SingularConflict')
-  const taken = wanted.shortNames.filter(name => !had.shortNames.includes(name) && resources.has(name))
+  take('plural', 'resource', 'PluralConflict')
+  take('singular', 'resource', 'SingularConflict')
+  const taken = wanted.shortNames.filter(
+    name => !had.shortNames.includes(name) && names.isTaken('resource', name, self),
+  )
   if (taken.length === 0) accepted.shortNames = wanted.shortNames
   else conflict = { reason: 'ShortNamesConflict', message: aggregate(taken.map(inUse)) }
-  take('kind', kinds, 'KindConflict')
-  take('listKind', kinds, 'ListKindConflict')
+  take('kind', 'kind', 'KindConflict')
+  take('listKind', 'kind', 'ListKindConflict')
   return { acceptedNames: present(accepted), conditions: conditionsFor(crd, conflict) }
 }
 
 function conditionsFor(crd: KubeObject, conflict: { reason: string; message: string } | undefined): CrdCondition[] {
-  const before = new Map(
-    list(record(crd.status).conditions)
-      .map(record)
-      .map(condition => [text(condition.type), condition] as const),
-  )
   const namesAccepted: CrdCondition = {
     type: 'NamesAccepted',
     ...(conflict === undefined
       ? { status: 'True', reason: 'NoConflicts', message: 'no conflicts found' }
       : { status: 'False', ...conflict }),
   }
+  const wasEstablished = list(record(crd.status).conditions)
+    .map(record)
+    .some(condition => text(condition.type) === 'Established' && condition.status === 'True')
   // once established, a CRD stays so: its instances exist
-  const isEstablished = before.get('Established')?.status === 'True' || conflict === undefined
   const established: CrdCondition = {
     type: 'Established',
-    ...(isEstablished
+    ...(wasEstablished || conflict === undefined
       ? { status: 'True', reason: 'InitialNamesAccepted', message: 'the initial names have been accepted' }
       : { status: 'False', reason: 'NotAccepted', message: 'not all names are accepted' }),
   }
-  return [namesAccepted, established].map(condition => {
-    const old = before.get(condition.type)
-    const since = old?.status === condition.status ? text(old.lastTransitionTime) : ''
-    return since === '' ? condition : { ...condition, lastTransitionTime: since }
-  })
+  return keepingTimes(crd, [namesAccepted, established])
 }
 
-function usedNames(crd: KubeObject, others: readonly KubeObject[]): { resources: Set<string>; kinds: Set<string> } {
-  const resources = new Set<string>()
-  const kinds = new Set<string>()
+function namesOf(crd: KubeObject, others: readonly KubeObject[]): NamesInUse {
+  const names = new NamesInUse()
   const group = record(crd.spec).group
   for (const other of others) {
-    if (record(other.spec).group !== group || other.metadata.name === crd.metadata.name) continue
-    const names = readNames(record(other.status).acceptedNames)
-    for (const name of [names.plural, names.singular, ...names.shortNames]) resources.add(name)
-    for (const kind of [names.kind, names.listKind]) kinds.add(kind)
+    if (record(other.spec).group === group) names.hold(other.metadata.name ?? '', record(other.status).acceptedNames)
   }
-  resources.delete('')
-  kinds.delete('')
-  return { resources, kinds }
+  return names
 }
 
 function inUse(name: string): string {

@@ -3,8 +3,9 @@ import type { KubeObject } from '../object.ts'
 import type { ColumnDefinition, ResourceType, ScalePaths } from '../resourceType.ts'
 import type { Schema } from '../schema.ts'
 import { resourceRootSchemas } from '../structural/objectMetaSchema.ts'
-import { type CrdVersion, readNames, readSpec, record } from './definition.ts'
+import { type CrdSpec, type CrdVersion, readNames, readSpec, record } from './definition.ts'
 import { shareSchema } from './sharedSchemas.ts'
+import { compareVersions } from './versionOrder.ts'
 
 const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'] as const
 
@@ -18,13 +19,15 @@ const AGE_COLUMN: ColumnDefinition = {
 
 /**
  * Descriptors of the served versions, in the order of the CRD. Names come from `status.acceptedNames` where there are some,
- * else from the spec.
+ * else from the spec. Whoever serves them adds the webhook between versions.
  */
 export function resourceTypesOf(crd: KubeObject): ResourceType[] {
   const spec = readSpec(crd)
   const accepted = readNames(record(crd.status).acceptedNames)
   const names = accepted.plural === '' ? spec.names : accepted
   const storageVersion = spec.versions.find(version => version.storage)?.name ?? ''
+  const schemas = new Map(spec.versions.map(version => [version.name, wholeSchema(version)]))
+  const { generation = 1 } = crd.metadata
   return spec.versions
     .filter(version => version.served)
     .map(version => ({
@@ -41,11 +44,27 @@ export function resourceTypesOf(crd: KubeObject): ResourceType[] {
       storageVersion,
       subresources: [...(version.hasStatus ? ['status'] : []), ...(version.scale ? ['scale'] : [])],
       ...(version.scale && { scale: scalePaths(version.scale) }),
-      schema: wholeSchema(version),
+      schema: schemas.get(version.name),
       columns: version.columns.length > 0 ? version.columns.map(column) : [AGE_COLUMN],
       selectableFields: version.selectableFields,
       origin: 'crd',
+      custom: {
+        schemas,
+        generation,
+        ...(version.deprecated && { deprecation: deprecationOf(version, spec, names.kind) }),
+      },
     }))
+}
+
+/** What users of a deprecated version are told. */
+function deprecationOf({ name, deprecationWarning }: CrdVersion, { group, versions }: CrdSpec, kind: string): string {
+  if (deprecationWarning !== undefined) return deprecationWarning
+  const newer = versions
+    .filter(version => version.served && !version.deprecated)
+    .map(version => version.name)
+    .sort(compareVersions)[0]
+  const advice = newer !== undefined && compareVersions(newer, name) < 0 ? `; use ${group}/${newer} ${kind}` : ''
+  return `${group}/${name} ${kind} is deprecated${advice}`
 }
 
 /** The version's schema with what every object has: `apiVersion`, `kind` and ObjectMeta. */

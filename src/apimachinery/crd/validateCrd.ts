@@ -7,13 +7,13 @@ import { validateObjectMeta } from '../objectMeta.ts'
 import type { ColumnDefinition, ScalePaths } from '../resourceType.ts'
 import type { Schema } from '../schema.ts'
 import { canonicalJson } from '../structural/listTypes.ts'
+import { APPROVAL_ANNOTATION, approvalOf } from './conditions.ts'
 import { type CrdNames, type CrdVersion, list, readNames, readSpec, record, text } from './definition.ts'
 import { validateSchema } from './validateSchema.ts'
 
 const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string']
 const COLUMN_FORMATS = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password']
 const MAX_SELECTABLE_FIELDS = 8
-const APPROVAL = 'api-approved.kubernetes.io'
 
 /** Errors of a CRD after {@link defaultCrd}, metadata included. */
 export function validateCrd(crd: KubeObject): FieldError[] {
@@ -42,6 +42,26 @@ export function validateCrdUpdate(crd: KubeObject, old: KubeObject): FieldError[
   }
   immutable('spec.group', spec.group, before.group)
   immutable('spec.names.plural', spec.names.plural, before.names.plural)
+  errors.push(...validateStoredVersions(crd))
+  return errors
+}
+
+/** Errors of an update of `/status`: who migrates stored objects takes versions off the list. */
+export function validateCrdStatusUpdate(crd: KubeObject): FieldError[] {
+  const errors = validateStoredVersions(crd)
+  const storage = readSpec(crd).versions.find(version => version.storage)?.name ?? ''
+  const stored = list(record(crd.status).storedVersions)
+  if (stored.length === 0) {
+    errors.push(fieldError.invalid('status.storedVersions', stored, 'must have at least one stored version'))
+  } else if (!stored.includes(storage)) {
+    errors.push(fieldError.invalid('status.storedVersions', stored, `must have the storage version ${storage}`))
+  }
+  return errors
+}
+
+function validateStoredVersions(crd: KubeObject): FieldError[] {
+  const spec = readSpec(crd)
+  const errors: FieldError[] = []
   const stored = list(record(crd.status).storedVersions).map(text)
   for (const [index, name] of stored.entries()) {
     if (spec.versions.some(version => version.name === name)) continue
@@ -312,24 +332,9 @@ function validateConversion(value: unknown): FieldError[] {
 
 /** Groups of the Kubernetes project are protected. */
 function validateApproval(crd: KubeObject): FieldError[] {
-  const { group } = readSpec(crd)
-  if (!/(^|\.)(k8s|kubernetes)\.io$/.test(group)) return []
-  const field = `metadata.annotations[${APPROVAL}]`
-  const value = crd.metadata.annotations?.[APPROVAL] ?? ''
-  if (value === '') {
-    return [
-      fieldError.required(
-        field,
-        `protected groups must have approval annotation "${APPROVAL}", see https://github.com/kubernetes/enhancements/pull/1111`,
-      ),
-    ]
-  }
-  if (value.startsWith('unapproved') || URL.canParse(value)) return []
-  return [
-    fieldError.invalid(
-      field,
-      value,
-      `protected groups must have approval annotation "${APPROVAL}" with either a URL or a reason starting with "unapproved", see https://github.com/kubernetes/enhancements/pull/1111`,
-    ),
-  ]
+  const approval = approvalOf(crd)
+  const field = `metadata.annotations[${APPROVAL_ANNOTATION}]`
+  if (approval?.state === 'missing') return [fieldError.required(field, approval.message)]
+  if (approval?.state !== 'invalid') return []
+  return [fieldError.invalid(field, crd.metadata.annotations?.[APPROVAL_ANNOTATION], approval.message)]
 }

@@ -2,6 +2,7 @@
  * Types whose JSON form is not an object with the fields of the message: quantities, embedded JSON, unions.
  * @see https://pkg.go.dev/k8s.io/apimachinery/pkg/runtime#RawExtension
  */
+import { escapedAsGo } from '../goJson.ts'
 import { MICRO_TIME, TIME } from './timestamps.ts'
 import { checkWire, eachField, enter, type Reader, readInt64, WireError, type WireType } from './wire.ts'
 
@@ -127,19 +128,11 @@ function embedded(name: string, empty: unknown, surroundings?: Surroundings): Wi
       writer.fork()
       if (value !== undefined) {
         const text = JSON.stringify(value)
-        writer.uint32(10).string(surroundings === undefined ? text : escaped(text))
+        writer.uint32(10).string(surroundings === undefined ? text : escapedAsGo(text))
       }
       writer.ldelim()
     },
   }
-}
-
-/**
- * The text as Go's encoder writes it: controllers compare what they wrote into a ControllerRevision with what they get, byte
- * by byte.
- */
-function escaped(text: string): string {
-  return text.replace(/[<>&\u2028\u2029]/g, char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 function parseJson(bytes: Uint8Array): unknown {

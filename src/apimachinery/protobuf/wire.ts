@@ -2,7 +2,7 @@
  * Protobuf scalars of the Kubernetes wire format and their JSON forms.
  * @see https://protobuf.dev/programming-guides/encoding/
  */
-import protobuf from 'protobufjs'
+import protobuf from 'protobufjs/minimal.js'
 
 export type Reader = protobuf.Reader
 export type Writer = protobuf.Writer

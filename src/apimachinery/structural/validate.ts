@@ -3,20 +3,23 @@
  * kube-apiserver for custom resources.
  * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation
  */
-import { type FieldError, fieldError } from '../fieldErrors.ts'
+import { type FieldError, type FieldErrorType, fieldError } from '../fieldErrors.ts'
 import { isRecord } from '../object.ts'
+import { equalJson } from '../patch/jsonValues.ts'
 import type { Schema } from '../schema.ts'
 import { compileRules, type RuleValidator } from './cel.ts'
 import { stringFormats } from './formats.ts'
 import { compileLinearRegExp } from './linearRegExp.ts'
-import { canonicalJson, duplicates } from './listTypes.ts'
+import { canonicalJson, duplicates, elementKey } from './listTypes.ts'
 import { type Trail, trailText } from './trail.ts'
 
 export { typeErrors } from './typeErrors.ts'
 
 /**
  * Empty when the value is valid. `path` names the value in messages (`spec`); the default is the root of an object. `old` is
- * what the value replaces: validation rules run once the schema itself holds, and some of them compare with it.
+ * what the value replaces: what an update leaves as it was may stay invalid, so that a stricter schema does not lock objects
+ * up. Validation rules run unless the schema is broken in a way that would break them too.
+ * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-ratcheting
  */
 export type Validator = (value: unknown, path?: string, old?: unknown) => FieldError[]
 
@@ -25,8 +28,13 @@ interface Run {
   base: string
   trail: Trail
   errors: FieldError[]
+  /** Of embedded resources and of lists with keys: what upstream checks after the schema, and does not ratchet by value. */
+  embedded: FieldError[]
+  lists: FieldError[]
 }
-type Check = (value: unknown, run: Run) => void
+/** `old` is {@link NONE} where no old value stands for the new one. */
+type Check = (value: unknown, run: Run, old?: unknown) => void
+const NONE: unique symbol = Symbol('no old value')
 
 // A memo of a pure function: a schema graph is compiled once and its closures live as long as it does.
 const checks = new WeakMap<Schema, Check>()
@@ -38,14 +46,32 @@ export function compileValidator(schema: Schema): Validator {
   const check = checkOf(schema)
   let rules: RuleValidator | undefined | null = null
   const validator: Validator = (value, path = '', old = undefined) => {
-    const run: Run = { base: path, trail: [], errors: [] }
-    check(value, run)
-    if (run.errors.length > 0) return run.errors
+    const run = newRun(path)
+    check(value, run, old === undefined ? NONE : old)
+    const lists = run.lists.length > 0 && old !== undefined && hadListErrors(check, old) ? [] : run.lists
+    const errors = [...run.errors, ...run.embedded, ...lists]
     if (rules === null) rules = compileRules(schema)
-    return rules === undefined ? [] : rules(value, old, path)
+    if (rules === undefined) return errors
+    if (!errors.some(error => BLOCKING.has(error.type))) return [...errors, ...rules(value, old, path)]
+    return [...errors, fieldError.invalid('', undefined, RULES_NOT_CHECKED)]
   }
   validators.set(schema, validator)
   return validator
+}
+
+const BLOCKING: ReadonlySet<FieldErrorType> = new Set(['NotSupported', 'Required', 'TooLong', 'TooMany', 'TypeInvalid'])
+const RULES_NOT_CHECKED =
+  'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
+
+function newRun(base: string, trail: Trail = []): Run {
+  return { base, trail, errors: [], embedded: [], lists: [] }
+}
+
+/** An object whose lists were wrong before may be updated all the same. */
+function hadListErrors(check: Check, old: unknown): boolean {
+  const run = newRun('')
+  check(old, run)
+  return run.lists.length > 0
 }
 
 /** Compiled at first use, because schema graphs may be cyclic. */
@@ -53,9 +79,11 @@ function checkOf(schema: Schema): Check {
   const known = checks.get(schema)
   if (known !== undefined) return known
   let compiled: Check | undefined
-  const check: Check = (value, run) => {
+  const check: Check = (value, run, old = NONE) => {
     compiled ??= compile(schema)
-    compiled(value, run)
+    const before = run.errors.length
+    compiled(value, run, old)
+    if (run.errors.length > before && old !== NONE && equalJson(value, old)) run.errors.length = before
   }
   checks.set(schema, check)
   return check
@@ -76,7 +104,7 @@ function compile(schema: Schema): Check {
   const list = listCheck(schema)
   const object = objectCheck(schema)
   const logic = logicChecks(schema)
-  return (value, run) => {
+  return (value, run, old = NONE) => {
     type?.(value, run)
     if (value === null || value === undefined) {
       if (schema.nullable !== true) enumeration?.(value, run)
@@ -84,8 +112,8 @@ function compile(schema: Schema): Check {
     }
     if (typeof value === 'string') text?.(value, run)
     else if (typeof value === 'number') number?.(value, run)
-    else if (Array.isArray(value)) list?.(value, run)
-    else if (isRecord(value)) object?.(value, run)
+    else if (Array.isArray(value)) list?.(value, run, old)
+    else if (isRecord(value)) object?.(value, run, old)
     enumeration?.(value, run)
     for (const check of logic) check(value, run)
   }
@@ -178,7 +206,7 @@ function isMultiple(value: number, factor: number): boolean {
   return Math.abs(quotient - Math.round(quotient)) < 1e-9
 }
 
-function listCheck(schema: Schema): ((value: unknown[], run: Run) => void) | undefined {
+function listCheck(schema: Schema): ((value: unknown[], run: Run, old: unknown) => void) | undefined {
   const { minItems, maxItems, uniqueItems, items } = schema
   const listType = schema['x-kubernetes-list-type']
   const keyed = listType === 'set' || listType === 'map'
@@ -187,11 +215,12 @@ function listCheck(schema: Schema): ((value: unknown[], run: Run) => void) | und
   }
   const item = items && checkOf(items)
   const keys = schema['x-kubernetes-list-map-keys'] ?? []
-  return (value, run) => {
+  return (value, run, old) => {
     if (item !== undefined) {
+      const before = listType === 'map' && Array.isArray(old) ? byKey(old, keys) : undefined
       for (let i = 0; i < value.length; i++) {
         run.trail.push(i)
-        item(value[i], run)
+        item(value[i], run, before === undefined ? NONE : before(value[i]))
         run.trail.pop()
       }
     }
@@ -206,12 +235,21 @@ function listCheck(schema: Schema): ((value: unknown[], run: Run) => void) | und
     }
     if (!keyed) return
     for (const { index, key } of duplicates(value, listType === 'map' ? keys : undefined)) {
-      run.errors.push(fieldError.duplicate(`${pathOf(run)}[${index}]`, key))
+      run.lists.push(fieldError.duplicate(`${pathOf(run)}[${index}]`, key))
     }
   }
 }
 
-function objectCheck(schema: Schema): ((value: Record<string, unknown>, run: Run) => void) | undefined {
+/** The old element of a `map` list that has the same key. */
+function byKey(old: readonly unknown[], keys: readonly string[]): (item: unknown) => unknown {
+  const found = new Map(old.map(item => [canonicalJson(elementKey(item, keys)), item]))
+  return item => {
+    const key = canonicalJson(elementKey(item, keys))
+    return found.has(key) ? found.get(key) : NONE
+  }
+}
+
+function objectCheck(schema: Schema): ((value: Record<string, unknown>, run: Run, old: unknown) => void) | undefined {
   const { minProperties, maxProperties, required = [], properties = {} } = schema
   const members = Object.entries(properties).map(([name, member]) => [name, checkOf(member)] as const)
   const additional = typeof schema.additionalProperties === 'object' ? checkOf(schema.additionalProperties) : undefined
@@ -226,7 +264,8 @@ function objectCheck(schema: Schema): ((value: Record<string, unknown>, run: Run
   ) {
     return undefined
   }
-  return (value, run) => {
+  return (value, run, old) => {
+    const before = (name: string): unknown => (isRecord(old) && has(old, name) ? old[name] : NONE)
     if (minProperties !== undefined || maxProperties !== undefined) {
       const count = Object.keys(value).length
       if (minProperties !== undefined && count < minProperties) {
@@ -243,14 +282,14 @@ function objectCheck(schema: Schema): ((value: Record<string, unknown>, run: Run
     for (const [name, check] of members) {
       if (!has(value, name)) continue
       run.trail.push(name)
-      check(value[name], run)
+      check(value[name], run, before(name))
       run.trail.pop()
     }
     if (additional === undefined) return
     for (const name of Object.keys(value)) {
       if (Object.hasOwn(properties, name)) continue
       run.trail.push(name)
-      additional(value[name], run)
+      additional(value[name], run, before(name))
       run.trail.pop()
     }
   }
@@ -260,22 +299,22 @@ function embeddedCheck(value: Record<string, unknown>, run: Run): void {
   for (const name of ['apiVersion', 'kind']) {
     const found = value[name]
     if (found === undefined || found === '') {
-      under(run, name, path => fieldError.required(path, 'must not be empty'))
+      under(run, name, path => fieldError.required(path, 'must not be empty'), run.embedded)
     } else if (typeof found !== 'string') {
-      under(run, name, path => fieldError.invalid(path, found, 'must be a string'))
+      under(run, name, path => fieldError.invalid(path, found, 'must be a string'), run.embedded)
     }
   }
   const { metadata } = value
   if (metadata !== undefined && !isRecord(metadata)) {
-    under(run, 'metadata', path => fieldError.invalid(path, metadata, 'must be an object'))
+    under(run, 'metadata', path => fieldError.invalid(path, metadata, 'must be an object'), run.embedded)
   }
 }
 
 const requiredError = (path: string) => fieldError.required(path)
 
-function under(run: Run, name: string, error: (path: string) => FieldError): void {
+function under(run: Run, name: string, error: (path: string) => FieldError, errors = run.errors): void {
   run.trail.push(name)
-  run.errors.push(error(pathOf(run)))
+  errors.push(error(pathOf(run)))
   run.trail.pop()
 }
 
@@ -344,7 +383,7 @@ function oneOfCheck(one: Check[]): Check {
 
 function attempt(check: Check, value: unknown, run: Run): FieldError[] {
   const errors: FieldError[] = []
-  check(value, { base: run.base, trail: run.trail, errors })
+  check(value, { ...newRun(run.base, run.trail), errors })
   return errors
 }
 

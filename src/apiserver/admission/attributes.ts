@@ -33,7 +33,10 @@ export function shownAs(request: AdmissionRequest, type: ResourceType): Shown {
 /** Puts what {@link shownAs} gave, changed, back into the request's object. */
 export function takeBack(request: AdmissionRequest, type: ResourceType, changed: KubeObject): void {
   const { object, view } = request
-  if (view) return view.into(object, changed)
+  if (view) {
+    view.into(object, changed)
+    return
+  }
   changed.metadata = isRecord(changed.metadata) ? changed.metadata : {}
   const stored = convertTo(changed, storageApiVersion(type), type)
   request.rounds?.settle(stored)

@@ -106,7 +106,10 @@ export class ConfigurationLog {
   }
 
   #put(resource: FollowedResource, key: StoreEvent['key'], object: KubeObject): void {
-    if (this.#options.ignores?.(object)) return this.#drop(resource, key)
+    if (this.#options.ignores?.(object)) {
+      this.#drop(resource, key)
+      return
+    }
     const spaces = this.#known.get(groupResourceName(resource))!
     const objects = spaces.get(key.space) ?? new Map<string, KubeObject>()
     objects.set(`${key.namespace}/${key.name}`, object)

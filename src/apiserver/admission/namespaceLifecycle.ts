@@ -13,6 +13,7 @@ const PROTECTED = new Set(['default', 'kube-system', 'kube-public'])
 
 export function namespaceLifecycle(deps: { store: Store; parsed: ParsedCache }): Admission {
   return {
+    stage: 'gate',
     handles: (type, operation) =>
       operation === 'CREATE'
         ? type.namespaced

@@ -10,7 +10,7 @@ export function rbacAdmission(authorizer: RbacAuthorizer, shared: SharedObjects)
   return {
     handles: (type, operation) => type.group === RBAC_GROUP && operation !== 'DELETE',
     async admit({ operation, context, type, object, old }) {
-      if (operation === 'CREATE' && shared.get(context.space, type, object.metadata.name ?? '')) {
+      if (operation === 'CREATE' && (await shared.get(context.space, type, object.metadata.name ?? ''))) {
         throw statusError.alreadyExists(type, object.metadata.name ?? '')
       }
       await checkRbacWrite(

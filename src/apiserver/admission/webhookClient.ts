@@ -10,6 +10,8 @@ export interface WebhookTarget {
   /** PEM; the system's roots when absent. */
   caPem?: string
   timeoutSeconds: number
+  /** Of the answer. Default: 3 MiB. */
+  limitBytes?: number
 }
 
 /** The webhook could not be asked, or did not answer as one; the message is for the user. */
@@ -33,7 +35,7 @@ export class WebhookClient {
     url.searchParams.set('timeout', `${target.timeoutSeconds}s`)
     const signal = AbortSignal.timeout(target.timeoutSeconds * 1000)
     const text = Buffer.from(JSON.stringify(body))
-    const { code, answer } = await this.#send(url, target.caPem ?? '', text, signal).catch(error => {
+    const { code, answer } = await this.#send(url, target, text, signal).catch(error => {
       if (error instanceof WebhookCallError) throw error
       const why = signal.aborted ? 'context deadline exceeded' : wording(error, url)
       throw new WebhookCallError(`Post ${JSON.stringify(url.href)}: ${why}`, { cause: error })
@@ -47,22 +49,28 @@ export class WebhookClient {
     }
   }
 
-  #send(url: URL, ca: string, text: Buffer, signal: AbortSignal): Promise<{ code: number; answer: Buffer }> {
+  #send(url: URL, target: WebhookTarget, text: Buffer, signal: AbortSignal): Promise<{ code: number; answer: Buffer }> {
+    const { caPem = '', limitBytes = MAX_RESPONSE_BYTES } = target
     return new Promise((resolve, reject) => {
       const headers = { 'Content-Type': 'application/json', Accept: 'application/json', 'Content-Length': text.length }
-      const sent = request(url, { method: 'POST', agent: this.#agent(ca), headers, signal }, response => {
+      const sent = request(url, { method: 'POST', agent: this.#agent(caPem), headers, signal }, response => {
         const parts: Buffer[] = []
         let size = 0
         response.on('data', (part: Buffer) => {
           size += part.length
-          if (size <= MAX_RESPONSE_BYTES) return void parts.push(part)
-          reject(new WebhookCallError(`the webhook answered with more than ${MAX_RESPONSE_BYTES} bytes`))
+          if (size <= limitBytes) return void parts.push(part)
+          reject(new WebhookCallError(`the webhook answered with more than ${limitBytes} bytes`))
           sent.destroy()
         })
         response.on('error', reject)
         response.on('end', () => resolve({ code: response.statusCode ?? 0, answer: Buffer.concat(parts) }))
       })
-      sent.on('error', reject)
+      sent.on('error', error => {
+        // the peer has closed a kept connection while we wrote: nothing was asked yet
+        const stale = sent.reusedSocket && (error as { code?: string }).code === 'ECONNRESET' && !signal.aborted
+        if (stale) resolve(this.#send(url, target, text, signal))
+        else reject(error)
+      })
       sent.end(text)
     })
   }

@@ -3,6 +3,7 @@
  * be forgotten in time: whoever was told that a right is given or taken sees it with the next request.
  */
 import type { Key, Mutation, Store } from '../../storage/store.ts'
+import { RBAC_GROUP } from './rbacRules.ts'
 
 export interface WriteListener {
   /** Asked for every write: must be as cheap as a comparison. */
@@ -52,6 +53,21 @@ export function tellingStore(store: Store, listener: WriteListener): Store {
         if (type !== undefined) listener.written(key, type)
         return stored
       })
+    },
+  }
+}
+
+/** Objects with whose end tokens end. */
+const TOKENS_HANG_ON: readonly string[] = ['serviceaccounts', 'secrets', 'pods', 'nodes']
+
+/** Has access rules forgotten when they change, and tokens when what they hang on does; each for one space. */
+export function accessWrites(forget: { rules(space: string): void; tokens(space: string): void }): WriteListener {
+  return {
+    concerns: ({ group, resource }) => group === RBAC_GROUP || (group === '' && TOKENS_HANG_ON.includes(resource)),
+    written({ group, resource, space }, type) {
+      if (group === RBAC_GROUP) forget.rules(space)
+      // Pods and nodes are written all the time; only their end matters.
+      else if (type === 'delete' || resource === 'serviceaccounts' || resource === 'secrets') forget.tokens(space)
     },
   }
 }

@@ -23,20 +23,24 @@ function fetchText(url: string, { timeoutMs, caPem }: FetchJsonOptions): Promise
   const signal = AbortSignal.timeout(timeoutMs)
   const headers = { accept: 'application/json' }
   return new Promise((resolve, reject) => {
-    const sent = request(url, { headers, signal, agent: false, ...(caPem !== undefined && { ca: caPem }) }, response => {
-      const parts: Buffer[] = []
-      let length = 0
-      response.on('data', (part: Buffer) => {
-        parts.push(part)
-        length += part.length
-        if (length > LIMIT_BYTES) response.destroy(new Error(`the answer is longer than ${LIMIT_BYTES} bytes`))
-      })
-      response.on('error', reject)
-      response.on('end', () => {
-        if (response.statusCode === 200) resolve(Buffer.concat(parts).toString())
-        else reject(new Error(`the answer is ${response.statusCode}`))
-      })
-    })
+    const sent = request(
+      url,
+      { headers, signal, agent: false, ...(caPem !== undefined && { ca: caPem }) },
+      response => {
+        const parts: Buffer[] = []
+        let length = 0
+        response.on('data', (part: Buffer) => {
+          parts.push(part)
+          length += part.length
+          if (length > LIMIT_BYTES) response.destroy(new Error(`the answer is longer than ${LIMIT_BYTES} bytes`))
+        })
+        response.on('error', reject)
+        response.on('end', () => {
+          if (response.statusCode === 200) resolve(Buffer.concat(parts).toString())
+          else reject(new Error(`the answer is ${response.statusCode}`))
+        })
+      },
+    )
     sent.on('error', reject)
     sent.end()
   })

@@ -62,7 +62,9 @@ export class OidcAuthenticator implements Authenticator {
     if (options.clientId === '') throw new Error('--oidc-client-id is required with --oidc-issuer-url')
     for (const algorithm of options.signingAlgorithms ?? []) {
       if (!SIGNING_ALGORITHMS.includes(algorithm)) {
-        throw new Error(`--oidc-signing-algs: ${JSON.stringify(algorithm)} is not one of ${SIGNING_ALGORITHMS.join(', ')}`)
+        throw new Error(
+          `--oidc-signing-algs: ${JSON.stringify(algorithm)} is not one of ${SIGNING_ALGORITHMS.join(', ')}`,
+        )
       }
     }
     this.#options = options
@@ -111,7 +113,9 @@ export class OidcAuthenticator implements Authenticator {
     }
     for (const [claim, wanted] of Object.entries(requiredClaims)) {
       if (claims[claim] !== wanted) {
-        throw new Error(`required claim ${claim} value does not match. Got = ${String(claims[claim])}, want = ${wanted}`)
+        throw new Error(
+          `required claim ${claim} value does not match. Got = ${String(claims[claim])}, want = ${wanted}`,
+        )
       }
     }
     const groups = groupsClaim === undefined ? [] : groupsOf(claims[groupsClaim], groupsClaim)

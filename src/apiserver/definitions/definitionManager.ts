@@ -1,22 +1,30 @@
 /**
  * CustomResourceDefinitions at work: names accepted, kinds served a moment after their CRD, instances removed with it.
  *
- * The types of a space follow the log of CRD objects. A CRD that is on its way out keeps its finalizer until its last
- * instance is gone.
+ * The types of a space follow the log of CRD objects; an event costs what its own CRD costs, whatever else the space has. A
+ * CRD that is on its way out keeps its finalizer until its last instance is gone.
  * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/
  */
-import { namesConflicts, resourceTypesOf } from '../../apimachinery/crd/crd.ts'
+import {
+  type CrdCondition,
+  conversionOf,
+  NamesInUse,
+  resourceTypesOf,
+  storedVersionsOf,
+} from '../../apimachinery/crd/crd.ts'
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import { isStorageError, type Store, type StoreEvent } from '../../storage/store.ts'
+import { isStorageError, type Key, type Store, type StoreEvent } from '../../storage/store.ts'
+import type { WebhookTarget } from '../admission/webhookClient.ts'
 import { decodeObject } from '../registry/codec.ts'
 import { systemContext } from '../registry/context.ts'
 import { deleteObject } from '../registry/deletion.ts'
-import type { Admission, Registry } from '../registry/generic.ts'
-import { timestamp } from '../registry/generic.ts'
+import { type Admission, type Registry, timestamp } from '../registry/generic.ts'
 import type { Logger } from '../server/logger.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
+import { convertThroughWebhook } from './conversionWebhook.ts'
+import { type DefinitionRecord, judge, mergeConditions, saysSo } from './definitionRecord.ts'
 
 export const DEFINITIONS = {
   group: 'apiextensions.k8s.io',
@@ -25,26 +33,33 @@ export const DEFINITIONS = {
 } as const
 const CLEANUP = 'customresourcecleanup.apiextensions.k8s.io'
 const COMPONENT = 'definitions'
+/** Instances that are deleted at the same time. */
+const DELETIONS_AT_ONCE = 64
+/** For one conversion, however many objects. */
+const CONVERSION_TIMEOUT_SECONDS = 30
+/** A list of large objects comes back in one answer. */
+const CONVERSION_LIMIT_BYTES = 256 * 1024 * 1024
 
 export interface DefinitionManagerDeps {
   store: Store
   types: TypeRegistry
   log: Logger
+  clock: () => Date
+  uuid: () => string
+  /** Asks a webhook; rejects with WebhookCallError. */
+  post(target: WebhookTarget, body: unknown): Promise<unknown>
 }
 
-interface Condition {
-  type: string
-  status: string
-  reason: string
-  message: string
-  lastTransitionTime?: string
+interface SpaceDefinitions {
+  readonly byName: Map<string, DefinitionRecord>
+  /** By group. */
+  readonly names: Map<string, NamesInUse>
 }
 
 export class DefinitionManager {
   readonly #deps: DefinitionManagerDeps
   readonly #stopping = new AbortController()
-  /** CRDs by space and name, as the log last showed them. */
-  readonly #known = new Map<string, Map<string, KubeObject>>()
+  readonly #spaces = new Map<string, SpaceDefinitions>()
   readonly #work = new Map<string, Promise<void>>()
   #registry: Registry | undefined
   #loop: Promise<void> = Promise.resolve()
@@ -71,8 +86,10 @@ export class DefinitionManager {
       group: DEFINITIONS.group,
       resource: DEFINITIONS.resource,
     })
-    for (const stored of items) this.#see(stored.key.space, decodeObject(stored))
-    for (const space of this.#known.keys()) this.#settle(space)
+    const found = items.map(stored => ({ space: stored.key.space, definition: decodeObject(stored) }))
+    // names that were accepted before stay with whom they were given
+    for (const { space, definition } of found) this.#namesOf(space, definition).hold(...acceptedOf(definition))
+    for (const { space, definition } of found) this.#settle(space, definition)
     this.#loop = this.#follow(revision)
   }
 
@@ -103,40 +120,92 @@ export class DefinitionManager {
     }
   }
 
-  #react(event: StoreEvent): void {
-    const { space, name } = event.key
-    if (event.type === 'put') this.#see(space, decodeObject(event.stored))
-    else {
-      const known = this.#known.get(space)
-      known?.delete(name)
-      if (known?.size === 0) this.#known.delete(space)
-      this.#deps.types.define(space, name, [])
-    }
-    this.#settle(space)
+  #react({ type, key, stored }: StoreEvent): void {
+    if (type === 'put') this.#settle(key.space, decodeObject(stored))
+    else this.#forget(key)
   }
 
-  #see(space: string, definition: KubeObject): void {
-    const known = this.#known.get(space) ?? new Map<string, KubeObject>()
-    known.set(definition.metadata.name ?? '', definition)
-    this.#known.set(space, known)
+  #forget({ space, name }: Key): void {
+    const known = this.#spaces.get(space)
+    const record = known?.byName.get(name)
+    if (known === undefined || record === undefined) return
+    known.byName.delete(name)
+    known.names.get(record.group)?.release(name)
+    if (known.byName.size === 0) this.#spaces.delete(space)
+    this.#deps.types.define(space, name, [])
+    this.#reconsider(space, record.group, name)
   }
 
-  /** Brings the served kinds and the conditions of a space's CRDs up to date. */
-  #settle(space: string): void {
-    for (const [name, definition] of this.#known.get(space) ?? []) {
-      const others = [...(this.#known.get(space)?.values() ?? [])].filter(other => other !== definition)
-      const { acceptedNames, conditions } = namesConflicts(definition, others)
-      const established = conditions.some(c => c.type === 'Established' && c.status === 'True')
-      const spec = isRecord(definition.spec) ? definition.spec : {}
-      const shadowed =
-        isRecord(spec.names) && this.#deps.types.isBuiltin(String(spec.group ?? ''), String(spec.names.plural ?? ''))
-      const types = established && !shadowed ? resourceTypesOf(definition) : []
-      this.#deps.types.define(space, name, deleting(definition) ? types.map(withoutCreate) : types)
-      if (deleting(definition)) this.#enqueue(space, name, () => this.#cleanUp(space, name))
-      else if (!sameStatus(definition, acceptedNames, conditions)) {
-        this.#enqueue(space, name, () => this.#writeStatus(space, name, acceptedNames, conditions))
-      }
+  /** Brings the served kinds and the conditions of one CRD up to date. */
+  #settle(space: string, definition: KubeObject): void {
+    const name = definition.metadata.name ?? ''
+    const names = this.#namesOf(space, definition)
+    const verdict = judge(definition, names)
+    const { record, acceptedNames, isEstablished, isDeleting } = verdict
+    const { byName } = this.#spaces.get(space)!
+    const before = byName.get(name)
+    byName.set(name, record)
+    // held from now on, before the status that says so is written: a CRD that comes meanwhile must not get the same
+    names.hold(name, acceptedNames)
+    if (before?.signature !== record.signature) {
+      const serves = isEstablished && !this.#isShadowed(definition)
+      const types = serves ? this.#typesOf(definition, acceptedNames) : []
+      this.#deps.types.define(space, name, isDeleting ? types.map(withoutCreate) : types)
+      if (before !== undefined) this.#reconsider(space, record.group, name)
     }
+    if (isDeleting) {
+      const held = definition.metadata.finalizers?.includes(CLEANUP)
+      if (held) this.#enqueue(space, name, () => this.#cleanUp(space, name, definition, isEstablished))
+    } else if (!saysSo(definition, verdict)) {
+      this.#enqueue(space, name, () => this.#writeStatus(space, name, verdict))
+    }
+  }
+
+  /** Names of a group may have become free: those that wait for one get another look. */
+  #reconsider(space: string, group: string, except: string): void {
+    for (const [name, record] of this.#spaces.get(space)?.byName ?? []) {
+      if (!record.isWaiting || record.group !== group || name === except) continue
+      this.#enqueue(space, name, async () => {
+        const stored = await this.#deps.store.get({ ...keyOf(space, name) })
+        if (stored !== undefined && this.#spaces.get(space)?.byName.has(name)) this.#settle(space, decodeObject(stored))
+      })
+    }
+  }
+
+  #namesOf(space: string, definition: KubeObject): NamesInUse {
+    let known = this.#spaces.get(space)
+    if (known === undefined) {
+      known = { byName: new Map(), names: new Map() }
+      this.#spaces.set(space, known)
+    }
+    const group = isRecord(definition.spec) ? String(definition.spec.group ?? '') : ''
+    let names = known.names.get(group)
+    if (names === undefined) {
+      names = new NamesInUse()
+      known.names.set(group, names)
+    }
+    return names
+  }
+
+  #isShadowed({ spec }: KubeObject): boolean {
+    if (!isRecord(spec) || !isRecord(spec.names)) return false
+    return this.#deps.types.isBuiltin(String(spec.group ?? ''), String(spec.names.plural ?? ''))
+  }
+
+  #typesOf(definition: KubeObject, acceptedNames: object): ResourceType[] {
+    const status = { ...(isRecord(definition.status) ? definition.status : {}), acceptedNames }
+    const types = resourceTypesOf({ ...definition, status })
+    const conversion = conversionOf(definition)
+    if (conversion.strategy === 'None') return types
+    const { url, caPem, reviewVersions } = conversion
+    const limits = { timeoutSeconds: CONVERSION_TIMEOUT_SECONDS, limitBytes: CONVERSION_LIMIT_BYTES }
+    const target = { url, ...limits, ...(caPem !== undefined && { caPem }) }
+    return types.map(type => {
+      const webhook = { target, reviewVersions, kind: { group: type.group, kind: type.kind } }
+      const convert = (objects: readonly KubeObject[], apiVersion: string): Promise<KubeObject[]> =>
+        convertThroughWebhook(this.#deps, webhook, objects, apiVersion)
+      return { ...type, custom: { ...type.custom!, convert } }
+    })
   }
 
   /** One piece of work for a CRD at a time. */
@@ -157,32 +226,36 @@ export class DefinitionManager {
     this.#work.set(key, work)
   }
 
-  async #writeStatus(
+  #writeStatus(
     space: string,
     name: string,
-    acceptedNames: unknown,
-    conditions: readonly Condition[],
+    { acceptedNames, conditions }: { acceptedNames?: object; conditions: readonly CrdCondition[] },
   ): Promise<void> {
-    await this.#update(space, name, 'status', current => {
+    return this.#update(space, name, 'status', current => {
       const status = isRecord(current.status) ? current.status : {}
-      const versions = storedVersions(current)
       current.status = {
         ...status,
-        acceptedNames,
-        conditions: mergeConditions(status.conditions, conditions),
-        storedVersions: [
-          ...new Set([...(Array.isArray(status.storedVersions) ? status.storedVersions : []), ...versions]),
-        ],
+        conditions: mergeConditions(status.conditions, conditions, timestamp(this.#deps.clock())),
+        ...(acceptedNames && { acceptedNames }),
+        storedVersions: storedVersionsOf(current),
       }
       return current
     })
   }
 
   /** Deletes all instances, waits for those that finalizers hold, then lets the CRD go. */
-  async #cleanUp(space: string, name: string): Promise<void> {
-    const definition = this.#known.get(space)?.get(name)
-    const type = definition && resourceTypesOf(definition).find(t => t.version === t.storageVersion)
-    if (type && definition.metadata.finalizers?.includes(CLEANUP)) await this.#deleteInstances(space, type)
+  async #cleanUp(space: string, name: string, definition: KubeObject, wasEstablished: boolean): Promise<void> {
+    const terminating = (status: 'True' | 'False', reason: string, message: string): Promise<void> =>
+      this.#writeStatus(space, name, { conditions: [{ type: 'Terminating', status, reason, message }] })
+    if (wasEstablished && !this.#isShadowed(definition)) {
+      await terminating('True', 'InstanceDeletionInProgress', 'CustomResource deletion is in progress')
+      const type = resourceTypesOf(definition)[0]
+      if (type) await this.#deleteInstances(space, type)
+      if (this.#stopping.signal.aborted) return
+      await terminating('False', 'InstanceDeletionCompleted', 'removed all instances')
+    } else {
+      await terminating('False', 'NeverEstablished', 'resource was never established')
+    }
     await this.#update(space, name, '', current => {
       const finalizers = (current.metadata.finalizers ?? []).filter(f => f !== CLEANUP)
       if (finalizers.length > 0) current.metadata.finalizers = finalizers
@@ -196,12 +269,15 @@ export class DefinitionManager {
     const { store } = this.#deps
     const { items, revision } = await store.list(range)
     const context = systemContext(space, COMPONENT)
-    for (const { key } of items) {
+    const remove = async (key: Key): Promise<void> => {
       try {
         await deleteObject(this.#registry!.deps, context, type, key)
       } catch (error) {
         if (!isStatusError(error, 'NotFound')) throw error
       }
+    }
+    for (let start = 0; start < items.length; start += DELETIONS_AT_ONCE) {
+      await Promise.all(items.slice(start, start + DELETIONS_AT_ONCE).map(({ key }) => remove(key)))
     }
     if ((await store.count(range)) === 0) return
     const watch = store.watch(range, { after: revision, signal: this.#stopping.signal })
@@ -220,39 +296,14 @@ export class DefinitionManager {
   }
 }
 
-function deleting(definition: KubeObject): boolean {
-  return definition.metadata.deletionTimestamp !== undefined
+function acceptedOf({ metadata, status }: KubeObject): [name: string, acceptedNames: unknown] {
+  return [metadata.name ?? '', isRecord(status) ? status.acceptedNames : undefined]
+}
+
+function keyOf(space: string, name: string): Key {
+  return { space, group: DEFINITIONS.group, resource: DEFINITIONS.resource, namespace: '', name }
 }
 
 function withoutCreate(type: ResourceType): ResourceType {
   return { ...type, verbs: type.verbs.filter(verb => verb !== 'create') }
-}
-
-function storedVersions(definition: KubeObject): string[] {
-  const spec = isRecord(definition.spec) ? definition.spec : {}
-  const versions = Array.isArray(spec.versions) ? spec.versions.filter(isRecord) : []
-  return versions.filter(v => v.storage === true).map(v => String(v.name))
-}
-
-function sameStatus(definition: KubeObject, acceptedNames: unknown, conditions: readonly Condition[]): boolean {
-  const status = isRecord(definition.status) ? definition.status : {}
-  const known = Array.isArray(status.conditions) ? status.conditions.filter(isRecord) : []
-  const stored = Array.isArray(status.storedVersions) ? status.storedVersions : []
-  return (
-    JSON.stringify(status.acceptedNames) === JSON.stringify(acceptedNames) &&
-    storedVersions(definition).every(version => stored.includes(version)) &&
-    conditions.every(c =>
-      known.some(k => k.type === c.type && k.status === c.status && k.reason === c.reason && k.message === c.message),
-    )
-  )
-}
-
-/** `lastTransitionTime` moves only when a condition's status does. */
-function mergeConditions(before: unknown, now: readonly Condition[]): Condition[] {
-  const known = Array.isArray(before) ? (before.filter(isRecord) as unknown as Condition[]) : []
-  return now.map(condition => {
-    const old = known.find(k => k.type === condition.type)
-    const same = old?.status === condition.status && old.lastTransitionTime !== undefined
-    return { ...condition, lastTransitionTime: same ? old.lastTransitionTime! : timestamp(new Date()) }
-  })
 }

@@ -1,9 +1,9 @@
 /** Request bodies: JSON or YAML text to plain values, within limits of size, depth and aliases. */
-import { parseDocument } from 'yaml'
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { apiVersionOf, isRecord, type KubeObject, parseApiVersion } from '../../apimachinery/object.ts'
 import { PROTOBUF_MEDIA_TYPE } from '../../apimachinery/protobuf/protobufCodec.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { yaml } from '../../apimachinery/yaml.ts'
 import type { Exchange, Services } from './exchange.ts'
 
 /** As upstream: what fits into one write of the store. */
@@ -57,7 +57,7 @@ function parseJson(text: string, kind: string): unknown {
 export function parseYaml(text: string, kind = 'Object'): unknown {
   let value: unknown
   try {
-    const document = parseDocument(text, {
+    const document = yaml().parseDocument(text, {
       schema: 'yaml-1.1',
       merge: true,
       uniqueKeys: true,

@@ -32,7 +32,8 @@ export function protobufForm(
   const kind = partial
     ? { apiVersion: `meta.k8s.io/${as.version}`, kind: 'PartialObjectMetadata' }
     : { apiVersion: apiVersionOf(type), kind: type.kind }
-  const name = `protobuf ${kind.apiVersion}`
+  // Versions of a kind may differ in their metadata, too: conversion webhooks change labels and annotations.
+  const name = partial ? `protobuf ${kind.apiVersion} ${apiVersionOf(type)}` : `protobuf ${kind.apiVersion}`
   const encode = (stored: Stored): Buffer => {
     const object = JSON.parse(bytesAs(stored, type).toString()) as KubeObject
     return protobuf.encodePart(partial ? partialMetadata(object, as.version) : object)

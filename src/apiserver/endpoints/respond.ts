@@ -1,15 +1,16 @@
 /** Answers: stored objects and lists as bytes where possible, rendered only when the client asked for another form. */
 import { pipeline, type Writable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
-import { stringify } from 'yaml'
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
 import { envelopeOf, listPiecesOf } from '../../apimachinery/protobuf/envelope.ts'
 import type { WireObject } from '../../apimachinery/protobuf/protobufCodec.ts'
+import { yaml } from '../../apimachinery/yaml.ts'
 import type { Stored } from '../../storage/store.ts'
 import type { ListResult } from '../registry/reader.ts'
+import { prepareViews } from '../registry/views.ts'
 import { partialMetadata, tableFor } from '../tables/table.ts'
-import { bytesAs } from './bytesAs.ts'
+import { asItem, bytesAs, itemBytes } from './bytesAs.ts'
 import { acceptsGzip, GZIP_FROM_BYTES, gzipStream } from './compression.ts'
 import type { Exchange, Services } from './exchange.ts'
 import { CONTENT_TYPES, type Form, type Format, wantsPretty } from './negotiate.ts'
@@ -25,6 +26,8 @@ const ENCODED_AT_ONCE = 100
 const PRETTY_LIMIT_BYTES = 1024 * 1024
 
 export async function sendObject(services: Services, x: Exchange, stored: Stored, code = 200): Promise<void> {
+  const views = prepareViews([stored], x.type)
+  if (views) await views
   if (x.form.as === undefined && x.form.format === 'json' && !isPretty(x)) return send(x, code, bytesAs(stored, x.type))
   if (x.form.format === 'protobuf') {
     checkPartial(x, false)
@@ -54,7 +57,7 @@ export async function sendValue(
 
 /** YAML as other tools of Kubernetes write and read it: sorted, and by the rules of 1.1, so `"no"` and times are quoted. */
 export function yamlText(value: unknown): string {
-  return stringify(value, { version: '1.1', sortMapEntries: true, lineWidth: 0, aliasDuplicateObjects: false })
+  return yaml().stringify(value, { version: '1.1', sortMapEntries: true, lineWidth: 0, aliasDuplicateObjects: false })
 }
 
 function isPretty(x: Pick<Exchange, 'reply' | 'info'>): boolean {
@@ -78,7 +81,7 @@ export async function sendList(services: Services, x: Exchange, list: ListResult
   const pieces: Buffer[] = [head]
   for (const stored of list.items) {
     if (pieces.length > 1) pieces.push(COMMA)
-    pieces.push(bytesAs(stored, x.type))
+    pieces.push(itemBytes(stored, x.type))
   }
   pieces.push(LIST_END)
   let length = 0
@@ -131,7 +134,14 @@ function formed(
 ): unknown {
   const { form, type } = x
   if (form.as === undefined) {
-    return isList ? { kind: type.listKind, apiVersion: apiVersionOf(type), metadata: meta, items: objects } : objects[0]
+    return isList
+      ? {
+          kind: type.listKind,
+          apiVersion: apiVersionOf(type),
+          metadata: meta,
+          items: objects.map(object => asItem(object, type)),
+        }
+      : objects[0]
   }
   if (form.as === 'Table') return tableOf(services, x, form, objects, meta, true)
   checkPartial(x, isList)

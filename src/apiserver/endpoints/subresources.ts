@@ -5,7 +5,7 @@ import { compileJsonPath } from '../../apimachinery/jsonPath.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType, ScalePaths } from '../../apimachinery/resourceType.ts'
 import { labelSelectorFromObject } from '../../apimachinery/selectors.ts'
-import { decodeObject } from '../registry/codec.ts'
+import { objectFor } from '../registry/views.ts'
 import { partialMetadata } from '../tables/table.ts'
 import { objectOf, readBody } from './body.ts'
 import { type Exchange, type Services, writeContext } from './exchange.ts'
@@ -47,18 +47,29 @@ export async function scaleEndpoint(services: Services, x: Exchange): Promise<vo
   const scale = (object: KubeObject): KubeObject => scaleOf(object, paths)
   if (x.info.verb === 'get') {
     const stored = await services.reader.get(x.space, type, namespace, name)
-    return sendScale(services, x, scale(decodeObject(stored)))
+    return sendScale(services, x, scale(objectFor(stored, type)))
   }
   if (x.info.verb !== 'update' && x.info.verb !== 'patch') throw methodNotAllowed(type, x.info.verb)
   const body = readBody(services, x, SCALE)
   const media = (x.request.headers['content-type'] ?? '').split(';')[0]!.trim()
-  const { stored } = await services.registry.update(writeContext(x), type, namespace, name, current => {
+  const change = (current: KubeObject): KubeObject => {
     const before = scale(current)
     const after =
       x.info.verb === 'patch' ? patched(SCALE_TYPE, before, media, body) : objectOf(structuredClone(body), SCALE_TYPE)
     return withScale(type, current, after, paths)
+  }
+  const { stored } = await services.registry.update(writeContext(x), type, namespace, name, change, {
+    fromPatch: x.info.verb === 'patch',
+    view: {
+      subresource: 'scale',
+      group: SCALE_TYPE.group,
+      version: SCALE_TYPE.version,
+      kind: SCALE_TYPE.kind,
+      of: scale,
+      into: (object, changed) => void withScale(type, object, changed, paths),
+    },
   })
-  await sendScale(services, x, scale(decodeObject(stored)))
+  await sendScale(services, x, scale(objectFor(stored, type)))
 }
 
 function sendScale(services: Services, x: Exchange, scale: KubeObject): Promise<void> {

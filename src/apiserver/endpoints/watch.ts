@@ -9,6 +9,7 @@ import { PROTOBUF_WATCH_MEDIA_TYPE } from '../../apimachinery/protobuf/protobufC
 import type { Stored } from '../../storage/store.ts'
 import { type ListResult, parseResourceVersion, tooLarge } from '../registry/reader.ts'
 import { type Selection, selectionFor } from '../registry/selection.ts'
+import { prepareViews } from '../registry/views.ts'
 import { partialMetadata } from '../tables/table.ts'
 import { bytesAs } from './bytesAs.ts'
 import { boolOption, type Exchange, intOption, type Services } from './exchange.ts'
@@ -114,19 +115,20 @@ export async function runWatch(
   const scope = services.watchScope(x.space, x.type.group, x.type.resource)
   const signal = AbortSignal.any([gone, ended.signal, services.draining, scope])
   const timeout = setTimeout(() => ended.abort(), plan.timeoutMs)
-  const { render, bookmark, failure } = framesFor(services, x)
+  let shown = x
+  let form = framesFor(services, x)
   let live = false
   const ticker = plan.bookmarks
     ? setInterval(() => {
         // Events up to this revision are already in our hands; those not yet written make the sink busy.
         const { revision } = services.reader
         setImmediate(() => {
-          if (live && !sink.busy && !signal.aborted) void sink.write([bookmark(revision, false)])
+          if (live && !sink.busy && !signal.aborted) void sink.write([form.bookmark(revision, false)])
         })
       }, BOOKMARK_INTERVAL_MS)
     : undefined
   try {
-    if (plan.initial && !(await sendInitial(plan, sink, render, bookmark))) return
+    if (plan.initial && !(await sendInitial(plan, sink, form.render, form.bookmark))) return
     for await (const batch of services.reader.watch(x.type, {
       space: x.space,
       namespace: namespaceOf(x),
@@ -137,11 +139,24 @@ export async function runWatch(
         live = true
       },
     })) {
-      if (!(await sink.write(batch.map(({ type, stored }) => render(type, stored))))) return
+      // A definition may change while its objects are watched: each event is shown as the kind is now.
+      const type = services.types.in(x.space).find(x.type.group, x.type.version, x.type.resource)
+      if (type === undefined) return
+      if (type !== shown.type) {
+        shown = { ...x, type }
+        form = framesFor(services, shown)
+      }
+      if (type !== x.type && type.custom?.convert) {
+        await prepareViews(
+          batch.map(({ stored }) => stored),
+          type,
+        )
+      }
+      if (!(await sink.write(batch.map(({ type, stored }) => form.render(type, stored))))) return
     }
   } catch (error) {
     const status = error instanceof StatusError ? error : statusError.internal(error)
-    await sink.write([failure(status)])
+    await sink.write([form.failure(status)])
   } finally {
     clearTimeout(timeout)
     clearInterval(ticker)
@@ -198,7 +213,7 @@ function jsonRenderer(services: Services, x: WatchTarget, partial: boolean): Fra
   const { frames } = services
   const { form, type: kind } = x
   if (form.as === undefined) {
-    const version = apiVersionOf(kind)
+    const version = `${apiVersionOf(kind)} ${kind.custom?.generation ?? ''}`
     const make = (type: FrameType, stored: Stored): Buffer => jsonFrame(type, bytesAs(stored, kind))
     return (type, stored) => frames.frame(type, stored, version, make)
   }
@@ -206,7 +221,8 @@ function jsonRenderer(services: Services, x: WatchTarget, partial: boolean): Fra
   if (partial) {
     const make = (type: FrameType, stored: Stored): Buffer =>
       jsonFrame(type, Buffer.from(JSON.stringify(partialMetadata(parse(stored), form.version))))
-    return (type, stored) => frames.frame(type, stored, `partial ${form.version}`, make)
+    const name = `partial ${form.version} ${apiVersionOf(kind)}`
+    return (type, stored) => frames.frame(type, stored, name, make)
   }
   let headersSent = false
   return (type, stored) => {

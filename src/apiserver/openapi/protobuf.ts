@@ -6,7 +6,8 @@
  * by a descriptor that lists only what our documents use.
  * @see https://github.com/google/gnostic-models/blob/main/openapiv2/OpenAPIv2.proto
  */
-import protobuf from 'protobufjs'
+import { createRequire } from 'node:module'
+import type protobuf from 'protobufjs'
 import type { SchemaDocument } from './definitions.ts'
 import type { OpenApiV2Document } from './openApiV2.ts'
 
@@ -56,7 +57,9 @@ const MESSAGES: Record<string, string> = {
 }
 
 export function encodeOpenApiV2(document: OpenApiV2Document): Buffer {
-  const type = protobuf.Root.fromJSON(descriptor()).lookupType('Document')
+  // Loaded late, since only old clients ask for this.
+  const { Root } = createRequire(import.meta.url)('protobufjs/light.js') as typeof protobuf
+  const type = Root.fromJSON(descriptor()).lookupType('Document')
   return Buffer.from(type.encode(reshapeDocument(document)).finish())
 }
 

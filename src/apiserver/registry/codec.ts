@@ -5,8 +5,12 @@
  * place without parsing and a reader can tell the version without parsing.
  */
 import { isDeepStrictEqual } from 'node:util'
+import { escapedAsGo } from '../../apimachinery/goJson.ts'
 import type { KubeObject, ObjectMeta } from '../../apimachinery/object.ts'
 import type { Encoded, Stored } from '../../storage/store.ts'
+
+/** Controllers compare its data with what they would write now, byte by byte. */
+const COMPARED_KIND = 'ControllerRevision'
 
 /** Shows the id of an object's space on the object. */
 export const CLUSTER_ANNOTATION = 'kcp.io/cluster'
@@ -16,7 +20,7 @@ export function encodeObject(object: KubeObject): Encoded {
   const { apiVersion, kind, metadata, ...rest } = object
   const { resourceVersion: _, ...meta } = metadata
   const metaText = JSON.stringify(meta satisfies ObjectMeta)
-  const restText = JSON.stringify(rest)
+  const restText = kind === COMPARED_KIND ? escapedAsGo(JSON.stringify(rest)) : JSON.stringify(rest)
   const comma = metaText === '{}' ? '' : ','
   return {
     head: `{"apiVersion":${JSON.stringify(apiVersion)},"kind":${JSON.stringify(kind)},"metadata":${metaText.slice(0, -1)}${comma}"resourceVersion":"`,

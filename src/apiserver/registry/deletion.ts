@@ -145,7 +145,13 @@ function markDeleted(
   }
   const graceSeconds = gracePeriod(object, options)
   const held = (metadata.finalizers?.length ?? 0) > 0 || hasNamespaceFinalizers(object)
-  if (!held && graceSeconds === 0) return { object, gone: true, changed: true }
+  if (!held && graceSeconds === 0) {
+    if (isPod(object)) {
+      metadata.deletionTimestamp ??= timestamp(now)
+      metadata.deletionGracePeriodSeconds = 0
+    }
+    return { object, gone: true, changed: true }
+  }
   if (metadata.deletionTimestamp === undefined) {
     metadata.deletionTimestamp = timestamp(new Date(now.getTime() + graceSeconds * 1000))
     metadata.deletionGracePeriodSeconds = graceSeconds
@@ -166,9 +172,13 @@ function propagationFinalizer({ propagationPolicy, orphanDependents }: DeleteOpt
   return propagationPolicy === 'Orphan' ? ORPHAN : propagationPolicy === 'Foreground' ? FOREGROUND : ''
 }
 
+function isPod({ kind, apiVersion }: KubeObject): boolean {
+  return kind === 'Pod' && apiVersion === 'v1'
+}
+
 /** Only a Pod that some node runs is given time; its kubelet removes it. */
 function gracePeriod(object: KubeObject, options: DeleteOptions): number {
-  if (object.kind !== 'Pod' || object.apiVersion !== 'v1') return 0
+  if (!isPod(object)) return 0
   const spec = isRecord(object.spec) ? object.spec : {}
   const phase = isRecord(object.status) ? object.status.phase : undefined
   if (!spec.nodeName || phase === 'Succeeded' || phase === 'Failed') return 0

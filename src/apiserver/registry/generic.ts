@@ -10,19 +10,23 @@ import { type FieldError, formatFieldError } from '../../apimachinery/fieldError
 import { generateName, validateObjectMeta, validateObjectMetaUpdate } from '../../apimachinery/names.ts'
 import { apiVersionOf, type KubeObject, type ManagedFieldsEntry } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import type { Schema } from '../../apimachinery/schema.ts'
 import { applyDefaults } from '../../apimachinery/structural/defaults.ts'
 import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
 import { typeErrors } from '../../apimachinery/structural/typeErrors.ts'
 import { compileValidator } from '../../apimachinery/structural/validate.ts'
 import type { Encoded, Mutation, Store, Stored } from '../../storage/store.ts'
 import type { UserInfo } from '../auth/types.ts'
-import { CLUSTER_ANNOTATION, decodeObject, encodeObject, type ParsedCache, sameObject } from './codec.ts'
+import { CLUSTER_ANNOTATION, encodeObject, type ParsedCache, sameObject } from './codec.ts'
 import type { WriteContext } from './context.ts'
-import { convertTo, storageApiVersion } from './convert.ts'
+import { convertTo } from './convert.ts'
+import { dropEmpty, dropEmptyMetadata } from './emptyFields.ts'
 import { unqualifiedFinalizers } from './finalizerNames.ts'
 import { dropNulls } from './nulls.ts'
 import { keyOf } from './reader.ts'
 import type { Strategy } from './strategy.ts'
+import { zeroObject } from './zeroObject.ts'
+import { hasStorageVersion, objectFor, prepareViews, toStored, toStoredNow, workingApiVersion } from './views.ts'
 
 /**
  * When a step runs, in this order. `gate`: before anything is done, changes nothing. `mutate`: on the decoded and defaulted
@@ -128,6 +132,7 @@ const MODIFIED = 'the object has been modified; please apply your changes to the
 export class Registry {
   /** For operations that stand beside the registry (deletion). */
   readonly deps: RegistryDeps
+  readonly #zeros = new WeakMap<Schema, Record<string, unknown>>()
 
   constructor(deps: RegistryDeps) {
     this.deps = deps
@@ -149,7 +154,7 @@ export class Registry {
         return { stored: { key, revision: 0, bytes: Buffer.from(JSON.stringify(object)) }, created: true }
       }
       const result = await this.deps.store.write({ key, mutation: { type: 'put', text }, expect: 0 })
-      if (result.ok) return { stored: result.stored, created: true }
+      if (result.ok) return await written(result.stored, true, type)
       if (!generated || attempt === GENERATE_NAME_TRIES) throw statusError.alreadyExists(type, key.name)
     }
   }
@@ -169,7 +174,7 @@ export class Registry {
     const key = keyOf(context.space, type, namespace, name)
     const { store } = this.deps
     const receive = (current: Stored): { object: KubeObject; old: KubeObject } => {
-      const old = decodeObject(current)
+      const old = objectFor(current, type)
       checkPreconditions(type, name, old, options.preconditions)
       const asked = change(convertTo(structuredClone(old), apiVersionOf(type), type))
       return { object: this.#receiveUpdate(context, type, asked, old, options), old }
@@ -178,7 +183,8 @@ export class Registry {
     const subresource = view?.subresource ?? options.subresource ?? ''
     const target = { space: context.space, namespace, subresource, user: context.user }
     const steps = stepsFor(this.deps.admission, type, 'UPDATE', target)
-    let careful = context.dryRun || steps.some(step => step.concerns === undefined)
+    let careful =
+      context.dryRun || type.custom?.convert !== undefined || steps.some(step => step.concerns === undefined)
     for (;;) {
       const current = await store.get(key)
       if (current === undefined) {
@@ -192,6 +198,7 @@ export class Registry {
         }
       }
       if (careful) {
+        await prepareViews([current], type)
         const { object, old } = receive(current)
         const request: AdmissionRequest = {
           operation: 'UPDATE',
@@ -206,8 +213,8 @@ export class Registry {
         }
         const concerned = steps.filter(step => step.concerns?.(request) !== false)
         await this.#admitUpdate(concerned, request, options)
-        const mutation = this.#finishUpdate(object)
-        if (sameObject(current, mutation.text, old, object)) return { stored: current, created: false }
+        const mutation = this.#finishUpdate(await toStored(object, type))
+        if (isUnchanged(current, type, mutation, old, object)) return { stored: current, created: false }
         if (context.dryRun) {
           const { head, tail } = mutation.text
           return {
@@ -216,7 +223,7 @@ export class Registry {
           }
         }
         const result = await store.write({ key, mutation, expect: current.revision })
-        if (result.ok) return { stored: result.stored, created: false }
+        if (result.ok) return await written(result.stored, false, type)
         if (result.current === undefined && !options.create) throw statusError.notFound(type, name)
         continue
       }
@@ -228,11 +235,16 @@ export class Registry {
         careful = steps.some(step => step.concerns?.({ object, old, context }) !== false)
         if (careful) return undefined
         this.#completeUpdate(context, type, object, old, options)
-        const mutation = this.#finishUpdate(object)
-        return mutation.type === 'put' && sameObject(now, mutation.text, old, object) ? undefined : mutation
+        const mutation = this.#finishUpdate(toStoredNow(object, type))
+        return isUnchanged(now, type, mutation, old, object) ? undefined : mutation
       })
       if (!careful && !missing && stored !== undefined) return { stored, created: false }
     }
+  }
+
+  /** The descriptor of the version that objects of `type` are handled in. */
+  #target(space: string, type: ResourceType): ResourceType {
+    return type.custom ? type : this.deps.storageType(space, type)
   }
 
   /** Decodes what a client sent for `type`: unknown fields and wrong types are reported as the client asked. */
@@ -250,7 +262,9 @@ export class Registry {
     if (type.origin === 'builtin' && type.schema) {
       const wrong = typeErrors(object, type.schema)
       if (wrong) throw unreadable(type, wrong, fromPatch)
+      if (!isOwnGroup(type.group)) dropEmpty(object, type.schema)
     }
+    dropEmptyMetadata(object.metadata)
   }
 
   async #prepareCreate(
@@ -261,8 +275,8 @@ export class Registry {
   ): Promise<Encoded> {
     const { clock, uuid } = this.deps
     this.#normalize(context, type, object)
-    const target = this.deps.storageType(context.space, type)
-    convertTo(object, storageApiVersion(target), target)
+    const target = this.#target(context.space, type)
+    convertTo(object, workingApiVersion(target), target)
     const strategy = this.deps.strategyFor(target)
     wipeSystemMetadata(object, type.namespaced ? namespace : undefined)
     this.#default(target, strategy, object)
@@ -285,6 +299,7 @@ export class Registry {
       trackUpdate({
         before: undefined,
         after: object,
+        ...this.#zeroOf(target),
         schema: target.schema,
         manager: context.fieldManager,
         apiVersion: object.apiVersion,
@@ -295,15 +310,20 @@ export class Registry {
     if (mutated) {
       this.#annotate(object, context.space)
       claims = track()
+      if (!object.metadata.managedFields?.some(entry => entry.operation === 'Apply')) setManaged(object, claims)
       await this.#mutate(steps, request, target, strategy)
       wipeSystemMetadata(object, type.namespaced ? namespace : undefined)
     }
     const { metadata } = object
     metadata.uid = uuid()
     metadata.creationTimestamp = now
-    if (strategy?.noGeneration) delete metadata.generation
-    else metadata.generation = 1
+    if (!strategy?.noGeneration) metadata.generation = 1
     if (target.subresources.includes('status') && clearsStatus(target)) delete object.status
+    // nobody comes to own what the server adds from here on
+    if (!mutated) {
+      this.#annotate(object, context.space)
+      claims = track()
+    }
     strategy?.prepareForCreate?.(object)
     await runStage(steps, 'prepare', request)
     const errors = [
@@ -313,7 +333,6 @@ export class Registry {
     ]
     if (errors.length > 0) throw statusError.invalid(target, metadata.name ?? '', errors)
     this.#annotate(object, context.space)
-    if (!mutated) claims = track()
     setManaged(
       object,
       object.metadata.managedFields?.some(entry => entry.operation === 'Apply')
@@ -321,7 +340,7 @@ export class Registry {
         : claims,
     )
     await runStage(steps, 'validate', request)
-    return encodeObject(object)
+    return encodeObject(await toStored(object, target))
   }
 
   /** What a client asked for, readable and in the storage version, before anything is added or checked. */
@@ -344,8 +363,8 @@ export class Registry {
       )
     }
     this.#normalize(context, type, asked, options.fromPatch)
-    const target = this.deps.storageType(context.space, type)
-    const object = convertTo(asked, storageApiVersion(target), target)
+    const target = this.#target(context.space, type)
+    const object = convertTo(asked, workingApiVersion(target), target)
     keepSystemMetadata(object, old)
     this.#default(target, this.deps.strategyFor(target), object)
     return object
@@ -354,7 +373,7 @@ export class Registry {
   async #admitUpdate(steps: readonly Admission[], request: AdmissionRequest, options: UpdateOptions): Promise<void> {
     const { context, type, object } = request
     const old = request.old!
-    const target = this.deps.storageType(context.space, type)
+    const target = this.#target(context.space, type)
     const strategy = this.deps.strategyFor(target)
     await runStage(steps, 'gate', request)
     let own = options
@@ -437,11 +456,10 @@ export class Registry {
     options: UpdateOptions,
   ): void {
     const subresource = options.subresource ?? ''
-    const target = this.deps.storageType(context.space, type)
+    const target = this.#target(context.space, type)
     const strategy = this.deps.strategyFor(target)
     this.#carryOver(target, object, old, subresource)
-    if (strategy?.noGeneration) delete object.metadata.generation
-    else if (subresource !== 'status' && specChanged(object, old, strategy?.generationOnMetadata === true)) {
+    if (!strategy?.noGeneration && subresource !== 'status' && specChanged(object, old, strategy?.generationOnMetadata === true)) {
       object.metadata.generation = (old.metadata.generation ?? 0) + 1
     }
     const errors = [
@@ -493,6 +511,17 @@ export class Registry {
       : []
   }
 
+  /** Custom resources, and our own kinds, are no structs anywhere. */
+  #zeroOf({ kind, origin, group, schema }: ResourceType): { zero?: Record<string, unknown> } {
+    if (origin !== 'builtin' || schema === undefined || isOwnGroup(group)) return {}
+    let zero = this.#zeros.get(schema)
+    if (zero === undefined) {
+      zero = zeroObject(kind, schema)
+      this.#zeros.set(schema, zero)
+    }
+    return { zero }
+  }
+
   #annotate(object: KubeObject, space: string): void {
     if (!this.deps.annotateSpace) return
     object.metadata.annotations = { ...object.metadata.annotations, [CLUSTER_ANNOTATION]: space }
@@ -523,7 +552,8 @@ export function optionsOf(kind: string, context: WriteContext, more: object = {}
     kind,
     apiVersion: 'meta.k8s.io/v1',
     ...(context.dryRun && { dryRun: ['All'] }),
-    ...(kind !== 'DeleteOptions' && { fieldManager: context.fieldManager, fieldValidation: context.fieldValidation }),
+    ...(kind !== 'DeleteOptions' && { fieldManager: context.fieldManager }),
+    ...(kind !== 'DeleteOptions' && context.fieldValidation !== 'Warn' && { fieldValidation: context.fieldValidation }),
     ...more,
   }
 }
@@ -538,6 +568,24 @@ function wipeSystemMetadata({ metadata }: KubeObject, namespace: string | undefi
   delete metadata.resourceVersion
   delete metadata.uid
   delete metadata.creationTimestamp
+}
+
+async function written(stored: Stored, created: boolean, type: ResourceType): Promise<Written> {
+  const views = prepareViews([stored], type)
+  if (views) await views
+  return { stored, created }
+}
+
+/** Objects in an older storage version are written again, whatever else a write changes. */
+function isUnchanged(
+  current: Stored,
+  type: ResourceType,
+  mutation: Mutation,
+  old: Readonly<KubeObject>,
+  object: Readonly<KubeObject>,
+): boolean {
+  if (mutation.type !== 'put' || !hasStorageVersion(current, type)) return false
+  return sameObject(current, mutation.text, old, object)
 }
 
 function unreadable(type: ResourceType, why: string, fromPatch: boolean): StatusError {

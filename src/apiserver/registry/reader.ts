@@ -4,6 +4,7 @@
  */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import {
   isStorageError,
@@ -18,6 +19,7 @@ import { decodeObject, encodeObject, type ParsedCache } from './codec.ts'
 import { storageGroup } from './convert.ts'
 import { EVERYTHING, type Selection } from './selection.ts'
 import type { SharedObjects } from './sharedObjects.ts'
+import { objectFor, prepareViews, viewBytes } from './views.ts'
 
 export interface ListQuery {
   /** Logical-cluster id, or `*`. */
@@ -86,8 +88,10 @@ export class Reader {
 
   /** @throws StatusError NotFound */
   async get(space: string, type: ResourceType, namespace: string, name: string): Promise<Stored> {
-    const stored = (await this.#store.get(keyOf(space, type, namespace, name))) ?? this.#shared?.get(space, type, name)
+    const stored =
+      (await this.#store.get(keyOf(space, type, namespace, name))) ?? (await this.#shared?.get(space, type, name))
     if (stored === undefined) throw statusError.notFound(type, name)
+    await prepareViews([stored], type)
     return stored
   }
 
@@ -99,12 +103,14 @@ export class Reader {
     const wanted = query.limit && query.limit > 0 ? query.limit : Number.POSITIVE_INFINITY
     const items: Stored[] = []
     // They are not in the store's order or count: the first page brings them all.
-    const shared = query.continue ? [] : (this.#shared?.list(query.space, type) ?? [])
+    const shared = query.continue ? [] : ((await this.#shared?.list(query.space, type)) ?? [])
     for (const stored of shared) if (selection.matches(this.#parsed.get(stored))) items.push(stored)
     for (;;) {
       const page = await this.#page(range, { at: start.at, after, limit: Math.max(1, wanted - items.length) })
+      const views = prepareViews(page.items, type)
+      if (views) await views
       for (const stored of page.items)
-        if (inNamespace(stored.key, query) && (selection.everything || selection.matches(this.#parsed.get(stored))))
+        if (inNamespace(stored.key, query) && (selection.everything || selection.matches(this.#shown(stored, type))))
           items.push(stored)
       after = page.items.at(-1)?.key
       const done = page.remaining === 0 || after === undefined
@@ -126,29 +132,45 @@ export class Reader {
     const selection = query.selection ?? EVERYTHING
     try {
       for await (const batch of this.#store.watch(rangeOf(type, query), query)) {
+        const events = query.space === '*' ? batch.filter(event => inNamespace(event.key, query)) : batch
+        if (type.custom?.convert) await prepareViews(versionsIn(events, selection), type)
         const selected: SelectedEvent[] = []
-        for (const event of batch) {
-          const one = inNamespace(event.key, query) ? this.#select(event, selection) : undefined
+        for (const event of events) {
+          const one = this.#select(event, type, selection)
           if (one) selected.push(one)
         }
-        if (selected.length > 0) yield selected
+        if (selected.length === 0) continue
+        // the last selected state of what left the selection is one that nobody has seen
+        if (type.custom?.convert) {
+          await prepareViews(
+            selected.map(({ stored }) => stored),
+            type,
+          )
+        }
+        yield selected
       }
     } catch (error) {
       throw watchError(error)
     }
   }
 
-  #select(event: StoreEvent, selection: Selection): SelectedEvent | undefined {
+  #select(event: StoreEvent, type: ResourceType, selection: Selection): SelectedEvent | undefined {
     const created = event.previous === undefined
     if (selection.everything) {
       return { type: event.type === 'delete' ? 'DELETED' : created ? 'ADDED' : 'MODIFIED', stored: event.stored, event }
     }
-    const before = event.previous !== undefined && selection.matches(this.#parsed.get(event.previous))
+    const before = event.previous !== undefined && selection.matches(this.#shown(event.previous, type))
     if (event.type === 'delete') return before ? { type: 'DELETED', stored: event.stored, event } : undefined
-    const now = selection.matches(this.#parsed.get(event.stored))
+    const now = selection.matches(this.#shown(event.stored, type))
     if (now) return { type: before ? 'MODIFIED' : 'ADDED', stored: event.stored, event }
     // It left the selection: its last selected state, at the revision of the change.
     return before ? { type: 'DELETED', stored: atRevision(event.previous!, event.revision), event } : undefined
+  }
+
+  /** The object as the version of the request has it; read-only. */
+  #shown(stored: Stored, type: ResourceType): Readonly<KubeObject> {
+    if (!type.custom || viewBytes(stored, type) === stored.bytes) return this.#parsed.get(stored)
+    return objectFor(stored, type)
   }
 
   async #startOf(query: ListQuery): Promise<{ at: number | undefined; after: Key | undefined }> {
@@ -280,6 +302,13 @@ function inNamespace(key: Key, query: { space: string; namespace?: string | unde
 function atRevision(stored: Stored, revision: number): Stored {
   const { head, tail } = encodeObject(decodeObject(stored))
   return { key: stored.key, revision, bytes: Buffer.from(head + revision + tail) }
+}
+
+/** All versions of objects that selecting looks at. */
+function versionsIn(events: readonly StoreEvent[], selection: Selection): Stored[] {
+  return events.flatMap(({ stored, previous }) =>
+    selection.everything || previous === undefined ? [stored] : [stored, previous],
+  )
 }
 
 function encodeContinue(at: number | undefined, after: Key): string {

@@ -11,6 +11,7 @@ import { listEndpoint } from '../endpoints/list.ts'
 import { acrossNamespaces, allowedMethods, methodNotAllowed } from '../endpoints/methods.ts'
 import { negotiate } from '../endpoints/negotiate.ts'
 import { patchEndpoint } from '../endpoints/patch.ts'
+import { headers } from '../endpoints/respond.ts'
 import { approvalEndpoint, finalizeEndpoint, scaleEndpoint } from '../endpoints/subresources.ts'
 import { updateEndpoint } from '../endpoints/update.ts'
 import { watchEndpoint } from '../endpoints/watch.ts'
@@ -62,7 +63,15 @@ export function targetOf(services: Services, admitted: Admitted, accept: string 
   if (type === undefined || (resource.namespace !== '' && !type.namespaced)) throw pageNotFound()
   if (type.namespaced && resource.namespace === '' && resource.name !== '') throw pageNotFound()
   const form = negotiate(accept, () => hasProtobuf(services, type, resource.subresource))
-  return { info, resource, user, space, type, form, warnings: [] }
+  return {
+    info,
+    resource,
+    user,
+    space,
+    type,
+    form,
+    warnings: type.custom?.deprecation ? [type.custom.deprecation] : [],
+  }
 }
 
 /** Sub-resources that answer with a kind of their own, which has a protobuf form whatever they belong to. */
@@ -79,7 +88,14 @@ export async function dispatch(services: Services, x: Exchange, extra: Subresour
     x.reply.header('Allow', allowedMethods(x.type, x.resource))
     throw methodNotAllowed(x.type, x.info.verb)
   }
-  await endpoint(services, x)
+  try {
+    await endpoint(services, x)
+  } catch (error) {
+    // a refusal carries the warnings that were given before it
+    const { Warning } = headers(x)
+    if (Warning !== undefined && !x.reply.sent) x.reply.header('Warning', Warning)
+    throw error
+  }
 }
 
 function endpointFor(x: Exchange, extra: SubresourceEndpoints): Endpoint | undefined {

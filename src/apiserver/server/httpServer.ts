@@ -1,12 +1,14 @@
 /**
  * The Fastify assembly: TLS, body limits, one road for every request, errors as Status.
  */
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { DEFAULT_CIPHERS, type TLSSocket } from 'node:tls'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { ProtobufCodec } from '../../apimachinery/protobuf/protobufCodec.ts'
+import type { Auditor } from '../audit/auditor.ts'
+import type { AuditTrail } from '../audit/auditTrail.ts'
 import { BODY_LIMIT_BYTES } from '../endpoints/body.ts'
 import { Compression } from '../endpoints/compression.ts'
 import type { Services } from '../endpoints/exchange.ts'
@@ -17,6 +19,7 @@ import { planStream, runSpaceStream, type SpaceStreamDeps } from '../endpoints/s
 import { responseSink } from '../endpoints/streamWriter.ts'
 import { dispatch, exchangeFor, type SubresourceEndpoints } from './dispatch.ts'
 import { isHealthPath } from './health.ts'
+import { HttpAudit } from './httpAudit.ts'
 import { InFlight, type InFlightLimits, type Ticket } from './inFlight.ts'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
@@ -32,6 +35,8 @@ export interface HttpServerDeps {
   nonResource(request: FastifyRequest, reply: FastifyReply, admitted: Admitted): Promise<boolean>
   subresources: SubresourceEndpoints
   metrics: Metrics
+  /** Absent: nothing is recorded. */
+  audit?: Auditor | undefined
   log: Logger
   /** Requests at a time. Default {@link DEFAULT_IN_FLIGHT}. */
   inFlight?: InFlightLimits | undefined
@@ -45,6 +50,7 @@ declare module 'fastify' {
     startedNs: bigint
     /** What it is counted as while it runs. */
     inFlight: Ticket | undefined
+    audit: AuditTrail | undefined
   }
 }
 
@@ -64,13 +70,22 @@ const ANSWER_CHECK_MS = 10_000
 /** How long running requests may take to end when the server closes. */
 const DRAIN_MS = 5000
 
+// An `import` would read every export of the module, and with that load undici: 13 MB and 20 ms.
+const { STATUS_CODES } = process.getBuiltinModule('node:http')
+
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+
+/** Nothing here is validated or serialized by Fastify; its default compilers would cost 10 ms and 4 MB. */
+const noSchemas = (): never => {
+  throw new Error('routes have no schemas')
+}
 
 export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   const { tls, metrics, log } = deps
   const inFlight = new InFlight({ limits: deps.inFlight, clock: () => performance.now() })
   const webSockets = new WebSockets({ ...deps, inFlight })
   const compression = new Compression()
+  const audit = deps.audit && new HttpAudit(deps.audit, deps.services)
   metrics.follow(inFlight)
   const answerError = (request: FastifyRequest, reply: FastifyReply, error: StatusError): void =>
     sendStatus(deps.services.protobuf, request, reply, error)
@@ -91,6 +106,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     keepAliveTimeout: 90_000,
     requestTimeout: REQUEST_TIMEOUT_MS,
     exposeHeadRoutes: false,
+    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     routerOptions: { maxParamLength: 8192 },
     logger: false,
     forceCloseConnections: true,
@@ -105,13 +121,15 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   app.decorateRequest('admitted', undefined)
   app.decorateRequest('startedNs', 0n)
   app.decorateRequest('inFlight', undefined)
+  app.decorateRequest('audit', undefined)
 
   // Who may not ask is refused before the body is read.
   app.addHook('onRequest', async (request, reply) => {
     request.startedNs = process.hrtime.bigint()
     // Tells of answers that the client did not wait for, too; watches end like that.
     reply.raw.once('close', () => observe(request, reply))
-    const admitted = await deps.pipeline.admit({
+    const trail = audit?.begin(request, reply)
+    const raw = {
       method: request.method,
       url: request.raw.url ?? '/',
       headers: request.headers,
@@ -119,7 +137,8 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
         return request.raw.headersDistinct
       },
       socket: request.raw.socket as TLSSocket,
-    })
+    }
+    const admitted = await deps.pipeline.admit(raw, trail)
     request.admitted = admitted
     // Probes go on being answered: they are how the world hears of it.
     if (deps.services.draining.aborted && !isHealthPath(admitted.info.path)) {
@@ -130,6 +149,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   })
   const observe = (request: FastifyRequest, reply: FastifyReply): void => {
     if (request.inFlight) inFlight.leave(request.inFlight)
+    audit?.end(request, reply)
     const seconds = Number(process.hrtime.bigint() - request.startedNs) / 1e9
     const { admitted } = request
     const served =
@@ -151,12 +171,23 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     clearInterval(sweeper)
     inFlight.idle(DRAIN_MS).then(() => done(), done)
   })
+  // Sees answers before they are compressed.
+  if (audit) {
+    app.addHook('onSend', (request, reply, payload, done) => {
+      audit.answered(request, reply, payload)
+      done(null, payload)
+    })
+  }
   app.addHook('onSend', (request, reply, payload, done) => {
     if (!compression.wants(request, payload)) return done(null, payload)
     compression.apply(reply, payload).then(body => done(null, body), done)
   })
-  app.setErrorHandler((error, request, reply) => answerError(request, reply, toStatus(error, request, log)))
-  app.setNotFoundHandler((request, reply) => answerError(request, reply, methodNotAllowed()))
+  const refuse = (request: FastifyRequest, reply: FastifyReply, status: StatusError): void => {
+    request.audit?.failed(status)
+    answerError(request, reply, status)
+  }
+  app.setErrorHandler((error, request, reply) => refuse(request, reply, toStatus(error, request, log)))
+  app.setNotFoundHandler((request, reply) => refuse(request, reply, methodNotAllowed()))
   app.server.on('upgrade', (request, socket, head) => void webSockets.accept(request, socket, head))
 
   const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
@@ -207,6 +238,7 @@ function toStatus(error: unknown, request: FastifyRequest, log: Logger): StatusE
     return statusError.badRequest((error as Error).message)
   // Nobody is there to read this, and nobody here is to blame.
   if (code === 'ECONNRESET' && request.raw.destroyed) return statusError.badRequest('the request ended before its body')
+  request.audit?.panicked(error)
   log.error(
     { err: error, method: request.method, path: request.url.split('?')[0] },
     'a request failed by a fault of the server',

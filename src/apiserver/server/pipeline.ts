@@ -5,9 +5,10 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { groupResourceName } from '../../apimachinery/object.ts'
+import type { AdmissionWitness } from '../audit/auditTrail.ts'
 import { forbidden } from '../auth/forbidden.ts'
 import { impersonate } from '../auth/impersonation.ts'
-import type { Attributes, Authentication, Authenticator, Authorizer, UserInfo } from '../auth/types.ts'
+import type { Attributes, Authentication, Authenticator, Authorizer, Decision, UserInfo } from '../auth/types.ts'
 import { allowsAnonymous, anonymousUser, effectiveUser, GROUPS } from '../auth/users.ts'
 import { ROOT, type SpaceTree } from '../spaces/tree.ts'
 import { parseRequest, type RequestInfo, type ResourceRequest } from './requestInfo.ts'
@@ -19,6 +20,8 @@ export interface PipelineDeps {
   authorizer: Authorizer & { mayAccessSpace(user: UserInfo, space: string): Promise<boolean> }
   /** False for a plain cluster: there is no `/clusters`. */
   spaces: boolean
+  /** Whether whoever brings no credentials is system:anonymous instead of refused. */
+  anonymousAuth: boolean
   isDeleting(space: string): boolean
 }
 
@@ -38,6 +41,12 @@ export interface RawRequest {
   socket: TLSSocket
 }
 
+/** Verbs that can leave something behind. */
+const CREATES: ReadonlySet<string> = new Set(['create', 'update', 'patch'])
+
+const ALLOWED: Decision = { allowed: true, reason: '' }
+const NO_ACCESS = 'workspace access not permitted'
+
 export class Pipeline {
   readonly #deps: PipelineDeps
   /** One object for each connection, so that what it means is worked out once. */
@@ -47,11 +56,17 @@ export class Pipeline {
     this.#deps = deps
   }
 
-  /** @throws StatusError BadRequest, Unauthorized, Forbidden, NotFound (unknown space), MethodNotAllowed */
-  async admit(request: RawRequest): Promise<Admitted> {
+  /**
+   * `witness` is told of each step as it is done.
+   * @throws StatusError BadRequest, Unauthorized, Forbidden, NotFound (unknown space), MethodNotAllowed
+   */
+  async admit(request: RawRequest, witness?: AdmissionWitness): Promise<Admitted> {
     const info = parseRequest(request.method, request.url)
+    witness?.parsed(info)
     const identity = await this.#authenticate(request, info)
+    witness?.identified(identity.user)
     const space = await this.#spaceOf(info, identity)
+    witness?.located(space)
     let user = identity.user
     if (hasImpersonation(request.headers)) {
       const { authorizer } = this.#deps
@@ -60,8 +75,11 @@ export class Pipeline {
           space,
           authorize: attributes => authorizer.authorize(attributes),
         })) ?? user
+      witness?.impersonated(user)
     }
-    await this.#authorize(info, user, space)
+    const decision = await this.#decide(info, user, space)
+    witness?.decided(decision)
+    if (!decision.allowed) throw decision.refusal
     return { info, user, space }
   }
 
@@ -79,7 +97,8 @@ export class Pipeline {
       ...(token && { token }),
     })
     if (known !== undefined) return known
-    if (allowsAnonymous(info.path) && info.space === undefined) return { user: anonymousUser() }
+    const open = allowsAnonymous(info.path) && info.space === undefined
+    if (open || this.#deps.anonymousAuth) return { user: anonymousUser() }
     throw statusError.unauthorized()
   }
 
@@ -111,7 +130,8 @@ export class Pipeline {
     const resolution = tree.resolve(info.space)
     if (resolution.found) {
       const { id } = resolution.space
-      if (this.#deps.isDeleting(id) && !superuser) throw noAccess(identity.user, info)
+      // Nothing new may come into a space that is being emptied; administrators may look at what is left.
+      if (this.#deps.isDeleting(id) && (!superuser || CREATES.has(info.verb))) throw noAccess(identity.user, info)
       return id
     }
     if (superuser) throw unknownSpace(info.space, resolution.ancestor?.path)
@@ -142,29 +162,26 @@ export class Pipeline {
     return decision.allowed
   }
 
-  async #authorize(info: RequestInfo, user: UserInfo, space: string): Promise<void> {
+  async #decide(info: RequestInfo, user: UserInfo, space: string): Promise<Decision & { refusal?: StatusError }> {
     const effective = effectiveUser(user, space)
-    if (effective.groups.includes(GROUPS.masters)) return
-    if (allowsAnonymous(info.path) && info.space === undefined) return
+    if (effective.groups.includes(GROUPS.masters)) return ALLOWED
+    if (allowsAnonymous(info.path) && info.space === undefined) return ALLOWED
     const { authorizer, spaces } = this.#deps
-    if (spaces && !(await authorizer.mayAccessSpace(effective, space))) throw noAccess(effective, info)
-    if (info.stream) {
-      // A space stream shows every kind: whoever may watch everything may have it.
-      const resource = { group: '*', version: '*', resource: '*', subresource: '', namespace: '', name: '' }
-      const attributes: Attributes = { user: effective, space, verb: 'watch', resource, path: info.path }
-      const decision = await authorizer.authorize(attributes)
-      if (!decision.allowed) throw forbidden(attributes, decision.reason)
-      return
+    if (spaces && !(await authorizer.mayAccessSpace(effective, space))) {
+      return { allowed: false, reason: NO_ACCESS, refusal: noAccess(effective, info) }
     }
+    // A space stream shows every kind: whoever may watch everything may have it.
+    const everything = { group: '*', version: '*', resource: '*', subresource: '', namespace: '', name: '' }
+    const resource = info.stream ? everything : info.resource && nameAware(info, namespaceAware(info.resource))
     const attributes: Attributes = {
       user: effective,
       space,
-      verb: info.verb,
+      verb: info.stream ? 'watch' : info.verb,
       path: info.path,
-      ...(info.resource && { resource: nameAware(info, namespaceAware(info.resource)) }),
+      ...(resource && { resource }),
     }
     const decision = await authorizer.authorize(attributes)
-    if (!decision.allowed) throw forbidden(attributes, decision.reason)
+    return decision.allowed ? decision : { ...decision, refusal: forbidden(attributes, decision.reason) }
   }
 }
 
@@ -195,7 +212,7 @@ function noAccess(user: UserInfo, info: RequestInfo): StatusError {
   const path = `/clusters/${info.space ?? ROOT}${info.path}`
   return new StatusError(
     'Forbidden',
-    `forbidden: User ${JSON.stringify(user.name)} cannot get path ${JSON.stringify(path)}: workspace access not permitted`,
+    `forbidden: User ${JSON.stringify(user.name)} cannot get path ${JSON.stringify(path)}: ${NO_ACCESS}`,
   )
 }
 

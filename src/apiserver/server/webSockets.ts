@@ -5,11 +5,13 @@
  * Whatever sub-protocol the client names is accepted and changes nothing, as upstream; a browser, which cannot set headers,
  * brings its token as a sub-protocol. Upgrade requests for anything else are answered as if they had asked for no upgrade.
  */
-import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws'
 import { isStatusError, StatusError, statusError } from '../../apimachinery/errors.ts'
+import type { Auditor } from '../audit/auditor.ts'
+import { type AuditTrail, NO_BODIES } from '../audit/auditTrail.ts'
 import type { Services } from '../endpoints/exchange.ts'
 import { methodNotAllowed } from '../endpoints/methods.ts'
 import { planStream, runSpaceStream, type SpaceStreamDeps } from '../endpoints/spaceStream.ts'
@@ -30,11 +32,18 @@ export interface WebSocketsDeps {
   stream: SpaceStreamDeps
   inFlight: InFlight
   metrics: Metrics
+  /** Absent: nothing is recorded. */
+  audit?: Auditor | undefined
   log: Logger
   /** How often a peer has to show that it is there. Default 30 s. */
   pingIntervalMs?: number | undefined
 }
 
+// Not imported, as in httpServer.ts.
+const { STATUS_CODES } = process.getBuiltinModule('node:http')
+
+/** The code of an answer that is a WebSocket. */
+const SWITCHING = 101
 const PING_INTERVAL_MS = 30_000
 /** Nothing that a client sends has a meaning; this leaves room for what tools send by habit. */
 const MESSAGE_LIMIT_BYTES = 4096
@@ -87,35 +96,44 @@ export class WebSockets {
     const ignore = (): void => {}
     // A peer that leaves early is no fault; `close` tells of it.
     socket.on('error', ignore)
+    const { url = '/', headers } = request
+    const trail = this.#deps.audit?.begin({ url, headers, remoteAddress: request.socket.remoteAddress })
     try {
-      const session = await this.#admit(request, socket)
+      const session = await this.#admit(request, socket, trail)
       if (session === undefined || socket.destroyed) return
+      trail?.started(SWITCHING)
       socket.off('error', ignore)
       this.#server.handleUpgrade(request, socket, head, peer => void this.#serve(peer, socket, session))
     } catch (error) {
       if (!isStatusError(error))
         this.#deps.log.error({ err: error }, 'a WebSocket request failed by a fault of the server')
-      refuse(socket, isStatusError(error) ? error : statusError.internal(error))
+      if (!isStatusError(error)) trail?.panicked(error)
+      const status = isStatusError(error) ? error : statusError.internal(error)
+      trail?.failed(status)
+      trail?.ended(status.code, NO_BODIES)
+      refuse(socket, status)
     }
   }
 
   /** Everything that can still be refused with a plain answer. `undefined` when the client has left already. */
-  async #admit(request: IncomingMessage, socket: Duplex): Promise<Session | undefined> {
+  async #admit(request: IncomingMessage, socket: Duplex, trail?: AuditTrail): Promise<Session | undefined> {
     const { pipeline, services, stream, inFlight, metrics } = this.#deps
     const startedNs = process.hrtime.bigint()
-    const admitted = await pipeline.admit({
+    const raw = {
       method: 'GET',
       url: request.url ?? '/',
       headers: request.headers,
       distinctHeaders: request.headersDistinct,
       socket: request.socket as TLSSocket,
-    })
+    }
+    const admitted = await pipeline.admit(raw, trail)
     checkOrigin(request)
     const target = admitted.info.resource && watchable(targetOf(services, admitted, request.headers.accept))
     if (socket.destroyed) return undefined
     const ticket = inFlight.enter(admitted, () => socket.destroy())
     socket.once('close', () => {
       inFlight.leave(ticket)
+      trail?.ended(SWITCHING, NO_BODIES)
       const { resource = '', group = '', origin } = target?.type ?? {}
       const seconds = Number(process.hrtime.bigint() - startedNs) / 1e9
       metrics.observe({ verb: 'watch', resource, group, code: 101, seconds, builtin: origin === 'builtin' })

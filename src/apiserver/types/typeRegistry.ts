@@ -1,11 +1,15 @@
 /**
  * Which kinds a space serves: the shared catalog of built-in kinds under an overlay made from the space's own
- * CustomResourceDefinitions. A space without CRDs has no overlay and costs nothing here.
+ * CustomResourceDefinitions. A space without CRDs has no overlay and costs nothing here; a CRD that changes costs what it
+ * changes, however many others the space has.
  */
 import { groupResourceName } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 
-/** An immutable set of kinds; replaced as a whole when a CRD changes, so documents made from it can be cached by identity. */
+/**
+ * The kinds of a space. Another object after each change, so documents made from it can be cached by identity; lookups
+ * always tell the newest state.
+ */
 export interface TypeSet {
   readonly types: readonly ResourceType[]
   find(group: string, version: string, resource: string): ResourceType | undefined
@@ -14,20 +18,24 @@ export interface TypeSet {
   hasGroupVersion(group: string, version: string): boolean
 }
 
+export type TypeListener = (space: string, group: string, resource: string) => void
+
 export class TypeRegistry {
   readonly #base: TypeSet
   readonly #overlays = new Map<string, Overlay>()
-  readonly #listeners = new Set<(space: string, group: string, resource: string) => void>()
+  readonly #listeners = new Set<TypeListener>()
 
   constructor(builtin: readonly ResourceType[]) {
-    this.#base = typeSet(undefined, builtin)
+    const all = new Index()
+    for (const [name, types] of byResource(builtin)) all.put(name, types)
+    this.#base = new IndexedSet(undefined, all, builtin)
   }
 
   /** `*` sees the built-in kinds only: no two spaces need agree about a CRD. */
   in(space: string): TypeSet {
     const overlay = this.#overlays.get(space)
     if (overlay === undefined) return this.#base
-    overlay.set ??= typeSet(this.#base, [...overlay.byDefinition.values()].flat())
+    overlay.set ??= new IndexedSet(this.#base, overlay.index)
     return overlay.set
   }
 
@@ -35,18 +43,18 @@ export class TypeRegistry {
     return this.#base.versions(group, resource).length > 0
   }
 
-  /** Replaces what one CRD contributes to a space; an empty list removes it. */
+  /** Replaces what the CRD `<resource>.<group>` contributes to a space; an empty list removes it. */
   define(space: string, definition: string, types: readonly ResourceType[]): void {
-    const overlay = this.#overlays.get(space) ?? { byDefinition: new Map(), set: undefined }
-    const old = overlay.byDefinition.get(definition)
-    if (types.length > 0) overlay.byDefinition.set(definition, types)
-    else overlay.byDefinition.delete(definition)
+    const overlay = this.#overlays.get(space) ?? { index: new Index(), set: undefined }
+    const old = overlay.index.versionsOf(definition)
+    const free = types.filter(type => this.#base.find(type.group, type.version, type.resource) === undefined)
+    overlay.index.put(definition, free)
     overlay.set = undefined
-    if (overlay.byDefinition.size === 0) this.#overlays.delete(space)
+    if (overlay.index.isEmpty) this.#overlays.delete(space)
     else this.#overlays.set(space, overlay)
-    for (const type of [...(old ?? []), ...types].slice(0, 1)) {
-      for (const listener of this.#listeners) listener(space, type.group, type.resource)
-    }
+    const changed = old[0] ?? free[0]
+    if (changed === undefined) return
+    for (const listener of this.#listeners) listener(space, changed.group, changed.resource)
   }
 
   forgetSpace(space: string): void {
@@ -54,38 +62,107 @@ export class TypeRegistry {
   }
 
   /** Calls back after each change of a resource's definition. Returns the way to stop. */
-  onChange(listener: (space: string, group: string, resource: string) => void): () => void {
+  onChange(listener: TypeListener): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 }
 
 interface Overlay {
-  readonly byDefinition: Map<string, readonly ResourceType[]>
-  /** Made when first asked for, so loading many CRDs costs one build. */
+  readonly index: Index
   set: TypeSet | undefined
 }
 
-function typeSet(base: TypeSet | undefined, added: readonly ResourceType[]): TypeSet {
-  const byName = new Map<string, ResourceType>()
-  const byResource = new Map<string, ResourceType[]>()
-  const groupVersions = new Set<string>()
-  for (const type of added) {
-    const name = `${type.group}/${type.version}/${type.resource}`
-    if (byName.has(name) || base?.find(type.group, type.version, type.resource)) continue
-    byName.set(name, type)
-    groupVersions.add(`${type.group}/${type.version}`)
-    const siblings = byResource.get(groupResourceName(type))
-    if (siblings) siblings.push(type)
-    else byResource.set(groupResourceName(type), [type])
+/** Types by name and by what contributes them: `plural.group`, which is the name of a CRD too. */
+class Index {
+  readonly #byName = new Map<string, ResourceType>()
+  readonly #byResource = new Map<string, readonly ResourceType[]>()
+  /** How many types each group version has. */
+  readonly #groupVersions = new Map<string, number>()
+
+  get isEmpty(): boolean {
+    return this.#byResource.size === 0
   }
-  return {
-    types: base ? [...base.types, ...byName.values()] : [...byName.values()],
-    find: (group, version, resource) =>
-      byName.get(`${group}/${version}/${resource}`) ?? base?.find(group, version, resource),
-    versions: (group, resource) =>
-      byResource.get(groupResourceName({ group, resource })) ?? base?.versions(group, resource) ?? [],
-    hasGroupVersion: (group, version) =>
-      groupVersions.has(`${group}/${version}`) || base?.hasGroupVersion(group, version) === true,
+
+  put(name: string, types: readonly ResourceType[]): void {
+    for (const type of this.versionsOf(name)) {
+      this.#byName.delete(nameOf(type.group, type.version, type.resource))
+      this.#count(type, -1)
+    }
+    for (const type of types) {
+      this.#byName.set(nameOf(type.group, type.version, type.resource), type)
+      this.#count(type, 1)
+    }
+    if (types.length > 0) this.#byResource.set(name, types)
+    else this.#byResource.delete(name)
   }
+
+  find(group: string, version: string, resource: string): ResourceType | undefined {
+    return this.#byName.get(nameOf(group, version, resource))
+  }
+
+  versionsOf(name: string): readonly ResourceType[] {
+    return this.#byResource.get(name) ?? []
+  }
+
+  hasGroupVersion(group: string, version: string): boolean {
+    return this.#groupVersions.has(`${group}/${version}`)
+  }
+
+  all(): ResourceType[] {
+    return [...this.#byResource.values()].flat()
+  }
+
+  #count({ group, version }: ResourceType, change: number): void {
+    const key = `${group}/${version}`
+    const count = (this.#groupVersions.get(key) ?? 0) + change
+    if (count > 0) this.#groupVersions.set(key, count)
+    else this.#groupVersions.delete(key)
+  }
+}
+
+class IndexedSet implements TypeSet {
+  readonly #base: TypeSet | undefined
+  readonly #index: Index
+  /** Made when first asked for: most requests look up one kind. */
+  #types: readonly ResourceType[] | undefined
+
+  constructor(base: TypeSet | undefined, index: Index, types?: readonly ResourceType[]) {
+    this.#base = base
+    this.#index = index
+    this.#types = types
+  }
+
+  get types(): readonly ResourceType[] {
+    this.#types ??= [...(this.#base?.types ?? []), ...this.#index.all()]
+    return this.#types
+  }
+
+  find(group: string, version: string, resource: string): ResourceType | undefined {
+    return this.#base?.find(group, version, resource) ?? this.#index.find(group, version, resource)
+  }
+
+  versions(group: string, resource: string): readonly ResourceType[] {
+    const own = this.#index.versionsOf(groupResourceName({ group, resource }))
+    return own.length > 0 ? own : (this.#base?.versions(group, resource) ?? [])
+  }
+
+  hasGroupVersion(group: string, version: string): boolean {
+    return this.#base?.hasGroupVersion(group, version) === true || this.#index.hasGroupVersion(group, version)
+  }
+}
+
+function nameOf(group: string, version: string, resource: string): string {
+  return `${group}/${version}/${resource}`
+}
+
+function byResource(types: readonly ResourceType[]): Map<string, ResourceType[]> {
+  const groups = new Map<string, ResourceType[]>()
+  for (const type of types) {
+    const name = groupResourceName(type)
+    const versions = groups.get(name)
+    if (versions) versions.push(type)
+    else groups.set(name, [type])
+  }
+  return groups
 }

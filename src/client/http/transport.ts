@@ -2,7 +2,7 @@
  * HTTPS with keep-alive towards one API server: sends requests, turns `Status` bodies and transport failures into
  * StatusError, waits as `Retry-After` says. Proxies are taken from HTTPS_PROXY, HTTP_PROXY and NO_PROXY.
  */
-import http from 'node:http'
+import type http from 'node:http'
 import https from 'node:https'
 import { text } from 'node:stream/consumers'
 import { type Status, StatusError } from '../../apimachinery/errors.ts'
@@ -21,6 +21,9 @@ export interface Request {
   accept?: string
   signal?: AbortSignal
 }
+
+// An `import` would read every export of the module, and with that load undici: 13 MB and 20 ms.
+const plain = process.getBuiltinModule('node:http')
 
 const ATTEMPTS = 5
 /** The server may ask for more, but a caller with a backoff of its own should hear of it. */
@@ -115,7 +118,7 @@ export class HttpTransport {
     const { request, agent, headers, body, idleMs, signal } = o
     return new Promise((resolve, reject) => {
       const path = this.#prefix + request.path
-      const make = this.#base.protocol === 'https:' ? https.request : http.request
+      const make = this.#base.protocol === 'https:' ? https.request : plain.request
       const { hostname, port, protocol } = this.#base
       const host = hostname.replace(/^\[|\]$/g, '')
       const call = make({ protocol, host, port, path, method: request.method, headers, agent, signal, timeout: idleMs })
@@ -165,7 +168,7 @@ export class HttpTransport {
 
 function agentFor(base: URL, options: HttpClientOptions, maxSockets: number): http.Agent {
   const common = { keepAlive: true, maxSockets, proxyEnv: process.env }
-  if (base.protocol === 'http:') return new http.Agent(common)
+  if (base.protocol === 'http:') return new plain.Agent(common)
   return new https.Agent({
     ...common,
     ...(options.caPem !== undefined && { ca: options.caPem }),

@@ -32,6 +32,8 @@ export const pod = (name: string, spec: object = {}, metadata: object = {}): obj
       spec: {
         serviceAccountName: 'default',
         automountServiceAccountToken: false,
+        priority: 0,
+        preemptionPolicy: 'PreemptLowerPriority',
         tolerations: [
           { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 },
           { key: 'node.kubernetes.io/unreachable', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 },

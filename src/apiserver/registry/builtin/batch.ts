@@ -32,14 +32,14 @@ const jobs = withStatus({
     setDefaults(spec, { parallelism: 1, completionMode: 'NonIndexed', suspend: false })
     if (!has(spec, 'backoffLimit')) spec.backoffLimit = has(spec, 'backoffLimitPerIndex') ? 2147483647 : 6
     setDefault(spec, 'podReplacementPolicy', has(spec, 'podFailurePolicy') ? 'Failed' : 'TerminatingOrFailed')
-  },
-  prepareForCreate(object) {
-    const spec = ensure(object, 'spec')
-    if (spec.manualSelector !== true && isRecord(spec.template)) selectByOwnUid(object, spec, spec.template)
     // the job is labelled as its pods are, unless it has labels of its own
     if (Object.keys(object.metadata.labels ?? {}).length === 0) {
       object.metadata.labels = { ...labelsOf(record(spec, 'template', 'metadata')) }
     }
+  },
+  prepareForCreate(object) {
+    const spec = ensure(object, 'spec')
+    if (spec.manualSelector !== true && isRecord(spec.template)) selectByOwnUid(object, spec, spec.template)
   },
   validate(object) {
     const spec = record(object, 'spec')

@@ -2,13 +2,16 @@
  * Validation of pod specs and templates (v1): the rules that people hit, in upstream's order and words.
  * Containers are in `containerValidation.ts`.
  */
+import { isIP } from 'node:net'
 import { type FieldError, fieldError } from '../../../apimachinery/fieldErrors.ts'
 import { dns1123Label, dns1123Subdomain } from '../../../apimachinery/names.ts'
 import { isRecord } from '../../../apimachinery/object.ts'
 import { validateAnnotations, validateLabels } from '../../../apimachinery/objectMeta.ts'
 import { invalidBy, oneOf, optionalSelector, quantities, quantity, required, requiredName } from './checks.ts'
 import { validateContainers, validateInitContainers } from './containerValidation.ts'
-import { type Fields, has, list, num, record, records, str } from './fields.ts'
+import { type Fields, has, list, num, record, records, str, strings } from './fields.ts'
+
+const NOT_AN_IP = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'
 
 /** `path` is the template's, such as `spec.template`. */
 export function validatePodTemplate(template: unknown, path: string): FieldError[] {
@@ -53,6 +56,13 @@ export function validatePodSpec(spec: Fields, path: string): FieldError[] {
     ['subdomain', dns1123Label],
   ] as const) {
     if (str(spec, field) !== '') errors.push(...invalidBy(rule, str(spec, field), `${path}.${field}`))
+  }
+  for (const [i, alias] of records(spec, 'hostAliases').entries()) {
+    const ip = str(alias, 'ip')
+    const at = `${path}.hostAliases[${i}]`
+    if (isIP(ip) === 0) errors.push(fieldError.invalid(`${at}.ip`, ip, NOT_AN_IP))
+    for (const [j, name] of strings(alias, 'hostnames').entries())
+      errors.push(...invalidBy(dns1123Subdomain, name, `${at}.hostnames[${j}]`))
   }
   if (has(spec, 'activeDeadlineSeconds') && num(spec, 'activeDeadlineSeconds') < 1) {
     const detail = 'must be between 1 and 2147483647, inclusive'

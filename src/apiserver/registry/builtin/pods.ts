@@ -7,7 +7,10 @@ import { defaultPod, qosClass } from './podDefaults.ts'
 import { validatePodSpec } from './podValidation.ts'
 
 const pods = withStatus({
-  applyDefaults: defaultPod,
+  applyDefaults(pod) {
+    defaultPod(pod)
+    pairAddresses(record(pod, 'status'))
+  },
   prepareForCreate(pod) {
     pod.status = { phase: 'Pending', qosClass: qosClass(record(pod, 'spec')) }
   },
@@ -32,6 +35,13 @@ const pods = withStatus({
 })
 
 export const podStrategies: Strategies = { '/pods': pods }
+
+/** The one address of elder clients is the first of newer ones. */
+function pairAddresses(status: Fields): void {
+  const [first] = records(status, 'podIPs')
+  if (first === undefined && str(status, 'podIP') !== '') status.podIPs = [{ ip: status.podIP }]
+  else if (first !== undefined && str(status, 'podIP') === '') status.podIP = first.ip
+}
 
 const UPDATE_RULE =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)'

@@ -50,14 +50,12 @@ const services = withStatus(
       if (spec.type !== 'ClusterIP' || list(spec, 'externalIPs').length > 0) {
         setIfEmpty(spec, 'externalTrafficPolicy', 'Cluster')
       }
-      if (str(spec, 'clusterIP') !== '' && list(spec, 'clusterIPs').length === 0) spec.clusterIPs = [spec.clusterIP]
-      const headless = spec.clusterIP === 'None' && Object.keys(record(spec, 'selector')).length === 0
-      setDefaults(spec, { ipFamilies: ['IPv4'], ipFamilyPolicy: headless ? 'RequireDualStack' : 'SingleStack' })
-      if (headless && spec.ipFamilyPolicy === 'RequireDualStack' && list(spec, 'ipFamilies').length === 1) {
-        spec.ipFamilies = ['IPv4', 'IPv6']
-      }
     },
-    prepareForUpdate: keepAllocated,
+    prepareForCreate: allocate,
+    prepareForUpdate(object, old) {
+      keepAllocated(object, old)
+      allocate(object)
+    },
     validate: validateService,
     validateUpdate(object, old) {
       const now = strings(object, 'spec', 'clusterIPs')
@@ -109,6 +107,18 @@ const endpoints: Strategy = {
 }
 
 export const serviceStrategies: Strategies = { '/services': services, '/endpoints': endpoints }
+
+/** What the client leaves to the server, as far as it can be said without a service network. */
+function allocate(object: KubeObject): void {
+  const spec = ensure(object, 'spec')
+  if (spec.type === 'ExternalName') return
+  if (str(spec, 'clusterIP') !== '' && list(spec, 'clusterIPs').length === 0) spec.clusterIPs = [spec.clusterIP]
+  const headless = spec.clusterIP === 'None' && Object.keys(record(spec, 'selector')).length === 0
+  setDefaults(spec, { ipFamilies: ['IPv4'], ipFamilyPolicy: headless ? 'RequireDualStack' : 'SingleStack' })
+  if (headless && spec.ipFamilyPolicy === 'RequireDualStack' && list(spec, 'ipFamilies').length === 1) {
+    spec.ipFamilies = ['IPv4', 'IPv6']
+  }
+}
 
 /** What was allocated stays when the client leaves it out and still needs it. */
 function keepAllocated(object: KubeObject, old: KubeObject): void {

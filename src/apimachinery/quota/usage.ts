@@ -1,0 +1,159 @@
+/**
+ * How objects count against a ResourceQuota.
+ * @see https://kubernetes.io/docs/concepts/policy/resource-quotas/
+ */
+import { type GroupResource, groupResourceName, isRecord, type KubeObject } from '../object.ts'
+import { mustParseQuantity, type Quantity } from '../quantity.ts'
+import { podAmounts } from './podResources.ts'
+import { type Amounts, addAmounts, amountsOf, ZERO } from './resourceList.ts'
+
+const ONE = mustParseQuantity('1')
+const CORE_COUNTS = new Set(['configmaps', 'secrets', 'replicationcontrollers', 'resourcequotas', 'services', 'pods'])
+const PODS = 'pods'
+const SERVICES = 'services'
+const CLAIMS = 'persistentvolumeclaims'
+const STORAGE_CLASS = '.storageclass.storage.k8s.io/'
+
+/** Everything that an object of a resource counts for, by names of quota resources. */
+export function usageOf(resource: GroupResource, object: KubeObject): Map<string, Quantity> {
+  const usage = new Map<string, Quantity>([[`count/${groupResourceName(resource)}`, ONE]])
+  if (resource.group !== '') return usage
+  if (resource.resource === PODS) return addAmounts(usage, podUsage(object))
+  if (CORE_COUNTS.has(resource.resource)) usage.set(resource.resource, ONE)
+  if (resource.resource === SERVICES) return addAmounts(usage, serviceUsage(object))
+  return resource.resource === CLAIMS ? addAmounts(usage, claimUsage(object)) : usage
+}
+
+/** The resources whose objects must be looked at to know the use of a quota. */
+export function countedResources(names: Iterable<string>): GroupResource[] {
+  const found = new Map<string, GroupResource>()
+  for (const name of names) {
+    const resource = countedBy(name)
+    found.set(groupResourceName(resource), resource)
+  }
+  return [...found.values()]
+}
+
+/** Whether objects of a resource can count for a quota resource. */
+export function countsFor(resource: GroupResource, name: string): boolean {
+  const counted = countedBy(name)
+  return counted.group === resource.group && counted.resource === resource.resource
+}
+
+function countedBy(name: string): GroupResource {
+  if (name.startsWith('count/')) {
+    const [resource = '', ...group] = name.slice('count/'.length).split('.')
+    return { group: group.join('.'), resource }
+  }
+  if (name === CLAIMS || name === 'requests.storage' || name.includes(STORAGE_CLASS)) return core(CLAIMS)
+  if (name.startsWith('services')) return core(SERVICES)
+  return CORE_COUNTS.has(name) ? core(name) : core(PODS)
+}
+
+const core = (resource: string): GroupResource => ({ group: '', resource })
+
+/** The use of `hard` by all objects that count: every name of `hard`, zero where nothing counts. */
+export async function measureUsage(
+  quota: KubeObject,
+  hard: Amounts,
+  list: (resource: GroupResource) => Promise<readonly KubeObject[]>,
+): Promise<Map<string, Quantity>> {
+  const used = new Map<string, Quantity>(
+    [...hard.keys()].map(name => [name, { nanos: 0n, format: hard.get(name)!.format }]),
+  )
+  for (const resource of countedResources(hard.keys())) {
+    for (const object of await list(resource)) {
+      if (!inScope(quota, resource, object)) continue
+      for (const [name, amount] of usageOf(resource, object)) {
+        if (used.has(name))
+          used.set(name, addAmounts(new Map([[name, used.get(name)!]]), new Map([[name, amount]])).get(name)!)
+      }
+    }
+  }
+  return used
+}
+
+/** Whether the scopes of a quota take an object in. Quotas with scopes are about Pods alone. */
+export function inScope(quota: KubeObject, resource: GroupResource, object: KubeObject): boolean {
+  const spec = isRecord(quota.spec) ? quota.spec : {}
+  const scopes = Array.isArray(spec.scopes) ? spec.scopes.map(scopeName => ({ scopeName, operator: 'Exists' })) : []
+  const selector = isRecord(spec.scopeSelector) ? spec.scopeSelector.matchExpressions : undefined
+  const all: unknown[] = [...scopes, ...(Array.isArray(selector) ? selector : [])]
+  if (all.length === 0) return true
+  if (resource.group !== '' || resource.resource !== PODS) return false
+  return all.filter(isRecord).every(expression => podInScope(expression, object))
+}
+
+function podInScope(expression: Record<string, unknown>, pod: KubeObject): boolean {
+  const spec = isRecord(pod.spec) ? pod.spec : {}
+  const terminating = typeof spec.activeDeadlineSeconds === 'number' && spec.activeDeadlineSeconds >= 0
+  switch (expression.scopeName) {
+    case 'Terminating':
+      return terminating
+    case 'NotTerminating':
+      return !terminating
+    case 'BestEffort':
+      return isBestEffort(pod)
+    case 'NotBestEffort':
+      return !isBestEffort(pod)
+    case 'PriorityClass':
+      return priorityMatches(expression, String(spec.priorityClassName ?? ''))
+    case 'CrossNamespacePodAffinity':
+      return JSON.stringify(spec.affinity ?? null).match(/"namespaces":\[.|"namespaceSelector":\{/) !== null
+    default:
+      return false
+  }
+}
+
+function priorityMatches({ operator, values }: Record<string, unknown>, name: string): boolean {
+  const list: unknown[] = Array.isArray(values) ? values : []
+  if (operator === 'In') return list.includes(name)
+  if (operator === 'NotIn') return !list.includes(name)
+  return operator === 'DoesNotExist' ? name === '' : name !== ''
+}
+
+function isBestEffort(pod: KubeObject): boolean {
+  const positive = (amounts: Amounts) => ['cpu', 'memory'].some(name => (amounts.get(name) ?? ZERO).nanos > 0n)
+  return !positive(podAmounts(pod, 'requests')) && !positive(podAmounts(pod, 'limits'))
+}
+
+/** Pods that have ended count as objects, and for nothing else. */
+function podUsage(pod: KubeObject): Map<string, Quantity> {
+  const usage = new Map<string, Quantity>()
+  const phase = isRecord(pod.status) ? pod.status.phase : undefined
+  if (phase === 'Succeeded' || phase === 'Failed') return usage
+  usage.set(PODS, ONE)
+  for (const [name, quantity] of podAmounts(pod, 'requests')) {
+    usage.set(`requests.${name}`, quantity)
+    if (name === 'cpu' || name === 'memory' || name === 'ephemeral-storage' || name.startsWith('hugepages-')) {
+      usage.set(name, quantity)
+    }
+  }
+  for (const [name, quantity] of podAmounts(pod, 'limits')) usage.set(`limits.${name}`, quantity)
+  return usage
+}
+
+function serviceUsage(service: KubeObject): Map<string, Quantity> {
+  const spec = isRecord(service.spec) ? service.spec : {}
+  const count = Array.isArray(spec.ports) ? spec.ports.length : 0
+  const ports = mustParseQuantity(String(count))
+  const balanced = spec.type === 'LoadBalancer'
+  const withPorts = spec.type === 'NodePort' || (balanced && spec.allocateLoadBalancerNodePorts !== false)
+  return new Map([
+    ['services.loadbalancers', balanced ? ONE : ZERO],
+    ['services.nodeports', withPorts ? ports : ZERO],
+  ])
+}
+
+function claimUsage(claim: KubeObject): Map<string, Quantity> {
+  const spec = isRecord(claim.spec) ? claim.spec : {}
+  const resources = isRecord(spec.resources) ? spec.resources : {}
+  const storage = amountsOf(resources.requests).get('storage')
+  const storageClass = claim.metadata.annotations?.['volume.beta.kubernetes.io/storage-class'] ?? spec.storageClassName
+  const usage = new Map([[CLAIMS, ONE]])
+  if (storage) usage.set('requests.storage', storage)
+  if (typeof storageClass !== 'string' || storageClass === '') return usage
+  usage.set(`${storageClass}${STORAGE_CLASS}${CLAIMS}`, ONE)
+  if (storage) usage.set(`${storageClass}${STORAGE_CLASS}requests.storage`, storage)
+  return usage
+}

@@ -1,0 +1,135 @@
+/** Every admission step of a server in its order, and the log of settings behind them. */
+import type { KubeObject } from '../../apimachinery/object.ts'
+import type { Store } from '../../storage/store.ts'
+import type { Authorizer } from '../auth/types.ts'
+import type { ParsedCache } from '../registry/codec.ts'
+import type { Admission } from '../registry/generic.ts'
+import { keyOf } from '../registry/reader.ts'
+import type { Logger } from '../server/logger.ts'
+import type { TypeRegistry } from '../types/typeRegistry.ts'
+import { AdmissionCel } from './admissionCel.ts'
+import { ConfigurationLog } from './configurationLog.ts'
+import { defaultClasses, INGRESS_CLASSES, STORAGE_CLASSES } from './defaultClasses.ts'
+import { LIMIT_RANGES, limitRanger } from './limitRanger.ts'
+import { mutatingPolicies } from './mutatingPolicies.ts'
+import { namespaceLifecycle } from './namespaceLifecycle.ts'
+import { NamespaceReader } from './namespaces.ts'
+import { ownerReferences } from './ownerReferences.ts'
+import {
+  defaultTolerations,
+  PRIORITY_CLASSES,
+  priorityAdmission,
+  runtimeClassAdmission,
+  serviceAccountAdmission,
+} from './podAdmission.ts'
+import { PolicyConfigurations } from './policyConfigurations.ts'
+import { PolicyParams } from './policyParams.ts'
+import { QUOTAS, resourceQuota } from './resourceQuota.ts'
+import { validatingPolicies } from './validatingPolicies.ts'
+import { WebhookClient } from './webhookClient.ts'
+import { ADMISSION_GROUP, WebhookConfigurations } from './webhookConfigurations.ts'
+import { mutatingWebhooks, validatingWebhooks } from './webhooks.ts'
+
+export interface AdmissionChainDeps {
+  store: Store
+  parsed: ParsedCache
+  types: TypeRegistry
+  authorizer: Authorizer
+  /** Names of plug-ins, as of kube-apiserver's `--disable-admission-plugins`; `ServiceAccount` can be left out. */
+  disabledPlugins?: readonly string[]
+  /** Whether copies that wait for a cluster may be among the objects: those steer nothing here. */
+  spaces: boolean
+  log: Logger
+}
+
+export interface AdmissionChain {
+  readonly steps: readonly Admission[]
+  /** Resolves when all stored settings are in force. */
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+const PROJECTED = 'edge.kubestellar.io/projected'
+/** The server's own components that carry objects to other places: what holds at the destination does not bind them. */
+const CARRIERS = /^system:orrery:(?:placement-translator|mailbox-controller|where-resolver|definitions|spaces)$/
+
+export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
+  const { store, parsed, types, log } = deps
+  const settings = (group: string, ...resources: string[]) => resources.map(resource => ({ group, resource }))
+  const configurations = new ConfigurationLog({
+    store,
+    log,
+    resources: [
+      ...settings(
+        ADMISSION_GROUP,
+        'mutatingwebhookconfigurations',
+        'validatingwebhookconfigurations',
+        'mutatingadmissionpolicies',
+        'mutatingadmissionpolicybindings',
+        'validatingadmissionpolicies',
+        'validatingadmissionpolicybindings',
+      ),
+      QUOTAS,
+      LIMIT_RANGES,
+      PRIORITY_CLASSES,
+      STORAGE_CLASSES,
+      INGRESS_CLASSES,
+    ],
+    ...(deps.spaces && { ignores: isCopy }),
+  })
+  const cel = new AdmissionCel()
+  const namespaces = new NamespaceReader({ store, parsed })
+  const webhooks = (resource: string) => ({
+    configurations: new WebhookConfigurations(configurations, cel, resource),
+    client,
+    types,
+    namespaces,
+    log,
+    serviceExists: async (space: string, namespace: string, name: string) =>
+      (await store.get(keyOf(space, { group: '', resource: 'services' }, namespace, name))) !== undefined,
+  })
+  const client = new WebhookClient()
+  const params = new PolicyParams({ store, parsed, types })
+  const policies = (kind: 'mutating' | 'validating') => ({
+    configurations: new PolicyConfigurations(configurations, cel, kind),
+    params,
+    types,
+    namespaces,
+  })
+  const pods = { store, parsed, settings: configurations }
+  const [limitDefaults, limitBounds] = limitRanger(configurations)
+  const disabled = new Set(deps.disabledPlugins ?? [])
+  return {
+    steps: [
+      namespaceLifecycle({ store, parsed }),
+      ...[
+        limitDefaults!,
+        ...(disabled.has('ServiceAccount') ? [] : [serviceAccountAdmission(pods)]),
+        ...priorityAdmission(pods),
+        defaultTolerations(),
+        runtimeClassAdmission(pods),
+        ...defaultClasses(configurations),
+        mutatingPolicies(policies('mutating')),
+        mutatingWebhooks(webhooks('mutatingwebhookconfigurations')),
+        limitBounds!,
+        ownerReferences({ authorizer: deps.authorizer, types }),
+        validatingPolicies(policies('validating')),
+        validatingWebhooks(webhooks('validatingwebhookconfigurations')),
+        resourceQuota({ settings: configurations, store, parsed }),
+      ].map(unlessCarrier),
+    ],
+    start: () => configurations.start(),
+    stop: () => configurations.stop(),
+  }
+}
+
+function isCopy(object: KubeObject): boolean {
+  return object.metadata.labels?.[PROJECTED] === 'yes'
+}
+
+function unlessCarrier(step: Admission): Admission {
+  return {
+    ...step,
+    handles: (type, operation, target) => !CARRIERS.test(target.user.name) && step.handles(type, operation, target),
+  }
+}

@@ -1,0 +1,163 @@
+/**
+ * LimitRange: what containers get that ask for nothing, and what nobody may exceed.
+ * @see https://kubernetes.io/docs/concepts/policy/limit-range/
+ */
+import { statusError } from '../../apimachinery/errors.ts'
+import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { approximateQuantity, compareQuantities, formatQuantity, type Quantity } from '../../apimachinery/quantity.ts'
+import { containersOf, podAmounts } from '../../apimachinery/quota/podResources.ts'
+import { type Amounts, amountsOf } from '../../apimachinery/quota/resourceList.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { ensure, record, records, str } from '../registry/builtin/fields.ts'
+import type { Admission } from '../registry/generic.ts'
+import { nameOf } from './attributes.ts'
+import type { ConfigurationLog } from './configurationLog.ts'
+
+export const LIMIT_RANGES = { group: '', resource: 'limitranges' }
+const ANNOTATION = 'kubernetes.io/limit-ranger'
+type Fields = Record<string, unknown>
+
+export function limitRanger(settings: ConfigurationLog): Admission[] {
+  const concerned = (type: ResourceType, space: string, namespace: string) =>
+    type.group === '' && settings.has(space, LIMIT_RANGES) && settings.list(space, LIMIT_RANGES, namespace).length > 0
+  return [
+    {
+      stage: 'mutate',
+      handles: (type, operation, { space, namespace, subresource }) =>
+        operation === 'CREATE' && subresource === '' && type.resource === 'pods' && concerned(type, space, namespace),
+      admit({ context, object }) {
+        const ranges = settings.list(context.space, LIMIT_RANGES, object.metadata.namespace ?? '')
+        for (const range of ranges) applyDefaults(range, object)
+      },
+    },
+    {
+      stage: 'validate',
+      handles: (type, operation, { space, namespace, subresource }) =>
+        subresource === '' &&
+        ((type.resource === 'pods' && operation === 'CREATE') ||
+          (type.resource === 'persistentvolumeclaims' && operation !== 'DELETE')) &&
+        concerned(type, space, namespace),
+      admit(request) {
+        const { context, type, object } = request
+        for (const range of settings.list(context.space, LIMIT_RANGES, object.metadata.namespace ?? '')) {
+          const errors = type.resource === 'pods' ? podErrors(range, object) : claimErrors(range, object)
+          if (errors.length === 0) continue
+          const why = errors.length === 1 ? errors[0]! : `[${errors.join(', ')}]`
+          throw statusError.forbidden(type, nameOf(request), why)
+        }
+      },
+    },
+  ]
+}
+
+function itemsOf(range: KubeObject, type: string): Fields[] {
+  return records(range, 'spec', 'limits').filter(item => item.type === type)
+}
+
+function applyDefaults(range: KubeObject, pod: KubeObject): void {
+  const limits: Fields = {}
+  const requests: Fields = {}
+  for (const item of itemsOf(range, 'Container')) {
+    for (const [name, value] of Object.entries(record(item, 'default'))) limits[name] ??= value
+    for (const [name, value] of Object.entries(record(item, 'defaultRequest'))) requests[name] ??= value
+  }
+  const told: string[] = []
+  for (const [field, words] of [
+    ['containers', 'container'],
+    ['initContainers', 'init container'],
+  ] as const) {
+    for (const container of records(pod, 'spec', field)) {
+      const resources = ensure(container, 'resources')
+      for (const [of, defaults, what] of [
+        ['requests', requests, 'request'],
+        ['limits', limits, 'limit'],
+      ] as const) {
+        const set = addMissing(resources, of, defaults)
+        if (set.length > 0) told.push(`${set.join(', ')} ${what} for ${words} ${str(container, 'name')}`)
+      }
+    }
+  }
+  if (told.length === 0) return
+  const text = `LimitRanger plugin set: ${told.join('; ')}`
+  pod.metadata.annotations = { ...pod.metadata.annotations, [ANNOTATION]: text }
+}
+
+function addMissing(resources: Fields, field: string, defaults: Fields): string[] {
+  const known = record(resources, field)
+  const missing = Object.keys(defaults)
+    .filter(name => !(name in known))
+    .sort()
+  if (missing.length > 0) {
+    resources[field] = { ...known, ...Object.fromEntries(missing.map(name => [name, defaults[name]])) }
+  }
+  return missing
+}
+
+function podErrors(range: KubeObject, pod: KubeObject): string[] {
+  const errors: string[] = []
+  for (const item of records(range, 'spec', 'limits')) {
+    if (item.type === 'Container') {
+      for (const field of ['containers', 'initContainers'] as const) {
+        for (const { requests, limits } of containersOf(pod, field)) errors.push(...bounds(item, requests, limits))
+      }
+    } else if (item.type === 'Pod') {
+      errors.push(...bounds(item, podAmounts(pod, 'requests'), podAmounts(pod, 'limits')))
+    }
+  }
+  return errors
+}
+
+/** Claims have requests only. */
+function claimErrors(range: KubeObject, claim: KubeObject): string[] {
+  const errors: string[] = []
+  const resources = record(claim, 'spec', 'resources')
+  const requests = amountsOf(isRecord(resources.requests) ? resources.requests : undefined)
+  for (const item of itemsOf(range, 'PersistentVolumeClaim')) {
+    for (const [name, least] of named(item.min)) errors.push(...tooLittle(item, name, least, requests, new Map()))
+    for (const [name, most] of named(item.max)) {
+      const request = requests.get(name)
+      const rule = `maximum ${name} usage per ${item.type} is ${formatQuantity(most)}`
+      if (request === undefined) errors.push(`${rule}.  No request is specified`)
+      else if (compareQuantities(request, most) > 0) errors.push(`${rule}, but request is ${formatQuantity(request)}`)
+    }
+  }
+  return errors
+}
+
+function bounds(item: Fields, requests: Amounts, limits: Amounts): string[] {
+  return [
+    ...named(item.min).flatMap(([name, least]) => tooLittle(item, name, least, requests, limits)),
+    ...named(item.max).flatMap(([name, most]) => tooMuch(item, name, most, requests, limits)),
+    ...named(item.maxLimitRequestRatio).flatMap(([name, ratio]) => tooUneven(item, name, ratio, requests, limits)),
+  ]
+}
+
+/** By name, so that errors always come in the same order. */
+function named(list: unknown): [string, Quantity][] {
+  return [...amountsOf(list)].sort(([a], [b]) => (a < b ? -1 : 1))
+}
+
+function tooLittle(item: Fields, name: string, least: Quantity, requests: Amounts, limits: Amounts): string[] {
+  const rule = `minimum ${name} usage per ${item.type} is ${formatQuantity(least)}`
+  const [request, limit] = [requests.get(name), limits.get(name)]
+  if (request === undefined) return [`${rule}.  No request is specified`]
+  if (compareQuantities(request, least) < 0) return [`${rule}, but request is ${formatQuantity(request)}`]
+  return limit && compareQuantities(limit, least) < 0 ? [`${rule}, but limit is ${formatQuantity(limit)}`] : []
+}
+
+function tooMuch(item: Fields, name: string, most: Quantity, requests: Amounts, limits: Amounts): string[] {
+  const rule = `maximum ${name} usage per ${item.type} is ${formatQuantity(most)}`
+  const [request, limit] = [requests.get(name), limits.get(name)]
+  if (limit === undefined) return [`${rule}.  No limit is specified`]
+  if (compareQuantities(limit, most) > 0) return [`${rule}, but limit is ${formatQuantity(limit)}`]
+  return request && compareQuantities(request, most) > 0 ? [`${rule}, but request is ${formatQuantity(request)}`] : []
+}
+
+function tooUneven(item: Fields, name: string, ratio: Quantity, requests: Amounts, limits: Amounts): string[] {
+  const rule = `${name} max limit to request ratio per ${item.type} is ${formatQuantity(ratio)}, but`
+  const [request, limit] = [requests.get(name), limits.get(name)]
+  if (request === undefined || request.nanos === 0n) return [`${rule} no request is specified or request is 0`]
+  if (limit === undefined || limit.nanos === 0n) return [`${rule} no limit is specified or limit is 0`]
+  if (limit.nanos * 1_000_000_000n <= ratio.nanos * request.nanos) return []
+  return [`${rule} provided ratio is ${(approximateQuantity(limit) / approximateQuantity(request)).toFixed(6)}`]
+}

@@ -1,0 +1,99 @@
+/**
+ * Who hangs an object on an owner may have it deleted, and may keep the owner from being deleted: both need permission.
+ * @see https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#ownerreferencespermissionenforcement
+ */
+import { statusError } from '../../apimachinery/errors.ts'
+import { type KubeObject, type OwnerReference, parseApiVersion } from '../../apimachinery/object.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import type { Authorizer } from '../auth/types.ts'
+import { storageGroup } from '../registry/convert.ts'
+import type { Admission, AdmissionRequest } from '../registry/generic.ts'
+import type { TypeRegistry } from '../types/typeRegistry.ts'
+import { nameOf } from './attributes.ts'
+
+export function ownerReferences(deps: { authorizer: Authorizer; types: TypeRegistry }): Admission {
+  return {
+    stage: 'validate',
+    handles: (_type, operation, { subresource, user }) =>
+      operation !== 'DELETE' && subresource === '' && !user.groups.includes('system:masters'),
+    concerns: ({ object, old }) => changes(object, old),
+    async admit(request) {
+      const { object, old } = request
+      if (!changes(object, old)) return
+      const { requestType: type, context } = request
+      const place = { namespace: object.metadata.namespace ?? '', name: nameOf(request) }
+      const remove = await may(deps.authorizer, request, 'delete', { ...typed(type), subresource: '', ...place })
+      if (!remove.allowed) {
+        throw refuse(request, `cannot set an ownerRef on a resource you can't delete: ${remove.reason}, <nil>`)
+      }
+      for (const owner of newlyBlocking(object, old)) {
+        const owners = typesOf(deps.types, context.space, owner)
+        if (owners.length === 0) throw refuse(request, unknownKind(owner))
+        for (const each of owners) {
+          const namespace = each.namespaced ? place.namespace : ''
+          const asked = { ...typed(each), subresource: 'finalizers', namespace, name: owner.name }
+          const update = await may(deps.authorizer, request, 'update', asked)
+          if (update.allowed) continue
+          const why =
+            "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: "
+          throw refuse(request, `${why}${update.reason}, <nil>`)
+        }
+      }
+    },
+  }
+}
+
+function changes(object: KubeObject, old: KubeObject | undefined): boolean {
+  const [now, before] = [object.metadata.ownerReferences ?? [], old?.metadata.ownerReferences ?? []]
+  return now.length !== before.length || now.some((owner, i) => !sameOwner(owner, before[i]!))
+}
+
+function sameOwner(a: OwnerReference, b: OwnerReference): boolean {
+  return (
+    a.apiVersion === b.apiVersion &&
+    a.kind === b.kind &&
+    a.name === b.name &&
+    a.uid === b.uid &&
+    a.controller === b.controller &&
+    a.blockOwnerDeletion === b.blockOwnerDeletion
+  )
+}
+
+/** References that block now and did not (or did not exist) before. */
+function newlyBlocking(object: KubeObject, old: KubeObject | undefined): OwnerReference[] {
+  const before = new Map((old?.metadata.ownerReferences ?? []).map(owner => [owner.uid, owner]))
+  return (object.metadata.ownerReferences ?? []).filter(
+    owner => owner.blockOwnerDeletion === true && before.get(owner.uid)?.blockOwnerDeletion !== true,
+  )
+}
+
+function typesOf(types: TypeRegistry, space: string, owner: OwnerReference): ResourceType[] {
+  const gv = parseApiVersion(owner.apiVersion)
+  return types
+    .in(space)
+    .types.filter(type => type.group === gv?.group && type.version === gv.version && type.kind === owner.kind)
+}
+
+function unknownKind({ apiVersion, kind }: OwnerReference): string {
+  const gv = parseApiVersion(apiVersion)
+  const named = `${kind}${gv?.group ? `.${gv.group}` : ''}`
+  const version = gv?.version ?? ''
+  return `cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion ${apiVersion} Kind ${kind}: no matches for kind ${JSON.stringify(kind)} in version ${JSON.stringify(gv?.group ? `${gv.group}/${version}` : version || named)}`
+}
+
+function typed(type: ResourceType): { group: string; version: string; resource: string } {
+  return { group: storageGroup(type), version: type.version, resource: type.resource }
+}
+
+function may(
+  authorizer: Authorizer,
+  { context }: AdmissionRequest,
+  verb: string,
+  resource: { group: string; version: string; resource: string; subresource: string; namespace: string; name: string },
+): ReturnType<Authorizer['authorize']> {
+  return authorizer.authorize({ user: context.user, space: context.space, verb, resource, path: '' })
+}
+
+function refuse(request: AdmissionRequest, why: string) {
+  return statusError.forbidden(request.requestType, nameOf(request), why)
+}

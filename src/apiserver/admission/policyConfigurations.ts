@@ -1,0 +1,145 @@
+/** The admission policies of a space with their bindings, compiled when a request first asks for them. */
+import { isRecord, type KubeObject, parseApiVersion } from '../../apimachinery/object.ts'
+import { type LabelSelector, type LabelSelectorObject, labelSelectorFromObject } from '../../apimachinery/selectors.ts'
+import { has, record, records, str, strings } from '../registry/builtin/fields.ts'
+import type { AdmissionCel, Expression, MatchCondition } from './admissionCel.ts'
+import type { ConfigurationLog, FollowedResource } from './configurationLog.ts'
+import { compileMatch, MATCHES_ALL, type RequestMatcher } from './matchRules.ts'
+import { ADMISSION_GROUP, conditionsOf } from './webhookConfigurations.ts'
+
+export interface Validation {
+  expression: Expression
+  message: string
+  messageExpression: Expression | undefined
+  /** `''`: Invalid. */
+  reason: string
+}
+export interface Mutation {
+  kind: 'JSONPatch' | 'ApplyConfiguration'
+  expression: Expression
+}
+
+export interface Policy {
+  name: string
+  match: RequestMatcher
+  conditions: readonly MatchCondition[]
+  variables: readonly { name: string; expression: Expression }[]
+  failsOpen: boolean
+  reinvocable: boolean
+  paramKind: { group: string; version: string; kind: string; text: string } | undefined
+  validations: readonly Validation[]
+  mutations: readonly Mutation[]
+  bindings: readonly Binding[]
+}
+export interface Binding {
+  name: string
+  match: RequestMatcher
+  actions: readonly string[]
+  paramRef: ParamRef | undefined
+}
+export interface ParamRef {
+  name: string
+  namespace: string
+  selector: LabelSelector | undefined
+  /** Whether a missing parameter refuses the request instead of leaving the binding out. */
+  deniesMissing: boolean
+}
+
+/** Policies by name, without those that no binding puts to work. */
+export class PolicyConfigurations {
+  readonly #policies: FollowedResource
+  readonly #bindings: FollowedResource
+  readonly #log: ConfigurationLog
+  readonly #cel: AdmissionCel
+  readonly #compiled = new Map<string, readonly Policy[]>()
+
+  /** `kind`: `validating` or `mutating`. */
+  constructor(log: ConfigurationLog, cel: AdmissionCel, kind: 'validating' | 'mutating') {
+    this.#policies = { group: ADMISSION_GROUP, resource: `${kind}admissionpolicies` }
+    this.#bindings = { group: ADMISSION_GROUP, resource: `${kind}admissionpolicybindings` }
+    this.#log = log
+    this.#cel = cel
+    log.onChange(space => this.#compiled.delete(space))
+  }
+
+  in(space: string): readonly Policy[] {
+    if (!this.#log.has(space, this.#bindings) || !this.#log.has(space, this.#policies)) return []
+    let policies = this.#compiled.get(space)
+    if (policies === undefined) {
+      const bindings = this.#log.list(space, this.#bindings)
+      policies = this.#log
+        .list(space, this.#policies)
+        .map(policy => compilePolicy(policy, bindings, this.#cel))
+        .filter(policy => policy.bindings.length > 0)
+      this.#compiled.set(space, policies)
+    }
+    return policies
+  }
+}
+
+function compilePolicy(object: KubeObject, bindings: readonly KubeObject[], cel: AdmissionCel): Policy {
+  const { name = '' } = object.metadata
+  const spec = record(object, 'spec')
+  const kind = record(spec, 'paramKind')
+  const apiVersion = parseApiVersion(str(kind, 'apiVersion'))
+  return {
+    name,
+    match: compileMatch(record(spec, 'matchConstraints')),
+    conditions: conditionsOf(spec, cel),
+    variables: records(spec, 'variables').map(variable => ({
+      name: str(variable, 'name'),
+      expression: cel.compile(str(variable, 'expression')),
+    })),
+    failsOpen: spec.failurePolicy === 'Ignore',
+    reinvocable: spec.reinvocationPolicy === 'IfNeeded',
+    paramKind: has(spec, 'paramKind')
+      ? {
+          group: apiVersion?.group ?? '',
+          version: apiVersion?.version ?? '',
+          kind: str(kind, 'kind'),
+          text: `&ParamKind{APIVersion:${str(kind, 'apiVersion')},Kind:${str(kind, 'kind')},}`,
+        }
+      : undefined,
+    validations: records(spec, 'validations').map(validation => ({
+      expression: cel.compile(str(validation, 'expression')),
+      message: str(validation, 'message').trim(),
+      messageExpression: str(validation, 'messageExpression')
+        ? cel.compile(str(validation, 'messageExpression'))
+        : undefined,
+      reason: str(validation, 'reason'),
+    })),
+    mutations: records(spec, 'mutations').map(mutation =>
+      mutation.patchType === 'ApplyConfiguration'
+        ? { kind: 'ApplyConfiguration', expression: cel.compile(str(mutation, 'applyConfiguration', 'expression')) }
+        : { kind: 'JSONPatch', expression: cel.compile(str(mutation, 'jsonPatch', 'expression')) },
+    ),
+    bindings: bindings.filter(binding => str(binding, 'spec', 'policyName') === name).map(compileBinding),
+  }
+}
+
+function compileBinding(object: KubeObject): Binding {
+  const spec = record(object, 'spec')
+  const match = record(spec, 'matchResources')
+  const ref = record(spec, 'paramRef')
+  return {
+    name: object.metadata.name ?? '',
+    match: has(spec, 'matchResources') ? compileBindingMatch(match) : MATCHES_ALL,
+    actions: strings(spec, 'validationActions'),
+    paramRef: has(spec, 'paramRef')
+      ? {
+          name: str(ref, 'name'),
+          namespace: str(ref, 'namespace'),
+          selector: isRecord(ref.selector) ? labelSelectorFromObject(ref.selector as LabelSelectorObject) : undefined,
+          deniesMissing: ref.parameterNotFoundAction === 'Deny',
+        }
+      : undefined,
+  }
+}
+
+/** Unlike a policy's, the rules of a binding may be absent: then every resource of its policy is meant. */
+function compileBindingMatch(match: Record<string, unknown>): RequestMatcher {
+  if (records(match, 'resourceRules').length > 0) return compileMatch(match)
+  const all = ['*']
+  const everything = { operations: all, apiGroups: all, apiVersions: all, resources: ['*/*'] }
+  return compileMatch({ ...match, resourceRules: [everything] })
+}

@@ -1,0 +1,199 @@
+/**
+ * Mutating webhooks one after the other, validating ones all at once.
+ * @see https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/
+ */
+import { randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import { StatusError, statusError } from '../../apimachinery/errors.ts'
+import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { applyJsonPatch } from '../../apimachinery/patch/jsonPatch.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { MAX_EVALUATION_STEPS } from '../../apimachinery/structural/celProgram.ts'
+import type { Admission, AdmissionRequest } from '../registry/generic.ts'
+import type { Logger } from '../server/logger.ts'
+import type { TypeRegistry } from '../types/typeRegistry.ts'
+import { checkConditions, messageOf, requestVariables } from './admissionCel.ts'
+import { admissionReview, denial, type ReviewAnswer, readReview } from './admissionReview.ts'
+import { nameOf, type Shown, shownAs, takeBack } from './attributes.ts'
+import type { NamespaceReader } from './namespaces.ts'
+import { WebhookCallError, type WebhookClient } from './webhookClient.ts'
+import { isExempt, type Webhook, type WebhookConfigurations } from './webhookConfigurations.ts'
+
+export interface WebhookDeps {
+  configurations: WebhookConfigurations
+  client: WebhookClient
+  types: TypeRegistry
+  namespaces: NamespaceReader
+  /** Whether a Service exists: spaces have no network, so none can be reached. */
+  serviceExists(space: string, namespace: string, name: string): Promise<boolean>
+  log: Logger
+}
+
+/** A webhook and the version in which it is told of the request. */
+interface Call {
+  webhook: Webhook
+  type: ResourceType
+}
+
+export function mutatingWebhooks(deps: WebhookDeps): Admission {
+  const self: Admission = {
+    stage: 'mutate',
+    handles: (type, operation, target) => handles(deps, type, operation, target),
+    async admit(request) {
+      const rounds = request.rounds
+      const memory = memoryOf(request, self)
+      for (const webhook of deps.configurations.in(request.context.space)) {
+        if (rounds?.round === 2 && !memory.again.has(webhook.id)) continue
+        const call = await callFor(deps, webhook, request)
+        if (call === undefined) continue
+        const before = structuredClone(request.object)
+        await mutate(deps, call, request)
+        if (!isDeepStrictEqual(before, request.object)) {
+          // who was asked before and wishes it sees the object again
+          for (const id of memory.asked) memory.again.add(id)
+          memory.asked.clear()
+          rounds?.runAgain()
+        }
+        if (webhook.reinvocable) memory.asked.add(webhook.id)
+      }
+    },
+  }
+  return self
+}
+
+export function validatingWebhooks(deps: WebhookDeps): Admission {
+  return {
+    stage: 'validate',
+    handles: (type, operation, target) => handles(deps, type, operation, target),
+    async admit(request) {
+      const calls: Call[] = []
+      for (const webhook of deps.configurations.in(request.context.space)) {
+        const call = await callFor(deps, webhook, request)
+        if (call) calls.push(call)
+      }
+      const outcomes = await Promise.allSettled(
+        calls.map(async call => {
+          const shown = shownAs(request, call.type)
+          const answer = await ask(deps, call, request, shown)
+          for (const warning of answer?.warnings ?? []) request.context.warn(warning)
+          if (answer && !answer.allowed) throw denial(call.webhook.name, answer.status)
+        }),
+      )
+      for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
+    },
+  }
+}
+
+interface Memory {
+  /** Reinvocable webhooks that have been asked and have seen the object as it is. */
+  asked: Set<string>
+  /** To be asked once more in the second round. */
+  again: Set<string>
+}
+
+function memoryOf(request: AdmissionRequest, step: Admission): Memory {
+  const known = request.rounds?.memory.get(step) as Memory | undefined
+  if (known !== undefined) return known
+  const made: Memory = { asked: new Set(), again: new Set() }
+  request.rounds?.memory.set(step, made)
+  return made
+}
+
+function handles(
+  { configurations, types }: WebhookDeps,
+  type: ResourceType,
+  operation: string,
+  { space, subresource }: { space: string; subresource: string },
+): boolean {
+  const webhooks = configurations.in(space)
+  if (webhooks.length === 0 || isExempt(type)) return false
+  const versions = types.in(space).versions(type.group, type.resource)
+  return webhooks.some(({ match }) => match.rules({ operation, type, subresource }, versions) !== undefined)
+}
+
+/** @throws StatusError Forbidden when a match condition fails */
+async function callFor(deps: WebhookDeps, webhook: Webhook, request: AdmissionRequest): Promise<Call | undefined> {
+  const { requestType, subresource, operation, context } = request
+  const versions = deps.types.in(context.space).versions(requestType.group, requestType.resource)
+  const type = webhook.match.rules({ operation, type: requestType, subresource }, versions)
+  if (type === undefined) return undefined
+  if (!(await webhook.match.labels(request, () => deps.namespaces.labels(request)))) return undefined
+  if (webhook.conditions.length === 0) return { webhook, type }
+  const variables = requestVariables(request, type, shownAs(request, type))
+  const outcome = checkConditions(webhook.conditions, variables, { left: MAX_EVALUATION_STEPS })
+  if (outcome.matches) return { webhook, type }
+  if (outcome.error === undefined) return undefined
+  if (webhook.failsOpen) {
+    deps.log.warn({ webhook: webhook.name, why: outcome.error }, 'match conditions failed, webhook left out')
+    return undefined
+  }
+  throw statusError.forbidden(requestType, nameOf(request), outcome.error)
+}
+
+async function mutate(deps: WebhookDeps, call: Call, request: AdmissionRequest): Promise<void> {
+  const { webhook, type } = call
+  const shown = shownAs(request, type)
+  const answer = await ask(deps, call, request, shown)
+  if (answer === undefined) return
+  for (const warning of answer.warnings) request.context.warn(warning)
+  if (!answer.allowed) throw denial(webhook.name, answer.status)
+  if (answer.patch === undefined || shown.object === null) return
+  if (Array.isArray(answer.patch) && answer.patch.length === 0) return
+  try {
+    const patched = applyJsonPatch(shown.object, answer.patch)
+    if (!isRecord(patched)) throw new Error('the patched object is no JSON object')
+    takeBack(request, type, patched as KubeObject)
+  } catch (error) {
+    const why = error instanceof StatusError && error.cause instanceof Error ? error.cause.message : messageOf(error)
+    throw statusError.internal(new Error(why))
+  }
+}
+
+/** `undefined`: it could not be asked, and its failure policy lets that pass. @throws StatusError */
+async function ask(
+  deps: WebhookDeps,
+  { webhook, type }: Call,
+  request: AdmissionRequest,
+  shown: Shown,
+): Promise<ReviewAnswer | undefined> {
+  const { context } = request
+  if (context.dryRun && !webhook.harmless) {
+    throw statusError.badRequest(`admission webhook ${JSON.stringify(webhook.name)} does not support dry run`)
+  }
+  const uid = randomUUID()
+  try {
+    const version = webhook.version
+    if (version === undefined)
+      throw new WebhookCallError('webhook does not accept known AdmissionReview versions (v1, v1beta1)')
+    const url = await urlOf(deps, webhook, context.space)
+    const target = { url, timeoutSeconds: webhook.timeoutSeconds, ...(webhook.caPem && { caPem: webhook.caPem }) }
+    const answer = await deps.client
+      .post(target, admissionReview(request, { type, version, uid, shown }))
+      .catch(error => {
+        throw new WebhookCallError(`failed to call webhook: ${messageOf(error)}`, { cause: error })
+      })
+    try {
+      return readReview(answer, version, uid)
+    } catch (cause) {
+      throw new WebhookCallError(`received invalid webhook response: ${messageOf(cause)}`, { cause })
+    }
+  } catch (error) {
+    if (!(error instanceof WebhookCallError)) throw error
+    const failed = `failed calling webhook ${JSON.stringify(webhook.name)}: ${error.message}`
+    if (!webhook.failsOpen) throw statusError.internal(new Error(failed, { cause: error }))
+    deps.log.warn({ webhook: webhook.name, why: error.message }, 'webhook failed, request goes on without it')
+    return undefined
+  }
+}
+
+async function urlOf(deps: WebhookDeps, { client, timeoutSeconds }: Webhook, space: string): Promise<string> {
+  if ('url' in client) return client.url
+  const { namespace, name, path, port } = client.service
+  const known = await deps.serviceExists(space, namespace, name)
+  const why = known
+    ? `no endpoints available for service ${JSON.stringify(name)}`
+    : `service ${JSON.stringify(name)} not found`
+  const place = path === '' ? '' : path.startsWith('/') ? path : `/${path}`
+  const url = `https://${name}.${namespace}.svc:${port}${place}?timeout=${timeoutSeconds}s`
+  throw new WebhookCallError(`failed to call webhook: Post ${JSON.stringify(url)}: ${why}`)
+}

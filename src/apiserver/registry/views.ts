@@ -1,0 +1,151 @@
+/**
+ * Custom resources between the store and the version of a request.
+ *
+ * Built-in kinds are handled in the version that the store holds. Custom resources are handled in the version of the request,
+ * as each version has a schema of its own: what comes out of the store is pruned and defaulted by the schema of the version
+ * that it was stored in, converted, and pruned by the schema of the version asked for; what goes into the store is converted
+ * to the storage version. Without a webhook only the apiVersion is exchanged.
+ * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/
+ */
+import { apiVersionOf, type KubeObject, parseApiVersion } from '../../apimachinery/object.ts'
+import type { CustomVersions, ResourceType } from '../../apimachinery/resourceType.ts'
+import { applyDefaults } from '../../apimachinery/structural/defaults.ts'
+import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
+import type { Stored } from '../../storage/store.ts'
+import { decodeObject } from './codec.ts'
+import { convertTo, storageApiVersion } from './convert.ts'
+
+/** What webhooks made of stored objects, and which bytes were found good. Both follow from the object and the type alone. */
+interface Memory {
+  converted: WeakMap<Stored, Buffer>
+  good: WeakSet<Stored>
+}
+// Lives as long as the type does: a CRD that changes has new types.
+const memories = new WeakMap<ResourceType, Memory>()
+
+/** The version that the registry handles objects of `type` in. */
+export function workingApiVersion(type: ResourceType): string {
+  return type.custom ? apiVersionOf(type) : storageApiVersion(type)
+}
+
+/**
+ * Makes views of objects ready that a webhook has to convert, all in one request; `undefined` when there is nothing to wait
+ * for. Rejects with the StatusError of the conversion.
+ */
+export function prepareViews(items: readonly Stored[], type: ResourceType): Promise<void> | undefined {
+  const { custom } = type
+  if (custom?.convert === undefined) return undefined
+  const version = apiVersionOf(type)
+  const { converted } = memoryOf(type)
+  const missing = items.filter(stored => !startsWithVersion(stored.bytes, version) && !converted.has(stored))
+  return missing.length === 0 ? undefined : convertMissing(missing, type, custom, converted)
+}
+
+async function convertMissing(
+  missing: readonly Stored[],
+  type: ResourceType,
+  custom: CustomVersions,
+  converted: WeakMap<Stored, Buffer>,
+): Promise<void> {
+  const objects = missing.map(stored => asStored(decodeObject(stored), custom))
+  const results = await custom.convert!(objects, apiVersionOf(type))
+  for (const [i, object] of results.entries()) {
+    pruneUnknown(object, type.schema)
+    converted.set(missing[i]!, Buffer.from(JSON.stringify(object)))
+  }
+}
+
+/**
+ * A private copy of the object as the registry handles it for `type`.
+ * @throws Error when a webhook has to convert it and `prepareViews` was not awaited
+ */
+export function objectFor(stored: Stored, type: ResourceType): KubeObject {
+  return type.custom ? (JSON.parse(viewBytes(stored, type).toString()) as KubeObject) : decodeObject(stored)
+}
+
+/** The object as `type` serves it, the stored bytes themselves where they are that. @throws Error as {@link objectFor} */
+export function viewBytes(stored: Stored, type: ResourceType): Buffer {
+  const version = apiVersionOf(type)
+  const isServed = startsWithVersion(stored.bytes, version)
+  if (type.custom === undefined) {
+    if (isServed && storageApiVersion(type) === version) return stored.bytes
+    return Buffer.from(JSON.stringify(convertTo(decodeObject(stored), version, type)))
+  }
+  if (isServed && !mayBeOld(type.custom)) return stored.bytes
+  const { good, converted } = memoryOf(type)
+  if (good.has(stored)) return stored.bytes
+  if (!isServed && type.custom.convert !== undefined) {
+    const known = converted.get(stored)
+    if (known === undefined)
+      throw new Error(`${type.kind} ${stored.key.name} was not converted to ${version} beforehand`)
+    return known
+  }
+  const object = asStored(decodeObject(stored), type.custom)
+  if (!isServed) {
+    object.apiVersion = version
+    pruneUnknown(object, type.schema)
+  }
+  const bytes = Buffer.from(JSON.stringify(object))
+  if (!bytes.equals(stored.bytes)) return bytes
+  good.add(stored)
+  return stored.bytes
+}
+
+/**
+ * `object`, in the working version of `type`, as the store holds it; the same object where that is no other version. A
+ * promise only where a webhook converts.
+ */
+export function toStored(object: KubeObject, type: ResourceType): KubeObject | Promise<KubeObject> {
+  const version = storageApiVersion(type)
+  const { custom } = type
+  if (custom === undefined || object.apiVersion === version) return object
+  const schema = custom.schemas.get(type.storageVersion)
+  const settle = (stored: KubeObject): KubeObject => {
+    pruneUnknown(stored, schema)
+    return stored
+  }
+  if (custom.convert !== undefined) return custom.convert([object], version).then(([stored]) => settle(stored!))
+  return settle({ ...structuredClone(object), apiVersion: version })
+}
+
+/** {@link toStored} where no webhook converts. */
+export function toStoredNow(object: KubeObject, type: ResourceType): KubeObject {
+  const stored = toStored(object, type)
+  if (stored instanceof Promise) throw new Error(`${type.kind} must be converted by its webhook before it is written`)
+  return stored
+}
+
+/** Whether the store holds this object in the version that it would be written in today. */
+export function hasStorageVersion(stored: Stored, type: ResourceType): boolean {
+  return type.custom === undefined || startsWithVersion(stored.bytes, storageApiVersion(type))
+}
+
+/** Whether objects may have been written under other schemas. */
+function mayBeOld({ generation }: CustomVersions): boolean {
+  return generation > 1
+}
+
+/** What an older schema let into the store goes, what it did not know is filled in. */
+function asStored(object: KubeObject, custom: CustomVersions): KubeObject {
+  const schema = custom.schemas.get(parseApiVersion(object.apiVersion)?.version ?? '')
+  if (!mayBeOld(custom) || schema === undefined) return object
+  pruneUnknown(object, schema)
+  applyDefaults(object, schema)
+  return object
+}
+
+function memoryOf(type: ResourceType): Memory {
+  let memory = memories.get(type)
+  if (memory === undefined) {
+    memory = { converted: new WeakMap(), good: new WeakSet() }
+    memories.set(type, memory)
+  }
+  return memory
+}
+
+/** Objects of a CRD keep the version that they were stored in when its storage version changes. */
+function startsWithVersion(bytes: Buffer, version: string): boolean {
+  // Asked of every object in a list: no copies here.
+  for (let i = 0; i < version.length; i++) if (bytes[15 + i] !== version.charCodeAt(i)) return false
+  return bytes[15 + version.length] === 0x22
+}

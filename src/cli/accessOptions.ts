@@ -1,0 +1,94 @@
+/** What the flags of `accessFlags.ts` ask of the server. Says which flag is wrong before anything is started. */
+import { readFile } from 'node:fs/promises'
+import { yaml } from '../apimachinery/yaml.ts'
+import type { ApiServerOptions } from '../apiserver/apiServer.ts'
+import type { Auditor } from '../apiserver/audit/auditor.ts'
+import { durationMs } from './durations.ts'
+
+export interface AccessOptions extends Pick<ApiServerOptions, 'oidc' | 'anonymousAuth' | 'audit'> {
+  eventTtlMs: number
+}
+
+interface Log {
+  error(fields: object, text: string): void
+}
+
+/** @throws Error naming the flag */
+export async function accessOptions(settings: Record<string, unknown>, log: Log): Promise<AccessOptions> {
+  const eventTtlMs = durationMs(String(settings.eventTtl))
+  if (eventTtlMs === undefined || eventTtlMs <= 0) {
+    throw new Error(`--event-ttl: ${JSON.stringify(settings.eventTtl)} is no duration such as 1h or 90m`)
+  }
+  const oidc = await oidcOptions(settings)
+  const audit = await auditor(settings, log)
+  return { eventTtlMs, anonymousAuth: settings.anonymousAuth === true, ...(oidc && { oidc }), ...(audit && { audit }) }
+}
+
+async function oidcOptions(settings: Record<string, unknown>): Promise<ApiServerOptions['oidc']> {
+  const text = (name: string): string | undefined => settings[name] as string | undefined
+  const issuerUrl = text('oidcIssuerUrl')
+  const clientId = text('oidcClientId')
+  if ((issuerUrl === undefined) !== (clientId === undefined)) {
+    throw new Error('--oidc-issuer-url and --oidc-client-id must be specified together')
+  }
+  if (issuerUrl === undefined || clientId === undefined) return undefined
+  const required = ((settings.oidcRequiredClaim as string[] | undefined) ?? []).map(claim => {
+    const equals = claim.indexOf('=')
+    if (equals < 1) throw new Error(`--oidc-required-claim: ${JSON.stringify(claim)} is not claim=value`)
+    return [claim.slice(0, equals), claim.slice(equals + 1)] as const
+  })
+  const optional = {
+    usernameClaim: text('oidcUsernameClaim'),
+    usernamePrefix: text('oidcUsernamePrefix'),
+    groupsClaim: text('oidcGroupsClaim'),
+    groupsPrefix: text('oidcGroupsPrefix'),
+    signingAlgorithms: settings.oidcSigningAlgs as string[] | undefined,
+    caPem: await fileText('--oidc-ca-file', text('oidcCaFile')),
+  }
+  const given = Object.entries(optional).filter(([, value]) => value !== undefined)
+  return { issuerUrl, clientId, requiredClaims: Object.fromEntries(required), ...Object.fromEntries(given) }
+}
+
+async function auditor(settings: Record<string, unknown>, log: Log): Promise<Auditor | undefined> {
+  const path = settings.auditLogPath as string | undefined
+  const policyFile = settings.auditPolicyFile as string | undefined
+  if (path === undefined && policyFile === undefined) return undefined
+  if (path === undefined) throw new Error('--audit-policy-file needs --audit-log-path')
+  if (policyFile === undefined) throw new Error('--audit-log-path needs --audit-policy-file')
+  const text = (await fileText('--audit-policy-file', policyFile)) ?? ''
+  const [{ Auditor }, { auditPolicy }, { RotatingLog, streamLog }] = await Promise.all([
+    import('../apiserver/audit/auditor.ts'),
+    import('../apiserver/audit/policy.ts'),
+    import('../apiserver/audit/rotatingLog.ts'),
+  ])
+  const policy = named(`--audit-policy-file: ${policyFile}`, () => auditPolicy(yaml().parse(text)))
+  const sizes = {
+    maxSizeMb: settings.auditLogMaxsize as number,
+    maxBackups: settings.auditLogMaxbackup as number,
+    maxAgeDays: settings.auditLogMaxage as number,
+  }
+  const sink =
+    path === '-' ? streamLog(process.stdout) : named('--audit-log-path', () => new RotatingLog({ path, ...sizes, log }))
+  return new Auditor({ policy, sink })
+}
+
+async function fileText(flag: string, path: string | undefined): Promise<string | undefined> {
+  if (path === undefined) return undefined
+  try {
+    return await readFile(path, 'utf8')
+  } catch (cause) {
+    throw new Error(`${flag}: ${messageOf(cause)}`, { cause })
+  }
+}
+
+function named<T>(what: string, make: () => T): T {
+  try {
+    return make()
+  } catch (cause) {
+    throw new Error(`${what}: ${messageOf(cause)}`, { cause })
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,56 @@
+/** Aggregated ClusterRoles show what they grant, and follow their parts. */
+import t from 'tap'
+import { inProcessClient } from '../../../src/client/inProcess.ts'
+import { silentLogger } from '../../../src/client/logger.ts'
+import { clusterRoleAggregationController } from '../../../src/controllers/cluster-role-aggregation/clusterRoleAggregationController.ts'
+import { createSpace, startTestServer } from '../../support/server.ts'
+
+const ROLES = '/apis/rbac.authorization.k8s.io/v1/clusterroles'
+const rule = (resource: string, group = 'example.com'): object => ({ apiGroups: [group], resources: [resource], verbs: ['get'] })
+
+function role(name: string, labels: Record<string, string>, rules: object[], more: object = {}): object {
+  return { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name, labels }, rules, ...more }
+}
+
+t.test('the rules of an aggregated role are those of the roles that it gathers, in its space', async t => {
+  const { api, server, faults } = await startTestServer(t)
+  const controller = clusterRoleAggregationController({
+    client: inProcessClient({ services: server.services, store: server.store, tree: server.tree, component: 'test' }),
+    logger: silentLogger,
+  })
+  controller.start()
+  t.teardown(() => controller.stop())
+  const [one, two] = [await createSpace(api, 'one'), await createSpace(api, 'two')]
+  const at = api.in(one)
+  const aggregationRule = { clusterRoleSelectors: [{ matchLabels: { part: 'yes' } }] }
+  const watch = await at.watch(`${ROLES}?watch=1&fieldSelector=metadata.name=whole&resourceVersion=${server.store.revision}`)
+  t.teardown(() => watch.close())
+  const rulesAre = async (rules: object[]): Promise<void> => {
+    await watch.until(({ object }) => JSON.stringify(object.rules ?? []) === JSON.stringify(rules))
+  }
+  await api.ok(at.post(ROLES, role('b', { part: 'yes' }, [rule('bs'), rule('shared')])))
+  await api.ok(at.post(ROLES, role('whole', {}, [], { aggregationRule })))
+  await rulesAre([rule('bs'), rule('shared')])
+  await api.ok(at.post(ROLES, role('a', { part: 'yes' }, [rule('as'), rule('shared')])))
+  await rulesAre([rule('as'), rule('shared'), rule('bs')])
+  await api.ok(api.in(two).post(ROLES, role('c', { part: 'yes' }, [rule('cs')])))
+  await api.ok(at.delete(`${ROLES}/b`))
+  await rulesAre([rule('as'), rule('shared')])
+  await controller.queue.idle()
+  t.strictSame((await at.get(`${ROLES}/whole`)).body.rules, [rule('as'), rule('shared')])
+  t.strictSame(faults, [])
+})
+
+t.test("a space's own additions to view, edit and admin are shown there", async t => {
+  const { api } = await startTestServer(t)
+  const [one, two] = [await createSpace(api, 'one'), await createSpace(api, 'two')]
+  const label = { 'rbac.authorization.k8s.io/aggregate-to-view': 'true' }
+  await api.ok(api.in(one).post(ROLES, role('widgets-view', label, [rule('widgets')])))
+  const shows = async (space: string, name: string): Promise<boolean> =>
+    JSON.stringify((await api.in(space).get(`${ROLES}/${name}`)).body.rules).includes('widgets')
+  for (const name of ['view', 'edit', 'admin']) t.ok(await shows(one, name), name)
+  t.notOk(await shows(one, 'system:discovery'))
+  t.notOk(await shows(two, 'view'))
+  const { items } = (await api.in(one).get(ROLES)).body
+  t.match(JSON.stringify(items.find(item => item.metadata.name === 'view')?.rules), 'widgets')
+})

@@ -1,0 +1,212 @@
+/** Honest objects of many shapes: what the attacks spoil. */
+export interface Fixture {
+  /** Of the collection, without a space. */
+  path: string
+  object: Record<string, unknown> & { metadata: { name: string } }
+  custom?: boolean
+}
+
+const pod = {
+  metadata: { labels: { app: 'x' } },
+  spec: {
+    containers: [
+      {
+        name: 'c',
+        image: 'i:1',
+        env: [{ name: 'A', value: '1' }],
+        ports: [{ containerPort: 80, protocol: 'TCP', name: 'http' }],
+        resources: { requests: { cpu: '100m', memory: '1Gi' }, limits: { cpu: 1 } },
+        livenessProbe: { httpGet: { path: '/', port: 'http' } },
+        volumeMounts: [{ name: 'v', mountPath: '/v' }],
+      },
+    ],
+    initContainers: [{ name: 'i', image: 'i', command: ['true'] }],
+    volumes: [{ name: 'v', emptyDir: {} }],
+    tolerations: [{ key: 'k', operator: 'Exists' }],
+    affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{}] } } },
+  },
+}
+const metadata = (name: string) => ({
+  name,
+  labels: { app: 'x' },
+  annotations: { note: 'y' },
+  finalizers: [] as string[],
+})
+const of = (path: string, apiVersion: string, kind: string, rest: object): Fixture => ({
+  path,
+  object: { apiVersion, kind, metadata: metadata(`f-${kind.toLowerCase()}`), ...rest },
+})
+const namespaced = '/api/v1/namespaces/default'
+
+export const FIXTURES: readonly Fixture[] = [
+  of(`${namespaced}/configmaps`, 'v1', 'ConfigMap', { data: { a: 'b' }, binaryData: { c: 'ZA==' }, immutable: false }),
+  of(`${namespaced}/secrets`, 'v1', 'Secret', { data: { a: 'Yg==' }, stringData: { c: 'd' }, type: 'Opaque' }),
+  of(`${namespaced}/pods`, 'v1', 'Pod', { spec: pod.spec, status: { phase: 'Pending', conditions: [] } }),
+  of(`${namespaced}/services`, 'v1', 'Service', {
+    spec: { selector: { app: 'x' }, ports: [{ port: 80, targetPort: 'http', name: 'p' }], type: 'ClusterIP' },
+  }),
+  of(`${namespaced}/serviceaccounts`, 'v1', 'ServiceAccount', { secrets: [{ name: 's' }] }),
+  of(`${namespaced}/events`, 'v1', 'Event', {
+    involvedObject: { kind: 'Pod', name: 'p', namespace: 'default' },
+    reason: 'r',
+    message: 'm',
+    count: 1,
+    firstTimestamp: '2026-01-01T00:00:00Z',
+    eventTime: '2026-01-01T00:00:00.000000Z',
+    reportingComponent: 'c',
+    reportingInstance: 'i',
+    action: 'a',
+  }),
+  of(`${namespaced}/endpoints`, 'v1', 'Endpoints', {
+    subsets: [{ addresses: [{ ip: '10.1.1.1' }], ports: [{ port: 1 }] }],
+  }),
+  of('/api/v1/persistentvolumes', 'v1', 'PersistentVolume', {
+    spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/x' } },
+  }),
+  of('/api/v1/nodes', 'v1', 'Node', { spec: { taints: [{ key: 'a', effect: 'NoSchedule' }] } }),
+  of('/apis/apps/v1/namespaces/default/deployments', 'apps/v1', 'Deployment', {
+    spec: { replicas: 1, selector: { matchLabels: { app: 'x' } }, template: pod, strategy: { type: 'RollingUpdate' } },
+    status: { replicas: 1, conditions: [{ type: 'Available', status: 'True' }] },
+  }),
+  of('/apis/apps/v1/namespaces/default/statefulsets', 'apps/v1', 'StatefulSet', {
+    spec: { serviceName: 's', selector: { matchLabels: { app: 'x' } }, template: pod },
+  }),
+  of('/apis/batch/v1/namespaces/default/jobs', 'batch/v1', 'Job', {
+    spec: { template: { spec: { containers: [{ name: 'c', image: 'i' }], restartPolicy: 'Never' } }, backoffLimit: 2 },
+  }),
+  of('/apis/batch/v1/namespaces/default/cronjobs', 'batch/v1', 'CronJob', {
+    spec: {
+      schedule: '*/5 * * * *',
+      jobTemplate: {
+        spec: { template: { spec: { containers: [{ name: 'c', image: 'i' }], restartPolicy: 'Never' } } },
+      },
+    },
+  }),
+  of('/apis/networking.k8s.io/v1/namespaces/default/ingresses', 'networking.k8s.io/v1', 'Ingress', {
+    spec: {
+      rules: [
+        {
+          host: 'a.b',
+          http: {
+            paths: [{ path: '/', pathType: 'Prefix', backend: { service: { name: 's', port: { number: 80 } } } }],
+          },
+        },
+      ],
+      tls: [{ hosts: ['a.b'], secretName: 's' }],
+    },
+  }),
+  of('/apis/networking.k8s.io/v1/namespaces/default/networkpolicies', 'networking.k8s.io/v1', 'NetworkPolicy', {
+    spec: { podSelector: { matchLabels: { a: 'b' } }, ingress: [{ from: [{ ipBlock: { cidr: '10.0.0.0/8' } }] }] },
+  }),
+  of('/apis/rbac.authorization.k8s.io/v1/clusterroles', 'rbac.authorization.k8s.io/v1', 'ClusterRole', {
+    rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }],
+    aggregationRule: { clusterRoleSelectors: [{ matchLabels: { a: 'b' } }] },
+  }),
+  of('/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers', 'autoscaling/v2', 'HorizontalPodAutoscaler', {
+    spec: {
+      scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' },
+      maxReplicas: 3,
+      metrics: [
+        { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 50 } } },
+      ],
+    },
+  }),
+  of('/apis/policy/v1/namespaces/default/poddisruptionbudgets', 'policy/v1', 'PodDisruptionBudget', {
+    spec: { minAvailable: '50%', selector: { matchLabels: { a: 'b' } } },
+  }),
+  of('/apis/coordination.k8s.io/v1/namespaces/default/leases', 'coordination.k8s.io/v1', 'Lease', {
+    spec: { holderIdentity: 'me', leaseDurationSeconds: 10, renewTime: '2026-01-01T00:00:00.000000Z' },
+  }),
+  of('/apis/storage.k8s.io/v1/storageclasses', 'storage.k8s.io/v1', 'StorageClass', {
+    provisioner: 'p',
+    parameters: { a: 'b' },
+  }),
+  of('/apis/discovery.k8s.io/v1/namespaces/default/endpointslices', 'discovery.k8s.io/v1', 'EndpointSlice', {
+    addressType: 'IPv4',
+    endpoints: [{ addresses: ['10.1.1.1'] }],
+    ports: [{ port: 80 }],
+  }),
+  of('/apis/edge.kubestellar.io/v2alpha1/edgeplacements', 'edge.kubestellar.io/v2alpha1', 'EdgePlacement', {
+    spec: { locationSelectors: [{ matchLabels: { a: 'b' } }], downsync: [] },
+  }),
+  {
+    ...of('/apis/fuzz.example.com/v1/namespaces/default/widgets', 'fuzz.example.com/v1', 'Widget', WIDGET()),
+    custom: true,
+  },
+]
+
+function WIDGET(): object {
+  return {
+    spec: {
+      size: 1,
+      name: 'abc',
+      any: { a: [1] },
+      set: ['a'],
+      map: [{ key: 'k', value: 1 }],
+      port: 80,
+      labels: { a: 'b' },
+      nested: { apiVersion: 'v1', kind: 'X', metadata: { name: 'n' } },
+    },
+    status: { replicas: 1 },
+  }
+}
+
+export const WIDGETS_DEFINITION = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'widgets.fuzz.example.com' },
+  spec: {
+    group: 'fuzz.example.com',
+    scope: 'Namespaced',
+    names: { plural: 'widgets', kind: 'Widget', shortNames: ['wi'] },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        subresources: { status: {}, scale: { specReplicasPath: '.spec.size', statusReplicasPath: '.status.replicas' } },
+        additionalPrinterColumns: [
+          { name: 'Size', type: 'integer', jsonPath: '.spec.size' },
+          { name: 'Port', type: 'string', jsonPath: '.spec.port' },
+          { name: 'Born', type: 'date', jsonPath: '.spec.name' },
+        ],
+        selectableFields: [{ jsonPath: '.spec.name' }],
+        schema: {
+          openAPIV3Schema: {
+            type: 'object',
+            properties: {
+              spec: {
+                type: 'object',
+                'x-kubernetes-validations': [{ rule: '!has(self.size) || self.size < 1000' }],
+                properties: {
+                  size: { type: 'integer', format: 'int32', default: 3 },
+                  name: { type: 'string', pattern: '^(a+)+b?c*$', maxLength: 100 },
+                  any: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+                  set: { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' },
+                  map: {
+                    type: 'array',
+                    'x-kubernetes-list-type': 'map',
+                    'x-kubernetes-list-map-keys': ['key'],
+                    items: {
+                      type: 'object',
+                      required: ['key'],
+                      properties: { key: { type: 'string' }, value: { type: 'number', nullable: true } },
+                    },
+                  },
+                  port: { 'x-kubernetes-int-or-string': true },
+                  labels: { type: 'object', additionalProperties: { type: 'string' } },
+                  nested: {
+                    type: 'object',
+                    'x-kubernetes-embedded-resource': true,
+                    'x-kubernetes-preserve-unknown-fields': true,
+                  },
+                },
+              },
+              status: { type: 'object', properties: { replicas: { type: 'integer' } } },
+            },
+          },
+        },
+      },
+    ],
+  },
+}

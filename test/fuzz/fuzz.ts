@@ -1,0 +1,69 @@
+/**
+ * `node test/fuzz/fuzz.ts [--minutes 10] [--seed N] [--only TARGET]`: attacks a server of its own and exits 1 when it finds
+ * a fault. A finding names the seed of its round: `--seed N --only TARGET` starts with that round.
+ */
+import { parseArgs } from 'node:util'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { runTargets } from './run.ts'
+import { targets } from './targets/index.ts'
+import { startWatchdog } from './watchdog.ts'
+import { World } from './world.ts'
+
+const HANG_LIMIT_MS = 20_000
+/** What caches and pools may have grown by after everything that the fuzz made is gone. */
+const GROWTH_LIMIT_MB = 200
+
+const { values } = parseArgs({
+  options: { minutes: { type: 'string' }, seed: { type: 'string' }, only: { type: 'string' } },
+})
+const seed = values.seed === undefined ? Date.now() % 1_000_000_000 : Number(values.seed)
+const ms = Number(values.minutes ?? 10) * 60_000
+const chosen = targets.filter(target => values.only === undefined || values.only.split(',').includes(target.name))
+if (chosen.length === 0) throw new Error(`no such target; there are ${targets.map(target => target.name).join(', ')}`)
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+const heapMb = (): number => {
+  collect()
+  return Math.round(process.memoryUsage().heapUsed / 2 ** 20)
+}
+
+const watchdog = startWatchdog(HANG_LIMIT_MS)
+const world = await World.start({ watchdog })
+for (const event of ['unhandledRejection', 'uncaughtException'] as const) {
+  process.on(event, (error: unknown) => {
+    world.faults.push(`${event}: ${error instanceof Error ? error.stack : String(error)}`)
+  })
+}
+console.log(`seed ${seed}`)
+const cases: Record<string, number> = {}
+let warm = 0
+const findings = await runTargets(world, chosen, {
+  seed,
+  ms,
+  onRound(round, target, runs) {
+    cases[target] = (cases[target] ?? 0) + runs
+    if (target !== chosen.at(-1)!.name) return
+    const now = heapMb()
+    if (round === 2) warm = now
+    const slow = `slowest ${Math.round(world.slowestMs)} ms (${world.slowest.slice(0, 300)})`
+    console.log(`round ${round}: ${world.asked} requests, heap ${now} MB, ${slow}`)
+    if (world.slowestMs > 500) console.log(world.slowestBody.toString('latin1').slice(0, 3000))
+    world.slowestMs = 0
+  },
+  onFinding(finding) {
+    console.log(
+      `\nFOUND by ${finding.target}, --seed ${finding.seed} (path ${finding.path})\n${finding.text.slice(0, 6000)}\n`,
+    )
+  },
+})
+const end = heapMb()
+await world.close()
+await watchdog.stop()
+for (const fault of world.faults) console.log(`\nFOUND at the end\n${fault}\n`)
+const grown = warm > 0 && end - warm > GROWTH_LIMIT_MB
+if (grown) console.log(`\nFOUND: the heap grew from ${warm} to ${end} MB\n`)
+console.log(`codes: ${JSON.stringify(world.codes)}`)
+console.log(`${world.asked} requests, cases: ${JSON.stringify(cases)}, findings: ${findings.length}`)
+process.exitCode = findings.length > 0 || world.faults.length > 0 || grown ? 1 : 0

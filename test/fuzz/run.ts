@@ -1,0 +1,55 @@
+/** Runs the attacks in turn until the time is over, and collects what they found. */
+import fc from 'fast-check'
+import type { Target } from './target.ts'
+import type { World } from './world.ts'
+
+export interface Finding {
+  target: string
+  seed: number
+  /** fast-check's path to the shrunken case: `seed` and `path` replay it. */
+  path: string
+  text: string
+}
+
+export interface RunOptions {
+  seed: number
+  ms: number
+  /** Cases of each target in a round, as a share of its `runs`. */
+  share?: number
+  onRound?: (round: number, target: string, cases: number) => void
+  onFinding?: (finding: Finding) => void
+}
+
+const SHRINK_LIMIT_MS = 20_000
+
+/** At least one round of each target, however short the time; a round that has begun ends in time. */
+export async function runTargets(world: World, targets: readonly Target[], options: RunOptions): Promise<Finding[]> {
+  const findings: Finding[] = []
+  const until = performance.now() + options.ms
+  for (const target of targets) await target.prepare?.(world)
+  for (let round = 0; round === 0 || performance.now() < until; round++) {
+    for (const target of targets) {
+      const left = until - performance.now()
+      if (round > 0 && left <= 0) return findings
+      const seed = options.seed + round
+      const result = await fc.check(target.property(world), {
+        seed,
+        numRuns: Math.max(1, Math.round(target.runs * (options.share ?? 1))),
+        interruptAfterTimeLimit: Math.max(500, Math.min(left, SHRINK_LIMIT_MS)),
+        markInterruptAsFailure: false,
+      })
+      options.onRound?.(round, target.name, result.numRuns)
+      if (!result.failed) continue
+      const error = result.errorInstance
+      const finding: Finding = {
+        target: target.name,
+        seed,
+        path: result.counterexamplePath ?? '',
+        text: `${error instanceof Error ? error.stack : String(error)}\n${fc.stringify(result.counterexample)}`,
+      }
+      findings.push(finding)
+      options.onFinding?.(finding)
+    }
+  }
+  return findings
+}
