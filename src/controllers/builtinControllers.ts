@@ -10,6 +10,7 @@ import { startSyncerLiveness } from './mailbox/syncerLiveness.ts'
 import { namespaceController } from './namespace/namespaceController.ts'
 import { patientLogger } from './patientLogger.ts'
 import { startPlacementTranslator } from './placement-translator/translator.ts'
+import { resourceQuotaController } from './resource-quota/resourceQuotaController.ts'
 import { serviceAccountController } from './service-account/serviceAccountController.ts'
 import { startWhereResolver } from './where-resolver/whereResolver.ts'
 
@@ -42,6 +43,7 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
     namespaceController({ client: clientFor('namespace-controller'), logger }),
     garbageCollector({ client: clientFor('garbage-collector'), logger }),
     serviceAccountController({ client: clientFor('service-account-controller'), caPem, logger }),
+    resourceQuotaController({ client: clientFor('resourcequota-controller'), skipsCopies: options.placement, logger }),
     clusterRoleAggregationController({ client: clientFor('clusterrole-aggregation-controller'), logger }),
     ...(options.sign
       ? [csrController({ client: clientFor('certificate-controller'), sign: options.sign, logger })]

@@ -110,19 +110,22 @@ t.test('its objects are checked against its schema', async t => {
   const made = await api.ok(space.post(WIDGETS, widget('good')))
   t.strictSame(made.spec, { size: 3, color: 'blue' }, 'defaults are filled in')
   t.equal(made.metadata.generation, 1)
+  const unchecked =
+    '<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
+  const invalid = (errors: string): string => `Widget.shop.example.com "bad" is invalid: [${errors}]`
   for (const [spec, message] of [
-    [{}, 'Widget.shop.example.com "bad" is invalid: spec.size: Required value'],
+    [{}, invalid(`spec.size: Required value, ${unchecked}`)],
     [
       { size: 0 },
       'Widget.shop.example.com "bad" is invalid: spec.size: Invalid value: 0: spec.size in body should be greater than or equal to 1',
     ],
     [
       { size: 'x' },
-      'Widget.shop.example.com "bad" is invalid: spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"',
+      invalid(`spec.size: Invalid value: "string": spec.size in body must be of type integer: "string", ${unchecked}`),
     ],
     [
       { size: 1, color: 'green' },
-      'Widget.shop.example.com "bad" is invalid: spec.color: Unsupported value: "green": supported values: "blue", "red"',
+      invalid(`spec.color: Unsupported value: "green": supported values: "blue", "red", ${unchecked}`),
     ],
     [
       { size: 10, color: 'red' },

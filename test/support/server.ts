@@ -24,6 +24,8 @@ export interface TestServer {
 }
 
 export interface TestServerOptions {
+  /** Whether Pods need a ServiceAccount that exists. */
+  serviceAccounts?: boolean
   /** False serves one plain cluster at `/`. */
   spaces?: boolean
   historyAgeMs?: number
@@ -57,6 +59,8 @@ async function start(t: Test, dataDir: string, options: TestServerOptions): Prom
     externalHostnames: [],
     spaces: options.spaces ?? true,
     tokenFile: TOKENS,
+    // no controllers run here that would make the accounts
+    disabledAdmissionPlugins: options.serviceAccounts ? [] : ['ServiceAccount'],
     ...(options.historyAgeMs !== undefined && { historyAgeMs: options.historyAgeMs }),
     ...options.more,
     log: { error: note, warn: quiet, info: quiet, debug: quiet } as never,

@@ -2,13 +2,15 @@
 import { type FieldError, fieldError } from '../fieldErrors.ts'
 import { compileJsonPath } from '../jsonPath.ts'
 import { dns1035Label, dns1123Subdomain } from '../nameRules.ts'
-import { isRecord, type KubeObject } from '../object.ts'
+import type { KubeObject } from '../object.ts'
 import { validateObjectMeta } from '../objectMeta.ts'
 import type { ColumnDefinition, ScalePaths } from '../resourceType.ts'
 import type { Schema } from '../schema.ts'
 import { canonicalJson } from '../structural/listTypes.ts'
 import { APPROVAL_ANNOTATION, approvalOf } from './conditions.ts'
+import { storedVersionsOf } from './defaultCrd.ts'
 import { type CrdNames, type CrdVersion, list, readNames, readSpec, record, text } from './definition.ts'
+import { validateConversion } from './validateConversion.ts'
 import { validateSchema } from './validateSchema.ts'
 
 const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string']
@@ -20,6 +22,7 @@ export function validateCrd(crd: KubeObject): FieldError[] {
   return [
     ...validateMetadata(crd),
     ...validateSpec(crd),
+    ...validateStoredVersions(crd),
     ...validateNames(readAccepted(crd), 'status.acceptedNames'),
     ...validateApproval(crd),
   ]
@@ -42,32 +45,31 @@ export function validateCrdUpdate(crd: KubeObject, old: KubeObject): FieldError[
   }
   immutable('spec.group', spec.group, before.group)
   immutable('spec.names.plural', spec.names.plural, before.names.plural)
-  errors.push(...validateStoredVersions(crd))
   return errors
 }
 
 /** Errors of an update of `/status`: who migrates stored objects takes versions off the list. */
 export function validateCrdStatusUpdate(crd: KubeObject): FieldError[] {
-  const errors = validateStoredVersions(crd)
-  const storage = readSpec(crd).versions.find(version => version.storage)?.name ?? ''
-  const stored = list(record(crd.status).storedVersions)
-  if (stored.length === 0) {
-    errors.push(fieldError.invalid('status.storedVersions', stored, 'must have at least one stored version'))
-  } else if (!stored.includes(storage)) {
-    errors.push(fieldError.invalid('status.storedVersions', stored, `must have the storage version ${storage}`))
-  }
-  return errors
+  return validateStoredVersions(crd)
 }
 
+/** A version that objects may be stored in has to stay; the server itself records the storage version. */
 function validateStoredVersions(crd: KubeObject): FieldError[] {
-  const spec = readSpec(crd)
+  const { versions } = readSpec(crd)
+  const at = 'status.storedVersions'
+  const stored = crd.status === undefined ? storedVersionsOf(crd) : list(record(crd.status).storedVersions).map(text)
+  if (stored.length === 0) return [fieldError.invalid(at, undefined, 'must have at least one stored version')]
   const errors: FieldError[] = []
-  const stored = list(record(crd.status).storedVersions).map(text)
+  for (const version of versions) {
+    if (!version.storage || stored.includes(version.name)) continue
+    const error = fieldError.invalid(at, version, `must have the storage version ${version.name}`)
+    errors.push({ ...error, omitValue: true })
+  }
   for (const [index, name] of stored.entries()) {
-    if (spec.versions.some(version => version.name === name)) continue
+    if (versions.some(version => version.name === name)) continue
     errors.push(
       fieldError.invalid(
-        `status.storedVersions[${index}]`,
+        `${at}[${index}]`,
         name,
         `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a ` +
           `storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`,
@@ -235,14 +237,13 @@ function validateScale(scale: Partial<ScalePaths>, at: string): FieldError[] {
   if (text(scale.statusReplicasPath) === '') errors.push(fieldError.required(`${at}.scale.statusReplicasPath`))
   else check('statusReplicasPath', '.status')
   const selector = text(scale.labelSelectorPath)
-  if (selector !== '' && !selector.startsWith('.status.') && !selector.startsWith('.spec.')) {
-    errors.push(
-      fieldError.invalid(
-        `${at}.scale.labelSelectorPath`,
-        selector,
-        'should be a json path under either .spec or .status',
-      ),
-    )
+  if (selector !== '') {
+    const field = `${at}.scale.labelSelectorPath`
+    const shapeErrors = simplePath(selector, field)
+    if (shapeErrors.length > 0) errors.push(...shapeErrors)
+    else if (!selector.startsWith('.status.') && !selector.startsWith('.spec.')) {
+      errors.push(fieldError.invalid(field, selector, 'should be a json path under either .spec or .status'))
+    }
   }
   return errors
 }
@@ -305,29 +306,6 @@ function schemaAt(schema: Schema | undefined, names: readonly string[]): Schema 
   let at = schema
   for (const name of names) at = at?.properties && Object.hasOwn(at.properties, name) ? at.properties[name] : undefined
   return at
-}
-
-function validateConversion(value: unknown): FieldError[] {
-  if (!isRecord(value)) return []
-  const at = 'spec.conversion'
-  const errors = oneOf(`${at}.strategy`, text(value.strategy), ['None', 'Webhook'])
-  const webhook = record(value.webhook)
-  if (value.strategy === 'Webhook') {
-    const { clientConfig } = webhook
-    if (!isRecord(clientConfig)) {
-      errors.push(fieldError.required(`${at}.webhookClientConfig`, 'required when strategy is set to Webhook'))
-    } else if ((clientConfig.url === undefined) === (clientConfig.service === undefined)) {
-      errors.push(fieldError.required(`${at}.webhookClientConfig`, 'exactly one of url or service is required'))
-    }
-    if (list(webhook.conversionReviewVersions).length === 0) {
-      errors.push(fieldError.required(`${at}.conversionReviewVersions`))
-    }
-  } else if (value.webhook !== undefined) {
-    errors.push(
-      fieldError.forbidden(`${at}.webhookClientConfig`, 'should not be set when strategy is not set to Webhook'),
-    )
-  }
-  return errors
 }
 
 /** Groups of the Kubernetes project are protected. */

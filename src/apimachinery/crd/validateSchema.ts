@@ -25,7 +25,7 @@ export function validateSchema(schema: Schema, at: string, hasStatus: boolean): 
   const errors: FieldError[] = hasStatus ? statusRootErrors(schema, at) : []
   if (schema.nullable === true)
     errors.push(fieldError.forbidden(`${at}.nullable`, 'nullable cannot be true at the root'))
-  const structural = structuralErrors(schema, at)
+  const structural = isConvertible(schema) ? structuralErrors(schema, at) : []
   if (structural.length > 0) errors.push(...structural)
   else errors.push(...defaultErrors(schema, at, true))
   const isSound = errors.length === 0
@@ -36,6 +36,15 @@ export function validateSchema(schema: Schema, at: string, hasStatus: boolean): 
   // rules are only judged on a schema that makes sense
   if (isSound && own.length === 0) ruleErrors(schema, at, scope, errors)
   return errors
+}
+
+/** A list of schemas for items is no structural schema at all; only that is told then. */
+function isConvertible(schema: Schema): boolean {
+  const { items, additionalProperties, properties = {} } = schema
+  if (Array.isArray(items)) return false
+  const below = [...Object.values(properties), ...(items ? [items] : [])]
+  if (typeof additionalProperties === 'object') below.push(additionalProperties)
+  return below.every(isConvertible)
 }
 
 function statusRootErrors(schema: Schema, at: string): FieldError[] {
@@ -61,8 +70,9 @@ function defaultErrors(schema: Schema, at: string, isRoot: boolean): FieldError[
     if (unknown.length > 0) {
       errors.push(fieldError.invalid(`${at}.default`, schema.default, 'must not have unknown fields'))
     }
-    // messages name the place inside the default, fields the place in the schema
+    // messages name the place inside the default, fields the place in the schema; keys of lists are not looked at
     for (const error of compileValidator(schema)(schema.default)) {
+      if (error.type === 'Duplicate') continue
       errors.push({ ...error, field: `${at}.default${error.field === '' ? '' : '.'}${error.field}` })
     }
   }
@@ -227,7 +237,7 @@ function listMapErrors(schema: Schema, keys: string[], at: string, errors: Field
     const field = `${at}.items.properties[${key}]`
     if (property === undefined) {
       errors.push(fieldError.invalid(keysField, keys, 'entries must all be names of item properties'))
-    } else if (property.type === 'array' || property.type === 'object') {
+    } else if ((property.type === 'array' || property.type === 'object') && keys.indexOf(key) === i) {
       const why = "must be a scalar type if parent array's x-kubernetes-list-type is map"
       errors.push(fieldError.invalid(`${field}.type`, property.type, why))
     }

@@ -150,8 +150,8 @@ export class AuditTrail implements AdmissionWitness {
   #refused(code: number): void {
     if (this.#info === undefined) return
     this.#judge()
-    const message = 'Authentication failed'
-    this.#emit('ResponseStarted', { responseStatus: { metadata: {}, status: 'Failure', message, code } }, NO_BODIES)
+    const status = this.#status
+    this.#emit('ResponseStarted', { responseStatus: this.#statusOf(code) }, { ...NO_BODIES, response: () => status })
   }
 
   #judge(): void {

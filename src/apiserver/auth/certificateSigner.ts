@@ -122,7 +122,10 @@ async function parseRequest(requestPem: string): Promise<Pkcs10CertificateReques
   await import('reflect-metadata')
   const { Pkcs10CertificateRequest } = await import('@peculiar/x509')
   try {
-    return new Pkcs10CertificateRequest(requestPem)
+    const request = new Pkcs10CertificateRequest(requestPem)
+    // Names are read late, and may be what cannot be read.
+    subjectOf(request)
+    return request
   } catch {
     return undefined
   }

@@ -10,7 +10,7 @@ import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { withStatus } from '../registry/builtin/kind.ts'
 import type { Strategy } from '../registry/strategy.ts'
 
-export const definitionStrategy: Strategy = withStatus(
+const strategy: Strategy = withStatus(
   {
     applyDefaults: defaultCrd,
     prepareForCreate: recordStoredVersion,
@@ -21,6 +21,8 @@ export const definitionStrategy: Strategy = withStatus(
   },
   () => ({ conditions: [], acceptedNames: { plural: '', kind: '' }, storedVersions: [] }),
 )
+
+export const definitionStrategy: Strategy = { ...strategy, requireResourceVersion: true }
 
 /** The storage version is recorded with the write that makes it that, before any object can be stored in it. */
 function recordStoredVersion(crd: KubeObject): void {

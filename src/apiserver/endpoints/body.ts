@@ -3,8 +3,8 @@ import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { apiVersionOf, isRecord, type KubeObject, parseApiVersion } from '../../apimachinery/object.ts'
 import { PROTOBUF_MEDIA_TYPE } from '../../apimachinery/protobuf/protobufCodec.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import { yaml } from '../../apimachinery/yaml.ts'
 import type { Exchange, Services } from './exchange.ts'
+import { parseYamlText } from './yamlBody.ts'
 
 /** As upstream: what fits into one write of the store. */
 export const BODY_LIMIT_BYTES = 3 * 1024 * 1024
@@ -55,21 +55,19 @@ function parseJson(text: string, kind: string): unknown {
 }
 
 export function parseYaml(text: string, kind = 'Object'): unknown {
-  let value: unknown
+  // JSON is YAML, and what most clients send as such.
+  if (text.startsWith('{')) {
+    try {
+      return parseJson(text, kind)
+    } catch (error) {
+      if (!(error instanceof StatusError && error.cause instanceof SyntaxError)) throw error
+    }
+  }
   try {
-    const document = yaml().parseDocument(text, {
-      schema: 'yaml-1.1',
-      merge: true,
-      uniqueKeys: true,
-      maxAliasCount: 1000,
-    } as never)
-    if (document.errors[0]) throw document.errors[0]
-    value = document.toJS({ maxAliasCount: 1000 })
+    return parseYamlText(text, { depth: NESTING_LIMIT, size: BODY_LIMIT_BYTES })
   } catch (error) {
     throw badBody(error, text, kind)
   }
-  checkNesting(value, 0)
-  return value
 }
 
 function badBody(cause: unknown, text: string, kind: string): StatusError {

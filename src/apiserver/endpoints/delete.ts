@@ -85,6 +85,12 @@ function optionsOf(services: Services, x: Exchange): DeleteOptions {
     )
   }
   if (!isRecord(body)) throw statusError.badRequest('the body of a DELETE must be a DeleteOptions object')
+  return deleteOptionsOf(body, options)
+}
+
+/** What a DeleteOptions object says, over what the query said. */
+export function deleteOptionsOf(body: unknown, options: DeleteOptions = {}): DeleteOptions {
+  if (!isRecord(body)) return options
   if (typeof body.propagationPolicy === 'string') options.propagationPolicy = body.propagationPolicy
   if (typeof body.orphanDependents === 'boolean') options.orphanDependents = body.orphanDependents
   if (typeof body.gracePeriodSeconds === 'number') options.gracePeriodSeconds = body.gracePeriodSeconds

@@ -51,6 +51,7 @@ export async function scaleEndpoint(services: Services, x: Exchange): Promise<vo
   }
   if (x.info.verb !== 'update' && x.info.verb !== 'patch') throw methodNotAllowed(type, x.info.verb)
   const body = readBody(services, x, SCALE)
+  if (x.info.verb === 'update' && isRecord(body) && isRecord(body.metadata)) sameName(x, body as KubeObject)
   const media = (x.request.headers['content-type'] ?? '').split(';')[0]!.trim()
   const change = (current: KubeObject): KubeObject => {
     const before = scale(current)
@@ -83,6 +84,7 @@ function sendScale(services: Services, x: Exchange, scale: KubeObject): Promise<
 function scaleOf(object: KubeObject, paths: ScalePaths): KubeObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata
   const selector = paths.labelSelectorPath ? compileJsonPath(paths.labelSelectorPath)(object)[0] : undefined
+  const wanted = numberAt(object, paths.specReplicasPath)
   return {
     kind: 'Scale',
     apiVersion: 'autoscaling/v1',
@@ -93,7 +95,8 @@ function scaleOf(object: KubeObject, paths: ScalePaths): KubeObject {
       ...(resourceVersion && { resourceVersion }),
       ...(creationTimestamp && { creationTimestamp }),
     },
-    spec: { replicas: numberAt(object, paths.specReplicasPath) },
+    // upstream leaves out a zero here, and says it below
+    spec: wanted === 0 ? {} : { replicas: wanted },
     status: {
       replicas: numberAt(object, paths.statusReplicasPath),
       ...(selector !== undefined && { selector: selectorText(selector) }),

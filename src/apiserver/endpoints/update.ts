@@ -1,5 +1,6 @@
 /** PUT of one object or of its status. */
-import { statusError } from '../../apimachinery/errors.ts'
+import { type StatusError, statusError } from '../../apimachinery/errors.ts'
+import type { FieldError } from '../../apimachinery/fieldErrors.ts'
 import { objectOf, readBody } from './body.ts'
 import { type Exchange, type Services, writeContext } from './exchange.ts'
 import { sendObject } from './respond.ts'
@@ -29,11 +30,26 @@ export async function updateEndpoint(services: Services, x: Exchange): Promise<v
     x.type,
     namespace,
     x.resource.name,
-    () => structuredClone(object),
+    () => {
+      if (!object.metadata.resourceVersion && (x.type.origin === 'crd' || strategy?.requireResourceVersion))
+        throw versionMissing(x)
+      return structuredClone(object)
+    },
     {
       subresource: x.resource.subresource,
       create: strategy?.createOnUpdate && x.resource.subresource === '' ? () => structuredClone(object) : undefined,
     },
   )
   await sendObject(services, x, stored, created ? 201 : 200)
+}
+
+/** Kinds whose updates must say which version they are made of. Upstream names the resource here, and a Go number. */
+function versionMissing({ type, resource }: Exchange): StatusError {
+  const error: FieldError = {
+    type: 'Invalid',
+    field: 'metadata.resourceVersion',
+    omitValue: true,
+    detail: '0x0: must be specified for an update',
+  }
+  return statusError.invalid({ group: type.group, kind: type.resource }, resource.name, [error])
 }

@@ -41,11 +41,24 @@ export function openApiV3Index(types: readonly ResourceType[], catalog: Catalog)
 /** Upper-case hexadecimal; equal for types with equal documents. Built-in schemas are told apart by release and name. */
 export function openApiHash(types: readonly ResourceType[], catalog: Catalog): string {
   const hash = createHash('sha256').update(catalog.release)
-  for (const { schema, ...names } of types) {
-    const known = schema && catalog.definitionName(schema)
-    hash.update(JSON.stringify([names, known ?? schema ?? null]))
-  }
+  for (const type of types) hash.update(typeHash(type, catalog))
   return hash.digest('hex').toUpperCase()
+}
+
+// A memo of a pure function: a space with a thousand kinds must not hash them all because one of them changed.
+const typeHashes = new WeakMap<ResourceType, Buffer>()
+
+function typeHash(type: ResourceType, catalog: Catalog): Buffer {
+  let hash = typeHashes.get(type)
+  if (hash === undefined) {
+    const { schema, custom: _, ...names } = type
+    const known = schema && catalog.definitionName(schema)
+    hash = createHash('sha256')
+      .update(JSON.stringify([names, known ?? schema ?? null]))
+      .digest()
+    typeHashes.set(type, hash)
+  }
+  return hash
 }
 
 /** `/openapi/v3/api/v1` and `/openapi/v3/apis/<group>/<version>`; `undefined` when no type is of that group version. */

@@ -12,6 +12,7 @@ import { apiVersionOf, type KubeObject, type ManagedFieldsEntry } from '../../ap
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Schema } from '../../apimachinery/schema.ts'
 import { applyDefaults } from '../../apimachinery/structural/defaults.ts'
+import { objectMetaSchema } from '../../apimachinery/structural/objectMetaSchema.ts'
 import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
 import { typeErrors } from '../../apimachinery/structural/typeErrors.ts'
 import { compileValidator } from '../../apimachinery/structural/validate.ts'
@@ -263,6 +264,10 @@ export class Registry {
       const wrong = typeErrors(object, type.schema)
       if (wrong) throw unreadable(type, wrong, fromPatch)
       if (!isOwnGroup(type.group)) dropEmpty(object, type.schema)
+    } else if (type.origin === 'crd') {
+      // whatever their schemas say, metadata is the server's own business
+      const wrong = typeErrors({ kind: type.kind, metadata: object.metadata }, METADATA_TYPES)
+      if (wrong) throw unreadable(type, wrong, fromPatch)
     }
     dropEmptyMetadata(object.metadata)
   }
@@ -487,6 +492,8 @@ export class Registry {
   }
 
   #default(type: ResourceType, strategy: Strategy | undefined, object: KubeObject): void {
+    // a struct is there even when nothing is in it
+    if (type.origin === 'builtin' && !isOwnGroup(type.group) && type.schema?.properties?.spec) object.spec ??= {}
     if (type.schema && type.origin === 'crd') applyDefaults(object, type.schema)
     else if (type.schema && strategy?.applyDefaults === undefined && type.group.includes('.'))
       applyDefaults(object, type.schema)
@@ -557,6 +564,8 @@ export function optionsOf(kind: string, context: WriteContext, more: object = {}
     ...more,
   }
 }
+
+const METADATA_TYPES: Schema = { type: 'object', properties: { metadata: objectMetaSchema } }
 
 /** What no client can say about a new object. */
 function wipeSystemMetadata({ metadata }: KubeObject, namespace: string | undefined): void {

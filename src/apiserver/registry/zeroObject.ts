@@ -13,6 +13,7 @@ const STRUCTS: ReadonlySet<string> = new Set([
   'nodeInfo',
   'daemonEndpoints',
   'kubeletEndpoint',
+  'podSelector',
   'regarding',
   'resources',
   'source',
@@ -31,7 +32,8 @@ export function zeroObject(kind: string, schema: Schema): Record<string, unknown
   for (const [name, member] of Object.entries(schema.properties ?? {})) {
     if (name === 'apiVersion' || name === 'kind') continue
     const isStruct = STRUCTS.has(name) && !POINTERS.has(`${kind} ${name}`)
-    if (isStruct || schema.required?.includes(name)) zero[name] = zeroValue(kind, member)
+    if (isStruct) zero[name] = zeroObject(kind, member)
+    else if (schema.required?.includes(name)) zero[name] = zeroValue(kind, member)
   }
   return zero
 }

@@ -11,6 +11,7 @@ import { listEndpoint } from '../endpoints/list.ts'
 import { acrossNamespaces, allowedMethods, methodNotAllowed } from '../endpoints/methods.ts'
 import { negotiate } from '../endpoints/negotiate.ts'
 import { patchEndpoint } from '../endpoints/patch.ts'
+import { bindingEndpoint, evictionEndpoint } from '../endpoints/podSubresources.ts'
 import { headers } from '../endpoints/respond.ts'
 import { approvalEndpoint, finalizeEndpoint, scaleEndpoint } from '../endpoints/subresources.ts'
 import { updateEndpoint } from '../endpoints/update.ts'
@@ -41,6 +42,8 @@ const ON_NAMES = new Set(['create', 'update', 'patch'])
 const SUBRESOURCES: SubresourceEndpoints = {
   scale: scaleEndpoint,
   '/namespaces/finalize': finalizeEndpoint,
+  '/pods/binding': bindingEndpoint,
+  '/pods/eviction': evictionEndpoint,
   'certificates.k8s.io/certificatesigningrequests/approval': approvalEndpoint,
 }
 
@@ -72,6 +75,17 @@ export function targetOf(services: Services, admitted: Admitted, accept: string 
     form,
     warnings: type.custom?.deprecation ? [type.custom.deprecation] : [],
   }
+}
+
+/** What upstream warns of whenever it is used. */
+const DEPRECATED: Readonly<Record<string, string>> = {
+  componentstatuses: 'v1 ComponentStatus is deprecated in v1.19+',
+  endpoints: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
+}
+
+function deprecationOf(type: ResourceType): string[] {
+  const text = type.group === '' && type.version === 'v1' ? DEPRECATED[type.resource] : undefined
+  return text === undefined ? [] : [text]
 }
 
 /** Sub-resources that answer with a kind of their own, which has a protobuf form whatever they belong to. */
@@ -109,6 +123,7 @@ function endpointFor(x: Exchange, extra: SubresourceEndpoints): Endpoint | undef
     if ((info.verb === 'update' || info.verb === 'patch') && resource.name === '') return undefined
     const review = extra[`${type.group}/${type.resource}`]
     if (review) return info.verb === 'create' ? review : undefined
+    if (type.group === '' && type.resource === 'bindings') return info.verb === 'create' ? bindingEndpoint : undefined
     return type.verbs.includes(info.verb) ? VERBS[info.verb] : undefined
   }
   if (!type.subresources.includes(subresource)) throw pageNotFound()

@@ -10,7 +10,7 @@ const hooks = await startWebhookServer(t)
 const ns = '/api/v1/namespaces/default/configmaps'
 const out=(label, a)=>console.log('##',label,a.code, JSON.stringify(a.body.kind==='Status'?a.body:{data:a.body.data,labels:a.body.metadata?.labels}).replace(/127.0.0.1:\d+/g,'HOST'), a.headers.warning??'')
 const cm=(name,data={a:'b'},m={})=>({apiVersion:'v1',kind:'ConfigMap',metadata:{name,...m},data})
-const wait=()=>new Promise(r=>setTimeout(r, real?1500:50))
+const wait=()=>new Promise(r=>setTimeout(r, real?500:50))
 const hold=async (kind,name,ws,fn)=>{const r=await api.post(CONFIGURATIONS[kind],configuration(kind,name,ws)); if(r.code!==201) console.log('CONF',r.text); await wait(); await fn(); await api.delete(CONFIGURATIONS[kind]+'/'+name); await wait()}
 for (const n of ['x','y','z','s','d']) await api.delete(`${ns}/${n}`)
 hooks.on('/deny',()=>({allowed:false,status:{message:'no way'},warnings:['careful']}))

@@ -3,7 +3,9 @@ import t, { type Test } from 'tap'
 import WebSocket from 'ws'
 import type { AuditEvent } from '../../../src/apiserver/audit/auditEvent.ts'
 import { Auditor, type AuditSink } from '../../../src/apiserver/audit/auditor.ts'
+import { NO_BODIES } from '../../../src/apiserver/audit/auditTrail.ts'
 import { auditPolicy } from '../../../src/apiserver/audit/policy.ts'
+import { parseRequest } from '../../../src/apiserver/server/requestInfo.ts'
 import { ALICE, CONFIGMAPS, configMap, createSpace, startTestServer, type TestServer } from '../../support/server.ts'
 
 /** Collects events; a test waits for the one that it looks for. */
@@ -115,7 +117,7 @@ t.test('refusals: who may not, and who is nobody', async t => {
   t.teardown(() => stranger.close())
   await stranger.get('/api/v1/pods', as('r2'))
   const unknown = await lines.find(event => event.auditID === 'r2')
-  t.match(unknown, { stage: 'ResponseStarted', user: {}, responseStatus: { code: 401 } })
+  t.match(unknown, { stage: 'ResponseStarted', user: {}, responseStatus: { reason: 'Unauthorized', code: 401 } })
   const impersonated = { ...as('r3'), 'Impersonate-User': 'zoe' }
   await api.get('/api/v1/pods', impersonated)
   t.match(await lines.complete('r3'), { user: { username: 'orrery-admin' }, impersonatedUser: { username: 'zoe' } })
@@ -166,4 +168,24 @@ t.test('only what the policy wants: levels, stages, managed fields', async t => 
   t.notOk(lines.events.some(({ auditID, stage }) => auditID === 'p1' || stage === 'RequestReceived'))
   await server.close()
   t.ok(lines.closed, 'the log is closed with the server')
+})
+
+t.test('a fault of the server is told as such, and ends the trail', async t => {
+  const lines = new Lines()
+  const policy = auditPolicy({ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', rules: [{ level: 'Metadata' }] })
+  const auditor = new Auditor({ policy, sink: lines, clock: () => Date.parse('2026-01-01T00:00:00Z') + 0.25 })
+  const trail = auditor.begin({ url: '/version', headers: as('f1'), remoteAddress: '::ffff:10.1.2.3' })
+  trail.parsed(parseRequest('GET', '/version'))
+  trail.identified({ name: 'jane', groups: [] })
+  trail.panicked(new Error('boom'))
+  trail.ended(500, NO_BODIES)
+  t.strictSame(
+    lines.events.map(({ stage }) => stage),
+    ['RequestReceived', 'Panic'],
+  )
+  t.match(lines.events[1], {
+    sourceIPs: ['10.1.2.3'],
+    responseStatus: { status: 'Failure', reason: 'InternalError', message: "APIServer panic'd: boom", code: 500 },
+    requestReceivedTimestamp: '2026-01-01T00:00:00.000250Z',
+  })
 })

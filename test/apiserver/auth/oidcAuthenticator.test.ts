@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import t, { type Test } from 'tap'
-import { type OidcOptions, OidcAuthenticator } from '../../../src/apiserver/auth/oidcAuthenticator.ts'
+import { OidcAuthenticator, type OidcOptions } from '../../../src/apiserver/auth/oidcAuthenticator.ts'
 import { issueCa, issueServing } from '../../../src/apiserver/pki/issue.ts'
 import { ALICE, startTestServer } from '../../support/server.ts'
 
@@ -116,7 +116,10 @@ t.test('keys are remembered', async t => {
   const issuer = await startIssuer(t)
   const authenticator = new OidcAuthenticator(optionsFor(issuer))
   for (const sub of ['a', 'b', 'c']) {
-    t.equal((await authenticator.authenticate({ token: await issuer.token({ sub }) }))?.user.name, `${issuer.url}#${sub}`)
+    t.equal(
+      (await authenticator.authenticate({ token: await issuer.token({ sub }) }))?.user.name,
+      `${issuer.url}#${sub}`,
+    )
   }
   t.strictSame(issuer.asked, ['/.well-known/openid-configuration', '/keys'])
 })

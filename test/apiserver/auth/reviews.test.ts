@@ -142,3 +142,38 @@ t.test('TokenReview', async t => {
   await t.rejects(review(''), { message: 'token is required for TokenReview in authentication' })
   await t.rejects(review('broken'), { message: 'disk' }, 'a failure is not a verdict')
 })
+
+t.test('selectors of a list or watch are taken, and must be well formed', async t => {
+  const context = { space: 's1', user, authorizer: authorizer() }
+  const asked = (selector: object) => ({
+    resourceAttributes: { verb: 'get', resource: 'pods', fieldSelector: selector },
+  })
+  const good = asked({ requirements: [{ key: 'spec.nodeName', operator: 'In', values: ['n1'] }] })
+  const answer = await reviews.selfSubjectAccessReview(body('SelfSubjectAccessReview', good), context)
+  t.same(answer.status, { allowed: true })
+  t.same(answer.spec, good)
+  const path = 'spec.resourceAttributes.fieldSelector'
+  for (const [selector, why] of [
+    [{}, `${path}.requirements: Required value: when ${path} is specified, requirements or rawSelector is required`],
+    [
+      { rawSelector: 'a=b', requirements: [{ key: 'a', operator: 'Exists' }] },
+      `${path}.rawSelector: Invalid value: "a=b": may not specified at the same time as requirements`,
+    ],
+    [{ requirements: [{ operator: 'Exists' }] }, `${path}.requirements[0].key: Required value: must be specified`],
+    [
+      { requirements: [{ key: 'a', operator: 'In' }] },
+      `${path}.requirements[0].values: Required value: must be specified when \`operator\` is 'In' or 'NotIn'`,
+    ],
+    [
+      { requirements: [{ key: 'a', operator: 'Exists', values: ['b'] }] },
+      `${path}.requirements[0].values: Forbidden: may not be specified when \`operator\` is 'Exists' or 'DoesNotExist'`,
+    ],
+  ] as [object, string][]) {
+    const review = reviews.selfSubjectAccessReview(body('SelfSubjectAccessReview', asked(selector)), context)
+    const error = await review.then(
+      () => undefined,
+      (failure: StatusError) => failure.message,
+    )
+    t.ok(error?.includes(why), `${error} says ${why}`)
+  }
+})

@@ -90,3 +90,16 @@ t.test('a certificate goes before a token; without either there is nobody', asyn
   t.equal((await union.authenticate(both))?.user.name, 'by certificate')
   t.equal(await union.authenticate({}), undefined)
 })
+
+t.test('tokens of a space can be forgotten at once, also one that is just being looked at', async t => {
+  const backend = new Recorder()
+  backend.answer = ({ token = '' }) => ({ ...user(token), space: token.slice(0, 1) })
+  const union = new UnionAuthenticator({ authenticators: [backend], clock: () => 0 })
+  for (const token of ['a1', 'b1']) await union.authenticate({ token })
+  const late = union.authenticate({ token: 'a2' })
+  union.forget('a')
+  t.equal((await late)?.user.name, 'a2')
+  backend.asked.length = 0
+  for (const token of ['a1', 'b1', 'a2']) await union.authenticate({ token })
+  t.same(backend.asked, ['a1', 'a2'])
+})

@@ -6,7 +6,11 @@ import { clusterRoleAggregationController } from '../../../src/controllers/clust
 import { createSpace, startTestServer } from '../../support/server.ts'
 
 const ROLES = '/apis/rbac.authorization.k8s.io/v1/clusterroles'
-const rule = (resource: string, group = 'example.com'): object => ({ apiGroups: [group], resources: [resource], verbs: ['get'] })
+const rule = (resource: string, group = 'example.com'): object => ({
+  apiGroups: [group],
+  resources: [resource],
+  verbs: ['get'],
+})
 
 function role(name: string, labels: Record<string, string>, rules: object[], more: object = {}): object {
   return { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name, labels }, rules, ...more }
@@ -23,7 +27,9 @@ t.test('the rules of an aggregated role are those of the roles that it gathers, 
   const [one, two] = [await createSpace(api, 'one'), await createSpace(api, 'two')]
   const at = api.in(one)
   const aggregationRule = { clusterRoleSelectors: [{ matchLabels: { part: 'yes' } }] }
-  const watch = await at.watch(`${ROLES}?watch=1&fieldSelector=metadata.name=whole&resourceVersion=${server.store.revision}`)
+  const watch = await at.watch(
+    `${ROLES}?watch=1&fieldSelector=metadata.name=whole&resourceVersion=${server.store.revision}`,
+  )
   t.teardown(() => watch.close())
   const rulesAre = async (rules: object[]): Promise<void> => {
     await watch.until(({ object }) => JSON.stringify(object.rules ?? []) === JSON.stringify(rules))

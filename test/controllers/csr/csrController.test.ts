@@ -193,24 +193,24 @@ t.test('approving takes the verb approve on the signer, signing the verb sign', 
   t.match(undone.body.message, 'updates may not remove a condition of type "Approved"')
 })
 
-t.test(
-  'what cannot be signed fails with a reason; what somebody else signs, and what is denied, is left alone',
-  async t => {
-    const { api, server } = await start(t)
-    const { request } = await keyFor([{ CN: ['node-1'] }])
-    const server1 = await api.ok(api.post(CSRS, csr('usages', request, { usages: ['server auth'] })))
-    t.match((await outcome(api, server1)).conditions[1], {
-      type: 'Failed',
-      reason: 'SignerValidationFailure',
-      message: 'usages',
-    })
-    const kubelet = { signerName: `${CLIENT}-kubelet`, usages: ['client auth', 'digital signature'] }
-    const noNode = await api.ok(api.post(CSRS, csr('no-node', request, kubelet)))
-    t.match((await outcome(api, noNode)).conditions[1]!.message, 'system:nodes')
-    const node = await keyFor([{ O: ['system:nodes'] }, { CN: ['system:node:n1'] }])
-    t.ok((await outcome(api, await api.ok(api.post(CSRS, csr('node', node.request, kubelet))))).certificate)
-    const order = { space: 'root', requestPem: '', usages: [], expirationSeconds: undefined }
-    t.equal(await server.certificates.sign({ ...order, signerName: 'kubernetes.io/kubelet-serving' }), undefined)
-    t.match(await server.certificates.sign({ ...order, signerName: CLIENT }), { refused: /parse/ })
-  },
-)
+t.test('what cannot be signed fails with a reason; what is denied stays so; others sign for themselves', async t => {
+  const { api, server } = await start(t)
+  const { request } = await keyFor([{ CN: ['node-1'] }])
+  const server1 = await api.ok(api.post(CSRS, csr('usages', request, { usages: ['server auth'] })))
+  t.match((await outcome(api, server1)).conditions[1], {
+    type: 'Failed',
+    reason: 'SignerValidationFailure',
+    message: 'usages',
+  })
+  const kubelet = { signerName: `${CLIENT}-kubelet`, usages: ['client auth', 'digital signature'] }
+  const noNode = await api.ok(api.post(CSRS, csr('no-node', request, kubelet)))
+  t.match((await outcome(api, noNode)).conditions[1]!.message, 'system:nodes')
+  const node = await keyFor([{ O: ['system:nodes'] }, { CN: ['system:node:n1'] }])
+  t.ok((await outcome(api, await api.ok(api.post(CSRS, csr('node', node.request, kubelet))))).certificate)
+  const denied = await api.ok(api.post(CSRS, csr('denied', request)))
+  const { status: _, ...decided } = await api.ok(approve(api, denied, 'Denied'))
+  t.equal((await approve(api, decided)).code, 422, 'what is denied stays denied')
+  const order = { space: 'root', requestPem: '', usages: [], expirationSeconds: undefined }
+  t.equal(await server.certificates.sign({ ...order, signerName: 'kubernetes.io/kubelet-serving' }), undefined)
+  t.match(await server.certificates.sign({ ...order, signerName: CLIENT }), { refused: /parse/ })
+})

@@ -47,11 +47,14 @@ t.test('an Event goes an hour after it was last written, in its space only', asy
 t.test('after a restart the times that the server wrote count, and no time that lies ahead', async t => {
   const server = serverWithEvents()
   const clock = new FakeClock()
-  const ago = (ms: number): string => new Date(clock.now() - ms).toISOString()
-  const managed = (ms: number) => ({ managedFields: [{ manager: 'm', operation: 'Update', time: ago(ms) }] })
-  await server.in('x').create(EVENTS, event('old', { creationTimestamp: ago(2 * HOUR), ...managed(2 * HOUR) }))
-  await server.in('x').create(EVENTS, event('renewed', { creationTimestamp: ago(2 * HOUR), ...managed(MINUTE) }))
-  await server.in('x').create(EVENTS, event('ahead', { creationTimestamp: ago(0), ...managed(-100 * HOUR) }))
+  // The server says that they were all made at the clock's first moment.
+  await clock.advance(2 * HOUR)
+  const managed = (ms: number) => ({
+    managedFields: [{ manager: 'm', operation: 'Update', time: new Date(clock.now() + ms).toISOString() }],
+  })
+  await server.in('x').create(EVENTS, event('old', managed(-2 * HOUR)))
+  await server.in('x').create(EVENTS, event('renewed', managed(-MINUTE)))
+  await server.in('x').create(EVENTS, event('ahead', managed(100 * HOUR)))
   await start(t, server, clock)
   await until(() => server.names('x', EVENTS).length === 2, 'the old one is gone at once')
   t.strictSame(server.names('x', EVENTS), ['ahead', 'renewed'])

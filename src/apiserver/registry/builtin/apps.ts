@@ -20,6 +20,7 @@ import {
 import { labelsOf, type Strategies, withStatus } from './kind.ts'
 import { defaultPodTemplate } from './podDefaults.ts'
 import { validatePodTemplate } from './podValidation.ts'
+import { replicaStatus } from './replicaStatus.ts'
 import { validateReplicaTemplate } from './replicaTemplate.ts'
 import { defaultClaim } from './volumes.ts'
 
@@ -59,6 +60,17 @@ const deployments = withStatus({
     object.metadata.generation = (old.metadata.generation ?? 0) + 1
   },
   validateUpdate: immutableSelector,
+  validateStatusUpdate: replicaStatus({
+    counts: [
+      ...['observedGeneration', 'replicas', 'updatedReplicas', 'readyReplicas', 'availableReplicas'],
+      'unavailableReplicas',
+    ],
+    parts: ['updatedReplicas', 'readyReplicas', 'availableReplicas'],
+  }),
+})
+const SET_STATUS = replicaStatus({
+  counts: ['replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas', 'observedGeneration'],
+  parts: ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'],
 })
 
 const replicaSets = withStatus(
@@ -77,6 +89,7 @@ const replicaSets = withStatus(
       ]
     },
     validateUpdate: immutableSelector,
+    validateStatusUpdate: SET_STATUS,
     selectableFields: replicaFields,
   },
   () => ({ replicas: 0 }),
@@ -104,6 +117,7 @@ const replicationControllers = withStatus(
         ...validateReplicaTemplate({ ...spec, selector: { matchLabels: selector } }, 'ReplicationController'),
       ]
     },
+    validateStatusUpdate: SET_STATUS,
     selectableFields: replicaFields,
   },
   () => ({ replicas: 0 }),
@@ -155,6 +169,10 @@ const statefulSets = withStatus(
       const listed = `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
       return [fieldError.forbidden('spec', `updates to statefulset spec for fields other than ${listed} are forbidden`)]
     },
+    validateStatusUpdate: replicaStatus({
+      counts: ['replicas', 'readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'],
+      parts: ['readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'],
+    }),
   },
   () => ({ replicas: 0, availableReplicas: 0 }),
 )
@@ -179,6 +197,7 @@ const daemonSets = withStatus(
         setDefaults(ensure(strategy, 'rollingUpdate'), { maxUnavailable: 1, maxSurge: 0 })
       }
       setDefault(spec, 'revisionHistoryLimit', 10)
+      setTemplateGeneration(object, object.metadata.annotations?.[TEMPLATE_GENERATION] ?? '1')
     },
     prepareForCreate: object => setTemplateGeneration(object, '1'),
     prepareForUpdate(object, old) {
@@ -192,7 +211,7 @@ const daemonSets = withStatus(
       errors.push(...validateReplicaTemplate(spec, 'DaemonSet'), ...nonNegative(spec, 'spec', 'minReadySeconds'))
       const type = str(spec, 'updateStrategy', 'type')
       if (type !== 'OnDelete' && type !== 'RollingUpdate') {
-        errors.push(fieldError.notSupported('spec.updateStrategy.type', type, ['RollingUpdate', 'OnDelete']))
+        errors.push(fieldError.notSupported('spec.updateStrategy', spec.updateStrategy, ['RollingUpdate', 'OnDelete']))
       } else if (type === 'RollingUpdate') {
         errors.push(
           ...validateRolling(record(spec, 'updateStrategy', 'rollingUpdate'), 'spec.updateStrategy.rollingUpdate'),
@@ -201,6 +220,13 @@ const daemonSets = withStatus(
       return [...errors, ...nonNegative(spec, 'spec', 'revisionHistoryLimit')]
     },
     validateUpdate: immutableSelector,
+    validateStatusUpdate: replicaStatus({
+      counts: [
+        ...['currentNumberScheduled', 'numberMisscheduled', 'desiredNumberScheduled', 'numberReady'],
+        ...['observedGeneration', 'updatedNumberScheduled', 'numberAvailable', 'numberUnavailable'],
+      ],
+      parts: [],
+    }),
   },
   () => ({ currentNumberScheduled: 0, desiredNumberScheduled: 0, numberMisscheduled: 0, numberReady: 0 }),
 )

@@ -23,6 +23,13 @@ import { SELECTOR_MISMATCH, selects } from './replicaTemplate.ts'
 const JOB_COUNTS = ['parallelism', 'completions', 'activeDeadlineSeconds', 'backoffLimit', 'ttlSecondsAfterFinished']
 const MAX_CRON_JOB_NAME = 52
 
+/** A job is labelled as its pods are, unless it has labels of its own. */
+function labelAsPods(job: KubeObject): void {
+  const labels = labelsOf(record(job, 'spec', 'template', 'metadata'))
+  if (Object.keys(job.metadata.labels ?? {}).length === 0 && Object.keys(labels).length > 0)
+    job.metadata.labels = { ...labels }
+}
+
 const jobs = withStatus({
   applyDefaults(object) {
     const spec = ensure(object, 'spec')
@@ -32,14 +39,12 @@ const jobs = withStatus({
     setDefaults(spec, { parallelism: 1, completionMode: 'NonIndexed', suspend: false })
     if (!has(spec, 'backoffLimit')) spec.backoffLimit = has(spec, 'backoffLimitPerIndex') ? 2147483647 : 6
     setDefault(spec, 'podReplacementPolicy', has(spec, 'podFailurePolicy') ? 'Failed' : 'TerminatingOrFailed')
-    // the job is labelled as its pods are, unless it has labels of its own
-    if (Object.keys(object.metadata.labels ?? {}).length === 0) {
-      object.metadata.labels = { ...labelsOf(record(spec, 'template', 'metadata')) }
-    }
+    if (object.metadata.uid === undefined) labelAsPods(object)
   },
   prepareForCreate(object) {
     const spec = ensure(object, 'spec')
     if (spec.manualSelector !== true && isRecord(spec.template)) selectByOwnUid(object, spec, spec.template)
+    labelAsPods(object)
   },
   validate(object) {
     const spec = record(object, 'spec')

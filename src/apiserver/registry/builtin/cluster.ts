@@ -108,6 +108,11 @@ const HIGHEST_USER_PRIORITY = 1_000_000_000
 const SYSTEM_PRIORITIES: readonly string[] = ['system-cluster-critical', 'system-node-critical']
 
 const priorityClasses: Strategy = {
+  // its generation stays what it was at first
+  noGeneration: true,
+  prepareForCreate(object) {
+    object.metadata.generation = 1
+  },
   applyDefaults: object => setDefault(object, 'preemptionPolicy', 'PreemptLowerPriority'),
   validate(object) {
     const name = object.metadata.name ?? ''

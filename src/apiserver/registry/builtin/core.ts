@@ -3,7 +3,7 @@ import { type FieldError, fieldError } from '../../../apimachinery/fieldErrors.t
 import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
 import type { Strategy } from '../strategy.ts'
 import { canonicalQuantities, configKey, invalidBy } from './checks.ts'
-import { ensure, type Fields, has, record, sameMeaning, setDefaults, setIfEmpty, str, strings } from './fields.ts'
+import { ensure, type Fields, has, record, sameMeaning, setDefault, setDefaults, setIfEmpty, str, strings } from './fields.ts'
 import { carryOver, type Strategies, withStatus } from './kind.ts'
 
 /** The limit of the contents of a ConfigMap or Secret. */
@@ -90,13 +90,24 @@ const namespaces = withStatus(
   () => ({ phase: 'Active' }),
 )
 
+/** What a kubelet tells of itself; upstream shows it empty before. */
+const NODE_INFO = [
+  ...['architecture', 'bootID', 'containerRuntimeVersion', 'kernelVersion', 'kubeProxyVersion', 'kubeletVersion'],
+  ...['machineID', 'operatingSystem', 'osImage', 'systemUUID'],
+]
+
 const nodes: Strategy = {
   noGeneration: true,
   // a kubelet creates its Node with the status that it found, so creation keeps it
   prepareForUpdate: (object, old) => carryOver(object, old, 'status'),
   applyDefaults(object) {
-    ensure(object, 'spec')
-    for (const field of ['capacity', 'allocatable']) canonicalQuantities(record(object, 'status')[field])
+    const spec = ensure(object, 'spec')
+    if (str(spec, 'podCIDR') !== '' && strings(spec, 'podCIDRs').length === 0) spec.podCIDRs = [spec.podCIDR]
+    const status = ensure(object, 'status')
+    setDefaults(ensure(status, 'nodeInfo'), Object.fromEntries(NODE_INFO.map(name => [name, ''])))
+    setDefaults(ensure(ensure(status, 'daemonEndpoints'), 'kubeletEndpoint'), { Port: 0 })
+    for (const field of ['capacity', 'allocatable']) canonicalQuantities(status[field])
+    if (has(status, 'capacity')) setDefault(status, 'allocatable', structuredClone(status.capacity))
   },
   validateUpdate(object, old) {
     const errors: FieldError[] = []
@@ -104,7 +115,7 @@ const nodes: Strategy = {
       const before = str(old, 'spec', field)
       if (before !== '' && str(object, 'spec', field) !== before) {
         errors.push(
-          fieldError.forbidden(`spec.${field}`, `node updates may not change ${field} except from "" to valid`),
+          fieldError.forbidden(`spec.${field === 'podCIDR' ? 'podCIDRs' : field}`, `node updates may not change ${field} except from "" to valid`),
         )
       }
     }

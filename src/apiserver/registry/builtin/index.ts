@@ -29,7 +29,27 @@ const all: Strategies = {
   ...webhookStrategies,
   ...clusterStrategies,
 }
-const strategies: ReadonlyMap<string, Strategy> = new Map(Object.entries(all))
+/** Kinds whose updates must say which version they are made of. */
+const VERSIONED: ReadonlySet<string> = new Set([
+  'admissionregistration.k8s.io/mutatingadmissionpolicies',
+  'admissionregistration.k8s.io/mutatingadmissionpolicybindings',
+  'admissionregistration.k8s.io/mutatingwebhookconfigurations',
+  'admissionregistration.k8s.io/validatingadmissionpolicies',
+  'admissionregistration.k8s.io/validatingadmissionpolicybindings',
+  'admissionregistration.k8s.io/validatingwebhookconfigurations',
+  'apiregistration.k8s.io/apiservices',
+  'coordination.k8s.io/leases',
+  'node.k8s.io/runtimeclasses',
+  'policy/poddisruptionbudgets',
+  'storage.k8s.io/csidrivers',
+  'storage.k8s.io/volumeattachments',
+])
+const strategies: ReadonlyMap<string, Strategy> = new Map(
+  Object.entries(all).map(([key, strategy]) => [
+    key,
+    VERSIONED.has(key) ? { ...strategy, requireResourceVersion: true } : strategy,
+  ]),
+)
 
 /** The strategy of a built-in kind; `undefined` for kinds that need nothing beyond their schema. */
 export function strategyFor(gr: GroupResource): Strategy | undefined {

@@ -202,7 +202,7 @@ function validateBackend(backend: Fields, path: string): FieldError[] {
     return errors
   }
   if (!has(backend, 'service')) {
-    errors.push(fieldError.required(`${path}.service.name`))
+    return [fieldError.invalid(path, '', 'resource or service backend is required')]
   } else {
     errors.push(...requiredName(str(backend, 'service', 'name'), `${path}.service.name`))
   }

@@ -1,0 +1,143 @@
+/**
+ * What many CustomResourceDefinitions cost: starting with them, discovery and OpenAPI documents before and after one of them
+ * changes, and a definition made beside them. Measures and prints; asserts nothing.
+ *
+ *   node bench/crds.ts [--crds 1000]
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { request } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { type Endpoint, orrery, type RunningServer } from './servers.ts'
+
+const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
+const OPENAPI_PROTOBUF = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
+const AT_ONCE = 32
+
+const { values } = parseArgs({ options: { crds: { type: 'string', default: '1000' } } })
+const count = Number(values.crds)
+
+/** Of a size as operators' CRDs have it: some 10 KB of schema, each a little different. */
+function definition(index: number, revision = 0): object {
+  const leaf = (n: number) => ({
+    type: 'string',
+    maxLength: 63,
+    description: `Field ${n} of kind ${index}, revision ${revision}.`,
+  })
+  const fields = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`field${n}`, leaf(n)]))
+  const nested = { type: 'array', maxItems: 16, items: { type: 'object', properties: fields } }
+  const rule = { rule: 'self.replicas >= 0', message: 'replicas cannot be negative' }
+  const spec = {
+    type: 'object',
+    properties: { ...fields, replicas: { type: 'integer', default: 1 }, parts: nested },
+    'x-kubernetes-validations': [rule],
+  }
+  const schema = {
+    type: 'object',
+    properties: { spec, status: { type: 'object', properties: { phase: { type: 'string' } } } },
+  }
+  const plural = `kind${index}s`
+  const group = `group${index % 50}.example.com`
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: { plural, singular: `kind${index}`, kind: `Kind${index}`, listKind: `Kind${index}List` },
+      versions: [
+        { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema }, subresources: { status: {} } },
+      ],
+    },
+  }
+}
+
+interface Answer {
+  code: number
+  ms: number
+  bytes: number
+  text: string
+}
+
+function ask(
+  { host, port, cert, key }: Endpoint,
+  method: string,
+  path: string,
+  o: { body?: object; accept?: string } = {},
+): Promise<Answer> {
+  const data = o.body && Buffer.from(JSON.stringify(o.body))
+  const begun = performance.now()
+  return new Promise((resolve, reject) => {
+    const headers = {
+      ...(o.accept && { Accept: o.accept }),
+      ...(data && { 'Content-Type': 'application/json', 'Content-Length': data.length }),
+    }
+    const sent = request({ host, port, cert, key, rejectUnauthorized: false, method, path, headers }, response => {
+      const parts: Buffer[] = []
+      response.on('data', part => parts.push(part))
+      response.on('end', () => {
+        const body = Buffer.concat(parts)
+        const code = response.statusCode ?? 0
+        resolve({ code, ms: performance.now() - begun, bytes: body.length, text: code < 300 ? '' : body.toString() })
+      })
+    })
+    sent.on('error', reject)
+    sent.end(data)
+  })
+}
+
+async function documents(server: RunningServer, when: string): Promise<void> {
+  for (const [name, path, accept] of [
+    ['aggregated discovery', '/apis', AGGREGATED],
+    ['group list', '/apis', undefined],
+    ['one group version', '/apis/group1.example.com/v1', undefined],
+    ['OpenAPI v3 index', '/openapi/v3', undefined],
+    ['OpenAPI v3, one group version', '/openapi/v3/apis/group1.example.com/v1', undefined],
+    ['OpenAPI v2, JSON', '/openapi/v2', undefined],
+    ['OpenAPI v2, protobuf', '/openapi/v2', OPENAPI_PROTOBUF],
+  ] as const) {
+    const first = await ask(server.endpoint, 'GET', path, accept ? { accept } : {})
+    const second = await ask(server.endpoint, 'GET', path, accept ? { accept } : {})
+    report(
+      `${when}: ${name}`,
+      `${first.ms.toFixed(1)} ms, again ${second.ms.toFixed(1)} ms, ${(first.bytes / 1024).toFixed(0)} KiB`,
+    )
+  }
+}
+
+function report(what: string, value: string): void {
+  console.log(`${what.padEnd(60)} ${value}`)
+}
+
+const megabytes = async (server: RunningServer): Promise<string> =>
+  `${((await server.residentBytes()) / 1024 / 1024).toFixed(0)} MiB resident`
+
+const dir = mkdtempSync(join(tmpdir(), 'orrery-bench-'))
+try {
+  let server = await orrery.start(dir)
+  report('start, empty', `${server.readyMs.toFixed(0)} ms, ${await megabytes(server)}`)
+  const begun = performance.now()
+  for (let start = 0; start < count; start += AT_ONCE) {
+    const batch = Array.from({ length: Math.min(AT_ONCE, count - start) }, (_, i) => start + i)
+    for (const answer of await Promise.all(
+      batch.map(i => ask(server.endpoint, 'POST', CRDS, { body: definition(i) })),
+    )) {
+      if (answer.code !== 201) throw new Error(`a definition was refused: ${answer.code} ${answer.text}`)
+    }
+  }
+  report(`${count} definitions made`, `${(performance.now() - begun).toFixed(0)} ms, ${await megabytes(server)}`)
+  await documents(server, 'first')
+  const one = await ask(server.endpoint, 'POST', CRDS, { body: definition(count) })
+  report('one more definition', `${one.ms.toFixed(1)} ms`)
+  await documents(server, 'after one more')
+  await server.stop()
+  server = await orrery.start(dir)
+  report(`start, ${count} definitions`, `${server.readyMs.toFixed(0)} ms, ${await megabytes(server)}`)
+  await documents(server, 'after a restart')
+  await server.stop()
+} finally {
+  rmSync(dir, { recursive: true, force: true })
+}

@@ -1,0 +1,173 @@
+/**
+ * What is done to a Pod through sub-resources: binding it to a node, and evicting it as far as its disruption budget allows.
+ * @see https://kubernetes.io/docs/concepts/scheduling-eviction/api-eviction/
+ */
+import { StatusError, statusError } from '../../apimachinery/errors.ts'
+import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
+import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { labelSelectorFromObject } from '../../apimachinery/selectors.ts'
+import { decodeObject, encodeObject } from '../registry/codec.ts'
+import { systemContext } from '../registry/context.ts'
+import { type DeleteOptions, deleteObject } from '../registry/deletion.ts'
+import { timestamp } from '../registry/generic.ts'
+import { keyOf } from '../registry/reader.ts'
+import { objectOf, readBody } from './body.ts'
+import { deleteOptionsOf } from './delete.ts'
+import { type Exchange, isDryRun, type Services, writeContext } from './exchange.ts'
+import { methodNotAllowed } from './methods.ts'
+import { sendValue } from './respond.ts'
+
+const BINDING = { apiVersion: 'v1', kind: 'Binding' }
+const EVICTION = { apiVersion: 'policy/v1', kind: 'Eviction' }
+const CREATED = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }
+const RETRY_AFTER_SECONDS = 10
+
+/** POST pods/<name>/binding, and POST bindings, which tells the Pod by its own name. */
+export async function bindingEndpoint(services: Services, x: Exchange): Promise<void> {
+  if (x.info.verb !== 'create') throw methodNotAllowed(x.type, x.info.verb)
+  const body = objectOf(readBody(services, x, BINDING), x.type, BINDING)
+  const name = x.resource.name || (body.metadata.name ?? '')
+  if (body.metadata.name && body.metadata.name !== name)
+    throw statusError.badRequest(`the name of the object (${body.metadata.name}) does not match the name on the URL (${name})`)
+  const target = isRecord(body.target) ? body.target : {}
+  const errors = targetErrors(target)
+  if (errors.length > 0) throw statusError.invalid({ group: '', kind: 'Binding' }, name, errors)
+  const pods = podType(services, x)
+  const bind = (pod: KubeObject): KubeObject => bound(pod, body, String(target.name), timestamp(services.deps.clock()))
+  const key = keyOf(x.space, pods, x.resource.namespace, name)
+  const current = await services.reader.get(x.space, pods, x.resource.namespace, name)
+  if (isDryRun(x)) bind(decodeObject(current))
+  else
+    await services.deps.store.update(key, now => {
+      if (now === undefined) throw statusError.notFound(pods, name)
+      return { type: 'put', text: encodeObject(bind(decodeObject(now))) }
+    })
+  await sendValue(services, x, 201, CREATED)
+}
+
+function podType(services: Services, x: Exchange): ResourceType {
+  return x.type.resource === 'pods' ? x.type : services.types.in(x.space).find('', 'v1', 'pods')!
+}
+
+function targetErrors(target: Record<string, unknown>): FieldError[] {
+  const errors: FieldError[] = []
+  if (target.kind && target.kind !== 'Node')
+    errors.push(fieldError.notSupported('target.kind', target.kind, ['Node', '<empty>']))
+  if (!target.name) errors.push(fieldError.required('target.name'))
+  return errors
+}
+
+function bound(pod: KubeObject, binding: KubeObject, node: string, now: string): KubeObject {
+  const name = pod.metadata.name ?? ''
+  const spec: Record<string, unknown> = isRecord(pod.spec) ? pod.spec : {}
+  const refused = (why: string): StatusError => statusError.conflict({ group: '', resource: 'pods/binding' }, name, why)
+  if (binding.metadata.uid && binding.metadata.uid !== pod.metadata.uid)
+    throw refused(`Precondition failed: UID in precondition: ${binding.metadata.uid}, UID in object meta: ${pod.metadata.uid}`)
+  if (pod.metadata.deletionTimestamp !== undefined)
+    throw refused(`pod ${name} is being deleted, cannot be assigned to a host`)
+  if (spec.nodeName) throw refused(`pod ${name} is already assigned to node ${JSON.stringify(spec.nodeName)}`)
+  const { annotations } = binding.metadata
+  if (annotations) pod.metadata.annotations = { ...pod.metadata.annotations, ...annotations }
+  pod.spec = { ...spec, nodeName: node }
+  const status: Record<string, unknown> = isRecord(pod.status) ? pod.status : {}
+  const others = (Array.isArray(status.conditions) ? status.conditions : []).filter(
+    condition => !isRecord(condition) || condition.type !== 'PodScheduled',
+  )
+  const scheduled = { type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime: now }
+  pod.status = { ...status, conditions: [...others, scheduled] }
+  return pod
+}
+
+/** POST pods/<name>/eviction: a deletion that the Pod's PodDisruptionBudget may refuse. */
+export async function evictionEndpoint(services: Services, x: Exchange): Promise<void> {
+  if (x.info.verb !== 'create') throw methodNotAllowed(x.type, x.info.verb)
+  const { name, namespace } = x.resource
+  const sent = readBody(services, x, EVICTION)
+  // Clients of before 1.22 know it as v1beta1, which says the same.
+  const elder = isRecord(sent) && sent.apiVersion === 'policy/v1beta1' ? { ...EVICTION, apiVersion: 'policy/v1beta1' } : EVICTION
+  const body = objectOf(sent, x.type, elder)
+  if (body.metadata.name && body.metadata.name !== name)
+    throw statusError.badRequest('name in URL does not match name in Eviction object')
+  const options = deleteOptionsOf(body.deleteOptions)
+  const dryRun = isDryRun(x) || options.dryRun === true
+  const pod = decodeObject(await services.reader.get(x.space, x.type, namespace, name))
+  if (!goesAnyway(pod)) await askBudget(services, x, pod, dryRun)
+  const own: DeleteOptions = {
+    ...options,
+    preconditions: { uid: options.preconditions?.uid ?? pod.metadata.uid ?? '', ...options.preconditions },
+  }
+  await deleteObject(services.deps, { ...writeContext(x), dryRun }, x.type, { namespace, name }, own)
+  await sendValue(services, x, 201, CREATED)
+}
+
+/** Pods that do not run do not count for any budget. */
+function goesAnyway(pod: KubeObject): boolean {
+  const phase = isRecord(pod.status) ? pod.status.phase : undefined
+  return (
+    phase === 'Succeeded' || phase === 'Failed' || phase === 'Pending' || pod.metadata.deletionTimestamp !== undefined
+  )
+}
+
+/** Takes one disruption from the budget. @throws StatusError TooManyRequests when there is none, InternalError for two budgets */
+async function askBudget(services: Services, x: Exchange, pod: KubeObject, dryRun: boolean): Promise<void> {
+  const type = services.types.in(x.space).find('policy', 'v1', 'poddisruptionbudgets')!
+  const { namespace } = x.resource
+  const { items } = await services.reader.list(type, { space: x.space, namespace })
+  const budgets = items.map(stored => decodeObject(stored)).filter(budget => covers(budget, pod))
+  if (budgets.length === 0) return
+  if (budgets.length > 1) {
+    throw new StatusError(
+      'InternalError',
+      'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',
+    )
+  }
+  const [budget] = budgets
+  if (isUnready(pod) && mayLoseUnready(budget!)) return
+  const context = { ...systemContext(x.space, 'eviction'), dryRun }
+  const now = timestamp(services.deps.clock())
+  const take = (current: KubeObject): KubeObject => disrupted(current, pod.metadata.name ?? '', now)
+  await services.registry.update(context, type, namespace, budget!.metadata.name ?? '', take, { subresource: 'status' })
+}
+
+function covers(budget: KubeObject, pod: KubeObject): boolean {
+  const selector = isRecord(budget.spec) ? budget.spec.selector : undefined
+  return isRecord(selector) && labelSelectorFromObject(selector).matches(pod.metadata.labels)
+}
+
+function isUnready(pod: KubeObject): boolean {
+  const conditions = isRecord(pod.status) && Array.isArray(pod.status.conditions) ? pod.status.conditions : []
+  return !conditions.some(c => isRecord(c) && c.type === 'Ready' && c.status === 'True')
+}
+
+function mayLoseUnready({ spec, status }: KubeObject): boolean {
+  if (isRecord(spec) && spec.unhealthyPodEvictionPolicy === 'AlwaysAllow') return true
+  const { currentHealthy = 0, desiredHealthy = 0 } = (status ?? {}) as { currentHealthy?: number; desiredHealthy?: number }
+  return desiredHealthy > 0 && currentHealthy >= desiredHealthy
+}
+
+function disrupted(budget: KubeObject, pod: string, now: string): KubeObject {
+  const status: Record<string, unknown> = isRecord(budget.status) ? budget.status : {}
+  const { name } = budget.metadata
+  const { observedGeneration = 0, disruptionsAllowed = 0, desiredHealthy = 0, currentHealthy = 0 } = status
+  if (Number(observedGeneration) < (budget.metadata.generation ?? 0)) {
+    throw refused(`The disruption budget ${name} is still being processed by the server.`, RETRY_AFTER_SECONDS)
+  }
+  if (Number(disruptionsAllowed) < 1) {
+    throw refused(`The disruption budget ${name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`)
+  }
+  const pods = isRecord(status.disruptedPods) ? status.disruptedPods : {}
+  budget.status = {
+    ...status,
+    disruptionsAllowed: Number(disruptionsAllowed) - 1,
+    disruptedPods: { ...pods, [pod]: now },
+  }
+  return budget
+}
+
+function refused(message: string, retryAfterSeconds?: number): StatusError {
+  return new StatusError('TooManyRequests', "Cannot evict pod as it would violate the pod's disruption budget.", {
+    causes: [{ reason: 'DisruptionBudget', message }],
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  })
+}

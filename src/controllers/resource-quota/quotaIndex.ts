@@ -1,0 +1,81 @@
+/** Which quotas count what, from the stream: so that a change concerns a quota only when it can have freed something. */
+import { groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { amountsOf } from '../../apimachinery/quota/resourceList.ts'
+import { countedResources } from '../../apimachinery/quota/usage.ts'
+import type { StreamEvent } from '../../client/client.ts'
+import type { StreamHandler } from '../../client/streamSource.ts'
+
+export interface QuotaKey {
+  /** Logical-cluster id. */
+  readonly space: string
+  readonly namespace: string
+  readonly name: string
+}
+
+export const QUOTAS = { group: '', version: 'v1', resource: 'resourcequotas' }
+
+export class QuotaIndex implements StreamHandler {
+  readonly #stale: (key: QuotaKey) => void
+  /** By `space/namespace`, then by name of the quota: the resources that it counts. */
+  readonly #counted = new Map<string, Map<string, ReadonlySet<string>>>()
+
+  constructor(stale: (key: QuotaKey) => void) {
+    this.#stale = stale
+  }
+
+  begin(): void {
+    this.#counted.clear()
+  }
+
+  change(event: StreamEvent): void {
+    const { space, namespace, name, resource, type } = event
+    if (namespace === '') return
+    if (resource.group === '' && resource.resource === QUOTAS.resource) this.#note(event)
+    const quotas = this.#counted.get(`${space}/${namespace}`)
+    if (quotas === undefined) return
+    // what is added was charged before it was stored; what changes may have become less
+    if (type === 'ADDED' || (type === 'MODIFIED' && !SHRINKING.has(groupResourceName(resource)))) return
+    for (const [quota, counted] of quotas) {
+      if (counted.has(groupResourceName(resource)) && !(quota === name && resource.resource === QUOTAS.resource)) {
+        this.#stale({ space, namespace, name: quota })
+      }
+    }
+  }
+
+  #note({ space, namespace, name, type, object }: StreamEvent): void {
+    const place = `${space}/${namespace}`
+    const quotas = this.#counted.get(place) ?? new Map<string, ReadonlySet<string>>()
+    if (type === 'DELETED') quotas.delete(name)
+    else {
+      quotas.set(name, new Set(countedResources(hardOf(object).keys()).map(groupResourceName)))
+      if (!isMeasured(object)) this.#stale({ space, namespace, name })
+    }
+    if (quotas.size === 0) this.#counted.delete(place)
+    else this.#counted.set(place, quotas)
+  }
+
+  /** After a snapshot nobody knows what happened meanwhile. */
+  synced(): void {
+    for (const [place, quotas] of this.#counted) {
+      const [space = '', namespace = ''] = place.split('/')
+      for (const name of quotas.keys()) this.#stale({ space, namespace, name })
+    }
+  }
+}
+
+/** Kinds of which an update can use less than before: pods end, services lose ports. */
+const SHRINKING = new Set(['pods', 'services', 'persistentvolumeclaims'])
+
+export function hardOf(quota: KubeObject): ReturnType<typeof amountsOf> {
+  return amountsOf(isRecord(quota.spec) ? quota.spec.hard : undefined)
+}
+
+/** Whether the status speaks of the limits that the spec has now. */
+function isMeasured(quota: KubeObject): boolean {
+  const status = isRecord(quota.status) ? quota.status : {}
+  const [known, used, hard] = [amountsOf(status.hard), amountsOf(status.used), hardOf(quota)]
+  return (
+    known.size === hard.size &&
+    [...hard].every(([name, { nanos }]) => known.get(name)?.nanos === nanos && used.has(name))
+  )
+}

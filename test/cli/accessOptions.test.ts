@@ -1,0 +1,97 @@
+/** The flags about access, audit and Events: what they ask of the server, and what a user is told when one is wrong. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Command } from 'commander'
+import t from 'tap'
+import { ACCESS_FLAGS } from '../../src/cli/accessFlags.ts'
+import { type AccessOptions, accessOptions } from '../../src/cli/accessOptions.ts'
+import { durationMs } from '../../src/cli/durations.ts'
+import { addSettings, type Setting, settingsOf } from '../../src/cli/settings.ts'
+
+const CONFIG: Setting = { flags: '--config <file>', description: '' }
+
+function read(...args: string[]): Promise<AccessOptions> {
+  const settings = [CONFIG, ...ACCESS_FLAGS]
+  const command = new Command('test').exitOverride().configureOutput({ writeErr: () => {} })
+  addSettings(command, settings)
+  command.parse(args, { from: 'user' })
+  return accessOptions(settingsOf(command, settings), { error: () => {} })
+}
+
+t.test('without flags nobody anonymous, no issuer, no audit, and Events live an hour', async t => {
+  t.strictSame(await read(), { anonymousAuth: false, eventTtlMs: 3_600_000 })
+})
+
+t.test('an issuer with all that upstream knows of it', async t => {
+  const dir = t.testdir({ 'ca.pem': 'PEM' })
+  const flags = [
+    ...['--oidc-issuer-url', 'https://id.example', '--oidc-client-id', 'orrery', '--oidc-username-claim=email'],
+    ...['--oidc-username-prefix', '-', '--oidc-groups-claim', 'roles', '--oidc-groups-prefix', 'oidc:'],
+    ...['--oidc-required-claim', 'hd=example.com', '--oidc-required-claim', 'a=b=c'],
+    ...['--oidc-signing-algs', 'RS256,ES256', '--oidc-ca-file', join(dir, 'ca.pem')],
+  ]
+  t.strictSame((await read(...flags)).oidc, {
+    issuerUrl: 'https://id.example',
+    clientId: 'orrery',
+    requiredClaims: { hd: 'example.com', a: 'b=c' },
+    usernameClaim: 'email',
+    usernamePrefix: '-',
+    groupsClaim: 'roles',
+    groupsPrefix: 'oidc:',
+    signingAlgorithms: ['RS256', 'ES256'],
+    caPem: 'PEM',
+  })
+  await t.rejects(read('--oidc-issuer-url', 'https://x'), /--oidc-client-id must be specified together/)
+  const issuer = ['--oidc-issuer-url', 'https://x', '--oidc-client-id', 'c']
+  await t.rejects(read(...issuer, '--oidc-required-claim', 'hd'), /--oidc-required-claim: "hd" is not claim=value/)
+  await t.rejects(read(...issuer, '--oidc-ca-file', join(dir, 'none')), /--oidc-ca-file: ENOENT/)
+})
+
+t.test('anonymous-auth is a switch, by flag and in the config file', async t => {
+  const config = join(t.testdir(), 'c.yaml')
+  writeFileSync(config, 'anonymous-auth: true\nevent-ttl: 90m\n')
+  t.equal((await read('--anonymous-auth')).anonymousAuth, true)
+  t.equal((await read('--anonymous-auth=false')).anonymousAuth, false)
+  t.match(await read('--config', config), { anonymousAuth: true, eventTtlMs: 5_400_000 })
+  t.equal((await read('--config', config, '--anonymous-auth=false')).anonymousAuth, false)
+  t.throws(() => read('--anonymous-auth=maybe'), /must be true or false/)
+})
+
+t.test('an audit log takes a policy and a place, and a policy that can work', async t => {
+  const dir = t.testdir({
+    'good.yaml': 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: Metadata}]\n',
+    'bad.yaml': 'x',
+  })
+  const [good, bad, log] = ['good.yaml', 'bad.yaml', 'audit.log'].map(name => join(dir, name)) as [
+    string,
+    string,
+    string,
+  ]
+  await t.rejects(read('--audit-log-path', log), /--audit-log-path needs --audit-policy-file/)
+  await t.rejects(read('--audit-policy-file', good), /--audit-policy-file needs --audit-log-path/)
+  await t.rejects(
+    read('--audit-policy-file', bad, '--audit-log-path', log),
+    /--audit-policy-file: .*bad\.yaml: .*mapping/,
+  )
+  for (const path of [log, '-']) {
+    const { audit } = await read('--audit-policy-file', good, '--audit-log-path', path)
+    t.ok(audit)
+    await audit?.close()
+  }
+})
+
+t.test('durations as Kubernetes writes them', async t => {
+  for (const [text, ms] of [
+    ['1h', 3_600_000],
+    ['1h30m', 5_400_000],
+    ['1h0m0s', 3_600_000],
+    ['1.5s', 1500],
+    ['250ms', 250],
+    ['0', 0],
+  ] as const) {
+    t.equal(durationMs(text), ms, text)
+  }
+  for (const text of ['', '1', 'h', '1d', '-1h', '1h ']) t.equal(durationMs(text), undefined, JSON.stringify(text))
+  await t.rejects(read('--event-ttl', '1d'), /--event-ttl: "1d" is no duration/)
+  await t.rejects(read('--event-ttl', '0'), /--event-ttl/)
+})
