@@ -194,6 +194,7 @@ async function assemble(
     authorizer,
     spaces: options.spaces,
     disabledPlugins: options.disabledAdmissionPlugins ?? [],
+    pathOf: space => tree.get(space)?.path,
     log,
   })
   const deps: RegistryDeps = {

@@ -17,6 +17,9 @@ export interface Verdict {
   idle: string[]
 }
 
+/** An explanation for several steps, of which some need none. */
+const MAYBE = /^\?/
+
 export function judge(step: Step, ours: Outcome, theirs: Outcome): Verdict {
   if (step.since !== undefined) return { unexplained: [], idle: [] }
   const explanations = Object.keys(step.unlike120 ?? {})
@@ -24,11 +27,11 @@ export function judge(step: Step, ours: Outcome, theirs: Outcome): Verdict {
   const unexplained = differences(withoutNewer(ours), withoutNewer(theirs)).filter(difference => {
     if (isGoSyntax(difference)) return false
     const { path } = difference
-    const why = explanations.filter(start => covers(start, path))
+    const why = explanations.filter(start => covers(start.replace(MAYBE, ''), path))
     for (const start of why) used.add(start)
     return why.length === 0
   })
-  return { unexplained, idle: explanations.filter(start => !used.has(start)) }
+  return { unexplained, idle: explanations.filter(start => !used.has(start) && !MAYBE.test(start)) }
 }
 
 /** One line for each difference, for people. */
@@ -36,7 +39,8 @@ export function report(step: Step, index: number, { unexplained, idle }: Verdict
   const text = (value: unknown): string => (value === undefined ? 'nothing' : JSON.stringify(value))
   return [
     ...unexplained.map(
-      ({ path, ours, theirs }) => `${titleOf(step, index)}\n    ${path}\n      ours:   ${text(ours)}\n      theirs: ${text(theirs)}`,
+      ({ path, ours, theirs }) =>
+        `${titleOf(step, index)}\n    ${path}\n      ours:   ${text(ours)}\n      theirs: ${text(theirs)}`,
     ),
     ...idle.map(start => `${titleOf(step, index)}\n    unlike120 "${start}" explains nothing`),
   ]

@@ -4,6 +4,10 @@
  * `RECORD=1 node test/differential/differential.test.ts` writes the recordings anew; the diff is what has changed for users.
  */
 import t from 'tap'
+import { ask, prepareBadCases, seen, wanted } from '../apiserver/badInput/badCase.ts'
+import { bodyCases } from '../apiserver/badInput/bodies.ts'
+import { patchCases } from '../apiserver/badInput/patches.ts'
+import { queryCases } from '../apiserver/badInput/queries.ts'
 import { startTestServer } from '../support/server.ts'
 import { judge, report } from './compare.ts'
 import { noPeer, startPeer } from './peer.ts'
@@ -32,6 +36,15 @@ t.test('kube-apiserver answers the same', { skip: noPeer }, async t => {
     const ours = played.get(script.name)!
     const lines = script.steps.flatMap((step, i) => report(step, i, judge(step, ours[i]!, theirs[i]!)))
     t.equal(lines.length, 0, `${script.name}: ${lines.length} unexplained\n  ${lines.join('\n  ')}`)
+  }
+})
+
+t.test('kube-apiserver answers wrong requests as test/apiserver/badInput says', { skip: noPeer }, async t => {
+  const peer = await startPeer(t)
+  await prepareBadCases(peer)
+  for (const row of [...bodyCases, ...patchCases, ...queryCases]) {
+    if (row.unlikeKube120) continue
+    t.strictSame(seen(await ask(peer, row), row), wanted(row), `${row.method} ${row.name}`)
   }
 })
 

@@ -78,9 +78,7 @@ export class Normalizer {
   #managers(entries: readonly unknown[]): unknown {
     const order = (entry: unknown): string =>
       isRecord(entry) ? `${entry.operation} ${entry.manager} ${entry.apiVersion} ${entry.subresource ?? ''}` : ''
-    return entries
-      .map(entry => this.#value(entry, '', false))
-      .toSorted((a, b) => (order(a) < order(b) ? -1 : 1))
+    return entries.map(entry => this.#value(entry, '', false)).toSorted((a, b) => (order(a) < order(b) ? -1 : 1))
   }
 
   /** Columns without their descriptions, cells without ages. */

@@ -49,8 +49,7 @@ async function prepare(api: Api, name: string): Promise<void> {
 }
 
 function filled(step: Step, saved: ReadonlyMap<string, string>): Step {
-  const fill = (text: string): string =>
-    text.replace(/\{(\w+)\}/g, (whole, name: string) => saved.get(name) ?? whole)
+  const fill = (text: string): string => text.replace(/\{(\w+)\}/g, (whole, name: string) => saved.get(name) ?? whole)
   const body =
     step.body === undefined || Buffer.isBuffer(step.body)
       ? step.body
@@ -71,6 +70,12 @@ async function ask(api: Api, step: Step, normalizer: Normalizer, saved: Map<stri
     const events = await watch.take(step.watch)
     watch.close()
     return { code: 200, headers: {}, events: events.map(event => shown(normalizer.body(event), step.only)) }
+  }
+  if (step.until !== undefined) {
+    const watch = await api.watch(step.path, headers)
+    await watch.until(event => JSON.stringify(event).includes(step.until!))
+    watch.close()
+    return { code: 200, headers: {} }
   }
   const { method, path, body, type } = step
   const answer = await api.send(method, path, { ...(body !== undefined && { body }), ...(type && { type }), headers })

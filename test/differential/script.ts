@@ -15,11 +15,14 @@ export interface Step {
   save?: Record<string, string>
   /** Follows a watch for this many events, then leaves. */
   watch?: number
+  /** Follows a watch up to the first event whose JSON has this text; how many there are on the way is not compared. */
+  until?: string
   /** Only these paths of the body count. */
   only?: readonly string[]
   /**
    * Where and why kube-apiserver 1.20 answers otherwise: today's answer is ours. Keys are beginnings of paths of an outcome
-   * (`code`, `body.spec`, `` for all of it); `*` stands for one name or index.
+   * (`code`, `body.spec`, `` for all of it); `*` stands for one name or index. Those that begin
+   * with `?` may turn out to explain nothing; others may not.
    */
   unlike120?: Readonly<Record<string, string>>
   /** Why kube-apiserver 1.20 is not asked at all: its answer would change what follows, or never end. */

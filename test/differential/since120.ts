@@ -5,6 +5,7 @@ import { isRecord } from '../../src/apimachinery/object.ts'
 const NEWER: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Namespace: { 'metadata.labels.kubernetes~1io/metadata~1name': '1.21' },
   PartialObjectMetadata: {
+    'metadata.labels.kubernetes~1io/metadata~1name': '1.21: that of Namespaces',
     'metadata.generation': '1.33: that of Pods',
     'spec.internalTrafficPolicy': 'the claim on it, here and below',
     'spec.persistentVolumeClaimRetentionPolicy': '1.27',
@@ -39,6 +40,7 @@ const ATOMIC: ReadonlySet<string> = new Set([
   'f:fieldRef',
   'f:nodeSelector',
   'f:resourceFieldRef',
+  'f:roleRef',
   'f:secretKeyRef',
   'f:selector',
 ])

@@ -49,7 +49,7 @@ const findings = await runTargets(world, chosen, {
     if (round === 2) warm = now
     const slow = `slowest ${Math.round(world.slowestMs)} ms (${world.slowest.slice(0, 300)})`
     console.log(`round ${round}: ${world.asked} requests, heap ${now} MB, ${slow}`)
-    if (world.slowestMs > 500) console.log(world.slowestBody.toString('latin1').slice(0, 3000))
+    if (world.slowestMs > 500) console.log(world.slowestBody.toString('latin1').slice(0, 300))
     world.slowestMs = 0
   },
   onFinding(finding) {

@@ -7,7 +7,8 @@ import { type CrdSpec, type CrdVersion, readNames, readSpec, record } from './de
 import { shareSchema } from './sharedSchemas.ts'
 import { compareVersions } from './versionOrder.ts'
 
-const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'] as const
+/** In the order in which upstream tells them for custom resources. */
+const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'] as const
 
 const AGE_COLUMN: ColumnDefinition = {
   name: 'Age',

@@ -2,9 +2,12 @@
 import { type FieldError, fieldError } from '../fieldErrors.ts'
 import type { Json } from '../object.ts'
 import type { Schema, ValidationRule } from '../schema.ts'
+import { estimateCost } from '../structural/celCost.ts'
 import { CelCompileError, compileCel } from '../structural/celProgram.ts'
+import { maxSize } from '../structural/celSizes.ts'
 import { pruneUnknown } from '../structural/prune.ts'
 import { compileValidator } from '../structural/validate.ts'
+import { RuleCosts } from './ruleCosts.ts'
 import { structuralErrors } from './structuralRules.ts'
 
 const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string']
@@ -34,7 +37,11 @@ export function validateSchema(schema: Schema, at: string, hasStatus: boolean): 
   openApiErrors(schema, at, scope, own)
   errors.push(...own)
   // rules are only judged on a schema that makes sense
-  if (isSound && own.length === 0) ruleErrors(schema, at, scope, errors)
+  if (isSound && own.length === 0) {
+    const costs = new RuleCosts(at)
+    ruleErrors(schema, at, scope, { errors, costs, copies: 1 })
+    errors.push(...costs.errors())
+  }
   return errors
 }
 
@@ -280,15 +287,28 @@ function ruleTextErrors(rule: ValidationRule, at: string, errors: FieldError[]):
   }
 }
 
-/** Compiles every rule. */
-function ruleErrors(schema: Schema, at: string, scope: Scope, errors: FieldError[]): void {
+interface RuleRun {
+  errors: FieldError[]
+  costs: RuleCosts
+  /** How many values of this place one object can have. */
+  copies: number
+}
+
+/** Compiles every rule and estimates what it costs. */
+function ruleErrors(schema: Schema, at: string, scope: Scope, run: RuleRun): void {
+  const { errors, costs, copies } = run
   for (const [i, rule] of (schema['x-kubernetes-validations'] ?? []).entries()) {
     const field = `${at}.x-kubernetes-validations[${i}]`
-    const invalid = (part: string, detail: string) => errors.push(fieldError.invalid(`${field}.${part}`, rule, detail))
-    const usesOldSelf = compileInto(rule.rule, schema, 'bool', detail => invalid('rule', detail))
-    if (rule.messageExpression) {
-      compileInto(rule.messageExpression, schema, 'string', detail => invalid('messageExpression', detail))
+    const check = (source: string, part: 'rule' | 'messageExpression', wanted: 'bool' | 'string') => {
+      const report = (detail: string) => errors.push(fieldError.invalid(`${field}.${part}`, rule, detail))
+      const usesOldSelf = compileInto(source, schema, wanted, report)
+      if (usesOldSelf !== undefined) {
+        errors.push(...costs.add(`${field}.${part}`, part, estimateCost(source, schema) * copies))
+      }
+      return usesOldSelf
     }
+    const usesOldSelf = check(rule.rule, 'rule', 'bool')
+    if (rule.messageExpression) check(rule.messageExpression, 'messageExpression', 'string')
     if (usesOldSelf && scope.uncorrelatable !== undefined) {
       const why = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${scope.uncorrelatable}`
       errors.push(fieldError.invalid(`${field}.rule`, rule.rule, why))
@@ -296,8 +316,12 @@ function ruleErrors(schema: Schema, at: string, scope: Scope, errors: FieldError
       const why = 'may not be set if oldSelf is not used in rule'
       errors.push(fieldError.invalid(`${field}.optionalOldSelf`, rule.optionalOldSelf, why))
     }
+    errors.push(...fieldPathErrors(rule, schema, `${field}.fieldPath`))
   }
-  eachShape(schema, at, scope, (child, path, inside) => ruleErrors(child, path, inside, errors))
+  eachShape(schema, at, scope, (child, path, inside) => {
+    const isMember = child !== schema.items && child !== schema.additionalProperties
+    ruleErrors(child, path, inside, { errors, costs, copies: copies * (isMember ? 1 : maxSize(schema)) })
+  })
 }
 
 /** Whether the expression names `oldSelf`; `undefined` when it does not compile. */
@@ -320,4 +344,24 @@ function compileInto(
     report(`compilation failed: ${error.message}`)
     return undefined
   }
+}
+
+/** A field path must lead somewhere. */
+function fieldPathErrors({ fieldPath = '' }: ValidationRule, schema: Schema, field: string): FieldError[] {
+  if (fieldPath.trim() === '' || leadsTo(schema, fieldPath)) return []
+  return [fieldError.invalid(field, fieldPath, 'fieldPath must be a valid path: does not refer to a valid field')]
+}
+
+function leadsTo(schema: Schema, path: string): boolean {
+  const steps = path.match(/\.[A-Za-z_][A-Za-z0-9_-]*|\['(?:[^'\\]|\\.)*'\]/g)
+  if (steps === null || steps.join('') !== path) return false
+  let at: Schema | undefined = schema
+  for (const step of steps) {
+    const name = step.startsWith('.') ? step.slice(1) : step.slice(2, -2).replace(/\\(.)/g, '$1')
+    const values: Schema | undefined =
+      typeof at?.additionalProperties === 'object' ? at.additionalProperties : undefined
+    at = at?.properties && Object.hasOwn(at.properties, name) ? at.properties[name] : values
+    if (at === undefined) return false
+  }
+  return true
 }

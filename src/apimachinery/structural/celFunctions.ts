@@ -2,8 +2,7 @@
  * The functions that Kubernetes adds to CEL: strings, lists, regular expressions, quantities, URLs and IP addresses.
  * @see https://kubernetes.io/docs/reference/using-api/cel/#kubernetes-cel-libraries
  */
-import { isIP } from 'node:net'
-import { Environment } from '@marcbachmann/cel-js'
+import { Environment, parse } from '@marcbachmann/cel-js'
 import {
   addQuantities,
   approximateQuantity,
@@ -13,6 +12,13 @@ import {
   type Quantity,
   subtractQuantities,
 } from '../quantity.ts'
+import { addAddresses } from './celAddresses.ts'
+import { addFormats } from './celFormats.ts'
+import { type Functions, registerAll } from './celRegister.ts'
+import { addSemanticVersions } from './celSemver.ts'
+import { addSets } from './celSets.ts'
+import { addTextFormat } from './celTextFormat.ts'
+import { addUrls } from './celUrls.ts'
 import { compileLinearRegExp, type LinearRegExp } from './linearRegExp.ts'
 
 /** `matches` of the library runs on a backtracking engine; rules are rewritten to call this one. */
@@ -24,18 +30,6 @@ class CelQuantity {
     this.quantity = quantity
   }
 }
-class CelUrl {
-  readonly url: URL
-  constructor(url: URL) {
-    this.url = url
-  }
-}
-class CelIp {
-  readonly address: string
-  constructor(address: string) {
-    this.address = address
-  }
-}
 
 /** An environment with `self` and `oldSelf` and all functions; make one and keep it, it is expensive. */
 export function celEnvironment(): Environment {
@@ -43,15 +37,14 @@ export function celEnvironment(): Environment {
     .registerVariable('self', 'dyn')
     .registerVariable('oldSelf', 'dyn')
     .registerType('kubernetes.Quantity', CelQuantity)
-    .registerType('kubernetes.URL', CelUrl)
-    .registerType('kubernetes.IP', CelIp)
-  for (const [signature, handler] of Object.entries({ ...text(), ...lists, ...quantities, ...urls, ...addresses })) {
-    environment.registerFunction(signature, handler as (...args: unknown[]) => unknown, { async: false } as object)
-  }
+  // a quantity is what it says, however it is written
+  environment.registerOperator('kubernetes.Quantity == kubernetes.Quantity', (a: CelQuantity, b: CelQuantity) => {
+    return compareQuantities(a.quantity, b.quantity) === 0
+  })
+  registerAll(environment, { ...text(), ...lists, ...quantities })
+  for (const add of [addSets, addUrls, addAddresses, addFormats, addSemanticVersions, addTextFormat]) add(environment)
   return environment
 }
-
-type Functions = Record<string, (...args: never[]) => unknown>
 
 function text(): Functions {
   const patterns = new Map<string, LinearRegExp>()
@@ -90,12 +83,14 @@ function replaceSome(s: string, from: string, to: string, limit: bigint): string
   return result
 }
 
+/** As the language adds numbers and durations. */
+const plus = parse('a + b')
+
 type Ordered = bigint | number | string | boolean | Date
 
 const lists: Functions = {
   'list.isSorted(): bool': (items: Ordered[]) => items.every((item, i) => i === 0 || items[i - 1]! <= item),
-  'list.sum(): dyn': (items: (bigint | number)[]) =>
-    items.reduce((sum, item) => (typeof item === 'bigint' ? BigInt(sum) + item : Number(sum) + item), 0n),
+  'list.sum(): dyn': (items: unknown[]) => (items.length === 0 ? 0n : items.reduce((a, b) => plus({ a, b }))),
   'list.min(): dyn': (items: Ordered[]) => extreme(items, 'min', (a, b) => a < b),
   'list.max(): dyn': (items: Ordered[]) => extreme(items, 'max', (a, b) => a > b),
   'list.indexOf(dyn): int': (items: unknown[], wanted: unknown) => BigInt(items.findIndex(same(wanted))),
@@ -126,6 +121,10 @@ const quantities: Functions = {
     new CelQuantity(addQuantities(a.quantity, b.quantity)),
   'kubernetes.Quantity.sub(kubernetes.Quantity): kubernetes.Quantity': (a: CelQuantity, b: CelQuantity) =>
     new CelQuantity(subtractQuantities(a.quantity, b.quantity)),
+  'kubernetes.Quantity.add(int): kubernetes.Quantity': (a: CelQuantity, b: bigint) =>
+    new CelQuantity(addQuantities(a.quantity, whole(b))),
+  'kubernetes.Quantity.sub(int): kubernetes.Quantity': (a: CelQuantity, b: bigint) =>
+    new CelQuantity(subtractQuantities(a.quantity, whole(b))),
   'kubernetes.Quantity.sign(): int': (a: CelQuantity) =>
     a.quantity.nanos > 0n ? 1n : a.quantity.nanos < 0n ? -1n : 0n,
   'kubernetes.Quantity.isInteger(): bool': (a: CelQuantity) => a.quantity.nanos % 1_000_000_000n === 0n,
@@ -136,47 +135,6 @@ const quantities: Functions = {
   'kubernetes.Quantity.asApproximateFloat(): double': (a: CelQuantity) => approximateQuantity(a.quantity),
 }
 
-const urls: Functions = {
-  'url(string): kubernetes.URL': (s: string) => {
-    const url = absoluteUrl(s)
-    if (url === undefined) throw new Error(`URL parse error during conversion from string: ${JSON.stringify(s)}`)
-    return new CelUrl(url)
-  },
-  'isURL(string): bool': (s: string) => absoluteUrl(s) !== undefined,
-  'kubernetes.URL.getScheme(): string': ({ url }: CelUrl) => (isRelative(url) ? '' : url.protocol.slice(0, -1)),
-  'kubernetes.URL.getHost(): string': ({ url }: CelUrl) => (isRelative(url) ? '' : url.host),
-  'kubernetes.URL.getHostname(): string': ({ url }: CelUrl) =>
-    isRelative(url) ? '' : url.hostname.replace(/^\[|\]$/g, ''),
-  'kubernetes.URL.getPort(): string': ({ url }: CelUrl) => url.port,
-  'kubernetes.URL.getEscapedPath(): string': ({ url }: CelUrl) => url.pathname,
-  'kubernetes.URL.getQuery(): map<string, list<string>>': ({ url }: CelUrl) =>
-    Object.fromEntries([...new Set(url.searchParams.keys())].map(key => [key, url.searchParams.getAll(key)])),
-}
-
-const RELATIVE_HOST = 'relative.invalid'
-
-function isRelative(url: URL): boolean {
-  return url.hostname === RELATIVE_HOST
-}
-
-/** A URL with a scheme, or an absolute path. */
-function absoluteUrl(s: string): URL | undefined {
-  if (s.startsWith('/')) return URL.parse(`http://${RELATIVE_HOST}${s}`) ?? undefined
-  return URL.parse(s) ?? undefined
-}
-
-const addresses: Functions = {
-  'ip(string): kubernetes.IP': (s: string) => {
-    if (isIP(s) === 0) throw new Error(`IP Address ${JSON.stringify(s)} parse error during conversion from string`)
-    return new CelIp(s)
-  },
-  'isIP(string): bool': (s: string) => isIP(s) !== 0,
-  'isCIDR(string): bool': (s: string) => {
-    const [address = '', bits = '', ...rest] = s.split('/')
-    const version = isIP(address)
-    return version !== 0 && rest.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128)
-  },
-  'kubernetes.IP.family(): int': ({ address }: CelIp) => BigInt(isIP(address)),
-  'kubernetes.IP.isLoopback(): bool': ({ address }: CelIp) => address.startsWith('127.') || address === '::1',
-  'kubernetes.IP.isUnspecified(): bool': ({ address }: CelIp) => address === '0.0.0.0' || address === '::',
+function whole(value: bigint): Quantity {
+  return parseQuantity(String(value))!
 }

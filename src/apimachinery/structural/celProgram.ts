@@ -96,6 +96,11 @@ export function compileCel(source: string, schema: Schema | undefined, variables
   }
 }
 
+/** The tree of an expression that compiles. */
+export function parseCel(source: string): ASTNode {
+  return environment().parse(source).ast
+}
+
 /** The message with the line that it speaks of, as compilers show it. */
 function located(source: string, offset: number, summary: string): string {
   const before = source.slice(0, offset)
@@ -187,7 +192,8 @@ function isOpen(schema: Schema): boolean {
   )
 }
 
-function memberNamed(schema: Schema, name: string): Schema | undefined {
+/** The property that a rule names so. */
+export function memberNamed(schema: Schema, name: string): Schema | undefined {
   const entry = Object.entries(schema.properties ?? {}).find(([property]) => celName(property) === name)
   return entry?.[1]
 }

@@ -12,14 +12,15 @@ import {
   type StepBudget,
 } from '../../apimachinery/structural/celProgram.ts'
 import { toCel } from '../../apimachinery/structural/celValues.ts'
-import type { AdmissionRequest } from '../registry/generic.ts'
+import type { AdmissionRequest } from '../registry/admission.ts'
 import { requestFields, type Shown } from './attributes.ts'
+import { type AuthorizerVariables, registerAuthorizer } from './celAuthorizer.ts'
 import { withoutMessageTypes } from './celMessages.ts'
 import { LruMap } from './lruMap.ts'
 
 /** What expressions can name. `params` and `variables` are there for policies. */
 export const ADMISSION_VARIABLES = ['object', 'oldObject', 'request', 'params', 'namespaceObject', 'variables'] as const
-export type AdmissionVariables = Partial<Record<(typeof ADMISSION_VARIABLES)[number], unknown>>
+export type AdmissionVariables = Partial<Record<(typeof ADMISSION_VARIABLES)[number], unknown> & AuthorizerVariables>
 
 /** Compiled or why not; one program serves all policies with the same text. */
 export type Expression = { source: string } & ({ program: CelProgram } | { program?: undefined; failure: string })
@@ -58,6 +59,7 @@ export class AdmissionCel {
         ((key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1')) as (...args: unknown[]) => unknown,
         { async: false } as object,
       )
+      registerAuthorizer(environment)
       this.#environment = environment
     }
     return this.#environment

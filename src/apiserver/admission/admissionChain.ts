@@ -2,14 +2,15 @@
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Authorizer } from '../auth/types.ts'
+import type { Admission } from '../registry/admission.ts'
 import type { ParsedCache } from '../registry/codec.ts'
-import type { Admission } from '../registry/generic.ts'
 import { keyOf } from '../registry/reader.ts'
 import type { Logger } from '../server/logger.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import { AdmissionCel } from './admissionCel.ts'
 import { ConfigurationLog } from './configurationLog.ts'
 import { defaultClasses, INGRESS_CLASSES, STORAGE_CLASSES } from './defaultClasses.ts'
+import { expressionCheck } from './expressionCheck.ts'
 import { LIMIT_RANGES, limitRanger } from './limitRanger.ts'
 import { mutatingPolicies } from './mutatingPolicies.ts'
 import { namespaceLifecycle } from './namespaceLifecycle.ts'
@@ -39,6 +40,8 @@ export interface AdmissionChainDeps {
   disabledPlugins?: readonly string[]
   /** Whether copies that wait for a cluster may be among the objects: those steer nothing here. */
   spaces: boolean
+  /** The path of a space from the root. */
+  pathOf(space: string): string | undefined
   log: Logger
 }
 
@@ -51,7 +54,10 @@ export interface AdmissionChain {
 
 const PROJECTED = 'edge.kubestellar.io/projected'
 /** The server's own components that carry objects to other places: what holds at the destination does not bind them. */
-const CARRIERS = /^system:orrery:(?:placement-translator|mailbox-controller|where-resolver|definitions|spaces)$/
+const CARRIERS =
+  /^system:orrery:(?:placement-translator|mailbox-controller|where-resolver|definitions|spaces|token-secrets|bootstrap)$/
+/** Mailboxes hold pictures of what lives in a cluster: that cluster judges and completes it. */
+const MAILBOX = /^root:espw:[a-z0-9]+-mb-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
   const { store, parsed, types, log } = deps
@@ -84,6 +90,7 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
     client,
     types,
     namespaces,
+    authorizer: deps.authorizer,
     log,
     serviceExists: async (space: string, namespace: string, name: string) =>
       (await store.get(keyOf(space, { group: '', resource: 'services' }, namespace, name))) !== undefined,
@@ -95,6 +102,7 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
     params,
     types,
     namespaces,
+    authorizer: deps.authorizer,
   })
   const pods = { store, parsed, settings: configurations }
   const [limitDefaults, limitBounds] = limitRanger(configurations)
@@ -112,11 +120,12 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
         mutatingPolicies(policies('mutating')),
         mutatingWebhooks(webhooks('mutatingwebhookconfigurations')),
         limitBounds!,
+        expressionCheck(cel),
         ownerReferences({ authorizer: deps.authorizer, types }),
         validatingPolicies(policies('validating')),
         validatingWebhooks(webhooks('validatingwebhookconfigurations')),
         resourceQuota({ settings: configurations, store, parsed }),
-      ].map(unlessCarrier),
+      ].map(step => unlessElsewhere(step, deps.pathOf)),
     ],
     start: () => configurations.start(),
     stop: () => configurations.stop(),
@@ -127,9 +136,13 @@ function isCopy(object: KubeObject): boolean {
   return object.metadata.labels?.[PROJECTED] === 'yes'
 }
 
-function unlessCarrier(step: Admission): Admission {
+/** What is decided at another place is not decided here. */
+function unlessElsewhere(step: Admission, pathOf: AdmissionChainDeps['pathOf']): Admission {
   return {
     ...step,
-    handles: (type, operation, target) => !CARRIERS.test(target.user.name) && step.handles(type, operation, target),
+    handles: (type, operation, target) =>
+      step.handles(type, operation, target) &&
+      !CARRIERS.test(target.user.name) &&
+      !MAILBOX.test(pathOf(target.space) ?? ''),
   }
 }

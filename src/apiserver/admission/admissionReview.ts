@@ -5,8 +5,8 @@
 import { STATUS_REASONS, type StatusDetails, StatusError, type StatusReason } from '../../apimachinery/errors.ts'
 import { isRecord } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import type { AdmissionRequest } from '../registry/admission.ts'
 import { str, strings } from '../registry/builtin/fields.ts'
-import type { AdmissionRequest } from '../registry/generic.ts'
 import { requestFields, type Shown } from './attributes.ts'
 
 export const REVIEW_VERSIONS = ['v1', 'v1beta1'] as const
@@ -16,7 +16,7 @@ export interface ReviewAnswer {
   allowed: boolean
   /** The `status` of a refusal. */
   status: Record<string, unknown> | undefined
-  /** JSON Patch, decoded. */
+  /** JSON Patch, decoded; `undefined` when it changes nothing. */
   patch: unknown
   warnings: string[]
 }
@@ -37,33 +37,33 @@ export function admissionReview(
 export function readReview(answer: unknown, version: ReviewVersion, uid: string): ReviewAnswer {
   if (!isRecord(answer)) throw new Error('webhook response was absent')
   const response = isRecord(answer.response) ? answer.response : undefined
-  if (version === 'v1') {
-    const kind = `admission.k8s.io/v1, Kind=AdmissionReview`
-    const [apiVersion, given] = [str(answer, 'apiVersion'), str(answer, 'kind')]
-    if (apiVersion !== 'admission.k8s.io/v1' || given !== 'AdmissionReview') {
-      throw new Error(`expected webhook response of ${kind}, got ${apiVersion}, Kind=${given}`)
-    }
-    if (response === undefined) throw new Error('webhook response was absent')
-    if (response.uid !== uid)
-      throw new Error(`expected response.uid=${JSON.stringify(uid)}, got ${quoted(response.uid)}`)
-  }
   if (response === undefined) throw new Error('webhook response was absent')
+  if (version === 'v1') {
+    // an answer that does not say what it is is taken for what was asked for
+    const apiVersion = str(answer, 'apiVersion') || 'admission.k8s.io/v1'
+    const kind = str(answer, 'kind') || 'AdmissionReview'
+    if (apiVersion !== 'admission.k8s.io/v1' || kind !== 'AdmissionReview') {
+      const wanted = 'admission.k8s.io/v1, Kind=AdmissionReview'
+      throw new Error(`expected webhook response of ${wanted}, got ${apiVersion}, Kind=${kind}`)
+    }
+    if (response.uid !== uid) {
+      throw new Error(`expected response.uid=${JSON.stringify(uid)}, got ${quoted(response.uid)}`)
+    }
+  }
   const allowed = response.allowed === true
   const { patch, patchType } = response
-  let decoded: unknown
-  if (typeof patch === 'string' && patch !== '') {
-    if (version === 'v1' && !patchType) throw new Error('webhook returned response.patch but not response.patchType')
-    if (patchType && patchType !== 'JSONPatch') {
-      throw new Error(`webhook returned invalid response.patchType of ${quoted(patchType)}`)
-    }
-    decoded = decodePatch(patch)
-  } else if (version === 'v1' && patchType) {
-    throw new Error('webhook returned response.patchType but not response.patch')
+  const decoded = typeof patch === 'string' && patch !== '' ? decodePatch(patch) : []
+  const isEmpty = Array.isArray(decoded) && decoded.length === 0
+  if (!isEmpty && version === 'v1' && !patchType) {
+    throw new Error('webhook returned response.patch but not response.patchType')
+  }
+  if (!isEmpty && patchType && patchType !== 'JSONPatch') {
+    throw new Error(`webhook returned invalid response.patchType of ${quoted(patchType)}`)
   }
   return {
     allowed,
     status: isRecord(response.status) ? response.status : undefined,
-    patch: decoded,
+    patch: isEmpty ? undefined : decoded,
     warnings: strings(response, 'warnings'),
   }
 }

@@ -4,8 +4,8 @@
  */
 import { apiVersionOf, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import type { AdmissionRequest } from '../registry/admission.ts'
 import { convertTo, storageApiVersion } from '../registry/convert.ts'
-import type { AdmissionRequest } from '../registry/generic.ts'
 
 export interface Kind {
   group: string

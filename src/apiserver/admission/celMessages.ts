@@ -1,21 +1,29 @@
 /**
  * Message literals of mutation expressions (`Object{…}`, `Object.spec{…}`, `JSONPatch{…}`), which our CEL library does not
- * know, as the map literals that they mean; and `jsonpatch.escapeKey` as a plain function.
+ * know, as the map literals that they mean; `jsonpatch.escapeKey` as a plain function, `authorizer.requestResource` as a plain
+ * variable.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/mutating-admission-policy/
  */
+import { REQUEST_RESOURCE } from './celAuthorizer.ts'
+
 const TOKEN =
   /\s+|\/\/[^\n]*|(?:[rR]|[bB][rR]?|[rR][bB])?(?:"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|[A-Za-z_][A-Za-z0-9_]*|[0-9][A-Za-z0-9_.]*|[\s\S]/gy
 
 /** The same expression without message literals; others than those two types are left as they are, to be refused. */
 export function withoutMessageTypes(source: string): string {
-  if (!/\b(?:Object|JSONPatch|jsonpatch)\b/.test(source)) return source
+  if (!/\b(?:Object|JSONPatch|jsonpatch|authorizer)\b/.test(source)) return source
   const tokens = source.match(TOKEN) ?? []
   const out: string[] = []
   /** One entry per open bracket: whether it is a message's brace. */
   const open: boolean[] = []
   for (let i = 0; i < tokens.length; i++) {
     const token = tokens[i]!
-    if (token === 'jsonpatch' && tokens[i + 1] === '.' && tokens[i + 2] === 'escapeKey') {
+    if (token === 'authorizer' && tokens[i + 1] === '.' && tokens[i + 2] === 'requestResource') {
+      out.push(REQUEST_RESOURCE)
+      i += 2
+    } else if (token === '?' && open.at(-1) === true && ['{', ','].includes(tokens[before(tokens, i)] ?? '')) {
+      // an optional field: what is absent is left out later
+    } else if (token === 'jsonpatch' && tokens[i + 1] === '.' && tokens[i + 2] === 'escapeKey') {
       out.push('jsonpatchEscapeKey')
       i += 2
     } else if (isMessageName(tokens, i)) {
@@ -36,7 +44,7 @@ export function withoutMessageTypes(source: string): string {
 
 function isMessageName(tokens: readonly string[], i: number): boolean {
   if (tokens[i] !== 'Object' && tokens[i] !== 'JSONPatch') return false
-  if (previous(tokens, i) === '.') return false
+  if (tokens[before(tokens, i)] === '.') return false
   return next(tokens, endOfName(tokens, i) - 1) === '{'
 }
 
@@ -49,13 +57,16 @@ function endOfName(tokens: readonly string[], start: number): number {
 
 /** A name right behind `{` or `,` (or `?` for optional fields) and before `:`. */
 function isFieldName(tokens: readonly string[], i: number): boolean {
-  const before = previous(tokens, i)
-  return next(tokens, i) === ':' && (before === '{' || before === ',' || before === '?')
+  let at = before(tokens, i)
+  if (tokens[at] === '?') at = before(tokens, at)
+  return next(tokens, i) === ':' && (tokens[at] === '{' || tokens[at] === ',')
 }
 
-function previous(tokens: readonly string[], i: number): string | undefined {
-  for (let at = i - 1; at >= 0; at--) if (isWord(tokens[at]!)) return tokens[at]
-  return undefined
+/** The index of the last word in front of `i`; -1 when there is none. */
+function before(tokens: readonly string[], i: number): number {
+  let at = i - 1
+  while (at >= 0 && !isWord(tokens[at]!)) at--
+  return at
 }
 
 function next(tokens: readonly string[], i: number): string | undefined {

@@ -4,8 +4,8 @@
  * @see https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#defaultstorageclass
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
+import type { Admission } from '../registry/admission.ts'
 import { ensure, has, list, records, str } from '../registry/builtin/fields.ts'
-import type { Admission } from '../registry/generic.ts'
 import type { ConfigurationLog } from './configurationLog.ts'
 
 export const STORAGE_CLASSES = { group: 'storage.k8s.io', resource: 'storageclasses' }

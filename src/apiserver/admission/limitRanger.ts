@@ -8,8 +8,8 @@ import { approximateQuantity, compareQuantities, formatQuantity, type Quantity }
 import { containersOf, podAmounts } from '../../apimachinery/quota/podResources.ts'
 import { type Amounts, amountsOf } from '../../apimachinery/quota/resourceList.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import type { Admission } from '../registry/admission.ts'
 import { ensure, record, records, str } from '../registry/builtin/fields.ts'
-import type { Admission } from '../registry/generic.ts'
 import { nameOf } from './attributes.ts'
 import type { ConfigurationLog } from './configurationLog.ts'
 

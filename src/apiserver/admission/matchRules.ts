@@ -6,8 +6,8 @@
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { type LabelSelector, type LabelSelectorObject, labelSelectorFromObject } from '../../apimachinery/selectors.ts'
+import type { AdmissionRequest } from '../registry/admission.ts'
 import { records, str, strings } from '../registry/builtin/fields.ts'
-import type { AdmissionRequest } from '../registry/generic.ts'
 import { isNamespace, namespaceOf } from './attributes.ts'
 
 /** What the rules look at, known before the object is. */

@@ -6,11 +6,12 @@ import { isDeepStrictEqual } from 'node:util'
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { applyJsonPatch } from '../../apimachinery/patch/jsonPatch.ts'
-import { MAX_EVALUATION_STEPS } from '../../apimachinery/structural/celProgram.ts'
-import type { Admission, AdmissionRequest } from '../registry/generic.ts'
-import { checkConditions, messageOf } from './admissionCel.ts'
+import { MAX_EVALUATION_STEPS, type StepBudget } from '../../apimachinery/structural/celProgram.ts'
+import type { Admission, AdmissionRequest } from '../registry/admission.ts'
+import { type AdmissionVariables, checkConditions, messageOf } from './admissionCel.ts'
 import { mergeApplied } from './applyConfiguration.ts'
 import { isNamespace, nameOf, namespaceOf, shownAs, takeBack } from './attributes.ts'
+import { withAuthorizer } from './celAuthorizer.ts'
 import { fromCel } from './fromCel.ts'
 import type { Binding, Mutation, Policy } from './policyConfigurations.ts'
 import {
@@ -77,13 +78,18 @@ async function mutateWith(
   params: Readonly<KubeObject> | null,
   request: AdmissionRequest,
 ): Promise<void> {
-  const budget = { left: MAX_POLICY_STEPS }
-  const fresh = async () => withParams(await policyVariables(deps, request, type), policy, params, budget)
-  const conditions = checkConditions(policy.conditions, await fresh(), budget)
+  const evaluate = async <T>(run: (variables: AdmissionVariables, budget: StepBudget) => T): Promise<T> => {
+    const base = await policyVariables(deps, request, type)
+    return withAuthorizer(deps.authorizer, request, authorizer => {
+      const budget = { left: MAX_POLICY_STEPS }
+      return run(withParams({ ...base, ...authorizer }, policy, params, budget), budget)
+    })
+  }
+  const conditions = await evaluate((variables, budget) => checkConditions(policy.conditions, variables, budget))
   if (conditions.error !== undefined) throw new Error(conditions.error)
   if (!conditions.matches) return
   for (const mutation of policy.mutations) {
-    const value = fromCel(evaluateWorded(mutation.expression, await fresh(), budget))
+    const value = await evaluate((variables, budget) => fromCel(evaluateWorded(mutation.expression, variables, budget)))
     const { object } = shownAs(request, type)
     if (object !== null) takeBack(request, type, changed(mutation, object, value, policy, type.schema))
   }

@@ -4,8 +4,8 @@
  */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { Store } from '../../storage/store.ts'
+import type { Admission } from '../registry/admission.ts'
 import type { ParsedCache } from '../registry/codec.ts'
-import type { Admission } from '../registry/generic.ts'
 import { keyOf } from '../registry/reader.ts'
 
 const NAMESPACES = { group: '', resource: 'namespaces' }

@@ -2,8 +2,8 @@
 import { statusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Store } from '../../storage/store.ts'
+import type { AdmissionRequest } from '../registry/admission.ts'
 import type { ParsedCache } from '../registry/codec.ts'
-import type { AdmissionRequest } from '../registry/generic.ts'
 import { keyOf } from '../registry/reader.ts'
 import { namespaceOf } from './attributes.ts'
 

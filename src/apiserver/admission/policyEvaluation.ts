@@ -3,7 +3,8 @@ import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { CelBudgetError, type StepBudget } from '../../apimachinery/structural/celProgram.ts'
 import { toCel } from '../../apimachinery/structural/celValues.ts'
-import type { AdmissionRequest } from '../registry/generic.ts'
+import type { Authorizer } from '../auth/types.ts'
+import type { AdmissionRequest } from '../registry/admission.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import { type AdmissionVariables, type Expression, evaluate, messageOf, requestVariables } from './admissionCel.ts'
 import { isNamespace, nameOf, namespaceOf, shownAs } from './attributes.ts'
@@ -17,6 +18,7 @@ export interface PolicyDeps {
   params: PolicyParams
   types: TypeRegistry
   namespaces: NamespaceReader
+  authorizer: Authorizer
 }
 
 /** A policy that concerns the request, the version in which it sees it, and its bindings that do. */

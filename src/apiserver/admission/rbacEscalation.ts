@@ -3,7 +3,7 @@ import { statusError } from '../../apimachinery/errors.ts'
 import { checkRbacWrite } from '../auth/escalation.ts'
 import type { RbacAuthorizer } from '../auth/rbac.ts'
 import { RBAC_GROUP } from '../auth/rbacRules.ts'
-import type { Admission } from '../registry/generic.ts'
+import type { Admission } from '../registry/admission.ts'
 import type { SharedObjects } from '../registry/sharedObjects.ts'
 
 export function rbacAdmission(authorizer: RbacAuthorizer, shared: SharedObjects): Admission {

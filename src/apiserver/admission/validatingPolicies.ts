@@ -5,10 +5,11 @@
 import { statusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { MAX_EVALUATION_STEPS, type StepBudget } from '../../apimachinery/structural/celProgram.ts'
-import type { Admission, AdmissionRequest } from '../registry/generic.ts'
+import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import { type AdmissionVariables, checkConditions, evaluate, messageOf } from './admissionCel.ts'
 import { AdmissionDenied } from './admissionReview.ts'
 import { isNamespace, nameOf, namespaceOf } from './attributes.ts'
+import { withAuthorizer } from './celAuthorizer.ts'
 import type { Binding, Policy, Validation } from './policyConfigurations.ts'
 import {
   evaluateWorded,
@@ -86,11 +87,15 @@ async function failures(
     if (policy.failsOpen) return []
     return [{ message: `failed to configure ${error.of}: ${error.message}`, reason: '', configuration: true }]
   }
-  return all.flatMap(params => {
-    const budget = { left: MAX_POLICY_STEPS }
-    const variables = withParams(base, policy, params, budget)
-    return validate(policy, variables, budget).map(failure => ({ ...failure, configuration: false }))
-  })
+  const failed: Failure[] = []
+  for (const params of all) {
+    const found = await withAuthorizer(deps.authorizer, request, authorizer => {
+      const budget = { left: MAX_POLICY_STEPS }
+      return validate(policy, withParams({ ...base, ...authorizer }, policy, params, budget), budget)
+    })
+    failed.push(...found)
+  }
+  return failed.map(failure => ({ ...failure, configuration: false }))
 }
 
 function validate(policy: Policy, variables: AdmissionVariables, budget: StepBudget): Failure[] {

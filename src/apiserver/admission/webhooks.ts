@@ -9,12 +9,14 @@ import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { applyJsonPatch } from '../../apimachinery/patch/jsonPatch.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { MAX_EVALUATION_STEPS } from '../../apimachinery/structural/celProgram.ts'
-import type { Admission, AdmissionRequest } from '../registry/generic.ts'
+import type { Authorizer } from '../auth/types.ts'
+import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import type { Logger } from '../server/logger.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import { checkConditions, messageOf, requestVariables } from './admissionCel.ts'
 import { admissionReview, denial, type ReviewAnswer, readReview } from './admissionReview.ts'
 import { nameOf, type Shown, shownAs, takeBack } from './attributes.ts'
+import { withAuthorizer } from './celAuthorizer.ts'
 import type { NamespaceReader } from './namespaces.ts'
 import { WebhookCallError, type WebhookClient } from './webhookClient.ts'
 import { isExempt, type Webhook, type WebhookConfigurations } from './webhookConfigurations.ts'
@@ -24,6 +26,7 @@ export interface WebhookDeps {
   client: WebhookClient
   types: TypeRegistry
   namespaces: NamespaceReader
+  authorizer: Authorizer
   /** Whether a Service exists: spaces have no network, so none can be reached. */
   serviceExists(space: string, namespace: string, name: string): Promise<boolean>
   log: Logger
@@ -120,7 +123,9 @@ async function callFor(deps: WebhookDeps, webhook: Webhook, request: AdmissionRe
   if (!(await webhook.match.labels(request, () => deps.namespaces.labels(request)))) return undefined
   if (webhook.conditions.length === 0) return { webhook, type }
   const variables = requestVariables(request, type, shownAs(request, type))
-  const outcome = checkConditions(webhook.conditions, variables, { left: MAX_EVALUATION_STEPS })
+  const outcome = await withAuthorizer(deps.authorizer, request, authorizer =>
+    checkConditions(webhook.conditions, { ...variables, ...authorizer }, { left: MAX_EVALUATION_STEPS }),
+  )
   if (outcome.matches) return { webhook, type }
   if (outcome.error === undefined) return undefined
   if (webhook.failsOpen) {
@@ -137,8 +142,11 @@ async function mutate(deps: WebhookDeps, call: Call, request: AdmissionRequest):
   if (answer === undefined) return
   for (const warning of answer.warnings) request.context.warn(warning)
   if (!answer.allowed) throw denial(webhook.name, answer.status)
-  if (answer.patch === undefined || shown.object === null) return
-  if (Array.isArray(answer.patch) && answer.patch.length === 0) return
+  if (answer.patch === undefined) return
+  if (shown.object === null) {
+    const why = 'attempted to modify the object, which is not supported for this operation'
+    throw statusError.internal(new Error(`admission webhook ${JSON.stringify(webhook.name)} ${why}`))
+  }
   try {
     const patched = applyJsonPatch(shown.object, answer.patch)
     if (!isRecord(patched)) throw new Error('the patched object is no JSON object')

@@ -4,7 +4,7 @@ import { statusError } from '../../apimachinery/errors.ts'
 import { fieldError } from '../../apimachinery/fieldErrors.ts'
 import { dns1123Label } from '../../apimachinery/names.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import type { Admission } from '../registry/generic.ts'
+import type { Admission } from '../registry/admission.ts'
 import { OWNER_ANNOTATION, WORKSPACE_FINALIZER, WORKSPACES } from '../spaces/spaceManager.ts'
 import type { SpaceTree } from '../spaces/tree.ts'
 

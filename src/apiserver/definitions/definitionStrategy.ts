@@ -9,9 +9,11 @@ import {
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { withStatus } from '../registry/builtin/kind.ts'
 import type { Strategy } from '../registry/strategy.ts'
+import { decodeDefinition } from './decodeDefinition.ts'
 
 const strategy: Strategy = withStatus(
   {
+    decode: decodeDefinition,
     applyDefaults: defaultCrd,
     prepareForCreate: recordStoredVersion,
     prepareForUpdate: recordStoredVersion,

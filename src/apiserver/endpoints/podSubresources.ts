@@ -29,7 +29,9 @@ export async function bindingEndpoint(services: Services, x: Exchange): Promise<
   const body = objectOf(readBody(services, x, BINDING), x.type, BINDING)
   const name = x.resource.name || (body.metadata.name ?? '')
   if (body.metadata.name && body.metadata.name !== name)
-    throw statusError.badRequest(`the name of the object (${body.metadata.name}) does not match the name on the URL (${name})`)
+    throw statusError.badRequest(
+      `the name of the object (${body.metadata.name}) does not match the name on the URL (${name})`,
+    )
   const target = isRecord(body.target) ? body.target : {}
   const errors = targetErrors(target)
   if (errors.length > 0) throw statusError.invalid({ group: '', kind: 'Binding' }, name, errors)
@@ -63,7 +65,9 @@ function bound(pod: KubeObject, binding: KubeObject, node: string, now: string):
   const spec: Record<string, unknown> = isRecord(pod.spec) ? pod.spec : {}
   const refused = (why: string): StatusError => statusError.conflict({ group: '', resource: 'pods/binding' }, name, why)
   if (binding.metadata.uid && binding.metadata.uid !== pod.metadata.uid)
-    throw refused(`Precondition failed: UID in precondition: ${binding.metadata.uid}, UID in object meta: ${pod.metadata.uid}`)
+    throw refused(
+      `Precondition failed: UID in precondition: ${binding.metadata.uid}, UID in object meta: ${pod.metadata.uid}`,
+    )
   if (pod.metadata.deletionTimestamp !== undefined)
     throw refused(`pod ${name} is being deleted, cannot be assigned to a host`)
   if (spec.nodeName) throw refused(`pod ${name} is already assigned to node ${JSON.stringify(spec.nodeName)}`)
@@ -85,7 +89,8 @@ export async function evictionEndpoint(services: Services, x: Exchange): Promise
   const { name, namespace } = x.resource
   const sent = readBody(services, x, EVICTION)
   // Clients of before 1.22 know it as v1beta1, which says the same.
-  const elder = isRecord(sent) && sent.apiVersion === 'policy/v1beta1' ? { ...EVICTION, apiVersion: 'policy/v1beta1' } : EVICTION
+  const elder =
+    isRecord(sent) && sent.apiVersion === 'policy/v1beta1' ? { ...EVICTION, apiVersion: 'policy/v1beta1' } : EVICTION
   const body = objectOf(sent, x.type, elder)
   if (body.metadata.name && body.metadata.name !== name)
     throw statusError.badRequest('name in URL does not match name in Eviction object')
@@ -142,7 +147,10 @@ function isUnready(pod: KubeObject): boolean {
 
 function mayLoseUnready({ spec, status }: KubeObject): boolean {
   if (isRecord(spec) && spec.unhealthyPodEvictionPolicy === 'AlwaysAllow') return true
-  const { currentHealthy = 0, desiredHealthy = 0 } = (status ?? {}) as { currentHealthy?: number; desiredHealthy?: number }
+  const { currentHealthy = 0, desiredHealthy = 0 } = (status ?? {}) as {
+    currentHealthy?: number
+    desiredHealthy?: number
+  }
   return desiredHealthy > 0 && currentHealthy >= desiredHealthy
 }
 
@@ -154,7 +162,9 @@ function disrupted(budget: KubeObject, pod: string, now: string): KubeObject {
     throw refused(`The disruption budget ${name} is still being processed by the server.`, RETRY_AFTER_SECONDS)
   }
   if (Number(disruptionsAllowed) < 1) {
-    throw refused(`The disruption budget ${name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`)
+    throw refused(
+      `The disruption budget ${name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`,
+    )
   }
   const pods = isRecord(status.disruptedPods) ? status.disruptedPods : {}
   budget.status = {

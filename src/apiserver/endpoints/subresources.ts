@@ -165,6 +165,10 @@ export async function finalizeEndpoint(services: Services, x: Exchange): Promise
     x.resource.name,
     current => {
       if (body.metadata.resourceVersion) current.metadata.resourceVersion = body.metadata.resourceVersion
+      for (const field of ['labels', 'annotations'] as const) {
+        if (body.metadata[field] === undefined) delete current.metadata[field]
+        else current.metadata[field] = body.metadata[field]
+      }
       const spec: Record<string, unknown> = isRecord(current.spec) ? current.spec : {}
       if (Array.isArray(finalizers) && finalizers.length > 0) spec.finalizers = finalizers
       else delete spec.finalizers

@@ -4,7 +4,7 @@
  * turn keys that are collections into text, and multiply what aliases refer to; all of that is refused or counted before.
  * @see https://yaml.org/spec/1.1/
  */
-import type { Document, Node } from 'yaml'
+import type { CST, Document, DocumentOptions, LineCounter, Node, ParseOptions, SchemaOptions } from 'yaml'
 import { yaml } from '../../apimachinery/yaml.ts'
 
 const ALIAS_LIMIT = 1000
@@ -17,15 +17,37 @@ export interface YamlLimits {
 
 /** @throws Error that says what is wrong with the text */
 export function parseYamlText(text: string, limits: YamlLimits): unknown {
-  const document = yaml().parseDocument(text, {
-    schema: 'yaml-1.1',
-    merge: true,
-    uniqueKeys: false,
-    logLevel: 'error',
-  } as never)
-  if (document.errors[0]) throw document.errors[0]
+  const { Composer, LineCounter, Parser } = yaml()
+  const lines = new LineCounter()
+  const tokens = readable(new Parser(lines.addNewLine).parse(text), lines)
+  const [document, another] = new Composer(OPTIONS).compose(tokens, true, text.length)
+  if (document === undefined || another !== undefined) throw new Error('the text holds several documents')
+  const [error] = document.errors
+  if (error) throw new Error(`line ${lines.linePos(error.pos[0]).line}: ${error.message}`)
   new Check(limits).document(document)
   return document.toJS({ maxAliasCount: ALIAS_LIMIT })
+}
+
+/** Stops at the first error: there can be as many as characters, and each takes its time. */
+function* readable(tokens: Iterable<CST.Token>, lines: LineCounter): Generator<CST.Token> {
+  for (const token of tokens) {
+    if (token.type === 'error') throw new Error(`line ${lines.linePos(token.offset).line}: ${token.message}`)
+    yield token
+  }
+}
+
+/** Types without a place in JSON, and base 60, which no YAML library of Go reads: times stay the texts that they are. */
+const FOREIGN = /:(binary|omap|pairs|set|timestamp)$/
+
+const OPTIONS: DocumentOptions & ParseOptions & SchemaOptions = {
+  schema: 'yaml-1.1',
+  merge: true,
+  uniqueKeys: false,
+  logLevel: 'error',
+  customTags: tags =>
+    tags.filter(
+      tag => typeof tag === 'string' || !(FOREIGN.test(tag.tag) || ('format' in tag && tag.format === 'TIME')),
+    ),
 }
 
 class Check {
@@ -39,7 +61,7 @@ class Check {
     this.#limits = limits
   }
 
-  document({ contents }: Document): void {
+  document({ contents }: Pick<Document, 'contents'>): void {
     if (contents !== null) this.#size(contents, 0)
   }
 
@@ -47,7 +69,8 @@ class Check {
   #size(node: Node, depth: number): number {
     if (this.#yaml.isAlias(node)) return this.#sizeOfAlias(node.source)
     if (depth > this.#limits.depth) throw new Error(`nested more than ${this.#limits.depth} levels deep`)
-    const anchor = this.#yaml.isScalar(node) || this.#yaml.isMap(node) || this.#yaml.isSeq(node) ? node.anchor : undefined
+    const anchor =
+      this.#yaml.isScalar(node) || this.#yaml.isMap(node) || this.#yaml.isSeq(node) ? node.anchor : undefined
     if (anchor !== undefined) this.#anchors.set(anchor, undefined)
     const size = 1 + this.#sizeWithin(node, depth)
     if (size > this.#limits.size) throw new Error('document contains excessive aliasing')
@@ -64,7 +87,11 @@ class Check {
         size += name.length + 1 + (value ? this.#size(value as Node, depth + 1) : 1)
       }
     } else if (this.#yaml.isSeq(node)) for (const item of node.items) size += this.#size(item as Node, depth + 1)
-    else if (this.#yaml.isScalar(node)) size = typeof node.value === 'string' ? node.value.length : 0
+    else if (this.#yaml.isScalar(node)) {
+      if (typeof node.value === 'number' && !Number.isFinite(node.value))
+        throw new Error(`unsupported value: ${node.value}`)
+      size = typeof node.value === 'string' ? node.value.length : 0
+    }
     return size
   }
 

@@ -39,6 +39,8 @@ const CONVERSIONS: Record<string, (object: KubeObject) => void> = {
     rename(event, 'lastTimestamp', 'deprecatedLastTimestamp')
     rename(event, 'count', 'deprecatedCount')
     rename(event, 'reportingComponent', 'reportingController')
+    // written only when they say something; the other form always has them
+    for (const field of ['reportingController', 'reportingInstance']) if (event[field] === '') delete event[field]
   },
   'events events.k8s.io/v1 v1': event => {
     rename(event, 'note', 'message')

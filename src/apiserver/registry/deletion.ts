@@ -7,18 +7,10 @@ import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Stored } from '../../storage/store.ts'
+import { ADMISSION_STAGES, type AdmissionRequest, optionsOf, runStage, stepsFor } from './admission.ts'
 import { decodeObject, encodeObject } from './codec.ts'
 import type { WriteContext } from './context.ts'
-import {
-  ADMISSION_STAGES,
-  type AdmissionRequest,
-  hasNamespaceFinalizers,
-  optionsOf,
-  type RegistryDeps,
-  runStage,
-  stepsFor,
-  timestamp,
-} from './generic.ts'
+import { hasNamespaceFinalizers, type RegistryDeps, timestamp } from './generic.ts'
 import { keyOf } from './reader.ts'
 
 export interface DeleteOptions {

@@ -60,7 +60,8 @@ export function dropEmpty(object: KubeObject, schema: Schema): void {
 /** The same for metadata, which is a struct for every kind. */
 export function dropEmptyMetadata(metadata: KubeObject['metadata']): void {
   const members = metadata as Record<string, unknown>
-  for (const [name, value] of Object.entries(members)) if (value === '' || isEmptyCollection(value)) delete members[name]
+  for (const [name, value] of Object.entries(members))
+    if (value === '' || isEmptyCollection(value)) delete members[name]
 }
 
 function dropMembers(object: Record<string, unknown>, schema: Schema, kind?: string): void {

@@ -17,7 +17,14 @@ import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
 import { typeErrors } from '../../apimachinery/structural/typeErrors.ts'
 import { compileValidator } from '../../apimachinery/structural/validate.ts'
 import type { Encoded, Mutation, Store, Stored } from '../../storage/store.ts'
-import type { UserInfo } from '../auth/types.ts'
+import {
+  type Admission,
+  type AdmissionRequest,
+  optionsOf,
+  runStage,
+  type SubresourceView,
+  stepsFor,
+} from './admission.ts'
 import { CLUSTER_ANNOTATION, encodeObject, type ParsedCache, sameObject } from './codec.ts'
 import type { WriteContext } from './context.ts'
 import { convertTo } from './convert.ts'
@@ -26,73 +33,10 @@ import { unqualifiedFinalizers } from './finalizerNames.ts'
 import { dropNulls } from './nulls.ts'
 import { keyOf } from './reader.ts'
 import type { Strategy } from './strategy.ts'
-import { zeroObject } from './zeroObject.ts'
 import { hasStorageVersion, objectFor, prepareViews, toStored, toStoredNow, workingApiVersion } from './views.ts'
+import { zeroObject } from './zeroObject.ts'
 
-/**
- * When a step runs, in this order. `gate`: before anything is done, changes nothing. `mutate`: on the decoded and defaulted
- * object, before the strategy prepares it; may run twice (see {@link MutationRounds}). `prepare` (the default): where the
- * server adds what only it may say. `validate`: on the object as it is going to be stored; changes nothing.
- */
-export type AdmissionStage = 'gate' | 'mutate' | 'prepare' | 'validate'
-export const ADMISSION_STAGES: readonly AdmissionStage[] = ['gate', 'mutate', 'prepare', 'validate']
-
-/** A check or change by the server on the way to the store. May throw StatusError to refuse. */
-export interface Admission {
-  readonly stage?: AdmissionStage
-  /** The requests concerned; asynchronous steps elsewhere must not slow writes down. `type` is the version of the request. */
-  handles(type: ResourceType, operation: AdmissionRequest['operation'], target: AdmissionTarget): boolean
-  /** Whether an update as it stands concerns the step: synchronous and cheap. Absent: every one does. */
-  concerns?(request: Pick<AdmissionRequest, 'object' | 'old' | 'context'>): boolean
-  admit(request: AdmissionRequest): void | Promise<void>
-}
-/** What is known of a request before its object is. */
-export interface AdmissionTarget {
-  /** Logical-cluster id. */
-  space: string
-  /** `''` for cluster-scoped objects. */
-  namespace: string
-  subresource: string
-  user: UserInfo
-}
-export interface AdmissionRequest {
-  operation: 'CREATE' | 'UPDATE' | 'DELETE'
-  context: WriteContext
-  /** Storage version for CREATE, else the version of the request. */
-  type: ResourceType
-  /** The version of the request. */
-  requestType: ResourceType
-  /** `''`, `status`, `scale`, … */
-  subresource: string
-  /** In the storage version. May be changed for CREATE and UPDATE. */
-  object: KubeObject
-  old: KubeObject | undefined
-  /** The caller's options: CreateOptions, UpdateOptions, PatchOptions or DeleteOptions. */
-  options: Record<string, unknown>
-  /** The sub-resource is an object of its own (`scale`) that shows a part of this one. */
-  view?: SubresourceView
-  /** For `mutate` steps. */
-  rounds?: MutationRounds
-}
-export interface MutationRounds {
-  /** 1, or 2 after a step asked for it. */
-  readonly round: number
-  /** Steps that keep something between the rounds keep it here, under themselves. */
-  readonly memory: Map<object, unknown>
-  /** Has the steps run once more after this round; asking in round 2 changes nothing. */
-  runAgain(): void
-  /** Brings a changed object into shape: unknown fields go, defaults come. @throws Error when a field has the wrong type */
-  settle(object: KubeObject): void
-}
-/** A sub-resource as an object of its own kind. */
-export interface SubresourceView {
-  group: string
-  version: string
-  kind: string
-  of(object: KubeObject): KubeObject
-  /** Writes a changed view into its object. */
-  into(object: KubeObject, view: KubeObject): void
-}
+export type { Admission, AdmissionRequest } from './admission.ts'
 
 export interface RegistryDeps {
   store: Store
@@ -261,7 +205,7 @@ export class Registry {
       for (const text of texts) context.warn(text)
     }
     if (type.origin === 'builtin' && type.schema) {
-      const wrong = typeErrors(object, type.schema)
+      const wrong = typeErrors(object, type.schema) ?? this.deps.strategyFor(type)?.decode?.(object)
       if (wrong) throw unreadable(type, wrong, fromPatch)
       if (!isOwnGroup(type.group)) dropEmpty(object, type.schema)
     } else if (type.origin === 'crd') {
@@ -464,7 +408,11 @@ export class Registry {
     const target = this.#target(context.space, type)
     const strategy = this.deps.strategyFor(target)
     this.#carryOver(target, object, old, subresource)
-    if (!strategy?.noGeneration && subresource !== 'status' && specChanged(object, old, strategy?.generationOnMetadata === true)) {
+    if (
+      !strategy?.noGeneration &&
+      subresource !== 'status' &&
+      specChanged(object, old, strategy?.generationOnMetadata === true)
+    ) {
       object.metadata.generation = (old.metadata.generation ?? 0) + 1
     }
     const errors = [
@@ -532,36 +480,6 @@ export class Registry {
   #annotate(object: KubeObject, space: string): void {
     if (!this.deps.annotateSpace) return
     object.metadata.annotations = { ...object.metadata.annotations, [CLUSTER_ANNOTATION]: space }
-  }
-}
-
-/** The steps that a request passes, in their order. */
-export function stepsFor(
-  admission: readonly Admission[],
-  type: ResourceType,
-  operation: AdmissionRequest['operation'],
-  target: AdmissionTarget,
-): Admission[] {
-  return admission.filter(step => step.handles(type, operation, target))
-}
-
-export async function runStage(
-  steps: readonly Admission[],
-  stage: AdmissionStage,
-  request: AdmissionRequest,
-): Promise<void> {
-  for (const step of steps) if ((step.stage ?? 'prepare') === stage) await step.admit(request)
-}
-
-/** The caller's options as an object, as admission shows them. */
-export function optionsOf(kind: string, context: WriteContext, more: object = {}): Record<string, unknown> {
-  return {
-    kind,
-    apiVersion: 'meta.k8s.io/v1',
-    ...(context.dryRun && { dryRun: ['All'] }),
-    ...(kind !== 'DeleteOptions' && { fieldManager: context.fieldManager }),
-    ...(kind !== 'DeleteOptions' && context.fieldValidation !== 'Warn' && { fieldValidation: context.fieldValidation }),
-    ...more,
   }
 }
 

@@ -6,6 +6,11 @@ import type { FieldError } from '../../apimachinery/fieldErrors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 
 export interface Strategy {
+  /**
+   * Finishes decoding where the schema leaves the object open, in place. The first wrong type in words of Go's JSON package;
+   * `undefined` when all is well.
+   */
+  decode?(object: KubeObject): string | undefined
   /** Fills what the user left out, as upstream's defaulting functions of the storage version do. Idempotent. */
   applyDefaults?(object: KubeObject): void
   /** Clears or sets what a client may not say at creation (status, allocated fields). Generation is done by the registry. */

@@ -73,7 +73,7 @@ export function targetOf(services: Services, admitted: Admitted, accept: string 
     space,
     type,
     form,
-    warnings: type.custom?.deprecation ? [type.custom.deprecation] : [],
+    warnings: deprecationOf(type),
   }
 }
 
@@ -84,7 +84,8 @@ const DEPRECATED: Readonly<Record<string, string>> = {
 }
 
 function deprecationOf(type: ResourceType): string[] {
-  const text = type.group === '' && type.version === 'v1' ? DEPRECATED[type.resource] : undefined
+  const builtin = type.group === '' && type.version === 'v1' ? DEPRECATED[type.resource] : undefined
+  const text = type.custom?.deprecation ?? builtin
   return text === undefined ? [] : [text]
 }
 

@@ -133,9 +133,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
       method: request.method,
       url: request.raw.url ?? '/',
       headers: request.headers,
-      get distinctHeaders() {
-        return request.raw.headersDistinct
-      },
+      distinctHeaders: () => request.raw.headersDistinct,
       socket: request.raw.socket as TLSSocket,
     }
     const admitted = await deps.pipeline.admit(raw, trail)
@@ -196,7 +194,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     else if (admitted.info.resource)
       await dispatch(deps.services, exchangeFor(deps.services, request, reply, admitted), deps.subresources)
     else if (!(await deps.nonResource(request, reply, admitted))) {
-      throw new StatusError('NotFound', 'the server could not find the requested resource')
+      throw new StatusError('NotFound', 'the server could not find the requested resource', {})
     }
     return reply
   }

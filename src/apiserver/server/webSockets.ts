@@ -123,7 +123,7 @@ export class WebSockets {
       method: 'GET',
       url: request.url ?? '/',
       headers: request.headers,
-      distinctHeaders: request.headersDistinct,
+      distinctHeaders: () => request.headersDistinct,
       socket: request.socket as TLSSocket,
     }
     const admitted = await pipeline.admit(raw, trail)

@@ -169,7 +169,7 @@ t.test('rules of a schema must compile', async t => {
   t.match(schemaErrors({ spec: spec('  ') }), [
     /x-kubernetes-validations\[0\].rule: Required value: rule is not specified/,
   ])
-  t.match(schemaErrors({ list: { type: 'array', items: spec('self.a == oldSelf.a') } }), [
+  t.match(schemaErrors({ list: { type: 'array', maxItems: 5, items: spec('self.a == oldSelf.a') } }), [
     /oldSelf cannot be used on the uncorrelatable portion of the schema within spec.validation.openAPIV3Schema.properties\[list\]/,
   ])
 })
@@ -183,9 +183,7 @@ t.test('an update may not take away what stored objects rely on', async t => {
   ])
   const dropped = draft(undefined, c => Object.assign(c.spec.versions[0]!, { name: 'v2' }))
   dropped.status = { storedVersions: ['v1', 'v2'] }
-  t.match(validateCrdUpdate(dropped, old).map(formatFieldError), [
-    /status.storedVersions\[0\]: Invalid value: "v1": missing/,
-  ])
+  t.match(errors(dropped), [/status.storedVersions\[0\]: Invalid value: "v1": missing/])
 })
 
 t.test('served versions become kinds', async t => {

@@ -95,9 +95,13 @@ t.test('match conditions and bindings choose; a failing condition refuses unless
     t.equal((await create('apple')).code, 422)
     t.equal((await create('pear')).code, 201)
   })
-  await withPolicy({ policy: condition('object.nope') }, async () => t.equal((await create('x')).code, 422))
+  await withPolicy({ policy: condition('object.nope') }, async () => {
+    t.equal((await create('x')).code, 422)
+  })
   const ignoring = { ...condition('object.nope'), failurePolicy: 'Ignore' }
-  await withPolicy({ policy: ignoring }, async () => t.equal((await create('x')).code, 201))
+  await withPolicy({ policy: ignoring }, async () => {
+    t.equal((await create('x')).code, 201)
+  })
   const binding = { matchResources: { objectSelector: { matchLabels: { strict: 'yes' } } } }
   await withPolicy({ policy: { validations }, binding }, async () => {
     t.equal((await create('x')).code, 201)
@@ -160,6 +164,59 @@ t.test('parameters: by name and by label, missing ones as the binding says', asy
       "failed to configure policy: failed to find resource referenced by paramKind: 'rules.example.com/v1, Kind=Limit'"
     t.equal((await create('x', { a: '' })).body.message, why('x', text))
   })
+})
+
+t.test('expressions may ask what the caller, or an account, is allowed to do', async t => {
+  const cases: [expression: string, allowed: boolean][] = [
+    ["authorizer.group('').resource('pods').namespace('default').check('create').allowed()", true],
+    ["authorizer.serviceAccount('default', 'robot').group('').resource('pods').check('create').allowed()", false],
+    ["authorizer.path('/healthz').check('get').allowed()", true],
+    [
+      "authorizer.requestResource.check('custom').allowed() && !authorizer.serviceAccount('a', 'b').path('/x').check('get').allowed()",
+      true,
+    ],
+  ]
+  for (const [expression, allowed] of cases) {
+    await withPolicy({ policy: { validations: [{ expression }] } }, async () => {
+      t.equal((await create('x')).code, allowed ? 201 : 422, expression)
+    })
+  }
+})
+
+t.test('what does not compile is refused when it is written', async t => {
+  const cases: [spec: object, field: string, why: string][] = [
+    [
+      { validations: [{ expression: 'object.' }] },
+      'spec.validations[0].expression',
+      'compilation failed: ERROR: <input>:1:',
+    ],
+    [{ validations: [{ expression: "'text'" }] }, 'spec.validations[0].expression', 'must evaluate to bool'],
+    [
+      { validations: [{ expression: 'true', messageExpression: '1' }] },
+      'spec.validations[0].messageExpression',
+      'must evaluate to string',
+    ],
+    [{ validations: [{ expression: 'nobody == 1' }] }, 'spec.validations[0].expression', 'compilation failed'],
+  ]
+  const matchConstraints = {
+    resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['*'], resources: ['pods'] }],
+  }
+  for (const [spec, field, text] of cases) {
+    const object = {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'ValidatingAdmissionPolicy',
+      metadata: { name: 'bad' },
+      spec: { matchConstraints, ...spec },
+    }
+    const { code, body } = await api.post(`${GROUP}/validatingadmissionpolicies`, object)
+    t.equal(code, 422)
+    t.ok(
+      body.message?.startsWith(
+        `ValidatingAdmissionPolicy.admissionregistration.k8s.io "bad" is invalid: ${field}: Invalid value: `,
+      ),
+    )
+    t.match(body.message, text)
+  }
 })
 
 t.test('a mutating policy applies configurations and patches, in their order', async t => {

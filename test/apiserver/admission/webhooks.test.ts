@@ -300,6 +300,16 @@ t.test('deletes can be refused, one by one also in a collection', async t => {
   t.equal((await api.get(`${CONFIGMAPS}/keep-2`)).code, 404)
 })
 
+t.test('a deletion cannot be mutated', async t => {
+  await api.ok(api.post(CONFIGMAPS, configMap('leaving')))
+  hooks.on('/leaving', () => ({ allowed: true, patch: [{ op: 'add', path: '/data', value: {} }] }))
+  await withWebhooks('Mutating', [webhook('leaving.example.com', hooks.at('/leaving'))], async () => {
+    const answer = await api.delete(`${CONFIGMAPS}/leaving`)
+    t.equal(answer.code, 500)
+    t.match(message(answer), 'attempted to modify the object, which is not supported for this operation')
+  })
+})
+
 t.test('configurations are never subject to webhooks, and act in their own space alone', async t => {
   hooks.on('/all', () => ({ allowed: false }))
   const rules = [{ operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*/*'] }]

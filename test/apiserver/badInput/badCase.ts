@@ -1,6 +1,6 @@
 /**
  * A wrong request and the answer that users of Kubernetes know for it. The same rows are asked of a real kube-apiserver when
- * there is one (test/e2e/badInputPeer.test.ts), so they cannot drift from it unnoticed.
+ * there is one (test/differential/differential.test.ts), so they cannot drift from it unnoticed.
  */
 import type { Answer, Api } from '../../support/api.ts'
 import { configMap } from '../../support/server.ts'

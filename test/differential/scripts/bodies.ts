@@ -5,7 +5,13 @@ export const PODS = `${NS}/pods`
 export const APPS = '/apis/apps/v1/namespaces/{ns}'
 export const DEPLOYMENTS = `${APPS}/deployments`
 
-export const of = (apiVersion: string, kind: string, name: string, rest: object = {}, metadata: object = {}): object => ({
+export const of = (
+  apiVersion: string,
+  kind: string,
+  name: string,
+  rest: object = {},
+  metadata: object = {},
+): object => ({
   apiVersion,
   kind,
   metadata: { name, ...metadata },

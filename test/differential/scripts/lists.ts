@@ -9,8 +9,12 @@ export const lists: Script = {
   name: 'lists',
   steps: [
     get(CM, { only: ['metadata.resourceVersion', 'kind', 'apiVersion'], save: { start: 'metadata.resourceVersion' } }),
-    post(CM, configMap('l1', { a: '1' }, { labels: { page: 'one', tier: 'x' } }), { save: { rv1: 'metadata.resourceVersion' } }),
-    post(CM, configMap('l2', { a: '2' }, { labels: { page: 'two', tier: 'x' } }), { save: { rv2: 'metadata.resourceVersion' } }),
+    post(CM, configMap('l1', { a: '1' }, { labels: { page: 'one', tier: 'x' } }), {
+      save: { rv1: 'metadata.resourceVersion' },
+    }),
+    post(CM, configMap('l2', { a: '2' }, { labels: { page: 'two', tier: 'x' } }), {
+      save: { rv2: 'metadata.resourceVersion' },
+    }),
     post(CM, configMap('l3', { a: '3' }, { labels: { page: 'three' } }), { save: { rv3: 'metadata.resourceVersion' } }),
     get(`${CM}?${SOME}`),
     get(`${CM}?${SOME}&pretty=1`),
@@ -46,15 +50,21 @@ export const lists: Script = {
     get(`${CM}?labelSelector=page%3Dtwo&resourceVersion=0`, { only: ['items.*.metadata.name'] }),
     get(`${CM}?labelSelector=page%3Dtwo&resourceVersion={rv2}`, { only: ['items.*.metadata.name'] }),
     get(`${CM}?${SOME}&resourceVersion={rv2}&resourceVersionMatch=Exact`, { only: ['items.*.metadata.name'] }),
-    get(`${CM}?labelSelector=page%3Dtwo&resourceVersion={rv2}&resourceVersionMatch=NotOlderThan`, { only: ['items.*.metadata.name'] }),
+    get(`${CM}?labelSelector=page%3Dtwo&resourceVersion={rv2}&resourceVersionMatch=NotOlderThan`, {
+      only: ['items.*.metadata.name'],
+    }),
     get(`${CM}?${SOME}&resourceVersion=1&resourceVersionMatch=Exact`, {
       only: ['code', 'reason'],
     }),
-    get(`${CM}?labelSelector=page%3Dtwo&resourceVersion=0&resourceVersionMatch=NotOlderThan`, { only: ['items.*.metadata.name'] }),
+    get(`${CM}?labelSelector=page%3Dtwo&resourceVersion=0&resourceVersionMatch=NotOlderThan`, {
+      only: ['items.*.metadata.name'],
+    }),
     get(`${CM}?${SOME}&resourceVersionMatch=Exact`),
     get(`${CM}?${SOME}&limit=1&resourceVersion={rv3}`, { only: ['items.*.metadata.name', 'metadata.continue'] }),
     // what happened, from several beginnings
-    put(`${CM}/l1`, configMap('l1', { a: '11' }, { labels: { page: 'one' } }), { save: { rv4: 'metadata.resourceVersion' } }),
+    put(`${CM}/l1`, configMap('l1', { a: '11' }, { labels: { page: 'one' } }), {
+      save: { rv4: 'metadata.resourceVersion' },
+    }),
     merge(`${CM}/l2`, { metadata: { labels: { page: null } } }),
     del(`${CM}/l3`),
     watch(`${CM}?watch=1&resourceVersion={rv1}`, 5),
@@ -66,7 +76,9 @@ export const lists: Script = {
     watch(`${CM}?watch=1&resourceVersion={rv3}`, 3, {
       headers: { Accept: 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io' },
     }),
-    watch(`${CM}?watch=1&resourceVersion={rv3}`, 3, { headers: { Accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' } }),
+    watch(`${CM}?watch=1&resourceVersion={rv3}`, 3, {
+      headers: { Accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' },
+    }),
     watch(`${CM}?watch=1&resourceVersion=0&fieldSelector=metadata.name%3Dl1`, 1),
     watch(`${CM}?watch=1&fieldSelector=metadata.name%3Dl1`, 1),
     watch(`${CM}?watch=1&${BOOKMARK}&fieldSelector=metadata.name%3Dl1`, 2, {

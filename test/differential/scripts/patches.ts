@@ -1,12 +1,21 @@
 /** Strategic merge and server-side apply of built-in kinds: lists by key, directives, owners, conflicts. */
 import { apply, del, get, merge, post, put, type Script, strategic } from '../script.ts'
-import { APPS, CM, configMap, DEPLOYMENTS, deployment, of, pod, PODS } from './bodies.ts'
+import { APPS, CM, configMap, DEPLOYMENTS, deployment, of, PODS, pod } from './bodies.ts'
 
 const template = (spec: object): object => ({ spec: { template: { spec } } })
 const containers = (...list: object[]): object => template({ containers: list })
 const D = `${DEPLOYMENTS}/d`
 const TIMES = { lastUpdateTime: '2026-01-01T00:00:00Z', lastTransitionTime: '2026-01-01T00:00:00Z' }
-const NO_STATUS = ['code', 'reason', 'message', 'details', 'metadata.generation', 'metadata.labels', 'spec.replicas', 'spec.template.spec']
+const NO_STATUS = [
+  'code',
+  'reason',
+  'message',
+  'details',
+  'metadata.generation',
+  'metadata.labels',
+  'spec.replicas',
+  'spec.template.spec',
+]
 
 export const strategicMerge: Script = {
   name: 'strategic-merge',
@@ -25,7 +34,10 @@ export const strategicMerge: Script = {
       containers({ name: 'e', args: ['c'] }),
       template({ $retainKeys: ['a'] }),
       template({ '$setElementOrder/containers': [{ name: 'e' }, { name: 'c' }] }),
-      template({ '$setElementOrder/containers': [{ name: 'e' }, { name: 'c' }], containers: [{ name: 'c', image: 'k:3' }] }),
+      template({
+        '$setElementOrder/containers': [{ name: 'e' }, { name: 'c' }],
+        containers: [{ name: 'c', image: 'k:3' }],
+      }),
       containers({ name: 'c', $patch: 'delete' }),
       containers({ name: 'c', image: 'back:1' }),
       template({ volumes: [{ name: 'v', emptyDir: {} }] }),
@@ -55,16 +67,59 @@ export const strategicMerge: Script = {
       { status: { replicas: 5 } },
     ].map(body => strategic(D, body, { only: [...NO_STATUS, 'spec.strategy', 'metadata.finalizers', 'status'] })),
     strategic(D, { spec: { selector: { matchLabels: { other: 'y' } } } }, {}),
-    strategic(`${D}/status`, { status: { replicas: 5, observedGeneration: 1 } }, { only: ['status', 'metadata.generation'] }),
-    strategic(`${D}/status`, { status: { conditions: [{ type: 'Available', status: 'True', ...TIMES }] } }, { only: ['status'] }),
-    strategic(`${D}/status`, { status: { conditions: [{ type: 'Progressing', status: 'True', ...TIMES }] } }, { only: ['status'] }),
+    strategic(
+      `${D}/status`,
+      { status: { replicas: 5, observedGeneration: 1 } },
+      { only: ['status', 'metadata.generation'] },
+    ),
+    strategic(
+      `${D}/status`,
+      { status: { conditions: [{ type: 'Available', status: 'True', ...TIMES }] } },
+      { only: ['status'] },
+    ),
+    strategic(
+      `${D}/status`,
+      { status: { conditions: [{ type: 'Progressing', status: 'True', ...TIMES }] } },
+      { only: ['status'] },
+    ),
     strategic(`${D}/status`, { spec: { replicas: 9 } }, { only: ['spec.replicas', 'metadata.generation'] }),
-    post('/api/v1/namespaces/{ns}/services', of('v1', 'Service', 's', { spec: { clusterIP: 'None', ports: [{ port: 80 }] } }), { only: ['spec.ports'] }),
-    strategic('/api/v1/namespaces/{ns}/services/s', { spec: { ports: [{ port: 81, name: 'b' }] } }, { only: ['code', 'message', 'spec.ports'] }),
-    strategic('/api/v1/namespaces/{ns}/services/s', { spec: { ports: [{ port: 80, name: 'a' }, { port: 81, name: 'b' }] } }, { only: ['spec.ports'] }),
-    strategic('/api/v1/namespaces/{ns}/services/s', { spec: { ports: [{ port: 80, $patch: 'delete' }] } }, { only: ['spec.ports'] }),
-    strategic(`${D}`, { metadata: { ownerReferences: [{ uid: 'u', apiVersion: 'v1', kind: 'X', name: 'x' }] } }, { only: ['metadata.ownerReferences'] }),
-    strategic(`${D}`, { metadata: { ownerReferences: [{ uid: 'u', $patch: 'delete' }] } }, { only: ['metadata.ownerReferences'] }),
+    post(
+      '/api/v1/namespaces/{ns}/services',
+      of('v1', 'Service', 's', { spec: { clusterIP: 'None', ports: [{ port: 80 }] } }),
+      { only: ['spec.ports'] },
+    ),
+    strategic(
+      '/api/v1/namespaces/{ns}/services/s',
+      { spec: { ports: [{ port: 81, name: 'b' }] } },
+      { only: ['code', 'message', 'spec.ports'] },
+    ),
+    strategic(
+      '/api/v1/namespaces/{ns}/services/s',
+      {
+        spec: {
+          ports: [
+            { port: 80, name: 'a' },
+            { port: 81, name: 'b' },
+          ],
+        },
+      },
+      { only: ['spec.ports'] },
+    ),
+    strategic(
+      '/api/v1/namespaces/{ns}/services/s',
+      { spec: { ports: [{ port: 80, $patch: 'delete' }] } },
+      { only: ['spec.ports'] },
+    ),
+    strategic(
+      `${D}`,
+      { metadata: { ownerReferences: [{ uid: 'u', apiVersion: 'v1', kind: 'X', name: 'x' }] } },
+      { only: ['metadata.ownerReferences'] },
+    ),
+    strategic(
+      `${D}`,
+      { metadata: { ownerReferences: [{ uid: 'u', $patch: 'delete' }] } },
+      { only: ['metadata.ownerReferences'] },
+    ),
   ],
 }
 
@@ -89,7 +144,9 @@ export const serverSideApply: Script = {
     apply(`${A}one`, configMap('a', { k: '1', l: '1' })),
     apply(`${A}one`, configMap('a', { l: '1' })),
     apply(`${A}two`, of('v1', 'ConfigMap', 'a')),
-    apply(`${A}empty&dryRun=All`, configMap('a'), { unlike120: { 'body.metadata.managedFields': '1.21: an empty map has an owner' } }),
+    apply(`${A}empty&dryRun=All`, configMap('a'), {
+      unlike120: { 'body.metadata.managedFields': '1.21: an empty map has an owner' },
+    }),
     apply(`${A}three&dryRun=All`, configMap('a', { z: '1' })),
     merge(`${CM}/a`, { data: { u: 'updated' } }),
     apply(`${A}one`, configMap('a', { l: '1', u: 'applied' })),
@@ -101,26 +158,55 @@ export const serverSideApply: Script = {
     merge(`${CM}/a`, { metadata: { managedFields: [] } }),
     apply(`${A}one`, configMap('a', { l: '1' }, { labels: { x: 'y' } })),
     apply(`${CM}/fresh?fieldManager=one`, 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: fresh\ndata:\n  a: b\n'),
-    apply(`${CM}/fresh?fieldManager=one`, configMap('fresh', {}, { uid: 'x' }), { unlike120: { '': 'it says 500 or less' } }),
-    apply(DA + 'one', applied('a', { replicas: 1, ...podTemplate({ name: 'c', image: 'c:1' }) })),
-    apply(DA + 'one', applied('a', { ...podTemplate({ name: 'c', image: 'c:1' }) })),
-    apply(DA + 'two', applied('a', podTemplate({ name: 'side', image: 's:1', env: [{ name: 'A', value: 'B' }] }))),
-    apply(DA + 'two', applied('a', podTemplate({ name: 'c', image: 'c:2' }))),
-    apply(DA + 'one', applied('a', podTemplate({ name: 'c', image: 'c:1', ports: [{ containerPort: 80 }, { containerPort: 80, protocol: 'UDP' }] }))),
-    apply(DA + 'two', applied('a', {})),
-    put(`${DEPLOYMENTS}/a/scale`, { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'a', namespace: '{ns}' }, spec: { replicas: 4 } }),
+    apply(`${CM}/fresh?fieldManager=one`, configMap('fresh', {}, { uid: 'x' }), {
+      unlike120: { '': 'it says 500 or less' },
+    }),
+    apply(`${DA}one`, applied('a', { replicas: 1, ...podTemplate({ name: 'c', image: 'c:1' }) })),
+    apply(`${DA}one`, applied('a', { ...podTemplate({ name: 'c', image: 'c:1' }) })),
+    apply(`${DA}two`, applied('a', podTemplate({ name: 'side', image: 's:1', env: [{ name: 'A', value: 'B' }] }))),
+    apply(`${DA}two`, applied('a', podTemplate({ name: 'c', image: 'c:2' }))),
+    apply(
+      `${DA}one`,
+      applied(
+        'a',
+        podTemplate({
+          name: 'c',
+          image: 'c:1',
+          ports: [{ containerPort: 80 }, { containerPort: 80, protocol: 'UDP' }],
+        }),
+      ),
+    ),
+    apply(`${DA}two`, applied('a', {})),
+    put(`${DEPLOYMENTS}/a/scale`, {
+      apiVersion: 'autoscaling/v1',
+      kind: 'Scale',
+      metadata: { name: 'a', namespace: '{ns}' },
+      spec: { replicas: 4 },
+    }),
     get(`${DEPLOYMENTS}/a`, { unlike120: { 'body.metadata.managedFields': SUBRESOURCE } }),
     apply(`${DA}one&force=true`, applied('a', { replicas: 2, ...podTemplate({ name: 'c', image: 'c:1' }) })),
-    merge(`${DEPLOYMENTS}/a/status`, { status: { observedGeneration: 1 } }, { unlike120: { 'body.metadata.managedFields': SUBRESOURCE } }),
+    merge(
+      `${DEPLOYMENTS}/a/status`,
+      { status: { observedGeneration: 1 } },
+      { unlike120: { 'body.metadata.managedFields': SUBRESOURCE } },
+    ),
     apply(`${DEPLOYMENTS}/none/status?fieldManager=one`, applied('none', {})),
     del(`${DEPLOYMENTS}/a`),
     // finalizers are a set, owner references go by uid
     apply(`${A}one`, configMap('a', { l: '1' }, { finalizers: ['example.com/a'] })),
     apply(`${A}two`, of('v1', 'ConfigMap', 'a', {}, { finalizers: ['example.com/b'] })),
     apply(`${A}one`, configMap('a', { l: '1' })),
-    apply(`${A}two`, of('v1', 'ConfigMap', 'a', {}, { ownerReferences: [{ apiVersion: 'v1', kind: 'X', name: 'x', uid: 'u1' }] })),
+    apply(
+      `${A}two`,
+      of('v1', 'ConfigMap', 'a', {}, { ownerReferences: [{ apiVersion: 'v1', kind: 'X', name: 'x', uid: 'u1' }] }),
+    ),
     post(PODS, pod('p')),
-    apply(`${PODS}/p?fieldManager=one`, of('v1', 'Pod', 'p', { spec: { containers: [{ name: 'c', image: 'other:1' }] } })),
-    apply(`${APPS}/statefulsets/p?fieldManager=one`, of('apps/v1', 'StatefulSet', 'p', { spec: { nonsense: 1 } }), { unlike120: { '': 'it says 500' } }),
+    apply(
+      `${PODS}/p?fieldManager=one`,
+      of('v1', 'Pod', 'p', { spec: { containers: [{ name: 'c', image: 'other:1' }] } }),
+    ),
+    apply(`${APPS}/statefulsets/p?fieldManager=one`, of('apps/v1', 'StatefulSet', 'p', { spec: { nonsense: 1 } }), {
+      unlike120: { '': 'it says 500' },
+    }),
   ],
 }

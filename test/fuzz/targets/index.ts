@@ -1,5 +1,11 @@
 /** All attacks, in the order of a round. */
 import type { Target } from '../target.ts'
+import { bodies } from './bodies.ts'
+import { definitions } from './definitions.ts'
 import { patches } from './patches.ts'
+import { queries } from './queries.ts'
+import { rawHttp } from './rawHttp.ts'
+import { sequences } from './sequences.ts'
+import { webSocketFrames } from './webSocketFrames.ts'
 
-export const targets: readonly Target[] = [patches]
+export const targets: readonly Target[] = [patches, queries, definitions, bodies, rawHttp, webSocketFrames, sequences]

@@ -1,9 +1,21 @@
 /** ConfigMaps, Secrets, Namespaces, Nodes, ServiceAccounts, quotas, limits, Events and their like. */
 import { type FieldError, fieldError } from '../../../apimachinery/fieldErrors.ts'
+import { qualifiedName } from '../../../apimachinery/nameRules.ts'
 import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
 import type { Strategy } from '../strategy.ts'
 import { canonicalQuantities, configKey, invalidBy } from './checks.ts'
-import { ensure, type Fields, has, record, sameMeaning, setDefault, setDefaults, setIfEmpty, str, strings } from './fields.ts'
+import {
+  ensure,
+  type Fields,
+  has,
+  record,
+  sameMeaning,
+  setDefault,
+  setDefaults,
+  setIfEmpty,
+  str,
+  strings,
+} from './fields.ts'
 import { carryOver, type Strategies, withStatus } from './kind.ts'
 
 /** The limit of the contents of a ConfigMap or Secret. */
@@ -85,6 +97,15 @@ const namespaces = withStatus(
       if (!finalizers.includes(KUBERNETES_FINALIZER)) spec.finalizers = [...finalizers, KUBERNETES_FINALIZER]
     },
     prepareForUpdate: (object, old) => carryOver(object, old, 'spec'),
+    validateStatusUpdate(object) {
+      const ends = object.metadata.deletionTimestamp !== undefined
+      const phase = str(object, 'status', 'phase')
+      if (phase === (ends ? 'Terminating' : 'Active')) return []
+      const detail = ends
+        ? "may only be 'Terminating' if `deletionTimestamp` is not empty"
+        : "may only be 'Active' if `deletionTimestamp` is empty"
+      return [fieldError.invalid('status.Phase', phase, detail)]
+    },
     selectableFields: object => ({ 'status.phase': str(object, 'status', 'phase') }),
   },
   () => ({ phase: 'Active' }),
@@ -115,7 +136,10 @@ const nodes: Strategy = {
       const before = str(old, 'spec', field)
       if (before !== '' && str(object, 'spec', field) !== before) {
         errors.push(
-          fieldError.forbidden(`spec.${field === 'podCIDR' ? 'podCIDRs' : field}`, `node updates may not change ${field} except from "" to valid`),
+          fieldError.forbidden(
+            `spec.${field === 'podCIDR' ? 'podCIDRs' : field}`,
+            `node updates may not change ${field} except from "" to valid`,
+          ),
         )
       }
     }
@@ -126,25 +150,51 @@ const nodes: Strategy = {
 
 const serviceAccounts: Strategy = { noGeneration: true }
 
-/** The two APIs of events name the same fields differently. */
-const eventStrategy = (about: 'involvedObject' | 'regarding', reporter: string): Strategy => ({
+/** Both APIs of events write the form of the core group; only what they demand and how selectors call it differs. */
+const eventStrategy = (isNew: boolean): Strategy => ({
   noGeneration: true,
   createOnUpdate: true,
-  applyDefaults: object => setDefaults(object, { [reporter]: '', reportingInstance: '' }),
+  applyDefaults(object) {
+    setDefaults(object, { reportingComponent: '', reportingInstance: '', source: {} })
+    // times that are not there are written as such
+    for (const field of EVENT_TIMES) object[field] ??= null
+  },
   validate(object) {
-    const namespace = str(object, about, 'namespace')
+    const namespace = str(object, 'involvedObject', 'namespace')
     const own = object.metadata.namespace ?? ''
-    if (own === namespace || (namespace === '' && (own === 'default' || own === 'kube-system'))) return []
-    return [fieldError.invalid(`${about}.namespace`, namespace, 'does not match event.namespace')]
+    const agrees = own === namespace || (namespace === '' && (own === 'default' || own === 'kube-system'))
+    const errors = agrees
+      ? []
+      : [fieldError.invalid('involvedObject.namespace', namespace, 'does not match event.namespace')]
+    return isNew && has(object, 'eventTime') ? [...errors, ...newEventErrors(object)] : errors
   },
   selectableFields: object => ({
-    ...Object.fromEntries(REFERENCE_FIELDS.map(field => [`${about}.${field}`, str(object, about, field)])),
+    ...Object.fromEntries(
+      REFERENCE_FIELDS.map(field => [
+        `${isNew ? 'regarding' : 'involvedObject'}.${field}`,
+        str(object, 'involvedObject', field),
+      ]),
+    ),
     reason: str(object, 'reason'),
-    [reporter]: str(object, reporter),
-    ...(about === 'involvedObject' && { source: str(object, 'source', 'component') || str(object, reporter) }),
+    [isNew ? 'reportingController' : 'reportingComponent']: str(object, 'reportingComponent'),
+    ...(!isNew && { source: str(object, 'source', 'component') || str(object, 'reportingComponent') }),
     type: str(object, 'type'),
   }),
 })
+const EVENT_TIMES = ['eventTime', 'firstTimestamp', 'lastTimestamp']
+
+/** What events.k8s.io demands beyond the core group, by its own names of the fields. */
+function newEventErrors(event: KubeObject): FieldError[] {
+  const errors: FieldError[] = []
+  const controller = str(event, 'reportingComponent')
+  if (controller === '') errors.push(fieldError.required('reportingController'))
+  errors.push(...invalidBy(qualifiedName, controller, 'reportingController'))
+  if (str(event, 'reportingInstance') === '') errors.push(fieldError.required('reportingInstance'))
+  for (const field of ['action', 'reason']) if (str(event, field) === '') errors.push(fieldError.required(field))
+  const type = str(event, 'type')
+  if (type !== 'Normal' && type !== 'Warning') errors.push(fieldError.invalid('type', '', `has invalid value: ${type}`))
+  return errors
+}
 const REFERENCE_FIELDS = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath']
 
 export const coreStrategies: Strategies = {
@@ -153,8 +203,8 @@ export const coreStrategies: Strategies = {
   '/namespaces': namespaces,
   '/nodes': nodes,
   '/serviceaccounts': serviceAccounts,
-  '/events': eventStrategy('involvedObject', 'reportingComponent'),
-  'events.k8s.io/events': eventStrategy('regarding', 'reportingController'),
+  '/events': eventStrategy(false),
+  'events.k8s.io/events': eventStrategy(true),
 }
 
 function base64Errors(value: unknown, field: string): FieldError[] {

@@ -2,7 +2,7 @@
 import { type FieldError, fieldError } from '../../../apimachinery/fieldErrors.ts'
 import { pathSegment } from '../../../apimachinery/names.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
-import { atMostAll, intOrPercent, optionalSelector, requiredName } from './checks.ts'
+import { atMostAll, intOrPercent, nonNegative, optionalSelector, requiredName } from './checks.ts'
 import { ensure, type Fields, has, list, num, record, records, setDefault, setDefaults, str } from './fields.ts'
 import { type Strategies, withStatus } from './kind.ts'
 
@@ -40,6 +40,8 @@ const autoscalers = withStatus(
       }
       return [...errors, ...validateMetrics(spec)]
     },
+    validateStatusUpdate: object =>
+      nonNegative(record(object, 'status'), 'status', 'currentReplicas', 'desiredReplicas'),
   },
   () => ({ currentReplicas: 0, desiredReplicas: 0 }),
 )

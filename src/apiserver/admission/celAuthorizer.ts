@@ -1,0 +1,176 @@
+/**
+ * The CEL variable `authorizer`: what the caller (or a ServiceAccount) may do besides the request at hand.
+ *
+ * Expressions run at once while an authorizer takes its time: a question without an answer ends the run, is answered, and
+ * the expressions run again. They have no side effects, so only the last run counts.
+ * @see https://kubernetes.io/docs/reference/using-api/cel/#kubernetes-authorizer-library
+ */
+import type { Environment } from '@marcbachmann/cel-js'
+import type { Attributes, Authorizer, Decision, UserInfo } from '../auth/types.ts'
+import { serviceAccountUserName } from '../auth/users.ts'
+import type { AdmissionRequest } from '../registry/admission.ts'
+
+/** Questions of one request; more than any sensible policy asks. */
+const MAX_QUESTIONS = 100
+
+/** The answers so far. */
+class Answers {
+  readonly #known = new Map<string, Decision>()
+  readonly asked = new Map<string, Attributes>()
+
+  get(attributes: Attributes): Decision {
+    const key = JSON.stringify(attributes)
+    const known = this.#known.get(key)
+    if (known !== undefined) return known
+    this.asked.set(key, attributes)
+    throw new Error('the authorizer has not answered yet')
+  }
+
+  async answer(authorizer: Authorizer): Promise<void> {
+    if (this.#known.size + this.asked.size > MAX_QUESTIONS) {
+      throw new Error(`expressions ask the authorizer more than ${MAX_QUESTIONS} questions`)
+    }
+    for (const [key, attributes] of this.asked) this.#known.set(key, await authorizer.authorize(attributes))
+    this.asked.clear()
+  }
+}
+
+class CelAuthorizer {
+  readonly answers: Answers
+  readonly space: string
+  readonly user: UserInfo
+  constructor(answers: Answers, space: string, user: UserInfo) {
+    this.answers = answers
+    this.space = space
+    this.user = user
+  }
+  ask(verb: string, path: string, resource?: NonNullable<Attributes['resource']>): CelDecision {
+    const { space, user } = this
+    return new CelDecision(this.answers.get({ user, space, verb, path, ...(resource && { resource }) }))
+  }
+}
+class PathCheck {
+  readonly authorizer: CelAuthorizer
+  readonly path: string
+  constructor(authorizer: CelAuthorizer, path: string) {
+    this.authorizer = authorizer
+    this.path = path
+  }
+}
+class GroupCheck {
+  readonly authorizer: CelAuthorizer
+  readonly group: string
+  constructor(authorizer: CelAuthorizer, group: string) {
+    this.authorizer = authorizer
+    this.group = group
+  }
+}
+class ResourceCheck {
+  readonly authorizer: CelAuthorizer
+  readonly resource: NonNullable<Attributes['resource']>
+  constructor(authorizer: CelAuthorizer, resource: NonNullable<Attributes['resource']>) {
+    this.authorizer = authorizer
+    this.resource = resource
+  }
+  with(more: Partial<NonNullable<Attributes['resource']>>): ResourceCheck {
+    return new ResourceCheck(this.authorizer, { ...this.resource, ...more })
+  }
+}
+class CelDecision {
+  readonly decision: Decision
+  constructor(decision: Decision) {
+    this.decision = decision
+  }
+}
+
+const A = 'kubernetes.authorization.Authorizer'
+const P = 'kubernetes.authorization.PathCheck'
+const G = 'kubernetes.authorization.GroupCheck'
+const R = 'kubernetes.authorization.ResourceCheck'
+const D = 'kubernetes.authorization.Decision'
+
+/** Adds the variables `authorizer` and `authorizer.requestResource` (spelled as one name) with their functions. */
+export function registerAuthorizer(environment: Environment): void {
+  environment
+    .registerType(A, CelAuthorizer)
+    .registerType(P, PathCheck)
+    .registerType(G, GroupCheck)
+    .registerType(R, ResourceCheck)
+    .registerType(D, CelDecision)
+    .registerVariable('authorizer', A)
+    .registerVariable(REQUEST_RESOURCE, R)
+  for (const [signature, run] of Object.entries(FUNCTIONS)) {
+    environment.registerFunction(signature, run as (...args: unknown[]) => unknown, { async: false } as object)
+  }
+}
+
+/** How `authorizer.requestResource` is spelled for the library, which has no qualified variables. */
+export const REQUEST_RESOURCE = 'authorizerRequestResource'
+
+const FUNCTIONS: Record<string, (...args: never[]) => unknown> = {
+  [`${A}.path(string): ${P}`]: (a: CelAuthorizer, path: string) => new PathCheck(a, path),
+  [`${A}.group(string): ${G}`]: (a: CelAuthorizer, group: string) => new GroupCheck(a, group),
+  [`${A}.serviceAccount(string, string): ${A}`]: (a: CelAuthorizer, namespace: string, name: string) =>
+    new CelAuthorizer(a.answers, a.space, {
+      name: serviceAccountUserName({ namespace, name }),
+      groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
+    }),
+  [`${P}.check(string): ${D}`]: (p: PathCheck, verb: string) => p.authorizer.ask(verb, p.path),
+  [`${G}.resource(string): ${R}`]: (g: GroupCheck, resource: string) =>
+    new ResourceCheck(g.authorizer, {
+      group: g.group,
+      version: '*',
+      resource,
+      subresource: '',
+      namespace: '',
+      name: '',
+    }),
+  [`${R}.subresource(string): ${R}`]: (r: ResourceCheck, subresource: string) => r.with({ subresource }),
+  [`${R}.namespace(string): ${R}`]: (r: ResourceCheck, namespace: string) => r.with({ namespace }),
+  [`${R}.name(string): ${R}`]: (r: ResourceCheck, name: string) => r.with({ name }),
+  [`${R}.check(string): ${D}`]: (r: ResourceCheck, verb: string) => r.authorizer.ask(verb, '', r.resource),
+  [`${D}.allowed(): bool`]: (d: CelDecision) => d.decision.allowed,
+  [`${D}.reason(): string`]: (d: CelDecision) => d.decision.reason,
+  [`${D}.errored(): bool`]: (_: CelDecision) => false,
+  [`${D}.error(): string`]: (_: CelDecision) => '',
+}
+
+export type AuthorizerVariables = { authorizer: unknown; [REQUEST_RESOURCE]: unknown }
+
+/**
+ * Runs expressions until every question to the authorizer that they ask has its answer; what the last run gave or threw
+ * counts. Without questions that is the first run.
+ */
+export async function withAuthorizer<T>(
+  authorizer: Authorizer,
+  request: AdmissionRequest,
+  run: (variables: AuthorizerVariables) => T,
+): Promise<T> {
+  const { context, requestType, subresource, object } = request
+  const answers = new Answers()
+  const caller = new CelAuthorizer(answers, context.space, context.user)
+  const requestResource = new ResourceCheck(caller, {
+    group: requestType.group,
+    version: requestType.version,
+    resource: requestType.resource,
+    subresource,
+    namespace: object.metadata.namespace ?? '',
+    name: object.metadata.name ?? '',
+  })
+  for (;;) {
+    const outcome = attempt(() => run({ authorizer: caller, [REQUEST_RESOURCE]: requestResource }))
+    if (answers.asked.size === 0) {
+      if ('error' in outcome) throw outcome.error
+      return outcome.value
+    }
+    await answers.answer(authorizer)
+  }
+}
+
+function attempt<T>(run: () => T): { value: T } | { error: unknown } {
+  try {
+    return { value: run() }
+  } catch (error) {
+    return { error }
+  }
+}

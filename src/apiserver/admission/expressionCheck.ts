@@ -1,0 +1,62 @@
+/** Policies and webhook configurations whose expressions do not compile are refused when they are written, not when they are used. */
+import { statusError } from '../../apimachinery/errors.ts'
+import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
+import type { Admission } from '../registry/admission.ts'
+import { record, records, str } from '../registry/builtin/fields.ts'
+import type { AdmissionCel } from './admissionCel.ts'
+import { nameOf } from './attributes.ts'
+import { ADMISSION_GROUP } from './webhookConfigurations.ts'
+
+interface Found {
+  path: string
+  source: string
+  /** What it must give; `any` for variables and mutations. */
+  type: 'bool' | 'string' | 'any'
+}
+
+export function expressionCheck(cel: AdmissionCel): Admission {
+  return {
+    stage: 'validate',
+    handles: (type, operation) => type.group === ADMISSION_GROUP && operation !== 'DELETE',
+    admit(request) {
+      const { type, object, old } = request
+      // what was accepted before stays acceptable
+      const known = new Set(old ? expressionsOf(old).map(({ source, type: wanted }) => `${wanted} ${source}`) : [])
+      const errors = expressionsOf(object)
+        .filter(({ source, type: wanted }) => !known.has(`${wanted} ${source}`))
+        .flatMap(found => errorsOf(cel, found))
+      if (errors.length > 0) throw statusError.invalid(type, nameOf(request), errors)
+    },
+  }
+}
+
+function expressionsOf(object: KubeObject): Found[] {
+  const spec = record(object, 'spec')
+  const found: Found[] = []
+  const each = (holder: unknown, list: string, at: string, field: string, type: Found['type']): void => {
+    for (const [i, item] of records(holder, list).entries()) {
+      const source = str(item, ...field.split('.'))
+      if (source !== '') found.push({ path: `${at}${list}[${i}].${field}`, source, type })
+    }
+  }
+  each(spec, 'matchConditions', 'spec.', 'expression', 'bool')
+  each(spec, 'variables', 'spec.', 'expression', 'any')
+  each(spec, 'validations', 'spec.', 'expression', 'bool')
+  each(spec, 'validations', 'spec.', 'messageExpression', 'string')
+  each(spec, 'auditAnnotations', 'spec.', 'valueExpression', 'any')
+  each(spec, 'mutations', 'spec.', 'applyConfiguration.expression', 'any')
+  each(spec, 'mutations', 'spec.', 'jsonPatch.expression', 'any')
+  for (const [i, webhook] of records(object, 'webhooks').entries()) {
+    each(webhook, 'matchConditions', `webhooks[${i}].`, 'expression', 'bool')
+  }
+  return found
+}
+
+function errorsOf(cel: AdmissionCel, { path, source, type }: Found): FieldError[] {
+  const expression = cel.compile(source)
+  if (expression.program === undefined) return [fieldError.invalid(path, source, expression.failure)]
+  const given = expression.program.type
+  if (type === 'any' || given === type || given === 'dyn') return []
+  return [fieldError.invalid(path, source, `must evaluate to ${type}`)]
+}

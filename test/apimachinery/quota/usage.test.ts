@@ -1,0 +1,70 @@
+/** What a Pod counts for: the sum of its containers or the peak of its start, whichever is greater. */
+import t from 'tap'
+import type { KubeObject } from '../../../src/apimachinery/object.ts'
+import { podAmounts } from '../../../src/apimachinery/quota/podResources.ts'
+import { amountsText } from '../../../src/apimachinery/quota/resourceList.ts'
+import { countedResources, inScope, usageOf } from '../../../src/apimachinery/quota/usage.ts'
+
+const PODS = { group: '', resource: 'pods' }
+const cpu = (name: string, amount: string, more: object = {}): object => ({
+  name,
+  resources: { requests: { cpu: amount } },
+  ...more,
+})
+const pod = (spec: object, status: object = {}): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'p' },
+  spec,
+  status,
+})
+const requested = (spec: object): string => amountsText(podAmounts(pod(spec), 'requests'))
+
+t.test('containers add up, init containers take turns, sidecars stay', async t => {
+  const containers = [cpu('a', '300m'), cpu('b', '200m')]
+  t.equal(requested({ containers }), 'cpu=500m')
+  t.equal(requested({ containers, initContainers: [cpu('i', '400m'), cpu('j', '100m')] }), 'cpu=500m')
+  t.equal(requested({ containers, initContainers: [cpu('i', '2')] }), 'cpu=2')
+  const sidecar = cpu('s', '1', { restartPolicy: 'Always' })
+  t.equal(requested({ containers, initContainers: [sidecar] }), 'cpu=1500m')
+  t.equal(requested({ containers, initContainers: [sidecar, cpu('i', '2')] }), 'cpu=3')
+  t.equal(requested({ containers, initContainers: [cpu('i', '2'), sidecar] }), 'cpu=2')
+  t.equal(requested({ containers, overhead: { cpu: '50m' } }), 'cpu=550m')
+})
+
+t.test('a Pod that has ended counts as an object only', async t => {
+  const spec = { containers: [cpu('a', '1')] }
+  t.equal(amountsText(usageOf(PODS, pod(spec))), 'count/pods=1,cpu=1,pods=1,requests.cpu=1')
+  t.equal(amountsText(usageOf(PODS, pod(spec, { phase: 'Failed' }))), 'count/pods=1')
+})
+
+t.test('a quota names what must be looked at', async t => {
+  const names = [
+    'pods',
+    'requests.cpu',
+    'count/widgets.shop.example.com',
+    'x.storageclass.storage.k8s.io/requests.storage',
+  ]
+  t.strictSame(countedResources(names), [
+    PODS,
+    { group: 'shop.example.com', resource: 'widgets' },
+    { group: '', resource: 'persistentvolumeclaims' },
+  ])
+})
+
+t.test('scopes', async t => {
+  const quota = (spec: object): KubeObject => ({ apiVersion: 'v1', kind: 'ResourceQuota', metadata: {}, spec })
+  const urgent = pod({ containers: [], priorityClassName: 'urgent' })
+  const matching = (expression: object) =>
+    inScope(
+      quota({ scopeSelector: { matchExpressions: [{ scopeName: 'PriorityClass', ...expression }] } }),
+      PODS,
+      urgent,
+    )
+  t.equal(matching({ operator: 'In', values: ['urgent'] }), true)
+  t.equal(matching({ operator: 'NotIn', values: ['urgent'] }), false)
+  t.equal(matching({ operator: 'DoesNotExist' }), false)
+  t.equal(inScope(quota({ scopes: ['NotTerminating', 'BestEffort'] }), PODS, urgent), true)
+  t.equal(inScope(quota({ scopes: ['Terminating'] }), PODS, urgent), false)
+  t.equal(inScope(quota({ scopes: ['BestEffort'] }), { group: '', resource: 'services' }, urgent), false)
+})

@@ -1,0 +1,32 @@
+/** In mailboxes nothing is judged or completed: what they hold lives in a cluster, which does that. */
+import t from 'tap'
+import { createSpace, startTestServer } from '../../support/server.ts'
+
+const { api, faults } = await startTestServer(t, { serviceAccounts: true })
+const POD = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'p' },
+  spec: { serviceAccountName: 'of-the-cluster', priority: 7, containers: [{ name: 'c', image: 'i' }] },
+}
+const QUOTA = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'q' }, spec: { hard: { pods: '0' } } }
+const PODS = '/api/v1/namespaces/default/pods'
+const QUOTAS = '/api/v1/namespaces/default/resourcequotas'
+
+t.test('a Pod comes into a mailbox as it is', async t => {
+  const name = 'abc123-mb-01234567-89ab-cdef-0123-456789abcdef'
+  const mailbox = api.in(await createSpace(api.in('root:espw'), name))
+  await api.ok(mailbox.post(QUOTAS, QUOTA))
+  const { spec } = await api.ok(mailbox.post(PODS, POD))
+  t.match(spec, { serviceAccountName: 'of-the-cluster', priority: 7 })
+  t.notOk('tolerations' in (spec as object))
+})
+
+t.test('in other spaces it does not', async t => {
+  const space = api.in(await createSpace(api, 'plain'))
+  t.match((await space.post(PODS, POD)).body.message, 'error looking up service account default/of-the-cluster')
+})
+
+t.test('nothing of this is a fault of the server', async t => {
+  t.strictSame(faults, [])
+})
