@@ -5,7 +5,7 @@
 import { isRecord } from '../../src/apimachinery/object.ts'
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/
-const AGE = /^(\d+[dhms])+$|^<invalid>$/
+const AGE = /^(\d+[ydhms])+$|^<invalid>$/
 const UID = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g
 const CLUSTER = 'kcp.io/cluster'
 /** Suffixes of generated names, of continue tokens: opaque, random. */
@@ -101,6 +101,7 @@ export class Normalizer {
     return text
       .replace(UID, uid => this.#known(uid, 'uid'))
       .replace(GENERATED, '$1suffix')
+      .replace(/(X509SHA256=)[0-9a-f]+/g, '$1fingerprint')
       .replace(/(current: |in record \()\d+/g, '$1number')
   }
 

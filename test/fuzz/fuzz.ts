@@ -59,6 +59,7 @@ const findings = await runTargets(world, chosen, {
   },
 })
 const end = heapMb()
+console.log('closing')
 await world.close()
 await watchdog.stop()
 for (const fault of world.faults) console.log(`\nFOUND at the end\n${fault}\n`)

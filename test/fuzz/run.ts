@@ -21,6 +21,8 @@ export interface RunOptions {
 }
 
 const SHRINK_LIMIT_MS = 20_000
+/** A case that takes longer waits for something that does not come. */
+const CASE_LIMIT_MS = 30_000
 
 /** At least one round of each target, however short the time; a round that has begun ends in time. */
 export async function runTargets(world: World, targets: readonly Target[], options: RunOptions): Promise<Finding[]> {
@@ -37,6 +39,7 @@ export async function runTargets(world: World, targets: readonly Target[], optio
         numRuns: Math.max(1, Math.round(target.runs * (options.share ?? 1))),
         interruptAfterTimeLimit: Math.max(500, Math.min(left, SHRINK_LIMIT_MS)),
         markInterruptAsFailure: false,
+        timeout: CASE_LIMIT_MS,
       })
       options.onRound?.(round, target.name, result.numRuns)
       if (!result.failed) continue

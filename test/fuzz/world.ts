@@ -34,6 +34,9 @@ export interface Reply {
 /** Longer than any honest answer takes on a busy machine, much shorter than what an attacker would like. */
 const ANSWER_LIMIT_MS = 15_000
 
+/** Both ends of what is in use at a time; more than that was never closed. */
+const SOCKETS_LIMIT = 200
+
 export interface WorldOptions {
   watchdog?: Watchdog
 }
@@ -134,6 +137,8 @@ export class World {
   async checkReady(): Promise<void> {
     const { text } = await this.ask({ method: 'GET', path: '/readyz' })
     if (text !== 'ok') throw new Error(`/readyz says ${text}`)
+    const sockets = process.getActiveResourcesInfo().filter(name => name === 'TCPSocketWrap').length
+    if (sockets > SOCKETS_LIMIT) throw new Error(`${sockets} connections are still open`)
   }
 
   /** A TLS connection as the administrator. */

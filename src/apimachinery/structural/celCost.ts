@@ -36,11 +36,6 @@ export function estimateCost(source: string, schema: Schema): number {
   return costOf(parseCel(source), { self, oldSelf: self }).cost
 }
 
-/** How many values of `below` one value of `schema` can hold: 1 for members of objects. */
-export function multiplicity(schema: Schema, below: 'items' | 'properties' | 'additionalProperties'): number {
-  return below === 'properties' ? 1 : maxSize(schema)
-}
-
 function shapeOf(schema: Schema): { size: number; schema: Schema } {
   return { size: maxSize(schema), schema }
 }

@@ -2,7 +2,7 @@
  * The functions that Kubernetes adds to CEL: strings, lists, regular expressions, quantities, URLs and IP addresses.
  * @see https://kubernetes.io/docs/reference/using-api/cel/#kubernetes-cel-libraries
  */
-import { Environment, parse } from '@marcbachmann/cel-js'
+import { Environment, Optional, parse } from '@marcbachmann/cel-js'
 import {
   addQuantities,
   approximateQuantity,
@@ -14,6 +14,7 @@ import {
 } from '../quantity.ts'
 import { addAddresses } from './celAddresses.ts'
 import { addFormats } from './celFormats.ts'
+import { addMacroFunctions } from './celMacros.ts'
 import { type Functions, registerAll } from './celRegister.ts'
 import { addSemanticVersions } from './celSemver.ts'
 import { addSets } from './celSets.ts'
@@ -42,7 +43,12 @@ export function celEnvironment(): Environment {
     return compareQuantities(a.quantity, b.quantity) === 0
   })
   registerAll(environment, { ...text(), ...lists, ...quantities })
-  for (const add of [addSets, addUrls, addAddresses, addFormats, addSemanticVersions, addTextFormat]) add(environment)
+  for (const add of [addSets, addUrls, addAddresses, addFormats, addSemanticVersions, addTextFormat, addMacroFunctions])
+    add(environment)
+  registerAll(environment, {
+    'OptionalNamespace.ofNonZeroValue(dyn): optional<dyn>': (_: unknown, value: unknown) =>
+      isZero(value) ? Optional.none() : Optional.of(value),
+  })
   return environment
 }
 
@@ -137,4 +143,11 @@ const quantities: Functions = {
 
 function whole(value: bigint): Quantity {
   return parseQuantity(String(value))!
+}
+
+function isZero(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0
+  if (value instanceof Map) return value.size === 0
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0
+  return value === null || value === '' || value === false || value === 0 || value === 0n
 }

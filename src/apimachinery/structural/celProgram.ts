@@ -11,6 +11,7 @@ import {
 } from '@marcbachmann/cel-js'
 import type { Schema } from '../schema.ts'
 import { celEnvironment, LINEAR_MATCHES } from './celFunctions.ts'
+import { expandMacros } from './celMacros.ts'
 import { celName } from './celNames.ts'
 
 export const MAX_EXPRESSION_BYTES = 64 * 1024
@@ -66,7 +67,7 @@ export function compileCel(source: string, schema: Schema | undefined, variables
     }
   }
   try {
-    const parsed = (variables ?? environment()).parse(source)
+    const parsed = parseExpanded(source, variables ?? environment())
     const usesOldSelf = prepare(parsed.ast, schema, tick)
     const checked = parsed.check()
     if (!checked.valid) throw checked.error
@@ -94,6 +95,12 @@ export function compileCel(source: string, schema: Schema | undefined, variables
     }
     throw new CelCompileError(error instanceof Error ? error.message : String(error), { cause: error })
   }
+}
+
+function parseExpanded(source: string, variables: Environment): ReturnType<Environment['parse']> {
+  const parsed = variables.parse(source)
+  const expanded = expandMacros(source, parsed.ast)
+  return expanded === source ? parsed : variables.parse(expanded)
 }
 
 /** The tree of an expression that compiles. */

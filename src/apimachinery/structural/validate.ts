@@ -8,10 +8,12 @@ import { isRecord } from '../object.ts'
 import { equalJson } from '../patch/jsonValues.ts'
 import type { Schema } from '../schema.ts'
 import { compileRules, type RuleValidator } from './cel.ts'
+import { combinationChecks } from './combinations.ts'
+import { embeddedErrors } from './embeddedResource.ts'
 import { stringFormats } from './formats.ts'
 import { compileLinearRegExp } from './linearRegExp.ts'
 import { canonicalJson, duplicates, elementKey } from './listTypes.ts'
-import { type Trail, trailText } from './trail.ts'
+import { type Check, invalid, NONE, newRun, pathOf, type Run } from './validationRun.ts'
 
 export { typeErrors } from './typeErrors.ts'
 
@@ -22,19 +24,6 @@ export { typeErrors } from './typeErrors.ts'
  * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-ratcheting
  */
 export type Validator = (value: unknown, path?: string, old?: unknown) => FieldError[]
-
-/** What a run carries along; errors are worded only when there are some. */
-interface Run {
-  base: string
-  trail: Trail
-  errors: FieldError[]
-  /** Of embedded resources and of lists with keys: what upstream checks after the schema, and does not ratchet by value. */
-  embedded: FieldError[]
-  lists: FieldError[]
-}
-/** `old` is {@link NONE} where no old value stands for the new one. */
-type Check = (value: unknown, run: Run, old?: unknown) => void
-const NONE: unique symbol = Symbol('no old value')
 
 // A memo of a pure function: a schema graph is compiled once and its closures live as long as it does.
 const checks = new WeakMap<Schema, Check>()
@@ -63,10 +52,6 @@ const BLOCKING: ReadonlySet<FieldErrorType> = new Set(['NotSupported', 'Required
 const RULES_NOT_CHECKED =
   'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
 
-function newRun(base: string, trail: Trail = []): Run {
-  return { base, trail, errors: [], embedded: [], lists: [] }
-}
-
 /** An object whose lists were wrong before may be updated all the same. */
 function hadListErrors(check: Check, old: unknown): boolean {
   const run = newRun('')
@@ -89,13 +74,6 @@ function checkOf(schema: Schema): Check {
   return check
 }
 
-const pathOf = (run: Run): string => trailText(run.trail, run.base)
-
-function invalid(run: Run, value: unknown, message: string): void {
-  const path = pathOf(run)
-  run.errors.push(fieldError.invalid(path, value, `${path} in body ${message}`))
-}
-
 function compile(schema: Schema): Check {
   const type = typeCheck(schema)
   const enumeration = enumCheck(schema)
@@ -103,7 +81,7 @@ function compile(schema: Schema): Check {
   const number = numberCheck(schema)
   const list = listCheck(schema)
   const object = objectCheck(schema)
-  const logic = logicChecks(schema)
+  const logic = combinationChecks(schema, checkOf)
   return (value, run, old = NONE) => {
     type?.(value, run)
     if (value === null || value === undefined) {
@@ -121,7 +99,7 @@ function compile(schema: Schema): Check {
 
 function typeOfValue(value: unknown): string {
   if (value === null || value === undefined) return 'null'
-  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number'
+  if (typeof value === 'number') return Number.isInteger(value) && Math.abs(value) < 2 ** 63 ? 'integer' : 'number'
   return Array.isArray(value) ? 'array' : typeof value
 }
 
@@ -277,7 +255,7 @@ function objectCheck(schema: Schema): ((value: Record<string, unknown>, run: Run
         return
       }
     }
-    if (isEmbedded) embeddedCheck(value, run)
+    if (isEmbedded) run.embedded.push(...embeddedErrors(value, pathOf(run)))
     for (const name of required) if (!has(value, name)) under(run, name, requiredError)
     for (const [name, check] of members) {
       if (!has(value, name)) continue
@@ -295,99 +273,15 @@ function objectCheck(schema: Schema): ((value: Record<string, unknown>, run: Run
   }
 }
 
-function embeddedCheck(value: Record<string, unknown>, run: Run): void {
-  for (const name of ['apiVersion', 'kind']) {
-    const found = value[name]
-    if (found === undefined || found === '') {
-      under(run, name, path => fieldError.required(path, 'must not be empty'), run.embedded)
-    } else if (typeof found !== 'string') {
-      under(run, name, path => fieldError.invalid(path, found, 'must be a string'), run.embedded)
-    }
-  }
-  const { metadata } = value
-  if (metadata !== undefined && !isRecord(metadata)) {
-    under(run, 'metadata', path => fieldError.invalid(path, metadata, 'must be an object'), run.embedded)
-  }
-}
-
 const requiredError = (path: string) => fieldError.required(path)
 
-function under(run: Run, name: string, error: (path: string) => FieldError, errors = run.errors): void {
+function under(run: Run, name: string, error: (path: string) => FieldError): void {
   run.trail.push(name)
-  errors.push(error(pathOf(run)))
+  run.errors.push(error(pathOf(run)))
   run.trail.pop()
 }
 
 /** `undefined` members count as absent: they are not written to JSON. */
 function has(object: Record<string, unknown>, name: string): boolean {
   return Object.hasOwn(object, name) && object[name] !== undefined
-}
-
-function logicChecks(schema: Schema): Check[] {
-  const found: Check[] = []
-  if (schema.allOf !== undefined) found.push(allOfCheck(schema.allOf.map(checkOf)))
-  if (schema.anyOf !== undefined && !isIntOrStringPattern(schema)) found.push(anyOfCheck(schema.anyOf.map(checkOf)))
-  if (schema.oneOf !== undefined) found.push(oneOfCheck(schema.oneOf.map(checkOf)))
-  if (schema.not !== undefined) {
-    const check = checkOf(schema.not)
-    found.push((value, run) => {
-      if (attempt(check, value, run).length === 0) composite(run, 'must not validate the schema (not)')
-    })
-  }
-  return found
-}
-
-/** `anyOf: [integer, string]` only repeats what int-or-string already says. */
-function isIntOrStringPattern(schema: Schema): boolean {
-  return (
-    schema['x-kubernetes-int-or-string'] === true &&
-    schema.anyOf?.every(
-      each => Object.keys(each).length === 1 && (each.type === 'integer' || each.type === 'string'),
-    ) === true
-  )
-}
-
-function allOfCheck(all: Check[]): Check {
-  return (value, run) => {
-    const failures = all.map(check => attempt(check, value, run))
-    const failed = failures.filter(errors => errors.length > 0)
-    if (failed.length === 0) return
-    run.errors.push(...failed.flat())
-    composite(run, `must validate all the schemas (allOf)${failed.length === all.length ? '. None validated' : ''}`)
-  }
-}
-
-function anyOfCheck(any: Check[]): Check {
-  return (value, run) => {
-    let first: FieldError[] | undefined
-    for (const check of any) {
-      const errors = attempt(check, value, run)
-      if (errors.length === 0) return
-      first ??= errors
-    }
-    composite(run, 'must validate at least one schema (anyOf)')
-    run.errors.push(...(first ?? []))
-  }
-}
-
-function oneOfCheck(one: Check[]): Check {
-  return (value, run) => {
-    const results = one.map(check => attempt(check, value, run))
-    const valid = results.filter(errors => errors.length === 0).length
-    if (valid === 1) return
-    const found = valid === 0 ? 'none valid' : `${valid} valid alternatives`
-    composite(run, `must validate one and only one schema (oneOf). Found ${found}`)
-    if (valid === 0) run.errors.push(...(results[0] ?? []))
-  }
-}
-
-function attempt(check: Check, value: unknown, run: Run): FieldError[] {
-  const errors: FieldError[] = []
-  check(value, { ...newRun(run.base, run.trail), errors })
-  return errors
-}
-
-/** Errors of combinations name no field of their own; the path stands in the message. */
-function composite(run: Run, message: string): void {
-  run.errors.push(fieldError.invalid('', '', `${JSON.stringify(pathOf(run))} ${message}`))
 }

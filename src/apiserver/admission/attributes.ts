@@ -5,7 +5,7 @@
 import { apiVersionOf, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { AdmissionRequest } from '../registry/admission.ts'
-import { convertTo, storageApiVersion } from '../registry/convert.ts'
+import { convertTo } from '../registry/convert.ts'
 
 export interface Kind {
   group: string
@@ -38,7 +38,8 @@ export function takeBack(request: AdmissionRequest, type: ResourceType, changed:
     return
   }
   changed.metadata = isRecord(changed.metadata) ? changed.metadata : {}
-  const stored = convertTo(changed, storageApiVersion(type), type)
+  // the request's object is in the version that the registry handles its kind in
+  const stored = convertTo(changed, object.apiVersion, type)
   request.rounds?.settle(stored)
   for (const field of Object.keys(object)) delete object[field]
   Object.assign(object, stored)

@@ -63,11 +63,15 @@ export function parseYaml(text: string, kind = 'Object'): unknown {
       if (!(error instanceof StatusError && error.cause instanceof SyntaxError)) throw error
     }
   }
+  let value: unknown
   try {
-    return parseYamlText(text, { depth: NESTING_LIMIT, size: BODY_LIMIT_BYTES })
+    value = parseYamlText(text, { depth: NESTING_LIMIT, size: BODY_LIMIT_BYTES })
   } catch (error) {
     throw badBody(error, text, kind)
   }
+  // Aliases make it deeper than the text is.
+  checkNesting(value, 0)
+  return value
 }
 
 function badBody(cause: unknown, text: string, kind: string): StatusError {

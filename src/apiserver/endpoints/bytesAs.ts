@@ -13,28 +13,38 @@ export function bytesAs(stored: Stored, type: ResourceType): Buffer {
   return viewBytes(stored, type)
 }
 
-/** The same inside of a list, whose kind says that of its items: upstream leaves it out of them, for its own kinds. */
-export function itemBytes(stored: Stored, type: ResourceType): Buffer {
-  const bytes = bytesAs(stored, type)
-  if (!impliesKind(type)) return bytes
-  const start = `{"apiVersion":"${apiVersionOf(type)}","kind":"${type.kind}",`
-  // Asked of every object in a list: one copy, no parsing.
-  if (bytes.toString('latin1', 0, start.length) === start) {
-    const item = Buffer.from(bytes.subarray(start.length - 1))
-    item[0] = OPENING_BRACE
-    return item
+/**
+ * The same inside of a list, whose kind says that of its items: upstream leaves it out of them, for its own kinds. Appends to
+ * `pieces`, with a comma before every item but the first.
+ */
+export function itemPieces(type: ResourceType): (stored: Stored, isFirst: boolean, pieces: Buffer[]) => void {
+  const start = impliesKind(type) ? Buffer.from(`{"apiVersion":"${apiVersionOf(type)}","kind":"${type.kind}",`) : EMPTY
+  // Asked of every object in a list: no copies, no parsing.
+  return (stored, isFirst, pieces) => {
+    const bytes = bytesAs(stored, type)
+    if (start === EMPTY) {
+      if (!isFirst) pieces.push(COMMA)
+      pieces.push(bytes)
+    } else if (bytes.compare(start, 0, start.length, 0, start.length) === 0) {
+      pieces.push(isFirst ? OPEN : COMMA_OPEN, bytes.subarray(start.length))
+    } else {
+      if (!isFirst) pieces.push(COMMA)
+      pieces.push(Buffer.from(JSON.stringify(asItem(JSON.parse(bytes.toString()) as KubeObject, type))))
+    }
   }
-  return Buffer.from(JSON.stringify(asItem(JSON.parse(bytes.toString()) as KubeObject, type)))
 }
 
-/** The form of {@link itemBytes} for an object that is parsed already; the object itself stays as it is. */
+const EMPTY = Buffer.alloc(0)
+const COMMA = Buffer.from(',')
+const OPEN = Buffer.from('{')
+const COMMA_OPEN = Buffer.from(',{')
+
+/** The form of {@link itemPieces} for an object that is parsed already; the object itself stays as it is. */
 export function asItem(object: KubeObject, type: ResourceType): object {
   if (!impliesKind(type)) return object
   const { apiVersion: _, kind: __, ...item } = object
   return item
 }
-
-const OPENING_BRACE = 0x7b
 
 function impliesKind(type: ResourceType): boolean {
   return type.origin === 'builtin' && !isOwnGroup(type.group)

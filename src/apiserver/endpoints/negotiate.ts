@@ -14,7 +14,7 @@ export interface Form {
 }
 export type Format = 'json' | 'yaml' | 'protobuf'
 
-const PLAIN: Form = { format: 'json', as: undefined, version: 'v1' }
+export const PLAIN: Form = { format: 'json', as: undefined, version: 'v1' }
 const MEDIA_TYPES = ['application/json', 'application/yaml', PROTOBUF_MEDIA_TYPE]
 export const WATCH_MEDIA_TYPES = ['application/json;stream=watch', `${PROTOBUF_MEDIA_TYPE};stream=watch`]
 
@@ -38,6 +38,19 @@ export function negotiate(accept: string | undefined, hasProtobuf: () => boolean
     if (as === 'Table' && format === 'protobuf') continue
     if (as === 'Table' || as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList')
       return { format, as, version }
+  }
+  throw notAcceptable(MEDIA_TYPES)
+}
+
+/**
+ * The format of what is no resource and so has neither tables nor metadata of its own.
+ * @throws StatusError NotAcceptable
+ */
+export function negotiateFormat(accept: string | undefined, hasProtobuf = false): Format {
+  if (accept === undefined || accept === '' || accept === 'application/json') return 'json'
+  for (const { media, options } of preferences(accept)) {
+    const format = formatOf(media)
+    if (format !== undefined && !options.has('as') && (format !== 'protobuf' || hasProtobuf)) return format
   }
   throw notAcceptable(MEDIA_TYPES)
 }
@@ -66,8 +79,11 @@ interface Preference {
   quality: number
 }
 
+/** No client has so many wishes; sorting them takes its time. */
+const ENTRIES_LIMIT = 100
+
 function preferences(accept: string): Preference[] {
-  const entries = accept.split(',').map(parseEntry)
+  const entries = accept.split(',', ENTRIES_LIMIT).map(parseEntry)
   // Upstream's order: an entry moves before its neighbour when it has the greater quality or fewer wildcards.
   for (let i = 1; i < entries.length; i++) {
     for (let j = i; j > 0 && isBefore(entries[j]!, entries[j - 1]!); j--) {

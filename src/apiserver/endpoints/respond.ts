@@ -10,13 +10,12 @@ import type { Stored } from '../../storage/store.ts'
 import type { ListResult } from '../registry/reader.ts'
 import { prepareViews } from '../registry/views.ts'
 import { partialMetadata, tableFor } from '../tables/table.ts'
-import { asItem, bytesAs, itemBytes } from './bytesAs.ts'
+import { asItem, bytesAs, itemPieces } from './bytesAs.ts'
 import { acceptsGzip, GZIP_FROM_BYTES, gzipStream } from './compression.ts'
 import type { Exchange, Services } from './exchange.ts'
 import { CONTENT_TYPES, type Form, type Format, wantsPretty } from './negotiate.ts'
 import { protobufForm } from './protobufForms.ts'
 
-const COMMA = Buffer.from(',')
 const LIST_END = Buffer.from(']}\n')
 /** Longer lists are written block by block. */
 const WHOLE_LIMIT_BYTES = GZIP_FROM_BYTES
@@ -79,10 +78,8 @@ export async function sendList(services: Services, x: Exchange, list: ListResult
     `{"kind":${JSON.stringify(x.type.listKind)},"apiVersion":"${apiVersionOf(x.type)}","metadata":${JSON.stringify(meta)},"items":[`,
   )
   const pieces: Buffer[] = [head]
-  for (const stored of list.items) {
-    if (pieces.length > 1) pieces.push(COMMA)
-    pieces.push(itemBytes(stored, x.type))
-  }
+  const append = itemPieces(x.type)
+  for (const stored of list.items) append(stored, pieces.length === 1, pieces)
   pieces.push(LIST_END)
   let length = 0
   for (const piece of pieces) length += piece.length

@@ -44,6 +44,7 @@ const OPTIONS: DocumentOptions & ParseOptions & SchemaOptions = {
   merge: true,
   uniqueKeys: false,
   logLevel: 'error',
+  resolveKnownTags: false,
   customTags: tags =>
     tags.filter(
       tag => typeof tag === 'string' || !(FOREIGN.test(tag.tag) || ('format' in tag && tag.format === 'TIME')),

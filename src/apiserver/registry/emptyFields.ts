@@ -17,13 +17,13 @@ const KEPT: ReadonlySet<string> = new Set([
 const POINTERS: ReadonlySet<string> = new Set(
   [
     ['apiGroup', 'appProtocol', 'conditionType', 'default', 'deletionTimestamp', 'exact', 'failurePolicy', 'fsType'],
-    ['gmsaCredentialSpec', 'gmsaCredentialSpecName', 'holderIdentity', 'hostname', 'inlineVolumeSpec'],
+    ['gmsaCredentialSpec', 'gmsaCredentialSpecName', 'holderIdentity', 'inlineVolumeSpec'],
     ['ingressClassName', 'internalTrafficPolicy', 'ipFamilyPolicy', 'loadBalancerClass', 'localhostProfile'],
-    ['matchPolicy', 'mountPropagation', 'namespace', 'nodeName', 'path', 'pathType', 'persistentVolumeName', 'policy'],
-    ['preemptionPolicy', 'preferredHolder', 'procMount', 'reason', 'recursiveReadOnly', 'reinvocationPolicy'],
+    ['matchPolicy', 'mountPropagation', 'namespace', 'path', 'pathType', 'persistentVolumeName', 'policy'],
+    ['preemptionPolicy', 'preferredHolder', 'procMount', 'recursiveReadOnly', 'reinvocationPolicy'],
     ['resizePolicy', 'restartPolicy', 'runAsUserName', 'runtimeClassName', 'scope', 'selectPolicy', 'service'],
-    ['sideEffects', 'storageClassName', 'strategy', 'type', 'unhealthyPodEvictionPolicy', 'url', 'value'],
-    ['volumeAttributesClassName', 'volumeBindingMode', 'volumeMode', 'whenUnsatisfiable', 'x-kubernetes-map-type'],
+    ['sideEffects', 'storageClassName', 'strategy', 'type', 'unhealthyPodEvictionPolicy', 'url'],
+    ['volumeAttributesClassName', 'volumeBindingMode', 'volumeMode', 'x-kubernetes-map-type'],
     ['x-kubernetes-list-type'],
   ].flat(),
 )

@@ -408,6 +408,8 @@ export class Registry {
     const target = this.#target(context.space, type)
     const strategy = this.deps.strategyFor(target)
     this.#carryOver(target, object, old, subresource)
+    // before anything is compared: no client sends it
+    this.#annotate(object, context.space)
     if (
       !strategy?.noGeneration &&
       subresource !== 'status' &&
@@ -424,7 +426,6 @@ export class Registry {
         : this.#validate(target, strategy, object, old)),
     ]
     if (errors.length > 0) throw statusError.invalid(target, object.metadata.name ?? '', distinct(errors))
-    this.#annotate(object, context.space)
     if (!options.managesFields) setManaged(object, this.#track(context, target, object, old, options))
   }
 

@@ -15,7 +15,7 @@ import type { Stored } from '../../storage/store.ts'
 import { decodeObject } from './codec.ts'
 import { convertTo, storageApiVersion } from './convert.ts'
 
-/** What webhooks made of stored objects, and which bytes were found good. Both follow from the object and the type alone. */
+/** What was made of stored objects, and which bytes were found good. Both follow from the object and the type alone. */
 interface Memory {
   converted: WeakMap<Stored, Buffer>
   good: WeakSet<Stored>
@@ -74,11 +74,10 @@ export function viewBytes(stored: Stored, type: ResourceType): Buffer {
   if (isServed && !mayBeOld(type.custom)) return stored.bytes
   const { good, converted } = memoryOf(type)
   if (good.has(stored)) return stored.bytes
+  const known = converted.get(stored)
+  if (known !== undefined) return known
   if (!isServed && type.custom.convert !== undefined) {
-    const known = converted.get(stored)
-    if (known === undefined)
-      throw new Error(`${type.kind} ${stored.key.name} was not converted to ${version} beforehand`)
-    return known
+    throw new Error(`${type.kind} ${stored.key.name} was not converted to ${version} beforehand`)
   }
   const object = asStored(decodeObject(stored), type.custom)
   if (!isServed) {
@@ -86,9 +85,13 @@ export function viewBytes(stored: Stored, type: ResourceType): Buffer {
     pruneUnknown(object, type.schema)
   }
   const bytes = Buffer.from(JSON.stringify(object))
-  if (!bytes.equals(stored.bytes)) return bytes
-  good.add(stored)
-  return stored.bytes
+  if (bytes.equals(stored.bytes)) {
+    good.add(stored)
+    return stored.bytes
+  }
+  // Objects that an older schema let in are few, or soon will be; those of another version may be all.
+  if (isServed) converted.set(stored, bytes)
+  return bytes
 }
 
 /**

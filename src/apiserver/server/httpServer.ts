@@ -232,8 +232,7 @@ function toStatus(error: unknown, request: FastifyRequest, log: Logger): StatusE
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
     return new StatusError('RequestEntityTooLarge', `Request entity too large: limit is ${BODY_LIMIT_BYTES}`)
   }
-  if (typeof code === 'string' && code.startsWith('FST_ERR_CTP'))
-    return statusError.badRequest((error as Error).message)
+  if (isClientError(error)) return statusError.badRequest(error.message)
   // Nobody is there to read this, and nobody here is to blame.
   if (code === 'ECONNRESET' && request.raw.destroyed) return statusError.badRequest('the request ended before its body')
   request.audit?.panicked(error)
@@ -242,6 +241,13 @@ function toStatus(error: unknown, request: FastifyRequest, log: Logger): StatusE
     'a request failed by a fault of the server',
   )
   return statusError.internal(error)
+}
+
+/** What Fastify itself finds wrong with a request. */
+function isClientError(error: unknown): error is Error {
+  if (!(error instanceof Error) || !('code' in error) || !('statusCode' in error)) return false
+  const { code, statusCode } = error
+  return String(code).startsWith('FST_ERR') && typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500
 }
 
 /** In the form that the client asked for, as far as there is one for it. */

@@ -5,7 +5,7 @@ import type { ProtobufCodec } from '../../apimachinery/protobuf/protobufCodec.ts
 import { type AggregatedVersion, aggregatedContentType, aggregatedDiscovery } from '../discovery/aggregated.ts'
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from '../discovery/discovery.ts'
 import { methodNotAllowed } from '../endpoints/methods.ts'
-import { CONTENT_TYPES, negotiate, wantsPretty } from '../endpoints/negotiate.ts'
+import { CONTENT_TYPES, negotiateFormat, PLAIN, wantsPretty } from '../endpoints/negotiate.ts'
 import { sendValue, yamlText } from '../endpoints/respond.ts'
 import type { TypeRegistry, TypeSet } from '../types/typeRegistry.ts'
 import { answerHealth, type Health } from './health.ts'
@@ -52,7 +52,7 @@ export class NonResourceRoutes {
     if (path === '/version') {
       await sendValue(
         this.#deps,
-        { reply, info, form: negotiate(request.headers.accept), warnings: [] },
+        { reply, info, form: { ...PLAIN, format: negotiateFormat(request.headers.accept) }, warnings: [] },
         200,
         this.#deps.version,
       )
@@ -81,7 +81,7 @@ export class NonResourceRoutes {
       const prepared = this.#prepare(set, `${path} ${version}`, make)
       return this.#send(request, reply, prepared, aggregatedContentType(version))
     }
-    const { format } = negotiate(request.headers.accept, () => path !== '/')
+    const format = negotiateFormat(request.headers.accept, path !== '/')
     const indent = wantsPretty(info.query, request.headers['user-agent']) ? 2 : undefined
     // Only paths of what exists are remembered, so clients cannot grow the memory.
     const known = this.#prepared.get(set)?.get(`${path} ${format} ${indent}`)

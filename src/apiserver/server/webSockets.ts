@@ -225,5 +225,7 @@ function refuse(socket: Duplex, error: StatusError): void {
     'Connection: close',
     ...(retryAfterSeconds === undefined ? [] : [`Retry-After: ${retryAfterSeconds}`]),
   ]
+  // Nobody reads from it any more, so that its other end may close without being heard.
+  socket.once('finish', () => socket.destroy())
   socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`)
 }

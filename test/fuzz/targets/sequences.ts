@@ -167,7 +167,8 @@ async function check(world: World, { where, spaces, path, initial, watch }: Obse
   const flat = (objects: Map<string, KubeObject>): string =>
     [...objects]
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([, object]) => JSON.stringify(object))
+      // items of a list do not say what they are
+      .map(([, { apiVersion: _version, kind: _kind, ...rest }]) => JSON.stringify(rest))
       .join('\n')
   const [told, real] = [flat(seen), flat(now.items)]
   if (told !== real) fail(`what the watch told is not what is there:\n${told}\n---\n${real}`)
@@ -190,7 +191,7 @@ function follow({ type, object }: WatchEvent, seen: Map<string, KubeObject>, fai
     if (object.kind === 'Deployment' && !deleted && current !== old + (changed ? 1 : 0)) {
       // annotations are part of what a Deployment's generation counts
       if (JSON.stringify(before.metadata.annotations) === JSON.stringify(object.metadata.annotations))
-        fail(`generation ${old} became ${current}`)
+        fail(`generation ${old} became ${current}: ${JSON.stringify(before)} ${JSON.stringify(object)}`)
     }
   }
   seen.set(id, object)

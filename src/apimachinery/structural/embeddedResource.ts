@@ -1,0 +1,43 @@
+/** What every embedded resource (`x-kubernetes-embedded-resource`) has to be, whatever its own schema says. */
+import { type FieldError, fieldError } from '../fieldErrors.ts'
+import { dns1035Label } from '../nameRules.ts'
+import { isRecord, type ObjectMeta, parseApiVersion } from '../object.ts'
+import { validateObjectMeta } from '../objectMeta.ts'
+import { objectMetaSchema } from './objectMetaSchema.ts'
+import { typeErrors } from './typeErrors.ts'
+
+/** Errors of `apiVersion`, `kind` and `metadata`, in upstream's words and order. */
+export function embeddedErrors(value: Readonly<Record<string, unknown>>, path: string): FieldError[] {
+  const { apiVersion, kind, metadata } = value
+  const errors: FieldError[] = []
+  const text = (name: string, given: unknown, check: (text: string) => string | undefined): void => {
+    const field = `${path}.${name}`
+    if (given === undefined || given === '') errors.push(fieldError.required(field, 'must not be empty'))
+    else if (typeof given !== 'string') errors.push(fieldError.invalid(field, given, 'must be a string'))
+    else {
+      const why = check(given)
+      if (why !== undefined) errors.push(fieldError.invalid(field, given, why))
+    }
+  }
+  text('apiVersion', apiVersion, given =>
+    parseApiVersion(given) === undefined ? `unexpected GroupVersion string: ${given}` : undefined,
+  )
+  text('kind', kind, given => {
+    const shape = dns1035Label(given.toLowerCase())
+    return shape.length === 0 ? undefined : `may have mixed case, but should otherwise match: ${shape.join(',')}`
+  })
+  if (metadata !== undefined) errors.push(...metadataErrors(metadata, path))
+  return errors
+}
+
+function metadataErrors(metadata: unknown, path: string): FieldError[] {
+  if (!isRecord(metadata)) return [fieldError.invalid(`${path}.metadata`, metadata, 'must be an object')]
+  const wrong = typeErrors(metadata, objectMetaSchema)
+  if (wrong !== undefined) return [fieldError.invalid(`${path}.metadata`, metadata, wrong)]
+  // an embedded resource may still get its name and its namespace
+  const meta = { ...metadata, name: metadata.name || 'unnamed' } as ObjectMeta
+  return validateObjectMeta(meta, { namespaced: Boolean(meta.namespace), nameRule: 'pathSegment' }).map(error => ({
+    ...error,
+    field: `${path}.${error.field}`,
+  }))
+}

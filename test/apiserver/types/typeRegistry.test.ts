@@ -1,0 +1,103 @@
+/** Which kinds a space serves: the shared ones under its own, kept up to date piece by piece. */
+import fc from 'fast-check'
+import t from 'tap'
+import type { ResourceType } from '../../../src/apimachinery/resourceType.ts'
+import { TypeRegistry } from '../../../src/apiserver/types/typeRegistry.ts'
+
+const typeOf = (group: string, version: string, resource: string): ResourceType => ({
+  group,
+  version,
+  resource,
+  singular: resource.slice(0, -1),
+  kind: resource,
+  listKind: `${resource}List`,
+  shortNames: [],
+  categories: [],
+  namespaced: true,
+  verbs: [],
+  storageVersion: version,
+  subresources: [],
+  schema: undefined,
+  columns: [],
+  selectableFields: [],
+  origin: 'crd',
+})
+const pods = typeOf('', 'v1', 'pods')
+const names = (types: readonly ResourceType[]): string[] => types.map(x => `${x.group}/${x.version}/${x.resource}`)
+
+t.test('a space sees the built-in kinds and its own', async t => {
+  const registry = new TypeRegistry([pods])
+  const [v1, v2] = [typeOf('a.b', 'v1', 'boats'), typeOf('a.b', 'v2', 'boats')]
+  const before = registry.in('one')
+  registry.define('one', 'boats.a.b', [v1, v2])
+  const set = registry.in('one')
+  t.not(set, before, 'a change is another set')
+  t.equal(registry.in('one'), set, 'no change is the same set')
+  t.strictSame(names(set.types), ['/v1/pods', 'a.b/v1/boats', 'a.b/v2/boats'])
+  t.equal(set.find('a.b', 'v2', 'boats'), v2)
+  t.equal(set.find('', 'v1', 'pods'), pods)
+  t.strictSame(set.versions('a.b', 'boats'), [v1, v2])
+  t.ok(set.hasGroupVersion('a.b', 'v2'))
+  for (const other of ['two', '*']) t.strictSame(names(registry.in(other).types), ['/v1/pods'])
+  registry.define('one', 'boats.a.b', [v2])
+  t.notOk(registry.in('one').hasGroupVersion('a.b', 'v1'))
+  registry.define('one', 'boats.a.b', [])
+  t.equal(registry.in('one'), before, 'a space without definitions of its own costs nothing')
+})
+
+t.test('what is built in cannot be defined away', async t => {
+  const registry = new TypeRegistry([pods])
+  registry.define('one', 'pods', [{ ...pods, kind: 'Other' }])
+  t.equal(registry.in('one').find('', 'v1', 'pods'), pods)
+  t.strictSame(names(registry.in('one').types), ['/v1/pods'])
+})
+
+t.test('listeners hear of every change, once', async t => {
+  const registry = new TypeRegistry([pods])
+  const heard: string[] = []
+  const stop = registry.onChange((space, group, resource) => heard.push(`${space} ${resource}.${group}`))
+  registry.define('one', 'boats.a.b', [typeOf('a.b', 'v1', 'boats'), typeOf('a.b', 'v2', 'boats')])
+  registry.define('one', 'boats.a.b', [])
+  registry.define('one', 'boats.a.b', [])
+  stop()
+  registry.define('one', 'boats.a.b', [typeOf('a.b', 'v1', 'boats')])
+  t.strictSame(heard, ['one boats.a.b', 'one boats.a.b'])
+})
+
+t.test('after any changes lookups agree with the list', async t => {
+  const change = fc.record({
+    resource: fc.constantFrom('as', 'bs', 'cs'),
+    group: fc.constantFrom('x.y', 'z.y'),
+    versions: fc.uniqueArray(fc.constantFrom('v1', 'v2', 'v3')),
+  })
+  t.doesNotThrow(() =>
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 12 }), changes => {
+        const registry = new TypeRegistry([pods])
+        const last = new Map<string, string[]>()
+        for (const { resource, group, versions } of changes) {
+          registry.define(
+            's',
+            `${resource}.${group}`,
+            versions.map(version => typeOf(group, version, resource)),
+          )
+          last.set(
+            `${resource}.${group}`,
+            versions.map(version => `${group}/${version}/${resource}`),
+          )
+        }
+        const set = registry.in('s')
+        const wanted = ['/v1/pods', ...last.values()].flat()
+        if (JSON.stringify(names(set.types).sort()) !== JSON.stringify(wanted.sort())) return false
+        for (const group of ['x.y', 'z.y']) {
+          for (const version of ['v1', 'v2', 'v3']) {
+            const has = ['as', 'bs', 'cs'].filter(resource => set.find(group, version, resource) !== undefined)
+            if (has.some(resource => !wanted.includes(`${group}/${version}/${resource}`))) return false
+            if (set.hasGroupVersion(group, version) !== has.length > 0) return false
+          }
+        }
+        return true
+      }),
+    ),
+  )
+})
