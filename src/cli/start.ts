@@ -10,6 +10,8 @@ import { terminated } from './signals.ts'
 export async function start(settings: Record<string, unknown>): Promise<number> {
   const log = createLog('orrery')
   if (settings.storage === 'etcd') throw new Error('--storage etcd is not part of this release; use --storage level')
+  if (settings.etcdServers !== undefined)
+    throw new Error('--etcd-servers goes with --storage etcd, which is not part of this release; leave it out')
   const tokenAuthFile = settings.tokenAuthFile as string | undefined
   const { eventTtlMs, ...access } = await accessOptions(settings, log)
   const server = await startApiServer({

@@ -4,6 +4,7 @@ import { dns1035Label } from '../nameRules.ts'
 import { isRecord, type ObjectMeta, parseApiVersion } from '../object.ts'
 import { validateObjectMeta } from '../objectMeta.ts'
 import { objectMetaSchema } from './objectMetaSchema.ts'
+import { trailText } from './trail.ts'
 import { typeErrors } from './typeErrors.ts'
 
 /** Errors of `apiVersion`, `kind` and `metadata`, in upstream's words and order. */
@@ -11,7 +12,7 @@ export function embeddedErrors(value: Readonly<Record<string, unknown>>, path: s
   const { apiVersion, kind, metadata } = value
   const errors: FieldError[] = []
   const text = (name: string, given: unknown, check: (text: string) => string | undefined): void => {
-    const field = `${path}.${name}`
+    const field = trailText([name], path)
     if (given === undefined || given === '') errors.push(fieldError.required(field, 'must not be empty'))
     else if (typeof given !== 'string') errors.push(fieldError.invalid(field, given, 'must be a string'))
     else {
@@ -31,13 +32,13 @@ export function embeddedErrors(value: Readonly<Record<string, unknown>>, path: s
 }
 
 function metadataErrors(metadata: unknown, path: string): FieldError[] {
-  if (!isRecord(metadata)) return [fieldError.invalid(`${path}.metadata`, metadata, 'must be an object')]
+  if (!isRecord(metadata)) return [fieldError.invalid(trailText(['metadata'], path), metadata, 'must be an object')]
   const wrong = typeErrors(metadata, objectMetaSchema)
-  if (wrong !== undefined) return [fieldError.invalid(`${path}.metadata`, metadata, wrong)]
+  if (wrong !== undefined) return [fieldError.invalid(trailText(['metadata'], path), metadata, wrong)]
   // an embedded resource may still get its name and its namespace
   const meta = { ...metadata, name: metadata.name || 'unnamed' } as ObjectMeta
   return validateObjectMeta(meta, { namespaced: Boolean(meta.namespace), nameRule: 'pathSegment' }).map(error => ({
     ...error,
-    field: `${path}.${error.field}`,
+    field: path === '' ? error.field : `${path}.${error.field}`,
   }))
 }
