@@ -407,9 +407,9 @@ export class Registry {
     const subresource = options.subresource ?? ''
     const target = this.#target(context.space, type)
     const strategy = this.deps.strategyFor(target)
-    this.#carryOver(target, object, old, subresource)
-    // before anything is compared: no client sends it
+    // before anything is compared: clients need not send it
     this.#annotate(object, context.space)
+    this.#carryOver(target, object, old, subresource)
     if (
       !strategy?.noGeneration &&
       subresource !== 'status' &&

@@ -60,6 +60,8 @@ t.test('kube-controller-manager in a space', { skip }, async t => {
 
   await t.test('a StatefulSet, a DaemonSet and a Job get theirs; a quota counts them', async t => {
     await make(api, '/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } })
+    // New nodes are tainted as not ready; no kubelet is here to say otherwise.
+    await api.ok(api.patch('/api/v1/nodes/n', 'merge', { spec: { taints: null } }))
     const parallel = { serviceName: 'db', replicas: 2, podManagementPolicy: 'Parallel' }
     await make(api, `${APPS}/statefulsets`, workload('StatefulSet', 'db', parallel))
     await make(api, `${APPS}/daemonsets`, workload('DaemonSet', 'ds', {}))
