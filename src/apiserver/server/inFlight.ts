@@ -28,6 +28,15 @@ export interface Ticket {
   readonly end: () => void
 }
 
+/**
+ * A ticket among its neighbours. Not a Set: the tables that a Set leaves behind as it turns over hold each other and what was
+ * in them, so once one of them is old the collector of young garbage frees none of the requests.
+ */
+interface Running extends Ticket {
+  older: Running | undefined
+  newer: Running | undefined
+}
+
 export interface InFlightOptions {
   limits?: InFlightLimits | undefined
   /** Milliseconds on any clock that only goes forward. */
@@ -38,8 +47,9 @@ export class InFlight {
   readonly #limits: InFlightLimits
   readonly #clock: () => number
   readonly #running: InFlightLimits = { reading: 0, mutating: 0, watching: 0 }
-  /** Oldest first; watches excluded. */
-  readonly #tickets = new Set<Ticket>()
+  /** Ends of the list of tickets; watches excluded. */
+  #oldest: Running | undefined
+  #newest: Running | undefined
   #idle: PromiseWithResolvers<void> | undefined
 
   constructor({ limits = DEFAULT_IN_FLIGHT, clock }: InFlightOptions) {
@@ -60,23 +70,26 @@ export class InFlight {
       })
     }
     this.#running[kind]++
-    const ticket = { kind, sinceMs: this.#clock(), end }
-    if (kind !== 'watching') this.#tickets.add(ticket)
+    const ticket: Running = { kind, sinceMs: this.#clock(), end, older: undefined, newer: undefined }
+    if (kind !== 'watching') this.#append(ticket)
     return ticket
   }
 
+  /** Takes a ticket of `enter` back, once. */
   leave(ticket: Ticket): void {
     this.#running[ticket.kind]--
-    this.#tickets.delete(ticket)
+    if (ticket.kind !== 'watching') this.#remove(ticket as Running)
     if (this.#isIdle()) this.#idle?.resolve()
   }
 
   /** Breaks off what has run longer than `limitMs`, watches excluded: clients that do not take their answers. */
   endOlderThan(limitMs: number): void {
     const before = this.#clock() - limitMs
-    for (const ticket of this.#tickets) {
-      if (ticket.sinceMs > before) return
+    let ticket = this.#oldest
+    while (ticket !== undefined && ticket.sinceMs <= before) {
+      const { newer }: Running = ticket
       ticket.end()
+      ticket = newer
     }
   }
 
@@ -92,6 +105,23 @@ export class InFlight {
 
   running(kind: InFlightKind): number {
     return this.#running[kind]
+  }
+
+  #append(ticket: Running): void {
+    ticket.older = this.#newest
+    if (this.#newest === undefined) this.#oldest = ticket
+    else this.#newest.newer = ticket
+    this.#newest = ticket
+  }
+
+  #remove(ticket: Running): void {
+    const { older, newer } = ticket
+    if (older === undefined) this.#oldest = newer
+    else older.newer = newer
+    if (newer === undefined) this.#newest = older
+    else newer.older = older
+    ticket.older = undefined
+    ticket.newer = undefined
   }
 
   #isIdle(): boolean {
