@@ -2,7 +2,7 @@
 import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Stored } from '../../storage/store.ts'
-import { isOwnGroup } from '../registry/generic.ts'
+import { isOwnGroup } from '../registry/objectRules.ts'
 import { viewBytes } from '../registry/views.ts'
 
 /**

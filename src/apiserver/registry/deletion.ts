@@ -10,8 +10,9 @@ import type { Stored } from '../../storage/store.ts'
 import { ADMISSION_STAGES, type AdmissionRequest, optionsOf, runStage, stepsFor } from './admission.ts'
 import { decodeObject, encodeObject } from './codec.ts'
 import type { WriteContext } from './context.ts'
-import { hasNamespaceFinalizers, type RegistryDeps, timestamp } from './generic.ts'
+import type { RegistryDeps } from './generic.ts'
 import { keyOf } from './reader.ts'
+import { hasNamespaceFinalizers, timestamp } from './systemMetadata.ts'
 
 export interface DeleteOptions {
   propagationPolicy?: string

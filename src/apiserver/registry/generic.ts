@@ -10,12 +10,8 @@ import { type FieldError, formatFieldError } from '../../apimachinery/fieldError
 import { generateName, validateObjectMeta, validateObjectMetaUpdate } from '../../apimachinery/names.ts'
 import { apiVersionOf, type KubeObject, type ManagedFieldsEntry } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import type { Schema } from '../../apimachinery/schema.ts'
-import { applyDefaults } from '../../apimachinery/structural/defaults.ts'
-import { objectMetaSchema } from '../../apimachinery/structural/objectMetaSchema.ts'
 import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
 import { typeErrors } from '../../apimachinery/structural/typeErrors.ts'
-import { compileValidator } from '../../apimachinery/structural/validate.ts'
 import type { Encoded, Mutation, Store, Stored } from '../../storage/store.ts'
 import {
   type Admission,
@@ -25,31 +21,39 @@ import {
   type SubresourceView,
   stepsFor,
 } from './admission.ts'
-import { CLUSTER_ANNOTATION, encodeObject, type ParsedCache, sameObject } from './codec.ts'
+import { encodeObject, type ParsedCache, sameObject } from './codec.ts'
 import type { WriteContext } from './context.ts'
 import { convertTo } from './convert.ts'
-import { dropEmpty, dropEmptyMetadata } from './emptyFields.ts'
 import { unqualifiedFinalizers } from './finalizerNames.ts'
 import { dropNulls } from './nulls.ts'
+import { clearsStatus, metaRules, ObjectRules, type ObjectRulesDeps } from './objectRules.ts'
 import { keyOf } from './reader.ts'
 import type { Strategy } from './strategy.ts'
+import {
+  checkPreconditions,
+  hasNamespaceFinalizers,
+  keepStatus,
+  keepSystemMetadata,
+  onlyStatus,
+  setManaged,
+  specChanged,
+  timestamp,
+  unwritable,
+  wipeSystemMetadata,
+} from './systemMetadata.ts'
 import { hasStorageVersion, objectFor, prepareViews, toStored, toStoredNow, workingApiVersion } from './views.ts'
-import { zeroObject } from './zeroObject.ts'
 
 export type { Admission, AdmissionRequest } from './admission.ts'
 
-export interface RegistryDeps {
+export interface RegistryDeps extends ObjectRulesDeps {
   store: Store
   parsed: ParsedCache
-  strategyFor(type: { group: string; resource: string }): Strategy | undefined
   /** Storage-version descriptor of a resource in a space. */
   storageType(space: string, type: ResourceType): ResourceType
   admission: readonly Admission[]
   clock: () => Date
   uuid: () => string
   random: () => number
-  /** Whether objects show their space in the annotation `kcp.io/cluster`. */
-  annotateSpace: boolean
 }
 
 export interface UpdateOptions {
@@ -77,10 +81,11 @@ const MODIFIED = 'the object has been modified; please apply your changes to the
 export class Registry {
   /** For operations that stand beside the registry (deletion). */
   readonly deps: RegistryDeps
-  readonly #zeros = new WeakMap<Schema, Record<string, unknown>>()
+  readonly #rules: ObjectRules
 
   constructor(deps: RegistryDeps) {
     this.deps = deps
+    this.#rules = new ObjectRules(deps)
   }
 
   /** `input` is in the version of `type`; it is taken over and changed. */
@@ -192,30 +197,6 @@ export class Registry {
     return type.custom ? type : this.deps.storageType(space, type)
   }
 
-  /** Decodes what a client sent for `type`: unknown fields and wrong types are reported as the client asked. */
-  #normalize(context: WriteContext, type: ResourceType, object: KubeObject, fromPatch = false): void {
-    if (type.origin === 'builtin') dropNulls(object, type.schema)
-    else dropNulls(object.metadata)
-    const unknown = pruneUnknown(object, type.schema)
-    if (unknown.length > 0 && context.fieldValidation !== 'Ignore') {
-      const texts = unknown.map(path => `unknown field "${path}"`)
-      if (context.fieldValidation === 'Strict') {
-        throw unreadable(type, `strict decoding error: ${texts.join(', ')}`, fromPatch)
-      }
-      for (const text of texts) context.warn(text)
-    }
-    if (type.origin === 'builtin' && type.schema) {
-      const wrong = typeErrors(object, type.schema) ?? this.deps.strategyFor(type)?.decode?.(object)
-      if (wrong) throw unreadable(type, wrong, fromPatch)
-      if (!isOwnGroup(type.group)) dropEmpty(object, type.schema)
-    } else if (type.origin === 'crd') {
-      // whatever their schemas say, metadata is the server's own business
-      const wrong = typeErrors({ kind: type.kind, metadata: object.metadata }, METADATA_TYPES)
-      if (wrong) throw unreadable(type, wrong, fromPatch)
-    }
-    dropEmptyMetadata(object.metadata)
-  }
-
   async #prepareCreate(
     context: WriteContext,
     type: ResourceType,
@@ -223,12 +204,12 @@ export class Registry {
     object: KubeObject,
   ): Promise<Encoded> {
     const { clock, uuid } = this.deps
-    this.#normalize(context, type, object)
+    this.#rules.normalize(context, type, object)
     const target = this.#target(context.space, type)
     convertTo(object, workingApiVersion(target), target)
     const strategy = this.deps.strategyFor(target)
     wipeSystemMetadata(object, type.namespaced ? namespace : undefined)
-    this.#default(target, strategy, object)
+    this.#rules.applyDefaults(target, strategy, object)
     const { space, user } = context
     const steps = stepsFor(this.deps.admission, type, 'CREATE', { space, namespace, subresource: '', user })
     const request: AdmissionRequest = {
@@ -248,7 +229,7 @@ export class Registry {
       trackUpdate({
         before: undefined,
         after: object,
-        ...this.#zeroOf(target),
+        ...this.#rules.zeroOf(target),
         schema: target.schema,
         manager: context.fieldManager,
         apiVersion: object.apiVersion,
@@ -257,7 +238,7 @@ export class Registry {
       })
     const mutated = steps.some(step => step.stage === 'mutate')
     if (mutated) {
-      this.#annotate(object, context.space)
+      this.#rules.annotate(object, context.space)
       claims = track()
       if (!object.metadata.managedFields?.some(entry => entry.operation === 'Apply')) setManaged(object, claims)
       await this.#mutate(steps, request, target, strategy)
@@ -270,7 +251,7 @@ export class Registry {
     if (target.subresources.includes('status') && clearsStatus(target)) delete object.status
     // nobody comes to own what the server adds from here on
     if (!mutated) {
-      this.#annotate(object, context.space)
+      this.#rules.annotate(object, context.space)
       claims = track()
     }
     strategy?.prepareForCreate?.(object)
@@ -278,10 +259,10 @@ export class Registry {
     const errors = [
       ...validateObjectMeta(metadata, metaRules(target, strategy)),
       ...unqualifiedFinalizers(target, metadata),
-      ...this.#validate(target, strategy, object, undefined),
+      ...this.#rules.validate(target, strategy, object, undefined),
     ]
     if (errors.length > 0) throw statusError.invalid(target, metadata.name ?? '', errors)
-    this.#annotate(object, context.space)
+    this.#rules.annotate(object, context.space)
     setManaged(
       object,
       object.metadata.managedFields?.some(entry => entry.operation === 'Apply')
@@ -311,11 +292,11 @@ export class Registry {
         `Precondition failed: UID in precondition: ${asked.metadata.uid}, UID in object meta: ${old.metadata.uid}`,
       )
     }
-    this.#normalize(context, type, asked, options.fromPatch)
+    this.#rules.normalize(context, type, asked, options.fromPatch)
     const target = this.#target(context.space, type)
     const object = convertTo(asked, workingApiVersion(target), target)
     keepSystemMetadata(object, old)
-    this.#default(target, this.deps.strategyFor(target), object)
+    this.#rules.applyDefaults(target, this.deps.strategyFor(target), object)
     return object
   }
 
@@ -356,7 +337,7 @@ export class Registry {
       pruneUnknown(changed, target.schema)
       const wrong = target.origin === 'builtin' && target.schema ? typeErrors(changed, target.schema) : undefined
       if (wrong) throw new Error(wrong)
-      this.#default(target, strategy, changed)
+      this.#rules.applyDefaults(target, strategy, changed)
     }
     let again = true
     for (let round = 1; again && round <= 2; round++) {
@@ -408,7 +389,7 @@ export class Registry {
     const target = this.#target(context.space, type)
     const strategy = this.deps.strategyFor(target)
     // before anything is compared: clients need not send it
-    this.#annotate(object, context.space)
+    this.#rules.annotate(object, context.space)
     this.#carryOver(target, object, old, subresource)
     if (
       !strategy?.noGeneration &&
@@ -422,8 +403,8 @@ export class Registry {
       ...unqualifiedFinalizers(target, object.metadata, old.metadata),
       ...validateObjectMetaUpdate(object.metadata, old.metadata),
       ...(subresource === 'status'
-        ? (strategy?.validateStatusUpdate?.(object, old) ?? this.#validateSchema(target, object, old))
-        : this.#validate(target, strategy, object, old)),
+        ? (strategy?.validateStatusUpdate?.(object, old) ?? this.#rules.validateSchema(target, object, old))
+        : this.#rules.validate(target, strategy, object, old)),
     ]
     if (errors.length > 0) throw statusError.invalid(target, object.metadata.name ?? '', distinct(errors))
     if (!options.managesFields) setManaged(object, this.#track(context, target, object, old, options))
@@ -439,63 +420,6 @@ export class Registry {
       !hasNamespaceFinalizers(object)
     return { type: gone ? 'delete' : 'put', text: encodeObject(object) }
   }
-
-  #default(type: ResourceType, strategy: Strategy | undefined, object: KubeObject): void {
-    // a struct is there even when nothing is in it
-    if (type.origin === 'builtin' && !isOwnGroup(type.group) && type.schema?.properties?.spec) object.spec ??= {}
-    if (type.schema && type.origin === 'crd') applyDefaults(object, type.schema)
-    else if (type.schema && strategy?.applyDefaults === undefined && type.group.includes('.'))
-      applyDefaults(object, type.schema)
-    strategy?.applyDefaults?.(object)
-  }
-
-  #validate(
-    type: ResourceType,
-    strategy: Strategy | undefined,
-    object: KubeObject,
-    old: KubeObject | undefined,
-  ): FieldError[] {
-    const errors = this.#validateSchema(type, object, old)
-    errors.push(...(strategy?.validate?.(object) ?? []))
-    if (old) errors.push(...(strategy?.validateUpdate?.(object, old) ?? []))
-    return errors
-  }
-
-  #validateSchema(type: ResourceType, object: KubeObject, old?: KubeObject): FieldError[] {
-    return type.schema && (type.origin === 'crd' || isOwnGroup(type.group))
-      ? compileValidator(type.schema)(object, undefined, old)
-      : []
-  }
-
-  /** Custom resources, and our own kinds, are no structs anywhere. */
-  #zeroOf({ kind, origin, group, schema }: ResourceType): { zero?: Record<string, unknown> } {
-    if (origin !== 'builtin' || schema === undefined || isOwnGroup(group)) return {}
-    let zero = this.#zeros.get(schema)
-    if (zero === undefined) {
-      zero = zeroObject(kind, schema)
-      this.#zeros.set(schema, zero)
-    }
-    return { zero }
-  }
-
-  #annotate(object: KubeObject, space: string): void {
-    if (!this.deps.annotateSpace) return
-    object.metadata.annotations = { ...object.metadata.annotations, [CLUSTER_ANNOTATION]: space }
-  }
-}
-
-const METADATA_TYPES: Schema = { type: 'object', properties: { metadata: objectMetaSchema } }
-
-/** What no client can say about a new object. */
-function wipeSystemMetadata({ metadata }: KubeObject, namespace: string | undefined): void {
-  if (namespace !== undefined) metadata.namespace = namespace
-  else delete metadata.namespace
-  delete metadata.deletionTimestamp
-  delete metadata.deletionGracePeriodSeconds
-  delete metadata.selfLink
-  delete metadata.resourceVersion
-  delete metadata.uid
-  delete metadata.creationTimestamp
 }
 
 async function written(stored: Stored, created: boolean, type: ResourceType): Promise<Written> {
@@ -516,134 +440,7 @@ function isUnchanged(
   return sameObject(current, mutation.text, old, object)
 }
 
-function unreadable(type: ResourceType, why: string, fromPatch: boolean): StatusError {
-  if (fromPatch) return invalidPatch(why)
-  return statusError.badRequest(`${type.kind} in version "${type.version}" cannot be handled as a ${type.kind}: ${why}`)
-}
-
-/** 422 for a patch whose outcome is no object of its kind. */
-export function invalidPatch(why: string): StatusError {
-  return statusError.invalid({ group: '', kind: '' }, '', [
-    { type: 'Invalid', field: 'patch', omitValue: true, detail: why },
-  ])
-}
-
 /** An update checks metadata twice, as a new object's and as a change; each error is told once. */
 function distinct(errors: readonly FieldError[]): FieldError[] {
   return [...new Map(errors.map(error => [formatFieldError(error), error])).values()]
-}
-
-/** RFC 3339 with whole seconds, as `metav1.Time` is written. */
-export function timestamp(date: Date): string {
-  return `${date.toISOString().slice(0, 19)}Z`
-}
-
-export function checkPreconditions(
-  type: ResourceType,
-  name: string,
-  object: Readonly<KubeObject>,
-  preconditions: { uid?: string; resourceVersion?: string } | undefined,
-): void {
-  const { uid, resourceVersion } = object.metadata
-  if (preconditions?.uid && preconditions.uid !== uid) {
-    const why = `Precondition failed: UID in precondition: ${preconditions.uid}, UID in object meta: ${uid}`
-    throw statusError.conflict(type, name, why)
-  }
-  if (preconditions?.resourceVersion && preconditions.resourceVersion !== resourceVersion) {
-    const why = `Precondition failed: ResourceVersion in precondition: ${preconditions.resourceVersion}, ResourceVersion in object meta: ${resourceVersion}`
-    throw statusError.conflict(type, name, why)
-  }
-}
-
-/** Our own kinds are built in, and their definitions are structural schemas like those of CRDs. */
-export function isOwnGroup(group: string): boolean {
-  return group === 'edge.kubestellar.io' || group.endsWith('.kcp.io')
-}
-
-/** Whether creation starts without a status; the strategies of Kubernetes' own kinds see to it themselves. */
-function clearsStatus(type: ResourceType): boolean {
-  return type.origin === 'crd' || (isOwnGroup(type.group) && type.group !== 'core.kcp.io')
-}
-
-/** What a write of the main resource cannot change, and so does not own. */
-export function unwritable(type: ResourceType, subresource: string): string[][] {
-  return subresource === '' && type.subresources.includes('status') ? [['status']] : []
-}
-
-function metaRules(type: ResourceType, strategy: Strategy | undefined) {
-  return { namespaced: type.namespaced, nameRule: strategy?.nameRule ?? ('dns1123Subdomain' as const) }
-}
-
-function keepSystemMetadata(object: KubeObject, old: KubeObject): void {
-  const { metadata } = object
-  const before = old.metadata
-  metadata.name ||= before.name ?? ''
-  if (before.namespace !== undefined) metadata.namespace ||= before.namespace
-  assign(metadata, 'uid', before.uid)
-  assign(metadata, 'creationTimestamp', before.creationTimestamp)
-  assign(metadata, 'generation', before.generation)
-  assign(metadata, 'deletionTimestamp', before.deletionTimestamp)
-  assign(metadata, 'deletionGracePeriodSeconds', before.deletionGracePeriodSeconds)
-  if (before.generateName !== undefined && metadata.generateName === undefined)
-    metadata.generateName = before.generateName
-  delete metadata.selfLink
-  if (metadata.managedFields === undefined) assign(metadata, 'managedFields', before.managedFields)
-}
-
-/** `/status` changes the status and nothing else. */
-function onlyStatus(object: KubeObject, old: KubeObject): void {
-  const { status } = object
-  const managed = object.metadata.managedFields
-  for (const field of Object.keys(object)) if (field !== 'status') delete object[field]
-  Object.assign(object, structuredClone(old))
-  if (status === undefined) delete object.status
-  else object.status = status
-  if (managed) object.metadata.managedFields = managed
-}
-
-function keepStatus(object: KubeObject, old: KubeObject): void {
-  if (old.status === undefined) delete object.status
-  else object.status = old.status
-}
-
-function specChanged(object: KubeObject, old: KubeObject, withMetadata: boolean): boolean {
-  const { metadata: newMeta, status: _status, ...rest } = object
-  const { metadata: oldMeta, status: _oldStatus, ...before } = old
-  if (!sameJson(rest, before)) return true
-  return (
-    withMetadata && !(sameJson(newMeta.labels, oldMeta.labels) && sameJson(newMeta.annotations, oldMeta.annotations))
-  )
-}
-
-/** Deep equality of JSON values; member order does not count. */
-function sameJson(a: unknown, b: unknown): boolean {
-  if (a === b) return true
-  if (
-    typeof a !== 'object' ||
-    typeof b !== 'object' ||
-    a === null ||
-    b === null ||
-    Array.isArray(a) !== Array.isArray(b)
-  )
-    return false
-  const left = Object.entries(a)
-  if (left.length !== Object.keys(b).length) return false
-  return left.every(([name, value]) => Object.hasOwn(b, name) && sameJson(value, (b as Record<string, unknown>)[name]))
-}
-
-function setManaged(object: KubeObject, managed: KubeObject['metadata']['managedFields']): void {
-  if (managed === undefined || managed.length === 0) delete object.metadata.managedFields
-  else object.metadata.managedFields = managed
-}
-
-function assign<T extends object, K extends keyof T>(target: T, field: K, value: T[K] | undefined): void {
-  if (value === undefined) delete target[field]
-  else target[field] = value
-}
-
-/** Namespaces keep a second list of finalizers in their spec. */
-export function hasNamespaceFinalizers(object: Readonly<KubeObject>): boolean {
-  if (object.kind !== 'Namespace' || object.apiVersion !== 'v1') return false
-  const spec = object.spec as { finalizers?: unknown[] } | undefined
-  return (spec?.finalizers?.length ?? 0) > 0
 }

@@ -1,0 +1,120 @@
+/**
+ * The part of an object that belongs to the server: its identity, its times, its deletion, its generation, its status.
+ * Pure; objects are changed in place.
+ */
+import { statusError } from '../../apimachinery/errors.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+
+/** RFC 3339 with whole seconds, as `metav1.Time` is written. */
+export function timestamp(date: Date): string {
+  return `${date.toISOString().slice(0, 19)}Z`
+}
+
+/** What no client can say about a new object. */
+export function wipeSystemMetadata({ metadata }: KubeObject, namespace: string | undefined): void {
+  if (namespace !== undefined) metadata.namespace = namespace
+  else delete metadata.namespace
+  delete metadata.deletionTimestamp
+  delete metadata.deletionGracePeriodSeconds
+  delete metadata.selfLink
+  delete metadata.resourceVersion
+  delete metadata.uid
+  delete metadata.creationTimestamp
+}
+
+export function keepSystemMetadata(object: KubeObject, old: KubeObject): void {
+  const { metadata } = object
+  const before = old.metadata
+  metadata.name ||= before.name ?? ''
+  if (before.namespace !== undefined) metadata.namespace ||= before.namespace
+  assign(metadata, 'uid', before.uid)
+  assign(metadata, 'creationTimestamp', before.creationTimestamp)
+  assign(metadata, 'generation', before.generation)
+  assign(metadata, 'deletionTimestamp', before.deletionTimestamp)
+  assign(metadata, 'deletionGracePeriodSeconds', before.deletionGracePeriodSeconds)
+  if (before.generateName !== undefined && metadata.generateName === undefined)
+    metadata.generateName = before.generateName
+  delete metadata.selfLink
+  if (metadata.managedFields === undefined) assign(metadata, 'managedFields', before.managedFields)
+}
+
+/** `/status` changes the status and nothing else. */
+export function onlyStatus(object: KubeObject, old: KubeObject): void {
+  const { status } = object
+  const managed = object.metadata.managedFields
+  for (const field of Object.keys(object)) if (field !== 'status') delete object[field]
+  Object.assign(object, structuredClone(old))
+  if (status === undefined) delete object.status
+  else object.status = status
+  if (managed) object.metadata.managedFields = managed
+}
+
+export function keepStatus(object: KubeObject, old: KubeObject): void {
+  if (old.status === undefined) delete object.status
+  else object.status = old.status
+}
+
+export function specChanged(object: KubeObject, old: KubeObject, withMetadata: boolean): boolean {
+  const { metadata: newMeta, status: _status, ...rest } = object
+  const { metadata: oldMeta, status: _oldStatus, ...before } = old
+  if (!sameJson(rest, before)) return true
+  return (
+    withMetadata && !(sameJson(newMeta.labels, oldMeta.labels) && sameJson(newMeta.annotations, oldMeta.annotations))
+  )
+}
+
+/** Deep equality of JSON values; member order does not count. */
+function sameJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (
+    typeof a !== 'object' ||
+    typeof b !== 'object' ||
+    a === null ||
+    b === null ||
+    Array.isArray(a) !== Array.isArray(b)
+  )
+    return false
+  const left = Object.entries(a)
+  if (left.length !== Object.keys(b).length) return false
+  return left.every(([name, value]) => Object.hasOwn(b, name) && sameJson(value, (b as Record<string, unknown>)[name]))
+}
+
+export function setManaged(object: KubeObject, managed: KubeObject['metadata']['managedFields']): void {
+  if (managed === undefined || managed.length === 0) delete object.metadata.managedFields
+  else object.metadata.managedFields = managed
+}
+
+export function checkPreconditions(
+  type: ResourceType,
+  name: string,
+  object: Readonly<KubeObject>,
+  preconditions: { uid?: string; resourceVersion?: string } | undefined,
+): void {
+  const { uid, resourceVersion } = object.metadata
+  if (preconditions?.uid && preconditions.uid !== uid) {
+    const why = `Precondition failed: UID in precondition: ${preconditions.uid}, UID in object meta: ${uid}`
+    throw statusError.conflict(type, name, why)
+  }
+  if (preconditions?.resourceVersion && preconditions.resourceVersion !== resourceVersion) {
+    const why = `Precondition failed: ResourceVersion in precondition: ${preconditions.resourceVersion}, ResourceVersion in object meta: ${resourceVersion}`
+    throw statusError.conflict(type, name, why)
+  }
+}
+
+/** What a write of the main resource cannot change, and so does not own. */
+export function unwritable(type: ResourceType, subresource: string): string[][] {
+  return subresource === '' && type.subresources.includes('status') ? [['status']] : []
+}
+
+/** Namespaces keep a second list of finalizers in their spec. */
+export function hasNamespaceFinalizers(object: Readonly<KubeObject>): boolean {
+  if (object.kind !== 'Namespace' || object.apiVersion !== 'v1') return false
+  const spec = object.spec as { finalizers?: unknown[] } | undefined
+  return (spec?.finalizers?.length ?? 0) > 0
+}
+
+function assign<T extends object, K extends keyof T>(target: T, field: K, value: T[K] | undefined): void {
+  if (value === undefined) delete target[field]
+  else target[field] = value
+}
