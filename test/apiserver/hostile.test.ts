@@ -72,6 +72,31 @@ t.test('500 for labels of custom resources that are no texts', async t => {
   t.match(patch, { code: 422, body: { reason: 'Invalid' } })
 })
 
+t.test('500 for a null in a list of texts', async t => {
+  const deployments = await api.post(DEPLOYMENTS, { ...deployment('x'), metadata: { name: 'x', finalizers: [null] } })
+  const causes = [{ field: 'metadata.finalizers', reason: 'FieldValueInvalid' }]
+  t.match(deployments, { code: 422, body: { details: { causes } } }, 'it is the empty text')
+  const metadata = { name: 'x', finalizers: [null], ownerReferences: [null] }
+  const things = await api.post(THINGS, { apiVersion: 'hostile.example.com/v1', kind: 'Thing', metadata })
+  t.equal(things.code, 422)
+})
+
+t.test('minutes for a patch of a long list', async t => {
+  const env = (count: number, first: string) => Array.from({ length: count }, (_, i) => ({ name: `${first}${i}` }))
+  const spec = (of: object[]) => ({ template: { spec: { containers: [{ name: 'c', image: 'i', env: of }] } } })
+  await api.ok(api.post(DEPLOYMENTS, deployment('long')))
+  for (const first of ['A', 'B']) {
+    await api.ok(api.patch(`${DEPLOYMENTS}/long`, 'strategic-merge', { spec: spec(env(20_000, first)) }))
+  }
+  const gone = env(20_000, 'A').map(item => ({ ...item, $patch: 'delete' }))
+  const left = await api.ok(api.patch(`${DEPLOYMENTS}/long`, 'strategic-merge', { spec: spec(gone) }))
+  const { template } = left.spec as { template: { spec: { containers: { env: object[] }[] } } }
+  t.equal(template.spec.containers[0]!.env.length, 20_000)
+  const ports = Array.from({ length: 20_000 }, (_, i) => ({ name: `p${i}`, port: i + 1 }))
+  const service = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'long' }, spec: { ports } }
+  t.equal((await api.post('/api/v1/namespaces/default/services?dryRun=All', service)).code, 201)
+})
+
 t.test('500 for protobuf metadata of what is no resource', async t => {
   const accept = 'application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;v=v1;g=meta.k8s.io'
   for (const path of ['/version', '/']) t.equal((await api.get(path, { accept })).code, 406, path)

@@ -48,7 +48,7 @@ export class World {
   readonly faults: string[]
   readonly api: Api
   /** Ids of spaces made for the fuzz, by name. */
-  readonly spaces: Readonly<Record<'one' | 'two' | 'definitions', string>>
+  readonly spaces: Readonly<Record<'one' | 'two' | 'definitions' | 'queries', string>>
   asked = 0
   slowestMs = 0
   slowest = ''
@@ -100,6 +100,7 @@ export class World {
       one: await createSpace(api, 'one'),
       two: await createSpace(api, 'two'),
       definitions: await createSpace(api, 'definitions'),
+      queries: await createSpace(api, 'queries'),
     }
     // Pods wait for it, and no controller makes it here.
     for (const space of Object.values(spaces)) {

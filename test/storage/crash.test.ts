@@ -14,6 +14,8 @@ import { readWatch, textOf } from './support.ts'
 type Fact = [revision: number, type: string, name: string, text: string]
 
 const rounds = Number(process.env.CRASH_ROUNDS ?? 5)
+// Only against hanging for ever: the long run takes as long as it takes.
+t.setTimeout(60_000 + rounds * 10_000)
 
 /** Facts of all rounds by revision: two different ones at one revision mean that a revision was used twice. */
 class Facts {

@@ -1,7 +1,8 @@
 /** Lists in strategic merge patches: merging by key or as sets, and the order that kube-apiserver leaves them in. */
 import { statusError } from '../errors.ts'
 import { isRecord } from '../object.ts'
-import { cloneJson, equalJson, memberOf } from './jsonValues.ts'
+import { canonicalJson } from '../structural/listTypes.ts'
+import { cloneJson, memberOf } from './jsonValues.ts'
 
 type Members = Record<string, unknown>
 
@@ -35,18 +36,25 @@ export function mergeList(original: unknown[], patch: unknown[], rules: ListMerg
   if (mergeKey === undefined) throw statusError.badRequest('cannot merge lists without merge key')
   const { kept, changes } = applyDirectives(original as Members[], patch as Members[], mergeKey)
   if (changes === undefined) return { list: kept, order: original }
-  const merged: unknown[] = [...kept]
+  const merged: unknown[] = []
+  const places = new Map<unknown, number>()
+  const place = (item: unknown, at: number): void => {
+    merged[at] = item
+    const name = isRecord(item) ? identity(memberOf(item, mergeKey)) : undefined
+    if (name !== undefined && !places.has(name)) places.set(name, at)
+  }
+  kept.forEach(place)
   for (const change of changes) {
-    const name = requireKey(change, mergeKey)
-    const at = merged.findIndex(item => isRecord(item) && equalJson(memberOf(item, mergeKey), name))
-    if (at === -1) merged.push(rules.create(change))
-    else merged[at] = rules.merge(merged[at] as Members, change)
+    const at = places.get(identity(requireKey(change, mergeKey)))
+    if (at !== undefined) merged[at] = rules.merge(merged[at] as Members, change)
+    else place(rules.create(change), merged.length)
   }
   return { list: orderList(merged, changes, kept, mergeKey), order: merged.slice(0, original.length) }
 }
 
 export function withoutItems(list: unknown[], items: unknown[]): unknown[] {
-  return list.filter(value => !items.some(item => equalJson(item, value)))
+  const names = new Set(items.map(identity))
+  return list.filter(value => !names.has(identity(value)))
 }
 
 /**
@@ -82,22 +90,23 @@ export function orderList(
 /** Obeys `$patch` elements. `changes` is undefined when the patch replaces the list by `kept`. */
 function applyDirectives(original: Members[], patch: Members[], mergeKey: string) {
   const changes: Members[] = []
-  let kept = original
+  const deleted = new Set<unknown>()
   let replace = false
   for (const item of patch) {
     const directive = memberOf(item, '$patch')
     if (directive === undefined) changes.push(item)
     else if (directive === 'replace') replace = true
     else if (directive === 'delete') {
-      const name = requireKey(item, mergeKey)
-      kept = kept.filter(other => !equalJson(memberOf(other, mergeKey), name))
+      deleted.add(identity(requireKey(item, mergeKey)))
     } else if (directive === 'merge') {
       throw statusError.badRequest('merging lists cannot yet be specified in the patch')
     } else {
       throw statusError.badRequest(`unknown patch type: ${String(directive)} in map: ${JSON.stringify(item)}`)
     }
   }
-  return replace ? { kept: cloneJson(changes) as unknown[] } : { kept: kept as unknown[], changes }
+  if (replace) return { kept: cloneJson(changes) as unknown[] }
+  const kept: unknown[] = original.filter(item => !deleted.has(identity(memberOf(item, mergeKey))))
+  return { kept, changes }
 }
 
 function requireKey(item: Members, mergeKey: string): unknown {
@@ -117,7 +126,18 @@ function checkElements(original: unknown[], patch: unknown[]): void {
 }
 
 function unique(list: unknown[]): unknown[] {
-  return list.filter((item, i) => list.findIndex(other => equalJson(other, item)) === i)
+  const seen = new Set<unknown>()
+  return list.filter(item => {
+    const name = identity(item)
+    const isNew = !seen.has(name)
+    seen.add(name)
+    return isNew
+  })
+}
+
+/** A value that is the same for equal JSON: scalars are their own, so that large lists are merged in linear time. */
+function identity(value: unknown): unknown {
+  return typeof value === 'object' && value !== null ? `\u0000${canonicalJson(value)}` : value
 }
 
 /** Position by name in constant time for scalars, the usual names; -1 when absent. */

@@ -10,6 +10,7 @@ import { type FieldError, formatFieldError } from '../../apimachinery/fieldError
 import { generateName, validateObjectMeta, validateObjectMetaUpdate } from '../../apimachinery/names.ts'
 import { apiVersionOf, type KubeObject, type ManagedFieldsEntry } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { objectMetaSchema } from '../../apimachinery/structural/objectMetaSchema.ts'
 import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
 import { typeErrors } from '../../apimachinery/structural/typeErrors.ts'
 import type { Encoded, Mutation, Store, Stored } from '../../storage/store.ts'
@@ -333,7 +334,7 @@ export class Registry {
     const memory = new Map<object, unknown>()
     const settle = (changed: KubeObject): void => {
       if (target.origin === 'builtin') dropNulls(changed, target.schema)
-      else dropNulls(changed.metadata)
+      else dropNulls(changed.metadata, objectMetaSchema)
       pruneUnknown(changed, target.schema)
       const wrong = target.origin === 'builtin' && target.schema ? typeErrors(changed, target.schema) : undefined
       if (wrong) throw new Error(wrong)

@@ -38,7 +38,7 @@ export class ObjectRules {
   /** Decodes what a client sent for `type`: unknown fields and wrong types are reported as the client asked. */
   normalize(context: WriteContext, type: ResourceType, object: KubeObject, fromPatch = false): void {
     if (type.origin === 'builtin') dropNulls(object, type.schema)
-    else dropNulls(object.metadata)
+    else dropNulls(object.metadata, objectMetaSchema)
     const unknown = pruneUnknown(object, type.schema)
     if (unknown.length > 0 && context.fieldValidation !== 'Ignore') {
       const texts = unknown.map(path => `unknown field "${path}"`)

@@ -169,7 +169,7 @@ const cases = fc.record({
     { weight: 2, arbitrary: fc.constantFrom('DELETE', 'HEAD', 'POST', 'PUT', 'PATCH', 'OPTIONS') },
   ),
   space: fc.oneof(
-    { weight: 6, arbitrary: fc.constantFrom('/clusters/ONE', '/clusters/*', '/clusters/root:one') },
+    { weight: 6, arbitrary: fc.constantFrom('/clusters/ONE', '/clusters/*', '/clusters/root:queries') },
     {
       weight: 1,
       arbitrary: fc.constantFrom(
@@ -202,10 +202,10 @@ const cases = fc.record({
 })
 
 async function play(world: World, one: typeof cases extends fc.Arbitrary<infer T> ? T : never): Promise<void> {
-  const prefix = one.space.replace('ONE', world.spaces.one)
+  const prefix = one.space.replace('ONE', world.spaces.queries)
   const first = await world.ask({
     method: 'GET',
-    path: `/clusters/${world.spaces.one}/api/v1/namespaces/default/configmaps?limit=1`,
+    path: `/clusters/${world.spaces.queries}/api/v1/namespaces/default/configmaps?limit=1`,
   })
   const page = String((first.body.metadata as { continue?: string }).continue ?? '')
   const texts = one.options.map(({ name, value }) =>
@@ -228,7 +228,7 @@ export const queries: Target = {
   name: 'queries',
   runs: 250,
   async prepare(world) {
-    const collection = `/clusters/${world.spaces.one}/api/v1/namespaces/default/configmaps`
+    const collection = `/clusters/${world.spaces.queries}/api/v1/namespaces/default/configmaps`
     for (const name of ['q-1', 'q-2', 'q-3'])
       await world.api.post(collection, configMap(name, { a: 'b' }, { labels: { app: 'x' } }))
   },

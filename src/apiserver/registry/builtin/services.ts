@@ -15,7 +15,6 @@ import {
   num,
   record,
   records,
-  sameMeaning,
   setDefault,
   setDefaults,
   setIfEmpty,
@@ -130,8 +129,9 @@ function keepAllocated(object: KubeObject, old: KubeObject): void {
     now.clusterIPs = structuredClone(before.clusterIPs ?? [before.clusterIP])
   }
   if (now.type === 'ClusterIP') return
+  const kept = new Map(records(before, 'ports').map(port => [`${port.protocol}/${port.port}`, port]))
   for (const port of records(now, 'ports')) {
-    const same = records(before, 'ports').find(p => p.port === port.port && p.protocol === port.protocol)
+    const same = kept.get(`${port.protocol}/${port.port}`)
     if (same !== undefined && has(same, 'nodePort')) setIfEmpty(port, 'nodePort', same.nodePort)
   }
 }
@@ -197,10 +197,11 @@ function validatePorts(ports: readonly Fields[], type: string): FieldError[] {
 
 function duplicatePorts(ports: readonly Fields[]): FieldError[] {
   const errors: FieldError[] = []
-  const identity = ({ protocol, port }: Fields) => ({ protocol, port })
-  for (const [i, port] of ports.entries()) {
-    const first = ports.findIndex(other => sameMeaning(identity(other), identity(port)))
-    if (first < i) errors.push(fieldError.duplicate(`spec.ports[${i}]`, identity(port)))
+  const seen = new Set<string>()
+  for (const [i, { protocol, port }] of ports.entries()) {
+    const identity = `${protocol}/${port}`
+    if (seen.has(identity)) errors.push(fieldError.duplicate(`spec.ports[${i}]`, { protocol, port }))
+    seen.add(identity)
   }
   return errors
 }
