@@ -1,8 +1,8 @@
 /** A real `orrery start` process, and the kubectls that this machine has to talk to it. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { existsSync, readdirSync, realpathSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Test } from 'tap'
 import { temporaryDir } from './server.ts'
@@ -69,9 +69,11 @@ export interface Ran {
   err: string
 }
 
-/** Every kubectl that can be found: of the test assets, of the Google Cloud SDK, of the PATH. Old ones first. */
+/** Every kubectl that can be found: of the test assets, of the PATH, and beside what a kubectl of the PATH links to. Old ones first. */
 export async function findKubectls(): Promise<readonly Kubectl[]> {
-  const folders = ['/usr/lib/google-cloud-sdk/bin', ...(process.env.PATH ?? '').split(delimiter)]
+  const onPath = (process.env.PATH ?? '').split(delimiter)
+  const linked = onPath.map(folder => join(folder, 'kubectl')).filter(path => existsSync(path))
+  const folders = new Set([...linked.map(path => dirname(realpathSync(path))), ...onPath])
   const paths = [process.env.KUBEBUILDER_ASSETS && join(process.env.KUBEBUILDER_ASSETS, 'kubectl')]
   for (const folder of folders) {
     if (existsSync(folder))
