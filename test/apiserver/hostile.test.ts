@@ -81,6 +81,16 @@ t.test('500 for a null in a list of texts', async t => {
   t.equal(things.code, 422)
 })
 
+t.test('500 for objects that cannot be made a text', async t => {
+  const odd = { toString: 1, valueOf: 2 }
+  const path = `${DEPLOYMENTS}/any?fieldManager=a`
+  await api.ok(api.post(DEPLOYMENTS, deployment('any')))
+  t.equal((await api.patch(path, 'apply', { ...deployment('any'), apiVersion: odd })).code, 400)
+  t.equal((await api.patch(path, 'strategic-merge', { spec: { $patch: odd } })).code, 400)
+  const containers = [{ name: 'c', $patch: odd }]
+  t.equal((await api.patch(path, 'strategic-merge', { spec: { template: { spec: { containers } } } })).code, 400)
+})
+
 t.test('minutes for a patch of a long list', async t => {
   const env = (count: number, first: string) => Array.from({ length: count }, (_, i) => ({ name: `${first}${i}` }))
   const spec = (of: object[]) => ({ template: { spec: { containers: [{ name: 'c', image: 'i', env: of }] } } })

@@ -210,3 +210,88 @@ export const WIDGETS_DEFINITION = {
     ],
   },
 }
+
+const account = '/api/v1/namespaces/default/serviceaccounts/default'
+const reviews = '/apis/authorization.k8s.io/v1'
+const attributes = { namespace: 'default', verb: 'get', group: '', version: 'v1', resource: 'pods', name: 'p' }
+
+/** What is posted and not stored: sub-resources and reviews. */
+export const QUESTIONS: readonly Fixture[] = [
+  of(`${account}/token`, 'authentication.k8s.io/v1', 'TokenRequest', {
+    spec: { audiences: ['a'], expirationSeconds: 600, boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name: 'p' } },
+  }),
+  of('/apis/authentication.k8s.io/v1/tokenreviews', 'authentication.k8s.io/v1', 'TokenReview', {
+    spec: { token: 'a.b.c', audiences: ['x'] },
+  }),
+  of(`${reviews}/subjectaccessreviews`, 'authorization.k8s.io/v1', 'SubjectAccessReview', {
+    spec: { user: 'u', groups: ['g'], extra: { a: ['b'] }, resourceAttributes: attributes },
+  }),
+  of(`${reviews}/selfsubjectaccessreviews`, 'authorization.k8s.io/v1', 'SelfSubjectAccessReview', {
+    spec: {
+      resourceAttributes: {
+        ...attributes,
+        labelSelector: { requirements: [{ key: 'a', operator: 'In', values: ['b'] }] },
+        fieldSelector: { rawSelector: 'metadata.name=x' },
+      },
+    },
+  }),
+  of(`${reviews}/selfsubjectaccessreviews`, 'authorization.k8s.io/v1', 'SelfSubjectAccessReview', {
+    spec: { nonResourceAttributes: { path: '/x', verb: 'get' } },
+  }),
+  of(`${reviews}/selfsubjectrulesreviews`, 'authorization.k8s.io/v1', 'SelfSubjectRulesReview', {
+    spec: { namespace: 'default' },
+  }),
+  of('/apis/authentication.k8s.io/v1/selfsubjectreviews', 'authentication.k8s.io/v1', 'SelfSubjectReview', {}),
+  of(`${namespaced}/pods/p/eviction`, 'policy/v1', 'Eviction', {
+    deleteOptions: { gracePeriodSeconds: 1, preconditions: { uid: 'u' } },
+  }),
+  of(`${namespaced}/pods/p/binding`, 'v1', 'Binding', { target: { kind: 'Node', name: 'n' } }),
+  of('/apis/certificates.k8s.io/v1/certificatesigningrequests', 'certificates.k8s.io/v1', 'CertificateSigningRequest', {
+    spec: {
+      request: 'Zm8=',
+      signerName: 'kubernetes.io/kube-apiserver-client',
+      usages: ['client auth'],
+      expirationSeconds: 600,
+    },
+  }),
+  of('/apis/tenancy.kcp.io/v1alpha1/workspaces', 'tenancy.kcp.io/v1alpha1', 'Workspace', {
+    spec: { type: { name: 'universal', path: 'root' } },
+  }),
+  of(
+    '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations',
+    'admissionregistration.k8s.io/v1',
+    'ValidatingWebhookConfiguration',
+    {
+      webhooks: [
+        {
+          name: 'a.b.c',
+          clientConfig: { url: 'https://127.0.0.1:1/x', caBundle: 'Zm8=' },
+          rules: [{ apiGroups: ['x'], apiVersions: ['v1'], resources: ['y'], operations: ['CREATE'], scope: '*' }],
+          admissionReviewVersions: ['v1'],
+          sideEffects: 'None',
+          matchConditions: [{ name: 'a', expression: 'true' }],
+          namespaceSelector: { matchLabels: { a: 'b' } },
+        },
+      ],
+    },
+  ),
+  of(
+    '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies',
+    'admissionregistration.k8s.io/v1',
+    'ValidatingAdmissionPolicy',
+    {
+      spec: {
+        matchConstraints: {
+          resourceRules: [{ apiGroups: ['x'], apiVersions: ['v1'], resources: ['y'], operations: ['CREATE'] }],
+        },
+        validations: [{ expression: 'object.spec.x > 1', message: 'm' }],
+        variables: [{ name: 'v', expression: '1' }],
+        auditAnnotations: [{ key: 'k', valueExpression: '"x"' }],
+      },
+    },
+  ),
+  of(`${namespaced}/resourcequotas`, 'v1', 'ResourceQuota', { spec: { hard: { pods: '1' }, scopes: ['BestEffort'] } }),
+  of(`${namespaced}/limitranges`, 'v1', 'LimitRange', {
+    spec: { limits: [{ type: 'Container', max: { cpu: '1' }, default: { cpu: '1' } }] },
+  }),
+]

@@ -34,7 +34,6 @@ export async function runTargets(world: World, targets: readonly Target[], optio
       const left = until - performance.now()
       if (round > 0 && left <= 0) return findings
       const seed = options.seed + round
-      if (process.env.FUZZ_TRACE) console.log(new Date().toISOString(), round, target.name)
       const result = await fc.check(target.property(world), {
         seed,
         numRuns: Math.max(1, Math.round(target.runs * (options.share ?? 1))),

@@ -4,6 +4,7 @@
  * @see https://github.com/kubernetes/community/blob/master/contributors/devel/sig-api-machinery/strategic-merge-patch.md
  */
 import { METADATA_SCHEMA } from '../apply/metadataSchema.ts'
+import { show } from '../apply/validateTyped.ts'
 import { statusError } from '../errors.ts'
 import { isRecord } from '../object.ts'
 import { memberSchema, type Schema } from '../schema.ts'
@@ -159,5 +160,5 @@ function withoutDirectives(value: unknown): unknown {
 }
 
 function badDirective(directive: unknown, map: Members) {
-  return statusError.badRequest(`unknown patch type: ${String(directive)} in map: ${JSON.stringify(map)}`)
+  return statusError.badRequest(`unknown patch type: ${show(directive)} in map: ${JSON.stringify(map)}`)
 }

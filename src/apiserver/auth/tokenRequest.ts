@@ -99,11 +99,11 @@ async function bind(
   account: { namespace: string; name: string },
   context: TokenRequestContext,
 ): Promise<Pick<TokenSpec, 'bound' | 'node'>> {
-  const kind = String(ref.kind ?? '')
-  const name = String(ref.name ?? '')
-  const group = parseApiVersion(String(ref.apiVersion ?? ''))?.group ?? ''
+  const kind = textOf(ref.kind)
+  const name = textOf(ref.name)
+  const group = parseApiVersion(textOf(ref.apiVersion))?.group ?? ''
   if (group !== '' || !isBindable(kind)) {
-    const version = parseApiVersion(String(ref.apiVersion ?? ''))?.version ?? ''
+    const version = parseApiVersion(textOf(ref.apiVersion))?.version ?? ''
     throw statusError.badRequest(`cannot bind token to object of type ${group}/${version}, Kind=${kind}`)
   }
   const resource = BINDABLE[kind]
@@ -140,4 +140,8 @@ async function nodeOf(pod: Record<string, unknown>, context: TokenRequestContext
 
 function isBindable(kind: string): kind is keyof typeof BINDABLE {
   return Object.hasOwn(BINDABLE, kind)
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
 }

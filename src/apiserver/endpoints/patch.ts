@@ -2,6 +2,7 @@
  * PATCH in its four forms: JSON (RFC 6902), merge (RFC 7396), strategic merge, server-side apply (KEP-555).
  */
 import { applyServerSide } from '../../apimachinery/apply/managedFields.ts'
+import { show } from '../../apimachinery/apply/validateTyped.ts'
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { fieldError } from '../../apimachinery/fieldErrors.ts'
 import { apiVersionOf, isRecord, type KubeObject } from '../../apimachinery/object.ts'
@@ -91,7 +92,7 @@ async function apply(services: Services, x: Exchange, body: unknown): Promise<vo
   const expected = apiVersionOf(x.type)
   if (isRecord(body) && (body.apiVersion ?? '') !== expected) {
     throw statusError.badRequest(
-      `Incorrect version specified in apply patch. Specified patch version: ${body.apiVersion ?? ''}, expected: ${expected}`,
+      `Incorrect version specified in apply patch. Specified patch version: ${show(body.apiVersion ?? '')}, expected: ${expected}`,
     )
   }
   const applied = objectOf(body, x.type)

@@ -33,6 +33,15 @@ const REFERENCE_DESCRIPTIONS: Readonly<Record<string, string>> = {
   status: 'The observed state, as the system reports it.',
 }
 
+/** Definitions without those of the catalog that they refer to. */
+export interface OwnDefinitions {
+  documents: Record<string, SchemaDocument>
+  /** Names of definitions of the catalog. */
+  references: readonly string[]
+  /** For the definitions of the catalog that are kinds. */
+  kinds: readonly [name: string, kind: GroupVersionKind][]
+}
+
 export class DefinitionWriter {
   readonly #catalog: Catalog
   readonly #descriptions: DescriptionsFile
@@ -61,6 +70,27 @@ export class DefinitionWriter {
     const list = this.#listName(type, object)
     this.#tagKind(list, type, type.listKind)
     return { object, list }
+  }
+
+  /** Writes a definition of the catalog, tagged with its kind if it is one. */
+  addDefinition(name: string, kind?: GroupVersionKind): void {
+    // Known before it is written, as it may refer to itself.
+    this.#documents.set(name, {})
+    this.#documents.set(name, this.#definition(name))
+    if (kind) this.#kinds.set(name, kind)
+  }
+
+  /** Only what was added; of the catalog's definitions that it refers to, the names and what kinds they are. */
+  finishOwn(): OwnDefinitions {
+    const references = new Set(this.#queue)
+    const documents: Record<string, SchemaDocument> = {}
+    for (const [name, document] of this.#documents) if (!references.has(name)) documents[name] = document
+    const kinds: [string, GroupVersionKind][] = []
+    for (const [name, kind] of this.#kinds) {
+      if (references.has(name)) kinds.push([name, kind])
+      else documents[name]!['x-kubernetes-group-version-kind'] = [kind]
+    }
+    return { documents, references: [...references], kinds }
   }
 
   /** The definitions by name, sorted, with all that they refer to. */
@@ -141,13 +171,17 @@ export class DefinitionWriter {
 
   #drain(): void {
     for (let name = this.#queue.pop(); name !== undefined; name = this.#queue.pop()) {
-      const schema = this.#catalog.definitions.get(name)
-      if (schema === undefined) throw new Error(`the catalog has no definition ${name}`)
-      const texts = this.#descriptions[name]
-      const document = this.#write(schema, texts)
-      if (texts?.['']) document.description = texts['']
-      this.#documents.set(name, document)
+      this.#documents.set(name, this.#definition(name))
     }
+  }
+
+  #definition(name: string): SchemaDocument {
+    const schema = this.#catalog.definitions.get(name)
+    if (schema === undefined) throw new Error(`the catalog has no definition ${name}`)
+    const texts = this.#descriptions[name]
+    const document = this.#write(schema, texts)
+    if (texts?.['']) document.description = texts['']
+    return document
   }
 
   /** A child: a reference where it is a definition. `description` is the text of the field that holds it, if there is one. */

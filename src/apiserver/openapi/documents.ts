@@ -4,14 +4,22 @@
  */
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Catalog } from '../catalog/catalog.ts'
-import { openApiV2 } from './openApiV2.ts'
-import { openApiHash, openApiV3, openApiV3Index } from './openApiV3.ts'
-import { encodeOpenApiV2 } from './protobuf.ts'
+import { OpenApiV2Builder } from './openApiV2Builder.ts'
+import { JsonForm } from './openApiV2Form.ts'
+import { openApiHash, openApiV3, openApiV3Index, typeHash } from './openApiV3.ts'
+import { ProtobufForm } from './protobuf.ts'
+import { RecentlyUsed } from './recentlyUsed.ts'
+import { TimeSlices } from './timeSlices.ts'
 
 export interface PreparedDocument {
   body: Buffer
   /** Upper-case hexadecimal; changes with the content. */
   hash: string
+}
+
+export interface WholeDocument {
+  hash: string
+  body(): Promise<Buffer>
 }
 
 /** Group versions of v3 are some hundred kilobytes each; a browsing user reads a dozen. */
@@ -22,15 +30,21 @@ const KEPT_WHOLE = 4
 export class OpenApiDocuments {
   readonly #catalog: Catalog
   readonly #groupVersions = new RecentlyUsed<Buffer>(KEPT_GROUP_VERSIONS)
-  readonly #whole = { json: new RecentlyUsed<Buffer>(KEPT_WHOLE), protobuf: new RecentlyUsed<Buffer>(KEPT_WHOLE) }
+  readonly #whole: Record<'json' | 'protobuf', OpenApiV2Builder>
+  /** The types of a space are another list after each change. */
+  readonly #hashes = new WeakMap<readonly ResourceType[], string>()
 
   constructor(catalog: Catalog) {
     this.#catalog = catalog
+    this.#whole = {
+      json: new OpenApiV2Builder(catalog, new JsonForm(), KEPT_WHOLE),
+      protobuf: new OpenApiV2Builder(catalog, new ProtobufForm(), KEPT_WHOLE),
+    }
   }
 
-  index(types: readonly ResourceType[]): PreparedDocument {
-    const body = Buffer.from(JSON.stringify(openApiV3Index(types, this.#catalog)))
-    return { body, hash: openApiHash(types, this.#catalog) }
+  async index(types: readonly ResourceType[]): Promise<PreparedDocument> {
+    const hash = await this.#hashOf(types)
+    return { body: Buffer.from(JSON.stringify(openApiV3Index(types, this.#catalog))), hash }
   }
 
   /** `undefined` when no type is of that group version. */
@@ -38,41 +52,33 @@ export class OpenApiDocuments {
     const served = types.filter(type => type.group === group && type.version === version)
     if (served.length === 0) return undefined
     const hash = openApiHash(served, this.#catalog)
-    const body = this.#groupVersions.get(hash, () => {
+    let body = this.#groupVersions.get(hash)
+    if (body === undefined) {
       const options = { group, version, catalog: this.#catalog, descriptions: this.#catalog.loadDescriptions() }
-      return Buffer.from(JSON.stringify(openApiV3(served, options)))
-    })
-    return { body, hash }
-  }
-
-  whole(types: readonly ResourceType[], form: 'json' | 'protobuf'): PreparedDocument {
-    const hash = openApiHash(types, this.#catalog)
-    const body = this.#whole[form].get(hash, () => {
-      const options = { catalog: this.#catalog, descriptions: this.#catalog.loadDescriptions() }
-      const document = openApiV2(types, options)
-      return form === 'protobuf' ? encodeOpenApiV2(document) : Buffer.from(JSON.stringify(document))
-    })
-    return { body, hash }
-  }
-}
-
-/** Keeps the `limit` entries that were asked for last. */
-class RecentlyUsed<T> {
-  readonly #limit: number
-  readonly #entries = new Map<string, T>()
-
-  constructor(limit: number) {
-    this.#limit = limit
-  }
-
-  get(key: string, make: () => T): T {
-    const value = this.#entries.get(key) ?? make()
-    this.#entries.delete(key)
-    this.#entries.set(key, value)
-    for (const oldest of this.#entries.keys()) {
-      if (this.#entries.size <= this.#limit) break
-      this.#entries.delete(oldest)
+      body = Buffer.from(JSON.stringify(openApiV3(served, options)))
+      this.#groupVersions.set(hash, body)
     }
-    return value
+    return { body, hash }
+  }
+
+  /** The document is not made before its body is asked for. */
+  async whole(types: readonly ResourceType[], form: 'json' | 'protobuf'): Promise<WholeDocument> {
+    const hash = await this.#hashOf(types)
+    return { hash, body: () => this.#whole[form].get(types, hash) }
+  }
+
+  async #hashOf(types: readonly ResourceType[]): Promise<string> {
+    let hash = this.#hashes.get(types)
+    if (hash === undefined) {
+      // Each is remembered, so what is left to do at once is little.
+      const slices = new TimeSlices()
+      for (const type of types) {
+        typeHash(type, this.#catalog)
+        await slices.step()
+      }
+      hash = openApiHash(types, this.#catalog)
+      this.#hashes.set(types, hash)
+    }
+    return hash
   }
 }

@@ -48,7 +48,8 @@ export function openApiHash(types: readonly ResourceType[], catalog: Catalog): s
 // A memo of a pure function: a space with a thousand kinds must not hash them all because one of them changed.
 const typeHashes = new WeakMap<ResourceType, Buffer>()
 
-function typeHash(type: ResourceType, catalog: Catalog): Buffer {
+/** Equal for types with equal documents, whatever objects they are. */
+export function typeHash(type: ResourceType, catalog: Catalog): Buffer {
   let hash = typeHashes.get(type)
   if (hash === undefined) {
     const { schema, custom: _, ...names } = type

@@ -9,12 +9,15 @@
 import { createRequire } from 'node:module'
 import type protobuf from 'protobufjs'
 import type { SchemaDocument } from './definitions.ts'
-import type { OpenApiV2Document } from './openApiV2.ts'
+import type { OpenApiV2Frame } from './openApiV2.ts'
+import type { BodyLengths, EncodedFrame, OpenApiV2Form } from './openApiV2Form.ts'
 
 /** What to answer as Content-Type. */
 export const OPENAPI_V2_PROTOBUF = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
 /** The name that clients ask for. Never answer with it: Go cannot parse a media type with an `@`. */
 export const OPENAPI_V2_PROTOBUF_ASKED = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
+
+const LENGTH_DELIMITED = 2
 
 /** Per message: `name:type=number`, a trailing `*` on the type means repeated. */
 const MESSAGES: Record<string, string> = {
@@ -56,11 +59,57 @@ const MESSAGES: Record<string, string> = {
   StringArray: 'value:string*=1',
 }
 
-export function encodeOpenApiV2(document: OpenApiV2Document): Buffer {
-  // Loaded late, since only old clients ask for this.
-  const { Root } = createRequire(import.meta.url)('protobufjs/light.js') as typeof protobuf
-  const type = Root.fromJSON(descriptor()).lookupType('Document')
-  return Buffer.from(type.encode(reshapeDocument(document)).finish())
+/** Documents in protobuf. */
+export class ProtobufForm implements OpenApiV2Form {
+  /** Repeated fields follow each other with nothing between. */
+  readonly separator = Buffer.alloc(0)
+  #loaded: protobuf.Root | undefined
+
+  paths(paths: Record<string, SchemaDocument>): Buffer {
+    return this.#encode('Paths', { path: named(paths, reshapePathItem) })
+  }
+
+  definition(name: string, schema: SchemaDocument): Buffer {
+    return this.#encode('NamedSchemas', { additionalProperties: named({ [name]: schema }, reshapeSchema) })
+  }
+
+  frame({ swagger, info, securityDefinitions, security }: OpenApiV2Frame, lengths: BodyLengths): EncodedFrame {
+    const tail = {
+      securityDefinitions: { additionalProperties: named(securityDefinitions, item => ({ apiKeySecurity: item })) },
+      security: security.map(item => ({ additionalProperties: named(item, value => ({ value })) })),
+    }
+    return {
+      head: Buffer.concat([this.#encode('Document', { swagger, info }), this.#opening('paths', lengths.paths)]),
+      middle: this.#opening('definitions', lengths.definitions),
+      tail: this.#encode('Document', tail),
+    }
+  }
+
+  /** What stands before the content of a field of the document: its number and its length in bytes. */
+  #opening(field: string, length: number): Buffer {
+    const { id } = this.#root.lookupType('Document').fields[field]!
+    return Buffer.from(
+      protobufjs()
+        .Writer.create()
+        .uint32(((id << 3) | LENGTH_DELIMITED) >>> 0)
+        .uint32(length)
+        .finish(),
+    )
+  }
+
+  #encode(message: string, value: Message): Buffer {
+    return Buffer.from(this.#root.lookupType(message).encode(value).finish())
+  }
+
+  get #root(): protobuf.Root {
+    this.#loaded ??= protobufjs().Root.fromJSON(descriptor())
+    return this.#loaded
+  }
+}
+
+/** Loaded late, since only old clients ask for this. */
+function protobufjs(): typeof protobuf {
+  return createRequire(import.meta.url)('protobufjs/light.js') as typeof protobuf
 }
 
 function descriptor(): protobuf.INamespace {
@@ -77,18 +126,6 @@ function descriptor(): protobuf.INamespace {
 }
 
 type Message = Record<string, unknown>
-
-function reshapeDocument(document: OpenApiV2Document): Message {
-  const { swagger, info, paths, definitions, securityDefinitions, security } = document
-  return {
-    swagger,
-    info,
-    paths: { path: named(paths, reshapePathItem) },
-    definitions: { additionalProperties: named(definitions, reshapeSchema) },
-    securityDefinitions: { additionalProperties: named(securityDefinitions, item => ({ apiKeySecurity: item })) },
-    security: security.map(item => ({ additionalProperties: named(item, value => ({ value })) })),
-  }
-}
 
 function reshapePathItem({ parameters, ...operations }: SchemaDocument): Message {
   return {

@@ -1,11 +1,14 @@
 /** /openapi/v3, /openapi/v3/<group version> and /openapi/v2 of each space. */
+import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Catalog } from '../catalog/catalog.ts'
+import { acceptsGzip } from '../endpoints/compression.ts'
 import type { OpenApiRoutes } from '../server/openApiRoutes.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
-import { OpenApiDocuments, type PreparedDocument } from './documents.ts'
+import { OpenApiDocuments, type PreparedDocument, type WholeDocument } from './documents.ts'
 import { OPENAPI_V2_PROTOBUF } from './protobuf.ts'
 
+const PIECE_BYTES = 256 * 1024
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000
 
 export function openApiRoutes({ catalog, types }: { catalog: Catalog; types: TypeRegistry }): OpenApiRoutes {
@@ -17,9 +20,9 @@ export function openApiRoutes({ catalog, types }: { catalog: Catalog; types: Typ
         const form = wantsProtobuf(request.headers.accept) ? 'protobuf' : 'json'
         reply.header('vary', 'Accept')
         const type = form === 'protobuf' ? OPENAPI_V2_PROTOBUF : 'application/json'
-        return send(request, reply, type, documents.whole(served, form))
+        return await sendWhole(request, reply, type, await documents.whole(served, form))
       }
-      if (path === '/openapi/v3') return send(request, reply, 'application/json', documents.index(served))
+      if (path === '/openapi/v3') return send(request, reply, 'application/json', await documents.index(served))
       const match = /^\/openapi\/v3\/(?:api|apis\/([^/]+))\/([^/]+)$/.exec(path)
       const document = match && documents.groupVersion(served, match[1] ?? '', match[2]!)
       if (!document) return false
@@ -43,12 +46,38 @@ function sendGroupVersion(request: FastifyRequest, reply: FastifyReply, document
   return send(request, reply, 'application/json', document)
 }
 
+async function sendWhole(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  type: string,
+  document: WholeDocument,
+): Promise<true> {
+  if (unchanged(request, reply, document.hash)) return true
+  const body = await document.body()
+  reply.type(type)
+  // A body that is compressed before it leaves is small by then. Others go piece by piece, as fast as the client reads:
+  // encrypting all of it at once would hold up everybody else.
+  if (body.length <= PIECE_BYTES || acceptsGzip(request)) reply.send(body)
+  else reply.header('content-length', body.length).send(Readable.from(piecesOf(body), { objectMode: false }))
+  return true
+}
+
 function send(request: FastifyRequest, reply: FastifyReply, type: string, { body, hash }: PreparedDocument): true {
+  if (!unchanged(request, reply, hash)) reply.type(type).send(body)
+  return true
+}
+
+/** Whether the client has the document already; then the answer has been given. */
+function unchanged(request: FastifyRequest, reply: FastifyReply, hash: string): boolean {
   const etag = `"${hash}"`
   reply.header('etag', etag)
-  if (request.headers['if-none-match'] === etag) reply.code(304).send()
-  else reply.type(type).send(body)
+  if (request.headers['if-none-match'] !== etag) return false
+  reply.code(304).send()
   return true
+}
+
+function* piecesOf(body: Buffer): Generator<Buffer> {
+  for (let begin = 0; begin < body.length; begin += PIECE_BYTES) yield body.subarray(begin, begin + PIECE_BYTES)
 }
 
 /** Clients ask by several names, with and without the `@` of the first one. */

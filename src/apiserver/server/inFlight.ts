@@ -1,12 +1,14 @@
 /**
  * Bounds on what the server does at a time. Beyond them a request is answered at once with 429 and told when to come again,
- * so that a burst costs its senders time instead of the server its memory. Long-running requests are counted apart.
+ * so that a burst costs its senders time instead of the server its memory. Reading and changing have bounds of their own, each
+ * divided among the priority levels; long-running requests are counted apart.
  * @see https://kubernetes.io/docs/reference/command-line-tools-reference/kube-apiserver/ `--max-requests-inflight`
  */
 import { StatusError } from '../../apimachinery/errors.ts'
-import { GROUPS } from '../auth/users.ts'
 import type { Admitted } from './pipeline.ts'
+import { type PriorityLevel, priorityLevelOf } from './priorityLevels.ts'
 import type { RequestInfo } from './requestInfo.ts'
+import { Seats } from './seats.ts'
 
 /** Requests at a time, by what they do. */
 export interface InFlightLimits {
@@ -20,10 +22,12 @@ export type InFlightKind = keyof InFlightLimits
 /** Reading and mutating as upstream. An idle watch costs some 30 KB, most of it its TLS connection. */
 export const DEFAULT_IN_FLIGHT: InFlightLimits = { reading: 400, mutating: 200, watching: 20_000 }
 const RETRY_AFTER_SECONDS = 1
+const TOO_MANY = 'the server has received too many requests and has asked us to try again later'
 
 /** One request that runs. */
 export interface Ticket {
   readonly kind: InFlightKind
+  readonly level: PriorityLevel
   readonly sinceMs: number
   readonly end: () => void
 }
@@ -44,17 +48,21 @@ export interface InFlightOptions {
 }
 
 export class InFlight {
-  readonly #limits: InFlightLimits
   readonly #clock: () => number
-  readonly #running: InFlightLimits = { reading: 0, mutating: 0, watching: 0 }
+  readonly #reading: Seats
+  readonly #mutating: Seats
+  readonly #watchingLimit: number
+  #watching = 0
   /** Ends of the list of tickets; watches excluded. */
   #oldest: Running | undefined
   #newest: Running | undefined
   #idle: PromiseWithResolvers<void> | undefined
 
   constructor({ limits = DEFAULT_IN_FLIGHT, clock }: InFlightOptions) {
-    this.#limits = limits
     this.#clock = clock
+    this.#reading = new Seats(limits.reading, clock)
+    this.#mutating = new Seats(limits.mutating, clock)
+    this.#watchingLimit = limits.watching
   }
 
   /**
@@ -64,21 +72,23 @@ export class InFlight {
    */
   enter({ info, user }: Admitted, end: () => void): Ticket {
     const kind = kindOf(info)
-    if (this.#running[kind] >= this.#limits[kind] && !user.groups.includes(GROUPS.masters)) {
-      throw new StatusError('TooManyRequests', 'Too many requests, please try again later.', {
-        retryAfterSeconds: RETRY_AFTER_SECONDS,
-      })
+    const level = priorityLevelOf(user, info)
+    if (!this.#take(kind, level)) {
+      throw new StatusError('TooManyRequests', TOO_MANY, { retryAfterSeconds: RETRY_AFTER_SECONDS })
     }
-    this.#running[kind]++
-    const ticket: Running = { kind, sinceMs: this.#clock(), end, older: undefined, newer: undefined }
+    const ticket: Running = { kind, level, sinceMs: this.#clock(), end, older: undefined, newer: undefined }
     if (kind !== 'watching') this.#append(ticket)
     return ticket
   }
 
   /** Takes a ticket of `enter` back, once. */
   leave(ticket: Ticket): void {
-    this.#running[ticket.kind]--
-    if (ticket.kind !== 'watching') this.#remove(ticket as Running)
+    const { kind, level } = ticket
+    if (kind === 'watching') this.#watching--
+    else {
+      this.#seatsFor(kind).give(level)
+      this.#remove(ticket as Running)
+    }
     if (this.#isIdle()) this.#idle?.resolve()
   }
 
@@ -104,7 +114,23 @@ export class InFlight {
   }
 
   running(kind: InFlightKind): number {
-    return this.#running[kind]
+    return kind === 'watching' ? this.#watching : this.#seatsFor(kind).total
+  }
+
+  /** What runs of a priority level, watches excluded. */
+  runningAt(level: PriorityLevel): number {
+    return this.#reading.running(level) + this.#mutating.running(level)
+  }
+
+  #take(kind: InFlightKind, level: PriorityLevel): boolean {
+    if (kind !== 'watching') return this.#seatsFor(kind).take(level)
+    if (this.#watching >= this.#watchingLimit && level !== 'exempt') return false
+    this.#watching++
+    return true
+  }
+
+  #seatsFor(kind: 'reading' | 'mutating'): Seats {
+    return kind === 'reading' ? this.#reading : this.#mutating
   }
 
   #append(ticket: Running): void {
@@ -125,8 +151,7 @@ export class InFlight {
   }
 
   #isIdle(): boolean {
-    const { reading, mutating, watching } = this.#running
-    return reading + mutating + watching === 0
+    return this.#reading.total + this.#mutating.total + this.#watching === 0
   }
 }
 

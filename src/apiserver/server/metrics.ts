@@ -5,6 +5,7 @@
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { InFlight } from './inFlight.ts'
+import { PRIORITY_LEVELS, type PriorityLevel } from './priorityLevels.ts'
 
 export interface Observation {
   verb: string
@@ -36,6 +37,8 @@ const VERBS: Readonly<Record<string, string>> = {
   put: 'PUT',
   options: 'OPTIONS',
 }
+
+const LEVELS = Object.keys(PRIORITY_LEVELS) as PriorityLevel[]
 
 export class Metrics {
   readonly #registry = new Registry()
@@ -96,6 +99,15 @@ export class Metrics {
       collect() {
         this.set({ request_kind: 'readOnly' }, inFlight.running('reading'))
         this.set({ request_kind: 'mutating' }, inFlight.running('mutating'))
+      },
+    })
+    new Gauge({
+      name: 'apiserver_flowcontrol_current_executing_requests',
+      help: 'Requests that run by priority level, long-running ones excluded.',
+      labelNames: ['priority_level'],
+      registers,
+      collect() {
+        for (const level of LEVELS) this.set({ priority_level: level }, inFlight.runningAt(level))
       },
     })
     new Gauge({

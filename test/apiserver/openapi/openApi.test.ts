@@ -4,9 +4,10 @@ import { isRecord } from '../../../src/apimachinery/object.ts'
 import type { ResourceType } from '../../../src/apimachinery/resourceType.ts'
 import { loadCatalog } from '../../../src/apiserver/catalog/catalog.ts'
 import { servedGroups } from '../../../src/apiserver/discovery/groups.ts'
-import { type OpenApiV2Document, openApiV2 } from '../../../src/apiserver/openapi/openApiV2.ts'
+import { OpenApiDocuments } from '../../../src/apiserver/openapi/documents.ts'
+import type { OpenApiV2Document, OpenApiV2Frame } from '../../../src/apiserver/openapi/openApiV2.ts'
 import { openApiV3, openApiV3Index } from '../../../src/apiserver/openapi/openApiV3.ts'
-import { encodeOpenApiV2, OPENAPI_V2_PROTOBUF } from '../../../src/apiserver/openapi/protobuf.ts'
+import { OPENAPI_V2_PROTOBUF, ProtobufForm } from '../../../src/apiserver/openapi/protobuf.ts'
 
 const catalog = loadCatalog()
 const descriptions = catalog.loadDescriptions()
@@ -42,6 +43,11 @@ const foo: ResourceType = {
   origin: 'crd',
 }
 const types = [...catalog.types, foo]
+
+async function openApiV2(types: readonly ResourceType[]): Promise<OpenApiV2Document> {
+  const document = await new OpenApiDocuments(catalog).whole(types, 'json')
+  return JSON.parse((await document.body()).toString())
+}
 
 function references(value: unknown, found: string[] = []): string[] {
   if (Array.isArray(value)) for (const item of value) references(item, found)
@@ -112,7 +118,7 @@ t.test('kubectl finds kinds, field validation and dry run', async t => {
 
 t.test('merge facts and two-typed values are told in each dialect', async t => {
   const v3 = openApiV3(types, { group: 'apps', version: 'v1', catalog, descriptions })!.components.schemas
-  const v2 = openApiV2(types, { catalog, descriptions }).definitions
+  const v2 = (await openApiV2(types)).definitions
   const pod = 'io.k8s.api.core.v1.PodSpec'
   t.match(dig(v3, pod, 'properties', 'containers'), {
     'x-kubernetes-patch-merge-key': 'name',
@@ -132,7 +138,7 @@ t.test('merge facts and two-typed values are told in each dialect', async t => {
 })
 
 t.test('a custom kind gets metadata, a list, and only what version 2 can say', async t => {
-  const v2 = openApiV2([foo], { catalog, descriptions })
+  const v2 = await openApiV2([foo])
   const spec = dig(v2.definitions, 'io.ex.v1.Foo', 'properties', 'spec', 'properties')
   t.same(dig(spec, 'n'), {})
   t.same(dig(spec, 'p'), { 'x-kubernetes-int-or-string': true })
@@ -154,7 +160,7 @@ t.test('a custom kind gets metadata, a list, and only what version 2 can say', a
 })
 
 t.test('the v2 document is whole', async t => {
-  const document = openApiV2(types, { catalog, descriptions })
+  const document = await openApiV2(types)
   for (const reference of references(document)) {
     if (!Object.hasOwn(document.definitions, reference.slice('#/definitions/'.length))) t.fail(reference)
   }
@@ -172,17 +178,17 @@ t.test('the hash of a group version changes with its schemas and with nothing el
 })
 
 t.test('kubectl reads the protobuf form: numbers of the published message', async t => {
-  const document: OpenApiV2Document = {
+  const form = new ProtobufForm()
+  const frame: OpenApiV2Frame = {
     swagger: '2.0',
     info: { title: 'T', version: 'v1' },
-    paths: {},
-    definitions: {
-      D: { type: 'object', properties: { a: { $ref: '#/definitions/D' } }, 'x-k': [{ b: 'c' }] },
-    },
     securityDefinitions: {},
     security: [],
   }
-  const bytes = encodeOpenApiV2(document)
+  const schemaD = { type: 'object', properties: { a: { $ref: '#/definitions/D' } }, 'x-k': [{ b: 'c' }] }
+  const definition = form.definition('D', schemaD)
+  const { head, middle, tail } = form.frame(frame, { paths: 0, definitions: definition.length })
+  const bytes = Buffer.concat([head, middle, definition, tail])
   const reader = protobuf.Reader.create(bytes)
   const tags: number[] = []
   let definitions = new Uint8Array()

@@ -68,3 +68,17 @@ t.test('version 2 in the form that is asked for', async t => {
   t.equal(binary.headers['content-type'], 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf')
   t.same(binary.rawPayload.subarray(0, 5), Buffer.from([0x0a, 3, ...Buffer.from('2.0')]))
 })
+
+t.test('version 2 is whole however it travels, and is not sent again to those who have it', async t => {
+  const url = '/clusters/teama/openapi/v2'
+  const plain = await app.inject(url)
+  const packed = await app.inject({ url, headers: { 'accept-encoding': 'gzip' } })
+  t.equal(plain.headers['content-length'], String(plain.rawPayload.length))
+  t.equal(plain.payload, packed.payload, 'this app does not compress')
+  const again = await app.inject({ url, headers: { 'if-none-match': plain.headers.etag as string } })
+  t.equal(again.statusCode, 304)
+  t.equal(again.rawPayload.length, 0)
+  const head = await app.inject({ url, method: 'HEAD' })
+  t.equal(head.statusCode, 200)
+  t.equal(head.rawPayload.length, 0)
+})
