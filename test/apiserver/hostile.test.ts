@@ -91,6 +91,17 @@ t.test('500 for objects that cannot be made a text', async t => {
   t.equal((await api.patch(path, 'strategic-merge', { spec: { template: { spec: { containers } } } })).code, 400)
 })
 
+t.test('500 for reviews of wrong types, asked for in protobuf', async t => {
+  const path = '/apis/authentication.k8s.io/v1/tokenreviews'
+  const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token: {} } }
+  const headers = { accept: 'application/vnd.kubernetes.protobuf' }
+  t.equal((await api.post(path, review, { headers })).code, 400)
+  t.match(await api.post(path, { ...review, spec: { token: 'x', audiences: 'y' } }), {
+    code: 400,
+    body: { message: /^TokenReview in version "v1" cannot be handled as a TokenReview: json: cannot unmarshal string/ },
+  })
+})
+
 t.test('minutes for a patch of a long list', async t => {
   const env = (count: number, first: string) => Array.from({ length: count }, (_, i) => ({ name: `${first}${i}` }))
   const spec = (of: object[]) => ({ template: { spec: { containers: [{ name: 'c', image: 'i', env: of }] } } })

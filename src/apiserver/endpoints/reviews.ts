@@ -2,6 +2,8 @@
 
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
+import { typeErrors } from '../../apimachinery/structural/typeErrors.ts'
 import type { RbacAuthorizer } from '../auth/rbac.ts'
 import {
   localSubjectAccessReview,
@@ -16,6 +18,8 @@ import type { TokenIssuer } from '../auth/serviceAccountTokens.ts'
 import { tokenRequest } from '../auth/tokenRequest.ts'
 import type { Authenticator } from '../auth/types.ts'
 import { decodeObject } from '../registry/codec.ts'
+import { dropNulls } from '../registry/nulls.ts'
+import { unreadable } from '../registry/objectRules.ts'
 import type { SubresourceEndpoints } from '../server/dispatch.ts'
 import { objectOf, readBody } from './body.ts'
 import type { Exchange, Services } from './exchange.ts'
@@ -38,6 +42,7 @@ export function reviewEndpoints(deps: ReviewDeps): SubresourceEndpoints {
     (make: Answer) =>
     async (services: Services, x: Exchange): Promise<void> => {
       const body = objectOf(readBody(services, x), x.type)
+      checkTypes(body, x.type)
       await sendValue(services, x, 201, await make(body, x))
     }
   const context = (x: Exchange) => ({ space: x.space, user: x.user, authorizer })
@@ -54,6 +59,14 @@ export function reviewEndpoints(deps: ReviewDeps): SubresourceEndpoints {
     ),
     '/serviceaccounts/token': (services, x) => tokenEndpoint(services, x, deps),
   }
+}
+
+/** What comes back is what was asked and an answer, so it has to be of its kind. @throws StatusError BadRequest */
+function checkTypes(body: KubeObject, type: ResourceType): void {
+  dropNulls(body, type.schema)
+  pruneUnknown(body, type.schema)
+  const wrong = typeErrors(body, type.schema)
+  if (wrong !== undefined) throw unreadable(type, wrong, false)
 }
 
 const TOKEN_REQUEST = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest' }
