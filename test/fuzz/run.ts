@@ -24,6 +24,9 @@ const SHRINK_LIMIT_MS = 20_000
 /** A case that takes longer waits for something that does not come. */
 const CASE_LIMIT_MS = 30_000
 
+/** An attack that takes longer has lost an answer: that is a finding of its own, and the others go on. */
+const ATTACK_LIMIT_MS = SHRINK_LIMIT_MS + 2 * CASE_LIMIT_MS
+
 /** At least one round of each target, however short the time; a round that has begun ends in time. */
 export async function runTargets(world: World, targets: readonly Target[], options: RunOptions): Promise<Finding[]> {
   const findings: Finding[] = []
@@ -34,13 +37,25 @@ export async function runTargets(world: World, targets: readonly Target[], optio
       const left = until - performance.now()
       if (round > 0 && left <= 0) return findings
       const seed = options.seed + round
-      const result = await fc.check(target.property(world), {
+      const check = fc.check(target.property(world), {
         seed,
         numRuns: Math.max(1, Math.round(target.runs * (options.share ?? 1))),
         interruptAfterTimeLimit: Math.max(500, Math.min(left, SHRINK_LIMIT_MS)),
         markInterruptAsFailure: false,
         timeout: CASE_LIMIT_MS,
       })
+      const result = await within(ATTACK_LIMIT_MS, check)
+      if (result === undefined) {
+        const finding = {
+          target: target.name,
+          seed,
+          path: '',
+          text: `the attack did not end in ${ATTACK_LIMIT_MS / 1000} s`,
+        }
+        findings.push(finding)
+        options.onFinding?.(finding)
+        continue
+      }
       options.onRound?.(round, target.name, result.numRuns)
       if (!result.failed) continue
       const error = result.errorInstance
@@ -55,4 +70,17 @@ export async function runTargets(world: World, targets: readonly Target[], optio
     }
   }
   return findings
+}
+
+/** What `work` comes to, or nothing when it takes longer. */
+async function within<T>(ms: number, work: Promise<T> | T): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<undefined>(resolve => {
+    timer = setTimeout(() => resolve(undefined), ms)
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
 }
