@@ -152,7 +152,7 @@ function sameName(x: Exchange, body: KubeObject): void {
   )
 }
 
-/** PUT namespaces/<name>/finalize changes spec.finalizers and nothing else. */
+/** PUT namespaces/<name>/finalize changes spec.finalizers, labels and annotations, and nothing else, as upstream. */
 export async function finalizeEndpoint(services: Services, x: Exchange): Promise<void> {
   if (x.info.verb !== 'update') throw methodNotAllowed(x.type, x.info.verb)
   const body = objectOf(readBody(services, x), x.type)

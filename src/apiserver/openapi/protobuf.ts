@@ -12,10 +12,8 @@ import type { SchemaDocument } from './definitions.ts'
 import type { OpenApiV2Frame } from './openApiV2.ts'
 import type { BodyLengths, EncodedFrame, OpenApiV2Form } from './openApiV2Form.ts'
 
-/** What to answer as Content-Type. */
+/** What to answer as Content-Type. Clients ask with `@` before `v1.0`; never answer so: Go cannot parse such a media type. */
 export const OPENAPI_V2_PROTOBUF = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
-/** The name that clients ask for. Never answer with it: Go cannot parse a media type with an `@`. */
-export const OPENAPI_V2_PROTOBUF_ASKED = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
 
 const LENGTH_DELIMITED = 2
 

@@ -65,6 +65,9 @@ const CONTINUE_TOO_OLD =
   'the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the ' +
   'first chunk was returned and now may show up in the list.'
 
+/** Objects looked at in one turn for a page that selects. */
+const SCAN_PAGE = 500
+
 export class Reader {
   readonly #store: Store
   readonly #parsed: ParsedCache
@@ -106,14 +109,21 @@ export class Reader {
     const shared = query.continue ? [] : ((await this.#shared?.list(query.space, type)) ?? [])
     for (const stored of shared) if (selection.matches(this.#parsed.get(stored))) items.push(stored)
     for (;;) {
-      const page = await this.#page(range, { at: start.at, after, limit: Math.max(1, wanted - items.length) })
+      // With a selection nobody knows how many must be looked at for a page: many at a time, whatever is still wanted.
+      const scans = !selection.everything && Number.isFinite(wanted)
+      const limit = scans ? SCAN_PAGE : Math.max(1, wanted - items.length)
+      const page = await this.#page(range, { at: start.at, after, limit })
       const views = prepareViews(page.items, type)
       if (views) await views
-      for (const stored of page.items)
+      let taken = 0
+      for (const stored of page.items) {
+        taken++
         if (inNamespace(stored.key, query) && (selection.everything || selection.matches(this.#shown(stored, type))))
           items.push(stored)
-      after = page.items.at(-1)?.key
-      const done = page.remaining === 0 || after === undefined
+        if (scans && items.length >= wanted) break
+      }
+      after = page.items[taken - 1]?.key
+      const done = taken === page.items.length && (page.remaining === 0 || after === undefined)
       if (done) return { items, revision: page.revision }
       start.at = page.revision
       if (items.length >= wanted) {

@@ -33,7 +33,6 @@ export const CRDS: GroupVersionResource = {
   version: 'v1',
   resource: 'customresourcedefinitions',
 }
-export const APIBINDINGS: GroupVersionResource = { group: 'apis.kcp.io', version: 'v1alpha1', resource: 'apibindings' }
 
 /** `group|resource`: no group, resource or name holds a bar. */
 export function resourceKey(gr: GroupResource): string {

@@ -107,7 +107,7 @@ t.test('client and informer work with kube-apiserver', { skip, timeout: 60_000 }
   const applied = await client.patch(CONFIG_MAPS, a, 'apply', { ...named('a'), data: { k: 'ü' } }, owner)
   await client.delete(CONFIG_MAPS, { namespace: 'default', name: 'b' })
   const deleted = (text: string) => text === 'delete b'
-  while (!told.some(deleted)) await new Promise(resolve => setTimeout(resolve, 20))
+  await until(() => told.some(deleted), 'the deletion')
   await until(() => told.length >= 4, 'all changes')
   t.strictSame(informer.get(a)?.data, { k: 'ü' })
   t.equal(informer.get(a)?.metadata.resourceVersion, applied.metadata.resourceVersion)
