@@ -5,7 +5,7 @@
 import { parseArgs } from 'node:util'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { runTargets } from './run.ts'
+import { type Finding, runTargets } from './run.ts'
 import { targets } from './targets/index.ts'
 import { startWatchdog } from './watchdog.ts'
 import { World } from './world.ts'
@@ -33,12 +33,13 @@ const watchdog = startWatchdog(HANG_LIMIT_MS)
 const world = await World.start({ watchdog })
 for (const event of ['unhandledRejection', 'uncaughtException'] as const) {
   process.on(event, (error: unknown) => {
-    world.faults.push(`${event}: ${error instanceof Error ? error.stack : String(error)}`)
+    world.faults.push(`${event}: ${stackOf(error)}`)
   })
 }
 console.log(`seed ${seed}`)
 const cases: Record<string, number> = {}
 let warm = 0
+let ended = true
 const findings = await runTargets(world, chosen, {
   seed,
   ms,
@@ -57,6 +58,11 @@ const findings = await runTargets(world, chosen, {
       `\nFOUND by ${finding.target}, --seed ${finding.seed} (path ${finding.path})\n${finding.text.slice(0, 6000)}\n`,
     )
   },
+}).catch((error: unknown): Finding[] => {
+  // The handlers above would keep it to themselves, and the process would wait for ever.
+  ended = false
+  console.log(`\nTHE FUZZ ITSELF FAILED: ${stackOf(error)}\n`)
+  return []
 })
 const end = heapMb()
 console.log('closing')
@@ -67,4 +73,8 @@ const grown = warm > 0 && end - warm > GROWTH_LIMIT_MB
 if (grown) console.log(`\nFOUND: the heap grew from ${warm} to ${end} MB\n`)
 console.log(`codes: ${JSON.stringify(world.codes)}`)
 console.log(`${world.asked} requests, cases: ${JSON.stringify(cases)}, findings: ${findings.length}`)
-process.exitCode = findings.length > 0 || world.faults.length > 0 || grown ? 1 : 0
+process.exitCode = !ended || findings.length > 0 || world.faults.length > 0 || grown ? 1 : 0
+
+function stackOf(error: unknown): string | undefined {
+  return error instanceof Error ? error.stack : String(error)
+}

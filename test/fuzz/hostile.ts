@@ -115,7 +115,10 @@ export function pathsOf(value: unknown, at: Path = []): Path[] {
   return [at, ...Object.entries(value).flatMap(([key, member]) => pathsOf(member, [...at, key]))]
 }
 
-/** `base` with one to four places replaced, removed, exchanged for other parts of it, or given a member that is odd. */
+/**
+ * `base` with one to four places replaced, removed, exchanged for other parts of it, or given a member that is odd.
+ * Nothing that is drawn is changed: leaves are shared by all that draw them, and would come to hold themselves.
+ */
 export function spoiled(base: unknown): fc.Arbitrary<unknown> {
   const paths = pathsOf(base).filter(path => path.length > 0)
   const place = fc.constantFrom(...paths)
@@ -133,12 +136,13 @@ export function spoiled(base: unknown): fc.Arbitrary<unknown> {
       const last = one.at.at(-1)!
       if (one.kind === 'remove')
         Array.isArray(holder) ? holder.splice(Number(last), 1) : Reflect.deleteProperty(holder, last)
-      else if (one.kind === 'replace') set(holder, last, one.value)
+      else if (one.kind === 'replace') set(holder, last, structuredClone(one.value))
       else if (one.kind === 'copy') set(holder, last, structuredClone(read(base, one.from)))
       else {
         const target = read(copy, one.at)
-        if (Array.isArray(target)) target.push(one.value)
-        else set(typeof target === 'object' && target !== null ? target : holder, one.key, one.value)
+        const value = structuredClone(one.value)
+        if (Array.isArray(target)) target.push(value)
+        else set(typeof target === 'object' && target !== null ? target : holder, one.key, value)
       }
     }
     return copy

@@ -45,10 +45,9 @@ const managedFields = fc.array(
 
 function withManagedFields(value: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   return fc.tuple(value, fc.option(managedFields, { freq: 4, nil: undefined })).map(([object, managed]) => {
-    const holder = object as { metadata?: Record<string, unknown> }
-    if (managed && typeof holder.metadata === 'object' && holder.metadata !== null)
-      holder.metadata.managedFields = managed
-    return object
+    const copy = structuredClone(object) as { metadata?: Record<string, unknown> }
+    if (managed && typeof copy.metadata === 'object' && copy.metadata !== null) copy.metadata.managedFields = managed
+    return copy
   })
 }
 
