@@ -46,7 +46,7 @@ export class Downsync {
   readonly #echoes = new Echoes()
   readonly #pace: RepairPace
   readonly #dialect: Dialect
-  /** Not all of them are unwanted. */
+  /** What may be in the cluster without our having heard so. Not all of it is unwanted. */
   readonly #leftovers = new Set<string>()
   /** Kinds that were said to be missing. */
   readonly #unserved = new Set<string>()
@@ -79,47 +79,74 @@ export class Downsync {
     if (resource === undefined) return { requeueAfterMs: NOT_SERVED_RETRY_MS }
     const text = keyText(key)
     const cached = watches.get(key, key)
-    const live = cached ?? (await getOrNothing(this.#deps.cluster, resource, refOf(key)))
-    if (live?.metadata.deletionTimestamp !== undefined) {
+    let live = cached ?? (await getOrNothing(this.#deps.cluster, resource, refOf(key)))
+    if (live === undefined) {
+      const copy = downsyncCopy(object, apiVersionOf(resource), true)
+      const made = await this.#make(resource, key, copy)
+      if (made !== undefined) {
+        this.#echoes.wrote(text, copy, made, object.metadata.uid)
+        return {}
+      }
+      // Somebody was faster than we: it is theirs.
+      live = await getOrNothing(this.#deps.cluster, resource, refOf(key))
+      if (live === undefined) return { requeueAfterMs: TERMINATING_RETRY_MS }
+    }
+    if (live.metadata.deletionTimestamp !== undefined) {
       this.#echoes.forget(text)
       return cached ? {} : { requeueAfterMs: TERMINATING_RETRY_MS } // when it is gone it is made again
     }
-    if (live !== undefined && !mayOverwrite(object)) return await this.#handsOff(resource, key, object, live)
-    const mark = live === undefined || isOurs(live, DOWNSYNCED)
-    const copy = downsyncCopy(object, apiVersionOf(resource), mark)
-    if (live !== undefined && this.#echoes.matches(text, copy, live)) return {}
-    const drifted = live !== undefined && this.#echoes.get(text) !== undefined
+    if (!mayOverwrite(object)) return await this.#handsOff(resource, key, object, live)
+    const copy = downsyncCopy(object, apiVersionOf(resource), isOurs(live, DOWNSYNCED))
+    if (this.#echoes.matches(text, copy, live)) return {}
+    const drifted = this.#echoes.get(text) !== undefined
     const waitMs = drifted ? this.#pace.waitMs(text) : 0
     if (waitMs > 0) return { requeueAfterMs: waitMs }
     try {
       const result = await this.#write(resource, key, copy, live)
-      if (result === undefined) return {}
       this.#echoes.wrote(text, copy, result, object.metadata.uid)
       if (drifted && result.metadata.resourceVersion !== live.metadata.resourceVersion) this.#repaired(key)
       return {}
     } catch (error) {
       if (isStatusError(error, 'NotFound') && error.details?.kind !== 'namespaces') await served.refresh()
-      if (live && isStatusError(error, 'Invalid') && (await this.#replace(resource, key, live, object))) return {}
+      if (isStatusError(error, 'Invalid') && (await this.#replace(resource, key, live, object))) return {}
       throw error
     }
   }
 
-  /** @returns `undefined` when the object turned out to need another look; the cluster's watch brings it back */
+  /**
+   * Creates, and never adopts: what is marked as ours is deleted when it is not wanted any more, and an apply would put the
+   * mark on what somebody else made in the same moment.
+   * @returns `undefined` when the object is there already
+   */
+  async #make(resource: DiscoveredResource, key: SyncKey, copy: KubeObject): Promise<KubeObject | undefined> {
+    const text = keyText(key)
+    // Should the answer be lost, it may be there, and may not be wanted any more by then.
+    this.#leftovers.add(text)
+    try {
+      const made = await this.#inNamespace(key, () =>
+        this.#deps.cluster.create(resource, copy, { fieldManager: FIELD_MANAGER }),
+      )
+      this.#leftovers.delete(text)
+      return made
+    } catch (error) {
+      if (isStatusError(error, 'AlreadyExists')) return undefined
+      if (isStatusError(error, 'NotFound') && error.details?.kind !== 'namespaces') await this.#deps.served.refresh()
+      throw error
+    }
+  }
+
   async #write(
     resource: DiscoveredResource,
     key: SyncKey,
     copy: KubeObject,
-    live: Readonly<KubeObject> | undefined,
-  ): Promise<KubeObject | undefined> {
+    live: Readonly<KubeObject>,
+  ): Promise<KubeObject> {
     const { cluster } = this.#deps
+    await this.#takeOver(resource, key, live)
     // With its uid the apply fails when it is not that object any more, and what we know about ownership with it.
-    const guarded = live?.metadata.uid ? { ...copy, metadata: { ...copy.metadata, uid: live.metadata.uid } } : copy
+    const { uid } = live.metadata
+    const guarded = uid ? { ...copy, metadata: { ...copy.metadata, uid } } : copy
     const result = await this.#applyDeclared(resource, key, guarded)
-    if (live === undefined && isOurs(result, DOWNSYNCED) && hasOtherManagers(result)) {
-      // Somebody was faster than we: it is theirs.
-      const { [DOWNSYNCED]: _mark, ...annotations } = copy.metadata.annotations ?? {}
-      return await this.#applyDeclared(resource, key, { ...copy, metadata: { ...copy.metadata, annotations } })
-    }
     if (
       result.metadata.annotations?.[OVERWRITE] !== undefined &&
       copy.metadata.annotations?.[OVERWRITE] === undefined
@@ -130,13 +157,40 @@ export class Downsync {
     return result
   }
 
-  /** Applies; makes the Namespace first where it is missing; leaves out what this cluster's release does not know. */
-  async #applyDeclared(resource: DiscoveredResource, key: SyncKey, copy: KubeObject): Promise<KubeObject> {
-    const { cluster, mirror, plan } = this.#deps
-    const apply = (body: KubeObject): Promise<KubeObject> =>
-      cluster.patch(resource, refOf(key), 'apply', body, { fieldManager: FIELD_MANAGER, force: true })
+  /** What we created counts as applied from now on: else fields that the center drops would stay ours for ever. */
+  async #takeOver(resource: DiscoveredResource, key: SyncKey, live: Readonly<KubeObject>): Promise<void> {
+    const { managedFields = [] } = live.metadata
+    const mine = managedFields.filter(({ manager, subresource }) => manager === FIELD_MANAGER && !subresource)
+    if (mine.length !== 1 || mine[0]!.operation !== 'Update') return
+    const at = `/metadata/managedFields/${managedFields.indexOf(mine[0]!)}`
+    const body = [
+      { op: 'test', path: '/metadata/uid', value: live.metadata.uid },
+      { op: 'test', path: `${at}/manager`, value: FIELD_MANAGER },
+      { op: 'replace', path: `${at}/operation`, value: 'Apply' },
+    ]
     try {
-      return await this.#dialect.speak(resource, copy, apply)
+      await this.#deps.cluster.patch(resource, refOf(key), 'json', body, { fieldManager: FIELD_MANAGER })
+    } catch (error) {
+      // The apply behind this one, which names the uid, tells the same.
+      if (!isStatusError(error, 'NotFound')) throw error
+    }
+  }
+
+  /** Leaves out what this cluster's release does not know. */
+  async #applyDeclared(resource: DiscoveredResource, key: SyncKey, copy: KubeObject): Promise<KubeObject> {
+    const { cluster } = this.#deps
+    return await this.#dialect.speak(resource, copy, body =>
+      this.#inNamespace(key, () =>
+        cluster.patch(resource, refOf(key), 'apply', body, { fieldManager: FIELD_MANAGER, force: true }),
+      ),
+    )
+  }
+
+  /** Makes the Namespace first where it is missing. */
+  async #inNamespace(key: SyncKey, write: () => Promise<KubeObject>): Promise<KubeObject> {
+    const { mirror, plan } = this.#deps
+    try {
+      return await write()
     } catch (error) {
       const missing = isStatusError(error, 'NotFound') && error.details?.kind === 'namespaces'
       if (!missing || key.namespace === '') throw error
@@ -144,7 +198,7 @@ export class Downsync {
       const mirrored = mirror.get(namespace)
       if (!mirrored || !plan().wantsDown(namespace, '', key.namespace)) throw error
       await this.#apply(namespace, mirrored)
-      return await this.#dialect.speak(resource, copy, apply)
+      return await write()
     }
   }
 
@@ -244,8 +298,4 @@ export async function getOrNothing(
     if (isStatusError(error, 'NotFound')) return undefined
     throw error
   }
-}
-
-function hasOtherManagers(object: Readonly<KubeObject>): boolean {
-  return object.metadata.managedFields?.some(entry => entry.manager !== FIELD_MANAGER) === true
 }
