@@ -15,6 +15,8 @@ export interface Endpoint {
   token?: string
   cert?: string
   key?: string
+  /** `http://host:port` of the etcd behind it, where there is one. */
+  etcd?: string
 }
 
 export interface RunningServer {
@@ -91,7 +93,7 @@ export function kubernetes(assets: string): ServerKind {
         '--max-requests-inflight=4000',
         '--max-mutating-requests-inflight=2000',
       ])
-      const endpoint = { host: '127.0.0.1', port, token: 'bench-token' }
+      const endpoint = { host: '127.0.0.1', port, token: 'bench-token', etcd: `http://127.0.0.1:${client}` }
       return running(endpoint, await ready(endpoint, begun, [api, etcd]), [api, etcd])
     },
   }

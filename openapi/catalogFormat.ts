@@ -13,7 +13,29 @@ export interface SchemaNode {
   properties?: Record<string, SchemaNode>
   additionalProperties?: boolean | SchemaNode
   items?: SchemaNode
+  struct?: StructFacts
   [keyword: string]: unknown
+}
+
+/**
+ * What upstream's struct says beyond its definition, which has it as `struct`. What is absent is empty.
+ */
+export interface StructFacts {
+  /** The name of the definition; the catalog sets it when it is loaded. */
+  definition?: string
+  /** Fields that JSON always has, although they are not required. */
+  always?: string[]
+  /** Fields that are required, and left out of JSON when they are empty nevertheless. */
+  omitted?: string[]
+  /**
+   * Texts, numbers and truth values that are pointers: empty is not absent. Of other fields only those that JSON always has,
+   * which is null then.
+   */
+  pointers?: string[]
+  /** Fields that stand in nameless structs, by the names of these, outermost first, joined by dots. */
+  within?: Record<string, string[]>
+  /** Go types of fields that have names although they are texts, lists or maps. */
+  types?: Record<string, string>
 }
 
 export interface CatalogColumn {

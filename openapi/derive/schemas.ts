@@ -5,6 +5,7 @@ import type { DescriptionsFile, SchemaNode } from '../catalogFormat.ts'
 import { META_PACKAGE } from '../definitionNames.ts'
 import { ATOMIC_TYPES, FIELD_FACTS, FREE_FIELDS } from '../fieldFacts.ts'
 import type { Model, ModelAttribute } from './models.ts'
+import { StructTable } from './structs.ts'
 
 const QUANTITY = 'io.k8s.apimachinery.pkg.api.resource.Quantity'
 const INT_OR_STRING = 'io.k8s.apimachinery.pkg.util.intstr.IntOrString'
@@ -48,10 +49,13 @@ export function buildSchemas(
   const definitions: Record<string, SchemaNode> = { ...PRIMITIVE_DEFINITIONS }
   const descriptions: DescriptionsFile = { ...PRIMITIVE_DESCRIPTIONS }
   const facts = new FactTable()
+  const structs = new StructTable()
   for (const model of models) {
     const name = names.get(model.name)!
     const short = shortDefinitionName(name)
-    definitions[name] = modelSchema(model, short, names, facts)
+    const schema = modelSchema(model, short, names, facts)
+    const struct = structs.factsOf(short, schema)
+    definitions[name] = struct === undefined ? schema : { ...schema, struct }
     descriptions[name] = Object.fromEntries(
       [['', model.description], ...model.attributes.map(a => [a.name, a.description])].filter(
         ([, text]) => text !== '',
@@ -59,6 +63,7 @@ export function buildSchemas(
     )
   }
   facts.assertAllUsed()
+  structs.assertAllUsed()
   return { definitions: sortKeys(definitions), descriptions: sortKeys(descriptions) }
 }
 

@@ -2,7 +2,7 @@
  * Status errors: one table of reasons and codes, and the constructors that word them as kube-apiserver does.
  * @see https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/
  */
-import { CAUSE_REASONS, type FieldError, fieldErrorBody, formatFieldError } from './fieldErrors.ts'
+import { CAUSE_REASONS, type FieldError, fieldErrorBody } from './fieldErrors.ts'
 import { type GroupResource, groupResourceName } from './object.ts'
 
 export const STATUS_REASONS = {
@@ -28,7 +28,7 @@ export const STATUS_REASONS = {
 export type StatusReason = keyof typeof STATUS_REASONS
 
 export interface StatusCause {
-  reason: string
+  reason?: string
   message: string
   field?: string
 }
@@ -116,22 +116,27 @@ export const statusError = {
       ...detailsOf(gr, name),
       ...(causes && { causes }),
     }),
-  /** `name` is the object's name; field errors become causes. */
-  invalid: (kind: { group: string; kind: string }, name: string, errors: readonly FieldError[]) =>
-    new StatusError(
-      'Invalid',
-      `${kind.group ? `${kind.kind}.${kind.group}` : kind.kind} "${name}" is invalid: ${joinErrors(errors)}`,
-      {
-        ...(name && { name }),
-        ...(kind.group && { group: kind.group }),
-        kind: kind.kind,
-        causes: errors.map(e => ({
-          reason: CAUSE_REASONS[e.type],
-          message: fieldErrorBody(e),
-          field: e.field === '' ? '<nil>' : e.field,
-        })),
-      },
-    ),
+  /**
+   * `name` is the object's name; field errors become causes, each once. Of very many only the first are told. `shown` says how
+   * one that is told shows its value.
+   */
+  invalid: (
+    kind: { group: string; kind: string },
+    name: string,
+    errors: readonly FieldError[],
+    shown: (error: FieldError) => FieldError = error => error,
+  ) => {
+    const { texts, causes, left } = told(errors, shown)
+    const all = left > 0 ? [...texts, `and ${left} more`] : texts
+    const why = all.length === 1 ? all[0]! : `[${all.join(', ')}]`
+    const what = kind.group ? `${kind.kind}.${kind.group}` : kind.kind
+    return new StatusError('Invalid', `${what} "${name}" is invalid: ${why}`, {
+      ...(name && { name }),
+      ...(kind.group && { group: kind.group }),
+      ...(kind.kind && { kind: kind.kind }),
+      causes,
+    })
+  },
   forbidden: (gr: GroupResource, name: string, why: string) =>
     new StatusError(
       'Forbidden',
@@ -152,13 +157,30 @@ export const statusError = {
       'InternalError',
       `Internal error occurred: ${error instanceof Error ? error.message : String(error)}`,
       {
-        causes: [{ reason: 'InternalError', message: error instanceof Error ? error.message : String(error) }],
+        causes: [{ message: error instanceof Error ? error.message : String(error) }],
       },
       { cause: error },
     ),
 }
 
-function joinErrors(errors: readonly FieldError[]): string {
-  if (errors.length === 1) return formatFieldError(errors[0]!)
-  return `[${errors.map(formatFieldError).join(', ')}]`
+/**
+ * Characters of field errors behind which no further one is told. Each may show all of a list that ten thousands of them are
+ * about.
+ */
+const TOLD_CHARACTERS = 256 * 1024
+
+function told(
+  errors: readonly FieldError[],
+  shown: (error: FieldError) => FieldError,
+): { texts: string[]; causes: StatusCause[]; left: number } {
+  const causes = new Map<string, StatusCause>()
+  let [seen, characters] = [0, 0]
+  for (; seen < errors.length && characters < TOLD_CHARACTERS; seen++) {
+    const error = shown(errors[seen]!)
+    const [field, message] = [error.field === '' ? '<nil>' : error.field, fieldErrorBody(error)]
+    const text = `${field}: ${message}`
+    characters += text.length
+    causes.set(text, { reason: CAUSE_REASONS[error.type], message, field })
+  }
+  return { texts: [...causes.keys()], causes: [...causes.values()], left: errors.length - seen }
 }

@@ -2,6 +2,8 @@
  * Validation errors that name a field, worded as kube-apiserver words them.
  * @see https://pkg.go.dev/k8s.io/apimachinery/pkg/util/validation/field
  */
+import { escapedAsGo, quotedAsGo } from './goJson.ts'
+
 export type FieldErrorType =
   | 'Required'
   | 'Invalid'
@@ -72,13 +74,13 @@ export const fieldError = {
   tooLong: (field: string, limitBytes: number): FieldError => ({
     type: 'TooLong',
     field,
-    detail: `may not be more than ${limitBytes} bytes`,
+    detail: `may not be more than ${limitBytes} ${limitBytes === 1 ? 'byte' : 'bytes'}`,
   }),
   tooMany: (field: string, actual: number, limit: number): FieldError => ({
     type: 'TooMany',
     field,
     value: actual,
-    detail: `must have at most ${limit} items`,
+    detail: `must have at most ${limit} ${limit === 1 ? 'item' : 'items'}`,
   }),
   notFound: (field: string, value: unknown): FieldError => ({ type: 'NotFound', field, value, detail: '' }),
 }
@@ -100,9 +102,6 @@ function showsValue(type: FieldErrorType): boolean {
 
 function formatValue(value: unknown): string {
   if (value === undefined || value === null) return 'null'
-  return typeof value === 'object'
-    ? JSON.stringify(value)
-    : typeof value === 'string'
-      ? JSON.stringify(value)
-      : String(value)
+  if (typeof value === 'string') return quotedAsGo(value)
+  return typeof value === 'object' ? escapedAsGo(JSON.stringify(value)) : String(value)
 }

@@ -5,6 +5,7 @@
  * nobody resolves `$ref` at run time. Never walk a schema without an object beside it that ends the walk.
  * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema
  */
+import type { StructFacts } from '../../openapi/catalogFormat.ts'
 import type { Json } from './object.ts'
 
 export interface ValidationRule {
@@ -16,7 +17,17 @@ export interface ValidationRule {
   optionalOldSelf?: boolean
 }
 
+/** Of a schema that is a struct in upstream's code: its name there (`v1.DeploymentSpec`), which messages tell. Never in JSON. */
+export const STRUCT_NAME: unique symbol = Symbol('name of the struct')
+/** Of such a schema: what its struct says beyond the schema. Never in JSON. */
+export const STRUCT_FACTS: unique symbol = Symbol('facts about the struct')
+/** Of a schema whose values, whatever they are, have one owner as a whole. Never in JSON. */
+export const ONE_VALUE: unique symbol = Symbol('one value')
+
 export interface Schema {
+  [STRUCT_NAME]?: string
+  [STRUCT_FACTS]?: StructFacts
+  [ONE_VALUE]?: true
   type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean'
   format?: string
   title?: string

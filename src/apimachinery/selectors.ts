@@ -88,9 +88,9 @@ export function validateLabelSelector(selector: LabelSelectorObject, field: stri
         )
       }
     } else {
-      errors.push(fieldError.invalid(`${at}.operator`, expression.operator, 'not a valid selector operator'))
+      errors.push(fieldError.invalid(`${at}.operator`, expression.operator ?? '', 'not a valid selector operator'))
     }
-    key(`${at}.key`, expression.key)
+    key(`${at}.key`, expression.key ?? '')
     for (const [i, value] of (expression.values ?? []).entries()) {
       for (const message of labelValue(value)) errors.push(fieldError.invalid(`${at}.values[${i}]`, value, message))
     }

@@ -1,21 +1,25 @@
 /**
  * The API server: storage, registry, spaces, access and HTTP put together. Two of them run in one process without meeting.
  */
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID, X509Certificate } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import type { Server as TlsServer } from 'node:tls'
 import { protobufCodec } from '../apimachinery/protobuf/protobufCodec.ts'
 import type { ResourceType } from '../apimachinery/resourceType.ts'
 import { openLevelStore } from '../storage/level/openLevelStore.ts'
 import { isStorageError, type Store } from '../storage/store.ts'
 import { admissionChain } from './admission/admissionChain.ts'
+import { AllowedHosts } from './admission/allowedHosts.ts'
 import { rbacAdmission } from './admission/rbacEscalation.ts'
+import { ServiceRoutes } from './admission/serviceRoutes.ts'
+import { PRIORITY_CLASSES, systemPriorityClasses } from './admission/systemPriorityClasses.ts'
 import { WebhookClient } from './admission/webhookClient.ts'
 import { workspaceAdmission } from './admission/workspaces.ts'
 import type { Auditor } from './audit/auditor.ts'
 import { accessWrites, tellingStore } from './auth/acknowledgedWrites.ts'
 import { bootstrapObjects } from './auth/bootstrapRoles.ts'
-import { certificateAdmission } from './auth/certificateAdmission.ts'
+import { certificateAdmission, certificateSubjects } from './auth/certificateAdmission.ts'
 import { CertificateSigner } from './auth/certificateSigner.ts'
 import type { OidcOptions } from './auth/oidcAuthenticator.ts'
 import { RbacAuthorizer } from './auth/rbac.ts'
@@ -35,16 +39,25 @@ import { FrameCache } from './endpoints/frames.ts'
 import { reviewEndpoints } from './endpoints/reviews.ts'
 import { WriteTurns } from './endpoints/writeTurns.ts'
 import { openApiRoutes } from './openapi/routes.ts'
-import { ensurePki } from './pki/ensurePki.ts'
+import { CertificateRenewal, type RenewalClock, renewalClock } from './pki/certificateRenewal.ts'
+import { ensurePki, type Pki } from './pki/ensurePki.ts'
 import { writeAdminKubeconfig } from './pki/kubeconfig.ts'
 import { strategyFor } from './registry/builtin/index.ts'
 import { decodeObject, ParsedCache } from './registry/codec.ts'
 import { Registry, type RegistryDeps } from './registry/generic.ts'
 import { isOwnGroup } from './registry/objectRules.ts'
 import { Reader } from './registry/reader.ts'
-import { apiServiceAdmission, sharedApiServices } from './registry/sharedApiServices.ts'
-import { sharedLayers, sharedRbac } from './registry/sharedObjects.ts'
-import { createHttpServer } from './server/httpServer.ts'
+import { sharedApiServices } from './registry/sharedApiServices.ts'
+import { SharedObjects, sharedConstants, sharedRbac } from './registry/sharedObjects.ts'
+import { StreamForms } from './registry/streamForms.ts'
+import { timestamp } from './registry/systemMetadata.ts'
+import {
+  FLOW_SCHEMAS,
+  flowSchemas,
+  PRIORITY_LEVEL_CONFIGURATIONS,
+  priorityLevelConfigurations,
+} from './server/flowSchemas.ts'
+import { createHttpServer, secureContext, type TlsKeys } from './server/httpServer.ts'
 import type { InFlightLimits } from './server/inFlight.ts'
 import type { Logger } from './server/logger.ts'
 import { Metrics } from './server/metrics.ts'
@@ -77,12 +90,16 @@ export interface ApiServerOptions {
   audit?: Auditor | undefined
   /** As kube-apiserver's --disable-admission-plugins: `ServiceAccount` where nobody makes the accounts of namespaces. */
   disabledAdmissionPlugins?: readonly string[]
+  /** Names, addresses and ranges that webhooks may be at; absent: everywhere but link-local addresses. */
+  webhookAllowedHosts?: readonly string[] | undefined
   /** What the store keeps of the past. Default: 10 minutes. */
   historyAgeMs?: number
   /** Requests at a time; default as upstream. */
   inFlight?: InFlightLimits
   /** How often the peer of a WebSocket has to show that it is there. Default 30 s. */
   pingIntervalMs?: number
+  /** Decides when certificates are renewed. Default: the system's. */
+  certificateClock?: RenewalClock
   log: Logger
 }
 
@@ -92,10 +109,13 @@ export interface ApiServer {
   readonly services: Services
   readonly store: Store
   readonly tree: SpaceTree
+  /** The authority that vouches for this server now. */
   readonly caPem: string
   readonly kubeconfigPath: string
   /** Signs client certificates with the server's own authority. */
   readonly certificates: CertificateSigner
+  /** Tells of each renewed authority, PEM; also again, when something else of a renewal failed. */
+  onAuthority(listener: (caPem: string) => void): void
   /** Ends watches, waits for running requests and queued writes, closes the store. */
   close(): Promise<void>
 }
@@ -108,8 +128,11 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const hostnames = [options.bindAddress, ...options.externalHostnames].filter(
     host => host !== '0.0.0.0' && host !== '::',
   )
+  const certificateClock = options.certificateClock ?? renewalClock
+  const ensure = (): Promise<Pki> =>
+    ensurePki(join(dataDir, 'pki'), { hostnames, ips: [], clock: certificateClock.now })
   const [pki, store] = await Promise.all([
-    ensurePki(join(dataDir, 'pki'), { hostnames, ips: [] }),
+    ensure(),
     openLevelStore({
       path: join(dataDir, 'store'),
       logger: log,
@@ -117,7 +140,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     }),
   ])
   try {
-    return await assemble(options, pki, store)
+    return await assemble(options, { pki, ensure, clock: certificateClock }, store)
   } catch (error) {
     await store.close()
     throw error
@@ -126,10 +149,11 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
 
 async function assemble(
   options: ApiServerOptions,
-  pki: Awaited<ReturnType<typeof ensurePki>>,
+  certification: { pki: Pki; ensure(): Promise<Pki>; clock: RenewalClock },
   engine: Store,
 ): Promise<ApiServer> {
   const { log, dataDir } = options
+  const { pki } = certification
   const catalog = loadCatalog()
   const types = new TypeRegistry(catalog.types.filter(type => options.spaces || !isOwnGroup(type.group)))
   const tree = new SpaceTree()
@@ -163,36 +187,43 @@ async function assemble(
   })
   const certificates = new CertificateSigner({ ca: { certPem: pki.caPem, keyPem: pki.caKeyPem } })
 
-  const apiServices = sharedApiServices(types, clock())
-  const shared = sharedLayers(
+  const since = timestamp(new Date(new X509Certificate(pki.caPem).validFrom))
+  const shared = new SharedObjects(
     sharedRbac({
-      root: bootstrapObjects({ root: true }),
-      other: bootstrapObjects(),
+      root: bootstrapObjects({ root: true, creationTimestamp: since }),
+      other: bootstrapObjects({ creationTimestamp: since }),
       async ownRoles(space) {
         const { items } = await store.list({ space, group: RBAC_GROUP, resource: 'clusterroles' })
         return items.map(decodeObject)
       },
     }),
-    apiServices,
+    sharedApiServices(types, since, store),
+    sharedConstants(PRIORITY_CLASSES, systemPriorityClasses(since), { changeable: true }),
+    sharedConstants(FLOW_SCHEMAS, flowSchemas(since), { changeable: false }),
+    sharedConstants(PRIORITY_LEVEL_CONFIGURATIONS, priorityLevelConfigurations(since), { changeable: false }),
   )
   const storageType = (space: string, type: ResourceType): ResourceType =>
     type.version === type.storageVersion
       ? type
       : (types.in(space).find(type.group, type.storageVersion, type.resource) ?? type)
-  const conversions = new WebhookClient()
+  const webhooks = new WebhookClient({
+    routes: new ServiceRoutes({ store, parsed, random: Math.random }),
+    hosts: new AllowedHosts(options.webhookAllowedHosts),
+  })
   const definitions = new DefinitionManager({
     store,
     types,
     log,
     clock,
     uuid: randomUUID,
-    post: (target, body) => conversions.post(target, body),
+    post: (target, body) => webhooks.post(target, body),
   })
   const admission = admissionChain({
     store,
     parsed,
     types,
     authorizer,
+    webhooks,
     spaces: options.spaces,
     disabledPlugins: options.disabledAdmissionPlugins ?? [],
     pathOf: space => tree.get(space)?.path,
@@ -206,14 +237,15 @@ async function assemble(
         ? definitionStrategy
         : strategyFor(type),
     storageType,
+    typeAt: (space, group, version, resource) => types.in(space).find(group, version, resource),
     admission: [
       ...admission.steps,
       workspaceAdmission({ tree, externalUrl, randomBytes }),
-      rbacAdmission(authorizer, shared),
+      rbacAdmission(authorizer),
       certificateAdmission(authorizer, clock),
-      apiServiceAdmission(apiServices),
-      definitions.admission,
+      certificateSubjects,
     ],
+    shared,
     clock,
     uuid: randomUUID,
     random: Math.random,
@@ -231,6 +263,8 @@ async function assemble(
     protobuf,
     turns: new WriteTurns(),
     blocks: new BlockWriter(),
+    forms: new StreamForms(types),
+    authorizer,
     draining: draining.signal,
     watchScope: (space, group, resource) => scopes.signal(space, group, resource),
   }
@@ -300,7 +334,7 @@ async function assemble(
     },
   })
   const app = createHttpServer({
-    tls: { cert: pki.serving.certPem, key: pki.serving.keyPem, ca: pki.caPem },
+    tls: tlsKeys(pki),
     pipeline: new Pipeline({
       tree,
       authenticator,
@@ -312,7 +346,7 @@ async function assemble(
     services,
     stream: {
       store,
-      versionOf: (space, group, resource) => types.in(space).versions(group, resource)[0]?.storageVersion ?? 'v1',
+      forms: services.forms,
       draining: draining.signal,
       random: Math.random,
       scope: space => scopes.signal(space, '', ''),
@@ -325,9 +359,17 @@ async function assemble(
     inFlight: options.inFlight,
     pingIntervalMs: options.pingIntervalMs,
   })
-  await admission.start()
+  await admission.start(registry)
   await app.listen({ host: options.bindAddress, port: options.securePort, backlog: 1024 })
   const kubeconfigPath = join(dataDir, 'admin.kubeconfig')
+  const writeKubeconfig = ({ caPem, admin }: Pki): Promise<void> =>
+    writeAdminKubeconfig(kubeconfigPath, {
+      server: url,
+      caPem,
+      clientCertPem: admin.certPem,
+      clientKeyPem: admin.keyPem,
+      ...(!options.spaces && { plain: true }),
+    })
   try {
     const { port } = app.server.address() as AddressInfo
     const host =
@@ -338,29 +380,42 @@ async function assemble(
     await spaceManager.start()
     await tokenSecrets.start()
     if (options.spaces) await ensureInitialSpaces(services)
-    await writeAdminKubeconfig(kubeconfigPath, {
-      server: url,
-      caPem: pki.caPem,
-      clientCertPem: pki.admin.certPem,
-      clientKeyPem: pki.admin.keyPem,
-      ...(!options.spaces && { plain: true }),
-    })
+    await writeKubeconfig(pki)
   } catch (error) {
     await app.close()
     throw error
   }
+  let { caPem } = pki
+  const authorityListeners: ((caPem: string) => void)[] = []
+  const renewal = new CertificateRenewal({
+    ...certification,
+    async use(renewed) {
+      const server = app.server as unknown as TlsServer
+      server.setSecureContext(secureContext(tlsKeys(renewed)))
+      certificates.useAuthority({ certPem: renewed.caPem, keyPem: renewed.caKeyPem })
+      caPem = renewed.caPem
+      await tokenSecrets.useAuthority(caPem)
+      for (const tell of authorityListeners) tell(caPem)
+      await writeKubeconfig(renewed)
+    },
+    log,
+  })
   ready = true
   return {
     url,
     services,
     store,
     tree,
-    caPem: pki.caPem,
+    get caPem() {
+      return caPem
+    },
     kubeconfigPath,
     certificates,
+    onAuthority: listener => void authorityListeners.push(listener),
     async close() {
       ready = false
       draining.abort()
+      await renewal.stop()
       await app.close()
       await tokenSecrets.stop()
       await spaceManager.stop()
@@ -371,6 +426,10 @@ async function assemble(
       await store.close()
     },
   }
+}
+
+function tlsKeys({ serving, caPem }: Pki): TlsKeys {
+  return { cert: serving.certPem, key: serving.keyPem, ca: caPem }
 }
 
 /** Loaded by servers that need it. Last of all authenticators: nobody waits for an issuer but those who name it. */

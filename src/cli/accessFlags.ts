@@ -1,4 +1,7 @@
-/** The flags of `orrery start` about who gets in, what is recorded of it, and how long Events live; named as kube-apiserver's. */
+/**
+ * The flags of `orrery start` about who gets in, what is recorded of it, where webhooks may be, and how long Events live; named
+ * as kube-apiserver's, where it has them.
+ */
 import type { Setting } from './settings.ts'
 
 export const ACCESS_FLAGS: readonly Setting[] = [
@@ -50,6 +53,12 @@ export const ACCESS_FLAGS: readonly Setting[] = [
     description: 'days for which audit logs put aside are kept; 0: for ever',
     default: 0,
     number: true,
+  },
+  {
+    flags: '--webhook-allowed-hosts <hosts...>',
+    description:
+      'where webhooks may be: host names with *, addresses and CIDR ranges; default: everywhere but link-local addresses',
+    list: true,
   },
   {
     flags: '--event-ttl <duration>',

@@ -1,11 +1,13 @@
 /** What the flags of `accessFlags.ts` ask of the server. Says which flag is wrong before anything is started. */
 import { readFile } from 'node:fs/promises'
 import { yaml } from '../apimachinery/yaml.ts'
+import { AllowedHosts } from '../apiserver/admission/allowedHosts.ts'
 import type { ApiServerOptions } from '../apiserver/apiServer.ts'
 import type { Auditor } from '../apiserver/audit/auditor.ts'
 import { durationMs } from './durations.ts'
 
-export interface AccessOptions extends Pick<ApiServerOptions, 'oidc' | 'anonymousAuth' | 'audit'> {
+export interface AccessOptions
+  extends Pick<ApiServerOptions, 'oidc' | 'anonymousAuth' | 'audit' | 'webhookAllowedHosts'> {
   eventTtlMs: number
 }
 
@@ -19,9 +21,17 @@ export async function accessOptions(settings: Record<string, unknown>, log: Log)
   if (eventTtlMs === undefined || eventTtlMs <= 0) {
     throw new Error(`--event-ttl: ${JSON.stringify(settings.eventTtl)} is no duration such as 1h or 90m`)
   }
+  const webhookAllowedHosts = settings.webhookAllowedHosts as string[] | undefined
+  named('--webhook-allowed-hosts', () => new AllowedHosts(webhookAllowedHosts))
   const oidc = await oidcOptions(settings)
   const audit = await auditor(settings, log)
-  return { eventTtlMs, anonymousAuth: settings.anonymousAuth === true, ...(oidc && { oidc }), ...(audit && { audit }) }
+  return {
+    eventTtlMs,
+    anonymousAuth: settings.anonymousAuth === true,
+    ...(oidc && { oidc }),
+    ...(audit && { audit }),
+    ...(webhookAllowedHosts && { webhookAllowedHosts }),
+  }
 }
 
 async function oidcOptions(settings: Record<string, unknown>): Promise<ApiServerOptions['oidc']> {

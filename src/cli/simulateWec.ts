@@ -28,6 +28,7 @@ export async function simulateWec(settings: Record<string, unknown>): Promise<nu
     placement: false,
     logger: log,
   })
+  server.onAuthority(caPem => controllers.useAuthority(caPem))
   const simulator = workloadSimulator({ client: clientFor('simulation'), space: SPACE, logger: log })
   simulator.start()
   process.stdout.write(`simulated cluster ${name} ready (a simulation: no containers run): ${server.url}\n`)

@@ -34,6 +34,7 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
     eventTtlMs,
     logger: log,
   })
+  server.onAuthority(caPem => controllers.useAuthority(caPem))
   process.stdout.write(`orrery ready: ${server.url}\n`)
   await terminated()
   await controllers.stop()

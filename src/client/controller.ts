@@ -26,6 +26,8 @@ export interface ControllerOptions<K> {
   concurrency?: number
   /** What makes two keys the same. Default as in {@link WorkQueue}. */
   id?: (key: K) => string
+  /** Whose work a key is. As in {@link WorkQueue}. */
+  party?: (key: K) => string
   clock?: Clock
   random?: Random
 }
@@ -43,6 +45,7 @@ export class Controller<K> {
     this.queue = new WorkQueue<K>({
       logger: options.logger,
       ...(options.id && { id: options.id }),
+      ...(options.party && { party: options.party }),
       ...(options.clock && { clock: options.clock }),
       ...(options.random && { random: options.random }),
     })

@@ -11,6 +11,7 @@ import type { Services } from '../apiserver/endpoints/exchange.ts'
 import { patched } from '../apiserver/endpoints/patch.ts'
 import { systemContext, type WriteContext } from '../apiserver/registry/context.ts'
 import { deleteObject } from '../apiserver/registry/deletion.ts'
+import { otherVersions } from '../apiserver/registry/otherVersions.ts'
 import { parseResourceVersion, watchError } from '../apiserver/registry/reader.ts'
 import { selectionFor } from '../apiserver/registry/selection.ts'
 import { timestamp, unwritable } from '../apiserver/registry/systemMetadata.ts'
@@ -180,6 +181,7 @@ class InProcessSpace implements SpaceClient {
         now: timestamp(services.deps.clock()),
         gr: type,
         ignored: unwritable(type, subresource),
+        ...otherVersions(services.deps.typeAt, space, type),
       })
     const { stored } = await services.registry.update(context, type, namespace, ref.name, run, {
       subresource,
@@ -280,7 +282,9 @@ async function* stream(deps: InProcessDeps, options: StreamOptions): AsyncGenera
       if (options.signal.aborted) return
       at = page.revision
       from = page.items.at(-1)?.key
-      const events = page.items.filter(wants).map(stored => new SharedEvent(deps, 'ADDED', stored))
+      const items = page.items.filter(wants)
+      await deps.services.forms.prepare(options.space, items)
+      const events = items.map(stored => new SharedEvent(deps, options.space, 'ADDED', stored))
       const synced = page.remaining === 0 || from === undefined
       if (events.length > 0 || synced) yield { events, revision: at, synced }
       if (synced) break
@@ -289,13 +293,16 @@ async function* stream(deps: InProcessDeps, options: StreamOptions): AsyncGenera
   }
   try {
     for await (const batch of store.watch(range, { after, signal: options.signal })) {
-      const events = batch
-        .filter(event => wants(event.stored))
-        .map(event => new SharedEvent(deps, kindOf(event), event.stored))
+      const wanted = batch.filter(event => wants(event.stored))
+      await deps.services.forms.prepare(
+        options.space,
+        wanted.map(event => event.stored),
+      )
+      const events = wanted.map(event => new SharedEvent(deps, options.space, kindOf(event), event.stored))
       yield { events, revision: batch.at(-1)!.revision, synced: false }
     }
   } catch (error) {
-    throw watchError(error)
+    throw watchError(error, after, store.compactedRevision)
   }
 }
 
@@ -307,10 +314,14 @@ function kindOf(event: StoreEvent): StreamEvent['type'] {
 class SharedEvent implements StreamEvent {
   readonly type: StreamEvent['type']
   readonly #deps: InProcessDeps
+  /** The stream's space or `*`. */
+  readonly #of: string
   readonly #stored: Stored
+  #converted: KubeObject | undefined
 
-  constructor(deps: InProcessDeps, type: StreamEvent['type'], stored: Stored) {
+  constructor(deps: InProcessDeps, of: string, type: StreamEvent['type'], stored: Stored) {
     this.#deps = deps
+    this.#of = of
     this.type = type
     this.#stored = stored
   }
@@ -328,12 +339,17 @@ class SharedEvent implements StreamEvent {
     return this.#stored.revision
   }
   get resource(): GroupVersionResource {
-    const { space, group, resource } = this.#stored.key
-    const version = this.#deps.services.types.in(space).versions(group, resource)[0]?.storageVersion ?? 'v1'
+    const { forms } = this.#deps.services
+    const { group, resource } = this.#stored.key
+    const version = this.#of === '*' ? forms.servedVersion(this.#stored) : forms.of(this.#stored).version
     return { group, version, resource }
   }
   get object(): KubeObject {
-    return this.#deps.services.deps.parsed.get(this.#stored) as KubeObject
+    const { deps, forms } = this.#deps.services
+    const { bytes } = forms.of(this.#stored)
+    if (bytes === this.#stored.bytes) return deps.parsed.get(this.#stored) as KubeObject
+    this.#converted ??= JSON.parse(bytes.toString()) as KubeObject
+    return this.#converted
   }
   mentions(text: string): boolean {
     return this.#stored.bytes.includes(text)

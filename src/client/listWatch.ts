@@ -5,11 +5,12 @@
  * failed list deletes nothing. Connections are resumed from the last version seen; only `Expired` leads to a new list.
  * @see https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
  */
-import { isStatusError, StatusError } from '../apimachinery/errors.ts'
+import { isStatusError } from '../apimachinery/errors.ts'
 import type { GroupVersionResource, KubeObject } from '../apimachinery/object.ts'
 import { backoffMs, type Random } from './backoff.ts'
 import type { ListOptions, ObjectList, SpaceClient } from './client.ts'
 import { type Clock, pause, systemClock } from './clock.ts'
+import { isFutureVersion } from './futureVersion.ts'
 import { type Logger, silentLogger } from './logger.ts'
 
 export type InformerEvent =
@@ -115,8 +116,7 @@ export async function listAll(
 
 /** Whether the server will never continue from our version: too old, from its future (a restored backup), or malformed. */
 function mustRelist(error: unknown): boolean {
-  if (!(error instanceof StatusError)) return false
-  if (error.details?.causes?.some(cause => cause.reason === 'ResourceVersionTooLarge')) return true
+  if (isFutureVersion(error)) return true
   return isStatusError(error, 'Expired', 'Gone', 'BadRequest', 'Invalid', 'NotFound', 'Forbidden', 'MethodNotAllowed')
 }
 

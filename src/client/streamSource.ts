@@ -1,6 +1,7 @@
 /**
  * Keeps a handler in step with a space stream for ever: reconnects with jittered backoff from its cursor, and starts over
- * with a snapshot, told as such, when the cursor is too old. Used by controllers over all spaces and by the syncer.
+ * with a snapshot, told as such, when the cursor is too old or of a future that the server has lost. Used by controllers over
+ * all spaces and by the syncer.
  */
 import { isStatusError } from '../apimachinery/errors.ts'
 import type { GroupResource, GroupVersionResource } from '../apimachinery/object.ts'
@@ -8,6 +9,7 @@ import { backoffMs, type Random } from './backoff.ts'
 import type { Client, StreamEvent } from './client.ts'
 import { type Clock, pause, systemClock } from './clock.ts'
 import type { Source } from './controller.ts'
+import { isFutureVersion } from './futureVersion.ts'
 import type { Logger } from './logger.ts'
 
 /** Names one object of one space. */
@@ -80,8 +82,11 @@ export class StreamSource implements Source {
         failures = progressed ? 0 : failures + 1
       } catch (error) {
         if (signal.aborted) return
-        if (isStatusError(error, 'Expired', 'Gone') && this.#cursor !== undefined) {
-          logger.info({ space, cursor: this.#cursor }, 'stream cursor is too old, starting over with a snapshot')
+        if (this.#cursor !== undefined && (isStatusError(error, 'Expired', 'Gone') || isFutureVersion(error))) {
+          logger.info(
+            { space, cursor: this.#cursor, err: error },
+            'stream cannot resume, starting over with a snapshot',
+          )
           this.#cursor = undefined
           failures = 0
           continue

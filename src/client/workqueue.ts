@@ -28,6 +28,11 @@ export type Reconcile<K> = (key: K, signal: AbortSignal) => Promise<ReconcileRes
 export interface WorkQueueOptions<K> {
   /** What makes two keys the same. Default: the string itself, or the JSON of an object (mind the order of its fields). */
   id?: (key: K) => string
+  /**
+   * Whose work it is (a space). Work that is slow then no longer takes the place of others, and whoever has much of it under
+   * way waits alone: what one space's webhooks leave unanswered keeps no other space waiting.
+   */
+  party?: ((key: K) => string) | undefined
   /** Retry delay bounds. Default 10 ms to 60 s. */
   baseMs?: number
   maxMs?: number
@@ -43,6 +48,11 @@ export interface RunOptions {
   signal: AbortSignal
 }
 
+/** From then on a reconcile counts as slow. */
+const SLOW_MS = 200
+/** Slow reconciles of one party, beyond which no further one is begun. */
+const SLOW_LIMIT = 4
+
 interface Entry<K> {
   readonly key: K
   queued: boolean
@@ -56,6 +66,7 @@ interface Entry<K> {
 
 export class WorkQueue<K = string> {
   readonly #id: (key: K) => string
+  readonly #party: ((key: K) => string) | undefined
   readonly #backoff: { baseMs: number; maxMs: number }
   readonly #clock: Clock
   readonly #random: Random
@@ -64,6 +75,10 @@ export class WorkQueue<K = string> {
   #waiting: Entry<K>[] = []
   #head = 0
   #running = 0
+  /** Slow reconciles by party, and the keys that wait for them to end. */
+  readonly #slow = new Map<string, { running: number; waiting: Entry<K>[] }>()
+  #slowRunning = 0
+  #slowWaiting = 0
   #worker: { reconcile: Reconcile<K>; concurrency: number; signal: AbortSignal } | undefined
   #pumping = false
   #stopped = false
@@ -72,6 +87,7 @@ export class WorkQueue<K = string> {
 
   constructor(options: WorkQueueOptions<K> = {}) {
     this.#id = options.id ?? (key => (typeof key === 'string' ? key : JSON.stringify(key)))
+    this.#party = options.party
     this.#backoff = { baseMs: options.baseMs ?? 10, maxMs: options.maxMs ?? 60_000 }
     this.#clock = options.clock ?? systemClock
     this.#random = options.random ?? Math.random
@@ -80,7 +96,7 @@ export class WorkQueue<K = string> {
 
   /** Keys that wait or run now; those that only wait for a timer are not counted. */
   get size(): number {
-    return this.#waiting.length - this.#head + this.#running
+    return this.#waiting.length - this.#head + this.#slowWaiting + this.#running
   }
 
   /** Asks for a reconcile of `key` soon, also when a retry of it waits for its time. Without effect after the run ended. */
@@ -162,11 +178,17 @@ export class WorkQueue<K = string> {
   #pump(): void {
     const worker = this.#worker
     if (!worker || this.#stopped || worker.signal.aborted) return
-    while (this.#running < worker.concurrency && this.#head < this.#waiting.length) {
+    while (this.#running - this.#slowRunning < worker.concurrency && this.#head < this.#waiting.length) {
       const entry = this.#waiting[this.#head++]!
       if (this.#head > 1024 && this.#head * 2 > this.#waiting.length) {
         this.#waiting = this.#waiting.slice(this.#head)
         this.#head = 0
+      }
+      const slow = this.#party && this.#slow.get(this.#party(entry.key))
+      if (slow !== undefined && slow.running >= SLOW_LIMIT) {
+        slow.waiting.push(entry)
+        this.#slowWaiting++
+        continue
       }
       entry.queued = false
       entry.running = true
@@ -177,6 +199,15 @@ export class WorkQueue<K = string> {
 
   /** Never rejects: what the reconcile throws ends in the log and the retry timer. */
   async #work(entry: Entry<K>, reconcile: Reconcile<K>, signal: AbortSignal): Promise<void> {
+    const party = this.#party?.(entry.key)
+    let isSlow = false
+    const cancelSlow =
+      party !== undefined &&
+      this.#clock.after(SLOW_MS, () => {
+        isSlow = true
+        this.#slowed(party, 1)
+        this.#schedulePump()
+      })
     try {
       const result = await reconcile(entry.key, signal)
       entry.failures = 0
@@ -184,6 +215,8 @@ export class WorkQueue<K = string> {
     } catch (error) {
       this.#failed(entry, error, signal)
     }
+    if (cancelSlow) cancelSlow()
+    if (party !== undefined && isSlow) this.#slowed(party, -1)
     entry.running = false
     this.#running--
     if (entry.dirty) {
@@ -195,6 +228,20 @@ export class WorkQueue<K = string> {
     this.#pump()
     if (this.#running === 0) this.#settled?.()
     if (this.size === 0) for (const wake of this.#idleWaiters.splice(0)) wake()
+  }
+
+  /** A reconcile of `party` has become slow, or such a one has ended. */
+  #slowed(party: string, change: 1 | -1): void {
+    const slow = this.#slow.get(party) ?? { running: 0, waiting: [] }
+    this.#slow.set(party, slow)
+    slow.running += change
+    this.#slowRunning += change
+    if (slow.running === 0) this.#slow.delete(party)
+    if (slow.running >= SLOW_LIMIT) return
+    // with the last slow one go all who waited for it: nobody else would wake them
+    const next = slow.running === 0 ? slow.waiting : slow.waiting.splice(0, 1)
+    this.#slowWaiting -= next.length
+    for (const entry of next) this.#waiting.push(entry)
   }
 
   #failed(entry: Entry<K>, error: unknown, signal: AbortSignal): void {
@@ -228,6 +275,9 @@ export class WorkQueue<K = string> {
     this.#entries.clear()
     this.#waiting = []
     this.#head = 0
+    this.#slow.clear()
+    this.#slowWaiting = 0
+    this.#slowRunning = 0
     for (const wake of this.#idleWaiters.splice(0)) wake()
   }
 }

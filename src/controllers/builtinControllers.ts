@@ -12,6 +12,7 @@ import { patientLogger } from './patientLogger.ts'
 import { startPlacementTranslator } from './placement-translator/translator.ts'
 import { resourceQuotaController } from './resource-quota/resourceQuotaController.ts'
 import { serviceAccountController } from './service-account/serviceAccountController.ts'
+import { storageProtectionController } from './storage-protection/storageProtectionController.ts'
 import { startWhereResolver } from './where-resolver/whereResolver.ts'
 
 export interface BuiltinControllersOptions {
@@ -30,6 +31,8 @@ export interface BuiltinControllersOptions {
 const EVENT_TTL_MS = 3_600_000
 
 export interface RunningControllers {
+  /** Spreads a renewed authority, PEM. */
+  useAuthority(caPem: string): void
   /** Resolves when no controller has work at hand; what waits for a timer (a retry, a deadline) does not count. */
   idle(): Promise<void>
   /** Resolves when all have ended. */
@@ -39,11 +42,17 @@ export interface RunningControllers {
 export function startBuiltinControllers(options: BuiltinControllersOptions): RunningControllers {
   const { clientFor, caPem } = options
   const logger = patientLogger(options.logger)
+  const serviceAccounts = serviceAccountController({
+    client: clientFor('service-account-controller'),
+    caPem,
+    logger,
+  })
   const machinery = [
     namespaceController({ client: clientFor('namespace-controller'), logger }),
     garbageCollector({ client: clientFor('garbage-collector'), logger }),
-    serviceAccountController({ client: clientFor('service-account-controller'), caPem, logger }),
+    serviceAccounts,
     resourceQuotaController({ client: clientFor('resourcequota-controller'), skipsCopies: options.placement, logger }),
+    storageProtectionController({ client: clientFor('storage-protection-controller'), logger }),
     clusterRoleAggregationController({ client: clientFor('clusterrole-aggregation-controller'), logger }),
     ...(options.sign
       ? [csrController({ client: clientFor('certificate-controller'), sign: options.sign, logger })]
@@ -65,6 +74,7 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
       ]
     : []
   return {
+    useAuthority: renewed => serviceAccounts.useAuthority(renewed),
     async idle() {
       await Promise.all([...machinery.map(controller => controller.queue.idle()), ...placement.map(c => c.idle())])
     },

@@ -2,9 +2,10 @@
  * One side of the syncer as a connection with a state: one line when it breaks, one when it is back, however many loops
  * notice. Wraps the clients of that side; what their calls throw passes through.
  */
-import { isStatusError, StatusError, statusError } from '../apimachinery/errors.ts'
+import { isStatusError, statusError } from '../apimachinery/errors.ts'
 import type { Client, SpaceClient, StreamBatch, StreamOptions, WatchEvent } from '../client/client.ts'
 import { DiscoveryError } from '../client/discoveryError.ts'
+import { isFutureVersion } from '../client/futureVersion.ts'
 import type { Logger } from '../client/logger.ts'
 
 export interface LinkOptions {
@@ -61,7 +62,7 @@ export class Link {
     try {
       yield* this.#seenEach(client.stream(options))
     } catch (error) {
-      if (isFromTheFuture(error)) throw statusError.expired('the server is behind our cursor')
+      if (isFutureVersion(error)) throw statusError.expired('the server is behind our cursor')
       throw error
     }
   }
@@ -133,11 +134,4 @@ function stateAfter(error: unknown): State {
 /** How the client calls a connection on which nothing came for too long. */
 function isSilence(error: unknown): boolean {
   return isStatusError(error, 'ServiceUnavailable') && error.message.startsWith('no word from ')
-}
-
-function isFromTheFuture(error: unknown): boolean {
-  return (
-    error instanceof StatusError &&
-    error.details?.causes?.some(cause => cause.reason === 'ResourceVersionTooLarge') === true
-  )
 }

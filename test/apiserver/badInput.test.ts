@@ -44,6 +44,11 @@ t.test('unknown fields are refused, reported or dropped as the client asks', asy
   })
   t.equal(patch.code, 422)
   t.match(patch.body.message, 'strict decoding error: unknown field "nonsense"')
+  for (const validation of ['Strict', 'Warn']) {
+    const unreadable = await api.post(`${query}${validation}`, { ...body, data: { a: 5 } })
+    t.match(unreadable.body.message, /: json: cannot unmarshal number into Go struct field/, 'a wrong type comes first')
+    t.equal(unreadable.headers.warning, undefined)
+  }
 })
 
 t.test('kind and version may be left out of bodies of built-in kinds', async t => {

@@ -293,10 +293,33 @@ t.test('v1beta1 reviews, and webhooks that cannot be asked', async t => {
   )
   t.match(await space.get(v2), {
     code: 500,
-    body: { message: /failed: Post "https:\/\/y\.x\.svc\/\?timeout=30s": / },
+    body: { message: /failed: Post "https:\/\/y\.x\.svc:443\/\?timeout=30s": service "y" not found$/ },
   })
   t.match(await space.post(v2, tab('v2', 'b', { host: 'h' })), { code: 500 })
+  await crds.change(definition(webhook({ url: 'https://example.com:99999/x' })))
+  t.match(await space.get(v2), {
+    code: 500,
+    body: { message: /failed: Post "https:\/\/example\.com:99999\/x": there can/ },
+  })
   t.equal((await space.delete(`${v2}/a`)).code, 200, 'a deletion converts nothing')
+})
+
+t.test('a webhook behind a Service of the space is found through it', async t => {
+  const converter = await startConverter(t, hostPorts)
+  const { url, caBundle } = converter.clientConfig
+  const space = await spaceOf('serving')
+  await api.ok(
+    space.post('/api/v1/namespaces/default/services', {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: 'converter' },
+      spec: { type: 'ExternalName', externalName: 'localhost' },
+    }),
+  )
+  const service = { namespace: 'default', name: 'converter', path: '/convert', port: Number(new URL(url).port) }
+  await crdsIn(space).define(definition(webhook({ service, caBundle })))
+  await api.ok(space.post(v2, tab('v2', 'a', { host: 'h', port: '1' })))
+  t.match((await stored(space, 'a')).spec, { hostPort: 'h:1' })
 })
 
 t.test('without a webhook only the version is exchanged', async t => {

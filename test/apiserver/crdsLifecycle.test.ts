@@ -166,7 +166,9 @@ t.test('what a definition says about itself', async t => {
   const things = '/apis/x.k8s.io/v1/namespaces/default/things'
   await api.ok(space.post(things, held))
   await api.ok(space.delete(path))
-  const going = await crds.until('things.x.k8s.io', c => conditionsOf(c).Terminating !== undefined)
+  const going = await crds.until('things.x.k8s.io', c =>
+    JSON.stringify(c.status).includes('InstanceDeletionInProgress'),
+  )
   t.match((going.status as { conditions: object[] }).conditions.at(-1), {
     type: 'Terminating',
     status: 'True',
@@ -211,6 +213,27 @@ t.test('names are given to who came first, and become free again', async t => {
   const risen = await crds.until(loser.metadata.name!, c => conditionsOf(c).Established === 'True')
   t.equal(conditionsOf(risen).NamesAccepted, 'True')
   t.equal((await space.get(`/apis/${GROUP}/v1/${risen.metadata.name!.split('.')[0]}`)).code, 200)
+})
+
+t.test('a definition that was replaced still takes its objects along', async t => {
+  const space = api.in(await createSpace(api, 'replaced'))
+  const crds = crdsIn(space)
+  await crds.define(definition({ properties: { a: text } }))
+  await api.ok(space.post(THINGS, thing('left', { a: 'x' })))
+  const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.${GROUP}`
+  const { metadata } = await api.ok(space.get(path))
+  t.strictSame(metadata.finalizers, undefined, 'nothing that a client could drop')
+  const { resourceVersion } = metadata
+  const again = definition({ properties: { a: text } })
+  await api.ok(space.put(path, { ...again, metadata: { ...again.metadata, resourceVersion } }))
+  const watch = await space.watch(`${path.replace(/\/[^/]*$/, '')}?watch=1&fieldSelector=metadata.name=things.${GROUP}`)
+  const deleted = await api.ok(space.delete(path))
+  t.match(deleted.metadata.finalizers, ['customresourcecleanup.apiextensions.k8s.io'], 'it comes with the deletion')
+  t.match(conditionsOf(deleted), { Terminating: 'True' })
+  await watch.until(({ type }) => type === 'DELETED')
+  watch.close()
+  await crds.define(definition({ properties: { a: text } }))
+  t.strictSame((await api.ok(space.get(THINGS))).items, [], 'and they do not come back with the next definition')
 })
 
 t.test('after a restart all is as it was', async t => {

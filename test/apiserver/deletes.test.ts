@@ -18,6 +18,28 @@ t.test('a deletion answers with a Status that names what is gone', async t => {
   t.equal((await api.delete(`${CONFIGMAPS}/d-plain`)).code, 404)
 })
 
+t.test('options that are wrong delete nothing', async t => {
+  await api.ok(api.post(CONFIGMAPS, configMap('d-kept')))
+  const path = `${CONFIGMAPS}/d-kept`
+  const cases: [options: object, code: number, message: RegExp][] = [
+    [{ dryRun: 'All' }, 400, /cannot unmarshal string into Go struct field DeleteOptions\.dryRun of type \[\]string/],
+    [{ dryRun: ['Some'] }, 422, /^DeleteOptions\.meta\.k8s\.io "" is invalid: dryRun: Unsupported value: /],
+    [
+      { gracePeriodSeconds: '1' },
+      400,
+      /cannot unmarshal string into Go struct field DeleteOptions\.gracePeriodSeconds/,
+    ],
+    [{ preconditions: { uid: 3 } }, 400, /cannot unmarshal number into Go struct field .*preconditions\.uid of type /],
+    [{ orphanDependents: 'no' }, 400, /orphanDependents of type bool/],
+    [{ propagationPolicy: ['Orphan'] }, 400, /propagationPolicy of type /],
+  ]
+  for (const [options, code, message] of cases) {
+    t.match(await api.send('DELETE', path, { body: options }), { code, body: { message } }, JSON.stringify(options))
+  }
+  t.equal((await api.send('DELETE', path, { body: { dryRun: ['All', 'All'] } })).code, 200)
+  t.equal((await api.get(path)).code, 200)
+})
+
 t.test('finalizers hold an object until the last one is gone', async t => {
   const path = `${CONFIGMAPS}/d-held`
   const made = await api.ok(

@@ -51,6 +51,15 @@ t.test('one server', async t => {
     t.equal((await api.send('TRACE', '/apis')).code, 405)
   })
 
+  t.test('a path that is not there is not there for any method', async t => {
+    for (const path of ['/nonsense', '/apis/nope', '/apis/nope/v1', '/apis/apps/v7', '/api/v2']) {
+      for (const method of ['GET', 'POST', 'PUT', 'DELETE'])
+        t.match(await api.send(method, path), { code: 404, body: { reason: 'NotFound' } }, `${method} ${path}`)
+    }
+    for (const path of ['/apis/apps', '/apis/apps/v1', '/api/', '/', '/livez/ping', '/openapi/v3/apis/apps/v1'])
+      t.equal((await api.send('POST', path)).code, 405, `POST ${path}`)
+  })
+
   t.test('only media types that the server speaks', async t => {
     const bad = [
       'text/html',
@@ -70,6 +79,15 @@ t.test('one server', async t => {
     t.match(body, { code: 415, body: { reason: 'UnsupportedMediaType' } })
     const patch = await api.send('PATCH', `${CONFIGMAPS}/one`, { body: {} })
     t.match(patch, { code: 415, body: { reason: 'UnsupportedMediaType' } })
+    for (const type of ['json', ';', '[object Object]']) {
+      for (const [method, path, accepted] of [
+        ['POST', CONFIGMAPS, /: application\/json, application\/yaml/],
+        ['PATCH', `${CONFIGMAPS}/one`, /: application\/json-patch\+json, /],
+      ] as const) {
+        const odd = await api.send(method, path, { type, body: {} })
+        t.match(odd, { code: 415, body: { reason: 'UnsupportedMediaType', message: accepted } }, `${method} ${type}`)
+      }
+    }
     const stream = await api.get(`${CONFIGMAPS}?watch=1`, { Accept: 'application/yaml' })
     t.match(parse(stream.text), { code: 406, message: /application\/json;stream=watch/ })
   })

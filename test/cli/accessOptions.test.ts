@@ -57,6 +57,14 @@ t.test('anonymous-auth is a switch, by flag and in the config file', async t => 
   t.throws(() => read('--anonymous-auth=maybe'), /must be true or false/)
 })
 
+t.test('where webhooks may be is a list that is checked before anything starts', async t => {
+  const { webhookAllowedHosts } = await read('--webhook-allowed-hosts', 'hooks.example.com,10.0.0.0/8')
+  t.strictSame(webhookAllowedHosts, ['hooks.example.com', '10.0.0.0/8'])
+  await t.rejects(read('--webhook-allowed-hosts', '10.0.0.0/40'), {
+    message: '--webhook-allowed-hosts: "10.0.0.0/40" is no host name, address or CIDR range',
+  })
+})
+
 t.test('an audit log takes a policy and a place, and a policy that can work', async t => {
   const dir = t.testdir({
     'good.yaml': 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: Metadata}]\n',

@@ -112,6 +112,23 @@ t.test('after Expired the cache is replaced in one step and what vanished meanwh
   await stop()
 })
 
+t.test('a version from the future of a restored server leads to a new list at once', async t => {
+  const server = new FakeServer()
+  const client = server.in('s')
+  for (const name of ['a', 'b']) await client.create(KINDS.configmaps, configMap(name))
+  const { informer, told, stop } = follow(server)
+  await informer.synced
+  const faults = [brokenConnection(), new StatusError('Timeout', 'Timeout: Too large resource version: 9, current: 3')]
+  server.hook = verb => {
+    const fault = verb === 'deliver' || verb === 'watch' ? faults.shift() : undefined
+    if (fault) throw fault
+  }
+  await client.delete(KINDS.configmaps, { namespace: 'n', name: 'a' })
+  await until(() => told().includes('delete a'), 'the new list')
+  t.equal(server.requests.filter(request => request.startsWith('list')).length, 2)
+  await stop()
+})
+
 t.test('failed lists, whatever the error, delete nothing', async t => {
   for (const reason of ['NotFound', 'Forbidden', 'ServiceUnavailable', 'Expired', 'InternalError'] as const) {
     const server = new FakeServer()

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { StatusError } from '../../src/apimachinery/errors.ts'
 import { silentLogger } from '../../src/client/logger.ts'
 import { type StreamHandler, StreamSource } from '../../src/client/streamSource.ts'
 import { hastyClock, until } from './support/fakeClock.ts'
@@ -66,6 +67,38 @@ t.test('resumes from its cursor, and starts over when that is too old', async t 
   await until(() => told.length === 10, 'a new snapshot')
   t.strictSame(told.slice(5), ['begin', 'ADDED b', 'ADDED c', 'vanished x n/a', 'synced'])
   await stop()
+})
+
+t.test('starts over when its cursor lies in the future of a server that was restored', async t => {
+  const reason = { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }] }
+  const words = 'Timeout: Too large resource version: 9, current: 3'
+  for (const refusal of [
+    new StatusError('Timeout', 'Timeout', reason),
+    new StatusError('Timeout', words),
+    new StatusError('BadRequest', words),
+  ]) {
+    const server = new FakeServer()
+    for (const name of ['a', 'b']) await server.in('x').create(KINDS.configmaps, object(name))
+    const told: string[] = []
+    const { source, stop } = follow(server, {
+      begin: () => told.push('begin'),
+      change: event => told.push(`${event.type} ${event.name}`),
+      vanished: ref => told.push(`vanished ${ref.name}`),
+      synced: () => told.push('synced'),
+    })
+    await source.synced
+    told.length = 0
+    const faults: Error[] = [brokenConnection(), refusal]
+    server.hook = verb => {
+      const fault = verb === 'deliver' || verb === 'stream' ? faults.shift() : undefined
+      if (fault === refusal) void server.in('x').delete(KINDS.configmaps, { namespace: 'n', name: 'b' })
+      if (fault) throw fault
+    }
+    server.poke()
+    await until(() => told.includes('synced'), 'a new snapshot')
+    t.strictSame(told, ['begin', 'ADDED a', 'vanished b', 'synced'], refusal.message)
+    await stop()
+  }
 })
 
 t.test('an object that only an unfinished snapshot told is told as vanished by the next', async t => {

@@ -185,3 +185,63 @@ t.test('whatever is added while work goes on and fails, every key is looked at a
     { numRuns: 30 },
   )
 })
+
+t.test('what is slow of one party keeps no other waiting', async t => {
+  const clock = new FakeClock()
+  const queue = new WorkQueue({ clock, party: key => key[0]! })
+  const stop = new AbortController()
+  const gates = new Map<string, () => void>()
+  const run = queue.run(key => (key[0] === 'b' ? Promise.resolve() : new Promise<void>(open => gates.set(key, open))), {
+    signal: stop.signal,
+    concurrency: 2,
+  })
+  for (let i = 0; i < 8; i++) queue.add(`a${i}`)
+  queue.add('b')
+  for (let i = 0; i < 8; i++) {
+    await settle()
+    await clock.advance(1000)
+  }
+  t.strictSame(
+    [...gates.keys()],
+    ['a0', 'a1', 'a2', 'a3', 'a4'],
+    'four slow ones, and those that were begun beside them',
+  )
+  t.equal(queue.size, 8, 'the other party is through; what is held back still counts')
+  for (let i = 0; i < 8; i++) {
+    for (const [key, open] of gates) {
+      open()
+      gates.delete(key)
+    }
+    await settle()
+  }
+  await queue.idle()
+  stop.abort()
+  await run
+})
+
+t.test('nothing that a party has to do is lost, however slow it is', async t => {
+  const work = fc.array(fc.record({ party: fc.constantFrom('a', 'b', 'c'), ms: fc.integer({ min: 0, max: 900 }) }))
+  const everythingRuns = fc.asyncProperty(work, async all => {
+    const clock = new FakeClock()
+    const queue = new WorkQueue<number>({ clock, party: i => all[i]!.party, id: String })
+    const stop = new AbortController()
+    const seen: number[] = []
+    const run = queue.run(
+      async i => {
+        await new Promise<void>(resolve => clock.after(all[i]!.ms, resolve))
+        seen.push(i)
+      },
+      { signal: stop.signal, concurrency: 3 },
+    )
+    for (const i of all.keys()) queue.add(i)
+    for (let i = 0; i < all.length * 10 + 10 && queue.size > 0; i++) {
+      await settle()
+      await clock.advance(100)
+    }
+    await settle()
+    stop.abort()
+    await run
+    return seen.length === all.length && new Set(seen).size === all.length
+  })
+  await t.resolves(fc.assert(everythingRuns, { numRuns: 60 }))
+})

@@ -13,20 +13,63 @@ export interface Difference {
 export interface Verdict {
   /** Differences that nothing explains. */
   unexplained: Difference[]
-  /** Keys of `unlike120` that explain nothing. */
+  /** Keys of `unlike120` or `unlikeToday` that explain nothing. */
   idle: string[]
 }
 
 /** An explanation for several steps, of which some need none. */
 const MAYBE = /^\?/
 
+/** Against kube-apiserver 1.20. */
 export function judge(step: Step, ours: Outcome, theirs: Outcome): Verdict {
   if (step.since !== undefined) return { unexplained: [], idle: [] }
-  const explanations = Object.keys(step.unlike120 ?? {})
+  const found = differences(withoutNewer(ours), withoutNewer(theirs)).filter(difference => !isGoSyntax(difference))
+  return explained(found, step.unlike120)
+}
+
+/** Against a server of today. What it keeps in maps it tells in any order, and shows values of its structs in words of its own. */
+export function judgeToday(step: Step, ours: Outcome, theirs: Outcome): Verdict {
+  const found = differences(inOrder(ours), inOrder(theirs)).filter(difference => !isInternal(difference))
+  return explained(found, step.unlikeToday)
+}
+
+/** Causes in order of their text instead of the message that repeats them. */
+function inOrder(outcome: Outcome): Outcome {
+  const { body } = outcome
+  if (!isRecord(body)) return outcome
+  // a step may show the causes alone
+  const shown = body['details.causes']
+  const all = isRecord(body.details) ? body.details.causes : shown
+  if (!Array.isArray(all)) return outcome
+  const causes = all.map(withoutInternal).toSorted((a, b) => (textOf(a) < textOf(b) ? -1 : 1))
+  const message =
+    causes.length > 1 && typeof body.message === 'string' ? body.message.split(' is invalid: ')[0] : body.message
+  const sorted =
+    shown === undefined ? { details: { ...(body.details as object), causes } } : { 'details.causes': causes }
+  return { ...outcome, body: { ...body, message, ...sorted } }
+}
+
+function textOf(value: unknown): string {
+  return JSON.stringify(value)
+}
+
+/** A struct of Go, as JSON. */
+const STRUCT = /(Invalid value: )(?:\[?\{"(?:Rule|Name|ID)":.*?\}\]?: |\{"rule":.*?\}: )/s
+
+function withoutInternal(cause: unknown): unknown {
+  if (!isRecord(cause) || typeof cause.message !== 'string') return cause
+  return { ...cause, message: cause.message.replace(STRUCT, '$1') }
+}
+
+function isInternal({ path, ours, theirs }: Difference): boolean {
+  if (path !== 'body.message' || typeof ours !== 'string' || typeof theirs !== 'string') return false
+  return ours.replace(STRUCT, '$1') === theirs.replace(STRUCT, '$1')
+}
+
+function explained(found: readonly Difference[], unlike: Readonly<Record<string, string>> = {}): Verdict {
+  const explanations = Object.keys(unlike)
   const used = new Set<string>()
-  const unexplained = differences(withoutNewer(ours), withoutNewer(theirs)).filter(difference => {
-    if (isGoSyntax(difference)) return false
-    const { path } = difference
+  const unexplained = found.filter(({ path }) => {
     const why = explanations.filter(start => covers(start.replace(MAYBE, ''), path))
     for (const start of why) used.add(start)
     return why.length === 0
@@ -42,7 +85,7 @@ export function report(step: Step, index: number, { unexplained, idle }: Verdict
       ({ path, ours, theirs }) =>
         `${titleOf(step, index)}\n    ${path}\n      ours:   ${text(ours)}\n      theirs: ${text(theirs)}`,
     ),
-    ...idle.map(start => `${titleOf(step, index)}\n    unlike120 "${start}" explains nothing`),
+    ...idle.map(start => `${titleOf(step, index)}\n    the explanation of "${start}" explains nothing`),
   ]
 }
 
@@ -61,7 +104,7 @@ export function differences(ours: unknown, theirs: unknown, path = ''): Differen
 }
 
 /** Values as Go shows them, where today's servers show JSON. */
-const GO_VALUE = /(Invalid|Unsupported|Duplicate) value: (?:&|\*|\[\]|map\[|[a-z0-9]+\.[A-Z])/
+const GO_VALUE = /(Invalid|Unsupported|Duplicate) value: (?:&|\*|\[\]|map\[|0x|[a-z0-9]+\.[A-Z])/
 const VALUE = /^(\w+ value): .*: /
 
 /** What a cause says about the value must be the same; the message repeats the causes. */

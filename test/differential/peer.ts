@@ -11,15 +11,20 @@ export const noPeer: string | false = process.env.KUBEBUILDER_ASSETS
 
 /** Started for the test, ended with it. No controllers run beside it. */
 export async function startPeer(t: Test): Promise<Api> {
+  return (await startPeerWithStore(t)).api
+}
+
+/** The same, with the URL of its etcd. */
+export async function startPeerWithStore(t: Test): Promise<{ api: Api; etcd: string }> {
   const peer = await kubernetes(process.env.KUBEBUILDER_ASSETS!).start(temporaryDir(t))
-  const { host, port, token } = peer.endpoint as { host: string; port: number; token: string }
+  const { host, port, token = '', etcd = '' } = peer.endpoint
   const api = new Api({ url: `https://${host}:${port}`, token })
   t.teardown(async () => {
     api.close()
     await peer.stop()
   })
   await defaultNamespace(api)
-  return api
+  return { api, etcd }
 }
 
 /** A starting kube-apiserver makes its namespaces a moment after it says that it is ready. */

@@ -1,4 +1,5 @@
 /** Plays a script to a server: one normalized outcome for each step. */
+import { setTimeout as pause } from 'node:timers/promises'
 import { parse } from 'yaml'
 import { isRecord } from '../../src/apimachinery/object.ts'
 import type { Answer, Api } from '../support/api.ts'
@@ -18,10 +19,23 @@ export interface Outcome {
 export const AGENT = 'differential'
 const HEADERS = ['content-type', 'warning', 'retry-after', 'location']
 
-/** `is120` leaves out what that release does not know. @throws Error when the script's own namespace cannot be made */
-export async function play(api: Api, script: Script, { is120 = false } = {}): Promise<Outcome[]> {
+export interface PlayOptions {
+  /** Leaves out what that release does not know. */
+  is120?: boolean
+  /** Who has the namespaces, where it is not `api` itself. Such a server also learns a moment late what kinds there are. */
+  core?: Api
+}
+
+const SERVED_LIMIT_MS = 5_000
+
+/** @throws Error when the script's own namespace cannot be made */
+export async function play(
+  api: Api,
+  script: Script,
+  { is120 = false, core = api }: PlayOptions = {},
+): Promise<Outcome[]> {
   const saved = new Map([['ns', `d-${script.name}`]])
-  await prepare(api, saved.get('ns')!)
+  await prepare(core, saved.get('ns')!)
   const normalizer = new Normalizer({ managedFields: script.managedFields === true })
   const outcomes: Outcome[] = []
   for (const [i, step] of script.steps.entries()) {
@@ -31,6 +45,7 @@ export async function play(api: Api, script: Script, { is120 = false } = {}): Pr
       continue
     }
     try {
+      if (core !== api) await untilReady(api, filled(step, saved))
       outcomes.push(await ask(api, filled(step, saved), normalizer, saved))
     } catch (cause) {
       throw new Error(`${script.name}: ${titleOf(step, i)}`, { cause })
@@ -42,10 +57,23 @@ export async function play(api: Api, script: Script, { is120 = false } = {}): Pr
 /** A namespace that Pods can be created in, as the controllers of a cluster leave it. */
 async function prepare(api: Api, name: string): Promise<void> {
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }
-  await api.ok(api.post('/api/v1/namespaces', namespace))
+  const made = await api.post('/api/v1/namespaces', namespace)
+  // two peers may have the namespaces of one
+  if (made.code !== 201 && made.code !== 409) throw new Error(`no namespace ${name}: ${made.text}`)
   const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default' } }
-  const made = await api.post(`/api/v1/namespaces/${name}/serviceaccounts`, account)
-  if (made.code !== 201 && made.code !== 409) throw new Error(`no ServiceAccount in ${name}: ${made.text}`)
+  const owner = await api.post(`/api/v1/namespaces/${name}/serviceaccounts`, account)
+  if (owner.code !== 201 && owner.code !== 409) throw new Error(`no ServiceAccount in ${name}: ${owner.text}`)
+}
+
+/** Until the path has a handler (else it is answered in plain text) that is initialized, and does what the step waits for. */
+async function untilReady(api: Api, { method, path, body, late }: Step): Promise<void> {
+  const begun = performance.now()
+  while (performance.now() - begun < SERVED_LIMIT_MS) {
+    const { code, text } = await api.get(path.replace(/\?.*/, ''))
+    const isServed = code !== 429 && (code !== 404 || !text.startsWith('404 page not found'))
+    if (isServed && (late === undefined || (await api.send(method, path, { body })).code === late)) return
+    await pause(20)
+  }
 }
 
 function filled(step: Step, saved: ReadonlyMap<string, string>): Step {

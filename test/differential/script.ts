@@ -17,6 +17,8 @@ export interface Step {
   watch?: number
   /** Follows a watch up to the first event whose JSON has this text; how many there are on the way is not compared. */
   until?: string
+  /** Asked again until the answer has this code: a peer may take a moment to act upon what was said before. */
+  late?: number
   /** Only these paths of the body count. */
   only?: readonly string[]
   /**
@@ -27,13 +29,22 @@ export interface Step {
   unlike120?: Readonly<Record<string, string>>
   /** Why kube-apiserver 1.20 is not asked at all: its answer would change what follows, or never end. */
   since?: string
+  /** As `unlike120`, about Kubernetes as it is today: Orrery means to answer otherwise. */
+  unlikeToday?: Readonly<Record<string, string>>
 }
+
+export type Peer = 'kube-apiserver' | 'apiextensions'
 
 export interface Script {
   /** Also the name of its recording. */
   name: string
   /** True when managedFields are what the script is about; elsewhere they are left out. */
   managedFields?: boolean
+  /**
+   * Who else is asked: kube-apiserver 1.20 (the default), the apiextensions-apiserver of today, or both. The latter knows
+   * CustomResourceDefinitions and the objects of them, nothing else.
+   */
+  peers?: readonly Peer[]
   steps: readonly Step[]
 }
 
@@ -68,6 +79,12 @@ export const apply = patch(APPLY)
 
 /** The whole answer differs. */
 export const unlike = (why: string): Rest => ({ unlike120: { '': why } })
+
+/** Steps of which some are answered otherwise than by today's server, as a whole: their numbers, by reason. */
+export function noted(steps: readonly Step[], reasons: Readonly<Record<string, readonly number[]>>): Step[] {
+  const why = new Map(Object.entries(reasons).flatMap(([reason, numbers]) => numbers.map(i => [i, reason] as const)))
+  return steps.map((step, i) => (why.has(i) ? { ...step, unlikeToday: { '': why.get(i)! } } : step))
+}
 
 /** What a step is called in recordings and reports. */
 export function titleOf(step: Step, index: number): string {

@@ -38,9 +38,12 @@ const NEWER: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 const ATOMIC: ReadonlySet<string> = new Set([
   'f:configMapKeyRef',
   'f:fieldRef',
+  'f:involvedObject',
   'f:nodeSelector',
+  'f:regarding',
   'f:resourceFieldRef',
   'f:roleRef',
+  'f:scaleTargetRef',
   'f:secretKeyRef',
   'f:selector',
 ])

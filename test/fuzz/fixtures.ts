@@ -2,8 +2,12 @@
 export interface Fixture {
   /** Of the collection, without a space. */
   path: string
-  object: Record<string, unknown> & { metadata: { name: string } }
+  object: Record<string, unknown> & { metadata: { name: string; annotations?: object } }
   custom?: boolean
+  /** Sub-resources that change a part of it, beside `/status` and `/scale`. */
+  parts?: readonly string[]
+  /** The server writes a status of it, at any time. */
+  restless?: boolean
 }
 
 const pod = {
@@ -37,11 +41,25 @@ const of = (path: string, apiVersion: string, kind: string, rest: object): Fixtu
   object: { apiVersion, kind, metadata: metadata(`f-${kind.toLowerCase()}`), ...rest },
 })
 const namespaced = '/api/v1/namespaces/default'
+const RESOURCES = 'resource.k8s.io/v1'
+const resources = `/apis/${RESOURCES}`
+const FLOWS = 'flowcontrol.apiserver.k8s.io/v1'
+const flows = `/apis/${FLOWS}`
+const ADMISSION = 'admissionregistration.k8s.io/v1'
 
 export const FIXTURES: readonly Fixture[] = [
   of(`${namespaced}/configmaps`, 'v1', 'ConfigMap', { data: { a: 'b' }, binaryData: { c: 'ZA==' }, immutable: false }),
   of(`${namespaced}/secrets`, 'v1', 'Secret', { data: { a: 'Yg==' }, stringData: { c: 'd' }, type: 'Opaque' }),
-  of(`${namespaced}/pods`, 'v1', 'Pod', { spec: pod.spec, status: { phase: 'Pending', conditions: [] } }),
+  {
+    ...of(`${namespaced}/pods`, 'v1', 'Pod', {
+      spec: {
+        ...pod.spec,
+        ephemeralContainers: [{ name: 'e', image: 'i', targetContainerName: 'c', env: [{ name: 'A', value: '1' }] }],
+      },
+      status: { phase: 'Pending', conditions: [{ type: 'Ready', status: 'False' }], podIPs: [{ ip: '10.1.1.1' }] },
+    }),
+    parts: ['/resize', '/ephemeralcontainers'],
+  },
   of(`${namespaced}/services`, 'v1', 'Service', {
     spec: { selector: { app: 'x' }, ports: [{ port: 80, targetPort: 'http', name: 'p' }], type: 'ClusterIP' },
   }),
@@ -128,6 +146,73 @@ export const FIXTURES: readonly Fixture[] = [
   }),
   of('/apis/edge.kubestellar.io/v2alpha1/edgeplacements', 'edge.kubestellar.io/v2alpha1', 'EdgePlacement', {
     spec: { locationSelectors: [{ matchLabels: { a: 'b' } }], downsync: [] },
+  }),
+  of(`${resources}/namespaces/default/resourceclaims`, RESOURCES, 'ResourceClaim', {
+    spec: { devices: { requests: [{ name: 'r', exactly: { deviceClassName: 'c', count: 2, tolerations: [{}] } }] } },
+    status: {
+      allocation: { devices: { results: [{ request: 'r', driver: 'd.io', pool: 'p', device: 'x' }] } },
+      reservedFor: [{ resource: 'pods', name: 'p', uid: 'u' }],
+      devices: [{ driver: 'd.io', pool: 'p', device: 'x', networkData: { ips: ['10.0.0.1/8'] }, conditions: [] }],
+    },
+  }),
+  of(`${resources}/deviceclasses`, RESOURCES, 'DeviceClass', {
+    spec: { selectors: [{ cel: { expression: 'true' } }], config: [{ opaque: { driver: 'd.io', parameters: {} } }] },
+  }),
+  of(`${resources}/resourceslices`, RESOURCES, 'ResourceSlice', {
+    spec: {
+      driver: 'd.io',
+      nodeName: 'n',
+      pool: { name: 'p', generation: 1, resourceSliceCount: 1 },
+      devices: [{ name: 'x', attributes: { a: { int: 1 } }, capacity: { m: { value: '1Gi' } }, taints: [] }],
+    },
+  }),
+  of(`${flows}/flowschemas`, FLOWS, 'FlowSchema', {
+    spec: {
+      priorityLevelConfiguration: { name: 'exempt' },
+      matchingPrecedence: 5,
+      distinguisherMethod: { type: 'ByUser' },
+      rules: [
+        {
+          subjects: [{ kind: 'User', user: { name: 'u' } }],
+          resourceRules: [{ verbs: ['get'], apiGroups: [''], resources: ['pods'], namespaces: ['default'] }],
+        },
+      ],
+    },
+  }),
+  of(`${flows}/prioritylevelconfigurations`, FLOWS, 'PriorityLevelConfiguration', {
+    spec: {
+      type: 'Limited',
+      limited: {
+        nominalConcurrencyShares: 5,
+        limitResponse: { type: 'Queue', queuing: { queues: 8, handSize: 2, queueLengthLimit: 5 } },
+      },
+    },
+  }),
+  {
+    restless: true,
+    ...of(`/apis/${ADMISSION}/validatingadmissionpolicies`, ADMISSION, 'ValidatingAdmissionPolicy', {
+      spec: {
+        paramKind: { apiVersion: 'v1', kind: 'ConfigMap' },
+        matchConstraints: {
+          resourceRules: [{ apiGroups: ['apps'], apiVersions: ['v1'], resources: ['deployments'], operations: ['*'] }],
+        },
+        variables: [{ name: 'v', expression: 'object.spec.replicas' }],
+        validations: [
+          { expression: 'variables.v > 1', messageExpression: '"x" + string(variables.v)', reason: 'Invalid' },
+        ],
+        auditAnnotations: [{ key: 'k', valueExpression: '"x"' }],
+        matchConditions: [{ name: 'm', expression: 'request.userInfo.username != ""' }],
+      },
+    }),
+  },
+  of(`/apis/${ADMISSION}/mutatingadmissionpolicies`, ADMISSION, 'MutatingAdmissionPolicy', {
+    spec: {
+      matchConstraints: {
+        resourceRules: [{ apiGroups: ['x'], apiVersions: ['v1'], resources: ['y'], operations: ['CREATE'] }],
+      },
+      mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression: '[]' } }],
+      reinvocationPolicy: 'Never',
+    },
   }),
   {
     ...of('/apis/fuzz.example.com/v1/namespaces/default/widgets', 'fuzz.example.com/v1', 'Widget', WIDGET()),

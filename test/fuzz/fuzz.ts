@@ -68,12 +68,13 @@ const end = heapMb()
 console.log('closing')
 await world.close()
 await watchdog.stop()
-for (const fault of world.faults) console.log(`\nFOUND at the end\n${fault}\n`)
+const lost = findings.length === 0 ? world.wrongAnswers.slice(0, 10) : []
+for (const fault of [...world.faults, ...lost]) console.log(`\nFOUND at the end\n${fault}\n`)
 const grown = warm > 0 && end - warm > GROWTH_LIMIT_MB
 if (grown) console.log(`\nFOUND: the heap grew from ${warm} to ${end} MB\n`)
 console.log(`codes: ${JSON.stringify(world.codes)}`)
 console.log(`${world.asked} requests, cases: ${JSON.stringify(cases)}, findings: ${findings.length}`)
-process.exitCode = !ended || findings.length > 0 || world.faults.length > 0 || grown ? 1 : 0
+process.exitCode = !ended || findings.length > 0 || lost.length > 0 || world.faults.length > 0 || grown ? 1 : 0
 
 function stackOf(error: unknown): string | undefined {
   return error instanceof Error ? error.stack : String(error)

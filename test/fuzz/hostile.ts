@@ -131,18 +131,17 @@ export function spoiled(base: unknown): fc.Arbitrary<unknown> {
   return fc.array(change, { minLength: 1, maxLength: 4 }).map(changes => {
     const copy = structuredClone(base) as Record<string, unknown>
     for (const one of changes) {
-      const holder = read(copy, one.at.slice(0, -1))
-      if (typeof holder !== 'object' || holder === null) continue
+      const holder = ownHolder(copy, one.at.slice(0, -1))
+      if (!holder) continue
       const last = one.at.at(-1)!
       if (one.kind === 'remove')
         Array.isArray(holder) ? holder.splice(Number(last), 1) : Reflect.deleteProperty(holder, last)
-      else if (one.kind === 'replace') set(holder, last, structuredClone(one.value))
-      else if (one.kind === 'copy') set(holder, last, structuredClone(read(base, one.from)))
+      else if (one.kind === 'replace') set(holder, last, one.value)
+      else if (one.kind === 'copy') set(holder, last, read(base, one.from))
       else {
-        const target = read(copy, one.at)
-        const value = structuredClone(one.value)
-        if (Array.isArray(target)) target.push(value)
-        else set(typeof target === 'object' && target !== null ? target : holder, one.key, value)
+        const target = ownHolder(copy, one.at) ?? holder
+        if (Array.isArray(target)) target.push(one.value)
+        else set(target, one.key, one.value)
       }
     }
     return copy
@@ -156,6 +155,19 @@ function read(value: unknown, path: Path): unknown {
     at = (at as Record<string, unknown>)[key]
   }
   return at
+}
+
+/** What is at `path` in `root`, all on the way to it copied: drawn values are shared. Nothing where it holds no members. */
+function ownHolder(root: object, path: Path): object | undefined {
+  let holder = root
+  for (const key of path) {
+    const member = read(holder, [key])
+    if (typeof member !== 'object' || member === null) return undefined
+    const mine = Array.isArray(member) ? [...(member as unknown[])] : { ...member }
+    set(holder, key, mine)
+    holder = mine
+  }
+  return holder
 }
 
 function set(holder: object, key: string, value: unknown): void {

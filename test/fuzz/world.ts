@@ -46,6 +46,8 @@ export class World {
   readonly access: Access
   /** What the server logged as errors, and what nobody caught. */
   readonly faults: string[]
+  /** What `ask` threw, whatever became of it: an attack that was interrupted forgets what it had just found. */
+  readonly wrongAnswers: string[] = []
   readonly api: Api
   /** Ids of spaces made for the fuzz, by name. */
   readonly spaces: Readonly<Record<'one' | 'two' | 'definitions' | 'queries', string>>
@@ -125,7 +127,12 @@ export class World {
     }
     this.codes[reply.code] = (this.codes[reply.code] ?? 0) + 1
     const faults = this.faults.splice(0)
-    checkReply(reply, what, faults)
+    try {
+      checkReply(reply, what, faults)
+    } catch (error) {
+      this.wrongAnswers.push(String(error))
+      throw error
+    }
     return reply
   }
 

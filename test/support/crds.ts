@@ -38,6 +38,6 @@ export function crdsIn(space: Api): Crds {
 
 /** Status by type. */
 export function conditionsOf(crd: KubeObject): Record<string, string> {
-  const { conditions = [] } = (crd.status ?? {}) as { conditions?: { type: string; status: string }[] }
-  return Object.fromEntries(conditions.map(({ type, status }) => [type, status]))
+  const { conditions } = (crd.status ?? {}) as { conditions?: { type: string; status: string }[] | null }
+  return Object.fromEntries((conditions ?? []).map(({ type, status }) => [type, status]))
 }

@@ -78,3 +78,22 @@ t.test('what a link has told, nobody tells again; other causes are told once and
   quiet.error({ err: new TypeError('ours') }, 'handler failed')
   t.ok('err' in lines[2]!.fields, 'our own faults keep their stack')
 })
+
+t.test('a cursor that the center does not know yet means a new start, in the words of any release', async t => {
+  const { link } = linked()
+  const causes = [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }]
+  for (const error of [
+    new StatusError('Timeout', 'Too large resource version: 9, current: 5', { causes }),
+    new StatusError('Timeout', 'Timeout: Too large resource version: 9, current: 5'),
+    new StatusError('BadRequest', 'Too large resource version: 9, current: 5'),
+  ]) {
+    const stream = async function* () {
+      yield await Promise.reject(error)
+    }
+    const client = link.watchOverAll({ in: () => ({}) as SpaceClient, stream } as never)
+    const read = async () => {
+      for await (const _ of client.stream({} as never)) t.fail('nothing comes')
+    }
+    await t.rejects(read(), { message: 'the server is behind our cursor' })
+  }
+})

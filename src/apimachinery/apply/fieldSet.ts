@@ -116,10 +116,11 @@ export function leavesOf(set: FieldSet): FieldSet {
   return fieldSet(false, children)
 }
 
-/** All paths in upstream's order, a path before those below it, each as a list of elements. */
+/** All paths in upstream's order, each as a list of elements: those that end here, then what is below the others. */
 export function* pathsOf(set: FieldSet, prefix: readonly string[] = []): Generator<readonly string[]> {
-  if (set.self && prefix.length > 0) yield prefix
-  for (const element of sortedElements(set)) yield* pathsOf(set.children!.get(element)!, [...prefix, element])
+  const children = sortedElements(set).map(element => [[...prefix, element], set.children!.get(element)!] as const)
+  for (const [path, child] of children) if (child.self) yield path
+  for (const [path, child] of children) yield* pathsOf(child, path)
 }
 
 /** `.spec.containers[name="a"].image` */

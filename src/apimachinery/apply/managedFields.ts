@@ -1,6 +1,7 @@
 /**
  * Who owns which fields, kept up to date: `trackUpdate` for creates, updates and patches, `applyServerSide` for apply.
- * Versions of a kind share their field structure here, so sets of different API versions are compared as they are.
+ * A claim is told in the API version of the request that made it. Where versions of a kind share their field structure, sets
+ * of different versions are compared as they are; where not, `inVersion` brings the objects into the version of the claim.
  * @see https://kubernetes.io/docs/reference/using-api/server-side-apply/
  */
 import { statusError } from '../errors.ts'
@@ -25,6 +26,13 @@ import { decodeManagers, encodeManagers, type Manager, sameManager, withSet } fr
 import { prune } from './prune.ts'
 import { type Comparison, compare, fieldSetOf, fitToSchema, merge, typeErrors } from './typed.ts'
 
+/** A kind in one of its versions. */
+export interface VersionForm {
+  schema: Schema | undefined
+  /** A copy, whatever version it comes in. */
+  object(object: KubeObject): KubeObject
+}
+
 interface TrackOptions {
   schema: Schema | undefined
   manager: string
@@ -34,6 +42,8 @@ interface TrackOptions {
   now: string
   /** Paths that this request cannot write (`['status']` on the main resource); nobody comes to own them through it. */
   ignored?: readonly (readonly string[])[]
+  /** For kinds whose versions differ: `undefined` for one that is not served, whose claims then end. */
+  inVersion?: (apiVersion: string) => VersionForm | undefined
 }
 
 export interface TrackUpdateOptions extends TrackOptions {
@@ -76,9 +86,15 @@ export function trackUpdate(o: TrackUpdateOptions): ManagedFieldsEntry[] | undef
   const lost = recursiveDifference(union(gained, comparison.removed), ignored)
   const own = ownId(o, 'Update')
   const managers: Manager[] = []
+  const lostIn = perVersion(o, lost, form => {
+    const there = compare(o.before ? form.object(o.before) : {}, form.object(o.after), form.schema)
+    return recursiveDifference(union(union(there.modified, there.added), there.removed), ignored)
+  })
   let mine = EMPTY_SET
   for (const manager of base.managers()) {
-    const rest = withSet(manager, difference(manager.set, lost))
+    const taken = lostIn(manager)
+    if (taken === undefined) continue
+    const rest = withSet(manager, difference(manager.set, taken))
     if (sameManager(manager, own)) mine = rest.set
     if (!sameManager(manager, own)) managers.push(rest)
     else if (isEmptySet(gained)) managers.push(rest)
@@ -105,21 +121,78 @@ export function applyServerSide(o: ApplyOptions): KubeObject {
   const others = managers.filter(manager => manager !== last)
 
   const merged = merge(live, o.applied, o.schema)
-  const owned = others.reduce((all, manager) => union(all, manager.set), set)
-  const result = prune({ merged, last: last?.set ?? EMPTY_SET, owned, schema: o.schema }) as KubeObject
+  const [kin, strangers] = byVersion(o, others)
+  const owned = kin.reduce((all, manager) => union(all, manager.set), set)
+  const pruned = prune({ merged, last: last?.set ?? EMPTY_SET, owned, schema: o.schema }) as KubeObject
+  const result = pruned === merged ? pruned : withFieldsOf(strangers, o, merged as KubeObject, pruned)
 
-  const changes = compare(live ?? {}, result, o.schema)
-  const written = recursiveDifference(union(changes.modified, changes.added), ignored)
-  if (!o.force) checkConflicts(o, others, written)
-  const lost = union(written, recursiveDifference(changes.removed, ignored))
-  const rest = others.map(manager => withSet(manager, difference(manager.set, lost)))
+  const changesOf = (before: KubeObject | undefined, after: KubeObject, schema: Schema | undefined) => {
+    const { modified, added, removed } = compare(before ?? {}, after, schema)
+    const written = recursiveDifference(union(modified, added), ignored)
+    return { written, lost: union(written, recursiveDifference(removed, ignored)) }
+  }
+  const changesIn = perVersion(o, changesOf(live, result, o.schema), form =>
+    changesOf(live && form.object(live), form.object(result), form.schema),
+  )
+  if (!o.force) checkConflicts(o, others, manager => changesIn(manager)?.written ?? EMPTY_SET)
+  const rest = others.flatMap(manager => {
+    const changes = changesIn(manager)
+    return changes === undefined ? [] : [withSet(manager, difference(manager.set, changes.lost))]
+  })
 
   if (o.manager === KUBECTL && live !== undefined) withLastApplied(result, o.applied)
   const unchanged = live !== undefined && equalJson(live, result)
   const keepsClaim = last !== undefined && equalSets(last.set, set) && last.apiVersion === o.apiVersion
-  const mine: Manager = unchanged && keepsClaim ? last : { ...own, time: o.now, set }
+  // who applies what is there already has no time of their own
+  const mine: Manager = unchanged && keepsClaim ? last : { ...own, time: unchanged ? last?.time : o.now, set }
   const entries = encodeManagers([...rest, mine])
   if (entries !== undefined) result.metadata.managedFields = entries
+  return result
+}
+
+/** What is to be known for the version of a manager's claim, worked out once for each; `undefined` for unknown versions. */
+function perVersion<T>(
+  { apiVersion, inVersion }: TrackOptions,
+  here: T,
+  make: (form: VersionForm) => T,
+): (manager: Manager) => T | undefined {
+  if (inVersion === undefined) return () => here
+  const known = new Map<string, T | undefined>([[apiVersion, here]])
+  return manager => {
+    if (!known.has(manager.apiVersion)) {
+      const form = inVersion(manager.apiVersion)
+      known.set(manager.apiVersion, form && make(form))
+    }
+    return known.get(manager.apiVersion)
+  }
+}
+
+/** Managers whose claims are told as this request tells them, and the others. */
+function byVersion(o: TrackOptions, managers: readonly Manager[]): [kin: Manager[], strangers: Manager[]] {
+  const isKin = (manager: Manager): boolean => o.inVersion === undefined || manager.apiVersion === o.apiVersion
+  return [managers.filter(isKin), managers.filter(manager => !isKin(manager))]
+}
+
+/** `pruned` with what was taken away from `merged` although managers in other versions own it. */
+function withFieldsOf(
+  strangers: readonly Manager[],
+  o: ApplyOptions,
+  merged: KubeObject,
+  pruned: KubeObject,
+): KubeObject {
+  const home = o.inVersion?.(o.apiVersion)
+  let result = pruned
+  for (const apiVersion of new Set(strangers.map(manager => manager.apiVersion))) {
+    const form = o.inVersion?.(apiVersion)
+    if (form === undefined || home === undefined) continue
+    const { schema } = form
+    const whole = form.object(merged)
+    const left = fieldSetOf(form.object(result), schema)
+    const own = strangers.filter(manager => manager.apiVersion === apiVersion)
+    const owned = own.reduce((all, manager) => union(all, manager.set), left)
+    const last = difference(fieldSetOf(whole, schema), left)
+    result = home.object(prune({ merged: whole, last, owned, schema }) as KubeObject)
+  }
   return result
 }
 
@@ -143,18 +216,21 @@ function describe({ apiVersion, kind, metadata }: KubeObject): string {
 }
 
 /** The live object's managers; an object that nobody was recorded for belongs to `before-first-apply`. */
-function liveManagers({ live, schema, apiVersion, now }: ApplyOptions): Manager[] {
+function liveManagers({ live, schema, apiVersion, now, ignored, inVersion }: ApplyOptions): Manager[] {
   if (live === undefined) return []
   const managers = decodeOrNone(live.metadata.managedFields)
-  if (managers.length > 0) return managers.map(manager => withSet(manager, fitToSchema(manager.set, schema)))
-  const set = compare({}, live, schema).added
+  const schemaOf = (version: string): Schema | undefined =>
+    inVersion === undefined || version === apiVersion ? schema : inVersion(version)?.schema
+  if (managers.length > 0)
+    return managers.map(manager => withSet(manager, fitToSchema(manager.set, schemaOf(manager.apiVersion))))
+  const set = recursiveDifference(compare({}, live, schema).added, ignoredSet(ignored))
   return [{ name: 'before-first-apply', operation: 'Update', apiVersion, subresource: '', time: now, set }]
 }
 
-function checkConflicts(o: ApplyOptions, others: readonly Manager[], written: FieldSet): void {
+function checkConflicts(o: ApplyOptions, others: readonly Manager[], writtenIn: (manager: Manager) => FieldSet): void {
   const conflicts: Conflict[] = []
   for (const manager of others) {
-    const set = intersection(manager.set, written)
+    const set = intersection(manager.set, writtenIn(manager))
     if (!isEmptySet(set)) conflicts.push({ manager, set })
   }
   if (conflicts.length === 0) return

@@ -5,7 +5,7 @@
 import { isRecord } from '../object.ts'
 import { cloneJson, memberOf, setMember } from '../patch/jsonValues.ts'
 import type { Schema } from '../schema.ts'
-import { elementsOf, memberShape, shapeOf } from './shape.ts'
+import { elementsOf, isDeclared, memberShape, shapeOf } from './shape.ts'
 
 /** `undefined` stands for absent, on either side and as the result. */
 export function mergeValues(live: unknown, applied: unknown, schema: Schema | undefined): unknown {
@@ -33,8 +33,9 @@ function mergeMaps(live: Members, applied: Members, schema: Schema | undefined):
   function put(name: string, left: unknown, right: unknown): void {
     const below = memberShape(schema, name)
     const value = mergeValues(left, right, below)
-    // Applying null to a field that cannot be null takes its value away, as decoding into a struct would.
-    const dropped = value === undefined || (value === null && below !== undefined && !below.nullable)
+    // Applying null to a field that cannot be null takes its value away, as decoding into a struct would; keys of maps stay.
+    const cannotBeNull = below !== undefined && !below.nullable && isDeclared(schema, name)
+    const dropped = value === undefined || (value === null && cannotBeNull)
     if (!dropped) setMember(result, name, value)
   }
 }

@@ -5,12 +5,14 @@
  */
 import { isRecord } from '../object.ts'
 import { memberOf } from '../patch/jsonValues.ts'
-import { memberSchema, type Schema } from '../schema.ts'
+import { memberSchema, ONE_VALUE, type Schema } from '../schema.ts'
 import { METADATA_SCHEMA } from './metadataSchema.ts'
 import { keyElement, valueElement } from './pathElement.ts'
 
 /** `leaf`: owned as a whole. `map`: by member. `keyed`: a list by its elements' keys. `set`: a list by its elements' values. */
 export type Shape = 'leaf' | 'map' | 'keyed' | 'set'
+
+const RESOURCE_MEMBERS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata'])
 
 /** The schema of a whole object: `schema` with the parts that every object has. */
 export function objectSchema(schema: Schema | undefined): Schema {
@@ -37,11 +39,12 @@ export function memberShape(schema: Schema | undefined, name: string): Schema | 
 
 /** Whether the schema names the member itself, as a struct names its fields; keys of free-form maps are not declared. */
 export function isDeclared(schema: Schema | undefined, name: string): boolean {
-  return schema?.properties !== undefined && Object.hasOwn(schema.properties, name)
+  if (schema?.properties !== undefined && Object.hasOwn(schema.properties, name)) return true
+  return schema?.['x-kubernetes-embedded-resource'] === true && RESOURCE_MEMBERS.has(name)
 }
 
 export function shapeOf(value: unknown, schema: Schema | undefined): Shape {
-  if (typeof value !== 'object' || value === null) return 'leaf'
+  if (typeof value !== 'object' || value === null || schema?.[ONE_VALUE]) return 'leaf'
   if (Array.isArray(value)) return listShape(schema)
   return schema?.['x-kubernetes-map-type'] === 'atomic' ? 'leaf' : 'map'
 }
@@ -79,15 +82,16 @@ export function elementOf(item: unknown, schema: Schema, shape: 'keyed' | 'set')
   if (item === null) throw new Error('associative list with keys may not have a null element')
   if (!isRecord(item)) throw new Error('associative list with keys may not have non-map elements')
   const fields: Record<string, unknown> = {}
-  for (const key of listKeys(schema)) {
+  const keys = listKeys(schema)
+  for (const key of keys) {
     const value = memberOf(item, key) ?? memberSchema(schema.items, key)?.default
-    if (value === undefined)
-      throw new Error(
-        `associative list with keys has an element that omits key field ${JSON.stringify(key)} (and doesn't have default value)`,
-      )
-    fields[key] = value
+    if (value !== undefined) fields[key] = value
   }
-  return keyElement(fields)
+  if (Object.keys(fields).length > 0) return keyElement(fields)
+  const names = keys.map(key => JSON.stringify(key)).join(' ')
+  throw new Error(
+    `associative list with keys has an element that omits all key fields [${names}] (and doesn't have default values for any key fields)`,
+  )
 }
 
 /** Path elements of a list in its order; `undefined` when one has none, so that the list can only be taken as a whole. */

@@ -16,12 +16,12 @@ export function defaultCrd(crd: KubeObject): void {
   else defaultWebhook(spec.conversion)
 }
 
-/** Versions that the store may hold: those recorded plus the storage version. */
+/** Versions that the store may hold: those recorded plus the (first) storage version. */
 export function storedVersionsOf(crd: KubeObject): string[] {
   const versions = list(record(crd.spec).versions).filter(isRecord)
   const recorded = list(record(crd.status).storedVersions).map(text)
-  const storage = versions.filter(version => version.storage === true).map(version => text(version.name))
-  return [...new Set([...recorded, ...storage])]
+  const storage = versions.find(version => version.storage === true)
+  return storage === undefined ? recorded : [...new Set([...recorded, text(storage.name)])]
 }
 
 function defaultWebhook(conversion: Record<string, unknown>): void {

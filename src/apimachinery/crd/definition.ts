@@ -75,9 +75,11 @@ function readVersion(value: unknown): CrdVersion {
 /** How objects of different versions are told apart: by their apiVersion alone, or by what a webhook makes of them. */
 export type CrdConversion =
   | { strategy: 'None' }
-  | { strategy: 'Webhook'; url: string; caPem: string | undefined; reviewVersions: string[] }
+  | { strategy: 'Webhook'; client: ConversionClient; caPem: string | undefined; reviewVersions: string[] }
+export type ConversionClient =
+  | { url: string }
+  | { service: { namespace: string; name: string; path: string; port: number } }
 
-/** A service is asked at its name in the cluster's domain, as upstream's default resolver does. */
 export function conversionOf(crd: KubeObject): CrdConversion {
   const conversion = record(record(crd.spec).conversion)
   if (conversion.strategy !== 'Webhook') return { strategy: 'None' }
@@ -86,15 +88,15 @@ export function conversionOf(crd: KubeObject): CrdConversion {
   const bundle = text(client.caBundle)
   return {
     strategy: 'Webhook',
-    url: text(client.url) || serviceUrl(record(client.service)),
+    client: isRecord(client.service) ? { service: serviceOf(client.service) } : { url: text(client.url) },
     caPem: bundle === '' ? undefined : Buffer.from(bundle, 'base64').toString(),
     reviewVersions: list(webhook.conversionReviewVersions).map(text),
   }
 }
 
-function serviceUrl(service: Record<string, unknown>): string {
+function serviceOf(service: Record<string, unknown>): { namespace: string; name: string; path: string; port: number } {
   const port = typeof service.port === 'number' ? service.port : 443
-  return `https://${text(service.name)}.${text(service.namespace)}.svc:${port}${text(service.path) || '/'}`
+  return { namespace: text(service.namespace), name: text(service.name), path: text(service.path), port }
 }
 
 export function record(value: unknown): Record<string, unknown> {

@@ -24,7 +24,6 @@ export function eachShape(schema: Schema, at: string, scope: Scope, visit: Visit
   const isResource = scope.isRoot || schema['x-kubernetes-embedded-resource'] === true
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
     const inside = { ...below }
-    if (schema['x-kubernetes-map-type'] === 'atomic') inside.uncorrelatable ??= at
     if (isResource && (name === 'metadata' || name === 'kind' || name === 'apiVersion')) {
       inside.inMetadata = true
       if (scope.isRoot) inside.defaultsForbidden = `in top-level ${name}`

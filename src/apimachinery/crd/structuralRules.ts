@@ -132,7 +132,7 @@ function valueValidations(
 }
 
 /** Inside a combination only values may be judged; the shape is told outside. */
-const FORBIDDEN_NESTED: readonly (readonly [keyof Schema, string])[] = [
+const FORBIDDEN_NESTED: readonly (readonly [keyof Schema & string, string])[] = [
   ['type', 'must be empty to be structural'],
   ['additionalProperties', 'must be undefined to be structural'],
   ['default', 'must be undefined to be structural'],

@@ -3,6 +3,7 @@ import { type FieldError, fieldError } from '../fieldErrors.ts'
 import { dns1035Label, dns1123Subdomain } from '../nameRules.ts'
 import { isRecord } from '../object.ts'
 import { list, record, text } from './definition.ts'
+import { urlError } from './urlError.ts'
 
 const AT = 'spec.conversion'
 const CLIENT = `${AT}.webhookClientConfig`
@@ -39,24 +40,38 @@ function validateClient(client: unknown): FieldError[] {
   if ((url === undefined) === (service === undefined)) {
     return [fieldError.required(CLIENT, 'exactly one of url or service is required')]
   }
-  const errors = typeof url === 'string' ? validateUrl(url, `${CLIENT}.url`) : validateService(record(service))
-  const bundle = Buffer.from(text(client.caBundle), 'base64').toString()
-  if (bundle !== '' && !bundle.includes('-----BEGIN CERTIFICATE-----')) {
-    const why = 'unable to load root certificates: unable to parse bytes as PEM block'
-    errors.push({ ...fieldError.invalid(`${CLIENT}.caBundle`, client.caBundle, why), omitValue: true })
-  }
-  return errors
+  return typeof url === 'string' ? validateUrl(url, `${CLIENT}.url`) : validateService(record(service))
+}
+
+/** A bundle that holds no certificate may come with a new CRD or stay in an old one, but not take a good one's place. */
+export function validateBundleUpdate(value: unknown, old: unknown): FieldError[] {
+  const bundle = bundleOf(value)
+  if (bundle === '' || isBundle(bundle)) return []
+  const before = bundleOf(old)
+  if (before !== '' && !isBundle(before)) return []
+  const why = 'unable to load root certificates: unable to parse bytes as PEM block'
+  return [{ ...fieldError.invalid(`${CLIENT}.caBundle`, bundle, why), omitValue: true }]
+}
+
+function bundleOf(conversion: unknown): string {
+  const { strategy, webhook } = record(conversion)
+  return strategy === 'Webhook' ? text(record(record(webhook).clientConfig).caBundle) : ''
+}
+
+function isBundle(base64: string): boolean {
+  return Buffer.from(base64, 'base64').toString().includes('-----BEGIN CERTIFICATE-----')
 }
 
 function validateUrl(given: string, field: string): FieldError[] {
+  const unparsable = urlError(given)
+  if (unparsable !== undefined) return [fieldError.required(field, `url must be a valid URL: ${unparsable}${URL_FORM}`)]
   const parts =
     /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/(?:([^/?#@]*)@)?([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/.exec(given)
-  if (parts === null) return [fieldError.required(field, `url must be a valid URL${URL_FORM}`)]
-  const [, scheme = '', user, host = '', , query = '', fragment = ''] = parts
+  const [, scheme = '', user, host = '', , query = '', fragment = ''] = parts ?? []
   const errors: FieldError[] = []
   const invalid = (value: string, why: string) => errors.push(fieldError.invalid(field, value, why))
   if (scheme !== 'https') invalid(scheme, `'https' is the only allowed URL scheme${URL_FORM}`)
-  if (host === '') invalid(host, `host must be provided${URL_FORM}`)
+  if (host === '') invalid(host, `host must be specified${URL_FORM}`)
   if (user !== undefined) invalid(user, 'user information is not permitted in the URL')
   if (fragment !== '') invalid(fragment, 'fragments are not permitted in the URL')
   if (query !== '') invalid(query, 'query parameters are not permitted in the URL')
@@ -66,9 +81,9 @@ function validateUrl(given: string, field: string): FieldError[] {
 function validateService(service: Record<string, unknown>): FieldError[] {
   const at = `${CLIENT}.service`
   const errors: FieldError[] = []
-  if (text(service.name) === '') errors.push(fieldError.required(`${at}.name`, 'service name is required'))
+  if (text(service.name) === '') errors.push(fieldError.required(`${at}.name`))
   if (text(service.namespace) === '') {
-    errors.push(fieldError.required(`${at}.namespace`, 'service namespace is required'))
+    errors.push(fieldError.required(`${at}.namespace`))
   }
   const { port } = service
   if (typeof port === 'number' && (port < 1 || port > 65535)) {

@@ -1,26 +1,25 @@
 /** Validation of CustomResourceDefinitions, in upstream's words and order. */
 import { type FieldError, fieldError } from '../fieldErrors.ts'
-import { compileJsonPath } from '../jsonPath.ts'
 import { dns1035Label, dns1123Subdomain } from '../nameRules.ts'
 import type { KubeObject } from '../object.ts'
-import { validateObjectMeta } from '../objectMeta.ts'
 import type { ColumnDefinition, ScalePaths } from '../resourceType.ts'
 import type { Schema } from '../schema.ts'
+import { findField } from '../structural/fieldPath.ts'
 import { canonicalJson } from '../structural/listTypes.ts'
 import { APPROVAL_ANNOTATION, approvalOf } from './conditions.ts'
 import { storedVersionsOf } from './defaultCrd.ts'
 import { type CrdNames, type CrdVersion, list, readNames, readSpec, record, text } from './definition.ts'
-import { validateConversion } from './validateConversion.ts'
+import { validateBundleUpdate, validateConversion } from './validateConversion.ts'
 import { validateSchema } from './validateSchema.ts'
 
 const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string']
 const COLUMN_FORMATS = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password']
 const MAX_SELECTABLE_FIELDS = 8
 
-/** Errors of a CRD after {@link defaultCrd}, metadata included. */
+/** Errors of a CRD after {@link defaultCrd}; of its metadata the name alone is judged. */
 export function validateCrd(crd: KubeObject): FieldError[] {
   return [
-    ...validateMetadata(crd),
+    ...validateName(crd),
     ...validateSpec(crd),
     ...validateStoredVersions(crd),
     ...validateNames(readAccepted(crd), 'status.acceptedNames'),
@@ -42,6 +41,7 @@ export function validateCrdUpdate(crd: KubeObject, old: KubeObject): FieldError[
   if (isEstablished) {
     immutable('spec.scope', spec.scope, before.scope)
     immutable('spec.names.kind', spec.names.kind, before.names.kind)
+    errors.push(...validateBundleUpdate(record(crd.spec).conversion, record(old.spec).conversion))
   }
   immutable('spec.group', spec.group, before.group)
   immutable('spec.names.plural', spec.names.plural, before.names.plural)
@@ -62,8 +62,7 @@ function validateStoredVersions(crd: KubeObject): FieldError[] {
   const errors: FieldError[] = []
   for (const version of versions) {
     if (!version.storage || stored.includes(version.name)) continue
-    const error = fieldError.invalid(at, version, `must have the storage version ${version.name}`)
-    errors.push({ ...error, omitValue: true })
+    errors.push(fieldError.invalid(at, stored, `must have the storage version ${version.name}`))
   }
   for (const [index, name] of stored.entries()) {
     if (versions.some(version => version.name === name)) continue
@@ -79,13 +78,12 @@ function validateStoredVersions(crd: KubeObject): FieldError[] {
   return errors
 }
 
-function validateMetadata(crd: KubeObject): FieldError[] {
+/** What is special about the name; the rest of metadata is judged as that of all objects. */
+function validateName(crd: KubeObject): FieldError[] {
   const { group, names } = readSpec(crd)
-  const nameRule = (name: string) => [
-    ...dns1123Subdomain(name),
-    ...(name === `${names.plural}.${group}` ? [] : ['must be spec.names.plural+"."+spec.group']),
-  ]
-  return validateObjectMeta(crd.metadata, { namespaced: false, nameRule })
+  const { name = '' } = crd.metadata
+  if (name === '' || name === `${names.plural}.${group}`) return []
+  return [fieldError.invalid('metadata.name', name, 'must be spec.names.plural+"."+spec.group')]
 }
 
 function readAccepted(crd: KubeObject): CrdNames {
@@ -100,7 +98,7 @@ function validateSpec(crd: KubeObject): FieldError[] {
   errors.push(...oneOf('spec.scope', spec.scope, ['Cluster', 'Namespaced']))
   for (const [index, version] of spec.versions.entries()) {
     if (version.schema !== undefined) continue
-    errors.push(fieldError.required(`spec.versions[${index}].schema.openAPIV3Schema`, 'schemas are required'))
+    errors.push(fieldError.required(`spec.versions[${index}].schema.openAPIV3Schema`))
   }
   for (const [index, version] of spec.versions.entries()) {
     const at = `spec.versions[${index}]`
@@ -110,13 +108,16 @@ function validateSpec(crd: KubeObject): FieldError[] {
     errors.push(...validateVersionParts(version, at, 'schema', part => !versions.has(part)))
   }
   const names = spec.versions.map(version => version.name)
-  const large = (detail: string) => ({ ...fieldError.invalid('spec.versions', raw.versions, detail), omitValue: true })
+  const large = (detail: string) => ({
+    ...fieldError.invalid('spec.versions', raw.versions, detail),
+    omitValue: names.length > 0,
+  })
   if (new Set(names).size < names.length) errors.push(large('must contain unique version names'))
   if (spec.versions.filter(version => version.storage).length !== 1) {
     errors.push(large('must have exactly one version marked as storage version'))
   }
   // upstream keeps the name of the first version as the version of the whole
-  const firstNameErrors = spec.versions[0] ? dns1035Label(spec.versions[0].name) : []
+  const firstNameErrors = spec.versions[0]?.name ? dns1035Label(spec.versions[0].name) : []
   if (firstNameErrors.length > 0) {
     errors.push(fieldError.invalid('spec.version', spec.versions[0]?.name, firstNameErrors.join(',')))
   }
@@ -131,12 +132,17 @@ function validateSpec(crd: KubeObject): FieldError[] {
       fieldError.invalid(
         'spec.preserveUnknownFields',
         true,
-        'cannot set to true, set x-preserve-unknown-fields to true in spec.versions[*].schema instead',
+        'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead',
       ),
     )
   }
   errors.push(...validateConversion(raw.conversion))
   return errors
+}
+
+/** Whether all versions have the same schema. */
+export function sharesSchema(crd: KubeObject): boolean {
+  return sharedParts(readSpec(crd).versions).has('schema')
 }
 
 type Part = 'schema' | 'subresources' | 'columns' | 'selectableFields'
@@ -195,16 +201,16 @@ function oneOf(field: string, value: string, accepted: readonly string[]): Field
 function validateNames(names: CrdNames, at: string): FieldError[] {
   const errors: FieldError[] = []
   const label = (field: string, value: string, checked = value, prefix = '') => {
-    const shapeErrors = value === '' ? [] : dns1035Label(checked)
+    const shapeErrors = dns1035Label(checked)
     if (shapeErrors.length > 0) {
       errors.push(fieldError.invalid(`${at}.${field}`, value, prefix + shapeErrors.join(',')))
     }
   }
   const mixedCase = 'may have mixed case, but should otherwise match: '
-  label('plural', names.plural)
-  label('singular', names.singular)
-  label('kind', names.kind, names.kind.toLowerCase(), mixedCase)
-  label('listKind', names.listKind, names.listKind.toLowerCase(), mixedCase)
+  if (names.plural !== '') label('plural', names.plural)
+  if (names.singular !== '') label('singular', names.singular)
+  if (names.kind !== '') label('kind', names.kind, names.kind.toLowerCase(), mixedCase)
+  if (names.listKind !== '') label('listKind', names.listKind, names.listKind.toLowerCase(), mixedCase)
   for (const [index, name] of names.shortNames.entries()) label(`shortNames[${index}]`, name)
   if (names.kind !== '' && names.kind === names.listKind) {
     errors.push(fieldError.invalid(`${at}.listKind`, names.listKind, 'kind and listKind may not be the same'))
@@ -249,13 +255,7 @@ function validateScale(scale: Partial<ScalePaths>, at: string): FieldError[] {
 }
 
 function simplePath(path: string, field: string): FieldError[] {
-  if (!path.startsWith('.')) return [fieldError.invalid(field, path, 'must be a simple json path starting with .')]
-  try {
-    compileJsonPath(path)
-    return []
-  } catch (error) {
-    return [fieldError.invalid(field, path, error instanceof Error ? error.message : String(error))]
-  }
+  return path.startsWith('.') ? [] : [fieldError.invalid(field, path, 'must be a simple json path starting with .')]
 }
 
 function validateColumn(column: Partial<ColumnDefinition>, at: string): FieldError[] {
@@ -281,12 +281,15 @@ function validateSelectableFields(paths: readonly string[], schema: Schema | und
       errors.push(fieldError.required(field))
       continue
     }
-    const found = path.startsWith('.') ? schemaAt(schema, path.slice(1).split('.')) : undefined
-    if (path.split('.')[1] === 'metadata') {
+    const found = findField(schema ?? {}, path, { brackets: false })
+    if (typeof found === 'string') {
+      errors.push(fieldError.invalid(field, path, `is an invalid path: ${found}`))
+      continue
+    }
+    if (found.names[0] === 'metadata') {
       errors.push(fieldError.invalid(field, path, 'must not point to fields in metadata'))
-    } else if (found === undefined) {
-      errors.push(fieldError.invalid(field, path, 'is an invalid path: does not refer to a valid field'))
-    } else if (!['string', 'boolean', 'integer'].includes(found.type ?? '')) {
+    }
+    if (!['string', 'boolean', 'integer'].includes(found.schema.type ?? '')) {
       errors.push(
         fieldError.invalid(
           field,
@@ -300,12 +303,6 @@ function validateSelectableFields(paths: readonly string[], schema: Schema | und
   }
   if (seen.size > MAX_SELECTABLE_FIELDS) errors.push(fieldError.tooMany(at, seen.size, MAX_SELECTABLE_FIELDS))
   return errors
-}
-
-function schemaAt(schema: Schema | undefined, names: readonly string[]): Schema | undefined {
-  let at = schema
-  for (const name of names) at = at?.properties && Object.hasOwn(at.properties, name) ? at.properties[name] : undefined
-  return at
 }
 
 /** Groups of the Kubernetes project are protected. */

@@ -2,8 +2,9 @@
 import { type FieldError, fieldError } from '../fieldErrors.ts'
 import type { Schema, ValidationRule } from '../schema.ts'
 import { estimateCost } from '../structural/celCost.ts'
-import { CelCompileError, compileCel } from '../structural/celProgram.ts'
+import { CelCompileError, checkRuleTypes, compileCel } from '../structural/celProgram.ts'
 import { maxSize } from '../structural/celSizes.ts'
+import { findField } from '../structural/fieldPath.ts'
 import { RuleCosts } from './ruleCosts.ts'
 import { eachShape, type Scope } from './schemaWalk.ts'
 
@@ -13,20 +14,22 @@ const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvali
 export function validateRules(schema: Schema, at: string, scope: Scope): FieldError[] {
   const errors: FieldError[] = []
   const costs = new RuleCosts(at)
-  ruleErrors(schema, at, scope, { errors, costs, copies: 1 })
+  // the root is a resource too, with a name that rules may speak of
+  const root: Schema = { ...schema, 'x-kubernetes-embedded-resource': true }
+  ruleErrors(root, at, scope, { errors, costs, copies: 1 })
   return [...errors, ...costs.errors()]
 }
 
 /** What can be told of a rule without compiling it. */
-export function ruleTextErrors(rule: ValidationRule, at: string, errors: FieldError[]): void {
+export function ruleTextErrors(rule: ValidationRule, schema: Schema, at: string, errors: FieldError[]): void {
   const { message = '', messageExpression = '', reason, fieldPath = '' } = rule
   const breaks = (text: string) => /[\r\n]/.test(text)
   const ruleText = (rule.rule ?? '').trim()
   if (ruleText === '') errors.push(fieldError.required(`${at}.rule`, 'rule is not specified'))
   else if (message !== '' && message.trim() === '') {
-    errors.push(fieldError.invalid(`${at}.message`, message, 'message must be non-empty if specified'))
+    errors.push(fieldError.invalid(`${at}.message`, message, 'must be non-empty if specified'))
   } else if (breaks(message.trim())) {
-    errors.push(fieldError.invalid(`${at}.message`, message, 'message must not contain line breaks'))
+    errors.push(fieldError.invalid(`${at}.message`, message, 'must not contain line breaks'))
   } else if (breaks(ruleText) && message.trim() === '') {
     errors.push(fieldError.required(`${at}.message`, 'message must be specified if rule contains line breaks'))
   }
@@ -38,9 +41,11 @@ export function ruleTextErrors(rule: ValidationRule, at: string, errors: FieldEr
     errors.push(fieldError.notSupported(`${at}.reason`, reason, REASONS))
   }
   if (fieldPath !== '' && fieldPath.trim() === '') {
-    errors.push(fieldError.invalid(`${at}.fieldPath`, fieldPath, 'fieldPath must be non-empty if specified'))
-  } else if (breaks(fieldPath)) {
-    errors.push(fieldError.invalid(`${at}.fieldPath`, fieldPath, 'fieldPath must not contain line breaks'))
+    errors.push(fieldError.invalid(`${at}.fieldPath`, fieldPath, 'must be non-empty if specified'))
+  }
+  if (breaks(fieldPath)) errors.push(fieldError.invalid(`${at}.fieldPath`, fieldPath, 'must not contain line breaks'))
+  if (fieldPath !== '' && typeof findField(schema, fieldPath, { brackets: true }) === 'string') {
+    errors.push(fieldError.invalid(`${at}.fieldPath`, fieldPath, 'must be a valid path'))
   }
 }
 
@@ -58,11 +63,13 @@ function ruleErrors(schema: Schema, at: string, scope: Scope, run: RuleRun): voi
     const field = `${at}.x-kubernetes-validations[${i}]`
     const check = (source: string, part: 'rule' | 'messageExpression', wanted: 'bool' | 'string') => {
       const report = (detail: string) => errors.push(fieldError.invalid(`${field}.${part}`, rule, detail))
-      const usesOldSelf = compileInto(source, schema, wanted, report)
-      if (usesOldSelf !== undefined) {
-        errors.push(...costs.add(`${field}.${part}`, part, estimateCost(source, schema) * copies))
+      const found = compileInto(source, schema, wanted, { report, oldSelf: rule.optionalOldSelf ? undefined : schema })
+      if (found?.isSound) {
+        // upstream does not count how often a message may be made
+        const times = part === 'rule' ? copies : 1
+        errors.push(...costs.add(`${field}.${part}`, part, estimateCost(source, schema) * times))
       }
-      return usesOldSelf
+      return found?.usesOldSelf
     }
     const usesOldSelf = check(rule.rule, 'rule', 'bool')
     if (rule.messageExpression) check(rule.messageExpression, 'messageExpression', 'string')
@@ -73,7 +80,6 @@ function ruleErrors(schema: Schema, at: string, scope: Scope, run: RuleRun): voi
       const why = 'may not be set if oldSelf is not used in rule'
       errors.push(fieldError.invalid(`${field}.optionalOldSelf`, rule.optionalOldSelf, why))
     }
-    errors.push(...fieldPathErrors(rule, schema, `${field}.fieldPath`))
   }
   eachShape(schema, at, scope, (child, path, inside) => {
     const isMember = child !== schema.items && child !== schema.additionalProperties
@@ -81,44 +87,32 @@ function ruleErrors(schema: Schema, at: string, scope: Scope, run: RuleRun): voi
   })
 }
 
-/** Whether the expression names `oldSelf`; `undefined` when it does not compile. */
+interface Compiling {
+  report: (detail: string) => void
+  /** The schema of `oldSelf`, where it is no optional. */
+  oldSelf: Schema | undefined
+}
+
+/** Whether the expression names `oldSelf` and is all right otherwise; `undefined` when it does not compile. */
 function compileInto(
   source: string,
   schema: Schema,
   wanted: 'bool' | 'string',
-  report: (detail: string) => void,
-): boolean | undefined {
+  { report, oldSelf }: Compiling,
+): { usesOldSelf: boolean; isSound: boolean } | undefined {
   try {
     const { type, usesOldSelf } = compileCel(source, schema)
-    if (type !== wanted && type !== 'dyn') {
+    const types = [type, checkRuleTypes(source, schema, oldSelf)]
+    const isSound = types.every(each => each === wanted || each === 'dyn')
+    if (!isSound) {
       report(
         wanted === 'bool' ? 'cel expression must evaluate to a bool' : 'messageExpression must evaluate to a string',
       )
     }
-    return usesOldSelf
+    return { usesOldSelf, isSound }
   } catch (error) {
     if (!(error instanceof CelCompileError)) throw error
-    report(`compilation failed: ${error.message}`)
+    report(`${wanted === 'bool' ? '' : 'messageExpression '}compilation failed: ${error.message}`)
     return undefined
   }
-}
-
-/** A field path must lead somewhere. */
-function fieldPathErrors({ fieldPath = '' }: ValidationRule, schema: Schema, field: string): FieldError[] {
-  if (fieldPath.trim() === '' || leadsTo(schema, fieldPath)) return []
-  return [fieldError.invalid(field, fieldPath, 'fieldPath must be a valid path: does not refer to a valid field')]
-}
-
-function leadsTo(schema: Schema, path: string): boolean {
-  const steps = path.match(/\.[A-Za-z_][A-Za-z0-9_-]*|\['(?:[^'\\]|\\.)*'\]/g)
-  if (steps === null || steps.join('') !== path) return false
-  let at: Schema | undefined = schema
-  for (const step of steps) {
-    const name = step.startsWith('.') ? step.slice(1) : step.slice(2, -2).replace(/\\(.)/g, '$1')
-    const values: Schema | undefined =
-      typeof at?.additionalProperties === 'object' ? at.additionalProperties : undefined
-    at = at?.properties && Object.hasOwn(at.properties, name) ? at.properties[name] : values
-    if (at === undefined) return false
-  }
-  return true
 }

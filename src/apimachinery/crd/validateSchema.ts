@@ -25,9 +25,12 @@ export function validateSchema(schema: Schema, at: string, hasStatus: boolean): 
   const errors: FieldError[] = hasStatus ? statusRootErrors(schema, at) : []
   if (schema.nullable === true)
     errors.push(fieldError.forbidden(`${at}.nullable`, 'nullable cannot be true at the root'))
-  const structural = isConvertible(schema) ? structuralErrors(schema, at) : []
+  const unsupported = unsupportedKeyword(schema)
+  const structural = unsupported === undefined ? structuralErrors(schema, at) : []
   if (structural.length > 0) errors.push(...structural)
-  else errors.push(...defaultErrors(schema, at, true))
+  else if (unsupported === undefined) errors.push(...defaultErrors(schema, at, true))
+  else if (unsupported === '$schema')
+    errors.push(fieldError.invalid(at, '', "OpenAPIV3Schema 'schema' is not supported"))
   const isSound = errors.length === 0
   const scope: Scope = { isRoot: true, inMetadata: false, defaultsForbidden: undefined, uncorrelatable: undefined }
   const own: FieldError[] = []
@@ -38,13 +41,19 @@ export function validateSchema(schema: Schema, at: string, hasStatus: boolean): 
   return errors
 }
 
-/** A list of schemas for items is no structural schema at all; only that is told then. */
-function isConvertible(schema: Schema): boolean {
+/** What makes that a schema is no structural schema at all; only that is told of its shape then. */
+function unsupportedKeyword(schema: Schema): string | undefined {
+  const own = [...UNSUPPORTED, '$schema'].find(keyword => Object.hasOwn(schema, keyword))
+  if (own !== undefined) return own
   const { items, additionalProperties, properties = {} } = schema
-  if (Array.isArray(items)) return false
-  const below = [...Object.values(properties), ...(items ? [items] : [])]
+  if (Array.isArray(items)) return 'items'
+  const below = [...(items ? [items] : []), ...Object.values(properties)]
   if (typeof additionalProperties === 'object') below.push(additionalProperties)
-  return below.every(isConvertible)
+  for (const child of below) {
+    const found = unsupportedKeyword(child)
+    if (found !== undefined) return found
+  }
+  return undefined
 }
 
 function statusRootErrors(schema: Schema, at: string): FieldError[] {
@@ -63,15 +72,17 @@ function defaultErrors(schema: Schema, at: string, isRoot: boolean): FieldError[
   const errors: FieldError[] = []
   if (schema.default !== undefined) {
     const copy: Json = structuredClone(schema.default)
-    const unknown =
-      schema['x-kubernetes-embedded-resource'] === true
-        ? pruneUnknown(copy, schema)
-        : pruneUnknown({ value: copy }, { type: 'object', properties: { value: schema } })
+    const isEmbedded = schema['x-kubernetes-embedded-resource'] === true
+    const unknown = isEmbedded
+      ? // metadata of all sorts may stand there
+        pruneUnknown(copy, schema).filter(path => !path.startsWith('metadata.'))
+      : pruneUnknown({ value: copy }, { type: 'object', properties: { value: schema } })
     if (unknown.length > 0) {
       errors.push(fieldError.invalid(`${at}.default`, schema.default, 'must not have unknown fields'))
     }
     // messages name the place inside the default, fields the place in the schema; keys of lists are not looked at
-    for (const error of compileValidator(schema)(schema.default)) {
+    const validated = isRoot ? { ...schema, 'x-kubernetes-embedded-resource': true } : schema
+    for (const error of compileValidator(validated)(schema.default)) {
       if (error.type === 'Duplicate') continue
       errors.push({ ...error, field: `${at}.default${error.field === '' ? '' : '.'}${error.field}` })
     }
@@ -124,7 +135,7 @@ function openApiErrors(schema: Schema, at: string, scope: Scope, errors: FieldEr
   mapTypeErrors(schema, at, errors)
   listTypeErrors(schema, at, errors)
   for (const [i, rule] of (schema['x-kubernetes-validations'] ?? []).entries()) {
-    ruleTextErrors(rule, `${at}.x-kubernetes-validations[${i}]`, errors)
+    ruleTextErrors(rule, schema, `${at}.x-kubernetes-validations[${i}]`, errors)
   }
 }
 

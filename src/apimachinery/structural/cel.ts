@@ -15,8 +15,9 @@ import {
   type StepBudget,
 } from './celProgram.ts'
 import { toCel } from './celValues.ts'
+import { findField } from './fieldPath.ts'
 import { canonicalJson, elementKey } from './listTypes.ts'
-import { type Trail, trailText } from './trail.ts'
+import { type Step, type Trail, trailText } from './trail.ts'
 
 /** Loop steps for all rules of one object. */
 export const MAX_OBJECT_STEPS = 10 * MAX_EVALUATION_STEPS
@@ -33,6 +34,10 @@ interface CompiledRule {
   rule: ValidationRule
   program: CelProgram
   message: CelProgram | undefined
+  /** Of the schema: what errors show instead of a value that no rule could judge. */
+  type: string
+  /** `rule.fieldPath` as errors tell it. */
+  place: string
   /** Why the rule cannot run; it then fails every value. */
   failure?: string
 }
@@ -94,12 +99,34 @@ function nodeOf(schema: Schema): Node | null {
 const ALWAYS: CelProgram = { type: 'bool', usesOldSelf: false, evaluate: () => true }
 
 function compileRule(rule: ValidationRule, schema: Schema): CompiledRule {
+  const { type = '' } = schema
   try {
-    return { rule, program: compileCel(rule.rule, schema), message: compileMessage(rule.messageExpression, schema) }
+    // definitions are checked while their rules may still lack a text
+    const program = compileCel(rule.rule ?? '', schema)
+    return {
+      rule,
+      program,
+      message: compileMessage(rule.messageExpression, schema),
+      type,
+      place: placeOf(rule, schema),
+    }
   } catch (error) {
     if (!(error instanceof CelCompileError)) throw error
-    return { rule, program: ALWAYS, message: undefined, failure: `rule compile error: ${error.message}` }
+    return {
+      rule,
+      program: ALWAYS,
+      message: undefined,
+      type,
+      place: '',
+      failure: `rule compile error: ${error.message}`,
+    }
   }
+}
+
+function placeOf({ fieldPath = '' }: ValidationRule, schema: Schema): string {
+  if (fieldPath === '') return ''
+  const found = findField(schema, fieldPath, { brackets: true })
+  return typeof found === 'string' ? fieldPath : found.text
 }
 
 /** A message expression that does not compile is as good as none: the fixed message is shown. */
@@ -132,12 +159,12 @@ function walk(node: Node, value: unknown, old: unknown, run: Run): void {
     if (node.additional === undefined) return
     for (const name of Object.keys(value)) {
       if (node.schema.properties !== undefined && Object.hasOwn(node.schema.properties, name)) continue
-      descend(node.additional, name, value[name], own(before, name), run)
+      descend(node.additional, { key: name }, value[name], own(before, name), run)
     }
   }
 }
 
-function descend(node: Node, part: string | number, value: unknown, old: unknown, run: Run): void {
+function descend(node: Node, part: Step, value: unknown, old: unknown, run: Run): void {
   run.trail.push(part)
   walk(node, value, old, run)
   run.trail.pop()
@@ -177,7 +204,7 @@ function runRule(
 ): void {
   const { rule } = compiled
   if (compiled.failure !== undefined) {
-    run.errors.push(ruleError({ rule: rule.rule }, value, compiled.failure, run, false))
+    run.errors.push(ruleError({ rule: rule.rule }, value, compiled.failure, run))
     return
   }
   try {
@@ -186,12 +213,12 @@ function runRule(
     if (error instanceof CelBudgetError) throw error
     const why = error instanceof Error ? error.message : String(error)
     const detail = `${why} evaluating rule: ${rule.message?.trim() || rule.rule.trim()}`
-    run.errors.push(ruleError({ ...rule, reason: 'FieldValueInvalid' }, value, detail, run, false))
+    run.errors.push(fieldError.invalid(trailText(run.trail, run.base), compiled.type, detail))
     return
   }
   const computed = compiled.message && messageOf(compiled.message, variables, run)
   const detail = computed ?? (rule.message?.trim() || `failed rule: ${rule.rule.trim()}`)
-  run.errors.push(ruleError(rule, value, detail, run, computed !== undefined))
+  run.errors.push(ruleError(rule, value, detail, run, compiled.place))
 }
 
 function optional(old: unknown, converted: unknown): unknown {
@@ -222,14 +249,8 @@ function spend(run: Run, evaluate: (budget: StepBudget) => unknown): unknown {
   }
 }
 
-function ruleError(
-  rule: ValidationRule,
-  value: unknown,
-  detail: string,
-  run: Run,
-  messageSpeaksOfValue: boolean,
-): FieldError {
-  const path = trailText(run.trail, run.base) + fieldPathSuffix(rule.fieldPath, run)
+function ruleError(rule: ValidationRule, value: unknown, detail: string, run: Run, place = ''): FieldError {
+  const path = trailText(run.trail, run.base) + suffix(place, run)
   switch (rule.reason) {
     case 'FieldValueForbidden':
       return fieldError.forbidden(path, detail)
@@ -240,14 +261,13 @@ function ruleError(
     default: {
       const isLarge = typeof value === 'object' && value !== null
       const error = fieldError.invalid(path, value, detail)
-      return isLarge || messageSpeaksOfValue ? { ...error, omitValue: true } : error
+      return isLarge ? { ...error, omitValue: true } : error
     }
   }
 }
 
 /** `.spec.x` below the rule's own place; without its dot at the root of an object. */
-function fieldPathSuffix(fieldPath: string | undefined, run: Run): string {
-  if (fieldPath === undefined) return ''
+function suffix(place: string, run: Run): string {
   const isRoot = run.trail.length === 0 && run.base === ''
-  return isRoot && fieldPath.startsWith('.') ? fieldPath.slice(1) : fieldPath
+  return isRoot && place.startsWith('.') ? place.slice(1) : place
 }

@@ -6,7 +6,8 @@
  */
 import type { ASTNode } from '@marcbachmann/cel-js'
 import type { Schema } from '../schema.ts'
-import { memberNamed, parseCel } from './celProgram.ts'
+import { memberNamed } from './celNames.ts'
+import { parseCel } from './celProgram.ts'
 import { kindOf, maxSize, valuesOf } from './celSizes.ts'
 
 /** Of one expression, times the values that it runs for. */
@@ -220,7 +221,6 @@ function call(name: string, values: readonly Value[]): Value {
     case 'string':
       return { cost: args + 1, size: isNumber(a) ? Number.POSITIVE_INFINITY : a.size }
     case 'url':
-    case 'isURL':
     case 'ip':
     case 'isIP':
     case 'cidr':

@@ -2,6 +2,8 @@
  * Property names as CEL identifiers.
  * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-rules
  */
+import type { Schema } from '../schema.ts'
+
 const RESERVED = new Set(
   (
     'true false null in as break const continue else for function if import let loop package namespace return ' +
@@ -21,4 +23,20 @@ export function celName(property: string): string | undefined {
   if (!/^[A-Za-z_./-][A-Za-z0-9_./-]*$/.test(property)) return undefined
   const escaped = property.replace(/__|[./-]/g, part => ESCAPES[part]!)
   return /^[0-9]/.test(escaped) ? undefined : escaped
+}
+
+const text: Schema = { type: 'string' }
+/** What rules see of the members that every resource has. */
+const RESOURCE_MEMBERS: Readonly<Record<string, Schema>> = {
+  apiVersion: text,
+  kind: text,
+  metadata: { type: 'object', properties: { name: text, generateName: text } },
+}
+
+/** The property that a rule names so. */
+export function memberNamed(schema: Schema, name: string): Schema | undefined {
+  const isResource = schema['x-kubernetes-embedded-resource'] === true
+  if (isResource && Object.hasOwn(RESOURCE_MEMBERS, name)) return RESOURCE_MEMBERS[name]
+  const entry = Object.entries(schema.properties ?? {}).find(([property]) => celName(property) === name)
+  return entry?.[1]
 }

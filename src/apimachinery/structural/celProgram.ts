@@ -12,7 +12,8 @@ import {
 import type { Schema } from '../schema.ts'
 import { celEnvironment, LINEAR_MATCHES } from './celFunctions.ts'
 import { expandMacros } from './celMacros.ts'
-import { celName } from './celNames.ts'
+import { memberNamed } from './celNames.ts'
+import { CelTypeMismatch, typeOfRule } from './celTypes.ts'
 
 export const MAX_EXPRESSION_BYTES = 64 * 1024
 /** Loop steps of one evaluation. */
@@ -82,7 +83,8 @@ export function compileCel(source: string, schema: Schema | undefined, variables
         } catch (error) {
           // quantifiers may hide an error behind another one
           if (steps.exhausted) throw new CelBudgetError()
-          throw new Error(error instanceof EvaluationError ? worded(error.summary) : String(error), { cause: error })
+          const why = error instanceof Error ? error.message : String(error)
+          throw new Error(error instanceof EvaluationError ? worded(error.summary) : why, { cause: error })
         } finally {
           steps.budget = { left: 0 }
         }
@@ -91,7 +93,8 @@ export function compileCel(source: string, schema: Schema | undefined, variables
   } catch (error) {
     if (error instanceof CelCompileError) throw error
     if (error instanceof ParseError || error instanceof CelTypeError || error instanceof EvaluationError) {
-      throw new CelCompileError(located(source, error.range?.start ?? 0, error.summary), { cause: error })
+      const at = error.range?.start ?? 0
+      throw new CelCompileError(located(source, at, compileWords(error.summary)), { cause: error })
     }
     throw new CelCompileError(error instanceof Error ? error.message : String(error), { cause: error })
   }
@@ -106,6 +109,16 @@ function parseExpanded(source: string, variables: Environment): ReturnType<Envir
 /** The tree of an expression that compiles. */
 export function parseCel(source: string): ASTNode {
   return environment().parse(source).ast
+}
+
+/** The type that the schema gives to a rule that compiles. @throws CelCompileError when its parts do not go together */
+export function checkRuleTypes(source: string, schema: Schema, oldSelf: Schema | undefined): string {
+  try {
+    return typeOfRule(parseCel(source), schema, oldSelf)
+  } catch (error) {
+    if (!(error instanceof CelTypeMismatch)) throw error
+    throw new CelCompileError(located(source, error.offset, error.message), { cause: error })
+  }
 }
 
 /** The message with the line that it speaks of, as compilers show it. */
@@ -123,9 +136,9 @@ const LOOPS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'exis
 /** Rewrites the tree in place (linear regular expressions, counted loops) and tells whether it names `oldSelf`. */
 function prepare(root: ASTNode, schema: Schema | undefined, tick: () => void): boolean {
   let usesOldSelf = false
-  const visit = (node: ASTNode, shadowed: boolean): void => {
+  const visit = (node: ASTNode, shadowed: boolean, asked?: number): void => {
     if (node.op === 'id' && node.args === 'oldSelf') usesOldSelf = true
-    if (node.op === '.' && !shadowed) checkField(node, schema)
+    if ((node.op === '.' || node.op === '.?') && !shadowed) checkField(node, schema, asked)
     if ((node.op === 'call' || node.op === 'rcall') && node.args[0] === 'matches') {
       ;(node.args as unknown[])[0] = LINEAR_MATCHES
     }
@@ -136,7 +149,8 @@ function prepare(root: ASTNode, schema: Schema | undefined, tick: () => void): b
       const variable = parameters[0]
       if (variable?.op === 'id' && (variable.args === 'self' || variable.args === 'oldSelf')) hidesSelf = true
     }
-    for (const child of childrenOf(node)) visit(child, hidesSelf)
+    const isHas = node.op === 'call' && node.args[0] === 'has'
+    for (const child of childrenOf(node)) visit(child, hidesSelf, isHas ? node.range.start + 3 : undefined)
   }
   visit(root, false)
   return usesOldSelf
@@ -171,12 +185,14 @@ function childrenOf(node: ASTNode): ASTNode[] {
 }
 
 /** @throws CelCompileError when a chain such as `self.spec.nope` leaves the schema */
-function checkField(node: ASTNode, schema: Schema | undefined): void {
+function checkField(node: ASTNode, schema: Schema | undefined, asked: number | undefined): void {
   const owner = schemaOf(node.args, schema)
   if (owner === undefined) return
   const field = (node.args as [ASTNode, string])[1]
   if (isOpen(owner) || memberNamed(owner, field) !== undefined) return
-  throw new CelCompileError(located(node.input, node.pos, `undefined field '${field}'`))
+  // upstream points at the dot, or at what asks for the field
+  const at = asked ?? node.input.lastIndexOf('.', node.pos - 1)
+  throw new CelCompileError(located(node.input, at, `undefined field '${field}'`))
 }
 
 /** The schema of what stands before the dot; `undefined` when it is not plainly a part of `self`. */
@@ -188,21 +204,9 @@ function schemaOf(args: ASTNode['args'], schema: Schema | undefined): Schema | u
   return above === undefined || isOpen(above) ? undefined : memberNamed(above, owner.args[1])
 }
 
-/** Schemas whose members are not all listed. */
+/** Schemas whose members are not all listed. Of fields that a schema lets be, rules see none. */
 function isOpen(schema: Schema): boolean {
-  return (
-    schema.type !== 'object' ||
-    schema.properties === undefined ||
-    schema.additionalProperties !== undefined ||
-    schema['x-kubernetes-preserve-unknown-fields'] === true ||
-    schema['x-kubernetes-embedded-resource'] === true
-  )
-}
-
-/** The property that a rule names so. */
-export function memberNamed(schema: Schema, name: string): Schema | undefined {
-  const entry = Object.entries(schema.properties ?? {}).find(([property]) => celName(property) === name)
-  return entry?.[1]
+  return schema.type !== 'object' || schema.additionalProperties !== undefined
 }
 
 function once<T>(make: () => T): () => T {
@@ -211,6 +215,11 @@ function once<T>(make: () => T): () => T {
     made ??= { value: make() }
     return made.value
   }
+}
+
+/** A name that nothing stands for. */
+function compileWords(summary: string): string {
+  return summary.replace(/^Unknown variable: (.*)$/, "undeclared reference to '$1' (in container '')")
 }
 
 /** The failure that users meet most, in the words that they know. */

@@ -3,6 +3,7 @@ import { type FieldError, fieldError } from '../fieldErrors.ts'
 import { dns1035Label } from '../nameRules.ts'
 import { isRecord, type ObjectMeta, parseApiVersion } from '../object.ts'
 import { validateObjectMeta } from '../objectMeta.ts'
+import { canonicalJson } from './listTypes.ts'
 import { objectMetaSchema } from './objectMetaSchema.ts'
 import { trailText } from './trail.ts'
 import { typeErrors } from './typeErrors.ts'
@@ -13,7 +14,8 @@ export function embeddedErrors(value: Readonly<Record<string, unknown>>, path: s
   const errors: FieldError[] = []
   const text = (name: string, given: unknown, check: (text: string) => string | undefined): void => {
     const field = trailText([name], path)
-    if (given === undefined || given === '') errors.push(fieldError.required(field, 'must not be empty'))
+    if (given === undefined) errors.push(fieldError.required(field))
+    else if (given === '') errors.push(fieldError.invalid(field, given, 'must not be empty'))
     else if (typeof given !== 'string') errors.push(fieldError.invalid(field, given, 'must be a string'))
     else {
       const why = check(given)
@@ -32,9 +34,15 @@ export function embeddedErrors(value: Readonly<Record<string, unknown>>, path: s
 }
 
 function metadataErrors(metadata: unknown, path: string): FieldError[] {
-  if (!isRecord(metadata)) return [fieldError.invalid(trailText(['metadata'], path), metadata, 'must be an object')]
+  if (!isRecord(metadata)) {
+    const type = Array.isArray(metadata) ? 'array' : typeof metadata === 'boolean' ? 'bool' : typeof metadata
+    const why = `json: cannot unmarshal ${type} into Go value of type v1.ObjectMeta`
+    return [fieldError.invalid(trailText(['metadata'], path), metadata, why)]
+  }
   const wrong = typeErrors(metadata, objectMetaSchema)
-  if (wrong !== undefined) return [fieldError.invalid(trailText(['metadata'], path), metadata, wrong)]
+  if (wrong !== undefined) {
+    return [fieldError.invalid(trailText(['metadata'], path), JSON.parse(canonicalJson(metadata)), wrong)]
+  }
   // an embedded resource may still get its name and its namespace
   const meta = { ...metadata, name: metadata.name || 'unnamed' } as ObjectMeta
   return validateObjectMeta(meta, { namespaced: Boolean(meta.namespace), nameRule: 'pathSegment' }).map(error => ({

@@ -8,8 +8,14 @@ import { dns1123Label, dns1123Subdomain } from '../nameRules.ts'
 const DATE_TIME = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
 const GO_DURATION = /^[+-]?(\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))*$/
-const WORD_DURATION =
-  /^\d+\s*(ns|nanos?(econds?)?|us|µs|micros?(econds?)?|ms|millis?(econds?)?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|wks?|weeks?)$/
+/** Numbers and units in a text of any kind. */
+const WORD_DURATION = /\d+\s*([A-Za-zµ]+)/g
+/** The longest word for a unit may go on (`seconds`, `nanoseconds`), the shorter ones stand as they are. */
+const UNIT = /^(ns|nano.*|us|µs|micro.*|ms|milli.*|s|sec.*|m|min.*|h|hr|hour.*|d|day.*|w|wk|week.*)$/i
+/** Host names have letters of all scripts; dots only before a last part of letters, which then is there. */
+const HOST_ALONE = /^[a-zA-Z0-9\p{S}\p{L}](-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?$/u
+const HOST_PART = /^[a-zA-Z0-9\p{S}\p{L}]([-a-zA-Z0-9\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?$/u
+const HOST_END = /^[a-zA-Z\p{L}]{2,63}$/u
 const HOST_LABEL = /^[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?$/
 const UUID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i
 const EMAIL_LOCAL = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]{1,64}$/
@@ -19,25 +25,19 @@ export const stringFormats: Readonly<Record<string, (value: string) => boolean>>
   'date-time': isDateTime,
   datetime: isDateTime,
   date: value => /^\d{4}-\d{2}-\d{2}$/.test(value) && isDateTime(`${value}T00:00:00Z`),
-  duration: value => value === '0' || GO_DURATION.test(value) || WORD_DURATION.test(value),
-  byte: isBase64,
+  duration: isDuration,
+  byte: value => value !== '' && isBase64(value),
   uuid: value => UUID.test(value),
   uuid3: value => UUID.test(value) && uuidVersion(value) === '3',
   uuid4: value => UUID.test(value) && uuidVersion(value) === '4' && hasRfcVariant(value),
   uuid5: value => UUID.test(value) && uuidVersion(value) === '5' && hasRfcVariant(value),
-  ipv4: value => isIPv4(value),
-  ipv6: value => isIPv6(value),
+  ipv4: value => isIPv4(withoutZeros(value)),
+  ipv6: value => isIPv6(value) && !value.includes('%'),
   cidr: isCidr,
-  mac: value =>
-    /^([0-9A-Fa-f]{2}([:-])[0-9A-Fa-f]{2}(\2[0-9A-Fa-f]{2}){4}(\2[0-9A-Fa-f]{2}\2[0-9A-Fa-f]{2})?)$/.test(value),
+  mac: isMac,
   uri: isRequestUri,
   email: isEmail,
-  hostname: value =>
-    value.length <= 255 &&
-    value
-      .replace(/\.$/, '')
-      .split('.')
-      .every(label => HOST_LABEL.test(label)),
+  hostname: isHostname,
   bsonobjectid: value => /^[0-9a-fA-F]{24}$/.test(value),
   isbn: value => isIsbn10(value) || isIsbn13(value),
   isbn10: isIsbn10,
@@ -63,7 +63,7 @@ export function isDateTime(value: string): boolean {
     number,
   ]
   if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return false
-  return hour <= 23 && minute <= 59 && second <= 60
+  return hour <= 23 && minute <= 59 && second <= 59
 }
 
 /** Standard alphabet with padding. */
@@ -76,9 +76,36 @@ function daysIn(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
 }
 
+/** As Go reads it, or any number with a unit inside of it. */
+function isDuration(value: string): boolean {
+  if (value === '0' || GO_DURATION.test(value)) return true
+  return [...value.matchAll(WORD_DURATION)].some(([, unit]) => UNIT.test(unit!))
+}
+
+function isHostname(value: string): boolean {
+  if (value.length > 255) return false
+  const parts = value.split('.')
+  if (parts.length === 1) return HOST_ALONE.test(value)
+  return HOST_END.test(parts.at(-1)!) && parts.slice(0, -1).every(part => HOST_PART.test(part))
+}
+
+/** 6, 8 or 20 bytes: pairs of digits between colons or dashes, or fours between dots. */
+function isMac(value: string): boolean {
+  const separator = value[2] === ':' || value[2] === '-' ? value[2] : '.'
+  const digits = separator === '.' ? 4 : 2
+  const groups = value.split(separator)
+  if (![6, 8, 20].includes((groups.length * digits) / 2)) return false
+  return groups.every(group => group.length === digits && /^[0-9A-Fa-f]+$/.test(group))
+}
+
+/** Zeros in front do not make a number octal here. */
+function withoutZeros(address: string): string {
+  return address.includes(':') ? address : address.replace(/(^|\.)0+(?=\d)/g, '$1')
+}
+
 function isCidr(value: string): boolean {
   const [address = '', bits = '', ...rest] = value.split('/')
-  const version = isIP(address)
+  const version = address.includes('%') ? 0 : isIP(withoutZeros(address))
   return version !== 0 && rest.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128)
 }
 
@@ -123,9 +150,13 @@ function isIsbn13(value: string): boolean {
   return sum % 10 === 0
 }
 
+/** Lengths and beginnings of the issuers, then Luhn's sum. */
+const CARD =
+  /^(4\d{12}(\d{3})?|5[1-5]\d{14}|6(011|5\d\d)\d{12}|3[47]\d{13}|3(0[0-5]|[68]\d)\d{11}|(2131|1800|35\d{3})\d{11})$/
+
 function isCreditCard(value: string): boolean {
   const digits = value.replaceAll(/[^0-9]/g, '')
-  if (digits.length < 13 || digits.length > 19) return false
+  if (!CARD.test(digits)) return false
   let sum = 0
   for (let i = 0; i < digits.length; i++) {
     const digit = Number(digits[digits.length - 1 - i]) * (i % 2 === 0 ? 1 : 2)

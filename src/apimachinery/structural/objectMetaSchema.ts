@@ -2,7 +2,7 @@
  * The structural schema of `metadata`, of `apiVersion` and of `kind`: what every object and every embedded resource has.
  * Only types stand here; shapes of names and labels are judged by `objectMeta.ts`, in other words.
  */
-import type { Schema } from '../schema.ts'
+import { type Schema, STRUCT_NAME } from '../schema.ts'
 
 const text: Schema = { type: 'string' }
 const time: Schema = { type: 'string', format: 'date-time' }
@@ -10,6 +10,7 @@ const integer: Schema = { type: 'integer', format: 'int64' }
 const textMap: Schema = { type: 'object', additionalProperties: text }
 
 export const objectMetaSchema: Schema = {
+  [STRUCT_NAME]: 'v1.ObjectMeta',
   type: 'object',
   properties: {
     name: text,
@@ -31,6 +32,7 @@ export const objectMetaSchema: Schema = {
       'x-kubernetes-patch-merge-key': 'uid',
       'x-kubernetes-patch-strategy': 'merge',
       items: {
+        [STRUCT_NAME]: 'v1.OwnerReference',
         type: 'object',
         'x-kubernetes-map-type': 'atomic',
         properties: {
@@ -53,6 +55,7 @@ export const objectMetaSchema: Schema = {
       type: 'array',
       'x-kubernetes-list-type': 'atomic',
       items: {
+        [STRUCT_NAME]: 'v1.ManagedFieldsEntry',
         type: 'object',
         properties: {
           manager: text,

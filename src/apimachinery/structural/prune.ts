@@ -19,6 +19,15 @@ export function pruneUnknown(object: unknown, schema: Schema | undefined): strin
   return removed
 }
 
+/**
+ * The paths as upstream tells them of custom resources: those of metadata, those that the schema does not have in the order of
+ * their text, those of metadata of embedded resources.
+ */
+export function inOrderOfText(paths: readonly string[]): string[] {
+  const rank = (path: string): number => (path.startsWith('metadata.') ? 0 : path.includes('.metadata.') ? 2 : 1)
+  return paths.toSorted((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
+}
+
 interface Walk {
   trail: Trail
   removed: string[]

@@ -2,72 +2,102 @@
  * Wrong JSON types in built-in kinds. Upstream decodes those kinds into Go structs, so a wrong type fails the decoding
  * (400 BadRequest) in the words of Go's JSON package.
  */
+import type { StructFacts } from '../../../openapi/catalogFormat.ts'
 import { isRecord } from '../object.ts'
 import { parseQuantity, QUANTITY_SHAPE_MESSAGE } from '../quantity.ts'
-import type { Schema } from '../schema.ts'
+import { type Schema, STRUCT_FACTS, STRUCT_NAME } from '../schema.ts'
 import { isBase64, isDateTime } from './formats.ts'
 
 /**
  * The first type mismatch of an object, such as
- * `json: cannot unmarshal string into Go struct field Deployment.spec.replicas of type int32`; `undefined` when all types fit.
+ * `json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32`; `undefined` when all types
+ * fit. The struct is the innermost one that has a name; the path is the whole one, nameless structs by the names of their types.
  */
 export function typeErrors(value: unknown, schema: Schema | undefined): string | undefined {
   if (schema === undefined) return undefined
   const kind = isRecord(value) && typeof value.kind === 'string' ? value.kind : 'Object'
-  return mismatch(value, schema, [kind])
+  return mismatch(value, schema, { struct: kind, fields: [], facts: [], elements: 0 })
 }
 
-/** Depth first, in the object's order. `trail` holds member names only: Go leaves indices out. */
-function mismatch(value: unknown, schema: Schema, trail: string[]): string | undefined {
+/** Where decoding is. */
+interface Place {
+  struct: string
+  /** Names of struct members only: Go leaves keys of maps and indices out. */
+  fields: string[]
+  /** What is known about the structs that these stand in. */
+  facts: (StructFacts | undefined)[]
+  /** How many lists and maps lie between the last of them and the value. */
+  elements: number
+}
+
+/** Depth first, in the object's order. */
+function mismatch(value: unknown, schema: Schema, place: Place): string | undefined {
   // Go reads null as the zero value of any type
   if (value === null || value === undefined) return undefined
-  const wrong = ownMismatch(value, schema, trail)
+  const wrong = ownMismatch(value, schema, place)
   if (wrong !== undefined || typeof value !== 'object') return wrong
   if (Array.isArray(value)) {
     if (schema.items === undefined) return undefined
+    place.elements++
     for (const item of value) {
-      const found = mismatch(item, schema.items, trail)
+      const found = mismatch(item, schema.items, place)
       if (found !== undefined) return found
     }
+    place.elements--
     return undefined
   }
-  const object = value as Record<string, unknown>
+  return memberMismatch(value as Record<string, unknown>, schema, place)
+}
+
+function memberMismatch(object: Record<string, unknown>, schema: Schema, place: Place): string | undefined {
+  const { properties } = schema
+  const { struct, elements } = place
   for (const name in object) {
-    const properties = schema.properties
-    const member =
-      properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : schema.additionalProperties
+    const property = properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : undefined
+    const member = property ?? schema.additionalProperties
     if (typeof member !== 'object') continue
-    trail.push(name)
-    const found = mismatch(object[name], member, trail)
-    trail.pop()
+    if (property !== undefined) {
+      place.struct = schema[STRUCT_NAME]?.split('.').at(-1) ?? struct
+      place.fields.push(name)
+      place.facts.push(schema[STRUCT_FACTS])
+    }
+    place.elements = property === undefined ? elements + 1 : 0
+    const found = mismatch(object[name], member, place)
     if (found !== undefined) return found
+    if (property !== undefined) {
+      place.fields.pop()
+      place.facts.pop()
+    }
+    place.struct = struct
   }
+  place.elements = elements
   return undefined
 }
 
-function ownMismatch(value: unknown, schema: Schema, trail: string[]): string | undefined {
+function ownMismatch(value: unknown, schema: Schema, place: Place): string | undefined {
   const type = jsonType(value)
   if (schema['x-kubernetes-int-or-string'] === true) {
     if (schema.format === 'quantity') return quantityMismatch(value)
-    return type === 'string' || type === 'number' ? undefined : unmarshal(value, 'intstr.IntOrString', trail)
+    const fits = type === 'string' || (type === 'number' && fitsInteger(value as number, 'int32'))
+    return fits ? undefined : unmarshal(value, 'int32', place)
   }
   switch (schema.type) {
     case 'string':
-      if (type !== 'string') return unmarshal(value, goType(schema), trail)
-      return textMismatch(value as string, schema.format)
+      if (type !== 'string') return unmarshal(value, goType(schema), place)
+      return textMismatch(value as string, schema)
     case 'integer':
       if (type !== 'number' || !fitsInteger(value as number, schema.format)) {
-        return unmarshal(value, goType(schema), trail)
+        return unmarshal(value, goType(schema), place)
       }
       return undefined
     case 'number':
-      return type === 'number' ? undefined : unmarshal(value, goType(schema), trail)
+      return type === 'number' ? undefined : unmarshal(value, goType(schema), place)
     case 'boolean':
-      return type === 'bool' ? undefined : unmarshal(value, goType(schema), trail)
+      return type === 'bool' ? undefined : unmarshal(value, goType(schema), place)
     case 'array':
-      return type === 'array' ? undefined : unmarshal(value, goType(schema), trail)
+      return type === 'array' ? undefined : unmarshal(value, goType(schema), place)
     case 'object':
-      return type === 'object' ? undefined : unmarshal(value, goType(schema), trail)
+      return type === 'object' ? undefined : unmarshal(value, goType(schema), place)
     default:
       return undefined
   }
@@ -78,10 +108,11 @@ function quantityMismatch(value: unknown): string | undefined {
   return typeof text === 'string' && parseQuantity(text.trim()) !== undefined ? undefined : QUANTITY_SHAPE_MESSAGE
 }
 
-function textMismatch(text: string, format: string | undefined): string | undefined {
+function textMismatch(text: string, { format, [STRUCT_NAME]: struct }: Schema): string | undefined {
   if (format === 'date-time' && !isDateTime(text)) {
     const quoted = JSON.stringify(text)
-    return `parsing time ${quoted} as "2006-01-02T15:04:05Z07:00": cannot parse ${quoted} as "2006"`
+    const layout = `2006-01-02T15:04:05${struct === 'v1.MicroTime' ? '.000000' : ''}Z07:00`
+    return `parsing time ${quoted} as "${layout}": cannot parse ${quoted} as "2006"`
   }
   if (format === 'byte' && !isBase64(text)) {
     const bad = /[^A-Za-z0-9+/]/.exec(text)
@@ -94,13 +125,25 @@ function fitsInteger(value: number, format: string | undefined): boolean {
   return Number.isInteger(value) && (format !== 'int32' || (value | 0) === value)
 }
 
-function unmarshal(value: unknown, wanted: string, trail: readonly string[]): string {
+function unmarshal(value: unknown, wanted: string, place: Place): string {
+  const { struct, fields, facts } = place
   const type = jsonType(value)
-  const wantsNumber = wanted.startsWith('int') && wanted !== 'intstr.IntOrString'
-  const shown = type === 'number' && wantsNumber ? `number ${value}` : type
-  return trail.length === 1
-    ? `json: cannot unmarshal ${shown} into Go value of type ${wanted}`
-    : `json: cannot unmarshal ${shown} into Go struct field ${trail.join('.')} of type ${wanted}`
+  const shown = type === 'number' && wanted.startsWith('int') ? `number ${value}` : type
+  if (fields.length === 0) return `json: cannot unmarshal ${shown} into Go value of type ${wanted}`
+  const path = fields.flatMap((field, i) => [...nameless(field, facts[i]), field]).join('.')
+  return `json: cannot unmarshal ${shown} into Go struct field ${struct}.${path} of type ${namedType(place) ?? wanted}`
+}
+
+/** The nameless structs around a member. */
+function nameless(field: string, facts: StructFacts | undefined): string[] {
+  return Object.entries(facts?.within ?? {}).flatMap(([outer, inner]) => (inner.includes(field) ? [outer] : []))
+}
+
+/** The type of the value where the schema does not tell it. */
+function namedType({ fields, facts, elements }: Place): string | undefined {
+  let type = facts.at(-1)?.types?.[fields.at(-1) ?? '']
+  for (let i = 0; i < elements && type !== undefined; i++) type = /^(?:\[\]|map\[[\w.]+\])(.*)$/.exec(type)?.[1]
+  return type
 }
 
 function jsonType(value: unknown): string {
@@ -119,10 +162,16 @@ function goType(schema: Schema): string {
     case 'boolean':
       return 'bool'
     case 'array':
-      return `[]${schema.items === undefined ? 'interface {}' : goType(schema.items)}`
+      return `[]${schema.items === undefined ? 'interface {}' : elementType(schema.items)}`
     default: {
-      if (typeof schema.additionalProperties === 'object') return `map[string]${goType(schema.additionalProperties)}`
-      return schema.title === undefined ? 'map[string]interface {}' : `v1.${schema.title}`
+      if (typeof schema.additionalProperties === 'object')
+        return `map[string]${elementType(schema.additionalProperties)}`
+      return schema[STRUCT_NAME] ?? 'map[string]interface {}'
     }
   }
+}
+
+/** Times are read from texts, and are none themselves. */
+function elementType(schema: Schema): string {
+  return schema.format === 'date-time' ? (schema[STRUCT_NAME] ?? 'v1.Time') : goType(schema)
 }

@@ -140,15 +140,16 @@ function stringCheck(schema: Schema): ((value: string, run: Run) => void) | unde
   const expression = pattern === undefined || pattern === '' ? undefined : compileLinearRegExp(pattern)
   return (value, run) => {
     if (hasFormat !== undefined && !hasFormat(value)) {
-      invalid(run, value, `must be of type ${format}: ${JSON.stringify(value)}`)
+      const path = pathOf(run)
+      const why = `${path} in body must be of type ${format}: ${JSON.stringify(value)}`
+      run.errors.push(fieldError.typeInvalid(path, value, why))
     }
+    // only the first of these is told
     if (maxLength !== undefined && value.length > maxLength && characters(value) > maxLength) {
       run.errors.push(fieldError.tooLong(pathOf(run), maxLength))
-    }
-    if (minLength !== undefined && characters(value) < minLength) {
+    } else if (minLength !== undefined && characters(value) < minLength) {
       invalid(run, value, `should be at least ${minLength} chars long`)
-    }
-    if (expression !== undefined && !expression.test(value)) invalid(run, value, `should match '${pattern}'`)
+    } else if (expression !== undefined && !expression.test(value)) invalid(run, value, `should match '${pattern}'`)
   }
 }
 
@@ -163,9 +164,17 @@ function characters(text: string): number {
 }
 
 function numberCheck(schema: Schema): ((value: number, run: Run) => void) | undefined {
-  const { minimum, maximum, multipleOf, exclusiveMinimum, exclusiveMaximum } = schema
-  if (minimum === undefined && maximum === undefined && multipleOf === undefined) return undefined
+  const { type, minimum, maximum, multipleOf, exclusiveMinimum, exclusiveMaximum } = schema
+  const isInteger = type === 'integer'
+  if (minimum === undefined && maximum === undefined && multipleOf === undefined && !isInteger) return undefined
+  const format = schema.format === 'int32' || schema.format === 'int64' ? schema.format : undefined
   return (value, run) => {
+    if (isInteger && !(Number.isInteger(value) && (format !== 'int32' || (value | 0) === value))) {
+      // upstream tells the place in words only
+      const wanted = format === undefined ? 'integer (default format)' : `integer with format ${format}`
+      const why = `Checked value must be of type ${wanted} in ${pathOf(run)}`
+      run.errors.push(fieldError.invalid(run.base, '', why))
+    }
     if (minimum !== undefined && (exclusiveMinimum === true ? value <= minimum : value < minimum)) {
       invalid(run, value, `should be greater than ${exclusiveMinimum === true ? '' : 'or equal to '}${minimum}`)
     }
@@ -212,6 +221,13 @@ function listCheck(schema: Schema): ((value: unknown[], run: Run, old: unknown) 
       invalid(run, value, "shouldn't contain duplicates")
     }
     if (!keyed) return
+    if (listType === 'map') {
+      for (const [i, element] of value.entries()) {
+        if (typeof element === 'object' && !Array.isArray(element)) continue
+        const why = 'must be an object for an array of list-type map'
+        run.lists.push(fieldError.invalid(`${pathOf(run)}[${i}]`, element, why))
+      }
+    }
     for (const { index, key } of duplicates(value, listType === 'map' ? keys : undefined)) {
       run.lists.push(fieldError.duplicate(`${pathOf(run)}[${index}]`, key))
     }
@@ -256,13 +272,16 @@ function objectCheck(schema: Schema): ((value: Record<string, unknown>, run: Run
       }
     }
     if (isEmbedded) run.embedded.push(...embeddedErrors(value, pathOf(run)))
-    for (const name of required) if (!has(value, name)) under(run, name, requiredError)
+    // what is there is compared with what was there before what lacks is told
+    const isUpdate = old !== NONE
+    if (!isUpdate) for (const name of required) if (!has(value, name)) under(run, name, requiredError)
     for (const [name, check] of members) {
       if (!has(value, name)) continue
       run.trail.push(name)
       check(value[name], run, before(name))
       run.trail.pop()
     }
+    if (isUpdate) for (const name of required) if (!has(value, name)) under(run, name, requiredError)
     if (additional === undefined) return
     for (const name of Object.keys(value)) {
       if (Object.hasOwn(properties, name)) continue

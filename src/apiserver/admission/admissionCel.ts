@@ -20,7 +20,8 @@ import { LruMap } from './lruMap.ts'
 
 /** What expressions can name. `params` and `variables` are there for policies. */
 export const ADMISSION_VARIABLES = ['object', 'oldObject', 'request', 'params', 'namespaceObject', 'variables'] as const
-export type AdmissionVariables = Partial<Record<(typeof ADMISSION_VARIABLES)[number], unknown> & AuthorizerVariables>
+export type AdmissionVariable = (typeof ADMISSION_VARIABLES)[number]
+export type AdmissionVariables = Partial<Record<AdmissionVariable, unknown> & AuthorizerVariables>
 
 /** Compiled or why not; one program serves all policies with the same text. */
 export type Expression = { source: string } & ({ program: CelProgram } | { program?: undefined; failure: string })
@@ -30,40 +31,60 @@ const MAX_PROGRAMS = 2000
 /** Compiles each text once. One per server. */
 export class AdmissionCel {
   readonly #programs = new LruMap<string, Expression>(MAX_PROGRAMS)
-  #environment: Environment | undefined
+  /** By the variables that they lack. */
+  readonly #environments = new Map<string, Environment>()
 
-  compile(source: string): Expression {
-    const known = this.#programs.get(source)
+  /** `lacking`: variables that there are not where the expression stands. */
+  compile(source: string, lacking: readonly AdmissionVariable[] = []): Expression {
+    const key = `${lacking.join(' ')}\n${source}`
+    const known = this.#programs.get(key)
     if (known !== undefined) return known
-    const made = this.#compile(source)
-    this.#programs.set(source, made)
+    const made = this.#compile(source, lacking)
+    this.#programs.set(key, made)
     return made
   }
 
-  #compile(source: string): Expression {
+  #compile(source: string, lacking: readonly AdmissionVariable[]): Expression {
     try {
       const plain = withoutMessageTypes(source)
-      return { source, program: compileCel(plain, undefined, this.#variables()) }
+      return { source, program: compileCel(plain, undefined, this.#environment(lacking)) }
     } catch (error) {
       if (!(error instanceof CelCompileError)) throw error
-      return { source, failure: `compilation failed: ${error.message}` }
+      return { source, failure: `compilation failed: ${wordedAsUpstream(error.message)}` }
     }
   }
 
-  #variables(): Environment {
-    if (this.#environment === undefined) {
-      const environment = celEnvironment().clone()
-      for (const name of ADMISSION_VARIABLES) environment.registerVariable(name, 'dyn')
-      environment.registerFunction(
-        'jsonpatchEscapeKey(string): string',
-        ((key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1')) as (...args: unknown[]) => unknown,
-        { async: false } as object,
-      )
-      registerAuthorizer(environment)
-      this.#environment = environment
-    }
-    return this.#environment
+  #environment(lacking: readonly AdmissionVariable[]): Environment {
+    const key = lacking.join(' ')
+    const known = this.#environments.get(key)
+    if (known !== undefined) return known
+    const names = ADMISSION_VARIABLES.filter(name => !lacking.includes(name))
+    const made = admissionEnvironment(Object.fromEntries(names.map(name => [name, 'dyn'])))
+    this.#environments.set(key, made)
+    return made
   }
+}
+
+/** The functions of admission expressions, `authorizer`, and `variables` with their types. Making it takes milliseconds. */
+export function admissionEnvironment(variables: Readonly<Record<string, string>>): Environment {
+  const environment = celEnvironment().clone()
+  for (const [name, type] of Object.entries(variables)) environment.registerVariable(name, type)
+  environment.registerFunction(
+    'jsonpatchEscapeKey(string): string',
+    ((key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1')) as (...args: unknown[]) => unknown,
+    { async: false } as object,
+  )
+  registerAuthorizer(environment)
+  return environment
+}
+
+/** What the compiler says, as upstream's users know it. A field is shown at its dot. */
+export function wordedAsUpstream(message: string): string {
+  const field = /^(ERROR: <input>:\d+:)(\d+): No such key: (\S+)\n([\s\S]*)\.\^$/.exec(message)
+  if (field) return `${field[1]}${Number(field[2]) - 1}: undefined field '${field[3]}'\n${field[4]}^`
+  return message
+    .replace(/Unknown variable: (\S+)/, "undeclared reference to '$1' (in container '')")
+    .replace(/no such overload: (\S+) (\S+) (\S+)$/m, "found no matching overload for '_$2_' applied to '($1, $3)'")
 }
 
 /** The variables of one request. */

@@ -4,7 +4,7 @@ import type { Store } from '../../storage/store.ts'
 import type { Authorizer } from '../auth/types.ts'
 import type { Admission } from '../registry/admission.ts'
 import type { ParsedCache } from '../registry/codec.ts'
-import { keyOf } from '../registry/reader.ts'
+import type { Registry } from '../registry/generic.ts'
 import type { Logger } from '../server/logger.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import { AdmissionCel } from './admissionCel.ts'
@@ -18,16 +18,19 @@ import { NamespaceReader } from './namespaces.ts'
 import { ownerReferences } from './ownerReferences.ts'
 import {
   defaultTolerations,
-  PRIORITY_CLASSES,
   priorityAdmission,
   runtimeClassAdmission,
   serviceAccountAdmission,
 } from './podAdmission.ts'
+import { LabelledNamespaces } from './podSecurity/labelledNamespaces.ts'
+import { podSecurity } from './podSecurity/podSecurity.ts'
 import { PolicyConfigurations } from './policyConfigurations.ts'
 import { PolicyParams } from './policyParams.ts'
+import { PolicyStatus } from './policyStatus.ts'
 import { QUOTAS, resourceQuota } from './resourceQuota.ts'
+import { PRIORITY_CLASSES } from './systemPriorityClasses.ts'
 import { validatingPolicies } from './validatingPolicies.ts'
-import { WebhookClient } from './webhookClient.ts'
+import type { WebhookClient } from './webhookClient.ts'
 import { ADMISSION_GROUP, WebhookConfigurations } from './webhookConfigurations.ts'
 import { mutatingWebhooks, validatingWebhooks } from './webhooks.ts'
 
@@ -36,6 +39,7 @@ export interface AdmissionChainDeps {
   parsed: ParsedCache
   types: TypeRegistry
   authorizer: Authorizer
+  webhooks: WebhookClient
   /** Names of plug-ins, as of kube-apiserver's `--disable-admission-plugins`; `ServiceAccount` can be left out. */
   disabledPlugins?: readonly string[]
   /** Whether copies that wait for a cluster may be among the objects: those steer nothing here. */
@@ -47,8 +51,8 @@ export interface AdmissionChainDeps {
 
 export interface AdmissionChain {
   readonly steps: readonly Admission[]
-  /** Resolves when all stored settings are in force. */
-  start(): Promise<void>
+  /** Resolves when all stored settings are in force; from then on policies get their status through `registry`. */
+  start(registry: Registry): Promise<void>
   stop(): Promise<void>
 }
 
@@ -83,19 +87,18 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
     ],
     ...(deps.spaces && { ignores: isCopy }),
   })
+  const labelled = new LabelledNamespaces({ store, log, ...(deps.spaces && { ignores: isCopy }) })
   const cel = new AdmissionCel()
+  const policyStatus = new PolicyStatus({ settings: configurations, types, log })
   const namespaces = new NamespaceReader({ store, parsed })
   const webhooks = (resource: string) => ({
     configurations: new WebhookConfigurations(configurations, cel, resource),
-    client,
+    client: deps.webhooks,
     types,
     namespaces,
     authorizer: deps.authorizer,
     log,
-    serviceExists: async (space: string, namespace: string, name: string) =>
-      (await store.get(keyOf(space, { group: '', resource: 'services' }, namespace, name))) !== undefined,
   })
-  const client = new WebhookClient()
   const params = new PolicyParams({ store, parsed, types })
   const policies = (kind: 'mutating' | 'validating') => ({
     configurations: new PolicyConfigurations(configurations, cel, kind),
@@ -120,6 +123,7 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
         mutatingPolicies(policies('mutating')),
         mutatingWebhooks(webhooks('mutatingwebhookconfigurations')),
         limitBounds!,
+        ...podSecurity({ store, parsed, namespaces: labelled }),
         expressionCheck(cel),
         ownerReferences({ authorizer: deps.authorizer, types }),
         validatingPolicies(policies('validating')),
@@ -127,8 +131,14 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
         resourceQuota({ settings: configurations, store, parsed }),
       ].map(step => unlessElsewhere(step, deps.pathOf)),
     ],
-    start: () => configurations.start(),
-    stop: () => configurations.stop(),
+    async start(registry) {
+      await Promise.all([configurations.start(), labelled.start()])
+      policyStatus.start(registry)
+    },
+    async stop() {
+      await policyStatus.stop()
+      await Promise.all([configurations.stop(), labelled.stop()])
+    },
   }
 }
 

@@ -19,6 +19,8 @@ export interface ReviewAnswer {
   /** JSON Patch, decoded; `undefined` when it changes nothing. */
   patch: unknown
   warnings: string[]
+  /** For the audit event, by key. */
+  auditAnnotations: Readonly<Record<string, string>>
 }
 
 export function admissionReview(
@@ -65,7 +67,13 @@ export function readReview(answer: unknown, version: ReviewVersion, uid: string)
     status: isRecord(response.status) ? response.status : undefined,
     patch: isEmpty ? undefined : decoded,
     warnings: strings(response, 'warnings'),
+    auditAnnotations: textsOf(response.auditAnnotations),
   }
+}
+
+function textsOf(value: unknown): Record<string, string> {
+  const entries = isRecord(value) ? Object.entries(value) : []
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
 }
 
 function decodePatch(patch: string): unknown {

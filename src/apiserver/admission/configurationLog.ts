@@ -53,6 +53,11 @@ export class ConfigurationLog {
     this.#listeners.push(listener)
   }
 
+  /** Logical-cluster ids of the spaces that have such objects. */
+  spaces(resource: FollowedResource): string[] {
+    return [...(this.#known.get(groupResourceName(resource))?.keys() ?? [])]
+  }
+
   has(space: string, resource: FollowedResource): boolean {
     return this.#known.get(groupResourceName(resource))?.has(space) === true
   }

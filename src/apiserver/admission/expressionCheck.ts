@@ -3,8 +3,8 @@ import { statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Admission } from '../registry/admission.ts'
-import { record, records, str } from '../registry/builtin/fields.ts'
-import type { AdmissionCel } from './admissionCel.ts'
+import { has, record, records, str } from '../registry/builtin/fields.ts'
+import type { AdmissionCel, AdmissionVariable } from './admissionCel.ts'
 import { nameOf } from './attributes.ts'
 import { ADMISSION_GROUP } from './webhookConfigurations.ts'
 
@@ -13,6 +13,8 @@ interface Found {
   source: string
   /** What it must give; `any` for variables and mutations. */
   type: 'bool' | 'string' | 'any'
+  /** Variables that it cannot name. */
+  lacking: readonly AdmissionVariable[]
 }
 
 export function expressionCheck(cel: AdmissionCel): Admission {
@@ -22,9 +24,10 @@ export function expressionCheck(cel: AdmissionCel): Admission {
     admit(request) {
       const { type, object, old } = request
       // what was accepted before stays acceptable
-      const known = new Set(old ? expressionsOf(old).map(({ source, type: wanted }) => `${wanted} ${source}`) : [])
+      const same = ({ source, type: wanted, lacking }: Found): string => `${wanted} ${lacking.join()} ${source}`
+      const known = new Set(old ? expressionsOf(old).map(same) : [])
       const errors = expressionsOf(object)
-        .filter(({ source, type: wanted }) => !known.has(`${wanted} ${source}`))
+        .filter(expression => !known.has(same(expression)))
         .flatMap(found => errorsOf(cel, found))
       if (errors.length > 0) throw statusError.invalid(type, nameOf(request), errors)
     },
@@ -34,10 +37,12 @@ export function expressionCheck(cel: AdmissionCel): Admission {
 function expressionsOf(object: KubeObject): Found[] {
   const spec = record(object, 'spec')
   const found: Found[] = []
+  const isPolicy = 'spec' in object
+  const lacking: AdmissionVariable[] = isPolicy ? (has(spec, 'paramKind') ? [] : ['params']) : ['params', 'variables']
   const each = (holder: unknown, list: string, at: string, field: string, type: Found['type']): void => {
     for (const [i, item] of records(holder, list).entries()) {
       const source = str(item, ...field.split('.'))
-      if (source !== '') found.push({ path: `${at}${list}[${i}].${field}`, source, type })
+      if (source !== '') found.push({ path: `${at}${list}[${i}].${field}`, source, type, lacking })
     }
   }
   each(spec, 'matchConditions', 'spec.', 'expression', 'bool')
@@ -53,8 +58,8 @@ function expressionsOf(object: KubeObject): Found[] {
   return found
 }
 
-function errorsOf(cel: AdmissionCel, { path, source, type }: Found): FieldError[] {
-  const expression = cel.compile(source)
+function errorsOf(cel: AdmissionCel, { path, source, type, lacking }: Found): FieldError[] {
+  const expression = cel.compile(source, lacking)
   if (expression.program === undefined) return [fieldError.invalid(path, source, expression.failure)]
   const given = expression.program.type
   if (type === 'any' || given === type || given === 'dyn') return []

@@ -33,9 +33,8 @@ export function limitRanger(settings: ConfigurationLog): Admission[] {
     {
       stage: 'validate',
       handles: (type, operation, { space, namespace, subresource }) =>
-        subresource === '' &&
-        ((type.resource === 'pods' && operation === 'CREATE') ||
-          (type.resource === 'persistentvolumeclaims' && operation !== 'DELETE')) &&
+        ((type.resource === 'pods' && operation === (subresource === 'resize' ? 'UPDATE' : 'CREATE')) ||
+          (type.resource === 'persistentvolumeclaims' && operation !== 'DELETE' && subresource === '')) &&
         concerned(type, space, namespace),
       admit(request) {
         const { context, type, object } = request

@@ -14,8 +14,9 @@ import { nameOf } from './attributes.ts'
 export function ownerReferences(deps: { authorizer: Authorizer; types: TypeRegistry }): Admission {
   return {
     stage: 'validate',
-    handles: (_type, operation, { subresource, user }) =>
-      operation !== 'DELETE' && subresource === '' && !user.groups.includes('system:masters'),
+    // `/status` may change metadata too
+    handles: (_type, operation, { unstored, user }) =>
+      operation !== 'DELETE' && !unstored && !user.groups.includes('system:masters'),
     concerns: ({ object, old }) => changes(object, old),
     async admit(request) {
       const { object, old } = request

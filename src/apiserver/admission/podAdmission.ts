@@ -12,8 +12,8 @@ import type { ParsedCache } from '../registry/codec.ts'
 import { keyOf } from '../registry/reader.ts'
 import { nameOf } from './attributes.ts'
 import type { ConfigurationLog } from './configurationLog.ts'
+import { PRIORITY_CLASSES, SYSTEM_PRIORITIES } from './systemPriorityClasses.ts'
 
-export const PRIORITY_CLASSES = { group: 'scheduling.k8s.io', resource: 'priorityclasses' }
 const SERVICE_ACCOUNTS = { group: '', resource: 'serviceaccounts' }
 const RUNTIME_CLASSES = { group: 'node.k8s.io', resource: 'runtimeclasses' }
 const PODS = { group: '', resource: 'pods' }
@@ -75,10 +75,6 @@ interface PriorityClass {
   preemptionPolicy: string
 }
 const NEVER_LESS = 'PreemptLowerPriority'
-const SYSTEM_CLASSES: Readonly<Record<string, number>> = {
-  'system-cluster-critical': 2_000_000_000,
-  'system-node-critical': 2_000_001_000,
-}
 
 /** The number behind `priorityClassName`, or that of the default class. */
 export function priorityAdmission({ settings }: PodAdmissionDeps): Admission[] {
@@ -150,7 +146,7 @@ function defaultClass(settings: ConfigurationLog, space: string): PriorityClass 
 function namedClass(settings: ConfigurationLog, space: string, name: string): PriorityClass | undefined {
   const object = settings.get(space, PRIORITY_CLASSES, '', name)
   if (object) return classOf(object)
-  const value = SYSTEM_CLASSES[name]
+  const value = SYSTEM_PRIORITIES[name]
   return value === undefined ? undefined : { name, value, preemptionPolicy: NEVER_LESS }
 }
 

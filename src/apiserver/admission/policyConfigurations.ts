@@ -14,6 +14,11 @@ export interface Validation {
   /** `''`: Invalid. */
   reason: string
 }
+export interface AuditAnnotation {
+  key: string
+  /** Gives a text, or null for no annotation. */
+  expression: Expression
+}
 export interface Mutation {
   kind: 'JSONPatch' | 'ApplyConfiguration'
   expression: Expression
@@ -28,6 +33,7 @@ export interface Policy {
   reinvocable: boolean
   paramKind: { group: string; version: string; kind: string; text: string } | undefined
   validations: readonly Validation[]
+  auditAnnotations: readonly AuditAnnotation[]
   mutations: readonly Mutation[]
   bindings: readonly Binding[]
 }
@@ -107,6 +113,10 @@ function compilePolicy(object: KubeObject, bindings: readonly KubeObject[], cel:
         ? cel.compile(str(validation, 'messageExpression'))
         : undefined,
       reason: str(validation, 'reason'),
+    })),
+    auditAnnotations: records(spec, 'auditAnnotations').map(annotation => ({
+      key: str(annotation, 'key'),
+      expression: cel.compile(str(annotation, 'valueExpression')),
     })),
     mutations: records(spec, 'mutations').map(mutation =>
       mutation.patchType === 'ApplyConfiguration'

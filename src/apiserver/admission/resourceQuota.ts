@@ -42,10 +42,12 @@ export interface QuotaDeps {
 export function resourceQuota(deps: QuotaDeps): Admission {
   return {
     stage: 'validate',
-    handles: (type, operation, { space, namespace, subresource }) =>
+    handles: (type, operation, { space, namespace, subresource, unstored }) =>
       type.namespaced &&
-      subresource === '' &&
-      (operation === 'CREATE' || (operation === 'UPDATE' && type.group === '' && GROWING.has(type.resource))) &&
+      !unstored &&
+      (subresource === ''
+        ? operation === 'CREATE' || (operation === 'UPDATE' && type.group === '' && GROWING.has(type.resource))
+        : subresource === 'resize' && operation === 'UPDATE') &&
       deps.settings.has(space, QUOTAS) &&
       deps.settings.list(space, QUOTAS, namespace).length > 0,
     async admit(request) {

@@ -6,9 +6,10 @@ import { statusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { MAX_EVALUATION_STEPS, type StepBudget } from '../../apimachinery/structural/celProgram.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
-import { type AdmissionVariables, checkConditions, evaluate, messageOf } from './admissionCel.ts'
+import { type AdmissionVariables, checkConditions, type Expression, evaluate, messageOf } from './admissionCel.ts'
 import { AdmissionDenied } from './admissionReview.ts'
 import { isNamespace, nameOf, namespaceOf } from './attributes.ts'
+import { annotate, json } from './auditAnnotations.ts'
 import { withAuthorizer } from './celAuthorizer.ts'
 import type { Binding, Policy, Validation } from './policyConfigurations.ts'
 import {
@@ -24,11 +25,25 @@ import { PolicyConfigurationError } from './policyParams.ts'
 /** Loop steps for all expressions of one policy and one request. */
 const MAX_POLICY_STEPS = 10 * MAX_EVALUATION_STEPS
 const MAX_MESSAGE_CHARACTERS = 5 * 1024
+const MAX_ANNOTATION_CHARACTERS = 10 * 1024
+const VALIDATION_FAILURE = 'validation.policy.admission.k8s.io/validation_failure'
 const CODES: Readonly<Record<string, number>> = { Forbidden: 403, Unauthorized: 401, RequestEntityTooLarge: 413 }
 
 interface Failure {
   message: string
   reason: string
+  /** Of the validation in its policy. */
+  index: number
+  /** The policy itself cannot be applied: refused, whatever the actions of the binding. */
+  actsAlways: boolean
+}
+interface Annotation {
+  key: string
+  value: string
+}
+interface Verdict {
+  failures: Failure[]
+  annotations: Annotation[]
 }
 
 export function validatingPolicies(deps: PolicyDeps): Admission {
@@ -46,7 +61,7 @@ export function validatingPolicies(deps: PolicyDeps): Admission {
   }
 }
 
-/** Warns, and returns the first reason to refuse. */
+/** Warns and annotates, and returns the first reason to refuse. */
 async function judge(
   deps: PolicyDeps,
   policy: Policy,
@@ -55,64 +70,113 @@ async function judge(
   const matched = await matchPolicy(deps, policy, request)
   if (matched === undefined) return undefined
   const base = await policyVariables(deps, request, matched.type)
+  const { context } = request
+  const annotations = new Map<string, Set<string>>()
   let refusal: AdmissionDenied | undefined
   for (const binding of matched.bindings) {
-    for (const failure of await failures(deps, policy, binding, request, base)) {
-      const { actions, name } = binding
-      const who = `ValidatingAdmissionPolicy '${policy.name}' with binding '${name}'`
-      if (failure.configuration || actions.includes('Deny')) {
-        refusal ??= refused(request, `${who} denied request: ${failure.message}`, failure.reason)
+    const { actions, name } = binding
+    const who = `ValidatingAdmissionPolicy '${policy.name}' with binding '${name}'`
+    const verdict = await verdictOf(deps, policy, binding, request, base)
+    for (const { message, reason, index, actsAlways } of verdict.failures) {
+      if (actsAlways || actions.includes('Deny')) {
+        refusal ??= refused(request, `${who} denied request: ${message}`, reason)
       }
-      if (!failure.configuration && actions.includes('Warn')) {
-        request.context.warn(`Validation failed for ${who}: ${failure.message}`)
-      }
+      if (actsAlways) continue
+      if (actions.includes('Warn')) context.warn(`Validation failed for ${who}: ${message}`)
+      if (actions.includes('Audit'))
+        annotate(context, VALIDATION_FAILURE, auditedFailure(policy, binding, message, index))
+    }
+    for (const { key, value } of verdict.annotations) {
+      const values = annotations.get(key) ?? new Set()
+      annotations.set(key, values.add(value))
     }
   }
+  // values that differ come from different parameters
+  for (const [key, values] of annotations) annotate(context, `${policy.name}/${key}`, [...values].join(', '))
   return refusal
 }
 
-async function failures(
+function auditedFailure(policy: Policy, binding: Binding, message: string, expressionIndex: number): string {
+  const { name, actions: validationActions } = binding
+  return json([{ message, policy: policy.name, binding: name, expressionIndex, validationActions }])
+}
+
+async function verdictOf(
   deps: PolicyDeps,
   policy: Policy,
   binding: Binding,
   request: AdmissionRequest,
   base: AdmissionVariables,
-): Promise<(Failure & { configuration: boolean })[]> {
+): Promise<Verdict> {
   let all: readonly (Readonly<KubeObject> | null)[]
   try {
     const namespace = isNamespace(request.requestType) ? nameOf(request) : namespaceOf(request)
     all = await deps.params.of(request.context.space, policy, binding, namespace)
   } catch (error) {
     if (!(error instanceof PolicyConfigurationError)) throw error
-    if (policy.failsOpen) return []
-    return [{ message: `failed to configure ${error.of}: ${error.message}`, reason: '', configuration: true }]
+    if (policy.failsOpen) return { failures: [], annotations: [] }
+    const message = `failed to configure ${error.of}: ${error.message}`
+    return { failures: [{ message, reason: '', index: 0, actsAlways: true }], annotations: [] }
   }
-  const failed: Failure[] = []
+  const verdict: Verdict = { failures: [], annotations: [] }
   for (const params of all) {
     const found = await withAuthorizer(deps.authorizer, request, authorizer => {
       const budget = { left: MAX_POLICY_STEPS }
       return validate(policy, withParams({ ...base, ...authorizer }, policy, params, budget), budget)
     })
-    failed.push(...found)
+    verdict.failures.push(...found.failures)
+    verdict.annotations.push(...found.annotations)
   }
-  return failed.map(failure => ({ ...failure, configuration: false }))
+  return verdict
 }
 
-function validate(policy: Policy, variables: AdmissionVariables, budget: StepBudget): Failure[] {
+function validate(policy: Policy, variables: AdmissionVariables, budget: StepBudget): Verdict {
   const conditions = checkConditions(policy.conditions, variables, budget)
-  if (conditions.error !== undefined) return policy.failsOpen ? [] : [{ message: conditions.error, reason: '' }]
-  if (!conditions.matches) return []
-  const failed: Failure[] = []
-  for (const validation of policy.validations) {
+  const failures: Failure[] = []
+  const fail = (message: string, index: number, actsAlways = false): void => {
+    if (!policy.failsOpen) failures.push({ message, reason: '', index, actsAlways })
+  }
+  if (conditions.error !== undefined) fail(conditions.error, 0)
+  if (!conditions.matches) return { failures, annotations: [] }
+  for (const [index, validation] of policy.validations.entries()) {
     try {
       if (evaluateWorded(validation.expression, variables, budget) === true) continue
     } catch (error) {
-      if (!policy.failsOpen) failed.push({ message: messageOf(error), reason: '' })
+      fail(messageOf(error), index)
       continue
     }
-    failed.push({ message: messageFor(validation, variables, budget), reason: validation.reason })
+    const message = messageFor(validation, variables, budget)
+    failures.push({ message, reason: validation.reason, index, actsAlways: false })
   }
-  return failed
+  const annotations: Annotation[] = []
+  for (const { key, expression } of policy.auditAnnotations) {
+    try {
+      const value = annotationValue(expression, variables, budget)
+      if (value !== '') annotations.push({ key, value })
+    } catch (error) {
+      fail(messageOf(error), 0, true)
+    }
+  }
+  return { failures, annotations }
+}
+
+/** `''` for none. @throws Error for a failing expression, and for a value that is neither text nor null */
+function annotationValue(expression: Expression, variables: AdmissionVariables, budget: StepBudget): string {
+  const value = evaluateWorded(expression, variables, budget)
+  if (value === null) return ''
+  if (typeof value !== 'string') {
+    const type = typeof value === 'bigint' ? 'int' : typeof value === 'boolean' ? 'bool' : celTypeOf(value)
+    throw new Error(
+      `valueExpression '${expression.source}' resulted in unsupported return type: ${type}. ` +
+        'Return type must be either string or null.',
+    )
+  }
+  return value.trim().slice(0, MAX_ANNOTATION_CHARACTERS)
+}
+
+function celTypeOf(value: unknown): string {
+  if (typeof value === 'number') return 'double'
+  return Array.isArray(value) ? 'list' : 'map'
 }
 
 function messageFor(validation: Validation, variables: AdmissionVariables, budget: StepBudget): string {

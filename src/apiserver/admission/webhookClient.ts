@@ -1,12 +1,19 @@
 /**
- * Asks a webhook over HTTPS: one POST, no redirects, bounded in time and size.
+ * Asks a webhook over HTTPS: one POST, no redirects, bounded in time, size and where it may go. A Service is followed to one
+ * of its endpoints, and has to show a certificate for `NAME.NAMESPACE.svc`.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#contacting-the-webhook
  */
 import { Agent, request } from 'node:https'
+import { type AllowedHosts, HostRefused } from './allowedHosts.ts'
 import { LruMap } from './lruMap.ts'
+import type { Route, ServiceReference, ServiceRoutes } from './serviceRoutes.ts'
+
+export type WebhookAddress = { url: string } | { service: ServiceReference }
 
 export interface WebhookTarget {
-  url: string
+  client: WebhookAddress
+  /** Logical-cluster id of the space whose services are meant. */
+  space: string
   /** PEM; the system's roots when absent. */
   caPem?: string
   timeoutSeconds: number
@@ -26,19 +33,28 @@ const MAX_RESPONSE_BYTES = 3 * 1024 * 1024
 const MAX_AGENTS = 256
 
 export class WebhookClient {
+  readonly #routes: Pick<ServiceRoutes, 'to'>
+  readonly #hosts: AllowedHosts
   /** By certificate authority: connections are kept between calls. */
   readonly #agents = new LruMap<string, Agent>(MAX_AGENTS)
 
+  constructor(deps: { routes: Pick<ServiceRoutes, 'to'>; hosts: AllowedHosts }) {
+    this.#routes = deps.routes
+    this.#hosts = deps.hosts
+  }
+
   /** The JSON that the webhook answered. @throws WebhookCallError */
   async post(target: WebhookTarget, body: unknown): Promise<unknown> {
-    const url = new URL(target.url)
-    url.searchParams.set('timeout', `${target.timeoutSeconds}s`)
     const signal = AbortSignal.timeout(target.timeoutSeconds * 1000)
     const text = Buffer.from(JSON.stringify(body))
-    const { code, answer } = await this.#send(url, target, text, signal).catch(error => {
+    const asked = callOf(target)
+    let route: Route | undefined
+    const { code, answer } = await this.#ask(asked, target, text, signal, found => {
+      route = found
+    }).catch(error => {
       if (error instanceof WebhookCallError) throw error
-      const why = signal.aborted ? 'context deadline exceeded' : wording(error, url)
-      throw new WebhookCallError(`Post ${JSON.stringify(url.href)}: ${why}`, { cause: error })
+      const why = signal.aborted ? 'context deadline exceeded' : wording(error, route ?? asked.route)
+      throw new WebhookCallError(`Post ${JSON.stringify(asked.shown)}: ${why}`, { cause: error })
     })
     if (code < 200 || code > 299) throw new WebhookCallError(unexpected(code, answer))
     try {
@@ -49,11 +65,40 @@ export class WebhookClient {
     }
   }
 
-  #send(url: URL, target: WebhookTarget, text: Buffer, signal: AbortSignal): Promise<{ code: number; answer: Buffer }> {
+  /** `told` hears where the call goes, before it does. @throws NoRoute, HostRefused, Error of the connection */
+  async #ask(
+    call: Call,
+    target: WebhookTarget,
+    text: Buffer,
+    signal: AbortSignal,
+    told: (route: Route) => void,
+  ): Promise<Answer> {
+    const { client } = target
+    const route = 'service' in client ? await this.#routes.to(target.space, client.service) : call.route
+    told(route)
+    this.#hosts.check(route.host)
+    return this.#send({ ...call, route }, target, text, signal)
+  }
+
+  #send(call: Call, target: WebhookTarget, text: Buffer, signal: AbortSignal): Promise<Answer> {
     const { caPem = '', limitBytes = MAX_RESPONSE_BYTES } = target
+    const { route, path, hostHeader, serverName } = call
     return new Promise((resolve, reject) => {
-      const headers = { 'Content-Type': 'application/json', Accept: 'application/json', 'Content-Length': text.length }
-      const sent = request(url, { method: 'POST', agent: this.#agent(caPem), headers, signal }, response => {
+      const options = {
+        ...route,
+        path,
+        method: 'POST',
+        agent: this.#agent(caPem),
+        signal,
+        ...(serverName && { servername: serverName }),
+        headers: {
+          Host: hostHeader,
+          'Content-Type': 'application/json',
+          Accept: 'application/json',
+          'Content-Length': text.length,
+        },
+      }
+      const sent = request(options, response => {
         const parts: Buffer[] = []
         let size = 0
         response.on('data', (part: Buffer) => {
@@ -68,7 +113,7 @@ export class WebhookClient {
       sent.on('error', error => {
         // the peer has closed a kept connection while we wrote: nothing was asked yet
         const stale = sent.reusedSocket && (error as { code?: string }).code === 'ECONNRESET' && !signal.aborted
-        if (stale) resolve(this.#send(url, target, text, signal))
+        if (stale) resolve(this.#send(call, target, text, signal))
         else reject(error)
       })
       sent.end(text)
@@ -78,11 +123,48 @@ export class WebhookClient {
   #agent(ca: string): Agent {
     let agent = this.#agents.get(ca)
     if (agent === undefined) {
-      agent = new Agent({ keepAlive: true, timeout: 90_000, ...(ca !== '' && { ca }) })
+      const lookup = this.#hosts.lookup()
+      agent = new Agent({ keepAlive: true, timeout: 90_000, lookup, ...(ca !== '' && { ca }) })
       this.#agents.set(ca, agent)
     }
     return agent
   }
+}
+
+interface Answer {
+  code: number
+  answer: Buffer
+}
+
+/** One call, apart from who answers it. */
+interface Call {
+  /** As messages say it. */
+  shown: string
+  route: Route
+  path: string
+  hostHeader: string
+  /** Whom the certificate has to name, where it is not the host that is connected to. */
+  serverName?: string
+}
+
+/** @throws WebhookCallError */
+function callOf({ client, timeoutSeconds }: WebhookTarget): Call {
+  const timeout = `timeout=${timeoutSeconds}s`
+  if ('url' in client) {
+    const url = URL.parse(client.url)
+    // Go's rules, which definitions are held to, let more pass
+    if (url === null)
+      throw new WebhookCallError(`Post ${JSON.stringify(client.url)}: there can be no such host or port`)
+    url.searchParams.set('timeout', `${timeoutSeconds}s`)
+    const route = { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(url.port || 443) }
+    return { shown: url.href, route, path: url.pathname + url.search, hostHeader: url.host }
+  }
+  const { namespace, name, path, port } = client.service
+  const serverName = `${name}.${namespace}.svc`
+  const place = `${path.startsWith('/') ? '' : '/'}${path}?${timeout}`
+  const hostHeader = `${serverName}:${port}`
+  const shown = `https://${hostHeader}${place}`
+  return { shown, route: { host: serverName, port }, path: encodeURI(place), hostHeader, serverName }
 }
 
 const TLS_FAILURES: Readonly<Record<string, string>> = {
@@ -95,11 +177,12 @@ const TLS_FAILURES: Readonly<Record<string, string>> = {
 }
 
 /** The failures that users know, as upstream's users know them. */
-function wording(error: unknown, url: URL): string {
+function wording(error: unknown, { host, port }: Route): string {
   const { code = '', message = String(error) } = error as { code?: string; message?: string }
-  const address = `${url.hostname}:${url.port || 443}`
+  const address = `${host.includes(':') ? `[${host}]` : host}:${port}`
+  if (error instanceof HostRefused) return `dial tcp ${address}: ${message}`
   if (code === 'ECONNREFUSED') return `dial tcp ${address}: connect: connection refused`
-  if (code === 'ENOTFOUND') return `dial tcp: lookup ${url.hostname}: no such host`
+  if (code === 'ENOTFOUND') return `dial tcp: lookup ${host}: no such host`
   if (code === 'ECONNRESET') return 'EOF'
   const tls = TLS_FAILURES[code]
   if (tls !== undefined) return `tls: failed to verify certificate: x509: ${tls}`

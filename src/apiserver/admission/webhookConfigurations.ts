@@ -6,16 +6,19 @@ import type { AdmissionCel, MatchCondition } from './admissionCel.ts'
 import { REVIEW_VERSIONS, type ReviewVersion } from './admissionReview.ts'
 import type { ConfigurationLog } from './configurationLog.ts'
 import { compileMatch, type RequestMatcher } from './matchRules.ts'
+import type { WebhookAddress } from './webhookClient.ts'
 
 export const ADMISSION_GROUP = 'admissionregistration.k8s.io'
 
 export interface Webhook {
   name: string
+  /** Name of the object that has it. */
+  configuration: string
   /** Distinct among the webhooks of a space, and the same as long as its configuration is. */
   id: string
   match: RequestMatcher
   conditions: readonly MatchCondition[]
-  client: { url: string } | { service: { namespace: string; name: string; path: string; port: number } }
+  client: WebhookAddress
   caPem: string | undefined
   timeoutSeconds: number
   failsOpen: boolean
@@ -71,6 +74,7 @@ function compileConfiguration(object: KubeObject, cel: AdmissionCel): Webhook[] 
   const { name = '' } = object.metadata
   return records(object, 'webhooks').map((webhook, i) => ({
     name: str(webhook, 'name'),
+    configuration: name,
     id: `${name}/${str(webhook, 'name')}/${i}`,
     match: compileMatch({ rules: list(webhook, 'rules'), ...webhook }),
     conditions: conditionsOf(webhook, cel),

@@ -16,6 +16,7 @@ import type { TypeRegistry } from '../types/typeRegistry.ts'
 import { checkConditions, messageOf, requestVariables } from './admissionCel.ts'
 import { admissionReview, denial, type ReviewAnswer, readReview } from './admissionReview.ts'
 import { nameOf, type Shown, shownAs, takeBack } from './attributes.ts'
+import { annotate, MutationNotes } from './auditAnnotations.ts'
 import { withAuthorizer } from './celAuthorizer.ts'
 import type { NamespaceReader } from './namespaces.ts'
 import { WebhookCallError, type WebhookClient } from './webhookClient.ts'
@@ -27,8 +28,6 @@ export interface WebhookDeps {
   types: TypeRegistry
   namespaces: NamespaceReader
   authorizer: Authorizer
-  /** Whether a Service exists: spaces have no network, so none can be reached. */
-  serviceExists(space: string, namespace: string, name: string): Promise<boolean>
   log: Logger
 }
 
@@ -45,13 +44,20 @@ export function mutatingWebhooks(deps: WebhookDeps): Admission {
     async admit(request) {
       const rounds = request.rounds
       const memory = memoryOf(request, self)
-      for (const webhook of deps.configurations.in(request.context.space)) {
+      for (const [index, webhook] of deps.configurations.in(request.context.space).entries()) {
         if (rounds?.round === 2 && !memory.again.has(webhook.id)) continue
         const call = await callFor(deps, webhook, request)
         if (call === undefined) continue
         const before = structuredClone(request.object)
-        await mutate(deps, call, request)
-        if (!isDeepStrictEqual(before, request.object)) {
+        const notes = notesOf(request, webhook, index)
+        let mutated = false
+        try {
+          await mutate(deps, call, request, notes)
+          mutated = !isDeepStrictEqual(before, request.object)
+        } finally {
+          notes?.asked(mutated)
+        }
+        if (mutated) {
           // who was asked before and wishes it sees the object again
           for (const id of memory.asked) memory.again.add(id)
           memory.asked.clear()
@@ -75,9 +81,12 @@ export function validatingWebhooks(deps: WebhookDeps): Admission {
         if (call) calls.push(call)
       }
       const outcomes = await Promise.allSettled(
-        calls.map(async call => {
+        calls.map(async (call, index) => {
           const shown = shownAs(request, call.type)
-          const answer = await ask(deps, call, request, shown)
+          const place = `failed-open.validating.webhook.admission.k8s.io/round_0_index_${index}`
+          const answer = await ask(deps, call, request, shown, () =>
+            annotate(request.context, place, call.webhook.name),
+          )
           for (const warning of answer?.warnings ?? []) request.context.warn(warning)
           if (answer && !answer.allowed) throw denial(call.webhook.name, answer.status)
         }),
@@ -85,6 +94,16 @@ export function validatingWebhooks(deps: WebhookDeps): Admission {
       for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
     },
   }
+}
+
+/** `undefined` when nobody audits. */
+function notesOf(
+  { context, rounds }: AdmissionRequest,
+  { configuration, name }: Webhook,
+  index: number,
+): MutationNotes | undefined {
+  if (context.annotate === undefined) return undefined
+  return new MutationNotes(context, { round: (rounds?.round ?? 1) - 1, index }, { configuration, webhook: name })
 }
 
 interface Memory {
@@ -135,10 +154,15 @@ async function callFor(deps: WebhookDeps, webhook: Webhook, request: AdmissionRe
   throw statusError.forbidden(requestType, nameOf(request), outcome.error)
 }
 
-async function mutate(deps: WebhookDeps, call: Call, request: AdmissionRequest): Promise<void> {
+async function mutate(
+  deps: WebhookDeps,
+  call: Call,
+  request: AdmissionRequest,
+  notes: MutationNotes | undefined,
+): Promise<void> {
   const { webhook, type } = call
   const shown = shownAs(request, type)
-  const answer = await ask(deps, call, request, shown)
+  const answer = await ask(deps, call, request, shown, () => notes?.failedOpen())
   if (answer === undefined) return
   for (const warning of answer.warnings) request.context.warn(warning)
   if (!answer.allowed) throw denial(webhook.name, answer.status)
@@ -151,18 +175,20 @@ async function mutate(deps: WebhookDeps, call: Call, request: AdmissionRequest):
     const patched = applyJsonPatch(shown.object, answer.patch)
     if (!isRecord(patched)) throw new Error('the patched object is no JSON object')
     takeBack(request, type, patched as KubeObject)
+    notes?.patched(answer.patch)
   } catch (error) {
     const why = error instanceof StatusError && error.cause instanceof Error ? error.cause.message : messageOf(error)
     throw statusError.internal(new Error(why))
   }
 }
 
-/** `undefined`: it could not be asked, and its failure policy lets that pass. @throws StatusError */
+/** `undefined`: it could not be asked, and its failure policy lets that pass, which `passed` is told. @throws StatusError */
 async function ask(
   deps: WebhookDeps,
   { webhook, type }: Call,
   request: AdmissionRequest,
   shown: Shown,
+  passed: () => void,
 ): Promise<ReviewAnswer | undefined> {
   const { context } = request
   if (context.dryRun && !webhook.harmless) {
@@ -173,15 +199,19 @@ async function ask(
     const version = webhook.version
     if (version === undefined)
       throw new WebhookCallError('webhook does not accept known AdmissionReview versions (v1, v1beta1)')
-    const url = await urlOf(deps, webhook, context.space)
-    const target = { url, timeoutSeconds: webhook.timeoutSeconds, ...(webhook.caPem && { caPem: webhook.caPem }) }
+    const { client, timeoutSeconds, caPem } = webhook
+    const target = { client, space: context.space, timeoutSeconds, ...(caPem && { caPem }) }
     const answer = await deps.client
       .post(target, admissionReview(request, { type, version, uid, shown }))
       .catch(error => {
         throw new WebhookCallError(`failed to call webhook: ${messageOf(error)}`, { cause: error })
       })
     try {
-      return readReview(answer, version, uid)
+      const read = readReview(answer, version, uid)
+      for (const [key, value] of Object.entries(read.auditAnnotations)) {
+        annotate(context, `${webhook.name}/${key}`, value)
+      }
+      return read
     } catch (cause) {
       throw new WebhookCallError(`received invalid webhook response: ${messageOf(cause)}`, { cause })
     }
@@ -190,18 +220,7 @@ async function ask(
     const failed = `failed calling webhook ${JSON.stringify(webhook.name)}: ${error.message}`
     if (!webhook.failsOpen) throw statusError.internal(new Error(failed, { cause: error }))
     deps.log.warn({ webhook: webhook.name, why: error.message }, 'webhook failed, request goes on without it')
+    passed()
     return undefined
   }
-}
-
-async function urlOf(deps: WebhookDeps, { client, timeoutSeconds }: Webhook, space: string): Promise<string> {
-  if ('url' in client) return client.url
-  const { namespace, name, path, port } = client.service
-  const known = await deps.serviceExists(space, namespace, name)
-  const why = known
-    ? `no endpoints available for service ${JSON.stringify(name)}`
-    : `service ${JSON.stringify(name)} not found`
-  const place = path === '' ? '' : path.startsWith('/') ? path : `/${path}`
-  const url = `https://${name}.${namespace}.svc:${port}${place}?timeout=${timeoutSeconds}s`
-  throw new WebhookCallError(`failed to call webhook: Post ${JSON.stringify(url)}: ${why}`)
 }

@@ -103,6 +103,12 @@ export class AuditTrail implements AdmissionWitness {
     this.#annotations['authorization.k8s.io/reason'] = reason
   }
 
+  /** A first value for a key stays. `Request`: told only where what was sent is. */
+  annotate(key: string, value: string, level?: 'Request'): void {
+    if (level === 'Request' && !this.wantsRequestBody) return
+    this.#annotations[key] ??= value
+  }
+
   /** The answer is an error. */
   failed(error: StatusError): void {
     this.#status = { ...error.toStatus() }

@@ -1,8 +1,9 @@
 /**
- * The roles and bindings that every space starts with. They are one shared read-only layer, not objects in the store.
+ * The roles and bindings that every space starts with. They are one shared layer, not objects in the
+ * store; a space that changes one gets a copy of its own.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/rbac/#default-roles-and-role-bindings
  */
-import { createHash } from 'node:crypto'
+import { fixedUid } from '../../apimachinery/fixedUid.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { aggregatedRules } from './aggregation.ts'
 import { type PolicyRule, RBAC_GROUP } from './rbacRules.ts'
@@ -245,17 +246,11 @@ function metadata(
 ): KubeObject['metadata'] {
   return {
     name,
-    uid: uidOf(`${resource}/${name}`),
+    uid: fixedUid(`bootstrap ${resource}/${name}`),
     ...(options.creationTimestamp && { creationTimestamp: options.creationTimestamp }),
     labels: { 'kubernetes.io/bootstrapping': 'rbac-defaults', ...labels },
     annotations: { 'rbac.authorization.kubernetes.io/autoupdate': 'true' },
   }
-}
-
-/** A UUID of version 8 (custom) made from the name, so that it is the same on every server. */
-function uidOf(text: string): string {
-  const hex = createHash('sha256').update(`orrery bootstrap ${text}`).digest('hex')
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
 function byName(a: KubeObject, b: KubeObject): number {

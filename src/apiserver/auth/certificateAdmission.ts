@@ -38,7 +38,7 @@ export function certificateAdmission(authorizer: Authorizer, clock: () => Date):
   }
 }
 
-async function prepareRequest({ context, object }: AdmissionRequest): Promise<void> {
+function prepareRequest({ context, object }: AdmissionRequest): void {
   const spec = isRecord(object.spec) ? object.spec : {}
   const { name, uid, groups, extra } = effectiveUser(context.user, context.space)
   for (const field of ['username', 'uid', 'groups', 'extra']) delete spec[field]
@@ -49,6 +49,18 @@ async function prepareRequest({ context, object }: AdmissionRequest): Promise<vo
     ...(extra && { extra: { ...extra } }),
   })
   object.spec = spec
+}
+
+/** Says who may be asked for, of requests that are in order: nothing but a readable one gets here. */
+export const certificateSubjects: Admission = {
+  stage: 'validate',
+  handles: (type, operation) =>
+    operation === 'CREATE' && type.resource === SIGNING_REQUESTS.resource && type.group === SIGNING_REQUESTS.group,
+  admit: ({ object }) => checkSubject(object),
+}
+
+async function checkSubject(object: KubeObject): Promise<void> {
+  const spec = isRecord(object.spec) ? object.spec : {}
   const { signerName } = spec
   if (signerName !== CLIENT_SIGNER && signerName !== KUBELET_CLIENT_SIGNER) return
   const pem = Buffer.from(typeof spec.request === 'string' ? spec.request : '', 'base64').toString('latin1')
@@ -105,7 +117,8 @@ function checkConditions(object: KubeObject, old: KubeObject): void {
   }
   if (conditionsOf(object, DECISIONS).length > 1) {
     const why = 'Approved and Denied conditions are mutually exclusive'
-    errors.push(fieldError.invalid('status.conditions', conditions.at(-1)!.type, why))
+    const last = conditions.findLastIndex(({ type }) => DECISIONS.includes(type))
+    errors.push(fieldError.invalid(`status.conditions[${last}].type`, conditions[last]!.type, why))
   }
   if (errors.length > 0) {
     const kind = { group: SIGNING_REQUESTS.group, kind: 'CertificateSigningRequest' }

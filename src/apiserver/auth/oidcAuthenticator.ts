@@ -2,6 +2,8 @@
  * ID tokens of an OpenID Connect issuer: who the claims name, once the issuer's key, the audience and the time are checked.
  *
  * Only tokens that say they are the issuer's are looked at, so an issuer that is slow or away costs nobody else anything.
+ * Names that begin with `system:` are the program's own. Upstream leaves it to a prefix to keep an issuer from them; here no
+ * token ever bears one: such a user is refused, such a group is left out.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/authentication/#openid-connect-tokens
  */
 import type { CompactVerifyGetKey } from 'jose'
@@ -38,6 +40,8 @@ export interface OidcOptions {
 
 export const SIGNING_ALGORITHMS = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512']
 
+const RESERVED = 'system:'
+
 /** How long an issuer that did not answer is left alone. */
 const RETRY_MS = 5000
 const TIMEOUT_MS = 5000
@@ -65,6 +69,14 @@ export class OidcAuthenticator implements Authenticator {
         throw new Error(
           `--oidc-signing-algs: ${JSON.stringify(algorithm)} is not one of ${SIGNING_ALGORITHMS.join(', ')}`,
         )
+      }
+    }
+    for (const [flag, prefix] of [
+      ['--oidc-username-prefix', options.usernamePrefix],
+      ['--oidc-groups-prefix', options.groupsPrefix],
+    ] as const) {
+      if (prefix?.startsWith(RESERVED)) {
+        throw new Error(`${flag}: names that begin with ${JSON.stringify(RESERVED)} are not an issuer's`)
       }
     }
     this.#options = options
@@ -106,10 +118,16 @@ export class OidcAuthenticator implements Authenticator {
 
   #userOf(claims: Record<string, unknown>): Authentication['user'] {
     const { usernameClaim = 'sub', groupsClaim, groupsPrefix = '', requiredClaims = {} } = this.#options
-    const name = claims[usernameClaim]
-    if (typeof name !== 'string' || name === '') throw new Error(`could not get claim ${JSON.stringify(usernameClaim)}`)
+    const claim = claims[usernameClaim]
+    if (typeof claim !== 'string' || claim === '') {
+      throw new Error(`could not get claim ${JSON.stringify(usernameClaim)}`)
+    }
     if (usernameClaim === 'email' && claims.email_verified !== undefined && claims.email_verified !== true) {
-      throw new Error(`email not verified: ${JSON.stringify(name)}`)
+      throw new Error(`email not verified: ${JSON.stringify(claim)}`)
+    }
+    const name = this.#usernamePrefix() + claim
+    if (name.startsWith(RESERVED)) {
+      throw new Error(`the user name ${JSON.stringify(name)} begins with ${JSON.stringify(RESERVED)}`)
     }
     for (const [claim, wanted] of Object.entries(requiredClaims)) {
       if (claims[claim] !== wanted) {
@@ -120,8 +138,8 @@ export class OidcAuthenticator implements Authenticator {
     }
     const groups = groupsClaim === undefined ? [] : groupsOf(claims[groupsClaim], groupsClaim)
     return {
-      name: this.#usernamePrefix() + name,
-      groups: groups.map(group => groupsPrefix + group),
+      name,
+      groups: groups.map(group => groupsPrefix + group).filter(group => !group.startsWith(RESERVED)),
       ...(typeof claims.jti === 'string' && { extra: { [EXTRAS.credentialId]: [`JTI=${claims.jti}`] } }),
     }
   }

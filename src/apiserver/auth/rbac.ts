@@ -9,7 +9,7 @@ import { statusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { isStorageError, type Revision, type Store } from '../../storage/store.ts'
 import { bootstrapObjects } from './bootstrapRoles.ts'
-import { RbacIndex, type RoleRef } from './rbacIndex.ts'
+import { RbacIndex, type RbacObjects, type RoleRef } from './rbacIndex.ts'
 import { type PolicyRule, RBAC_GROUP, ruleAllows } from './rbacRules.ts'
 import type { Attributes, Authorizer, Decision, UserInfo } from './types.ts'
 import { effectiveUser, GROUPS, isServiceAccount } from './users.ts'
@@ -40,7 +40,7 @@ export class RbacAuthorizer implements Authorizer {
   readonly #options: Required<Omit<RbacOptions, 'log'>> & Pick<RbacOptions, 'log'>
   /** Least recently used first. A failed or outdated build is not in here. */
   readonly #indexes = new Map<string, Promise<RbacIndex>>()
-  readonly #layers: { plain: RbacIndex; root: RbacIndex }
+  readonly #layers: { plain: Layer; root: Layer }
   #watching = new Set<string>()
   readonly #closed = new AbortController()
 
@@ -134,15 +134,29 @@ export class RbacAuthorizer implements Authorizer {
       }),
     )
     const layer = space === this.#options.rootSpace ? this.#layers.root : this.#layers.plain
-    return new RbacIndex(
-      {
-        clusterRoles: clusterRoles!,
-        clusterRoleBindings: clusterRoleBindings!,
-        roles: roles!,
-        roleBindings: roleBindings!,
-      },
-      layer,
-    )
+    const own: RbacObjects = {
+      clusterRoles: clusterRoles!,
+      clusterRoleBindings: clusterRoleBindings!,
+      roles: roles!,
+      roleBindings: roleBindings!,
+    }
+    const { objects } = layer
+    const changed = [
+      own.clusterRoles.some(isIn(objects.clusterRoles)),
+      own.clusterRoleBindings.some(isIn(objects.clusterRoleBindings)),
+    ]
+    if (!changed.includes(true)) return new RbacIndex(own, layer.index)
+    // What a space has changed of the layer counts in its place: then nothing of the layer can be shared.
+    const without = (shared: readonly KubeObject[], mine: readonly KubeObject[]) =>
+      shared.filter(each => !isIn(mine)(each))
+    return new RbacIndex({
+      ...own,
+      clusterRoles: [...without(objects.clusterRoles, own.clusterRoles), ...own.clusterRoles],
+      clusterRoleBindings: [
+        ...without(objects.clusterRoleBindings, own.clusterRoleBindings),
+        ...own.clusterRoleBindings,
+      ],
+    })
   }
 
   /** Before any index is built: a change behind a build's reads is then always heard of, and drops it. */
@@ -173,14 +187,26 @@ export class RbacAuthorizer implements Authorizer {
   }
 }
 
-function layerOf(objects: readonly KubeObject[]): RbacIndex {
-  const ofKind = (kind: string) => objects.filter(object => object.kind === kind)
-  return new RbacIndex({
+/** What all spaces start with. */
+interface Layer {
+  objects: RbacObjects
+  index: RbacIndex
+}
+
+function layerOf(bootstrap: readonly KubeObject[]): Layer {
+  const ofKind = (kind: string) => bootstrap.filter(object => object.kind === kind)
+  const objects: RbacObjects = {
     clusterRoles: ofKind('ClusterRole'),
     clusterRoleBindings: ofKind('ClusterRoleBinding'),
     roles: [],
     roleBindings: [],
-  })
+  }
+  return { objects, index: new RbacIndex(objects) }
+}
+
+function isIn(objects: readonly KubeObject[]): (object: KubeObject) => boolean {
+  const names = new Set(objects.map(({ metadata }) => metadata.name))
+  return ({ metadata }) => names.has(metadata.name)
 }
 
 function decide(index: RbacIndex, attributes: Attributes): Decision {

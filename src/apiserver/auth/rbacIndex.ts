@@ -41,7 +41,10 @@ export class RbacIndex {
   readonly #namespaced = new Map<string, Grants>()
   readonly #base: RbacIndex | undefined
 
-  /** `base`: roles and bindings that many spaces share. They are not copied, so an index without own objects is tiny. */
+  /**
+   * `base`: roles and bindings that many spaces share, none of which is among `objects`. They are not copied, so an index
+   * without own objects is tiny.
+   */
   constructor(objects: RbacObjects, base?: RbacIndex) {
     this.#base = base
     for (const role of objects.clusterRoles) this.#clusterRoles.set(role.metadata.name!, role)
@@ -87,10 +90,8 @@ export class RbacIndex {
     return rules
   }
 
-  /** The base goes first: nobody may redefine what its names mean. */
   #clusterRole(name: string): KubeObject | undefined {
-    const shared = this.#base === undefined ? undefined : this.#base.#clusterRole(name)
-    return shared ?? this.#clusterRoles.get(name)
+    return this.#clusterRoles.get(name) ?? (this.#base === undefined ? undefined : this.#base.#clusterRole(name))
   }
 
   *#allClusterRoles(): Generator<KubeObject> {

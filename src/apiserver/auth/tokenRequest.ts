@@ -19,7 +19,8 @@ export interface TokenRequestContext {
   clock?: () => number
 }
 
-const DEFAULT_SECONDS = 3600
+/** Of a token whose request does not say how long it shall live. */
+export const DEFAULT_SECONDS = 3600
 const MIN_SECONDS = 600
 const MAX_SECONDS = 2 ** 32
 /** What kubelets ask for on behalf of Pods that know nothing of expiry; upstream grants a year and warns after this. */

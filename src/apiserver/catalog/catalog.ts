@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CatalogFile, CatalogResource, DescriptionsFile, SchemaNode } from '../../../openapi/catalogFormat.ts'
 import type { ColumnDefinition, ResourceType } from '../../apimachinery/resourceType.ts'
-import type { Schema } from '../../apimachinery/schema.ts'
+import { ONE_VALUE, type Schema, STRUCT_FACTS, STRUCT_NAME } from '../../apimachinery/schema.ts'
 
 export interface Catalog {
   /** The Kubernetes release of the built-in kinds: `1.36`. */
@@ -49,6 +49,15 @@ export function loadCatalog(folder: string = GENERATED): Catalog {
   }
 }
 
+/** What Kubernetes' own kinds leave open (the data of a ControllerRevision, defaults in a CRD) is raw bytes in its code. */
+function markOpenFields(schema: Schema): void {
+  const { properties, items, additionalProperties } = schema
+  if (schema['x-kubernetes-preserve-unknown-fields'] && properties === undefined) schema[ONE_VALUE] = true
+  for (const child of [...Object.values(properties ?? {}), items, additionalProperties]) {
+    if (typeof child === 'object' && child[STRUCT_NAME] === undefined) markOpenFields(child)
+  }
+}
+
 function readGenerated(folder: string, name: string): unknown {
   try {
     return JSON.parse(readFileSync(join(folder, name), 'utf8'))
@@ -66,10 +75,17 @@ function resourceType(resource: CatalogResource, schema: Schema): ResourceType {
 function linkDefinitions(raw: Record<string, SchemaNode>, names: Map<Schema, string>): Map<string, Schema> {
   const definitions = new Map<string, Schema>()
   for (const [name, node] of Object.entries(raw)) {
-    definitions.set(name, node as Schema)
-    names.set(node as Schema, name)
+    const schema = node as Schema
+    schema[STRUCT_NAME] = name.split('.').slice(-2).join('.')
+    if (node.struct !== undefined) {
+      schema[STRUCT_FACTS] = { ...node.struct, definition: name }
+      delete node.struct
+    }
+    definitions.set(name, schema)
+    names.set(schema, name)
   }
   for (const node of Object.values(raw)) linkChildren(node)
+  for (const [name, schema] of definitions) if (name.startsWith('io.k8s.')) markOpenFields(schema)
   return definitions
 
   function link(node: SchemaNode): SchemaNode {

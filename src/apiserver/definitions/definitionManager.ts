@@ -20,19 +20,19 @@ import type { WebhookTarget } from '../admission/webhookClient.ts'
 import { decodeObject } from '../registry/codec.ts'
 import { systemContext } from '../registry/context.ts'
 import { deleteObject } from '../registry/deletion.ts'
-import type { Admission, Registry } from '../registry/generic.ts'
+import type { Registry } from '../registry/generic.ts'
 import { timestamp } from '../registry/systemMetadata.ts'
 import type { Logger } from '../server/logger.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import { convertThroughWebhook } from './conversionWebhook.ts'
 import { type DefinitionRecord, judge, mergeConditions, saysSo } from './definitionRecord.ts'
+import { CLEANUP_FINALIZER } from './definitionStrategy.ts'
 
 export const DEFINITIONS = {
   group: 'apiextensions.k8s.io',
   version: 'v1',
   resource: 'customresourcedefinitions',
 } as const
-const CLEANUP = 'customresourcecleanup.apiextensions.k8s.io'
 const COMPONENT = 'definitions'
 /** Instances that are deleted at the same time. */
 const DELETIONS_AT_ONCE = 64
@@ -67,17 +67,6 @@ export class DefinitionManager {
 
   constructor(deps: DefinitionManagerDeps) {
     this.#deps = deps
-  }
-
-  /** A CRD gets its finalizer when it is deleted, so that a replaced or applied CRD cannot lose it. */
-  get admission(): Admission {
-    return {
-      handles: (type, operation) =>
-        operation === 'CREATE' && type.group === DEFINITIONS.group && type.resource === DEFINITIONS.resource,
-      admit({ object }) {
-        object.metadata.finalizers = [...new Set([...(object.metadata.finalizers ?? []), CLEANUP])]
-      },
-    }
   }
 
   /** Serves what the stored CRDs define, then follows the log. */
@@ -150,12 +139,12 @@ export class DefinitionManager {
     names.hold(name, acceptedNames)
     if (before?.signature !== record.signature) {
       const serves = isEstablished && !this.#isShadowed(definition)
-      const types = serves ? this.#typesOf(definition, acceptedNames) : []
+      const types = serves ? this.#typesOf(space, definition, acceptedNames) : []
       this.#deps.types.define(space, name, isDeleting ? types.map(withoutCreate) : types)
       if (before !== undefined) this.#reconsider(space, record.group, name)
     }
     if (isDeleting) {
-      const held = definition.metadata.finalizers?.includes(CLEANUP)
+      const held = definition.metadata.finalizers?.includes(CLEANUP_FINALIZER)
       if (held) this.#enqueue(space, name, () => this.#cleanUp(space, name, definition, isEstablished))
     } else if (!saysSo(definition, verdict)) {
       this.#enqueue(space, name, () => this.#writeStatus(space, name, verdict))
@@ -193,14 +182,14 @@ export class DefinitionManager {
     return this.#deps.types.isBuiltin(String(spec.group ?? ''), String(spec.names.plural ?? ''))
   }
 
-  #typesOf(definition: KubeObject, acceptedNames: object): ResourceType[] {
+  #typesOf(space: string, definition: KubeObject, acceptedNames: object): ResourceType[] {
     const status = { ...(isRecord(definition.status) ? definition.status : {}), acceptedNames }
     const types = resourceTypesOf({ ...definition, status })
     const conversion = conversionOf(definition)
     if (conversion.strategy === 'None') return types
-    const { url, caPem, reviewVersions } = conversion
+    const { client, caPem, reviewVersions } = conversion
     const limits = { timeoutSeconds: CONVERSION_TIMEOUT_SECONDS, limitBytes: CONVERSION_LIMIT_BYTES }
-    const target = { url, ...limits, ...(caPem !== undefined && { caPem }) }
+    const target = { client, space, ...limits, ...(caPem !== undefined && { caPem }) }
     return types.map(type => {
       const webhook = { target, reviewVersions, kind: { group: type.group, kind: type.kind } }
       const convert = (objects: readonly KubeObject[], apiVersion: string): Promise<KubeObject[]> =>
@@ -258,7 +247,7 @@ export class DefinitionManager {
       await terminating('False', 'NeverEstablished', 'resource was never established')
     }
     await this.#update(space, name, '', current => {
-      const finalizers = (current.metadata.finalizers ?? []).filter(f => f !== CLEANUP)
+      const finalizers = (current.metadata.finalizers ?? []).filter(f => f !== CLEANUP_FINALIZER)
       if (finalizers.length > 0) current.metadata.finalizers = finalizers
       else delete current.metadata.finalizers
       return current

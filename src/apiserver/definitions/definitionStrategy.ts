@@ -1,6 +1,7 @@
 /** CustomResourceDefinition as a kind: defaults, validation, and a status that only the server writes. */
 import {
   defaultCrd,
+  formatWarnings,
   storedVersionsOf,
   validateCrd,
   validateCrdStatusUpdate,
@@ -8,23 +9,43 @@ import {
 } from '../../apimachinery/crd/crd.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { withStatus } from '../registry/builtin/kind.ts'
-import type { Strategy } from '../registry/strategy.ts'
+import { CLIENT_METADATA, type Strategy } from '../registry/strategy.ts'
 import { decodeDefinition } from './decodeDefinition.ts'
+import { mergeConditions } from './definitionRecord.ts'
+
+export const CLEANUP_FINALIZER = 'customresourcecleanup.apiextensions.k8s.io'
 
 const strategy: Strategy = withStatus(
   {
     decode: decodeDefinition,
+    statusKeeps: CLIENT_METADATA,
     applyDefaults: defaultCrd,
     prepareForCreate: recordStoredVersion,
     prepareForUpdate: recordStoredVersion,
     validate: validateCrd,
     validateUpdate: validateCrdUpdate,
     validateStatusUpdate: validateCrdStatusUpdate,
+    warnings: formatWarnings,
+    prepareForDelete: waitForInstances,
   },
   () => ({ conditions: [], acceptedNames: { plural: '', kind: '' }, storedVersions: [] }),
 )
 
 export const definitionStrategy: Strategy = { ...strategy, requireResourceVersion: true }
+
+/** Instances go before their definition. Nobody can lose a finalizer that comes with the deletion. */
+function waitForInstances(crd: KubeObject, now: string): void {
+  crd.metadata.finalizers = [...new Set([...(crd.metadata.finalizers ?? []), CLEANUP_FINALIZER])]
+  const status = isRecord(crd.status) ? crd.status : {}
+  const pending = {
+    type: 'Terminating',
+    status: 'True',
+    lastTransitionTime: now,
+    reason: 'InstanceDeletionPending',
+    message: 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
+  } as const
+  crd.status = { ...status, conditions: mergeConditions(status.conditions, [pending], now) }
+}
 
 /** The storage version is recorded with the write that makes it that, before any object can be stored in it. */
 function recordStoredVersion(crd: KubeObject): void {

@@ -2,6 +2,7 @@
  * Aggregated discovery: all groups, versions and resources in one document, which kubectl asks for since 1.26.
  * @see https://kubernetes.io/docs/concepts/overview/kubernetes-api/#aggregated-discovery
  */
+import { PROTOBUF_MEDIA_TYPE } from '../../apimachinery/protobuf/protobufCodec.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { describeSubresource } from './discovery.ts'
 import { type ServedGroup, type ServedVersion, servedGroups } from './groups.ts'
@@ -35,9 +36,38 @@ export interface ApiGroupDiscoveryList {
   items: ApiGroupDiscovery[]
 }
 
-/** The content type of the document, and the only spelling of `Accept` parameters that asks for it. */
-export function aggregatedContentType(version: AggregatedVersion): string {
-  return `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`
+export interface AggregatedForm {
+  version: AggregatedVersion
+  format: 'json' | 'protobuf'
+}
+
+const MEDIA_TYPES: Readonly<Record<string, AggregatedForm['format']>> = {
+  'application/json': 'json',
+  [PROTOBUF_MEDIA_TYPE]: 'protobuf',
+}
+const PLAIN_TYPES = new Set([...Object.keys(MEDIA_TYPES), 'application/yaml'])
+
+/** The content type of the document. */
+export function aggregatedContentType({ version, format }: AggregatedForm): string {
+  const media = format === 'json' ? 'application/json' : PROTOBUF_MEDIA_TYPE
+  return `${media};g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`
+}
+
+/** The first form that an `Accept` header names, when it is an aggregated one. What nobody serves is passed over. */
+export function aggregatedWanted(accept: string | undefined): AggregatedForm | undefined {
+  for (const entry of accept?.split(',') ?? []) {
+    const [media = '', ...parameters] = entry.split(';').map(part => part.trim())
+    const said = new Map(parameters.map(parameter => parameter.split('=', 2) as [string, string]))
+    if (!said.has('as')) {
+      if (PLAIN_TYPES.has(media)) return undefined
+      continue
+    }
+    const format = MEDIA_TYPES[media]
+    const version = said.get('v')
+    const isAggregated = said.get('as') === 'APIGroupDiscoveryList' && said.get('g') === 'apidiscovery.k8s.io'
+    if (format && isAggregated && (version === 'v2' || version === 'v2beta1')) return { version, format }
+  }
+  return undefined
 }
 
 /** `/api` (the core group alone) or `/apis` (all others). */

@@ -1,14 +1,16 @@
 /** Request bodies: JSON or YAML text to plain values, within limits of size, depth and aliases. */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
+import { fieldError } from '../../apimachinery/fieldErrors.ts'
 import { apiVersionOf, isRecord, type KubeObject, parseApiVersion } from '../../apimachinery/object.ts'
 import { PROTOBUF_MEDIA_TYPE } from '../../apimachinery/protobuf/protobufCodec.ts'
+import type { RepeatedKey } from '../../apimachinery/repeatedKeys.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Exchange, Services } from './exchange.ts'
 import { parseYamlText } from './yamlBody.ts'
 
 /** As upstream: what fits into one write of the store. */
 export const BODY_LIMIT_BYTES = 3 * 1024 * 1024
-const NESTING_LIMIT = 500
+export const NESTING_LIMIT = 500
 
 /**
  * The decoded body of a request: an object of `expected`, by default of the kind of the URL, or whatever the client sent
@@ -19,7 +21,8 @@ export function readBody(services: Services, x: Exchange, expected?: { apiVersio
   const raw = x.request.body as Buffer | undefined
   const contentType = x.request.headers['content-type']
   const kind = expected ?? { apiVersion: apiVersionOf(x.type), kind: x.type.kind }
-  if (!contentType?.toLowerCase().startsWith(PROTOBUF_MEDIA_TYPE)) return parseBody(raw, contentType, kind.kind)
+  if (!contentType?.toLowerCase().startsWith(PROTOBUF_MEDIA_TYPE))
+    return parseBody(raw, contentType, kind.kind, x.request)
   if (!services.protobuf.supports(kind.apiVersion, kind.kind)) throw unsupportedMediaType()
   const value = services.protobuf.decode(raw ?? Buffer.alloc(0), kind)
   // Messages are not deep, but JSON inside of them can be.
@@ -27,20 +30,39 @@ export function readBody(services: Services, x: Exchange, expected?: { apiVersio
   return value
 }
 
+/** Where the keys are kept that YAML said more than once; JSON can be asked again. */
+export interface YamlRemarks {
+  repeatedKeys?: RepeatedKey[] | undefined
+}
+
 /** `kind` is what the caller expects, for the words of errors. @throws StatusError BadRequest, UnsupportedMediaType */
-export function parseBody(body: Buffer | undefined, contentType: string | undefined, kind = 'Object'): unknown {
-  const media = (contentType ?? 'application/json').split(';')[0]!.trim().toLowerCase()
+export function parseBody(
+  body: Buffer | undefined,
+  contentType: string | undefined,
+  kind = 'Object',
+  remarks: YamlRemarks = {},
+): unknown {
+  const media = mediaOf(contentType)
   const text = body?.toString('utf8') ?? ''
   if (media === 'application/json' || media === '' || media.endsWith('+json')) return parseJson(text, kind)
-  if (media === 'application/yaml' || media.endsWith('+yaml')) return parseYaml(text, kind)
+  if (isYaml(contentType)) return parseYaml(text, kind, remarks)
   throw unsupportedMediaType()
 }
 
-function unsupportedMediaType(): StatusError {
-  return new StatusError(
-    'UnsupportedMediaType',
-    'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf',
-  )
+export function isYaml(contentType: string | undefined): boolean {
+  const media = mediaOf(contentType)
+  return media === 'application/yaml' || media.endsWith('+yaml')
+}
+
+function mediaOf(contentType = 'application/json'): string {
+  return contentType.split(';')[0]!.trim().toLowerCase()
+}
+
+const BODY_TYPES = ['application/json', 'application/yaml', PROTOBUF_MEDIA_TYPE]
+
+export function unsupportedMediaType(accepted: readonly string[] = BODY_TYPES): StatusError {
+  const why = `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`
+  return new StatusError('UnsupportedMediaType', why)
 }
 
 function parseJson(text: string, kind: string): unknown {
@@ -54,9 +76,9 @@ function parseJson(text: string, kind: string): unknown {
   return value
 }
 
-export function parseYaml(text: string, kind = 'Object'): unknown {
+export function parseYaml(text: string, kind = 'Object', remarks: YamlRemarks = {}): unknown {
   // JSON is YAML, and what most clients send as such.
-  if (text.startsWith('{')) {
+  if (text.startsWith('{') || text.startsWith('[')) {
     try {
       return parseJson(text, kind)
     } catch (error) {
@@ -65,7 +87,9 @@ export function parseYaml(text: string, kind = 'Object'): unknown {
   }
   let value: unknown
   try {
-    value = parseYamlText(text, { depth: NESTING_LIMIT, size: BODY_LIMIT_BYTES })
+    const read = parseYamlText(text, { depth: NESTING_LIMIT, size: BODY_LIMIT_BYTES })
+    remarks.repeatedKeys = read.repeated
+    value = read.value
   } catch (error) {
     throw badBody(error, text, kind)
   }
@@ -74,7 +98,8 @@ export function parseYaml(text: string, kind = 'Object'): unknown {
   return value
 }
 
-function badBody(cause: unknown, text: string, kind: string): StatusError {
+/** A body that is no JSON or YAML. */
+export function badBody(cause: unknown, text: string, kind = 'Object'): StatusError {
   const message = cause instanceof Error ? cause.message : String(cause)
   const why = message
     .split('\n')[0]!
@@ -127,6 +152,7 @@ export function objectOf(
       `the API version in the data (${apiVersion}) does not match the expected API version (${want.apiVersion})`,
     )
   }
+  if (kind !== want.kind && type.origin === 'crd') throw otherKind(type, value, 'kind', kind, want.kind)
   if (kind !== want.kind) {
     throw statusError.badRequest(
       `${kind} in version "${type.version}" cannot be handled as a ${want.kind}: the kind in the data does not match the resource`,
@@ -147,6 +173,23 @@ export function objectOf(
     }
   }
   return value as KubeObject
+}
+
+/** Custom resources are decoded whatever they say they are; validation compares. */
+export function otherKind(
+  type: ResourceType,
+  object: Record<string, unknown>,
+  field: 'kind' | 'apiVersion',
+  said: string,
+  wanted: string,
+): StatusError {
+  const name = isRecord(object.metadata) && typeof object.metadata.name === 'string' ? object.metadata.name : ''
+  const shown = field === 'kind' ? { group: type.group, kind: said } : { group: groupOf(said), kind: type.kind }
+  return statusError.invalid(shown, name, [fieldError.invalid(field, said, `must be ${wanted}`)])
+}
+
+function groupOf(apiVersion: string): string {
+  return parseApiVersion(apiVersion)?.group ?? ''
 }
 
 function jsonType(value: unknown): string {

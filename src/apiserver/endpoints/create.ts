@@ -3,11 +3,16 @@ import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { objectOf, readBody } from './body.ts'
 import { type Exchange, type Services, writeContext } from './exchange.ts'
+import { requireKind } from './otherKinds.ts'
 import { sendObject } from './respond.ts'
+import { tellingRepeats } from './strictText.ts'
 
 export async function createEndpoint(services: Services, x: Exchange): Promise<void> {
-  const context = writeContext(x)
-  const object = objectOf(readBody(services, x), x.type)
+  const said = writeContext(x)
+  const body = readBody(services, x)
+  const context = tellingRepeats(said, x, body)
+  requireKind(services, x, body)
+  const object = objectOf(body, x.type)
   const namespace = namespaceOf(x, object)
   const { stored } = await services.registry.create(context, x.type, namespace, object)
   await sendObject(services, x, stored, 201)

@@ -1,6 +1,9 @@
 /** DELETE of one object or of a selection of a collection. */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
+import { fieldError } from '../../apimachinery/fieldErrors.ts'
 import { isRecord } from '../../apimachinery/object.ts'
+import type { Schema } from '../../apimachinery/schema.ts'
+import { typeErrors } from '../../apimachinery/structural/typeErrors.ts'
 import { decodeObject } from '../registry/codec.ts'
 import type { WriteContext } from '../registry/context.ts'
 import { type DeleteOptions, deleteObject } from '../registry/deletion.ts'
@@ -49,6 +52,8 @@ export async function deleteCollectionEndpoint(services: Services, x: Exchange):
     limit: intOption(query, 'limit'),
     continue: query.get('continue') ?? undefined,
   })
+  const shared = services.deps.shared?.of(x.type)
+  list.items = list.items.filter(({ key }) => !shared?.has(key.space, key.name))
   const outcomes = await Promise.allSettled(
     list.items.map(({ key }) => deleteObject(services.deps, context, x.type, key, options)),
   )
@@ -88,13 +93,37 @@ function optionsOf(services: Services, x: Exchange): DeleteOptions {
   return deleteOptionsOf(body, options)
 }
 
-/** What a DeleteOptions object says, over what the query said. */
+const TEXT: Schema = { type: 'string' }
+const OPTIONS: Schema = {
+  type: 'object',
+  properties: {
+    propagationPolicy: TEXT,
+    orphanDependents: { type: 'boolean' },
+    gracePeriodSeconds: { type: 'integer', format: 'int64' },
+    dryRun: { type: 'array', items: TEXT },
+    preconditions: { type: 'object', properties: { uid: TEXT, resourceVersion: TEXT } },
+  },
+}
+
+/**
+ * What a DeleteOptions object says, over what the query said. Nothing of it is overlooked: something would be deleted for good.
+ * @throws StatusError BadRequest (wrong types), Invalid
+ */
 export function deleteOptionsOf(body: unknown, options: DeleteOptions = {}): DeleteOptions {
   if (!isRecord(body)) return options
+  const wrong = typeErrors({ ...body, kind: 'DeleteOptions' }, OPTIONS)
+  if (wrong !== undefined) throw statusError.badRequest(wrong)
   if (typeof body.propagationPolicy === 'string') options.propagationPolicy = body.propagationPolicy
   if (typeof body.orphanDependents === 'boolean') options.orphanDependents = body.orphanDependents
   if (typeof body.gracePeriodSeconds === 'number') options.gracePeriodSeconds = body.gracePeriodSeconds
-  if (Array.isArray(body.dryRun) && body.dryRun.length > 0) options.dryRun = true
+  if (Array.isArray(body.dryRun) && body.dryRun.length > 0) {
+    const values = body.dryRun.map(String)
+    if (values.some(value => value !== 'All')) {
+      const error = fieldError.notSupported('dryRun', values, ['All'])
+      throw statusError.invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', [error])
+    }
+    options.dryRun = true
+  }
   if (isRecord(body.preconditions)) {
     const { uid, resourceVersion } = body.preconditions
     options.preconditions = {

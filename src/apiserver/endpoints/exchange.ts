@@ -4,10 +4,12 @@ import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import type { ProtobufCodec } from '../../apimachinery/protobuf/protobufCodec.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import type { UserInfo } from '../auth/types.ts'
+import type { Authorizer, UserInfo } from '../auth/types.ts'
+import { effectiveUser } from '../auth/users.ts'
 import type { FieldValidation, WriteContext } from '../registry/context.ts'
 import type { Registry, RegistryDeps } from '../registry/generic.ts'
 import type { Reader } from '../registry/reader.ts'
+import type { StreamForms } from '../registry/streamForms.ts'
 import type { RequestInfo, ResourceRequest } from '../server/requestInfo.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import type { BlockWriter } from './blockWriter.ts'
@@ -24,6 +26,9 @@ export interface Services {
   readonly protobuf: ProtobufCodec
   readonly turns: WriteTurns
   readonly blocks: BlockWriter
+  readonly authorizer: Authorizer
+  /** How streams tell objects. */
+  readonly forms: StreamForms
   /** Aborts when the server drains: open watches end. */
   readonly draining: AbortSignal
   /** Aborts when watches of a resource in a space must end (its definition or the space is gone). */
@@ -43,12 +48,24 @@ export interface Exchange {
   readonly warnings: string[]
 }
 
+/** More warnings than these are not told. */
+const WARNINGS_TOLD = 32
+
+/** An update that would make its object is allowed to whoever may create it. @throws StatusError Forbidden */
+export async function requireCreate({ authorizer }: Services, x: Exchange): Promise<void> {
+  const { info, resource, space, type } = x
+  const user = effectiveUser(x.user, space)
+  const { allowed, reason } = await authorizer.authorize({ user, space, verb: 'create', path: info.path, resource })
+  if (!allowed) throw statusError.forbidden(type, resource.name, reason)
+}
+
 /** The caller's write options from the query. @throws StatusError Invalid or BadRequest */
 export function writeContext(x: Exchange, defaults: { fieldManager?: string } = {}): WriteContext {
   const { query } = x.info
-  const validation = query.get('fieldValidation') ?? 'Warn'
+  const { audit } = x.request
+  const validation = query.get('fieldValidation') || 'Warn'
   if (validation !== 'Ignore' && validation !== 'Warn' && validation !== 'Strict') {
-    throw optionInvalid(x, fieldError.notSupported('fieldValidation', validation, ['Ignore', 'Strict', 'Warn']))
+    throw optionInvalid(x, fieldError.notSupported('fieldValidation', validation, ['', 'Ignore', 'Strict', 'Warn']))
   }
   const manager = query.get('fieldManager') ?? defaults.fieldManager ?? managerOfAgent(x.request.headers['user-agent'])
   if (manager.length > 128) throw optionInvalid(x, fieldError.tooLong('fieldManager', 128))
@@ -66,7 +83,10 @@ export function writeContext(x: Exchange, defaults: { fieldManager?: string } = 
     dryRun: isDryRun(x),
     fieldManager: manager,
     fieldValidation: validation satisfies FieldValidation,
-    warn: text => x.warnings.push(text),
+    ...(audit && { annotate: (key, value, level) => audit.annotate(key, value, level) }),
+    warn: text => {
+      if (x.warnings.length < WARNINGS_TOLD && !x.warnings.includes(text)) x.warnings.push(text)
+    },
   }
 }
 

@@ -9,8 +9,29 @@ import type { ResourceRequest } from '../server/requestInfo.ts'
 const ON_OBJECTS = { get: 'GET', update: 'PUT', patch: 'PATCH', delete: 'DELETE' } as const
 const ON_COLLECTIONS = { list: 'GET', create: 'POST', deletecollection: 'DELETE' } as const
 
+const STREAMED = ['GET', 'POST']
+const PROXIED = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']
+const CONNECTIONS: Readonly<Record<string, readonly string[]>> = {
+  'pods/log': ['GET'],
+  'pods/exec': STREAMED,
+  'pods/attach': STREAMED,
+  'pods/portforward': STREAMED,
+  'pods/proxy': PROXIED,
+  'services/proxy': PROXIED,
+  'nodes/proxy': PROXIED,
+}
+
+/** The methods of a sub-resource that leads to what runs; `undefined` for all others. */
+export function connectionMethods({ group, resource, subresource }: ResourceRequest): readonly string[] | undefined {
+  if (subresource === '' || group !== '') return undefined
+  const name = `${resource}/${subresource}`
+  return Object.hasOwn(CONNECTIONS, name) ? CONNECTIONS[name] : undefined
+}
+
 /** Value of the `Allow` header for a resource path; `''` when it takes none. Sub-resources that answer POST are told apart by name. */
 export function allowedMethods(type: ResourceType, resource: ResourceRequest): string {
+  const connected = connectionMethods(resource)
+  if (connected !== undefined) return connected.join(', ')
   if (resource.subresource !== '') {
     return resource.subresource === 'token' || resource.subresource === 'eviction' ? 'POST' : 'GET, PATCH, PUT'
   }

@@ -19,11 +19,15 @@ const MEDIA_TYPES = ['application/json', 'application/yaml', PROTOBUF_MEDIA_TYPE
 export const WATCH_MEDIA_TYPES = ['application/json;stream=watch', `${PROTOBUF_MEDIA_TYPE};stream=watch`]
 
 /**
- * The first entry, in the client's order of preference, that can be served. `hasProtobuf` tells, when a client would like
- * that, whether what it gets has a protobuf form; metadata always has one, tables never.
+ * The first entry, in the client's order of preference, that can be served. `hasProtobuf` and `hasTable` tell, when a client
+ * would like that, whether what it gets has such a form; metadata always has a protobuf form, tables never.
  * @throws StatusError NotAcceptable
  */
-export function negotiate(accept: string | undefined, hasProtobuf: () => boolean = () => false): Form {
+export function negotiate(
+  accept: string | undefined,
+  hasProtobuf: () => boolean = () => false,
+  hasTable: () => boolean = () => true,
+): Form {
   if (accept === undefined || accept === '' || accept === '*/*' || accept === 'application/json') return PLAIN
   for (const { media, options } of preferences(accept)) {
     const format = formatOf(media)
@@ -35,7 +39,7 @@ export function negotiate(accept: string | undefined, hasProtobuf: () => boolean
     }
     const version = options.get('v')
     if (options.get('g') !== 'meta.k8s.io' || (version !== 'v1' && version !== 'v1beta1')) continue
-    if (as === 'Table' && format === 'protobuf') continue
+    if (as === 'Table' && (format === 'protobuf' || !hasTable())) continue
     if (as === 'Table' || as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList')
       return { format, as, version }
   }

@@ -6,39 +6,36 @@ import { show } from '../../apimachinery/apply/validateTyped.ts'
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { fieldError } from '../../apimachinery/fieldErrors.ts'
 import { apiVersionOf, isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import { applyJsonPatch } from '../../apimachinery/patch/jsonPatch.ts'
+import { applyJsonPatch, jsonTypeName } from '../../apimachinery/patch/jsonPatch.ts'
 import { applyMergePatch } from '../../apimachinery/patch/mergePatch.ts'
 import { applyStrategicMerge } from '../../apimachinery/patch/strategicMerge.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { invalidPatch } from '../registry/objectRules.ts'
+import { otherVersions } from '../registry/otherVersions.ts'
 import { timestamp, unwritable } from '../registry/systemMetadata.ts'
-import { objectOf, parseBody } from './body.ts'
-import { boolOption, type Exchange, optionInvalid, type Services, writeContext } from './exchange.ts'
+import { objectOf, otherKind, parseBody, unsupportedMediaType } from './body.ts'
+import { boolOption, type Exchange, optionInvalid, requireCreate, type Services, writeContext } from './exchange.ts'
+import { requireSamePlace } from './place.ts'
 import { sendObject } from './respond.ts'
+import { repeatedInApply, tellingRepeats } from './strictText.ts'
 
 const JSON_PATCH = 'application/json-patch+json'
 const MERGE_PATCH = 'application/merge-patch+json'
 const STRATEGIC_PATCH = 'application/strategic-merge-patch+json'
 const APPLY_PATCH = 'application/apply-patch+yaml'
+/** Of built-in kinds; only they have strategic merges. */
+export const PATCH_TYPES = [JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH]
 
 export async function patchEndpoint(services: Services, x: Exchange): Promise<void> {
   const media = (x.request.headers['content-type'] ?? '').split(';')[0]!.trim()
-  const accepted =
-    x.type.origin === 'builtin'
-      ? [JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH]
-      : [JSON_PATCH, MERGE_PATCH, APPLY_PATCH]
-  if (!accepted.includes(media)) {
-    throw new StatusError(
-      'UnsupportedMediaType',
-      `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
-    )
-  }
-  const body = parseBody(x.request.body as Buffer | undefined, media, x.type.kind)
+  const accepted = x.type.origin === 'builtin' ? PATCH_TYPES : PATCH_TYPES.filter(each => each !== STRATEGIC_PATCH)
+  if (!accepted.includes(media)) throw unsupportedMediaType(accepted)
+  const body = parseBody(x.request.body as Buffer | undefined, media, x.type.kind, x.request)
   if (media === APPLY_PATCH) return apply(services, x, body)
   if (x.info.query.has('force'))
     throw optionInvalid(x, fieldError.forbidden('force', 'may not be specified for non-apply patch'))
   const { stored } = await services.registry.update(
-    writeContext(x),
+    tellingRepeats(writeContext(x), x, body),
     x.type,
     x.resource.namespace,
     x.resource.name,
@@ -51,22 +48,25 @@ export async function patchEndpoint(services: Services, x: Exchange): Promise<vo
 /** The object that a patch makes of `current`; name, namespace and type cannot be patched away. */
 export function patched(type: ResourceType, current: KubeObject, media: string, body: unknown): KubeObject {
   const result = applyPatch(type, current, media, body)
-  if (!isRecord(result) || !isRecord(result.metadata)) {
+  if (!isRecord(result) || !isRecord(result.metadata ?? {})) {
     throw new StatusError('Invalid', 'the patch makes the object or its metadata something that is no JSON object')
   }
+  const { apiVersion } = result
+  if (type.origin === 'crd' && typeof apiVersion === 'string' && apiVersion && apiVersion !== apiVersionOf(type))
+    throw otherKind(type, result, 'apiVersion', apiVersion, apiVersionOf(type))
   const object = asPatched(() => objectOf(result, type))
-  if (object.metadata.uid && object.metadata.uid !== current.metadata.uid) {
-    const error = fieldError.invalid('metadata.uid', object.metadata.uid, 'field is immutable')
-    throw statusError.invalid(type, current.metadata.name ?? '', [error])
-  }
-  for (const field of ['name', 'namespace'] as const) {
-    if (object.metadata[field] !== current.metadata[field]) {
-      throw statusError.badRequest(
-        `the ${field} of the object (${object.metadata[field] ?? ''}) does not match the ${field} on the URL (${current.metadata[field] ?? ''})`,
-      )
-    }
-  }
+  requireSameUid(type, object, current)
+  const { name = '', namespace = '' } = current.metadata
+  requireSamePlace(object.metadata, { name, namespace })
   return object
+}
+
+/** A patch with another uid is no precondition that fails, as it is for a PUT: it changes what cannot change. */
+function requireSameUid(type: ResourceType, asked: KubeObject, current: KubeObject): void {
+  const { uid } = asked.metadata
+  if (!uid || uid === current.metadata.uid) return
+  const error = fieldError.invalid('metadata.uid', uid, 'field is immutable')
+  throw statusError.invalid(type, current.metadata.name ?? '', [error])
 }
 
 /** What a patch makes unreadable is the patch's fault: 422 instead of 400, as upstream. */
@@ -80,8 +80,11 @@ function asPatched(read: () => KubeObject): KubeObject {
 
 function applyPatch(type: ResourceType, current: KubeObject, media: string, body: unknown): unknown {
   if (media === JSON_PATCH) return applyJsonPatch(current, body)
-  if (!isRecord(body)) throw statusError.badRequest('a merge patch must be a JSON object')
-  if (media === MERGE_PATCH) return applyMergePatch(current, body)
+  if (media === MERGE_PATCH) {
+    if (isRecord(body)) return applyMergePatch(current, body)
+    const why = `json: cannot unmarshal ${jsonTypeName(body)} into Go value of type map[string]interface {}`
+    throw statusError.badRequest(`error decoding patch: ${why}`)
+  }
   return applyStrategicMerge(current, body, type.schema)
 }
 
@@ -95,22 +98,23 @@ async function apply(services: Services, x: Exchange, body: unknown): Promise<vo
       `Incorrect version specified in apply patch. Specified patch version: ${show(body.apiVersion ?? '')}, expected: ${expected}`,
     )
   }
+  if (context.fieldValidation !== 'Ignore') {
+    const repeats = repeatedInApply(x, body)
+    if (repeats.length > 0 && context.fieldValidation === 'Strict') {
+      const why = `yaml: unmarshal errors:\n  ${repeats.join('\n  ')}`
+      throw statusError.badRequest(`error strict decoding YAML: error converting YAML to JSON: ${why}`)
+    }
+    for (const text of repeats) context.warn(text)
+  }
   const applied = objectOf(body, x.type)
   const { name, namespace, subresource } = x.resource
-  if (applied.metadata.name !== undefined && applied.metadata.name !== name) {
-    throw statusError.badRequest(
-      `the name of the object (${applied.metadata.name}) does not match the name on the URL (${name})`,
-    )
-  }
-  if (applied.metadata.namespace && x.type.namespaced && applied.metadata.namespace !== namespace) {
-    throw statusError.badRequest(
-      'the namespace of the provided object does not match the namespace sent on the request',
-    )
-  }
+  requireSamePlace({ ...applied.metadata, name: applied.metadata.name ?? name }, { name, namespace })
+  services.deps.strategyFor(x.type)?.subresources?.[subresource]?.narrow?.(applied)
   applied.metadata.name = name
   if (x.type.namespaced) applied.metadata.namespace = namespace
-  const run = (live: KubeObject | undefined): KubeObject =>
-    applyServerSide({
+  const run = (live: KubeObject | undefined): KubeObject => {
+    if (live) requireSameUid(x.type, applied, live)
+    return applyServerSide({
       live,
       applied: structuredClone(applied),
       schema: x.type.schema,
@@ -121,11 +125,14 @@ async function apply(services: Services, x: Exchange, body: unknown): Promise<vo
       now: timestamp(services.deps.clock()),
       gr: x.type,
       ignored: unwritable(x.type, subresource),
+      ...otherVersions(services.deps.typeAt, x.space, x.type),
     })
+  }
   const { stored, created } = await services.registry.update(context, x.type, namespace, name, run, {
     subresource,
     managesFields: true,
     create: subresource === '' ? () => run(undefined) : undefined,
+    mayCreate: () => requireCreate(services, x),
   })
   await sendObject(services, x, stored, created ? 201 : 200)
 }

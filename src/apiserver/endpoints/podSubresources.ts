@@ -7,6 +7,7 @@ import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { labelSelectorFromObject } from '../../apimachinery/selectors.ts'
+import { admitUnstored } from '../admission/unstored.ts'
 import { decodeObject, encodeObject } from '../registry/codec.ts'
 import { systemContext } from '../registry/context.ts'
 import { type DeleteOptions, deleteObject } from '../registry/deletion.ts'
@@ -32,6 +33,7 @@ export async function bindingEndpoint(services: Services, x: Exchange): Promise<
     throw statusError.badRequest(
       `the name of the object (${body.metadata.name}) does not match the name on the URL (${name})`,
     )
+  await admit(services, x, body, { name, group: '', version: 'v1', kind: 'Binding' })
   const target = isRecord(body.target) ? body.target : {}
   const errors = targetErrors(target)
   if (errors.length > 0) throw statusError.invalid({ group: '', kind: 'Binding' }, name, errors)
@@ -46,6 +48,18 @@ export async function bindingEndpoint(services: Services, x: Exchange): Promise<
       return { type: 'put', text: encodeObject(bind(decodeObject(now))) }
     })
   await sendValue(services, x, 201, CREATED)
+}
+
+/** `bindings` is a kind of its own; below a Pod the body has another kind than the Pod. */
+function admit(
+  services: Services,
+  x: Exchange,
+  body: KubeObject,
+  { name, ...kind }: { name: string; group: string; version: string; kind: string },
+): Promise<void> {
+  const { namespace, subresource } = x.resource
+  const asked = { context: writeContext(x), type: x.type, subresource, namespace, name, settle: () => {} }
+  return admitUnstored(services.deps.admission, body, subresource === '' ? asked : { ...asked, kind })
 }
 
 function podType(services: Services, x: Exchange): ResourceType {
@@ -94,6 +108,7 @@ export async function evictionEndpoint(services: Services, x: Exchange): Promise
   const body = objectOf(sent, x.type, elder)
   if (body.metadata.name && body.metadata.name !== name)
     throw statusError.badRequest('name in URL does not match name in Eviction object')
+  await admit(services, x, body, { name, group: 'policy', version: elder.apiVersion.split('/')[1]!, kind: 'Eviction' })
   const options = deleteOptionsOf(body.deleteOptions)
   const dryRun = isDryRun(x) || options.dryRun === true
   const pod = decodeObject(await services.reader.get(x.space, x.type, namespace, name))

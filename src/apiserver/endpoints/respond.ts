@@ -15,6 +15,7 @@ import { acceptsGzip, GZIP_FROM_BYTES, gzipStream } from './compression.ts'
 import type { Exchange, Services } from './exchange.ts'
 import { CONTENT_TYPES, type Form, type Format, wantsPretty } from './negotiate.ts'
 import { protobufForm } from './protobufForms.ts'
+import { warningHeaders } from './warningHeaders.ts'
 
 const LIST_END = Buffer.from(']}\n')
 /** Longer lists are written block by block. */
@@ -182,15 +183,7 @@ export function tableOf(
 export function headers(x: Pick<Exchange, 'warnings'>): Record<string, string | string[]> {
   const base = { 'Cache-Control': 'no-cache, private' }
   if (x.warnings.length === 0) return base
-  // RFC 7234 warn-code 299; quotes and controls would break the header's syntax.
-  const texts = x.warnings.slice(0, 32).map(
-    text =>
-      `299 - "${text
-        .replace(/[\\"]/g, '\\$&')
-        .replace(/[^\x20-\x7e]/g, '?')
-        .slice(0, 1024)}"`,
-  )
-  return { ...base, Warning: texts }
+  return { ...base, Warning: warningHeaders(x.warnings) }
 }
 
 function send(x: Pick<Exchange, 'reply' | 'warnings'>, code: number, body: Buffer, format: Format = 'json'): void {

@@ -4,6 +4,7 @@ import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
 import { typeErrors } from '../../apimachinery/structural/typeErrors.ts'
+import { admitUnstored } from '../admission/unstored.ts'
 import type { RbacAuthorizer } from '../auth/rbac.ts'
 import {
   localSubjectAccessReview,
@@ -15,15 +16,16 @@ import {
 } from '../auth/reviews.ts'
 import type { ObjectReader } from '../auth/serviceAccountAuthenticator.ts'
 import type { TokenIssuer } from '../auth/serviceAccountTokens.ts'
-import { tokenRequest } from '../auth/tokenRequest.ts'
+import { DEFAULT_SECONDS, tokenRequest } from '../auth/tokenRequest.ts'
 import type { Authenticator } from '../auth/types.ts'
 import { decodeObject } from '../registry/codec.ts'
 import { dropNulls } from '../registry/nulls.ts'
 import { unreadable } from '../registry/objectRules.ts'
 import type { SubresourceEndpoints } from '../server/dispatch.ts'
 import { objectOf, readBody } from './body.ts'
-import type { Exchange, Services } from './exchange.ts'
+import { type Exchange, type Services, writeContext } from './exchange.ts'
 import { methodNotAllowed } from './methods.ts'
+import { requireKind } from './otherKinds.ts'
 import { sendValue } from './respond.ts'
 
 export interface ReviewDeps {
@@ -41,8 +43,18 @@ export function reviewEndpoints(deps: ReviewDeps): SubresourceEndpoints {
   const answer =
     (make: Answer) =>
     async (services: Services, x: Exchange): Promise<void> => {
-      const body = objectOf(readBody(services, x), x.type)
+      const sent = readBody(services, x)
+      requireKind(services, x, sent)
+      const body = objectOf(sent, x.type)
       checkTypes(body, x.type)
+      await admitUnstored(services.deps.admission, body, {
+        context: writeContext(x),
+        type: x.type,
+        subresource: '',
+        namespace: x.resource.namespace,
+        name: '',
+        settle: changed => checkTypes(changed, x.type),
+      })
       await sendValue(services, x, 201, await make(body, x))
     }
   const context = (x: Exchange) => ({ space: x.space, user: x.user, authorizer })
@@ -73,13 +85,26 @@ const TOKEN_REQUEST = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequ
 
 async function tokenEndpoint(services: Services, x: Exchange, deps: ReviewDeps): Promise<void> {
   if (x.info.verb !== 'create') throw methodNotAllowed(x.type, x.info.verb)
-  const stored = await services.reader.get(x.space, x.type, x.resource.namespace, x.resource.name)
+  const { namespace, name } = x.resource
   const sent = readBody(services, x, TOKEN_REQUEST)
   const body = objectOf(
     isRecord(sent) && sent.kind === undefined && sent.apiVersion === undefined ? { ...TOKEN_REQUEST, ...sent } : sent,
     x.type satisfies ResourceType,
     TOKEN_REQUEST,
   )
+  const spec = isRecord(body.spec) ? body.spec : {}
+  // policies limit what is asked for, said or not
+  body.spec = { ...spec, expirationSeconds: spec.expirationSeconds ?? DEFAULT_SECONDS }
+  await admitUnstored(services.deps.admission, body, {
+    context: writeContext(x),
+    type: x.type,
+    subresource: 'token',
+    namespace,
+    name,
+    kind: { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' },
+    settle: () => {},
+  })
+  const stored = await services.reader.get(x.space, x.type, namespace, name)
   const context = {
     space: x.space,
     issuer: deps.issuer,

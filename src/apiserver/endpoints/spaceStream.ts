@@ -9,6 +9,7 @@ import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { GroupResource } from '../../apimachinery/object.ts'
 import type { Key, Store, Stored } from '../../storage/store.ts'
 import { parseResourceVersion, tooLarge, watchError } from '../registry/reader.ts'
+import type { StreamForms } from '../registry/streamForms.ts'
 import type { FrameSink } from './streamWriter.ts'
 
 const BOOKMARK_INTERVAL_MS = 30_000
@@ -18,8 +19,7 @@ const LIFETIME_MS = 1_800_000
 
 export interface SpaceStreamDeps {
   store: Store
-  /** Storage version of a resource in a space. */
-  versionOf(space: string, group: string, resource: string): string
+  forms: StreamForms
   draining: AbortSignal
   /** Aborts when the space is gone. */
   scope(space: string): AbortSignal
@@ -70,8 +70,8 @@ export async function runSpaceStream(
       if (live && !sink.busy && !signal.aborted) void sink.write([bookmarkLine(revision, false)])
     })
   }, BOOKMARK_INTERVAL_MS)
+  let { after } = plan
   try {
-    let { after } = plan
     if (after === undefined) {
       after = await sendSnapshot(deps, range, wants, sink, signal)
       if (after === undefined || !(await sink.write([bookmarkLine(after, true)]))) return
@@ -83,16 +83,19 @@ export async function runSpaceStream(
         live = true
       },
     })) {
-      const lines = batch
-        .filter(event => wants(event.key))
-        .map(event => {
-          const type = event.type === 'delete' ? 'DELETED' : event.previous === undefined ? 'ADDED' : 'MODIFIED'
-          return eventLine(deps, type, event.stored)
-        })
+      const wanted = batch.filter(event => wants(event.key))
+      await deps.forms.prepare(
+        plan.space,
+        wanted.map(event => event.stored),
+      )
+      const lines = wanted.map(event => {
+        const type = event.type === 'delete' ? 'DELETED' : event.previous === undefined ? 'ADDED' : 'MODIFIED'
+        return eventLine(deps, type, event.stored)
+      })
       if (lines.length > 0 && !(await sink.write(lines))) return
     }
   } catch (error) {
-    const known = watchError(error)
+    const known = watchError(error, after ?? 0, deps.store.compactedRevision)
     const status = known instanceof StatusError ? known : statusError.internal(known)
     await sink.write([Buffer.from(`${JSON.stringify({ type: 'ERROR', object: status.toStatus() })}\n`)])
   } finally {
@@ -118,7 +121,9 @@ async function sendSnapshot(
       ...(at !== undefined && { at }),
       ...(after && { after }),
     })
-    const lines = page.items.filter(stored => wants(stored.key)).map(stored => eventLine(deps, 'ADDED', stored))
+    const wanted = page.items.filter(stored => wants(stored.key))
+    await deps.forms.prepare(range.space ?? '*', wanted)
+    const lines = wanted.map(stored => eventLine(deps, 'ADDED', stored))
     if (signal.aborted || (lines.length > 0 && !(await sink.write(lines)))) return undefined
     at = page.revision
     after = page.items.at(-1)?.key
@@ -130,17 +135,9 @@ const LINE_END = Buffer.from('}\n')
 
 function eventLine(deps: SpaceStreamDeps, type: string, stored: Stored): Buffer {
   const { space, group, resource, namespace, name } = stored.key
-  const head = {
-    type,
-    space,
-    group,
-    version: deps.versionOf(space, group, resource),
-    resource,
-    namespace,
-    name,
-    revision: stored.revision,
-  }
-  return Buffer.concat([Buffer.from(`${JSON.stringify(head).slice(0, -1)},"object":`), stored.bytes, LINE_END])
+  const { version, bytes } = deps.forms.of(stored)
+  const head = { type, space, group, version, resource, namespace, name, revision: stored.revision }
+  return Buffer.concat([Buffer.from(`${JSON.stringify(head).slice(0, -1)},"object":`), bytes, LINE_END])
 }
 
 function bookmarkLine(revision: number, synced: boolean): Buffer {

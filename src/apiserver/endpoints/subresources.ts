@@ -1,8 +1,8 @@
-/** Sub-resources that are more than a part of their object: scale, finalize, approval. (`status` is an ordinary update.) */
-import { statusError } from '../../apimachinery/errors.ts'
+/** Sub-resources that are more than a part of their object: scale, finalize. (`status` and `approval` are ordinary updates.) */
+import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { fieldError } from '../../apimachinery/fieldErrors.ts'
 import { compileJsonPath } from '../../apimachinery/jsonPath.ts'
-import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType, ScalePaths } from '../../apimachinery/resourceType.ts'
 import { labelSelectorFromObject } from '../../apimachinery/selectors.ts'
 import { objectFor } from '../registry/views.ts'
@@ -10,6 +10,7 @@ import { partialMetadata } from '../tables/table.ts'
 import { objectOf, readBody } from './body.ts'
 import { type Exchange, type Services, writeContext } from './exchange.ts'
 import { methodNotAllowed } from './methods.ts'
+import { requireKind } from './otherKinds.ts'
 import { patched } from './patch.ts'
 import { sendObject, sendValue, tableOf } from './respond.ts'
 
@@ -46,11 +47,14 @@ export async function scaleEndpoint(services: Services, x: Exchange): Promise<vo
   const paths = type.scale
   const scale = (object: KubeObject): KubeObject => scaleOf(object, paths)
   if (x.info.verb === 'get') {
-    const stored = await services.reader.get(x.space, type, namespace, name)
+    const stored = await services.reader.get(x.space, type, namespace, name).catch((error: unknown) => {
+      throw error instanceof StatusError && error.reason === 'NotFound' ? scaleNotFound(type, name) : error
+    })
     return sendScale(services, x, scale(objectFor(stored, type)))
   }
   if (x.info.verb !== 'update' && x.info.verb !== 'patch') throw methodNotAllowed(type, x.info.verb)
   const body = readBody(services, x, SCALE)
+  if (x.info.verb === 'update') requireKind(services, x, body, SCALE_TYPE)
   if (x.info.verb === 'update' && isRecord(body) && isRecord(body.metadata)) sameName(x, body as KubeObject)
   const media = (x.request.headers['content-type'] ?? '').split(';')[0]!.trim()
   const change = (current: KubeObject): KubeObject => {
@@ -71,6 +75,18 @@ export async function scaleEndpoint(services: Services, x: Exchange): Promise<vo
     },
   })
   await sendScale(services, x, scale(objectFor(stored, type)))
+}
+
+/** Where upstream says that the scale is missing, not the object. */
+const SCALES: Readonly<Record<string, string>> = {
+  'deployments.apps': 'apps',
+  'replicasets.apps': 'apps',
+  replicationcontrollers: 'autoscaling',
+}
+
+function scaleNotFound(type: ResourceType, name: string): StatusError {
+  const group = SCALES[groupResourceName(type)]
+  return statusError.notFound(group === undefined ? type : { group, resource: `${type.resource}/scale` }, name)
 }
 
 function sendScale(services: Services, x: Exchange, scale: KubeObject): Promise<void> {
@@ -176,29 +192,6 @@ export async function finalizeEndpoint(services: Services, x: Exchange): Promise
       return current
     },
     { subresource: 'finalize' },
-  )
-  await sendObject(services, x, stored)
-}
-
-/** PUT certificatesigningrequests/<name>/approval changes the conditions and nothing else. */
-export async function approvalEndpoint(services: Services, x: Exchange): Promise<void> {
-  if (x.info.verb === 'get')
-    return sendObject(services, x, await services.reader.get(x.space, x.type, '', x.resource.name))
-  if (x.info.verb !== 'update') throw methodNotAllowed(x.type, x.info.verb)
-  const body = objectOf(readBody(services, x), x.type)
-  sameName(x, body)
-  const conditions = isRecord(body.status) ? body.status.conditions : undefined
-  const { stored } = await services.registry.update(
-    writeContext(x),
-    x.type,
-    '',
-    x.resource.name,
-    current => {
-      if (body.metadata.resourceVersion) current.metadata.resourceVersion = body.metadata.resourceVersion
-      current.status = { ...(isRecord(current.status) ? current.status : {}), conditions }
-      return current
-    },
-    { subresource: 'status' },
   )
   await sendObject(services, x, stored)
 }

@@ -3,7 +3,7 @@
  * @see https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
  */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
-import { fieldError } from '../../apimachinery/fieldErrors.ts'
+import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
 import { PROTOBUF_WATCH_MEDIA_TYPE } from '../../apimachinery/protobuf/protobufCodec.ts'
 import type { Stored } from '../../storage/store.ts'
@@ -64,7 +64,7 @@ export async function planOf(services: Services, x: WatchTarget): Promise<WatchP
   const revision = parseResourceVersion(rv)
   const bookmarks = boolOption(query, 'allowWatchBookmarks')
   const sendInitial = query.get('sendInitialEvents')
-  checkInitialEvents(sendInitial, query.get('resourceVersionMatch'), bookmarks)
+  checkInitialEvents(sendInitial, query.get('resourceVersionMatch'))
   if (revision > services.reader.revision) throw tooLarge(revision, services.reader.revision)
   const wantsInitial = sendInitial === null ? revision === 0 : sendInitial === 'true'
   const initial = wantsInitial
@@ -81,22 +81,18 @@ export async function planOf(services: Services, x: WatchTarget): Promise<WatchP
   }
 }
 
-function checkInitialEvents(sendInitial: string | null, match: string | null, bookmarks: boolean): void {
-  const forbidden = (field: string, why: string): StatusError =>
-    statusError.invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', [fieldError.forbidden(field, why)])
+function checkInitialEvents(sendInitial: string | null, match: string | null): void {
+  const at = 'resourceVersionMatch'
+  const invalid = (...errors: FieldError[]): StatusError =>
+    statusError.invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', errors)
   if (sendInitial === null) {
-    if (match)
-      throw forbidden(
-        'resourceVersionMatch',
-        'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
-      )
+    const why = 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'
+    if (match) throw invalid(fieldError.forbidden(at, why))
     return
   }
-  if (match !== 'NotOlderThan') {
-    throw forbidden('resourceVersionMatch', 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan')
-  }
-  if (sendInitial === 'true' && !bookmarks)
-    throw forbidden('allowWatchBookmarks', 'sendInitialEvents requires allowWatchBookmarks')
+  if (match === 'NotOlderThan') return
+  const why = 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'
+  throw invalid(fieldError.forbidden(at, why), ...(match ? [fieldError.notSupported(at, match, ['NotOlderThan'])] : []))
 }
 
 function namespaceOf(x: WatchTarget): string | undefined {

@@ -5,6 +5,7 @@
  * @see https://yaml.org/spec/1.1/
  */
 import type { CST, Document, DocumentOptions, LineCounter, Node, ParseOptions, SchemaOptions } from 'yaml'
+import { FINDINGS_LIMIT, type RepeatedKey } from '../../apimachinery/repeatedKeys.ts'
 import { yaml } from '../../apimachinery/yaml.ts'
 
 const ALIAS_LIMIT = 1000
@@ -15,8 +16,14 @@ export interface YamlLimits {
   size: number
 }
 
+/** What the text says, and the keys that a map says more than once: the last one counts, as upstream. */
+export interface YamlText {
+  value: unknown
+  repeated: RepeatedKey[]
+}
+
 /** @throws Error that says what is wrong with the text */
-export function parseYamlText(text: string, limits: YamlLimits): unknown {
+export function parseYamlText(text: string, limits: YamlLimits): YamlText {
   const { Composer, LineCounter, Parser } = yaml()
   const lines = new LineCounter()
   const tokens = readable(new Parser(lines.addNewLine).parse(text), lines)
@@ -24,8 +31,9 @@ export function parseYamlText(text: string, limits: YamlLimits): unknown {
   if (document === undefined || another !== undefined) throw new Error('the text holds several documents')
   const [error] = document.errors
   if (error) throw new Error(`line ${lines.linePos(error.pos[0]).line}: ${error.message}`)
-  new Check(limits).document(document)
-  return document.toJS({ maxAliasCount: ALIAS_LIMIT })
+  const check = new Check(limits, lines)
+  check.document(document)
+  return { value: document.toJS({ maxAliasCount: ALIAS_LIMIT }), repeated: check.repeated }
 }
 
 /** Stops at the first error: there can be as many as characters, and each takes its time. */
@@ -52,14 +60,17 @@ const OPTIONS: DocumentOptions & ParseOptions & SchemaOptions = {
 }
 
 class Check {
+  readonly repeated: RepeatedKey[] = []
   readonly #yaml = yaml()
   readonly #limits: YamlLimits
+  readonly #lines: LineCounter
   /** Sizes of what anchors name; `undefined` while it is being measured. */
   readonly #anchors = new Map<string, number | undefined>()
   #aliases = 0
 
-  constructor(limits: YamlLimits) {
+  constructor(limits: YamlLimits, lines: LineCounter) {
     this.#limits = limits
+    this.#lines = lines
   }
 
   document({ contents }: Pick<Document, 'contents'>): void {
@@ -111,7 +122,9 @@ class Check {
     const name = String(key.value ?? '')
     // One may merge several maps, one after the other.
     if (name !== '<<') {
-      if (seen.has(name)) throw new Error(`key ${JSON.stringify(name)} already set in map`)
+      if (seen.has(name) && this.repeated.length < FINDINGS_LIMIT) {
+        this.repeated.push({ path: '', key: name, line: this.#lines.linePos(key.range?.[0] ?? 0).line })
+      }
       seen.add(name)
     }
     return name

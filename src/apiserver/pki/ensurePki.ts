@@ -1,8 +1,9 @@
 /**
  * The server's own certificate authority and everything that it signs, kept in one folder.
  *
- * The authority and the ServiceAccount key are made once and kept, so that kubeconfigs and tokens survive restarts; leaf
- * certificates are made anew when they no longer fit or soon expire. Call again (on a timer) to renew while running.
+ * The authority's key and the ServiceAccount key are made once and kept, so that kubeconfigs and tokens survive restarts;
+ * leaf certificates are made anew when they no longer fit or soon expire, the authority's certificate (of the same name and
+ * key) while it still outlives any leaf. {@link renewalDueMs} tells when to call again.
  * @see https://kubernetes.io/docs/setup/best-practices/certificates/
  */
 import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto'
@@ -33,7 +34,11 @@ const ALWAYS_DNS = ['localhost', 'kubernetes.default.svc']
 const ALWAYS_IPS = ['127.0.0.1', '::1']
 const CA_DAYS = 3650
 const LEAF_DAYS = 365
-const RENEW_BEFORE_MS = 30 * 86_400_000
+const DAY_MS = 86_400_000
+/** How long before its end a certificate is replaced. */
+const RENEW_BEFORE_MS = 30 * DAY_MS
+/** Clients that hold the authority's old certificate have this long to learn the new one, and no leaf outlives either. */
+const RENEW_CA_BEFORE_MS = LEAF_DAYS * DAY_MS + RENEW_BEFORE_MS
 
 const FILES = {
   ca: 'ca.crt',
@@ -64,17 +69,20 @@ export async function ensurePki(dir: string, options: PkiOptions): Promise<Pki> 
   }
   if (found.ca && !belongTogether(found.ca)) throw new Error(`${FILES.ca} and ${FILES.caKey} in ${dir} do not match`)
 
-  const caFits = found.ca !== undefined && !expiresSoon(new X509Certificate(found.ca.certPem), nowMs)
-  const servingFits = caFits && fits(found.serving, found.ca!, nowMs, cert => coversExactly(cert, names))
-  const adminFits = caFits && fits(foundAdmin, found.ca!, nowMs)
-  if (servingFits && adminFits && files.serviceAccountKey !== undefined) {
-    return pki(found.ca!, found.serving!, foundAdmin!, files.serviceAccountKey)
-  }
-
-  const issue = await import('./issue.ts')
+  const caFits =
+    found.ca !== undefined && !expiresSoon(new X509Certificate(found.ca.certPem), nowMs, RENEW_CA_BEFORE_MS)
   // An expired or lost certificate is renewed with the same key and name: what it signed stays valid.
   const keyOfCa = files.caKey !== undefined && { keyPem: files.caKey }
-  const ca = caFits ? found.ca! : await issue.issueCa({ commonName: 'orrery-ca', nowMs, days: CA_DAYS, ...keyOfCa })
+  const ca = caFits
+    ? found.ca!
+    : await (await issuing()).issueCa({ commonName: 'orrery-ca', nowMs, days: CA_DAYS, ...keyOfCa })
+  const servingFits = fits(found.serving, ca, nowMs, cert => coversExactly(cert, names))
+  const adminFits = fits(foundAdmin, ca, nowMs)
+  if (caFits && servingFits && adminFits && files.serviceAccountKey !== undefined) {
+    return pki(ca, found.serving!, foundAdmin!, files.serviceAccountKey)
+  }
+
+  const issue = await issuing()
   const [serving, admin, serviceAccountKey] = await Promise.all([
     servingFits ? found.serving! : issue.issueServing({ ca, ...names, nowMs, days: LEAF_DAYS }),
     adminFits
@@ -91,6 +99,20 @@ export async function ensurePki(dir: string, options: PkiOptions): Promise<Pki> 
   const result = pki(ca, serving, admin, serviceAccountKey)
   await writeChanged(dir, files, result)
   return result
+}
+
+/** When (milliseconds since the epoch) {@link ensurePki} will have something to renew. */
+export function renewalDueMs({ caPem, serving, admin }: Pki): number {
+  return Math.min(
+    endMs(new X509Certificate(caPem)) - RENEW_CA_BEFORE_MS,
+    endMs(new X509Certificate(serving.certPem)) - RENEW_BEFORE_MS,
+    endMs(new X509Certificate(admin.certPem)) - RENEW_BEFORE_MS,
+  )
+}
+
+/** Loaded only by who has to make something. */
+function issuing(): Promise<typeof import('./issue.ts')> {
+  return import('./issue.ts')
 }
 
 function pki(ca: PemPair, serving: PemPair, admin: PemPair, serviceAccountKeyPem: string): Pki {
@@ -128,8 +150,12 @@ function belongTogether(pair: PemPair): boolean {
   return new X509Certificate(pair.certPem).publicKey.equals(own)
 }
 
-function expiresSoon(certificate: X509Certificate, nowMs: number): boolean {
-  return certificate.validToDate.getTime() - nowMs < RENEW_BEFORE_MS
+function expiresSoon(certificate: X509Certificate, nowMs: number, beforeMs: number): boolean {
+  return nowMs >= endMs(certificate) - beforeMs
+}
+
+function endMs(certificate: X509Certificate): number {
+  return certificate.validToDate.getTime()
 }
 
 /** False also for unreadable files: leaf certificates can always be made again. */
@@ -144,7 +170,7 @@ function fits(
     const certificate = new X509Certificate(pair.certPem)
     return (
       belongTogether(pair) &&
-      !expiresSoon(certificate, nowMs) &&
+      !expiresSoon(certificate, nowMs, RENEW_BEFORE_MS) &&
       certificate.verify(new X509Certificate(ca.certPem).publicKey) &&
       accept(certificate)
     )

@@ -142,7 +142,7 @@ async function signLeaf(
     serialNumber: serialNumber(),
     subject,
     issuer: authority.subjectName.toJSON(),
-    ...validity(request),
+    ...within(validity(request), authority),
     publicKey,
     signingKey: signing.privateKey,
     signingAlgorithm: EC,
@@ -173,6 +173,11 @@ async function importKeys(keyPem: string): Promise<webcrypto.CryptoKeyPair> {
 function validity(request: Lifetime): { notBefore: Date; notAfter: Date } {
   const { nowMs, days } = request
   return { notBefore: new Date(nowMs - BACKDATE_MS), notAfter: new Date(nowMs + days * DAY_MS) }
+}
+
+/** A certificate that outlives its authority would promise what nobody can check. */
+function within(asked: { notBefore: Date; notAfter: Date }, authority: X509Certificate): typeof asked {
+  return authority.notAfter < asked.notAfter ? { ...asked, notAfter: authority.notAfter } : asked
 }
 
 /** 127 random bits, positive and without leading zero bytes, as DER wants them. */

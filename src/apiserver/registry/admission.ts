@@ -29,6 +29,8 @@ export interface AdmissionTarget {
   namespace: string
   subresource: string
   user: UserInfo
+  /** What is created is answered or acted upon, never stored: it counts for nothing. */
+  unstored?: true
 }
 export interface AdmissionRequest {
   operation: 'CREATE' | 'UPDATE' | 'DELETE'

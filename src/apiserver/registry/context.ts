@@ -12,8 +12,15 @@ export interface WriteContext {
   /** Who owns the fields that this write sets (managedFields). */
   readonly fieldManager: string
   readonly fieldValidation: FieldValidation
+  /** Says what is to be told of unknown fields (their paths) and of keys that the request says twice. Absent: none are. */
+  readonly findings?: (unknown: readonly string[]) => readonly string[]
   /** Takes a text for a `Warning` header. */
   warn(text: string): void
+  /**
+   * Takes an annotation for the audit event of the request; the first value for a key counts. `Request`: only for events that
+   * show what was sent. Absent where nobody audits.
+   */
+  annotate?(key: string, value: string, level?: 'Request'): void
 }
 
 /** The server itself, acting for no user. */

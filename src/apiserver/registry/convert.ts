@@ -30,6 +30,11 @@ export function convertTo(
   return object
 }
 
+/** Whether the versions of a kind differ in more than their apiVersion. */
+export function differsByVersion(type: { group: string; resource: string }): boolean {
+  return DIFFERENT.has(groupResourceName({ group: storageGroup(type), resource: type.resource }))
+}
+
 const CONVERSIONS: Record<string, (object: KubeObject) => void> = {
   'events v1 events.k8s.io/v1': event => {
     rename(event, 'message', 'note')
@@ -54,6 +59,8 @@ const CONVERSIONS: Record<string, (object: KubeObject) => void> = {
   'horizontalpodautoscalers.autoscaling autoscaling/v2 autoscaling/v1': autoscalerToV1,
   'horizontalpodautoscalers.autoscaling autoscaling/v1 autoscaling/v2': autoscalerToV2,
 }
+
+const DIFFERENT: ReadonlySet<string> = new Set(Object.keys(CONVERSIONS).map(key => key.split(' ')[0]!))
 
 const METRICS = 'autoscaling.alpha.kubernetes.io/metrics'
 const BEHAVIOR = 'autoscaling.alpha.kubernetes.io/behavior'
@@ -98,7 +105,10 @@ function autoscalerToV2(object: KubeObject): void {
   delete annotations[BEHAVIOR]
   if (Object.keys(annotations).length > 0) object.metadata.annotations = annotations
   else delete object.metadata.annotations
-  if (isRecord(object.status)) delete object.status.currentCPUUtilizationPercentage
+  if (!isRecord(object.status)) return
+  delete object.status.currentCPUUtilizationPercentage
+  // v1 always says it, v2 only when there are some
+  if (object.status.currentReplicas === 0) delete object.status.currentReplicas
 }
 
 function isCpuUtilization(metric: Record<string, unknown>): boolean {

@@ -43,11 +43,17 @@ export async function deleteObject(
   checkOptions(options)
   const key = keyOf(context.space, type, ref.namespace, ref.name)
   const current = await deps.store.get(key)
+  if (deps.shared?.of(type)?.has(key.space, key.name))
+    throw statusError.forbidden(type, ref.name, 'every space has it; it cannot be deleted')
   if (current === undefined) throw statusError.notFound(type, ref.name)
   const change = (stored: Stored): { object: KubeObject; gone: boolean; changed: boolean } => {
     const object = decodeObject(stored)
     checkDeletePreconditions(type, object, options.preconditions)
-    return markDeleted(object, options, deps.clock())
+    const now = deps.clock()
+    if (object.metadata.deletionTimestamp === undefined) {
+      deps.strategyFor(type)?.prepareForDelete?.(object, timestamp(now))
+    }
+    return markDeleted(object, options, now)
   }
   const target = { space: context.space, namespace: ref.namespace, subresource: '', user: context.user }
   const steps = stepsFor(deps.admission, type, 'DELETE', target)

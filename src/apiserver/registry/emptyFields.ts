@@ -1,60 +1,16 @@
 /**
- * Empty members of built-in kinds: upstream's servers read objects into structs and write them without what is empty (Go's
- * `omitempty`), so a manifest's `labels: {}` or `paused: false` is gone when it comes back.
+ * Empty members of built-in kinds: upstream's servers read objects into structs and write these. So a manifest's `labels: {}`
+ * or `paused: false` is gone when it comes back (Go's `omitempty`), and what is always written is there although nobody said
+ * it: structs, and whatever has no `omitempty`, with Go's zero value, which of lists, maps and pointers is null.
+ * @see https://pkg.go.dev/encoding/json#Marshal
  */
+import type { StructFacts } from '../../../openapi/catalogFormat.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import { memberSchema, type Schema } from '../../apimachinery/schema.ts'
-
-/** Collections that upstream writes even when they are empty, by kind and path. */
-const KEPT: ReadonlySet<string> = new Set([
-  'ClusterRole rules',
-  'Role rules',
-  'EndpointSlice ports',
-  'CustomResourceDefinition status',
-])
-
-/** Texts that are pointers upstream: there, empty is not absent. */
-const POINTERS: ReadonlySet<string> = new Set(
-  [
-    ['apiGroup', 'appProtocol', 'conditionType', 'default', 'deletionTimestamp', 'exact', 'failurePolicy', 'fsType'],
-    ['gmsaCredentialSpec', 'gmsaCredentialSpecName', 'holderIdentity', 'inlineVolumeSpec'],
-    ['ingressClassName', 'internalTrafficPolicy', 'ipFamilyPolicy', 'loadBalancerClass', 'localhostProfile'],
-    ['matchPolicy', 'mountPropagation', 'namespace', 'path', 'pathType', 'persistentVolumeName', 'policy'],
-    ['preemptionPolicy', 'preferredHolder', 'procMount', 'recursiveReadOnly', 'reinvocationPolicy'],
-    ['resizePolicy', 'restartPolicy', 'runAsUserName', 'runtimeClassName', 'scope', 'selectPolicy', 'service'],
-    ['sideEffects', 'storageClassName', 'strategy', 'type', 'unhealthyPodEvictionPolicy', 'url'],
-    ['volumeAttributesClassName', 'volumeBindingMode', 'volumeMode', 'x-kubernetes-map-type'],
-    ['x-kubernetes-list-type'],
-  ].flat(),
-)
-
-/** Truth values that are no pointers upstream. */
-const PLAIN_BOOLEANS: ReadonlySet<string> = new Set([
-  'hostIPC',
-  'hostNetwork',
-  'hostPID',
-  'paused',
-  'publishNotReadyAddresses',
-  'readOnly',
-  'stdin',
-  'stdinOnce',
-  'tty',
-  'unschedulable',
-])
-
-/** Numbers that are no pointers upstream. */
-const PLAIN_NUMBERS: ReadonlySet<string> = new Set([
-  'healthCheckNodePort',
-  'hostPort',
-  'initialDelaySeconds',
-  'minReadySeconds',
-  'nodePort',
-  'observedGeneration',
-])
+import { memberSchema, type Schema, STRUCT_FACTS } from '../../apimachinery/schema.ts'
 
 /** Removes what upstream would not write of a built-in kind, in place; the values must be of the types of `schema`. */
 export function dropEmpty(object: KubeObject, schema: Schema): void {
-  dropMembers(object, schema, object.kind)
+  dropMembers(object, schema)
 }
 
 /** The same for metadata, which is a struct for every kind. */
@@ -64,14 +20,32 @@ export function dropEmptyMetadata(metadata: KubeObject['metadata']): void {
     if (value === '' || isEmptyCollection(value)) delete members[name]
 }
 
-function dropMembers(object: Record<string, unknown>, schema: Schema, kind?: string): void {
+/** Adds what upstream always writes of a built-in kind, in place. */
+export function fillEmpty(object: Record<string, unknown>, schema: Schema): void {
+  fillMembers(object, schema, false)
+}
+
+/** The same, as it comes out of upstream's store, which does not tell empty lists and maps from absent ones: null as well. */
+export function fillStored(object: Record<string, unknown>, schema: Schema): void {
+  fillMembers(object, schema, true)
+}
+
+/** Upstream's empty object of a built-in kind. Whoever creates an object does not come to own what is in there. */
+export function zeroObject(schema: Schema): Record<string, unknown> {
+  const zero: Record<string, unknown> = {}
+  fillEmpty(zero, schema)
+  return zero
+}
+
+function dropMembers(object: Record<string, unknown>, schema: Schema): void {
   if (schema['x-kubernetes-preserve-unknown-fields']) return
   const isStruct = schema.properties !== undefined
+  const facts = schema[STRUCT_FACTS] ?? {}
   for (const name of Object.keys(object)) {
     const value = object[name]
     const member = memberSchema(schema, name)
-    if (member === undefined || (kind !== undefined && KEPT.has(`${kind} ${name}`))) continue
-    if (isStruct && !schema.required?.includes(name) && isEmpty(name, value, member)) delete object[name]
+    if (member === undefined) continue
+    if (isStruct && !isAlways(name, schema, facts) && isEmpty(name, value, member, facts)) delete object[name]
     else drop(value, member)
   }
 }
@@ -82,14 +56,18 @@ function drop(value: unknown, schema: Schema): void {
   } else if (isRecord(value)) dropMembers(value, schema)
 }
 
-function isEmpty(name: string, value: unknown, schema: Schema): boolean {
+function isAlways(name: string, { required }: Schema, { always, omitted }: StructFacts): boolean {
+  return always?.includes(name) === true || (required?.includes(name) === true && !omitted?.includes(name))
+}
+
+function isEmpty(name: string, value: unknown, schema: Schema, facts: StructFacts): boolean {
   switch (typeof value) {
     case 'string':
-      return value === '' && schema.type === 'string' && !POINTERS.has(name)
+      return value === '' && schema.type === 'string' && !facts.pointers?.includes(name)
     case 'boolean':
-      return !value && PLAIN_BOOLEANS.has(name)
+      return !value && schema.type === 'boolean' && !facts.pointers?.includes(name)
     case 'number':
-      return value === 0 && PLAIN_NUMBERS.has(name)
+      return value === 0 && (schema.type === 'integer' || schema.type === 'number') && !facts.pointers?.includes(name)
     default:
       return isEmptyCollection(value) && (Array.isArray(value) || isMap(schema))
   }
@@ -103,4 +81,65 @@ function isMap(schema: Schema): boolean {
 function isEmptyCollection(value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0
   return isRecord(value) && Object.keys(value).length === 0
+}
+
+type Fill = (object: Record<string, unknown>, schema: Schema) => void
+
+function fillMembers(object: Record<string, unknown>, schema: Schema, stored: boolean): void {
+  if (schema['x-kubernetes-preserve-unknown-fields']) return
+  const facts = schema[STRUCT_FACTS]
+  if (facts !== undefined) {
+    for (const name of schema.required ?? []) {
+      if (needsZero(object[name], stored) && !facts.omitted?.includes(name)) setZero(object, name, schema)
+    }
+    for (const name of facts.always ?? []) if (needsZero(object[name], stored)) setZero(object, name, schema)
+  }
+  const fill: Fill = stored ? fillStored : fillEmpty
+  for (const name in object) {
+    const value = object[name]
+    if (typeof value !== 'object' || value === null) continue
+    const member = memberSchema(schema, name)
+    if (member === undefined) continue
+    if (Array.isArray(value)) fillItems(value, member.items, fill)
+    else fill(value as Record<string, unknown>, member)
+  }
+}
+
+function fillItems(list: readonly unknown[], schema: Schema | undefined, fill: Fill): void {
+  if (schema === undefined) return
+  for (const item of list) {
+    if (Array.isArray(item)) fillItems(item, schema.items, fill)
+    else if (isRecord(item)) fill(item, schema)
+    // texts and numbers: so are the others
+    else return
+  }
+}
+
+function needsZero(value: unknown, stored: boolean): boolean {
+  return value === undefined || (stored && isEmptyCollection(value))
+}
+
+/** A struct, or what may hold anything, stays what it is when it has no member yet. */
+function setZero(object: Record<string, unknown>, name: string, schema: Schema): void {
+  const member = schema.properties?.[name]
+  if (member === undefined) return
+  const saysSomething = member.properties !== undefined || member['x-kubernetes-preserve-unknown-fields'] === true
+  if (object[name] !== undefined && saysSomething) return
+  object[name] = schema[STRUCT_FACTS]?.pointers?.includes(name) ? null : zeroValue(member)
+}
+
+function zeroValue(schema: Schema): unknown {
+  if (schema.format === 'quantity') return '0'
+  if (schema.format === 'int-or-string') return 0
+  switch (schema.type) {
+    case 'string':
+      return schema.format === 'date-time' || schema.format === 'byte' ? null : ''
+    case 'boolean':
+      return false
+    case 'integer':
+    case 'number':
+      return 0
+    default:
+      return schema.properties === undefined ? null : {}
+  }
 }

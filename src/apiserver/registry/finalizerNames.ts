@@ -7,6 +7,19 @@ const STANDARD = new Set(['kubernetes', 'orphan', 'foregroundDeletion'])
 /** Kinds of these groups are checked as custom resources are. */
 const LENIENT = /(^|\.)(apiextensions\.k8s\.io|kcp\.io|kubestellar\.io)$/
 
+/** What custom resources are warned of, who take any name; what the object already had is not told again. */
+export function finalizerWarnings(type: ResourceType, metadata: ObjectMeta, old: ObjectMeta = {}): string[] {
+  if (type.origin !== 'crd' || metadata.finalizers === undefined) return []
+  const added = metadata.finalizers.filter(
+    name => !name.includes('/') && !STANDARD.has(name) && !old.finalizers?.includes(name),
+  )
+  return added.toSorted().map(name => {
+    const what = name.includes('.') ? 'finalizer name including a path (/)' : 'finalizer name'
+    const why = `prefer a domain-qualified ${what} to avoid accidental conflicts with other finalizer writers`
+    return `metadata.finalizers: ${JSON.stringify(name)}: ${why}`
+  })
+}
+
 /** Errors for names without a domain and a slash; what the object already had may stay. */
 export function unqualifiedFinalizers(type: ResourceType, metadata: ObjectMeta, old: ObjectMeta = {}): FieldError[] {
   if (type.origin !== 'builtin' || LENIENT.test(type.group)) return []

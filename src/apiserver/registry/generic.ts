@@ -6,14 +6,13 @@
  */
 import { trackUpdate } from '../../apimachinery/apply/managedFields.ts'
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
-import { type FieldError, formatFieldError } from '../../apimachinery/fieldErrors.ts'
 import { generateName, validateObjectMeta, validateObjectMetaUpdate } from '../../apimachinery/names.ts'
 import { apiVersionOf, type KubeObject, type ManagedFieldsEntry } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { objectMetaSchema } from '../../apimachinery/structural/objectMetaSchema.ts'
 import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
 import { typeErrors } from '../../apimachinery/structural/typeErrors.ts'
-import type { Encoded, Mutation, Store, Stored } from '../../storage/store.ts'
+import type { Encoded, Key, Mutation, Store, Stored } from '../../storage/store.ts'
 import {
   type Admission,
   type AdmissionRequest,
@@ -25,10 +24,13 @@ import {
 import { encodeObject, type ParsedCache, sameObject } from './codec.ts'
 import type { WriteContext } from './context.ts'
 import { convertTo } from './convert.ts'
-import { unqualifiedFinalizers } from './finalizerNames.ts'
+import { finalizerWarnings, unqualifiedFinalizers } from './finalizerNames.ts'
 import { dropNulls } from './nulls.ts'
-import { clearsStatus, metaRules, ObjectRules, type ObjectRulesDeps } from './objectRules.ts'
+import { clearsStatus, found, keptByStatus, metaRules, ObjectRules, type ObjectRulesDeps } from './objectRules.ts'
+import { inVersionOf, otherVersions, type TypeLookup } from './otherVersions.ts'
 import { keyOf } from './reader.ts'
+import { nameTaken, refuseVersion, requireNoObject, requireSameObject } from './resourceVersions.ts'
+import type { SharedObjects } from './sharedObjects.ts'
 import type { Strategy } from './strategy.ts'
 import {
   checkPreconditions,
@@ -51,7 +53,10 @@ export interface RegistryDeps extends ObjectRulesDeps {
   parsed: ParsedCache
   /** Storage-version descriptor of a resource in a space. */
   storageType(space: string, type: ResourceType): ResourceType
+  typeAt: TypeLookup
   admission: readonly Admission[]
+  /** What every space has without storing it. */
+  shared?: SharedObjects
   clock: () => Date
   uuid: () => string
   random: () => number
@@ -62,6 +67,8 @@ export interface UpdateOptions {
   subresource?: string
   /** Makes the object when it is missing (server-side apply, and PUT for kinds that allow it). */
   create?: (() => KubeObject) | undefined
+  /** Asked before that. @throws StatusError Forbidden */
+  mayCreate?: () => Promise<void>
   preconditions?: { uid?: string; resourceVersion?: string } | undefined
   /** The change is a patch: what it makes unreadable is an invalid patch (422) instead of a bad body (400). */
   fromPatch?: boolean
@@ -77,7 +84,6 @@ export interface Written {
 }
 
 const GENERATE_NAME_TRIES = 8
-const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again'
 
 export class Registry {
   /** For operations that stand beside the registry (deletion). */
@@ -93,20 +99,23 @@ export class Registry {
   async create(context: WriteContext, type: ResourceType, namespace: string, input: KubeObject): Promise<Written> {
     const base = input.metadata.generateName
     const generated = !input.metadata.name && typeof base === 'string' && base !== ''
-    if (input.metadata.resourceVersion)
-      throw statusError.badRequest('resourceVersion should not be set on objects to be created')
+    refuseVersion(input)
     for (let attempt = 1; ; attempt++) {
       const object = generated ? structuredClone(input) : input
       if (generated) object.metadata.name = generateName(base, this.deps.random)
       const text = await this.#prepareCreate(context, type, namespace, object)
       const key = keyOf(context.space, type, namespace, object.metadata.name ?? '')
+      const taken = (by: Stored | undefined): StatusError =>
+        nameTaken(type, key.name, object, by && this.deps.parsed.get(by))
+      if (this.deps.shared?.of(type)?.has(key.space, key.name)) throw taken(undefined)
       if (context.dryRun) {
-        if ((await this.deps.store.get(key)) !== undefined) throw statusError.alreadyExists(type, key.name)
+        const found = await this.deps.store.get(key)
+        if (found !== undefined) throw taken(found)
         return { stored: { key, revision: 0, bytes: Buffer.from(JSON.stringify(object)) }, created: true }
       }
       const result = await this.deps.store.write({ key, mutation: { type: 'put', text }, expect: 0 })
       if (result.ok) return await written(result.stored, true, type)
-      if (!generated || attempt === GENERATE_NAME_TRIES) throw statusError.alreadyExists(type, key.name)
+      if (!generated || attempt === GENERATE_NAME_TRIES) throw taken(result.current)
     }
   }
 
@@ -137,18 +146,22 @@ export class Registry {
     let careful =
       context.dryRun || type.custom?.convert !== undefined || steps.some(step => step.concerns === undefined)
     for (;;) {
-      const current = await store.get(key)
+      const own = await store.get(key)
+      const current = own ?? (await this.#shared(key, type))
       if (current === undefined) {
         if (!options.create) throw statusError.notFound(type, name)
+        await options.mayCreate?.()
+        const object = options.create()
+        requireNoObject(type, name, object, options.managesFields === true)
         try {
-          return await this.create(context, type, namespace, options.create())
+          return await this.create(context, type, namespace, object)
         } catch (error) {
           // Somebody else created it meanwhile: then it is an update after all.
           if (error instanceof StatusError && error.reason === 'AlreadyExists') continue
           throw error
         }
       }
-      if (careful) {
+      if (careful || own === undefined) {
         await prepareViews([current], type)
         const { object, old } = receive(current)
         const request: AdmissionRequest = {
@@ -173,7 +186,7 @@ export class Registry {
             created: false,
           }
         }
-        const result = await store.write({ key, mutation, expect: current.revision })
+        const result = await store.write({ key, mutation, expect: own === undefined ? 0 : current.revision })
         if (result.ok) return await written(result.stored, false, type)
         if (result.current === undefined && !options.create) throw statusError.notFound(type, name)
         continue
@@ -191,6 +204,14 @@ export class Registry {
       })
       if (!careful && !missing && stored !== undefined) return { stored, created: false }
     }
+  }
+
+  /** What every space shows under this name; a space that changes it stores its own. @throws StatusError Forbidden */
+  async #shared(key: Key, type: ResourceType): Promise<Stored | undefined> {
+    const layer = this.deps.shared?.of(type)
+    const shared = await layer?.get(key.space, type, key.name)
+    if (shared === undefined || layer!.changeable) return shared
+    throw statusError.forbidden(type, key.name, 'it says what the server does, and cannot be changed')
   }
 
   /** The descriptor of the version that objects of `type` are handled in. */
@@ -229,17 +250,15 @@ export class Registry {
     const track = (): ManagedFieldsEntry[] | undefined =>
       trackUpdate({
         before: undefined,
-        after: object,
-        ...this.#rules.zeroOf(target),
-        schema: target.schema,
+        ...this.#asAsked(context.space, type, target, object),
         manager: context.fieldManager,
-        apiVersion: object.apiVersion,
         ignored: unwritable(target, ''),
         now,
       })
     const mutated = steps.some(step => step.stage === 'mutate')
     if (mutated) {
       this.#rules.annotate(object, context.space)
+      this.#rules.complete(target, object)
       claims = track()
       if (!object.metadata.managedFields?.some(entry => entry.operation === 'Apply')) setManaged(object, claims)
       await this.#mutate(steps, request, target, strategy)
@@ -253,17 +272,20 @@ export class Registry {
     // nobody comes to own what the server adds from here on
     if (!mutated) {
       this.#rules.annotate(object, context.space)
+      this.#rules.complete(target, object)
       claims = track()
     }
     strategy?.prepareForCreate?.(object)
     await runStage(steps, 'prepare', request)
-    const errors = [
+    const errors = found(() => [
       ...validateObjectMeta(metadata, metaRules(target, strategy)),
       ...unqualifiedFinalizers(target, metadata),
       ...this.#rules.validate(target, strategy, object, undefined),
-    ]
-    if (errors.length > 0) throw statusError.invalid(target, metadata.name ?? '', errors)
+    ])
+    if (errors.length > 0) throw statusError.invalid(target, metadata.name ?? '', errors, this.#rules.shown(target))
+    for (const text of strategy?.warnings?.(object) ?? finalizerWarnings(target, metadata)) context.warn(text)
     this.#rules.annotate(object, context.space)
+    this.#rules.finish(target, object)
     setManaged(
       object,
       object.metadata.managedFields?.some(entry => entry.operation === 'Apply')
@@ -282,17 +304,8 @@ export class Registry {
     old: KubeObject,
     options: UpdateOptions,
   ): KubeObject {
-    const sent = asked.metadata.resourceVersion
-    if (sent !== undefined && sent !== '' && sent !== old.metadata.resourceVersion) {
-      throw statusError.conflict(type, old.metadata.name ?? '', MODIFIED)
-    }
-    if (asked.metadata.uid && asked.metadata.uid !== old.metadata.uid) {
-      throw statusError.conflict(
-        type,
-        old.metadata.name ?? '',
-        `Precondition failed: UID in precondition: ${asked.metadata.uid}, UID in object meta: ${old.metadata.uid}`,
-      )
-    }
+    const versioned = type.origin === 'crd' || this.deps.strategyFor(type)?.requireResourceVersion === true
+    requireSameObject(type, asked, old, versioned)
     this.#rules.normalize(context, type, asked, options.fromPatch)
     const target = this.#target(context.space, type)
     const object = convertTo(asked, workingApiVersion(target), target)
@@ -309,10 +322,11 @@ export class Registry {
     await runStage(steps, 'gate', request)
     let own = options
     if (steps.some(step => step.stage === 'mutate')) {
+      this.#rules.complete(target, object)
       // nobody comes to own what admission changes
       const untouched = structuredClone(object)
       this.#carryOver(target, untouched, old, options.subresource ?? '')
-      if (!options.managesFields) setManaged(object, this.#track(context, target, untouched, old, options))
+      if (!options.managesFields) setManaged(object, this.#track(context, type, untouched, old, options))
       own = { ...options, managesFields: true }
       await this.#mutate(steps, request, target, strategy)
       keepSystemMetadata(object, old)
@@ -352,30 +366,40 @@ export class Registry {
   }
 
   #carryOver(target: ResourceType, object: KubeObject, old: KubeObject, subresource: string): void {
-    if (subresource === 'status') onlyStatus(object, old)
+    const strategy = this.deps.strategyFor(target)
+    if (subresource === 'status') onlyStatus(object, old, keptByStatus(target, strategy))
     else if (subresource === '') {
       if (target.subresources.includes('status')) keepStatus(object, old)
-      this.deps.strategyFor(target)?.prepareForUpdate?.(object, old)
+      strategy?.prepareForUpdate?.(object, old)
     }
+    strategy?.subresources?.[subresource]?.prepareForUpdate(object, old)
   }
 
   #track(
     context: WriteContext,
-    target: ResourceType,
+    type: ResourceType,
     after: KubeObject,
     before: KubeObject,
     { subresource = '' }: UpdateOptions,
   ): ManagedFieldsEntry[] | undefined {
+    const target = this.#target(context.space, type)
+    const asked = this.#asAsked(context.space, type, target, after)
     return trackUpdate({
-      before,
-      after,
-      schema: target.schema,
+      ...asked,
+      before: asked.inVersion ? inVersionOf(type, before) : before,
       manager: context.fieldManager,
-      apiVersion: after.apiVersion,
       ignored: unwritable(target, subresource),
       ...(subresource && { subresource }),
       now: timestamp(this.deps.clock()),
     })
+  }
+
+  /** An object in the version in which it is handled, as its fields are claimed: in the version of the request. */
+  #asAsked(space: string, type: ResourceType, target: ResourceType, object: KubeObject) {
+    const others = otherVersions(this.deps.typeAt, space, type)
+    const shown = others.inVersion ? type : target
+    const after = others.inVersion ? inVersionOf(type, object) : object
+    return { ...others, ...this.#rules.zeroOf(shown), after, schema: shown.schema, apiVersion: after.apiVersion }
   }
 
   /** Prepares, validates and signs the object that is to replace `old`. */
@@ -392,6 +416,7 @@ export class Registry {
     // before anything is compared: clients need not send it
     this.#rules.annotate(object, context.space)
     this.#carryOver(target, object, old, subresource)
+    this.#rules.complete(target, object)
     if (
       !strategy?.noGeneration &&
       subresource !== 'status' &&
@@ -399,16 +424,23 @@ export class Registry {
     ) {
       object.metadata.generation = (old.metadata.generation ?? 0) + 1
     }
-    const errors = [
-      ...validateObjectMeta(object.metadata, metaRules(target, strategy)),
+    const errors = found(() => [
+      // the name was right when it was given
+      ...validateObjectMeta(object.metadata, { ...metaRules(target, strategy), nameRule: 'pathSegment' }),
       ...unqualifiedFinalizers(target, object.metadata, old.metadata),
       ...validateObjectMetaUpdate(object.metadata, old.metadata),
       ...(subresource === 'status'
         ? (strategy?.validateStatusUpdate?.(object, old) ?? this.#rules.validateSchema(target, object, old))
-        : this.#rules.validate(target, strategy, object, old)),
-    ]
-    if (errors.length > 0) throw statusError.invalid(target, object.metadata.name ?? '', distinct(errors))
-    if (!options.managesFields) setManaged(object, this.#track(context, target, object, old, options))
+        : this.#rules.validate(target, strategy, object, old, subresource)),
+    ])
+    if (errors.length > 0)
+      throw statusError.invalid(target, object.metadata.name ?? '', errors, this.#rules.shown(target))
+    if (subresource === '') {
+      const warnings = strategy?.warnings?.(object, old) ?? finalizerWarnings(target, object.metadata, old.metadata)
+      for (const text of warnings) context.warn(text)
+    }
+    if (!options.managesFields) setManaged(object, this.#track(context, type, object, old, options))
+    this.#rules.finish(target, object)
   }
 
   /** An object on its way out goes with its last finalizer. */
@@ -439,9 +471,4 @@ function isUnchanged(
 ): boolean {
   if (mutation.type !== 'put' || !hasStorageVersion(current, type)) return false
   return sameObject(current, mutation.text, old, object)
-}
-
-/** An update checks metadata twice, as a new object's and as a change; each error is told once. */
-function distinct(errors: readonly FieldError[]): FieldError[] {
-  return [...new Map(errors.map(error => [formatFieldError(error), error])).values()]
 }

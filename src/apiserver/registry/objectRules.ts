@@ -3,29 +3,28 @@
  * is `generic.ts`.
  */
 import { type StatusError, statusError } from '../../apimachinery/errors.ts'
-import type { FieldError } from '../../apimachinery/fieldErrors.ts'
-import type { KubeObject } from '../../apimachinery/object.ts'
+import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
+import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Schema } from '../../apimachinery/schema.ts'
 import { applyDefaults } from '../../apimachinery/structural/defaults.ts'
 import { objectMetaSchema } from '../../apimachinery/structural/objectMetaSchema.ts'
-import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
+import { inOrderOfText, pruneUnknown } from '../../apimachinery/structural/prune.ts'
+import { scaleErrors } from '../../apimachinery/structural/scaleRules.ts'
 import { typeErrors } from '../../apimachinery/structural/typeErrors.ts'
 import { compileValidator } from '../../apimachinery/structural/validate.ts'
+import { valuesAsGo } from './builtin/goValues.ts'
 import { CLUSTER_ANNOTATION } from './codec.ts'
 import type { WriteContext } from './context.ts'
-import { dropEmpty, dropEmptyMetadata } from './emptyFields.ts'
+import { dropEmpty, dropEmptyMetadata, fillEmpty, fillStored, zeroObject } from './emptyFields.ts'
 import { dropNulls } from './nulls.ts'
-import type { Strategy } from './strategy.ts'
-import { zeroObject } from './zeroObject.ts'
+import { CLIENT_METADATA, type ClientMetadata, type Strategy } from './strategy.ts'
 
 export interface ObjectRulesDeps {
   strategyFor(type: { group: string; resource: string }): Strategy | undefined
   /** Whether objects show their space in the annotation `kcp.io/cluster`. */
   annotateSpace: boolean
 }
-
-const METADATA_TYPES: Schema = { type: 'object', properties: { metadata: objectMetaSchema } }
 
 export class ObjectRules {
   readonly #deps: ObjectRulesDeps
@@ -39,24 +38,28 @@ export class ObjectRules {
   normalize(context: WriteContext, type: ResourceType, object: KubeObject, fromPatch = false): void {
     if (type.origin === 'builtin') dropNulls(object, type.schema)
     else dropNulls(object.metadata, objectMetaSchema)
-    const unknown = pruneUnknown(object, type.schema)
-    if (unknown.length > 0 && context.fieldValidation !== 'Ignore') {
-      const texts = unknown.map(path => `unknown field "${path}"`)
+    const pruned = pruneUnknown(object, type.schema)
+    const unknown = type.origin === 'crd' && pruned.length > 1 ? inOrderOfText(pruned) : pruned
+    // what cannot be read at all is not told about its unknown fields
+    const wrong = this.#wrongTypes(type, object)
+    if (wrong) throw unreadable(type, wrong, fromPatch)
+    if ((unknown.length > 0 || context.findings) && context.fieldValidation !== 'Ignore') {
+      const texts = context.findings?.(unknown) ?? unknown.map(path => `unknown field "${path}"`)
       if (context.fieldValidation === 'Strict') {
         throw unreadable(type, `strict decoding error: ${texts.join(', ')}`, fromPatch)
       }
       for (const text of texts) context.warn(text)
     }
-    if (type.origin === 'builtin' && type.schema) {
-      const wrong = typeErrors(object, type.schema) ?? this.#deps.strategyFor(type)?.decode?.(object)
-      if (wrong) throw unreadable(type, wrong, fromPatch)
-      if (!isOwnGroup(type.group)) dropEmpty(object, type.schema)
-    } else if (type.origin === 'crd') {
-      // whatever their schemas say, metadata is the server's own business
-      const wrong = typeErrors({ kind: type.kind, metadata: object.metadata }, METADATA_TYPES)
-      if (wrong) throw unreadable(type, wrong, fromPatch)
-    }
+    if (type.origin === 'builtin' && type.schema && !isOwnGroup(type.group)) dropEmpty(object, type.schema)
     dropEmptyMetadata(object.metadata)
+  }
+
+  #wrongTypes(type: ResourceType, object: KubeObject): string | undefined {
+    if (type.origin === 'builtin' && type.schema)
+      return typeErrors(object, type.schema) ?? this.#deps.strategyFor(type)?.decode?.(object)
+    // whatever their schemas say, metadata is the server's own business
+    if (type.origin === 'crd') return typeErrors(object.metadata, objectMetaSchema)
+    return undefined
   }
 
   applyDefaults(type: ResourceType, strategy: Strategy | undefined, object: KubeObject): void {
@@ -73,25 +76,48 @@ export class ObjectRules {
     strategy: Strategy | undefined,
     object: KubeObject,
     old: KubeObject | undefined,
+    subresource = '',
   ): FieldError[] {
     const errors = this.validateSchema(type, object, old)
-    errors.push(...(strategy?.validate?.(object) ?? []))
-    if (old) errors.push(...(strategy?.validateUpdate?.(object, old) ?? []))
+    errors.push(...(strategy?.validate?.(object, old) ?? []))
+    const change = strategy?.subresources?.[subresource] ?? strategy
+    if (old) errors.push(...(change?.validateUpdate?.(object, old) ?? []))
     return errors
   }
 
+  /** Errors with their values as upstream shows them. */
+  shown({ origin, group, schema }: ResourceType): ((error: FieldError) => FieldError) | undefined {
+    return origin !== 'builtin' || schema === undefined || isOwnGroup(group) ? undefined : valuesAsGo(schema)
+  }
+
   validateSchema(type: ResourceType, object: KubeObject, old?: KubeObject): FieldError[] {
-    return type.schema && (type.origin === 'crd' || isOwnGroup(type.group))
-      ? compileValidator(type.schema)(object, undefined, old)
-      : []
+    if (type.schema === undefined || (type.origin !== 'crd' && !isOwnGroup(type.group))) return []
+    const errors = compileValidator(type.schema)(object, undefined, old)
+    return type.origin === 'crd' && type.scale ? [...errors, ...scaleErrors(object, type.scale)] : errors
+  }
+
+  /** Adds what upstream's servers always write of a built-in kind. */
+  complete(type: ResourceType, object: KubeObject): void {
+    this.#fill(type, object, fillEmpty)
+  }
+
+  /** The same, at the end of a write: as upstream's store hands it out. */
+  finish(type: ResourceType, object: KubeObject): void {
+    this.#fill(type, object, fillStored)
+  }
+
+  #fill(type: ResourceType, object: KubeObject, fill: typeof fillEmpty): void {
+    if (type.origin !== 'builtin' || type.schema === undefined || isOwnGroup(type.group)) return
+    // an event that is written as a core one has what the other form has always said, and is completed when it is shown
+    if (object.apiVersion === apiVersionOf(type)) fill(object, type.schema)
   }
 
   /** Custom resources, and our own kinds, are no structs anywhere. */
-  zeroOf({ kind, origin, group, schema }: ResourceType): { zero?: Record<string, unknown> } {
+  zeroOf({ origin, group, schema }: ResourceType): { zero?: Record<string, unknown> } {
     if (origin !== 'builtin' || schema === undefined || isOwnGroup(group)) return {}
     let zero = this.#zeros.get(schema)
     if (zero === undefined) {
-      zero = zeroObject(kind, schema)
+      zero = zeroObject(schema)
       this.#zeros.set(schema, zero)
     }
     return { zero }
@@ -125,6 +151,25 @@ export function clearsStatus(type: ResourceType): boolean {
   return type.origin === 'crd' || (isOwnGroup(type.group) && type.group !== 'core.kcp.io')
 }
 
+/** What `/status` of a kind does not change. */
+export function keptByStatus(type: ResourceType, strategy: Strategy | undefined): readonly ClientMetadata[] {
+  const { statusKeeps } = strategy ?? {}
+  return statusKeeps ?? (type.origin === 'builtin' && !isOwnGroup(type.group) ? [] : CLIENT_METADATA)
+}
+
 export function metaRules(type: ResourceType, strategy: Strategy | undefined) {
   return { namespaced: type.namespaced, nameRule: strategy?.nameRule ?? ('dns1123Subdomain' as const) }
+}
+
+/**
+ * What `check` finds wrong. Errors are handed on as arguments, of which the engine takes some hundred thousand: an object with
+ * more of them is told so.
+ */
+export function found(check: () => FieldError[]): FieldError[] {
+  try {
+    return check()
+  } catch (error) {
+    if (!(error instanceof RangeError && error.message.includes('call stack'))) throw error
+    return [fieldError.invalid('', '', 'there are too many errors to tell')]
+  }
 }

@@ -18,7 +18,7 @@ import {
 import { decodeObject, encodeObject, type ParsedCache } from './codec.ts'
 import { storageGroup } from './convert.ts'
 import { EVERYTHING, type Selection } from './selection.ts'
-import type { SharedObjects } from './sharedObjects.ts'
+import type { LayerFollower, SharedLayer, SharedObjects } from './sharedObjects.ts'
 import { objectFor, prepareViews, viewBytes } from './views.ts'
 
 export interface ListQuery {
@@ -92,7 +92,8 @@ export class Reader {
   /** @throws StatusError NotFound */
   async get(space: string, type: ResourceType, namespace: string, name: string): Promise<Stored> {
     const stored =
-      (await this.#store.get(keyOf(space, type, namespace, name))) ?? (await this.#shared?.get(space, type, name))
+      (await this.#store.get(keyOf(space, type, namespace, name))) ??
+      (await this.#shared?.of(type)?.get(space, type, name))
     if (stored === undefined) throw statusError.notFound(type, name)
     await prepareViews([stored], type)
     return stored
@@ -106,8 +107,10 @@ export class Reader {
     const wanted = query.limit && query.limit > 0 ? query.limit : Number.POSITIVE_INFINITY
     const items: Stored[] = []
     // They are not in the store's order or count: the first page brings them all.
-    const shared = query.continue ? [] : ((await this.#shared?.list(query.space, type)) ?? [])
-    for (const stored of shared) if (selection.matches(this.#parsed.get(stored))) items.push(stored)
+    const layer = query.continue ? undefined : this.#shared?.of(type)
+    const shared = layer ? await this.#sharedOf(layer, query.space, type) : []
+    for (const stored of shared)
+      if (selection.everything || selection.matches(this.#parsed.get(stored))) items.push(stored)
     for (;;) {
       // With a selection nobody knows how many must be looked at for a page: many at a time, whatever is still wanted.
       const scans = !selection.everything && Number.isFinite(wanted)
@@ -141,6 +144,11 @@ export class Reader {
   async *watch(type: ResourceType, query: WatchQuery): AsyncGenerator<readonly SelectedEvent[]> {
     const selection = query.selection ?? EVERYTHING
     try {
+      const layer = query.space === '*' ? undefined : this.#shared?.of(type)
+      if (layer?.follow) {
+        yield* this.#watchLayered(type, query, await layer.follow(query.space, type, query.after))
+        return
+      }
       for await (const batch of this.#store.watch(rangeOf(type, query), query)) {
         const events = query.space === '*' ? batch.filter(event => inNamespace(event.key, query)) : batch
         if (type.custom?.convert) await prepareViews(versionsIn(events, selection), type)
@@ -160,8 +168,38 @@ export class Reader {
         yield selected
       }
     } catch (error) {
-      throw watchError(error)
+      throw watchError(error, query.after, this.#store.compactedRevision)
     }
+  }
+
+  /** Stored objects and shared ones, in the one order of the space's log. Such kinds are few and built in. */
+  async *#watchLayered(
+    type: ResourceType,
+    query: WatchQuery,
+    follower: LayerFollower,
+  ): AsyncGenerator<readonly SelectedEvent[]> {
+    const selection = query.selection ?? EVERYTHING
+    const isOwn = ({ group, resource }: Key): boolean => group === storageGroup(type) && resource === type.resource
+    for await (const batch of this.#store.watch({ space: query.space }, query)) {
+      const selected = batch.flatMap((event): SelectedEvent[] => {
+        if (isOwn(event.key)) {
+          const one = this.#select(event, type, selection)
+          return one ? [one] : []
+        }
+        if (!follower.concerns(event.key)) return []
+        const changes = follower.changes(event).map(change => ({ ...change, event }))
+        return changes.filter(({ stored }) => selection.everything || selection.matches(this.#parsed.get(stored)))
+      })
+      if (selected.length > 0) yield selected
+    }
+  }
+
+  /** Without those that the space has changed: its own are in the store. */
+  async #sharedOf(layer: SharedLayer, space: string, type: ResourceType): Promise<readonly Stored[]> {
+    const shared = await layer.list(space, type)
+    if (!layer.changeable) return shared
+    const own = await Promise.all(shared.map(({ key }) => this.#store.get(key)))
+    return shared.filter((_, i) => own[i] === undefined)
   }
 
   #select(event: StoreEvent, type: ResourceType, selection: Selection): SelectedEvent | undefined {
@@ -274,10 +312,10 @@ export function tooLarge(asked: number, current: number): StatusError {
   })
 }
 
-/** Store errors of a watch as the API words them. */
-export function watchError(error: unknown): unknown {
+/** Store errors of a watch from `after` as the API words them; `oldest` is where watches can begin. */
+export function watchError(error: unknown, after: number, oldest: number): unknown {
   if (isStorageError(error, 'Compacted'))
-    return new StatusError('Expired', `too old resource version: ${error.message}`, undefined, { cause: error })
+    return new StatusError('Expired', `too old resource version: ${after} (${oldest})`, undefined, { cause: error })
   if (isStorageError(error, 'SlowWatcher')) {
     return new StatusError(
       'Expired',

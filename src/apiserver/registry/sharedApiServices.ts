@@ -2,52 +2,55 @@
  * The APIServices of what a space serves itself: one for each group and version, made from its kinds, never stored.
  * @see https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/api-service-v1/
  */
-import { createHash } from 'node:crypto'
 import { DEFAULT_GROUP_PRIORITY, GROUP_FACTS } from '../../../openapi/resourceFacts.ts'
-import { statusError } from '../../apimachinery/errors.ts'
-import type { KubeObject } from '../../apimachinery/object.ts'
+import { fixedUid } from '../../apimachinery/fixedUid.ts'
+import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import type { Store } from '../../storage/store.ts'
 import type { TypeRegistry, TypeSet } from '../types/typeRegistry.ts'
-import type { Admission } from './generic.ts'
-import { type SharedObjects, sharedAs } from './sharedObjects.ts'
+import { followApiServices } from './apiServiceChanges.ts'
+import { type SharedLayer, type SharedLayers, sharedAs } from './sharedObjects.ts'
 
 export const API_SERVICES = { group: 'apiregistration.k8s.io', resource: 'apiservices' } as const
 
 const FIRST_VERSION_PRIORITY = 100
 
-/** `since`: when the server began to serve; shown as their age. */
-export function sharedApiServices(types: TypeRegistry, since: Date): SharedObjects {
+/** `since`: RFC 3339, shown as their age. `store` is the log of definitions that change them. */
+export function sharedApiServices(types: TypeRegistry, since: string, store: Pick<Store, 'list'>): SharedLayers {
+  const builtin = types.in('*')
   const made = new WeakMap<TypeSet, Map<string, KubeObject>>()
   const objectsIn = (space: string): Map<string, KubeObject> => {
     const set = types.in(space)
-    const known = made.get(set) ?? apiServices(set.types, `${since.toISOString().slice(0, 19)}Z`)
+    const known = made.get(set) ?? apiServices(set.types, since)
     made.set(set, known)
     return known
   }
-  const concerns = ({ group, resource }: { group: string; resource: string }): boolean =>
-    resource === API_SERVICES.resource && group === API_SERVICES.group
-  return {
+  const layer: SharedLayer = {
+    changeable: false,
+    has: (space, name) => objectsIn(space).has(name),
     async get(space, type, name) {
-      const object = concerns(type) ? objectsIn(space).get(name) : undefined
+      const object = objectsIn(space).get(name)
       return object && sharedAs(space, type, object)
     },
     async list(space, type) {
-      if (space === '*' || !concerns(type)) return []
-      return Array.from(objectsIn(space).values(), object => sharedAs(space, type, object))
+      return space === '*' ? [] : Array.from(objectsIn(space).values(), object => sharedAs(space, type, object))
     },
+    follow: (space, type, after) =>
+      followApiServices(
+        {
+          store,
+          isBuiltin: ({ group, version }) => builtin.hasGroupVersion(group, version),
+          object({ group, version }, revision) {
+            const now = objectsIn(space).get(`${version}.${group}`)
+            const gone = (): KubeObject => apiService(group, version, since, { isBuiltin: false, place: 0 })
+            return sharedAs(space, type, now ?? gone(), revision)
+          },
+        },
+        space,
+        after,
+      ),
   }
-}
-
-/** Nobody may redefine what is served already. */
-export function apiServiceAdmission(shared: SharedObjects): Admission {
-  return {
-    handles: (type, operation) =>
-      operation === 'CREATE' && type.resource === API_SERVICES.resource && type.group === API_SERVICES.group,
-    async admit({ context, type, object }) {
-      const name = object.metadata.name ?? ''
-      if (await shared.get(context.space, type, name)) throw statusError.alreadyExists(type, name)
-    },
-  }
+  return new Map([[groupResourceName(API_SERVICES), layer]])
 }
 
 /** By name, sorted. */
@@ -59,7 +62,9 @@ function apiServices(types: readonly ResourceType[], since: string): Map<string,
     else if (!group.has(type.version)) group.set(type.version, type)
   }
   const objects = [...versions].flatMap(([group, found]) =>
-    [...found].map(([version, type], i) => apiService(group, version, since, { type, place: i })),
+    [...found].map(([version, type], i) =>
+      apiService(group, version, since, { isBuiltin: type.origin === 'builtin', place: i }),
+    ),
   )
   objects.sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1))
   return new Map(objects.map(object => [object.metadata.name!, object]))
@@ -69,10 +74,9 @@ function apiService(
   group: string,
   version: string,
   since: string,
-  { type, place }: { type: ResourceType; place: number },
+  { isBuiltin, place }: { isBuiltin: boolean; place: number },
 ): KubeObject {
   const name = `${version}.${group}`
-  const builtin = type.origin === 'builtin'
   const priority = GROUP_FACTS.find(fact => fact.group === group)?.priority ?? DEFAULT_GROUP_PRIORITY
   const condition = {
     type: 'Available',
@@ -86,10 +90,10 @@ function apiService(
     kind: 'APIService',
     metadata: {
       name,
-      uid: uidOf(name),
+      uid: fixedUid(`apiservice ${name}`),
       creationTimestamp: since,
       // Who made it: those of custom resources come and go.
-      labels: { 'kube-aggregator.kubernetes.io/automanaged': builtin ? 'onstart' : 'true' },
+      labels: { 'kube-aggregator.kubernetes.io/automanaged': isBuiltin ? 'onstart' : 'true' },
     },
     spec: {
       ...(group && { group }),
@@ -99,10 +103,4 @@ function apiService(
     },
     status: { conditions: [condition] },
   }
-}
-
-/** A UUID of version 8 (custom) made from the name, so that it is the same on every server. */
-function uidOf(name: string): string {
-  const hex = createHash('sha256').update(`orrery apiservice ${name}`).digest('hex')
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }

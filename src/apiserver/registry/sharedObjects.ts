@@ -1,38 +1,76 @@
-/** Objects that every space shows and none stores: what Kubernetes itself brings along. Read-only. */
+/**
+ * Objects that every space shows and none stores: what Kubernetes itself brings along. A space that changes one gets a copy of
+ * its own, which is shown from then on; none can be deleted.
+ */
 import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
-import type { Stored } from '../../storage/store.ts'
+import type { Key, Stored, StoreEvent } from '../../storage/store.ts'
 import { aggregatedRules, hasAggregationRule } from '../auth/aggregation.ts'
+import { RBAC_GROUP } from '../auth/rbacRules.ts'
 import { CLUSTER_ANNOTATION, encodeObject } from './codec.ts'
-
-export interface SharedObjects {
-  get(space: string, type: GroupResourceRef, name: string): Promise<Stored | undefined>
-  /** In order of names. */
-  list(space: string, type: GroupResourceRef): Promise<readonly Stored[]>
-}
 
 interface GroupResourceRef {
   group: string
   resource: string
 }
 
-/** Several layers as one; they hold different resources. */
-export function sharedLayers(...layers: readonly SharedObjects[]): SharedObjects {
-  return {
+/** The shared objects of one resource. */
+export interface SharedLayer {
+  /** Whether a space may change them for itself; otherwise they say what the server does, and nobody writes them. */
+  readonly changeable: boolean
+  has(space: string, name: string): boolean
+  get(space: string, type: GroupResourceRef, name: string): Promise<Stored | undefined>
+  /** In order of names; nothing for `*`, all spaces at once. */
+  list(space: string, type: GroupResourceRef): Promise<readonly Stored[]>
+  /** Absent: they never change. @throws StorageError `Compacted` when `after` is too old */
+  follow?(space: string, type: GroupResourceRef, after: number): Promise<LayerFollower>
+}
+
+/** What a layer reads from the log of its space, event by event and in order. */
+export interface LayerFollower {
+  concerns(key: Key): boolean
+  changes(event: StoreEvent): LayerChange[]
+}
+
+export interface LayerChange {
+  type: 'ADDED' | 'DELETED'
+  /** At the revision of the event. */
+  stored: Stored
+}
+
+/** By `<resource>.<group>`. */
+export type SharedLayers = ReadonlyMap<string, SharedLayer>
+
+export class SharedObjects {
+  readonly #layers: SharedLayers
+
+  constructor(...layers: readonly SharedLayers[]) {
+    this.#layers = new Map(layers.flatMap(each => [...each]))
+  }
+
+  of(type: GroupResourceRef): SharedLayer | undefined {
+    return this.#layers.get(groupResourceName(type))
+  }
+}
+
+/** Objects that are the same in all spaces. */
+export function sharedConstants(
+  type: GroupResourceRef,
+  objects: readonly KubeObject[],
+  { changeable }: { changeable: boolean },
+): SharedLayers {
+  const named = byName(objects)
+  const layer: SharedLayer = {
+    changeable,
+    has: (_space, name) => named.has(name),
     async get(space, type, name) {
-      for (const layer of layers) {
-        const found = await layer.get(space, type, name)
-        if (found !== undefined) return found
-      }
-      return undefined
+      const object = named.get(name)
+      return object && sharedAs(space, type, object)
     },
     async list(space, type) {
-      for (const layer of layers) {
-        const found = await layer.list(space, type)
-        if (found.length > 0) return found
-      }
-      return []
+      return space === '*' ? [] : Array.from(named.values(), object => sharedAs(space, type, object))
     },
   }
+  return new Map([[groupResourceName(type), layer]])
 }
 
 export interface SharedRbacOptions {
@@ -44,54 +82,47 @@ export interface SharedRbacOptions {
 }
 
 /** The roles and bindings that Kubernetes starts with. */
-export function sharedRbac(options: SharedRbacOptions): SharedObjects {
-  const root = byResource(options.root)
-  const other = byResource(options.other)
-  const objectsOf = (space: string, type: GroupResourceRef): ReadonlyMap<string, KubeObject> | undefined =>
-    (space === 'root' ? root : other).get(groupResourceName(type))
-  const gathered = async (
-    space: string,
-    objects: readonly KubeObject[],
-    all: Iterable<KubeObject>,
-  ): Promise<Iterable<KubeObject>> => {
-    if (!objects.some(hasAggregationRule)) return objects
-    const own = await options.ownRoles(space)
-    if (own.length === 0) return objects
-    const roles = [...all, ...own]
-    return objects.map(role => (hasAggregationRule(role) ? { ...role, rules: aggregatedRules(role, roles) } : role))
+export function sharedRbac(options: SharedRbacOptions): SharedLayers {
+  const ofKind = (objects: readonly KubeObject[], kind: string) => byName(objects.filter(each => each.kind === kind))
+  const layer = (kind: string): SharedLayer => {
+    const root = ofKind(options.root, kind)
+    const other = ofKind(options.other, kind)
+    const objectsIn = (space: string): ReadonlyMap<string, KubeObject> => (space === 'root' ? root : other)
+    const gathered = async (space: string, objects: readonly KubeObject[]): Promise<readonly KubeObject[]> => {
+      if (!objects.some(hasAggregationRule)) return objects
+      const own = await options.ownRoles(space)
+      if (own.length === 0) return objects
+      const roles = [...new Map([...objectsIn(space), ...byName(own)]).values()]
+      return objects.map(role => (hasAggregationRule(role) ? { ...role, rules: aggregatedRules(role, roles) } : role))
+    }
+    return {
+      changeable: true,
+      has: (space, name) => objectsIn(space).has(name),
+      async get(space, type, name) {
+        const object = objectsIn(space).get(name)
+        const [shown] = object === undefined ? [] : await gathered(space, [object])
+        return shown && sharedAs(space, type, shown)
+      },
+      async list(space, type) {
+        if (space === '*') return []
+        const shown = await gathered(space, [...objectsIn(space).values()])
+        return shown.map(object => sharedAs(space, type, object))
+      },
+    }
   }
-  return {
-    async get(space, type, name) {
-      const objects = objectsOf(space, type)
-      const object = objects?.get(name)
-      if (objects === undefined || object === undefined) return undefined
-      const [shown] = await gathered(space, [object], objects.values())
-      return shown && sharedAs(space, type, shown)
-    },
-    async list(space, type) {
-      const objects = space === '*' ? undefined : objectsOf(space, type)
-      if (objects === undefined) return []
-      const shown = await gathered(space, [...objects.values()], objects.values())
-      return Array.from(shown, object => sharedAs(space, type, object))
-    },
-  }
+  return new Map(
+    ['ClusterRole', 'ClusterRoleBinding'].map(kind => [`${kind.toLowerCase()}s.${RBAC_GROUP}`, layer(kind)] as const),
+  )
 }
 
-function byResource(objects: readonly KubeObject[]): Map<string, Map<string, KubeObject>> {
-  const result = new Map<string, Map<string, KubeObject>>()
-  for (const object of objects) {
-    const resource = `${object.kind.toLowerCase()}s.rbac.authorization.k8s.io`
-    const named = result.get(resource) ?? new Map<string, KubeObject>()
-    named.set(object.metadata.name ?? '', object)
-    result.set(resource, named)
-  }
-  return result
+function byName(objects: readonly KubeObject[]): Map<string, KubeObject> {
+  return new Map(objects.map(object => [object.metadata.name ?? '', object]))
 }
 
-/** A shared object as a space shows it. Revision 1: older than anything that a watch can start from. */
-export function sharedAs(space: string, type: GroupResourceRef, object: KubeObject): Stored {
+/** A shared object as a space shows it. Revision 1 is older than anything that a watch can start from. */
+export function sharedAs(space: string, type: GroupResourceRef, object: KubeObject, revision = 1): Stored {
   const annotations = { ...object.metadata.annotations, [CLUSTER_ANNOTATION]: space }
   const { head, tail } = encodeObject({ ...object, metadata: { ...object.metadata, annotations } })
   const key = { space, group: type.group, resource: type.resource, namespace: '', name: object.metadata.name ?? '' }
-  return { key, revision: 1, bytes: Buffer.from(`${head}1${tail}`) }
+  return { key, revision, bytes: Buffer.from(head + revision + tail) }
 }

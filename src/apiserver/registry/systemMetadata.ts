@@ -5,6 +5,8 @@
 import { statusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { otherUid } from './resourceVersions.ts'
+import { CLIENT_METADATA, type ClientMetadata } from './strategy.ts'
 
 /** RFC 3339 with whole seconds, as `metav1.Time` is written. */
 export function timestamp(date: Date): string {
@@ -27,27 +29,32 @@ export function keepSystemMetadata(object: KubeObject, old: KubeObject): void {
   const { metadata } = object
   const before = old.metadata
   metadata.name ||= before.name ?? ''
-  if (before.namespace !== undefined) metadata.namespace ||= before.namespace
+  if (before.namespace === undefined) delete metadata.namespace
+  else metadata.namespace ||= before.namespace
   assign(metadata, 'uid', before.uid)
   assign(metadata, 'creationTimestamp', before.creationTimestamp)
   assign(metadata, 'generation', before.generation)
-  assign(metadata, 'deletionTimestamp', before.deletionTimestamp)
-  assign(metadata, 'deletionGracePeriodSeconds', before.deletionGracePeriodSeconds)
+  // What only a deletion can say stays as sent, for validation to refuse.
+  if (before.deletionTimestamp !== undefined) metadata.deletionTimestamp = before.deletionTimestamp
+  if (before.deletionGracePeriodSeconds !== undefined)
+    metadata.deletionGracePeriodSeconds ??= before.deletionGracePeriodSeconds
   if (before.generateName !== undefined && metadata.generateName === undefined)
     metadata.generateName = before.generateName
   delete metadata.selfLink
   if (metadata.managedFields === undefined) assign(metadata, 'managedFields', before.managedFields)
 }
 
-/** `/status` changes the status and nothing else. */
-export function onlyStatus(object: KubeObject, old: KubeObject): void {
-  const { status } = object
-  const managed = object.metadata.managedFields
+/** `/status` changes the status, and of the metadata what is not in `kept`. */
+export function onlyStatus(object: KubeObject, old: KubeObject, kept: readonly ClientMetadata[]): void {
+  const { status, metadata } = object
   for (const field of Object.keys(object)) if (field !== 'status') delete object[field]
-  Object.assign(object, structuredClone(old))
+  const copy = structuredClone(old)
+  const { metadata: before } = copy
+  Object.assign(object, copy)
+  for (const field of CLIENT_METADATA) if (!kept.includes(field)) assign(before, field, metadata[field])
   if (status === undefined) delete object.status
   else object.status = status
-  if (managed) object.metadata.managedFields = managed
+  if (metadata.managedFields) before.managedFields = metadata.managedFields
 }
 
 export function keepStatus(object: KubeObject, old: KubeObject): void {
@@ -93,8 +100,7 @@ export function checkPreconditions(
 ): void {
   const { uid, resourceVersion } = object.metadata
   if (preconditions?.uid && preconditions.uid !== uid) {
-    const why = `Precondition failed: UID in precondition: ${preconditions.uid}, UID in object meta: ${uid}`
-    throw statusError.conflict(type, name, why)
+    throw otherUid(type, name, preconditions.uid, uid)
   }
   if (preconditions?.resourceVersion && preconditions.resourceVersion !== resourceVersion) {
     const why = `Precondition failed: ResourceVersion in precondition: ${preconditions.resourceVersion}, ResourceVersion in object meta: ${resourceVersion}`

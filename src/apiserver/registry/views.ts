@@ -14,6 +14,7 @@ import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
 import type { Stored } from '../../storage/store.ts'
 import { decodeObject } from './codec.ts'
 import { convertTo, storageApiVersion } from './convert.ts'
+import { fillEmpty } from './emptyFields.ts'
 
 /** What was made of stored objects, and which bytes were found good. Both follow from the object and the type alone. */
 interface Memory {
@@ -69,7 +70,9 @@ export function viewBytes(stored: Stored, type: ResourceType): Buffer {
   const isServed = startsWithVersion(stored.bytes, version)
   if (type.custom === undefined) {
     if (isServed && storageApiVersion(type) === version) return stored.bytes
-    return Buffer.from(JSON.stringify(convertTo(decodeObject(stored), version, type)))
+    const object = convertTo(decodeObject(stored), version, type)
+    if (type.schema !== undefined) fillEmpty(object, type.schema)
+    return Buffer.from(JSON.stringify(object))
   }
   if (isServed && !mayBeOld(type.custom)) return stored.bytes
   const { good, converted } = memoryOf(type)

@@ -8,15 +8,16 @@ import { deleteCollectionEndpoint, deleteEndpoint } from '../endpoints/delete.ts
 import type { Exchange, Services } from '../endpoints/exchange.ts'
 import { getEndpoint } from '../endpoints/get.ts'
 import { listEndpoint } from '../endpoints/list.ts'
-import { acrossNamespaces, allowedMethods, methodNotAllowed } from '../endpoints/methods.ts'
+import { acrossNamespaces, allowedMethods, connectionMethods, methodNotAllowed } from '../endpoints/methods.ts'
 import { negotiate } from '../endpoints/negotiate.ts'
 import { patchEndpoint } from '../endpoints/patch.ts'
 import { bindingEndpoint, evictionEndpoint } from '../endpoints/podSubresources.ts'
 import { headers } from '../endpoints/respond.ts'
-import { approvalEndpoint, finalizeEndpoint, scaleEndpoint } from '../endpoints/subresources.ts'
+import { finalizeEndpoint, scaleEndpoint } from '../endpoints/subresources.ts'
 import { updateEndpoint } from '../endpoints/update.ts'
 import { watchEndpoint } from '../endpoints/watch.ts'
 import type { Admitted } from './pipeline.ts'
+import type { ResourceRequest } from './requestInfo.ts'
 
 export type Target = Omit<Exchange, 'request' | 'reply'>
 
@@ -44,7 +45,22 @@ const SUBRESOURCES: SubresourceEndpoints = {
   '/namespaces/finalize': finalizeEndpoint,
   '/pods/binding': bindingEndpoint,
   '/pods/eviction': evictionEndpoint,
-  'certificates.k8s.io/certificatesigningrequests/approval': approvalEndpoint,
+}
+
+/** Sub-resources that are read and written as the object itself, of which they change a part. */
+const PARTS: ReadonlySet<string> = new Set([
+  '/pods/ephemeralcontainers',
+  '/pods/resize',
+  'certificates.k8s.io/certificatesigningrequests/approval',
+])
+
+/** Loaded when somebody looks for what does not run here. */
+const connectionEndpoint: Endpoint = async (services, x) =>
+  (await import('../endpoints/connections.ts')).connectionEndpoint(services, x)
+
+/** What comes from elsewhere comes as it is; only logs are negotiated about, and then are text all the same. */
+function answersInForms(resource: ResourceRequest): boolean {
+  return resource.subresource === 'log' || connectionMethods(resource) === undefined
 }
 
 /** The exchange for an admitted request. @throws StatusError NotFound, NotAcceptable */
@@ -65,7 +81,12 @@ export function targetOf(services: Services, admitted: Admitted, accept: string 
   const type = set.find(resource.group, resource.version, resource.resource)
   if (type === undefined || (resource.namespace !== '' && !type.namespaced)) throw pageNotFound()
   if (type.namespaced && resource.namespace === '' && resource.name !== '') throw pageNotFound()
-  const form = negotiate(accept, () => hasProtobuf(services, type, resource.subresource))
+  const { subresource } = resource
+  const form = negotiate(
+    answersInForms(resource) ? accept : undefined,
+    () => hasProtobuf(services, type, subresource),
+    () => hasTable(type, subresource),
+  )
   return {
     info,
     resource,
@@ -96,6 +117,12 @@ function hasProtobuf(services: Services, type: ResourceType, subresource: string
   return OWN_KINDS.has(subresource) || services.protobuf.supports(apiVersionOf(type), type.kind)
 }
 
+/** What is answered and not stored has nothing that could be listed in rows. */
+function hasTable(type: ResourceType, subresource: string): boolean {
+  if (subresource !== '' && subresource !== 'scale' && OWN_KINDS.has(subresource)) return false
+  return type.verbs.includes('get')
+}
+
 /** @throws StatusError as the endpoint */
 export async function dispatch(services: Services, x: Exchange, extra: SubresourceEndpoints): Promise<void> {
   const endpoint = endpointFor(x, extra)
@@ -116,6 +143,8 @@ export async function dispatch(services: Services, x: Exchange, extra: Subresour
 function endpointFor(x: Exchange, extra: SubresourceEndpoints): Endpoint | undefined {
   const { type, info, resource } = x
   const { subresource } = resource
+  const connected = connectionMethods(resource)
+  if (connected !== undefined) return connected.includes(x.request.method) ? connectionEndpoint : undefined
   // As upstream, which reads HEAD as GET when it asks whether one may, and then has no route for it.
   if (x.request.method === 'HEAD') return undefined
   if (subresource === '') {
@@ -131,8 +160,8 @@ function endpointFor(x: Exchange, extra: SubresourceEndpoints): Endpoint | undef
   const own = `${type.group}/${type.resource}/${subresource}`
   const special = extra[own] ?? SUBRESOURCES[own] ?? SUBRESOURCES[subresource]
   if (special) return special
-  if (subresource === 'status' && (info.verb === 'get' || info.verb === 'update' || info.verb === 'patch'))
-    return VERBS[info.verb]
+  const plain = subresource === 'status' || PARTS.has(own)
+  if (plain && (info.verb === 'get' || info.verb === 'update' || info.verb === 'patch')) return VERBS[info.verb]
   return undefined
 }
 

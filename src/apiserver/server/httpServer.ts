@@ -3,17 +3,20 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { DEFAULT_CIPHERS, type TLSSocket } from 'node:tls'
+import { DEFAULT_CIPHERS, type SecureContextOptions, type TLSSocket } from 'node:tls'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { ProtobufCodec } from '../../apimachinery/protobuf/protobufCodec.ts'
+import type { RepeatedKey } from '../../apimachinery/repeatedKeys.ts'
 import type { Auditor } from '../audit/auditor.ts'
 import type { AuditTrail } from '../audit/auditTrail.ts'
-import { BODY_LIMIT_BYTES } from '../endpoints/body.ts'
+import { BigYaml } from '../endpoints/bigYaml.ts'
+import { BODY_LIMIT_BYTES, unsupportedMediaType } from '../endpoints/body.ts'
 import { Compression } from '../endpoints/compression.ts'
 import type { Services } from '../endpoints/exchange.ts'
 import { methodNotAllowed } from '../endpoints/methods.ts'
 import { CONTENT_TYPES, errorFormat, wantsPretty } from '../endpoints/negotiate.ts'
+import { PATCH_TYPES } from '../endpoints/patch.ts'
 import { yamlText } from '../endpoints/respond.ts'
 import { planStream, runSpaceStream, type SpaceStreamDeps } from '../endpoints/spaceStream.ts'
 import { responseSink } from '../endpoints/streamWriter.ts'
@@ -26,8 +29,15 @@ import type { Metrics } from './metrics.ts'
 import type { Admitted, Pipeline } from './pipeline.ts'
 import { WebSockets } from './webSockets.ts'
 
+/** All PEM; `ca` vouches for clients. */
+export interface TlsKeys {
+  cert: string
+  key: string
+  ca: string
+}
+
 export interface HttpServerDeps {
-  tls: { cert: string; key: string; ca: string }
+  tls: TlsKeys
   pipeline: Pipeline
   services: Services
   stream: SpaceStreamDeps
@@ -51,6 +61,8 @@ declare module 'fastify' {
     /** What it is counted as while it runs. */
     inFlight: Ticket | undefined
     audit: AuditTrail | undefined
+    /** What YAML said more than once; absent when the body was JSON. */
+    repeatedKeys: RepeatedKey[] | undefined
   }
 }
 
@@ -80,6 +92,11 @@ const noSchemas = (): never => {
   throw new Error('routes have no schemas')
 }
 
+/** What new connections are secured with; also for `setSecureContext`, which leaves open ones alone. */
+export function secureContext(tls: TlsKeys): SecureContextOptions {
+  return { ...tls, ciphers: CIPHERS, honorCipherOrder: true, minVersion: 'TLSv1.2' }
+}
+
 export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   const { tls, metrics, log } = deps
   const inFlight = new InFlight({ limits: deps.inFlight, clock: () => performance.now() })
@@ -91,12 +108,9 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     sendStatus(deps.services.protobuf, request, reply, error)
   const app = Fastify({
     https: {
-      ...tls,
-      ciphers: CIPHERS,
-      honorCipherOrder: true,
+      ...secureContext(tls),
       requestCert: true,
       rejectUnauthorized: false,
-      minVersion: 'TLSv1.2',
       handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
       maxHeaderSize: HEADERS_LIMIT_BYTES,
       headersTimeout: HEADERS_TIMEOUT_MS,
@@ -117,11 +131,21 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     clientErrorHandler: refuseUnreadable,
   }) as unknown as FastifyInstance
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+  const bigYaml = new BigYaml()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
+    if (!bigYaml.wants(request.headers['content-type'], body)) done(null, body)
+    else
+      bigYaml.toJson(body).then(({ json, repeated }) => {
+        request.repeatedKeys = repeated
+        done(null, json)
+      }, done)
+  })
+  app.addHook('onClose', () => bigYaml.close())
   app.decorateRequest('admitted', undefined)
   app.decorateRequest('startedNs', 0n)
   app.decorateRequest('inFlight', undefined)
   app.decorateRequest('audit', undefined)
+  app.decorateRequest('repeatedKeys', undefined)
 
   // Who may not ask is refused before the body is read.
   app.addHook('onRequest', async (request, reply) => {
@@ -232,6 +256,8 @@ function toStatus(error: unknown, request: FastifyRequest, log: Logger): StatusE
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
     return new StatusError('RequestEntityTooLarge', `Request entity too large: limit is ${BODY_LIMIT_BYTES}`)
   }
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE')
+    return unsupportedMediaType(request.method === 'PATCH' ? PATCH_TYPES : undefined)
   if (isClientError(error)) return statusError.badRequest(error.message)
   // Nobody is there to read this, and nobody here is to blame.
   if (code === 'ECONNRESET' && request.raw.destroyed) return statusError.badRequest('the request ended before its body')

@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ProtobufCodec } from '../../apimachinery/protobuf/protobufCodec.ts'
-import { type AggregatedVersion, aggregatedContentType, aggregatedDiscovery } from '../discovery/aggregated.ts'
+import { aggregatedContentType, aggregatedDiscovery, aggregatedWanted } from '../discovery/aggregated.ts'
+import { aggregatedProtobuf } from '../discovery/aggregatedProtobuf.ts'
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from '../discovery/discovery.ts'
 import { methodNotAllowed } from '../endpoints/methods.ts'
 import { CONTENT_TYPES, negotiateFormat, PLAIN, wantsPretty } from '../endpoints/negotiate.ts'
@@ -45,6 +46,7 @@ export class NonResourceRoutes {
     const { info, space } = admitted
     const path = info.path.length > 1 && info.path.endsWith('/') ? info.path.slice(0, -1) : info.path
     if (request.method !== 'GET' && request.method !== 'HEAD') {
+      if (!this.#exists(path, this.#deps.types.in(space).types)) return false
       reply.header('Allow', 'GET, HEAD')
       throw methodNotAllowed()
     }
@@ -75,11 +77,14 @@ export class NonResourceRoutes {
   #discovery(request: FastifyRequest, reply: FastifyReply, path: string, { info, space }: Admitted): boolean {
     const set = this.#deps.types.in(space)
     const root = path === '/api' ? 'api' : path === '/apis' ? 'apis' : undefined
-    const version = root && aggregatedWanted(request.headers.accept)
-    if (root && version) {
-      const make = (): string => `${JSON.stringify(aggregatedDiscovery(set.types, { root, version }))}\n`
-      const prepared = this.#prepare(set, `${path} ${version}`, make)
-      return this.#send(request, reply, prepared, aggregatedContentType(version))
+    const form = root && aggregatedWanted(request.headers.accept)
+    if (root && form) {
+      const contentType = aggregatedContentType(form)
+      const prepared = this.#prepare(set, `${path} ${contentType}`, () => {
+        const document = aggregatedDiscovery(set.types, { root, version: form.version })
+        return form.format === 'json' ? `${JSON.stringify(document)}\n` : aggregatedProtobuf(document)
+      })
+      return this.#send(request, reply, prepared, contentType)
     }
     const format = negotiateFormat(request.headers.accept, path !== '/')
     const indent = wantsPretty(info.query, request.headers['user-agent']) ? 2 : undefined
@@ -109,6 +114,10 @@ export class NonResourceRoutes {
     if (parts[0] === 'apis' && parts.length === 2) return apiGroup(types, parts[1]!)
     if (parts[0] === 'apis' && parts.length === 3) return apiResourceList(types, parts[1]!, parts[2]!)
     return undefined
+  }
+
+  #exists(path: string, types: TypeSet['types']): boolean {
+    return path === '/' || path.startsWith('/openapi/') || this.#paths(types).includes(path)
   }
 
   #paths(types: TypeSet['types']): string[] {
@@ -157,18 +166,4 @@ export class NonResourceRoutes {
     else reply.code(200).header('Content-Type', contentType).send(document.body)
     return true
   }
-}
-
-/** The first aggregated form that `Accept` names before plain JSON. */
-function aggregatedWanted(accept: string | undefined): AggregatedVersion | undefined {
-  for (const entry of accept?.split(',') ?? []) {
-    const parts = entry.split(';').map(part => part.trim())
-    // There is no protobuf of it here.
-    if (parts[0] !== 'application/json') continue
-    if (parts.includes('as=APIGroupDiscoveryList') && parts.includes('g=apidiscovery.k8s.io')) {
-      if (parts.includes('v=v2')) return 'v2'
-      if (parts.includes('v=v2beta1')) return 'v2beta1'
-    } else if (parts.length === 1) return undefined
-  }
-  return undefined
 }

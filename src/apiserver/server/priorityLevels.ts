@@ -2,7 +2,8 @@
  * How urgent a request is. The levels and their shares are those that a kube-apiserver starts with, and so is who belongs to
  * which, save that all ServiceAccounts are in `workload-low`, for every space has its own, and requests without credentials in
  * `catch-all`, so they never crowd out anybody who is known.
- * FlowSchemas and PriorityLevelConfigurations of a space change nothing here: the bounds are the whole server's.
+ * FlowSchemas and PriorityLevelConfigurations of a space change nothing here: the bounds are the whole server's. What is
+ * done here is shown by flowSchemas.ts, in their form.
  * @see https://kubernetes.io/docs/concepts/cluster-administration/flow-control/
  */
 
@@ -54,9 +55,10 @@ export function priorityLevelOf(
   if (groups.includes(GROUPS.serviceAccounts)) return 'workload-low'
   const ofOneSpace = extra?.[EXTRAS.clusterName] !== undefined || extra?.[EXTRAS.scopes] !== undefined
   if (!ofOneSpace) {
+    const manages = name === 'system:kube-controller-manager' || name === 'system:kube-scheduler'
+    if (manages && resource !== undefined && isElection(verb, resource)) return 'leader-election'
     if (groups.includes(NODES)) return resource !== undefined && isHeartbeat(resource) ? 'node-high' : 'system'
-    if (name === 'system:kube-controller-manager' || name === 'system:kube-scheduler')
-      return resource !== undefined && isElection(verb, resource) ? 'leader-election' : 'workload-high'
+    if (manages) return 'workload-high'
   }
   return groups.includes(GROUPS.authenticated) ? 'global-default' : 'catch-all'
 }

@@ -86,9 +86,11 @@ function parseResourcePath(path: string): { resource: ResourceRequest | undefine
     namespace = rest[1]!
     rest = rest.slice(2)
   }
-  const [name = '', ...subresource] = rest.slice(1)
+  const [name = '', ...further] = rest.slice(1)
+  // what comes after `proxy` is for whom it leads to
+  const subresource = further[0] === 'proxy' ? 'proxy' : further.join('/')
   return {
-    resource: { group, version, resource: rest[0]!, name, subresource: subresource.join('/'), namespace },
+    resource: { group, version, resource: rest[0]!, name, subresource, namespace },
     watch,
   }
 }

@@ -37,9 +37,11 @@ export class TokenSecrets {
   readonly #deps: TokenSecretsDeps
   readonly #stopping = new AbortController()
   #loops: Promise<void>[] = []
+  #caPem: string
 
   constructor(deps: TokenSecretsDeps) {
     this.#deps = deps
+    this.#caPem = deps.caPem
   }
 
   /** Catches up with what happened while the server was down, in the background, then follows the log. */
@@ -47,6 +49,13 @@ export class TokenSecrets {
     const { items, revision } = await this.#deps.store.list(SECRETS)
     const waiting = items.filter(holdsToken).map(stored => stored.key)
     this.#loops = [this.#followSecrets(waiting, revision), this.#followAccounts(revision)]
+  }
+
+  /** Every Secret is given this authority instead. Resolves when those that are there have it. */
+  async useAuthority(caPem: string): Promise<void> {
+    if (caPem === this.#caPem) return
+    this.#caPem = caPem
+    await this.#settleAll()
   }
 
   async stop(): Promise<void> {
@@ -118,7 +127,7 @@ export class TokenSecrets {
   }
 
   async #converge(key: Key): Promise<void> {
-    const { store, registry, types, issuer, caPem } = this.#deps
+    const { store, registry, types, issuer } = this.#deps
     const stored = await store.get(key)
     const type = types.in(key.space).find('', 'v1', SECRETS.resource)
     if (stored === undefined || type === undefined) return
@@ -137,7 +146,7 @@ export class TokenSecrets {
     const known = typeof data.token === 'string' && data.token !== ''
     if (
       known &&
-      data['ca.crt'] === encode(caPem) &&
+      data['ca.crt'] === encode(this.#caPem) &&
       data.namespace === encode(key.namespace) &&
       annotations[ACCOUNT_UID]
     ) {
@@ -149,7 +158,7 @@ export class TokenSecrets {
       const held = dataOf(current)
       current.data = {
         ...held,
-        'ca.crt': encode(caPem),
+        'ca.crt': encode(this.#caPem),
         namespace: encode(key.namespace),
         token: held.token || token,
       }

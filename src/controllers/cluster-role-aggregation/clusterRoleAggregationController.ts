@@ -65,6 +65,7 @@ export function clusterRoleAggregationController(options: {
   const handler = new AggregatedRoles(key => controller.add(key))
   const controller = new Controller<AggregationKey>({
     name: 'cluster-role-aggregation',
+    party: ({ space }) => space,
     sources: [new StreamSource({ client, space: '*', resources: [ROLES], handler, logger })],
     reconcile: key => unlessSpaceGone(key.space, reconcile(client, key)),
     logger,

@@ -43,6 +43,7 @@ export function csrController(options: CsrControllerOptions): Controller<CsrKey>
   }
   const controller = new Controller<CsrKey>({
     name: 'csr-signer',
+    party: ({ space }) => space,
     sources: [new StreamSource({ client, space: '*', resources: [REQUESTS], handler: { change }, logger })],
     reconcile: key => unlessSpaceGone(key.space, reconcile(options, key)),
     logger,

@@ -24,6 +24,7 @@ export function garbageCollector(options: GarbageCollectorOptions): Controller<S
   const reconciler = new GarbageReconciler({ client, graph, owners: new OwnerReader(client, clock), wake })
   const controller = new Controller<StreamedRef>({
     name: 'garbage-collector',
+    party: ({ space }) => space,
     sources: [new StreamSource({ client, space: '*', handler: graph, logger, ...(clock && { clock }) })],
     reconcile: ref => unlessSpaceGone(ref.space, reconciler.reconcile(ref)),
     concurrency: options.concurrency ?? 16,

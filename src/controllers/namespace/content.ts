@@ -1,4 +1,8 @@
-/** Deletes everything in a namespace, and says what is left. Nothing is held to be gone that was not listed as gone. */
+/**
+ * Deletes everything in a namespace, Pods before all else, and says what is left. Nothing is held to be gone that was not
+ * listed as gone.
+ * @see https://github.com/kubernetes/enhancements/tree/master/keps/sig-api-machinery/5080-ordered-namespace-deletion
+ */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { groupResourceName } from '../../apimachinery/object.ts'
 import type { DiscoveredResource, SpaceClient } from '../../client/client.ts'
@@ -20,7 +24,7 @@ export async function deleteContent(
   const remaining: { resource: DiscoveredResource; count: number }[] = []
   const finalizers = new Map<string, number>()
   const kinds = resources.filter(r => r.namespaced && r.verbs.includes('delete') && r.verbs.includes('list'))
-  await forEach(kinds, CONCURRENCY, signal, async resource => {
+  const empty = async (resource: DiscoveredResource): Promise<void> => {
     try {
       const left = await deleteAllOf(client, resource, namespace, signal)
       if (left.length === 0) return
@@ -36,7 +40,18 @@ export async function deleteContent(
       const message = error instanceof Error ? error.message : String(error)
       contentFailures.push(`unable to delete all ${groupResourceName(resource)}: ${message}`)
     }
-  })
+  }
+  // a running Pod must not outlive what it relies on, its NetworkPolicies above all
+  const isPods = ({ group, resource }: DiscoveredResource): boolean => group === '' && resource === 'pods'
+  await forEach(kinds.filter(isPods), 1, signal, empty)
+  if (remaining.length === 0 && contentFailures.length === 0) {
+    await forEach(
+      kinds.filter(kind => !isPods(kind)),
+      CONCURRENCY,
+      signal,
+      empty,
+    )
+  }
   signal.throwIfAborted()
   return { discoveryFailures: failures, contentFailures, remaining, finalizers }
 }

@@ -80,6 +80,7 @@ export function namespaceController(options: NamespaceControllerOptions): Contro
   })
   const controller = new Controller<NamespaceKey>({
     name: 'namespace',
+    party: ({ space }) => space,
     sources: [source],
     reconcile: (key, signal) => unlessSpaceGone(key.space, reconciler.reconcile(key, signal)),
     logger: options.logger,

@@ -63,6 +63,7 @@ export function resourceQuotaController(options: ResourceQuotaControllerOptions)
   const handler = new QuotaIndex(key => controller.add(key))
   const controller = new Controller<QuotaKey>({
     name: 'resource-quota',
+    party: ({ space }) => space,
     sources: [new StreamSource({ client, space: '*', handler, logger, ...(clock && { clock }) })],
     reconcile: async key => (await unlessSpaceGone(key.space, reconciler.reconcile(key))) ?? {},
     logger,

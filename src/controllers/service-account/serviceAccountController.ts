@@ -38,7 +38,7 @@ interface Known {
 
 /** What each namespace lacks, from the stream: three booleans per namespace instead of three requests. */
 export class NamespaceIndex implements StreamHandler {
-  readonly #caPem: string
+  #caPem: string
   readonly #missing: (key: NamespaceKey) => void
   readonly #known = new Map<string, Known>()
   #synced = false
@@ -46,6 +46,14 @@ export class NamespaceIndex implements StreamHandler {
   constructor(caPem: string, missing: (key: NamespaceKey) => void) {
     this.#caPem = caPem
     this.#missing = missing
+  }
+
+  /** What all hold is now another one. */
+  useAuthority(caPem: string): void {
+    if (caPem === this.#caPem) return
+    this.#caPem = caPem
+    for (const known of this.#known.values()) known.ca = false
+    if (this.#synced) this.#tellMissing()
   }
 
   /** Namespaces that are known. */
@@ -77,6 +85,10 @@ export class NamespaceIndex implements StreamHandler {
 
   synced(): void {
     this.#synced = true
+    this.#tellMissing()
+  }
+
+  #tellMissing(): void {
     for (const [id, known] of this.#known) {
       const [space = '', namespace = ''] = id.split('/')
       if (lacks(known)) this.#missing({ space, namespace })
@@ -99,11 +111,15 @@ export class NamespaceIndex implements StreamHandler {
 
 export class ServiceAccountReconciler {
   readonly #client: Client
-  readonly #caPem: string
+  #caPem: string
 
   constructor(options: Pick<ServiceAccountControllerOptions, 'client' | 'caPem'>) {
     this.#client = options.client
     this.#caPem = options.caPem
+  }
+
+  useAuthority(caPem: string): void {
+    this.#caPem = caPem
   }
 
   async reconcile({ space, namespace }: NamespaceKey): Promise<void> {
@@ -119,19 +135,30 @@ export class ServiceAccountReconciler {
   }
 }
 
-export function serviceAccountController(options: ServiceAccountControllerOptions): Controller<NamespaceKey> {
+export interface ServiceAccountController extends Controller<NamespaceKey> {
+  /** Brings a renewed authority, PEM, into every namespace. */
+  useAuthority(caPem: string): void
+}
+
+export function serviceAccountController(options: ServiceAccountControllerOptions): ServiceAccountController {
   const { client, logger } = options
   const reconciler = new ServiceAccountReconciler(options)
   const handler = new NamespaceIndex(options.caPem, key => controller.add(key))
   const resources = [NAMESPACES, ACCOUNTS, CONFIG_MAPS]
   const controller = new Controller<NamespaceKey>({
     name: 'service-account',
+    party: ({ space }) => space,
     sources: [new StreamSource({ client, space: '*', resources, handler, logger })],
     reconcile: key => unlessSpaceGone(key.space, reconciler.reconcile(key)),
     logger,
     id: key => `${key.space}/${key.namespace}`,
   })
-  return controller
+  return Object.assign(controller, {
+    useAuthority(caPem: string) {
+      reconciler.useAuthority(caPem)
+      handler.useAuthority(caPem)
+    },
+  })
 }
 
 export function caConfigMap(namespace: string, caPem: string): KubeObject {

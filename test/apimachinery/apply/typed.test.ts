@@ -166,7 +166,7 @@ t.test('a configuration that is not of its kind is told where, in the words of k
     [
       container([{ image: 'a' }]),
       [
-        '.spec.template.spec.containers: element 0: associative list with keys has an element that omits key field "name" (and doesn\'t have default value)',
+        '.spec.template.spec.containers: element 0: associative list with keys has an element that omits all key fields ["name"] (and doesn\'t have default values for any key fields)',
       ],
     ],
     [object({}, { finalizers: ['x', 'x'] }), ['.metadata.finalizers: duplicate entries for key [="x"]']],

@@ -1,6 +1,7 @@
 import t from 'tap'
 import {
   defaultCrd,
+  formatWarnings,
   namesConflicts,
   resourceTypesOf,
   validateCrd,
@@ -62,18 +63,18 @@ t.test('a bad definition is explained in the words of kube-apiserver', async t =
       c => Object.assign(c.spec.names, { listKind: 'Foo' }),
       ['spec.names.listKind: Invalid value: "Foo": kind and listKind may not be the same'],
     ],
-    [
-      c => delete c.spec.versions[0]?.schema,
-      ['spec.versions[0].schema.openAPIV3Schema: Required value: schemas are required'],
-    ],
+    [c => delete c.spec.versions[0]?.schema, ['spec.versions[0].schema.openAPIV3Schema: Required value']],
     [
       c => c.spec.versions.push({ ...c.spec.versions[0], name: 'v2' }),
-      ['spec.versions: Invalid value: must have exactly one version marked as storage version'],
+      [
+        'spec.versions: Invalid value: must have exactly one version marked as storage version',
+        'status.storedVersions: Invalid value: ["v1"]: must have the storage version v2',
+      ],
     ],
     [
       c => Object.assign(c.spec, { preserveUnknownFields: true }),
       [
-        'spec.preserveUnknownFields: Invalid value: true: cannot set to true, set x-preserve-unknown-fields to true in spec.versions[*].schema instead',
+        'spec.preserveUnknownFields: Invalid value: true: cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead',
       ],
     ],
     [
@@ -258,4 +259,35 @@ t.test('a name belongs to who had it first', async t => {
   t.match(namesConflicts(first, [second]).conditions[0], { status: 'True' }, 'the first keeps its names')
   second.spec.group = 'other.example.com'
   t.match(namesConflicts(second, [first]).conditions[0], { status: 'True' }, 'groups do not compete')
+})
+
+t.test('rules of the whole object know its name', async t => {
+  const rule = (text: string) =>
+    errors(draft({ type: 'object', 'x-kubernetes-validations': [{ rule: text, message: 'm' }] }))
+  t.same(rule("self.metadata.name == 'cluster' && self.kind == 'Foo'"), [])
+  t.match(rule("self.metadata.labels.a == 'b'"), [/undefined field 'labels'/])
+})
+
+t.test('an unreadable url of a conversion webhook is explained as Go does', async t => {
+  const url = (given: string) =>
+    errors(
+      draft(undefined, c => {
+        c.spec.conversion = {
+          strategy: 'Webhook',
+          webhook: { clientConfig: { url: given }, conversionReviewVersions: ['v1'] },
+        }
+      }),
+    ).map(text => text.replace(/^.*valid URL: |; desired.*$/g, ''))
+  t.same(url('https://a.example.com:8443/x'), [])
+  t.same(url('://'), ['parse "://": missing protocol scheme'])
+  t.same(url('https://a b'), ['parse "https://a b": invalid character " " in host name'])
+  t.same(url('https://a:x'), ['parse "https://a:x": invalid port ":x" after host'])
+  t.same(url('https://a/%zz'), ['parse "https://a/%zz": invalid URL escape "%zz"'])
+})
+
+t.test('formats that nothing checks are warned of once', async t => {
+  const crd = (format: string) => draft({ type: 'object', properties: { a: { type: 'string', format } } })
+  t.same(formatWarnings(crd('whatever'), undefined), ['unrecognized format "whatever"'])
+  t.same(formatWarnings(crd('date-time'), undefined), [])
+  t.same(formatWarnings(crd('whatever'), crd('whatever')), [], 'who does not bring it in is not told')
 })

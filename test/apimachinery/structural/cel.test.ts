@@ -36,7 +36,9 @@ t.test('a failed rule says what its author wrote', async t => {
   t.same(errors(object(limits, { ...rule, messageExpression: 'string(1 / 0)' }), value), [
     'spec: Invalid value: upside down',
   ])
-  t.same(errors(object(limits, rule), {}), ['spec: Invalid value: no such key: min evaluating rule: upside down'])
+  t.same(errors(object(limits, rule), {}), [
+    'spec: Invalid value: "object": no such key: min evaluating rule: upside down',
+  ])
   t.same(errors(object({ a: ruled(text, 'self == "x"') }), { a: 'y' }), [
     'spec.a: Invalid value: "y": failed rule: self == "x"',
   ])
@@ -125,7 +127,7 @@ t.test('a rule that cannot be compiled is shown with the place of its error', as
   const schema: Schema = { type: 'object', properties: { a: text } }
   t.throws(() => compileCel('self.nope == "x"', schema), {
     name: 'CelCompileError',
-    message: `ERROR: <input>:1:6: undefined field 'nope'\n | self.nope == "x"\n | .....^`,
+    message: `ERROR: <input>:1:5: undefined field 'nope'\n | self.nope == "x"\n | ....^`,
   })
   t.throws(() => compileCel('self.a ==', schema), { message: /ERROR: <input>:1:10: / })
   t.throws(() => compileCel('frobnicate(self)', schema), { message: /frobnicate/ })

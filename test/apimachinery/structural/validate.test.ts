@@ -1,6 +1,7 @@
 import t from 'tap'
 import { formatFieldError } from '../../../src/apimachinery/fieldErrors.ts'
-import type { Schema } from '../../../src/apimachinery/schema.ts'
+import { type Schema, STRUCT_NAME } from '../../../src/apimachinery/schema.ts'
+import { objectMetaSchema } from '../../../src/apimachinery/structural/objectMetaSchema.ts'
 import { compileValidator, typeErrors } from '../../../src/apimachinery/structural/validate.ts'
 
 const text: Schema = { type: 'string' }
@@ -15,7 +16,19 @@ t.test('values that do not fit are explained in the words of kube-apiserver', as
   const cases: [Schema, unknown, string[]][] = [
     [text, 5, ['spec.x: Invalid value: "integer": spec.x in body must be of type string: "integer"']],
     [integer, 'x', ['spec.x: Invalid value: "string": spec.x in body must be of type integer: "string"']],
-    [integer, 1.5, ['spec.x: Invalid value: "number": spec.x in body must be of type integer: "number"']],
+    [
+      integer,
+      1.5,
+      [
+        'spec.x: Invalid value: "number": spec.x in body must be of type integer: "number"',
+        'spec.x: Invalid value: "": Checked value must be of type integer (default format) in spec.x',
+      ],
+    ],
+    [
+      { ...integer, format: 'int32' },
+      3e9,
+      ['spec.x: Invalid value: "": Checked value must be of type integer with format int32 in spec.x'],
+    ],
     [
       { type: 'array', items: text },
       [null],
@@ -53,7 +66,7 @@ t.test('values that do not fit are explained in the words of kube-apiserver', as
       ['a'],
       ['spec.x: Invalid value: 1: spec.x in body should have at least 2 items'],
     ],
-    [{ type: 'array', items: text, maxItems: 1 }, ['a', 'b'], ['spec.x: Too many: 2: must have at most 1 items']],
+    [{ type: 'array', items: text, maxItems: 1 }, ['a', 'b'], ['spec.x: Too many: 2: must have at most 1 item']],
     [
       { type: 'array', items: text, 'x-kubernetes-list-type': 'set' },
       ['a', 'a', 'a'],
@@ -116,7 +129,7 @@ t.test('values that do not fit are explained in the words of kube-apiserver', as
     [
       { type: 'object', 'x-kubernetes-embedded-resource': true, 'x-kubernetes-preserve-unknown-fields': true },
       { kind: 'A' },
-      ['spec.x.apiVersion: Required value: must not be empty'],
+      ['spec.x.apiVersion: Required value'],
     ],
   ]
   for (const [schema, value, expected] of cases)
@@ -127,16 +140,16 @@ t.test('formats', async t => {
   const good: Record<string, string[]> = {
     'date-time': ['2024-02-29T12:00:00Z', '2024-01-01t00:00:00.123+01:00'],
     date: ['2024-02-29'],
-    duration: ['1h30m', '300ms', '5 days'],
-    byte: ['', 'aGk='],
+    duration: ['1h30m', '300ms', '5 days', 'P1D'],
+    byte: ['aGk='],
     uuid: ['123e4567-e89b-12d3-a456-426614174000'],
     uuid4: ['123e4567-e89b-42d3-a456-426614174000'],
-    ipv4: ['10.0.0.1'],
+    ipv4: ['10.0.0.1', '010.0.0.1'],
     ipv6: ['::1'],
     cidr: ['10.0.0.0/8', 'fd00::/64'],
-    mac: ['01:23:45:67:89:ab'],
+    mac: ['01:23:45:67:89:ab', '0123.4567.89ab', '01-23-45-67-89-ab-cd-ef'],
     email: ['a.b@example.com'],
-    hostname: ['example.com'],
+    hostname: ['example.com', 'host', 'a-b'],
     uri: ['https://example.com/x', '/x'],
     isbn10: ['0306406152'],
     isbn13: ['978-0-306-40615-7'],
@@ -145,22 +158,22 @@ t.test('formats', async t => {
     rgbcolor: ['rgb(1,2,255)'],
   }
   const bad: Record<string, string[]> = {
-    'date-time': ['2023-02-29T12:00:00Z', '2024-01-01', '2024-01-01T25:00:00Z'],
+    'date-time': ['2023-02-29T12:00:00Z', '2024-01-01', '2024-01-01T25:00:00Z', '2024-12-31T23:59:60Z'],
     date: ['2024-13-01'],
     duration: ['1x', ''],
-    byte: ['%', 'aGk'],
+    byte: ['', '%', 'aGk'],
     uuid: ['123'],
     uuid4: ['123e4567-e89b-12d3-a456-426614174000'],
     ipv4: ['10.0.0.256', '::1'],
-    ipv6: ['10.0.0.1'],
+    ipv6: ['10.0.0.1', 'fe80::1%eth0'],
     cidr: ['10.0.0.0/33', '10.0.0.0'],
-    mac: ['01:23'],
+    mac: ['01:23', '01:23-45:67:89:ab'],
     email: ['a', '@b', 'a b@c'],
-    hostname: ['_', 'a..b'],
+    hostname: ['_', 'a..b', 'example.com.', 'a.b1'],
     uri: ['x', 'a b:c'],
     isbn10: ['0306406153'],
     isbn13: ['9780306406158'],
-    creditcard: ['4111111111111112'],
+    creditcard: ['4111111111111112', '9999999999999995'],
     hexcolor: ['#ggg'],
     rgbcolor: ['rgb(1,2,256)'],
   }
@@ -189,15 +202,19 @@ t.test('wrong types in built-in kinds are told as Go tells them', async t => {
   const schema: Schema = {
     type: 'object',
     properties: {
-      metadata: { type: 'object', properties: { labels: { type: 'object', additionalProperties: text } } },
+      metadata: objectMetaSchema,
       spec: {
+        [STRUCT_NAME]: 'v1.DeploymentSpec',
         type: 'object',
         properties: {
           replicas: int32,
           memory: { format: 'quantity', 'x-kubernetes-int-or-string': true },
           when: { ...text, format: 'date-time' },
           data: { ...text, format: 'byte' },
-          containers: { type: 'array', items: { type: 'object', properties: { image: text } } },
+          containers: {
+            type: 'array',
+            items: { [STRUCT_NAME]: 'v1.Container', type: 'object', properties: { image: text } },
+          },
         },
       },
     },
@@ -209,23 +226,26 @@ t.test('wrong types in built-in kinds are told as Go tells them', async t => {
   )
   const prefix = 'json: cannot unmarshal'
   const cases: [object, string][] = [
-    [{ spec: { replicas: 'x' } }, `${prefix} string into Go struct field Deployment.spec.replicas of type int32`],
-    [{ spec: { replicas: 1.5 } }, `${prefix} number 1.5 into Go struct field Deployment.spec.replicas of type int32`],
+    [{ spec: { replicas: 'x' } }, `${prefix} string into Go struct field DeploymentSpec.spec.replicas of type int32`],
+    [
+      { spec: { replicas: 1.5 } },
+      `${prefix} number 1.5 into Go struct field DeploymentSpec.spec.replicas of type int32`,
+    ],
     [
       { spec: { replicas: 3e9 } },
-      `${prefix} number 3000000000 into Go struct field Deployment.spec.replicas of type int32`,
+      `${prefix} number 3000000000 into Go struct field DeploymentSpec.spec.replicas of type int32`,
     ],
     [
       { metadata: { labels: { a: 5 } } },
-      `${prefix} number into Go struct field Deployment.metadata.labels.a of type string`,
+      `${prefix} number into Go struct field ObjectMeta.metadata.labels of type string`,
     ],
     [
       { metadata: { labels: [] } },
-      `${prefix} array into Go struct field Deployment.metadata.labels of type map[string]string`,
+      `${prefix} array into Go struct field ObjectMeta.metadata.labels of type map[string]string`,
     ],
     [
       { spec: { containers: [{}, { image: true }] } },
-      `${prefix} bool into Go struct field Deployment.spec.containers.image of type string`,
+      `${prefix} bool into Go struct field Container.spec.containers.image of type string`,
     ],
     [{ spec: { when: 'x' } }, 'parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"'],
     [
@@ -235,4 +255,10 @@ t.test('wrong types in built-in kinds are told as Go tells them', async t => {
     [{ spec: { data: 'a%==' } }, 'illegal base64 data at input byte 1'],
   ]
   for (const [rest, message] of cases) t.equal(told(rest), message)
+})
+
+t.test('a rule without a text fails values and nothing else: definitions are checked as they come', async t => {
+  const lacking = { type: 'object', 'x-kubernetes-validations': [{ message: 'm' }] } as unknown as Schema
+  const validate = compileValidator({ type: 'object', additionalProperties: lacking })
+  t.match(validate({ a: {} }).map(formatFieldError).join(), /^\[a\]: Invalid value: rule compile error/)
 })

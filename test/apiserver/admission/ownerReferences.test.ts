@@ -52,6 +52,17 @@ t.test('updates are judged by what they change', async t => {
   t.equal((await api.patch(`${CONFIGMAPS}/owned`, 'merge', { metadata: { ownerReferences: null } })).code, 200)
 })
 
+t.test('so are updates of a status, which may bring metadata', async t => {
+  const services = '/api/v1/namespaces/default/services'
+  await api.ok(api.post(services, { metadata: { name: 'owned' }, spec: { ports: [{ port: 80 }] } }))
+  await allowAlice([rule('services/status', 'update', 'patch')])
+  const { ownerReferences } = (owned(false) as { metadata: { ownerReferences: object[] } }).metadata
+  const url = `${services}/owned/status`
+  t.equal((await alice.patch(url, 'merge', { metadata: { labels: { a: 'b' } } })).code, 200)
+  t.equal((await alice.patch(url, 'merge', { metadata: { ownerReferences } })).code, 403)
+  t.equal((await api.patch(url, 'merge', { metadata: { ownerReferences } })).code, 200)
+})
+
 t.test('nothing of this is a fault of the server', async t => {
   t.strictSame(faults, [])
 })

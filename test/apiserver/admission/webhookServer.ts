@@ -20,6 +20,7 @@ export type Answer = { allowed: boolean; patch?: unknown; [field: string]: unkno
 
 export interface WebhookServer {
   readonly url: string
+  readonly port: number
   /** Base64 of the PEM, as `caBundle` has it. */
   readonly caBundle: string
   /** Every review that came, oldest first; `path` is where it came to. */
@@ -35,7 +36,8 @@ export interface WebhookServer {
 export async function startWebhookServer(t: Test): Promise<WebhookServer> {
   const life = { nowMs: Date.now(), days: 1 }
   const ca = await issueCa({ ...life, commonName: 'webhooks' })
-  const { certPem, keyPem } = await issueServing({ ...life, ca, dnsNames: ['localhost'], ips: ['127.0.0.1'] })
+  const dnsNames = ['localhost', 'hooks.default.svc', 'hooks.other.svc']
+  const { certPem, keyPem } = await issueServing({ ...life, ca, dnsNames, ips: ['127.0.0.1'] })
   const answers = new Map<string, (review: Review) => Answer | string>()
   const raws = new Map<string, { code: number; headers: Record<string, string>; body: string }>()
   const seen: WebhookServer['seen'] = []
@@ -61,10 +63,12 @@ export async function startWebhookServer(t: Test): Promise<WebhookServer> {
     server.closeAllConnections()
     server.close()
   })
-  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { port } = server.address() as AddressInfo
+  const url = `https://127.0.0.1:${port}`
   const caBundle = Buffer.from(ca.certPem).toString('base64')
   return {
     url,
+    port,
     caBundle,
     seen,
     on: (path, answer) => void answers.set(path, answer),

@@ -155,9 +155,33 @@ t.test('what a token must say', async t => {
   t.equal(await authenticator.authenticate({ token: foreign, audiences: ['vault'] }), undefined)
 })
 
+t.test('an issuer names nobody of the system: such a user is refused, such a group is left out', async t => {
+  const issuer = await startIssuer(t)
+  const options = { usernameClaim: 'email', groupsClaim: 'groups' }
+  const authenticate = async (claims: Record<string, unknown>, more: Partial<OidcOptions> = {}) =>
+    new OidcAuthenticator(optionsFor(issuer, { ...options, ...more })).authenticate({
+      token: await issuer.token(claims),
+    })
+  const jane = await authenticate({ email: 'jane@example.com', groups: ['system:masters', 'dev', 'system:nodes'] })
+  t.strictSame(jane?.user.groups, ['dev', 'system:authenticated'])
+  for (const email of ['system:admin', 'system:serviceaccount:default:x', 'system:']) {
+    const refused = authenticate({ email })
+    await t.rejects(refused, { reason: 'Unauthorized', cause: /oidc: the user name ".*" begins with "system:"/ }, email)
+  }
+  const pieced = await authenticate({ email: 'j', groups: ['tem:masters'] }, { groupsPrefix: 'sys' })
+  t.strictSame(pieced?.user.groups, ['system:authenticated'], 'not even in two pieces')
+  const prefixed = await authenticate(
+    { email: 'system:admin', groups: ['system:masters'] },
+    { usernamePrefix: 'oidc:', groupsPrefix: 'oidc:' },
+  )
+  t.match(prefixed?.user, { name: 'oidc:system:admin', groups: ['oidc:system:masters', 'system:authenticated'] })
+})
+
 t.test('settings that cannot work are refused by name', async t => {
   const options = { issuerUrl: 'https://x', clientId: 'c' }
   t.throws(() => new OidcAuthenticator({ ...options, issuerUrl: 'http://x' }), /--oidc-issuer-url/)
   t.throws(() => new OidcAuthenticator({ ...options, clientId: '' }), /--oidc-client-id/)
   t.throws(() => new OidcAuthenticator({ ...options, signingAlgorithms: ['HS256'] }), /--oidc-signing-algs/)
+  t.throws(() => new OidcAuthenticator({ ...options, usernamePrefix: 'system:x' }), /--oidc-username-prefix/)
+  t.throws(() => new OidcAuthenticator({ ...options, groupsPrefix: 'system:' }), /--oidc-groups-prefix/)
 })

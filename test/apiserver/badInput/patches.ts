@@ -34,7 +34,15 @@ export const patchCases: readonly BadCase[] = [
     { code: 415, reason: 'UnsupportedMediaType', message: /Unsupported Media Type|application\/merge-patch\+json/ },
   ),
   merge('half a document', '{', bad(/json parse error/, WAS_500)),
-  merge('a list', '[]', bad('a merge patch must be a JSON object', 'it says 422')),
+  merge(
+    'a list',
+    '[]',
+    bad(
+      'error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}',
+      'it says 422',
+    ),
+  ),
+  strategic('a text', '"x"', bad('json: cannot unmarshal string into Go value of type map[string]interface {}')),
   merge(
     'what does not exist',
     { data: {} },

@@ -182,7 +182,7 @@ export const queryCases: readonly BadCase[] = [
     'an unknown fieldValidation',
     'fieldValidation=Loose',
     invalid(
-      'CreateOptions.meta.k8s.io "" is invalid: fieldValidation: Unsupported value: "Loose": supported values: "Ignore", "Strict", "Warn"',
+      'CreateOptions.meta.k8s.io "" is invalid: fieldValidation: Unsupported value: "Loose": supported values: "", "Ignore", "Strict", "Warn"',
       ['fieldValidation: FieldValueNotSupported'],
       'it does not know it',
     ),

@@ -1,12 +1,33 @@
 import fc from 'fast-check'
+import protobufjs from 'protobufjs'
 import t from 'tap'
 import type { ResourceType } from '../../../src/apimachinery/resourceType.ts'
 import { loadCatalog } from '../../../src/apiserver/catalog/catalog.ts'
-import { aggregatedContentType, aggregatedDiscovery } from '../../../src/apiserver/discovery/aggregated.ts'
+import {
+  aggregatedContentType,
+  aggregatedDiscovery,
+  aggregatedWanted,
+} from '../../../src/apiserver/discovery/aggregated.ts'
+import { aggregatedProtobuf } from '../../../src/apiserver/discovery/aggregatedProtobuf.ts'
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from '../../../src/apiserver/discovery/discovery.ts'
 import { compareVersions } from '../../../src/apiserver/discovery/groups.ts'
 
 const { types } = loadCatalog()
+
+const PROTO = `syntax = "proto2";
+  message TypeMeta { optional string apiVersion = 1; optional string kind = 2; }
+  message Unknown { optional TypeMeta typeMeta = 1; optional bytes raw = 2; }
+  message Meta { optional string name = 1; }
+  message Kind { optional string group = 1; optional string version = 2; optional string kind = 3; }
+  message Sub { optional string subresource = 1; optional Kind responseKind = 2; repeated string verbs = 4; }
+  message Resource {
+    optional string resource = 1; optional Kind responseKind = 2; optional string scope = 3;
+    optional string singularResource = 4; repeated string verbs = 5; repeated string shortNames = 6;
+    repeated string categories = 7; repeated Sub subresources = 8;
+  }
+  message Version { optional string version = 1; repeated Resource resources = 2; optional string freshness = 3; }
+  message Group { optional Meta metadata = 1; repeated Version versions = 2; }
+  message List { repeated Group items = 2; }`
 
 function custom(version: string, group = 'ex.io'): ResourceType {
   return {
@@ -152,5 +173,43 @@ t.test('aggregated discovery says what the single documents say', async t => {
       }
     }
   }
-  t.equal(aggregatedContentType('v2'), 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList')
+  t.equal(
+    aggregatedContentType({ version: 'v2', format: 'json' }),
+    'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList',
+  )
+})
+
+t.test('what a client accepts decides, in its order; what nobody serves is passed over', async t => {
+  const as = (media: string, version: string) => `${media};g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`
+  const [json, protobuf] = ['application/json', 'application/vnd.kubernetes.protobuf']
+  const shown = (accept: string | undefined): string | undefined => {
+    const form = aggregatedWanted(accept)
+    return form && `${form.format} ${form.version}`
+  }
+  t.equal(shown(undefined), undefined)
+  t.equal(shown('*/*'), undefined)
+  t.equal(shown(`${as(json!, 'v2')},${as(json!, 'v2beta1')},application/json`), 'json v2', 'kubectl')
+  t.equal(shown(`${as(json!, 'v2beta1')},application/json`), 'json v2beta1')
+  t.equal(shown(as(protobuf!, 'v2')), 'protobuf v2')
+  t.equal(shown(`${as(protobuf!, 'v2')},${as(json!, 'v2')}`), 'protobuf v2')
+  t.equal(shown(`${as('application/cbor', 'v2')}, ${as(json!, 'v2')}`), 'json v2', 'as clients that know CBOR ask')
+  t.equal(shown(`${as(json!, 'v9')},${as(json!, 'v2')}`), 'json v2')
+  t.equal(shown(`application/json, ${as(json!, 'v2')}`), undefined, 'plain JSON comes first')
+  t.equal(shown(`application/vnd.kubernetes.protobuf, ${as(json!, 'v2')}`), undefined)
+})
+
+t.test('as protobuf it says the same', async t => {
+  const { root } = protobufjs.parse(PROTO)
+  const all = [...types, custom('v1'), custom('v1beta1')]
+  const document = aggregatedDiscovery(all, { root: 'apis', version: 'v2' })
+  const bytes = aggregatedProtobuf(document)
+  t.equal(bytes.toString('latin1', 0, 4), 'k8s\0')
+  const envelope = root.lookupType('Unknown').decode(bytes.subarray(4)) as unknown as {
+    typeMeta: object
+    raw: Uint8Array
+  }
+  t.match(envelope.typeMeta, { apiVersion: 'apidiscovery.k8s.io/v2', kind: 'APIGroupDiscoveryList' })
+  const list = root.lookupType('List')
+  const { items } = list.toObject(list.decode(envelope.raw)) as { items: unknown }
+  t.same(items, document.items)
 })

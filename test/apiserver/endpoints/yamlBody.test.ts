@@ -1,6 +1,7 @@
 /** YAML that would stop the server for minutes, take all its memory, or become what JSON cannot say. */
 import t from 'tap'
-import { parseYaml } from '../../../src/apiserver/endpoints/body.ts'
+import { yamlFindings } from '../../../src/apimachinery/repeatedKeys.ts'
+import { parseYaml, type YamlRemarks } from '../../../src/apiserver/endpoints/body.ts'
 
 const lines = (count: number, line: (i: number) => string): string =>
   Array.from({ length: count }, (_, i) => line(i)).join('\n')
@@ -17,7 +18,23 @@ t.test('keys within keys, which once took six minutes for 2000 characters', asyn
 t.test('a map of very many members is read in time', async t => {
   const value = parseYaml(lines(100_000, i => `k${i}: v`)) as Record<string, string>
   t.equal(Object.keys(value).length, 100_000)
-  refused('a: 1\nb: 2\na: 3', /key "a" already set in map/)
+})
+
+t.test('of a key that is said twice the last one counts', async t => {
+  t.same(parseYaml('a: 1\nb: {c: 1, c: 2}\na: 3'), { a: 3, b: { c: 2 } })
+  t.same(parseYaml('one: &x {a: 1, b: 1}\ntwo: {<<: *x, a: 2, a: 3}'), { one: { a: 1, b: 1 }, two: { a: 3, b: 1 } })
+})
+
+t.test('and it is told, with its line', async t => {
+  const remarks: YamlRemarks = {}
+  parseYaml('a: 1\nb:\n  c: 1\n  d: {x: 1, x: 2}\n  c: 2\na: 2\n', 'ConfigMap', remarks)
+  t.same(yamlFindings(remarks.repeatedKeys ?? []), [
+    'line 4: key "x" already set in map',
+    'line 5: key "c" already set in map',
+    'line 6: key "a" already set in map',
+  ])
+  parseYaml('base: &b {a: 1}\none: {<<: *b, a: 2}\ntwo: {<<: *b}\n', 'ConfigMap', remarks)
+  t.same(remarks.repeatedKeys, [])
 })
 
 t.test('errors without end are not collected', async () => refused('}'.repeat(1_000_000), /Unexpected flow-map-end/))

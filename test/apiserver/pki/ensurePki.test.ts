@@ -3,7 +3,8 @@ import { chmod, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { connect, createServer } from 'node:tls'
 import t from 'tap'
-import { ensurePki } from '../../../src/apiserver/pki/ensurePki.ts'
+import { ensurePki, renewalDueMs } from '../../../src/apiserver/pki/ensurePki.ts'
+import { issueCa, issueClient } from '../../../src/apiserver/pki/issue.ts'
 
 const DAY_MS = 86_400_000
 const names = { hostnames: ['orrery.example'], ips: ['10.1.2.3'] }
@@ -49,6 +50,42 @@ t.test('leaf certificates are renewed in their last 30 days, the authority is ke
   t.equal(after.caPem, before.caPem)
   t.not(after.serving.certPem, before.serving.certPem)
   t.not(after.admin.certPem, before.admin.certPem)
+})
+
+t.test(
+  'the authority is renewed while it outlives every leaf: the old certificate and what it vouches for stay good',
+  async t => {
+    const dir = t.testdir()
+    const before = await ensurePki(dir, names)
+    const nineYears = (): number => Date.now() + 3265 * DAY_MS
+    const after = await ensurePki(dir, { ...names, clock: nineYears })
+    t.not(after.caPem, before.caPem)
+    t.equal(after.caKeyPem, before.caKeyPem)
+    const [oldCa, newCa] = [new X509Certificate(before.caPem), new X509Certificate(after.caPem)]
+    t.ok(newCa.validToDate.getTime() > nineYears() + 3640 * DAY_MS)
+    for (const { certPem } of [after.serving, after.admin]) {
+      const leaf = new X509Certificate(certPem)
+      t.ok(leaf.checkIssued(oldCa) && leaf.verify(oldCa.publicKey), 'clients that hold the old authority trust it')
+      t.ok(leaf.validToDate <= oldCa.validToDate, 'and go on until it ends')
+      t.ok(leaf.checkIssued(newCa))
+    }
+    t.same(await ensurePki(dir, { ...names, clock: nineYears }), after)
+  },
+)
+
+t.test('a leaf never outlives its authority', async t => {
+  const nowMs = Date.now()
+  const ca = await issueCa({ commonName: 'short', nowMs, days: 10 })
+  const leaf = await issueClient({ ca, commonName: 'jane', organizations: [], nowMs, days: 365 })
+  t.equal(new X509Certificate(leaf.certPem).validTo, new X509Certificate(ca.certPem).validTo)
+})
+
+t.test('it is known when something will have to be renewed', async t => {
+  const dir = t.testdir()
+  const pki = await ensurePki(dir, names)
+  const dueMs = renewalDueMs(pki)
+  t.same(await ensurePki(dir, { ...names, clock: () => dueMs - 1 }), pki)
+  t.not((await ensurePki(dir, { ...names, clock: () => dueMs })).admin.certPem, pki.admin.certPem)
 })
 
 t.test('a lost authority certificate is made again from its key; a lost key is reported', async t => {

@@ -1,5 +1,6 @@
 /** `kubectl get apiservices` shows what a space serves, its custom resources included. */
 import t from 'tap'
+import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { createSpace, startTestServer } from '../../support/server.ts'
 
 const PATH = '/apis/apiregistration.k8s.io/v1/apiservices'
@@ -53,4 +54,64 @@ t.test('a custom resource brings its own, in its space only; what is served cann
   const apps = (await at.get(`${PATH}/v1.apps`)).body
   const { resourceVersion: _, uid: __, ...metadata } = apps.metadata
   t.equal((await at.post(PATH, { ...apps, metadata })).code, 409)
+})
+
+t.test('a watch tells what definitions add and take away, and is resumed like any other', async t => {
+  const { api, server, faults } = await startTestServer(t)
+  const at = api.in(await createSpace(api, 'one'))
+  const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+  const version = (name: string, served = true) => ({
+    name,
+    served,
+    storage: name === 'v1',
+    schema: { openAPIV3Schema: { type: 'object' } },
+  })
+  const crd = (plural: string, ...versions: object[]) => ({
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.example.com` },
+    spec: { group: 'example.com', scope: 'Cluster', names: { plural, kind: `Kind${plural}` }, versions },
+  })
+  const { resourceVersion = '' } = (await api.ok(at.get(PATH))).metadata
+  const shown = ({ type, object }: { type: string; object: KubeObject }): string => `${type} ${object.metadata.name}`
+
+  const all = await at.watch(`${PATH}?watch=1`)
+  const first = await all.take(2)
+  t.ok(
+    first.every(event => event.type === 'ADDED'),
+    'without a version it begins with what there is',
+  )
+  all.close()
+
+  const live = await at.watch(`${PATH}?watch=1&resourceVersion=${resourceVersion}`)
+  await api.ok(at.post(crds, crd('as', version('v1'), version('v2'))))
+  const [one, two] = await live.take(2)
+  t.strictSame([shown(one!), shown(two!)], ['ADDED v1.example.com', 'ADDED v2.example.com'])
+  t.match(one!.object, {
+    kind: 'APIService',
+    metadata: { labels: { 'kube-aggregator.kubernetes.io/automanaged': 'true' } },
+    spec: { group: 'example.com', version: 'v1' },
+  })
+  await api.ok(at.post(crds, crd('bs', version('v1'), version('v3', false))))
+  await api.ok(
+    at.patch(`${crds}/as.example.com`, 'merge', { spec: { versions: [version('v1'), version('v2', false)] } }),
+  )
+  t.strictSame((await live.take(1)).map(shown), ['DELETED v2.example.com'], 'v1 was there already, v3 is not served')
+  await api.ok(at.delete(`${crds}/as.example.com`))
+  await api.ok(at.delete(`${crds}/bs.example.com`))
+  t.strictSame((await live.take(1)).map(shown), ['DELETED v1.example.com'], 'it goes with the last that served it')
+  live.close()
+
+  const again = await at.watch(`${PATH}?watch=1&resourceVersion=${one!.object.metadata.resourceVersion}`)
+  t.strictSame((await again.take(2)).map(shown), ['DELETED v2.example.com', 'DELETED v1.example.com'])
+  again.close()
+  const named = await at.watch(
+    `${PATH}?watch=1&resourceVersion=${resourceVersion}&fieldSelector=metadata.name%3Dv2.example.com`,
+  )
+  t.strictSame((await named.take(2)).map(shown), ['ADDED v2.example.com', 'DELETED v2.example.com'])
+  named.close()
+  await server.store.compact(server.store.revision)
+  const late = await at.watch(`${PATH}?watch=1&resourceVersion=${resourceVersion}`)
+  t.match(await late.rest(), [{ type: 'ERROR', object: { reason: 'Expired', code: 410 } }])
+  t.strictSame(faults, [])
 })

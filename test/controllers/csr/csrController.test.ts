@@ -183,7 +183,12 @@ t.test('approving takes the verb approve on the signer, signing the verb sign', 
   const refused = await approve(at.as(BOB), made)
   t.equal(refused.code, 403)
   t.match(refused.body.message, `user not permitted to approve requests with signerName "${CLIENT}"`)
-  const forged = { ...made, status: { certificate: Buffer.from('mine').toString('base64') } }
+  const forged = {
+    ...made,
+    status: {
+      certificate: Buffer.from('-----BEGIN CERTIFICATE-----\nbWluZQ==\n-----END CERTIFICATE-----\n').toString('base64'),
+    },
+  }
   const signing = await at.as(BOB).put(`${CSRS}/dave/status`, forged)
   t.equal(signing.code, 403)
   t.match(signing.body.message, `user not permitted to sign requests with signerName "${CLIENT}"`)

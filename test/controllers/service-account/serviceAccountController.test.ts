@@ -53,6 +53,21 @@ t.test('they come back when deleted or changed, and follow a new authority after
   t.strictSame(await ca(), { 'ca.crt': 'NEW' })
 })
 
+t.test('a renewed authority reaches every namespace while the server runs', async t => {
+  const server = new FakeServer()
+  for (const space of ['x', 'y']) await addNamespace(server, space)
+  const controller = await start(t, server)
+  await until(() => complete(server, 'x')() && complete(server, 'y')(), 'all is there')
+  controller.useAuthority('NEW')
+  await controller.queue.idle()
+  for (const space of ['x', 'y']) {
+    t.strictSame((await server.in(space).get(configmaps, CA)).data, { 'ca.crt': 'NEW' })
+  }
+  await addNamespace(server, 'z')
+  await until(complete(server, 'z'), 'a new namespace')
+  t.strictSame((await server.in('z').get(configmaps, CA)).data, { 'ca.crt': 'NEW' })
+})
+
 t.test('a complete namespace costs no request, one on its way out gets nothing', async t => {
   const server = new FakeServer()
   await addNamespace(server, 'x')

@@ -25,7 +25,6 @@ const may = (resourceAttributes: object): object => ({
 })
 /** Reviews are answered, not kept: who would own their fields does not matter. */
 const REVIEW: Rest = { only: ['kind', 'spec', 'status'] }
-const NULL: Rest = { unlike120: { 'body.rules': 'a list that is not there is written as null' } }
 const SSAR = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
 
 export const access: Script = {
@@ -57,7 +56,7 @@ export const access: Script = {
     table(`${BINDINGS}/readers`),
     post(ROLES, role('bad', {})),
     post(ROLES, role('bad2', rule([], ['get']))),
-    post(ROLES, of('rbac.authorization.k8s.io/v1', 'Role', 'none'), NULL),
+    post(ROLES, of('rbac.authorization.k8s.io/v1', 'Role', 'none')),
     post(
       BINDINGS,
       of('rbac.authorization.k8s.io/v1', 'RoleBinding', 'bad', { roleRef: { kind: 'Nope', name: '', apiGroup: 'x' } }),
@@ -154,7 +153,6 @@ export const access: Script = {
         aggregationRule: { clusterRoleSelectors: [{ matchLabels: { never: 'there' } }] },
         rules: [],
       }),
-      NULL,
     ),
     post(
       `${RBAC}/clusterroles`,

@@ -57,6 +57,7 @@ export const core: Script = {
     post(
       `${NS}/secrets`,
       of('v1', 'Secret', 't', { type: 'kubernetes.io/tls', data: { 'tls.crt': 'YQ==', 'tls.key': 'YQ==' } }),
+      { unlike120: { 'headers.warning': '1.24: no certificate' } },
     ),
     post(`${NS}/secrets`, of('v1', 'Secret', 'b', { type: 'kubernetes.io/basic-auth', data: { x: 'YQ==' } }), SLIP),
     post(

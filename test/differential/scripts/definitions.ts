@@ -80,6 +80,7 @@ const schema = (openAPIV3Schema: object): object => ({
 
 export const definitions: Script = {
   name: 'definitions',
+  peers: ['kube-apiserver', 'apiextensions'],
   steps: [
     post(CRDS, crd('widgets'), {
       only: ['spec', 'metadata.name', 'metadata.generation', 'status.storedVersions'],
@@ -130,6 +131,7 @@ export const definitions: Script = {
 
 export const customResources: Script = {
   name: 'custom-resources',
+  peers: ['kube-apiserver', 'apiextensions'],
   managedFields: true,
   steps: [
     post(W, widget('a', { size: 2 }), { save: { rv: 'metadata.resourceVersion' } }),
@@ -198,7 +200,10 @@ export const customResources: Script = {
     merge(
       `${W}/a/status`,
       { status: { replicas: 'x' } },
-      { only: ['code', 'details.causes.*.field'], unlike120: { 'body.details': 'it tells it twice' } },
+      {
+        only: ['code', 'details.causes.*.field'],
+        unlike120: { '?body.details': 'it tells it twice' },
+      },
     ),
     get(`${W}/a/scale`),
     put(`${W}/a/scale`, {
@@ -228,6 +233,7 @@ export const customResources: Script = {
     post(`${W}/a`, widget('a', { size: 1 }), {
       only: ['code', 'reason', 'message'],
       unlike120: { '': 'it does not look at the name' },
+      unlikeToday: { '': 'it does not look at the name' },
     }),
     { method: 'POST', path: `${W}/a/status`, body: widget('a', { size: 1 }), only: ['code', 'reason', 'message'] },
     get(`${W}/a/nonsense`, { only: ['code', 'reason'] }),
@@ -248,6 +254,7 @@ export const customResources: Script = {
     apply(`${W}/ssa?fieldManager=one`, widget('ssa', { size: 2, nonsense: 1 }), {
       only: ['code', 'reason'],
       since: LATE,
+      unlikeToday: { '': "it is the client's mistake" },
     }),
     get(`${W}?fieldSelector=metadata.name%3Da`, { only: ['items.*.metadata.name'] }),
     get(`${W}?fieldSelector=spec.size%3D1`),

@@ -132,6 +132,8 @@ const podTemplate = (...list: object[]): object => ({
 })
 const SUBRESOURCE = 'entries name their sub-resource since 1.22'
 
+const TIMELESS = 'who applies what is there already has no time of their own since'
+
 export const serverSideApply: Script = {
   name: 'apply',
   managedFields: true,
@@ -139,7 +141,9 @@ export const serverSideApply: Script = {
     apply(`${A}one`, configMap('a', { k: '1', l: '1' })),
     apply(`${A}one`, configMap('a', { k: '1', l: '1' })),
     apply(`${A}two`, configMap('a', { k: '2' })),
-    apply(`${A}two`, configMap('a', { k: '1' })),
+    apply(`${A}two`, configMap('a', { k: '1' }), {
+      unlike120: { 'body.metadata.managedFields': TIMELESS },
+    }),
     apply(`${A}two&force=true`, configMap('a', { k: '2', m: '2' })),
     apply(`${A}one`, configMap('a', { k: '1', l: '1' })),
     apply(`${A}one`, configMap('a', { l: '1' })),
@@ -156,11 +160,11 @@ export const serverSideApply: Script = {
     merge(`${CM}/a`, { metadata: { managedFields: [{}] } }),
     merge(`${CM}/a?fieldManager=kept`, { metadata: { labels: { x: 'y' } } }),
     merge(`${CM}/a`, { metadata: { managedFields: [] } }),
-    apply(`${A}one`, configMap('a', { l: '1' }, { labels: { x: 'y' } })),
-    apply(`${CM}/fresh?fieldManager=one`, 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: fresh\ndata:\n  a: b\n'),
-    apply(`${CM}/fresh?fieldManager=one`, configMap('fresh', {}, { uid: 'x' }), {
-      unlike120: { '': 'it says 500 or less' },
+    apply(`${A}one`, configMap('a', { l: '1' }, { labels: { x: 'y' } }), {
+      unlike120: { 'body.metadata.managedFields': TIMELESS },
     }),
+    apply(`${CM}/fresh?fieldManager=one`, 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: fresh\ndata:\n  a: b\n'),
+    apply(`${CM}/fresh?fieldManager=one`, configMap('fresh', {}, { uid: 'x' })),
     apply(`${DA}one`, applied('a', { replicas: 1, ...podTemplate({ name: 'c', image: 'c:1' }) })),
     apply(`${DA}one`, applied('a', { ...podTemplate({ name: 'c', image: 'c:1' }) })),
     apply(`${DA}two`, applied('a', podTemplate({ name: 'side', image: 's:1', env: [{ name: 'A', value: 'B' }] }))),

@@ -162,7 +162,7 @@ export const events: Script = {
     post(EVV1, newer('bad', { type: 'Strange' }), CORE),
     merge(`${EV}/e1`, { count: 4, message: 'again' }),
     merge(`${EVV1}/e2`, { series: { count: 2, lastObservedTime: '2026-01-03T00:00:00.000000Z' } }),
-    merge(`${EVV1}/e2`, { note: 'changed' }, { only: ['kind', 'code', 'reason'] }),
+    merge(`${EVV1}/e2`, { note: 'changed' }, { only: ['kind', 'code', 'reason'], since: 'it changes what nobody may' }),
     put(`${EV}/made`, event('made'), { only: ['metadata.name', 'code', 'reason'] }),
     del(`${EV}/e1`),
     get(`${EVV1}/e1`),

@@ -6,6 +6,9 @@ import { patches } from './patches.ts'
 import { queries } from './queries.ts'
 import { rawHttp } from './rawHttp.ts'
 import { sequences } from './sequences.ts'
+import { shared } from './shared.ts'
 import { webSocketFrames } from './webSocketFrames.ts'
 
-export const targets: readonly Target[] = [patches, queries, definitions, bodies, rawHttp, webSocketFrames, sequences]
+export const targets: readonly Target[] = [
+  ...[patches, shared, queries, definitions, bodies, rawHttp, webSocketFrames, sequences],
+]

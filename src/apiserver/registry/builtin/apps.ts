@@ -1,16 +1,14 @@
-/** Deployments, ReplicaSets, StatefulSets, DaemonSets, ControllerRevisions and the elder ReplicationController. */
+/** Deployments, ReplicaSets, DaemonSets, ControllerRevisions and the elder ReplicationController. */
 import { type FieldError, fieldError } from '../../../apimachinery/fieldErrors.ts'
-import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
+import type { KubeObject } from '../../../apimachinery/object.ts'
 import type { Strategy } from '../strategy.ts'
-import { atMostAll, immutable, intOrPercent, nonNegative, podSelector } from './checks.ts'
+import { atMostAll, immutable, intOrPercent, nonNegative } from './checks.ts'
 import {
   ensure,
   type Fields,
   has,
-  isEmpty,
   num,
   record,
-  records,
   sameMeaning,
   setDefault,
   setDefaults,
@@ -21,8 +19,8 @@ import { labelsOf, type Strategies, withStatus } from './kind.ts'
 import { defaultPodTemplate } from './podDefaults.ts'
 import { validatePodTemplate } from './podValidation.ts'
 import { replicaStatus } from './replicaStatus.ts'
-import { validateReplicaTemplate } from './replicaTemplate.ts'
-import { defaultClaim } from './volumes.ts'
+import { isNothing, selectorAndTemplate, validateReplicaTemplate } from './replicaTemplate.ts'
+import { surprisingName } from './templateWarnings.ts'
 
 const deployments = withStatus({
   applyDefaults(object) {
@@ -39,8 +37,7 @@ const deployments = withStatus({
     const spec = record(object, 'spec')
     return [
       ...nonNegative(spec, 'spec', 'replicas'),
-      ...podSelector(spec.selector, 'spec.selector', 'empty selector is invalid for deployment'),
-      ...validateReplicaTemplate(spec, 'ReplicaSet'),
+      ...selectorAndTemplate(spec, 'ReplicaSet', 'deployment', 'invalid label selector'),
       ...validateDeploymentStrategy(record(spec, 'strategy')),
       ...nonNegative(spec, 'spec', 'minReadySeconds', 'revisionHistoryLimit', 'progressDeadlineSeconds'),
       ...(has(spec, 'progressDeadlineSeconds') && num(spec, 'progressDeadlineSeconds') <= num(spec, 'minReadySeconds')
@@ -60,6 +57,8 @@ const deployments = withStatus({
     object.metadata.generation = (old.metadata.generation ?? 0) + 1
   },
   validateUpdate: immutableSelector,
+  warnings: (object, old) => (old ? [] : surprisingName(object)),
+  statusKeeps: ['labels'],
   validateStatusUpdate: replicaStatus({
     counts: [
       ...['observedGeneration', 'replicas', 'updatedReplicas', 'readyReplicas', 'availableReplicas'],
@@ -84,11 +83,11 @@ const replicaSets = withStatus(
       const spec = record(object, 'spec')
       return [
         ...nonNegative(spec, 'spec', 'replicas', 'minReadySeconds'),
-        ...podSelector(spec.selector, 'spec.selector', 'empty selector is invalid for deployment'),
-        ...validateReplicaTemplate(spec, 'ReplicaSet'),
+        ...selectorAndTemplate(spec, 'ReplicaSet', 'deployment', 'invalid label selector'),
       ]
     },
     validateUpdate: immutableSelector,
+    warnings: (object, old) => (old ? [] : surprisingName(object)),
     validateStatusUpdate: SET_STATUS,
     selectableFields: replicaFields,
   },
@@ -117,74 +116,12 @@ const replicationControllers = withStatus(
         ...validateReplicaTemplate({ ...spec, selector: { matchLabels: selector } }, 'ReplicationController'),
       ]
     },
+    warnings: (object, old) => (old ? [] : surprisingName(object)),
     validateStatusUpdate: SET_STATUS,
     selectableFields: replicaFields,
   },
   () => ({ replicas: 0 }),
 )
-
-const statefulSets = withStatus(
-  {
-    applyDefaults(object) {
-      const spec = ensure(object, 'spec')
-      setIfEmpty(spec, 'podManagementPolicy', 'OrderedReady')
-      const strategy = ensure(spec, 'updateStrategy')
-      setIfEmpty(strategy, 'type', 'RollingUpdate')
-      if (strategy.type === 'RollingUpdate') setDefault(ensure(strategy, 'rollingUpdate'), 'partition', 0)
-      setDefaults(ensure(spec, 'persistentVolumeClaimRetentionPolicy'), { whenDeleted: 'Retain', whenScaled: 'Retain' })
-      setDefaults(spec, { replicas: 1, revisionHistoryLimit: 10 })
-      defaultPodTemplate(ensure(spec, 'template'))
-      for (const claim of records(spec, 'volumeClaimTemplates')) {
-        Object.assign(claim, { apiVersion: 'v1', kind: 'PersistentVolumeClaim' })
-        defaultClaim(claim)
-        claim.status = { phase: 'Pending' }
-      }
-    },
-    validate(object) {
-      const spec = record(object, 'spec')
-      const errors: FieldError[] = []
-      const policy = str(spec, 'podManagementPolicy')
-      if (policy !== 'OrderedReady' && policy !== 'Parallel') {
-        const detail = "must be 'OrderedReady' or 'Parallel'"
-        errors.push(fieldError.invalid('spec.podManagementPolicy', policy, detail))
-      }
-      const strategy = str(spec, 'updateStrategy', 'type')
-      if (strategy !== 'OnDelete' && strategy !== 'RollingUpdate') {
-        const detail = "must be 'RollingUpdate' or 'OnDelete'"
-        errors.push(fieldError.invalid('spec.updateStrategy', spec.updateStrategy, detail))
-      }
-      const claims = records(spec, 'volumeClaimTemplates').map(claim => ({ name: str(claim, 'metadata', 'name') }))
-      return [
-        ...errors,
-        ...nonNegative(spec, 'spec', 'replicas', 'minReadySeconds'),
-        ...podSelector(spec.selector, 'spec.selector', 'empty selector is invalid for statefulset'),
-        ...validateReplicaTemplate(withClaimVolumes(spec, claims), 'StatefulSet'),
-      ]
-    },
-    validateUpdate(object, old) {
-      const frozen = (spec: Fields) =>
-        Object.fromEntries(Object.entries(spec).filter(([field]) => !STATEFUL_SET_MUTABLE.includes(field)))
-      if (sameMeaning(frozen(record(object, 'spec')), frozen(record(old, 'spec')))) return []
-      const names = STATEFUL_SET_MUTABLE.map(field => `'${field}'`)
-      const listed = `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
-      return [fieldError.forbidden('spec', `updates to statefulset spec for fields other than ${listed} are forbidden`)]
-    },
-    validateStatusUpdate: replicaStatus({
-      counts: ['replicas', 'readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'],
-      parts: ['readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'],
-    }),
-  },
-  () => ({ replicas: 0, availableReplicas: 0 }),
-)
-const STATEFUL_SET_MUTABLE: readonly string[] = [
-  'replicas',
-  'ordinals',
-  'template',
-  'updateStrategy',
-  'revisionHistoryLimit',
-  'persistentVolumeClaimRetentionPolicy',
-  'minReadySeconds',
-]
 
 const daemonSets = withStatus(
   {
@@ -207,14 +144,17 @@ const daemonSets = withStatus(
     },
     validate(object) {
       const spec = record(object, 'spec')
-      const errors = podSelector(spec.selector, 'spec.selector', 'empty selector is invalid for daemonset')
-      errors.push(...validateReplicaTemplate(spec, 'DaemonSet'), ...nonNegative(spec, 'spec', 'minReadySeconds'))
+      const errors = selectorAndTemplate(spec, 'DaemonSet', 'daemonset')
+      errors.push(...nonNegative(spec, 'spec', 'minReadySeconds'))
       const type = str(spec, 'updateStrategy', 'type')
       if (type !== 'OnDelete' && type !== 'RollingUpdate') {
         errors.push(fieldError.notSupported('spec.updateStrategy', spec.updateStrategy, ['RollingUpdate', 'OnDelete']))
       } else if (type === 'RollingUpdate') {
         errors.push(
-          ...validateRolling(record(spec, 'updateStrategy', 'rollingUpdate'), 'spec.updateStrategy.rollingUpdate'),
+          ...validateDaemonRolling(
+            record(spec, 'updateStrategy', 'rollingUpdate'),
+            'spec.updateStrategy.rollingUpdate',
+          ),
         )
       }
       return [...errors, ...nonNegative(spec, 'spec', 'revisionHistoryLimit')]
@@ -253,7 +193,6 @@ const podTemplates: Strategy = {
 export const appsStrategies: Strategies = {
   'apps/deployments': deployments,
   'apps/replicasets': replicaSets,
-  'apps/statefulsets': statefulSets,
   'apps/daemonsets': daemonSets,
   'apps/controllerrevisions': controllerRevisions,
   '/replicationcontrollers': replicationControllers,
@@ -266,18 +205,6 @@ function immutableSelector(object: KubeObject, old: KubeObject): FieldError[] {
 
 function replicaFields(object: KubeObject): Record<string, string> {
   return { 'status.replicas': String(num(object, 'status', 'replicas')) }
-}
-
-/** The template as its pods will see it: every claim template becomes a volume of that name. */
-function withClaimVolumes(spec: Fields, claims: readonly { name: string }[]): Fields {
-  if (!isRecord(spec.template) || claims.length === 0) return spec
-  const podSpec = record(spec.template, 'spec')
-  const named = new Set(claims.map(claim => claim.name))
-  const volumes = [
-    ...records(podSpec, 'volumes').filter(volume => !named.has(str(volume, 'name'))),
-    ...claims.map(({ name }) => ({ name, persistentVolumeClaim: { claimName: name } })),
-  ]
-  return { ...spec, template: { ...spec.template, spec: { ...podSpec, volumes } } }
 }
 
 function setTemplateGeneration(object: KubeObject, generation: string): void {
@@ -301,9 +228,26 @@ function validateRolling(rolling: Fields, path: string): FieldError[] {
     ...intOrPercent(maxUnavailable, `${path}.maxUnavailable`),
     ...intOrPercent(maxSurge, `${path}.maxSurge`),
   ]
-  const isZero = (value: unknown) => isEmpty(value) || value === '0%'
-  if (isZero(maxUnavailable) && isZero(maxSurge)) {
+  if (isNothing(maxUnavailable) && isNothing(maxSurge)) {
     errors.push(fieldError.invalid(`${path}.maxUnavailable`, maxUnavailable, 'may not be 0 when `maxSurge` is 0'))
   }
   return [...errors, ...atMostAll(maxUnavailable, `${path}.maxUnavailable`)]
+}
+
+/** Surge and shrinking exclude each other: one node, one pod. */
+function validateDaemonRolling(rolling: Fields, path: string): FieldError[] {
+  const both = ['maxUnavailable', 'maxSurge']
+  const errors = [
+    ...both.flatMap(field => intOrPercent(rolling[field], `${path}.${field}`)),
+    ...both.flatMap(field => atMostAll(rolling[field], `${path}.${field}`)),
+  ]
+  const [unavailable, surge] = both.map(field => !isNothing(rolling[field]))
+  if (unavailable && surge) {
+    const detail = 'may not be set when maxUnavailable is non-zero'
+    errors.push(fieldError.invalid(`${path}.maxSurge`, rolling.maxSurge, detail))
+  }
+  if (!unavailable && !surge) {
+    errors.push(fieldError.required(`${path}.maxUnavailable`, 'cannot be 0 when maxSurge is 0'))
+  }
+  return errors
 }

@@ -9,7 +9,7 @@ import {
   QUANTITY_SHAPE_MESSAGE,
 } from '../../../apimachinery/quantity.ts'
 import { validateLabelSelector } from '../../../apimachinery/selectors.ts'
-import { at, type Fields, has, num, record, sameMeaning, str } from './fields.ts'
+import { at, type Fields, num, record, sameMeaning, str } from './fields.ts'
 
 export const IMMUTABLE = 'field is immutable'
 export const MIN_ZERO = 'must be greater than or equal to 0'
@@ -45,7 +45,7 @@ export function immutable(now: unknown, old: unknown, field: string): FieldError
   return sameMeaning(now, old) ? [] : [fieldError.invalid(field, now, IMMUTABLE)]
 }
 
-export function validPort(port: unknown): port is number {
+function validPort(port: unknown): port is number {
   return typeof port === 'number' && Number.isInteger(port) && port >= 1 && port <= 65535
 }
 
@@ -154,37 +154,6 @@ export function canonicalQuantities(resourceList: unknown): void {
       resourceList[name] = canonicalQuantity(String(value)) ?? value
     }
   }
-}
-
-const CONTAINER_RESOURCES = ['cpu', 'memory', 'ephemeral-storage']
-
-/** Extended resources have a domain; names without one must be known. */
-function containerResourceNames(resourceList: Fields, path: string): FieldError[] {
-  return Object.keys(resourceList)
-    .filter(name => !name.includes('/') && !CONTAINER_RESOURCES.includes(name) && !name.startsWith('hugepages-'))
-    .flatMap(name => [
-      fieldError.invalid(`${path}[${name}]`, name, 'must be a standard resource type or fully qualified'),
-      fieldError.invalid(`${path}[${name}]`, name, 'must be a standard resource for containers'),
-    ])
-}
-
-/** Requests and limits: syntax, and no request above its limit. */
-export function resourceRequirements(resources: unknown, path: string): FieldError[] {
-  const limits = record(resources, 'limits')
-  const errors = [
-    ...containerResourceNames(limits, `${path}.limits`),
-    ...containerResourceNames(record(resources, 'requests'), `${path}.requests`),
-
-    ...quantities(limits, `${path}.limits`),
-    ...quantities(record(resources, 'requests'), `${path}.requests`),
-  ]
-  for (const [name, request] of Object.entries(record(resources, 'requests'))) {
-    if (has(limits, name) && exceeds(request, limits[name])) {
-      const detail = `must be less than or equal to ${name} limit of ${limits[name]}`
-      errors.push(fieldError.invalid(`${path}.requests`, String(request), detail))
-    }
-  }
-  return errors
 }
 
 /** Second and later uses of a value. */

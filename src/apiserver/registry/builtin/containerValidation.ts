@@ -1,250 +1,203 @@
-/** Validation of the containers of a pod spec: names, images, ports, environment, mounts, probes, resources. */
+/** The three lists of containers of a pod spec: names, images, ports, and what each kind of container may have. */
 import { type FieldError, fieldError } from '../../../apimachinery/fieldErrors.ts'
-import {
-  configKey,
-  duplicates,
-  invalidBy,
-  nonNegative,
-  oneOf,
-  portName,
-  portNumber,
-  portOrName,
-  requiredName,
-  resourceRequirements,
-} from './checks.ts'
-import { type Fields, has, isEmpty, list, num, record, records, str } from './fields.ts'
+import { invalidBy, oneOf, portName, portNumber, requiredName } from './checks.ts'
+import { validateEnvironment } from './containerEnvironment.ts'
+import { RUNNING_ONLY, validateRunning } from './containerHandlers.ts'
+import { validateDevices, validateMounts } from './containerMounts.ts'
+import { type Fields, has, isEmpty, list, record, records, str } from './fields.ts'
+import type { PodScope } from './podScope.ts'
+import { requirements } from './resources.ts'
+import { containerSecurity } from './securityContext.ts'
+import { choice } from './shapes.ts'
 
 const PROTOCOLS = ['SCTP', 'TCP', 'UDP']
 const PULL_POLICIES = ['Always', 'IfNotPresent', 'Never']
-const HANDLERS = ['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep']
 
-/** `path` is the pod spec's. */
-export function validateContainers(spec: Fields, path: string): FieldError[] {
-  const containers = records(spec, 'containers')
-  if (containers.length === 0) return [fieldError.required(`${path}.containers`)]
-  const errors: FieldError[] = []
+export function validateContainers(scope: PodScope): FieldError[] {
+  const path = `${scope.path}.containers`
+  const containers = records(scope.spec, 'containers')
+  if (containers.length === 0) return [fieldError.required(path)]
   const names = new Set<string>()
-  for (const [i, container] of containers.entries()) {
-    const here = `${path}.containers[${i}]`
-    errors.push(...validateContainer(container, spec, here), ...takenName(container, names, here))
-    errors.push(...validateLifecycle(container, here), ...validateProbes(container, here))
-  }
-  return errors
+  const errors = containers.flatMap((container, i) => {
+    const here = `${path}[${i}]`
+    return [
+      ...validateContainer(container, here, scope),
+      ...takenName(container, names, here),
+      ...validateRunning(container, here, scope),
+      ...restartRules(container, here),
+    ]
+  })
+  return [...errors, ...hostPortConflicts(containers, path)]
 }
 
-export function validateInitContainers(spec: Fields, path: string): FieldError[] {
-  const errors: FieldError[] = []
-  const names = new Set(records(spec, 'containers').map(c => str(c, 'name')))
-  for (const [i, container] of records(spec, 'initContainers').entries()) {
-    const here = `${path}.initContainers[${i}]`
-    errors.push(...validateContainer(container, spec, here), ...takenName(container, names, here))
-    if (container.restartPolicy === 'Always') {
-      errors.push(...validateLifecycle(container, here), ...validateProbes(container, here))
-      continue
-    }
-    for (const field of ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe']) {
-      if (!has(container, field)) continue
-      const detail = 'may not be set for init containers without restartPolicy=Always'
-      errors.push(fieldError.forbidden(`${here}.${field}`, detail))
-    }
-  }
-  return errors
+export function validateInitContainers(scope: PodScope): FieldError[] {
+  const path = `${scope.path}.initContainers`
+  const names = new Set(records(scope.spec, 'containers').map(container => str(container, 'name')))
+  return records(scope.spec, 'initContainers').flatMap((container, i) => {
+    const here = `${path}[${i}]`
+    const detail = 'may not be set for init containers without restartPolicy=Always'
+    return [
+      ...validateContainer(container, here, scope),
+      ...restartRules(container, here),
+      ...takenName(container, names, here),
+      // they run one by one, so each has the ports for itself
+      ...hostPortConflicts([container], path),
+      ...(container.restartPolicy === 'Always'
+        ? validateRunning(container, here, scope)
+        : RUNNING_ONLY.filter(field => has(container, field)).map(f => fieldError.forbidden(`${here}.${f}`, detail))),
+    ]
+  })
+}
+
+/** What an ephemeral container cannot have: it is a guest. */
+const NOT_EPHEMERAL = [
+  ...['ports', 'resources', 'resizePolicy', 'restartPolicy', 'restartPolicyRules'],
+  ...['livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle'],
+]
+
+export function validateEphemeralContainers(scope: PodScope): FieldError[] {
+  const others = ['containers', 'initContainers'].flatMap(field => records(scope.spec, field))
+  const residents = new Set(others.map(container => str(container, 'name')))
+  const names = new Set(residents)
+  return records(scope.spec, 'ephemeralContainers').flatMap((container, i) => {
+    const here = `${scope.path}.ephemeralContainers[${i}]`
+    const target = str(container, 'targetContainerName')
+    const guest = 'cannot be set for an Ephemeral Container'
+    return [
+      ...validateContainer(container, here, scope),
+      ...imageSpaces(container, here),
+      ...takenName(container, names, here),
+      ...(target !== '' && !residents.has(target) ? [fieldError.notFound(`${here}.targetContainerName`, target)] : []),
+      ...NOT_EPHEMERAL.filter(field => isSaid(container[field])).map(f => fieldError.forbidden(`${here}.${f}`, guest)),
+      ...records(container, 'volumeMounts').flatMap((mount, j) =>
+        ['subPath', 'subPathExpr']
+          .filter(field => str(mount, field) !== '')
+          .map(field => fieldError.forbidden(`${here}.volumeMounts[${j}].${field}`, guest)),
+      ),
+    ]
+  })
+}
+
+const isSaid = (value: unknown): boolean =>
+  !isEmpty(value) && (typeof value !== 'object' || value === null || Object.keys(value).length > 0)
+
+/** Pods alone are told so, templates never were. */
+export function imageSpaces(container: Fields, path: string): FieldError[] {
+  const image = str(container, 'image')
+  if (image === image.trim()) return []
+  return [fieldError.invalid(`${path}.image`, image, 'must not have leading or trailing whitespace')]
 }
 
 function takenName(container: Fields, names: Set<string>, path: string): FieldError[] {
   const name = str(container, 'name')
   if (names.has(name)) return [fieldError.duplicate(`${path}.name`, name)]
-  names.add(name)
+  if (name !== '') names.add(name)
   return []
 }
 
-function validateContainer(container: Fields, spec: Fields, path: string): FieldError[] {
-  const errors = requiredName(str(container, 'name'), `${path}.name`)
-  const image = str(container, 'image')
-  if (image === '') errors.push(fieldError.required(`${path}.image`))
-  else if (image !== image.trim()) {
-    errors.push(fieldError.invalid(`${path}.image`, image, 'must not have leading or trailing whitespace'))
-  }
-  errors.push(
-    ...terminationMessagePolicy(str(container, 'terminationMessagePolicy'), `${path}.terminationMessagePolicy`),
-    ...validatePorts(container, spec, `${path}.ports`),
-  )
-  for (const [i, variable] of records(container, 'env').entries()) {
-    errors.push(...validateVariable(variable, `${path}.env[${i}]`))
-  }
-  for (const [i, source] of records(container, 'envFrom').entries()) {
-    errors.push(...validateVariables(source, `${path}.envFrom`, i))
-  }
-  errors.push(...validateMounts(container, spec, path))
-  errors.push(...oneOf(str(container, 'imagePullPolicy'), `${path}.imagePullPolicy`, PULL_POLICIES))
-  errors.push(...resourceRequirements(container.resources, `${path}.resources`))
-  return errors
+/** What all kinds of containers have in common. */
+function validateContainer(container: Fields, path: string, scope: PodScope): FieldError[] {
+  return [
+    ...requiredName(str(container, 'name'), `${path}.name`),
+    ...(str(container, 'image') === '' ? [fieldError.required(`${path}.image`)] : []),
+    ...oneOf(str(container, 'terminationMessagePolicy'), `${path}.terminationMessagePolicy`, [
+      'File',
+      'FallbackToLogsOnError',
+    ]),
+    ...validatePorts(container, `${path}.ports`),
+    ...validateEnvironment(container, path, scope),
+    ...validateMounts(container, path, scope),
+    ...validateDevices(container, path, scope),
+    ...oneOf(str(container, 'imagePullPolicy'), `${path}.imagePullPolicy`, PULL_POLICIES),
+    ...requirements(container.resources, `${path}.resources`, scope),
+    ...resizePolicies(container, `${path}.resizePolicy`, scope),
+    ...containerSecurity(container, `${path}.securityContext`, scope),
+  ]
 }
 
-function terminationMessagePolicy(policy: string, field: string): FieldError[] {
-  if (policy === '') return [fieldError.required(field)]
-  if (policy === 'File' || policy === 'FallbackToLogsOnError') return []
-  return [fieldError.invalid(field, policy, "must be 'File' or 'FallbackToLogsOnError'")]
-}
-
-function validatePorts(container: Fields, spec: Fields, path: string): FieldError[] {
-  const ports = records(container, 'ports')
+function validatePorts(container: Fields, path: string): FieldError[] {
   const errors: FieldError[] = []
   const names = new Set<string>()
-  for (const [i, port] of ports.entries()) {
+  for (const [i, port] of records(container, 'ports').entries()) {
     const here = `${path}[${i}]`
     const name = str(port, 'name')
     if (name !== '') {
-      const nameErrors = invalidBy(portName, name, `${here}.name`)
-      errors.push(
-        ...(nameErrors.length === 0 && names.has(name) ? [fieldError.duplicate(`${here}.name`, name)] : nameErrors),
-      )
-      names.add(name)
+      const wrong = invalidBy(portName, name, `${here}.name`)
+      errors.push(...(wrong.length === 0 && names.has(name) ? [fieldError.duplicate(`${here}.name`, name)] : wrong))
+      if (wrong.length === 0) names.add(name)
     }
     if (isEmpty(port.containerPort)) errors.push(fieldError.required(`${here}.containerPort`))
     else errors.push(...portNumber(port.containerPort, `${here}.containerPort`))
-    if (!isEmpty(port.hostPort)) {
-      errors.push(...portNumber(port.hostPort, `${here}.hostPort`))
-      if (spec.hostNetwork === true && port.hostPort !== port.containerPort) {
-        errors.push(
-          fieldError.invalid(
-            `${here}.containerPort`,
-            port.containerPort,
-            'must match `hostPort` when `hostNetwork` is true',
-          ),
-        )
-      }
-    }
+    if (!isEmpty(port.hostPort)) errors.push(...portNumber(port.hostPort, `${here}.hostPort`))
     errors.push(...oneOf(str(port, 'protocol'), `${here}.protocol`, PROTOCOLS))
   }
   return errors
 }
 
-/** Printable ASCII but `=`. */
-export function environmentName(value: string): string[] {
-  if (/^[ -<>-~]+$/.test(value)) return []
-  return ["a valid environment variable name must consist only of printable ASCII characters other than '='"]
-}
-
-const VALUE_SOURCES = ['fieldRef', 'resourceFieldRef', 'configMapKeyRef', 'secretKeyRef', 'fileKeyRef']
-
-function validateVariable(variable: Fields, path: string): FieldError[] {
-  const errors = requiredName(str(variable, 'name'), `${path}.name`, environmentName)
-  if (!has(variable, 'valueFrom')) return errors
-  const source = record(variable, 'valueFrom')
-  const here = `${path}.valueFrom`
-  const used = VALUE_SOURCES.filter(name => has(source, name))
-  if (used.length === 0) {
-    const detail = 'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`'
-    errors.push(fieldError.invalid(here, '', detail))
-  } else if (str(variable, 'value') !== '') {
-    errors.push(fieldError.invalid(here, '', 'may not be specified when `value` is not empty'))
-  } else if (used.length > 1) {
-    errors.push(fieldError.invalid(here, '', 'may not have more than one field specified at a time'))
-  }
-  for (const name of used) {
-    const reference = record(source, name)
-    if (name === 'configMapKeyRef' || name === 'secretKeyRef') {
-      if (str(reference, 'key') === '') errors.push(fieldError.required(`${here}.${name}.key`))
-      else errors.push(...invalidBy(configKey, str(reference, 'key'), `${here}.${name}.key`))
-    } else if (name === 'fieldRef' && str(reference, 'fieldPath') === '') {
-      errors.push(fieldError.required(`${here}.fieldRef.fieldPath`))
-    } else if (name === 'resourceFieldRef' && str(reference, 'resource') === '') {
-      errors.push(fieldError.required(`${here}.resourceFieldRef.resource`))
+/** A port of the host is one container's. @param path of the list; indexes count in `containers` */
+function hostPortConflicts(containers: readonly Fields[], path: string): FieldError[] {
+  const errors: FieldError[] = []
+  const taken = new Set<string>()
+  for (const [i, container] of containers.entries()) {
+    for (const [j, port] of records(container, 'ports').entries()) {
+      if (isEmpty(port.hostPort)) continue
+      const key = `${str(port, 'protocol')}/${str(port, 'hostIP')}/${port.hostPort}`
+      if (taken.has(key)) errors.push(fieldError.duplicate(`${path}[${i}].ports[${j}].hostPort`, key))
+      taken.add(key)
     }
   }
   return errors
 }
 
-/** Errors about the choice of source are, as upstream's, on the whole list. */
-function validateVariables(source: Fields, whole: string, index: number): FieldError[] {
-  const path = `${whole}[${index}]`
-  const errors: FieldError[] = []
-  if (str(source, 'prefix') !== '') errors.push(...invalidBy(environmentName, str(source, 'prefix'), `${path}.prefix`))
-  const used = ['configMapRef', 'secretRef'].filter(name => has(source, name))
-  for (const name of used) {
-    if (str(source, name, 'name') === '') errors.push(fieldError.required(`${path}.${name}.name`))
+const MAX_RULES = 20
+const MAX_EXIT_CODES = 255
+
+/** @see https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#container-restart-rules */
+function restartRules(container: Fields, path: string): FieldError[] {
+  const rules = records(container, 'restartPolicyRules')
+  const errors = choice(container, 'restartPolicy', `${path}.restartPolicy`, ['Always', 'Never', 'OnFailure'])
+  if (rules.length > 0 && !has(container, 'restartPolicy')) {
+    const detail = 'must specify restartPolicy when restart rules are used'
+    errors.push(fieldError.required(`${path}.restartPolicy`, detail))
   }
-  if (used.length === 0) {
-    errors.push(fieldError.invalid(whole, '', 'must specify one of: `configMapRef` or `secretRef`'))
-  } else if (used.length > 1) {
-    errors.push(fieldError.invalid(whole, '', 'may not have more than one field specified at a time'))
+  const field = `${path}.restartPolicyRules`
+  if (rules.length > MAX_RULES) errors.push(fieldError.tooMany(field, rules.length, MAX_RULES))
+  for (const [i, rule] of rules.entries()) {
+    const here = `${field}[${i}]`
+    errors.push(...mustBe(rule, here, 'action', ['Restart', 'RestartAllContainers']))
+    if (!has(rule, 'exitCodes')) {
+      errors.push(fieldError.required(`${here}.exitCodes`, 'must be specified'))
+      continue
+    }
+    errors.push(...mustBe(record(rule, 'exitCodes'), `${here}.exitCodes`, 'operator', ['In', 'NotIn']))
+    const codes = list(rule, 'exitCodes', 'values').length
+    if (codes > MAX_EXIT_CODES) errors.push(fieldError.tooMany(`${here}.exitCodes.values`, codes, MAX_EXIT_CODES))
   }
   return errors
 }
 
-function validateMounts(container: Fields, spec: Fields, path: string): FieldError[] {
-  const errors: FieldError[] = []
-  const volumes = new Set(records(spec, 'volumes').map(v => str(v, 'name')))
-  const paths = new Set<string>()
-  for (const [i, mount] of records(container, 'volumeMounts').entries()) {
-    const here = `${path}.volumeMounts[${i}]`
-    const name = str(mount, 'name')
-    const mountPath = str(mount, 'mountPath')
-    if (name === '') errors.push(fieldError.required(`${here}.name`))
-    if (!volumes.has(name)) errors.push(fieldError.notFound(`${here}.name`, name))
-    if (mountPath === '') errors.push(fieldError.required(`${here}.mountPath`))
-    else if (paths.has(mountPath)) errors.push(fieldError.invalid(`${here}.mountPath`, mountPath, 'must be unique'))
-    paths.add(mountPath)
-    for (const field of ['subPath', 'subPathExpr']) {
-      const value = str(mount, field)
-      if (value.startsWith('/')) errors.push(fieldError.invalid(`${here}.${field}`, value, 'must be a relative path'))
-      else if (value.split('/').includes('..')) {
-        errors.push(fieldError.invalid(`${here}.${field}`, value, "must not contain '..'"))
-      }
-    }
-  }
-  for (const [i, device] of records(container, 'volumeDevices').entries()) {
-    const here = `${path}.volumeDevices[${i}]`
-    if (str(device, 'name') === '') errors.push(fieldError.required(`${here}.name`))
-    else if (!volumes.has(str(device, 'name'))) errors.push(fieldError.notFound(`${here}.name`, str(device, 'name')))
-    if (str(device, 'devicePath') === '') errors.push(fieldError.required(`${here}.devicePath`))
-  }
-  return [...errors, ...duplicates(records(container, 'volumeDevices'), `${path}.volumeDevices`, 'devicePath')]
+/** An enumeration whose absence is told as the empty text. */
+function mustBe(object: Fields, path: string, member: string, supported: readonly string[]): FieldError[] {
+  const value = str(object, member)
+  return supported.includes(value) ? [] : [fieldError.notSupported(`${path}.${member}`, value, supported)]
 }
 
-function validateLifecycle(container: Fields, path: string): FieldError[] {
-  return ['postStart', 'preStop']
-    .filter(hook => has(container, 'lifecycle', hook))
-    .flatMap(hook => validateHandler(record(container, 'lifecycle', hook), `${path}.lifecycle.${hook}`))
-}
-
-function validateProbes(container: Fields, path: string): FieldError[] {
+/** Told about the whole list, as upstream does. */
+function resizePolicies(container: Fields, path: string, { spec }: PodScope): FieldError[] {
   const errors: FieldError[] = []
-  for (const name of ['livenessProbe', 'readinessProbe', 'startupProbe']) {
-    if (!has(container, name)) continue
-    const probe = record(container, name)
-    const here = `${path}.${name}`
-    errors.push(...validateHandler(probe, here))
+  const seen = new Set<string>()
+  for (const [i, policy] of records(container, 'resizePolicy').entries()) {
+    const [resource, restart] = [str(policy, 'resourceName'), str(policy, 'restartPolicy')]
+    if (seen.has(resource)) errors.push(fieldError.duplicate(`${path}[${i}]`, resource))
+    seen.add(resource)
     errors.push(
-      ...nonNegative(
-        probe,
-        here,
-        'initialDelaySeconds',
-        'timeoutSeconds',
-        'periodSeconds',
-        'successThreshold',
-        'failureThreshold',
-      ),
+      ...oneOf(resource, path, ['cpu', 'memory']),
+      ...oneOf(restart, path, ['NotRequired', 'RestartContainer']),
     )
-    if (name !== 'readinessProbe' && num(probe, 'successThreshold') !== 1) {
-      errors.push(fieldError.invalid(`${here}.successThreshold`, num(probe, 'successThreshold'), 'must be 1'))
+    if (spec.restartPolicy === 'Never' && restart !== 'NotRequired') {
+      const detail = "must be 'NotRequired' when `restartPolicy` is 'Never'"
+      errors.push(fieldError.invalid(path, restart, detail))
     }
   }
-  return errors
-}
-
-function validateHandler(handler: Fields, path: string): FieldError[] {
-  const used = HANDLERS.filter(name => has(handler, name))
-  if (used.length === 0) return [fieldError.required(path, 'must specify a handler type')]
-  const errors = used
-    .slice(1)
-    .map(name => fieldError.forbidden(`${path}.${name}`, 'may not specify more than 1 handler type'))
-  const action = record(handler, used[0]!)
-  const here = `${path}.${used[0]}`
-  if (used[0] === 'exec' && list(action, 'command').length === 0) errors.push(fieldError.required(`${here}.command`))
-  if (used[0] === 'httpGet' && str(action, 'path') === '') errors.push(fieldError.required(`${here}.path`))
-  if (used[0] === 'httpGet' || used[0] === 'tcpSocket') errors.push(...portOrName(action.port, `${here}.port`))
-  if (used[0] === 'httpGet') errors.push(...oneOf(str(action, 'scheme'), `${here}.scheme`, ['HTTP', 'HTTPS']))
   return errors
 }

@@ -3,12 +3,14 @@ import { type FieldError, fieldError } from '../../../apimachinery/fieldErrors.t
 import { qualifiedName } from '../../../apimachinery/nameRules.ts'
 import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
 import type { Strategy } from '../strategy.ts'
-import { canonicalQuantities, configKey, invalidBy } from './checks.ts'
+import { canonicalQuantities, configKey, immutable, invalidBy } from './checks.ts'
 import {
   ensure,
   type Fields,
   has,
+  num,
   record,
+  sameJson,
   sameMeaning,
   setDefault,
   setDefaults,
@@ -17,6 +19,8 @@ import {
   strings,
 } from './fields.ts'
 import { carryOver, type Strategies, withStatus } from './kind.ts'
+import { dropConfigSource, nodeWarnings, validateNode, validateNodeUpdate } from './nodeValidation.ts'
+import { tlsWarnings } from './secretWarnings.ts'
 
 /** The limit of the contents of a ConfigMap or Secret. */
 const MAX_DATA_BYTES = 1024 * 1024
@@ -80,6 +84,7 @@ const secrets: Strategy = {
     if (object.type !== old.type) errors.unshift(fieldError.invalid('type', object.type, 'field is immutable'))
     return errors
   },
+  warnings: tlsWarnings,
   selectableFields: object => ({ type: str(object, 'type') }),
 }
 
@@ -96,6 +101,7 @@ const namespaces = withStatus(
       const finalizers = strings(spec, 'finalizers')
       if (!finalizers.includes(KUBERNETES_FINALIZER)) spec.finalizers = [...finalizers, KUBERNETES_FINALIZER]
     },
+    validate: (object, old) => (old === undefined ? finalizerErrors(strings(object, 'spec', 'finalizers')) : []),
     prepareForUpdate: (object, old) => carryOver(object, old, 'spec'),
     validateStatusUpdate(object) {
       const ends = object.metadata.deletionTimestamp !== undefined
@@ -120,35 +126,41 @@ const NODE_INFO = [
 const nodes: Strategy = {
   noGeneration: true,
   // a kubelet creates its Node with the status that it found, so creation keeps it
-  prepareForUpdate: (object, old) => carryOver(object, old, 'status'),
+  prepareForUpdate(object, old) {
+    carryOver(object, old, 'status')
+    if (!has(old, 'spec', 'configSource')) dropConfigSource(object)
+  },
   applyDefaults(object) {
     const spec = ensure(object, 'spec')
-    if (str(spec, 'podCIDR') !== '' && strings(spec, 'podCIDRs').length === 0) spec.podCIDRs = [spec.podCIDR]
+    // of the two fields the elder one counts where they differ
+    const ranges = strings(spec, 'podCIDRs')
+    if (str(spec, 'podCIDR') === '' && ranges.length > 0) spec.podCIDR = ranges[0]
+    else if (str(spec, 'podCIDR') !== '' && ranges[0] !== spec.podCIDR) spec.podCIDRs = [spec.podCIDR]
     const status = ensure(object, 'status')
     setDefaults(ensure(status, 'nodeInfo'), Object.fromEntries(NODE_INFO.map(name => [name, ''])))
     setDefaults(ensure(ensure(status, 'daemonEndpoints'), 'kubeletEndpoint'), { Port: 0 })
     for (const field of ['capacity', 'allocatable']) canonicalQuantities(status[field])
     if (has(status, 'capacity')) setDefault(status, 'allocatable', structuredClone(status.capacity))
   },
-  validateUpdate(object, old) {
-    const errors: FieldError[] = []
-    for (const field of ['podCIDR', 'providerID']) {
-      const before = str(old, 'spec', field)
-      if (before !== '' && str(object, 'spec', field) !== before) {
-        errors.push(
-          fieldError.forbidden(
-            `spec.${field === 'podCIDR' ? 'podCIDRs' : field}`,
-            `node updates may not change ${field} except from "" to valid`,
-          ),
-        )
-      }
-    }
-    return errors
-  },
+  prepareForCreate: dropConfigSource,
+  validate: validateNode,
+  validateUpdate: validateNodeUpdate,
+  validateStatusUpdate: (object, old) => [...validateNode(object, old), ...validateNodeUpdate(object, old)],
+  warnings: nodeWarnings,
   selectableFields: object => ({ 'spec.unschedulable': String(record(object, 'spec').unschedulable === true) }),
 }
 
-const serviceAccounts: Strategy = { noGeneration: true }
+const MOUNTABLE = 'kubernetes.io/enforce-mountable-secrets'
+
+const serviceAccounts: Strategy = {
+  noGeneration: true,
+  warnings: (object, old) =>
+    object.metadata.annotations?.[MOUNTABLE] === undefined || old?.metadata.annotations?.[MOUNTABLE] !== undefined
+      ? []
+      : [
+          `metadata.annotations[${MOUNTABLE}]: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets`,
+        ],
+}
 
 /** Both APIs of events write the form of the core group; only what they demand and how selectors call it differs. */
 const eventStrategy = (isNew: boolean): Strategy => ({
@@ -159,15 +171,10 @@ const eventStrategy = (isNew: boolean): Strategy => ({
     // times that are not there are written as such
     for (const field of EVENT_TIMES) object[field] ??= null
   },
-  validate(object) {
-    const namespace = str(object, 'involvedObject', 'namespace')
-    const own = object.metadata.namespace ?? ''
-    const agrees = own === namespace || (namespace === '' && (own === 'default' || own === 'kube-system'))
-    const errors = agrees
-      ? []
-      : [fieldError.invalid('involvedObject.namespace', namespace, 'does not match event.namespace')]
-    return isNew && has(object, 'eventTime') ? [...errors, ...newEventErrors(object)] : errors
-  },
+  validate: (object, old) => [
+    ...eventErrors(object, isNew ? 'reportingController' : 'reportingComponent'),
+    ...(isNew ? (old === undefined ? newEventErrors(object) : changedEventErrors(object, old)) : []),
+  ],
   selectableFields: object => ({
     ...Object.fromEntries(
       REFERENCE_FIELDS.map(field => [
@@ -183,19 +190,96 @@ const eventStrategy = (isNew: boolean): Strategy => ({
 })
 const EVENT_TIMES = ['eventTime', 'firstTimestamp', 'lastTimestamp']
 
-/** What events.k8s.io demands beyond the core group, by its own names of the fields. */
-function newEventErrors(event: KubeObject): FieldError[] {
-  const errors: FieldError[] = []
+/** An event is where the object is that it is about. Those that tell their time have to tell who saw what as well. */
+function eventErrors(event: KubeObject, controllerField: string): FieldError[] {
+  const namespace = str(event, 'involvedObject', 'namespace')
+  const own = event.metadata.namespace ?? ''
+  const timed = has(event, 'eventTime')
+  const anywhere = namespace === '' && (own === 'default' || (timed && own === 'kube-system'))
+  const agrees = anywhere || own === namespace || (timed && namespace !== '')
+  const errors = agrees
+    ? []
+    : [fieldError.invalid('involvedObject.namespace', namespace, 'does not match event.namespace')]
+  if (!timed) return errors
   const controller = str(event, 'reportingComponent')
-  if (controller === '') errors.push(fieldError.required('reportingController'))
-  errors.push(...invalidBy(qualifiedName, controller, 'reportingController'))
-  if (str(event, 'reportingInstance') === '') errors.push(fieldError.required('reportingInstance'))
-  for (const field of ['action', 'reason']) if (str(event, field) === '') errors.push(fieldError.required(field))
-  const type = str(event, 'type')
-  if (type !== 'Normal' && type !== 'Warning') errors.push(fieldError.invalid('type', '', `has invalid value: ${type}`))
+  if (controller === '') errors.push(fieldError.required(controllerField))
+  errors.push(...invalidBy(qualifiedName, controller, controllerField))
+  for (const field of ['reportingInstance', 'action', 'reason', 'message']) {
+    const text = str(event, field)
+    const limit = field === 'message' ? 1024 : 128
+    if (text === '' && field !== 'message') errors.push(fieldError.required(field))
+    if (Buffer.byteLength(text) > limit) {
+      errors.push(fieldError.invalid(field, '', `can have at most ${limit} characters`))
+    }
+  }
   return errors
 }
+
+/** What events.k8s.io demands beyond the core group: of a series, and that nothing is said in the core group's ways. */
+function newEventErrors(event: KubeObject): FieldError[] {
+  const type = str(event, 'type')
+  const errors = seriesErrors(event)
+  if (!has(event, 'eventTime')) errors.push(fieldError.required('eventTime'))
+  if (type !== 'Normal' && type !== 'Warning') errors.push(fieldError.invalid('type', '', `has invalid value: ${type}`))
+  const elder: Readonly<Record<string, boolean>> = {
+    firstTimestamp: has(event, 'firstTimestamp'),
+    lastTimestamp: has(event, 'lastTimestamp'),
+    count: num(event, 'count') !== 0,
+    source: str(event, 'source', 'component') !== '' || str(event, 'source', 'host') !== '',
+  }
+  for (const [field, isSet] of Object.entries(elder)) {
+    if (isSet) errors.push(fieldError.invalid(field, '', 'needs to be unset'))
+  }
+  return errors
+}
+
+/** Nothing but the series and the metadata changes there. */
+function changedEventErrors(event: KubeObject, old: KubeObject): FieldError[] {
+  return [
+    ...(sameJson(event.series ?? null, old.series ?? null) ? [] : seriesErrors(event)),
+    ...FIXED_IN_EVENTS.flatMap(([field, name = field]) => immutable(event[field] ?? null, old[field] ?? null, name)),
+  ]
+}
+const FIXED_IN_EVENTS: readonly (readonly [field: string, name?: string])[] = [
+  ...[
+    'involvedObject',
+    'reason',
+    'message',
+    'source',
+    'firstTimestamp',
+    'lastTimestamp',
+    'count',
+    'reason',
+    'type',
+  ].map(field => [field] as const),
+  ['eventTime'],
+  ['action'],
+  ['related'],
+  ['reportingComponent', 'reportingController'],
+  ['reportingInstance'],
+]
+
+function seriesErrors(event: KubeObject): FieldError[] {
+  if (!has(event, 'series')) return []
+  return [
+    ...(num(event, 'series', 'count') < 2 ? [fieldError.invalid('series.count', '', 'should be at least 2')] : []),
+    ...(has(event, 'series', 'lastObservedTime') ? [] : [fieldError.required('series.lastObservedTime')]),
+  ]
+}
 const REFERENCE_FIELDS = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath']
+
+const STANDARD_FINALIZERS = ['kubernetes', 'orphan', 'foregroundDeletion']
+
+/** Told without their index, as upstream does. */
+function finalizerErrors(names: readonly string[]): FieldError[] {
+  const detail = 'name is neither a standard finalizer name nor is it fully qualified'
+  return names.flatMap(name => [
+    ...invalidBy(qualifiedName, name, 'spec.finalizers'),
+    ...(name.includes('/') || STANDARD_FINALIZERS.includes(name)
+      ? []
+      : [fieldError.invalid('spec.finalizers', name, detail)]),
+  ])
+}
 
 export const coreStrategies: Strategies = {
   '/configmaps': configMaps,
@@ -235,7 +319,8 @@ function validateSecretType(object: KubeObject, data: Fields): FieldError[] {
     return ['username', 'password'].map(key => fieldError.required(`data[${key}]`))
   }
   const needs = Object.hasOwn(SECRET_NEEDS, type) ? SECRET_NEEDS[type]! : []
-  const errors = needs.filter(key => !has(data, key)).map(key => fieldError.required(`data[${key}]`))
+  const isMissing = (key: string): boolean => !has(data, key) || (key === 'ssh-privatekey' && data[key] === '')
+  const errors = needs.filter(isMissing).map(key => fieldError.required(`data[${key}]`))
   if (errors.length > 0 || !type.startsWith('kubernetes.io/dockerc')) return errors
   return isJsonObject(Buffer.from(str(data, needs[0]!), 'base64').toString())
     ? []

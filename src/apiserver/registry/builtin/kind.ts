@@ -1,6 +1,9 @@
 /** How the strategies of built-in kinds are put together: status and generation handled once for all. */
+
+import { type FieldError, fieldError } from '../../../apimachinery/fieldErrors.ts'
 import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
 import type { Strategy } from '../strategy.ts'
+import { sameMeaning } from './fields.ts'
 
 /** Strategies by `group/resource`; the core group is `''`. */
 export type Strategies = Record<string, Strategy>
@@ -29,4 +32,15 @@ export function carryOver(object: KubeObject, old: KubeObject, field: string): v
 /** The value of a label map as text pairs. */
 export function labelsOf(meta: unknown): Record<string, string> {
   return isRecord(meta) && isRecord(meta.labels) ? (meta.labels as Record<string, string>) : {}
+}
+
+/** Forbidden changes of whole fields, with upstream's sentence. */
+export function forbidChanges(
+  object: KubeObject,
+  old: KubeObject,
+  fields: Readonly<Record<string, string>>,
+): FieldError[] {
+  return Object.entries(fields)
+    .filter(([field]) => !sameMeaning(object[field], old[field]))
+    .map(([field, detail]) => fieldError.forbidden(field, detail))
 }

@@ -2,7 +2,9 @@
  * Defaults of pods and pod templates (v1), shared by every kind that carries a template.
  * @see https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/
  */
-import { isRecord } from '../../../apimachinery/object.ts'
+import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
+import { podAmounts } from '../../../apimachinery/quota/podResources.ts'
+import { amountsToJson, only } from '../../../apimachinery/quota/resourceList.ts'
 import { canonicalQuantities } from './checks.ts'
 import { ensure, type Fields, has, list, record, records, setDefault, setDefaults, setIfEmpty, str } from './fields.ts'
 
@@ -26,6 +28,21 @@ export function defaultPodSpec(spec: Fields): void {
   canonicalQuantities(spec.overhead)
 }
 
+/** A pod that says limits of its own asks for what its containers ask for together, else for as much as it may have. */
+function defaultPodRequests(pod: Fields, spec: Fields): void {
+  if (!has(spec, 'resources')) return
+  const resources = ensure(spec, 'resources')
+  for (const list of ['limits', 'requests']) canonicalQuantities(resources[list])
+  const { resources: _, overhead: __, ...alone } = spec
+  const together = podAmounts({ ...pod, spec: alone } as unknown as KubeObject, 'requests')
+  const requests = {
+    ...record(resources, 'limits'),
+    ...amountsToJson(only(together, { has: name => name === 'cpu' || name === 'memory' })),
+    ...record(resources, 'requests'),
+  }
+  if (Object.keys(requests).length > 0) resources.requests = requests
+}
+
 /** What holds for pods, not for templates. */
 export function defaultPod(pod: Fields): void {
   const spec = ensure(pod, 'spec')
@@ -40,6 +57,7 @@ export function defaultPod(pod: Fields): void {
       for (const port of records(container, 'ports')) setIfEmpty(port, 'hostPort', port.containerPort)
     }
   }
+  defaultPodRequests(pod, spec)
 }
 
 function defaultContainer(container: Fields): void {
@@ -148,11 +166,12 @@ function defaultDownwardItems(source: Fields): void {
   }
 }
 
-/** `Guaranteed`, `Burstable` or `BestEffort`, from what the containers ask for. */
+/** `Guaranteed`, `Burstable` or `BestEffort`, from what the pod asks for, or else its containers. */
 export function qosClass(spec: Fields): string {
   let asked = false
   let guaranteed = true
-  for (const container of [...records(spec, 'containers'), ...records(spec, 'initContainers')]) {
+  const whole = ['limits', 'requests'].some(list => Object.keys(record(spec, 'resources', list)).length > 0)
+  for (const container of whole ? [spec] : [...records(spec, 'containers'), ...records(spec, 'initContainers')]) {
     const limits = record(container, 'resources', 'limits')
     const requests = record(container, 'resources', 'requests')
     for (const name of ['cpu', 'memory']) {

@@ -1,27 +1,45 @@
 /**
- * Validation of pod specs and templates (v1): the rules that people hit, in upstream's order and words.
- * Containers are in `containerValidation.ts`.
+ * Validation of pod specs and templates (v1), in upstream's order and words. Its parts are in files of their own.
+ * @see https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/
  */
-import { isIP } from 'node:net'
 import { type FieldError, fieldError } from '../../../apimachinery/fieldErrors.ts'
-import { dns1123Label, dns1123Subdomain } from '../../../apimachinery/names.ts'
-import { isRecord } from '../../../apimachinery/object.ts'
+import { dns1123Label, dns1123Subdomain, type NameRule, qualifiedName } from '../../../apimachinery/names.ts'
+import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
 import { validateAnnotations, validateLabels } from '../../../apimachinery/objectMeta.ts'
-import { invalidBy, oneOf, optionalSelector, quantities, quantity, required, requiredName } from './checks.ts'
-import { validateContainers, validateInitContainers } from './containerValidation.ts'
+import { compareQuantities, formatQuantity } from '../../../apimachinery/quantity.ts'
+import { podAmounts } from '../../../apimachinery/quota/podResources.ts'
+import { amountsOf, ZERO } from '../../../apimachinery/quota/resourceList.ts'
+import { ipAddress } from './addresses.ts'
+import { affinity, spreadConstraints, tolerations } from './affinity.ts'
+import { exceeds, invalidBy, oneOf, requiredName } from './checks.ts'
+import {
+  imageSpaces,
+  validateContainers,
+  validateEphemeralContainers,
+  validateInitContainers,
+} from './containerValidation.ts'
 import { type Fields, has, list, num, record, records, str, strings } from './fields.ts'
-
-const NOT_AN_IP = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'
+import { annotationsOf, podAnnotations, profilesAgree } from './podAnnotations.ts'
+import { type PodScope, podScope } from './podScope.ts'
+import { hostNetworkPorts, hostProcesses, operatingSystem, userNamespace } from './podSystem.ts'
+import { requirements } from './resources.ts'
+import { podSecurity } from './securityContext.ts'
+import { choice } from './shapes.ts'
+import { volumeSource } from './volumeSources.ts'
 
 /** `path` is the template's, such as `spec.template`. */
 export function validatePodTemplate(template: unknown, path: string): FieldError[] {
   if (!isRecord(template)) return [fieldError.required(path)]
+  const spec = record(template, 'spec')
+  const annotations = annotationsOf(template)
   const errors = [
-    ...validateLabels(stringMap(template, 'labels'), `${path}.metadata.labels`),
-    ...validateAnnotations(stringMap(template, 'annotations'), `${path}.metadata.annotations`),
-    ...validatePodSpec(record(template, 'spec'), `${path}.spec`),
+    ...validateLabels(record(template, 'metadata', 'labels') as Record<string, string>, `${path}.labels`),
+    ...validateAnnotations(annotations, `${path}.annotations`),
+    ...podAnnotations(annotations, spec, `${path}.annotations`),
+    ...validatePodSpec(spec, `${path}.spec`),
+    ...profilesAgree(annotations, spec, `${path}.spec`),
   ]
-  if (list(template, 'spec', 'ephemeralContainers').length > 0) {
+  if (list(spec, 'ephemeralContainers').length > 0) {
     errors.push(
       fieldError.forbidden(`${path}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template'),
     )
@@ -29,159 +47,248 @@ export function validatePodTemplate(template: unknown, path: string): FieldError
   return errors
 }
 
-const stringMap = (template: Fields, field: string) => record(template, 'metadata', field) as Record<string, string>
-
-export function validatePodSpec(spec: Fields, path: string): FieldError[] {
-  const errors = validateVolumes(records(spec, 'volumes'), `${path}.volumes`)
-  errors.push(...validateContainers(spec, path), ...validateInitContainers(spec, path))
-  errors.push(
-    ...oneOf(str(spec, 'restartPolicy'), `${path}.restartPolicy`, ['Always', 'OnFailure', 'Never']),
-    ...oneOf(str(spec, 'dnsPolicy'), `${path}.dnsPolicy`, [
-      'ClusterFirstWithHostNet',
-      'ClusterFirst',
-      'Default',
-      'None',
-    ]),
-    ...validateLabels(record(spec, 'nodeSelector') as Record<string, string>, `${path}.nodeSelector`),
-  )
-  for (const [i, constraint] of records(spec, 'topologySpreadConstraints').entries()) {
-    errors.push(...validateSpread(constraint, `${path}.topologySpreadConstraints[${i}]`))
+/** What holds for a pod at any time, and not for templates. */
+export function validatePod(pod: KubeObject): FieldError[] {
+  const spec = record(pod, 'spec')
+  const errors = [
+    ...podAnnotations(annotationsOf(pod), spec, 'metadata.annotations'),
+    ...validatePodSpec(spec, 'spec', { name: pod.metadata.name ?? '' }),
+  ]
+  if (str(spec, 'serviceAccountName') === '') {
+    for (const [i, volume] of records(spec, 'volumes').entries()) {
+      for (const [j, source] of records(volume, 'projected', 'sources').entries()) {
+        if (!has(source, 'serviceAccountToken')) continue
+        const field = `spec.volumes[${i}].projected.sources[${j}].serviceAccountToken`
+        errors.push(fieldError.forbidden(field, 'must not be specified when serviceAccountName is not set'))
+      }
+    }
   }
-  for (const [field, rule] of [
-    ['serviceAccountName', dns1123Subdomain],
-    ['nodeName', dns1123Subdomain],
-    ['priorityClassName', dns1123Subdomain],
-    ['runtimeClassName', dns1123Subdomain],
-    ['hostname', dns1123Label],
-    ['subdomain', dns1123Label],
-  ] as const) {
-    if (str(spec, field) !== '') errors.push(...invalidBy(rule, str(spec, field), `${path}.${field}`))
+  for (const containers of ['containers', 'initContainers']) {
+    for (const [i, container] of records(spec, containers).entries()) {
+      errors.push(...imageSpaces(container, `spec.${containers}[${i}]`))
+    }
   }
-  for (const [i, alias] of records(spec, 'hostAliases').entries()) {
-    const ip = str(alias, 'ip')
-    const at = `${path}.hostAliases[${i}]`
-    if (isIP(ip) === 0) errors.push(fieldError.invalid(`${at}.ip`, ip, NOT_AN_IP))
-    for (const [j, name] of strings(alias, 'hostnames').entries())
-      errors.push(...invalidBy(dns1123Subdomain, name, `${at}.hostnames[${j}]`))
-  }
-  if (has(spec, 'activeDeadlineSeconds') && num(spec, 'activeDeadlineSeconds') < 1) {
-    const detail = 'must be between 1 and 2147483647, inclusive'
-    errors.push(fieldError.invalid(`${path}.activeDeadlineSeconds`, spec.activeDeadlineSeconds, detail))
-  }
-  for (const [i, toleration] of records(spec, 'tolerations').entries()) {
-    errors.push(...validateToleration(toleration, `${path}.tolerations[${i}]`))
-  }
-  errors.push(...quantities(spec.overhead, `${path}.overhead`))
   return errors
 }
 
-function validateVolumes(volumes: readonly Fields[], path: string): FieldError[] {
+/** What a new pod says twice must agree. */
+export function validatePodProfiles(pod: KubeObject): FieldError[] {
+  return profilesAgree(annotationsOf(pod), record(pod, 'spec'), 'spec')
+}
+
+/** @param pod whose spec it is, when it is none of a template */
+function validatePodSpec(spec: Fields, path: string, pod?: { name: string }): FieldError[] {
+  const [volumes, errors] = validateVolumes(records(spec, 'volumes'), `${path}.volumes`, pod)
+  const scope = podScope(spec, path, volumes, pod)
+  return [
+    ...errors,
+    ...resourceClaims(scope),
+    ...validateContainers(scope),
+    ...validateInitContainers(scope),
+    ...validateEphemeralContainers(scope),
+    ...podResources(scope),
+    ...hostNetworkPorts(scope),
+    ...oneOf(str(spec, 'restartPolicy'), `${path}.restartPolicy`, ['Always', 'OnFailure', 'Never']),
+    ...oneOf(str(spec, 'dnsPolicy'), `${path}.dnsPolicy`, DNS_POLICIES),
+    ...validateLabels(record(spec, 'nodeSelector') as Record<string, string>, `${path}.nodeSelector`),
+    ...podSecurity(scope),
+    ...affinity(spec.affinity, `${path}.affinity`),
+    ...dnsConfig(scope),
+    ...records(spec, 'readinessGates').flatMap((gate, i) =>
+      invalidBy(qualifiedName, str(gate, 'conditionType'), `${path}.readinessGates[${i}].conditionType`),
+    ),
+    ...schedulingGates(records(spec, 'schedulingGates'), `${path}.schedulingGates`),
+    ...spreadConstraints(records(spec, 'topologySpreadConstraints'), `${path}.topologySpreadConstraints`),
+    ...hostProcesses(scope),
+    ...userNamespace(scope),
+    ...named(scope, { serviceAccountName: dns1123Subdomain, nodeName: dns1123Subdomain }),
+    ...deadline(scope),
+    ...named(scope, { hostname: dns1123Label, subdomain: dns1123Label }),
+    ...hostnameOverride(scope),
+    ...tolerations(records(spec, 'tolerations'), `${path}.tolerations`),
+    ...hostAliases(scope),
+    ...named(scope, { priorityClassName: dns1123Subdomain, runtimeClassName: dns1123Subdomain }),
+    ...choice(spec, 'preemptionPolicy', `${path}.preemptionPolicy`, ['PreemptLowerPriority', 'Never']),
+    ...requirements({ limits: spec.overhead }, `${path}.overhead`),
+    ...operatingSystem(scope),
+  ]
+}
+
+const DNS_POLICIES = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None']
+
+/** The volumes without faults by name, and the faults of the others. */
+function validateVolumes(
+  volumes: readonly Fields[],
+  path: string,
+  pod: { name: string } | undefined,
+): [Map<string, Fields>, FieldError[]] {
+  const good = new Map<string, Fields>()
   const errors: FieldError[] = []
-  const names = new Set<string>()
+  const podName = pod?.name ?? ''
+  const ephemeral = volumes.filter(volume => has(volume, 'ephemeral'))
+  const made = new Set(ephemeral.map(volume => `${podName}-${str(volume, 'name')}`))
   for (const [i, volume] of volumes.entries()) {
     const here = `${path}[${i}]`
     const name = str(volume, 'name')
-    const nameErrors = requiredName(name, `${here}.name`)
-    if (nameErrors.length === 0 && names.has(name)) nameErrors.push(fieldError.duplicate(`${here}.name`, name))
-    names.add(name)
-    errors.push(...validateVolumeSource(volume, here), ...nameErrors)
+    const own = [
+      ...volumeSource(volume, { path: here, name, podName, isPod: pod !== undefined, persistent: false }),
+      ...requiredName(name, `${here}.name`),
+    ]
+    if (good.has(name)) own.push(fieldError.duplicate(`${here}.name`, name))
+    if (own.length === 0) good.set(name, volume)
+    errors.push(...own)
+    const claim = str(volume, 'persistentVolumeClaim', 'claimName')
+    if (podName !== '' && has(volume, 'persistentVolumeClaim') && made.has(claim)) {
+      const detail = 'must not reference a PVC that gets created for an ephemeral volume'
+      errors.push(fieldError.invalid(`${here}.persistentVolumeClaim.claimName`, claim, detail))
+    }
+  }
+  return [good, errors]
+}
+
+const CLAIM_SOURCES = ['resourceClaimName', 'resourceClaimTemplateName']
+
+function resourceClaims({ spec, path }: PodScope): FieldError[] {
+  const seen = new Set<string>()
+  return records(spec, 'resourceClaims').flatMap((claim, i) => {
+    const here = `${path}.resourceClaims[${i}]`
+    const name = str(claim, 'name')
+    const errors = seen.has(name) ? [fieldError.duplicate(`${here}.name`, name)] : requiredName(name, `${here}.name`)
+    if (name !== '') seen.add(name)
+    const used = CLAIM_SOURCES.filter(source => has(claim, source))
+    if (used.length > 1) {
+      const detail = 'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified'
+      errors.push(fieldError.invalid(here, claim, detail))
+    } else if (used.length === 0) {
+      const detail = 'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`'
+      errors.push(fieldError.invalid(here, claim, detail))
+    }
+    return [...errors, ...used.flatMap(s => invalidBy(dns1123Subdomain, str(claim, s), `${here}.${s}`))]
+  })
+}
+
+/** What a pod asks for as a whole has to hold its containers. */
+function podResources({ spec, path }: PodScope): FieldError[] {
+  if (!has(spec, 'resources')) return []
+  const here = `${path}.resources`
+  const errors = has(spec, 'resources', 'claims')
+    ? [fieldError.forbidden(`${here}.claims`, 'claims cannot be set for Resources at pod-level')]
+    : []
+  errors.push(...requirements({ ...record(spec, 'resources'), claims: [] }, here, { wholePod: true }))
+  const { resources: _, overhead: __, ...alone } = spec
+  const requested = amountsOf(record(spec, 'resources').requests)
+  const parts = podAmounts({ spec: alone, metadata: {} } as unknown as KubeObject, 'requests')
+  for (const [name, amount] of parts) {
+    const whole = requested.get(name) ?? ZERO
+    if (compareQuantities(amount, whole) <= 0) continue
+    const detail = `must be greater than or equal to aggregate container requests of ${formatQuantity(amount)}`
+    errors.push(fieldError.invalid(`${here}.requests[${name}]`, formatQuantity(whole), detail))
+  }
+  const limits = record(spec, 'resources', 'limits')
+  for (const [i, container] of records(spec, 'containers').entries()) {
+    for (const [name, limit] of Object.entries(record(container, 'resources', 'limits'))) {
+      if (!has(limits, name) || !exceeds(limit, limits[name])) continue
+      const detail = `must be less than or equal to pod limits of ${limits[name]}`
+      errors.push(fieldError.invalid(`${here}.containers[${i}][${name}].limits`, String(limit), detail))
+    }
   }
   return errors
 }
 
-/** The order in which upstream looks for sources: of two, the later one is the one too many. Others come first. */
-const SOURCE_ORDER = [
-  'emptyDir',
-  'hostPath',
-  'gitRepo',
-  'secret',
-  'nfs',
-  'persistentVolumeClaim',
-  'configMap',
-  'downwardAPI',
-  'projected',
-  'csi',
-  'ephemeral',
-]
-
-/** Members that a source cannot do without. */
-const SOURCE_NEEDS: Readonly<Record<string, readonly string[]>> = {
-  secret: ['secretName'],
-  configMap: ['name'],
-  hostPath: ['path'],
-  persistentVolumeClaim: ['claimName'],
-  nfs: ['server', 'path'],
-  csi: ['driver'],
-  gcePersistentDisk: ['pdName'],
-  awsElasticBlockStore: ['volumeID'],
-  glusterfs: ['endpoints', 'path'],
-  flexVolume: ['driver'],
+/** Optional names that follow a rule. */
+function named({ spec, path }: PodScope, rules: Readonly<Record<string, NameRule>>): FieldError[] {
+  return Object.entries(rules)
+    .filter(([field]) => str(spec, field) !== '')
+    .flatMap(([field, rule]) => invalidBy(rule, str(spec, field), `${path}.${field}`))
 }
 
-function validateVolumeSource(volume: Fields, path: string): FieldError[] {
-  const rank = (source: string) => SOURCE_ORDER.indexOf(source)
-  const sources = Object.keys(volume).filter(field => field !== 'name' && has(volume, field))
-  sources.sort((a, b) => rank(a) - rank(b))
-  if (sources.length === 0) return [fieldError.required(path, 'must specify a volume type')]
-  const errors = sources
-    .slice(1)
-    .map(source => fieldError.forbidden(`${path}.${source}`, 'may not specify more than 1 volume type'))
-  const source = sources[0]!
-  for (const member of SOURCE_NEEDS[source] ?? []) errors.push(...required(volume[source], `${path}.${source}`, member))
-  if (source === 'emptyDir' && has(volume, 'emptyDir', 'sizeLimit')) {
-    errors.push(...quantity(record(volume, 'emptyDir').sizeLimit, `${path}.emptyDir.sizeLimit`))
-  }
-  for (const [i, item] of records(volume, source, 'items').entries()) {
-    const here = `${path}.${source}.items[${i}]`
-    if (source !== 'downwardAPI') errors.push(...required(item, here, 'key'))
-    errors.push(...required(item, here, 'path'), ...relativePath(str(item, 'path'), `${here}.path`))
+const MAX_INT32 = 2147483647
+
+function deadline({ spec, path }: PodScope): FieldError[] {
+  const seconds = num(spec, 'activeDeadlineSeconds')
+  if (!has(spec, 'activeDeadlineSeconds') || (seconds >= 1 && seconds <= MAX_INT32)) return []
+  const detail = `must be between 1 and ${MAX_INT32}, inclusive`
+  return [fieldError.invalid(`${path}.activeDeadlineSeconds`, seconds, detail)]
+}
+
+/** Linux knows host names of up to 64 bytes. */
+const HOSTNAME_MAX = 64
+
+function hostnameOverride({ spec, path }: PodScope): FieldError[] {
+  if (!has(spec, 'hostnameOverride')) return []
+  const [field, name] = [`${path}.hostnameOverride`, str(spec, 'hostnameOverride')]
+  const errors = invalidBy(dns1123Subdomain, name, field)
+  if (Buffer.byteLength(name) > HOSTNAME_MAX) errors.push(fieldError.tooLong(field, HOSTNAME_MAX))
+  for (const other of ['hostNetwork', 'setHostnameAsFQDN']) {
+    if (spec[other] === true) errors.push(fieldError.forbidden(field, `may not be specified when ${other} is true`))
   }
   return errors
 }
 
-function relativePath(value: string, field: string): FieldError[] {
-  if (value.startsWith('/')) return [fieldError.invalid(field, value, 'must be a relative path')]
-  return value.split('/').includes('..') ? [fieldError.invalid(field, value, "must not contain '..'")] : []
+function hostAliases({ spec, path }: PodScope): FieldError[] {
+  return records(spec, 'hostAliases').flatMap((alias, i) => {
+    const here = `${path}.hostAliases[${i}]`
+    return [
+      ...ipAddress(str(alias, 'ip'), `${here}.ip`),
+      ...strings(alias, 'hostnames').flatMap((name, j) => invalidBy(dns1123Subdomain, name, `${here}.hostnames[${j}]`)),
+    ]
+  })
 }
 
-function validateSpread(constraint: Fields, path: string): FieldError[] {
+function schedulingGates(gates: readonly Fields[], path: string): FieldError[] {
+  const seen = new Set<string>()
+  return gates.flatMap((gate, i) => {
+    const name = str(gate, 'name')
+    const errors = invalidBy(qualifiedName, name, `${path}[${i}]`)
+    if (seen.has(name)) errors.push(fieldError.duplicate(`${path}[${i}]`, name))
+    seen.add(name)
+    return errors
+  })
+}
+
+const NAMESERVERS_MAX = 3
+const SEARCHES_MAX = 32
+const SEARCH_CHARACTERS_MAX = 2048
+
+function dnsConfig({ spec, path: specPath }: PodScope): FieldError[] {
+  const path = `${specPath}.dnsConfig`
+  const config = record(spec, 'dnsConfig')
+  const [servers, searches] = [strings(config, 'nameservers'), strings(config, 'searches')]
+  if (spec.dnsPolicy === 'None') {
+    if (!has(spec, 'dnsConfig')) {
+      return [fieldError.required(path, 'must provide `dnsConfig` when `dnsPolicy` is None')]
+    }
+    if (servers.length === 0) {
+      const detail = 'must provide at least one DNS nameserver when `dnsPolicy` is None'
+      return [fieldError.required(`${path}.nameservers`, detail)]
+    }
+  }
   const errors: FieldError[] = []
-  if (num(constraint, 'maxSkew') <= 0) {
-    errors.push(fieldError.invalid(`${path}.maxSkew`, num(constraint, 'maxSkew'), 'must be greater than zero'))
+  const tooMany = (field: string, value: unknown, what: string): void => {
+    errors.push(fieldError.invalid(`${path}.${field}`, value, `must not have more than ${what}`))
   }
-  if (str(constraint, 'topologyKey') === '') {
-    errors.push(fieldError.required(`${path}.topologyKey`, 'can not be empty'))
+  if (servers.length > NAMESERVERS_MAX) tooMany('nameservers', servers, `${NAMESERVERS_MAX} nameservers`)
+  errors.push(...servers.flatMap((server, i) => ipAddress(server, `${path}.nameservers[${i}]`)))
+  if (searches.length > SEARCHES_MAX) tooMany('searches', searches, `${SEARCHES_MAX} search paths`)
+  if (searches.join(' ').length > SEARCH_CHARACTERS_MAX) {
+    tooMany('searches', searches, `${SEARCH_CHARACTERS_MAX} characters (including spaces) in the search list`)
   }
-  const action = str(constraint, 'whenUnsatisfiable')
-  if (action !== 'DoNotSchedule' && action !== 'ScheduleAnyway') {
-    errors.push(fieldError.notSupported(`${path}.whenUnsatisfiable`, action, ['DoNotSchedule', 'ScheduleAnyway']))
+  for (const [i, search] of searches.entries()) {
+    if (search === '.') continue
+    errors.push(...invalidBy(searchDomain, search.replace(/\.$/, ''), `${path}.searches[${i}]`))
   }
-  errors.push(...optionalSelector(constraint.labelSelector, `${path}.labelSelector`))
-  return errors
-}
-
-function validateToleration(toleration: Fields, path: string): FieldError[] {
-  const operator = str(toleration, 'operator')
-  const effect = str(toleration, 'effect')
-  const errors: FieldError[] = []
-  if (str(toleration, 'key') === '' && operator !== 'Exists') {
-    const detail = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
-    errors.push(fieldError.invalid(`${path}.operator`, operator, detail))
-  }
-  if (has(toleration, 'tolerationSeconds') && effect !== 'NoExecute') {
-    const detail = "effect must be 'NoExecute' when `tolerationSeconds` is set"
-    errors.push(fieldError.invalid(`${path}.effect`, effect, detail))
-  }
-  if (operator === 'Exists' && str(toleration, 'value') !== '') {
-    const detail = "value must be empty when `operator` is 'Exists'"
-    errors.push(fieldError.invalid(`${path}.operator`, toleration, detail))
-  } else if (operator !== '' && operator !== 'Equal' && operator !== 'Exists') {
-    errors.push(fieldError.notSupported(`${path}.operator`, operator, ['Equal', 'Exists']))
-  }
-  if (effect !== '' && !EFFECTS.includes(effect)) {
-    errors.push(fieldError.notSupported(`${path}.effect`, effect, EFFECTS))
+  for (const [i, option] of records(config, 'options').entries()) {
+    if (str(option, 'name') === '') errors.push(fieldError.required(`${path}.options[${i}]`, 'must not be empty'))
   }
   return errors
 }
 
-const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
+/** A subdomain that may have underscores, as names of services in DNS have. */
+function searchDomain(value: string): string[] {
+  const errors = Buffer.byteLength(value) > 253 ? ['must be no more than 253 characters'] : []
+  if (value.split('.').every(part => /^_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?$/.test(part))) return errors
+  return [
+    ...errors,
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*')",
+  ]
+}

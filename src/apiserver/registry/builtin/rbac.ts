@@ -14,8 +14,16 @@ const role = (namespaced: boolean): Strategy => ({
   nameRule: 'pathSegment',
   validate(object) {
     const errors = records(object, 'rules').flatMap((rule, i) => validateRule(rule, `rules[${i}]`, namespaced))
-    for (const [i, selector] of records(object, 'aggregationRule', 'clusterRoleSelectors').entries()) {
-      errors.push(...optionalSelector(selector, `aggregationRule.clusterRoleSelectors[${i}]`))
+    const field = 'aggregationRule.clusterRoleSelectors'
+    const selectors = records(object, 'aggregationRule', 'clusterRoleSelectors')
+    if (has(object, 'aggregationRule') && selectors.length === 0) {
+      const detail = 'at least one clusterRoleSelector required if aggregationRule is non-nil'
+      errors.push(fieldError.required(field, detail))
+    }
+    for (const [i, selector] of selectors.entries()) {
+      const wrong = optionalSelector(selector, `${field}[${i}]`)
+      errors.push(...wrong)
+      if (wrong.length > 0) errors.push(fieldError.invalid(`${field}[${i}]`, 'null', 'invalid label selector.'))
     }
     return errors
   },

@@ -1,11 +1,10 @@
 /** Services and Endpoints. Addresses are not allocated: there is no service network behind this server. */
-import { isIP } from 'node:net'
 import { type FieldError, fieldError } from '../../../apimachinery/fieldErrors.ts'
-import { dns1123Label, dns1123Subdomain } from '../../../apimachinery/names.ts'
+import { dns1123Label, dns1123Subdomain, qualifiedName } from '../../../apimachinery/names.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
-import { validateLabels } from '../../../apimachinery/objectMeta.ts'
 import type { Strategy } from '../strategy.ts'
-import { invalidBy, oneOf, portNumber, portOrName, requiredName } from './checks.ts'
+import { ipAddress, ordinaryAddress } from './addresses.ts'
+import { invalidBy, oneOf, portNumber, requiredName } from './checks.ts'
 import {
   ensure,
   type Fields,
@@ -15,17 +14,19 @@ import {
   num,
   record,
   records,
+  sameJson,
+  sameMeaning,
   setDefault,
   setDefaults,
   setIfEmpty,
   str,
-  strings,
 } from './fields.ts'
 import { type Strategies, withStatus } from './kind.ts'
+import { serviceIpChanges } from './serviceAddresses.ts'
+import { isExternal, needsHealthCheck, validateService, validateServiceStatus } from './serviceValidation.ts'
+import { endpointsWarnings, serviceWarnings } from './serviceWarnings.ts'
 
 const PROTOCOLS = ['SCTP', 'TCP', 'UDP']
-const TYPES = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort']
-const NOT_AN_IP = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'
 
 const services = withStatus(
   {
@@ -43,25 +44,37 @@ const services = withStatus(
         setIfEmpty(port, 'protocol', 'TCP')
         setIfEmpty(port, 'targetPort', port.port)
       }
+      for (const point of records(object, 'status', 'loadBalancer', 'ingress')) {
+        if (spec.type === 'LoadBalancer' && str(point, 'ip') !== '') setDefault(point, 'ipMode', 'VIP')
+      }
       if (spec.type === 'ExternalName') return
       setDefault(spec, 'internalTrafficPolicy', 'Cluster')
       if (spec.type === 'LoadBalancer') setDefault(spec, 'allocateLoadBalancerNodePorts', true)
-      if (spec.type !== 'ClusterIP' || list(spec, 'externalIPs').length > 0) {
-        setIfEmpty(spec, 'externalTrafficPolicy', 'Cluster')
-      }
+      if (isExternal(spec)) setIfEmpty(spec, 'externalTrafficPolicy', 'Cluster')
     },
     prepareForCreate: allocate,
     prepareForUpdate(object, old) {
+      pairClusterIps(ensure(object, 'spec'), record(old, 'spec'))
       keepAllocated(object, old)
+      dropUnused(ensure(object, 'spec'), record(old, 'spec'))
       allocate(object)
     },
     validate: validateService,
+    warnings: serviceWarnings,
+    validateStatusUpdate: validateServiceStatus,
     validateUpdate(object, old) {
-      const now = strings(object, 'spec', 'clusterIPs')
-      const before = strings(old, 'spec', 'clusterIPs')
-      const moved = before.length > 0 && before[0] !== now[0] && str(object, 'spec', 'type') !== 'ExternalName'
-      if (!moved || str(old, 'spec', 'type') === 'ExternalName') return []
-      return [fieldError.invalid('spec.clusterIPs[0]', now, 'may not change once set')]
+      const errors = serviceIpChanges(object, old)
+      const [now, before] = [record(object, 'spec'), record(old, 'spec')]
+      const bothBalance = now.type === 'LoadBalancer' && before.type === 'LoadBalancer'
+      if (bothBalance && !sameJson(now.loadBalancerClass, before.loadBalancerClass)) {
+        const shown = now.loadBalancerClass ?? null
+        errors.push(fieldError.invalid('spec.loadBalancerClass', shown, 'may not change once set'))
+      }
+      const bothChecked = needsHealthCheck(now) && needsHealthCheck(before)
+      if (bothChecked && num(now, 'healthCheckNodePort') !== num(before, 'healthCheckNodePort')) {
+        errors.push(fieldError.forbidden('spec.healthCheckNodePort', 'field is immutable'))
+      }
+      return errors
     },
     selectableFields: object => ({
       'spec.clusterIP': str(object, 'spec', 'clusterIP'),
@@ -79,30 +92,43 @@ const endpoints: Strategy = {
       for (const port of records(subset, 'ports')) setIfEmpty(port, 'protocol', 'TCP')
     }
   },
-  validate(object) {
-    const errors: FieldError[] = []
-    for (const [i, subset] of records(object, 'subsets').entries()) {
-      const path = `subsets[${i}]`
-      if (list(subset, 'addresses').length + list(subset, 'notReadyAddresses').length === 0) {
-        errors.push(fieldError.required(path, 'must specify `addresses` or `notReadyAddresses`'))
-      }
-      for (const kind of ['addresses', 'notReadyAddresses']) {
-        for (const [j, address] of records(subset, kind).entries()) {
-          const ip = str(address, 'ip')
-          if (isIP(ip) === 0) errors.push(fieldError.invalid(`${path}.${kind}[${j}].ip`, ip, NOT_AN_IP))
-        }
-      }
-      const ports = records(subset, 'ports')
-      for (const [j, port] of ports.entries()) {
-        const here = `${path}.ports[${j}]`
-        if (ports.length > 1 || str(port, 'name') !== '')
-          errors.push(...requiredName(str(port, 'name'), `${here}.name`))
-        errors.push(...portNumber(port.port ?? 0, `${here}.port`))
-        errors.push(...oneOf(str(port, 'protocol'), `${here}.protocol`, PROTOCOLS))
-      }
-    }
-    return errors
+  warnings: endpointsWarnings,
+  validate: (object, old) => {
+    const known = records(old, 'subsets').flatMap(subset => ADDRESSES.flatMap(kind => records(subset, kind)))
+    const ips = new Set(known.map(address => str(address, 'ip')))
+    return records(object, 'subsets').flatMap((subset, i) => subsetErrors(subset, `subsets[${i}]`, ips))
   },
+}
+const ADDRESSES = ['addresses', 'notReadyAddresses']
+
+/** @param known addresses that are stored, and not judged anew */
+function subsetErrors(subset: Fields, path: string, known: ReadonlySet<string>): FieldError[] {
+  const errors: FieldError[] = []
+  if (ADDRESSES.every(kind => list(subset, kind).length === 0)) {
+    errors.push(fieldError.required(path, 'must specify `addresses` or `notReadyAddresses`'))
+  }
+  for (const kind of ADDRESSES) {
+    for (const [i, address] of records(subset, kind).entries()) {
+      const here = `${path}.${kind}[${i}]`
+      const [ip, host] = [str(address, 'ip'), str(address, 'hostname')]
+      if (!known.has(ip)) errors.push(...ipAddress(ip, `${here}.ip`))
+      if (host !== '') errors.push(...invalidBy(dns1123Label, host, `${here}.hostname`))
+      if (has(address, 'nodeName')) {
+        errors.push(...invalidBy(dns1123Subdomain, str(address, 'nodeName'), `${here}.nodeName`))
+      }
+      errors.push(...ordinaryAddress(ip, `${here}.ip`))
+    }
+  }
+  const ports = records(subset, 'ports')
+  for (const [i, port] of ports.entries()) {
+    const here = `${path}.ports[${i}]`
+    if (ports.length > 1 || str(port, 'name') !== '') errors.push(...requiredName(str(port, 'name'), `${here}.name`))
+    errors.push(...portNumber(port.port ?? 0, `${here}.port`))
+    errors.push(...oneOf(str(port, 'protocol'), `${here}.protocol`, PROTOCOLS))
+    if (!has(port, 'appProtocol')) continue
+    errors.push(...invalidBy(qualifiedName, str(port, 'appProtocol'), `${here}.appProtocol`))
+  }
+  return errors
 }
 
 export const serviceStrategies: Strategies = { '/services': services, '/endpoints': endpoints }
@@ -110,8 +136,8 @@ export const serviceStrategies: Strategies = { '/services': services, '/endpoint
 /** What the client leaves to the server, as far as it can be said without a service network. */
 function allocate(object: KubeObject): void {
   const spec = ensure(object, 'spec')
-  if (spec.type === 'ExternalName') return
   if (str(spec, 'clusterIP') !== '' && list(spec, 'clusterIPs').length === 0) spec.clusterIPs = [spec.clusterIP]
+  if (spec.type === 'ExternalName') return
   const headless = spec.clusterIP === 'None' && Object.keys(record(spec, 'selector')).length === 0
   setDefaults(spec, { ipFamilies: ['IPv4'], ipFamilyPolicy: headless ? 'RequireDualStack' : 'SingleStack' })
   if (headless && spec.ipFamilyPolicy === 'RequireDualStack' && list(spec, 'ipFamilies').length === 1) {
@@ -128,6 +154,9 @@ function keepAllocated(object: KubeObject, old: KubeObject): void {
     now.clusterIP = before.clusterIP
     now.clusterIPs = structuredClone(before.clusterIPs ?? [before.clusterIP])
   }
+  if (needsHealthCheck(now) && needsHealthCheck(before) && has(before, 'healthCheckNodePort')) {
+    setIfEmpty(now, 'healthCheckNodePort', before.healthCheckNodePort)
+  }
   if (now.type === 'ClusterIP') return
   const kept = new Map(records(before, 'ports').map(port => [`${port.protocol}/${port.port}`, port]))
   for (const port of records(now, 'ports')) {
@@ -136,72 +165,30 @@ function keepAllocated(object: KubeObject, old: KubeObject): void {
   }
 }
 
-function validateService(object: KubeObject): FieldError[] {
-  const spec = record(object, 'spec')
-  const type = str(spec, 'type')
-  const clusterIP = str(spec, 'clusterIPs', 0) || str(spec, 'clusterIP')
-  const ports = records(spec, 'ports')
-  const errors: FieldError[] = []
-  if (ports.length === 0 && clusterIP !== 'None' && type !== 'ExternalName')
-    errors.push(fieldError.required('spec.ports'))
-  if (type === 'ExternalName') {
-    if (clusterIP !== '') {
-      errors.push(fieldError.forbidden('spec.clusterIPs', 'may not be set for ExternalName services'))
-    }
-    const name = str(spec, 'externalName').replace(/\.$/, '')
-    if (name === '') errors.push(fieldError.required('spec.externalName'))
-    else errors.push(...invalidBy(dns1123Subdomain, name, 'spec.externalName'))
+/** What the former type needed and this one cannot have goes, unless the client asks for a change of it. */
+function dropUnused(now: Fields, before: Fields): void {
+  const drop = (had: boolean, needed: boolean, ...fields: readonly string[]): void => {
+    if (!had || needed) return
+    for (const field of fields) if (sameMeaning(now[field], before[field])) delete now[field]
   }
-  if (clusterIP === 'None' && (type === 'NodePort' || type === 'LoadBalancer')) {
-    errors.push(fieldError.invalid('spec.clusterIPs[0]', clusterIP, `may not be set to 'None' for ${type} services`))
+  const named = (spec: Fields): boolean => spec.type === 'ExternalName'
+  const balances = (spec: Fields): boolean => spec.type === 'LoadBalancer'
+  const onNodes = (spec: Fields): boolean => spec.type === 'NodePort' || balances(spec)
+  if (!named(before) && named(now) && sameMeaning(now.clusterIPs ?? [], before.clusterIPs ?? [])) delete now.clusterIP
+  drop(!named(before), !named(now), 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy')
+  const nodePorts = (spec: Fields): unknown[] => records(spec, 'ports').map(port => port.nodePort)
+  if (onNodes(before) && !onNodes(now) && sameMeaning(nodePorts(now), nodePorts(before))) {
+    for (const port of records(now, 'ports')) delete port.nodePort
   }
-  errors.push(...validatePorts(ports, type))
-  errors.push(...validateLabels(record(spec, 'selector') as Record<string, string>, 'spec.selector'))
-  errors.push(...oneOf(str(spec, 'sessionAffinity'), 'spec.sessionAffinity', ['ClientIP', 'None']))
-  if (clusterIP !== '' && clusterIP !== 'None' && isIP(clusterIP) === 0) {
-    errors.push(fieldError.invalid('spec.clusterIPs[0]', clusterIP, NOT_AN_IP))
-  }
-  for (const [i, ip] of strings(spec, 'externalIPs').entries()) {
-    if (isIP(ip) === 0) errors.push(fieldError.invalid(`spec.externalIPs[${i}]`, ip, NOT_AN_IP))
-  }
-  errors.push(...oneOf(type, 'spec.type', TYPES))
-  if (type === 'ClusterIP') {
-    for (const [i, port] of ports.entries()) {
-      if (num(port, 'nodePort') === 0) continue
-      const detail = "may not be used when `type` is 'ClusterIP'"
-      errors.push(fieldError.forbidden(`spec.ports[${i}].nodePort`, detail))
-    }
-  }
-  return [...errors, ...duplicatePorts(ports)]
+  drop(needsHealthCheck(before), needsHealthCheck(now), 'healthCheckNodePort')
+  drop(balances(before), balances(now), 'allocateLoadBalancerNodePorts', 'loadBalancerClass')
+  drop(isExternal(before), isExternal(now), 'externalTrafficPolicy')
 }
 
-function validatePorts(ports: readonly Fields[], type: string): FieldError[] {
-  const errors: FieldError[] = []
-  const names = new Set<string>()
-  for (const [i, port] of ports.entries()) {
-    const path = `spec.ports[${i}]`
-    const name = str(port, 'name')
-    if (name === '' && ports.length > 1) errors.push(fieldError.required(`${path}.name`))
-    else if (name !== '') {
-      errors.push(...invalidBy(dns1123Label, name, `${path}.name`))
-      if (names.has(name)) errors.push(fieldError.duplicate(`${path}.name`, name))
-      names.add(name)
-    }
-    errors.push(...portNumber(port.port ?? 0, `${path}.port`))
-    errors.push(...oneOf(str(port, 'protocol'), `${path}.protocol`, PROTOCOLS))
-    errors.push(...portOrName(port.targetPort, `${path}.targetPort`))
-    if (type !== 'ClusterIP' && !isEmpty(port.nodePort)) errors.push(...portNumber(port.nodePort, `${path}.nodePort`))
-  }
-  return errors
-}
-
-function duplicatePorts(ports: readonly Fields[]): FieldError[] {
-  const errors: FieldError[] = []
-  const seen = new Set<string>()
-  for (const [i, { protocol, port }] of ports.entries()) {
-    const identity = `${protocol}/${port}`
-    if (seen.has(identity)) errors.push(fieldError.duplicate(`spec.ports[${i}]`, { protocol, port }))
-    seen.add(identity)
-  }
-  return errors
+/** A client that knows one of the two fields changes both. */
+function pairClusterIps(now: Fields, before: Fields): void {
+  if (sameMeaning(now.clusterIP || undefined, before.clusterIP || undefined)) return
+  if (isEmpty(before.clusterIP) || !sameMeaning(now.clusterIPs, before.clusterIPs)) return
+  if (isEmpty(now.clusterIP)) delete now.clusterIPs
+  else now.clusterIPs = [now.clusterIP]
 }

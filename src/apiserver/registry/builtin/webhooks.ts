@@ -1,27 +1,15 @@
-/** Webhook configurations and admission policies. */
+/** Webhook configurations. @see https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/ */
 import { type FieldError, fieldError } from '../../../apimachinery/fieldErrors.ts'
-import { dns1123Subdomain } from '../../../apimachinery/names.ts'
-import type { KubeObject } from '../../../apimachinery/object.ts'
+import { dns1035Label, dns1123Subdomain } from '../../../apimachinery/names.ts'
 import type { Strategy } from '../strategy.ts'
-import { duplicates, invalidBy, optionalSelector } from './checks.ts'
-import {
-  ensure,
-  type Fields,
-  has,
-  list,
-  num,
-  record,
-  records,
-  setDefault,
-  setDefaults,
-  str,
-  strings,
-} from './fields.ts'
-import { type Strategies, withStatus } from './kind.ts'
+import { FAILURE_POLICIES, MATCH_POLICIES, validateConditions, validateRule } from './admissionRules.ts'
+import { duplicates, invalidBy, optionalSelector, portNumber } from './checks.ts'
+import { ensure, type Fields, has, num, record, records, setDefault, setDefaults, str, strings } from './fields.ts'
+import type { Strategies } from './kind.ts'
+import { choice, qualifiedHookName, repeats, when } from './shapes.ts'
 
-const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
-const SCOPES = ['*', 'Cluster', 'Namespaced']
 const REVIEW_VERSIONS = ['v1', 'v1beta1']
+const SIDE_EFFECTS = ['None', 'NoneOnDryRun']
 
 const webhookConfiguration = (mutating: boolean): Strategy => ({
   applyDefaults(object) {
@@ -35,69 +23,10 @@ const webhookConfiguration = (mutating: boolean): Strategy => ({
       for (const rule of records(webhook, 'rules')) setDefault(rule, 'scope', '*')
     }
   },
-  validate(object: KubeObject) {
+  validate(object) {
     const webhooks = records(object, 'webhooks')
     const errors = webhooks.flatMap((webhook, i) => validateWebhook(webhook, `webhooks[${i}]`))
     return [...errors, ...duplicates(webhooks, 'webhooks', 'name')]
-  },
-})
-
-const policy = (mutating: boolean) => {
-  const strategy: Strategy = {
-    applyDefaults(object) {
-      const spec = ensure(object, 'spec')
-      setDefault(spec, 'failurePolicy', 'Fail')
-      if (has(spec, 'matchConstraints')) defaultMatch(ensure(spec, 'matchConstraints'))
-    },
-    validate(object) {
-      const spec = record(object, 'spec')
-      const errors: FieldError[] = []
-      if (!has(spec, 'matchConstraints')) errors.push(fieldError.required('spec.matchConstraints'))
-      else if (list(spec, 'matchConstraints', 'resourceRules').length === 0) {
-        errors.push(fieldError.required('spec.matchConstraints.resourceRules'))
-      }
-      if (mutating && list(spec, 'mutations').length === 0) {
-        errors.push(fieldError.required('spec.mutations', 'mutations must contain at least one item'))
-      }
-      if (!mutating && list(spec, 'validations').length === 0 && list(spec, 'auditAnnotations').length === 0) {
-        const detail = 'validations or auditAnnotations must contain at least one item'
-        errors.push(
-          fieldError.required('spec.validations', detail),
-          fieldError.required('spec.auditAnnotations', detail),
-        )
-      }
-      for (const [i, validation] of records(spec, 'validations').entries()) {
-        if (str(validation, 'expression').trim() === '') {
-          errors.push(fieldError.required(`spec.validations[${i}].expression`, 'expression is not specified'))
-        }
-      }
-      return errors
-    },
-  }
-  return mutating ? strategy : withStatus(strategy)
-}
-
-const policyBinding = (mutating: boolean): Strategy => ({
-  applyDefaults(object) {
-    const spec = ensure(object, 'spec')
-    if (has(spec, 'matchResources')) defaultMatch(ensure(spec, 'matchResources'))
-  },
-  validate(object) {
-    const spec = record(object, 'spec')
-    const errors: FieldError[] = []
-    const name = str(spec, 'policyName')
-    if (name === '') errors.push(fieldError.required('spec.policyName'))
-    else errors.push(...invalidBy(dns1123Subdomain, name, 'spec.policyName'))
-    if (!mutating) {
-      const actions = strings(spec, 'validationActions')
-      const known = ['Audit', 'Deny', 'Warn']
-      if (actions.length === 0)
-        errors.push(fieldError.required('spec.validationActions', 'at least one validation action is required'))
-      for (const [i, action] of actions.entries()) {
-        if (!known.includes(action)) errors.push(fieldError.notSupported(`spec.validationActions[${i}]`, action, known))
-      }
-    }
-    return errors
   },
 })
 
@@ -105,86 +34,44 @@ const GROUP = 'admissionregistration.k8s.io'
 export const webhookStrategies: Strategies = {
   [`${GROUP}/mutatingwebhookconfigurations`]: webhookConfiguration(true),
   [`${GROUP}/validatingwebhookconfigurations`]: webhookConfiguration(false),
-  [`${GROUP}/mutatingadmissionpolicies`]: policy(true),
-  [`${GROUP}/validatingadmissionpolicies`]: policy(false),
-  [`${GROUP}/mutatingadmissionpolicybindings`]: policyBinding(true),
-  [`${GROUP}/validatingadmissionpolicybindings`]: policyBinding(false),
-}
-
-function defaultMatch(match: Fields): void {
-  ensure(match, 'namespaceSelector')
-  ensure(match, 'objectSelector')
-  setDefault(match, 'matchPolicy', 'Equivalent')
-  for (const field of ['resourceRules', 'excludeResourceRules']) {
-    for (const rule of records(match, field)) setDefault(rule, 'scope', '*')
-  }
 }
 
 function validateWebhook(webhook: Fields, path: string): FieldError[] {
-  const name = str(webhook, 'name')
-  const errors: FieldError[] =
-    name === '' ? [fieldError.required(`${path}.name`)] : invalidBy(dns1123Subdomain, name, `${path}.name`)
-  if (errors.length === 0 && name.split('.').length < 3) {
-    const detail = 'should be a domain with at least three segments separated by dots'
-    errors.push(fieldError.invalid(`${path}.name`, name, detail))
-  }
-  for (const [i, rule] of records(webhook, 'rules').entries()) errors.push(...validateRule(rule, `${path}.rules[${i}]`))
-  const choice = (field: string, supported: readonly string[]) => {
-    if (has(webhook, field) && !supported.includes(str(webhook, field))) {
-      errors.push(fieldError.notSupported(`${path}.${field}`, webhook[field], supported))
-    }
-  }
-  choice('failurePolicy', ['Fail', 'Ignore'])
-  choice('matchPolicy', ['Equivalent', 'Exact'])
-  if (!has(webhook, 'sideEffects')) {
-    errors.push(fieldError.required(`${path}.sideEffects`, 'must specify one of None, NoneOnDryRun'))
-  } else choice('sideEffects', ['None', 'NoneOnDryRun'])
   const timeout = num(webhook, 'timeoutSeconds')
-  if (timeout < 1 || timeout > 30) {
-    const detail = 'the timeout value must be between 1 and 30 seconds'
-    errors.push(fieldError.invalid(`${path}.timeoutSeconds`, timeout, detail))
-  }
-  errors.push(...optionalSelector(webhook.namespaceSelector, `${path}.namespaceSelector`))
-  errors.push(...optionalSelector(webhook.objectSelector, `${path}.objectSelector`))
-  choice('reinvocationPolicy', ['Never', 'IfNeeded'])
-  errors.push(...validateClient(record(webhook, 'clientConfig'), `${path}.clientConfig`))
-  const versions = strings(webhook, 'admissionReviewVersions')
-  const known = REVIEW_VERSIONS.join(', ')
-  if (versions.length === 0) {
-    errors.push(fieldError.required(`${path}.admissionReviewVersions`, `must specify one of ${known}`))
-  } else if (!versions.some(v => REVIEW_VERSIONS.includes(v))) {
-    const detail = `must include at least one of ${known}`
-    errors.push(fieldError.invalid(`${path}.admissionReviewVersions`, versions, detail))
-  }
-  return errors
+  const sideEffects = `must specify one of ${SIDE_EFFECTS.join(', ')}`
+  return [
+    ...qualifiedHookName(str(webhook, 'name'), `${path}.name`),
+    ...records(webhook, 'rules').flatMap((rule, i) => validateRule(rule, `${path}.rules[${i}]`)),
+    ...choice(webhook, 'failurePolicy', `${path}.failurePolicy`, FAILURE_POLICIES),
+    ...choice(webhook, 'matchPolicy', `${path}.matchPolicy`, MATCH_POLICIES),
+    ...when(!has(webhook, 'sideEffects'), () => fieldError.required(`${path}.sideEffects`, sideEffects)),
+    ...choice(webhook, 'sideEffects', `${path}.sideEffects`, SIDE_EFFECTS),
+    ...when(timeout < 1 || timeout > 30, () =>
+      fieldError.invalid(`${path}.timeoutSeconds`, timeout, 'the timeout value must be between 1 and 30 seconds'),
+    ),
+    ...optionalSelector(webhook.namespaceSelector, `${path}.namespaceSelector`),
+    ...optionalSelector(webhook.objectSelector, `${path}.objectSelector`),
+    ...choice(webhook, 'reinvocationPolicy', `${path}.reinvocationPolicy`, ['IfNeeded', 'Never']),
+    ...validateClient(record(webhook, 'clientConfig'), `${path}.clientConfig`),
+    ...validateConditions(webhook, path),
+    ...validateVersions(strings(webhook, 'admissionReviewVersions'), `${path}.admissionReviewVersions`),
+  ]
 }
 
-function validateRule(rule: Fields, path: string): FieldError[] {
-  const errors: FieldError[] = []
-  const operations = strings(rule, 'operations')
-  if (operations.length === 0) errors.push(fieldError.required(`${path}.operations`))
-  for (const [i, operation] of operations.entries()) {
-    if (!OPERATIONS.includes(operation)) {
-      errors.push(fieldError.notSupported(`${path}.operations[${i}]`, operation, OPERATIONS))
-    }
-  }
-  for (const [field, what] of [
-    ['apiGroups', 'API groups'],
-    ['apiVersions', 'API versions'],
-    ['resources', 'resources without subresources'],
-  ] as const) {
-    const values = strings(rule, field)
-    if (values.length === 0) errors.push(fieldError.required(`${path}.${field}`))
-    const others = field === 'resources' ? values.filter(v => !v.includes('/')) : values
-    if (values.includes('*') && others.length > 1) {
-      const detail = `if '*' is present, must not specify other ${what}`
-      errors.push(fieldError.invalid(`${path}.${field}`, values, detail))
-    }
-  }
-  if (has(rule, 'scope') && !SCOPES.includes(str(rule, 'scope'))) {
-    errors.push(fieldError.notSupported(`${path}.scope`, rule.scope, SCOPES))
-  }
-  return errors
+function validateVersions(versions: readonly string[], field: string): FieldError[] {
+  const known = REVIEW_VERSIONS.join(', ')
+  const again = repeats(versions)
+  if (versions.length === 0) return [fieldError.required(field, `must specify one of ${known}`)]
+  return [
+    ...versions.flatMap((version, i) =>
+      again[i]
+        ? [fieldError.invalid(`${field}[${i}]`, version, 'duplicate version')]
+        : invalidBy(dns1035Label, version, `${field}[${i}]`),
+    ),
+    ...when(!versions.some(version => REVIEW_VERSIONS.includes(version)), () =>
+      fieldError.invalid(field, versions, `must include at least one of ${known}`),
+    ),
+  ]
 }
 
 function validateClient(config: Fields, path: string): FieldError[] {
@@ -192,11 +79,32 @@ function validateClient(config: Fields, path: string): FieldError[] {
     return [fieldError.required(path, 'exactly one of url or service is required')]
   }
   if (has(config, 'url')) return validateUrl(str(config, 'url'), `${path}.url`)
-  const errors: FieldError[] = []
-  for (const field of ['name', 'namespace']) {
-    if (str(config, 'service', field) === '') errors.push(fieldError.required(`${path}.service.${field}`))
-  }
-  return errors
+  const service = record(config, 'service')
+  const port = num(service, 'port')
+  return [
+    // upstream takes the one for the other
+    ...when(str(service, 'namespace') === '', () => fieldError.required(`${path}.service.name`)),
+    ...when(str(service, 'name') === '', () => fieldError.required(`${path}.service.namespace`)),
+    ...portNumber(port, '').map(({ detail }) =>
+      fieldError.invalid(`${path}.service.port`, port, `port is not valid: ${detail}`),
+    ),
+    ...(has(service, 'path') ? validateServicePath(str(service, 'path'), `${path}.service.path`) : []),
+  ]
+}
+
+function validateServicePath(path: string, field: string): FieldError[] {
+  const invalid = (detail: string): FieldError => fieldError.invalid(field, path, detail)
+  if (path === '' || path === '/') return []
+  if (path === '//') return [invalid('segment[0] may not be empty')]
+  const steps = path.slice(1).replace(/\/$/, '').split('/')
+  return [
+    ...when(!path.startsWith('/'), () => invalid("must start with a '/'")),
+    ...steps.flatMap((step, i) =>
+      step === ''
+        ? [invalid(`segment[${i}] may not be empty`)]
+        : dns1123Subdomain(step).map(message => invalid(`segment[${i}]: ${message}`)),
+    ),
+  ]
 }
 
 const URL_FORM = '; desired format: https://host[/path]'
@@ -204,18 +112,14 @@ const URL_FORM = '; desired format: https://host[/path]'
 function validateUrl(text: string, field: string): FieldError[] {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined) return [fieldError.required(field, `url must be a valid URL${URL_FORM}`)]
-  const errors: FieldError[] = []
+  const invalid = (value: string, detail: string) => fieldError.invalid(field, value, detail)
   const scheme = url.protocol.slice(0, -1)
-  if (scheme !== 'https') {
-    errors.push(fieldError.invalid(field, scheme, `'https' is the only allowed URL scheme${URL_FORM}`))
-  }
-  if (url.host === '') errors.push(fieldError.invalid(field, url.host, `host must be specified${URL_FORM}`))
-  if (url.username !== '')
-    errors.push(fieldError.invalid(field, url.username, 'user information is not permitted in the URL'))
-  if (url.hash !== '')
-    errors.push(fieldError.invalid(field, url.hash.slice(1), 'fragments are not permitted in the URL'))
-  if (url.search !== '') {
-    errors.push(fieldError.invalid(field, url.search.slice(1), 'query parameters are not permitted in the URL'))
-  }
-  return errors
+  const noHost = !/^[^:]+:\/\/[^/?#]/.test(text)
+  return [
+    ...when(scheme !== 'https', () => invalid(scheme, `'https' is the only allowed URL scheme${URL_FORM}`)),
+    ...when(noHost, () => invalid('', `host must be specified${URL_FORM}`)),
+    ...when(url.username !== '', () => invalid(url.username, 'user information is not permitted in the URL')),
+    ...when(url.hash !== '', () => invalid(url.hash.slice(1), 'fragments are not permitted in the URL')),
+    ...when(url.search !== '', () => invalid(url.search.slice(1), 'query parameters are not permitted in the URL')),
+  ]
 }

@@ -12,6 +12,11 @@ export const selected = (more: object = {}): Fields => ({
 })
 const role = { kind: 'Role', name: 'r' }
 const rule = { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] }
+const request = { name: 'a', exactly: { deviceClassName: 'c' } }
+const claim = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } }
+/** PEM in base64, for CN=x. */
+const CERTIFICATE_REQUEST =
+  'LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlIR01HNENBUUF3RERFS01BZ0dBMVVFQXd3QmVEQlpNQk1HQnlxR1NNNDlBZ0VHQ0NxR1NNNDlBd0VIQTBJQQpCTm1lTk9kYXd0WGpDWGtNdnRCdjVZSXJDMEVjcHJoY2srTHRpNVpuWWRsRHhJbzFtaElDUmwzTTJ2U2NwcU80CmhjaUowTU41RWsvVjc4QUl4V0ZrenNDZ0FEQUtCZ2dxaGtqT1BRUURBZ05JQURCRkFpQnN2TEFDNzY5S2hkdXkKczFybW83aDdReFdSdGYva083ZStCamFPM1dpUnB3SWhBTzdhbzNTeHZmTGNYOGk3SENVNHhjQmdyM05CRDB3aQplY1JqdjgwY0doazcKLS0tLS1FTkQgQ0VSVElGSUNBVEUgUkVRVUVTVC0tLS0tCg=='
 
 /** One valid object of a kind, by `apiVersion resource`. */
 export const samples: Record<string, Fields> = {
@@ -31,13 +36,14 @@ export const samples: Record<string, Fields> = {
   'v1 persistentvolumes': {
     spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/a' } },
   },
-  'v1 persistentvolumeclaims': {
-    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
-  },
+  'v1 persistentvolumeclaims': { spec: claim },
   'apps/v1 deployments': selected(),
   'apps/v1 replicasets': selected(),
   'apps/v1 daemonsets': selected(),
-  'apps/v1 statefulsets': selected({ serviceName: 's', volumeClaimTemplates: [{ metadata: { name: 'v' } }] }),
+  'apps/v1 statefulsets': selected({
+    serviceName: 's',
+    volumeClaimTemplates: [{ metadata: { name: 'v' }, spec: claim }],
+  }),
   'apps/v1 controllerrevisions': { data: { a: 1 }, revision: 1 },
   'batch/v1 jobs': { spec: { template: { spec: podSpec({ restartPolicy: 'Never' }) } } },
   'batch/v1 cronjobs': {
@@ -75,7 +81,14 @@ export const samples: Record<string, Fields> = {
   'rbac.authorization.k8s.io/v1 clusterroles': { rules: [{ nonResourceURLs: ['/healthz'], verbs: ['get'] }] },
   'rbac.authorization.k8s.io/v1 rolebindings': { roleRef: role, subjects: [{ kind: 'User', name: 'u' }] },
   'rbac.authorization.k8s.io/v1 clusterrolebindings': { roleRef: { kind: 'ClusterRole', name: 'r' } },
+  'networking.k8s.io/v1 ipaddresses': {
+    metadata: { name: '10.0.0.1' },
+    spec: { parentRef: { resource: 'services', name: 's' } },
+  },
+  'networking.k8s.io/v1 servicecidrs': { spec: { cidrs: ['10.0.0.0/24', '2001:db8::/64'] } },
   'storage.k8s.io/v1 storageclasses': { provisioner: 'a/b' },
+  'storage.k8s.io/v1 volumeattributesclasses': { driverName: 'a.b', parameters: { a: 'b' } },
+  'storage.k8s.io/v1 csistoragecapacities': { storageClassName: 's', capacity: '1Gi' },
   'storage.k8s.io/v1 csidrivers': { spec: {} },
   'storage.k8s.io/v1 csinodes': { spec: { drivers: [] } },
   'storage.k8s.io/v1 volumeattachments': {
@@ -94,6 +107,38 @@ export const samples: Record<string, Fields> = {
         admissionReviewVersions: ['v1'],
       },
     ],
+  },
+  'admissionregistration.k8s.io/v1 validatingadmissionpolicies': {
+    spec: { matchConstraints: { resourceRules: [rule] }, validations: [{ expression: 'true' }] },
+  },
+  'admissionregistration.k8s.io/v1 validatingadmissionpolicybindings': {
+    spec: { policyName: 'p', validationActions: ['Deny'], paramRef: { name: 'x', parameterNotFoundAction: 'Deny' } },
+  },
+  'admissionregistration.k8s.io/v1 mutatingadmissionpolicies': {
+    spec: {
+      matchConstraints: { resourceRules: [rule] },
+      mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression: '[]' } }],
+      reinvocationPolicy: 'Never',
+    },
+  },
+  'admissionregistration.k8s.io/v1 mutatingadmissionpolicybindings': { spec: { policyName: 'p' } },
+  'certificates.k8s.io/v1 certificatesigningrequests': {
+    spec: {
+      request: CERTIFICATE_REQUEST,
+      signerName: 'a.b/c',
+      usages: ['client auth'],
+    },
+  },
+  'resource.k8s.io/v1 resourceclaims': { spec: { devices: { requests: [request] } } },
+  'resource.k8s.io/v1 resourceclaimtemplates': { spec: { spec: { devices: { requests: [request] } } } },
+  'resource.k8s.io/v1 deviceclasses': { spec: { selectors: [{ cel: { expression: 'true' } }] } },
+  'resource.k8s.io/v1 resourceslices': {
+    spec: {
+      driver: 'a.b',
+      pool: { name: 'p', resourceSliceCount: 1, generation: 0 },
+      nodeName: 'n',
+      devices: [{ name: 'd', attributes: { 'a.b/model': { string: 'x' } }, capacity: { memory: { value: '1Gi' } } }],
+    },
   },
   'apiregistration.k8s.io/v1 apiservices': {
     metadata: { name: 'v1.a.b' },
@@ -141,5 +186,5 @@ export function updateErrors(kind: string, change: (object: KubeObject) => void,
   const strategy = strategyOf(kind)
   strategy.applyDefaults?.(object)
   strategy.prepareForUpdate?.(object, old)
-  return messages([...(strategy.validate?.(object) ?? []), ...(strategy.validateUpdate?.(object, old) ?? [])])
+  return messages([...(strategy.validate?.(object, old) ?? []), ...(strategy.validateUpdate?.(object, old) ?? [])])
 }

@@ -85,9 +85,9 @@ t.test('ephemeral containers have a sub-resource of their own', async t => {
   const old = created('v1 pods')
   const object = structuredClone(old)
   set('spec.ephemeralContainers', [{ name: 'debug', image: 'busybox' }])(object)
-  t.same(strategyOf('v1 pods').validateUpdate!(object, old), [], 'through it')
-  strategyOf('v1 pods').prepareForUpdate!(object, old)
-  t.same(object.spec, old.spec, 'not through the pod')
+  const { subresources, validateUpdate } = strategyOf('v1 pods')
+  t.same(subresources!.ephemeralcontainers!.validateUpdate!(object, old), [], 'through it')
+  t.match(validateUpdate!(object, old), [{ type: 'Forbidden', field: 'spec' }], 'not through the pod')
 })
 
 t.test('immutable contents', async t => {
@@ -126,7 +126,10 @@ t.test('allocated addresses survive an update that leaves them out, and cannot b
     updateErrors(kind, set('spec.clusterIPs', ['10.0.0.2']), {
       spec: { clusterIP: '10.0.0.1', ports: [{ port: 80 }] },
     }),
-    ['spec.clusterIPs[0]: Invalid value: ["10.0.0.2"]: may not change once set'],
+    [
+      'spec.clusterIPs: Invalid value: ["10.0.0.2"]: first value must match `clusterIP`',
+      'spec.clusterIPs[0]: Invalid value: ["10.0.0.2"]: may not change once set',
+    ],
   )
 })
 
@@ -162,4 +165,45 @@ t.test('field selectors see what upstream lets them see', async t => {
   t.same(fields('v1 nodes'), { 'spec.unschedulable': 'false' })
   t.same(fields('batch/v1 jobs'), { 'status.successful': '0' })
   t.same(fields('v1 namespaces'), { 'status.phase': 'Active' })
+})
+
+t.test('what was there before may stay where upstream lets it', async t => {
+  const kept = (kind: string, fields: object, change: (object: KubeObject) => void = () => {}) =>
+    updateErrors(kind, change, structuredClone(fields) as Record<string, unknown>)
+  const jobTemplate = {
+    spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } } },
+  }
+  const cron = (schedule: string, timeZone?: string) => ({
+    spec: { schedule, jobTemplate, ...(timeZone && { timeZone }) },
+  })
+  t.same(kept('batch/v1 cronjobs', cron('TZ=UTC * * * * *')), [], 'a zone in the schedule')
+  t.match(kept('batch/v1 cronjobs', cron('TZ=UTC * * * * *'), set('spec.timeZone', 'UTC')), [/cannot use both/])
+  t.same(kept('batch/v1 cronjobs', cron('* * * * *', 'Gone/Zone')), [], 'a zone that is no longer known')
+  t.same(kept('batch/v1 cronjobs', { metadata: { name: 'a'.repeat(60) }, ...cron('* * * * *') }), [], 'a long name')
+  const scaled = { scaleTargetRef: { kind: 'D', name: 'd' }, maxReplicas: 3, minReplicas: 0 }
+  const metrics = [{ type: 'External', external: { metric: { name: 'm' }, target: { type: 'Value', value: '1' } } }]
+  t.same(kept('autoscaling/v2 horizontalpodautoscalers', { spec: { ...scaled, metrics } }), [], 'scaled to nothing')
+  const block = (cidr: string) => ({ spec: { podSelector: {}, ingress: [{ from: [{ ipBlock: { cidr } }] }] } })
+  t.same(kept('networking.k8s.io/v1 networkpolicies', block('10.0.0.1/8')), [], 'a loose range')
+  t.match(
+    kept(
+      'networking.k8s.io/v1 networkpolicies',
+      block('10.0.0.1/8'),
+      set('spec.ingress.0.from.0.ipBlock.cidr', '10.0.0.2/8'),
+    ),
+    [/must not have bits set beyond the prefix length$/],
+  )
+})
+
+t.test('a status that a cluster reports is judged alone, not against the one before', async t => {
+  const kind = 'batch/v1 jobs'
+  const old = created(kind)
+  old.status = {
+    succeeded: 3,
+    conditions: [{ type: 'Complete', status: 'True' }],
+    completionTime: '2026-01-01T00:00:00Z',
+  }
+  const object = structuredClone(old)
+  object.status = { active: 1 }
+  t.same(strategyOf(kind).validateStatusUpdate!(object, old), [], 'the job may run in another cluster now')
 })

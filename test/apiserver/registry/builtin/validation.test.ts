@@ -49,10 +49,15 @@ t.test('containers', async t => {
     'ports[1].containerPort: Invalid value: 70000: must be between 1 and 65535, inclusive',
     'ports[1].protocol: Unsupported value: "X": supported values: "SCTP", "TCP", "UDP"',
   ])
-  t.same(inContainer({ env: [{ name: '' }, { name: 'b', value: 'x', valueFrom: { fieldRef: { fieldPath: 'a' } } }] }), [
-    'env[0].name: Required value',
-    'env[1].valueFrom: Invalid value: "": may not be specified when `value` is not empty',
-  ])
+  t.same(
+    inContainer({
+      env: [{ name: '' }, { name: 'b', value: 'x', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } }],
+    }),
+    [
+      'env[0].name: Required value',
+      'env[1].valueFrom: Invalid value: "": may not be specified when `value` is not empty',
+    ],
+  )
   t.same(inContainer({ volumeMounts: [{ name: 'x', mountPath: '/a' }] }), ['volumeMounts[0].name: Not found: "x"'])
   t.same(inContainer({ resources: { limits: { cpu: '1' }, requests: { cpu: '1500m' } } }), [
     'resources.requests: Invalid value: "1500m": must be less than or equal to cpu limit of 1',
@@ -72,11 +77,12 @@ t.test('pods', async t => {
     'template.spec.volumes[2].secret.secretName: Required value',
     'template.spec.restartPolicy: Unsupported value: "Y": supported values: "Always", "OnFailure", "Never"',
   ])
+  const claimSpec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } }
   const mounted = { containers: [{ name: 'c', image: 'i', volumeMounts: [{ name: 'v', mountPath: '/v' }] }] }
   t.same(
     createErrors(
       'apps/v1 statefulsets',
-      selected({ template: template(mounted), volumeClaimTemplates: [{ metadata: { name: 'v' } }] }),
+      selected({ template: template(mounted), volumeClaimTemplates: [{ metadata: { name: 'v' }, spec: claimSpec }] }),
     ),
     [],
   )

@@ -1,0 +1,121 @@
+/**
+ * What upstream's structs say about their fields beyond the schema: which ones their JSON always has, which ones are pointers,
+ * which ones stand in a nameless struct, and the names of their types. From the table of protobuf messages, whose marks say the
+ * first three (`src/apimachinery/protobuf/messageTypes.ts` explains them), and from `namedTypes.ts`.
+ */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { SchemaNode, StructFacts } from '../catalogFormat.ts'
+import { NAMED_TYPES } from '../namedTypes.ts'
+
+type Messages = Readonly<Record<string, string>>
+
+interface Field {
+  name: string
+  always: boolean
+  pointer: boolean
+  type: string
+  /** Names of the nameless structs around it, outermost first. */
+  within: readonly string[]
+}
+
+const FIELD = /^([^:]+):\d+:(0?)(!?)(~?)(\??)(\[\]|\{\})?(.+)$/
+/** Types of fields that are values of their own and whose JSON is there even when nothing is in them. */
+const VALUES: ReadonlySet<string> = new Set(['IntOrString', 'MicroTime', 'Quantity', 'RawExtension', 'Time'])
+const SCALARS: ReadonlySet<string> = new Set(['b', 'd', 'i', 'l', 's', 'y'])
+
+export class StructTable {
+  readonly #byVersion: Readonly<Record<string, Messages>>
+  readonly #types = new Map<string, Record<string, string>>()
+  readonly #unused = new Set<string>()
+
+  constructor() {
+    const path = join(import.meta.dirname, '../protobufFields.json')
+    this.#byVersion = JSON.parse(readFileSync(path, 'utf8')) as Record<string, Messages>
+    for (const [type, fields] of Object.entries(NAMED_TYPES)) {
+      for (const field of fields.split(/\s+/)) {
+        const [, struct = '', name = ''] = /^(.*)\.([^.]+)$/.exec(field) ?? []
+        this.#types.set(struct, { ...this.#types.get(struct), [name]: type })
+        this.#unused.add(struct)
+      }
+    }
+  }
+
+  /** @param short `core.v1.Container`. `undefined` for what is no struct. */
+  factsOf(short: string, { properties = {}, required = [] }: SchemaNode): StructFacts | undefined {
+    const fields = this.#fieldsOf(short)
+    if (fields === undefined) return undefined
+    const served = fields.filter(({ name }) => Object.hasOwn(properties, name))
+    const pick = (test: (field: Field) => boolean): string[] => served.filter(test).map(({ name }) => name)
+    const within = Object.groupBy(
+      served.filter(field => field.within.length > 0),
+      field => field.within.join('.'),
+    )
+    const typeMeta = ['apiVersion', 'kind'].filter(
+      name => Object.hasOwn(properties, name) && !fields.some(field => field.name === name),
+    )
+    this.#unused.delete(short)
+    const types = this.#types.get(short)
+    return {
+      ...some(
+        'always',
+        pick(({ name, always }) => always && !required.includes(name)),
+      ),
+      ...some(
+        'omitted',
+        pick(({ name, always }) => !always && required.includes(name)),
+      ),
+      ...some(
+        'pointers',
+        pick(({ pointer, always, type }) => pointer && (always || SCALARS.has(type))),
+      ),
+      ...((typeMeta.length > 0 || Object.keys(within).length > 0) && {
+        within: {
+          ...(typeMeta.length > 0 && { TypeMeta: typeMeta }),
+          ...Object.fromEntries(
+            Object.entries(within).map(([outer, inner]) => [outer, inner!.map(({ name }) => name)]),
+          ),
+        },
+      }),
+      ...(types && { types }),
+    }
+  }
+
+  /** @throws Error naming structs that the catalog does not have */
+  assertAllUsed(): void {
+    if (this.#unused.size > 0) throw new Error(`names of types in unknown structs: ${[...this.#unused].join(', ')}`)
+  }
+
+  #fieldsOf(short: string): Field[] | undefined {
+    const [group = '', version = '', message = ''] = short.split('.')
+    const apiVersion = Object.keys(this.#byVersion).find(name =>
+      group === 'core' ? name === 'v1' : name.split('.')[0]!.split('/')[0] === group && name.endsWith(`/${version}`),
+    )
+    return apiVersion === undefined ? undefined : this.#messageFields(apiVersion, message, [])
+  }
+
+  #messageFields(apiVersion: string, message: string, within: readonly string[]): Field[] | undefined {
+    const text = this.#byVersion[apiVersion]![message]
+    return text
+      ?.split(' ')
+      .filter(field => field !== '')
+      .flatMap(field => {
+        const [, name, omitZero, always, inline, pointer, many, type] = FIELD.exec(field)!
+        if (inline) return this.#messageFields(apiVersion, type!, [...within, type!]) ?? []
+        const isStruct = VALUES.has(type!) || (!SCALARS.has(type!) && !pointer && !many)
+        return [
+          {
+            name: name!,
+            always: always === '!' || (isStruct && !pointer && !many && omitZero !== '0'),
+            pointer: pointer === '?',
+            type: type!,
+            within,
+          },
+        ]
+      })
+  }
+}
+
+function some<K extends string>(name: K, list: readonly string[]): { [P in K]?: string[] } {
+  return list.length > 0 ? ({ [name]: [...list] } as { [P in K]?: string[] }) : {}
+}

@@ -1,0 +1,59 @@
+/**
+ * Why Go's net/url does not parse a text; upstream's messages quote it.
+ * @see https://pkg.go.dev/net/url#Parse
+ */
+
+/** Characters that stand in a host name without being escaped. */
+const HOST_CHARACTER = /[A-Za-z0-9\-._~!$&'()*+,;=:[\]<>"%\u0080-\uffff]/u
+const USER_CHARACTERS = /^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*$/
+
+/** `parse "…": …`, or `undefined` when the text is a URL. */
+export function urlError(text: string): string | undefined {
+  const why = errorOf(text)
+  return why === undefined ? undefined : `parse ${JSON.stringify(text)}: ${why}`
+}
+
+function errorOf(text: string): string | undefined {
+  if (hasControl(text)) return 'net/url: invalid control character in URL'
+  const [whole = ''] = text.split('#', 1)
+  if (whole.startsWith(':')) return 'missing protocol scheme'
+  const scheme = /^[A-Za-z][A-Za-z0-9+.-]*:/.exec(whole)?.[0] ?? ''
+  const rest = (whole.slice(scheme.length).split('?', 1)[0] ?? '').trimEnd()
+  if (!rest.startsWith('/')) {
+    if (scheme !== '') return undefined
+    const [first = ''] = rest.split('/', 1)
+    return first.includes(':') ? 'first path segment in URL cannot contain colon' : badEscape(rest)
+  }
+  if (!rest.startsWith('//')) return badEscape(rest)
+  const [authority = ''] = rest.slice(2).split('/', 1)
+  return authorityError(authority) ?? badEscape(rest.slice(2 + authority.length))
+}
+
+function authorityError(authority: string): string | undefined {
+  const at = authority.lastIndexOf('@')
+  if (at >= 0 && !USER_CHARACTERS.test(authority.slice(0, at))) return 'net/url: invalid userinfo'
+  const host = authority.slice(at + 1)
+  if (host.startsWith('[')) {
+    const end = host.lastIndexOf(']')
+    return end < 0 ? "missing ']' in host" : portError(host.slice(end + 1))
+  }
+  const colon = host.lastIndexOf(':')
+  const wrongPort = colon < 0 ? undefined : portError(host.slice(colon))
+  if (wrongPort !== undefined) return wrongPort
+  const bad = [...host].find(character => !HOST_CHARACTER.test(character))
+  if (bad !== undefined) return `invalid character ${JSON.stringify(bad)} in host name`
+  return badEscape(host)
+}
+
+function portError(port: string): string | undefined {
+  return /^(:\d*)?$/.test(port) ? undefined : `invalid port ${JSON.stringify(port)} after host`
+}
+
+function badEscape(text: string): string | undefined {
+  const bad = /%(?![0-9A-Fa-f]{2})/.exec(text)
+  return bad === null ? undefined : `invalid URL escape ${JSON.stringify(text.slice(bad.index, bad.index + 3))}`
+}
+
+function hasControl(text: string): boolean {
+  return [...text].some(character => character < ' ' || character === '\u007f')
+}

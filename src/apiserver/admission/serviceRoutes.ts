@@ -1,0 +1,118 @@
+/**
+ * Where a Service of a space leads: spaces have no network of their own, so the server follows what their objects say to an
+ * address that it can reach itself. Read anew for each call, from what the server holds anyway.
+ * @see https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#service-reference
+ */
+import type { KubeObject } from '../../apimachinery/object.ts'
+import type { Store } from '../../storage/store.ts'
+import { has, num, record, records, str, strings } from '../registry/builtin/fields.ts'
+import type { ParsedCache } from '../registry/codec.ts'
+import { keyOf } from '../registry/reader.ts'
+
+export interface ServiceReference {
+  namespace: string
+  name: string
+  /** `''`, or starting with `/`. */
+  path: string
+  port: number
+}
+
+/** What to connect to: a name or an address. */
+export interface Route {
+  host: string
+  port: number
+}
+
+/** There is no way to the service; the message is upstream's. */
+export class NoRoute extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'NoRoute'
+  }
+}
+
+export interface ServiceRoutesDeps {
+  store: Pick<Store, 'get' | 'list'>
+  parsed: ParsedCache
+  /** From 0 to 1; chooses among endpoints. */
+  random: () => number
+}
+
+const SERVICES = { group: '', resource: 'services' }
+const ENDPOINTS = { group: '', resource: 'endpoints' }
+const SLICES = { group: 'discovery.k8s.io', resource: 'endpointslices' }
+const SERVICE_LABEL = 'kubernetes.io/service-name'
+
+export class ServiceRoutes {
+  readonly #deps: ServiceRoutesDeps
+
+  constructor(deps: ServiceRoutesDeps) {
+    this.#deps = deps
+  }
+
+  /** `space` is a logical-cluster id. @throws NoRoute */
+  async to(space: string, { namespace, name, port }: ServiceReference): Promise<Route> {
+    const service = await this.#get(space, SERVICES, namespace, name)
+    if (service === undefined) throw new NoRoute(`service ${JSON.stringify(name)} not found`)
+    const spec = record(service, 'spec')
+    if (spec.type === 'ExternalName') return { host: str(spec, 'externalName'), port }
+    const servicePort = records(spec, 'ports').find(each => each.port === port)
+    if (servicePort === undefined) {
+      throw new NoRoute(`no service port ${port} found for service ${JSON.stringify(name)}`)
+    }
+    const slices = await this.#slices(space, namespace, name)
+    const routes =
+      slices.length > 0
+        ? slices.flatMap(slice => routesOfSlice(slice, servicePort))
+        : routesOfEndpoints(await this.#get(space, ENDPOINTS, namespace, name), servicePort)
+    const route = routes[Math.floor(this.#deps.random() * routes.length)]
+    if (route === undefined) throw new NoRoute(`no endpoints available for service ${JSON.stringify(name)}`)
+    return route
+  }
+
+  async #get(
+    space: string,
+    type: { group: string; resource: string },
+    namespace: string,
+    name: string,
+  ): Promise<Readonly<KubeObject> | undefined> {
+    const stored = await this.#deps.store.get(keyOf(space, type, namespace, name))
+    return stored && this.#deps.parsed.get(stored)
+  }
+
+  async #slices(space: string, namespace: string, name: string): Promise<Readonly<KubeObject>[]> {
+    const { items } = await this.#deps.store.list({ space, ...SLICES, namespace })
+    return items
+      .map(item => this.#deps.parsed.get(item))
+      .filter(({ metadata }) => metadata.labels?.[SERVICE_LABEL] === name)
+  }
+}
+
+type Fields = Record<string, unknown>
+
+/** Ports of a slice have the names of the service's; a slice without ports means every port. */
+function routesOfSlice(slice: Readonly<KubeObject>, servicePort: Fields): Route[] {
+  const ports = records(slice, 'ports')
+  const numbers =
+    ports.length === 0
+      ? [numericTarget(servicePort)]
+      : ports.filter(port => str(port, 'name') === str(servicePort, 'name')).map(port => num(port, 'port'))
+  return records(slice, 'endpoints')
+    .filter(endpoint => record(endpoint, 'conditions').ready !== false)
+    .flatMap(endpoint => strings(endpoint, 'addresses').flatMap(host => numbers.map(port => ({ host, port }))))
+    .filter(({ port }) => port > 0)
+}
+
+function routesOfEndpoints(endpoints: Readonly<KubeObject> | undefined, servicePort: Fields): Route[] {
+  return records(endpoints, 'subsets').flatMap(subset => {
+    const ports = records(subset, 'ports').filter(port => str(port, 'name') === str(servicePort, 'name'))
+    const addresses = records(subset, 'addresses').map(address => str(address, 'ip'))
+    return addresses.flatMap(host => ports.map(port => ({ host, port: num(port, 'port') })))
+  })
+}
+
+/** A named target port means something only together with a port of the endpoints. */
+function numericTarget(servicePort: Fields): number {
+  if (!has(servicePort, 'targetPort')) return num(servicePort, 'port')
+  return num(servicePort, 'targetPort')
+}

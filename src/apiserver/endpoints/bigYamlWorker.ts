@@ -1,0 +1,15 @@
+/** The thread of `BigYaml`. */
+import { parentPort } from 'node:worker_threads'
+import type { YamlJob, YamlResult } from './bigYaml.ts'
+import { parseYamlText } from './yamlBody.ts'
+
+parentPort!.on('message', ({ text, limits }: YamlJob) => parentPort!.postMessage(read(text, limits)))
+
+function read(text: string, limits: YamlJob['limits']): YamlResult {
+  try {
+    const { value, repeated } = parseYamlText(text, limits)
+    return { json: JSON.stringify(value ?? null), repeated }
+  } catch (error) {
+    return { error: error instanceof Error ? error.message : String(error) }
+  }
+}

@@ -1,0 +1,170 @@
+/**
+ * Sub-resources that lead to a running Pod, a Service or a node: log, exec, attach, portforward, proxy.
+ *
+ * There is no kubelet behind this server. What upstream answers before it would ask one, is answered the same (a Pod that is
+ * not there, or has no node yet); the rest says where to ask instead. Discovery does not list them, since no client looks for
+ * them there.
+ * @see https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/
+ */
+import { StatusError, statusError } from '../../apimachinery/errors.ts'
+import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
+import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { forbidden } from '../auth/forbidden.ts'
+import { effectiveUser } from '../auth/users.ts'
+import { decodeObject } from '../registry/codec.ts'
+import type { Exchange, Services } from './exchange.ts'
+import { headers } from './respond.ts'
+
+type Fields = Record<string, unknown>
+
+/** @throws StatusError always, but for the log of a Pod without a node: it is empty */
+export async function connectionEndpoint(services: Services, x: Exchange): Promise<void> {
+  const { resource, subresource, name } = x.resource
+  if (subresource === 'proxy') return proxy(services, x)
+  if (subresource === 'log') checkLogOptions(x.info.query, name)
+  // A WebSocket begins as a GET and changes what it leads to all the same.
+  else if (x.info.verb === 'get') await requireStreaming(services, x)
+  const pod = await objectOf(services, x, name)
+  if (subresource !== 'portforward') checkContainer(pod, x.info.query.get('container') ?? '')
+  const spec = fieldsOf(pod.spec)
+  if (spec.nodeName) throw elsewhere(`${resource}/${subresource} of "${name}"`, 'the pod runs')
+  if (subresource !== 'log') throw statusError.badRequest(`pod ${name} does not have a host assigned`)
+  x.reply.code(204).headers(headers(x)).send()
+}
+
+/** @throws StatusError Forbidden for who may not create the sub-resource */
+async function requireStreaming({ authorizer }: Services, x: Exchange): Promise<void> {
+  const { info, resource, space } = x
+  const attributes = { user: effectiveUser(x.user, space), space, verb: 'create', path: info.path, resource }
+  const { allowed, reason } = await authorizer.authorize(attributes)
+  if (!allowed) throw forbidden(attributes, reason)
+}
+
+async function proxy(services: Services, x: Exchange): Promise<void> {
+  const { resource, name: id } = x.resource
+  const kind = resource.slice(0, -1)
+  const target = targetOf(id)
+  if (target === undefined) throw statusError.badRequest(`invalid ${kind} request ${JSON.stringify(id)}`)
+  const object = await objectOf(services, x, target.name)
+  if (resource === 'pods' && podAddress(object) === undefined) throw statusError.badRequest('address not allowed')
+  if (resource === 'services') await checkService(services, x, object, target)
+  throw elsewhere(`${resource}/proxy of "${target.name}"`, `the ${kind} is`)
+}
+
+function elsewhere(what: string, where: string): StatusError {
+  return new StatusError('NotImplemented', `this server has no kubelets: ask the cluster where ${where} for ${what}`)
+}
+
+async function objectOf(services: Services, x: Exchange, name: string): Promise<KubeObject> {
+  return decodeObject(await services.reader.get(x.space, x.type, x.resource.namespace, name))
+}
+
+interface ProxyTarget {
+  name: string
+  /** Name or number. */
+  port: string
+}
+
+/** From `name`, `name:port` or `scheme:name:port`. */
+function targetOf(id: string): ProxyTarget | undefined {
+  const parts = id.split(':')
+  const [scheme, name, port] = parts.length < 3 ? ['', parts[0], parts[1]] : parts
+  if (parts.length > 3 || !name || (scheme !== '' && scheme !== 'http' && scheme !== 'https')) return undefined
+  return { name, port: port ?? '' }
+}
+
+function podAddress({ status }: KubeObject): string | undefined {
+  const { podIPs } = fieldsOf(status)
+  const address = Array.isArray(podIPs) ? fieldsOf(podIPs[0]).ip : undefined
+  return typeof address === 'string' && address !== '' ? address : undefined
+}
+
+/** @throws StatusError ServiceUnavailable when it lacks the port, or nothing is behind it */
+async function checkService(services: Services, x: Exchange, service: KubeObject, target: ProxyTarget): Promise<void> {
+  const { name, port } = target
+  const { ports } = fieldsOf(service.spec)
+  const listed = Array.isArray(ports) ? ports.map(each => fieldsOf(each).port) : []
+  if (/^[+-]?\d+$/.test(port) && !listed.includes(Number(port))) {
+    throw unavailable(`no service port ${Number(port)} found for service ${JSON.stringify(name)}`)
+  }
+  const { namespace } = x.resource
+  const types = services.types.in(x.space)
+  const endpoints = await services.deps.store.get({
+    space: x.space,
+    group: '',
+    resource: 'endpoints',
+    namespace,
+    name,
+  })
+  if (endpoints !== undefined && listOf(decodeObject(endpoints).subsets).length > 0) return
+  const slices = await services.reader.list(types.find('discovery.k8s.io', 'v1', 'endpointslices')!, {
+    space: x.space,
+    namespace,
+  })
+  const behind = slices.items
+    .map(stored => decodeObject(stored))
+    .find(slice => {
+      return slice.metadata.labels?.['kubernetes.io/service-name'] === name && listOf(slice.endpoints).length > 0
+    })
+  if (behind === undefined) throw unavailable(`no endpoints available for service ${JSON.stringify(name)}`)
+}
+
+const unavailable = (message: string): StatusError => new StatusError('ServiceUnavailable', message)
+
+/** @throws StatusError BadRequest when it cannot be told which container is meant */
+function checkContainer(pod: KubeObject, container: string): void {
+  const spec = fieldsOf(pod.spec)
+  const namesIn = (field: string): string[] => listOf(spec[field]).map(each => String(fieldsOf(each).name))
+  const own = namesIn('containers')
+  const all = [...namesIn('initContainers'), ...own, ...namesIn('ephemeralContainers')]
+  const { name } = pod.metadata
+  if (container === '' && own.length !== 1) {
+    throw statusError.badRequest(
+      `a container name must be specified for pod ${name}, choose one of: [${all.join(' ')}]`,
+    )
+  }
+  if (container !== '' && !all.includes(container)) {
+    throw statusError.badRequest(`container ${container} is not valid for pod ${name}`)
+  }
+}
+
+/** @throws StatusError BadRequest, Invalid */
+function checkLogOptions(query: URLSearchParams, pod: string): void {
+  const sinceTime = query.get('sinceTime') ?? ''
+  if (sinceTime !== '' && Number.isNaN(Date.parse(sinceTime))) {
+    throw statusError.badRequest(`parsing time ${JSON.stringify(sinceTime)}: it is not as RFC 3339 has it`)
+  }
+  const tail = integerOf(query, 'tailLines')
+  const limit = integerOf(query, 'limitBytes')
+  const since = integerOf(query, 'sinceSeconds')
+  const errors: FieldError[] = []
+  const tooSmall = (field: string, value: number, detail: string) =>
+    errors.push(fieldError.invalid(field, value, detail))
+  if (tail !== undefined && tail < 0) tooSmall('tailLines', tail, 'must be greater than or equal to 0')
+  if (limit !== undefined && limit < 1) tooSmall('limitBytes', limit, 'must be greater than 0')
+  if (since !== undefined && query.has('sinceTime')) {
+    // the path is upstream's: none, as it is written there
+    errors.push(fieldError.forbidden('[]', 'at most one of `sinceTime` or `sinceSeconds` may be specified'))
+  } else if (since !== undefined && since < 1) tooSmall('sinceSeconds', since, 'must be greater than 0')
+  if (errors.length > 0) throw statusError.invalid({ group: '', kind: 'PodLogOptions' }, pod, errors)
+}
+
+/** @throws StatusError BadRequest */
+function integerOf(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name)
+  if (text === null) return undefined
+  const wrong = (why: string): StatusError =>
+    statusError.badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: ${why}`)
+  if (!/^[+-]?\d+$/.test(text)) throw wrong('invalid syntax')
+  const value = BigInt(text.replace('+', ''))
+  if (BigInt.asIntN(64, value) !== value) throw wrong('value out of range')
+  return Number(value)
+}
+
+function fieldsOf(value: unknown): Fields {
+  return isRecord(value) ? value : {}
+}
+
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : []
+}

@@ -1,0 +1,64 @@
+/**
+ * What only the text of a body shows: keys that it says twice. Told with the unknown fields, as `fieldValidation` asks, in
+ * upstream's order: fields of built-in kinds as the JSON says them; else repetitions first and unknown fields sorted.
+ */
+import {
+  type RepeatedKey,
+  repeatedJsonKeys,
+  repeatsKeys,
+  strictFindings,
+  yamlFindings,
+} from '../../apimachinery/repeatedKeys.ts'
+import type { WriteContext } from '../registry/context.ts'
+import { isYaml } from './body.ts'
+import type { Exchange } from './exchange.ts'
+
+/** The context of a write that sends `value` as its body; the same one unless the text repeats keys. */
+export function tellingRepeats(context: WriteContext, x: Exchange, value: unknown): WriteContext {
+  if (context.fieldValidation === 'Ignore') return context
+  const { request, type, info } = x
+  if (isYaml(request.headers['content-type'])) {
+    const lines = yamlFindings(repeatedInYaml(x, value))
+    if (lines.length === 0) return context
+    const strict = context.fieldValidation === 'Strict'
+    const repeats = strict ? [`yaml: unmarshal errors:\n  ${lines.join('\n  ')}`] : lines
+    return { ...context, findings: unknown => [...repeats, ...inWords(unknown)] }
+  }
+  const text = jsonText(request.body, value)
+  if (text === undefined) return context
+  if (info.verb !== 'patch' && type.origin === 'builtin') {
+    return { ...context, findings: unknown => strictFindings(text, unknown) }
+  }
+  const repeats = repeatedJsonKeys(text).flatMap(({ path }) => told(path, Array.isArray(value)))
+  return { ...context, findings: unknown => [...repeats, ...inWords(unknown)] }
+}
+
+/** What a server-side apply says twice, as `line N: key "k" already set in map`. */
+export function repeatedInApply(x: Exchange, value: unknown): string[] {
+  return yamlFindings(repeatedInYaml(x, value))
+}
+
+/** What is called YAML and is JSON has been read as such. */
+function repeatedInYaml({ request }: Exchange, value: unknown): readonly RepeatedKey[] {
+  if (request.repeatedKeys !== undefined) return request.repeatedKeys
+  const text = jsonText(request.body, value)
+  return text === undefined ? [] : repeatedJsonKeys(text)
+}
+
+/** The text, if it is JSON and repeats a key. */
+function jsonText(body: unknown, value: unknown): string | undefined {
+  // protobuf says nothing twice
+  if (!Buffer.isBuffer(body) || (body[0] === 0x6b && body[1] === 0x38)) return undefined
+  const text = body.toString('utf8')
+  return repeatsKeys(text, value) ? text : undefined
+}
+
+/** Of a JSON patch only the operations themselves are looked at, not their values. */
+function told(path: string, ofPatch: boolean): string[] {
+  if (!ofPatch) return [`duplicate field "${path}"`]
+  return /^\[\d+\]\.\w+$/.test(path) ? [`json patch duplicate field "${path}"`] : []
+}
+
+function inWords(unknown: readonly string[]): string[] {
+  return [...unknown].sort().map(path => `unknown field "${path}"`)
+}

@@ -1,0 +1,75 @@
+/**
+ * How the APIServices of a space change: worked out from the log of its CustomResourceDefinitions, so that a watch of them is
+ * resumed like any other. Only who watches them pays for it.
+ */
+import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import type { Key, Store, Stored, StoreEvent } from '../../storage/store.ts'
+import { decodeObject } from './codec.ts'
+import type { LayerChange, LayerFollower } from './sharedObjects.ts'
+
+const DEFINITIONS = { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' } as const
+
+export interface GroupVersionName {
+  group: string
+  version: string
+}
+
+export interface ApiServiceChangesDeps {
+  store: Pick<Store, 'list'>
+  /** Built-in kinds have theirs whatever CRDs say. */
+  isBuiltin(name: GroupVersionName): boolean
+  /** The APIService of a group version, at a revision. */
+  object(name: GroupVersionName, revision: number): Stored
+}
+
+/** Begins behind `after`. @throws StorageError `Compacted` when that is too old */
+export async function followApiServices(
+  deps: ApiServiceChangesDeps,
+  space: string,
+  after: number,
+): Promise<LayerFollower> {
+  const bySource = new Map<string, readonly GroupVersionName[]>()
+  const sources = new Map<string, number>()
+  /** How many definitions serve each; a change of none to some or back is news. */
+  const replace = (source: string, now: readonly GroupVersionName[]): GroupVersionName[] => {
+    const before = bySource.get(source) ?? []
+    const touched = new Map([...before, ...now].map(each => [nameOf(each), each]))
+    const was = new Map([...touched.keys()].map(name => [name, sources.has(name)]))
+    for (const each of before) count(nameOf(each), -1)
+    for (const each of now) count(nameOf(each), 1)
+    if (now.length > 0) bySource.set(source, now)
+    else bySource.delete(source)
+    return [...touched].filter(([name]) => was.get(name) !== sources.has(name)).map(([, each]) => each)
+  }
+  const count = (name: string, change: number): void => {
+    const left = (sources.get(name) ?? 0) + change
+    if (left > 0) sources.set(name, left)
+    else sources.delete(name)
+  }
+  const { items } = await deps.store.list({ space, ...DEFINITIONS }, { at: after })
+  for (const stored of items) replace(stored.key.name, servedBy(deps, decodeObject(stored)))
+  return {
+    concerns: ({ group, resource }: Key) => group === DEFINITIONS.group && resource === DEFINITIONS.resource,
+    changes({ type, key, stored, revision }: StoreEvent): LayerChange[] {
+      const now = type === 'delete' ? [] : servedBy(deps, decodeObject(stored))
+      return replace(key.name, now).map(each => ({
+        type: sources.has(nameOf(each)) ? 'ADDED' : 'DELETED',
+        stored: deps.object(each, revision),
+      }))
+    },
+  }
+}
+
+function nameOf({ group, version }: GroupVersionName): string {
+  return `${version}.${group}`
+}
+
+function servedBy(deps: ApiServiceChangesDeps, { spec, status }: KubeObject): GroupVersionName[] {
+  if (!isRecord(spec) || !isRecord(status) || !Array.isArray(status.conditions)) return []
+  const established = status.conditions.some(each => each.type === 'Established' && each.status === 'True')
+  if (!established || !Array.isArray(spec.versions)) return []
+  return spec.versions
+    .filter(version => version.served === true)
+    .map(version => ({ group: String(spec.group), version: String(version.name) }))
+    .filter(name => !deps.isBuiltin(name))
+}

@@ -1,0 +1,77 @@
+/**
+ * Objects as streams of all kinds tell them: in the version that their kind is stored in today, whatever version they were
+ * stored in, so that the version that is told is one that can be asked for and the one that the object says.
+ */
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import type { Stored } from '../../storage/store.ts'
+import type { TypeRegistry } from '../types/typeRegistry.ts'
+import { prepareViews, viewBytes } from './views.ts'
+
+export interface StreamForm {
+  /** Without the group. */
+  version: string
+  bytes: Buffer
+}
+
+export class StreamForms {
+  readonly #types: TypeRegistry
+
+  constructor(types: TypeRegistry) {
+    this.#types = types
+  }
+
+  /**
+   * Has converted what only a webhook can convert; `undefined` when nothing waits. What it cannot convert is told as stored,
+   * and so is all of it where the stream is of all spaces, `*`: there no space's webhook keeps the others waiting.
+   */
+  prepare(space: string, items: readonly Stored[]): Promise<void> | undefined {
+    if (space === '*') return undefined
+    const byType = new Map<ResourceType, Stored[]>()
+    for (const stored of items) {
+      const type = this.#typeOf(stored)
+      if (type?.custom?.convert === undefined) continue
+      const others = byType.get(type)
+      if (others) others.push(stored)
+      else byType.set(type, [stored])
+    }
+    const waits = [...byType].flatMap(([type, ofType]) => prepareViews(ofType, type) ?? [])
+    return waits.length === 0 ? undefined : Promise.allSettled(waits).then(() => {})
+  }
+
+  of(stored: Stored): StreamForm {
+    const type = this.#typeOf(stored)
+    if (type?.custom) {
+      const bytes = converted(stored, type)
+      if (bytes) return { version: type.version, bytes }
+    }
+    return { version: storedVersion(stored.bytes), bytes: stored.bytes }
+  }
+
+  /** The version to ask for it, whatever version it is told in. */
+  servedVersion(stored: Stored): string {
+    return this.#typeOf(stored)?.version ?? storedVersion(stored.bytes)
+  }
+
+  /** The storage version where it is served, else another one; `undefined` for kinds that are no longer defined. */
+  #typeOf({ key }: Stored): ResourceType | undefined {
+    const versions = this.#types.in(key.space).versions(key.group, key.resource)
+    return versions.find(type => type.version === type.storageVersion) ?? versions[0]
+  }
+}
+
+/** `undefined` when a webhook would have to convert it and did not. */
+function converted(stored: Stored, type: ResourceType): Buffer | undefined {
+  try {
+    return viewBytes(stored, type)
+  } catch {
+    return undefined
+  }
+}
+
+/** Canonical bytes begin with it: `{"apiVersion":"group/version"`. */
+function storedVersion(bytes: Buffer): string {
+  const text = bytes.toString('latin1', APIVERSION_START, bytes.indexOf(0x22, APIVERSION_START))
+  return text.slice(text.indexOf('/') + 1)
+}
+
+const APIVERSION_START = '{"apiVersion":"'.length

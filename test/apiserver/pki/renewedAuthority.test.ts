@@ -1,0 +1,79 @@
+/** A server that outlives its authority's certificate: what it told its clients to trust is told anew, in every place. */
+import { setImmediate } from 'node:timers/promises'
+import t from 'tap'
+import type { RenewalClock } from '../../../src/apiserver/pki/certificateRenewal.ts'
+import { inProcessClient } from '../../../src/client/inProcess.ts'
+import { silentLogger } from '../../../src/client/logger.ts'
+import { startBuiltinControllers } from '../../../src/controllers/builtinControllers.ts'
+import { startTestServer } from '../../support/server.ts'
+
+const DAY_MS = 86_400_000
+const YEAR_MS = 365 * DAY_MS
+const SECRETS = { group: '', version: 'v1', resource: 'secrets' }
+const CONFIG_MAPS = { group: '', version: 'v1', resource: 'configmaps' }
+const NAMESPACE = 'default'
+
+/** Nine years may pass in a moment: every alarm is for now. */
+function hurriedClock(startMs: number): RenewalClock & { leapTo(ms: number): void } {
+  let nowMs = startMs
+  const alarms = new Set<() => void>()
+  return {
+    now: () => nowMs,
+    after(_delayMs, run) {
+      alarms.add(run)
+      return () => alarms.delete(run)
+    },
+    leapTo(ms) {
+      nowMs = ms
+      const due = [...alarms]
+      alarms.clear()
+      for (const run of due) run()
+    },
+  }
+}
+
+t.test('ConfigMaps and token Secrets follow a renewed authority', async t => {
+  const nowMs = Date.now()
+  const clock = hurriedClock(nowMs - 9.5 * YEAR_MS)
+  const { server, faults } = await startTestServer(t, { more: { certificateClock: clock } })
+  const clientFor = (component: string) =>
+    inProcessClient({ services: server.services, store: server.store, tree: server.tree, component })
+  const { caPem: first } = server
+  const controllers = startBuiltinControllers({ clientFor, caPem: first, placement: false, logger: silentLogger })
+  t.teardown(() => controllers.stop())
+  server.onAuthority(caPem => controllers.useAuthority(caPem))
+  const root = clientFor('test').in('root')
+  /** The authority that an object tells: the wanted one, or any to begin with. Whoever waits in vain runs into the time limit. */
+  const authorityOf = async (resource: typeof SECRETS, name: string, wanted?: string): Promise<string> => {
+    for (;;) {
+      const { items } = await root.list(resource, { namespace: NAMESPACE })
+      const object = items.find(({ metadata }) => metadata.name === name)
+      const text = (object?.data as Record<string, string> | undefined)?.['ca.crt']
+      const pem = resource === SECRETS ? Buffer.from(text ?? '', 'base64').toString() : text
+      if (pem && (wanted === undefined || pem === wanted)) return pem
+      await setImmediate()
+    }
+  }
+  t.equal(await authorityOf(CONFIG_MAPS, 'kube-root-ca.crt'), first)
+  const annotations = { 'kubernetes.io/service-account.name': 'default' }
+  const metadata = { name: 'token', namespace: NAMESPACE, annotations }
+  await root.create(SECRETS, {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata,
+    type: 'kubernetes.io/service-account-token',
+  })
+  t.equal(await authorityOf(SECRETS, 'token'), first)
+  const { token } = (await root.get(SECRETS, { namespace: NAMESPACE, name: 'token' })).data as { token: string }
+
+  const renewed = new Promise<string>(resolve => server.onAuthority(resolve))
+  clock.leapTo(nowMs)
+  const second = await renewed
+  t.not(second, first)
+  t.equal(server.caPem, second)
+  t.equal(await authorityOf(CONFIG_MAPS, 'kube-root-ca.crt', second), second)
+  t.equal(await authorityOf(SECRETS, 'token', second), second)
+  const secret = await root.get(SECRETS, { namespace: NAMESPACE, name: 'token' })
+  t.match(secret.data, { token }, 'the token itself stays')
+  t.strictSame(faults, [])
+})
