@@ -8,6 +8,7 @@ import {
   type Admission,
   type AdmissionRequest,
   optionsOf,
+  runMutations,
   runStage,
   type SubresourceView,
   stepsFor,
@@ -68,14 +69,6 @@ export async function admitUnstored(
     ...(view && { view }),
   }
   await runStage(steps, 'gate', request)
-  const memory = new Map<object, unknown>()
-  let again = true
-  for (let round = 1; again && round <= 2; round++) {
-    again = false
-    const runAgain = (): void => {
-      again = true
-    }
-    await runStage(steps, 'mutate', { ...request, rounds: { round, memory, runAgain, settle } })
-  }
+  await runMutations(steps, request, settle)
   await runStage(steps, 'validate', request)
 }

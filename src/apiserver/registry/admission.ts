@@ -89,6 +89,23 @@ export async function runStage(
   for (const step of steps) if ((step.stage ?? 'prepare') === stage) await step.admit(request)
 }
 
+/** The `mutate` steps, and once more when one of them asks for it. */
+export async function runMutations(
+  steps: readonly Admission[],
+  request: AdmissionRequest,
+  settle: MutationRounds['settle'],
+): Promise<void> {
+  const memory = new Map<object, unknown>()
+  let again = true
+  for (let round = 1; again && round <= 2; round++) {
+    again = false
+    const runAgain = (): void => {
+      again = true
+    }
+    await runStage(steps, 'mutate', { ...request, rounds: { round, memory, runAgain, settle } })
+  }
+}
+
 /** The caller's options as an object, as admission shows them. */
 export function optionsOf(kind: string, context: WriteContext, more: object = {}): Record<string, unknown> {
   return {

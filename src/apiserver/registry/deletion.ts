@@ -10,8 +10,8 @@ import type { Stored } from '../../storage/store.ts'
 import { ADMISSION_STAGES, type AdmissionRequest, optionsOf, runStage, stepsFor } from './admission.ts'
 import { decodeObject, encodeObject } from './codec.ts'
 import type { WriteContext } from './context.ts'
-import type { RegistryDeps } from './generic.ts'
 import { keyOf } from './reader.ts'
+import type { RegistryDeps } from './registry.ts'
 import { hasNamespaceFinalizers, timestamp } from './systemMetadata.ts'
 
 export interface DeleteOptions {

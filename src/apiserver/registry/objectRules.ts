@@ -1,6 +1,6 @@
 /**
  * What the schema and the strategy of a kind make of an object: read, defaulted, validated. The order of these steps in a write
- * is `generic.ts`.
+ * is `preparation.ts`.
  */
 import { type StatusError, statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'

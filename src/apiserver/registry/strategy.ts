@@ -1,5 +1,5 @@
 /**
- * What differs from kind to kind in the order of a write. The order itself is `generic.ts`; a strategy is small, pure and
+ * What differs from kind to kind in the order of a write. The order itself is `preparation.ts`; a strategy is small, pure and
  * does no I/O. Objects are given already decoded, pruned and named; hooks change them in place.
  */
 import type { FieldError } from '../../apimachinery/fieldErrors.ts'

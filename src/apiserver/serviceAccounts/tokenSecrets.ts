@@ -12,7 +12,7 @@ import type { TokenIssuer } from '../auth/serviceAccountTokens.ts'
 import { decodeObject } from '../registry/codec.ts'
 import { systemContext } from '../registry/context.ts'
 import { deleteObject } from '../registry/deletion.ts'
-import type { Registry } from '../registry/generic.ts'
+import type { Registry } from '../registry/registry.ts'
 import type { Logger } from '../server/logger.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 

@@ -8,7 +8,7 @@ import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { Range, Store, StoreEvent } from '../../storage/store.ts'
 import { decodeObject, encodeObject } from '../registry/codec.ts'
 import { systemContext } from '../registry/context.ts'
-import type { Registry } from '../registry/generic.ts'
+import type { Registry } from '../registry/registry.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import { ROOT, type SpaceTree } from './tree.ts'
 

@@ -3,12 +3,12 @@ import { type FieldError, fieldError } from '../../../apimachinery/fieldErrors.t
 import { dns1035Label, dns1123Label, dns1123Subdomain, qualifiedName } from '../../../apimachinery/names.ts'
 import { validateLabels } from '../../../apimachinery/objectMeta.ts'
 import { CLIENT_METADATA, type Strategy } from '../strategy.ts'
-import { tolerations } from './affinity.ts'
 import { immutable, invalidBy, portNumber } from './checks.ts'
 import { ensure, type Fields, has, num, record, records, setDefault, str } from './fields.ts'
 import { forbidChanges, type Strategies, withStatus } from './kind.ts'
-import { deprecatedLabel } from './nodeLabels.ts'
-import { requirements } from './resources.ts'
+import { deprecatedLabel } from './nodes/nodeLabels.ts'
+import { tolerations } from './pods/affinity.ts'
+import { requirements } from './pods/resources.ts'
 import { choice, optionalName, repeats, when } from './shapes.ts'
 
 const HIGHEST_USER_PRIORITY = 1_000_000_000

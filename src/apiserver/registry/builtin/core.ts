@@ -3,6 +3,7 @@ import { type FieldError, fieldError } from '../../../apimachinery/fieldErrors.t
 import { qualifiedName } from '../../../apimachinery/nameRules.ts'
 import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
 import type { Strategy } from '../strategy.ts'
+import { tlsWarnings } from './access/secretWarnings.ts'
 import { canonicalQuantities, configKey, immutable, invalidBy } from './checks.ts'
 import {
   ensure,
@@ -19,8 +20,7 @@ import {
   strings,
 } from './fields.ts'
 import { carryOver, type Strategies, withStatus } from './kind.ts'
-import { dropConfigSource, nodeWarnings, validateNode, validateNodeUpdate } from './nodeValidation.ts'
-import { tlsWarnings } from './secretWarnings.ts'
+import { dropConfigSource, nodeWarnings, validateNode, validateNodeUpdate } from './nodes/nodeValidation.ts'
 
 /** The limit of the contents of a ConfigMap or Secret. */
 const MAX_DATA_BYTES = 1024 * 1024

@@ -1,0 +1,316 @@
+/**
+ * What becomes of an object between a request and the store: convert ▸ prune ▸ system metadata ▸ defaults ▸ admit ▸ strategy ▸
+ * validate ▸ managed fields.
+ */
+import { trackUpdate } from '../../apimachinery/apply/managedFields.ts'
+import { statusError } from '../../apimachinery/errors.ts'
+import { validateObjectMeta, validateObjectMetaUpdate } from '../../apimachinery/names.ts'
+import type { KubeObject, ManagedFieldsEntry } from '../../apimachinery/object.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { objectMetaSchema } from '../../apimachinery/structural/objectMetaSchema.ts'
+import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
+import { typeErrors } from '../../apimachinery/structural/typeErrors.ts'
+import type { Encoded, Mutation, Store } from '../../storage/store.ts'
+import {
+  type Admission,
+  type AdmissionRequest,
+  optionsOf,
+  runMutations,
+  runStage,
+  type SubresourceView,
+  stepsFor,
+} from './admission.ts'
+import { encodeObject, type ParsedCache } from './codec.ts'
+import type { WriteContext } from './context.ts'
+import { convertTo } from './convert.ts'
+import { finalizerWarnings, unqualifiedFinalizers } from './finalizerNames.ts'
+import { dropNulls } from './nulls.ts'
+import { clearsStatus, found, keptByStatus, metaRules, ObjectRules, type ObjectRulesDeps } from './objectRules.ts'
+import { inVersionOf, otherVersions, type TypeLookup } from './otherVersions.ts'
+import { requireSameObject } from './resourceVersions.ts'
+import type { SharedObjects } from './sharedObjects.ts'
+import type { Strategy } from './strategy.ts'
+import {
+  hasNamespaceFinalizers,
+  keepStatus,
+  keepSystemMetadata,
+  onlyStatus,
+  setManaged,
+  specChanged,
+  timestamp,
+  unwritable,
+  wipeSystemMetadata,
+} from './systemMetadata.ts'
+import { toStored, workingApiVersion } from './views.ts'
+
+export interface RegistryDeps extends ObjectRulesDeps {
+  store: Store
+  parsed: ParsedCache
+  /** Storage-version descriptor of a resource in a space. */
+  storageType(space: string, type: ResourceType): ResourceType
+  typeAt: TypeLookup
+  admission: readonly Admission[]
+  /** What every space has without storing it. */
+  shared?: SharedObjects
+  clock: () => Date
+  uuid: () => string
+  random: () => number
+}
+
+export interface UpdateOptions {
+  /** `''` for the object itself. */
+  subresource?: string
+  /** Makes the object when it is missing (server-side apply, and PUT for kinds that allow it). */
+  create?: (() => KubeObject) | undefined
+  /** Asked before that. @throws StatusError Forbidden */
+  mayCreate?: () => Promise<void>
+  preconditions?: { uid?: string; resourceVersion?: string } | undefined
+  /** The change is a patch: what it makes unreadable is an invalid patch (422) instead of a bad body (400). */
+  fromPatch?: boolean
+  /** The change brings its own managedFields (server-side apply). */
+  managesFields?: boolean
+  /** How admission sees a change that came through a sub-resource with a kind of its own (`scale`). */
+  view?: SubresourceView & { subresource: string }
+}
+
+export class Preparation {
+  readonly #deps: RegistryDeps
+  readonly #rules: ObjectRules
+
+  constructor(deps: RegistryDeps) {
+    this.#deps = deps
+    this.#rules = new ObjectRules(deps)
+  }
+
+  /** The descriptor of the version that objects of `type` are handled in. */
+  #target(space: string, type: ResourceType): ResourceType {
+    return type.custom ? type : this.#deps.storageType(space, type)
+  }
+
+  async prepareCreate(
+    context: WriteContext,
+    type: ResourceType,
+    namespace: string,
+    object: KubeObject,
+  ): Promise<Encoded> {
+    const { clock, uuid } = this.#deps
+    this.#rules.normalize(context, type, object)
+    const target = this.#target(context.space, type)
+    convertTo(object, workingApiVersion(target), target)
+    const strategy = this.#deps.strategyFor(target)
+    wipeSystemMetadata(object, type.namespaced ? namespace : undefined)
+    this.#rules.applyDefaults(target, strategy, object)
+    const { space, user } = context
+    const steps = stepsFor(this.#deps.admission, type, 'CREATE', { space, namespace, subresource: '', user })
+    const request: AdmissionRequest = {
+      operation: 'CREATE',
+      context,
+      type: target,
+      requestType: type,
+      subresource: '',
+      object,
+      old: undefined,
+      options: optionsOf('CreateOptions', context),
+    }
+    await runStage(steps, 'gate', request)
+    const now = timestamp(clock())
+    let claims: ManagedFieldsEntry[] | undefined
+    const track = (): ManagedFieldsEntry[] | undefined =>
+      trackUpdate({
+        before: undefined,
+        ...this.#asAsked(context.space, type, target, object),
+        manager: context.fieldManager,
+        ignored: unwritable(target, ''),
+        now,
+      })
+    const mutated = steps.some(step => step.stage === 'mutate')
+    if (mutated) {
+      this.#rules.annotate(object, context.space)
+      this.#rules.complete(target, object)
+      claims = track()
+      if (!object.metadata.managedFields?.some(entry => entry.operation === 'Apply')) setManaged(object, claims)
+      await this.#mutate(steps, request, target, strategy)
+      wipeSystemMetadata(object, type.namespaced ? namespace : undefined)
+    }
+    const { metadata } = object
+    metadata.uid = uuid()
+    metadata.creationTimestamp = now
+    if (!strategy?.noGeneration) metadata.generation = 1
+    if (target.subresources.includes('status') && clearsStatus(target)) delete object.status
+    // nobody comes to own what the server adds from here on
+    if (!mutated) {
+      this.#rules.annotate(object, context.space)
+      this.#rules.complete(target, object)
+      claims = track()
+    }
+    strategy?.prepareForCreate?.(object)
+    await runStage(steps, 'prepare', request)
+    const errors = found(() => [
+      ...validateObjectMeta(metadata, metaRules(target, strategy)),
+      ...unqualifiedFinalizers(target, metadata),
+      ...this.#rules.validate(target, strategy, object, undefined),
+    ])
+    if (errors.length > 0) throw statusError.invalid(target, metadata.name ?? '', errors, this.#rules.shown(target))
+    for (const text of strategy?.warnings?.(object) ?? finalizerWarnings(target, metadata)) context.warn(text)
+    this.#rules.annotate(object, context.space)
+    this.#rules.finish(target, object)
+    setManaged(
+      object,
+      object.metadata.managedFields?.some(entry => entry.operation === 'Apply')
+        ? object.metadata.managedFields
+        : claims,
+    )
+    await runStage(steps, 'validate', request)
+    return encodeObject(await toStored(object, target))
+  }
+
+  /** What a client asked for, readable and in the storage version, before anything is added or checked. */
+  receiveUpdate(
+    context: WriteContext,
+    type: ResourceType,
+    asked: KubeObject,
+    old: KubeObject,
+    options: UpdateOptions,
+  ): KubeObject {
+    const versioned = type.origin === 'crd' || this.#deps.strategyFor(type)?.requireResourceVersion === true
+    requireSameObject(type, asked, old, versioned)
+    this.#rules.normalize(context, type, asked, options.fromPatch)
+    const target = this.#target(context.space, type)
+    const object = convertTo(asked, workingApiVersion(target), target)
+    keepSystemMetadata(object, old)
+    this.#rules.applyDefaults(target, this.#deps.strategyFor(target), object)
+    return object
+  }
+
+  async admitUpdate(steps: readonly Admission[], request: AdmissionRequest, options: UpdateOptions): Promise<void> {
+    const { context, type, object } = request
+    const old = request.old!
+    const target = this.#target(context.space, type)
+    const strategy = this.#deps.strategyFor(target)
+    await runStage(steps, 'gate', request)
+    let own = options
+    if (steps.some(step => step.stage === 'mutate')) {
+      this.#rules.complete(target, object)
+      // nobody comes to own what admission changes
+      const untouched = structuredClone(object)
+      this.#carryOver(target, untouched, old, options.subresource ?? '')
+      if (!options.managesFields) setManaged(object, this.#track(context, type, untouched, old, options))
+      own = { ...options, managesFields: true }
+      await this.#mutate(steps, request, target, strategy)
+      keepSystemMetadata(object, old)
+    }
+    this.completeUpdate(context, type, object, old, own)
+    await runStage(steps, 'prepare', request)
+    await runStage(steps, 'validate', request)
+  }
+
+  /** The `mutate` steps, once or twice; the object's managedFields stay as they are. */
+  async #mutate(
+    steps: readonly Admission[],
+    request: AdmissionRequest,
+    target: ResourceType,
+    strategy: Strategy | undefined,
+  ): Promise<void> {
+    const { object } = request
+    const { managedFields } = object.metadata
+    const settle = (changed: KubeObject): void => {
+      if (target.origin === 'builtin') dropNulls(changed, target.schema)
+      else dropNulls(changed.metadata, objectMetaSchema)
+      pruneUnknown(changed, target.schema)
+      const wrong = target.origin === 'builtin' && target.schema ? typeErrors(changed, target.schema) : undefined
+      if (wrong) throw new Error(wrong)
+      this.#rules.applyDefaults(target, strategy, changed)
+    }
+    await runMutations(steps, request, settle)
+    setManaged(object, managedFields)
+  }
+
+  #carryOver(target: ResourceType, object: KubeObject, old: KubeObject, subresource: string): void {
+    const strategy = this.#deps.strategyFor(target)
+    if (subresource === 'status') onlyStatus(object, old, keptByStatus(target, strategy))
+    else if (subresource === '') {
+      if (target.subresources.includes('status')) keepStatus(object, old)
+      strategy?.prepareForUpdate?.(object, old)
+    }
+    strategy?.subresources?.[subresource]?.prepareForUpdate(object, old)
+  }
+
+  #track(
+    context: WriteContext,
+    type: ResourceType,
+    after: KubeObject,
+    before: KubeObject,
+    { subresource = '' }: UpdateOptions,
+  ): ManagedFieldsEntry[] | undefined {
+    const target = this.#target(context.space, type)
+    const asked = this.#asAsked(context.space, type, target, after)
+    return trackUpdate({
+      ...asked,
+      before: asked.inVersion ? inVersionOf(type, before) : before,
+      manager: context.fieldManager,
+      ignored: unwritable(target, subresource),
+      ...(subresource && { subresource }),
+      now: timestamp(this.#deps.clock()),
+    })
+  }
+
+  /** An object in the version in which it is handled, as its fields are claimed: in the version of the request. */
+  #asAsked(space: string, type: ResourceType, target: ResourceType, object: KubeObject) {
+    const others = otherVersions(this.#deps.typeAt, space, type)
+    const shown = others.inVersion ? type : target
+    const after = others.inVersion ? inVersionOf(type, object) : object
+    return { ...others, ...this.#rules.zeroOf(shown), after, schema: shown.schema, apiVersion: after.apiVersion }
+  }
+
+  /** Prepares, validates and signs the object that is to replace `old`. */
+  completeUpdate(
+    context: WriteContext,
+    type: ResourceType,
+    object: KubeObject,
+    old: KubeObject,
+    options: UpdateOptions,
+  ): void {
+    const subresource = options.subresource ?? ''
+    const target = this.#target(context.space, type)
+    const strategy = this.#deps.strategyFor(target)
+    // before anything is compared: clients need not send it
+    this.#rules.annotate(object, context.space)
+    this.#carryOver(target, object, old, subresource)
+    this.#rules.complete(target, object)
+    if (
+      !strategy?.noGeneration &&
+      subresource !== 'status' &&
+      specChanged(object, old, strategy?.generationOnMetadata === true)
+    ) {
+      object.metadata.generation = (old.metadata.generation ?? 0) + 1
+    }
+    const errors = found(() => [
+      // the name was right when it was given
+      ...validateObjectMeta(object.metadata, { ...metaRules(target, strategy), nameRule: 'pathSegment' }),
+      ...unqualifiedFinalizers(target, object.metadata, old.metadata),
+      ...validateObjectMetaUpdate(object.metadata, old.metadata),
+      ...(subresource === 'status'
+        ? (strategy?.validateStatusUpdate?.(object, old) ?? this.#rules.validateSchema(target, object, old))
+        : this.#rules.validate(target, strategy, object, old, subresource)),
+    ])
+    if (errors.length > 0)
+      throw statusError.invalid(target, object.metadata.name ?? '', errors, this.#rules.shown(target))
+    if (subresource === '') {
+      const warnings = strategy?.warnings?.(object, old) ?? finalizerWarnings(target, object.metadata, old.metadata)
+      for (const text of warnings) context.warn(text)
+    }
+    if (!options.managesFields) setManaged(object, this.#track(context, type, object, old, options))
+    this.#rules.finish(target, object)
+  }
+
+  /** An object on its way out goes with its last finalizer. */
+  finishUpdate(object: KubeObject): Mutation {
+    const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata
+    const gone =
+      deletionTimestamp !== undefined &&
+      deletionGracePeriodSeconds === 0 &&
+      finalizers.length === 0 &&
+      !hasNamespaceFinalizers(object)
+    return { type: gone ? 'delete' : 'put', text: encodeObject(object) }
+  }
+}

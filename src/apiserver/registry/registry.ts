@@ -1,0 +1,179 @@
+/**
+ * Creates and updates, in the order that preparation.ts says, down to the store.
+ *
+ * An update is a function of the current object. Kinds without asynchronous admission run it inside the store's queue, so
+ * chained updates never conflict; the others compare-and-write and try again.
+ */
+import { StatusError, statusError } from '../../apimachinery/errors.ts'
+import { generateName } from '../../apimachinery/names.ts'
+import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import type { Key, Mutation, Stored } from '../../storage/store.ts'
+import { type AdmissionRequest, optionsOf, stepsFor } from './admission.ts'
+import { sameObject } from './codec.ts'
+import type { WriteContext } from './context.ts'
+import { convertTo } from './convert.ts'
+import { Preparation, type RegistryDeps, type UpdateOptions } from './preparation.ts'
+import { keyOf } from './reader.ts'
+import { nameTaken, refuseVersion, requireNoObject } from './resourceVersions.ts'
+import { checkPreconditions } from './systemMetadata.ts'
+import { hasStorageVersion, objectFor, prepareViews, toStored, toStoredNow } from './views.ts'
+
+export type { Admission, AdmissionRequest } from './admission.ts'
+
+export type { RegistryDeps, UpdateOptions }
+
+export interface Written {
+  stored: Stored
+  created: boolean
+}
+
+const GENERATE_NAME_TRIES = 8
+
+export class Registry {
+  /** For operations that stand beside the registry (deletion). */
+  readonly deps: RegistryDeps
+  readonly #preparation: Preparation
+
+  constructor(deps: RegistryDeps) {
+    this.deps = deps
+    this.#preparation = new Preparation(deps)
+  }
+
+  /** `input` is in the version of `type`; it is taken over and changed. */
+  async create(context: WriteContext, type: ResourceType, namespace: string, input: KubeObject): Promise<Written> {
+    const base = input.metadata.generateName
+    const generated = !input.metadata.name && typeof base === 'string' && base !== ''
+    refuseVersion(input)
+    for (let attempt = 1; ; attempt++) {
+      const object = generated ? structuredClone(input) : input
+      if (generated) object.metadata.name = generateName(base, this.deps.random)
+      const text = await this.#preparation.prepareCreate(context, type, namespace, object)
+      const key = keyOf(context.space, type, namespace, object.metadata.name ?? '')
+      const taken = (by: Stored | undefined): StatusError =>
+        nameTaken(type, key.name, object, by && this.deps.parsed.get(by))
+      if (this.deps.shared?.of(type)?.has(key.space, key.name)) throw taken(undefined)
+      if (context.dryRun) {
+        const found = await this.deps.store.get(key)
+        if (found !== undefined) throw taken(found)
+        return { stored: { key, revision: 0, bytes: Buffer.from(JSON.stringify(object)) }, created: true }
+      }
+      const result = await this.deps.store.write({ key, mutation: { type: 'put', text }, expect: 0 })
+      if (result.ok) return await written(result.stored, true, type)
+      if (!generated || attempt === GENERATE_NAME_TRIES) throw taken(result.current)
+    }
+  }
+
+  /**
+   * `change` gets a private copy of the current object in the version of `type` and returns what it shall become; it must be
+   * synchronous and may run more than once. Updates that change nothing write nothing.
+   */
+  async update(
+    context: WriteContext,
+    type: ResourceType,
+    namespace: string,
+    name: string,
+    change: (current: KubeObject) => KubeObject,
+    options: UpdateOptions = {},
+  ): Promise<Written> {
+    const key = keyOf(context.space, type, namespace, name)
+    const { store } = this.deps
+    const receive = (current: Stored): { object: KubeObject; old: KubeObject } => {
+      const old = objectFor(current, type)
+      checkPreconditions(type, name, old, options.preconditions)
+      const asked = change(convertTo(structuredClone(old), apiVersionOf(type), type))
+      return { object: this.#preparation.receiveUpdate(context, type, asked, old, options), old }
+    }
+    const { view } = options
+    const subresource = view?.subresource ?? options.subresource ?? ''
+    const target = { space: context.space, namespace, subresource, user: context.user }
+    const steps = stepsFor(this.deps.admission, type, 'UPDATE', target)
+    let careful =
+      context.dryRun || type.custom?.convert !== undefined || steps.some(step => step.concerns === undefined)
+    for (;;) {
+      const own = await store.get(key)
+      const current = own ?? (await this.#shared(key, type))
+      if (current === undefined) {
+        if (!options.create) throw statusError.notFound(type, name)
+        await options.mayCreate?.()
+        const object = options.create()
+        requireNoObject(type, name, object, options.managesFields === true)
+        try {
+          return await this.create(context, type, namespace, object)
+        } catch (error) {
+          // Somebody else created it meanwhile: then it is an update after all.
+          if (error instanceof StatusError && error.reason === 'AlreadyExists') continue
+          throw error
+        }
+      }
+      if (careful || own === undefined) {
+        await prepareViews([current], type)
+        const { object, old } = receive(current)
+        const request: AdmissionRequest = {
+          operation: 'UPDATE',
+          context,
+          type,
+          requestType: type,
+          subresource,
+          object,
+          old,
+          options: optionsOf(options.fromPatch || options.managesFields ? 'PatchOptions' : 'UpdateOptions', context),
+          ...(view && { view }),
+        }
+        const concerned = steps.filter(step => step.concerns?.(request) !== false)
+        await this.#preparation.admitUpdate(concerned, request, options)
+        const mutation = this.#preparation.finishUpdate(await toStored(object, type))
+        if (isUnchanged(current, type, mutation, old, object)) return { stored: current, created: false }
+        if (context.dryRun) {
+          const { head, tail } = mutation.text
+          return {
+            stored: { key, revision: current.revision, bytes: Buffer.from(head + current.revision + tail) },
+            created: false,
+          }
+        }
+        const result = await store.write({ key, mutation, expect: own === undefined ? 0 : current.revision })
+        if (result.ok) return await written(result.stored, false, type)
+        if (result.current === undefined && !options.create) throw statusError.notFound(type, name)
+        continue
+      }
+      let missing = false
+      const stored = await store.update(key, now => {
+        missing = now === undefined
+        if (now === undefined) return undefined
+        const { object, old } = receive(now)
+        careful = steps.some(step => step.concerns?.({ object, old, context }) !== false)
+        if (careful) return undefined
+        this.#preparation.completeUpdate(context, type, object, old, options)
+        const mutation = this.#preparation.finishUpdate(toStoredNow(object, type))
+        return isUnchanged(now, type, mutation, old, object) ? undefined : mutation
+      })
+      if (!careful && !missing && stored !== undefined) return { stored, created: false }
+    }
+  }
+
+  /** What every space shows under this name; a space that changes it stores its own. @throws StatusError Forbidden */
+  async #shared(key: Key, type: ResourceType): Promise<Stored | undefined> {
+    const layer = this.deps.shared?.of(type)
+    const shared = await layer?.get(key.space, type, key.name)
+    if (shared === undefined || layer!.changeable) return shared
+    throw statusError.forbidden(type, key.name, 'it says what the server does, and cannot be changed')
+  }
+}
+
+async function written(stored: Stored, created: boolean, type: ResourceType): Promise<Written> {
+  const views = prepareViews([stored], type)
+  if (views) await views
+  return { stored, created }
+}
+
+/** Objects in an older storage version are written again, whatever else a write changes. */
+function isUnchanged(
+  current: Stored,
+  type: ResourceType,
+  mutation: Mutation,
+  old: Readonly<KubeObject>,
+  object: Readonly<KubeObject>,
+): boolean {
+  if (mutation.type !== 'put' || !hasStorageVersion(current, type)) return false
+  return sameObject(current, mutation.text, old, object)
+}
