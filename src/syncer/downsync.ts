@@ -47,7 +47,7 @@ export class Downsync {
   readonly #pace: RepairPace
   readonly #dialect: Dialect
   /** What may be in the cluster without our having heard so. Not all of it is unwanted. */
-  readonly #leftovers = new Set<string>()
+  readonly #leftovers = new Map<string, SyncKey>()
   /** Kinds that were said to be missing. */
   readonly #unserved = new Set<string>()
 
@@ -60,7 +60,12 @@ export class Downsync {
 
   /** Tells of an object that an earlier run left in the cluster. */
   foundLeftover(key: SyncKey): void {
-    this.#leftovers.add(keyText(key))
+    this.#leftovers.set(keyText(key), key)
+  }
+
+  /** What is to be looked at again whenever the mirror becomes complete: no watch may tell of it. */
+  leftovers(): Iterable<SyncKey> {
+    return this.#leftovers.values()
   }
 
   async reconcile(key: SyncKey): Promise<ReconcileResult> {
@@ -121,7 +126,7 @@ export class Downsync {
   async #make(resource: DiscoveredResource, key: SyncKey, copy: KubeObject): Promise<KubeObject | undefined> {
     const text = keyText(key)
     // Should the answer be lost, it may be there, and may not be wanted any more by then.
-    this.#leftovers.add(text)
+    this.#leftovers.set(text, key)
     try {
       const made = await this.#inNamespace(key, () =>
         this.#deps.cluster.create(resource, copy, { fieldManager: FIELD_MANAGER }),

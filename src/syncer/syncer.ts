@@ -90,6 +90,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     onChange: (key, object, previous) => side.mailboxChanged(key, object, previous),
     onComplete: () => {
       side.mailboxComplete()
+      for (const key of downsync.leftovers()) queues.down.add(key)
       synced.resolve()
       complete.resolve()
     },

@@ -68,6 +68,23 @@ t.test('an object that was there before is applied, never marked, never deleted;
   t.ok(center.world.get(p.clusterId, 'configmaps app/child'))
 })
 
+t.test('what somebody else makes in the same moment is applied, never marked, never deleted', async t => {
+  const p = await pair(t)
+  await p.cluster.create(NAMESPACES, namespace('app'))
+  p.toCluster.meanwhile.push(() => p.cluster.create(MAPS, configMap('a', { own: 'x' })))
+  p.start()
+  await p.mailbox.create(MAPS, sent('a', { x: '1' }))
+  const applied = await center.world.present(
+    p.clusterId,
+    'configmaps app/a',
+    ({ data }) => isRecord(data) && data.x === '1' && data.own === 'x',
+  )
+  t.notOk(applied.metadata.annotations?.[DOWNSYNCED])
+  await p.mailbox.delete(MAPS, AT_A)
+  await p.settled()
+  t.ok(center.world.get(p.clusterId, 'configmaps app/a'))
+})
+
 t.test(
   'downsync-overwrite false: made when absent, then left alone; without the annotation it is followed again',
   async t => {

@@ -7,6 +7,8 @@ export class Faults {
   down = false
   /** What each further request and delivery meets, first to last. `lost`: it is done, but the answer does not arrive. */
   readonly coming: ('fails' | 'lost' | 'fine')[] = []
+  /** Done before each further creation reaches its server, first to last. */
+  readonly meanwhile: (() => Promise<unknown>)[] = []
   /** The next stream that resumes is told that its cursor is too old. */
   expired = false
   #cut = Promise.withResolvers<void>()
@@ -39,7 +41,11 @@ export class Faults {
     return {
       get: (...args) => call(() => client.get(...args)),
       list: (...args) => call(() => client.list(...args)),
-      create: (...args) => call(() => client.create(...args)),
+      create: (...args) =>
+        call(async () => {
+          await this.meanwhile.shift()?.()
+          return await client.create(...args)
+        }),
       update: (...args) => call(() => client.update(...args)),
       patch: (...args) => call(() => client.patch(...args)),
       delete: (...args) => call(() => client.delete(...args)),
