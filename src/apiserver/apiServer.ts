@@ -8,28 +8,21 @@ import type { Server as TlsServer } from 'node:tls'
 import { protobufCodec } from '../apimachinery/protobuf/protobufCodec.ts'
 import type { ResourceType } from '../apimachinery/resourceType.ts'
 import { openLevelStore } from '../storage/level/openLevelStore.ts'
-import { isStorageError, type Store } from '../storage/store.ts'
+import type { Store } from '../storage/store.ts'
 import { admissionChain } from './admission/admissionChain.ts'
 import { AllowedHosts } from './admission/allowedHosts.ts'
 import { rbacAdmission } from './admission/rbacEscalation.ts'
-import { ServiceRoutes } from './admission/serviceRoutes.ts'
-import { PRIORITY_CLASSES, systemPriorityClasses } from './admission/systemPriorityClasses.ts'
+import { ServiceRoutes, serviceRouteWrites } from './admission/serviceRoutes.ts'
 import { WebhookClient } from './admission/webhookClient.ts'
 import { workspaceAdmission } from './admission/workspaces.ts'
-import type { Auditor } from './audit/auditor.ts'
-import { accessWrites, tellingStore } from './auth/acknowledgedWrites.ts'
-import { bootstrapObjects } from './auth/bootstrapRoles.ts'
+import type { ApiServerOptions } from './apiServerOptions.ts'
+import { accessWrites, allListeners, tellingStore } from './auth/acknowledgedWrites.ts'
+import { authenticators } from './auth/authenticators.ts'
 import { certificateAdmission, certificateSubjects } from './auth/certificateAdmission.ts'
 import { CertificateSigner } from './auth/certificateSigner.ts'
-import type { OidcOptions } from './auth/oidcAuthenticator.ts'
 import { RbacAuthorizer } from './auth/rbac.ts'
-import { RBAC_GROUP } from './auth/rbacRules.ts'
-import { ServiceAccountAuthenticator } from './auth/serviceAccountAuthenticator.ts'
 import { TokenIssuer } from './auth/serviceAccountTokens.ts'
-import { StaticTokenAuthenticator } from './auth/staticTokens.ts'
-import type { Authenticator } from './auth/types.ts'
-import { UnionAuthenticator } from './auth/union.ts'
-import { X509Authenticator } from './auth/x509.ts'
+import { builtinSharedObjects } from './builtinSharedObjects.ts'
 import { loadCatalog } from './catalog/catalog.ts'
 import { DEFINITIONS, DefinitionManager } from './definitions/definitionManager.ts'
 import { definitionStrategy } from './definitions/definitionStrategy.ts'
@@ -47,61 +40,20 @@ import { decodeObject, ParsedCache } from './registry/codec.ts'
 import { isOwnGroup } from './registry/objectRules.ts'
 import { Reader } from './registry/reader.ts'
 import { Registry, type RegistryDeps } from './registry/registry.ts'
-import { sharedApiServices } from './registry/sharedApiServices.ts'
-import { SharedObjects, sharedConstants, sharedRbac } from './registry/sharedObjects.ts'
 import { StreamForms } from './registry/streamForms.ts'
 import { timestamp } from './registry/systemMetadata.ts'
-import {
-  FLOW_SCHEMAS,
-  flowSchemas,
-  PRIORITY_LEVEL_CONFIGURATIONS,
-  priorityLevelConfigurations,
-} from './server/flowSchemas.ts'
 import { createHttpServer, secureContext, type TlsKeys } from './server/httpServer.ts'
-import type { InFlightLimits } from './server/inFlight.ts'
-import type { Logger } from './server/logger.ts'
 import { Metrics } from './server/metrics.ts'
 import { NonResourceRoutes } from './server/nonResource.ts'
 import { Pipeline } from './server/pipeline.ts'
+import { takesWrites } from './server/storeHealth.ts'
+import { versionInfo } from './server/versionInfo.ts'
 import { WatchScopes } from './server/watchScopes.ts'
 import { TokenSecrets } from './serviceAccounts/tokenSecrets.ts'
 import { ensureInitialSpaces } from './spaces/initialSpaces.ts'
 import { SpaceManager } from './spaces/spaceManager.ts'
 import { ROOT, SpaceTree } from './spaces/tree.ts'
 import { TypeRegistry } from './types/typeRegistry.ts'
-
-export interface ApiServerOptions {
-  /** Holds the database, keys, certificates and the administrator's kubeconfig. */
-  dataDir: string
-  bindAddress: string
-  /** 0 takes a free one. */
-  securePort: number
-  /** Names and addresses that clients use beside the bind address; the first one goes into URLs. */
-  externalHostnames: readonly string[]
-  /** False serves one plain cluster at `/`, without spaces and Orrery's own kinds. */
-  spaces: boolean
-  /** Text of a static token file, as kube-apiserver's --token-auth-file. */
-  tokenFile?: string
-  /** An issuer of ID tokens to trust; its `audiences` are the server's. */
-  oidc?: Omit<OidcOptions, 'audiences' | 'clock'>
-  /** Whether requests without credentials are let in as system:anonymous, to be judged by RBAC. Default false. */
-  anonymousAuth?: boolean
-  /** Records requests; closed with the server. Absent: nothing is recorded. */
-  audit?: Auditor | undefined
-  /** As kube-apiserver's --disable-admission-plugins: `ServiceAccount` where nobody makes the accounts of namespaces. */
-  disabledAdmissionPlugins?: readonly string[]
-  /** Names, addresses and ranges that webhooks may be at; absent: everywhere but link-local addresses. */
-  webhookAllowedHosts?: readonly string[] | undefined
-  /** What the store keeps of the past. Default: 10 minutes. */
-  historyAgeMs?: number
-  /** Requests at a time; default as upstream. */
-  inFlight?: InFlightLimits
-  /** How often the peer of a WebSocket has to show that it is there. Default 30 s. */
-  pingIntervalMs?: number
-  /** Decides when certificates are renewed. Default: the system's. */
-  certificateClock?: RenewalClock
-  log: Logger
-}
 
 export interface ApiServer {
   /** `https://host:port`. */
@@ -119,9 +71,6 @@ export interface ApiServer {
   /** Ends watches, waits for running requests and queued writes, closes the store. */
   close(): Promise<void>
 }
-
-/** Emulated Kubernetes release of `/version`; the built-in kinds are those of it. */
-const VERSION_SUFFIX = 'orrery'
 
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const { log, dataDir } = options
@@ -166,10 +115,13 @@ async function assemble(
 
   const store = tellingStore(
     engine,
-    accessWrites({
-      rules: space => authorizer.invalidate(space),
-      tokens: space => authenticator.forget(space),
-    }),
+    allListeners(
+      accessWrites({
+        rules: space => authorizer.invalidate(space),
+        tokens: space => authenticator.forget(space),
+      }),
+      serviceRouteWrites(key => routes.forget(key)),
+    ),
   )
   const authorizer = new RbacAuthorizer({ store, requireSpaceAccess: options.spaces, rootSpace: ROOT, log })
   const issuer = new TokenIssuer({ signingKeyPem: pki.serviceAccountKeyPem })
@@ -177,37 +129,23 @@ async function assemble(
     const stored = await store.get({ space, group, resource, namespace, name })
     return stored && decodeObject(stored)
   }
-  const authenticator = new UnionAuthenticator({
-    authenticators: [
-      new X509Authenticator(),
-      ...(options.tokenFile === undefined ? [] : [new StaticTokenAuthenticator(options.tokenFile)]),
-      new ServiceAccountAuthenticator({ issuer, getObject }),
-      ...(options.oidc === undefined ? [] : [await oidcAuthenticator(options.oidc, issuer.audiences)]),
-    ],
+  const authenticator = await authenticators({
+    issuer,
+    getObject,
+    tokenFile: options.tokenFile,
+    oidc: options.oidc,
   })
   const certificates = new CertificateSigner({ ca: { certPem: pki.caPem, keyPem: pki.caKeyPem } })
 
   const since = timestamp(new Date(new X509Certificate(pki.caPem).validFrom))
-  const shared = new SharedObjects(
-    sharedRbac({
-      root: bootstrapObjects({ root: true, creationTimestamp: since }),
-      other: bootstrapObjects({ creationTimestamp: since }),
-      async ownRoles(space) {
-        const { items } = await store.list({ space, group: RBAC_GROUP, resource: 'clusterroles' })
-        return items.map(decodeObject)
-      },
-    }),
-    sharedApiServices(types, since, store),
-    sharedConstants(PRIORITY_CLASSES, systemPriorityClasses(since), { changeable: true }),
-    sharedConstants(FLOW_SCHEMAS, flowSchemas(since), { changeable: false }),
-    sharedConstants(PRIORITY_LEVEL_CONFIGURATIONS, priorityLevelConfigurations(since), { changeable: false }),
-  )
+  const shared = builtinSharedObjects({ types, store, since })
   const storageType = (space: string, type: ResourceType): ResourceType =>
     type.version === type.storageVersion
       ? type
       : (types.in(space).find(type.group, type.storageVersion, type.resource) ?? type)
+  const routes = new ServiceRoutes({ store, parsed, random: Math.random })
   const webhooks = new WebhookClient({
-    routes: new ServiceRoutes({ store, parsed, random: Math.random }),
+    routes,
     hosts: new AllowedHosts(options.webhookAllowedHosts),
   })
   const definitions = new DefinitionManager({
@@ -284,28 +222,13 @@ async function assemble(
   const tokenSecrets = new TokenSecrets({ store, registry, types, issuer, caPem: pki.caPem, log })
   const metrics = new Metrics({ revision: () => store.revision, spaces: () => tree.size })
   let ready = false
-  const [major = '1', minor = '0'] = catalog.release.split('.')
   const nonResource = new NonResourceRoutes({
     types,
     protobuf,
     metrics,
     openApi: openApiRoutes({ catalog, types }),
     address: () => url.slice('https://'.length),
-    version: {
-      major,
-      minor,
-      gitVersion: `v${catalog.release}.0+${VERSION_SUFFIX}`,
-      gitCommit: '',
-      gitTreeState: 'clean',
-      buildDate: '1970-01-01T00:00:00Z',
-      goVersion: `node ${process.version}`,
-      compiler: 'node',
-      platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
-      emulationMajor: major,
-      emulationMinor: minor,
-      minCompatibilityMajor: major,
-      minCompatibilityMinor: String(Math.max(0, Number(minor) - 1)),
-    },
+    version: versionInfo(catalog.release),
     health: {
       checks: {
         ping: () => true,
@@ -316,21 +239,8 @@ async function assemble(
       readinessOnly: ['spaces', 'shutdown'],
     },
     openId: {
-      '/.well-known/openid-configuration': () => ({
-        issuer: issuer.issuer,
-        jwks_uri: `${url}/openid/v1/jwks`,
-        response_types_supported: ['id_token'],
-        subject_types_supported: ['public'],
-        id_token_signing_alg_values_supported: ['ES256'],
-      }),
-      '/openid/v1/jwks': () => ({
-        keys: [...issuer.publicKeys].map(([kid, key]) => ({
-          ...key.export({ format: 'jwk' }),
-          use: 'sig',
-          kid,
-          alg: 'ES256',
-        })),
-      }),
+      '/.well-known/openid-configuration': () => issuer.openidConfiguration(url),
+      '/openid/v1/jwks': () => issuer.jwks(),
     },
   })
   const app = createHttpServer({
@@ -359,8 +269,6 @@ async function assemble(
     inFlight: options.inFlight,
     pingIntervalMs: options.pingIntervalMs,
   })
-  await admission.start(registry)
-  await app.listen({ host: options.bindAddress, port: options.securePort, backlog: 1024 })
   const kubeconfigPath = join(dataDir, 'admin.kubeconfig')
   const writeKubeconfig = ({ caPem, admin }: Pki): Promise<void> =>
     writeAdminKubeconfig(kubeconfigPath, {
@@ -371,6 +279,8 @@ async function assemble(
       ...(!options.spaces && { plain: true }),
     })
   try {
+    await admission.start(registry)
+    await app.listen({ host: options.bindAddress, port: options.securePort, backlog: 1024 }).catch(tellRemedy)
     const { port } = app.server.address() as AddressInfo
     const host =
       options.externalHostnames[0] ?? (hostIsWildcard(options.bindAddress) ? '127.0.0.1' : options.bindAddress)
@@ -432,24 +342,11 @@ function tlsKeys({ serving, caPem }: Pki): TlsKeys {
   return { cert: serving.certPem, key: serving.keyPem, ca: caPem }
 }
 
-/** Loaded by servers that need it. Last of all authenticators: nobody waits for an issuer but those who name it. */
-async function oidcAuthenticator(options: OidcOptions, audiences: readonly string[]): Promise<Authenticator> {
-  const { OidcAuthenticator } = await import('./auth/oidcAuthenticator.ts')
-  return new OidcAuthenticator({ ...options, audiences })
-}
-
-/** Asks the store for a write that changes nothing: it refuses when the disk has failed it. */
-async function takesWrites(store: Store): Promise<boolean> {
-  const key = { space: ROOT, group: '', resource: 'health', namespace: '', name: 'probe' }
-  try {
-    await store.update(key, () => undefined)
-    return true
-  } catch (error) {
-    if (isStorageError(error)) return false
-    throw error
-  }
-}
-
 function hostIsWildcard(host: string): boolean {
   return host === '0.0.0.0' || host === '::'
+}
+
+function tellRemedy(error: NodeJS.ErrnoException): never {
+  if (error.code !== 'EADDRINUSE') throw error
+  throw new Error(`${error.message}: stop what listens there, or give another --secure-port`, { cause: error })
 }

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { yaml } from '../apimachinery/yaml.ts'
 import { AllowedHosts } from '../apiserver/admission/allowedHosts.ts'
-import type { ApiServerOptions } from '../apiserver/apiServer.ts'
+import type { ApiServerOptions } from '../apiserver/apiServerOptions.ts'
 import type { Auditor } from '../apiserver/audit/auditor.ts'
 import { durationMs } from './durations.ts'
 

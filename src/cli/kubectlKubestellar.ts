@@ -2,6 +2,7 @@
 import { enableCompileCache } from 'node:module'
 
 enableCompileCache()
-const { processTerminal } = await import('./ws/runProgram.ts')
+const { endWithReader, processTerminal } = await import('./ws/runProgram.ts')
 const { kubectlKubestellar } = await import('./kubestellar/program.ts')
+endWithReader()
 process.exitCode = await kubectlKubestellar(process.argv.slice(2), processTerminal)

@@ -2,6 +2,7 @@
 import { enableCompileCache } from 'node:module'
 
 enableCompileCache()
-const { processTerminal } = await import('./ws/runProgram.ts')
+const { endWithReader, processTerminal } = await import('./ws/runProgram.ts')
 const { kubectlWs } = await import('./ws/program.ts')
+endWithReader()
 process.exitCode = await kubectlWs(process.argv.slice(2), processTerminal)

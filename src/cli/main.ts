@@ -1,4 +1,6 @@
 /** The sub-commands of `orrery`. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { Command } from 'commander'
 import { ACCESS_FLAGS } from './accessFlags.ts'
 import { addSettings, type Setting, settingsOf } from './settings.ts'
@@ -55,7 +57,7 @@ const COMMANDS: readonly SubCommand[] = [
       { flags: '--from-context <name>', description: 'context in it; default: its current one' },
       { flags: '--to-kubeconfig <file>', description: 'kubeconfig of the cluster; default: the pod it runs in' },
       { flags: '--to-context <name>', description: 'context in it; default: its current one' },
-      { flags: '--sync-target-name <name>', description: 'name of the SyncTarget, for logs and the heartbeat' },
+      { flags: '--sync-target-name <name>', description: 'name of the SyncTarget, for logs' },
       { flags: '--sync-target-uid <uid>', description: 'uid of the SyncTarget, for logs' },
       { flags: '--state-dir <dir>', description: 'where the cursor is kept over restarts' },
       { flags: '--qps <n>', description: 'requests per second to the cluster', default: 100, number: true },
@@ -76,12 +78,22 @@ const COMMANDS: readonly SubCommand[] = [
   },
 ]
 
+/** Of package.json, as `orrery 1.2.3`. */
+function releaseOf(dirname: string): string {
+  const { name, version } = JSON.parse(readFileSync(join(dirname, '../../package.json'), 'utf8')) as Record<
+    string,
+    string
+  >
+  return `${name} ${version}`
+}
+
 /** Runs one command line; resolves to the exit code. */
 export async function main(args: readonly string[]): Promise<number> {
   let code = 0
   const program = new Command('orrery').description(
     'A multi-cluster configuration server: spaces, placement and syncing in one process',
   )
+  program.version(releaseOf(import.meta.dirname), '--version', 'print the version')
   for (const { name, summary, settings, load } of COMMANDS) {
     const command = program.command(name).description(summary)
     addSettings(command, settings)

@@ -31,11 +31,19 @@ export function addSettings(command: Command, settings: readonly Setting[]): voi
   }
 }
 
+function textOf(config: string): string {
+  try {
+    return readFileSync(config, 'utf8')
+  } catch (error) {
+    throw new Error(`--config ${config} cannot be read: ${(error as Error).message}`, { cause: error })
+  }
+}
+
 /** The settings of a parsed command, by camel-case name. @throws Error naming a missing or unknown one */
 export function settingsOf(command: Command, settings: readonly Setting[]): Record<string, unknown> {
   const values = command.opts<Record<string, unknown>>()
   if (typeof values.config === 'string') {
-    const file: unknown = yaml().parse(readFileSync(values.config, 'utf8')) ?? {}
+    const file: unknown = yaml().parse(textOf(values.config)) ?? {}
     if (typeof file !== 'object' || Array.isArray(file))
       throw new Error(`${values.config}: the config file must hold a YAML mapping`)
     for (const [key, value] of Object.entries(file as Record<string, unknown>)) {

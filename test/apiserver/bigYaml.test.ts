@@ -30,7 +30,7 @@ t.test('what is wrong with it is said', async t => {
   t.match(warned, { code: 201, body: { data: { k1: 'again' } } })
   t.match(warned.headers.warning, /line 4006: key \\"k1\\" already set in map/)
   const unreadable = await api.post(CONFIGMAPS, `${document('wrong', 4000)}\t- {`, YAML)
-  t.match(unreadable, { code: 400, body: { reason: 'BadRequest', message: /error: line 400\d: / } })
+  t.match(unreadable, { code: 400, body: { reason: 'BadRequest', message: /: yaml: line 400\d: / } })
   t.match(await api.post(CONFIGMAPS, '# nothing\n'.repeat(5000), YAML), { code: 400 })
   t.match(await api.post(CONFIGMAPS, `- a\n`.repeat(20_000), YAML), { code: 400 })
 })

@@ -201,7 +201,7 @@ t.test('a webhook converts between versions', async t => {
       ],
       [
         (o, a) => ({ ...o, apiVersion: a, metadata: undefined as never }),
-        'returned invalid metadata: missing metadata in converted object',
+        'returned invalid object: must have the same name: x != ',
       ],
       [
         (o, a) => ({ ...o, apiVersion: a, metadata: { ...o.metadata, labels: { a: 1 } as never } }),

@@ -48,6 +48,27 @@ t.test('what a space changes is its own, and is shown once', async t => {
   t.strictSame(names(await one.ok(one.get(`${RBAC}/clusterroles?labelSelector=team=shops`))), ['view'])
 })
 
+t.test('a list of the past shows it as it was then, once', async t => {
+  const three = api.in(await createSpace(api, 'three'))
+  const roles = `${RBAC}/clusterroles`
+  const { resourceVersion: then } = (await three.ok(three.get(roles))).metadata
+  const patch = { metadata: { labels: { team: 'shops' } } }
+  const { resourceVersion: changed } = (await three.ok(three.patch(`${roles}/view`, 'merge', patch))).metadata
+  await three.ok(three.post(roles, { metadata: { name: 'later' }, rules: [] }))
+  const at = async (revision: string | undefined) => {
+    const { items } = await three.ok(three.get(`${roles}?resourceVersionMatch=Exact&resourceVersion=${revision}`))
+    return { all: names({ items }), view: items.filter(({ metadata }) => metadata.name === 'view') }
+  }
+  const before = await at(then)
+  t.match(before.view, [{ metadata: { resourceVersion: '1', labels: { team: undefined } } }])
+  t.equal(before.view.length, 1)
+  t.notOk(before.all.includes('later'))
+  const after = await at(changed)
+  t.match(after.view, [{ metadata: { resourceVersion: changed, labels: { team: 'shops' } } }])
+  t.equal(after.view.length, 1)
+  t.equal(after.all.length, before.all.length)
+})
+
 t.test('an update of what was read works, and is refused when somebody was faster', async t => {
   const url = `${RBAC}/clusterroles/system:discovery`
   const read = await two.ok(two.get(url))

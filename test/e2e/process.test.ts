@@ -59,6 +59,26 @@ t.test('a second server on the same data dir is refused', async t => {
   t.notMatch(second.out, 'orrery ready')
 })
 
+t.test('a server whose port is taken says so and ends', async t => {
+  const first = await startOrrery(t)
+  const program = join(import.meta.dirname, '../../bin/orrery')
+  const { port } = new URL(accessOf(first.kubeconfig).url)
+  const second = await run(program, ['start', '--data-dir', temporaryDir(t), '--secure-port', port])
+  t.equal(second.code, 1)
+  t.match(
+    second.err,
+    `address already in use 127.0.0.1:${port}: stop what listens there, or give another --secure-port`,
+  )
+})
+
+t.test('the command line tells its version, and which file it cannot read', async t => {
+  const program = join(import.meta.dirname, '../../bin/orrery')
+  t.match((await run(program, ['--version'])).out, /^orrery \d+\.\d+\.\d+\n$/)
+  const unread = await run(program, ['start', '--config', '/nowhere/orrery.yaml'])
+  t.equal(unread.code, 1)
+  t.match(unread.err, /--config \/nowhere\/orrery\.yaml cannot be read: /)
+})
+
 t.test('spaces that are deleted leave nothing behind, with all controllers at work', async t => {
   const orrery = await startOrrery(t)
   const api = new Api(accessOf(orrery.kubeconfig))

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { parse } from 'yaml'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
-import { type ApiServer, type ApiServerOptions, startApiServer } from '../../src/apiserver/apiServer.ts'
+import { type ApiServer, startApiServer } from '../../src/apiserver/apiServer.ts'
+import type { ApiServerOptions } from '../../src/apiserver/apiServerOptions.ts'
 import { type Access, Api } from './api.ts'
 
 /** Users of the static token file: a member of nothing, another one, and the space's own stranger. */

@@ -14,7 +14,8 @@ const MAX_COPIED_CHARS = 3 * 1024 * 1024
 interface Operation {
   op: string
   path: string
-  from: string | undefined
+  /** Where the operation has one. */
+  from: string
   value: unknown
 }
 
@@ -42,10 +43,10 @@ export function applyJsonPatch(document: unknown, patch: unknown): unknown {
           replace(root, path, cloneJson(operation.value))
           break
         case 'move':
-          move(root, parsePointer(requireFrom(operation)), path)
+          move(root, parsePointer(operation.from), path)
           break
         case 'copy': {
-          const value = get(root, parsePointer(requireFrom(operation)))
+          const value = get(root, parsePointer(operation.from))
           copiedChars += JSON.stringify(value).length
           if (copiedChars > MAX_COPIED_CHARS) throw new Error('the copy operations add more than 3 MiB')
           add(root, path, cloneJson(value))
@@ -54,8 +55,6 @@ export function applyJsonPatch(document: unknown, patch: unknown): unknown {
         case 'test':
           test(root, path, operation.value)
           break
-        default:
-          throw new Error(`unknown operation ${JSON.stringify(operation.op)}`)
       }
     }
   } catch (cause) {
@@ -69,27 +68,49 @@ export function doesNotApply(cause: unknown): StatusError {
   return new StatusError('Invalid', 'the server rejected our request due to an error in our request', {}, { cause })
 }
 
+/** The whole patch is read before any of it applies, as servers since 1.36 do. A null stands for an empty patch. */
 function parsePatch(patch: unknown): Operation[] {
-  if (!Array.isArray(patch))
-    throw statusError.badRequest(`json: cannot unmarshal ${jsonTypeName(patch)} into Go value of type jsonpatch.Patch`)
+  if (patch === null) return []
+  if (!Array.isArray(patch)) throw undecoded(patch, 'value of type []handlers.jsonPatchOp')
   if (patch.length > MAX_OPERATIONS)
     throw new StatusError(
       'RequestEntityTooLarge',
       `Request entity too large: The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${patch.length}`,
     )
-  return patch.map(operation => {
-    if (!isRecord(operation))
-      throw statusError.badRequest(
-        `json: cannot unmarshal ${jsonTypeName(operation)} into Go value of type jsonpatch.Operation`,
-      )
-    const { op, path, from } = operation
-    return {
-      op: typeof op === 'string' ? op : 'unknown',
-      path: typeof path === 'string' ? path : '-missing-',
-      from: typeof from === 'string' ? from : undefined,
-      value: memberOf(operation, 'value') ?? null,
-    }
-  })
+  for (const operation of patch) checkTypes(operation)
+  return patch.map(parseOperation)
+}
+
+function checkTypes(operation: unknown): void {
+  if (operation === null) return
+  if (!isRecord(operation)) throw undecoded(operation, 'value of type handlers.jsonPatchOp')
+  for (const field of ['op', 'path', 'from']) {
+    const value = memberOf(operation, field) ?? null
+    if (value !== null && typeof value !== 'string')
+      throw undecoded(value, `struct field jsonPatchOp.${field} of type string`)
+  }
+}
+
+const NEEDS_VALUE = new Set(['add', 'replace'])
+const NEEDS_FROM = new Set(['move', 'copy'])
+const KNOWN = new Set([...NEEDS_VALUE, ...NEEDS_FROM, 'remove', 'test'])
+
+function parseOperation(given: Record<string, unknown> | null): Operation {
+  const invalid = (why: string): StatusError =>
+    statusError.badRequest(`invalid operation ${JSON.stringify(given)}: ${why}`)
+  const { op, path, from } = (given ?? {}) as Record<string, string | null | undefined>
+  const value = given === null ? undefined : memberOf(given, 'value')
+  if (typeof op !== 'string' || !KNOWN.has(op)) throw invalid('unsupported operation')
+  if (NEEDS_VALUE.has(op) && value === undefined)
+    throw invalid("failed to decode 'value': operation, missing value field: missing value")
+  if (NEEDS_FROM.has(op) && typeof from !== 'string')
+    throw invalid("failed to decode 'from': operation, missing from field: missing value")
+  if (typeof path !== 'string') throw invalid("failed to decode 'path': operation missing path field: missing value")
+  return { op, path, from: from ?? '', value: value ?? null }
+}
+
+function undecoded(value: unknown, wanted: string): StatusError {
+  return statusError.badRequest(`error decoding patch: json: cannot unmarshal ${jsonTypeName(value)} into Go ${wanted}`)
 }
 
 export function jsonTypeName(value: unknown): string {
@@ -102,11 +123,6 @@ export function jsonTypeName(value: unknown): string {
 function parsePointer(pointer: string): string[] {
   if (pointer !== '' && !pointer.startsWith('/')) throw new Error(`${JSON.stringify(pointer)} is not a JSON pointer`)
   return pointer.split('/').map(token => token.replaceAll('~1', '/').replaceAll('~0', '~'))
-}
-
-function requireFrom(operation: Operation): string {
-  if (operation.from === undefined) throw new Error(`${operation.op} without "from"`)
-  return operation.from
 }
 
 function add(root: Record<string, unknown>, path: string[], value: unknown): void {

@@ -93,5 +93,5 @@ function keepsAll(schema: Schema): boolean {
 }
 
 function allowsNull(schema: Schema): boolean {
-  return schema.nullable === true || (schema.type === undefined && schema['x-kubernetes-int-or-string'] !== true)
+  return schema.nullable === true
 }

@@ -99,7 +99,7 @@ function compile(schema: Schema): Check {
 
 function typeOfValue(value: unknown): string {
   if (value === null || value === undefined) return 'null'
-  if (typeof value === 'number') return Number.isInteger(value) && Math.abs(value) < 2 ** 63 ? 'integer' : 'number'
+  if (typeof value === 'number') return fitsInteger(value, undefined) ? 'integer' : 'number'
   return Array.isArray(value) ? 'array' : typeof value
 }
 
@@ -108,14 +108,32 @@ function typeCheck(schema: Schema): Check | undefined {
   const isIntOrString = schema['x-kubernetes-int-or-string'] === true
   if (type === undefined && !isIntOrString) return undefined
   const wanted = isIntOrString ? 'integer,string' : type
+  const format = isIntOrString ? undefined : knownFormat(schema)
   return (value, run) => {
     const actual = typeOfValue(value)
     if (isIntOrString ? actual === 'integer' || actual === 'string' : actual === type) return
     if (actual === 'null' && nullable === true) return
     if (type === 'number' && actual === 'integer') return
     const path = pathOf(run)
-    run.errors.push(fieldError.typeInvalid(path, actual, `${path} in body must be of type ${wanted}: "${actual}"`))
+    const isByFormat = format !== undefined && actual !== 'string' && actual !== 'array' && actual !== 'null'
+    const got = isByFormat ? (FORMATS_OF_VALUES[actual] ?? '') : actual
+    const why = `${path} in body must be of type ${isByFormat ? format : wanted}: "${got}"`
+    run.errors.push(fieldError.typeInvalid(path, got, why))
   }
+}
+
+/** Where the schema has a format, upstream compares formats instead of types. */
+const FORMATS_OF_VALUES: Readonly<Record<string, string>> = { integer: 'int64', number: 'float64' }
+const NUMBER_FORMATS: Readonly<Record<string, readonly string[]>> = {
+  integer: ['int32', 'int64'],
+  number: ['float', 'double'],
+}
+
+/** Other formats, and those of other types, mean nothing. */
+function knownFormat({ type, format }: Schema): string | undefined {
+  if (type === undefined || format === undefined) return undefined
+  const isKnown = type === 'string' ? Object.hasOwn(stringFormats, format) : NUMBER_FORMATS[type]?.includes(format)
+  return isKnown ? format : undefined
 }
 
 function enumCheck(schema: Schema): Check | undefined {
@@ -166,12 +184,15 @@ function characters(text: string): number {
 function numberCheck(schema: Schema): ((value: number, run: Run) => void) | undefined {
   const { type, minimum, maximum, multipleOf, exclusiveMinimum, exclusiveMaximum } = schema
   const isInteger = type === 'integer'
-  if (minimum === undefined && maximum === undefined && multipleOf === undefined && !isInteger) return undefined
-  const format = schema.format === 'int32' || schema.format === 'int64' ? schema.format : undefined
+  const format = knownFormat(schema)
+  const isFloat = format === 'float'
+  if (minimum === undefined && maximum === undefined && multipleOf === undefined && !isInteger && !isFloat) {
+    return undefined
+  }
   return (value, run) => {
-    if (isInteger && !(Number.isInteger(value) && (format !== 'int32' || (value | 0) === value))) {
+    if ((isInteger && !fitsInteger(value, format)) || (isFloat && Math.abs(value) > LARGEST_FLOAT32)) {
       // upstream tells the place in words only
-      const wanted = format === undefined ? 'integer (default format)' : `integer with format ${format}`
+      const wanted = format === undefined ? 'integer (default format)' : `${type} with format ${format}`
       const why = `Checked value must be of type ${wanted} in ${pathOf(run)}`
       run.errors.push(fieldError.invalid(run.base, '', why))
     }
@@ -185,6 +206,13 @@ function numberCheck(schema: Schema): ((value: number, run: Run) => void) | unde
       invalid(run, value, `should be a multiple of ${multipleOf}`)
     }
   }
+}
+
+const LARGEST_FLOAT32 = 2 ** 128 - 2 ** 104
+
+function fitsInteger(value: number, format: string | undefined): boolean {
+  if (format === 'int32') return (value | 0) === value
+  return Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63
 }
 
 function isMultiple(value: number, factor: number): boolean {

@@ -6,7 +6,7 @@ import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Admission } from '../registry/admission.ts'
 import type { ParsedCache } from '../registry/codec.ts'
-import { keyOf } from '../registry/reader.ts'
+import { keyOf } from '../registry/keys.ts'
 
 const NAMESPACES = { group: '', resource: 'namespaces' }
 const PROTECTED = new Set(['default', 'kube-system', 'kube-public'])

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Store } from '../../storage/store.ts'
 import type { AdmissionRequest } from '../registry/admission.ts'
 import type { ParsedCache } from '../registry/codec.ts'
-import { keyOf } from '../registry/reader.ts'
+import { keyOf } from '../registry/keys.ts'
 import { namespaceOf } from './attributes.ts'
 
 const NAMESPACES = { group: '', resource: 'namespaces' }

@@ -6,7 +6,7 @@ import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Store } from '../../storage/store.ts'
 import type { ParsedCache } from '../registry/codec.ts'
 import { storageGroup } from '../registry/convert.ts'
-import { keyOf } from '../registry/reader.ts'
+import { keyOf } from '../registry/keys.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import type { Binding, ParamRef, Policy } from './policyConfigurations.ts'
 

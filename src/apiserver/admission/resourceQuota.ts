@@ -23,7 +23,7 @@ import type { Store } from '../../storage/store.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import { decodeObject, encodeObject, type ParsedCache } from '../registry/codec.ts'
 import { storageGroup } from '../registry/convert.ts'
-import { keyOf } from '../registry/reader.ts'
+import { keyOf } from '../registry/keys.ts'
 import { nameOf } from './attributes.ts'
 import type { ConfigurationLog } from './configurationLog.ts'
 

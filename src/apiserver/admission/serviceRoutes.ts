@@ -1,13 +1,15 @@
 /**
  * Where a Service of a space leads: spaces have no network of their own, so the server follows what their objects say to an
- * address that it can reach itself. Read anew for each call, from what the server holds anyway.
+ * address that it can reach itself. Read for each call from what the server holds anyway; only which slices are whose is kept,
+ * for the few namespaces that webhooks are in.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#service-reference
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
-import type { Store } from '../../storage/store.ts'
+import type { Key, Store, Stored } from '../../storage/store.ts'
+import type { WriteListener } from '../auth/acknowledgedWrites.ts'
 import { has, num, record, records, str, strings } from '../registry/builtin/fields.ts'
 import type { ParsedCache } from '../registry/codec.ts'
-import { keyOf } from '../registry/reader.ts'
+import { keyOf } from '../registry/keys.ts'
 
 export interface ServiceReference {
   namespace: string
@@ -42,9 +44,15 @@ const SERVICES = { group: '', resource: 'services' }
 const ENDPOINTS = { group: '', resource: 'endpoints' }
 const SLICES = { group: 'discovery.k8s.io', resource: 'endpointslices' }
 const SERVICE_LABEL = 'kubernetes.io/service-name'
+/** Namespaces whose slices are known by service. */
+const KEPT_NAMESPACES = 64
 
 export class ServiceRoutes {
   readonly #deps: ServiceRoutesDeps
+  /** Slices by service, by `space/namespace`. */
+  readonly #slicesIn = new Map<string, ReadonlyMap<string, readonly Stored[]>>()
+  /** Counts written slices: what was read while one was written is not kept. */
+  #writes = 0
 
   constructor(deps: ServiceRoutesDeps) {
     this.#deps = deps
@@ -70,6 +78,12 @@ export class ServiceRoutes {
     return route
   }
 
+  /** A slice was written. */
+  forget({ space, namespace }: Key): void {
+    this.#writes++
+    this.#slicesIn.delete(`${space}/${namespace}`)
+  }
+
   async #get(
     space: string,
     type: { group: string; resource: string },
@@ -81,11 +95,33 @@ export class ServiceRoutes {
   }
 
   async #slices(space: string, namespace: string, name: string): Promise<Readonly<KubeObject>[]> {
-    const { items } = await this.#deps.store.list({ space, ...SLICES, namespace })
-    return items
-      .map(item => this.#deps.parsed.get(item))
-      .filter(({ metadata }) => metadata.labels?.[SERVICE_LABEL] === name)
+    const id = `${space}/${namespace}`
+    const byService = this.#slicesIn.get(id) ?? (await this.#read(id, space, namespace))
+    return (byService.get(name) ?? []).map(stored => this.#deps.parsed.get(stored))
   }
+
+  async #read(id: string, space: string, namespace: string): Promise<ReadonlyMap<string, readonly Stored[]>> {
+    const before = this.#writes
+    const { items } = await this.#deps.store.list({ space, ...SLICES, namespace })
+    const byService = new Map<string, Stored[]>()
+    for (const stored of items) {
+      const service = this.#deps.parsed.get(stored).metadata.labels?.[SERVICE_LABEL]
+      if (service === undefined) continue
+      const slices = byService.get(service)
+      if (slices === undefined) byService.set(service, [stored])
+      else slices.push(stored)
+    }
+    if (before !== this.#writes) return byService
+    const [oldest] = this.#slicesIn.keys()
+    if (oldest !== undefined && this.#slicesIn.size >= KEPT_NAMESPACES) this.#slicesIn.delete(oldest)
+    this.#slicesIn.set(id, byService)
+    return byService
+  }
+}
+
+/** Tells of written slices. */
+export function serviceRouteWrites(written: (key: Key) => void): WriteListener {
+  return { concerns: ({ group, resource }) => resource === SLICES.resource && group === SLICES.group, written }
 }
 
 type Fields = Record<string, unknown>

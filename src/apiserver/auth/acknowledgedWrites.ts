@@ -57,6 +57,16 @@ export function tellingStore(store: Store, listener: WriteListener): Store {
   }
 }
 
+/** Each hears what concerns it. */
+export function allListeners(...listeners: readonly WriteListener[]): WriteListener {
+  return {
+    concerns: key => listeners.some(each => each.concerns(key)),
+    written(key, type) {
+      for (const each of listeners) if (each.concerns(key)) each.written(key, type)
+    },
+  }
+}
+
 /** Objects with whose end tokens end. */
 const TOKENS_HANG_ON: readonly string[] = ['serviceaccounts', 'secrets', 'pods', 'nodes']
 

@@ -103,13 +103,7 @@ function accept(
   }
   const badMetadata = (why: string): Error =>
     fail(`returned invalid metadata${index < 0 ? '' : ` in object${at}`}: ${why}`)
-  if (!isRecord(converted.metadata)) {
-    throw badMetadata(
-      converted.metadata === undefined
-        ? 'missing metadata in converted object'
-        : `invalid metadata of type ${goType(converted.metadata)} in converted object`,
-    )
-  }
+  const given = isRecord(converted.metadata) ? converted.metadata : {}
   const sameAs = index < 0 ? 'object' : what
   for (const [field, label] of [
     ['name', 'name'],
@@ -117,14 +111,13 @@ function accept(
     ['uid', 'UID'],
   ] as const) {
     const before = original.metadata[field] ?? ''
-    const after = converted.metadata[field] ?? ''
+    const after = typeof given[field] === 'string' ? given[field] : ''
     if (before !== after) {
-      throw fail(`returned invalid ${sameAs}: must have the same ${label}: ${before} != ${String(after)}`)
+      throw fail(`returned invalid ${sameAs}: must have the same ${label}: ${before} != ${after}`)
     }
   }
   const metadata = structuredClone(original.metadata)
-  for (const field of ['labels', 'annotations'] as const)
-    takeTexts(metadata, field, converted.metadata[field], badMetadata)
+  for (const field of ['labels', 'annotations'] as const) takeTexts(metadata, field, given[field], badMetadata)
   return { ...converted, apiVersion, kind: original.kind, metadata }
 }
 
@@ -145,7 +138,7 @@ function takeTexts(
   }
   const texts = given as Record<string, string>
   const errors =
-    field === 'labels' ? validateLabels(texts, 'metadata.labels') : validateAnnotations(texts, 'metadata.annotations')
+    field === 'labels' ? validateLabels(texts, 'metadata.labels') : validateAnnotations(texts, 'metadata.annotation')
   if (errors.length > 0) throw bad(errors.map(formatFieldError).join(', '))
   metadata[field] = texts
 }

@@ -5,7 +5,7 @@
 import { Worker } from 'node:worker_threads'
 import { statusError } from '../../apimachinery/errors.ts'
 import type { RepeatedKey } from '../../apimachinery/repeatedKeys.ts'
-import { BODY_LIMIT_BYTES, badBody, isYaml, NESTING_LIMIT } from './body.ts'
+import { BODY_LIMIT_BYTES, badYaml, isYaml, NESTING_LIMIT } from './body.ts'
 import type { YamlLimits } from './yamlBody.ts'
 
 /** Smaller ones are read on the spot, sooner than they could be handed over. */
@@ -48,7 +48,7 @@ export class BigYaml {
     clearTimeout(this.#idle)
     const result = await this.#ask({ text, limits: { depth: NESTING_LIMIT, size: BODY_LIMIT_BYTES } })
     this.#idle = setTimeout(() => this.#drop(), IDLE_MS).unref()
-    if ('error' in result) throw badBody(new Error(result.error), text)
+    if ('error' in result) throw badYaml(new Error(result.error), text)
     return { json: Buffer.from(result.json), repeated: result.repeated }
   }
 

@@ -11,6 +11,8 @@ import { parseYamlText } from './yamlBody.ts'
 /** As upstream: what fits into one write of the store. */
 export const BODY_LIMIT_BYTES = 3 * 1024 * 1024
 export const NESTING_LIMIT = 500
+/** Of a body that cannot be read, for the error. */
+const SUMMARY_BYTES = 30
 
 /**
  * The decoded body of a request: an object of `expected`, by default of the kind of the URL, or whatever the client sent
@@ -73,7 +75,21 @@ function parseJson(text: string, kind: string): unknown {
     throw badBody(error, text, kind)
   }
   checkNesting(value, 0)
+  if (EXPONENT.test(text)) checkRange(text, kind)
   return value
+}
+
+/** Only such numbers can be too large: others would have more than 300 digits. */
+const EXPONENT = /[0-9][eE]\+?0*[1-9][0-9]{2}|[0-9]{309}/
+
+/** What is beyond all numbers would become null. */
+function checkRange(text: string, kind: string): void {
+  JSON.parse(text, (_name, value: unknown, context?: { source?: string }) => {
+    if (typeof value !== 'number' || Number.isFinite(value)) return value
+    throw statusError.badRequest(
+      `${kind} in version "v1" cannot be handled as a ${kind}: json: cannot unmarshal number ${context?.source} into Go value of type float64`,
+    )
+  })
 }
 
 export function parseYaml(text: string, kind = 'Object', remarks: YamlRemarks = {}): unknown {
@@ -91,27 +107,40 @@ export function parseYaml(text: string, kind = 'Object', remarks: YamlRemarks = 
     remarks.repeatedKeys = read.repeated
     value = read.value
   } catch (error) {
-    throw badBody(error, text, kind)
+    throw badYaml(error, text, kind)
   }
   // Aliases make it deeper than the text is.
   checkNesting(value, 0)
   return value
 }
 
-/** A body that is no JSON or YAML. */
+/** A body that is no YAML, or none that JSON could say. */
+export function badYaml(cause: unknown, text: string, kind = 'Object'): StatusError {
+  return unrecognized(`yaml: ${firstLine(cause)}`.replace(/^yaml: (?=json: )/, ''), text, kind, cause)
+}
+
+/** A body that is no JSON. */
 export function badBody(cause: unknown, text: string, kind = 'Object'): StatusError {
+  const why = firstLine(cause).replace(/^U(?=nexpected end of JSON input)/, 'u')
+  return unrecognized(`couldn't get version/kind; json parse error: ${why}`, text, kind, cause)
+}
+
+function firstLine(cause: unknown): string {
   const message = cause instanceof Error ? cause.message : String(cause)
-  const why = message
-    .split('\n')[0]!
-    .replace(/:$/, '')
-    .replace(/^U(?=nexpected end of JSON input)/, 'u')
-  const shown = text === '' ? '<empty>' : text.length > 30 ? `${text.slice(0, 30)} ...` : text
-  return new StatusError(
-    'BadRequest',
-    `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; json parse error: ${why} (${shown})`,
-    undefined,
-    { cause },
-  )
+  return message.split('\n')[0]!.replace(/:$/, '')
+}
+
+function unrecognized(why: string, text: string, kind: string, cause: unknown): StatusError {
+  const message = `the object provided is unrecognized (must be of type ${kind}): ${why} (${summary(text)})`
+  return new StatusError('BadRequest', message, undefined, { cause })
+}
+
+/** The beginning of a body: as it is where it looks like JSON, else its bytes. */
+function summary(text: string): string {
+  if (text === '') return '<empty>'
+  const bytes = Buffer.from(text.slice(0, SUMMARY_BYTES + 1))
+  const more = bytes.length > SUMMARY_BYTES ? ' ...' : ''
+  return `${bytes.subarray(0, SUMMARY_BYTES).toString(text.startsWith('{') ? 'utf8' : 'hex')}${more}`
 }
 
 /** Deep values would overflow the stack of everything behind this. */
@@ -159,17 +188,21 @@ export function objectOf(
     )
   }
   if (value.metadata === undefined || value.metadata === null) value.metadata = {}
-  if (!isRecord(value.metadata))
-    throw statusError.badRequest(
-      `${kind} in version "${type.version}" cannot be handled as a ${kind}: metadata must be an object`,
+  const undecoded = (wrong: unknown, wanted: string): StatusError =>
+    statusError.badRequest(
+      `${kind} in version "${type.version}" cannot be handled as a ${kind}: json: cannot unmarshal ${jsonType(wrong)} into Go ${wanted}`,
     )
+  if (!isRecord(value.metadata)) {
+    const place = type.origin === 'crd' ? 'value' : `struct field ${kind}.metadata`
+    throw undecoded(value.metadata, `${place} of type v1.ObjectMeta`)
+  }
   for (const field of ['name', 'namespace', 'generateName', 'uid', 'resourceVersion'] as const) {
     const member = value.metadata[field]
     if (member === null) delete value.metadata[field]
     else if (member !== undefined && typeof member !== 'string') {
-      throw statusError.badRequest(
-        `${kind} in version "${type.version}" cannot be handled as a ${kind}: json: cannot unmarshal ${jsonType(member)} into Go struct field ObjectMeta.metadata.${field} of type string`,
-      )
+      // what is compiled in is decoded as a whole, so that the path is longer
+      const path = type.origin === 'crd' ? field : `metadata.${field}`
+      throw undecoded(member, `struct field ObjectMeta.${path} of type ${field === 'uid' ? 'types.UID' : 'string'}`)
     }
   }
   return value as KubeObject

@@ -2,6 +2,8 @@
 
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import type { Schema } from '../../apimachinery/schema.ts'
+import { objectMetaSchema } from '../../apimachinery/structural/objectMetaSchema.ts'
 import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
 import { typeErrors } from '../../apimachinery/structural/typeErrors.ts'
 import { admitUnstored } from '../admission/unstored.ts'
@@ -74,7 +76,7 @@ export function reviewEndpoints(deps: ReviewDeps): SubresourceEndpoints {
 }
 
 /** What comes back is what was asked and an answer, so it has to be of its kind. @throws StatusError BadRequest */
-function checkTypes(body: KubeObject, type: ResourceType): void {
+function checkTypes(body: KubeObject, type: Pick<ResourceType, 'kind' | 'version' | 'schema'>): void {
   dropNulls(body, type.schema)
   pruneUnknown(body, type.schema)
   const wrong = typeErrors(body, type.schema)
@@ -82,6 +84,28 @@ function checkTypes(body: KubeObject, type: ResourceType): void {
 }
 
 const TOKEN_REQUEST = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest' }
+const TEXT: Schema = { type: 'string' }
+const TOKEN_REQUEST_TYPE = {
+  kind: 'TokenRequest',
+  version: 'v1',
+  schema: {
+    type: 'object',
+    properties: {
+      apiVersion: TEXT,
+      kind: TEXT,
+      metadata: objectMetaSchema,
+      spec: {
+        type: 'object',
+        properties: {
+          audiences: { type: 'array', items: TEXT },
+          boundObjectRef: { type: 'object', properties: { apiVersion: TEXT, kind: TEXT, name: TEXT, uid: TEXT } },
+          expirationSeconds: { type: 'integer', format: 'int64' },
+        },
+      },
+      status: { type: 'object', properties: { token: TEXT, expirationTimestamp: TEXT } },
+    },
+  },
+} satisfies Pick<ResourceType, 'kind' | 'version' | 'schema'>
 
 async function tokenEndpoint(services: Services, x: Exchange, deps: ReviewDeps): Promise<void> {
   if (x.info.verb !== 'create') throw methodNotAllowed(x.type, x.info.verb)
@@ -92,6 +116,7 @@ async function tokenEndpoint(services: Services, x: Exchange, deps: ReviewDeps):
     x.type satisfies ResourceType,
     TOKEN_REQUEST,
   )
+  checkTypes(body, TOKEN_REQUEST_TYPE)
   const spec = isRecord(body.spec) ? body.spec : {}
   // policies limit what is asked for, said or not
   body.spec = { ...spec, expirationSeconds: spec.expirationSeconds ?? DEFAULT_SECONDS }
@@ -102,7 +127,7 @@ async function tokenEndpoint(services: Services, x: Exchange, deps: ReviewDeps):
     namespace,
     name,
     kind: { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' },
-    settle: () => {},
+    settle: changed => checkTypes(changed, TOKEN_REQUEST_TYPE),
   })
   const stored = await services.reader.get(x.space, x.type, namespace, name)
   const context = {

@@ -8,7 +8,7 @@
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { GroupResource } from '../../apimachinery/object.ts'
 import type { Key, Store, Stored } from '../../storage/store.ts'
-import { parseResourceVersion, tooLarge, watchError } from '../registry/reader.ts'
+import { parseResourceVersion, tooLarge, watchError } from '../registry/readVersions.ts'
 import type { StreamForms } from '../registry/streamForms.ts'
 import type { FrameSink } from './streamWriter.ts'
 

@@ -5,8 +5,9 @@
  * @see https://yaml.org/spec/1.1/
  */
 import type { CST, Document, DocumentOptions, LineCounter, Node, ParseOptions, SchemaOptions } from 'yaml'
-import { FINDINGS_LIMIT, type RepeatedKey } from '../../apimachinery/repeatedKeys.ts'
+import type { RepeatedKey } from '../../apimachinery/repeatedKeys.ts'
 import { yaml } from '../../apimachinery/yaml.ts'
+import { YamlValues } from './yamlValues.ts'
 
 const ALIAS_LIMIT = 1000
 
@@ -22,18 +23,22 @@ export interface YamlText {
   repeated: RepeatedKey[]
 }
 
-/** @throws Error that says what is wrong with the text */
+/** Of several documents the first one is read, as upstream. @throws Error that says what is wrong with the text */
 export function parseYamlText(text: string, limits: YamlLimits): YamlText {
   const { Composer, LineCounter, Parser } = yaml()
   const lines = new LineCounter()
+  if (UNREADABLE.test(text)) throw new Error('control characters are not allowed')
   const tokens = readable(new Parser(lines.addNewLine).parse(text), lines)
-  const [document, another] = new Composer(OPTIONS).compose(tokens, true, text.length)
-  if (document === undefined || another !== undefined) throw new Error('the text holds several documents')
+  const [document] = new Composer(OPTIONS).compose(tokens, true, text.length)
+  if (document === undefined) return { value: null, repeated: [] }
   const [error] = document.errors
   if (error) throw new Error(`line ${lines.linePos(error.pos[0]).line}: ${error.message}`)
-  const check = new Check(limits, lines)
-  check.document(document)
-  return { value: document.toJS({ maxAliasCount: ALIAS_LIMIT }), repeated: check.repeated }
+  const { explicit, version } = document.directives?.yaml ?? {}
+  if (explicit && version !== '1.1') throw new Error('found incompatible YAML document')
+  new Check(limits).document(document)
+  const values = new YamlValues(lines)
+  const value = values.valueOf(document.contents)
+  return { value, repeated: values.repeated }
 }
 
 /** Stops at the first error: there can be as many as characters, and each takes its time. */
@@ -44,33 +49,28 @@ function* readable(tokens: Iterable<CST.Token>, lines: LineCounter): Generator<C
   }
 }
 
-/** Types without a place in JSON, and base 60, which no YAML library of Go reads: times stay the texts that they are. */
-const FOREIGN = /:(binary|omap|pairs|set|timestamp)$/
+/** Everything but what YAML lets a text consist of. */
+const UNREADABLE = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u
 
+/** Scalars stay texts: what words mean is ours to say. */
 const OPTIONS: DocumentOptions & ParseOptions & SchemaOptions = {
-  schema: 'yaml-1.1',
-  merge: true,
+  version: '1.1',
+  schema: 'failsafe',
+  merge: false,
   uniqueKeys: false,
   logLevel: 'error',
   resolveKnownTags: false,
-  customTags: tags =>
-    tags.filter(
-      tag => typeof tag === 'string' || !(FOREIGN.test(tag.tag) || ('format' in tag && tag.format === 'TIME')),
-    ),
 }
 
 class Check {
-  readonly repeated: RepeatedKey[] = []
   readonly #yaml = yaml()
   readonly #limits: YamlLimits
-  readonly #lines: LineCounter
   /** Sizes of what anchors name; `undefined` while it is being measured. */
   readonly #anchors = new Map<string, number | undefined>()
   #aliases = 0
 
-  constructor(limits: YamlLimits, lines: LineCounter) {
+  constructor(limits: YamlLimits) {
     this.#limits = limits
-    this.#lines = lines
   }
 
   document({ contents }: Pick<Document, 'contents'>): void {
@@ -93,17 +93,11 @@ class Check {
   #sizeWithin(node: Node, depth: number): number {
     let size = 0
     if (this.#yaml.isMap(node)) {
-      const seen = new Set<unknown>()
       for (const { key, value } of node.items) {
-        const name = this.#keyOf(key, seen)
-        size += name.length + 1 + (value ? this.#size(value as Node, depth + 1) : 1)
+        size += this.#sizeOfKey(key) + 1 + (value ? this.#size(value as Node, depth + 1) : 1)
       }
     } else if (this.#yaml.isSeq(node)) for (const item of node.items) size += this.#size(item as Node, depth + 1)
-    else if (this.#yaml.isScalar(node)) {
-      if (typeof node.value === 'number' && !Number.isFinite(node.value))
-        throw new Error(`unsupported value: ${node.value}`)
-      size = typeof node.value === 'string' ? node.value.length : 0
-    }
+    else if (this.#yaml.isScalar(node)) size = typeof node.value === 'string' ? node.value.length : 0
     return size
   }
 
@@ -116,17 +110,10 @@ class Check {
     throw new Error(`anchor '${source}' ${why}`)
   }
 
-  #keyOf(key: unknown, seen: Set<unknown>): string {
+  #sizeOfKey(key: unknown): number {
     if (!this.#yaml.isScalar(key)) throw new Error('only scalars can be keys of a map')
-    if (key.anchor !== undefined) this.#anchors.set(key.anchor, 1 + String(key.value).length)
-    const name = String(key.value ?? '')
-    // One may merge several maps, one after the other.
-    if (name !== '<<') {
-      if (seen.has(name) && this.repeated.length < FINDINGS_LIMIT) {
-        this.repeated.push({ path: '', key: name, line: this.#lines.linePos(key.range?.[0] ?? 0).line })
-      }
-      seen.add(name)
-    }
-    return name
+    const size = String(key.value ?? '').length
+    if (key.anchor !== undefined) this.#anchors.set(key.anchor, 1 + size)
+    return size
   }
 }

@@ -10,7 +10,7 @@ import type { Stored } from '../../storage/store.ts'
 import { ADMISSION_STAGES, type AdmissionRequest, optionsOf, runStage, stepsFor } from './admission.ts'
 import { decodeObject, encodeObject } from './codec.ts'
 import type { WriteContext } from './context.ts'
-import { keyOf } from './reader.ts'
+import { keyOf } from './keys.ts'
 import type { RegistryDeps } from './registry.ts'
 import { hasNamespaceFinalizers, timestamp } from './systemMetadata.ts'
 

@@ -129,7 +129,7 @@ export class ObjectRules {
   }
 }
 
-export function unreadable(type: ResourceType, why: string, fromPatch: boolean): StatusError {
+export function unreadable(type: Pick<ResourceType, 'kind' | 'version'>, why: string, fromPatch: boolean): StatusError {
   if (fromPatch) return invalidPatch(why)
   return statusError.badRequest(`${type.kind} in version "${type.version}" cannot be handled as a ${type.kind}: ${why}`)
 }

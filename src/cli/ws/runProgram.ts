@@ -8,6 +8,14 @@ export interface Terminal {
   err(line: string): void
 }
 
+/** A reader that has seen enough (`… | head`) ends the program, without a word. */
+export function endWithReader(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    process.exit(0)
+  })
+}
+
 export const processTerminal: Terminal = {
   out: line => void process.stdout.write(`${line}\n`),
   err: line => void process.stderr.write(`${line}\n`),

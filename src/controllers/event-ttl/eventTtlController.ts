@@ -11,6 +11,7 @@ import type { Client, StreamEvent } from '../../client/client.ts'
 import { type Clock, systemClock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
 import { type StreamHandler, StreamSource } from '../../client/streamSource.ts'
+import { WorkQueue } from '../../client/workqueue.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
 
 export interface EventTtlOptions {
@@ -119,54 +120,51 @@ export function startEventTtl(options: EventTtlOptions): ControllerHandle {
   const { signal } = stopping
   const ends = new EventEnds({ ttlMs, clock })
   const source = new StreamSource({ client, space: '*', resources: [EVENTS], handler: ends, logger, clock })
-  let sweeping: Promise<void> = Promise.resolve()
+  // A space whose webhooks are slow to let its Events go holds up no other's.
+  const queue = new WorkQueue<Entry>({
+    id: entry => `${idOf(entry)}/${entry.revision}`,
+    party: ({ space }) => space,
+    logger,
+    clock,
+  })
+  let failed: { cause: unknown; count: number } | undefined
+  const remove = async (entry: Entry): Promise<void> => {
+    const { space, namespace, name, revision } = entry
+    try {
+      const preconditions = { resourceVersion: String(revision) }
+      await client.in(space).delete(EVENTS, { namespace, name }, { preconditions })
+    } catch (error) {
+      // Gone, or written again meanwhile: then it has a new end.
+      if (isStatusError(error, 'NotFound', 'Conflict')) return
+      ends.putBack(entry)
+      failed = { cause: error, count: (failed?.count ?? 0) + 1 }
+    }
+  }
   let cancel = (): void => {}
   const sweep = (): void => {
     if (signal.aborted) return
-    sweeping = deleteAll({ client, ends, logger, signal }).then(() => {
-      if (!signal.aborted) cancel = clock.after(BUCKET_MS - (clock.now() % BUCKET_MS), sweep)
-    })
+    tell()
+    for (const entry of ends.takeEnded()) queue.add(entry)
+    cancel = clock.after(BUCKET_MS - (clock.now() % BUCKET_MS), sweep)
+  }
+  /** What could not be deleted stays for the next time, which is told once for each sweep. */
+  const tell = (): void => {
+    if (failed === undefined || signal.aborted) return
+    const { cause, count } = failed
+    failed = undefined
+    logger.warn({ err: cause, failures: count }, 'old events could not be deleted yet')
   }
   const following = source.run(signal)
+  const working = queue.run(remove, { concurrency: CONCURRENCY, signal })
   void source.synced.then(sweep)
   return {
-    idle: () => sweeping,
+    idle: () => queue.idle(),
     async stop() {
       stopping.abort()
       cancel()
-      await Promise.all([following, sweeping])
+      await Promise.all([following, working])
     },
   }
-}
-
-/** Never rejects. What could not be deleted stays for the next time, which is told once for each sweep. */
-async function deleteAll(options: {
-  client: Client
-  ends: EventEnds
-  logger: Logger
-  signal: AbortSignal
-}): Promise<void> {
-  const { client, ends, logger, signal } = options
-  const entries = ends.takeEnded()
-  let failures = 0
-  let cause: unknown
-  const worker = async (): Promise<void> => {
-    for (let entry = entries.pop(); entry !== undefined && !signal.aborted; entry = entries.pop()) {
-      const { space, namespace, name, revision } = entry
-      try {
-        const preconditions = { resourceVersion: String(revision) }
-        await client.in(space).delete(EVENTS, { namespace, name }, { preconditions })
-      } catch (error) {
-        // Gone, or written again meanwhile: then it has a new end.
-        if (isStatusError(error, 'NotFound', 'Conflict')) continue
-        ends.putBack(entry)
-        failures++
-        cause = error
-      }
-    }
-  }
-  await Promise.all(Array.from({ length: CONCURRENCY }, worker))
-  if (failures > 0 && !signal.aborted) logger.warn({ err: cause, failures }, 'old events could not be deleted yet')
 }
 
 function idOf({ space, namespace, name }: Pick<Entry, 'space' | 'namespace' | 'name'>): string {

@@ -89,6 +89,7 @@ class MailboxController {
           handler: { change: event => this.#rightsChanged(event) },
         }),
       ],
+      party: name => this.#workspaces.get(name)?.readySpace || MAILBOX_PARENT,
       reconcile: name => this.#reconcile(name),
     })
     this.#running = this.#controller.run(AbortSignal.any([signal, this.#stop.signal]))

@@ -79,6 +79,7 @@ class SyncerLiveness {
           handler: { change: event => this.#configChanged(event) },
         }),
       ],
+      party: name => this.#mailboxes.get(name)?.targetSpace ?? '',
       reconcile: name => this.#reconcile(name),
     })
     this.#running = this.#controller.run(AbortSignal.any([signal, this.#stop.signal]))

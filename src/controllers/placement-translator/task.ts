@@ -21,3 +21,8 @@ export function taskId(task: Task): string {
       return `close ${task.space}`
   }
 }
+
+/** Whose requests the work waits for: the mailbox or space that it writes to. */
+export function taskParty(task: Task): string {
+  return task.type === 'copy' || task.type === 'config' ? task.mailbox : task.space
+}

@@ -23,7 +23,7 @@ import { ObjectCache } from './objectCache.ts'
 import { PlacementJoin } from './placementJoin.ts'
 import { compilePlacement } from './placementSpec.ts'
 import { SourceReader } from './sourceReader.ts'
-import { type Task, taskId } from './task.ts'
+import { type Task, taskId, taskParty } from './task.ts'
 import { destinationsIn, replace } from './topology.ts'
 import { Workloads } from './workloads.ts'
 
@@ -35,7 +35,7 @@ export interface PlacementTranslatorDeps {
   signal: AbortSignal
 }
 
-/** Writes under way at the same time; bounds memory as well as load. */
+/** Writes under way at the same time, beside those that some space is slow to answer; bounds memory as well as load. */
 const CONCURRENCY = 64
 /** Whole objects kept at hand; the rest is read again when needed. */
 const CACHED_OBJECTS = 2000
@@ -77,6 +77,7 @@ class Translator {
     this.#logger = logger
     this.#queue = new WorkQueue<Task>({
       id: taskId,
+      party: taskParty,
       logger: logger,
       ...(clock && { clock }),
       ...(random && { random }),

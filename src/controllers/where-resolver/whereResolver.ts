@@ -56,6 +56,7 @@ export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
     name: 'where-resolver',
     ...common,
     id: key => `${key.type} ${key.space} ${key.name}`,
+    party: ({ space }) => space,
     sources: [
       new StreamSource({
         ...common,

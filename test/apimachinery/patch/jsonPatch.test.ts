@@ -51,12 +51,8 @@ t.test('a patch that does not apply is answered 422 in the words of kube-apiserv
     { op: 'add', path: 'spec', value: 1 },
     { op: 'move', from: '/spec', path: '/spec/below' },
     { op: 'move', from: '/nope', path: '/x' },
-    { op: 'copy', path: '/x' },
     { op: 'copy', from: '/spec/nope', path: '/x' },
     { op: 'remove', path: '/constructor' },
-    { op: 'bogus', path: '/spec' },
-    { path: '/spec' },
-    { op: 'add' },
   ]
   for (const operation of failing) {
     const document = { spec: { replicas: 2 }, list: [0] }
@@ -79,12 +75,32 @@ t.test('a patch that does not apply is answered 422 in the words of kube-apiserv
 t.test('what is no JSON patch is a bad request', async t => {
   t.throws(() => applyJsonPatch({}, { op: 'add' }), {
     code: 400,
-    message: 'json: cannot unmarshal object into Go value of type jsonpatch.Patch',
+    message: 'error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp',
   })
   t.throws(() => apply({}, 1), {
     code: 400,
-    message: 'json: cannot unmarshal number into Go value of type jsonpatch.Operation',
+    message: 'error decoding patch: json: cannot unmarshal number into Go value of type handlers.jsonPatchOp',
   })
+})
+
+t.test('a patch with an operation that is not whole is a bad request, and nothing of it is tried', async t => {
+  const refused = (operation: unknown, why: string): void => {
+    const message = `invalid operation ${JSON.stringify(operation)}: ${why}`
+    t.throws(() => apply({}, { op: 'remove', path: '/none' }, operation), { code: 400, message })
+  }
+  for (const operation of [{ op: 'bogus', path: '/spec' }, { path: '/spec' }, {}, null]) {
+    refused(operation, 'unsupported operation')
+  }
+  const value = "failed to decode 'value': operation, missing value field: missing value"
+  refused({ op: 'add' }, value)
+  refused({ op: 'replace', path: '/spec' }, value)
+  refused({ op: 'remove' }, "failed to decode 'path': operation missing path field: missing value")
+  refused({ op: 'copy', path: '/b' }, "failed to decode 'from': operation, missing from field: missing value")
+  t.throws(() => apply({}, { op: 'remove', path: 5 }), {
+    code: 400,
+    message: 'error decoding patch: json: cannot unmarshal number into Go struct field jsonPatchOp.path of type string',
+  })
+  t.strictSame(applyJsonPatch({ a: 1 }, null), { a: 1 })
 })
 
 t.test('a hostile patch can neither grow without bound nor reach a prototype', async t => {

@@ -231,3 +231,22 @@ t.test('nothing of this is a fault of the server', async t => {
   t.equal((await api.post(CONFIGMAPS, configMap('fine'))).code, 201)
   t.strictSame(faults, [])
 })
+
+t.test('a TokenRequest of the wrong form is the mistake of who sent it, in whatever form it is answered', async t => {
+  const cases: [body: object, message: RegExp][] = [
+    [
+      { metadata: { labels: '' } },
+      /TokenRequest in version "v1" cannot be handled as a TokenRequest: .*metadata\.labels/,
+    ],
+    [{ spec: 'authentication.k8s.io/v1' }, /cannot unmarshal string into Go struct field TokenRequest\.spec/],
+    [{ spec: { audiences: 'one' } }, /spec\.audiences of type \[\]string/],
+    [{ spec: { expirationSeconds: '600' } }, /spec\.expirationSeconds of type int64/],
+    [{ spec: { boundObjectRef: { name: 1 } } }, /boundObjectRef\.name of type string/],
+  ]
+  for (const [body, message] of cases) {
+    t.match(await api.post(TOKENS, body), { code: 400, body: { reason: 'BadRequest', message } }, JSON.stringify(body))
+    const wire = { body, headers: { Accept: 'application/vnd.kubernetes.protobuf' } }
+    t.equal((await api.send('POST', TOKENS, wire)).code, 400)
+  }
+  t.strictSame(faults, [])
+})

@@ -126,11 +126,14 @@ export const patchCases: readonly BadCase[] = [
     reason: 'Invalid',
     message: 'the server rejected our request due to an error in our request',
   }),
-  json('an unknown operation', [{ op: 'frobnicate', path: '/data' }], {
-    code: 422,
-    reason: 'Invalid',
-    message: 'the server rejected our request due to an error in our request',
-  }),
+  {
+    ...json(
+      'an unknown operation',
+      [{ op: 'frobnicate', path: '/data' }],
+      bad('invalid operation {"op":"frobnicate","path":"/data"}: unsupported operation'),
+    ),
+    unlikeKube120: '1.36: the operations are read before they are tried',
+  },
   json(
     'a value of the wrong type',
     [{ op: 'replace', path: '/data', value: 'text' }],

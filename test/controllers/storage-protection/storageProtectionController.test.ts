@@ -1,5 +1,6 @@
 /** Claims and volumes that are deleted go once nothing uses them, and not before. */
 import t from 'tap'
+import type { Client, SpaceClient } from '../../../src/client/client.ts'
 import { inProcessClient } from '../../../src/client/inProcess.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { storageProtectionController } from '../../../src/controllers/storage-protection/storageProtectionController.ts'
@@ -7,10 +8,21 @@ import { goes, pod, reaches } from '../../apiserver/conformance/cluster.ts'
 import { createSpace, startTestServer } from '../../support/server.ts'
 
 const { api, server, faults } = await startTestServer(t)
-const controller = storageProtectionController({
-  client: inProcessClient({ ...server, component: 'storage-protection-controller' }),
-  logger: silentLogger,
-})
+const client = inProcessClient({ ...server, component: 'storage-protection-controller' })
+let podLists = 0
+/** Counts how often Pods are read. */
+const counting: Client = {
+  in(space) {
+    const at = client.in(space)
+    const list: SpaceClient['list'] = (resource, options) => {
+      if (resource.resource === 'pods') podLists++
+      return at.list(resource, options)
+    }
+    return Object.assign(Object.create(at), { get: at.get.bind(at), update: at.update.bind(at), list }) as SpaceClient
+  },
+  stream: options => client.stream(options),
+}
+const controller = storageProtectionController({ client: counting, logger: silentLogger })
 controller.start()
 t.teardown(() => controller.stop())
 
@@ -63,6 +75,27 @@ t.test('a claim stays while a Pod mounts it that has not ended', async t => {
   await goes(api, `${CLAIMS}/used`)
   await api.ok(api.delete(`${PODS}/gen?gracePeriodSeconds=0`))
   await goes(api, `${CLAIMS}/gen-data`)
+})
+
+t.test('many claims that go together read the Pods of their namespace once', async t => {
+  const names = ['m-0', 'm-1', 'm-2', 'm-3', 'm-4', 'm-5']
+  for (const name of names) {
+    await api.ok(api.post(CLAIMS, claim(name)))
+    await api.ok(api.post(PODS, mounting(`pod-${name}`, byName(name))))
+  }
+  await controller.queue.idle()
+  podLists = 0
+  for (const name of names) await api.ok(api.delete(`${CLAIMS}/${name}`))
+  await controller.queue.idle()
+  // a Pod that comes when claims wait already
+  await api.ok(api.post(PODS, mounting('late', byName('m-0'))))
+  for (const name of names) await api.ok(api.delete(`${PODS}/pod-${name}?gracePeriodSeconds=0`))
+  for (const name of names.slice(1)) await goes(api, `${CLAIMS}/${name}`)
+  await controller.queue.idle()
+  t.equal((await api.get(`${CLAIMS}/m-0`)).code, 200, 'the late one holds its claim')
+  await api.ok(api.patch(`${PODS}/late/status`, 'merge', { status: { phase: 'Failed' } }))
+  await goes(api, `${CLAIMS}/m-0`)
+  t.equal(podLists, 1)
 })
 
 t.test('a volume stays while it is bound; finalizers of others stay with it', async t => {

@@ -9,6 +9,7 @@ import { connections } from './connections.ts'
 import { core, pods } from './core.ts'
 import { coreKinds } from './coreKinds.ts'
 import { customApply } from './customApply.ts'
+import { customBodies } from './customBodies.ts'
 import { customReads } from './customReads.ts'
 import { customRatchets, customRuleChecks, customRules } from './customRules.ts'
 import { customStrictness, customValidation } from './customWrites.ts'
@@ -68,6 +69,7 @@ export const scripts: readonly Script[] = [
   definitionSchemas,
   customValidation,
   customStrictness,
+  customBodies,
   customApply,
   customReads,
   customRules,

@@ -63,8 +63,8 @@ export const objects: Script = {
       [{ op: 'replace', path: '/data/absent', value: 'x' }],
       unlike('1.22: replacing needs something to replace'),
     ),
-    json(`${CM}/a`, [{ op: 'frob', path: '/data' }]),
-    json(`${CM}/a`, { op: 'test' }),
+    json(`${CM}/a`, [{ op: 'frob', path: '/data' }], unlike('1.36: operations are read before they are tried')),
+    json(`${CM}/a`, { op: 'test' }, { unlike120: { 'body.message': '1.36: another wording' } }),
     json(`${CM}/a`, [{ op: 'remove', path: '/metadata/labels/a' }], { unlike120: { 'body.data': 'see above' } }),
     // generated names
     post(CM, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { generateName: 'x-gen-' } }),

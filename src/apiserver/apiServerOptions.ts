@@ -1,0 +1,39 @@
+/** What a server is told when it starts. */
+import type { Auditor } from './audit/auditor.ts'
+import type { OidcOptions } from './auth/oidcAuthenticator.ts'
+import type { RenewalClock } from './pki/certificateRenewal.ts'
+import type { InFlightLimits } from './server/inFlight.ts'
+import type { Logger } from './server/logger.ts'
+
+export interface ApiServerOptions {
+  /** Holds the database, keys, certificates and the administrator's kubeconfig. */
+  dataDir: string
+  bindAddress: string
+  /** 0 takes a free one. */
+  securePort: number
+  /** Names and addresses that clients use beside the bind address; the first one goes into URLs. */
+  externalHostnames: readonly string[]
+  /** False serves one plain cluster at `/`, without spaces and Orrery's own kinds. */
+  spaces: boolean
+  /** Text of a static token file, as kube-apiserver's --token-auth-file. */
+  tokenFile?: string
+  /** An issuer of ID tokens to trust; its `audiences` are the server's. */
+  oidc?: Omit<OidcOptions, 'audiences' | 'clock'>
+  /** Whether requests without credentials are let in as system:anonymous, to be judged by RBAC. Default false. */
+  anonymousAuth?: boolean
+  /** Records requests; closed with the server. Absent: nothing is recorded. */
+  audit?: Auditor | undefined
+  /** As kube-apiserver's --disable-admission-plugins: `ServiceAccount` where nobody makes the accounts of namespaces. */
+  disabledAdmissionPlugins?: readonly string[]
+  /** Names, addresses and ranges that webhooks may be at; absent: everywhere but link-local addresses. */
+  webhookAllowedHosts?: readonly string[] | undefined
+  /** What the store keeps of the past. Default: 10 minutes. */
+  historyAgeMs?: number
+  /** Requests at a time; default as upstream. */
+  inFlight?: InFlightLimits
+  /** How often the peer of a WebSocket has to show that it is there. Default 30 s. */
+  pingIntervalMs?: number
+  /** Decides when certificates are renewed. Default: the system's. */
+  certificateClock?: RenewalClock
+  log: Logger
+}

@@ -1,0 +1,35 @@
+/** Whom a server believes, and in which order they are asked. */
+import type { OidcOptions } from './oidcAuthenticator.ts'
+import { type ObjectReader, ServiceAccountAuthenticator } from './serviceAccountAuthenticator.ts'
+import type { TokenIssuer } from './serviceAccountTokens.ts'
+import { StaticTokenAuthenticator } from './staticTokens.ts'
+import type { Authenticator } from './types.ts'
+import { UnionAuthenticator } from './union.ts'
+import { X509Authenticator } from './x509.ts'
+
+export interface AuthenticatorsOptions {
+  issuer: TokenIssuer
+  getObject: ObjectReader
+  /** Text of a static token file, as kube-apiserver's --token-auth-file. */
+  tokenFile: string | undefined
+  /** An issuer of ID tokens to trust; its `audiences` are the server's. */
+  oidc: Omit<OidcOptions, 'audiences' | 'clock'> | undefined
+}
+
+export async function authenticators(options: AuthenticatorsOptions): Promise<UnionAuthenticator> {
+  const { issuer, getObject, tokenFile, oidc } = options
+  return new UnionAuthenticator({
+    authenticators: [
+      new X509Authenticator(),
+      ...(tokenFile === undefined ? [] : [new StaticTokenAuthenticator(tokenFile)]),
+      new ServiceAccountAuthenticator({ issuer, getObject }),
+      ...(oidc === undefined ? [] : [await oidcAuthenticator(oidc, issuer.audiences)]),
+    ],
+  })
+}
+
+/** Loaded by servers that need it. Last of all authenticators: nobody waits for an issuer but those who name it. */
+async function oidcAuthenticator(options: OidcOptions, audiences: readonly string[]): Promise<Authenticator> {
+  const { OidcAuthenticator } = await import('./oidcAuthenticator.ts')
+  return new OidcAuthenticator({ ...options, audiences })
+}

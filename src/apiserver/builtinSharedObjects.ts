@@ -1,0 +1,39 @@
+/** What every space shows from the start without storing it: roles, priorities, flow control, APIServices. */
+import type { Store } from '../storage/store.ts'
+import { PRIORITY_CLASSES, systemPriorityClasses } from './admission/systemPriorityClasses.ts'
+import { bootstrapObjects } from './auth/bootstrapRoles.ts'
+import { RBAC_GROUP } from './auth/rbacRules.ts'
+import { decodeObject } from './registry/codec.ts'
+import { sharedApiServices } from './registry/sharedApiServices.ts'
+import { SharedObjects, sharedConstants, sharedRbac } from './registry/sharedObjects.ts'
+import {
+  FLOW_SCHEMAS,
+  flowSchemas,
+  PRIORITY_LEVEL_CONFIGURATIONS,
+  priorityLevelConfigurations,
+} from './server/flowSchemas.ts'
+import type { TypeRegistry } from './types/typeRegistry.ts'
+
+export interface BuiltinSharedObjectsDeps {
+  types: TypeRegistry
+  store: Pick<Store, 'list'>
+  /** RFC 3339: their age. */
+  since: string
+}
+
+export function builtinSharedObjects({ types, store, since }: BuiltinSharedObjectsDeps): SharedObjects {
+  return new SharedObjects(
+    sharedRbac({
+      root: bootstrapObjects({ root: true, creationTimestamp: since }),
+      other: bootstrapObjects({ creationTimestamp: since }),
+      async ownRoles(space) {
+        const { items } = await store.list({ space, group: RBAC_GROUP, resource: 'clusterroles' })
+        return items.map(decodeObject)
+      },
+    }),
+    sharedApiServices(types, since, store),
+    sharedConstants(PRIORITY_CLASSES, systemPriorityClasses(since), { changeable: true }),
+    sharedConstants(FLOW_SCHEMAS, flowSchemas(since), { changeable: false }),
+    sharedConstants(PRIORITY_LEVEL_CONFIGURATIONS, priorityLevelConfigurations(since), { changeable: false }),
+  )
+}
