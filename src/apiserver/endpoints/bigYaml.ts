@@ -60,13 +60,18 @@ export class BigYaml {
       this.#drop()
       reject(statusError.badRequest('the YAML of the request takes too much to read; send JSON, or less'))
     }
+    // Whatever else ends the thread is a fault of ours, and told as one.
+    const failed = (error: NodeJS.ErrnoException): void =>
+      error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooMuch() : reject(error)
     const limit = setTimeout(tooMuch, TIME_LIMIT_MS)
     worker.once('message', resolve)
+    worker.once('error', failed)
     worker.once('exit', tooMuch)
     worker.postMessage(job)
     return promise.finally(() => {
       clearTimeout(limit)
       worker.off('message', resolve)
+      worker.off('error', failed)
       worker.off('exit', tooMuch)
     })
   }
@@ -75,7 +80,7 @@ export class BigYaml {
     const worker = new Worker(new URL('./bigYamlWorker.ts', import.meta.url), {
       resourceLimits: { maxOldGenerationSizeMb: HEAP_LIMIT_MIB },
     })
-    // Out of memory: whoever waits hears of the exit that follows.
+    // It is of no more use; whoever waits hears why.
     worker.on('error', () => this.#drop())
     worker.unref()
     return worker
