@@ -102,8 +102,10 @@ export class Downsync {
     }
     if (!mayOverwrite(object)) return await this.#handsOff(resource, key, object, live)
     const copy = downsyncCopy(object, apiVersionOf(resource), isOurs(live, DOWNSYNCED))
-    if (this.#echoes.matches(text, copy, live)) return {}
-    const drifted = this.#echoes.get(text) !== undefined
+    const state = this.#echoes.compare(text, copy, live)
+    if (state === 'same') return {}
+    // Only what the cluster changed is a repair: what the center changed must never wait behind a quarrel.
+    const drifted = state === 'drifted'
     const waitMs = drifted ? this.#pace.waitMs(text) : 0
     if (waitMs > 0) return { requeueAfterMs: waitMs }
     try {

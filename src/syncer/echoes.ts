@@ -19,10 +19,14 @@ export class Echoes {
     return this.#byKey.get(key)
   }
 
-  /** Whether `copy` was written before and `live` is still what became of it. */
-  matches(key: string, copy: Readonly<KubeObject>, live: Readonly<KubeObject>): boolean {
+  /**
+   * `same`: `copy` was written before and `live` is still what became of it. `drifted`: it was written before, and somebody
+   * on the other side changed what became of it. `unwritten`: it never was, so that this side has news.
+   */
+  compare(key: string, copy: Readonly<KubeObject>, live: Readonly<KubeObject>): 'same' | 'drifted' | 'unwritten' {
     const known = this.#byKey.get(key)
-    return known !== undefined && known.sent === digest(copy) && known.result === digest(essence(live))
+    if (known === undefined || known.sent !== digest(copy)) return 'unwritten'
+    return known.result === digest(essence(live)) ? 'same' : 'drifted'
   }
 
   wrote(key: string, copy: Readonly<KubeObject>, result: Readonly<KubeObject>, sourceUid: string | undefined): void {

@@ -70,7 +70,7 @@ export class Upsync {
     if (isDefinition(key)) return await this.#define(key, resource, copy, existing)
     const withStatus = resource.subresources.includes('status')
     if (!withStatus && live.status !== undefined) copy.status = structuredClone(live.status)
-    if (existing === undefined || !this.#echoes.matches(keyText(key), copy, existing)) {
+    if (existing === undefined || this.#echoes.compare(keyText(key), copy, existing) !== 'same') {
       const result = await this.#apply(resource, key, copy)
       this.#echoes.wrote(keyText(key), copy, result, undefined)
     }
@@ -91,7 +91,7 @@ export class Upsync {
     if (existing === undefined && this.#deps.served.find({ group: group.join('.'), resource: plural })) return
     // A webhook of the cluster is not reachable from the center.
     if (isRecord(copy.spec)) delete copy.spec.conversion
-    if (existing !== undefined && this.#echoes.matches(keyText(key), copy, existing)) return
+    if (existing !== undefined && this.#echoes.compare(keyText(key), copy, existing) === 'same') return
     this.#echoes.wrote(keyText(key), copy, await this.#apply(resource, key, copy), undefined)
   }
 

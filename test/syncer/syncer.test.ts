@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { isRecord } from '../../src/apimachinery/object.ts'
 import { DOWNSYNCED, OVERWRITE, ownMark } from '../../src/syncer/ownership.ts'
+import { FakeClock } from '../client/support/fakeClock.ts'
 import { startCenter } from '../support/center.ts'
 import { CONFIGS, configMap, MAPS, NAMESPACES, namespace, WORKSPACES } from './support/kinds.ts'
 import { type Pair, PROJECTED, pairIn, sent } from './support/pair.ts'
@@ -37,6 +38,33 @@ t.test('an object appears, follows its changes, is repaired, and goes; fields of
   await world.present(p.clusterId, 'configmaps app/a', ({ metadata }) => metadata.uid !== made.metadata.uid)
   await p.mailbox.delete(MAPS, AT_A)
   await world.absent(p.clusterId, 'configmaps app/a')
+})
+
+t.test('the center changes an object as often as it likes: no change waits, none is taken for a quarrel', async t => {
+  const p = await pair(t)
+  const { logger, lines } = recordingLogger()
+  // No time passes: whatever had to wait would never come.
+  p.start(logger, new FakeClock())
+  await p.mailbox.create(MAPS, sent('a', { x: '0' }))
+  const arrived = (x: string) =>
+    center.world.present(p.clusterId, 'configmaps app/a', ({ data }) => isRecord(data) && data.x === x)
+  await arrived('0')
+  for (let n = 1; n <= 12; n++) {
+    await p.mailbox.patch(MAPS, AT_A, 'merge', { data: { x: `${n}` } })
+    await arrived(`${n}`)
+  }
+  for (let n = 1; n <= 5; n++) {
+    await p.cluster.patch(MAPS, AT_A, 'merge', { data: { x: 'drifted' } }, { fieldManager: 'somebody' })
+    await arrived('12')
+  }
+  await p.mailbox.patch(MAPS, AT_A, 'merge', { data: { x: '13' } })
+  await arrived('13')
+  await p.settled()
+  t.same(
+    lines.filter(({ level }) => level !== 'info').map(({ message }) => message.slice(0, 44)),
+    ['somebody in the cluster keeps changing fields'.slice(0, 44)],
+    'only what the cluster changed counts',
+  )
 })
 
 t.test('nothing is written when nothing changes', async t => {

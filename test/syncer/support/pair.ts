@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { Test } from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import type { SpaceClient } from '../../../src/client/client.ts'
+import type { Clock } from '../../../src/client/clock.ts'
 import type { Logger } from '../../../src/client/logger.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { type Syncer, startSyncer } from '../../../src/syncer/syncer.ts'
@@ -25,7 +26,8 @@ export interface Pair {
   dir: string
   toCenter: Faults
   toCluster: Faults
-  start(logger?: Logger): Syncer
+  /** On a clock on which every wait is over at once, unless another one is given. */
+  start(logger?: Logger, clock?: Clock): Syncer
   /** Resolves when neither side is written any more. */
   settled(): Promise<unknown>
 }
@@ -54,7 +56,7 @@ export async function pairIn(center: Center, t: Test, spec: object = WANTS): Pro
     dir,
     toCenter,
     toCluster,
-    start(logger = silentLogger) {
+    start(logger = silentLogger, clock = virtualClock(Date.parse('2026-01-01T00:00:00Z') + ++starts * 1e7)) {
       const syncer = startSyncer({
         center: toCenter.center(center.client),
         space: mailboxId,
@@ -62,7 +64,7 @@ export async function pairIn(center: Center, t: Test, spec: object = WANTS): Pro
         stateDir: dir,
         heartbeatMs: 1e9,
         logger,
-        clock: virtualClock(Date.parse('2026-01-01T00:00:00Z') + ++starts * 1e7),
+        clock,
       })
       running.add(syncer)
       return syncer
