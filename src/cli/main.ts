@@ -8,8 +8,11 @@ import { addSettings, type Setting, settingsOf } from './settings.ts'
 interface SubCommand {
   name: string
   summary: string
+  /** More, for its own help. */
+  notes?: string
   settings: readonly Setting[]
   load(): Promise<(settings: Record<string, unknown>) => Promise<number>>
+  commands?: readonly SubCommand[]
 }
 
 const CONFIG: Setting = {
@@ -20,6 +23,14 @@ const CONFIG: Setting = {
 const LISTEN: readonly Setting[] = [
   { flags: '--bind-address <address>', description: 'address to listen on', default: '127.0.0.1' },
   { flags: '--secure-port <port>', description: 'port to listen on; 0 takes a free one', default: 6443, number: true },
+]
+
+/** What a syncer stands between. */
+const BETWEEN: readonly Setting[] = [
+  { flags: '--from-kubeconfig <file>', description: 'kubeconfig of the mailbox space', required: true },
+  { flags: '--from-context <name>', description: 'context in it; default: its current one' },
+  { flags: '--to-kubeconfig <file>', description: 'kubeconfig of the cluster; default: the pod it runs in' },
+  { flags: '--to-context <name>', description: 'context in it; default: its current one' },
 ]
 
 const COMMANDS: readonly SubCommand[] = [
@@ -53,17 +64,26 @@ const COMMANDS: readonly SubCommand[] = [
     summary: 'run beside a cluster: apply what its mailbox space holds, report status back',
     settings: [
       CONFIG,
-      { flags: '--from-kubeconfig <file>', description: 'kubeconfig of the mailbox space', required: true },
-      { flags: '--from-context <name>', description: 'context in it; default: its current one' },
-      { flags: '--to-kubeconfig <file>', description: 'kubeconfig of the cluster; default: the pod it runs in' },
-      { flags: '--to-context <name>', description: 'context in it; default: its current one' },
+      ...BETWEEN,
       { flags: '--sync-target-name <name>', description: 'name of the SyncTarget, for logs' },
-      { flags: '--sync-target-uid <uid>', description: 'uid of the SyncTarget, for logs' },
+      { flags: '--sync-target-uid <uid>', description: 'uid of the SyncTarget that the mailbox must be for' },
       { flags: '--state-dir <dir>', description: 'where the cursor is kept over restarts' },
       { flags: '--qps <n>', description: 'requests per second to the cluster', default: 100, number: true },
       { flags: '--burst <n>', description: 'requests that may come at once', default: 200, number: true },
     ],
     load: async () => (await import('./syncer.ts')).runSyncerCommand,
+    commands: [
+      {
+        name: 'adopt',
+        summary: 'hand a cluster over to a mailbox that it was not served from before',
+        notes:
+          'The cluster notes its mailbox in ConfigMap kube-system/orrery-syncer, and a syncer that comes from another\n' +
+          'one stops. After adopt, the syncer of the new mailbox deletes what the former one placed and the new\n' +
+          'mailbox does not hold. End the former syncer first.',
+        settings: [CONFIG, ...BETWEEN],
+        load: async () => (await import('./syncer.ts')).adoptCluster,
+      },
+    ],
   },
   {
     name: 'simulate-wec',
@@ -90,22 +110,27 @@ function releaseOf(dirname: string): string {
 /** Runs one command line; resolves to the exit code. */
 export async function main(args: readonly string[]): Promise<number> {
   let code = 0
-  const program = new Command('orrery').description(
-    'A multi-cluster configuration server: spaces, placement and syncing in one process',
-  )
+  const program = new Command('orrery')
+    .description('A multi-cluster configuration server: spaces, placement and syncing in one process')
+    // A flag behind a sub-command's name is the sub-command's.
+    .enablePositionalOptions()
   program.version(releaseOf(import.meta.dirname), '--version', 'print the version')
-  for (const { name, summary, settings, load } of COMMANDS) {
-    const command = program.command(name).description(summary)
+  const add = (to: Command, { name, summary, notes, settings, load, commands = [] }: SubCommand): void => {
+    const command = to.command(name).description(summary).enablePositionalOptions()
+    if (notes !== undefined) command.addHelpText('after', `\n${notes}`)
     addSettings(command, settings)
     command.action(async () => {
       try {
         code = await (await load())(settingsOf(command, settings))
       } catch (error) {
-        process.stderr.write(`orrery ${name}: ${error instanceof Error ? error.message : String(error)}\n`)
+        const path = to === program ? name : `${to.name()} ${name}`
+        process.stderr.write(`orrery ${path}: ${error instanceof Error ? error.message : String(error)}\n`)
         code = 1
       }
     })
+    for (const below of commands) add(command, below)
   }
+  for (const command of COMMANDS) add(program, command)
   await program.parseAsync([...args], { from: 'user' })
   return code
 }

@@ -4,6 +4,7 @@ import { httpClient, httpSpaceClient } from '../client/http/httpClient.ts'
 import type { HttpClientOptions } from '../client/http/options.ts'
 import { type LoadedKubeconfig, loadKubeconfig } from '../client/kubeconfig.ts'
 import type { Logger } from '../client/logger.ts'
+import { adopt, mailboxOf } from '../syncer/identity.ts'
 import { startSyncer } from '../syncer/syncer.ts'
 import { createLog } from './log.ts'
 import { terminated } from './signals.ts'
@@ -13,6 +14,7 @@ const USER_AGENT = 'orrery-syncer'
 /** Requests under way at the end get this long. */
 const GRACE_MS = 500
 
+/** @throws Error in words for whoever started it, when it was given what does not belong together */
 export async function runSyncerCommand(settings: Record<string, unknown>): Promise<number> {
   const name = settings.syncTargetName as string | undefined
   const log = createLog('orrery-syncer').child({ ...(name && { syncTarget: name }) })
@@ -25,9 +27,8 @@ export async function runSyncerCommand(settings: Record<string, unknown>): Promi
     userAgent: USER_AGENT,
   })
   const cluster = httpSpaceClient({ ...(await clusterOptions(settings)), userAgent: USER_AGENT })
-  const stateDir = settings.stateDir as string | undefined
+  const { stateDir, syncTargetUid } = settings as { stateDir?: string; syncTargetUid?: string }
   if (stateDir !== undefined) await mkdir(stateDir, { recursive: true, mode: 0o700 })
-  const ended = Promise.race([terminated().then(() => 0), from.elsewhere.then(() => 1)])
   const syncer = startSyncer({
     center,
     space: from.first.space ?? '',
@@ -35,11 +36,15 @@ export async function runSyncerCommand(settings: Record<string, unknown>): Promi
     limit: { qps: settings.qps as number, burst: settings.burst as number },
     logger: log,
     ...(stateDir !== undefined && { stateDir }),
+    ...(syncTargetUid !== undefined && { syncTargetUid }),
   })
   log.info({ from: from.first.options.server }, 'syncer started')
   void syncer.synced.then(() => log.info({}, 'the mailbox is known, syncing'))
-  const code = await ended
-  if (code !== 0) log.error({}, 'the kubeconfig names another mailbox now; start the syncer again to serve that one')
+  const trouble = await Promise.race([
+    terminated(),
+    from.elsewhere.then(() => 'the kubeconfig names another mailbox now; start the syncer again to serve that one'),
+    syncer.refused,
+  ])
   const close = (): void => {
     center.close()
     cluster.close()
@@ -48,7 +53,28 @@ export async function runSyncerCommand(settings: Record<string, unknown>): Promi
   await syncer.stop()
   clearTimeout(impatience)
   close()
-  return code
+  if (trouble !== undefined) throw new Error(trouble)
+  return 0
+}
+
+/** `orrery syncer adopt`: from now on the cluster is served from the mailbox of this kubeconfig. */
+export async function adoptCluster(settings: Record<string, unknown>): Promise<number> {
+  const { fromKubeconfig, fromContext } = settings as { fromKubeconfig: string; fromContext?: string }
+  const center = httpSpaceClient({ ...(await loadKubeconfig(fromKubeconfig, fromContext)).options })
+  const cluster = httpSpaceClient({ ...(await clusterOptions(settings)), userAgent: USER_AGENT })
+  try {
+    const mailbox = await mailboxOf(center)
+    const before = await adopt(cluster, mailbox)
+    if (before?.mailbox === mailbox) process.stdout.write(`the cluster is served from the mailbox ${mailbox} already\n`)
+    else {
+      const former = before === undefined ? 'none' : (before.mailbox ?? 'one that could not be read')
+      process.stdout.write(`the cluster is served from the mailbox ${mailbox} from now on (before: ${former})\n`)
+    }
+    return 0
+  } finally {
+    center.close()
+    cluster.close()
+  }
 }
 
 interface FollowedKubeconfig {

@@ -1,6 +1,6 @@
 /** Mailbox to cluster: applies what the plan wants, deletes what it no longer wants and we made, repairs what drifts. */
 import { isStatusError } from '../apimachinery/errors.ts'
-import { apiVersionOf, groupResourceName, type KubeObject } from '../apimachinery/object.ts'
+import { apiVersionOf, type GroupVersionResource, groupResourceName, type KubeObject } from '../apimachinery/object.ts'
 import type { DiscoveredResource, SpaceClient } from '../client/client.ts'
 import { type Clock, systemClock } from '../client/clock.ts'
 import type { Logger } from '../client/logger.ts'
@@ -13,6 +13,7 @@ import {
   DOWNSYNCED,
   downsyncCopy,
   FIELD_MANAGER,
+  isClusterRecord,
   isOurs,
   mayOverwrite,
   OVERWRITE,
@@ -70,6 +71,7 @@ export class Downsync {
 
   async reconcile(key: SyncKey): Promise<ReconcileResult> {
     const { mirror, plan, mirrorComplete } = this.#deps
+    if (groupResourceName(key) === 'configmaps' && isClusterRecord(key)) return {}
     const mirrored = mirror.get(key)
     if (mirrored && plan().wantsDown(key, key.namespace, key.name)) return await this.#apply(key, mirrored)
     // Namespaces hold more than what we put there: only a Namespace that left the mailbox leaves the cluster.
@@ -296,7 +298,7 @@ export function refOf(key: SyncKey): { namespace?: string; name: string } {
 
 export async function getOrNothing(
   client: SpaceClient,
-  resource: DiscoveredResource,
+  resource: GroupVersionResource,
   ref: { namespace?: string; name: string },
 ): Promise<KubeObject | undefined> {
   try {

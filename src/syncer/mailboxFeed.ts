@@ -39,6 +39,8 @@ export class MailboxFeed {
   readonly #options: MailboxFeedOptions
   readonly #clock: Clock
   #source: StreamSource | undefined
+  /** Name of the mailbox, once it is known. */
+  #mailbox: string | undefined
   /** Logical-cluster id that the mirror belongs to. */
   #space: string | undefined
   /** What a running snapshot has told. */
@@ -61,12 +63,12 @@ export class MailboxFeed {
     return this.#complete
   }
 
-  /** Brings back what an earlier run knew. True when there was something. */
-  async restore(): Promise<boolean> {
+  /** Brings back what an earlier run knew of this mailbox. True when there was something. */
+  async restore(mailbox: string): Promise<boolean> {
     const { stateDir, logger } = this.#options
     if (stateDir === undefined) return false
     try {
-      const state = await this.mirror.load(stateDir)
+      const state = await this.mirror.load(stateDir, mailbox)
       this.#space = state?.space
       this.#cursor = state?.cursor
       return state !== undefined
@@ -77,7 +79,8 @@ export class MailboxFeed {
   }
 
   /** Follows the mailbox until the signal aborts, then saves. */
-  async run(signal: AbortSignal): Promise<void> {
+  async run(mailbox: string, signal: AbortSignal): Promise<void> {
+    this.#mailbox = mailbox
     while (!signal.aborted) {
       this.#reset = new AbortController()
       this.#source = this.#newSource()
@@ -218,7 +221,8 @@ export class MailboxFeed {
         const cursor = this.#source?.cursor
         // In the middle of a snapshot the mirror fits no cursor.
         if (stateDir === undefined || space === undefined || cursor === undefined || this.#seen !== undefined) return
-        if (!this.#reset.signal.aborted && !this.#ending) await this.mirror.save(stateDir, { space, cursor })
+        if (!this.#reset.signal.aborted && !this.#ending)
+          await this.mirror.save(stateDir, { mailbox: this.#mailbox, space, cursor })
       })
       .catch(error =>
         logger.error({ err: error, stateDir }, 'the state cannot be saved; a restart will read the whole mailbox'),

@@ -23,6 +23,8 @@ export interface SyncKey extends GroupResource {
   name: string
 }
 export interface MirrorState {
+  /** Name of the mailbox's Workspace; a state of release 0.1.0 does not have it. */
+  mailbox: string | undefined
   /** Logical-cluster id of the mailbox; a mailbox that was made anew has another one. */
   space: string
   cursor: number
@@ -71,10 +73,10 @@ export class MailboxMirror {
   }
 
   /**
-   * Reads what was saved. `undefined` when nothing was, and then the mirror stays as it is.
+   * Reads what was saved of a mailbox. `undefined` when nothing was, or only of another one; the mirror then stays as it is.
    * @throws Error when the file is there but cannot be used
    */
-  async load(dir: string): Promise<MirrorState | undefined> {
+  async load(dir: string, mailbox: string): Promise<MirrorState | undefined> {
     let text: string
     try {
       text = await readFile(join(dir, 'mailbox.json'), 'utf8')
@@ -82,9 +84,10 @@ export class MailboxMirror {
       if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
       throw error
     }
-    const { space, cursor, objects } = stateIn(text)
+    const { objects, ...state } = stateIn(text)
+    if (state.mailbox !== mailbox) return undefined
     this.#objects = new Map(objects.map(entry => [keyText(keyOf(entry.resource, entry.object)), entry]))
-    return { space, cursor }
+    return state
   }
 }
 
@@ -105,13 +108,15 @@ function stateIn(text: string): MirrorState & { objects: Mirrored[] } {
   if (
     !isRecord(state) ||
     state.format !== 1 ||
+    (state.mailbox !== undefined && typeof state.mailbox !== 'string') ||
     typeof state.space !== 'string' ||
     !Number.isSafeInteger(state.cursor) ||
     !Array.isArray(state.objects) ||
     !state.objects.every(isMirrored)
   )
     throw new Error('it is not a state of this release')
-  return { space: state.space, cursor: state.cursor as number, objects: state.objects }
+  const { mailbox, space, objects } = state
+  return { mailbox, space, cursor: state.cursor as number, objects }
 }
 
 function isMirrored(entry: unknown): entry is Mirrored {

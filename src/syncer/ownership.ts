@@ -2,6 +2,7 @@
  * Whose an object is, and what crosses: the marks that downsync and upsync leave, and the copies that they carry. Pure.
  */
 import { isRecord, type KubeObject } from '../apimachinery/object.ts'
+import { CLUSTER_RECORD } from '../apimachinery/placement.ts'
 
 export const DOWNSYNCED = 'edge.kubestellar.io/downsynced'
 export const UPSYNCED = 'edge.kubestellar.io/upsynced'
@@ -54,8 +55,13 @@ export function isServersOwn(object: Readonly<KubeObject>): boolean {
   const { kind, type, metadata } = object
   if (kind === 'Secret')
     return type === 'kubernetes.io/service-account-token' || type === 'bootstrap.kubernetes.io/token'
-  if (kind === 'ConfigMap') return metadata.name === 'kube-root-ca.crt'
+  if (kind === 'ConfigMap') return metadata.name === 'kube-root-ca.crt' || isClusterRecord(metadata)
   return kind === 'ServiceAccount' && metadata.name === 'default'
+}
+
+/** Of a ConfigMap: whether it is the cluster's own note about whom it is served by. */
+export function isClusterRecord({ namespace, name }: { namespace?: string; name?: string }): boolean {
+  return namespace === CLUSTER_RECORD.namespace && name === CLUSTER_RECORD.name
 }
 
 function carried(

@@ -2,6 +2,7 @@
 import { backoffMs, type Random } from '../client/backoff.ts'
 import { type Clock, pause, systemClock } from '../client/clock.ts'
 import type { Logger } from '../client/logger.ts'
+import { TerminalError } from '../client/workqueue.ts'
 
 export interface RetryingOptions {
   /** For the log: `<what> failed, trying again`. */
@@ -14,13 +15,17 @@ export interface RetryingOptions {
 
 const RETRY = { baseMs: 500, maxMs: 30_000 }
 
-/** The answer of the first attempt that succeeds; `undefined` when the signal came first. */
+/**
+ * The answer of the first attempt that succeeds; `undefined` when the signal came first.
+ * @throws TerminalError that an attempt threw: no further one would mend it
+ */
 export async function retrying<T>(options: RetryingOptions, attempt: () => Promise<T>): Promise<T | undefined> {
   const { what, signal, logger, clock = systemClock, random = Math.random } = options
   for (let failures = 1; !signal.aborted; failures++) {
     try {
       return await attempt()
     } catch (error) {
+      if (error instanceof TerminalError) throw error
       if (!signal.aborted) logger.warn({ err: error }, `${what} failed, trying again`)
       await pause(clock, backoffMs(failures, RETRY, random), signal)
     }

@@ -8,10 +8,11 @@ import type { Random } from '../client/backoff.ts'
 import type { Client, SpaceClient } from '../client/client.ts'
 import { type Clock, systemClock } from '../client/clock.ts'
 import type { Logger } from '../client/logger.ts'
-import { type Reconcile, WorkQueue } from '../client/workqueue.ts'
+import { type Reconcile, TerminalError, WorkQueue } from '../client/workqueue.ts'
 import { ClusterSide } from './clusterSide.ts'
 import { Downsync } from './downsync.ts'
 import { Heartbeat } from './heartbeat.ts'
+import { checkSyncTarget, claim, mailboxOf, recordOf } from './identity.ts'
 import { Link } from './link.ts'
 import { MailboxFeed } from './mailboxFeed.ts'
 import { keyText, type SyncKey } from './mirror.ts'
@@ -32,6 +33,8 @@ export interface SyncerOptions {
   stateDir?: string
   /** How often the center hears that we live. Default 15 s. */
   heartbeatMs?: number
+  /** Of the SyncTarget that the mailbox must be for; any, when absent. */
+  syncTargetUid?: string
   /** Requests to the cluster: so many each second, and so many at once. Default: no limit. */
   limit?: { qps: number; burst: number }
   logger: Logger
@@ -42,6 +45,11 @@ export interface SyncerOptions {
 export interface Syncer {
   /** Resolves once the content of the mailbox is known, from the center or from an earlier run; never when stopped before. */
   readonly synced: Promise<void>
+  /**
+   * Resolves to the reason, as a line for whoever started it, when mailbox and cluster do not belong together. It has ended
+   * then, and has touched neither. Never resolves otherwise.
+   */
+  readonly refused: Promise<string>
   /** Resolves when everything has ended; requests under way are waited for. */
   stop(): Promise<void>
 }
@@ -49,12 +57,17 @@ export interface Syncer {
 const CONCURRENCY = 8
 const QUEUE = { baseMs: 100, maxMs: 60_000 }
 
-/** Starts at once, and keeps trying whatever is missing; nothing is thrown. */
+/**
+ * Starts at once, and keeps trying whatever is missing; nothing is thrown. First of all it makes sure that mailbox and cluster
+ * belong together: what the cluster says of itself, and what the center says of the mailbox. With the state of an earlier run
+ * of that same mailbox it need not wait for the center.
+ */
 export function startSyncer(options: SyncerOptions): Syncer {
   const { space, heartbeatMs: everyMs = 15_000, random = Math.random, clock = systemClock, stateDir } = options
   const stopping = new AbortController()
   const { signal } = stopping
   const synced = Promise.withResolvers<void>()
+  const refused = Promise.withResolvers<string>()
   /** Leftovers are told from what is wanted only by a complete mirror; the end of the syncer ends the wait. */
   const complete = Promise.withResolvers<void>()
   signal.addEventListener('abort', () => complete.resolve(), { once: true })
@@ -139,18 +152,46 @@ export function startSyncer(options: SyncerOptions): Syncer {
       work(queues.up, key => upsync.reconcile(key)),
     ])
   }
+  const persist = <T>(what: string, attempt: () => Promise<T>): Promise<T | undefined> =>
+    retrying({ what, ...tools, signal }, attempt)
+  let refusal: string | undefined
+  /** The mailbox's name; `undefined` when the syncer ends, because of what it was given or for another reason. */
+  const identify = async (): Promise<string | undefined> => {
+    try {
+      const name = await persist('asking which mailbox this is', () => mailboxOf(mailbox))
+      if (name === undefined) return undefined
+      if (options.syncTargetUid !== undefined) checkSyncTarget(name, options.syncTargetUid)
+      await persist('asking whether the cluster is served from this mailbox', () => claim(cluster, name))
+      return signal.aborted ? undefined : name
+    } catch (error) {
+      if (!(error instanceof TerminalError)) throw error
+      refusal = error.message
+      stopping.abort()
+      return undefined
+    }
+  }
+  const runCenter = async (identified: Promise<string | undefined>): Promise<void> => {
+    const name = await identified
+    if (name === undefined) return
+    const beating = feed.findGoal(signal).then(() => heartbeat.run(signal))
+    await Promise.all([feed.run(name, signal), beating, runMailboxSide()])
+  }
   const run = async (): Promise<void> => {
-    if (await feed.restore()) {
+    const record = await persist('asking from which mailbox the cluster is served', () => recordOf(cluster))
+    const identified = identify()
+    if (record?.mailbox !== undefined && (await feed.restore(record.mailbox))) {
       side.mailboxComplete()
       synced.resolve()
-    }
-    const beating = feed.findGoal(signal).then(() => heartbeat.run(signal))
-    await Promise.all([feed.run(signal), beating, runClusterSide(), runMailboxSide()])
+    } else await identified
+    const runsCluster = signal.aborted ? Promise.resolve() : runClusterSide()
+    await Promise.all([runCenter(identified), runsCluster])
     await side.stop()
+    if (refusal !== undefined) refused.resolve(refusal)
   }
   const running = run()
   return {
     synced: synced.promise,
+    refused: refused.promise,
     async stop() {
       stopping.abort()
       await running

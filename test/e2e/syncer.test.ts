@@ -13,6 +13,7 @@ import {
   deployment,
   gone,
   is,
+  mailboxOf,
   map,
   register,
   warnings,
@@ -122,4 +123,43 @@ t.test('a simulated cluster', async whole => {
       t.equal(await syncer.end('SIGTERM'), 0)
     },
   )
+
+  await whole.test('a wrong kubeconfig is one clear line, and the cluster keeps what it holds', async t => {
+    const before = await cluster.list(MAPS)
+    const admin = join(dir, 'center', 'admin.kubeconfig')
+    for (const [from, to, said] of [
+      [admin, toCluster, "the center's kubeconfig leads to the space root, which is no mailbox; nothing was touched"],
+      [toCluster, fromCenter, "the center's kubeconfig leads to a server without spaces, which is no mailbox"],
+    ] as const) {
+      const wrong = Program.orrery(t, ['syncer', '--from-kubeconfig', from, '--to-kubeconfig', to])
+      await wrong.said(`orrery syncer: ${said}`)
+      t.equal(await wrong.exited(), 1)
+    }
+    const uid = '00000000-0000-0000-0000-000000000000'
+    const swapped = Program.orrery(t, [...syncerArgs, '--sync-target-uid', uid])
+    await swapped.said(`and --sync-target-uid says ${uid}; nothing was touched`)
+    t.equal(await swapped.exited(), 1)
+    t.same(await cluster.list(MAPS), before)
+
+    const milano = await center.in('root:imw1').create(TARGETS, {
+      apiVersion: 'edge.kubestellar.io/v2alpha1',
+      kind: 'SyncTarget',
+      metadata: { name: 'milano' },
+      spec: {},
+    })
+    const other = join(dir, 'milano.kubeconfig')
+    await center.syncerKubeconfig(other, await mailboxOf(center, milano))
+    const arguments_ = ['--from-kubeconfig', other, '--to-kubeconfig', toCluster]
+    const stranger = Program.orrery(t, ['syncer', ...arguments_])
+    await stranger.said('nothing was touched. Mend the kubeconfigs;')
+    t.equal(await stranger.exited(), 1)
+    t.same(await cluster.list(MAPS), before)
+
+    const adopting = Program.orrery(t, ['syncer', 'adopt', ...arguments_])
+    await adopting.said('from now on (before: ')
+    t.equal(await adopting.exited(), 0)
+    const heir = Program.orrery(t, ['syncer', ...arguments_])
+    await until(cluster, MAPS, at('late'), gone)
+    t.equal(await heir.end('SIGTERM'), 0)
+  })
 })

@@ -65,6 +65,11 @@ export class World {
     return this.#spaces.get(space)?.size ?? 0
   }
 
+  /** All that a space holds, by key. */
+  objects(space: string): Iterable<[key: string, object: KubeObject]> {
+    return this.#spaces.get(space) ?? []
+  }
+
   /** Called for each change from now on, after it was taken in; the answer ends that. */
   onChange(listener: (event: Seen) => void): () => void {
     this.#listeners.add(listener)

@@ -2,6 +2,7 @@
  * Whatever happens in mailbox and cluster, and to the connections and the syncer between them: in the end the cluster holds
  * what the mailbox wants, the mailbox knows the cluster's state, and what somebody else made in the cluster is still there.
  */
+import { randomUUID } from 'node:crypto'
 import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -298,7 +299,10 @@ t.test('it always converges', async t => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async steps => {
       const id = ++round
-      const [mailboxId, clusterId] = await Promise.all([center.space(`mailbox-${id}`), center.space(`cluster-${id}`)])
+      const [mailboxId, clusterId] = await Promise.all([
+        center.space(`x-mb-${randomUUID()}`),
+        center.space(`cluster-${id}`),
+      ])
       const stage = new Stage(center, { mailboxId, clusterId, dir: join(dir, String(id)) })
       await stage.mailbox.create(NAMESPACES, namespace('app', PROJECTED))
       await stage.cluster.create(NAMESPACES, namespace('orbital'))

@@ -3,6 +3,7 @@
  * cluster. What acts in the center alone, what a server makes for itself and what belongs to Orrery stays at home.
  */
 import { type GroupResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { CLUSTER_RECORD } from '../../apimachinery/placement.ts'
 import { SYNCER_NAME } from '../mailbox/names.ts'
 
 const IGNORED_GROUPS: ReadonlySet<string> = new Set([
@@ -53,7 +54,10 @@ export function isSystemObject(gr: GroupResource, object: KubeObject): boolean {
     if (gr.resource === 'secrets') {
       return object.type === 'kubernetes.io/service-account-token' || object.type === 'bootstrap.kubernetes.io/token'
     }
-    if (gr.resource === 'configmaps') return name === 'kube-root-ca.crt'
+    if (gr.resource === 'configmaps') {
+      if (name === 'kube-root-ca.crt') return true
+      return namespace === CLUSTER_RECORD.namespace && name === CLUSTER_RECORD.name
+    }
     if (gr.resource === 'serviceaccounts')
       return name === 'default' || (name === SYNCER_NAME && namespace === 'default')
     return false

@@ -112,16 +112,7 @@ export async function register(center: CenterProcess): Promise<string> {
       instanceSelector: { matchLabels: { id: 'florin' } },
     },
   })
-  const { uid, annotations } = target.metadata
-  const name = `${annotations?.['kcp.io/cluster']}-mb-${uid}`
-  const ready = await until(
-    center.in('root:espw'),
-    WORKSPACES,
-    { name },
-    object => isRecord(object?.status) && object.status.phase === 'Ready',
-  )
-  const mailbox = String(isRecord(ready?.spec) && ready.spec.cluster)
-  await until(center.in(mailbox), ACCOUNTS, { namespace: 'default', name: 'kubestellar-syncer' }, there)
+  const mailbox = await mailboxOf(center, target)
   const wds = center.in('root:wmw1')
   await wds.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } })
   const everything = { namespaces: ['shop'], objectNames: ['*'] }
@@ -140,6 +131,21 @@ export async function register(center: CenterProcess): Promise<string> {
       upsync: [{ apiGroup: 'group1.test', resources: ['sprockets'], namespaces: ['orbital'], names: ['*'] }],
     },
   })
+  return mailbox
+}
+
+/** The id of the mailbox of a SyncTarget, once a syncer can have a token for it. */
+export async function mailboxOf(center: CenterProcess, target: KubeObject): Promise<string> {
+  const { uid, annotations } = target.metadata
+  const name = `${annotations?.['kcp.io/cluster']}-mb-${uid}`
+  const ready = await until(
+    center.in('root:espw'),
+    WORKSPACES,
+    { name },
+    object => isRecord(object?.status) && object.status.phase === 'Ready',
+  )
+  const mailbox = String(isRecord(ready?.spec) && ready.spec.cluster)
+  await until(center.in(mailbox), ACCOUNTS, { namespace: 'default', name: 'kubestellar-syncer' }, there)
   return mailbox
 }
 

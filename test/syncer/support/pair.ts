@@ -35,7 +35,8 @@ export interface Pair {
 /** A mailbox that wants the ConfigMaps a and b of the Namespace app, and a cluster. */
 export async function pairIn(center: Center, t: Test, spec: object = WANTS): Promise<Pair> {
   const id = randomUUID()
-  const [mailboxId, clusterId] = await Promise.all([center.space(`mailbox-${id}`), center.space(`cluster-${id}`)])
+  const mailboxName = `x-mb-${id}`
+  const [mailboxId, clusterId] = await Promise.all([center.space(mailboxName), center.space(`cluster-${id}`)])
   const [mailbox, cluster] = [center.client.in(mailboxId), center.client.in(clusterId)]
   await mailbox.create(NAMESPACES, namespace('app', PROJECTED))
   await mailbox.create(CONFIGS, syncerConfig(spec))
@@ -48,7 +49,7 @@ export async function pairIn(center: Center, t: Test, spec: object = WANTS): Pro
   let starts = 0
   return {
     center,
-    mailboxName: `mailbox-${id}`,
+    mailboxName,
     mailboxId,
     clusterId,
     mailbox,

@@ -76,6 +76,12 @@ export class Program {
     return this.#child.exitCode ?? this.#child.signalCode
   }
 
+  /** Resolves to the exit code of a program that ends by itself. */
+  async exited(): Promise<number | string | null> {
+    if (!this.#ended) await once(this.#child, 'exit', { signal: AbortSignal.timeout(PATIENCE_MS) })
+    return this.#child.exitCode ?? this.#child.signalCode
+  }
+
   get #ended(): boolean {
     return this.#child.exitCode !== null || this.#child.signalCode !== null
   }

@@ -1,0 +1,157 @@
+/**
+ * A syncer deletes what its predecessor placed and its mailbox does not hold. So before it touches anything it makes sure that
+ * it was given a mailbox, and the cluster that is served from it.
+ */
+import t, { type Test } from 'tap'
+import type { KubeObject } from '../../src/apimachinery/object.ts'
+import { CLUSTER_RECORD } from '../../src/apimachinery/placement.ts'
+import type { SpaceClient } from '../../src/client/client.ts'
+import { adopt } from '../../src/syncer/identity.ts'
+import { type Syncer, startSyncer } from '../../src/syncer/syncer.ts'
+import { startCenter } from '../support/center.ts'
+import { temporaryDir } from '../support/server.ts'
+import { CONFIGS, configMap, MAPS } from './support/kinds.ts'
+import { type Pair, PROJECTED, pairIn, sent } from './support/pair.ts'
+import { recordingLogger } from './support/recordingLogger.ts'
+import { virtualClock } from './support/virtualClock.ts'
+
+const AT_A = { namespace: 'app', name: 'a' }
+const center = await startCenter(t, { expectsTrouble: true })
+
+/** A cluster that holds an object of its mailbox, and whose syncer has ended. */
+async function served(test: Test): Promise<Pair> {
+  const p = await pairIn(center, test)
+  const syncer = p.start()
+  await p.mailbox.create(MAPS, sent('a', { x: '1' }))
+  await center.world.present(p.clusterId, 'configmaps app/a')
+  await syncer.stop()
+  return p
+}
+
+/** A syncer that was started with what does not belong together. */
+function misled(test: Test, given: { space: string; cluster: SpaceClient; stateDir?: string; uid?: string }): Syncer {
+  const syncer = startSyncer({
+    center: center.client,
+    space: given.space,
+    cluster: given.cluster,
+    stateDir: given.stateDir ?? temporaryDir(test),
+    ...(given.uid !== undefined && { syncTargetUid: given.uid }),
+    heartbeatMs: 1e9,
+    logger: recordingLogger().logger,
+    clock: virtualClock(0),
+  })
+  test.teardown(() => syncer.stop())
+  return syncer
+}
+
+/** Everything that a space holds, as text. */
+async function contentOf(id: string): Promise<string> {
+  await center.settled()
+  return JSON.stringify([...center.world.objects(id)].sort())
+}
+
+t.test('the first syncer writes into the cluster from which mailbox it is served', async t => {
+  const p = await served(t)
+  const record = await p.cluster.get(MAPS, CLUSTER_RECORD)
+  t.same(record.data, { mailbox: p.mailboxName })
+})
+
+t.test('a space that is no mailbox: the syncer ends and has touched neither side', async t => {
+  const p = await served(t)
+  const before = await contentOf(p.clusterId)
+  for (const space of ['root', await center.space(`plain-${p.mailboxName}`)]) {
+    const center = await contentOf(space)
+    const reason = await misled(t, { space, cluster: p.cluster }).refused
+    t.match(reason, /leads to the space root.*, which is no mailbox; nothing was touched/)
+    t.equal(await contentOf(space), center)
+  }
+  t.equal(await contentOf(p.clusterId), before)
+})
+
+t.test("another cluster's mailbox: the syncer ends, also with the state of the right one", async t => {
+  const [p, other] = [await served(t), await served(t)]
+  const [before, mailbox] = [await contentOf(p.clusterId), await contentOf(other.mailboxId)]
+  for (const stateDir of [p.dir, other.dir]) {
+    const reason = await misled(t, { space: other.mailboxId, cluster: p.cluster, stateDir }).refused
+    t.match(reason, `served from the mailbox ${p.mailboxName}`)
+    t.match(reason, `leads to the mailbox ${other.mailboxName}; nothing was touched`)
+    t.match(reason, 'orrery syncer adopt')
+  }
+  t.equal(await contentOf(p.clusterId), before)
+  t.equal(await contentOf(other.mailboxId), mailbox)
+})
+
+t.test('the mailbox of another SyncTarget than the one that was named', async t => {
+  const p = await pairIn(center, t)
+  const before = await contentOf(p.clusterId)
+  const reason = await misled(t, { space: p.mailboxId, cluster: p.cluster, uid: 'another' }).refused
+  t.match(reason, /--sync-target-uid says another; nothing was touched/)
+  t.equal(await contentOf(p.clusterId), before)
+})
+
+t.test('a record that cannot be read stops the syncer, too', async t => {
+  const p = await pairIn(center, t)
+  await p.cluster.create(MAPS, { ...configMap(CLUSTER_RECORD.name, {}, CLUSTER_RECORD), data: { mailbox: '?' } })
+  const reason = await misled(t, { space: p.mailboxId, cluster: p.cluster }).refused
+  t.match(reason, 'ConfigMap kube-system/orrery-syncer of the cluster does not name a mailbox')
+})
+
+t.test('a cluster that was handed over becomes what its new mailbox says', async t => {
+  const [p, other] = [await served(t), await pairIn(center, t)]
+  t.same(await adopt(p.cluster, other.mailboxName), { mailbox: p.mailboxName })
+  await other.mailbox.create(MAPS, sent('b'))
+  const syncer = misled(t, { space: other.mailboxId, cluster: p.cluster })
+  await center.world.present(p.clusterId, 'configmaps app/b')
+  await center.world.absent(p.clusterId, 'configmaps app/a')
+  await syncer.stop()
+})
+
+t.test('the record is never carried, nor taken away, in either direction', async t => {
+  const names = [CLUSTER_RECORD.name]
+  const { namespace } = CLUSTER_RECORD
+  const p = await pairIn(center, t, {
+    namespacedObjects: [
+      { group: '', resource: 'configmaps', apiVersion: 'v1', objectsByNamespace: [{ namespace, names }] },
+      { group: '', resource: 'configmaps', apiVersion: 'v1', objectsByNamespace: [{ namespace: 'app', names: ['a'] }] },
+    ],
+  })
+  const record: KubeObject = configMap(CLUSTER_RECORD.name, { mailbox: 'stolen' }, { ...CLUSTER_RECORD })
+  await p.mailbox.create(MAPS, { ...record, metadata: { ...record.metadata, labels: PROJECTED } })
+  p.start()
+  await p.mailbox.create(MAPS, sent('a'))
+  await center.world.present(p.clusterId, 'configmaps app/a')
+  await p.settled()
+  t.same((await p.cluster.get(MAPS, CLUSTER_RECORD)).data, { mailbox: p.mailboxName })
+  await p.mailbox.delete(MAPS, CLUSTER_RECORD)
+  const upsync = [{ apiGroup: '', resources: ['configmaps'], namespaces: ['*'], names: ['*'] }]
+  await p.mailbox.patch(CONFIGS, { name: 'the-one' }, 'merge', { spec: { upsync } })
+  await p.cluster.create(MAPS, configMap('born'))
+  await center.world.present(p.mailboxId, 'configmaps app/born')
+  await p.settled()
+  t.notOk(center.world.get(p.mailboxId, `configmaps ${namespace}/${CLUSTER_RECORD.name}`))
+  t.same((await p.cluster.get(MAPS, CLUSTER_RECORD)).data, { mailbox: p.mailboxName })
+})
+
+t.test('while the center is away a syncer serves its cluster from its state, and believes no other state', async t => {
+  const [p, other] = [await served(t), await served(t)]
+  p.toCenter.down = true
+  const syncer = p.start()
+  await syncer.synced
+  await p.cluster.delete(MAPS, AT_A)
+  await center.world.present(p.clusterId, 'configmaps app/a')
+  await syncer.stop()
+  const before = await contentOf(p.clusterId)
+  const stranger = startSyncer({
+    center: p.toCenter.center(center.client),
+    space: other.mailboxId,
+    cluster: p.cluster,
+    stateDir: other.dir,
+    logger: recordingLogger().logger,
+    clock: virtualClock(0),
+  })
+  t.teardown(() => stranger.stop())
+  t.equal(await contentOf(p.clusterId), before)
+  p.toCenter.down = false
+  t.match(await stranger.refused, 'nothing was touched')
+  t.equal(await contentOf(p.clusterId), before)
+})
