@@ -27,6 +27,7 @@ import { loadCatalog } from './catalog/catalog.ts'
 import { DEFINITIONS, DefinitionManager } from './definitions/definitionManager.ts'
 import { definitionStrategy } from './definitions/definitionStrategy.ts'
 import { BlockWriter } from './endpoints/blockWriter.ts'
+import { Compression } from './endpoints/compression.ts'
 import type { Services } from './endpoints/exchange.ts'
 import { FrameCache } from './endpoints/frames.ts'
 import { reviewEndpoints } from './endpoints/reviews.ts'
@@ -201,6 +202,7 @@ async function assemble(
     protobuf,
     turns: new WriteTurns(),
     blocks: new BlockWriter(),
+    compression: new Compression({ deflate: options.deflate }),
     forms: new StreamForms(types),
     authorizer,
     draining: draining.signal,

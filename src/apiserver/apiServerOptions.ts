@@ -1,6 +1,7 @@
 /** What a server is told when it starts. */
 import type { Auditor } from './audit/auditor.ts'
 import type { OidcOptions } from './auth/oidcAuthenticator.ts'
+import type { Deflate } from './endpoints/deflater.ts'
 import type { RenewalClock } from './pki/certificateRenewal.ts'
 import type { InFlightLimits } from './server/inFlight.ts'
 import type { Logger } from './server/logger.ts'
@@ -33,6 +34,8 @@ export interface ApiServerOptions {
   inFlight?: InFlightLimits
   /** How often the peer of a WebSocket has to show that it is there. Default 30 s. */
   pingIntervalMs?: number
+  /** Compresses blocks of answers. Default: gzip's fastest level, on the thread pool. */
+  deflate?: Deflate
   /** Decides when certificates are renewed. Default: the system's. */
   certificateClock?: RenewalClock
   log: Logger

@@ -1,5 +1,6 @@
 /** `orrery start` as administrators run it: it ends well, starts again where it was, and guards its data dir. */
 
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { Api } from '../support/api.ts'
@@ -49,6 +50,18 @@ t.test('SIGTERM ends it with 0, kill -9 loses nothing acknowledged', async t => 
   api.close()
   await third.stop()
 })
+
+t.test(
+  'writes find a thread that syncs them, beside names that are looked up and answers that are compressed',
+  async t => {
+    const threads = ({ pid }: { pid: number }): number =>
+      readdirSync(`/proc/${pid}/task`)
+        .map(id => readFileSync(`/proc/${pid}/task/${id}/comm`, 'utf8'))
+        .filter(name => name.startsWith('libuv-worker')).length
+    t.equal(threads(await startOrrery(t, undefined, { UV_THREADPOOL_SIZE: '' })), 8)
+    t.equal(threads(await startOrrery(t, undefined, { UV_THREADPOOL_SIZE: '5' })), 5, "the operator's own size counts")
+  },
+)
 
 t.test('a second server on the same data dir is refused', async t => {
   const first = await startOrrery(t)

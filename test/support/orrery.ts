@@ -11,6 +11,7 @@ export interface Orrery {
   readonly url: string
   readonly kubeconfig: string
   readonly dataDir: string
+  readonly pid: number
   /** Ends it as an administrator would (SIGTERM); resolves to its exit code. */
   stop(): Promise<number | null>
   /** Ends it as a power failure would. */
@@ -18,10 +19,15 @@ export interface Orrery {
 }
 
 /** Starts a server on a free port with a data dir of its own; both go away with the test. */
-export async function startOrrery(t: Test, dataDir = temporaryDir(t)): Promise<Orrery> {
+export async function startOrrery(
+  t: Test,
+  dataDir = temporaryDir(t),
+  env: Record<string, string> = {},
+): Promise<Orrery> {
   const program = join(import.meta.dirname, '../../bin/orrery')
   const child = spawn(program, ['start', '--data-dir', dataDir, '--secure-port', '0'], {
     stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
   })
   const exited = once(child, 'exit')
   t.teardown(async () => {
@@ -32,6 +38,7 @@ export async function startOrrery(t: Test, dataDir = temporaryDir(t)): Promise<O
   return {
     url,
     dataDir,
+    pid: child.pid!,
     kubeconfig: join(dataDir, 'admin.kubeconfig'),
     async stop() {
       child.kill('SIGTERM')

@@ -9,11 +9,22 @@ const BLOCK_BYTES = 128 * 1024
 /** Kept for the next answer; more come and go. */
 const KEPT_BLOCKS = 16
 
+export interface BlockSink {
+  /** Resolves when the block is read no more; false when nobody will ever want another. One at a time. */
+  write(block: Buffer): Promise<boolean>
+  end(): void
+}
+
+/** Sends blocks as they are. */
+export function plainSink(out: Writable): BlockSink {
+  return { write: block => taken(out, block), end: () => void out.end() }
+}
+
 export class BlockWriter {
   readonly #free: Buffer[] = []
 
   /** Writes `pieces` one behind the other, without ending `out`. Resolves when it has taken them all; false once it is gone. */
-  async write(out: Writable, pieces: Iterable<Buffer>): Promise<boolean> {
+  async write(out: Pick<BlockSink, 'write'>, pieces: Iterable<Buffer>): Promise<boolean> {
     const block = this.#free.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES)
     let used = 0
     for (const piece of pieces) {
@@ -24,18 +35,18 @@ export class BlockWriter {
         used += copied
         if (used < BLOCK_BYTES) continue
         // What is left of a stream that broke may still read the block, so that one is left to the collector.
-        if (!(await taken(out, block))) return false
+        if (!(await out.write(block))) return false
         used = 0
       }
     }
-    if (used > 0 && !(await taken(out, block.subarray(0, used)))) return false
+    if (used > 0 && !(await out.write(block.subarray(0, used)))) return false
     if (this.#free.length < KEPT_BLOCKS) this.#free.push(block)
     return true
   }
 }
 
 /** Resolves when `out` reads the chunk no more; false when it never will. */
-function taken(out: Writable, chunk: Buffer): Promise<boolean> {
+export function taken(out: Writable, chunk: Buffer): Promise<boolean> {
   return new Promise(resolve => {
     const gone = (): void => resolve(false)
     out.on('close', gone)

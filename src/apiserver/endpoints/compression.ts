@@ -1,16 +1,22 @@
 /**
- * gzip for large answers to clients that take it. Compression runs on the thread pool; documents that are kept (those with
- * an ETag) are compressed once.
+ * gzip for large answers to clients that take it. Compression runs on the thread pool, a few blocks at a time, and answers
+ * leave as they are when many wait for that. Documents that are kept (those with an ETag) are compressed once.
  */
-import { promisify } from 'node:util'
-import { createGzip, type Gzip, gzip } from 'node:zlib'
+import type { Writable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type BlockSink, taken } from './blockWriter.ts'
+import { CompressionSeats } from './compressionSeats.ts'
+import { type Deflate, deflater } from './deflater.ts'
+import { GzipWriter } from './gzipWriter.ts'
 
 /** As upstream: below it, compressing costs more time than sending. */
 export const GZIP_FROM_BYTES = 128 * 1024
-/** The fastest level: on JSON the others save little more and cost several times as much. */
-const OPTIONS = { level: 1 } as const
-const compress = promisify(gzip)
+/** Half of the smallest pool that Node has by itself: the other half syncs writes. */
+const SEATS = 2
+/** A block takes a millisecond or two, so the last one in line waits for some ten. */
+const CROWD = 16
+/** Of bodies that are there as a whole. */
+const BLOCK_BYTES = 128 * 1024
 
 export function acceptsGzip(request: Pick<FastifyRequest, 'headers'>): boolean {
   const accepted = request.headers['accept-encoding']
@@ -21,31 +27,81 @@ export function acceptsGzip(request: Pick<FastifyRequest, 'headers'>): boolean {
   })
 }
 
-/** For answers that are written piece by piece. */
-export function gzipStream(): Gzip {
-  return createGzip(OPTIONS)
-}
-
 export class Compression {
-  readonly #kept = new WeakMap<Buffer, Promise<Buffer>>()
+  readonly #seats = new CompressionSeats({ seats: SEATS, crowd: CROWD })
+  readonly #deflate: Deflate
+  readonly #kept = new WeakMap<Buffer, Promise<Buffer | undefined>>()
 
-  /** Whether `body` should leave compressed. */
-  wants(request: Pick<FastifyRequest, 'headers'>, body: unknown): body is Buffer {
-    return Buffer.isBuffer(body) && body.length > GZIP_FROM_BYTES && acceptsGzip(request)
+  constructor({ deflate = deflater() }: { deflate?: Deflate | undefined } = {}) {
+    this.#deflate = deflate
   }
 
-  /** The compressed body; sets the headers that tell. */
-  async apply(reply: FastifyReply, body: Buffer): Promise<Buffer> {
-    const keeps = reply.hasHeader('etag')
-    let compressed = keeps ? this.#kept.get(body) : undefined
-    if (compressed === undefined) {
-      compressed = compress(body, OPTIONS)
-      if (keeps) this.#kept.set(body, compressed)
+  /** Whether an answer that is written block by block should leave compressed. */
+  takes(request: Pick<FastifyRequest, 'headers'>): boolean {
+    return acceptsGzip(request) && !this.#seats.isCrowded
+  }
+
+  /** Compresses what is written to it on its way to `out`. */
+  sink(out: Writable): BlockSink {
+    const gone = new AbortController()
+    out.once('close', () => gone.abort())
+    const gzip = new GzipWriter(this.#deflate)
+    return {
+      write: async block => {
+        const chunk = await this.#seats.run(() => gzip.next(block), gone.signal)
+        return chunk !== undefined && taken(out, chunk)
+      },
+      end: () => void out.end(gzip.end()),
     }
+  }
+
+  /** Whether `body` should leave compressed. */
+  wants(request: Pick<FastifyRequest, 'headers'>, reply: FastifyReply, body: unknown): body is Buffer {
+    if (!Buffer.isBuffer(body) || body.length <= GZIP_FROM_BYTES || !acceptsGzip(request)) return false
+    // Kept documents are few, and all who want one wait for the same.
+    return reply.hasHeader('etag') || !this.#seats.isCrowded
+  }
+
+  /** The compressed body; sets the headers that tell. `body` itself when nobody waits for it any more. */
+  async apply(reply: FastifyReply, body: Buffer): Promise<Buffer> {
+    const compressed = await (reply.hasHeader('etag') ? this.#compressKept(body) : this.#compressFor(reply, body))
+    if (compressed === undefined) return body
     const vary = reply.getHeader('vary')
-    const result = await compressed
     reply.header('Content-Encoding', 'gzip').header('Vary', vary ? `${vary}, Accept-Encoding` : 'Accept-Encoding')
     reply.removeHeader('Content-Length')
-    return result
+    return compressed
+  }
+
+  /** For all who will want it: that one of them leaves does not end it. */
+  #compressKept(body: Buffer): Promise<Buffer | undefined> {
+    const known = this.#kept.get(body)
+    if (known !== undefined) return known
+    const compressed = this.#compress(body)
+    this.#kept.set(body, compressed)
+    compressed.catch(() => this.#kept.delete(body))
+    return compressed
+  }
+
+  async #compressFor(reply: FastifyReply, body: Buffer): Promise<Buffer | undefined> {
+    const gone = new AbortController()
+    const leave = (): void => gone.abort()
+    reply.raw.once('close', leave)
+    try {
+      return await this.#compress(body, gone.signal)
+    } finally {
+      reply.raw.off('close', leave)
+    }
+  }
+
+  /** Block by block, too: a long body takes turns with others. `undefined` when `signal` aborts. */
+  async #compress(body: Buffer, signal?: AbortSignal): Promise<Buffer | undefined> {
+    const gzip = new GzipWriter(this.#deflate)
+    const chunks: Buffer[] = []
+    for (let at = 0; at < body.length; at += BLOCK_BYTES) {
+      const chunk = await this.#seats.run(() => gzip.next(body.subarray(at, at + BLOCK_BYTES)), signal)
+      if (chunk === undefined) return undefined
+      chunks.push(chunk)
+    }
+    return Buffer.concat([...chunks, gzip.end()])
   }
 }

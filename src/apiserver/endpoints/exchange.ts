@@ -13,6 +13,7 @@ import type { StreamForms } from '../registry/streamForms.ts'
 import type { RequestInfo, ResourceRequest } from '../server/requestInfo.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import type { BlockWriter } from './blockWriter.ts'
+import type { Compression } from './compression.ts'
 import type { FrameCache } from './frames.ts'
 import type { Form } from './negotiate.ts'
 import type { WriteTurns } from './writeTurns.ts'
@@ -26,6 +27,7 @@ export interface Services {
   readonly protobuf: ProtobufCodec
   readonly turns: WriteTurns
   readonly blocks: BlockWriter
+  readonly compression: Compression
   readonly authorizer: Authorizer
   /** How streams tell objects. */
   readonly forms: StreamForms

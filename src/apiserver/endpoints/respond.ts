@@ -1,5 +1,4 @@
 /** Answers: stored objects and lists as bytes where possible, rendered only when the client asked for another form. */
-import { pipeline, type Writable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
@@ -10,8 +9,9 @@ import type { Stored } from '../../storage/store.ts'
 import type { ListResult } from '../registry/reader.ts'
 import { prepareViews } from '../registry/views.ts'
 import { partialMetadata, tableFor } from '../tables/table.ts'
+import { plainSink } from './blockWriter.ts'
 import { asItem, bytesAs, itemPieces } from './bytesAs.ts'
-import { acceptsGzip, GZIP_FROM_BYTES, gzipStream } from './compression.ts'
+import { GZIP_FROM_BYTES } from './compression.ts'
 import type { Exchange, Services } from './exchange.ts'
 import { CONTENT_TYPES, type Form, type Format, wantsPretty } from './negotiate.ts'
 import { protobufForm } from './protobufForms.ts'
@@ -114,12 +114,10 @@ async function sendPieces(
 ): Promise<void> {
   if (length <= WHOLE_LIMIT_BYTES) return send(x, 200, Buffer.concat(pieces, length), format)
   const { raw } = x.reply.hijack()
-  const zip = acceptsGzip(x.request) ? gzipStream() : undefined
-  const framing = zip ? { 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' } : { 'Content-Length': length }
+  const compressed = services.compression.takes(x.request)
+  const framing = compressed ? { 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' } : { 'Content-Length': length }
   raw.writeHead(200, { ...headers(x), 'Content-Type': CONTENT_TYPES[format], ...framing })
-  // The client may leave at any time; what `pipeline` reports then is nobody's fault.
-  if (zip) pipeline(zip, raw, () => {})
-  const out: Writable = zip ?? raw
+  const out = compressed ? services.compression.sink(raw) : plainSink(raw)
   if (await services.blocks.write(out, pieces)) out.end()
 }
 

@@ -12,7 +12,6 @@ import type { Auditor } from '../audit/auditor.ts'
 import type { AuditTrail } from '../audit/auditTrail.ts'
 import { BigYaml } from '../endpoints/bigYaml.ts'
 import { BODY_LIMIT_BYTES, unsupportedMediaType } from '../endpoints/body.ts'
-import { Compression } from '../endpoints/compression.ts'
 import type { Services } from '../endpoints/exchange.ts'
 import { methodNotAllowed } from '../endpoints/methods.ts'
 import { CONTENT_TYPES, errorFormat, wantsPretty } from '../endpoints/negotiate.ts'
@@ -101,7 +100,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   const { tls, metrics, log } = deps
   const inFlight = new InFlight({ limits: deps.inFlight, clock: () => performance.now() })
   const webSockets = new WebSockets({ ...deps, inFlight })
-  const compression = new Compression()
+  const { compression } = deps.services
   const audit = deps.audit && new HttpAudit(deps.audit, deps.services)
   metrics.follow(inFlight)
   const answerError = (request: FastifyRequest, reply: FastifyReply, error: StatusError): void =>
@@ -201,7 +200,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     })
   }
   app.addHook('onSend', (request, reply, payload, done) => {
-    if (!compression.wants(request, payload)) return done(null, payload)
+    if (!compression.wants(request, reply, payload)) return done(null, payload)
     compression.apply(reply, payload).then(body => done(null, body), done)
   })
   const refuse = (request: FastifyRequest, reply: FastifyReply, status: StatusError): void => {
@@ -212,13 +211,23 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   app.setNotFoundHandler((request, reply) => refuse(request, reply, methodNotAllowed()))
   app.server.on('upgrade', (request, socket, head) => void webSockets.accept(request, socket, head))
 
-  const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+  const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const admitted = request.admitted!
     if (admitted.info.stream) await openStream(deps, request, reply, admitted)
     else if (admitted.info.resource)
       await dispatch(deps.services, exchangeFor(deps.services, request, reply, admitted), deps.subresources)
     else if (!(await deps.nonResource(request, reply, admitted))) {
       throw new StatusError('NotFound', 'the server could not find the requested resource', {})
+    }
+  }
+  const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    try {
+      await answer(request, reply)
+    } catch (error) {
+      if (!reply.sent || reply.raw.writableEnded) throw error
+      // An answer that has begun can only be broken off: its end is missing, so nobody takes it for whole.
+      toStatus(error, request, log)
+      reply.raw.destroy()
     }
     return reply
   }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
-import { BlockWriter } from '../../../src/apiserver/endpoints/blockWriter.ts'
+import { BlockWriter, plainSink } from '../../../src/apiserver/endpoints/blockWriter.ts'
 import { responseSink } from '../../../src/apiserver/endpoints/streamWriter.ts'
 import { WriteTurns } from '../../../src/apiserver/endpoints/writeTurns.ts'
 
@@ -81,7 +81,7 @@ t.test('large answers arrive as they are, at the same time and one after the oth
     const { raw, response } = await answer(t)
     const pieces = Array.from({ length: 300 }, (_, i) => Buffer.alloc((i * 7919) % 5000, seed + i))
     const received = textOf(response)
-    await blocks.write(raw, pieces)
+    await blocks.write(plainSink(raw), pieces)
     raw.end()
     t.ok((await received) === Buffer.concat(pieces).toString(), `answer ${seed}`)
   }
@@ -92,7 +92,7 @@ t.test('large answers arrive as they are, at the same time and one after the oth
 t.test('a large answer to somebody who goes away comes to an end', async t => {
   const { raw, response } = await answer(t)
   const writing = new BlockWriter().write(
-    raw,
+    plainSink(raw),
     Array.from({ length: 1000 }, () => Buffer.alloc(64 * 1024)),
   )
   response.destroy()
