@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { ACCESS_FLAGS } from './accessFlags.ts'
+import { PRIVATE_UMASK } from './privateFolder.ts'
 import { addSettings, type Setting, settingsOf } from './settings.ts'
 
 interface SubCommand {
@@ -120,6 +121,7 @@ export async function main(args: readonly string[]): Promise<number> {
     if (notes !== undefined) command.addHelpText('after', `\n${notes}`)
     addSettings(command, settings)
     command.action(async () => {
+      process.umask(PRIVATE_UMASK)
       try {
         code = await (await load())(settingsOf(command, settings))
       } catch (error) {

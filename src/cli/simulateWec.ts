@@ -4,6 +4,7 @@ import { inProcessClient } from '../client/inProcess.ts'
 import { startBuiltinControllers } from '../controllers/builtinControllers.ts'
 import { workloadSimulator } from '../controllers/simulation/workloadSimulator.ts'
 import { createLog } from './log.ts'
+import { dataFolder } from './privateFolder.ts'
 import { terminated } from './signals.ts'
 
 const SPACE = 'root'
@@ -12,7 +13,7 @@ export async function simulateWec(settings: Record<string, unknown>): Promise<nu
   const name = settings.name as string
   const log = createLog('orrery-simulated-wec').child({ cluster: name })
   const server = await startApiServer({
-    dataDir: settings.dataDir as string,
+    dataDir: dataFolder(settings.dataDir as string, log),
     bindAddress: settings.bindAddress as string,
     securePort: settings.securePort as number,
     externalHostnames: [],

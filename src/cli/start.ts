@@ -5,6 +5,7 @@ import { inProcessClient } from '../client/inProcess.ts'
 import { startBuiltinControllers } from '../controllers/builtinControllers.ts'
 import { accessOptions } from './accessOptions.ts'
 import { createLog } from './log.ts'
+import { dataFolder } from './privateFolder.ts'
 import { terminated } from './signals.ts'
 
 export async function start(settings: Record<string, unknown>): Promise<number> {
@@ -16,7 +17,7 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
   const { eventTtlMs, ...access } = await accessOptions(settings, log)
   const server = await startApiServer({
     ...access,
-    dataDir: settings.dataDir as string,
+    dataDir: dataFolder(settings.dataDir as string, log),
     bindAddress: settings.bindAddress as string,
     securePort: settings.securePort as number,
     externalHostnames: (settings.externalHostname as string[] | undefined) ?? [],

@@ -1,5 +1,5 @@
 /** `orrery syncer`: carries between a mailbox space and the cluster beside which it runs. */
-import { mkdir, readFile, stat } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { httpClient, httpSpaceClient } from '../client/http/httpClient.ts'
 import type { HttpClientOptions } from '../client/http/options.ts'
 import { type LoadedKubeconfig, loadKubeconfig } from '../client/kubeconfig.ts'
@@ -7,6 +7,7 @@ import type { Logger } from '../client/logger.ts'
 import { adopt, mailboxOf } from '../syncer/identity.ts'
 import { startSyncer } from '../syncer/syncer.ts'
 import { createLog } from './log.ts'
+import { privateFolder } from './privateFolder.ts'
 import { terminated } from './signals.ts'
 
 const IN_CLUSTER = '/var/run/secrets/kubernetes.io/serviceaccount'
@@ -28,7 +29,7 @@ export async function runSyncerCommand(settings: Record<string, unknown>): Promi
   })
   const cluster = httpSpaceClient({ ...(await clusterOptions(settings)), userAgent: USER_AGENT })
   const { stateDir, syncTargetUid } = settings as { stateDir?: string; syncTargetUid?: string }
-  if (stateDir !== undefined) await mkdir(stateDir, { recursive: true, mode: 0o700 })
+  if (stateDir !== undefined) privateFolder({ path: stateDir, entries: [], log })
   const syncer = startSyncer({
     center,
     space: from.first.space ?? '',

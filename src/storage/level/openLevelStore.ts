@@ -41,7 +41,7 @@ async function openDatabase(path: string): Promise<Database> {
     cacheSize: CACHE_BYTES,
   })
   try {
-    await mkdir(path, { recursive: true })
+    await mkdir(path, { recursive: true, mode: 0o700 })
     await db.open()
     return db
   } catch (error) {

@@ -1,0 +1,70 @@
+/**
+ * A folder with Secrets in it, which nobody but its owner may enter. New files in it get their modes by the umask, whoever
+ * makes them (LevelDB asks for 0644); this mends what was there before.
+ */
+import { chmodSync, type Dirent, lstatSync, mkdirSync, readdirSync, type Stats, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** For processes that hold Secrets: what they make from now on is their user's alone. */
+export const PRIVATE_UMASK = 0o077
+
+const OTHERS = 0o077
+const STICKY = 0o1000
+
+/** What an API server keeps in its data dir. */
+const SERVER_ENTRIES = ['store', 'pki', 'admin.kubeconfig']
+
+export interface PrivateFolderOptions {
+  path: string
+  /** What in it belongs to the program; folders with all their content. Other things are left as they are. */
+  entries: readonly string[]
+  log: { warn(fields: object, text: string): void }
+}
+
+/**
+ * Makes the folder, or closes one that is there, to everybody but its owner. Where that is not allowed it warns: what the
+ * program makes in there is private all the same. @throws Error when there is no such folder and none can be made
+ */
+export function privateFolder({ path, entries, log }: PrivateFolderOptions): void {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw new Error(`the folder ${path} cannot be made: ${(error as Error).message}`, { cause: error })
+  }
+  const close = (at: string, stats: Stats): void => {
+    if ((stats.mode & OTHERS) === 0) return
+    const mode = (stats.mode & 0o7777).toString(8).padStart(4, '0')
+    if (stats.mode & STICKY) {
+      const remedy = 'it looks like a place for all users. Give the program a folder of its own'
+      log.warn({ path: at, mode }, `others may enter this folder, which is left so: ${remedy}`)
+      return
+    }
+    try {
+      chmodSync(at, stats.mode & 0o7700)
+    } catch (error) {
+      const remedy = `its mode cannot be changed (${(error as Error).message}). Let its owner run "chmod go-rwx" on it`
+      log.warn({ path: at, mode }, `others may read or change this, which can hold Secrets: ${remedy}`)
+    }
+  }
+  const walk = (folder: string, content: readonly Dirent[]): void => {
+    for (const entry of content) {
+      // Not what links lead to: that may be anybody's.
+      if (!entry.isFile() && !entry.isDirectory()) continue
+      const at = join(folder, entry.name)
+      const stats = lstatSync(at, { throwIfNoEntry: false })
+      if (stats) close(at, stats)
+      if (entry.isDirectory()) walk(at, readdirSync(at, { withFileTypes: true }))
+    }
+  }
+  close(path, statSync(path))
+  walk(
+    path,
+    readdirSync(path, { withFileTypes: true }).filter(({ name }) => entries.includes(name)),
+  )
+}
+
+/** An API server's data dir, made or mended. Returns its path. */
+export function dataFolder(path: string, log: PrivateFolderOptions['log']): string {
+  privateFolder({ path, entries: SERVER_ENTRIES, log })
+  return path
+}
