@@ -165,7 +165,7 @@ async function assemble(
     webhooks,
     spaces: options.spaces,
     disabledPlugins: options.disabledAdmissionPlugins ?? [],
-    pathOf: space => tree.get(space)?.path,
+    pathOf: space => tree.pathOf(space),
     log,
   })
   const deps: RegistryDeps = {

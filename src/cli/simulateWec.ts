@@ -26,7 +26,6 @@ export async function simulateWec(settings: Record<string, unknown>): Promise<nu
     clientFor,
     caPem: server.caPem,
     sign: order => server.certificates.sign(order),
-    placement: false,
     logger: log,
   })
   server.onAuthority(caPem => controllers.useAuthority(caPem))

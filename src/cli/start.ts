@@ -31,7 +31,7 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
       inProcessClient({ services: server.services, store: server.store, tree: server.tree, component }),
     caPem: server.caPem,
     sign: order => server.certificates.sign(order),
-    placement: true,
+    places: server.tree,
     eventTtlMs,
     logger: log,
   })

@@ -9,6 +9,7 @@ import { startMailboxController } from './mailbox/mailboxController.ts'
 import { startSyncerLiveness } from './mailbox/syncerLiveness.ts'
 import { namespaceController } from './namespace/namespaceController.ts'
 import { patientLogger } from './patientLogger.ts'
+import type { SpacePlaces } from './placedSource.ts'
 import { startPlacementTranslator } from './placement-translator/translator.ts'
 import { resourceQuotaController } from './resource-quota/resourceQuotaController.ts'
 import { serviceAccountController } from './service-account/serviceAccountController.ts'
@@ -19,8 +20,8 @@ export interface BuiltinControllersOptions {
   /** A client that acts as one component. */
   clientFor(component: string): Client
   caPem: string
-  /** Whether the controllers of placement run; a plain cluster has none. */
-  placement: boolean
+  /** Where spaces stand, for the controllers of placement. Absent in a plain cluster: it has none of them. */
+  places?: SpacePlaces
   /** Signs what approved CertificateSigningRequests ask for. Absent: nobody does. */
   sign?: SignCertificate
   /** How long Events live after they were last written. Default an hour. */
@@ -51,7 +52,11 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
     namespaceController({ client: clientFor('namespace-controller'), logger }),
     garbageCollector({ client: clientFor('garbage-collector'), logger }),
     serviceAccounts,
-    resourceQuotaController({ client: clientFor('resourcequota-controller'), skipsCopies: options.placement, logger }),
+    resourceQuotaController({
+      client: clientFor('resourcequota-controller'),
+      skipsCopies: options.places !== undefined,
+      logger,
+    }),
     storageProtectionController({ client: clientFor('storage-protection-controller'), logger }),
     clusterRoleAggregationController({ client: clientFor('clusterrole-aggregation-controller'), logger }),
     ...(options.sign
@@ -65,12 +70,13 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
     ttlMs: options.eventTtlMs ?? EVENT_TTL_MS,
     logger,
   })
-  const placement = options.placement
+  const { places } = options
+  const placement = places
     ? [
-        startWhereResolver({ client: clientFor('where-resolver'), logger, signal }),
-        startMailboxController({ client: clientFor('mailbox-controller'), logger, signal }),
-        startSyncerLiveness({ client: clientFor('mailbox-controller'), logger, signal }),
-        startPlacementTranslator({ client: clientFor('placement-translator'), logger, signal }),
+        startWhereResolver({ client: clientFor('where-resolver'), places, logger, signal }),
+        startMailboxController({ client: clientFor('mailbox-controller'), places, logger, signal }),
+        startSyncerLiveness({ client: clientFor('mailbox-controller'), places, logger, signal }),
+        startPlacementTranslator({ client: clientFor('placement-translator'), places, logger, signal }),
       ]
     : []
   return {

@@ -6,8 +6,8 @@
  * TerminalError, whose message is one line for whoever started the syncer.
  */
 import { isStatusError } from '../apimachinery/errors.ts'
+import { CLUSTER_RECORD, MAILBOX_NAME } from '../apimachinery/mailbox.ts'
 import { type GroupVersionResource, isRecord, type KubeObject } from '../apimachinery/object.ts'
-import { CLUSTER_RECORD, MAILBOX_NAME } from '../apimachinery/placement.ts'
 import type { SpaceClient } from '../client/client.ts'
 import { TerminalError } from '../client/workqueue.ts'
 import { getOrNothing } from './downsync.ts'

@@ -1,8 +1,9 @@
 /**
  * Whose an object is, and what crosses: the marks that downsync and upsync leave, and the copies that they carry. Pure.
  */
+
+import { CLUSTER_RECORD } from '../apimachinery/mailbox.ts'
 import { isRecord, type KubeObject } from '../apimachinery/object.ts'
-import { CLUSTER_RECORD } from '../apimachinery/placement.ts'
 
 export const DOWNSYNCED = 'edge.kubestellar.io/downsynced'
 export const UPSYNCED = 'edge.kubestellar.io/upsynced'

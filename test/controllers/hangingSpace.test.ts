@@ -1,13 +1,15 @@
 /** A space whose webhooks leave writes unanswered holds nobody up but itself, whichever controller writes there. */
 import t, { type Test } from 'tap'
+import { mailboxName } from '../../src/apimachinery/mailbox.ts'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import type { Client } from '../../src/client/client.ts'
 import { type Logger, silentLogger } from '../../src/client/logger.ts'
 import type { ControllerHandle } from '../../src/controllers/controllerHandle.ts'
 import { startEventTtl } from '../../src/controllers/event-ttl/eventTtlController.ts'
 import { startMailboxController } from '../../src/controllers/mailbox/mailboxController.ts'
-import { mailboxName, SYNC_TARGETS, WORKSPACES } from '../../src/controllers/mailbox/names.ts'
+import { SYNC_TARGETS, WORKSPACES } from '../../src/controllers/mailbox/names.ts'
 import { startSyncerLiveness } from '../../src/controllers/mailbox/syncerLiveness.ts'
+import type { SpacePlaces } from '../../src/controllers/placedSource.ts'
 import {
   EDGE_PLACEMENTS,
   NAMESPACES,
@@ -33,6 +35,7 @@ const edge = (kind: string, name: string, more: object = {}): KubeObject => ({
 
 interface Deps {
   client: Client
+  places: SpacePlaces
   clock: FakeClock
   logger: Logger
   signal: AbortSignal
@@ -52,7 +55,7 @@ function world(t: Test, start: (deps: Deps) => ControllerHandle) {
     stream: options => server.stream(options),
   }
   const stop = new AbortController()
-  start({ client, clock, logger: silentLogger, signal: stop.signal })
+  start({ client, places: server, clock, logger: silentLogger, signal: stop.signal })
   t.teardown(() => stop.abort())
   /** Everything that can end has ended; what still runs counts as slow. */
   const settled = async (): Promise<void> => {

@@ -71,7 +71,7 @@ export async function startCenter(t: Test, options: { expectsTrouble?: boolean }
   })
   const clientFor = (component: string): Client =>
     inProcessClient({ services: server.services, store: server.store, tree: server.tree, component })
-  const controllers = startBuiltinControllers({ clientFor, caPem: server.caPem, placement: true, logger })
+  const controllers = startBuiltinControllers({ clientFor, caPem: server.caPem, places: server.tree, logger })
   const client = clientFor('test')
   const world = new World(client)
   const center = new Center({ server, client, controllers, world, log })

@@ -1,4 +1,5 @@
 /** Every admission step of a server in its order, and the log of settings behind them. */
+import { isInMailbox } from '../../apimachinery/mailbox.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Authorizer } from '../auth/types.ts'
@@ -60,8 +61,6 @@ const PROJECTED = 'edge.kubestellar.io/projected'
 /** The server's own components that carry objects to other places: what holds at the destination does not bind them. */
 const CARRIERS =
   /^system:orrery:(?:placement-translator|mailbox-controller|where-resolver|definitions|spaces|token-secrets|bootstrap)$/
-/** Mailboxes hold pictures of what lives in a cluster: that cluster judges and completes it. */
-const MAILBOX = /^root:espw:[a-z0-9]+-mb-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
   const { store, parsed, types, log } = deps
@@ -146,13 +145,13 @@ function isCopy(object: KubeObject): boolean {
   return object.metadata.labels?.[PROJECTED] === 'yes'
 }
 
-/** What is decided at another place is not decided here. */
+/** What is decided at another place is not decided here. Mailboxes hold pictures of what lives in a cluster: it judges them. */
 function unlessElsewhere(step: Admission, pathOf: AdmissionChainDeps['pathOf']): Admission {
   return {
     ...step,
     handles: (type, operation, target) =>
       step.handles(type, operation, target) &&
       !CARRIERS.test(target.user.name) &&
-      !MAILBOX.test(pathOf(target.space) ?? ''),
+      !isInMailbox(pathOf(target.space) ?? ''),
   }
 }

@@ -23,9 +23,21 @@ export const ROOT = 'root'
 export class SpaceTree {
   readonly #byId = new Map<string, Space>([[ROOT, { id: ROOT, path: ROOT, name: ROOT, parent: undefined }]])
   readonly #children = new Map<string, Map<string, Space>>()
+  readonly #listeners = new Set<(id: string) => void>()
 
   get(id: string): Space | undefined {
     return this.#byId.get(id)
+  }
+
+  /** `undefined` when there is no such space. */
+  pathOf(id: string): string | undefined {
+    return this.#byId.get(id)?.path
+  }
+
+  /** Tells the id of each space that comes into the tree from now on; the answer ends that. A listener must not throw. */
+  onKnown(listener: (id: string) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
   }
 
   get size(): number {
@@ -63,6 +75,7 @@ export class SpaceTree {
     const siblings = this.#children.get(parent.id)
     if (siblings) siblings.set(entry.name, entry)
     else this.#children.set(parent.id, new Map([[entry.name, entry]]))
+    for (const tell of this.#listeners) tell(entry.id)
   }
 
   /** Removes a space and whatever is left below it. */

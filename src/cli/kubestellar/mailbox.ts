@@ -1,8 +1,9 @@
 /** The way from a SyncTarget to its mailbox space and the syncer's credential for it. */
 import { isStatusError } from '../../apimachinery/errors.ts'
+import { mailboxName } from '../../apimachinery/mailbox.ts'
 import { type GroupVersionResource, isRecord } from '../../apimachinery/object.ts'
 import type { Client, SpaceClient } from '../../client/client.ts'
-import { mailboxName, SYNCER_NAME, SYNCER_NAMESPACE } from '../../controllers/mailbox/names.ts'
+import { SYNCER_NAME, SYNCER_NAMESPACE } from '../../controllers/mailbox/names.ts'
 import { CommandError } from '../ws/commandError.ts'
 import { WORKSPACES } from '../ws/resources.ts'
 import { phaseOf } from '../ws/spaces.ts'

@@ -1,6 +1,7 @@
 /** `prep-for-syncer`: waits for the mailbox of a SyncTarget and writes what its syncer needs. */
+
+import { MAILBOX_PARENT } from '../../apimachinery/mailbox.ts'
 import { writePrivateFile } from '../../apiserver/pki/files.ts'
-import { MAILBOX_PARENT } from '../../controllers/mailbox/names.ts'
 import { CommandError } from '../ws/commandError.ts'
 import type { Terminal } from '../ws/runProgram.ts'
 import { pathOf, type Session } from '../ws/session.ts'

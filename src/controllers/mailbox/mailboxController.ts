@@ -1,9 +1,10 @@
 /**
  * The mailbox controller: one Workspace under the mailbox parent for each SyncTarget, there as long as the SyncTarget is,
  * and inside it the syncer's identity. A Workspace is garbage only when its name and its annotation both say that it is a
- * mailbox and its SyncTarget is known to be gone.
+ * mailbox and its SyncTarget is known to be gone. A SyncTarget that stands in a mailbox itself counts as none.
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
+import { MAILBOX_NAME, MAILBOX_PARENT, mailboxName } from '../../apimachinery/mailbox.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
@@ -11,20 +12,14 @@ import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
 import { type StreamHandler, StreamSource } from '../../client/streamSource.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
+import { PlacedSource, type SpacePlaces } from '../placedSource.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
-import {
-  MAILBOX_NAME,
-  MAILBOX_PARENT,
-  mailboxName,
-  SYNC_TARGET_NAME_ANNOTATION,
-  SYNC_TARGETS,
-  SYNCER_NAME,
-  WORKSPACES,
-} from './names.ts'
+import { SYNC_TARGET_NAME_ANNOTATION, SYNC_TARGETS, SYNCER_NAME, WORKSPACES } from './names.ts'
 import { ensureSyncerRights, syncerRights } from './syncerRights.ts'
 
 export interface MailboxControllerDeps {
   client: Client
+  places: SpacePlaces
   logger: Logger
   clock?: Clock
   random?: () => number
@@ -52,6 +47,7 @@ export function startMailboxController(deps: MailboxControllerDeps): ControllerH
 class MailboxController {
   readonly #client: Client
   readonly #controller: Controller<string>
+  readonly #inventories: PlacedSource
   /** SyncTarget name by mailbox name; SyncTargets that are being deleted are not in it. */
   readonly #targets = new Map<string, string>()
   /** Mailbox name by `space/name` of the SyncTarget, to notice a new uid under an old name. */
@@ -63,15 +59,22 @@ class MailboxController {
   readonly #running: Promise<void>
 
   constructor(deps: MailboxControllerDeps) {
-    const { client, logger, clock, random, signal } = deps
+    const { client, places, logger, clock, random, signal } = deps
     const common = { client, logger, ...(clock && { clock }), ...(random && { random }) }
     this.#client = client
     const rightsKinds = syncerRights().map(({ resource }) => resource)
+    this.#inventories = new PlacedSource({
+      ...common,
+      places,
+      space: '*',
+      resources: [SYNC_TARGETS],
+      handler: this.#targetHandler(),
+    })
     this.#controller = new Controller<string>({
       name: 'mailbox-controller',
       ...common,
       sources: [
-        new StreamSource({ ...common, space: '*', resources: [SYNC_TARGETS], handler: this.#targetHandler() }),
+        this.#inventories,
         new StreamSource({
           ...common,
           space: MAILBOX_PARENT,
@@ -160,6 +163,8 @@ class MailboxController {
     const target = this.#targets.get(name)
     const workspace = this.#workspaces.get(name)
     if (target === undefined) {
+      // its SyncTarget may be among what is held; then it comes again
+      if (this.#inventories.holds(MAILBOX_NAME.exec(name)?.[1] ?? '')) return
       if (workspace && !workspace.terminating && workspace.syncTargetName !== undefined)
         await this.#remove(name, workspace)
       return

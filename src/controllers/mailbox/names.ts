@@ -1,10 +1,6 @@
-/** Names around mailbox spaces: what their Workspaces are called and which identity the syncer has inside them. */
+/** Names around mailbox spaces: what the mailbox controller writes and which identity the syncer has inside them. */
 import type { GroupVersionResource } from '../../apimachinery/object.ts'
 
-export { MAILBOX_NAME, mailboxName } from '../../apimachinery/placement.ts'
-
-/** The space whose children the mailboxes are. */
-export const MAILBOX_PARENT = 'root:espw'
 /** On a mailbox Workspace: the name of its SyncTarget, for people and tools. */
 export const SYNC_TARGET_NAME_ANNOTATION = 'edge.kubestellar.io/sync-target-name'
 

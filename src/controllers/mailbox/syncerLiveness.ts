@@ -5,6 +5,7 @@
  * while; the moment is planned by a timer for each mailbox, nothing is polled.
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
+import { MAILBOX_NAME, MAILBOX_PARENT } from '../../apimachinery/mailbox.ts'
 import { type GroupVersionResource, isRecord } from '../../apimachinery/object.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import { type Clock, systemClock } from '../../client/clock.ts'
@@ -13,11 +14,13 @@ import type { Logger } from '../../client/logger.ts'
 import { StreamSource } from '../../client/streamSource.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
+import { type SpacePlaces, standsInMailbox } from '../placedSource.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
-import { MAILBOX_NAME, MAILBOX_PARENT, SYNC_TARGET_NAME_ANNOTATION, SYNC_TARGETS, WORKSPACES } from './names.ts'
+import { SYNC_TARGET_NAME_ANNOTATION, SYNC_TARGETS, WORKSPACES } from './names.ts'
 
 export interface SyncerLivenessDeps {
   client: Client
+  places: SpacePlaces
   logger: Logger
   clock?: Clock
   random?: () => number
@@ -47,6 +50,7 @@ export function startSyncerLiveness(deps: SyncerLivenessDeps): ControllerHandle 
 /** Keys are mailbox names. */
 class SyncerLiveness {
   readonly #client: Client
+  readonly #places: SpacePlaces
   readonly #clock: Clock
   readonly #controller: Controller<string>
   readonly #mailboxes = new Map<string, Mailbox>()
@@ -58,9 +62,10 @@ class SyncerLiveness {
   readonly #running: Promise<void>
 
   constructor(deps: SyncerLivenessDeps) {
-    const { client, logger, clock, random, signal } = deps
+    const { client, places, logger, clock, random, signal } = deps
     const common = { client, logger, ...(clock && { clock }), ...(random && { random }) }
     this.#client = client
+    this.#places = places
     this.#clock = clock ?? systemClock
     this.#controller = new Controller<string>({
       name: 'syncer-liveness',
@@ -137,6 +142,8 @@ class SyncerLiveness {
   async #reconcile(name: string): Promise<ReconcileResult> {
     const mailbox = this.#mailboxes.get(name)
     if (!mailbox?.space) return {}
+    // what an earlier release made for a SyncTarget in a mailbox; the mailbox controller removes it
+    if (standsInMailbox(this.#places, mailbox.targetSpace)) return {}
     await unlessSpaceGone(mailbox.space, this.#ensureConfig(mailbox.space))
     const heartbeat = this.#heartbeats.get(mailbox.space)
     if (heartbeat === undefined) return {}

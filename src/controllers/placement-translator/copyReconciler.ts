@@ -18,7 +18,7 @@ export interface CopyReconcilerDeps {
   join: PlacementJoin
   cache: ObjectCache
   sources: SourceReader
-  /** Whether the space is followed and the object is not in it. */
+  /** Whether the space is followed and the object is not in it, or the space is none that feeds others. */
   isGoneFrom: (space: string, key: string) => boolean
   /** The mailbox, when it is ready and all that it should hold is known. */
   mailbox: (name: string) => Mailbox | undefined

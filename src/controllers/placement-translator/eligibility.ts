@@ -2,8 +2,9 @@
  * Which kinds and which objects of a workload description space may travel to a mailbox, and which of those go on to the
  * cluster. What acts in the center alone, what a server makes for itself and what belongs to Orrery stays at home.
  */
+
+import { CLUSTER_RECORD } from '../../apimachinery/mailbox.ts'
 import { type GroupResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import { CLUSTER_RECORD } from '../../apimachinery/placement.ts'
 import { SYNCER_NAME } from '../mailbox/names.ts'
 
 const IGNORED_GROUPS: ReadonlySet<string> = new Set([

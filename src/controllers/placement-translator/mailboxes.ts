@@ -3,12 +3,12 @@
  * stream per mailbox. What happens in a mailbox (somebody edits or deletes a copy, a kind begins to be served, a status
  * arrives) is told to the listener.
  */
+import { MAILBOX_NAME } from '../../apimachinery/mailbox.ts'
 import { type GroupVersionResource, isRecord } from '../../apimachinery/object.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
 import { StreamSource } from '../../client/streamSource.ts'
-import { MAILBOX_NAME } from '../mailbox/names.ts'
 import { definedBy } from './eligibility.ts'
 import {
   CRDS,

@@ -1,7 +1,8 @@
 /** What slices, Locations and Customizers say to the translator. */
 import { isDeepStrictEqual } from 'node:util'
+import { mailboxName } from '../../apimachinery/mailbox.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import { mailboxName } from '../mailbox/names.ts'
+
 import type { Destination } from './placementJoin.ts'
 
 /** Rows of a SinglePlacementSlice; malformed ones are left out. */

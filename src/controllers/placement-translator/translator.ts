@@ -3,6 +3,7 @@
  * carries counts, errors and singleton status back. Everything is driven by streams; nothing is polled.
  */
 import { isDeepStrictEqual } from 'node:util'
+import { MAILBOX_PARENT } from '../../apimachinery/mailbox.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
@@ -10,7 +11,8 @@ import type { Logger } from '../../client/logger.ts'
 import { type StreamHandler, StreamSource } from '../../client/streamSource.ts'
 import { type ReconcileResult, WorkQueue } from '../../client/workqueue.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
-import { MAILBOX_PARENT, WORKSPACES } from '../mailbox/names.ts'
+import { WORKSPACES } from '../mailbox/names.ts'
+import { PlacedSource, type SpacePlaces, standsInMailbox } from '../placedSource.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 import { reconcileConfig } from './configReconciler.ts'
 import { CopyReconciler } from './copyReconciler.ts'
@@ -29,6 +31,7 @@ import { Workloads } from './workloads.ts'
 
 export interface PlacementTranslatorDeps {
   client: Client
+  places: SpacePlaces
   logger: Logger
   clock?: Clock
   random?: () => number
@@ -61,6 +64,7 @@ class Translator {
   readonly #copies: CopyReconciler
   readonly #feedback: FeedbackReconciler
   readonly #client: Client
+  readonly #places: SpacePlaces
   readonly #logger: Logger
   readonly #running: Promise<unknown>
   /** How many objects of a space are being told something right now. */
@@ -70,10 +74,11 @@ class Translator {
   readonly #leftovers = new Set<string>()
 
   constructor(deps: PlacementTranslatorDeps) {
-    const { client, logger, clock, random } = deps
+    const { client, places, logger, clock, random } = deps
     const signal = AbortSignal.any([deps.signal, this.#stop.signal])
     const common = { client, logger, ...(clock && { clock }), ...(random && { random }) }
     this.#client = client
+    this.#places = places
     this.#logger = logger
     this.#queue = new WorkQueue<Task>({
       id: taskId,
@@ -123,7 +128,9 @@ class Translator {
       join,
       cache,
       sources,
-      isGoneFrom: (space, key) => this.#workloads.isSynced(space) && join.fact(space, key) === undefined,
+      isGoneFrom: (space, key) =>
+        standsInMailbox(places, space) === true ||
+        (this.#workloads.isSynced(space) && join.fact(space, key) === undefined),
       refusalChanged: (mailbox, key) => {
         for (const { space } of join.sourcesOf(mailbox, key)) this.#queue.add({ type: 'source', space, key })
       },
@@ -136,8 +143,9 @@ class Translator {
       sources,
       mailbox: name => this.#mailboxes.get(name),
     })
-    const topology = new StreamSource({
+    const topology = new PlacedSource({
       ...common,
+      places,
       space: '*',
       resources: [EDGE_PLACEMENTS, SLICES, LOCATIONS, CUSTOMIZERS],
       handler: this.#topologyHandler(),
@@ -286,6 +294,7 @@ class Translator {
     const stopped = new Promise<void>(resolve => signal.addEventListener('abort', () => resolve(), { once: true }))
     await Promise.race([synced, stopped])
     for (const space of await spacesWithFeedback(this.#client, this.#logger, signal)) {
+      if (standsInMailbox(this.#places, space) !== false) continue // what an earlier release told there harms nobody
       this.#leftovers.add(space)
       this.#workloads.open(space)
     }

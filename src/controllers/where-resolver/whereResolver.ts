@@ -9,14 +9,15 @@ import type { Client, StreamEvent } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
-import { StreamSource } from '../../client/streamSource.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
+import { PlacedSource, type SpacePlaces } from '../placedSource.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 import { compileSelector, faultAnnotations, placementFaults } from './selectors.ts'
 import { type ObjectId, type SliceDestination, WhereIndex } from './whereIndex.ts'
 
 export interface WhereResolverDeps {
   client: Client
+  places: SpacePlaces
   logger: Logger
   clock?: Clock
   random?: () => number
@@ -40,7 +41,7 @@ const OPTIONS = { fieldManager: 'where-resolver' }
 
 /** Starts at once and runs until `signal` aborts or `stop`. */
 export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
-  const { client, logger, clock, random, signal } = deps
+  const { client, places, logger, clock, random, signal } = deps
   const common = { client, logger, ...(clock && { clock }), ...(random && { random }) }
   const index = new WhereIndex({
     placement: ({ space, name }) => controller.add({ type: 'placement', space, name }),
@@ -58,8 +59,9 @@ export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
     id: key => `${key.type} ${key.space} ${key.name}`,
     party: ({ space }) => space,
     sources: [
-      new StreamSource({
+      new PlacedSource({
         ...common,
+        places,
         space: '*',
         resources: [PLACEMENTS, SLICES, LOCATIONS, SYNC_TARGETS],
         handler: {

@@ -20,7 +20,6 @@ export async function startCluster(t: Test): Promise<Cluster> {
   const controllers = startBuiltinControllers({
     clientFor,
     caPem: server.caPem,
-    placement: false,
     sign: order => server.certificates.sign(order),
     logger: silentLogger,
   })

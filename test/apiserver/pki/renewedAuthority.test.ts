@@ -39,7 +39,7 @@ t.test('ConfigMaps and token Secrets follow a renewed authority', async t => {
   const clientFor = (component: string) =>
     inProcessClient({ services: server.services, store: server.store, tree: server.tree, component })
   const { caPem: first } = server
-  const controllers = startBuiltinControllers({ clientFor, caPem: first, placement: false, logger: silentLogger })
+  const controllers = startBuiltinControllers({ clientFor, caPem: first, logger: silentLogger })
   t.teardown(() => controllers.stop())
   server.onAuthority(caPem => controllers.useAuthority(caPem))
   const root = clientFor('test').in('root')

@@ -1,9 +1,10 @@
 // Mailboxes come, stay and go with their SyncTargets, and nothing else is ever taken for one.
 import t, { type Test } from 'tap'
+import { mailboxName } from '../../../src/apimachinery/mailbox.ts'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { startMailboxController } from '../../../src/controllers/mailbox/mailboxController.ts'
-import { mailboxName, SYNC_TARGETS, WORKSPACES } from '../../../src/controllers/mailbox/names.ts'
+import { SYNC_TARGETS, WORKSPACES } from '../../../src/controllers/mailbox/names.ts'
 import { FakeServer } from '../placement-translator/fakeServer.ts'
 
 const ACCOUNTS = { group: '', version: 'v1', resource: 'serviceaccounts' }
@@ -27,6 +28,7 @@ async function world(t: Test, prepare: (server: FakeServer) => Promise<unknown> 
   await prepare(server)
   const controller = startMailboxController({
     client: server,
+    places: server,
     logger: silentLogger,
     signal: new AbortController().signal,
   })
@@ -102,4 +104,42 @@ t.test('at a start, mailboxes without a SyncTarget go; what merely looks like on
   await server.quiet()
   t.same(server.names('root:espw', WORKSPACES), kept.toSorted())
   t.same(server.names('elsewhere', WORKSPACES), [ORPHAN])
+})
+
+t.test('a SyncTarget in a mailbox, or in a space below one, gets no mailbox; what it has from before goes', async t => {
+  const boxes: string[] = []
+  const { server } = await world(t, async server => {
+    for (const [space, below] of [
+      ['box', ''],
+      ['below', ':imw1'],
+    ] as const) {
+      server.place(space, `root:espw:${ORPHAN}${below}`)
+      const { uid } = (await server.in(space).create(SYNC_TARGETS, target('old'))).metadata
+      boxes.push(mailboxName(space, uid!))
+    }
+    const mark = { 'edge.kubestellar.io/sync-target-name': 'old' }
+    for (const name of boxes) await server.in('root:espw').create(WORKSPACES, workspace(name, mark))
+  })
+  await server.quiet()
+  t.same(server.names('root:espw', WORKSPACES), [], 'as an earlier release made them')
+  for (const space of ['box', 'below']) await server.in(space).create(SYNC_TARGETS, target('new'))
+  await server.quiet()
+  t.same(server.names('root:espw', WORKSPACES), [])
+})
+
+t.test('while the place of an inventory is not known, its mailboxes are neither made nor removed', async t => {
+  let kept = ''
+  const { server, add } = await world(t, async server => {
+    server.unplaced.add('inv1')
+    const { uid } = (await server.in('inv1').create(SYNC_TARGETS, target('florin'))).metadata
+    kept = mailboxName('inv1', uid!)
+    const mark = { 'edge.kubestellar.io/sync-target-name': 'florin' }
+    await server.in('root:espw').create(WORKSPACES, workspace(kept, mark))
+  })
+  const later = await add('guilder')
+  await server.quiet()
+  t.same(server.names('root:espw', WORKSPACES), [kept])
+  server.place('inv1')
+  await server.quiet()
+  t.same(server.names('root:espw', WORKSPACES), [kept, later].sort())
 })

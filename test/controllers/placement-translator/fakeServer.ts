@@ -12,6 +12,7 @@ import type {
   StreamOptions,
   WriteOptions,
 } from '../../../src/client/client.ts'
+import type { SpacePlaces } from '../../../src/controllers/placedSource.ts'
 
 interface Entry {
   space: string
@@ -21,17 +22,22 @@ interface Entry {
 
 const WORKSPACE = 'workspaces'
 
-export class FakeServer implements Client {
+export class FakeServer implements Client, SpacePlaces {
   readonly #entries = new Map<string, Entry>()
   readonly #log: StreamEvent[] = []
   readonly #paths = new Map([['root:espw', 'espw0id']])
   readonly #wake = new Set<() => void>()
+  /** Path by id, of the spaces that Workspaces stand for. */
+  readonly #places = new Map([['espw0id', 'root:espw']])
+  readonly #placed = new Set<(space: string) => void>()
   #revision = 0
   #uids = 0
   /** Every write that changed something: `space verb resource ns/name`. */
   readonly writes: string[] = []
   /** Ids of spaces whose streams stay silent: connected, but nothing comes. `*` for the stream of all spaces. */
   readonly stalled = new Set<string>()
+  /** Ids of spaces whose place is not known yet. */
+  readonly unplaced = new Set<string>()
   /** Called before each write; may throw to refuse it. */
   refuse: (space: string, verb: string, resource: GroupResource, name: string) => void = () => {};
 
@@ -75,6 +81,23 @@ export class FakeServer implements Client {
       list: unsupported,
       watch: unsupported,
     }
+  }
+
+  /** A space without a Workspace is a child of the root. */
+  pathOf(space: string): string | undefined {
+    return this.unplaced.has(space) ? undefined : (this.#places.get(space) ?? `root:${space}`)
+  }
+
+  onKnown(listener: (space: string) => void): () => void {
+    this.#placed.add(listener)
+    return () => this.#placed.delete(listener)
+  }
+
+  /** The place of a space becomes known, or is another one from now on. */
+  place(space: string, path = this.#places.get(space)): void {
+    if (path !== undefined) this.#places.set(space, path)
+    this.unplaced.delete(space)
+    for (const tell of this.#placed) tell(space)
   }
 
   /** The object, or `undefined`. For assertions. */
@@ -197,6 +220,7 @@ export class FakeServer implements Client {
   /** A Workspace becomes a space with a Namespace `default`. */
   #open(parent: string, resource: GroupVersionResource, workspace: KubeObject): void {
     const cluster = `space${this.#revision}`
+    this.#places.set(cluster, `${this.pathOf(parent)}:${workspace.metadata.name}`)
     const object = { ...workspace, spec: { cluster }, status: { phase: 'Ready' } }
     this.#commit('ADDED', { space: cluster, resource: NAMESPACES, object: namespace('default') }, 'create')
     this.#commit('MODIFIED', { space: parent, resource, object }, 'update')

@@ -1,5 +1,6 @@
 // What users of placements and inventories see of the where-resolver, against a small server in memory.
 import t, { type Test } from 'tap'
+import { mailboxName } from '../../../src/apimachinery/mailbox.ts'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { startWhereResolver } from '../../../src/controllers/where-resolver/whereResolver.ts'
@@ -39,7 +40,7 @@ const matching = (labels: Labels) => ({ matchLabels: labels })
 async function world(t: Test) {
   const server = new FakeServer()
   const signal = new AbortController().signal
-  const resolver = startWhereResolver({ client: server, logger: silentLogger, signal })
+  const resolver = startWhereResolver({ client: server, places: server, logger: silentLogger, signal })
   t.teardown(() => resolver.stop())
   const inventory = server.in('inv1')
   for (const name of ['guilder', 'florin']) await inventory.create(TARGETS, target(name))
@@ -163,4 +164,52 @@ t.test('a Location counts its SyncTargets and those that are available', async t
   await report('False')
   await server.quiet()
   t.same(status(), { instances: 2, availableInstances: 0 })
+})
+
+const MAILBOX = `root:espw:${mailboxName('inv1', '01234567-89ab-cdef-0123-456789abcdef')}`
+
+t.test('placements in a mailbox, or in a space that its syncer made there, choose nothing', async t => {
+  const { server } = await world(t)
+  server.place('box', MAILBOX)
+  server.place('below', `${MAILBOX}:wmw1`)
+  for (const space of ['box', 'below']) {
+    await server.in(space).create(PLACEMENTS, placement('ep', {}))
+    await server.quiet()
+    t.notOk(server.peek(space, SLICES, 'ep'))
+    t.equal(server.peek(space, PLACEMENTS, 'ep')!.status, undefined)
+    await server.in(space).create(SLICES, { apiVersion: EDGE, kind: 'SinglePlacementSlice', metadata: { name: 'ep' } })
+    await server.quiet()
+    t.same(server.peek(space, SLICES, 'ep')!.destinations, undefined, 'what they say themselves is left alone')
+  }
+})
+
+t.test('Locations and SyncTargets in a mailbox are never chosen', async t => {
+  const { server, wds, names } = await world(t)
+  server.place('box', MAILBOX)
+  server.place('below', `${MAILBOX}:imw1`)
+  await wds.create(PLACEMENTS, placement('ep', matching({ env: 'prod' })))
+  for (const space of ['box', 'below']) {
+    await server.in(space).create(TARGETS, target('trap'))
+    await server.in(space).create(LOCATIONS, location('trap', { env: 'prod' }, {}))
+  }
+  await server.quiet()
+  t.same(names('ep'), ['florin>florin', 'guilder>guilder'])
+  t.match(server.peek('wds1', PLACEMENTS, 'ep')!.status, { matchingLocationCount: 2 })
+  t.equal(server.peek('box', LOCATIONS, 'trap')!.status, undefined)
+})
+
+t.test('a space whose place is not known counts only once it is known', async t => {
+  const { server, wds, names } = await world(t)
+  for (const space of ['inv2', 'wds2']) server.unplaced.add(space)
+  await wds.create(PLACEMENTS, placement('ep', matching({ late: 'yes' })))
+  await server.in('inv2').create(TARGETS, target('late'))
+  await server.in('inv2').create(LOCATIONS, location('late', { late: 'yes' }, {}))
+  await server.in('wds2').create(PLACEMENTS, placement('ep', matching({ late: 'yes' })))
+  await server.quiet()
+  t.same(names('ep'), [])
+  t.notOk(server.peek('wds2', SLICES, 'ep'))
+  for (const space of ['inv2', 'wds2']) server.place(space)
+  await server.quiet()
+  t.same(names('ep'), ['late>late'])
+  t.equal((server.peek('wds2', SLICES, 'ep')!.destinations as unknown[]).length, 1)
 })

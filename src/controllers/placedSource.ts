@@ -1,0 +1,119 @@
+/**
+ * A stream over all spaces for controllers that do what objects there command: placements, slices, inventories, Customizers.
+ * What stands in a mailbox commands nobody. A mailbox holds what was sent there and what its cluster reports, and its syncer
+ * may write all of it; so may whoever rules that cluster, by upsync.
+ *
+ * An event of a space whose place nobody knows yet is held, and told when the space turns out to be an ordinary one. The tree
+ * knows a space before anything can be written there, so this is the exception; but no order between the tree and this stream
+ * is relied upon.
+ */
+import { isInMailbox } from '../apimachinery/mailbox.ts'
+import type { StreamEvent } from '../client/client.ts'
+import type { Source } from '../client/controller.ts'
+import { type StreamedRef, StreamSource, type StreamSourceOptions } from '../client/streamSource.ts'
+
+/** Where spaces stand in the tree. */
+export interface SpacePlaces {
+  /** Path from the root by id; `undefined` while, or after, there is no such space. It never changes otherwise. */
+  pathOf(space: string): string | undefined
+  /** Tells each space that becomes known from now on; the answer ends that. */
+  onKnown(listener: (space: string) => void): () => void
+}
+
+/** Whether the space is a mailbox or lies below one; `undefined` when nobody knows such a space. */
+export function standsInMailbox(places: SpacePlaces, space: string): boolean | undefined {
+  const path = places.pathOf(space)
+  return path === undefined ? undefined : isInMailbox(path)
+}
+
+export interface PlacedSourceOptions extends StreamSourceOptions {
+  places: SpacePlaces
+}
+
+export class PlacedSource implements Source {
+  readonly #options: PlacedSourceOptions
+  readonly #source: StreamSource
+  /** The newest event of each object, by space. */
+  readonly #held = new Map<string, Map<string, StreamEvent>>()
+
+  constructor(options: PlacedSourceOptions) {
+    const { handler } = options
+    this.#options = options
+    this.#source = new StreamSource({
+      ...options,
+      handler: {
+        begin: () => {
+          this.#held.clear()
+          handler.begin?.()
+        },
+        change: event => this.#change(event),
+        ...(handler.vanished && {
+          vanished: (ref: StreamedRef) => {
+            this.#drop(ref)
+            handler.vanished?.(ref)
+          },
+        }),
+        synced: () => handler.synced?.(),
+      },
+    })
+  }
+
+  get synced(): Promise<void> {
+    return this.#source.synced
+  }
+
+  /** Whether something of the space waits until its place is known. */
+  holds(space: string): boolean {
+    return this.#held.has(space)
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const end = this.#options.places.onKnown(space => this.#release(space))
+    try {
+      await this.#source.run(signal)
+    } finally {
+      end()
+    }
+  }
+
+  #change(event: StreamEvent): void {
+    const { handler, places } = this.#options
+    if (event.type === 'DELETED') {
+      this.#drop(event)
+      handler.change(event)
+      return
+    }
+    const inert = standsInMailbox(places, event.space)
+    if (inert === undefined) this.#hold(event)
+    else if (!inert) handler.change(event)
+  }
+
+  #hold(event: StreamEvent): void {
+    const ofSpace = this.#held.get(event.space) ?? new Map<string, StreamEvent>()
+    this.#held.set(event.space, ofSpace.set(idOf(event), event))
+  }
+
+  #drop(ref: StreamedRef): void {
+    const ofSpace = this.#held.get(ref.space)
+    if (ofSpace?.delete(idOf(ref)) && ofSpace.size === 0) this.#held.delete(ref.space)
+  }
+
+  #release(space: string): void {
+    const { handler, logger, places } = this.#options
+    const held = this.#held.get(space)
+    this.#held.delete(space)
+    if (!held || standsInMailbox(places, space) !== false) return
+    for (const event of held.values()) {
+      try {
+        handler.change(event)
+      } catch (error) {
+        const { resource, namespace, name } = event
+        logger.error({ space, resource, namespace, name, err: error }, 'handler failed, event skipped')
+      }
+    }
+  }
+}
+
+function idOf({ resource, namespace, name }: StreamedRef): string {
+  return `${resource.group}|${resource.resource}|${namespace}|${name}`
+}
