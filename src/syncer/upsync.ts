@@ -125,7 +125,8 @@ export class Upsync {
     if (!copy || !isOurs(copy.object, UPSYNCED) || copy.object.metadata.deletionTimestamp !== undefined) return
     if (!mirrorComplete() || !this.#isGone(key)) return
     try {
-      await mailbox.delete(copy.resource, refOf(key), { preconditions: { uid: copy.object.metadata.uid ?? '' } })
+      const preconditions = { uid: copy.object.metadata.uid ?? '' }
+      await mailbox.delete(copy.resource, refOf(key), { propagationPolicy: 'Background', preconditions })
     } catch (error) {
       if (!isStatusError(error, 'NotFound', 'Conflict')) throw error
     }

@@ -76,6 +76,33 @@ t.test('upsync brings the CRD, the Namespace, the object and its status inward, 
   await world.absent(p.mailboxId, 'customresourcedefinitions.apiextensions.k8s.io sprockets.group1.test')
 })
 
+t.test(
+  'what left the cluster leaves the mailbox at once, also kinds whose dependents stay unless one says otherwise',
+  async t => {
+    const RCS = { group: '', version: 'v1', resource: 'replicationcontrollers' }
+    const p = await pair(t, {
+      upsync: [{ apiGroup: '', resources: ['replicationcontrollers'], namespaces: ['orbital'], names: ['*'] }],
+    })
+    const { world } = center
+    const key = 'replicationcontrollers orbital/rc'
+    await p.cluster.create(NAMESPACES, namespace('orbital'))
+    const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } }
+    const metadata = { name: 'rc', namespace: 'orbital' }
+    await p.cluster.create(RCS, { apiVersion: 'v1', kind: 'ReplicationController', metadata, spec: { template } })
+    p.start()
+    await world.present(p.mailboxId, key)
+    const waiting: unknown[] = []
+    t.teardown(
+      world.onChange(({ type, space, object }) => {
+        if (space === p.mailboxId && type === 'MODIFIED') waiting.push(object.metadata.finalizers)
+      }),
+    )
+    await p.cluster.delete(RCS, metadata, { propagationPolicy: 'Background' })
+    await world.absent(p.mailboxId, key)
+    t.strictSame(waiting, [])
+  },
+)
+
 t.test('objects of a kind that the cluster does not serve yet arrive when their CRD does', async t => {
   const list = (resource: string, group: string, names: string[]) => ({
     group,

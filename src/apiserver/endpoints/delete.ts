@@ -6,7 +6,7 @@ import type { Schema } from '../../apimachinery/schema.ts'
 import { typeErrors } from '../../apimachinery/structural/typeErrors.ts'
 import { decodeObject } from '../registry/codec.ts'
 import type { WriteContext } from '../registry/context.ts'
-import { type DeleteOptions, deleteObject } from '../registry/deletion.ts'
+import { type DeleteOptions, deleteObject, propagationWarning } from '../registry/deletion.ts'
 import { selectionFor } from '../registry/selection.ts'
 import { readBody } from './body.ts'
 import { type Exchange, intOption, isDryRun, type Services, writeContext } from './exchange.ts'
@@ -26,7 +26,7 @@ const RETURNS_OBJECT = new Set([
 
 export async function deleteEndpoint(services: Services, x: Exchange): Promise<void> {
   const options = optionsOf(services, x)
-  const context = contextOf(x, options)
+  const context = warnedContext(services, x, options)
   const { stored, gone } = await deleteObject(services.deps, context, x.type, x.resource, options)
   if (!gone || (x.type.group === '' && RETURNS_OBJECT.has(x.type.resource))) return sendObject(services, x, stored)
   const details = {
@@ -40,7 +40,7 @@ export async function deleteEndpoint(services: Services, x: Exchange): Promise<v
 
 export async function deleteCollectionEndpoint(services: Services, x: Exchange): Promise<void> {
   const options = optionsOf(services, x)
-  const context = contextOf(x, options)
+  const context = warnedContext(services, x, options)
   const { query } = x.info
   const list = await services.reader.list(x.type, {
     space: x.space,
@@ -68,8 +68,11 @@ export async function deleteCollectionEndpoint(services: Services, x: Exchange):
   await sendList(services, x, list)
 }
 
-function contextOf(x: Exchange, options: DeleteOptions): WriteContext {
-  return { ...writeContext(x), dryRun: isDryRun(x) || options.dryRun === true }
+function warnedContext(services: Services, x: Exchange, options: DeleteOptions): WriteContext {
+  const context = { ...writeContext(x), dryRun: isDryRun(x) || options.dryRun === true }
+  const warning = propagationWarning(services.deps, x.type, options)
+  if (warning !== undefined) context.warn(warning)
+  return context
 }
 
 /** From the body (DeleteOptions) and the query; the body wins. @throws StatusError BadRequest */

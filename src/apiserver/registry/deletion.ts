@@ -46,6 +46,7 @@ export async function deleteObject(
   if (deps.shared?.of(type)?.has(key.space, key.name))
     throw statusError.forbidden(type, ref.name, 'every space has it; it cannot be deleted')
   if (current === undefined) throw statusError.notFound(type, ref.name)
+  const orphansByDefault = deps.strategyFor(type)?.orphansByDefault === true
   const change = (stored: Stored): { object: KubeObject; gone: boolean; changed: boolean } => {
     const object = decodeObject(stored)
     checkDeletePreconditions(type, object, options.preconditions)
@@ -53,7 +54,7 @@ export async function deleteObject(
     if (object.metadata.deletionTimestamp === undefined) {
       deps.strategyFor(type)?.prepareForDelete?.(object, timestamp(now))
     }
-    return markDeleted(object, options, now)
+    return markDeleted(object, { ...options, orphansByDefault }, now)
   }
   const target = { space: context.space, namespace: ref.namespace, subresource: '', user: context.user }
   const steps = stepsFor(deps.admission, type, 'DELETE', target)
@@ -72,7 +73,12 @@ export async function deleteObject(
     }
     for (const stage of ADMISSION_STAGES) await runStage(steps, stage, request)
   }
-  if (context.dryRun || options.dryRun) return { stored: current, gone: change(current).gone }
+  if (context.dryRun || options.dryRun) {
+    const { object, gone } = change(current)
+    if (gone) return { stored: current, gone }
+    const { head, tail } = encodeObject(object)
+    return { stored: { ...current, bytes: Buffer.from(head + current.revision + tail) }, gone }
+  }
   let gone = false
   const stored = await deps.store.update(key, now => {
     if (now === undefined) throw statusError.notFound(type, ref.name)
@@ -130,18 +136,12 @@ function checkDeletePreconditions(
 
 function markDeleted(
   object: KubeObject,
-  options: DeleteOptions,
+  options: DeleteOptions & { orphansByDefault: boolean },
   now: Date,
 ): { object: KubeObject; gone: boolean; changed: boolean } {
   const { metadata } = object
   const before = JSON.stringify(metadata)
-  const wanted = propagationFinalizer(options)
-  if (wanted !== undefined) {
-    const kept = (metadata.finalizers ?? []).filter(f => f !== ORPHAN && f !== FOREGROUND)
-    const finalizers = wanted === '' ? kept : [...kept, wanted]
-    if (finalizers.length > 0) metadata.finalizers = finalizers
-    else delete metadata.finalizers
-  }
+  setPropagation(object, options)
   const graceSeconds = gracePeriod(object, options)
   const held = (metadata.finalizers?.length ?? 0) > 0 || hasNamespaceFinalizers(object)
   if (!held && graceSeconds === 0) {
@@ -164,11 +164,30 @@ function markDeleted(
   return { object, gone: false, changed: JSON.stringify(metadata) !== before }
 }
 
-/** The finalizer that the policy asks for, `''` for none; `undefined` leaves the object's own. */
+/** Puts on the object, or takes from it, what makes the garbage collector keep, or first delete, its dependents. */
+function setPropagation({ metadata }: KubeObject, options: DeleteOptions & { orphansByDefault: boolean }): void {
+  const own = metadata.finalizers ?? []
+  const wanted = propagationFinalizer(options) ?? own.find(isPropagation) ?? (options.orphansByDefault ? ORPHAN : '')
+  if (own.filter(isPropagation).join() === wanted) return
+  const finalizers = [...own.filter(name => !isPropagation(name)), ...(wanted === '' ? [] : [wanted])]
+  if (finalizers.length > 0) metadata.finalizers = finalizers
+  else delete metadata.finalizers
+}
+
+function isPropagation(finalizer: string): boolean {
+  return finalizer === ORPHAN || finalizer === FOREGROUND
+}
+
+/** The finalizer that the deletion asks for, `''` for none; `undefined` when it does not say. */
 function propagationFinalizer({ propagationPolicy, orphanDependents }: DeleteOptions): string | undefined {
   if (orphanDependents !== undefined) return orphanDependents ? ORPHAN : ''
   if (propagationPolicy === undefined) return undefined
   return propagationPolicy === 'Orphan' ? ORPHAN : propagationPolicy === 'Foreground' ? FOREGROUND : ''
+}
+
+/** The warning for who leaves dependents to a default that they may not expect. */
+export function propagationWarning(deps: RegistryDeps, type: ResourceType, options: DeleteOptions): string | undefined {
+  return propagationFinalizer(options) === undefined ? deps.strategyFor(type)?.orphanWarning : undefined
 }
 
 function isPod({ kind, apiVersion }: KubeObject): boolean {

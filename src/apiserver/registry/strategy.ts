@@ -23,6 +23,10 @@ export interface Strategy {
   prepareForUpdate?(object: KubeObject, old: KubeObject): void
   /** What a deletion that begins at `now` (RFC 3339) leaves on the object: finalizers that it waits for, conditions. */
   prepareForDelete?(object: KubeObject, now: string): void
+  /** True when dependents stay, without their owner, if neither the deletion nor a finalizer says what becomes of them. */
+  orphansByDefault?: boolean
+  /** What upstream warns of (text of a `Warning` header) when a deletion leaves dependents to the default. */
+  orphanWarning?: string
   /**
    * Errors of an object, metadata excluded, in upstream's words and order. `old` is what it replaces: what was there before
    * may stay where upstream lets it.

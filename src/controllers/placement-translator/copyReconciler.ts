@@ -154,9 +154,11 @@ export class CopyReconciler {
     if (requeueAfterMs !== undefined) return { requeueAfterMs }
     const { uid, resourceVersion } = copy
     try {
+      // what was reported below the copy goes with it, whatever kind it is
+      const options = { propagationPolicy: 'Background', preconditions: { uid, resourceVersion } } as const
       await this.#deps.client
         .in(mailbox.space)
-        .delete(copy.resource, { ...(namespace && { namespace }), name }, { preconditions: { uid, resourceVersion } })
+        .delete(copy.resource, { ...(namespace && { namespace }), name }, options)
       mailbox.settled.delete(key)
     } catch (error) {
       if (isStatusError(error, 'NotFound')) return {}

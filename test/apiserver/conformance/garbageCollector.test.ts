@@ -7,6 +7,7 @@ const { api, namespace, faults } = await startCluster(t)
 const path = await namespace('gc')
 const APPS = '/apis/apps/v1/namespaces/gc'
 const CONTROLLERS = `${path}/replicationcontrollers`
+const JOBS = '/apis/batch/v1/namespaces/gc/jobs'
 
 const owner = ({ apiVersion, kind, metadata }: KubeObject, more: object = {}): object => ({
   apiVersion,
@@ -58,6 +59,32 @@ t.test('orphan: the Pods stay, without the owner', async t => {
   await api.ok(api.delete(`${CONTROLLERS}/orphan`, deletion('Orphan')))
   await goes(api, `${CONTROLLERS}/orphan`)
   for (const name of names) t.equal(refs(await api.ok(api.get(`${path}/pods/${name}`))), 0, name)
+})
+
+// Garbage collector should orphan pods created by rc if deleteOptions.OrphanDependents is nil
+t.test('nothing said: the Pods of a ReplicationController and of a Job stay', async t => {
+  const rc = await controller('unsaid')
+  const job = await make(JOBS, {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { name: 'unsaid' },
+    spec: { template: { spec: { containers: [{ name: 'c', image: 'i' }], restartPolicy: 'Never' } } },
+  })
+  await podsOf([owner(rc)], ['unsaid-0'])
+  await podsOf([owner(job)], ['unsaid-1'])
+  const warnings: unknown[] = []
+  for (const path of [`${CONTROLLERS}/unsaid`, `${JOBS}/unsaid`]) {
+    const { body, headers } = await api.delete(path)
+    t.match(body.metadata, { deletionTimestamp: String, finalizers: ['orphan'] })
+    warnings.push(headers.warning)
+    await goes(api, path)
+  }
+  for (const name of ['unsaid-0', 'unsaid-1']) {
+    t.equal(refs(await api.ok(api.get(`${path}/pods/${name}`))), 0, name)
+  }
+  const why =
+    '299 - "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning"'
+  t.strictSame(warnings, [undefined, why])
 })
 
 // Garbage collector should delete RS created by deployment when not orphaning

@@ -96,11 +96,11 @@ export async function playRound(t: Test, api: Api, kind: Kind): Promise<void> {
   if (kind.status) await playStatus(t, api, { at: at(first), status: kind.status, kind })
 
   // finalizers of the system may hold an object for a moment, so the watch says when it is gone
-  await api.ok(api.delete(at(second)))
+  await api.ok(api.delete(`${at(second)}?propagationPolicy=Background`))
   const ended = await watch.until(({ type }) => type === 'DELETED')
   t.equal(ended.at(-1)!.object.metadata.name, second, 'watch: tells the delete')
   t.equal((await api.get(at(second))).body.reason, 'NotFound', 'delete')
-  await api.ok(api.delete(`${collection}?labelSelector=${mark}`))
+  await api.ok(api.delete(`${collection}?labelSelector=${mark}&propagationPolicy=Background`))
   const left = new Set([first, third])
   await watch.until(({ type, object }) => type === 'DELETED' && left.delete(object.metadata.name!) && left.size === 0)
   t.same(await namesIn(api, `${all}?labelSelector=${mark}`), [], 'deletecollection')

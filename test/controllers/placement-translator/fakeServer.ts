@@ -34,6 +34,8 @@ export class FakeServer implements Client, SpacePlaces {
   #uids = 0
   /** Every write that changed something: `space verb resource ns/name`. */
   readonly writes: string[] = []
+  /** What each deletion asked for, in their order. */
+  readonly deletions: (DeleteOptions | undefined)[] = []
   /** Ids of spaces whose streams stay silent: connected, but nothing comes. `*` for the stream of all spaces. */
   readonly stalled = new Set<string>()
   /** Ids of spaces whose place is not known yet. */
@@ -200,6 +202,7 @@ export class FakeServer implements Client, SpacePlaces {
     if ((uid && uid !== metadata.uid) || (resourceVersion && resourceVersion !== metadata.resourceVersion)) {
       throw statusError.conflict(resource, ref.name, 'the precondition does not hold')
     }
+    this.deletions.push(options)
     this.#commit('DELETED', entry, 'delete')
   }
 

@@ -123,6 +123,8 @@ t.test('an object reaches the mailbox of every destination, and edits and remova
   await wds.update(SLICES, { ...server.peek('wds1', SLICES, 'ep')!, destinations: slice('ep', 'guilder').destinations })
   await server.quiet()
   t.notOk(server.peek(florin, MAPS, 'page', 'commonstuff'), 'gone where it is no longer wanted')
+  const [{ propagationPolicy } = {}] = server.deletions
+  t.equal(propagationPolicy, 'Background', 'also where deletions of the kind leave something behind by default')
   t.ok(server.peek(guilder, MAPS, 'page', 'commonstuff'))
   t.ok(server.peek(florin, NAMESPACES, 'commonstuff'), 'implicit Namespaces are left')
   t.same(

@@ -15,6 +15,7 @@ import { customRatchets, customRuleChecks, customRules } from './customRules.ts'
 import { customStrictness, customValidation } from './customWrites.ts'
 import { definitionNames, definitionSchemas } from './definitionSchemas.ts'
 import { customResources, definitions } from './definitions.ts'
+import { deletions } from './deletions.ts'
 import { emptyFields } from './emptyFields.ts'
 import { eventRules } from './eventRules.ts'
 import { goWords } from './goWords.ts'
@@ -85,4 +86,5 @@ export const scripts: readonly Script[] = [
   eventRules,
   goWords,
   claims,
+  deletions,
 ]

@@ -96,6 +96,7 @@ const replicaSets = withStatus(
 
 const replicationControllers = withStatus(
   {
+    orphansByDefault: true,
     applyDefaults(object) {
       const spec = ensure(object, 'spec')
       setDefault(spec, 'replicas', 1)

@@ -33,6 +33,9 @@ function labelAsPods(job: KubeObject): void {
 }
 
 const jobs = withStatus({
+  orphansByDefault: true,
+  orphanWarning:
+    'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
   applyDefaults(object) {
     const spec = ensure(object, 'spec')
     defaultJobSpec(spec)
