@@ -78,5 +78,5 @@ export interface CatalogFile {
 /** Per definition: its own text under the empty name, and the texts of its properties. */
 export type DescriptionsFile = Record<string, Record<string, string>>
 
-export const API_VERSION_TEXT = 'The group and version of the schema that this object follows.'
+export const API_VERSION_TEXT = 'APIVersion defines which group and version of the schema this object follows.'
 export const KIND_TEXT = 'The kind of this object, in CamelCase.'

@@ -1,6 +1,6 @@
 /**
  * Writes schema graphs as the named definitions of an OpenAPI document. A node that is a definition of the catalog becomes a
- * reference, and its definition is written too; a tree of a CustomResourceDefinition is written in place.
+ * reference, and its definition is written too; how a tree of a CustomResourceDefinition is written is in `customSchema.ts`.
  *
  * The dialects differ: version 2 cannot say `nullable`, `oneOf` and the like, and version 3 wraps a reference in `allOf` when
  * something is said beside it.
@@ -11,11 +11,9 @@ import type { GroupVersionKind } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Schema } from '../../apimachinery/schema.ts'
 import type { Catalog } from '../catalog/catalog.ts'
+import { publishedObject } from './customSchema.ts'
+import { beside, type Dialect, REFERENCE_PREFIX, type SchemaDocument } from './schemaDocument.ts'
 
-export type Dialect = 'v2' | 'v3'
-export type SchemaDocument = Record<string, unknown>
-
-const REFERENCE_PREFIX: Record<Dialect, string> = { v2: '#/definitions/', v3: '#/components/schemas/' }
 /** Keywords that structural schemas have and version 2 does not. */
 const NOT_IN_V2: ReadonlySet<string> = new Set([
   'nullable',
@@ -28,7 +26,7 @@ const NOT_IN_V2: ReadonlySet<string> = new Set([
 ])
 const SUBSCHEMA_LISTS: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'oneOf'])
 const REFERENCE_DESCRIPTIONS: Readonly<Record<string, string>> = {
-  metadata: 'Standard metadata: name, namespace, labels and the like.',
+  metadata: "Standard object's metadata: name, namespace, labels and the like.",
   spec: 'The desired state, as its author wants it.',
   status: 'The observed state, as the system reports it.',
 }
@@ -122,14 +120,11 @@ export class DefinitionWriter {
     return name
   }
 
-  #customObject(type: ResourceType): SchemaDocument {
-    const node = this.#write(type.schema ?? { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }, undefined)
-    const properties = (node.properties ?? {}) as Record<string, SchemaDocument>
-    return {
-      ...node,
-      type: 'object',
-      properties: { ...this.#objectFields('ObjectMeta'), ...withoutObjectFields(properties) },
-    }
+  #customObject({ schema, selectableFields }: ResourceType): SchemaDocument {
+    const document = publishedObject(schema, this.#dialect, this.#objectFields('ObjectMeta'))
+    if (selectableFields.length === 0) return document
+    const fields = selectableFields.map(path => ({ fieldPath: path.replace(/^\./, '') }))
+    return { ...document, 'x-kubernetes-selectable-fields': fields }
   }
 
   #customList(type: ResourceType, object: string): SchemaDocument {
@@ -152,9 +147,11 @@ export class DefinitionWriter {
     return {
       apiVersion: { description: API_VERSION_TEXT, type: 'string' },
       kind: { description: KIND_TEXT, type: 'string' },
-      metadata: this.#beside(this.reference(`${META_PACKAGE}.${meta}`), {
-        description: REFERENCE_DESCRIPTIONS.metadata,
-      }),
+      metadata: beside(
+        this.reference(`${META_PACKAGE}.${meta}`),
+        { description: REFERENCE_DESCRIPTIONS.metadata },
+        this.#dialect,
+      ),
     }
   }
 
@@ -194,12 +191,7 @@ export class DefinitionWriter {
     for (const [keyword, value] of Object.entries(schema)) {
       if (definition[keyword as keyof Schema] !== value && this.#knows(keyword)) extras[keyword] = value
     }
-    return this.#beside(this.reference(name), extras)
-  }
-
-  #beside(reference: SchemaDocument, extras: SchemaDocument): SchemaDocument {
-    if (this.#dialect === 'v2') return { ...extras, ...reference }
-    return Object.keys(extras).length === 0 ? reference : { ...extras, allOf: [reference] }
+    return beside(this.reference(name), extras, this.#dialect)
   }
 
   #knows(keyword: string): boolean {
@@ -254,9 +246,4 @@ export class DefinitionWriter {
       ? { type: 'string', format: 'int-or-string' }
       : { format: 'int-or-string', oneOf: [{ type: 'integer' }, { type: 'string' }] }
   }
-}
-
-function withoutObjectFields(properties: Record<string, SchemaDocument>): Record<string, SchemaDocument> {
-  const { apiVersion: _, kind: __, metadata: ___, ...own } = properties
-  return own
 }

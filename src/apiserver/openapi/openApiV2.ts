@@ -7,11 +7,12 @@ import type { DescriptionsFile } from '../../../openapi/catalogFormat.ts'
 import type { GroupVersionKind } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Catalog } from '../catalog/catalog.ts'
-import { DefinitionWriter, type OwnDefinitions, type SchemaDocument } from './definitions.ts'
+import { DefinitionWriter, type OwnDefinitions } from './definitions.ts'
 import { modelName } from './modelName.ts'
-import { type Operation, operationsOf } from './operations.ts'
+import { mayTakeLonger, type Operation, operationsOf } from './operations.ts'
 import { type Parameter, parametersOf, pathParameters } from './parameters.ts'
-import { patchTypes, tagOf } from './wording.ts'
+import type { SchemaDocument } from './schemaDocument.ts'
+import { bodyTypes, patchTypes, tagOf } from './wording.ts'
 
 export interface OpenApiV2Document extends OpenApiV2Frame {
   paths: Record<string, SchemaDocument>
@@ -77,15 +78,16 @@ function operationDocument(
   const { group, kind, version } = operation.kind
   return {
     description: operation.description,
-    consumes: operation.method === 'patch' ? patchTypes(type) : ['*/*'],
+    consumes: operation.method === 'patch' ? patchTypes(type) : bodyTypes(type),
     produces: PRODUCES,
     schemes: ['https'],
     tags: [tagOf(type)],
     operationId: operation.id,
-    parameters: [...bodyParameter(operation, reference), ...parametersOf(operation).map(parameter)],
+    parameters: [...bodyParameter(operation, reference), ...parametersOf(operation, type).map(parameter)],
     responses: {
       200: { description: 'OK', schema },
       ...(operation.body && { 201: { description: 'Created', schema } }),
+      ...(mayTakeLonger(operation) && { 202: { description: 'Accepted', schema } }),
       401: { description: 'Unauthorized' },
     },
     'x-kubernetes-action': operation.action,

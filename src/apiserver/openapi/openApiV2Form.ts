@@ -1,6 +1,7 @@
 /** How the parts of an OpenAPI v2 document become bytes which can be put together again and again, and the form that is JSON. */
-import type { SchemaDocument } from './definitions.ts'
+
 import type { OpenApiV2Frame } from './openApiV2.ts'
+import type { SchemaDocument } from './schemaDocument.ts'
 
 /** A document is: head, paths, middle, definitions, tail. */
 export interface OpenApiV2Form {

@@ -8,11 +8,12 @@ import type { DescriptionsFile } from '../../../openapi/catalogFormat.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { servedGroups } from '../discovery/groups.ts'
-import { DefinitionWriter, type SchemaDocument } from './definitions.ts'
+import { DefinitionWriter } from './definitions.ts'
 import { modelName } from './modelName.ts'
-import { type Operation, operationsOf } from './operations.ts'
+import { mayTakeLonger, type Operation, operationsOf } from './operations.ts'
 import { type Parameter, parametersOf, pathParameters } from './parameters.ts'
-import { patchTypes, tagOf } from './wording.ts'
+import type { SchemaDocument } from './schemaDocument.ts'
+import { bodyTypes, patchTypes, tagOf } from './wording.ts'
 
 export interface OpenApiV3Index {
   paths: Record<string, { serverRelativeURL: string }>
@@ -109,11 +110,12 @@ function operationDocument(
     tags: [tagOf(type)],
     description: operation.description,
     operationId: operation.id,
-    parameters: parametersOf(operation).map(parameter),
+    parameters: parametersOf(operation, type).map(parameter),
     ...requestBody(operation, type, reference),
     responses: {
       200: answer,
       ...(operation.body && { 201: { ...answer, description: 'Created' } }),
+      ...(mayTakeLonger(operation) && { 202: { ...answer, description: 'Accepted' } }),
       401: { description: 'Unauthorized' },
     },
     'x-kubernetes-action': operation.action,
@@ -129,9 +131,10 @@ function requestBody(
   if (operation.method === 'patch') {
     return { requestBody: { required: true, content: content(patchTypes(type), reference('patch')) } }
   }
-  if (operation.method === 'delete') return { requestBody: { content: content(['*/*'], reference('deleteOptions')) } }
+  if (operation.method === 'delete')
+    return { requestBody: { content: content(bodyTypes(type), reference('deleteOptions')) } }
   if (operation.body === undefined) return {}
-  return { requestBody: { required: true, content: content(['*/*'], reference(operation.body)) } }
+  return { requestBody: { required: true, content: content(bodyTypes(type), reference(operation.body)) } }
 }
 
 function content(types: readonly string[], schema: SchemaDocument): SchemaDocument {

@@ -96,6 +96,11 @@ export function operationsOf(type: ResourceType): Operation[] {
   return operations
 }
 
+/** Whether Kubernetes tells of `202 Accepted`: the object is made, or goes, some time after the answer. */
+export function mayTakeLonger({ action }: Operation): boolean {
+  return action === 'post' || action === 'delete'
+}
+
 const ITEM_TEXTS: Record<HttpMethod, string> = {
   get: 'read the specified',
   put: 'replace the specified',

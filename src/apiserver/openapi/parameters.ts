@@ -2,6 +2,7 @@
  * The parameters of API requests. Clients read here whether the server knows `dryRun` and `fieldValidation`.
  * @see https://kubernetes.io/docs/reference/kubernetes-api/common-parameters/common-parameters/
  */
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Action, Operation } from './operations.ts'
 
 export interface Parameter {
@@ -38,12 +39,13 @@ const FIELD_VALIDATION = query(
   'What to do about unknown and duplicate fields: Ignore, Warn or Strict.',
 )
 const FORCE = query('force', 'boolean', 'Take fields from other managers. For apply requests only.')
+const RESOURCE_VERSION = query('resourceVersion', 'string', 'At which version to read.')
 const SELECTION = [
   query('continue', 'string', 'The token of the page to continue with, from the previous page.'),
   query('fieldSelector', 'string', 'Restricts the objects by their fields.'),
   query('labelSelector', 'string', 'Restricts the objects by their labels.'),
   query('limit', 'integer', 'The greatest number of objects in one page.'),
-  query('resourceVersion', 'string', 'At which version to read.'),
+  RESOURCE_VERSION,
   query('resourceVersionMatch', 'string', 'How resourceVersion is meant: Exact or NotOlderThan.'),
   query('sendInitialEvents', 'boolean', 'Start a watch with the objects that exist.'),
   query('timeoutSeconds', 'integer', 'When to end the request, in seconds.'),
@@ -70,8 +72,10 @@ const BY_ACTION: Record<Action, readonly Parameter[]> = {
 }
 
 /** The query parameters of an operation. */
-export function parametersOf(operation: Operation): readonly Parameter[] {
-  return BY_ACTION[operation.action]
+export function parametersOf({ action }: Operation, { origin }: ResourceType): readonly Parameter[] {
+  // Kubernetes tells of it for custom kinds only.
+  if (action === 'get' && origin === 'crd') return [RESOURCE_VERSION]
+  return BY_ACTION[action]
 }
 
 /** The parameters of all operations of a path. */

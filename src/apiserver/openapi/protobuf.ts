@@ -8,9 +8,9 @@
  */
 import { createRequire } from 'node:module'
 import type protobuf from 'protobufjs'
-import type { SchemaDocument } from './definitions.ts'
 import type { OpenApiV2Frame } from './openApiV2.ts'
 import type { BodyLengths, EncodedFrame, OpenApiV2Form } from './openApiV2Form.ts'
+import type { SchemaDocument } from './schemaDocument.ts'
 
 /** What to answer as Content-Type. Clients ask with `@` before `v1.0`; never answer so: Go cannot parse such a media type. */
 export const OPENAPI_V2_PROTOBUF = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
@@ -42,10 +42,11 @@ const MESSAGES: Record<string, string> = {
   NamedSchemas: 'additionalProperties:NamedSchema*=1',
   NamedSchema: 'name:string=1 value:Schema=2',
   Schema:
-    'ref:string=1 format:string=2 title:string=3 description:string=4 default:Any=5 multipleOf:double=6 maximum:double=7 exclusiveMaximum:bool=8 minimum:double=9 exclusiveMinimum:bool=10 maxLength:int64=11 minLength:int64=12 pattern:string=13 maxItems:int64=14 minItems:int64=15 uniqueItems:bool=16 maxProperties:int64=17 minProperties:int64=18 required:string*=19 enum:Any*=20 additionalProperties:AdditionalPropertiesItem=21 type:TypeItem=22 items:ItemsItem=23 properties:NamedSchemas=25 vendorExtension:NamedAny*=31',
+    'ref:string=1 format:string=2 title:string=3 description:string=4 default:Any=5 multipleOf:double=6 maximum:double=7 exclusiveMaximum:bool=8 minimum:double=9 exclusiveMinimum:bool=10 maxLength:int64=11 minLength:int64=12 pattern:string=13 maxItems:int64=14 minItems:int64=15 uniqueItems:bool=16 maxProperties:int64=17 minProperties:int64=18 required:string*=19 enum:Any*=20 additionalProperties:AdditionalPropertiesItem=21 type:TypeItem=22 items:ItemsItem=23 properties:NamedSchemas=25 externalDocs:ExternalDocs=29 vendorExtension:NamedAny*=31',
   AdditionalPropertiesItem: 'schema:Schema=1 boolean:bool=2',
   TypeItem: 'value:string*=1',
   ItemsItem: 'schema:Schema*=1',
+  ExternalDocs: 'description:string=1 url:string=2',
   NamedAny: 'name:string=1 value:Any=2',
   Any: 'yaml:string=2',
   SecurityDefinitions: 'additionalProperties:NamedSecurityDefinition*=1',

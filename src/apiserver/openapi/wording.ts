@@ -18,3 +18,8 @@ export function patchTypes(type: ResourceType): string[] {
     'application/apply-patch+yaml',
   ]
 }
+
+/** The content types of POST, PUT and DELETE. Custom kinds have no protobuf form. */
+export function bodyTypes(type: ResourceType): string[] {
+  return type.origin === 'crd' ? ['application/json', 'application/yaml'] : ['*/*']
+}

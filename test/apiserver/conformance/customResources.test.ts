@@ -153,55 +153,6 @@ t.test('a conversion webhook turns each version into the other, lists of both to
   t.match(inV1, [{ hostPort: 'localhost:8080' }, { hostPort: 'other:1' }])
 })
 
-/** Definitions in OpenAPI v2 that name a kind of this group, by group and version. */
-async function published(kind: string): Promise<Record<string, Record<string, unknown>>> {
-  const { definitions } = (await api.ok(api.get('/openapi/v2'))) as unknown as {
-    definitions: Record<string, { 'x-kubernetes-group-version-kind'?: { version: string; kind: string }[] }>
-  }
-  const found = Object.values(definitions).flatMap(schema =>
-    (schema['x-kubernetes-group-version-kind'] ?? [])
-      .filter(gvk => gvk.kind === kind)
-      .map(({ version }) => [version, schema as Record<string, unknown>] as const),
-  )
-  return Object.fromEntries(found)
-}
-
-// CustomResourcePublishOpenAPI works for CRD with / without validation schema, preserving unknown fields at the schema root
-// and in an embedded object; for multiple CRDs of same group and version but different kinds, of different versions
-t.test('OpenAPI shows each version of each kind', async t => {
-  const properties = {
-    spec: {
-      type: 'object',
-      description: 'Specification of Waldo',
-      required: ['name'],
-      properties: { name: { type: 'string', description: 'Name of Waldo' }, any: OPEN },
-    },
-  }
-  await crds.define(definition('Waldo', { v1: { type: 'object', description: 'Waldo', properties }, v2: OPEN }))
-  await crds.define(definition('Wanda', { v1: { type: 'object' } }))
-  const waldo = await published('Waldo')
-  t.same(Object.keys(waldo).sort(), ['v1', 'v2'])
-  t.match(waldo.v1, {
-    description: 'Waldo',
-    properties: { spec: { required: ['name'], properties: { any: { 'x-kubernetes-preserve-unknown-fields': true } } } },
-  })
-  t.equal(waldo.v2!['x-kubernetes-preserve-unknown-fields'], true)
-  t.same(Object.keys(await published('Wanda')), ['v1'])
-})
-
-// CustomResourcePublishOpenAPI updates the published spec when one version gets renamed
-// CustomResourcePublishOpenAPI removes definition from spec when one version gets changed to not be served
-t.test('OpenAPI follows when a version is renamed or no longer served', async t => {
-  await crds.define(definition('Moved', { v2: OPEN, v3: OPEN }))
-  t.same(Object.keys(await published('Moved')).sort(), ['v2', 'v3'])
-  await crds.change(definition('Moved', { v2: OPEN, v4: OPEN }))
-  t.same(Object.keys(await published('Moved')).sort(), ['v2', 'v4'])
-  const one = definition('Moved', { v2: OPEN, v4: OPEN })
-  one.spec.versions[1]!.served = false
-  await crds.change(one)
-  t.same(Object.keys(await published('Moved')), ['v2'])
-})
-
 // CustomResourceFieldSelectors MUST list and watch custom resources matching the field selector
 t.test('selectable fields select in lists, watches and deletes', async t => {
   const schema = {

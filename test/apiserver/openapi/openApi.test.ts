@@ -39,7 +39,7 @@ const foo: ResourceType = {
     },
   },
   columns: [],
-  selectableFields: [],
+  selectableFields: ['.spec.n'],
   origin: 'crd',
 }
 const types = [...catalog.types, foo]
@@ -146,6 +146,7 @@ t.test('a custom kind gets metadata, a list, and only what version 2 can say', a
   t.match(dig(v2.definitions, 'io.ex.v1.Foo', 'properties', 'metadata'), {
     $ref: '#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta',
   })
+  t.same(dig(v2.definitions, 'io.ex.v1.Foo', 'x-kubernetes-selectable-fields'), [{ fieldPath: 'spec.n' }])
   t.same(dig(v2.definitions, 'io.ex.v1.FooList', 'x-kubernetes-group-version-kind'), [
     { group: 'ex.io', kind: 'FooList', version: 'v1' },
   ])
@@ -185,7 +186,12 @@ t.test('kubectl reads the protobuf form: numbers of the published message', asyn
     securityDefinitions: {},
     security: [],
   }
-  const schemaD = { type: 'object', properties: { a: { $ref: '#/definitions/D' } }, 'x-k': [{ b: 'c' }] }
+  const schemaD = {
+    type: 'object',
+    properties: { a: { $ref: '#/definitions/D' } },
+    externalDocs: { url: 'u' },
+    'x-k': [{ b: 'c' }],
+  }
   const definition = form.definition('D', schemaD)
   const { head, middle, tail } = form.frame(frame, { paths: 0, definitions: definition.length })
   const bytes = Buffer.concat([head, middle, definition, tail])
@@ -202,12 +208,13 @@ t.test('kubectl reads the protobuf form: numbers of the published message', asyn
     tags.sort((a, b) => a - b),
     [1, 2, 8, 9, 13],
   )
-  // Written by hand from OpenAPIv2.proto: Definitions{1: NamedSchema{1: name, 2: Schema{22: TypeItem, 25: Properties, 31: NamedAny}}}
+  // Written by hand from OpenAPIv2.proto: Definitions{1: NamedSchema{1: name, 2: Schema{22: TypeItem, 25: Properties, 29: ExternalDocs, 31: NamedAny}}}
   const text = (field: number, value: string): Buffer => delimited(field, Buffer.from(value))
   const reference = delimited(2, text(1, '#/definitions/D'))
   const schema = Buffer.concat([
     delimited(22, text(1, 'object')),
     delimited(25, delimited(1, Buffer.concat([text(1, 'a'), reference]))),
+    delimited(29, text(2, 'u')),
     delimited(31, Buffer.concat([text(1, 'x-k'), delimited(2, text(2, '[{"b":"c"}]\n'))])),
   ])
   t.same(Buffer.from(definitions), delimited(1, Buffer.concat([text(1, 'D'), delimited(2, schema)])))
