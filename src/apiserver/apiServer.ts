@@ -48,7 +48,7 @@ import { Metrics } from './server/metrics.ts'
 import { NonResourceRoutes } from './server/nonResource.ts'
 import { Pipeline } from './server/pipeline.ts'
 import { takesWrites } from './server/storeHealth.ts'
-import { versionInfo } from './server/versionInfo.ts'
+import { UNKNOWN_BUILD, versionInfo } from './server/versionInfo.ts'
 import { WatchScopes } from './server/watchScopes.ts'
 import { TokenSecrets } from './serviceAccounts/tokenSecrets.ts'
 import { ensureInitialSpaces } from './spaces/initialSpaces.ts'
@@ -230,7 +230,7 @@ async function assemble(
     metrics,
     openApi: openApiRoutes({ catalog, types }),
     address: () => url.slice('https://'.length),
-    version: versionInfo(catalog.release),
+    version: () => versionInfo(catalog.release, options.build ?? UNKNOWN_BUILD),
     health: {
       checks: {
         ping: () => true,

@@ -5,6 +5,7 @@ import type { Deflate } from './endpoints/deflater.ts'
 import type { RenewalClock } from './pki/certificateRenewal.ts'
 import type { InFlightLimits } from './server/inFlight.ts'
 import type { Logger } from './server/logger.ts'
+import type { BuildInfo } from './server/versionInfo.ts'
 
 export interface ApiServerOptions {
   /** Holds the database, keys, certificates and the administrator's kubeconfig. */
@@ -38,5 +39,7 @@ export interface ApiServerOptions {
   deflate?: Deflate
   /** Decides when certificates are renewed. Default: the system's. */
   certificateClock?: RenewalClock
+  /** What `/version` says of the program. Default: that nobody knows. */
+  build?: BuildInfo
   log: Logger
 }

@@ -99,13 +99,17 @@ const COMMANDS: readonly SubCommand[] = [
   },
 ]
 
-/** Of package.json, as `orrery 1.2.3`. */
-function releaseOf(dirname: string): string {
-  const { name, version } = JSON.parse(readFileSync(join(dirname, '../../package.json'), 'utf8')) as Record<
-    string,
-    string
-  >
-  return `${name} ${version}`
+const VERSION_SUMMARY = 'print the version, its commit and date'
+
+/** As `orrery 1.2.3 (commit 0123…, clean, 2026-01-31T10:20:30Z)`: what is not known is left out. */
+async function versionLine(): Promise<string> {
+  const { buildInfo, PROGRAM_ROOT } = await import('./buildInfo.ts')
+  const { UNKNOWN_BUILD } = await import('../apiserver/server/versionInfo.ts')
+  const text = readFileSync(join(PROGRAM_ROOT, 'package.json'), 'utf8')
+  const { name, version } = JSON.parse(text) as Record<string, string>
+  const { commit, date, treeState } = buildInfo()
+  const facts = [commit && `commit ${commit}`, await treeState(), date !== UNKNOWN_BUILD.date && date].filter(Boolean)
+  return facts.length > 0 ? `${name} ${version} (${facts.join(', ')})` : `${name} ${version}`
 }
 
 /** Runs one command line; resolves to the exit code. */
@@ -115,24 +119,32 @@ export async function main(args: readonly string[]): Promise<number> {
     .description('A multi-cluster configuration server: spaces, placement and syncing in one process')
     // A flag behind a sub-command's name is the sub-command's.
     .enablePositionalOptions()
-  program.version(releaseOf(import.meta.dirname), '--version', 'print the version')
+  program.option('--version', VERSION_SUMMARY)
+  const reporting = (name: string, run: () => Promise<number>) => async (): Promise<void> => {
+    try {
+      code = await run()
+    } catch (error) {
+      process.stderr.write(`orrery ${name}: ${error instanceof Error ? error.message : String(error)}\n`)
+      code = 1
+    }
+  }
   const add = (to: Command, { name, summary, notes, settings, load, commands = [] }: SubCommand): void => {
     const command = to.command(name).description(summary).enablePositionalOptions()
     if (notes !== undefined) command.addHelpText('after', `\n${notes}`)
     addSettings(command, settings)
-    command.action(async () => {
+    const run = async (): Promise<number> => {
       process.umask(PRIVATE_UMASK)
-      try {
-        code = await (await load())(settingsOf(command, settings))
-      } catch (error) {
-        const path = to === program ? name : `${to.name()} ${name}`
-        process.stderr.write(`orrery ${path}: ${error instanceof Error ? error.message : String(error)}\n`)
-        code = 1
-      }
-    })
+      return (await load())(settingsOf(command, settings))
+    }
+    command.action(reporting(to === program ? name : `${to.name()} ${name}`, run))
     for (const below of commands) add(command, below)
   }
   for (const command of COMMANDS) add(program, command)
-  await program.parseAsync([...args], { from: 'user' })
+  const printVersion = async (): Promise<number> => {
+    process.stdout.write(`${await versionLine()}\n`)
+    return 0
+  }
+  program.command('version').description(VERSION_SUMMARY).action(reporting('version', printVersion))
+  await program.parseAsync(args[0] === '--version' ? ['version'] : [...args], { from: 'user' })
   return code
 }

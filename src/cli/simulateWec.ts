@@ -3,6 +3,7 @@ import { startApiServer } from '../apiserver/apiServer.ts'
 import { inProcessClient } from '../client/inProcess.ts'
 import { startBuiltinControllers } from '../controllers/builtinControllers.ts'
 import { workloadSimulator } from '../controllers/simulation/workloadSimulator.ts'
+import { buildInfo } from './buildInfo.ts'
 import { createLog } from './log.ts'
 import { dataFolder } from './privateFolder.ts'
 import { terminated } from './signals.ts'
@@ -12,12 +13,14 @@ const SPACE = 'root'
 export async function simulateWec(settings: Record<string, unknown>): Promise<number> {
   const name = settings.name as string
   const log = createLog('orrery-simulated-wec').child({ cluster: name })
+  const build = buildInfo()
   const server = await startApiServer({
     dataDir: dataFolder(settings.dataDir as string, log),
     bindAddress: settings.bindAddress as string,
     securePort: settings.securePort as number,
     externalHostnames: [],
     spaces: false,
+    build,
     log,
   })
   const clientFor = (component: string) =>
@@ -32,7 +35,8 @@ export async function simulateWec(settings: Record<string, unknown>): Promise<nu
   const simulator = workloadSimulator({ client: clientFor('simulation'), space: SPACE, logger: log })
   simulator.start()
   process.stdout.write(`simulated cluster ${name} ready (a simulation: no containers run): ${server.url}\n`)
-  await terminated()
+  // Now, not when somebody asks: what is edited from now on is not what runs.
+  await Promise.all([terminated(), build.treeState()])
   await simulator.stop()
   await controllers.stop()
   await server.close()

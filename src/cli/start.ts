@@ -4,6 +4,7 @@ import { startApiServer } from '../apiserver/apiServer.ts'
 import { inProcessClient } from '../client/inProcess.ts'
 import { startBuiltinControllers } from '../controllers/builtinControllers.ts'
 import { accessOptions } from './accessOptions.ts'
+import { buildInfo } from './buildInfo.ts'
 import { createLog } from './log.ts'
 import { dataFolder } from './privateFolder.ts'
 import { terminated } from './signals.ts'
@@ -15,6 +16,7 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
     throw new Error('--etcd-servers goes with --storage etcd, which is not part of this release; leave it out')
   const tokenAuthFile = settings.tokenAuthFile as string | undefined
   const { eventTtlMs, ...access } = await accessOptions(settings, log)
+  const build = buildInfo()
   const server = await startApiServer({
     ...access,
     dataDir: dataFolder(settings.dataDir as string, log),
@@ -24,6 +26,7 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
     spaces: true,
     ...(tokenAuthFile !== undefined && { tokenFile: await readFile(tokenAuthFile, 'utf8') }),
     historyAgeMs: (settings.historyMinutes as number) * 60_000,
+    build,
     log,
   })
   const controllers = startBuiltinControllers({
@@ -37,7 +40,8 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
   })
   server.onAuthority(caPem => controllers.useAuthority(caPem))
   process.stdout.write(`orrery ready: ${server.url}\n`)
-  await terminated()
+  // Now, not when somebody asks: what is edited from now on is not what runs.
+  await Promise.all([terminated(), build.treeState()])
   await controllers.stop()
   await server.close()
   return 0

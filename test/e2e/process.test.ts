@@ -3,8 +3,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { buildInfo } from '../../src/cli/buildInfo.ts'
 import { Api } from '../support/api.ts'
-import { run, startOrrery } from '../support/orrery.ts'
+import { findKubectls, run, startOrrery } from '../support/orrery.ts'
 import { accessOf, CONFIGMAPS, configMap, createSpace, temporaryDir } from '../support/server.ts'
 
 const WORKSPACES = '/apis/tenancy.kcp.io/v1alpha1/workspaces'
@@ -84,9 +85,22 @@ t.test('a server whose port is taken says so and ends', async t => {
   )
 })
 
+t.test('a server says which program it is, to kubectl too', async t => {
+  const { commit, date, treeState } = buildInfo()
+  const told = { gitCommit: commit, gitTreeState: await treeState(), buildDate: date }
+  const { kubeconfig } = await startOrrery(t)
+  const api = new Api(accessOf(kubeconfig))
+  t.match((await api.get('/version')).body, told)
+  api.close()
+  const [kubectl] = await findKubectls()
+  if (kubectl === undefined) return
+  const { out } = await run(kubectl.path, ['--kubeconfig', kubeconfig, 'version', '-o', 'json'])
+  t.match(JSON.parse(out), { serverVersion: told }, `kubectl ${kubectl.version}`)
+})
+
 t.test('the command line tells its version, and which file it cannot read', async t => {
   const program = join(import.meta.dirname, '../../bin/orrery')
-  t.match((await run(program, ['--version'])).out, /^orrery \d+\.\d+\.\d+\n$/)
+  t.match((await run(program, ['--version'])).out, /^orrery \d+\.\d+\.\d+( \(.+\))?\n$/)
   const unread = await run(program, ['start', '--config', '/nowhere/orrery.yaml'])
   t.equal(unread.code, 1)
   t.match(unread.err, /--config \/nowhere\/orrery\.yaml cannot be read: /)

@@ -21,7 +21,7 @@ export interface NonResourceDeps {
   openApi: OpenApiRoutes
   /** `host:port` as clients reach it. */
   address: () => string
-  version: Readonly<Record<string, string>>
+  version: () => Promise<Readonly<Record<string, string>>>
   health: Health
   /** OpenID discovery of the token issuer, by path. */
   openId: Readonly<Record<string, () => unknown>>
@@ -56,7 +56,7 @@ export class NonResourceRoutes {
         this.#deps,
         { reply, info, form: { ...PLAIN, format: negotiateFormat(request.headers.accept) }, warnings: [] },
         200,
-        this.#deps.version,
+        await this.#deps.version(),
       )
       return true
     }

@@ -1,17 +1,31 @@
-/** What `/version` says: the emulated Kubernetes release, which is the one of the built-in kinds. */
+/** What `/version` says: the emulated Kubernetes release, which is the one of the built-in kinds, and which program answers. */
 
 const SUFFIX = 'orrery'
 
+/** Whether the program is what its commit says; `''`: nobody knows. */
+export type TreeState = 'clean' | 'dirty' | ''
+
+export interface BuildInfo {
+  /** `''`: nobody knows. */
+  readonly commit: string
+  /** RFC 3339; the beginning of 1970: nobody knows. */
+  readonly date: string
+  treeState(): Promise<TreeState>
+}
+
+/** As upstream says it. */
+export const UNKNOWN_BUILD: BuildInfo = { commit: '', date: '1970-01-01T00:00:00Z', treeState: async () => '' }
+
 /** `release`: as in `1.36`. */
-export function versionInfo(release: string): Readonly<Record<string, string>> {
+export async function versionInfo(release: string, build: BuildInfo): Promise<Readonly<Record<string, string>>> {
   const [major = '1', minor = '0'] = release.split('.')
   return {
     major,
     minor,
     gitVersion: `v${release}.0+${SUFFIX}`,
-    gitCommit: '',
-    gitTreeState: 'clean',
-    buildDate: '1970-01-01T00:00:00Z',
+    gitCommit: build.commit,
+    gitTreeState: await build.treeState(),
+    buildDate: build.date,
     goVersion: `node ${process.version}`,
     compiler: 'node',
     platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,

@@ -1,0 +1,70 @@
+/**
+ * Which program this is. In a checkout, which runs without a build: its commit, and when it came to be at it. In a package:
+ * what `npm pack` wrote into `build.json` (see writeBuildInfo.ts). What is neither does not know.
+ */
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type BuildInfo, type TreeState, UNKNOWN_BUILD } from '../apiserver/server/versionInfo.ts'
+import { readCheckout } from './checkout.ts'
+
+export const BUILD_FILE = 'build.json'
+
+/** The folder with package.json in it. */
+export const PROGRAM_ROOT = join(import.meta.dirname, '..', '..')
+
+/** What the program is made of; notes and tests beside it do not make it another one. */
+const PROGRAM = ['bin', 'src', 'openapi', 'package.json', 'package-lock.json']
+const GIT_TIMEOUT_MS = 5000
+
+/** Reads a few small files. A `.git` in a folder above is another project's. */
+export function buildInfo(root = PROGRAM_ROOT): BuildInfo {
+  const checkout = readCheckout(root)
+  if (checkout === undefined) return recorded(join(root, BUILD_FILE)) ?? UNKNOWN_BUILD
+  let state: Promise<TreeState> | undefined
+  return {
+    commit: checkout.commit,
+    date: checkout.since ? dateText(checkout.since) : UNKNOWN_BUILD.date,
+    treeState() {
+      state ??= askGit(root)
+      return state
+    },
+  }
+}
+
+/** RFC 3339, whole seconds. */
+export function dateText(date: Date): string {
+  return `${date.toISOString().slice(0, 19)}Z`
+}
+
+/** Runs git once, beside everything else; without it nobody knows. */
+function askGit(root: string): Promise<TreeState> {
+  // Whoever starts the program may do so out of a hook of another repository.
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_')))
+  const args = ['--no-optional-locks', 'status', '--porcelain', '--', ...PROGRAM]
+  return new Promise(resolve => {
+    execFile('git', args, { cwd: root, env, timeout: GIT_TIMEOUT_MS }, (error, changes) => {
+      if (error) resolve('')
+      else resolve(changes === '' ? 'clean' : 'dirty')
+    })
+  })
+}
+
+/** @throws Error when the file is there and was not written by `npm pack` */
+function recorded(path: string): BuildInfo | undefined {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+  const { gitCommit, gitTreeState, buildDate } = JSON.parse(text) as Record<string, unknown>
+  if (typeof gitCommit !== 'string' || !isTreeState(gitTreeState) || typeof buildDate !== 'string')
+    throw new Error(`${path} is broken: install the package again`)
+  return { commit: gitCommit, date: buildDate, treeState: async () => gitTreeState }
+}
+
+function isTreeState(value: unknown): value is TreeState {
+  return value === 'clean' || value === 'dirty' || value === ''
+}
