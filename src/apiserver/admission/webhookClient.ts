@@ -3,10 +3,10 @@
  * of its endpoints, and has to show a certificate for `NAME.NAMESPACE.svc`.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#contacting-the-webhook
  */
-import { Agent, request } from 'node:https'
+import { type Agent, request } from 'node:https'
 import { type AllowedHosts, HostRefused } from './allowedHosts.ts'
-import { LruMap } from './lruMap.ts'
 import type { Route, ServiceReference, ServiceRoutes } from './serviceRoutes.ts'
+import { TLS_REFUSALS, WebhookTrust } from './webhookTrust.ts'
 
 export type WebhookAddress = { url: string } | { service: ServiceReference }
 
@@ -30,17 +30,16 @@ export class WebhookCallError extends Error {
 }
 
 const MAX_RESPONSE_BYTES = 3 * 1024 * 1024
-const MAX_AGENTS = 256
 
 export class WebhookClient {
   readonly #routes: Pick<ServiceRoutes, 'to'>
   readonly #hosts: AllowedHosts
-  /** By certificate authority: connections are kept between calls. */
-  readonly #agents = new LruMap<string, Agent>(MAX_AGENTS)
+  readonly #trust: WebhookTrust
 
-  constructor(deps: { routes: Pick<ServiceRoutes, 'to'>; hosts: AllowedHosts }) {
+  constructor(deps: { routes: Pick<ServiceRoutes, 'to'>; hosts: AllowedHosts; now?: () => Date }) {
     this.#routes = deps.routes
     this.#hosts = deps.hosts
+    this.#trust = new WebhookTrust(() => deps.hosts.lookup(), deps.now)
   }
 
   /** The JSON that the webhook answered. @throws WebhookCallError */
@@ -77,18 +76,22 @@ export class WebhookClient {
     const route = 'service' in client ? await this.#routes.to(target.space, client.service) : call.route
     told(route)
     this.#hosts.check(route.host)
-    return this.#send({ ...call, route }, target, text, signal)
+    const { caPem: ca = '', limitBytes = MAX_RESPONSE_BYTES } = target
+    const peer = { ...route, serverName: call.serverName ?? route.host }
+    return this.#trust.through({ ca, peer, signal }, agent =>
+      this.#send({ ...call, route }, { agent, text, signal, limitBytes }),
+    )
   }
 
-  #send(call: Call, target: WebhookTarget, text: Buffer, signal: AbortSignal): Promise<Answer> {
-    const { caPem = '', limitBytes = MAX_RESPONSE_BYTES } = target
+  #send(call: Call, sending: Sending): Promise<Answer> {
     const { route, path, hostHeader, serverName } = call
+    const { agent, text, signal, limitBytes } = sending
     return new Promise((resolve, reject) => {
       const options = {
         ...route,
         path,
         method: 'POST',
-        agent: this.#agent(caPem),
+        agent,
         signal,
         ...(serverName && { servername: serverName }),
         headers: {
@@ -113,22 +116,19 @@ export class WebhookClient {
       sent.on('error', error => {
         // the peer has closed a kept connection while we wrote: nothing was asked yet
         const stale = sent.reusedSocket && (error as { code?: string }).code === 'ECONNRESET' && !signal.aborted
-        if (stale) resolve(this.#send(call, target, text, signal))
+        if (stale) resolve(this.#send(call, sending))
         else reject(error)
       })
       sent.end(text)
     })
   }
+}
 
-  #agent(ca: string): Agent {
-    let agent = this.#agents.get(ca)
-    if (agent === undefined) {
-      const lookup = this.#hosts.lookup()
-      agent = new Agent({ keepAlive: true, timeout: 90_000, lookup, ...(ca !== '' && { ca }) })
-      this.#agents.set(ca, agent)
-    }
-    return agent
-  }
+interface Sending {
+  agent: Agent
+  text: Buffer
+  signal: AbortSignal
+  limitBytes: number
 }
 
 interface Answer {
@@ -167,15 +167,6 @@ function callOf({ client, timeoutSeconds }: WebhookTarget): Call {
   return { shown, route: { host: serverName, port }, path: encodeURI(place), hostHeader, serverName }
 }
 
-const TLS_FAILURES: Readonly<Record<string, string>> = {
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'certificate signed by unknown authority',
-  SELF_SIGNED_CERT_IN_CHAIN: 'certificate signed by unknown authority',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'certificate signed by unknown authority',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'certificate signed by unknown authority',
-  CERT_SIGNATURE_FAILURE: 'certificate signed by unknown authority',
-  CERT_HAS_EXPIRED: 'certificate has expired or is not yet valid',
-}
-
 /** The failures that users know, as upstream's users know them. */
 function wording(error: unknown, { host, port }: Route): string {
   const { code = '', message = String(error) } = error as { code?: string; message?: string }
@@ -184,7 +175,7 @@ function wording(error: unknown, { host, port }: Route): string {
   if (code === 'ECONNREFUSED') return `dial tcp ${address}: connect: connection refused`
   if (code === 'ENOTFOUND') return `dial tcp: lookup ${host}: no such host`
   if (code === 'ECONNRESET') return 'EOF'
-  const tls = TLS_FAILURES[code]
+  const tls = TLS_REFUSALS[code]
   if (tls !== undefined) return `tls: failed to verify certificate: x509: ${tls}`
   return code === 'ERR_TLS_CERT_ALTNAME_INVALID' ? `tls: failed to verify certificate: x509: ${message}` : message
 }

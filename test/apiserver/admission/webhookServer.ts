@@ -33,15 +33,27 @@ export interface WebhookServer {
   at(path: string): { url: string; caBundle: string }
 }
 
-export async function startWebhookServer(t: Test): Promise<WebhookServer> {
+/** PEM: what a server shows, and who is said to have signed it. */
+export interface WebhookCredential {
+  ca: string
+  cert: string
+  key: string
+}
+
+async function newCredential(): Promise<WebhookCredential> {
   const life = { nowMs: Date.now(), days: 1 }
   const ca = await issueCa({ ...life, commonName: 'webhooks' })
   const dnsNames = ['localhost', 'hooks.default.svc', 'hooks.other.svc']
   const { certPem, keyPem } = await issueServing({ ...life, ca, dnsNames, ips: ['127.0.0.1'] })
+  return { ca: ca.certPem, cert: certPem, key: keyPem }
+}
+
+export async function startWebhookServer(t: Test, credential?: WebhookCredential): Promise<WebhookServer> {
+  const { ca, cert, key } = credential ?? (await newCredential())
   const answers = new Map<string, (review: Review) => Answer | string>()
   const raws = new Map<string, { code: number; headers: Record<string, string>; body: string }>()
   const seen: WebhookServer['seen'] = []
-  const server: Server = createServer({ cert: certPem, key: keyPem }, (request, response) => {
+  const server: Server = createServer({ cert, key }, (request, response) => {
     const parts: Buffer[] = []
     request.on('data', part => parts.push(part))
     request.on('end', () => {
@@ -65,7 +77,7 @@ export async function startWebhookServer(t: Test): Promise<WebhookServer> {
   })
   const { port } = server.address() as AddressInfo
   const url = `https://127.0.0.1:${port}`
-  const caBundle = Buffer.from(ca.certPem).toString('base64')
+  const caBundle = Buffer.from(ca).toString('base64')
   return {
     url,
     port,

@@ -1,0 +1,148 @@
+/**
+ * Connections to webhooks whose certificates are verified. Every connection that anything is sent over has been verified by
+ * OpenSSL, with names and dates, before the first byte.
+ *
+ * A certificate in the bundle is trusted whether or not it signed itself, as Go does. Certificates without names are beyond
+ * OpenSSL ({@link namelessSigner}): where it refuses a server for that, we look at what the server shows, over a connection that
+ * nothing is sent over. If an authority of the bundle has signed that, connections to this server may show exactly that one
+ * certificate, and OpenSSL verifies it as a trusted one.
+ */
+import type { X509Certificate } from 'node:crypto'
+import { Agent } from 'node:https'
+import { isIP, type LookupFunction } from 'node:net'
+import { checkServerIdentity, connect, type PeerCertificate } from 'node:tls'
+import { LruMap } from './lruMap.ts'
+
+export interface WebhookPeer {
+  host: string
+  port: number
+  /** Whom the certificate has to name. */
+  serverName: string
+}
+
+/** By the code of the refusal, the reason that users know. */
+export const TLS_REFUSALS: Readonly<Record<string, string>> = {
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'certificate signed by unknown authority',
+  SELF_SIGNED_CERT_IN_CHAIN: 'certificate signed by unknown authority',
+  UNABLE_TO_GET_ISSUER_CERT: 'certificate signed by unknown authority',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'certificate signed by unknown authority',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'certificate signed by unknown authority',
+  CERT_SIGNATURE_FAILURE: 'certificate signed by unknown authority',
+  CERT_HAS_EXPIRED: 'certificate has expired or is not yet valid',
+  CERT_NOT_YET_VALID: 'certificate has expired or is not yet valid',
+  INVALID_PURPOSE: 'certificate specifies an incompatible key usage',
+}
+/** OpenSSL's word for a certificate without names that it was not told to trust. */
+const LOOKS_SELF_SIGNED = 'DEPTH_ZERO_SELF_SIGNED_CERT'
+const OTHER_CERTIFICATE = 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'
+const MAX_AGENTS = 256
+
+/** A certificate without names that was vouched for. */
+interface Pinned {
+  agent: Agent
+  /** When who vouched for it no longer may. */
+  until: Date
+}
+
+export class WebhookTrust {
+  readonly #lookup: () => LookupFunction
+  readonly #now: () => Date
+  /** By certificate authority: connections are kept between calls. */
+  readonly #agents = new LruMap<string, Agent>(MAX_AGENTS)
+  /** By certificate authority and peer. */
+  readonly #pinned = new LruMap<string, Pinned>(MAX_AGENTS)
+
+  /** @param lookup resolves names to addresses that may be connected to */
+  constructor(lookup: () => LookupFunction, now: () => Date = () => new Date()) {
+    this.#lookup = lookup
+    this.#now = now
+  }
+
+  /**
+   * What `send` resolves to, sent over connections to `peer` that `ca` (PEM; empty: the system's roots) vouches for. `send` is
+   * called again only when a certificate was refused, which is before anything is sent.
+   * @throws what `send` throws, Error of the connection
+   */
+  async through<T>(
+    { ca, peer, signal }: { ca: string; peer: WebhookPeer; signal: AbortSignal },
+    send: (agent: Agent) => Promise<T>,
+  ): Promise<T> {
+    const key = JSON.stringify([ca, peer.host, peer.port, peer.serverName])
+    const pinned = this.#pinned.get(key)
+    if (pinned !== undefined && this.#now() <= pinned.until) {
+      try {
+        return await send(pinned.agent)
+      } catch (error) {
+        // Most likely the webhook has got itself another certificate: all is judged anew.
+        if (!(codeOf(error) in TLS_REFUSALS)) throw error
+      }
+    }
+    try {
+      return await send(this.#agent(ca))
+    } catch (error) {
+      if (ca === '' || codeOf(error) !== LOOKS_SELF_SIGNED) throw error
+      const vouched = await this.#vouchFor(ca, peer, signal)
+      if (vouched === undefined) throw error
+      this.#pinned.set(key, vouched)
+      return await send(vouched.agent)
+    }
+  }
+
+  #agent(ca: string): Agent {
+    let agent = this.#agents.get(ca)
+    if (agent === undefined) {
+      agent = this.#newAgent(ca === '' ? {} : { ca, allowPartialTrustChain: true })
+      this.#agents.set(ca, agent)
+    }
+    return agent
+  }
+
+  #newAgent(trust: object): Agent {
+    return new Agent({ keepAlive: true, timeout: 90_000, lookup: this.#lookup(), ...trust })
+  }
+
+  async #vouchFor(ca: string, peer: WebhookPeer, signal: AbortSignal): Promise<Pinned | undefined> {
+    const shown = await this.#shownBy(peer, signal)
+    // Loaded late: its library takes long to load, and few webhooks need it.
+    const { namelessSigner } = await import('./namelessCertificates.ts')
+    const signer = namelessSigner(shown, ca, this.#now())
+    if (signer === undefined) return undefined
+    const agent = this.#newAgent({
+      ca: shown.toString(),
+      allowPartialTrustChain: true,
+      // Whatever it might sign itself is not trusted.
+      checkServerIdentity: (name: string, certificate: PeerCertificate) =>
+        certificate.raw.equals(shown.raw) ? checkServerIdentity(name, certificate) : otherCertificate(),
+    })
+    return { agent, until: signer.validToDate }
+  }
+
+  /** The certificate that a server shows to anybody. It proves nothing about who shows it. */
+  #shownBy({ host, port, serverName }: WebhookPeer, signal: AbortSignal): Promise<X509Certificate> {
+    return new Promise((resolve, reject) => {
+      const named = isIP(serverName) === 0 && { servername: serverName }
+      // Closed without a word as soon as the certificate is known.
+      const socket = connect({ host, port, lookup: this.#lookup(), rejectUnauthorized: false, ...named }, () => {
+        const shown = socket.getPeerX509Certificate()
+        socket.destroy()
+        if (shown) resolve(shown)
+      })
+      const abort = (): void => void socket.destroy(signal.reason)
+      signal.addEventListener('abort', abort, { once: true })
+      socket.once('error', reject)
+      socket.once('close', () => {
+        signal.removeEventListener('abort', abort)
+        reject(new Error('the connection was closed before a certificate was shown'))
+      })
+      if (signal.aborted) abort()
+    })
+  }
+}
+
+function otherCertificate(): Error {
+  return Object.assign(new Error('not the certificate that was vouched for'), { code: OTHER_CERTIFICATE })
+}
+
+function codeOf(error: unknown): string {
+  return (error as { code?: string }).code ?? ''
+}
