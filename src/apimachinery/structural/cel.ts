@@ -6,21 +6,22 @@ import { Optional } from '@marcbachmann/cel-js'
 import { type FieldError, fieldError } from '../fieldErrors.ts'
 import { isRecord } from '../object.ts'
 import type { Schema, ValidationRule } from '../schema.ts'
+import type { WorkBudget } from '../workBudget.ts'
 import {
   CelBudgetError,
+  CelCallCostError,
   CelCompileError,
   type CelProgram,
+  celBudget,
   compileCel,
-  MAX_EVALUATION_STEPS,
-  type StepBudget,
 } from './celProgram.ts'
 import { toCel } from './celValues.ts'
 import { findField } from './fieldPath.ts'
 import { canonicalJson, elementKey } from './listTypes.ts'
 import { type Step, type Trail, trailText } from './trail.ts'
 
-/** Loop steps for all rules of one object. */
-export const MAX_OBJECT_STEPS = 10 * MAX_EVALUATION_STEPS
+/** Cost of all rules of one object, as upstream's. */
+const MAX_OBJECT_COST = 10_000_000
 const MAX_MESSAGE_CHARACTERS = 5120
 
 /**
@@ -58,11 +59,13 @@ export function compileRules(schema: Schema): RuleValidator | undefined {
   const node = nodeOf(schema)
   if (node === null) return undefined
   return (value, old, path = '') => {
-    const run: Run = { base: path, trail: [], errors: [], budget: { left: MAX_OBJECT_STEPS } }
+    const run: Run = { base: path, trail: [], errors: [], budget: celBudget(MAX_OBJECT_COST) }
     try {
       walk(node, value, old, run)
     } catch (error) {
       if (!(error instanceof CelBudgetError)) throw error
+      // told where it happened
+      if (error instanceof CelCallCostError) return run.errors
       run.errors.push({ ...fieldError.invalid(trailText(run.trail, path), undefined, error.message), omitValue: true })
     }
     return run.errors
@@ -73,7 +76,7 @@ interface Run {
   base: string
   trail: Trail
   errors: FieldError[]
-  budget: StepBudget
+  budget: WorkBudget
 }
 
 function nodeOf(schema: Schema): Node | null {
@@ -208,15 +211,20 @@ function runRule(
     return
   }
   try {
-    if (spend(run, budget => compiled.program.evaluate(variables, budget)) === true) return
+    if (compiled.program.evaluate(variables, run.budget) === true) return
   } catch (error) {
-    if (error instanceof CelBudgetError) throw error
     const why = error instanceof Error ? error.message : String(error)
-    const detail = `${why} evaluating rule: ${rule.message?.trim() || rule.rule.trim()}`
-    run.errors.push(fieldError.invalid(trailText(run.trail, run.base), compiled.type, detail))
+    const shown = rule.message?.trim() || rule.rule.trim()
+    const report = (detail: string) =>
+      run.errors.push(fieldError.invalid(trailText(run.trail, run.base), compiled.type, detail))
+    if (error instanceof CelCallCostError) {
+      report(`'${why}': no further validation rules will be run due to call cost exceeds limit for rule: ${shown}`)
+    }
+    if (error instanceof CelBudgetError) throw error
+    report(`${why} evaluating rule: ${shown}`)
     return
   }
-  const computed = compiled.message && messageOf(compiled.message, variables, run)
+  const computed = compiled.message && messageOf(compiled, compiled.message, variables, run)
   const detail = computed ?? (rule.message?.trim() || `failed rule: ${rule.rule.trim()}`)
   run.errors.push(ruleError(rule, value, detail, run, compiled.place))
 }
@@ -226,26 +234,25 @@ function optional(old: unknown, converted: unknown): unknown {
 }
 
 /** The message of a message expression; `undefined` when it fails or gives no usable text: the fixed message is shown then. */
-function messageOf(program: CelProgram, variables: { self: unknown; oldSelf: unknown }, run: Run): string | undefined {
+function messageOf(
+  { rule, type }: CompiledRule,
+  program: CelProgram,
+  variables: { self: unknown; oldSelf: unknown },
+  run: Run,
+): string | undefined {
   try {
-    const message = spend(run, budget => program.evaluate(variables, budget))
+    const message = program.evaluate(variables, run.budget)
     if (typeof message !== 'string') return undefined
     const trimmed = message.trim()
     return trimmed === '' || /[\r\n]/.test(trimmed) || trimmed.length > MAX_MESSAGE_CHARACTERS ? undefined : trimmed
   } catch (error) {
+    if (error instanceof CelCallCostError) {
+      const why = 'no further validation rules will be run due to call cost exceeds limit for messageExpression'
+      const detail = `${why}: ${JSON.stringify(rule.messageExpression)}`
+      run.errors.push(fieldError.invalid(trailText(run.trail, run.base), type, detail))
+    }
     if (error instanceof CelBudgetError) throw error
     return undefined
-  }
-}
-
-/** One evaluation gets its own limit inside the limit of the whole object. */
-function spend(run: Run, evaluate: (budget: StepBudget) => unknown): unknown {
-  const budget = { left: Math.min(run.budget.left, MAX_EVALUATION_STEPS) }
-  const before = budget.left
-  try {
-    return evaluate(budget)
-  } finally {
-    run.budget.left -= before - budget.left
   }
 }
 

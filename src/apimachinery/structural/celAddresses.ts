@@ -4,33 +4,37 @@
  */
 import { isIPv4, isIPv6 } from 'node:net'
 import type { Environment } from '@marcbachmann/cel-js'
+import type { Comparable } from './celEquality.ts'
 import { registerAll, registerNamespace } from './celRegister.ts'
 
-class CelIp {
+class CelIp implements Comparable {
   readonly family: 4 | 6
   readonly bits: bigint
   constructor(family: 4 | 6, bits: bigint) {
     this.family = family
     this.bits = bits
   }
+  equals({ family, bits }: CelIp): boolean {
+    return this.family === family && this.bits === bits
+  }
 }
-class CelCidr {
+class CelCidr implements Comparable {
   readonly ip: CelIp
   readonly length: number
   constructor(ip: CelIp, length: number) {
     this.ip = ip
     this.length = length
   }
+  equals({ ip, length }: CelCidr): boolean {
+    return this.ip.equals(ip) && this.length === length
+  }
 }
 
 export function addAddresses(environment: Environment): void {
   environment.registerType('kubernetes.IP', CelIp)
   environment.registerType('kubernetes.CIDR', CelCidr)
-  environment.registerOperator('kubernetes.IP == kubernetes.IP', sameIp)
-  environment.registerOperator(
-    'kubernetes.CIDR == kubernetes.CIDR',
-    (a: CelCidr, b: CelCidr) => sameIp(a.ip, b.ip) && a.length === b.length,
-  )
+  environment.registerOperator('kubernetes.IP == kubernetes.IP', (a: CelIp, b: CelIp) => a.equals(b))
+  environment.registerOperator('kubernetes.CIDR == kubernetes.CIDR', (a: CelCidr, b: CelCidr) => a.equals(b))
   const inRange = (range: CelCidr, ip: CelIp): boolean =>
     ip.family === range.ip.family && masked(ip, range.length) === masked(range.ip, range.length)
   const covers = (range: CelCidr, inner: CelCidr): boolean => inner.length >= range.length && inRange(range, inner.ip)
@@ -106,10 +110,6 @@ function widthOf({ family }: CelIp): number {
 function masked(ip: CelIp, length: number): bigint {
   const rest = BigInt(widthOf(ip) - length)
   return (ip.bits >> rest) << rest
-}
-
-function sameIp(a: CelIp, b: CelIp): boolean {
-  return a.family === b.family && a.bits === b.bits
 }
 
 /** Canonical: RFC 5952. */

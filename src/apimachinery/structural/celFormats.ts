@@ -4,17 +4,21 @@
  */
 import { type Environment, Optional } from '@marcbachmann/cel-js'
 import { dns1035Label, dns1123Label, dns1123Subdomain, labelValue, qualifiedName } from '../nameRules.ts'
+import type { Comparable } from './celEquality.ts'
 import { registerAll, registerNamespace } from './celRegister.ts'
 import { isBase64, isDateTime, stringFormats } from './formats.ts'
 
 type Check = (value: string) => string[]
 
-class CelFormat {
+class CelFormat implements Comparable {
   readonly name: string
   readonly check: Check
   constructor(name: string, check: Check) {
     this.name = name
     this.check = check
+  }
+  equals({ name }: CelFormat): boolean {
+    return this.name === name
   }
 }
 
@@ -47,9 +51,8 @@ const FORMATS: Readonly<Record<string, Check>> = {
 export function addFormats(environment: Environment): void {
   const formats = new Map(Object.entries(FORMATS).map(([name, check]) => [name, new CelFormat(name, check)]))
   environment.registerType('kubernetes.NamedFormat', CelFormat)
-  environment.registerOperator(
-    'kubernetes.NamedFormat == kubernetes.NamedFormat',
-    (a: CelFormat, b: CelFormat) => a.name === b.name,
+  environment.registerOperator('kubernetes.NamedFormat == kubernetes.NamedFormat', (a: CelFormat, b: CelFormat) =>
+    a.equals(b),
   )
   registerAll(environment, {
     'kubernetes.NamedFormat.validate(string): optional<list<string>>': (format: CelFormat, value: string) => {

@@ -13,22 +13,25 @@ import {
   subtractQuantities,
 } from '../quantity.ts'
 import { addAddresses } from './celAddresses.ts'
+import { MAX_ITEMS } from './celBounds.ts'
+import type { Comparable } from './celEquality.ts'
 import { addFormats } from './celFormats.ts'
 import { addMacroFunctions } from './celMacros.ts'
 import { type Functions, registerAll } from './celRegister.ts'
 import { addSemanticVersions } from './celSemver.ts'
 import { addSets } from './celSets.ts'
+import { textFunctions } from './celText.ts'
 import { addTextFormat } from './celTextFormat.ts'
 import { addUrls } from './celUrls.ts'
-import { compileLinearRegExp, type LinearRegExp } from './linearRegExp.ts'
 
-/** `matches` of the library runs on a backtracking engine; rules are rewritten to call this one. */
-export const LINEAR_MATCHES = 'matchesLinear'
-
-class CelQuantity {
+class CelQuantity implements Comparable {
   readonly quantity: Quantity
   constructor(quantity: Quantity) {
     this.quantity = quantity
+  }
+  /** A quantity is what it says, however it is written. */
+  equals(other: CelQuantity): boolean {
+    return compareQuantities(this.quantity, other.quantity) === 0
   }
 }
 
@@ -38,11 +41,10 @@ export function celEnvironment(): Environment {
     .registerVariable('self', 'dyn')
     .registerVariable('oldSelf', 'dyn')
     .registerType('kubernetes.Quantity', CelQuantity)
-  // a quantity is what it says, however it is written
-  environment.registerOperator('kubernetes.Quantity == kubernetes.Quantity', (a: CelQuantity, b: CelQuantity) => {
-    return compareQuantities(a.quantity, b.quantity) === 0
-  })
-  registerAll(environment, { ...text(), ...lists, ...quantities })
+  environment.registerOperator('kubernetes.Quantity == kubernetes.Quantity', (a: CelQuantity, b: CelQuantity) =>
+    a.equals(b),
+  )
+  registerAll(environment, { ...textFunctions(MAX_ITEMS), ...lists, ...quantities })
   for (const add of [addSets, addUrls, addAddresses, addFormats, addSemanticVersions, addTextFormat, addMacroFunctions])
     add(environment)
   registerAll(environment, {
@@ -50,43 +52,6 @@ export function celEnvironment(): Environment {
       isZero(value) ? Optional.none() : Optional.of(value),
   })
   return environment
-}
-
-function text(): Functions {
-  const patterns = new Map<string, LinearRegExp>()
-  const pattern = (source: string): LinearRegExp => {
-    const known = patterns.get(source)
-    if (known !== undefined) return known
-    // rules that build patterns at run time must not fill the memory
-    if (patterns.size >= 256) patterns.clear()
-    const compiled = compileLinearRegExp(source)
-    patterns.set(source, compiled)
-    return compiled
-  }
-  return {
-    [`string.${LINEAR_MATCHES}(string): bool`]: (s: string, p: string) => pattern(p).test(s),
-    [`${LINEAR_MATCHES}(string, string): bool`]: (s: string, p: string) => pattern(p).test(s),
-    'string.find(string): string': (s: string, p: string) => pattern(p).find(s) ?? '',
-    'string.findAll(string): list<string>': (s: string, p: string) => pattern(p).findAll(s),
-    'string.findAll(string, int): list<string>': (s: string, p: string, n: bigint) =>
-      pattern(p).findAll(s, n < 0n ? undefined : Number(n)),
-    'string.replace(string, string): string': (s: string, from: string, to: string) => s.split(from).join(to),
-    'string.replace(string, string, int): string': replaceSome,
-    'string.charAt(int): string': (s: string, i: bigint) => {
-      const characters = [...s]
-      if (i < 0n || i > BigInt(characters.length)) throw new Error(`index out of range: ${i}`)
-      return characters[Number(i)] ?? ''
-    },
-    'string.reverse(): string': (s: string) => [...s].reverse().join(''),
-  }
-}
-
-function replaceSome(s: string, from: string, to: string, limit: bigint): string {
-  if (limit < 0n) return s.split(from).join(to)
-  const parts = s.split(from)
-  let result = parts[0] ?? ''
-  for (let i = 1; i < parts.length; i++) result += (BigInt(i) <= limit ? to : from) + parts[i]
-  return result
 }
 
 /** As the language adds numbers and durations. */

@@ -24,13 +24,19 @@ export function addMacroFunctions(environment: Environment): void {
   })
 }
 
-/** `source` without these macros; the same text when there are none. */
-export function expandMacros(source: string, root: ASTNode): string {
+/**
+ * `source` without these macros; the same text when there are none. What a macro is applied to is written more than once, so
+ * macros inside one another multiply. @throws Error when the text would have more than `limit` characters
+ */
+export function expandMacros(source: string, root: ASTNode, limit: number): string {
   const edits: { start: number; end: number; text: string }[] = []
   const visit = (node: ASTNode): void => {
     const text = expansion(node, inner =>
-      expandMacros(source.slice(inner.range.start, inner.range.end), shifted(inner)),
+      expandMacros(source.slice(inner.range.start, inner.range.end), shifted(inner), limit),
     )
+    if (text !== undefined && text.length > limit) {
+      throw new Error(`the expression is too large with its macros written out (more than ${limit} characters)`)
+    }
     if (text === undefined) for (const child of childrenOf(node)) visit(child)
     else edits.push({ start: node.range.start, end: node.range.end, text })
   }

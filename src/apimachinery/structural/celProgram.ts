@@ -1,6 +1,6 @@
 /**
- * One compiled CEL expression, bounded: the size of its text, the depth of its tree and the steps of its loops have limits,
- * and its regular expressions run in linear time, so no expression can hang the server.
+ * One compiled CEL expression, bounded: the size of its text, the depth of its tree, the work of an evaluation and the size of
+ * what it makes have limits, and its regular expressions run in linear time, so no expression can hang or end the server.
  */
 import {
   type ASTNode,
@@ -10,34 +10,55 @@ import {
   ParseError,
 } from '@marcbachmann/cel-js'
 import type { Schema } from '../schema.ts'
-import { celEnvironment, LINEAR_MATCHES } from './celFunctions.ts'
+import { WorkBudget } from '../workBudget.ts'
+import { celEnvironment } from './celFunctions.ts'
 import { expandMacros } from './celMacros.ts'
+import { attachMeter, type Meter, type Role } from './celMeter.ts'
 import { memberNamed } from './celNames.ts'
+import { REPLACED } from './celText.ts'
+import { boundTypeDepth } from './celTypeDepth.ts'
 import { CelTypeMismatch, typeOfRule } from './celTypes.ts'
 
 export const MAX_EXPRESSION_BYTES = 64 * 1024
-/** Loop steps of one evaluation. */
-export const MAX_EVALUATION_STEPS = 1_000_000
-
-/** Loop steps left for a whole object; one budget is shared by all rules of a validation. */
-export interface StepBudget {
-  left: number
-}
+/** Of an expression with its macros written out, which may repeat what they are applied to. */
+const MAX_EXPANDED_CHARACTERS = 4 * MAX_EXPRESSION_BYTES
+/** Cost of one evaluation, in upstream's units and with its limit. */
+export const MAX_EVALUATION_COST = 1_000_000
+/** Errors may tell of values, which may be large. */
+const MAX_ERROR_CHARACTERS = 5120
 
 export interface CelProgram {
   /** Static type: `bool`, `string`, `dyn`, … */
   readonly type: string
   readonly usesOldSelf: boolean
-  /** @throws CelBudgetError when the budget runs out, Error when the expression fails on these values */
-  evaluate(variables: Readonly<Record<string, unknown>>, budget: StepBudget): unknown
+  /**
+   * `budget` is shared by all expressions of an object or of a policy; this evaluation takes {@link MAX_EVALUATION_COST} of it
+   * at most.
+   * @throws CelBudgetError when a budget runs out, Error when the expression fails on these values
+   */
+  evaluate(variables: Readonly<Record<string, unknown>>, budget: WorkBudget): unknown
 }
 
-/** The evaluation was stopped because it took too many steps. */
+/** The evaluation was stopped because it cost too much. */
 export class CelBudgetError extends Error {
-  constructor() {
-    super('validation failed due to running out of cost budget, no further validation rules will be run')
+  constructor(message: string) {
+    super(message)
     this.name = 'CelBudgetError'
   }
+}
+
+/** The evaluation alone cost too much, whatever was left for others. */
+export class CelCallCostError extends CelBudgetError {
+  constructor() {
+    super('operation cancelled: actual cost limit exceeded')
+    this.name = 'CelCallCostError'
+  }
+}
+
+/** What all expressions of an object or of a policy may cost together. */
+export function celBudget(cost: number): WorkBudget {
+  const why = 'validation failed due to running out of cost budget, no further validation rules will be run'
+  return new WorkBudget(cost, () => new CelBudgetError(why))
 }
 
 /** The expression is wrong; the message shows where. */
@@ -60,35 +81,21 @@ export function compileCel(source: string, schema: Schema | undefined, variables
   if (Buffer.byteLength(source) > MAX_EXPRESSION_BYTES) {
     throw new CelCompileError(`expression is longer than ${MAX_EXPRESSION_BYTES} bytes`)
   }
-  const steps: { budget: StepBudget; exhausted: boolean } = { budget: { left: 0 }, exhausted: false }
-  const tick = () => {
-    if (--steps.budget.left < 0) {
-      steps.exhausted = true
-      throw new CelBudgetError()
-    }
-  }
+  const meter: Meter = { budget: celBudget(0) }
   try {
     const parsed = parseExpanded(source, variables ?? environment())
-    const usesOldSelf = prepare(parsed.ast, schema, tick)
+    const usesOldSelf = prepare(parsed.ast, schema, meter)
     const checked = parsed.check()
     if (!checked.valid) throw checked.error
     return {
       type: checked.type ?? 'dyn',
       usesOldSelf,
-      evaluate(variables, budget) {
-        steps.budget = budget
-        steps.exhausted = false
-        try {
-          return parsed(variables)
-        } catch (error) {
-          // quantifiers may hide an error behind another one
-          if (steps.exhausted) throw new CelBudgetError()
-          const why = error instanceof Error ? error.message : String(error)
-          throw new Error(error instanceof EvaluationError ? worded(error.summary) : why, { cause: error })
-        } finally {
-          steps.budget = { left: 0 }
-        }
-      },
+      evaluate: (values, budget) =>
+        budget.part(
+          MAX_EVALUATION_COST,
+          () => new CelCallCostError(),
+          part => metered(() => parsed(values), meter, part),
+        ),
     }
   } catch (error) {
     if (error instanceof CelCompileError) throw error
@@ -100,9 +107,30 @@ export function compileCel(source: string, schema: Schema | undefined, variables
   }
 }
 
+/** @throws CelBudgetError, or Error in the words that users are shown */
+function metered(run: () => unknown, meter: Meter, budget: WorkBudget): unknown {
+  const outer = meter.budget
+  meter.budget = budget
+  try {
+    const value = run()
+    // quantifiers may go on behind the error
+    if (budget.refusal !== undefined) throw budget.refusal
+    return value
+  } catch (error) {
+    if (budget.refusal !== undefined) throw budget.refusal
+    const why = error instanceof Error ? error.message : String(error)
+    const words = error instanceof EvaluationError ? worded(error.summary) : why
+    const shown = words.length > MAX_ERROR_CHARACTERS ? `${words.slice(0, MAX_ERROR_CHARACTERS)}…` : words
+    throw new Error(shown, { cause: error })
+  } finally {
+    meter.budget = outer
+  }
+}
+
 function parseExpanded(source: string, variables: Environment): ReturnType<Environment['parse']> {
+  boundTypeDepth(variables)
   const parsed = variables.parse(source)
-  const expanded = expandMacros(source, parsed.ast)
+  const expanded = expandMacros(source, parsed.ast, MAX_EXPANDED_CHARACTERS)
   return expanded === source ? parsed : variables.parse(expanded)
 }
 
@@ -133,44 +161,35 @@ function located(source: string, offset: number, summary: string): string {
 
 const LOOPS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'existsOne', 'map', 'filter'])
 
-/** Rewrites the tree in place (linear regular expressions, counted loops) and tells whether it names `oldSelf`. */
-function prepare(root: ASTNode, schema: Schema | undefined, tick: () => void): boolean {
+/** Rewrites the tree in place (bounded functions, a meter everywhere) and tells whether it names `oldSelf`. */
+function prepare(root: ASTNode, schema: Schema | undefined, meter: Meter): boolean {
   let usesOldSelf = false
-  const visit = (node: ASTNode, shadowed: boolean, asked?: number): void => {
+  const visit = (node: ASTNode, at: { shadowed: boolean; asked?: number | undefined; role: Role }): void => {
     if (node.op === 'id' && node.args === 'oldSelf') usesOldSelf = true
-    if ((node.op === '.' || node.op === '.?') && !shadowed) checkField(node, schema, asked)
-    if ((node.op === 'call' || node.op === 'rcall') && node.args[0] === 'matches') {
-      ;(node.args as unknown[])[0] = LINEAR_MATCHES
+    if ((node.op === '.' || node.op === '.?') && !at.shadowed) checkField(node, schema, at.asked)
+    if (node.op === 'call' || node.op === 'rcall') {
+      const replaced = REPLACED.get(node.args[0])
+      if (replaced !== undefined) (node.args as unknown[])[0] = replaced
     }
-    let hidesSelf = shadowed
+    attachMeter(node, at.role, meter)
+    let { shadowed } = at
     if (node.op === 'rcall') {
-      const [method, , parameters] = node.args
-      if (LOOPS.has(method)) for (const body of parameters.slice(1)) count(body, tick)
-      const variable = parameters[0]
-      if (variable?.op === 'id' && (variable.args === 'self' || variable.args === 'oldSelf')) hidesSelf = true
+      const variable = node.args[2][0]
+      if (variable?.op === 'id' && (variable.args === 'self' || variable.args === 'oldSelf')) shadowed = true
     }
-    const isHas = node.op === 'call' && node.args[0] === 'has'
-    for (const child of childrenOf(node)) visit(child, hidesSelf, isHas ? node.range.start + 3 : undefined)
+    const asked = node.op === 'call' && node.args[0] === 'has' ? node.range.start + 3 : undefined
+    const roles = rolesIn(node)
+    for (const child of childrenOf(node)) visit(child, { shadowed, asked, role: roles.get(child) ?? 'part' })
   }
-  visit(root, false)
+  visit(root, { shadowed: false, role: 'part' })
   return usesOldSelf
 }
 
-/** Counts every evaluation of `node`. The library sets `evaluate` itself on first use, so a setter keeps ours in front. */
-function count(node: ASTNode, tick: () => void): void {
-  type Evaluate = (this: unknown, ...args: unknown[]) => unknown
-  let inner = (node as unknown as { evaluate: Evaluate }).evaluate
-  const counted: Evaluate = (...args) => {
-    tick()
-    return inner.apply(node, args)
-  }
-  Object.defineProperty(node, 'evaluate', {
-    configurable: true,
-    get: () => counted,
-    set: (next: Evaluate) => {
-      inner = next
-    },
-  })
+function rolesIn(node: ASTNode): ReadonlyMap<ASTNode, Role> {
+  if (node.op === 'map') return new Map(node.args.map(([key]) => [key, 'key'] as const))
+  if (node.op !== 'rcall' || !LOOPS.has(node.args[0])) return new Map()
+  const [, range, parameters] = node.args
+  return new Map([[range, 'range'], ...parameters.slice(1).map(body => [body, 'body'] as const)])
 }
 
 function childrenOf(node: ASTNode): ASTNode[] {
@@ -219,7 +238,9 @@ function once<T>(make: () => T): () => T {
 
 /** A name that nothing stands for. */
 function compileWords(summary: string): string {
-  return summary.replace(/^Unknown variable: (.*)$/, "undeclared reference to '$1' (in container '')")
+  let words = summary.replace(/^Unknown variable: (.*)$/, "undeclared reference to '$1' (in container '')")
+  for (const [theirs, ours] of REPLACED) words = words.replace(`${ours}(`, `${theirs}(`)
+  return words
 }
 
 /** The failure that users meet most, in the words that they know. */

@@ -3,14 +3,18 @@
  * @see https://kubernetes.io/docs/reference/using-api/cel/#kubernetes-semver-library
  */
 import type { Environment } from '@marcbachmann/cel-js'
+import type { Comparable } from './celEquality.ts'
 import { registerAll } from './celRegister.ts'
 
-class CelSemver {
+export class CelSemver implements Comparable {
   readonly numbers: readonly [bigint, bigint, bigint]
   readonly prerelease: readonly string[]
   constructor(numbers: readonly [bigint, bigint, bigint], prerelease: readonly string[]) {
     this.numbers = numbers
     this.prerelease = prerelease
+  }
+  equals(other: CelSemver): boolean {
+    return compare(this, other) === 0
   }
 }
 
@@ -18,10 +22,7 @@ const SHAPE = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-([0-9A-Za-z-]+(?:\.[
 
 export function addSemanticVersions(environment: Environment): void {
   environment.registerType('kubernetes.Semver', CelSemver)
-  environment.registerOperator(
-    'kubernetes.Semver == kubernetes.Semver',
-    (a: CelSemver, b: CelSemver) => compare(a, b) === 0,
-  )
+  environment.registerOperator('kubernetes.Semver == kubernetes.Semver', (a: CelSemver, b: CelSemver) => a.equals(b))
   registerAll(environment, {
     'semver(string): kubernetes.Semver': (s: string) => semver(s),
     'semver(string, bool): kubernetes.Semver': (s: string, lenient: boolean) => semver(lenient ? normalized(s) : s),

@@ -5,6 +5,8 @@
 import { RE2JS } from 're2js'
 
 export interface LinearRegExp {
+  /** Instructions of the compiled program: matching takes at most the text's length times this. */
+  readonly size: number
   /** Whether the pattern matches somewhere in `text`. */
   test(text: string): boolean
   /** The first match; `undefined` when there is none. */
@@ -22,5 +24,6 @@ export function compileLinearRegExp(pattern: string): LinearRegExp {
     while (found.length < limit && matcher.find()) found.push(matcher.group() ?? '')
     return found
   }
-  return { test: text => compiled.matcher(text).find(), find: text => findAll(text, 1)[0], findAll }
+  const size = compiled.programSize()
+  return { size, test: text => compiled.matcher(text).find(), find: text => findAll(text, 1)[0], findAll }
 }

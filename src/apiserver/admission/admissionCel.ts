@@ -5,13 +5,9 @@
 import type { Environment } from '@marcbachmann/cel-js'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { celEnvironment } from '../../apimachinery/structural/celFunctions.ts'
-import {
-  CelCompileError,
-  type CelProgram,
-  compileCel,
-  type StepBudget,
-} from '../../apimachinery/structural/celProgram.ts'
+import { CelCompileError, type CelProgram, compileCel } from '../../apimachinery/structural/celProgram.ts'
 import { toCel } from '../../apimachinery/structural/celValues.ts'
+import type { WorkBudget } from '../../apimachinery/workBudget.ts'
 import type { AdmissionRequest } from '../registry/admission.ts'
 import { requestFields, type Shown } from './attributes.ts'
 import { type AuthorizerVariables, registerAuthorizer } from './celAuthorizer.ts'
@@ -97,7 +93,7 @@ export function requestVariables(request: AdmissionRequest, type: ResourceType, 
 }
 
 /** @throws Error with the words that users are shown, CelBudgetError */
-export function evaluate(expression: Expression, variables: AdmissionVariables, budget: StepBudget): unknown {
+export function evaluate(expression: Expression, variables: AdmissionVariables, budget: WorkBudget): unknown {
   if (expression.program === undefined) throw new Error(expression.failure)
   return expression.program.evaluate(variables, budget)
 }
@@ -113,7 +109,7 @@ export interface MatchCondition {
 export function checkConditions(
   conditions: readonly MatchCondition[],
   variables: AdmissionVariables,
-  budget: StepBudget,
+  budget: WorkBudget,
 ): ConditionOutcome {
   const errors: string[] = []
   for (const { expression } of conditions) {

@@ -12,17 +12,26 @@ import type { AdmissionRequest } from '../registry/admission.ts'
 
 /** Questions of one request; more than any sensible policy asks. */
 const MAX_QUESTIONS = 100
+/** Names, verbs and paths that can be right are much shorter. */
+const MAX_QUESTION_CHARACTERS = 16 * 1024
 
 /** The answers so far. */
 class Answers {
   readonly #known = new Map<string, Decision>()
   readonly asked = new Map<string, Attributes>()
 
+  /** @throws Error for a question without an answer yet, and for one that is too long to be kept */
   get(attributes: Attributes): Decision {
+    const { verb, path, resource, user } = attributes
+    const texts = [verb, path, user.name, ...(resource ? Object.values(resource) : [])]
+    if (texts.reduce((all, text) => all + text.length, 0) > MAX_QUESTION_CHARACTERS) {
+      throw new Error(`a question to the authorizer has more than ${MAX_QUESTION_CHARACTERS} characters`)
+    }
     const key = JSON.stringify(attributes)
     const known = this.#known.get(key)
     if (known !== undefined) return known
-    this.asked.set(key, attributes)
+    // one more than are answered is enough to refuse them all
+    if (this.asked.size <= MAX_QUESTIONS) this.asked.set(key, attributes)
     throw new Error('the authorizer has not answered yet')
   }
 

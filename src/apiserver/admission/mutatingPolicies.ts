@@ -6,7 +6,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { applyJsonPatch } from '../../apimachinery/patch/jsonPatch.ts'
-import { MAX_EVALUATION_STEPS, type StepBudget } from '../../apimachinery/structural/celProgram.ts'
+import { celBudget } from '../../apimachinery/structural/celProgram.ts'
+import type { WorkBudget } from '../../apimachinery/workBudget.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import { type AdmissionVariables, checkConditions, messageOf } from './admissionCel.ts'
 import { mergeApplied } from './applyConfiguration.ts'
@@ -25,7 +26,8 @@ import {
 } from './policyEvaluation.ts'
 import { PolicyConfigurationError } from './policyParams.ts'
 
-const MAX_POLICY_STEPS = 10 * MAX_EVALUATION_STEPS
+/** Cost of the conditions, and of each mutation, of one policy for a request, as upstream's. */
+const MAX_POLICY_COST = 10_000_000
 
 export function mutatingPolicies(deps: PolicyDeps): Admission {
   const self: Admission = {
@@ -78,10 +80,10 @@ async function mutateWith(
   params: Readonly<KubeObject> | null,
   request: AdmissionRequest,
 ): Promise<void> {
-  const evaluate = async <T>(run: (variables: AdmissionVariables, budget: StepBudget) => T): Promise<T> => {
+  const evaluate = async <T>(run: (variables: AdmissionVariables, budget: WorkBudget) => T): Promise<T> => {
     const base = await policyVariables(deps, request, type)
+    const budget = celBudget(MAX_POLICY_COST)
     return withAuthorizer(deps.authorizer, request, authorizer => {
-      const budget = { left: MAX_POLICY_STEPS }
       return run(withParams({ ...base, ...authorizer }, policy, params, budget), budget)
     })
   }

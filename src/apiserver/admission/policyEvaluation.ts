@@ -1,8 +1,8 @@
 /** What validating and mutating policies share: which of them concern a request, and the variables of their expressions. */
 import { groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import { CelBudgetError, type StepBudget } from '../../apimachinery/structural/celProgram.ts'
 import { toCel } from '../../apimachinery/structural/celValues.ts'
+import type { WorkBudget } from '../../apimachinery/workBudget.ts'
 import type { Authorizer } from '../auth/types.ts'
 import type { AdmissionRequest } from '../registry/admission.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
@@ -92,7 +92,7 @@ export function withParams(
   base: AdmissionVariables,
   policy: Policy,
   params: Readonly<KubeObject> | null,
-  budget: StepBudget,
+  budget: WorkBudget,
 ): AdmissionVariables {
   const variables = {}
   const all: AdmissionVariables = { ...base, params: toCel(params, undefined), variables }
@@ -114,13 +114,12 @@ function attempt(run: () => unknown): { value: unknown } | { error: unknown } {
   try {
     return { value: run() }
   } catch (error) {
-    if (error instanceof CelBudgetError) throw error
     return { error }
   }
 }
 
 /** @throws Error worded `expression '…' resulted in error: …` */
-export function evaluateWorded(expression: Expression, variables: AdmissionVariables, budget: StepBudget): unknown {
+export function evaluateWorded(expression: Expression, variables: AdmissionVariables, budget: WorkBudget): unknown {
   try {
     return evaluate(expression, variables, budget)
   } catch (error) {

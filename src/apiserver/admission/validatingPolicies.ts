@@ -4,7 +4,8 @@
  */
 import { statusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { MAX_EVALUATION_STEPS, type StepBudget } from '../../apimachinery/structural/celProgram.ts'
+import { celBudget } from '../../apimachinery/structural/celProgram.ts'
+import type { WorkBudget } from '../../apimachinery/workBudget.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import { type AdmissionVariables, checkConditions, type Expression, evaluate, messageOf } from './admissionCel.ts'
 import { AdmissionDenied } from './admissionReview.ts'
@@ -22,8 +23,8 @@ import {
 } from './policyEvaluation.ts'
 import { PolicyConfigurationError } from './policyParams.ts'
 
-/** Loop steps for all expressions of one policy and one request. */
-const MAX_POLICY_STEPS = 10 * MAX_EVALUATION_STEPS
+/** Cost of all expressions of one policy, one binding and one parameter for a request, as upstream's. */
+const MAX_POLICY_COST = 10_000_000
 const MAX_MESSAGE_CHARACTERS = 5 * 1024
 const MAX_ANNOTATION_CHARACTERS = 10 * 1024
 const VALIDATION_FAILURE = 'validation.policy.admission.k8s.io/validation_failure'
@@ -120,8 +121,9 @@ async function verdictOf(
   }
   const verdict: Verdict = { failures: [], annotations: [] }
   for (const params of all) {
+    // one for all runs: what is asked of the authorizer does not make it longer
+    const budget = celBudget(MAX_POLICY_COST)
     const found = await withAuthorizer(deps.authorizer, request, authorizer => {
-      const budget = { left: MAX_POLICY_STEPS }
       return validate(policy, withParams({ ...base, ...authorizer }, policy, params, budget), budget)
     })
     verdict.failures.push(...found.failures)
@@ -130,7 +132,7 @@ async function verdictOf(
   return verdict
 }
 
-function validate(policy: Policy, variables: AdmissionVariables, budget: StepBudget): Verdict {
+function validate(policy: Policy, variables: AdmissionVariables, budget: WorkBudget): Verdict {
   const conditions = checkConditions(policy.conditions, variables, budget)
   const failures: Failure[] = []
   const fail = (message: string, index: number, actsAlways = false): void => {
@@ -161,7 +163,7 @@ function validate(policy: Policy, variables: AdmissionVariables, budget: StepBud
 }
 
 /** `''` for none. @throws Error for a failing expression, and for a value that is neither text nor null */
-function annotationValue(expression: Expression, variables: AdmissionVariables, budget: StepBudget): string {
+function annotationValue(expression: Expression, variables: AdmissionVariables, budget: WorkBudget): string {
   const value = evaluateWorded(expression, variables, budget)
   if (value === null) return ''
   if (typeof value !== 'string') {
@@ -179,7 +181,7 @@ function celTypeOf(value: unknown): string {
   return Array.isArray(value) ? 'list' : 'map'
 }
 
-function messageFor(validation: Validation, variables: AdmissionVariables, budget: StepBudget): string {
+function messageFor(validation: Validation, variables: AdmissionVariables, budget: WorkBudget): string {
   const computed = validation.messageExpression && computedMessage(validation, variables, budget)
   return computed || validation.message || `failed expression: ${validation.expression.source.trim()}`
 }
@@ -188,7 +190,7 @@ function messageFor(validation: Validation, variables: AdmissionVariables, budge
 function computedMessage(
   { messageExpression }: Validation,
   variables: AdmissionVariables,
-  budget: StepBudget,
+  budget: WorkBudget,
 ): string | undefined {
   try {
     const text = evaluate(messageExpression!, variables, budget)

@@ -8,7 +8,7 @@ import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { applyJsonPatch } from '../../apimachinery/patch/jsonPatch.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import { MAX_EVALUATION_STEPS } from '../../apimachinery/structural/celProgram.ts'
+import { celBudget } from '../../apimachinery/structural/celProgram.ts'
 import type { Authorizer } from '../auth/types.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import type { Logger } from '../server/logger.ts'
@@ -21,6 +21,9 @@ import { withAuthorizer } from './celAuthorizer.ts'
 import type { NamespaceReader } from './namespaces.ts'
 import { WebhookCallError, type WebhookClient } from './webhookClient.ts'
 import { isExempt, type Webhook, type WebhookConfigurations } from './webhookConfigurations.ts'
+
+/** Of the match conditions of one webhook, as upstream's. */
+const MAX_CONDITIONS_COST = 2_500_000
 
 export interface WebhookDeps {
   configurations: WebhookConfigurations
@@ -142,8 +145,9 @@ async function callFor(deps: WebhookDeps, webhook: Webhook, request: AdmissionRe
   if (!(await webhook.match.labels(request, () => deps.namespaces.labels(request)))) return undefined
   if (webhook.conditions.length === 0) return { webhook, type }
   const variables = requestVariables(request, type, shownAs(request, type))
+  const budget = celBudget(MAX_CONDITIONS_COST)
   const outcome = await withAuthorizer(deps.authorizer, request, authorizer =>
-    checkConditions(webhook.conditions, { ...variables, ...authorizer }, { left: MAX_EVALUATION_STEPS }),
+    checkConditions(webhook.conditions, { ...variables, ...authorizer }, budget),
   )
   if (outcome.matches) return { webhook, type }
   if (outcome.error === undefined) return undefined

@@ -114,9 +114,21 @@ t.test('the functions that Kubernetes adds', async t => {
 t.test('no rule can hang the server', async t => {
   const list: Schema = { type: 'array', items: integer }
   const cubic = 'self.all(x, self.all(y, self.all(z, x + y + z >= 0)))'
-  t.match(errors(ruled(list, cubic), Array(300).fill(1)), [/running out of cost budget/])
-  t.match(errors(ruled(list, cubic.replaceAll('all', 'exists').replace('>=', '<')), Array(300).fill(1)), [
-    /cost budget/,
+  const limit = /'operation cancelled: actual cost limit exceeded': no further validation rules will be run/
+  t.match(errors(ruled(list, cubic), Array(300).fill(1)), [limit])
+  t.match(errors(ruled(list, cubic.replaceAll('all', 'exists').replace('>=', '<')), Array(300).fill(1)), [limit])
+  const square = 'self.all(x, self.all(y, x + y >= 0))'
+  const reading = ruled(text, '[1, 2, 3, 4, 5, 6, 7, 8, 9, 0].all(i, self.contains("z") || true)')
+  t.match(errors({ type: 'array', items: reading }, Array(12).fill('x'.repeat(900_000))), [
+    /^spec\[\d+\]: Invalid value: validation failed due to running out of cost budget, no further validation rules/,
+  ])
+  const doubling = { rule: '[self].map(a, a + a).map(a, a + a).map(a, a + a).map(a, a + a).size() > 0' }
+  t.match(errors(object({ a: ruled(text, doubling) }), { a: 'x'.repeat(1_000_000) }), [
+    /^spec\.a: Invalid value: "string": 'operation cancelled: actual cost limit exceeded'.*call cost exceeds limit for rule: \[self\]/,
+  ])
+  const message = { rule: 'false', message: 'fixed', messageExpression: `${square} ? 'x' : 'y'` }
+  t.match(errors(ruled(list, message), Array(1000).fill(1)), [
+    /call cost exceeds limit for messageExpression: "self\.all/,
   ])
   t.same(errors(ruled(list, cubic), Array(20).fill(1)), [])
   t.equal(errors(ruled(text, 'self.matches("^(a+)+$")'), `${'a'.repeat(5000)}b`).length, 1)

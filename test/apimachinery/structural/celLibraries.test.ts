@@ -1,7 +1,7 @@
 /** The functions and macros of Kubernetes' CEL that rules may use: each expression holds for the value below. */
 import t from 'tap'
 import type { Schema } from '../../../src/apimachinery/schema.ts'
-import { CelCompileError, compileCel } from '../../../src/apimachinery/structural/celProgram.ts'
+import { CelCompileError, celBudget, compileCel } from '../../../src/apimachinery/structural/celProgram.ts'
 import { toCel } from '../../../src/apimachinery/structural/celValues.ts'
 
 const value = {
@@ -26,7 +26,7 @@ const schema: Schema = {
   },
 }
 const evaluate = (source: string): unknown =>
-  compileCel(source, schema).evaluate({ self: toCel(value, schema), oldSelf: null }, { left: 100_000 })
+  compileCel(source, schema).evaluate({ self: toCel(value, schema), oldSelf: null }, celBudget(100_000))
 
 const TRUE = [
   `self.s.lowerAscii() == 'hello, world'`,
