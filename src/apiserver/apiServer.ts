@@ -3,6 +3,7 @@
  */
 import { randomBytes, randomUUID, X509Certificate } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import type { Server as TlsServer } from 'node:tls'
 import { protobufCodec } from '../apimachinery/protobuf/protobufCodec.ts'
@@ -32,6 +33,8 @@ import type { Services } from './endpoints/exchange.ts'
 import { FrameCache } from './endpoints/frames.ts'
 import { reviewEndpoints } from './endpoints/reviews.ts'
 import { WriteTurns } from './endpoints/writeTurns.ts'
+import { advertisedAddress, isWildcard } from './kubernetesService/advertisedAddress.ts'
+import { KubernetesService } from './kubernetesService/kubernetesService.ts'
 import { openApiRoutes } from './openapi/routes.ts'
 import { CertificateRenewal, type RenewalClock, renewalClock } from './pki/certificateRenewal.ts'
 import { ensurePki, type Pki } from './pki/ensurePki.ts'
@@ -75,12 +78,11 @@ export interface ApiServer {
 
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const { log, dataDir } = options
-  const hostnames = [options.bindAddress, ...options.externalHostnames].filter(
-    host => host !== '0.0.0.0' && host !== '::',
-  )
+  const address = advertisedAddress({ ...options, interfaces: networkInterfaces() })
+  const hostnames = [options.bindAddress, ...options.externalHostnames].filter(host => !isWildcard(host))
   const certificateClock = options.certificateClock ?? renewalClock
   const ensure = (): Promise<Pki> =>
-    ensurePki(join(dataDir, 'pki'), { hostnames, ips: [], clock: certificateClock.now })
+    ensurePki(join(dataDir, 'pki'), { hostnames, ips: [address], clock: certificateClock.now })
   const [pki, store] = await Promise.all([
     ensure(),
     openLevelStore({
@@ -90,7 +92,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     }),
   ])
   try {
-    return await assemble(options, { pki, ensure, clock: certificateClock }, store)
+    return await assemble({ ...options, advertiseAddress: address }, { pki, ensure, clock: certificateClock }, store)
   } catch (error) {
     await store.close()
     throw error
@@ -98,7 +100,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
 }
 
 async function assemble(
-  options: ApiServerOptions,
+  options: ApiServerOptions & { advertiseAddress: string },
   certification: { pki: Pki; ensure(): Promise<Pki>; clock: RenewalClock },
   engine: Store,
 ): Promise<ApiServer> {
@@ -114,7 +116,12 @@ async function assemble(
   let url = ''
   const externalUrl = (): string => url
 
-  const store = tellingStore(
+  const since = timestamp(new Date(new X509Certificate(pki.caPem).validFrom))
+  const kubernetesService = new KubernetesService(
+    { store: () => store, isEnding: space => spaceManager.isDeleting(space), clock, uuid: randomUUID },
+    { since, clusterIp: '10.0.0.1' },
+  )
+  const store: Store = tellingStore(
     engine,
     allListeners(
       accessWrites({
@@ -122,6 +129,7 @@ async function assemble(
         tokens: space => authenticator.forget(space),
       }),
       serviceRouteWrites(key => routes.forget(key)),
+      kubernetesService.writes,
     ),
   )
   const authorizer = new RbacAuthorizer({ store, requireSpaceAccess: options.spaces, rootSpace: ROOT, log })
@@ -138,8 +146,7 @@ async function assemble(
   })
   const certificates = new CertificateSigner({ ca: { certPem: pki.caPem, keyPem: pki.caKeyPem } })
 
-  const since = timestamp(new Date(new X509Certificate(pki.caPem).validFrom))
-  const shared = builtinSharedObjects({ types, store, since })
+  const shared = builtinSharedObjects({ types, store, since, kubernetesService })
   const storageType = (space: string, type: ResourceType): ResourceType =>
     type.version === type.storageVersion
       ? type
@@ -179,6 +186,7 @@ async function assemble(
     typeAt: (space, group, version, resource) => types.in(space).find(group, version, resource),
     admission: [
       ...admission.steps,
+      kubernetesService.admission(),
       workspaceAdmission({ tree, externalUrl, randomBytes }),
       rbacAdmission(authorizer),
       certificateAdmission(authorizer, clock),
@@ -284,10 +292,10 @@ async function assemble(
     await admission.start(registry)
     await app.listen({ host: options.bindAddress, port: options.securePort, backlog: 1024 }).catch(tellRemedy)
     const { port } = app.server.address() as AddressInfo
-    const host =
-      options.externalHostnames[0] ?? (hostIsWildcard(options.bindAddress) ? '127.0.0.1' : options.bindAddress)
+    const host = options.externalHostnames[0] ?? (isWildcard(options.bindAddress) ? '127.0.0.1' : options.bindAddress)
     url = `https://${host.includes(':') ? `[${host}]` : host}:${port}`
 
+    await kubernetesService.start({ address: options.advertiseAddress, port })
     await definitions.start(registry)
     await spaceManager.start()
     await tokenSecrets.start()
@@ -342,10 +350,6 @@ async function assemble(
 
 function tlsKeys({ serving, caPem }: Pki): TlsKeys {
   return { cert: serving.certPem, key: serving.keyPem, ca: caPem }
-}
-
-function hostIsWildcard(host: string): boolean {
-  return host === '0.0.0.0' || host === '::'
 }
 
 function tellRemedy(error: NodeJS.ErrnoException): never {

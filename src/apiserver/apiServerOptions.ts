@@ -15,6 +15,8 @@ export interface ApiServerOptions {
   securePort: number
   /** Names and addresses that clients use beside the bind address; the first one goes into URLs. */
   externalHostnames: readonly string[]
+  /** The IP address that the Service `kubernetes` leads to. Default: see advertisedAddress.ts. */
+  advertiseAddress?: string | undefined
   /** False serves one plain cluster at `/`, without spaces and Orrery's own kinds. */
   spaces: boolean
   /** Text of a static token file, as kube-apiserver's --token-auth-file. */

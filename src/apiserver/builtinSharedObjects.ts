@@ -1,8 +1,9 @@
-/** What every space shows from the start without storing it: roles, priorities, flow control, APIServices. */
+/** What every space shows from the start without storing it: roles, priorities, flow control, APIServices, and the way to the server. */
 import type { Store } from '../storage/store.ts'
 import { PRIORITY_CLASSES, systemPriorityClasses } from './admission/systemPriorityClasses.ts'
 import { bootstrapObjects } from './auth/bootstrapRoles.ts'
 import { RBAC_GROUP } from './auth/rbacRules.ts'
+import type { KubernetesService } from './kubernetesService/kubernetesService.ts'
 import { decodeObject } from './registry/codec.ts'
 import { sharedApiServices } from './registry/sharedApiServices.ts'
 import { SharedObjects, sharedConstants, sharedRbac } from './registry/sharedObjects.ts'
@@ -19,9 +20,15 @@ export interface BuiltinSharedObjectsDeps {
   store: Pick<Store, 'list'>
   /** RFC 3339: their age. */
   since: string
+  kubernetesService: KubernetesService
 }
 
-export function builtinSharedObjects({ types, store, since }: BuiltinSharedObjectsDeps): SharedObjects {
+export function builtinSharedObjects({
+  types,
+  store,
+  since,
+  kubernetesService,
+}: BuiltinSharedObjectsDeps): SharedObjects {
   return new SharedObjects(
     sharedRbac({
       root: bootstrapObjects({ root: true, creationTimestamp: since }),
@@ -31,6 +38,7 @@ export function builtinSharedObjects({ types, store, since }: BuiltinSharedObjec
         return items.map(decodeObject)
       },
     }),
+    kubernetesService.layers(),
     sharedApiServices(types, since, store),
     sharedConstants(PRIORITY_CLASSES, systemPriorityClasses(since), { changeable: true }),
     sharedConstants(FLOW_SCHEMAS, flowSchemas(since), { changeable: false }),

@@ -24,6 +24,10 @@ const CONFIG: Setting = {
 const LISTEN: readonly Setting[] = [
   { flags: '--bind-address <address>', description: 'address to listen on', default: '127.0.0.1' },
   { flags: '--secure-port <port>', description: 'port to listen on; 0 takes a free one', default: 6443, number: true },
+  {
+    flags: '--advertise-address <address>',
+    description: 'IP address that the Service kubernetes leads to; default: what can be known of it',
+  },
 ]
 
 /** What a syncer stands between. */

@@ -18,6 +18,7 @@ export async function simulateWec(settings: Record<string, unknown>): Promise<nu
     dataDir: dataFolder(settings.dataDir as string, log),
     bindAddress: settings.bindAddress as string,
     securePort: settings.securePort as number,
+    advertiseAddress: settings.advertiseAddress as string | undefined,
     externalHostnames: [],
     spaces: false,
     build,

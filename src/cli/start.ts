@@ -22,6 +22,7 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
     dataDir: dataFolder(settings.dataDir as string, log),
     bindAddress: settings.bindAddress as string,
     securePort: settings.securePort as number,
+    advertiseAddress: settings.advertiseAddress as string | undefined,
     externalHostnames: (settings.externalHostname as string[] | undefined) ?? [],
     spaces: true,
     ...(tokenAuthFile !== undefined && { tokenFile: await readFile(tokenAuthFile, 'utf8') }),

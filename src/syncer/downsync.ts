@@ -1,5 +1,6 @@
 /** Mailbox to cluster: applies what the plan wants, deletes what it no longer wants and we made, repairs what drifts. */
 import { isStatusError } from '../apimachinery/errors.ts'
+import { isKubernetesService } from '../apimachinery/kubernetesService.ts'
 import { apiVersionOf, type GroupVersionResource, groupResourceName, type KubeObject } from '../apimachinery/object.ts'
 import type { DiscoveredResource, SpaceClient } from '../client/client.ts'
 import { type Clock, systemClock } from '../client/clock.ts'
@@ -71,6 +72,8 @@ export class Downsync {
 
   async reconcile(key: SyncKey): Promise<ReconcileResult> {
     const { mirror, plan, mirrorComplete } = this.#deps
+    // The cluster's own, whoever marked it and whatever the mailbox says.
+    if (isKubernetesService(key, key.namespace, key.name)) return {}
     if (groupResourceName(key) === 'configmaps' && isClusterRecord(key)) return {}
     const mirrored = mirror.get(key)
     if (mirrored && plan().wantsDown(key, key.namespace, key.name)) return await this.#apply(key, mirrored)

@@ -2,6 +2,7 @@
  * What a mailbox asks of its syncer: all SyncerConfigs and EdgeSyncConfigs of the mailbox merged into questions that are
  * answered by look-up. Pure.
  */
+import { isKubernetesService } from '../apimachinery/kubernetesService.ts'
 import {
   type GroupResource,
   type GroupVersionResource,
@@ -100,6 +101,7 @@ export function syncPlan(
   }
   return {
     wantsDown(resource, namespace, name) {
+      if (isKubernetesService(resource, namespace, name)) return false
       const names = down.get(groupResourceName(resource))?.names
       if (names === undefined) return false
       const listed = (key: string): boolean => {
@@ -127,6 +129,7 @@ export function setCovers(set: UpsyncSet, resource: GroupResource): boolean {
 }
 
 function setMatches(set: UpsyncSet, resource: GroupResource, namespace: string, name: string): boolean {
+  if (isKubernetesService(resource, namespace, name)) return false
   if (!setCovers(set, resource) || !includes(set.names, name)) return false
   return namespace === '' || includes(set.namespaces, namespace)
 }

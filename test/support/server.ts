@@ -20,8 +20,8 @@ export interface TestServer {
   readonly dataDir: string
   /** What the server logged as errors; a test that expects none says so. */
   readonly faults: string[]
-  /** Stops the server and starts another one on the same data dir. */
-  restart(): Promise<TestServer>
+  /** Stops the server and starts another one on the same data dir; `more` is said to it in addition. */
+  restart(more?: Partial<ApiServerOptions>): Promise<TestServer>
 }
 
 export interface TestServerOptions {
@@ -80,9 +80,9 @@ async function start(t: Test, dataDir: string, options: TestServerOptions): Prom
     server,
     dataDir,
     faults,
-    async restart() {
+    async restart(more) {
       await close()
-      return start(t, dataDir, options)
+      return start(t, dataDir, { ...options, more: { ...options.more, ...more } })
     },
   }
 }

@@ -11,6 +11,7 @@ const config = (spec: unknown, kind = 'SyncerConfig'): KubeObject => ({
   spec,
 })
 const CONFIGMAPS = { group: '', resource: 'configmaps' }
+const SERVICES = { group: '', resource: 'services' }
 const NAMESPACES = { group: '', resource: 'namespaces' }
 
 t.test('nothing is wanted by an empty or malformed mailbox', async t => {
@@ -26,6 +27,41 @@ t.test('nothing is wanted by an empty or malformed mailbox', async t => {
     t.equal(plan.wantsUp(CONFIGMAPS, 'a', 'b'), false)
     t.same(plan.downResources, [])
   }
+})
+
+t.test("a server's own Service kubernetes is never carried, whatever asks for it", async t => {
+  const kinds = [
+    ['', 'services', 'Service'],
+    ['', 'endpoints', 'Endpoints'],
+    ['discovery.k8s.io', 'endpointslices', 'EndpointSlice'],
+  ] as const
+  const plan = syncPlan([
+    config({
+      namespaceScope: {
+        namespaces: ['default', 'other'],
+        resources: kinds.map(([group, resource]) => ({ group, resource, apiVersion: 'v1' })),
+      },
+      namespacedObjects: kinds.map(([group, resource]) => ({
+        group,
+        resource,
+        apiVersion: 'v1',
+        objectsByNamespace: [{ namespace: 'default', names: ['kubernetes'] }],
+      })),
+      upsync: kinds.map(([apiGroup]) => ({ apiGroup, resources: ['*'], namespaces: ['*'], names: ['*'] })),
+    }),
+    config(
+      { downSyncedResources: kinds.map(([group, , kind]) => ({ group, kind, name: '*', namespace: '*' })) },
+      'EdgeSyncConfig',
+    ),
+  ])
+  for (const [group, resource] of kinds) {
+    t.equal(plan.wantsDown({ group, resource }, 'default', 'kubernetes'), false)
+    t.equal(plan.wantsUp({ group, resource }, 'default', 'kubernetes'), false)
+    t.equal(plan.wantsDown({ group, resource }, 'other', 'kubernetes'), true)
+  }
+  t.equal(plan.wantsDown(SERVICES, 'default', 'web'), true)
+  t.equal(plan.wantsUp(SERVICES, 'default', 'web'), true)
+  t.equal(plan.wantsUp(SERVICES, 'other', 'kubernetes'), true)
 })
 
 t.test('listed objects are wanted, with their Namespaces, and none beside them', async t => {

@@ -96,6 +96,38 @@ t.test('an object that was there before is applied, never marked, never deleted;
   t.ok(center.world.get(p.clusterId, 'configmaps app/child'))
 })
 
+t.test("the cluster's own Service kubernetes is never touched, whatever is asked", async t => {
+  const service = { group: '', version: 'v1', resource: 'services' }
+  const at = { namespace: 'default', name: 'kubernetes' }
+  const spec = {
+    namespaceScope: { namespaces: ['default'], resources: [{ group: '', resource: 'services', apiVersion: 'v1' }] },
+    upsync: [{ apiGroup: '', resources: ['*'], namespaces: ['default'], names: ['*'] }],
+  }
+  const p = await pairIn(center, t, spec)
+  // Copies that may be there: somebody labelled both, and once they were carried.
+  const mark = (note: string) => ({
+    labels: PROJECTED,
+    annotations: { [DOWNSYNCED]: 'Service/default/kubernetes', note },
+  })
+  await p.mailbox.patch(service, at, 'merge', { metadata: mark('of the mailbox') })
+  await p.cluster.patch(service, at, 'merge', { metadata: mark('of the cluster') })
+  const before = await p.cluster.get(service, at)
+  p.start()
+  const web = { apiVersion: 'v1', kind: 'Service', spec: { ports: [{ port: 80 }] } }
+  await p.mailbox.create(service, { ...web, metadata: { namespace: 'default', name: 'down', labels: PROJECTED } })
+  await p.cluster.create(service, { ...web, metadata: { namespace: 'default', name: 'up' } })
+  await center.world.present(p.clusterId, 'services default/down')
+  await center.world.present(p.mailboxId, 'services default/up')
+  await p.mailbox.delete(service, at)
+  await p.settled()
+  t.same(await p.cluster.get(service, at), before)
+  await p.mailbox.patch(CONFIGS, { name: 'the-one' }, 'merge', { spec: { namespaceScope: null, upsync: null } })
+  await center.world.absent(p.clusterId, 'services default/down')
+  await p.settled()
+  t.same(await p.cluster.get(service, at), before)
+  t.notOk((await p.mailbox.get(service, at)).metadata.annotations?.note, 'nor does it come up')
+})
+
 t.test('what somebody else makes in the same moment is applied, never marked, never deleted', async t => {
   const p = await pair(t)
   await p.cluster.create(NAMESPACES, namespace('app'))

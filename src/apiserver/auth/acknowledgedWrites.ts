@@ -8,8 +8,8 @@ import { RBAC_GROUP } from './rbacRules.ts'
 export interface WriteListener {
   /** Asked for every write: must be as cheap as a comparison. */
   concerns(key: Key): boolean
-  /** Called once for each write that changed something. */
-  written(key: Key, type: Mutation['type']): void
+  /** Called once for each write that changed something. A promise is waited for before the writer hears. */
+  written(key: Key, type: Mutation['type']): void | Promise<void>
 }
 
 export function tellingStore(store: Store, listener: WriteListener): Store {
@@ -29,15 +29,15 @@ export function tellingStore(store: Store, listener: WriteListener): Store {
     write(write) {
       const result = store.write(write)
       if (!listener.concerns(write.key)) return result
-      return result.then(outcome => {
-        if (outcome.ok) listener.written(write.key, write.mutation.type)
+      return result.then(async outcome => {
+        if (outcome.ok) await listener.written(write.key, write.mutation.type)
         return outcome
       })
     },
     async writeMany(writes) {
       const outcomes = await store.writeMany(writes)
       for (const [i, { key, mutation }] of writes.entries()) {
-        if (outcomes[i]?.ok && listener.concerns(key)) listener.written(key, mutation.type)
+        if (outcomes[i]?.ok && listener.concerns(key)) await listener.written(key, mutation.type)
       }
       return outcomes
     },
@@ -49,8 +49,8 @@ export function tellingStore(store: Store, listener: WriteListener): Store {
         type = mutation?.type
         return mutation
       }
-      return store.update(key, noted).then(stored => {
-        if (type !== undefined) listener.written(key, type)
+      return store.update(key, noted).then(async stored => {
+        if (type !== undefined) await listener.written(key, type)
         return stored
       })
     },
@@ -61,8 +61,8 @@ export function tellingStore(store: Store, listener: WriteListener): Store {
 export function allListeners(...listeners: readonly WriteListener[]): WriteListener {
   return {
     concerns: key => listeners.some(each => each.concerns(key)),
-    written(key, type) {
-      for (const each of listeners) if (each.concerns(key)) each.written(key, type)
+    async written(key, type) {
+      await Promise.all(listeners.map(each => (each.concerns(key) ? each.written(key, type) : undefined)))
     },
   }
 }

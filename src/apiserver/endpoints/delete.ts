@@ -52,8 +52,10 @@ export async function deleteCollectionEndpoint(services: Services, x: Exchange):
     limit: intOption(query, 'limit'),
     continue: query.get('continue') ?? undefined,
   })
-  const shared = services.deps.shared?.of(x.type)
-  list.items = list.items.filter(({ key }) => !shared?.has(key.space, key.name))
+  list.items = list.items.filter(({ key }) => {
+    const layer = services.deps.shared?.of(x.type, key.namespace)
+    return layer === undefined || layer.comesBack === true || !layer.has(key.space, key.name)
+  })
   const outcomes = await Promise.allSettled(
     list.items.map(({ key }) => deleteObject(services.deps, context, x.type, key, options)),
   )

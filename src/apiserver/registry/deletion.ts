@@ -42,9 +42,12 @@ export async function deleteObject(
 ): Promise<Deleted> {
   checkOptions(options)
   const key = keyOf(context.space, type, ref.namespace, ref.name)
-  const current = await deps.store.get(key)
-  if (deps.shared?.of(type)?.has(key.space, key.name))
+  const own = await deps.store.get(key)
+  const layer = deps.shared?.of(type, key.namespace)
+  const shared = await layer?.get(key.space, type, key.name)
+  if (shared !== undefined && !layer!.comesBack)
     throw statusError.forbidden(type, ref.name, 'every space has it; it cannot be deleted')
+  const current = own ?? shared
   if (current === undefined) throw statusError.notFound(type, ref.name)
   const orphansByDefault = deps.strategyFor(type)?.orphansByDefault === true
   const change = (stored: Stored): { object: KubeObject; gone: boolean; changed: boolean } => {
@@ -78,6 +81,10 @@ export async function deleteObject(
     if (gone) return { stored: current, gone }
     const { head, tail } = encodeObject(object)
     return { stored: { ...current, bytes: Buffer.from(head + current.revision + tail) }, gone }
+  }
+  if (own === undefined) {
+    // What is deleted is the space's own: watchers see it go.
+    await deps.store.write({ key, mutation: { type: 'put', text: encodeObject(decodeObject(current)) }, expect: 0 })
   }
   let gone = false
   const stored = await deps.store.update(key, now => {

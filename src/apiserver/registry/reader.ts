@@ -74,7 +74,7 @@ export class Reader {
   async get(space: string, type: ResourceType, namespace: string, name: string): Promise<Stored> {
     const stored =
       (await this.#store.get(keyOf(space, type, namespace, name))) ??
-      (await this.#shared?.of(type)?.get(space, type, name))
+      (await this.#shared?.of(type, namespace)?.get(space, type, name))
     if (stored === undefined) throw statusError.notFound(type, name)
     await prepareViews([stored], type)
     return stored
@@ -88,7 +88,7 @@ export class Reader {
     const wanted = query.limit && query.limit > 0 ? query.limit : Number.POSITIVE_INFINITY
     const items: Stored[] = []
     // They are not in the store's order or count: the first page brings them all.
-    const layer = query.continue ? undefined : this.#shared?.of(type)
+    const layer = query.continue ? undefined : this.#shared?.of(type, query.namespace)
     const shared = layer ? await this.#sharedOf(layer, type, query.space, start.at) : []
     for (const stored of shared)
       if (selection.everything || selection.matches(this.#parsed.get(stored))) items.push(stored)
@@ -131,7 +131,7 @@ export class Reader {
    */
   async *watch(type: ResourceType, query: WatchQuery): AsyncGenerator<readonly SelectedEvent[]> {
     try {
-      const layer = query.space === '*' ? undefined : this.#shared?.of(type)
+      const layer = query.space === '*' ? undefined : this.#shared?.of(type, query.namespace)
       if (layer?.follow) {
         yield* this.#watchLayered(type, query, await layer.follow(query.space, type, query.after))
         return
@@ -180,8 +180,12 @@ export class Reader {
       const own = await Promise.all(shared.map(({ key }) => this.#store.get(key)))
       return shared.filter((_, i) => own[i] === undefined)
     }
-    const past = await this.#page(rangeOf(type, { space }), { at, after: undefined, limit: Number.POSITIVE_INFINITY })
-    const own = new Set(past.items.map(({ key }) => key.name))
+    const past = await this.#page(rangeOf(type, { space, namespace: layer.namespace }), {
+      at,
+      after: undefined,
+      limit: Number.POSITIVE_INFINITY,
+    })
+    const own = new Set(past.items.map(({ key }) => key.name)) // all of one namespace, as the layer's
     return shared.filter(({ key }) => !own.has(key.name))
   }
 

@@ -52,7 +52,7 @@ export class Registry {
       const key = keyOf(context.space, type, namespace, object.metadata.name ?? '')
       const taken = (by: Stored | undefined): StatusError =>
         nameTaken(type, key.name, object, by && this.deps.parsed.get(by))
-      if (this.deps.shared?.of(type)?.has(key.space, key.name)) throw taken(undefined)
+      if (this.deps.shared?.of(type, key.namespace)?.has(key.space, key.name)) throw taken(undefined)
       if (context.dryRun) {
         const found = await this.deps.store.get(key)
         if (found !== undefined) throw taken(found)
@@ -153,7 +153,7 @@ export class Registry {
 
   /** What every space shows under this name; a space that changes it stores its own. @throws StatusError Forbidden */
   async #shared(key: Key, type: ResourceType): Promise<Stored | undefined> {
-    const layer = this.deps.shared?.of(type)
+    const layer = this.deps.shared?.of(type, key.namespace)
     const shared = await layer?.get(key.space, type, key.name)
     if (shared === undefined || layer!.changeable) return shared
     throw statusError.forbidden(type, key.name, 'it says what the server does, and cannot be changed')

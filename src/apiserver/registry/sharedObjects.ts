@@ -1,6 +1,6 @@
 /**
  * Objects that every space shows and none stores: what Kubernetes itself brings along. A space that changes one gets a copy of
- * its own, which is shown from then on; none can be deleted.
+ * its own, which is shown from then on; none can be deleted for good.
  */
 import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
 import type { Key, Stored, StoreEvent } from '../../storage/store.ts'
@@ -17,6 +17,10 @@ interface GroupResourceRef {
 export interface SharedLayer {
   /** Whether a space may change them for itself; otherwise they say what the server does, and nobody writes them. */
   readonly changeable: boolean
+  /** The one namespace that its objects are in. Absent: the kind is cluster-scoped. */
+  readonly namespace?: string
+  /** They can be deleted; the server makes them anew at once. */
+  readonly comesBack?: boolean
   has(space: string, name: string): boolean
   get(space: string, type: GroupResourceRef, name: string): Promise<Stored | undefined>
   /** In order of names; nothing for `*`, all spaces at once. */
@@ -47,8 +51,10 @@ export class SharedObjects {
     this.#layers = new Map(layers.flatMap(each => [...each]))
   }
 
-  of(type: GroupResourceRef): SharedLayer | undefined {
-    return this.#layers.get(groupResourceName(type))
+  /** `namespace`: where the objects are asked for. Absent: anywhere. */
+  of(type: GroupResourceRef, namespace?: string): SharedLayer | undefined {
+    const layer = this.#layers.get(groupResourceName(type))
+    return namespace === undefined || namespace === (layer?.namespace ?? '') ? layer : undefined
   }
 }
 
@@ -123,6 +129,7 @@ function byName(objects: readonly KubeObject[]): Map<string, KubeObject> {
 export function sharedAs(space: string, type: GroupResourceRef, object: KubeObject, revision = 1): Stored {
   const annotations = { ...object.metadata.annotations, [CLUSTER_ANNOTATION]: space }
   const { head, tail } = encodeObject({ ...object, metadata: { ...object.metadata, annotations } })
-  const key = { space, group: type.group, resource: type.resource, namespace: '', name: object.metadata.name ?? '' }
+  const { name = '', namespace = '' } = object.metadata
+  const key = { space, group: type.group, resource: type.resource, namespace, name }
   return { key, revision, bytes: Buffer.from(head + revision + tail) }
 }

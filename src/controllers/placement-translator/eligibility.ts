@@ -2,7 +2,7 @@
  * Which kinds and which objects of a workload description space may travel to a mailbox, and which of those go on to the
  * cluster. What acts in the center alone, what a server makes for itself and what belongs to Orrery stays at home.
  */
-
+import { isKubernetesService } from '../../apimachinery/kubernetesService.ts'
 import { CLUSTER_RECORD } from '../../apimachinery/mailbox.ts'
 import { type GroupResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { SYNCER_NAME } from '../mailbox/names.ts'
@@ -51,6 +51,7 @@ export function reachOf(gr: GroupResource): Reach {
 export function isSystemObject(gr: GroupResource, object: KubeObject): boolean {
   const { name, namespace, labels } = object.metadata
   if (labels?.['kubernetes.io/bootstrapping'] !== undefined) return true
+  if (isKubernetesService(gr, namespace ?? '', name ?? '')) return true
   if (gr.group === '') {
     if (gr.resource === 'secrets') {
       return object.type === 'kubernetes.io/service-account-token' || object.type === 'bootstrap.kubernetes.io/token'

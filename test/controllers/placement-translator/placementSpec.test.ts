@@ -110,6 +110,18 @@ t.test('objects that servers make for themselves', async t => {
   t.ok(system('configmaps', { metadata: { name: 'kube-root-ca.crt' } }))
   t.ok(system('serviceaccounts', { metadata: { name: 'default' } }))
   t.notOk(system('serviceaccounts', { metadata: { name: 'app' } }))
+  const kubernetes = { metadata: { namespace: 'default', name: 'kubernetes', labels: { select: 'me' } } }
+  t.ok(system('services', kubernetes), "a cluster's own would lead its programs to the center")
+  t.ok(system('endpoints', kubernetes))
+  t.ok(
+    isSystemObject(
+      { group: 'discovery.k8s.io', resource: 'endpointslices' },
+      { apiVersion: 'v1', kind: 'X', ...kubernetes },
+    ),
+  )
+  t.notOk(system('configmaps', kubernetes))
+  t.notOk(system('services', { metadata: { namespace: 'mine', name: 'kubernetes' } }))
+  t.notOk(system('services', { metadata: { namespace: 'default', name: 'kubernetes2' } }))
   const syncer = { apiVersion: 'v1', kind: 'ClusterRole', metadata: { name: 'kubestellar-syncer' } }
   t.ok(
     isSystemObject(role.resource, syncer),

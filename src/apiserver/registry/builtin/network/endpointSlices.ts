@@ -28,7 +28,9 @@ const endpointSlices: Strategy = {
     if (sameMeaning(object.metadata.labels, old.metadata.labels)) return
     object.metadata.generation = (old.metadata.generation ?? 0) + 1
   },
-  validate(object) {
+  validate(object, old) {
+    // the server's own may be a loopback one
+    const known = new Set(records(old, 'endpoints').flatMap(endpoint => strings(endpoint, 'addresses')))
     const endpoints = records(object, 'endpoints')
     const ports = records(object, 'ports')
     const type = str(object, 'addressType')
@@ -37,7 +39,7 @@ const endpointSlices: Strategy = {
       ...oneOf(type, 'addressType', ADDRESS_TYPES),
       ...(tooMany.length > 0
         ? tooMany
-        : endpoints.flatMap((endpoint, i) => validateEndpoint(endpoint, type, `endpoints[${i}]`))),
+        : endpoints.flatMap((endpoint, i) => validateEndpoint(endpoint, { type, known }, `endpoints[${i}]`))),
       ...validatePorts(ports),
     ]
   },
@@ -61,7 +63,7 @@ function unusualAddresses(object: KubeObject): string[] {
   )
 }
 
-function validateEndpoint(endpoint: Fields, type: string, path: string): FieldError[] {
+function validateEndpoint(endpoint: Fields, rule: AddressRule, path: string): FieldError[] {
   const addresses = strings(endpoint, 'addresses')
   const field = `${path}.addresses`
   const topology = record(endpoint, 'deprecatedTopology') as Record<string, string>
@@ -69,7 +71,7 @@ function validateEndpoint(endpoint: Fields, type: string, path: string): FieldEr
   return [
     ...when(addresses.length === 0, () => fieldError.required(field, 'must contain at least 1 address')),
     ...atMost(addresses, MOST.addresses, field),
-    ...addresses.flatMap((address, i) => validateAddress(address, type, `${field}[${i}]`)),
+    ...addresses.flatMap((address, i) => validateAddress(address, rule, `${field}[${i}]`)),
     ...(has(endpoint, 'nodeName') ? invalidBy(dns1123Subdomain, str(endpoint, 'nodeName'), `${path}.nodeName`) : []),
     ...atMost(Object.keys(topology), MOST.topology, at),
     ...validateLabels(topology, at),
@@ -84,13 +86,19 @@ function validateEndpoint(endpoint: Fields, type: string, path: string): FieldEr
   ]
 }
 
-function validateAddress(address: string, type: string, field: string): FieldError[] {
+interface AddressRule {
+  type: string
+  /** What is stored. */
+  known: ReadonlySet<string>
+}
+
+function validateAddress(address: string, { type, known }: AddressRule, field: string): FieldError[] {
   if (type === 'FQDN') return qualifiedDomain(address, field)
   if (type !== 'IPv4' && type !== 'IPv6') return []
   const is = isIP(address) === (type === 'IPv4' ? 4 : 6)
   return [
     ...when(!is, () => fieldError.invalid(field, address, `must be a valid ${type} address`)),
-    ...ordinaryAddress(address, field),
+    ...(known.has(address) ? [] : ordinaryAddress(address, field)),
   ]
 }
 

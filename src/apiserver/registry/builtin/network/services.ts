@@ -101,7 +101,7 @@ const endpoints: Strategy = {
 }
 const ADDRESSES = ['addresses', 'notReadyAddresses']
 
-/** @param known addresses that are stored, and not judged anew */
+/** @param known addresses that are stored, and not judged anew: the server's own may be a loopback one */
 function subsetErrors(subset: Fields, path: string, known: ReadonlySet<string>): FieldError[] {
   const errors: FieldError[] = []
   if (ADDRESSES.every(kind => list(subset, kind).length === 0)) {
@@ -116,7 +116,7 @@ function subsetErrors(subset: Fields, path: string, known: ReadonlySet<string>):
       if (has(address, 'nodeName')) {
         errors.push(...invalidBy(dns1123Subdomain, str(address, 'nodeName'), `${here}.nodeName`))
       }
-      errors.push(...ordinaryAddress(ip, `${here}.ip`))
+      if (!known.has(ip)) errors.push(...ordinaryAddress(ip, `${here}.ip`))
     }
   }
   const ports = records(subset, 'ports')

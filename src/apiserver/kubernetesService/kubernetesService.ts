@@ -1,0 +1,127 @@
+/**
+ * Keeps the Service `kubernetes`, its Endpoints and its EndpointSlice in every space. Nothing is stored for a space that leaves
+ * them alone: all show one layer. A space that labels one gets a copy of its own, and what a copy says of the server is put
+ * right in the write itself. Who deletes one gets another one at once, with a new uid. (kube-apiserver looks every ten
+ * seconds instead, and at its start.)
+ */
+import { isKubernetesService, KUBERNETES } from '../../apimachinery/kubernetesService.ts'
+import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
+import type { Key, Store } from '../../storage/store.ts'
+import type { WriteListener } from '../auth/acknowledgedWrites.ts'
+import type { Admission } from '../registry/admission.ts'
+import { decodeObject, encodeObject } from '../registry/codec.ts'
+import { keyOf } from '../registry/keys.ts'
+import { type SharedLayer, type SharedLayers, sharedAs } from '../registry/sharedObjects.ts'
+import { timestamp } from '../registry/systemMetadata.ts'
+import { type KubernetesObjectsOptions, kubernetesObjects, type ServerAddress } from './kubernetesObjects.ts'
+
+export interface KubernetesServiceDeps {
+  store: () => Pick<Store, 'list' | 'update' | 'write'>
+  /** The content of the space is being removed: nothing comes back there. */
+  isEnding: (space: string) => boolean
+  clock: () => Date
+  uuid: () => string
+}
+
+/** Fields that the server does not decide, or only at the beginning. */
+const OTHERS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata', 'status'])
+
+export class KubernetesService {
+  readonly #deps: KubernetesServiceDeps
+  readonly #options: Omit<KubernetesObjectsOptions, keyof ServerAddress>
+  #objects: ReadonlyMap<string, KubeObject> = new Map()
+
+  constructor(deps: KubernetesServiceDeps, options: Omit<KubernetesObjectsOptions, keyof ServerAddress>) {
+    this.#deps = deps
+    this.#options = options
+    this.#told({ address: '127.0.0.1', port: 443 })
+  }
+
+  /** Once it is known where the server is reached: brings copies of earlier runs up to date. */
+  async start(address: ServerAddress): Promise<void> {
+    this.#told(address)
+    const store = this.#deps.store()
+    for (const { type } of kubernetesObjects({ ...this.#options, ...address })) {
+      const { items } = await store.list(type)
+      const copies = items.filter(({ key }) => isOwn(key))
+      await Promise.all(
+        copies.map(({ key }) =>
+          store.update(key, stored => {
+            if (stored === undefined) return undefined
+            const object = decodeObject(stored)
+            const before = JSON.stringify(object)
+            this.#putRight(key, object)
+            return JSON.stringify(object) === before ? undefined : { type: 'put', text: encodeObject(object) }
+          }),
+        ),
+      )
+    }
+  }
+
+  /** What spaces show that have no copy. */
+  layers(): SharedLayers {
+    const layer = (resource: string): SharedLayer => ({
+      changeable: true,
+      comesBack: true,
+      namespace: KUBERNETES.namespace,
+      has: (_space, name) => name === KUBERNETES.name,
+      get: async (space, type, name) =>
+        name === KUBERNETES.name ? sharedAs(space, type, this.#objects.get(resource)!) : undefined,
+      list: async (space, type) => (space === '*' ? [] : [sharedAs(space, type, this.#objects.get(resource)!)]),
+    })
+    return new Map([...this.#objects.keys()].map(resource => [resource, layer(resource)]))
+  }
+
+  /** What a space says of the server in its copy is put right. */
+  admission(): Admission {
+    return {
+      stage: 'mutate',
+      handles: (type, operation, { namespace, subresource }) =>
+        operation === 'UPDATE' &&
+        subresource === '' &&
+        namespace === KUBERNETES.namespace &&
+        this.#objects.has(groupResourceName(type)),
+      concerns: ({ object }) => object.metadata.name === KUBERNETES.name,
+      admit: ({ context, type, object }) => {
+        const key = keyOf(context.space, type, KUBERNETES.namespace, object.metadata.name ?? '')
+        if (isOwn(key)) this.#putRight(key, object)
+      },
+    }
+  }
+
+  /** Hears of copies that are deleted. Their writers are answered when there is another one. */
+  readonly writes: WriteListener = {
+    concerns: isOwn,
+    written: (key, type) => (type === 'delete' && !this.#deps.isEnding(key.space) ? this.#makeAnew(key) : undefined),
+  }
+
+  #told(address: ServerAddress): void {
+    const objects = kubernetesObjects({ ...this.#options, ...address })
+    this.#objects = new Map(objects.map(({ type, object }) => [groupResourceName(type), object]))
+  }
+
+  #putRight(key: Key, object: KubeObject): void {
+    const right = this.#objects.get(groupResourceName(key))!
+    for (const [field, value] of Object.entries(right)) if (!OTHERS.has(field)) object[field] = structuredClone(value)
+    object.metadata.labels = { ...object.metadata.labels, ...right.metadata.labels }
+  }
+
+  async #makeAnew(key: Key): Promise<void> {
+    const shown = decodeObject(sharedAs(key.space, key, this.#objects.get(groupResourceName(key))!))
+    const metadata = {
+      ...shown.metadata,
+      uid: this.#deps.uuid(),
+      creationTimestamp: timestamp(this.#deps.clock()),
+    }
+    // Whoever is faster made it: that is as good.
+    await this.#deps.store().write({
+      key,
+      mutation: { type: 'put', text: encodeObject({ ...shown, metadata }) },
+      expect: 0,
+    })
+  }
+}
+
+function isOwn(key: Key): boolean {
+  return isKubernetesService(key, key.namespace, key.name)
+}
