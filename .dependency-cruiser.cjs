@@ -10,11 +10,16 @@ const rooms = [
   'src/syncer',
   'src/cli',
 ]
+// What the server's own reconcilers share with controllers: it knows the object model and nothing else.
+const runtime = '^src/client/(workqueue|backoff|clock|logger)[.]ts$'
 const order = rooms.map((room, index) => ({
   name: `${room}: only rooms above it`,
   severity: 'error',
   from: { path: `^${room}/` },
-  to: { path: `^(${[...rooms.slice(index + 1), 'test', 'bench', 'demo'].join('|')})/` },
+  to: {
+    path: `^(${[...rooms.slice(index + 1), 'test', 'bench', 'demo'].join('|')})/`,
+    ...(room === 'src/apiserver' && { pathNot: runtime }),
+  },
 }))
 module.exports = {
   forbidden: [
@@ -25,6 +30,12 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/syncer/' },
       to: { path: '^src/(storage|apiserver|controllers)/' },
+    },
+    {
+      name: 'the runtime that the server shares stands above it',
+      severity: 'error',
+      from: { path: runtime },
+      to: { path: '^src/', pathNot: [runtime, '^src/apimachinery/'] },
     },
     {
       name: 'controllers use the API',

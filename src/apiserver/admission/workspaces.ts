@@ -5,8 +5,8 @@ import { fieldError } from '../../apimachinery/fieldErrors.ts'
 import { dns1123Label } from '../../apimachinery/names.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { Admission } from '../registry/admission.ts'
-import { OWNER_ANNOTATION, WORKSPACE_FINALIZER, WORKSPACES } from '../spaces/spaceManager.ts'
 import type { SpaceTree } from '../spaces/tree.ts'
+import { OWNER_ANNOTATION, WORKSPACE_FINALIZER, WORKSPACES } from '../spaces/workspace.ts'
 
 const ID_LENGTH = 16
 const FIXED = ['cluster', 'URL', 'type'] as const

@@ -2,7 +2,7 @@
  * CustomResourceDefinitions at work: names accepted, kinds served a moment after their CRD, instances removed with it.
  *
  * The types of a space follow the log of CRD objects; an event costs what its own CRD costs, whatever else the space has. A
- * CRD that is on its way out keeps its finalizer until its last instance is gone.
+ * CRD that is on its way out keeps its finalizer until its last instance is gone. What fails is tried again with backoff.
  * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/
  */
 import {
@@ -12,21 +12,25 @@ import {
   resourceTypesOf,
   storedVersionsOf,
 } from '../../apimachinery/crd/crd.ts'
-import { isStatusError } from '../../apimachinery/errors.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import { isStorageError, type Key, type Store, type StoreEvent } from '../../storage/store.ts'
+import type { Random } from '../../client/backoff.ts'
+import type { Clock } from '../../client/clock.ts'
+import { WorkQueue } from '../../client/workqueue.ts'
+import { isStorageError, type Key, type Store, type Stored, type StoreEvent } from '../../storage/store.ts'
 import type { WebhookTarget } from '../admission/webhookClient.ts'
+import { FailureNotes } from '../following/failureNotes.ts'
+import { LogFollower } from '../following/logFollower.ts'
 import { decodeObject } from '../registry/codec.ts'
 import { systemContext } from '../registry/context.ts'
-import { deleteObject } from '../registry/deletion.ts'
 import type { Registry } from '../registry/registry.ts'
 import { timestamp } from '../registry/systemMetadata.ts'
 import type { Logger } from '../server/logger.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import { convertThroughWebhook } from './conversionWebhook.ts'
-import { type DefinitionRecord, judge, mergeConditions, saysSo } from './definitionRecord.ts'
+import { type DefinitionRecord, judge, mergeConditions, saysSo, type Verdict } from './definitionRecord.ts'
 import { CLEANUP_FINALIZER } from './definitionStrategy.ts'
+import { deleteInstances } from './instances.ts'
 
 export const DEFINITIONS = {
   group: 'apiextensions.k8s.io',
@@ -34,8 +38,9 @@ export const DEFINITIONS = {
   resource: 'customresourcedefinitions',
 } as const
 const COMPONENT = 'definitions'
-/** Instances that are deleted at the same time. */
-const DELETIONS_AT_ONCE = 64
+const RANGE = { group: DEFINITIONS.group, resource: DEFINITIONS.resource }
+/** CRDs that are worked on at the same time, beside those that take long: many, because they share the syncs of the disk. */
+const CONCURRENCY = 1000
 /** For one conversion, however many objects. */
 const CONVERSION_TIMEOUT_SECONDS = 30
 /** A list of large objects comes back in one answer. */
@@ -46,13 +51,19 @@ export interface DefinitionManagerDeps {
   types: TypeRegistry
   log: Logger
   clock: () => Date
+  /** When to try again. */
+  timers?: Clock
+  random?: Random
   uuid: () => string
   /** Asks a webhook; rejects with WebhookCallError. */
   post(target: WebhookTarget, body: unknown): Promise<unknown>
 }
 
+/** `revision`: of the version that is served. */
+type Settled = DefinitionRecord & { readonly revision: number }
+
 interface SpaceDefinitions {
-  readonly byName: Map<string, DefinitionRecord>
+  readonly byName: Map<string, Settled>
   /** By group. */
   readonly names: Map<string, NamesInUse>
 }
@@ -61,104 +72,132 @@ export class DefinitionManager {
   readonly #deps: DefinitionManagerDeps
   readonly #stopping = new AbortController()
   readonly #spaces = new Map<string, SpaceDefinitions>()
-  readonly #work = new Map<string, Promise<void>>()
+  readonly #follower: LogFollower
+  /** Keys of CRDs. A key is worked on by one at a time. */
+  readonly #queue: WorkQueue<Key>
+  readonly #failures = new FailureNotes()
   #registry: Registry | undefined
-  #loop: Promise<void> = Promise.resolve()
+  #running: Promise<unknown> = Promise.resolve()
 
   constructor(deps: DefinitionManagerDeps) {
+    const { store, log, timers, random } = deps
     this.#deps = deps
+    this.#queue = new WorkQueue<Key>({
+      id: idOf,
+      // a CRD that waits for the finalizers of its instances takes nobody's place
+      party: idOf,
+      ...(timers && { clock: timers }),
+      ...(random && { random }),
+    })
+    this.#follower = new LogFollower({
+      store,
+      range: RANGE,
+      what: 'custom resource definitions',
+      log,
+      clock: timers,
+      random,
+      handler: {
+        reset: items => this.#reset(items),
+        change: event => this.#react(event),
+        missed: ({ key }, error) => {
+          this.#note(key, error)
+          this.#queue.add(key)
+        },
+      },
+    })
   }
 
   /** Serves what the stored CRDs define, then follows the log. */
   async start(registry: Registry): Promise<void> {
     this.#registry = registry
-    const { items, revision } = await this.#deps.store.list({
-      group: DEFINITIONS.group,
-      resource: DEFINITIONS.resource,
-    })
-    const found = items.map(stored => ({ space: stored.key.space, definition: decodeObject(stored) }))
-    // names that were accepted before stay with whom they were given
-    for (const { space, definition } of found) this.#namesOf(space, definition).hold(...acceptedOf(definition))
-    for (const { space, definition } of found) this.#settle(space, definition)
-    this.#loop = this.#follow(revision)
+    const { items, revision } = await this.#deps.store.list(RANGE)
+    this.#settleAll(items)
+    const { signal } = this.#stopping
+    this.#running = Promise.all([
+      this.#follower.run(revision, signal),
+      this.#queue.run(key => this.#reconcile(key), { concurrency: CONCURRENCY, signal }),
+    ])
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort()
-    await this.#loop
-    await Promise.all(this.#work.values())
-  }
-
-  async #follow(after: number): Promise<void> {
-    let from = after
-    const { signal } = this.#stopping
-    while (!signal.aborted) {
-      try {
-        for await (const batch of this.#deps.store.watch(
-          { group: DEFINITIONS.group, resource: DEFINITIONS.resource },
-          { after: from, signal },
-        )) {
-          for (const event of batch) {
-            this.#react(event)
-            from = event.revision
-          }
-        }
-      } catch (error) {
-        if (signal.aborted || isStorageError(error, 'Closed')) return
-        this.#deps.log.error({ err: error }, 'the watch of custom resource definitions ended; starting it again')
-      }
-    }
+    await this.#running
   }
 
   #react({ type, key, stored }: StoreEvent): void {
-    if (type === 'put') this.#settle(key.space, decodeObject(stored))
+    if (type === 'put') this.#settle(stored)
     else this.#forget(key)
+  }
+
+  #settleAll(items: readonly Stored[]): void {
+    // names that were accepted before stay with whom they were given
+    for (const stored of items) {
+      const definition = decodeObject(stored)
+      this.#namesOf(stored.key.space, definition).hold(...acceptedOf(definition))
+    }
+    for (const stored of items) this.#settle(stored)
+  }
+
+  /** Events were lost: what is served becomes what the CRDs say now. */
+  #reset(items: readonly Stored[]): void {
+    const present = new Set(items.map(({ key }) => idOf(key)))
+    for (const [space, { byName }] of [...this.#spaces])
+      for (const name of [...byName.keys()]) {
+        const key = keyOf(space, name)
+        if (!present.has(idOf(key))) this.#forget(key)
+      }
+    this.#settleAll(items.filter(stored => this.#isReadable(stored)))
+  }
+
+  /** One that is not keeps what it had. */
+  #isReadable(stored: Stored): boolean {
+    try {
+      return decodeObject(stored).metadata !== undefined
+    } catch (error) {
+      this.#note(stored.key, error)
+      return false
+    }
   }
 
   #forget({ space, name }: Key): void {
     const known = this.#spaces.get(space)
     const record = known?.byName.get(name)
     if (known === undefined || record === undefined) return
+    this.#deps.types.define(space, name, [])
     known.byName.delete(name)
     known.names.get(record.group)?.release(name)
     if (known.byName.size === 0) this.#spaces.delete(space)
-    this.#deps.types.define(space, name, [])
     this.#reconsider(space, record.group, name)
   }
 
   /** Brings the served kinds and the conditions of one CRD up to date. */
-  #settle(space: string, definition: KubeObject): void {
-    const name = definition.metadata.name ?? ''
+  #settle(stored: Stored): void {
+    const { key, revision } = stored
+    const { space, name } = key
+    const definition = decodeObject(stored)
     const names = this.#namesOf(space, definition)
     const verdict = judge(definition, names)
-    const { record, acceptedNames, isEstablished, isDeleting } = verdict
+    const { acceptedNames, isEstablished, isDeleting } = verdict
+    const record = { ...verdict.record, revision }
     const { byName } = this.#spaces.get(space)!
     const before = byName.get(name)
-    byName.set(name, record)
-    // held from now on, before the status that says so is written: a CRD that comes meanwhile must not get the same
-    names.hold(name, acceptedNames)
+    // what may throw comes first: a settling that failed is done again as a whole
     if (before?.signature !== record.signature) {
       const serves = isEstablished && !this.#isShadowed(definition)
       const types = serves ? this.#typesOf(space, definition, acceptedNames) : []
       this.#deps.types.define(space, name, isDeleting ? types.map(withoutCreate) : types)
-      if (before !== undefined) this.#reconsider(space, record.group, name)
     }
-    if (isDeleting) {
-      const held = definition.metadata.finalizers?.includes(CLEANUP_FINALIZER)
-      if (held) this.#enqueue(space, name, () => this.#cleanUp(space, name, definition, isEstablished))
-    } else if (!saysSo(definition, verdict)) {
-      this.#enqueue(space, name, () => this.#writeStatus(space, name, verdict))
-    }
+    byName.set(name, record)
+    // held from now on, before the status that says so is written: a CRD that comes meanwhile must not get the same
+    names.hold(name, acceptedNames)
+    if (before !== undefined && before.signature !== record.signature) this.#reconsider(space, record.group, name)
+    if (workFor(definition, verdict)) this.#queue.add(key)
   }
 
   /** Names of a group may have become free: those that wait for one get another look. */
   #reconsider(space: string, group: string, except: string): void {
     for (const [name, record] of this.#spaces.get(space)?.byName ?? []) {
-      if (!record.isWaiting || record.group !== group || name === except) continue
-      this.#enqueue(space, name, async () => {
-        const stored = await this.#deps.store.get({ ...keyOf(space, name) })
-        if (stored !== undefined && this.#spaces.get(space)?.byName.has(name)) this.#settle(space, decodeObject(stored))
-      })
+      if (record.isWaiting && record.group === group && name !== except) this.#queue.add(keyOf(space, name))
     }
   }
 
@@ -198,22 +237,42 @@ export class DefinitionManager {
     })
   }
 
-  /** One piece of work for a CRD at a time. */
-  #enqueue(space: string, name: string, run: () => Promise<void>): void {
-    const key = `${space}/${name}`
-    const work = (this.#work.get(key) ?? Promise.resolve())
-      .then(run)
-      .catch(error => {
-        if (isStatusError(error, 'NotFound') || isStorageError(error, 'Closed')) return
-        this.#deps.log.error(
-          { err: error, space, definition: name },
-          'a custom resource definition could not be brought to its wanted state',
-        )
+  async #reconcile(key: Key): Promise<void> {
+    try {
+      await this.#follower.retake(key, present => {
+        if (present) this.#settle(present)
+        else this.#forget(key)
       })
-      .finally(() => {
-        if (this.#work.get(key) === work) this.#work.delete(key)
-      })
-    this.#work.set(key, work)
+      await this.#converge(key)
+    } catch (error) {
+      if (this.#stopping.signal.aborted || isStorageError(error, 'Closed')) return
+      this.#note(key, error)
+      throw error
+    }
+    if (!this.#follower.isMissed(key)) this.#failures.settle(idOf(key))
+  }
+
+  /** Brings status and instances of one CRD to where its newest state wants them. */
+  async #converge(key: Key): Promise<void> {
+    const { space, name } = key
+    const stored = await this.#deps.store.get(key)
+    const record = this.#spaces.get(space)?.byName.get(name)
+    // in step with the events alone, so that no two CRDs are given the same name; a newer version's event is on the way
+    if (stored === undefined || stored.revision !== record?.revision) return
+    if (record.isWaiting) this.#settle(stored)
+    const definition = decodeObject(stored)
+    const verdict = judge(definition, this.#namesOf(space, definition))
+    const work = workFor(definition, verdict)
+    if (work === 'status') await this.#writeStatus(space, name, verdict)
+    if (work === 'cleanUp') await this.#cleanUp(space, name, definition, verdict.isEstablished)
+  }
+
+  #note(key: Key, error: unknown): void {
+    if (!this.#failures.isNews(idOf(key), error)) return
+    this.#deps.log.error(
+      { err: error, space: key.space, definition: key.name },
+      'a custom resource definition could not be brought to its wanted state; it is tried again',
+    )
   }
 
   #writeStatus(
@@ -240,8 +299,9 @@ export class DefinitionManager {
     if (wasEstablished && !this.#isShadowed(definition)) {
       await terminating('True', 'InstanceDeletionInProgress', 'CustomResource deletion is in progress')
       const type = resourceTypesOf(definition)[0]
-      if (type) await this.#deleteInstances(space, type)
-      if (this.#stopping.signal.aborted) return
+      const { signal } = this.#stopping
+      if (type) await deleteInstances(this.#registry!.deps, { space, type, component: COMPONENT }, signal)
+      if (signal.aborted) return
       await terminating('False', 'InstanceDeletionCompleted', 'removed all instances')
     } else {
       await terminating('False', 'NeverEstablished', 'resource was never established')
@@ -254,26 +314,6 @@ export class DefinitionManager {
     })
   }
 
-  async #deleteInstances(space: string, type: ResourceType): Promise<void> {
-    const range = { space, group: type.group, resource: type.resource }
-    const { store } = this.#deps
-    const { items, revision } = await store.list(range)
-    const context = systemContext(space, COMPONENT)
-    const remove = async (key: Key): Promise<void> => {
-      try {
-        await deleteObject(this.#registry!.deps, context, type, key)
-      } catch (error) {
-        if (!isStatusError(error, 'NotFound')) throw error
-      }
-    }
-    for (let start = 0; start < items.length; start += DELETIONS_AT_ONCE) {
-      await Promise.all(items.slice(start, start + DELETIONS_AT_ONCE).map(({ key }) => remove(key)))
-    }
-    if ((await store.count(range)) === 0) return
-    const watch = store.watch(range, { after: revision, signal: this.#stopping.signal })
-    for await (const _batch of watch) if ((await store.count(range)) === 0) return
-  }
-
   async #update(
     space: string,
     name: string,
@@ -284,6 +324,16 @@ export class DefinitionManager {
     if (type === undefined) throw new Error('the kind CustomResourceDefinition is missing from the catalog')
     await this.#registry!.update(systemContext(space, COMPONENT), type, '', name, change, { subresource })
   }
+}
+
+function idOf({ space, name }: Key): string {
+  return `${space}/${name}`
+}
+
+/** What remains to be done for a CRD. */
+function workFor(definition: KubeObject, verdict: Verdict): 'status' | 'cleanUp' | undefined {
+  if (!verdict.isDeleting) return saysSo(definition, verdict) ? undefined : 'status'
+  return definition.metadata.finalizers?.includes(CLEANUP_FINALIZER) ? 'cleanUp' : undefined
 }
 
 function acceptedOf({ metadata, status }: KubeObject): [name: string, acceptedNames: unknown] {

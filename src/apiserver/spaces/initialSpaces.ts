@@ -2,8 +2,8 @@
 import { isStatusError } from '../../apimachinery/errors.ts'
 import type { Services } from '../endpoints/exchange.ts'
 import { systemContext } from '../registry/context.ts'
-import { WORKSPACES } from './spaceManager.ts'
 import { ROOT } from './tree.ts'
+import { WORKSPACES } from './workspace.ts'
 
 export const INITIAL_SPACES = ['espw', 'compute', 'imw1', 'wmw1'] as const
 

@@ -1,78 +1,104 @@
 /**
  * Gives Workspace objects their spaces: makes a new space's first content, marks it Ready, and empties the space again when
- * its Workspace is deleted. Works from the log, so a restart goes on where a crash left off.
+ * its Workspace is deleted. Works from the log, so a restart goes on where a crash left off. What fails is tried again with
+ * backoff, told in the log once for each cause, and told the owner in the Workspace's conditions.
  */
-
-import { isStatusError } from '../../apimachinery/errors.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import type { Range, Store, StoreEvent } from '../../storage/store.ts'
-import { decodeObject, encodeObject } from '../registry/codec.ts'
+import type { Random } from '../../client/backoff.ts'
+import { type Clock, systemClock } from '../../client/clock.ts'
+import { WorkQueue } from '../../client/workqueue.ts'
+import { isStorageError, type Key, type Stored, type StoreEvent } from '../../storage/store.ts'
+import { FailureNotes } from '../following/failureNotes.ts'
+import { LogFollower } from '../following/logFollower.ts'
 import { systemContext } from '../registry/context.ts'
 import type { Registry } from '../registry/registry.ts'
-import type { TypeRegistry } from '../types/typeRegistry.ts'
-import { ROOT, type SpaceTree } from './tree.ts'
+import { timestamp } from '../registry/systemMetadata.ts'
+import type { Logger } from '../server/logger.ts'
+import { COMPONENT, SpaceContent, type SpaceContentDeps } from './spaceContent.ts'
+import { ROOT } from './tree.ts'
+import {
+  ownerName,
+  type SpaceWork,
+  viewOf,
+  WORKSPACE_FINALIZER,
+  WORKSPACES,
+  type WorkspaceView,
+  workFor,
+} from './workspace.ts'
+import { failing, healed } from './workspaceConditions.ts'
 
-export const WORKSPACES = { group: 'tenancy.kcp.io', version: 'v1alpha1', resource: 'workspaces' } as const
-export const WORKSPACE_FINALIZER = 'core.kcp.io/logicalcluster'
-export const OWNER_ANNOTATION = 'experimental.tenancy.kcp.io/owner'
-const COMPONENT = 'spaces'
-const PURGE_BATCH = 500
-const INITIAL_NAMESPACES = ['default', 'kube-system', 'kube-public']
-
-export interface SpaceManagerDeps {
-  store: Store
-  registry: Registry
-  types: TypeRegistry
-  tree: SpaceTree
-  /** `https://host:port`, without a path. */
-  externalUrl: () => string
-  /** False for a plain cluster: it has no kinds that speak of spaces. */
-  spaces: boolean
+export interface SpaceManagerDeps extends SpaceContentDeps {
+  registry: Pick<Registry, 'create' | 'update'>
   /** Told after a space is gone. */
   onRemoved(space: string): void
-  log: { error(fields: object, text: string): void }
+  log: Logger
+  clock?: Clock
+  random?: Random
 }
 
-interface WorkspaceView {
-  id: string
-  parent: string
-  name: string
-  object: KubeObject
-  phase: string
-  deleting: boolean
-}
+const RANGE = { group: WORKSPACES.group, resource: WORKSPACES.resource }
+/** Spaces that are worked on at the same time, beside those that take long: many, because they share the syncs of the disk. */
+const CONCURRENCY = 1000
 
 export class SpaceManager {
   readonly #deps: SpaceManagerDeps
+  readonly #clock: Clock
+  readonly #content: SpaceContent
+  readonly #follower: LogFollower
+  /** Keys of Workspaces. A key is worked on by one at a time, and each work reads the state anew. */
+  readonly #queue: WorkQueue<Key>
+  readonly #failures = new FailureNotes()
   readonly #stopping = new AbortController()
-  readonly #running = new Map<string, Promise<void>>()
   readonly #deleting = new Set<string>()
-  #loop: Promise<void> = Promise.resolve()
+  #running: Promise<unknown> = Promise.resolve()
 
   constructor(deps: SpaceManagerDeps) {
+    const { store, log, clock, random } = deps
     this.#deps = deps
+    this.#clock = clock ?? systemClock
+    this.#content = new SpaceContent(deps)
+    this.#queue = new WorkQueue<Key>({
+      id: idOf,
+      // a large space that is emptied takes nobody's place
+      party: idOf,
+      ...(clock && { clock }),
+      ...(random && { random }),
+    })
+    this.#follower = new LogFollower({
+      store,
+      range: RANGE,
+      what: 'workspaces',
+      log,
+      clock,
+      random,
+      handler: {
+        reset: items => this.#reset(items),
+        change: event => this.#react(event),
+        missed: ({ key }, error) => {
+          this.#note(key, error)
+          this.#queue.add(key)
+        },
+      },
+    })
   }
 
   /** Loads the tree, makes the root space, and starts to follow the log. Unfinished work of an earlier run is taken up. */
   async start(): Promise<void> {
-    const { store, tree } = this.#deps
-    const { items, revision } = await store.list({ group: WORKSPACES.group, resource: WORKSPACES.resource })
-    let pending = items.map(stored => viewOf(stored.key.space, decodeObject(stored))).filter(view => view.id !== '')
-    const known = pending
-    while (pending.length > 0) {
-      const later = pending.filter(view => !this.#admit(view))
-      if (later.length === pending.length) break
-      pending = later
-    }
-    await this.#fill(ROOT, undefined)
-    this.#loop = this.#follow(revision)
-    for (const view of known) if (tree.get(view.id)) this.#handle(view)
+    const { items, revision } = await this.#deps.store.list(RANGE)
+    const known = items.map(viewOf)
+    this.#admitAll(known)
+    await this.#content.fill(ROOT, undefined)
+    const { signal } = this.#stopping
+    this.#running = Promise.all([
+      this.#follower.run(revision, signal),
+      this.#queue.run(key => this.#reconcile(key), { concurrency: CONCURRENCY, signal }),
+    ])
+    for (const view of known) this.#want(view)
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort()
-    await this.#loop
-    await Promise.all(this.#running.values())
+    await this.#running
   }
 
   /** True while the content of a space is being removed: nothing may be written there. */
@@ -80,107 +106,118 @@ export class SpaceManager {
     return this.#deleting.has(id)
   }
 
-  /** Puts a space into the tree; false when its parent is not there yet. */
-  #admit(view: WorkspaceView): boolean {
-    const { tree } = this.#deps
-    if (tree.get(view.id)) return true
-    if (!tree.get(view.parent)) return false
-    tree.add(view)
-    return true
+  /** Parents first, whatever the order; those whose parent is missing stay outside. */
+  #admitAll(views: readonly WorkspaceView[]): void {
+    let pending = views.filter(view => view.id !== '')
+    while (pending.length > 0) {
+      const ready = pending.filter(view => this.#deps.tree.get(view.parent))
+      if (ready.length === 0) return
+      for (const view of ready) this.#admit(view)
+      pending = pending.filter(view => !this.#deps.tree.get(view.id))
+    }
   }
 
-  async #follow(after: number): Promise<void> {
-    const { store } = this.#deps
-    const range = { group: WORKSPACES.group, resource: WORKSPACES.resource }
-    let from = after
-    while (!this.#stopping.signal.aborted) {
-      try {
-        for await (const batch of store.watch(range, { after: from, signal: this.#stopping.signal })) {
-          for (const event of batch) {
-            this.#react(event)
-            from = event.revision
-          }
-        }
-      } catch (error) {
-        if (this.#stopping.signal.aborted) return
-        this.#deps.log.error({ error }, 'the watch of workspaces ended; starting it again')
-        if (isClosed(error)) return
-      }
-    }
+  /** Puts a space into the tree. @throws when its parent is not there */
+  #admit(view: WorkspaceView): void {
+    const { tree } = this.#deps
+    if (!tree.get(view.id)) tree.add(view)
   }
 
   #react(event: StoreEvent): void {
-    const view = viewOf(event.key.space, decodeObject(event.stored))
+    const view = viewOf(event.stored)
     if (view.id === '') return
     if (event.type === 'delete') {
-      this.#deps.tree.remove(view.id)
-      this.#deleting.delete(view.id)
-      this.#deps.types.forgetSpace(view.id)
-      this.#deps.onRemoved(view.id)
+      this.#forget(view.id)
       return
     }
     this.#admit(view)
-    this.#handle(view)
+    // what else is written, our own complaints among it, asks for nothing and must not cut a backoff short
+    const before = event.previous && viewOf(event.previous)
+    if (before?.id !== view.id || workFor(before) !== workFor(view)) this.#want(view)
   }
 
-  /** At most one piece of work for a space at a time; each reads the state anew. */
-  #handle(view: WorkspaceView): void {
-    if (!view.deleting && view.phase === 'Ready') return
-    if (view.deleting) this.#deleting.add(view.id)
-    const before = this.#running.get(view.id) ?? Promise.resolve()
-    const work = before
-      .then(() => (view.deleting ? this.#empty(view) : this.#provision(view)))
-      .catch(error => {
-        if (isStatusError(error, 'NotFound') || isClosed(error)) return
-        this.#deps.log.error(
-          { error, space: view.id, workspace: view.name },
-          'a space could not be brought to its wanted state',
-        )
-      })
-      .finally(() => {
-        if (this.#running.get(view.id) === work) this.#running.delete(view.id)
-      })
-    this.#running.set(view.id, work)
-  }
-
-  async #provision(view: WorkspaceView): Promise<void> {
-    await this.#fill(view.id, view.object.metadata.annotations?.[OWNER_ANNOTATION])
-    await this.#updateWorkspace(view, 'status', current => {
-      current.status = { ...(isRecord(current.status) ? current.status : {}), phase: 'Ready' }
-      return current
-    })
-  }
-
-  /** What every new space holds. Safe to repeat. */
-  async #fill(space: string, owner: string | undefined): Promise<void> {
-    const ensure = async (group: string, version: string, resource: string, object: KubeObject): Promise<void> => {
-      const type = this.#deps.types.in(space).find(group, version, resource)
-      if (type === undefined) throw new Error(`the built-in kind ${resource} is missing from the catalog`)
+  /** Events were lost: the tree becomes what the Workspaces say now. */
+  #reset(items: readonly Stored[]): void {
+    const { tree } = this.#deps
+    const views: WorkspaceView[] = []
+    const present = new Set([ROOT])
+    for (const stored of items) {
       try {
-        await this.#deps.registry.create(systemContext(space, COMPONENT), type, '', object)
+        const view = viewOf(stored)
+        views.push(view)
+        present.add(view.id)
       } catch (error) {
-        if (!isStatusError(error, 'AlreadyExists')) throw error
+        const { key } = stored
+        this.#note(key, error)
+        // there it is, whatever it says now
+        for (const { id, name } of tree.children(key.space)) if (name === key.name) present.add(id)
       }
     }
-    const namespace = (name: string): KubeObject => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
-    await Promise.all(INITIAL_NAMESPACES.map(name => ensure('', 'v1', 'namespaces', namespace(name))))
-    if (!this.#deps.spaces) return
-    const path = this.#deps.tree.get(space)?.path ?? space
-    await ensure('core.kcp.io', 'v1alpha1', 'logicalclusters', {
-      apiVersion: 'core.kcp.io/v1alpha1',
-      kind: 'LogicalCluster',
-      metadata: { name: 'cluster', annotations: { 'kcp.io/path': path } },
-      spec: {},
-      status: { phase: 'Ready', URL: `${this.#deps.externalUrl()}/clusters/${space}` },
-    })
-    const user = owner === undefined ? undefined : ownerName(owner)
-    if (user === undefined) return
-    await ensure('rbac.authorization.k8s.io', 'v1', 'clusterrolebindings', {
-      apiVersion: 'rbac.authorization.k8s.io/v1',
-      kind: 'ClusterRoleBinding',
-      metadata: { name: 'workspace-admin' },
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
-      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }],
+    for (const { id } of [...tree.spaces()]) if (!present.has(id)) this.#forget(id)
+    this.#admitAll(views)
+    for (const view of views) this.#want(view)
+  }
+
+  #want(view: WorkspaceView): void {
+    const work = workFor(view)
+    if (work === undefined) return
+    if (work === 'empty') this.#deleting.add(view.id)
+    this.#queue.add(keyOf(view))
+  }
+
+  /** Last of all out of the tree, which thus tells what is to be done again when something throws. */
+  #forget(id: string): void {
+    const { tree, types, onRemoved } = this.#deps
+    types.forgetSpace(id)
+    onRemoved(id)
+    this.#deleting.delete(id)
+    tree.remove(id)
+  }
+
+  async #reconcile(key: Key): Promise<void> {
+    let view: WorkspaceView | undefined
+    let work: SpaceWork | undefined
+    try {
+      await this.#follower.retake(key, present => this.#takeIn(key, present))
+      const stored = await this.#deps.store.get(key)
+      view = stored && viewOf(stored)
+      work = view && workFor(view)
+      if (view !== undefined && work !== undefined) await this.#bring(view, work)
+    } catch (error) {
+      if (this.#stopping.signal.aborted || isStorageError(error, 'Closed')) return
+      if (this.#note(key, error, view) && view && work) await this.#tell(view, work, error)
+      throw error
+    }
+    if (this.#follower.isMissed(key)) return // it is queued again
+    if (this.#failures.settle(idOf(key)) && view !== undefined)
+      this.#deps.log.info({ space: view.id, workspace: key.name, parent: key.space }, 'a space is as wanted again')
+  }
+
+  /** What an event would have brought about that could not be handled. */
+  #takeIn(key: Key, present: Stored | undefined): void {
+    const { tree } = this.#deps
+    const view = present && viewOf(present)
+    for (const space of [...tree.spaces()])
+      if (space.parent === key.space && space.name === key.name && space.id !== view?.id) this.#forget(space.id)
+    if (view === undefined || view.id === '') return
+    this.#admit(view)
+    if (view.deleting) this.#deleting.add(view.id)
+  }
+
+  async #bring(view: WorkspaceView, work: SpaceWork): Promise<void> {
+    const { tree, log } = this.#deps
+    if (!tree.get(view.id)) throw new Error(`the space ${view.parent}, which the Workspace is in, is not in the tree`)
+    if (work === 'empty') return await this.#empty(view)
+    const owner = ownerName(view)
+    if (owner === undefined) {
+      const at = { space: view.id, workspace: view.name, parent: view.parent }
+      log.warn(at, 'a Workspace does not tell its owner: its space begins without an administrator')
+    }
+    await this.#content.fill(view.id, owner)
+    await this.#updateWorkspace(view, 'status', current => {
+      const status = isRecord(current.status) ? current.status : {}
+      current.status = { ...healed(status, 'provision', this.#now()), phase: 'Ready' }
+      return current
     })
   }
 
@@ -190,7 +227,7 @@ export class SpaceManager {
     const below = (id: string): string[] => [...tree.children(id).flatMap(child => below(child.id)), id]
     for (const id of below(view.id)) {
       this.#deleting.add(id)
-      await this.#purge(id)
+      await this.#content.purge(id, this.#stopping.signal)
     }
     await this.#updateWorkspace(view, '', current => {
       const finalizers = (current.metadata.finalizers ?? []).filter(f => f !== WORKSPACE_FINALIZER)
@@ -200,24 +237,29 @@ export class SpaceManager {
     })
   }
 
-  async #purge(space: string): Promise<void> {
-    // First the object that stands for the space: who follows it knows that what vanishes next was not unwanted.
-    await this.#deleteAll({ space, group: 'core.kcp.io', resource: 'logicalclusters' })
-    await this.#deleteAll({ space })
+  /** Takes a failure down; whether it was news. */
+  #note(key: Key, error: unknown, view?: WorkspaceView): boolean {
+    const isNews = this.#failures.isNews(idOf(key), error)
+    if (isNews) {
+      const space = view && { space: view.id }
+      this.#deps.log.error(
+        { err: error, ...space, workspace: key.name, parent: key.space },
+        'a space could not be brought to its wanted state; it is tried again',
+      )
+    }
+    return isNews
   }
 
-  async #deleteAll(range: Range): Promise<void> {
-    const { store } = this.#deps
-    for (;;) {
-      const { items } = await store.list(range, { limit: PURGE_BATCH })
-      if (items.length === 0) return
-      await store.writeMany(
-        items.map(stored => ({
-          key: stored.key,
-          expect: stored.revision,
-          mutation: { type: 'delete' as const, text: encodeObject(decodeObject(stored)) },
-        })),
-      )
+  /** The owner looks at the Workspace; in a space that nobody can reach there is none. */
+  async #tell(view: WorkspaceView, work: SpaceWork, error: unknown): Promise<void> {
+    if (!this.#deps.tree.get(view.parent)) return
+    try {
+      await this.#updateWorkspace(view, 'status', current => {
+        current.status = failing(isRecord(current.status) ? current.status : {}, work, error, this.#now())
+        return current
+      })
+    } catch (refusal) {
+      this.#deps.log.warn({ err: refusal, space: view.id, workspace: view.name }, 'a Workspace could not be told why')
     }
   }
 
@@ -233,27 +275,16 @@ export class SpaceManager {
       preconditions: { uid: view.object.metadata.uid ?? '' },
     })
   }
-}
 
-function viewOf(parent: string, object: KubeObject): WorkspaceView {
-  const spec = isRecord(object.spec) ? object.spec : {}
-  const status = isRecord(object.status) ? object.status : {}
-  return {
-    id: typeof spec.cluster === 'string' ? spec.cluster : '',
-    parent,
-    name: object.metadata.name ?? '',
-    object,
-    phase: typeof status.phase === 'string' ? status.phase : '',
-    deleting: object.metadata.deletionTimestamp !== undefined,
+  #now(): string {
+    return timestamp(new Date(this.#clock.now()))
   }
 }
 
-/** The annotation holds the UserInfo of the creator as JSON, set by admission. */
-function ownerName(owner: string): string | undefined {
-  const user: unknown = JSON.parse(owner)
-  return isRecord(user) && typeof user.username === 'string' ? user.username : undefined
+function keyOf({ parent, name }: WorkspaceView): Key {
+  return { space: parent, ...RANGE, namespace: '', name }
 }
 
-function isClosed(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'Closed' || error.code === 'Failed')
+function idOf({ space, name }: Key): string {
+  return `${space}/${name}`
 }

@@ -1,0 +1,37 @@
+/**
+ * What is known of work that fails again and again: it is news once for each cause. A lost race is mended by the next try, so
+ * it is news only when it persists.
+ */
+import { isStatusError } from '../../apimachinery/errors.ts'
+
+interface Note {
+  failures: number
+  /** Of the last failure that was news. */
+  cause: string | undefined
+}
+
+/** Tries before a race that is always lost is news. */
+const PATIENCE = 5
+
+export class FailureNotes {
+  readonly #notes = new Map<string, Note>()
+
+  /** Takes a failure down; whether somebody should be told. */
+  isNews(id: string, error: unknown): boolean {
+    const note = this.#notes.get(id) ?? { failures: 0, cause: undefined }
+    this.#notes.set(id, note)
+    note.failures++
+    if (isStatusError(error, 'Conflict', 'NotFound') && note.failures < PATIENCE) return false
+    const cause = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+    if (note.cause === cause) return false
+    note.cause = cause
+    return true
+  }
+
+  /** The work is done, or no longer asked for. Whether it had failed in a way that was news. */
+  settle(id: string): boolean {
+    const had = this.#notes.get(id)?.cause !== undefined
+    this.#notes.delete(id)
+    return had
+  }
+}

@@ -1,0 +1,93 @@
+/** What every space holds from its birth, and how nothing is left of it. Both are safe to repeat. */
+import { isStatusError } from '../../apimachinery/errors.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
+import type { Range, Store } from '../../storage/store.ts'
+import { decodeObject, encodeObject } from '../registry/codec.ts'
+import { systemContext } from '../registry/context.ts'
+import type { Registry } from '../registry/registry.ts'
+import type { TypeRegistry } from '../types/typeRegistry.ts'
+import type { SpaceTree } from './tree.ts'
+
+export interface SpaceContentDeps {
+  store: Store
+  registry: Pick<Registry, 'create'>
+  types: TypeRegistry
+  tree: SpaceTree
+  /** `https://host:port`, without a path. */
+  externalUrl: () => string
+  /** False for a plain cluster: it has no kinds that speak of spaces. */
+  spaces: boolean
+}
+
+/** Who the server is when it looks after spaces. */
+export const COMPONENT = 'spaces'
+const PURGE_BATCH = 500
+const INITIAL_NAMESPACES = ['default', 'kube-system', 'kube-public']
+
+export class SpaceContent {
+  readonly #deps: SpaceContentDeps
+
+  constructor(deps: SpaceContentDeps) {
+    this.#deps = deps
+  }
+
+  /** `owner` is the user who becomes its administrator. */
+  async fill(space: string, owner: string | undefined): Promise<void> {
+    const namespace = (name: string): KubeObject => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+    await Promise.all(INITIAL_NAMESPACES.map(name => this.#ensure(space, ['', 'v1', 'namespaces'], namespace(name))))
+    if (!this.#deps.spaces) return
+    const path = this.#deps.tree.pathOf(space) ?? space
+    await this.#ensure(space, ['core.kcp.io', 'v1alpha1', 'logicalclusters'], {
+      apiVersion: 'core.kcp.io/v1alpha1',
+      kind: 'LogicalCluster',
+      metadata: { name: 'cluster', annotations: { 'kcp.io/path': path } },
+      spec: {},
+      status: { phase: 'Ready', URL: `${this.#deps.externalUrl()}/clusters/${space}` },
+    })
+    if (owner === undefined) return
+    await this.#ensure(space, ['rbac.authorization.k8s.io', 'v1', 'clusterrolebindings'], {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRoleBinding',
+      metadata: { name: 'workspace-admin' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: owner }],
+    })
+  }
+
+  /** @throws the signal's reason when it aborts before all is gone */
+  async purge(space: string, signal: AbortSignal): Promise<void> {
+    // First the object that stands for the space: who follows it knows that what vanishes next was not unwanted.
+    await this.#deleteAll({ space, group: 'core.kcp.io', resource: 'logicalclusters' }, signal)
+    await this.#deleteAll({ space }, signal)
+  }
+
+  async #ensure(
+    space: string,
+    [group, version, resource]: [group: string, version: string, resource: string],
+    object: KubeObject,
+  ): Promise<void> {
+    const type = this.#deps.types.in(space).find(group, version, resource)
+    if (type === undefined) throw new Error(`the built-in kind ${resource} is missing from the catalog`)
+    try {
+      await this.#deps.registry.create(systemContext(space, COMPONENT), type, '', object)
+    } catch (error) {
+      if (!isStatusError(error, 'AlreadyExists')) throw error
+    }
+  }
+
+  async #deleteAll(range: Range, signal: AbortSignal): Promise<void> {
+    const { store } = this.#deps
+    for (;;) {
+      signal.throwIfAborted()
+      const { items } = await store.list(range, { limit: PURGE_BATCH })
+      if (items.length === 0) return
+      await store.writeMany(
+        items.map(stored => ({
+          key: stored.key,
+          expect: stored.revision,
+          mutation: { type: 'delete' as const, text: encodeObject(decodeObject(stored)) },
+        })),
+      )
+    }
+  }
+}

@@ -1,0 +1,46 @@
+/** What the owner of a Workspace reads in its status while its space cannot be made or removed. */
+import { isStatusError } from '../../apimachinery/errors.ts'
+import { isRecord } from '../../apimachinery/object.ts'
+import type { SpaceWork } from './workspace.ts'
+
+type Status = Readonly<Record<string, unknown>>
+
+const WORDS = {
+  provision: { type: 'WorkspaceInitialized', reason: 'ProvisioningFailed', text: 'the space could not be provisioned' },
+  empty: { type: 'WorkspaceContentDeleted', reason: 'DeletionFailed', text: 'the space could not be emptied' },
+} as const
+
+/** The status with a condition that says what went wrong. `time`, RFC 3339, counts when the condition turns. */
+export function failing(status: Status, work: SpaceWork, error: unknown, time: string): Status {
+  const { type, reason, text } = WORDS[work]
+  const message = `${text}: ${causeOf(error)}; the server tries again`
+  return withCondition(status, { type, status: 'False', severity: 'Error', reason, message }, time)
+}
+
+/** The status without the complaint, if there was one. */
+export function healed(status: Status, work: SpaceWork, time: string): Status {
+  const { type } = WORDS[work]
+  const complained = conditionsOf(status).some(condition => condition.type === type && condition.status !== 'True')
+  return complained ? withCondition(status, { type, status: 'True' }, time) : status
+}
+
+/** A status is no place for long texts. */
+const CAUSE_LIMIT = 1000
+
+/** What is wrong with the server itself is the operator's to read. */
+function causeOf(error: unknown): string {
+  const isTold = isStatusError(error) && error.reason !== 'InternalError'
+  return isTold ? error.message.slice(0, CAUSE_LIMIT) : 'the server failed, and its log says why'
+}
+
+function withCondition(status: Status, condition: Record<string, string> & { type: string }, time: string): Status {
+  const before = conditionsOf(status)
+  const old = before.find(other => other.type === condition.type)
+  const since = old?.status === condition.status ? (old?.lastTransitionTime ?? time) : time
+  const others = before.filter(other => other.type !== condition.type)
+  return { ...status, conditions: [...others, { ...condition, lastTransitionTime: since }] }
+}
+
+function conditionsOf(status: Status): Record<string, unknown>[] {
+  return Array.isArray(status.conditions) ? status.conditions.filter(isRecord) : []
+}

@@ -1,0 +1,325 @@
+// Spaces whose making or removal fails are tried again, and those who wait for them are told; nothing stops the others.
+import { randomBytes, randomUUID } from 'node:crypto'
+import t, { type Test } from 'tap'
+import { statusError } from '../../../src/apimachinery/errors.ts'
+import type { KubeObject } from '../../../src/apimachinery/object.ts'
+import type { ResourceType } from '../../../src/apimachinery/resourceType.ts'
+import { workspaceAdmission } from '../../../src/apiserver/admission/workspaces.ts'
+import { loadCatalog } from '../../../src/apiserver/catalog/catalog.ts'
+import { strategyFor } from '../../../src/apiserver/registry/builtin/index.ts'
+import { decodeObject, encodeObject, ParsedCache } from '../../../src/apiserver/registry/codec.ts'
+import { systemContext } from '../../../src/apiserver/registry/context.ts'
+import { deleteObject } from '../../../src/apiserver/registry/deletion.ts'
+import { Registry } from '../../../src/apiserver/registry/registry.ts'
+import { SpaceManager } from '../../../src/apiserver/spaces/spaceManager.ts'
+import { SpaceTree } from '../../../src/apiserver/spaces/tree.ts'
+import { OWNER_ANNOTATION, WORKSPACES } from '../../../src/apiserver/spaces/workspace.ts'
+import { TypeRegistry } from '../../../src/apiserver/types/typeRegistry.ts'
+import { openMemoryStore } from '../../../src/storage/memory/openMemoryStore.ts'
+import { type Key, StorageError, type Store } from '../../../src/storage/store.ts'
+import { FakeClock, settle, until } from '../../client/support/fakeClock.ts'
+
+const CATALOG = loadCatalog().types
+const keyOf = (name: string, space = 'root'): Key => ({
+  space,
+  group: WORKSPACES.group,
+  resource: WORKSPACES.resource,
+  namespace: '',
+  name,
+})
+
+interface Line {
+  level: string
+  fields: { err?: Error; [field: string]: unknown }
+  text: string
+}
+
+interface Options {
+  /** Stands between manager and store. */
+  wrap?: (store: Store) => Store
+  prepare?: (store: Store) => Promise<unknown>
+}
+
+async function world(t: Test, { wrap = store => store, prepare }: Options = {}) {
+  const store = await openMemoryStore()
+  await prepare?.(store)
+  const clock = new FakeClock()
+  const tree = new SpaceTree()
+  const types = new TypeRegistry(CATALOG)
+  const externalUrl = (): string => 'https://here'
+  const registry = new Registry({
+    store,
+    parsed: new ParsedCache(),
+    strategyFor,
+    storageType: (space: string, type: ResourceType) =>
+      types.in(space).find(type.group, type.storageVersion, type.resource) ?? type,
+    typeAt: (space, group, version, resource) => types.in(space).find(group, version, resource),
+    admission: [workspaceAdmission({ tree, externalUrl, randomBytes })],
+    clock: () => new Date(clock.now()),
+    uuid: randomUUID,
+    random: Math.random,
+    annotateSpace: true,
+  })
+  const log: Line[] = []
+  const note = (level: string) => (fields: object, text: string) =>
+    void log.push({ level, fields: fields as Line['fields'], text })
+  /** May throw instead of what the manager asks of the registry. */
+  const faults = { create: (_kind: string): void => {}, update: (_subresource: string): void => {} }
+  const removed: string[] = []
+  const manager = new SpaceManager({
+    store: wrap(store),
+    registry: {
+      async create(context, type, namespace, object) {
+        faults.create(type.kind)
+        return await registry.create(context, type, namespace, object)
+      },
+      async update(context, type, namespace, name, change, options) {
+        faults.update(options?.subresource ?? '')
+        return await registry.update(context, type, namespace, name, change, options)
+      },
+    },
+    types,
+    tree,
+    externalUrl,
+    spaces: true,
+    onRemoved: space => removed.push(space),
+    log: { info: note('info'), warn: note('warn'), error: note('error') },
+    clock,
+    random: () => 0.5,
+  })
+  await manager.start()
+  t.teardown(async () => {
+    await manager.stop()
+    await store.close()
+  })
+  const type = types.in('root').find(WORKSPACES.group, WORKSPACES.version, WORKSPACES.resource)!
+  const get = async (name: string, space?: string): Promise<KubeObject | undefined> => {
+    const stored = await store.get(keyOf(name, space))
+    return stored && decodeObject(stored)
+  }
+  /** Time passes until it is so. */
+  const eventually = async (what: string, holds: () => Promise<boolean>): Promise<void> => {
+    for (let round = 0; round < 500; round++) {
+      if (await holds()) return
+      await clock.advance(1000)
+    }
+    throw new Error(`never happened: ${what}; ${JSON.stringify(log)}`)
+  }
+  return {
+    store,
+    clock,
+    tree,
+    manager,
+    log,
+    faults,
+    removed,
+    get,
+    eventually,
+    make: (name: string, space = 'root') =>
+      registry.create({ ...systemContext(space, 'test'), user: { name: 'alice', groups: [] } }, type, '', {
+        apiVersion: 'tenancy.kcp.io/v1alpha1',
+        kind: 'Workspace',
+        metadata: { name },
+        spec: {},
+      }),
+    remove: (name: string) => deleteObject(registry.deps, systemContext('root', 'test'), type, keyOf(name)),
+    phaseOf: async (name: string, space?: string) => ((await get(name, space))?.status as { phase?: string })?.phase,
+    conditionsOf: async (name: string) =>
+      ((await get(name))?.status as { conditions?: Record<string, string>[] })?.conditions ?? [],
+    errors: () => log.filter(line => line.level === 'error'),
+  }
+}
+
+t.test(
+  'a space whose content cannot be made at first becomes Ready; its owner and the log are told meanwhile',
+  async t => {
+    const w = await world(t)
+    let left = 6
+    w.faults.create = kind => {
+      if (kind === 'LogicalCluster' && left-- > 0)
+        throw statusError.forbidden({ group: 'core.kcp.io', resource: 'logicalclusters' }, 'cluster', 'no room')
+    }
+    await w.make('late')
+    await until(() => w.errors().length > 0, 'the error')
+    await settle()
+    t.equal(await w.phaseOf('late'), 'Scheduling')
+    t.match(await w.conditionsOf('late'), [
+      {
+        type: 'WorkspaceInitialized',
+        status: 'False',
+        severity: 'Error',
+        reason: 'ProvisioningFailed',
+        message: /no room; the server tries again$/,
+      },
+    ])
+    await settle()
+    t.equal(left, 5, 'telling it asks for no other try before its time')
+    await w.eventually('Ready', async () => (await w.phaseOf('late')) === 'Ready')
+    t.match(await w.conditionsOf('late'), [{ type: 'WorkspaceInitialized', status: 'True' }])
+    t.equal(w.errors().length, 1, 'one line for one cause')
+    t.match(w.errors()[0], { fields: { err: { message: /no room/ }, workspace: 'late', parent: 'root' } })
+    t.match(
+      w.log.filter(line => line.level === 'info').map(line => line.text),
+      ['a space is as wanted again'],
+    )
+    const { cluster } = (await w.get('late'))!.spec as { cluster: string }
+    t.equal(await w.store.count({ space: cluster }), 5, 'three Namespaces, the LogicalCluster, its administrator')
+  },
+)
+
+t.test('other spaces do not wait for one that fails for ever', async t => {
+  const w = await world(t)
+  w.faults.update = subresource => {
+    if (subresource === 'status') throw new Error('never')
+  }
+  await w.make('stuck')
+  await until(() => w.errors().length > 0, 'the error')
+  await w.clock.advance(3_600_000)
+  t.equal(w.errors().length, 1)
+  t.equal(w.log.filter(line => line.text === 'a Workspace could not be told why').length, 1)
+  w.faults.update = () => {}
+  await w.make('fine')
+  await until(() => w.tree.resolve('root:fine').found, 'the space')
+  await w.eventually('Ready', async () => (await w.phaseOf('fine')) === 'Ready')
+  await w.eventually('Ready too', async () => (await w.phaseOf('stuck')) === 'Ready')
+})
+
+t.test('a space that cannot be emptied at first goes in the end, and says so meanwhile', async t => {
+  let left = 4
+  const w = await world(t, {
+    wrap: store =>
+      new Proxy(store, {
+        get(target, property) {
+          const value: unknown = Reflect.get(target, property, target)
+          if (property !== 'writeMany') return typeof value === 'function' ? value.bind(target) : value
+          return (writes: Parameters<Store['writeMany']>[0]) => {
+            if (left-- > 0) throw new StorageError('Failed', 'the disk /var/lib/x is sick')
+            return target.writeMany(writes)
+          }
+        },
+      }),
+  })
+  await w.make('going')
+  await w.eventually('Ready', async () => (await w.phaseOf('going')) === 'Ready')
+  const { cluster } = (await w.get('going'))!.spec as { cluster: string }
+  await w.remove('going')
+  await until(() => w.errors().length > 0, 'the error')
+  await settle()
+  const [condition] = await w.conditionsOf('going')
+  t.match(condition, { type: 'WorkspaceContentDeleted', status: 'False', reason: 'DeletionFailed' })
+  t.notMatch(condition?.message, '/var/lib')
+  t.ok(w.manager.isDeleting(cluster))
+  await w.eventually('gone', async () => (await w.get('going')) === undefined)
+  t.equal(await w.store.count({ space: cluster }), 0)
+  t.same(w.removed, [cluster])
+})
+
+t.test('an event that throws is one line in the log, and its space is made all the same', async t => {
+  const w = await world(t)
+  const add = w.tree.add.bind(w.tree)
+  let thrown = 0
+  w.tree.add = space => {
+    if (space.name === 'odd' && thrown++ < 3) throw new Error('a bug')
+    add(space)
+  }
+  await w.make('odd')
+  await w.make('even')
+  await until(() => w.tree.resolve('root:even').found, 'the other space')
+  t.match(w.errors(), [{ fields: { err: { message: 'a bug' }, workspace: 'odd' } }])
+  await w.eventually('Ready', async () => (await w.phaseOf('odd')) === 'Ready')
+  t.ok(w.tree.resolve('root:odd').found)
+  t.equal(w.errors().length, 1)
+})
+
+t.test('a removal that throws is done again, and the space leaves the tree', async t => {
+  const w = await world(t)
+  await w.make('odd')
+  await w.eventually('Ready', async () => (await w.phaseOf('odd')) === 'Ready')
+  const push = w.removed.push.bind(w.removed)
+  let thrown = 0
+  w.removed.push = id => {
+    if (thrown++ < 2) throw new Error('a bug')
+    return push(id)
+  }
+  await w.remove('odd')
+  await w.eventually('gone', async () => !w.tree.resolve('root:odd').found)
+  t.equal(w.errors().length, 1)
+  t.equal(w.removed.length, 1)
+})
+
+t.test('a watch that ends is taken up, with a fresh list when its history is gone', async t => {
+  let broken = false
+  let cut = new AbortController()
+  const w = await world(t, {
+    wrap: store =>
+      new Proxy(store, {
+        get(target, property) {
+          const value: unknown = Reflect.get(target, property, target)
+          if (property !== 'watch') return typeof value === 'function' ? value.bind(target) : value
+          return async function* (...[range, options]: Parameters<Store['watch']>) {
+            if (broken) throw new StorageError('SlowWatcher', 'too slow')
+            yield* target.watch(range, { ...options, signal: AbortSignal.any([options.signal, cut.signal]) })
+          }
+        },
+      }),
+  })
+  for (const name of ['stays', 'goes', 'spoilt']) await w.make(name)
+  for (const name of ['stays', 'goes', 'spoilt'])
+    await w.eventually('Ready', async () => (await w.phaseOf(name)) === 'Ready')
+  const { cluster } = (await w.get('goes'))!.spec as { cluster: string }
+  broken = true
+  cut.abort()
+  await settle()
+  // nobody hears of this
+  await w.store.update(keyOf('goes'), current => ({ type: 'delete', text: encodeObject(decodeObject(current!)) }))
+  await w.store.update(keyOf('spoilt'), () => ({ type: 'put', text: { head: '{"v":', tail: '' } }))
+  await w.make('comes')
+  await w.store.compact(w.store.revision)
+  await w.clock.advance(60_000)
+  t.ok(w.errors().length < 20, `no spinning: ${w.errors().length} lines in a minute`)
+  t.notOk(w.tree.resolve('root:comes').found)
+  broken = false
+  cut = new AbortController()
+  await w.eventually('Ready', async () => (await w.phaseOf('comes')) === 'Ready')
+  for (const name of ['stays', 'spoilt']) t.ok(w.tree.resolve(`root:${name}`).found, name)
+  t.notOk(w.tree.resolve('root:goes').found)
+  t.same(w.removed, [cluster])
+})
+
+t.test('an owner that cannot be read keeps no space from being made, by a running server or at its start', async t => {
+  const malformed = (name: string): KubeObject => ({
+    apiVersion: 'tenancy.kcp.io/v1alpha1',
+    kind: 'Workspace',
+    metadata: { name, uid: randomUUID(), annotations: { [OWNER_ANNOTATION]: '{"username":' } },
+    spec: { cluster: `id-of-${name}` },
+    status: { phase: 'Scheduling' },
+  })
+  const put = (store: Store, name: string) =>
+    store.update(keyOf(name), () => ({ type: 'put', text: encodeObject(malformed(name)) }))
+  const w = await world(t, { prepare: store => put(store, 'before') })
+  await put(w.store, 'after')
+  for (const name of ['before', 'after']) {
+    await w.eventually(`${name} Ready`, async () => (await w.phaseOf(name)) === 'Ready')
+    t.equal(await w.store.count({ space: `id-of-${name}` }), 4, 'all but an administrator')
+  }
+  t.same(w.errors(), [])
+  t.equal(w.log.filter(line => line.text.startsWith('a Workspace does not tell its owner')).length, 2)
+})
+
+t.test('a Workspace whose parent is gone is told once, and stays as it is', async t => {
+  const orphan: KubeObject = {
+    apiVersion: 'tenancy.kcp.io/v1alpha1',
+    kind: 'Workspace',
+    metadata: { name: 'orphan', uid: randomUUID() },
+    spec: { cluster: 'orphanid' },
+    status: { phase: 'Scheduling' },
+  }
+  const w = await world(t, {
+    prepare: store => store.update(keyOf('orphan', 'nowhere'), () => ({ type: 'put', text: encodeObject(orphan) })),
+  })
+  await w.clock.advance(3_600_000)
+  t.match(w.errors(), [{ fields: { err: { message: /nowhere/ }, workspace: 'orphan' } }])
+  t.equal(w.errors().length, 1)
+  await w.make('fine')
+  await w.eventually('Ready', async () => (await w.phaseOf('fine')) === 'Ready')
+})
