@@ -1,6 +1,7 @@
 /** Lists in strategic merge patches: merging by key or as sets, and the order that kube-apiserver leaves them in. */
 import { show } from '../apply/validateTyped.ts'
 import { statusError } from '../errors.ts'
+import { goPrint } from '../goPrint.ts'
 import { isRecord } from '../object.ts'
 import { canonicalJson } from '../structural/listTypes.ts'
 import { cloneJson, memberOf } from './jsonValues.ts'
@@ -121,9 +122,7 @@ function checkElements(original: unknown[], patch: unknown[]): void {
   const kinds = new Set([...original, ...patch].map(item => (isRecord(item) ? 'map' : typeof item)))
   if ([...original, ...patch].some(Array.isArray)) throw statusError.badRequest('lists of lists are not supported')
   if (kinds.size > 1)
-    throw statusError.badRequest(
-      `list element types are not identical: [${JSON.stringify(original)} ${JSON.stringify(patch)}]`,
-    )
+    throw statusError.badRequest(`list element types are not identical: ${goPrint([original, patch])}`)
 }
 
 function unique(list: unknown[]): unknown[] {

@@ -5,12 +5,14 @@ import { applyServerSide } from '../../apimachinery/apply/managedFields.ts'
 import { show } from '../../apimachinery/apply/validateTyped.ts'
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { fieldError } from '../../apimachinery/fieldErrors.ts'
+import { goPrint } from '../../apimachinery/goPrint.ts'
 import { apiVersionOf, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { applyJsonPatch, jsonTypeName } from '../../apimachinery/patch/jsonPatch.ts'
 import { applyMergePatch } from '../../apimachinery/patch/mergePatch.ts'
+import { restoreError } from '../../apimachinery/patch/restoreError.ts'
 import { applyStrategicMerge } from '../../apimachinery/patch/strategicMerge.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import { invalidPatch } from '../registry/objectRules.ts'
+import { invalidPatch, type PatchSource } from '../registry/objectRules.ts'
 import { otherVersions } from '../registry/otherVersions.ts'
 import { timestamp, unwritable } from '../registry/systemMetadata.ts'
 import { objectOf, otherKind, parseBody, unsupportedMediaType } from './body.ts'
@@ -40,14 +42,23 @@ export async function patchEndpoint(services: Services, x: Exchange): Promise<vo
     x.resource.namespace,
     x.resource.name,
     current => patched(x.type, current, media, body),
-    { subresource: x.resource.subresource, fromPatch: true },
+    { subresource: x.resource.subresource, fromPatch: patchSource(media, body) },
   )
   await sendObject(services, x, stored)
+}
+
+/** How refusals show a patch: strategic merges as Go prints them, the others not at all. */
+export function patchSource(media: string, body: unknown): PatchSource {
+  return media === STRATEGIC_PATCH ? { shown: () => goPrint(body) } : {}
 }
 
 /** The object that a patch makes of `current`; name, namespace and type cannot be patched away. */
 export function patched(type: ResourceType, current: KubeObject, media: string, body: unknown): KubeObject {
   const result = applyPatch(type, current, media, body)
+  if (media === STRATEGIC_PATCH && isRecord(result)) {
+    const wrong = restoreError(result, type.schema)
+    if (wrong !== undefined) throw invalidPatch(wrong, patchSource(media, body))
+  }
   if (!isRecord(result) || !isRecord(result.metadata ?? {})) {
     throw new StatusError('Invalid', 'the patch makes the object or its metadata something that is no JSON object')
   }

@@ -80,7 +80,7 @@ function checkTypes(body: KubeObject, type: Pick<ResourceType, 'kind' | 'version
   dropNulls(body, type.schema)
   pruneUnknown(body, type.schema)
   const wrong = typeErrors(body, type.schema)
-  if (wrong !== undefined) throw unreadable(type, wrong, false)
+  if (wrong !== undefined) throw unreadable(type, wrong, undefined)
 }
 
 const TOKEN_REQUEST = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest' }

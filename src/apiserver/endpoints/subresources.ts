@@ -11,34 +11,11 @@ import { objectOf, readBody } from './body.ts'
 import { type Exchange, type Services, writeContext } from './exchange.ts'
 import { methodNotAllowed } from './methods.ts'
 import { requireKind } from './otherKinds.ts'
-import { patched } from './patch.ts'
+import { patched, patchSource } from './patch.ts'
 import { sendObject, sendValue, tableOf } from './respond.ts'
+import { SCALE_TYPE } from './scaleType.ts'
 
 const SCALE = { apiVersion: 'autoscaling/v1', kind: 'Scale' }
-
-/** How `/scale` bodies are read and patched. */
-const SCALE_TYPE: ResourceType = {
-  group: 'autoscaling',
-  version: 'v1',
-  resource: 'scales',
-  singular: 'scale',
-  kind: 'Scale',
-  listKind: 'ScaleList',
-  shortNames: [],
-  categories: [],
-  namespaced: true,
-  verbs: [],
-  storageVersion: 'v1',
-  subresources: [],
-  schema: undefined,
-  columns: [
-    { name: 'Desired', type: 'integer', jsonPath: '.spec.replicas' },
-    { name: 'Available', type: 'integer', jsonPath: '.status.replicas' },
-    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
-  ],
-  selectableFields: [],
-  origin: 'builtin',
-}
 
 export async function scaleEndpoint(services: Services, x: Exchange): Promise<void> {
   const { type } = x
@@ -64,7 +41,7 @@ export async function scaleEndpoint(services: Services, x: Exchange): Promise<vo
     return withScale(type, current, after, paths)
   }
   const { stored } = await services.registry.update(writeContext(x), type, namespace, name, change, {
-    fromPatch: x.info.verb === 'patch',
+    fromPatch: x.info.verb === 'patch' ? patchSource(media, body) : undefined,
     view: {
       subresource: 'scale',
       group: SCALE_TYPE.group,

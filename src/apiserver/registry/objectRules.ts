@@ -35,18 +35,18 @@ export class ObjectRules {
   }
 
   /** Decodes what a client sent for `type`: unknown fields and wrong types are reported as the client asked. */
-  normalize(context: WriteContext, type: ResourceType, object: KubeObject, fromPatch = false): void {
+  normalize(context: WriteContext, type: ResourceType, object: KubeObject, patch?: PatchSource): void {
     if (type.origin === 'builtin') dropNulls(object, type.schema)
     else dropNulls(object.metadata, objectMetaSchema)
     const pruned = pruneUnknown(object, type.schema)
     const unknown = type.origin === 'crd' && pruned.length > 1 ? inOrderOfText(pruned) : pruned
     // what cannot be read at all is not told about its unknown fields
     const wrong = this.#wrongTypes(type, object)
-    if (wrong) throw unreadable(type, wrong, fromPatch)
+    if (wrong) throw unreadable(type, wrong, patch)
     if ((unknown.length > 0 || context.findings) && context.fieldValidation !== 'Ignore') {
       const texts = context.findings?.(unknown) ?? unknown.map(path => `unknown field "${path}"`)
       if (context.fieldValidation === 'Strict') {
-        throw unreadable(type, `strict decoding error: ${texts.join(', ')}`, fromPatch)
+        throw unreadable(type, `strict decoding error: ${texts.join(', ')}`, patch)
       }
       for (const text of texts) context.warn(text)
     }
@@ -129,16 +129,26 @@ export class ObjectRules {
   }
 }
 
-export function unreadable(type: Pick<ResourceType, 'kind' | 'version'>, why: string, fromPatch: boolean): StatusError {
-  if (fromPatch) return invalidPatch(why)
+/** The patch that made an object. */
+export interface PatchSource {
+  /** The patch as refusals show it; absent where they do not. */
+  shown?: () => string
+}
+
+/** 400 for a body, 422 for a patch. */
+export function unreadable(
+  type: Pick<ResourceType, 'kind' | 'version'>,
+  why: string,
+  patch: PatchSource | undefined,
+): StatusError {
+  if (patch) return invalidPatch(why, patch)
   return statusError.badRequest(`${type.kind} in version "${type.version}" cannot be handled as a ${type.kind}: ${why}`)
 }
 
 /** 422 for a patch whose outcome is no object of its kind. */
-export function invalidPatch(why: string): StatusError {
-  return statusError.invalid({ group: '', kind: '' }, '', [
-    { type: 'Invalid', field: 'patch', omitValue: true, detail: why },
-  ])
+export function invalidPatch(why: string, { shown }: PatchSource = {}): StatusError {
+  const value = shown === undefined ? { omitValue: true } : { value: shown() }
+  return statusError.invalid({ group: '', kind: '' }, '', [{ type: 'Invalid', field: 'patch', ...value, detail: why }])
 }
 
 /** Our own kinds are built in, and their definitions are structural schemas like those of CRDs. */

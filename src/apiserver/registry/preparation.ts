@@ -25,7 +25,15 @@ import type { WriteContext } from './context.ts'
 import { convertTo } from './convert.ts'
 import { finalizerWarnings, unqualifiedFinalizers } from './finalizerNames.ts'
 import { dropNulls } from './nulls.ts'
-import { clearsStatus, found, keptByStatus, metaRules, ObjectRules, type ObjectRulesDeps } from './objectRules.ts'
+import {
+  clearsStatus,
+  found,
+  keptByStatus,
+  metaRules,
+  ObjectRules,
+  type ObjectRulesDeps,
+  type PatchSource,
+} from './objectRules.ts'
 import { inVersionOf, otherVersions, type TypeLookup } from './otherVersions.ts'
 import { requireSameObject } from './resourceVersions.ts'
 import type { SharedObjects } from './sharedObjects.ts'
@@ -65,8 +73,8 @@ export interface UpdateOptions {
   /** Asked before that. @throws StatusError Forbidden */
   mayCreate?: () => Promise<void>
   preconditions?: { uid?: string; resourceVersion?: string } | undefined
-  /** The change is a patch: what it makes unreadable is an invalid patch (422) instead of a bad body (400). */
-  fromPatch?: boolean
+  /** The change is this patch: what it makes unreadable is an invalid patch (422) instead of a bad body (400). */
+  fromPatch?: PatchSource | undefined
   /** The change brings its own managedFields (server-side apply). */
   managesFields?: boolean
   /** How admission sees a change that came through a sub-resource with a kind of its own (`scale`). */
