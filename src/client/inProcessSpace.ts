@@ -136,7 +136,7 @@ export class InProcessSpace implements SpaceClient {
         type,
         namespace,
         ref.name,
-        current => patched(type, current, MEDIA[form], body),
+        current => patched(type, current, MEDIA[form], body, { subresource }),
         { subresource },
       )
       return objectAs(stored, type)

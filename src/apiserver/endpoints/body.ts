@@ -181,7 +181,7 @@ export function objectOf(
       `the API version in the data (${apiVersion}) does not match the expected API version (${want.apiVersion})`,
     )
   }
-  if (kind !== want.kind && type.origin === 'crd') throw otherKind(type, value, 'kind', kind, want.kind)
+  if (kind !== want.kind && type.origin === 'crd') throw otherKind(type, { apiVersion, kind, metadata: value.metadata })
   if (kind !== want.kind) {
     throw statusError.badRequest(
       `${kind} in version "${type.version}" cannot be handled as a ${want.kind}: the kind in the data does not match the resource`,
@@ -211,18 +211,17 @@ export function objectOf(
 /** Custom resources are decoded whatever they say they are; validation compares. */
 export function otherKind(
   type: ResourceType,
-  object: Record<string, unknown>,
-  field: 'kind' | 'apiVersion',
-  said: string,
-  wanted: string,
+  { apiVersion, kind, metadata }: { apiVersion: string; kind: string; metadata: unknown },
 ): StatusError {
-  const name = isRecord(object.metadata) && typeof object.metadata.name === 'string' ? object.metadata.name : ''
-  const shown = field === 'kind' ? { group: type.group, kind: said } : { group: groupOf(said), kind: type.kind }
-  return statusError.invalid(shown, name, [fieldError.invalid(field, said, `must be ${wanted}`)])
-}
-
-function groupOf(apiVersion: string): string {
-  return parseApiVersion(apiVersion)?.group ?? ''
+  const name = isRecord(metadata) && typeof metadata.name === 'string' ? metadata.name : ''
+  const wanted = { kind: type.kind, apiVersion: apiVersionOf(type) }
+  const errors = [
+    ...(kind === wanted.kind ? [] : [fieldError.invalid('kind', kind, `must be ${wanted.kind}`)]),
+    ...(apiVersion === wanted.apiVersion
+      ? []
+      : [fieldError.invalid('apiVersion', apiVersion, `must be ${wanted.apiVersion}`)]),
+  ]
+  return statusError.invalid({ group: parseApiVersion(apiVersion)?.group ?? '', kind }, name, errors)
 }
 
 function jsonType(value: unknown): string {

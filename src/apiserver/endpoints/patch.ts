@@ -6,7 +6,7 @@ import { show } from '../../apimachinery/apply/validateTyped.ts'
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { fieldError } from '../../apimachinery/fieldErrors.ts'
 import { goPrint } from '../../apimachinery/goPrint.ts'
-import { apiVersionOf, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { apiVersionOf, isRecord, type KubeObject, parseApiVersion } from '../../apimachinery/object.ts'
 import { applyJsonPatch, jsonTypeName } from '../../apimachinery/patch/jsonPatch.ts'
 import { applyMergePatch } from '../../apimachinery/patch/mergePatch.ts'
 import { restoreError } from '../../apimachinery/patch/restoreError.ts'
@@ -41,7 +41,7 @@ export async function patchEndpoint(services: Services, x: Exchange): Promise<vo
     x.type,
     x.resource.namespace,
     x.resource.name,
-    current => patched(x.type, current, media, body),
+    current => patched(x.type, current, media, body, x.resource),
     { subresource: x.resource.subresource, fromPatch: patchSource(media, body) },
   )
   await sendObject(services, x, stored)
@@ -52,24 +52,47 @@ export function patchSource(media: string, body: unknown): PatchSource {
   return media === STRATEGIC_PATCH ? { shown: () => goPrint(body) } : {}
 }
 
-/** The object that a patch makes of `current`; name, namespace and type cannot be patched away. */
-export function patched(type: ResourceType, current: KubeObject, media: string, body: unknown): KubeObject {
+/**
+ * The object that a patch makes of `current`; name, namespace and type cannot be patched away.
+ * @param onto what of the object is patched; `scaled` is the kind that has the scale
+ */
+export function patched(
+  type: ResourceType,
+  current: KubeObject,
+  media: string,
+  body: unknown,
+  onto: { subresource: string; scaled?: ResourceType },
+): KubeObject {
   const result = applyPatch(type, current, media, body)
   if (media === STRATEGIC_PATCH && isRecord(result)) {
     const wrong = restoreError(result, type.schema)
     if (wrong !== undefined) throw invalidPatch(wrong, patchSource(media, body))
+    // a struct knows what it is, whatever the patch says that it were
+    Object.assign(result, { apiVersion: apiVersionOf(type), kind: type.kind })
   }
   if (!isRecord(result) || !isRecord(result.metadata ?? {})) {
     throw new StatusError('Invalid', 'the patch makes the object or its metadata something that is no JSON object')
   }
-  const { apiVersion } = result
-  if (type.origin === 'crd' && typeof apiVersion === 'string' && apiVersion && apiVersion !== apiVersionOf(type))
-    throw otherKind(type, result, 'apiVersion', apiVersion, apiVersionOf(type))
+  if (type.origin === 'crd') keepCustomType(type, result, onto.subresource)
+  else if (!result.apiVersion && onto.scaled?.origin !== 'crd') {
+    const why = `the name of the object (${current.metadata.name} based on URL) was undeterminable: name must be provided`
+    throw statusError.badRequest(why)
+  }
   const object = asPatched(() => objectOf(result, type))
   requireSameUid(type, object, current)
   const { name = '', namespace = '' } = current.metadata
   requireSamePlace(object.metadata, { name, namespace })
   return object
+}
+
+/** `/status` takes nothing but the status from what a patch makes; on the object itself kind and version must be as they are. */
+function keepCustomType(type: ResourceType, result: Record<string, unknown>, subresource: string): void {
+  const { apiVersion, kind, metadata } = result
+  if (typeof kind !== 'string' || kind === '' || typeof apiVersion !== 'string' || apiVersion === '') return
+  if (subresource !== 'status') {
+    if (apiVersion !== apiVersionOf(type)) throw otherKind(type, { apiVersion, kind, metadata })
+  } else if (parseApiVersion(apiVersion) !== undefined)
+    Object.assign(result, { apiVersion: apiVersionOf(type), kind: type.kind })
 }
 
 /** A patch with another uid is no precondition that fails, as it is for a PUT: it changes what cannot change. */

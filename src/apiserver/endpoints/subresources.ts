@@ -37,7 +37,9 @@ export async function scaleEndpoint(services: Services, x: Exchange): Promise<vo
   const change = (current: KubeObject): KubeObject => {
     const before = scale(current)
     const after =
-      x.info.verb === 'patch' ? patched(SCALE_TYPE, before, media, body) : objectOf(structuredClone(body), SCALE_TYPE)
+      x.info.verb === 'patch'
+        ? patched(SCALE_TYPE, before, media, body, { subresource: 'scale', scaled: type })
+        : objectOf(structuredClone(body), SCALE_TYPE)
     return withScale(type, current, after, paths)
   }
   const { stored } = await services.registry.update(writeContext(x), type, namespace, name, change, {

@@ -25,6 +25,7 @@ import { lists } from './lists.ts'
 import { nulls } from './nulls.ts'
 import { objects } from './objects.ts'
 import { serverSideApply, strategicMerge } from './patches.ts'
+import { customPatchKinds, patchKinds } from './patchKinds.ts'
 import { patchTypes } from './patchTypes.ts'
 import { podFields } from './podFields.ts'
 import { podParts, podStatuses, podUpdates } from './podParts.ts'
@@ -88,5 +89,7 @@ export const scripts: readonly Script[] = [
   goWords,
   claims,
   deletions,
+  patchKinds,
+  customPatchKinds,
   patchTypes,
 ]
