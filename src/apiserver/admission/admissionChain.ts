@@ -17,18 +17,14 @@ import { mutatingPolicies } from './mutatingPolicies.ts'
 import { namespaceLifecycle } from './namespaceLifecycle.ts'
 import { NamespaceReader } from './namespaces.ts'
 import { ownerReferences } from './ownerReferences.ts'
-import {
-  defaultTolerations,
-  priorityAdmission,
-  runtimeClassAdmission,
-  serviceAccountAdmission,
-} from './podAdmission.ts'
+import { defaultTolerations, priorityAdmission, serviceAccountAdmission } from './podAdmission.ts'
 import { LabelledNamespaces } from './podSecurity/labelledNamespaces.ts'
 import { podSecurity } from './podSecurity/podSecurity.ts'
 import { PolicyConfigurations } from './policyConfigurations.ts'
 import { PolicyParams } from './policyParams.ts'
 import { PolicyStatus } from './policyStatus.ts'
 import { QUOTAS, resourceQuota } from './resourceQuota.ts'
+import { runtimeClassAdmission } from './runtimeClassAdmission.ts'
 import { PRIORITY_CLASSES } from './systemPriorityClasses.ts'
 import { validatingPolicies } from './validatingPolicies.ts'
 import type { WebhookClient } from './webhookClient.ts'
@@ -117,7 +113,7 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
         ...(disabled.has('ServiceAccount') ? [] : [serviceAccountAdmission(pods)]),
         ...priorityAdmission(pods),
         defaultTolerations(),
-        runtimeClassAdmission(pods),
+        ...runtimeClassAdmission(pods),
         ...defaultClasses(configurations),
         mutatingPolicies(policies('mutating')),
         mutatingWebhooks(webhooks('mutatingwebhookconfigurations')),

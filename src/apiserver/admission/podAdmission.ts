@@ -1,10 +1,11 @@
 /**
- * What Kubernetes' default plug-ins make of Pods: their ServiceAccount, priority, tolerations and runtime overhead.
+ * What Kubernetes' default plug-ins make of Pods: their ServiceAccount, priority and tolerations. Their runtime is in
+ * `runtimeClassAdmission.ts`.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { type StatusError, statusError } from '../../apimachinery/errors.ts'
-import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import { ensure, list, num, record, records, str } from '../registry/builtin/fields.ts'
@@ -15,7 +16,6 @@ import type { ConfigurationLog } from './configurationLog.ts'
 import { PRIORITY_CLASSES, SYSTEM_PRIORITIES } from './systemPriorityClasses.ts'
 
 const SERVICE_ACCOUNTS = { group: '', resource: 'serviceaccounts' }
-const RUNTIME_CLASSES = { group: 'node.k8s.io', resource: 'runtimeclasses' }
 const PODS = { group: '', resource: 'pods' }
 const MIRROR = 'kubernetes.io/config.mirror'
 /** The account `default` is made a moment after its namespace: a Pod that comes in between waits for it. */
@@ -28,10 +28,10 @@ export interface PodAdmissionDeps {
   settings: ConfigurationLog
 }
 
-const isPod = (type: { group: string; resource: string }, subresource: string): boolean =>
+export const isPod = (type: { group: string; resource: string }, subresource: string): boolean =>
   type.group === '' && type.resource === 'pods' && subresource === ''
 
-function refuse(request: AdmissionRequest, why: string): StatusError {
+export function refusePod(request: AdmissionRequest, why: string): StatusError {
   return statusError.forbidden(PODS, nameOf(request), why)
 }
 
@@ -59,7 +59,7 @@ export function serviceAccountAdmission({ store, parsed }: PodAdmissionDeps): Ad
       const account = await find(context.space, namespace, name)
       if (account === undefined) {
         const why = `error looking up service account ${namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`
-        throw refuse(request, why)
+        throw refusePod(request, why)
       }
       const secrets = list(account, 'imagePullSecrets')
       if (list(spec, 'imagePullSecrets').length === 0 && secrets.length > 0) {
@@ -90,16 +90,16 @@ export function priorityAdmission({ settings }: PodAdmissionDeps): Admission[] {
         const wanted = str(spec, 'priorityClassName')
         const found =
           wanted === '' ? defaultClass(settings, context.space) : namedClass(settings, context.space, wanted)
-        if (found === undefined) throw refuse(request, `no PriorityClass with name ${wanted} was found`)
+        if (found === undefined) throw refusePod(request, `no PriorityClass with name ${wanted} was found`)
         const tail = 'from the given PriorityClass name'
         if (typeof spec.priority === 'number' && spec.priority !== found.value) {
           const why = `the integer value of priority (${spec.priority}) must not be provided in pod spec; priority admission controller computed ${found.value} ${tail}`
-          throw refuse(request, why)
+          throw refusePod(request, why)
         }
         const said = str(spec, 'preemptionPolicy')
         if (said !== '' && said !== found.preemptionPolicy) {
           const why = `the string value of PreemptionPolicy (${said}) must not be provided in pod spec; priority admission controller computed ${found.preemptionPolicy} ${tail}`
-          throw refuse(request, why)
+          throw refusePod(request, why)
         }
         if (found.name !== '') spec.priorityClassName = found.name
         spec.priority = found.value
@@ -192,21 +192,4 @@ function missingTolerations(pod: KubeObject): string[] {
           (str(toleration, 'effect') === 'NoExecute' || str(toleration, 'effect') === ''),
       ),
   )
-}
-
-/** A Pod with a runtime class carries the overhead of that runtime. */
-export function runtimeClassAdmission({ store, parsed }: PodAdmissionDeps): Admission {
-  return {
-    stage: 'mutate',
-    handles: (type, operation, { subresource }) => operation === 'CREATE' && isPod(type, subresource),
-    async admit(request) {
-      const { object, context } = request
-      const name = str(object, 'spec', 'runtimeClassName')
-      if (name === '') return
-      const stored = await store.get(keyOf(context.space, RUNTIME_CLASSES, '', name))
-      if (stored === undefined) throw refuse(request, `pod rejected: RuntimeClass ${JSON.stringify(name)} not found`)
-      const overhead = record(parsed.get(stored), 'overhead').podFixed
-      if (isRecord(overhead)) ensure(object, 'spec').overhead = structuredClone(overhead)
-    },
-  }
 }

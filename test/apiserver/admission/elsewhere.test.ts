@@ -7,7 +7,13 @@ const POD = {
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { name: 'p' },
-  spec: { serviceAccountName: 'of-the-cluster', priority: 7, containers: [{ name: 'c', image: 'i' }] },
+  spec: {
+    serviceAccountName: 'of-the-cluster',
+    priority: 7,
+    runtimeClassName: 'of-the-cluster',
+    overhead: { cpu: '1m' },
+    containers: [{ name: 'c', image: 'i' }],
+  },
 }
 const QUOTA = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'q' }, spec: { hard: { pods: '0' } } }
 const PODS = '/api/v1/namespaces/default/pods'
@@ -18,7 +24,8 @@ t.test('a Pod comes into a mailbox as it is', async t => {
   const mailbox = api.in(await createSpace(api.in('root:espw'), name))
   await api.ok(mailbox.post(QUOTAS, QUOTA))
   const { spec } = await api.ok(mailbox.post(PODS, POD))
-  t.match(spec, { serviceAccountName: 'of-the-cluster', priority: 7 })
+  t.match(spec, { serviceAccountName: 'of-the-cluster', priority: 7, runtimeClassName: 'of-the-cluster' })
+  t.match(spec, { overhead: { cpu: '1m' } })
   t.notOk('tolerations' in (spec as object))
 })
 

@@ -83,21 +83,42 @@ t.test('a Pod can be replaced by a client that knows nothing of what was added',
   t.match(spec, { priority: 0, containers: [{ image: 'j' }], tolerations: [{}, {}] })
 })
 
-t.test('a runtime class must exist, and brings its overhead', async t => {
-  t.equal(
-    await refusal(pod('p', { runtimeClassName: 'kata' })),
-    'pods "p" is forbidden: pod rejected: RuntimeClass "kata" not found',
-  )
+t.test('a runtime class must exist; it brings its overhead and says where Pods go', async t => {
+  const kata = (spec: object = {}) => pod('p', { runtimeClassName: 'kata', ...spec })
+  t.equal(await refusal(kata()), 'pods "p" is forbidden: pod rejected: RuntimeClass "kata" not found')
   const object = {
     apiVersion: 'node.k8s.io/v1',
     kind: 'RuntimeClass',
     metadata: { name: 'kata' },
     handler: 'kata',
     overhead: { podFixed: { cpu: '10m' } },
+    scheduling: { nodeSelector: { vm: 'yes' }, tolerations: [{ key: 'vm', operator: 'Exists' }] },
   }
   await api.ok(api.post('/apis/node.k8s.io/v1/runtimeclasses', object))
-  const { spec } = await api.ok(api.post(`${HOME}/pods?dryRun=All`, pod('p', { runtimeClassName: 'kata' })))
-  t.match(spec, { overhead: { cpu: '10m' } })
+  const asked = kata({ nodeSelector: { zone: 'a' }, tolerations: [{ key: 'own', operator: 'Exists' }] })
+  const { spec } = await api.ok(api.post(`${HOME}/pods?dryRun=All`, asked))
+  t.match(spec, { overhead: { cpu: '10m' }, nodeSelector: { zone: 'a', vm: 'yes' } })
+  t.strictSame(
+    (spec as { tolerations: { key: string }[] }).tolerations.map(({ key }) => key.split('/').at(-1)),
+    ['own', 'not-ready', 'unreachable', 'vm'],
+  )
+  t.equal(
+    await refusal(kata({ nodeSelector: { vm: 'no' } })),
+    'pods "p" is forbidden: conflict: runtimeClass.scheduling.nodeSelector[vm] = yes; pod.spec.nodeSelector[vm] = no',
+  )
+})
+
+t.test('an overhead is that of the runtime class', async t => {
+  const kata = { runtimeClassName: 'kata' }
+  t.equal(
+    await refusal(pod('p', { ...kata, overhead: { cpu: '20m' } })),
+    "pods \"p\" is forbidden: pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead",
+  )
+  t.equal((await api.post(`${HOME}/pods?dryRun=All`, pod('p', { ...kata, overhead: { cpu: '0.01' } }))).code, 201)
+  t.equal(
+    await refusal(pod('p', { overhead: { cpu: '10m' } })),
+    'pods "p" is forbidden: pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead',
+  )
 })
 
 t.test('claims and ingresses get the default class, new nodes their taint', async t => {

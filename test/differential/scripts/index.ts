@@ -33,6 +33,7 @@ import { accessRefusals } from './refusals/access.ts'
 import { clusterRefusals } from './refusals/cluster.ts'
 import { networkRefusals } from './refusals/network.ts'
 import { workloadRefusals } from './refusals/workloads.ts'
+import { runtimeClasses } from './runtimeClasses.ts'
 import { signingRequests } from './signingRequests.ts'
 import { events, namespaces, podLife, scaling } from './subresources.ts'
 import { workloads } from './workloads.ts'
@@ -92,4 +93,5 @@ export const scripts: readonly Script[] = [
   patchKinds,
   customPatchKinds,
   patchTypes,
+  runtimeClasses,
 ]
