@@ -33,8 +33,9 @@ export function builtinSharedObjects({
     sharedRbac({
       root: bootstrapObjects({ root: true, creationTimestamp: since }),
       other: bootstrapObjects({ creationTimestamp: since }),
-      async ownRoles(space) {
-        const { items } = await store.list({ space, group: RBAC_GROUP, resource: 'clusterroles' })
+      async ownRoles(space, at) {
+        const range = { space, group: RBAC_GROUP, resource: 'clusterroles' }
+        const { items } = await store.list(range, at === undefined ? {} : { at })
         return items.map(decodeObject)
       },
     }),

@@ -67,7 +67,8 @@ export class KubernetesService {
       has: (_space, name) => name === KUBERNETES.name,
       get: async (space, type, name) =>
         name === KUBERNETES.name ? sharedAs(space, type, this.#objects.get(resource)!) : undefined,
-      list: async (space, type) => (space === '*' ? [] : [sharedAs(space, type, this.#objects.get(resource)!)]),
+      names: async () => [KUBERNETES.name],
+      list: async (space, type, { names }) => names.map(() => sharedAs(space, type, this.#objects.get(resource)!)),
     })
     return new Map([...this.#objects.keys()].map(resource => [resource, layer(resource)]))
   }

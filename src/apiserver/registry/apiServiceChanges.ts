@@ -3,7 +3,7 @@
  * resumed like any other. Only who watches them pays for it.
  */
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import type { Key, Store, Stored, StoreEvent } from '../../storage/store.ts'
+import type { Key, Revision, Store, Stored, StoreEvent } from '../../storage/store.ts'
 import { decodeObject } from './codec.ts'
 import type { LayerChange, LayerFollower } from './sharedObjects.ts'
 
@@ -14,10 +14,13 @@ export interface GroupVersionName {
   version: string
 }
 
-export interface ApiServiceChangesDeps {
+export interface DefinitionsDeps {
   store: Pick<Store, 'list'>
   /** Built-in kinds have theirs whatever CRDs say. */
   isBuiltin(name: GroupVersionName): boolean
+}
+
+export interface ApiServiceChangesDeps extends DefinitionsDeps {
   /** The APIService of a group version, at a revision. */
   object(name: GroupVersionName, revision: number): Stored
 }
@@ -60,11 +63,28 @@ export async function followApiServices(
   }
 }
 
-function nameOf({ group, version }: GroupVersionName): string {
+/**
+ * The group versions that CRDs added at a revision; `undefined`: the same as now, for that costs no reading of them.
+ * @throws StorageError `Compacted`
+ */
+export async function definedAt(
+  deps: DefinitionsDeps,
+  space: string,
+  at: Revision,
+): Promise<GroupVersionName[] | undefined> {
+  const range = { space, ...DEFINITIONS }
+  const [then, now] = await Promise.all([deps.store.list(range, { at }), deps.store.list(range)])
+  const same = (stored: Stored, i: number): boolean => stored.revision === now.items[i]?.revision
+  if (then.items.length === now.items.length && then.items.every(same)) return undefined
+  return then.items.flatMap(stored => servedBy(deps, decodeObject(stored)))
+}
+
+/** Of the APIService. */
+export function nameOf({ group, version }: GroupVersionName): string {
   return `${version}.${group}`
 }
 
-function servedBy(deps: ApiServiceChangesDeps, { spec, status }: KubeObject): GroupVersionName[] {
+function servedBy(deps: DefinitionsDeps, { spec, status }: KubeObject): GroupVersionName[] {
   if (!isRecord(spec) || !isRecord(status) || !Array.isArray(status.conditions)) return []
   const established = status.conditions.some(each => each.type === 'Established' && each.status === 'True')
   if (!established || !Array.isArray(spec.versions)) return []

@@ -4,7 +4,16 @@
  */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import { isStorageError, type Key, type Page, type Range, type Store, type Stored } from '../../storage/store.ts'
+import { compareKeys } from '../../storage/keys.ts'
+import {
+  isStorageError,
+  type Key,
+  type Page,
+  type Range,
+  type Revision,
+  type Store,
+  type Stored,
+} from '../../storage/store.ts'
 import type { ParsedCache } from './codec.ts'
 import { decodeContinue, ExpiredContinueError, encodeContinue } from './continueToken.ts'
 import { storageGroup } from './convert.ts'
@@ -12,7 +21,7 @@ import { EventSelector, type SelectedEvent, shownAs } from './eventSelector.ts'
 import { inNamespace, keyOf, rangeOf } from './keys.ts'
 import { parseResourceVersion, revisionOfList, tooLarge, watchError } from './readVersions.ts'
 import { EVERYTHING, type Selection } from './selection.ts'
-import type { LayerFollower, SharedLayer, SharedObjects } from './sharedObjects.ts'
+import { type LayerFollower, mergeShared, type SharedLayer, type SharedObjects } from './sharedObjects.ts'
 import { prepareViews } from './views.ts'
 
 export interface ListQuery {
@@ -44,6 +53,11 @@ export interface WatchQuery {
   signal: AbortSignal
   /** Called once, when history is over: from then on every committed event is at hand at once. */
   onLive?: () => void
+}
+
+interface PageOptions {
+  at: Revision | undefined
+  after: Key | undefined
 }
 
 /** Objects looked at in one turn for a page that selects. */
@@ -87,39 +101,45 @@ export class Reader {
     let { after } = start
     const wanted = query.limit && query.limit > 0 ? query.limit : Number.POSITIVE_INFINITY
     const items: Stored[] = []
-    // They are not in the store's order or count: the first page brings them all.
-    const layer = query.continue ? undefined : this.#shared?.of(type, query.namespace)
-    const shared = layer ? await this.#sharedOf(layer, type, query.space, start.at) : []
-    for (const stored of shared)
-      if (selection.everything || selection.matches(this.#parsed.get(stored))) items.push(stored)
+    const layer = query.space === '*' ? undefined : this.#shared?.of(type, query.namespace)
+    let shared: readonly string[] | undefined = layer === undefined ? [] : undefined
     for (;;) {
       // With a selection nobody knows how many must be looked at for a page: many at a time, whatever is still wanted.
       const scans = !selection.everything && Number.isFinite(wanted)
       const limit = scans ? SCAN_PAGE : Math.max(1, wanted - items.length)
       const page = await this.#page(range, { at: start.at, after, limit })
-      const views = prepareViews(page.items, type)
+      const at = page.revision
+      shared ??= await this.#sharedNames(layer!, type, { space: query.space, selection, after, at })
+      const { entries, rest } = mergeShared(page.items, shared, {
+        keyOf: name => keyOf(query.space, type, layer!.namespace ?? '', name),
+        isLastPage: page.remaining === 0,
+      })
+      shared = rest
+      const chosen = entries.length > limit && !scans ? entries.slice(0, limit) : entries
+      const found = layer ? await this.#made(chosen, layer, type, { space: query.space, at }) : page.items
+      const views = prepareViews(found, type)
       if (views) await views
       let taken = 0
-      for (const stored of page.items) {
+      for (const stored of found) {
         taken++
         if (
           inNamespace(stored.key, query) &&
           (selection.everything || selection.matches(shownAs(stored, type, this.#parsed)))
         )
           items.push(stored)
-        if (scans && items.length >= wanted) break
+        if (items.length >= wanted) break
       }
-      after = page.items[taken - 1]?.key
-      const done = taken === page.items.length && (page.remaining === 0 || after === undefined)
-      if (done) return { items, revision: page.revision }
-      start.at = page.revision
+      const left = entries.length - taken
+      after = found[taken - 1]?.key
+      if (left === 0 && (page.remaining === 0 || after === undefined)) return { items, revision: at }
+      start.at = at
       if (items.length >= wanted) {
-        const result: ListResult = {
-          items,
-          revision: page.revision,
-          continue: encodeContinue({ at: page.revision, after: after! }),
+        const result: ListResult = { items, revision: at, continue: encodeContinue({ at, after: after! }) }
+        if (selection.everything) {
+          const own = { ...range, ...(layer?.namespace !== undefined && { namespace: layer.namespace }) }
+          const hidden = await this.#hidden(rest, own, { at, after: page.items.at(-1)?.key })
+          result.remaining = left + page.remaining + rest.length - hidden
         }
-        if (selection.everything) result.remaining = page.remaining
         return result
       }
     }
@@ -167,26 +187,40 @@ export class Reader {
     }
   }
 
-  /** Without those that the space had changed at a revision (default: now): its own are in the store. */
-  async #sharedOf(
+  /** Of what a list may show of a layer, behind where it begins. */
+  async #sharedNames(
     layer: SharedLayer,
     type: ResourceType,
-    space: string,
-    at: number | undefined,
+    { space, selection, after, at }: { space: string; selection: Selection; after: Key | undefined; at: Revision },
+  ): Promise<readonly string[]> {
+    const names = await this.#reading(at, () => layer.names(space, type, at))
+    return names.filter(
+      name =>
+        (selection.name === undefined || selection.name === name) &&
+        (after === undefined || compareKeys(keyOf(space, type, layer.namespace ?? '', name), after) > 0),
+    )
+  }
+
+  /** Names are those of shared objects. */
+  async #made(
+    entries: readonly (Stored | string)[],
+    layer: SharedLayer,
+    type: ResourceType,
+    { space, at }: { space: string; at: Revision },
   ): Promise<readonly Stored[]> {
-    const shared = await layer.list(space, type)
-    if (!layer.changeable) return shared
-    if (at === undefined) {
-      const own = await Promise.all(shared.map(({ key }) => this.#store.get(key)))
-      return shared.filter((_, i) => own[i] === undefined)
-    }
-    const past = await this.#page(rangeOf(type, { space, namespace: layer.namespace }), {
-      at,
-      after: undefined,
-      limit: Number.POSITIVE_INFINITY,
-    })
-    const own = new Set(past.items.map(({ key }) => key.name)) // all of one namespace, as the layer's
-    return shared.filter(({ key }) => !own.has(key.name))
+    const names = entries.filter(entry => typeof entry === 'string')
+    if (names.length === 0) return entries as readonly Stored[]
+    const made = await this.#reading(at, () => layer.list(space, type, { at, names }))
+    const byName = new Map(made.map(stored => [stored.key.name, stored]))
+    return entries.map(entry => (typeof entry === 'string' ? byName.get(entry)! : entry))
+  }
+
+  /** How many of these shared objects the space has of its own. */
+  async #hidden(names: readonly string[], range: Range, { at, after }: PageOptions): Promise<number> {
+    if (names.length === 0) return 0
+    const { items } = await this.#page(range, { at, after, limit: Number.POSITIVE_INFINITY })
+    const own = new Set(items.map(({ key }) => key.name))
+    return names.filter(name => own.has(name)).length
   }
 
   #startOf(query: ListQuery): { at: number | undefined; after: Key | undefined } {
@@ -202,20 +236,27 @@ export class Reader {
     return token
   }
 
-  async #page(range: Range, options: { at: number | undefined; after: Key | undefined; limit: number }): Promise<Page> {
+  #page(range: Range, { at, after, limit }: PageOptions & { limit: number }): Promise<Page> {
+    return this.#reading(at, () =>
+      this.#store.list(range, {
+        ...(at !== undefined && { at }),
+        ...(after && { after }),
+        ...(Number.isFinite(limit) && { limit }),
+      }),
+    )
+  }
+
+  /** `at`: the revision that is read; absent: the newest. @throws StatusError Expired, Timeout (it lies in the future) */
+  async #reading<T>(at: Revision | undefined, read: () => Promise<T>): Promise<T> {
     try {
-      return await this.#store.list(range, {
-        ...(options.at !== undefined && { at: options.at }),
-        ...(options.after && { after: options.after }),
-        ...(Number.isFinite(options.limit) && { limit: options.limit }),
-      })
+      return await read()
     } catch (error) {
       if (isStorageError(error, 'Compacted')) {
         throw new StatusError('Expired', `The resourceVersion for the provided list is too old.`, undefined, {
           cause: error,
         })
       }
-      if (isStorageError(error, 'Future')) throw tooLarge(options.at ?? 0, this.#store.revision)
+      if (isStorageError(error, 'Future')) throw tooLarge(at ?? 0, this.#store.revision)
       throw error
     }
   }

@@ -8,8 +8,8 @@ import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Store } from '../../storage/store.ts'
 import type { TypeRegistry, TypeSet } from '../types/typeRegistry.ts'
-import { followApiServices } from './apiServiceChanges.ts'
-import { type SharedLayer, type SharedLayers, sharedAs } from './sharedObjects.ts'
+import { definedAt, followApiServices, type GroupVersionName, nameOf } from './apiServiceChanges.ts'
+import { byName, type SharedLayer, type SharedLayers, sharedAs } from './sharedObjects.ts'
 
 export const API_SERVICES = { group: 'apiregistration.k8s.io', resource: 'apiservices' } as const
 
@@ -25,6 +25,10 @@ export function sharedApiServices(types: TypeRegistry, since: string, store: Pic
     made.set(set, known)
     return known
   }
+  const isBuiltin = ({ group, version }: GroupVersionName): boolean => builtin.hasGroupVersion(group, version)
+  /** Also one that is no longer there. */
+  const objectOf = (space: string, name: GroupVersionName): KubeObject =>
+    objectsIn(space).get(nameOf(name)) ?? apiService(name.group, name.version, since, { isBuiltin: false, place: 0 })
   const layer: SharedLayer = {
     changeable: false,
     has: (space, name) => objectsIn(space).has(name),
@@ -32,25 +36,26 @@ export function sharedApiServices(types: TypeRegistry, since: string, store: Pic
       const object = objectsIn(space).get(name)
       return object && sharedAs(space, type, object)
     },
-    async list(space, type) {
-      return space === '*' ? [] : Array.from(objectsIn(space).values(), object => sharedAs(space, type, object))
+    async names(space, _type, at) {
+      const defined = await definedAt({ store, isBuiltin }, space, at)
+      if (defined === undefined) return [...objectsIn(space).keys()]
+      return [...new Set([...objectsIn('*').keys(), ...defined.map(nameOf)])].sort()
     },
+    list: async (space, type, { names }) => names.map(name => sharedAs(space, type, objectOf(space, partsOf(name)))),
     follow: (space, type, after) =>
       followApiServices(
-        {
-          store,
-          isBuiltin: ({ group, version }) => builtin.hasGroupVersion(group, version),
-          object({ group, version }, revision) {
-            const now = objectsIn(space).get(`${version}.${group}`)
-            const gone = (): KubeObject => apiService(group, version, since, { isBuiltin: false, place: 0 })
-            return sharedAs(space, type, now ?? gone(), revision)
-          },
-        },
+        { store, isBuiltin, object: (name, revision) => sharedAs(space, type, objectOf(space, name), revision) },
         space,
         after,
       ),
   }
   return new Map([[groupResourceName(API_SERVICES), layer]])
+}
+
+/** The reverse of {@link nameOf}: versions have no dot. */
+function partsOf(name: string): GroupVersionName {
+  const [version = ''] = name.split('.')
+  return { version, group: name.slice(version.length + 1) }
 }
 
 /** By name, sorted. */
@@ -66,8 +71,7 @@ function apiServices(types: readonly ResourceType[], since: string): Map<string,
       apiService(group, version, since, { isBuiltin: type.origin === 'builtin', place: i }),
     ),
   )
-  objects.sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1))
-  return new Map(objects.map(object => [object.metadata.name!, object]))
+  return byName(objects)
 }
 
 function apiService(

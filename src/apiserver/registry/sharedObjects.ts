@@ -3,7 +3,8 @@
  * its own, which is shown from then on; none can be deleted for good.
  */
 import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
-import type { Key, Stored, StoreEvent } from '../../storage/store.ts'
+import { compareKeys } from '../../storage/keys.ts'
+import type { Key, Revision, Stored, StoreEvent } from '../../storage/store.ts'
 import { aggregatedRules, hasAggregationRule } from '../auth/aggregation.ts'
 import { RBAC_GROUP } from '../auth/rbacRules.ts'
 import { CLUSTER_ANNOTATION, encodeObject } from './codec.ts'
@@ -23,10 +24,21 @@ export interface SharedLayer {
   readonly comesBack?: boolean
   has(space: string, name: string): boolean
   get(space: string, type: GroupResourceRef, name: string): Promise<Stored | undefined>
-  /** In order of names; nothing for `*`, all spaces at once. */
-  list(space: string, type: GroupResourceRef): Promise<readonly Stored[]>
+  /**
+   * What there is at a revision, in order of names; also what the space has changed, so that its own stand for it.
+   * @throws StorageError `Compacted` when the revision is too old
+   */
+  names(space: string, type: GroupResourceRef, at: Revision): Promise<readonly string[]>
+  /** Those of them, in the same order. */
+  list(space: string, type: GroupResourceRef, wanted: SharedWanted): Promise<readonly Stored[]>
   /** Absent: they never change. @throws StorageError `Compacted` when `after` is too old */
   follow?(space: string, type: GroupResourceRef, after: number): Promise<LayerFollower>
+}
+
+export interface SharedWanted {
+  /** The revision whose state is shown. */
+  at: Revision
+  names: readonly string[]
 }
 
 /** What a layer reads from the log of its space, event by event and in order. */
@@ -58,6 +70,32 @@ export class SharedObjects {
   }
 }
 
+/**
+ * The names of shared objects in their places among a page of a space's own ones, which stand for shared ones of their name.
+ * Behind the page come none but at the end of the list: they are the `rest`. All in the order of keys.
+ */
+export function mergeShared(
+  own: readonly Stored[],
+  names: readonly string[],
+  { keyOf, isLastPage }: { keyOf(name: string): Key; isLastPage: boolean },
+): { entries: readonly (Stored | string)[]; rest: readonly string[] } {
+  if (names.length === 0) return { entries: own, rest: [] }
+  const entries: (Stored | string)[] = []
+  let next = 0
+  for (const stored of own) {
+    let order = -1
+    while (next < names.length) {
+      order = compareKeys(keyOf(names[next]!), stored.key)
+      if (order >= 0) break
+      entries.push(names[next++]!)
+    }
+    if (order === 0) next++
+    entries.push(stored)
+  }
+  const rest = names.slice(next)
+  return isLastPage ? { entries: [...entries, ...rest], rest: [] } : { entries, rest }
+}
+
 /** Objects that are the same in all spaces. */
 export function sharedConstants(
   type: GroupResourceRef,
@@ -72,8 +110,9 @@ export function sharedConstants(
       const object = named.get(name)
       return object && sharedAs(space, type, object)
     },
-    async list(space, type) {
-      return space === '*' ? [] : Array.from(named.values(), object => sharedAs(space, type, object))
+    names: async () => [...named.keys()],
+    async list(space, type, { names }) {
+      return pick(named, names).map(object => sharedAs(space, type, object))
     },
   }
   return new Map([[groupResourceName(type), layer]])
@@ -83,8 +122,8 @@ export interface SharedRbacOptions {
   /** The roles and bindings of the root space and of all others. */
   root: readonly KubeObject[]
   other: readonly KubeObject[]
-  /** The ClusterRoles that a space has of its own: what they add to an aggregated role is shown there. */
-  ownRoles(space: string): Promise<readonly KubeObject[]>
+  /** The ClusterRoles that a space has (default: now) of its own: what they add to an aggregated role is shown there. */
+  ownRoles(space: string, at?: Revision): Promise<readonly KubeObject[]>
 }
 
 /** The roles and bindings that Kubernetes starts with. */
@@ -94,9 +133,13 @@ export function sharedRbac(options: SharedRbacOptions): SharedLayers {
     const root = ofKind(options.root, kind)
     const other = ofKind(options.other, kind)
     const objectsIn = (space: string): ReadonlyMap<string, KubeObject> => (space === 'root' ? root : other)
-    const gathered = async (space: string, objects: readonly KubeObject[]): Promise<readonly KubeObject[]> => {
+    const gathered = async (
+      space: string,
+      objects: readonly KubeObject[],
+      at?: Revision,
+    ): Promise<readonly KubeObject[]> => {
       if (!objects.some(hasAggregationRule)) return objects
-      const own = await options.ownRoles(space)
+      const own = await options.ownRoles(space, at)
       if (own.length === 0) return objects
       const roles = [...new Map([...objectsIn(space), ...byName(own)]).values()]
       return objects.map(role => (hasAggregationRule(role) ? { ...role, rules: aggregatedRules(role, roles) } : role))
@@ -109,9 +152,9 @@ export function sharedRbac(options: SharedRbacOptions): SharedLayers {
         const [shown] = object === undefined ? [] : await gathered(space, [object])
         return shown && sharedAs(space, type, shown)
       },
-      async list(space, type) {
-        if (space === '*') return []
-        const shown = await gathered(space, [...objectsIn(space).values()])
+      names: async space => [...objectsIn(space).keys()],
+      async list(space, type, { at, names }) {
+        const shown = await gathered(space, pick(objectsIn(space), names), at)
         return shown.map(object => sharedAs(space, type, object))
       },
     }
@@ -121,8 +164,14 @@ export function sharedRbac(options: SharedRbacOptions): SharedLayers {
   )
 }
 
-function byName(objects: readonly KubeObject[]): Map<string, KubeObject> {
-  return new Map(objects.map(object => [object.metadata.name ?? '', object]))
+/** In order of names, as the store orders them. */
+export function byName(objects: readonly KubeObject[]): Map<string, KubeObject> {
+  const named = objects.map(object => [object.metadata.name ?? '', object] as const)
+  return new Map(named.sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+function pick(objects: ReadonlyMap<string, KubeObject>, names: readonly string[]): KubeObject[] {
+  return names.flatMap(name => objects.get(name) ?? [])
 }
 
 /** A shared object as a space shows it. Revision 1 is older than anything that a watch can start from. */
