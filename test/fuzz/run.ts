@@ -57,8 +57,9 @@ export async function runTargets(world: World, targets: readonly Target[], optio
         continue
       }
       options.onRound?.(round, target.name, result.numRuns)
-      if (!result.failed) continue
       const error = result.errorInstance
+      // A round whose time was over before its first case was: that says something about the machine.
+      if (!result.failed || (result.interrupted && error === null)) continue
       const finding: Finding = {
         target: target.name,
         seed,
