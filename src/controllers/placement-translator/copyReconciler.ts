@@ -72,7 +72,7 @@ export class CopyReconciler {
     for (const source of sources) {
       const object = await this.#deps.sources.read(source.space, source.fact)
       if (!object) return undefined
-      const customized = this.#deps.sources.customize(source, object).object
+      const { object: customized } = await this.#deps.sources.customize(source, object)
       objects.push({ space: source.space, object: withCount(customized, this.#countOf(source)) })
     }
     return project(objects)

@@ -1,18 +1,45 @@
 /**
  * Customization of a workload object for one destination: parameters of the Location first, then the replacements of the
  * object's Customizer. What cannot be done is left undone and said; the rest still happens.
+ *
+ * A small object and a small Customizer can ask for gigabytes. So sizes are known before anything is made, and the work for
+ * one destination has a limit: beyond it, too, things are left undone and said.
  */
+import { isNestedDeeper, jsonSize, nestingOf } from '../../apimachinery/jsonSize.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { READ, WorkBudget } from '../../apimachinery/workBudget.ts'
+import { shortened, toldFaults } from '../toldFaults.ts'
 import { CUSTOMIZER_ANNOTATION, EXPAND_ANNOTATION } from './names.ts'
-import { parseReplacementPath, ReplacementPathError, replaceAt } from './replacementPath.ts'
+import { MAX_PARAMETER_CHARACTERS, ParameterExpansion, parametersOf } from './parameterExpansion.ts'
+import {
+  findPlaces,
+  isDefinite,
+  isFlat,
+  type Place,
+  parseReplacementPath,
+  putAt,
+  type ReplacementPath,
+  ReplacementPathError,
+  STEP,
+} from './replacementPath.ts'
 
-/** Parameter name to value. */
-export type Parameters = ReadonlyMap<string, string>
+/** As JSON. What etcd takes in a request: a larger copy could not be stored in a cluster. */
+export const MAX_OBJECT_BYTES = 1.5 * 1024 * 1024
+/** As deep as a request body may be nested. */
+const MAX_NESTING = 500
+/** For one object and one destination: some ten milliseconds, with which an object of that size can be made several times. */
+const MAX_WORK = 1_000_000
+/** Finding and telling what is wrong, in units of work. */
+const FAULT = 50
+/** Of a text of the user inside a fault. */
+const SHOWN = 100
 
 export interface Customization {
   object: KubeObject
   /** In the order in which they were met; empty when all went well. */
   faults: string[]
+  /** Units of a {@link WorkBudget}. */
+  work: number
 }
 
 export interface CustomizationInputs {
@@ -21,12 +48,6 @@ export interface CustomizationInputs {
   locationName: string
   /** `undefined` when the object names none, or one that does not exist. */
   customizer: KubeObject | undefined
-}
-
-/** Labels of a Location come before its annotations of the same name. */
-export function parametersOf(location: KubeObject): Parameters {
-  const { annotations, labels } = location.metadata
-  return new Map([...Object.entries(annotations ?? {}), ...Object.entries(labels ?? {})])
 }
 
 export function wantsExpansion(object: KubeObject): boolean {
@@ -45,73 +66,190 @@ export function customizerOf(object: KubeObject): string {
 
 /** `source` is left as it is. */
 export function customize(source: KubeObject, inputs: CustomizationInputs): Customization {
-  const { location, locationName, customizer } = inputs
   const reference = customizerOf(source)
-  const expands = wantsExpansion(source)
-  if (!expands && reference === '') return { object: source, faults: [] }
-  const faults: string[] = []
-  const parameters = location && parametersOf(location)
-  const missing = `Location ${JSON.stringify(locationName)} not found, its parameters are not expanded`
-  let object = structuredClone(source)
-  if (expands) {
-    if (parameters) object = expandStrings(object, parameters)
-    else faults.push(missing)
+  if (!wantsExpansion(source) && reference === '') return { object: source, faults: [], work: 0 }
+  const job: Job = { source, inputs, faults: [], budget: new WorkBudget(MAX_WORK, () => new TooMuchWorkError()) }
+  const expansion = inputs.location && new ParameterExpansion(parametersOf(inputs.location))
+  const missing = `Location ${JSON.stringify(inputs.locationName)} not found, its parameters are not expanded`
+  let start = (): KubeObject => structuredClone(source)
+  if (wantsExpansion(source)) {
+    if (expansion === undefined) job.faults.push(missing)
+    else if (fits(job, expansion)) start = () => expansion.value(source)
   }
+  let object = start()
   if (reference.startsWith('/')) {
-    faults.push(
+    job.faults.push(
       `a cluster-scoped object names its Customizer as namespace/name, not ${JSON.stringify(reference.slice(1))}`,
     )
-  } else if (reference !== '' && !customizer) {
-    faults.push(`Customizer ${JSON.stringify(reference)} not found`)
-  } else if (customizer) {
-    const expanding = wantsExpansion(customizer)
-    if (expanding && !parameters && !expands) faults.push(missing)
-    const expand = (text: string) => (expanding && parameters ? expandText(text, parameters) : text)
-    const { replacements } = customizer
+  } else if (reference !== '' && !inputs.customizer) {
+    job.faults.push(`Customizer ${JSON.stringify(reference)} not found`)
+  } else if (inputs.customizer) {
+    const expanding = wantsExpansion(inputs.customizer)
+    if (expanding && !expansion && !wantsExpansion(source)) job.faults.push(missing)
+    const replacing = new Replacing(job, object, expanding ? expansion : undefined)
+    if (!replacing.run(inputs.customizer.replacements, reference)) object = start()
+    restoreIdentity(object, source, job.faults)
+  }
+  for (const name of expansion?.tooLong ?? []) job.faults.push(tooLong(name, inputs.locationName))
+  return { object, faults: toldFaults(job.faults), work: MAX_WORK - job.budget.left }
+}
+
+interface Job {
+  readonly source: KubeObject
+  readonly inputs: CustomizationInputs
+  readonly faults: string[]
+  readonly budget: WorkBudget
+}
+
+class TooMuchWorkError extends Error {
+  constructor() {
+    super('it takes too much work')
+    this.name = 'TooMuchWorkError'
+  }
+}
+
+/** Whether the object may be expanded; if not, why is said. */
+function fits({ source, inputs, faults, budget }: Job, expansion: ParameterExpansion): boolean {
+  const bytes = expansion.size(source)
+  budget.spend(Math.min(bytes, MAX_OBJECT_BYTES) * READ)
+  // what is large without parameters is no fault of theirs
+  if (bytes > MAX_OBJECT_BYTES && bytes > jsonSize(source)) {
+    const location = JSON.stringify(inputs.locationName)
+    const why = `it would have ${bytes} bytes, of at most ${MAX_OBJECT_BYTES}`
+    faults.push(`the object is not expanded: with the parameters of Location ${location} ${why}`)
+    return false
+  }
+  return true
+}
+
+function tooLong(name: string, location: string): string {
+  const parameter = `parameter ${JSON.stringify(shortened(name, SHOWN))} of Location ${JSON.stringify(location)}`
+  return `${parameter} is not expanded: it has more than ${MAX_PARAMETER_CHARACTERS} characters`
+}
+
+/** A Customizer's replacements, one after the other, in an object of our own. */
+class Replacing {
+  readonly #object: KubeObject
+  readonly #faults: string[]
+  readonly #budget: WorkBudget
+  readonly #expansion: ParameterExpansion | undefined
+  readonly #mostBytes: number
+  /** Of the object as JSON, at most. */
+  #bytes: number
+  /** Levels of lists and maps in the object, at most. */
+  #levels: number
+
+  constructor({ faults, budget }: Job, object: KubeObject, expansion: ParameterExpansion | undefined) {
+    this.#object = object
+    this.#faults = faults
+    this.#budget = budget
+    this.#expansion = expansion
+    this.#bytes = jsonSize(object)
+    // one that is too large already may change, but not grow
+    this.#mostBytes = Math.max(MAX_OBJECT_BYTES, this.#bytes)
+    this.#levels = nestingOf(object)
+  }
+
+  /** False when the object has come into a state that cannot be used. */
+  run(replacements: unknown, reference: string): boolean {
     for (const [index, item] of (Array.isArray(replacements) ? replacements : []).entries()) {
       if (!isRecord(item) || typeof item.path !== 'string' || typeof item.value !== 'string') continue
-      const fault = replaceOne(object, expand(item.path), expand(item.value))
-      if (fault) faults.push(`Customizer ${reference} replacements[${index}]: ${fault}`)
+      const at = `Customizer ${reference} replacements[${index}]`
+      try {
+        this.#budget.spend(STEP)
+        const fault = this.#replace(item.path, item.value)
+        if (fault) {
+          this.#faults.push(`${at}: ${fault}`)
+          this.#budget.spend(FAULT)
+        }
+      } catch (error) {
+        if (!(error instanceof TooMuchWorkError)) throw error
+        this.#faults.push(
+          `${at}: ${error.message}, so it and all behind it are left out; name fewer places, with fewer ..`,
+        )
+        return true
+      }
+      if (this.#levels > MAX_NESTING) {
+        this.#faults.push(`${at}: it nests the object more than ${MAX_NESTING} levels deep, so no replacement is made`)
+        return false
+      }
     }
-    restoreIdentity(object, source, faults)
+    return true
   }
-  return { object, faults }
-}
 
-/** `%(name)` becomes the parameter's value, `%%` becomes `%`; names that nothing defines stay as they are. */
-export function expandText(text: string, parameters: Parameters): string {
-  return text.replace(/%%|%\(([^)]*)\)/g, (found, name?: string) =>
-    name === undefined ? '%' : (parameters.get(name) ?? found),
-  )
-}
-
-/** A copy with every string value expanded; keys are left alone. */
-export function expandStrings<T>(value: T, parameters: Parameters): T {
-  return expandNode(value, parameters) as T
-}
-
-function expandNode(node: unknown, parameters: Parameters): unknown {
-  if (typeof node === 'string') return expandText(node, parameters)
-  if (Array.isArray(node)) return node.map(item => expandNode(item, parameters))
-  if (!isRecord(node)) return node
-  return Object.fromEntries(Object.entries(node).map(([key, item]) => [key, expandNode(item, parameters)]))
-}
-
-/** What was wrong, or `undefined`. */
-function replaceOne(object: KubeObject, path: string, text: string): string | undefined {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return `value is not JSON: ${text}`
+  /** What was wrong, or `undefined`. */
+  #replace(pathText: string, valueText: string): string | undefined {
+    const path = this.#expanded(pathText)
+    const text = this.#expanded(valueText)
+    if (path === undefined || text === undefined) return `expanded it is larger than ${MAX_OBJECT_BYTES} bytes`
+    let value: unknown
+    try {
+      value = JSON.parse(text)
+    } catch {
+      return `value is not JSON: ${shortened(text, SHOWN)}`
+    }
+    if (isNestedDeeper(value, MAX_NESTING)) return `value is nested more than ${MAX_NESTING} levels deep`
+    try {
+      return this.#put(parseReplacementPath(path), value, path)
+    } catch (error) {
+      if (error instanceof ReplacementPathError) return `path ${shortened(path, SHOWN)}: ${error.message}`
+      throw error
+    }
   }
-  try {
-    const count = replaceAt(object, parseReplacementPath(path), value)
-    return count === 0 && !/\*|\.\.|:/.test(path) ? `path ${path} leads nowhere in this object` : undefined
-  } catch (error) {
-    if (error instanceof ReplacementPathError) return `path ${path}: ${error.message}`
-    throw error
+
+  /** `undefined` when it would be too large. */
+  #expanded(text: string): string | undefined {
+    const bytes = this.#expansion?.textSize(text) ?? text.length
+    if (bytes > MAX_OBJECT_BYTES && bytes > text.length) return undefined
+    this.#budget.spend(bytes * READ)
+    return this.#expansion?.text(text) ?? text
   }
+
+  #put(path: ReplacementPath, value: unknown, text: string): string | undefined {
+    const places = findPlaces(this.#object, path, this.#budget)
+    if (places.length === 0)
+      return isDefinite(path) ? `path ${shortened(text, SHOWN)} leads nowhere in this object` : undefined
+    const added = places.length * (jsonSize(value) + (isDefinite(path) ? longestKey(places) : 0))
+    const bytes = this.#bytesWith(added, places, path)
+    if (bytes > this.#mostBytes) return `with it the object would have ${bytes} bytes, of at most ${this.#mostBytes}`
+    this.#budget.spend(added * READ + places.length * STEP)
+    putAt(places, value)
+    this.#bytes = bytes
+    this.#deepen(value)
+    return undefined
+  }
+
+  /** Looks at the whole object only when adding up is not enough. */
+  #deepen(value: unknown): void {
+    this.#levels += nestingOf(value)
+    if (this.#levels <= MAX_NESTING) return
+    this.#budget.spend(this.#bytes * READ)
+    this.#levels = isNestedDeeper(this.#object, MAX_NESTING) ? MAX_NESTING + 1 : nestingOf(this.#object)
+  }
+
+  /** Of the object with so many bytes more, less what they take the place of; at most. */
+  #bytesWith(added: number, places: readonly Place[], path: ReplacementPath): number {
+    if (this.#bytes + added <= this.#mostBytes) return this.#bytes + added
+    this.#budget.spend(this.#bytes * READ)
+    this.#bytes = jsonSize(this.#object)
+    return this.#bytes + added - (isFlat(path) ? replacedBytes(places) : 0)
+  }
+}
+
+/** With quotes, colon and comma. */
+function longestKey(places: readonly Place[]): number {
+  return places.reduce((most, { key }) => Math.max(most, jsonSize(key) + 2), 0)
+}
+
+function replacedBytes(places: readonly Place[]): number {
+  const seen = new Map<object, Set<string | number>>()
+  let bytes = 0
+  for (const { container, key } of places) {
+    const keys = seen.get(container) ?? new Set()
+    if (!keys.has(key) && Object.hasOwn(container, key)) bytes += jsonSize(Reflect.get(container, key))
+    seen.set(container, keys.add(key))
+  }
+  return bytes
 }
 
 /** A replacement may change what an object says, not which object it is. */

@@ -64,9 +64,10 @@ export class FeedbackReconciler {
     if (!wantsState && !fact.customized && !fact.annotated && refusals.size === 0) return
     const object = await sources.read(space, fact)
     if (!object) return
+    const faults = await this.#faultsOf({ space, fact, object, destinations, refusals })
     const annotations = changed(object, {
       [EXECUTING_COUNT_ANNOTATION]: wantsState ? String(destinations.length) : null,
-      [CUSTOMIZATION_ERROR_ANNOTATION]: this.#faultsOf({ space, fact, object, destinations, refusals }),
+      [CUSTOMIZATION_ERROR_ANNOTATION]: faults,
     })
     const ref = { ...(fact.namespace && { namespace: fact.namespace }), name: fact.name }
     if (annotations) {
@@ -91,10 +92,10 @@ export class FeedbackReconciler {
   }
 
   /** Every fault once, with the Locations for which it counts; `null` when all is well. */
-  #faultsOf({ space, fact, object, destinations, refusals }: Faulty): string | null {
+  async #faultsOf({ space, fact, object, destinations, refusals }: Faulty): Promise<string | null> {
     const byFault = new Map<string, Set<string>>()
     for (const location of destinations) {
-      const { faults } = this.#deps.sources.customize({ space, fact, location }, object)
+      const { faults } = await this.#deps.sources.customize({ space, fact, location }, object)
       const refusal = refusals.get(location.mailbox)
       for (const fault of refusal === undefined ? faults : [...faults, `the copy is refused: ${refusal}`]) {
         byFault.set(fault, (byFault.get(fault) ?? new Set()).add(location.locationName))

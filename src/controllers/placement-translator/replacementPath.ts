@@ -5,7 +5,12 @@
  * `*` or a bracket. Bare names: letters, digits, `_`, `$`. No filters, no negative numbers. Places are found first, parents
  * before their children, and written in that order. A path of definite selectors alone adds a missing last key to a map;
  * lists are never extended.
+ *
+ * `..` several times finds the same places many times over. So whoever looks for places pays for every node that is looked
+ * at, and finds only so many places.
  */
+import type { WorkBudget } from '../../apimachinery/workBudget.ts'
+
 export type Selector =
   | { readonly type: 'names'; readonly names: readonly string[] }
   | { readonly type: 'indices'; readonly indices: readonly number[] }
@@ -14,6 +19,13 @@ export type Selector =
   /** The node itself and everything below it, parents first. */
   | { readonly type: 'descend' }
 export type ReplacementPath = readonly Selector[]
+
+/** Of a path's text. */
+const MAX_PATH_CHARACTERS = 4 * 1024
+/** A node that is looked at, in units of a budget: as long as reading fifty characters takes. */
+export const STEP = 5
+/** That one path may name: more than the fields of any object that is written by hand. */
+export const MAX_PLACES = 10_000
 
 export class ReplacementPathError extends Error {
   constructor(message: string) {
@@ -24,6 +36,9 @@ export class ReplacementPathError extends Error {
 
 /** @throws ReplacementPathError that says where the text leaves the subset */
 export function parseReplacementPath(text: string): ReplacementPath {
+  if (text.length > MAX_PATH_CHARACTERS) {
+    throw new ReplacementPathError(`it has ${text.length} characters, of at most ${MAX_PATH_CHARACTERS}`)
+  }
   const selectors: Selector[] = []
   let at = 0
   const fail = (why: string): never => {
@@ -88,39 +103,74 @@ export function parseReplacementPath(text: string): ReplacementPath {
 const ESCAPES: Record<string, string> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f', v: '\v', '0': '\0' }
 
 /** A place in a tree: `container[key]`. */
-interface Place {
+export interface Place {
   readonly container: Record<string, unknown> | unknown[]
   readonly key: string | number
 }
 
+/** Whether the path has one place for each of its names and numbers, in whatever object; only then may a key be new. */
+export function isDefinite(path: ReplacementPath): boolean {
+  return path.every(({ type }) => type === 'names' || type === 'indices')
+}
+
+/** Whether no place of the path can lie inside another one. */
+export function isFlat(path: ReplacementPath): boolean {
+  return path.every(({ type }) => type !== 'descend')
+}
+
 /**
- * Puts a copy of `value` at every place that the path names, in place. The answer is the count of places; 0 when nothing
- * matched. @throws ReplacementPathError for `$` alone, which names no place inside the object
+ * Every place that the path names, parents first; none when nothing matches. @throws ReplacementPathError for `$` alone, which
+ * names no place inside the object, and for too many places; the budget's error when it runs out
  */
-export function replaceAt(root: Record<string, unknown>, path: ReplacementPath, value: unknown): number {
+export function findPlaces(root: Record<string, unknown>, path: ReplacementPath, budget: WorkBudget): Place[] {
   const last = path.at(-1)
   if (last === undefined || last.type === 'descend')
     throw new ReplacementPathError('$ alone would replace the whole object')
   let nodes: unknown[] = [root]
-  for (const selector of path.slice(0, -1)) nodes = nodes.flatMap(node => children(node, selector))
-  const mayAdd = path.every(({ type }) => type === 'names' || type === 'indices')
-  const places = nodes.flatMap(node => placesIn(node, last, mayAdd))
-  for (const { container, key } of places) put(container, key, structuredClone(value))
-  return places.length
+  for (const selector of path.slice(0, -1)) {
+    const found: unknown[] = []
+    for (const node of nodes) for (const child of children(node, selector, budget)) found.push(child)
+    nodes = found
+  }
+  const places: Place[] = []
+  for (const node of nodes) {
+    for (const place of placesIn(node, last, isDefinite(path), budget)) {
+      if (places.length >= MAX_PLACES) {
+        throw new ReplacementPathError(`it names more than ${MAX_PLACES} places; name fewer of them at a time`)
+      }
+      places.push(place)
+    }
+  }
+  return places
 }
 
-function children(node: unknown, selector: Selector): unknown[] {
-  if (selector.type === 'descend') return descend(node)
-  return placesIn(node, selector, false).map(({ container, key }) => Reflect.get(container, key))
+/** Puts a copy of `value` at each place, in place. */
+export function putAt(places: readonly Place[], value: unknown): void {
+  const copy = typeof value === 'object' ? () => structuredClone(value) : () => value
+  for (const { container, key } of places) put(container, key, copy())
 }
 
-function descend(node: unknown): unknown[] {
-  const found: unknown[] = [node]
-  if (typeof node === 'object' && node !== null) for (const child of Object.values(node)) found.push(...descend(child))
-  return found
+function* children(node: unknown, selector: Selector, budget: WorkBudget): Iterable<unknown> {
+  if (selector.type === 'descend') yield* descend(node, budget)
+  else {
+    for (const { container, key } of placesIn(node, selector, false, budget)) yield Reflect.get(container, key)
+  }
 }
 
-function placesIn(node: unknown, selector: Selector, mayAdd: boolean): Place[] {
+function* descend(root: unknown, budget: WorkBudget): Iterable<unknown> {
+  const waiting: unknown[] = [root]
+  while (waiting.length > 0) {
+    const node = waiting.pop()
+    budget.spend(STEP)
+    yield node
+    // the first child is to come next, so it goes on last
+    if (typeof node === 'object' && node !== null)
+      for (const child of Object.values(node).reverse()) waiting.push(child)
+  }
+}
+
+function placesIn(node: unknown, selector: Selector, mayAdd: boolean, budget: WorkBudget): Place[] {
+  budget.spend(stepsIn(node, selector) * STEP)
   if (Array.isArray(node)) {
     const container: unknown[] = node
     return indicesIn(container, selector).map(key => ({ container, key }))
@@ -130,6 +180,14 @@ function placesIn(node: unknown, selector: Selector, mayAdd: boolean): Place[] {
   if (selector.type === 'all') return Object.keys(container).map(key => ({ container, key }))
   if (selector.type !== 'names') return []
   return selector.names.filter(key => mayAdd || Object.hasOwn(container, key)).map(key => ({ container, key }))
+}
+
+/** How many members are looked at, or looked up. */
+function stepsIn(node: unknown, selector: Selector): number {
+  if (typeof node !== 'object' || node === null) return 1
+  if (selector.type === 'names') return 1 + selector.names.length
+  if (selector.type === 'indices') return 1 + selector.indices.length
+  return 1 + (Array.isArray(node) ? node.length : Object.keys(node).length)
 }
 
 function indicesIn(list: readonly unknown[], selector: Selector): number[] {

@@ -1,4 +1,5 @@
 /** Reads objects of workload spaces, newest version as indexed, and customizes them for a Location. */
+import { setImmediate } from 'node:timers/promises'
 import { isStatusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Client } from '../../client/client.ts'
@@ -15,8 +16,13 @@ export interface SourceReaderDeps {
   customizer: (space: string, reference: string) => KubeObject | undefined
 }
 
+/** Of customizations, between two turns of the event loop: a few milliseconds. */
+const TURN_WORK = 50_000
+
 export class SourceReader {
   readonly #deps: SourceReaderDeps
+  #work = 0
+  #turn: Promise<void> | undefined
 
   constructor(deps: SourceReaderDeps) {
     this.#deps = deps
@@ -38,12 +44,28 @@ export class SourceReader {
     }
   }
 
-  customize(at: { space: string; fact: ObjectFact; location: Destination }, object: KubeObject): Customization {
-    if (!at.fact.customized) return { object, faults: [] }
-    return customize(object, {
+  /** What is dear is done one at a time, so that requests are answered between the destinations. */
+  async customize(
+    at: { space: string; fact: ObjectFact; location: Destination },
+    object: KubeObject,
+  ): Promise<Customization> {
+    if (!at.fact.customized) return { object, faults: [], work: 0 }
+    while (this.#work >= TURN_WORK) await this.#nextTurn()
+    const customized = customize(object, {
       location: this.#deps.location(at.location.cluster, at.location.locationName),
       locationName: at.location.locationName,
       customizer: at.fact.customizer === '' ? undefined : this.#deps.customizer(at.space, at.fact.customizer),
     })
+    this.#work += customized.work
+    return customized
+  }
+
+  /** Shared by all who wait; the first of them to go on may keep the others waiting for another one. */
+  #nextTurn(): Promise<void> {
+    this.#turn ??= setImmediate().then(() => {
+      this.#turn = undefined
+      this.#work = 0
+    })
+    return this.#turn
   }
 }

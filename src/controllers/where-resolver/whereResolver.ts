@@ -12,6 +12,7 @@ import type { Logger } from '../../client/logger.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
 import { PlacedSource, type SpacePlaces } from '../placedSource.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
+import { toldFaults } from '../toldFaults.ts'
 import { compileSelector, faultAnnotations, placementFaults } from './selectors.ts'
 import { type ObjectId, type SliceDestination, WhereIndex } from './whereIndex.ts'
 
@@ -99,7 +100,7 @@ async function reconcilePlacement(client: Client, index: WhereIndex, { space, na
   const placement = await found(api.get(PLACEMENTS, { name }))
   if (!placement || placement.metadata.deletionTimestamp !== undefined) return
   await writeSlice(client, space, placement, resolved.destinations)
-  const faults = faultAnnotations(placement, placementFaults(placement.spec))
+  const faults = faultAnnotations(placement, toldFaults(placementFaults(placement.spec)))
   if (faults) await api.patch(PLACEMENTS, { name }, 'merge', { metadata: { annotations: faults } }, OPTIONS)
   const status = {
     specGeneration: placement.metadata.generation ?? 0,
@@ -138,7 +139,7 @@ async function reconcileLocation(client: Client, index: WhereIndex, { space, nam
   const location = await found(client.in(space).get(LOCATIONS, { name }))
   if (!location || location.metadata.deletionTimestamp !== undefined) return
   const selector = isRecord(location.spec) ? location.spec.instanceSelector : undefined
-  const faults = faultAnnotations(location, compileSelector(selector, 'spec.instanceSelector').faults)
+  const faults = faultAnnotations(location, toldFaults(compileSelector(selector, 'spec.instanceSelector').faults))
   if (faults) await client.in(space).patch(LOCATIONS, { name }, 'merge', { metadata: { annotations: faults } }, OPTIONS)
   await writeStatus(client, LOCATIONS, space, location, counts)
 }

@@ -1,12 +1,23 @@
 // Paths of Customizers: what they reach, what they refuse, and that a refused path changes nothing.
 import fc from 'fast-check'
 import t from 'tap'
+import { WorkBudget } from '../../../src/apimachinery/workBudget.ts'
 import {
+  findPlaces,
+  MAX_PLACES,
   parseReplacementPath,
+  putAt,
+  type ReplacementPath,
   ReplacementPathError,
-  replaceAt,
 } from '../../../src/controllers/placement-translator/replacementPath.ts'
 
+const budget = (units = 500_000) => new WorkBudget(units, () => new Error('too much work'))
+/** The count of places. */
+function replaceAt(root: Record<string, unknown>, path: ReplacementPath, value: unknown): number {
+  const places = findPlaces(root, path, budget())
+  putAt(places, value)
+  return places.length
+}
 const tree = () => ({ a: { b: [{ c: 1 }, { c: 2 }, { c: 3 }], 'd.e': { c: 4 } }, c: 5 })
 const after = (path: string, value: unknown = 'X') => {
   const root = tree()
@@ -91,4 +102,21 @@ t.test('any text either parses or is refused; any definite path reads back what 
       return Object.hasOwn(root, key) && JSON.stringify(root[key]) === JSON.stringify(value)
     }),
   )
+})
+
+t.test('places are counted, and every node that is looked at', async t => {
+  const root = { a: Array.from({ length: MAX_PLACES + 1 }, () => ({ b: 1 })) }
+  const find = (path: string, units?: number) => findPlaces(root, parseReplacementPath(path), budget(units))
+  t.throws(() => find('$.a[*].b'), { name: 'ReplacementPathError', message: /more than 10000 places/ })
+  t.equal(find(`$.a[0:${MAX_PLACES}].b`).length, MAX_PLACES)
+  t.throws(() => find("$..*..*..['x']", 150_000), { message: 'too much work' })
+  t.throws(() => find(`$.a[*]['${Array(20).fill('x').join("','")}']`), { message: 'too much work' })
+  t.equal(find('$.a[0].b', 50).length, 1, 'what is not looked at costs nothing')
+  t.throws(() => parseReplacementPath(`$${'.a'.repeat(3000)}`), { message: 'it has 6001 characters, of at most 4096' })
+})
+
+t.test('a path is followed into any depth', async t => {
+  let root: Record<string, unknown> = { c: 1 }
+  for (let i = 0; i < 20_000; i++) root = { a: root }
+  t.equal(findPlaces(root, parseReplacementPath("$..['c']"), budget()).length, 1)
 })

@@ -1,0 +1,14 @@
+/** Faults as they are told in annotations, which are short: users' own texts stand in them, and there may be thousands. */
+const MAX_CHARACTERS = 1000
+const MAX_FAULTS = 50
+
+/** In the order given; of many, the first ones and how many more there are. */
+export function toldFaults(faults: readonly string[]): string[] {
+  const told = faults.slice(0, MAX_FAULTS).map(fault => shortened(fault, MAX_CHARACTERS))
+  if (faults.length > MAX_FAULTS) told.push(`and ${faults.length - MAX_FAULTS} more faults`)
+  return told
+}
+
+export function shortened(text: string, characters: number): string {
+  return text.length <= characters ? text : `${text.slice(0, characters)}…`
+}
