@@ -4,19 +4,42 @@
  * @see https://kubernetes.io/docs/reference/kubectl/jsonpath/
  */
 import { isRecord } from './object.ts'
+import { WorkBudget } from './workBudget.ts'
 
-/** All values that the path finds, in document order; missing members find nothing. */
+/**
+ * All values that the path finds, in document order; missing members find nothing. A path that has to look at more than
+ * {@link MAX_LOOKED_AT} values finds nothing either: `..` several times finds the same ones many times over.
+ */
 export type JsonPath = (object: unknown) => unknown[]
 
-type Step = (values: unknown[]) => unknown[]
+/** In one object, for one column of a table or one selector. */
+const MAX_LOOKED_AT = 20_000
+
+type Step = (values: unknown[], budget: WorkBudget) => unknown[]
 
 /** @throws Error that says where the path is not understood */
 export function compileJsonPath(path: string): JsonPath {
+  const find = compileSteps(path)
+  return object => {
+    const budget = new WorkBudget(MAX_LOOKED_AT, () => new Error(`the path looks at more than ${MAX_LOOKED_AT} values`))
+    try {
+      return find([object], budget)
+    } catch (error) {
+      if (error === budget.refusal) return []
+      throw error
+    }
+  }
+}
+
+function compileSteps(path: string): Step {
   const text = path.startsWith('{') && path.endsWith('}') ? path.slice(1, -1) : path
   const steps = new Reader(text).steps()
-  return object => {
-    let values: unknown[] = [object]
-    for (const step of steps) values = step(values)
+  return (objects, budget) => {
+    let values = objects
+    for (const step of steps) {
+      budget.spend(values.length)
+      values = step(values, budget)
+    }
     return values
   }
 }
@@ -89,12 +112,15 @@ class Reader {
 
   #filter(condition: string): Step {
     const match = /^@(.*?)\s*(==|!=|<=|>=|<|>)\s*(.+)$/s.exec(condition)
-    const path = compileJsonPath(`@${match === null ? condition.replace(/^@/, '') : match[1]!}`)
-    if (match === null) return items => elements(items).filter(item => path(item).length > 0)
+    const path = compileSteps(`@${match === null ? condition.replace(/^@/, '') : match[1]!}`)
+    if (match === null) {
+      return (items, budget) => elements(items, budget).filter(item => path([item], budget).length > 0)
+    }
     const wanted = literal(match[3]!.trim())
     if (wanted === undefined) throw this.#error(`cannot read the value ${match[3]}`)
     const test = COMPARE[match[2]!]!
-    return items => elements(items).filter(item => path(item).some(value => test(value, wanted)))
+    return (items, budget) =>
+      elements(items, budget).filter(item => path([item], budget).some(value => test(value, wanted)))
   }
 
   /** Index of the `]` that closes the bracket at the current place, quotes and nested brackets respected. */
@@ -133,13 +159,28 @@ const slice =
   values =>
     values.flatMap(value => (Array.isArray(value) ? value.slice(from, to) : []))
 
-const children: Step = values =>
-  values.flatMap(value => (Array.isArray(value) ? value : isRecord(value) ? Object.values(value) : []))
+const children: Step = (values, budget) => {
+  const found: unknown[] = []
+  for (const value of values) {
+    const members: unknown[] = Array.isArray(value) ? value : isRecord(value) ? Object.values(value) : []
+    budget.spend(members.length)
+    for (const member of members) found.push(member)
+  }
+  return found
+}
 
 const elements: Step = values => values.flatMap(value => (Array.isArray(value) ? value : [value]))
 
-const descendants: Step = values =>
-  values.flatMap(value => [value, ...descendants(children([value]).filter(child => typeof child === 'object'))])
+const descendants: Step = (values, budget) => {
+  const found: unknown[] = []
+  const visit = (value: unknown): void => {
+    budget.spend()
+    found.push(value)
+    for (const child of children([value], budget)) if (typeof child === 'object') visit(child)
+  }
+  for (const value of values) visit(value)
+  return found
+}
 
 type Scalar = string | number | boolean | null
 const COMPARE: Readonly<Record<string, (a: unknown, b: Scalar) => boolean>> = {

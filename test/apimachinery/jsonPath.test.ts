@@ -48,3 +48,11 @@ t.test('a path that is not understood is refused when it is compiled', async t =
     t.throws(() => compileJsonPath(bad), { message: /invalid JSONPath/ }, bad)
   }
 })
+
+t.test('a path that finds the same values many times over finds nothing', async t => {
+  let object: unknown = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`k${i}`, { v: i }]))
+  for (let i = 0; i < 12; i++) object = { a: object }
+  t.equal(compileJsonPath('..v')(object).length, 1000)
+  t.same(compileJsonPath(`$${'..*'.repeat(8)}`)(object), [])
+  t.same(compileJsonPath(`$..a[?(@${'..*'.repeat(8)} == 1)]`)(object), [])
+})
