@@ -7,6 +7,7 @@
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { type GroupResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { type LabelSelector, type LabelSelectorObject, labelSelectorFromObject } from '../../apimachinery/selectors.ts'
+import { SelectorParts } from '../selectorParts.ts'
 
 type Labels = Readonly<Record<string, string>>
 
@@ -45,7 +46,13 @@ export interface PlacementSpec {
 
 export function compilePlacement(object: KubeObject): PlacementSpec {
   const spec = isRecord(object.spec) ? object.spec : {}
-  const downsync = records(spec.downsync).map(compileTest)
+  const parts = new SelectorParts()
+  const downsync: DownsyncTest[] = []
+  for (const test of records(spec.downsync)) {
+    // the where-resolver says so
+    if (!parts.takeTest()) break
+    downsync.push(compileTest(test, parts))
+  }
   return {
     downsync,
     upsync: records(spec.upsync).map(set => ({
@@ -88,14 +95,14 @@ function passes(test: DownsyncTest, object: Matchable, namespaceLabels: Labels |
   return true
 }
 
-function compileTest(test: Record<string, unknown>): DownsyncTest {
+function compileTest(test: Record<string, unknown>, parts: SelectorParts): DownsyncTest {
   return {
     apiGroup: typeof test.apiGroup === 'string' ? test.apiGroup : undefined,
     resources: criterion(test.resources),
     namespaces: criterion(test.namespaces),
     names: criterion(test.objectNames),
-    namespaceSelectors: selectors(test.namespaceSelectors),
-    labelSelectors: selectors(test.labelSelectors),
+    namespaceSelectors: selectors(test.namespaceSelectors, parts),
+    labelSelectors: selectors(test.labelSelectors, parts),
   }
 }
 
@@ -105,11 +112,12 @@ function criterion(value: unknown): ReadonlySet<string> | undefined {
   return list.length === 0 || list.includes('*') ? undefined : new Set(list)
 }
 
-/** A malformed selector is left out (the where-resolver reports it to the user); the others still count. */
-function selectors(value: unknown): readonly LabelSelector[] | undefined {
+/** A malformed selector, or one too many, is left out (the where-resolver reports it to the user); the others still count. */
+function selectors(value: unknown, parts: SelectorParts): readonly LabelSelector[] | undefined {
   const list = records(value)
   if (list.length === 0) return undefined
   return list.flatMap(item => {
+    if (!parts.take(item)) return []
     try {
       return [labelSelectorFromObject(item as LabelSelectorObject)]
     } catch (error) {

@@ -8,6 +8,7 @@ import {
   labelSelectorFromObject,
   validateLabelSelector,
 } from '../../apimachinery/selectors.ts'
+import { MAX_SELECTOR_PARTS, SelectorParts } from '../selectorParts.ts'
 
 export interface CompiledSelectors {
   selectors: LabelSelector[]
@@ -17,10 +18,14 @@ export interface CompiledSelectors {
 
 const REMEDY = 'correct or remove this selector; until then it selects nothing and the others still count'
 
-/** `field` is the path of the list. */
-export function compileSelectors(list: unknown, field: string): CompiledSelectors {
+/** `field` is the path of the list; `parts` are shared with other lists of the same object. */
+export function compileSelectors(list: unknown, field: string, parts = new SelectorParts()): CompiledSelectors {
   const compiled: CompiledSelectors = { selectors: [], faults: [] }
   for (const [index, item] of (Array.isArray(list) ? list : []).entries()) {
+    if (!parts.take(item)) {
+      compiled.faults.push(`${field}[${index}]: ${TOO_MANY}`)
+      break
+    }
     const one = compileSelector(item, `${field}[${index}]`)
     compiled.selectors.push(...one.selectors)
     compiled.faults.push(...one.faults)
@@ -44,21 +49,28 @@ export function compileSelector(item: unknown, field: string): CompiledSelectors
 
 export const VALIDATION_ERROR_PREFIX = 'validation-error.kubestellar.io/'
 
+const TOO_MANY = `it and all selectors behind it select nothing: a placement may have ${MAX_SELECTOR_PARTS} selectors, labels, expressions and values; use fewer selectors, or split the placement`
+
 /** Faults of every selector of an EdgePlacement, also of those that only decide what is downsynced. */
 export function placementFaults(spec: unknown): string[] {
   if (!isRecord(spec)) return []
-  const tests: unknown[] = Array.isArray(spec.downsync) ? spec.downsync : []
-  return [
-    ...compileSelectors(spec.locationSelectors, 'spec.locationSelectors').faults,
-    ...tests.flatMap((test, i) =>
-      isRecord(test)
-        ? [
-            ...compileSelectors(test.namespaceSelectors, `spec.downsync[${i}].namespaceSelectors`).faults,
-            ...compileSelectors(test.labelSelectors, `spec.downsync[${i}].labelSelectors`).faults,
-          ]
-        : [],
-    ),
-  ]
+  const { faults } = compileSelectors(spec.locationSelectors, 'spec.locationSelectors')
+  const parts = new SelectorParts()
+  for (const [i, test] of (Array.isArray(spec.downsync) ? spec.downsync : []).entries()) {
+    if (!isRecord(test)) continue
+    const at = `spec.downsync[${i}]`
+    if (!parts.takeTest()) {
+      // one that ran out inside a test before has been told
+      if (!faults.some(fault => fault.endsWith(TOO_MANY) && fault.startsWith('spec.downsync'))) {
+        faults.push(`${at}: ${TOO_MANY}`)
+      }
+      break
+    }
+    for (const list of ['namespaceSelectors', 'labelSelectors']) {
+      faults.push(...compileSelectors(test[list], `${at}.${list}`, parts).faults)
+    }
+  }
+  return faults
 }
 
 /** Annotations to set (or with null to remove) so that the object shows exactly these faults; `undefined` if it does. */

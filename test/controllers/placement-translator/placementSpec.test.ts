@@ -32,6 +32,19 @@ t.test('criteria of a downsync test', async t => {
   t.ok(selects({ downsync: [{ objectNames: ['other'] }, { objectNames: ['page'] }] }), 'one test is enough')
 })
 
+t.test('selectors beyond ten thousand select nothing, and those before them still count', async t => {
+  const other = { matchLabels: { app: 'y' } }
+  const mine = { matchLabels: { app: 'x' } }
+  const many = (count: number): object[] => Array(count).fill(other)
+  t.ok(selects(test({ labelSelectors: [...many(4900), mine] })))
+  t.notOk(selects(test({ labelSelectors: [...many(5000), mine] })))
+  t.ok(selects(test({ labelSelectors: [mine, ...many(60_000)] })))
+  t.notOk(selects({ downsync: [...Array(10_000).fill({ apiGroup: 'x' }), {}] }), 'so do tests')
+  const values = Array.from({ length: 10_000 }, (_, i) => `v${i}`)
+  const wide = { matchExpressions: [{ key: 'app', operator: 'NotIn', values }] }
+  t.notOk(selects(test({ labelSelectors: [wide, mine] })), 'and values of one selector')
+})
+
 t.test('labels of Namespaces', async t => {
   const spec = test({ namespaceSelectors: [{ matchLabels: { common: 'si' } }] })
   t.ok(selects(spec, page, { common: 'si' }))

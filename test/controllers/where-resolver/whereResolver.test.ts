@@ -213,3 +213,19 @@ t.test('a space whose place is not known counts only once it is known', async t 
   t.same(names('ep'), ['late>late'])
   t.equal((server.peek('wds2', SLICES, 'ep')!.destinations as unknown[]).length, 1)
 })
+
+t.test('thousands of selectors are not all tried, and faults in thousands are not all told', async t => {
+  const { server, wds, names } = await world(t)
+  const others = Array(5000).fill(matching({ env: 'none' }))
+  await wds.create(PLACEMENTS, placement('long', matching({ extended: 'yes' }), ...others, matching({ env: 'prod' })))
+  await wds.create(PLACEMENTS, placement('odd', ...Array(3000).fill(matching({ 'no label': 'x' }))))
+  await server.quiet()
+  t.same(names('long'), ['guilder>guilder'])
+  const faults = (name: string) =>
+    Object.entries(server.peek('wds1', PLACEMENTS, name)?.metadata.annotations ?? {}).filter(([key]) =>
+      key.startsWith('validation-error.kubestellar.io/'),
+    )
+  t.match(faults('long'), [[/\/0$/, /^spec\.locationSelectors\[5000\]: it and all selectors behind it select nothing/]])
+  t.equal(faults('odd').length, 51)
+  t.match(faults('odd').at(-1)?.[1], 'and 2950 more faults')
+})
