@@ -13,7 +13,9 @@ export interface Difference {
 export interface Verdict {
   /** Differences that nothing explains. */
   unexplained: Difference[]
-  /** Keys of `unlike120` or `unlikeToday` that explain nothing. */
+  /** Keys of `unlike120` or `unlikeToday` that explain something, without their `?`. */
+  explained: string[]
+  /** Those that explain nothing, though they should. */
   idle: string[]
 }
 
@@ -21,8 +23,7 @@ export interface Verdict {
 const MAYBE = /^\?/
 
 /** Against kube-apiserver 1.20. */
-export function judge(step: Step, ours: Outcome, theirs: Outcome): Verdict {
-  if (step.since !== undefined) return { unexplained: [], idle: [] }
+export function judge120(step: Step, ours: Outcome, theirs: Outcome): Verdict {
   const found = differences(withoutNewer(ours), withoutNewer(theirs)).filter(difference => !isGoSyntax(difference))
   return explained(found, step.unlike120)
 }
@@ -74,18 +75,22 @@ function explained(found: readonly Difference[], unlike: Readonly<Record<string,
     for (const start of why) used.add(start)
     return why.length === 0
   })
-  return { unexplained, idle: explanations.filter(start => !used.has(start) && !MAYBE.test(start)) }
+  return {
+    unexplained,
+    explained: [...used].map(start => start.replace(MAYBE, '')),
+    idle: explanations.filter(start => !used.has(start) && !MAYBE.test(start)),
+  }
 }
 
 /** One line for each difference, for people. */
-export function report(step: Step, index: number, { unexplained, idle }: Verdict): string[] {
+export function report(step: Step, id: string, { unexplained, idle }: Verdict): string[] {
+  const title = `${id} ${titleOf(step)}`
   const text = (value: unknown): string => (value === undefined ? 'nothing' : JSON.stringify(value))
   return [
     ...unexplained.map(
-      ({ path, ours, theirs }) =>
-        `${titleOf(step, index)}\n    ${path}\n      ours:   ${text(ours)}\n      theirs: ${text(theirs)}`,
+      ({ path, ours, theirs }) => `${title}\n    ${path}\n      ours:   ${text(ours)}\n      theirs: ${text(theirs)}`,
     ),
-    ...idle.map(start => `${titleOf(step, index)}\n    the explanation of "${start}" explains nothing`),
+    ...idle.map(start => `${title}\n    the explanation of "${start}" explains nothing`),
   ]
 }
 

@@ -19,14 +19,16 @@ export interface NormalizeOptions {
 export class Normalizer {
   readonly #options: NormalizeOptions
   readonly #firstSeen = new Map<string, string>()
-  #step = 0
+  /** How many values each step was the first to show, by word. */
+  readonly #counts = new Map<string, number>()
+  #step = ''
 
   constructor(options: NormalizeOptions) {
     this.#options = options
   }
 
-  /** From here on, what is new is new in this step. */
-  enter(step: number): void {
+  /** From here on, what is new is new in the step of this id. */
+  enter(step: string): void {
     this.#step = step
   }
 
@@ -105,12 +107,14 @@ export class Normalizer {
       .replace(/(current: |in record \()\d+/g, '$1number')
   }
 
-  /** `version of step 3`: two steps show the same value exactly when they show the same words. */
+  /** `version of 5f3c9a`: two steps show the same value exactly when they show the same words. */
   #known(value: string, word: string): string {
     const seen = this.#firstSeen.get(`${word} ${value}`)
     if (seen !== undefined) return seen
-    const count = [...this.#firstSeen.values()].filter(text => text.startsWith(`${word} of step ${this.#step}`)).length
-    const name = `${word} of step ${this.#step}${count > 0 ? ` (${count + 1})` : ''}`
+    const first = `${word} of ${this.#step}`
+    const count = (this.#counts.get(first) ?? 0) + 1
+    this.#counts.set(first, count)
+    const name = count === 1 ? first : `${first} (${count})`
     this.#firstSeen.set(`${word} ${value}`, name)
     return name
   }

@@ -27,6 +27,13 @@ export async function startPeerWithStore(t: Test): Promise<{ api: Api; etcd: str
   return { api, etcd }
 }
 
+/** `v1.20.2` */
+export async function versionOf(api: Api): Promise<string> {
+  const { gitVersion } = (await api.ok(api.get('/version'))) as { gitVersion?: string }
+  if (gitVersion === undefined) throw new Error('the peer tells no version')
+  return gitVersion
+}
+
 /** A starting kube-apiserver makes its namespaces a moment after it says that it is ready. */
 async function defaultNamespace(api: Api): Promise<void> {
   const watch = await api.watch('/api/v1/namespaces?watch=1&fieldSelector=metadata.name=default')

@@ -5,6 +5,7 @@ import { isRecord } from '../../src/apimachinery/object.ts'
 import type { Answer, Api } from '../support/api.ts'
 import { Normalizer } from './normalize.ts'
 import { type Script, type Step, titleOf } from './script.ts'
+import { stepIds } from './stepIds.ts'
 
 export interface Outcome {
   code: number
@@ -37,9 +38,10 @@ export async function play(
   const saved = new Map([['ns', `d-${script.name}`]])
   await prepare(core, saved.get('ns')!)
   const normalizer = new Normalizer({ managedFields: script.managedFields === true })
+  const ids = stepIds(script.steps)
   const outcomes: Outcome[] = []
   for (const [i, step] of script.steps.entries()) {
-    normalizer.enter(i)
+    normalizer.enter(ids[i]!)
     if (is120 && step.since !== undefined) {
       outcomes.push({ code: 0, headers: {} })
       continue
@@ -48,7 +50,7 @@ export async function play(
       if (core !== api) await untilReady(api, filled(step, saved))
       outcomes.push(await ask(api, filled(step, saved), normalizer, saved))
     } catch (cause) {
-      throw new Error(`${script.name}: ${titleOf(step, i)}`, { cause })
+      throw new Error(`${script.name}: ${ids[i]} ${titleOf(step)}`, { cause })
     }
   }
   return outcomes

@@ -1,17 +1,39 @@
-/** Recorded outcomes: one line of JSON for each step, so that a change of behaviour is a line in a review. */
+/**
+ * Recorded outcomes: one line of JSON for each step, so that a change of behaviour is a line in a review. A line says who judged
+ * it, or why nobody did. What nobody judged, without a reason, is not recorded.
+ */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { agrees, type Opinion, reasonOf, withoutVersion } from './judges.ts'
 import type { Outcome } from './play.ts'
 import { type Script, titleOf } from './script.ts'
+import { stepIds } from './stepIds.ts'
+
+/** A step and its answer. */
+export interface Line extends Outcome {
+  id: string
+  step: string
+}
+
+export interface Recorded extends Line {
+  /** By name and version, the peers that answer the same, each with the parts in which it answers otherwise, explained. */
+  judges?: Record<string, string[]>
+  /** Why there are none. */
+  unjudged?: string
+}
 
 const fileOf = (script: Script): string => join(import.meta.dirname, 'recorded', `${script.name}.jsonl`)
 
-export type Recorded = { step: string } & Outcome
+/** As they come back from a file: without members that are undefined. */
+export function linesOf(script: Script, outcomes: readonly Outcome[]): Line[] {
+  const ids = stepIds(script.steps)
+  const lines = outcomes.map((outcome, i) => ({ id: ids[i], step: titleOf(script.steps[i]!), ...outcome }))
+  return JSON.parse(JSON.stringify(lines)) as Line[]
+}
 
-/** As it comes back from its file: without members that are undefined. */
-export function recordedForm(script: Script, outcomes: readonly Outcome[]): Recorded[] {
-  const named = outcomes.map((outcome, i) => ({ step: titleOf(script.steps[i]!, i), ...outcome }))
-  return JSON.parse(JSON.stringify(named)) as Recorded[]
+/** What was answered, apart from who judged it. */
+export function lineOf({ judges: _, unjudged: __, ...line }: Recorded): Line {
+  return line
 }
 
 export function readRecording(script: Script): Recorded[] {
@@ -20,7 +42,44 @@ export function readRecording(script: Script): Recorded[] {
   return lines.filter(line => line !== '').map(line => JSON.parse(line) as Recorded)
 }
 
-export function writeRecording(script: Script, outcomes: readonly Outcome[]): void {
-  const lines = recordedForm(script, outcomes).map(line => JSON.stringify(line))
-  writeFileSync(fileOf(script), `${lines.join('\n')}\n`)
+export interface Judged {
+  recorded: Recorded[]
+  /** Steps that nobody judged, without a reason in the script: they may not be recorded. */
+  refused: string[]
+}
+
+/**
+ * What may be recorded of these outcomes, given what peers think of them and what is recorded `before`. A peer that is not here
+ * now counts for the answers that are as they were.
+ */
+export function judged(
+  script: Script,
+  outcomes: readonly Outcome[],
+  opinions: readonly Opinion[],
+  before: readonly Recorded[],
+): Judged {
+  const earlier = new Map(before.map(line => [line.id, line]))
+  const here = new Set(opinions.map(({ judge }) => withoutVersion(judge)))
+  const refused: string[] = []
+  const recorded = linesOf(script, outcomes).map((line, i): Recorded => {
+    const { id, step, ...outcome } = line
+    const was = earlier.get(id)
+    const isSame = was !== undefined && JSON.stringify(lineOf(was)) === JSON.stringify(line)
+    const judges = [
+      ...Object.entries((isSame ? was.judges : undefined) ?? {}).filter(([judge]) => !here.has(withoutVersion(judge))),
+      ...opinions.flatMap(({ judge, verdicts }) => {
+        const verdict = verdicts[i]
+        return verdict && agrees(verdict) ? [[judge, verdict.explained.toSorted()] as const] : []
+      }),
+    ].sort(([a], [b]) => (a < b ? -1 : 1))
+    if (judges.length > 0) return { id, step, judges: Object.fromEntries(judges), ...outcome }
+    const unjudged = reasonOf(script, script.steps[i]!)
+    if (unjudged === undefined) refused.push(`${id} ${step}`)
+    return { id, step, ...(unjudged !== undefined && { unjudged }), ...outcome }
+  })
+  return { recorded, refused }
+}
+
+export function writeRecording(script: Script, recorded: readonly Recorded[]): void {
+  writeFileSync(fileOf(script), `${recorded.map(line => JSON.stringify(line)).join('\n')}\n`)
 }

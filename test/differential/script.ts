@@ -86,8 +86,8 @@ export function noted(steps: readonly Step[], reasons: Readonly<Record<string, r
   return steps.map((step, i) => (why.has(i) ? { ...step, unlikeToday: { '': why.get(i)! } } : step))
 }
 
-/** What a step is called in recordings and reports. */
-export function titleOf(step: Step, index: number): string {
+/** What a step does, for people; several may do the same. */
+export function titleOf(step: Step): string {
   const kind = step.type?.replace(/^application\/(.*?)(-patch)?\+.*$/, ' ($1)') ?? ''
-  return `${index} ${step.method}${kind} ${step.path}${step.as ? ` as ${step.as}` : ''}`
+  return `${step.method}${kind} ${step.path}${step.as ? ` as ${step.as}` : ''}`
 }
