@@ -80,10 +80,32 @@ export const apply = patch(APPLY)
 /** The whole answer differs. */
 export const unlike = (why: string): Rest => ({ unlike120: { '': why } })
 
-/** Steps of which some are answered otherwise than by today's server, as a whole: their numbers, by reason. */
-export function noted(steps: readonly Step[], reasons: Readonly<Record<string, readonly number[]>>): Step[] {
-  const why = new Map(Object.entries(reasons).flatMap(([reason, numbers]) => numbers.map(i => [i, reason] as const)))
-  return steps.map((step, i) => (why.has(i) ? { ...step, unlikeToday: { '': why.get(i)! } } : step))
+/** The same refusal, of which the causes are told otherwise, and so its message. */
+export const unlikeWords = (why: string): Rest => ({ unlike120: { 'body.details.causes': why, '?body.message': why } })
+
+/** Steps of a script by their numbers, with the parts of their answers that differ. */
+export interface Parts {
+  steps: readonly number[]
+  parts: readonly string[]
+}
+
+export const inPart = (parts: readonly string[], ...steps: number[]): Parts => ({ steps, parts })
+/** The same refusal in other words. */
+export const inWords = (...steps: number[]): Parts => inPart(['body.message', '?body.details'], ...steps)
+
+/**
+ * Steps of which some are answered otherwise than by today's server, by reason: the numbers of those that differ as a whole, and
+ * those that differ in part.
+ */
+export function noted(steps: readonly Step[], reasons: Readonly<Record<string, readonly (number | Parts)[]>>): Step[] {
+  const unlike = new Map<number, Record<string, string>>()
+  for (const [reason, entries] of Object.entries(reasons)) {
+    for (const entry of entries) {
+      const { steps, parts } = typeof entry === 'number' ? { steps: [entry], parts: [''] } : entry
+      for (const i of steps) unlike.set(i, Object.fromEntries(parts.map(part => [part, reason])))
+    }
+  }
+  return steps.map((step, i) => (unlike.has(i) ? { ...step, unlikeToday: unlike.get(i)! } : step))
 }
 
 /** What a step does, for people; several may do the same. */

@@ -1,5 +1,5 @@
 /** What may change of objects outside the core group, through the object and through its status; what is warned of. */
-import { get, merge, post, put, type Rest, type Script, type Step } from '../script.ts'
+import { get, merge, post, put, type Rest, type Script, type Step, unlikeWords } from '../script.ts'
 import { APPS, of, SELECTOR, TEMPLATE } from './bodies.ts'
 
 const IN = 'namespaces/{ns}'
@@ -121,32 +121,32 @@ export const changes: Script = {
   steps: [
     post(`${APPS}/statefulsets`, of('apps/v1', 'StatefulSet', 'grown', spec({ serviceName: 's' })), WARNED),
     merge(STATEFUL, { spec: { podManagementPolicy: 'Parallel' } }, { unlike120: { body: WIDER } }),
-    merge(STATEFUL, { spec: { ordinals: { start: 1 } } }, { since: '1.26: ordinals', ...CODE }),
+    merge(STATEFUL, { spec: { ordinals: { start: 1 } } }, CODE),
     merge(STATEFUL, { spec: { revisionHistoryLimit: -1 } }, { since: '1.33: mutable, with a warning', ...CODE }),
     post(`${BATCH}/jobs`, of('batch/v1', 'Job', 'held', { spec: { suspend: true, template: { spec: POD } } }), {
-      ...SINCE_SUSPEND,
+      unlike120: { 'body.spec.suspend': '1.21', 'body.spec.selector': '1.27: other labels' },
       only: ['spec.suspend', 'spec.selector', 'spec.completions'],
     }),
+    // 1.20 lets nobody change where a job runs
     ...[
       { spec: { template: { spec: { nodeSelector: { a: 'b' }, tolerations: [{ operator: 'Exists' }] } } } },
       { spec: { template: { spec: { affinity: { nodeAffinity: {} } } } } },
+    ].map(change => merge(JOB, change, { ...SINCE_SUSPEND, only: ['code', 'message'] })),
+    ...[
       { spec: { template: { spec: { affinity: { podAffinity: NEAR } } } } },
       { spec: { template: { spec: { serviceAccountName: 'other' } } } },
       { spec: { suspend: false } },
       { spec: { template: { spec: { nodeSelector: { a: 'c' } } } } },
-      { spec: { managedBy: 'a.example/b' } },
-      { spec: { completions: 4 } },
-      { spec: { parallelism: 3, backoffLimit: 2, activeDeadlineSeconds: 60 } },
-    ].map(change => merge(JOB, change, { ...SINCE_SUSPEND, only: ['code', 'message'] })),
+    ].map(change => merge(JOB, change, { only: ['code', 'message'] })),
+    merge(JOB, { spec: { managedBy: 'a.example/b' } }, { since: '1.30: the field', only: ['code', 'message'] }),
+    ...[{ spec: { completions: 4 } }, { spec: { parallelism: 3, backoffLimit: 2, activeDeadlineSeconds: 60 } }].map(
+      change => merge(JOB, change, { only: ['code', 'message'] }),
+    ),
     // once it has begun, where it runs is settled, suspended or not
     merge(`${JOB}/status`, { status: { startTime: '2026-01-01T00:00:00Z', ready: -1 } }, { ...SINCE_SUSPEND, ...CODE }),
-    merge(`${JOB}/status`, { status: { startTime: '2026-01-01T00:00:00Z' } }, { ...SINCE_SUSPEND, ...CODE }),
-    merge(JOB, { spec: { suspend: true } }, { ...SINCE_SUSPEND, ...CODE }),
-    merge(
-      JOB,
-      { spec: { template: { spec: { nodeSelector: { a: 'd' } } } } },
-      { ...SINCE_SUSPEND, only: ['code', 'message'] },
-    ),
+    merge(`${JOB}/status`, { status: { startTime: '2026-01-01T00:00:00Z' } }, CODE),
+    merge(JOB, { spec: { suspend: true } }, CODE),
+    merge(JOB, { spec: { template: { spec: { nodeSelector: { a: 'd' } } } } }, { only: ['code', 'message'] }),
     merge(
       `${JOB}/status`,
       { status: { uncountedTerminatedPods: { succeeded: ['a', ''], failed: ['a'] } } },
@@ -157,9 +157,9 @@ export const changes: Script = {
       of('batch/v1', 'Job', 'many', {
         spec: { completionMode: 'Indexed', completions: 2, parallelism: 2, template: { spec: POD } },
       }),
-      { ...SINCE_INDEXES, only: ['spec.completions'] },
+      { only: ['spec.completions'] },
     ),
-    merge(`${BATCH}/jobs/many`, { spec: { completions: 3 } }, { ...SINCE_INDEXES, ...CODE }),
+    merge(`${BATCH}/jobs/many`, { spec: { completions: 3 } }, { ...unlikeWords('1.27: it may change'), ...CODE }),
     merge(`${BATCH}/jobs/many`, { spec: { completions: 3, parallelism: 3 } }, { ...SINCE_INDEXES, ...CODE }),
     post(
       `${BATCH}/cronjobs`,
@@ -238,31 +238,33 @@ const slice = (name: string, addressType: string, address: string, labels: objec
   )
 const SLICES = `/apis/discovery.k8s.io/v1/${IN}/endpointslices`
 const INGRESS = { spec: { defaultBackend: { service: { name: 's', port: { number: 80 } } } } }
+const NEW_WARNING: Rest = { unlike120: { 'headers.warning': 'the warning is newer' }, ...WARNED }
+const SINCE_SLICES: Rest = { since: '1.21: v1', ...WARNED }
 const OLD_ZONE = 'failure-domain.beta.kubernetes.io/zone'
 
 export const warnings: Script = {
   name: 'warnings',
   steps: [
-    post(`${APPS}/deployments`, of('apps/v1', 'Deployment', 'a.b', spec()), WARNED),
+    post(`${APPS}/deployments`, of('apps/v1', 'Deployment', 'a.b', spec()), NEW_WARNING),
     merge(`${APPS}/deployments/a.b`, { spec: { replicas: 2 } }, WARNED),
-    post(`${APPS}/replicasets`, of('apps/v1', 'ReplicaSet', 'a.b', spec()), WARNED),
-    post(`${BATCH}/jobs`, of('batch/v1', 'Job', 'a.b', { spec: { template: { spec: POD } } }), WARNED),
+    post(`${APPS}/replicasets`, of('apps/v1', 'ReplicaSet', 'a.b', spec()), NEW_WARNING),
+    post(`${BATCH}/jobs`, of('batch/v1', 'Job', 'a.b', { spec: { template: { spec: POD } } }), NEW_WARNING),
     post(
       `${BATCH}/jobs?dryRun=All`,
       of('batch/v1', 'Job', 'wide', {
         spec: { completionMode: 'Indexed', completions: 100_001, parallelism: 10_001, template: { spec: POD } },
       }),
-      WARNED,
+      NEW_WARNING,
     ),
     post(
       `${APPS}/statefulsets?dryRun=All`,
       of('apps/v1', 'StatefulSet', 's', spec({ serviceName: 's', revisionHistoryLimit: -1 })),
-      WARNED,
+      NEW_WARNING,
     ),
     post(
       `${NETWORK}/${IN}/ingresses`,
       of('networking.k8s.io/v1', 'Ingress', 'i', INGRESS, { annotations: { 'kubernetes.io/ingress.class': 'c' } }),
-      WARNED,
+      NEW_WARNING,
     ),
     merge(`${NETWORK}/${IN}/ingresses/i`, { metadata: { labels: { a: 'b' } } }, WARNED),
     post(
@@ -273,16 +275,16 @@ export const warnings: Script = {
           ingress: [{ from: [{ ipBlock: { cidr: '2001:DB8::/32', except: ['2001:db8:0::/48'] } }] }],
         },
       }),
-      WARNED,
+      NEW_WARNING,
     ),
-    post(SLICES, slice('names', 'FQDN', 'a.example'), WARNED),
-    post(SLICES, slice('odd', 'IPv6', '2001:DB8::1'), WARNED),
+    post(SLICES, slice('names', 'FQDN', 'a.example'), SINCE_SLICES),
+    post(SLICES, slice('odd', 'IPv6', '2001:DB8::1'), SINCE_SLICES),
     post(
       SLICES,
       slice('controlled', 'IPv6', '2001:DB8::1', {
         'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io',
       }),
-      WARNED,
+      SINCE_SLICES,
     ),
     post(
       `${STORAGE}/storageclasses`,
@@ -290,7 +292,7 @@ export const warnings: Script = {
         provisioner: 'a/b',
         allowedTopologies: [{ matchLabelExpressions: [{ key: OLD_ZONE, values: ['a'] }] }],
       }),
-      WARNED,
+      NEW_WARNING,
     ),
     post(
       `${STORAGE}/${IN}/csistoragecapacities`,
@@ -298,7 +300,7 @@ export const warnings: Script = {
         storageClassName: 'zoned',
         nodeTopology: { matchLabels: { [OLD_ZONE]: 'a' }, matchExpressions: [{ key: OLD_ZONE, operator: 'Exists' }] },
       }),
-      WARNED,
+      { since: '1.24: v1', ...WARNED },
     ),
     post(
       '/apis/node.k8s.io/v1/runtimeclasses',
@@ -306,7 +308,7 @@ export const warnings: Script = {
         handler: 'h',
         scheduling: { nodeSelector: { 'beta.kubernetes.io/os': 'linux' } },
       }),
-      WARNED,
+      NEW_WARNING,
     ),
-  ].map(step => ({ ...step, since: 'the warnings are newer' })),
+  ],
 }

@@ -1,12 +1,13 @@
 /** What is wrong with Services, volumes, claims, Nodes, quotas and limits, and with changes of them. */
-import { merge, post, type Rest, type Script, type Step } from '../script.ts'
+import { merge, post, type Rest, type Script, type Step, unlikeWords } from '../script.ts'
 import { NS, of } from './bodies.ts'
 
 type Bad = readonly [fields: object, rest?: Rest]
 const newer = (why: string): Rest => ({ unlike120: { '': why } })
 
+/** Nothing is stored: all of a kind have one name. */
 const bad = (collection: string, kind: string, items: readonly Bad[]): Step[] =>
-  items.map(([fields, rest], i) => post(collection, of('v1', kind, `${kind.toLowerCase()}-${i}`, fields), rest))
+  items.map(([fields, rest]) => post(`${collection}?dryRun=All`, of('v1', kind, kind.toLowerCase(), fields), rest))
 const spec = (fields: object, rest?: Rest): Bad => [{ spec: fields }, rest]
 
 const service = (fields: object, rest?: Rest): Bad => spec({ ports: [{ port: 80 }], ...fields }, rest)
@@ -24,19 +25,19 @@ const SERVICES: readonly Bad[] = [
         { port: 80, name: 'a' },
       ],
     },
-    newer('shows a port as Go does'),
+    unlikeWords('shows a port as Go does'),
   ),
   service({ ports: [{ port: 80, nodePort: 30000 }] }),
   service({ selector: { 'a b': 'c' } }),
   service({ sessionAffinity: 'X' }),
   service({ sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 90000 } } }),
   service({ clusterIP: 'x' }),
-  service({ externalIPs: ['127.0.0.1', 'x', '169.254.1.1'] }, newer('1.33: another wording')),
-  service({ externalTrafficPolicy: 'Local' }, newer('1.26: another wording')),
-  service({ type: 'LoadBalancer', externalTrafficPolicy: 'X' }, newer('1.26: another wording')),
-  service({ healthCheckNodePort: 1 }, newer('1.26: another wording')),
+  service({ externalIPs: ['127.0.0.1', 'x', '169.254.1.1'] }, unlikeWords('1.33: another wording')),
+  service({ externalTrafficPolicy: 'Local' }, unlikeWords('1.26: another wording')),
+  service({ type: 'LoadBalancer', externalTrafficPolicy: 'X' }, unlikeWords('1.26: another wording')),
+  service({ healthCheckNodePort: 1 }, unlikeWords('1.26: another wording')),
   service({ loadBalancerSourceRanges: ['10.0.0.0/8'] }),
-  service({ type: 'LoadBalancer', loadBalancerSourceRanges: ['x'] }, newer('1.33: another wording')),
+  service({ type: 'LoadBalancer', loadBalancerSourceRanges: ['x'] }, unlikeWords('1.33: another wording')),
   service({ loadBalancerClass: 'x' }, newer('1.24: the field is new')),
   service({ allocateLoadBalancerNodePorts: true }, newer('1.22: the field is new')),
   service({ internalTrafficPolicy: 'X', trafficDistribution: 'Y' }, newer('1.22: the field is new')),
@@ -46,13 +47,13 @@ const claim = (fields: object, rest?: Rest): Bad =>
   spec({ accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, ...fields }, rest)
 const CLAIMS: readonly Bad[] = [
   claim({ accessModes: [] }),
-  claim({ accessModes: ['X'] }, newer('1.22: one more mode')),
-  claim({ accessModes: ['ReadWriteOncePod', 'ReadWriteOnce'] }, newer('1.22: the mode is new')),
+  claim({ accessModes: ['X'] }, unlikeWords('1.22: one more mode')),
+  claim({ accessModes: ['ReadWriteOncePod', 'ReadWriteOnce'] }, unlikeWords('1.22: the mode is new')),
   claim({ resources: {} }),
   claim({ resources: { requests: { storage: '0' } } }),
   claim({ selector: { matchExpressions: [{ key: 'a', operator: 'In' }] } }),
   claim({ storageClassName: 'A_', volumeMode: 'X' }),
-  claim({ dataSource: { kind: 'PersistentVolumeClaim', name: '' } }, newer('1.22: told of both references')),
+  claim({ dataSource: { kind: 'PersistentVolumeClaim', name: '' } }, unlikeWords('1.22: told of both references')),
   claim({ dataSourceRef: { kind: 'Other', name: 'x' } }, newer('1.22: the field is new')),
   claim({ volumeAttributesClassName: 'A_' }, newer('1.29: the field is new')),
 ]
@@ -71,7 +72,10 @@ const VOLUMES: readonly Bad[] = [
   volume({ ...HOST, nodeAffinity: { required: { nodeSelectorTerms: [] } } }),
   volume({ local: { path: '/a' } }),
   volume({ local: { path: '' }, nfs: { server: 'a', path: '/b' } }),
-  volume({ csi: { driver: '', volumeHandle: '', nodePublishSecretRef: { name: '' } } }, newer('a slip of its paths')),
+  volume(
+    { csi: { driver: '', volumeHandle: '', nodePublishSecretRef: { name: '' } } },
+    unlikeWords('a slip of its paths'),
+  ),
   volume({ azureFile: { secretName: 'a', shareName: 'b', secretNamespace: '' } }),
   volume({ glusterfs: { endpoints: 'a', path: 'b', endpointsNamespace: 'A_' } }),
   volume({ cinder: { volumeID: 'a', secretRef: {} } }),
@@ -101,7 +105,7 @@ const QUOTAS: readonly Bad[] = [
   spec({ scopeSelector: { matchExpressions: [{ scopeName: 'X', operator: 'Y' }] } }),
   spec(
     { scopeSelector: { matchExpressions: [{ scopeName: 'BestEffort', operator: 'In' }] } },
-    newer('1.22: one more scope'),
+    unlikeWords('1.22: one more scope'),
   ),
   spec({ scopeSelector: { matchExpressions: [{ scopeName: 'PriorityClass', operator: 'Exists', values: ['x'] }] } }),
 ]
@@ -119,16 +123,18 @@ const NODES: readonly Bad[] = [
       { key: 'a', effect: 'NoSchedule' },
     ],
   }),
-  spec({ podCIDRs: ['x', '10.0.0.0/8'], podCIDR: 'x' }, newer('1.33: another wording')),
+  spec({ podCIDRs: ['x', '10.0.0.0/8'], podCIDR: 'x' }, unlikeWords('1.33: another wording')),
   [{ status: { capacity: { cpu: '-1' }, allocatable: { 'a.b/c': '0.5' } } }],
 ]
 
+const DEPRECATED = { 'headers.warning': '1.33: Endpoints are deprecated' }
+const DEPRECATED_IN_WORDS: Rest = { unlike120: { ...unlikeWords('1.33: another wording').unlike120, ...DEPRECATED } }
 const ENDPOINTS: readonly Bad[] = [
-  [{ subsets: [{ ports: [{ port: 80 }] }] }, newer('1.33: Endpoints are deprecated')],
-  [{ subsets: [{ addresses: [{ ip: 'x', hostname: 'A_', nodeName: 'B_' }] }] }, newer('1.33: another wording')],
+  [{ subsets: [{ ports: [{ port: 80 }] }] }, { unlike120: DEPRECATED }],
+  [{ subsets: [{ addresses: [{ ip: 'x', hostname: 'A_', nodeName: 'B_' }] }] }, DEPRECATED_IN_WORDS],
   [
     { subsets: [{ notReadyAddresses: [{ ip: '127.0.0.1' }], ports: [{ port: 0 }, { port: 80, appProtocol: 'a b' }] }] },
-    newer('1.33: Endpoints are deprecated'),
+    DEPRECATED_IN_WORDS,
   ],
 ]
 
@@ -151,14 +157,14 @@ export const coreKinds: Script = {
     merge(
       CLAIM,
       { spec: { resources: { requests: { storage: '2Gi' } } } },
-      newer('says what may change in other words'),
+      unlikeWords('says what may change in other words'),
     ),
     merge(CLAIM, { spec: { storageClassName: 'x' } }, newer('1.26: a class may be named later')),
-    merge(CLAIM, { spec: { storageClassName: 'y' } }, newer('1.26: it was not named before')),
-    merge(CLAIM, { spec: { volumeMode: 'Block' } }, newer('says what may change in other words')),
+    merge(CLAIM, { spec: { storageClassName: 'y' } }, unlikeWords('1.26: it was not named before')),
+    merge(CLAIM, { spec: { volumeMode: 'Block' } }, unlikeWords('says what may change in other words')),
     merge(CLAIM, { spec: { volumeName: 'v' } }, { only: ['code', 'spec.volumeName'] }),
     post('/api/v1/persistentvolumes', of('v1', 'PersistentVolume', 'core-kinds-own', volume(HOST)[0])),
-    merge(PV, { spec: { hostPath: { path: '/b' } } }, newer('told with all of the volume')),
+    merge(PV, { spec: { hostPath: { path: '/b' } } }, unlikeWords('told with all of the volume')),
     merge(PV, { spec: { volumeMode: 'Block' } }),
     merge(
       PV,

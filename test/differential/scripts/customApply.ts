@@ -1,5 +1,5 @@
 /** Server-side apply and field ownership on a kind with lists and maps of all types. */
-import { apply, get, json, merge, noted, post, put, type Script } from '../script.ts'
+import { apply, get, inWords, json, merge, noted, post, put, type Script } from '../script.ts'
 import { of } from './bodies.ts'
 import { made, pathOf } from './gadgets.ts'
 
@@ -126,8 +126,8 @@ export const customApply: Script = {
       "a configuration that cannot be applied is the client's mistake; its namespace is that of the URL": [
         13, 14, 15, 16, 17, 18, 19, 52,
       ],
-      'it tells it twice': [25],
-      'words about what cannot be decoded': [26, 27, 28, 29, 30],
+      'it tells it twice': [inWords(25)],
+      'words about what cannot be decoded': [29, inWords(26, 27, 28, 30)],
     },
   ),
 }

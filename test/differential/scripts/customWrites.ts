@@ -1,5 +1,5 @@
 /** What the schema of a kind makes of what is written: validation, defaults, pruning, strictness. */
-import { json, merge, noted, post, put, type Script, strategic } from '../script.ts'
+import { inWords, json, merge, noted, post, put, type Script, strategic } from '../script.ts'
 import { of } from './bodies.ts'
 import { FORMAT_NAMES, made, pathOf } from './gadgets.ts'
 
@@ -131,7 +131,7 @@ export const customValidation: Script = {
       ),
     ],
     {
-      'whole values are counted by a fraction there, as zero': [17, 20],
+      'whole values are counted by a fraction there, as zero': [20, inWords(17)],
       'types inside of embedded resources fail decoding there, validation here': [68, 69, 70],
     },
   ),
@@ -228,12 +228,12 @@ export const customStrictness: Script = {
     {
       'a finalizer may not stand twice': [29],
       'a dry run refuses what the write would refuse': [31],
-      'words about what cannot be decoded': [40, 41, 61, 62],
+      'words about what cannot be decoded': [inWords(40, 41, 61, 62)],
       'the version is asked for first': [50],
-      'keys of etcd are not told': [52],
+      'keys of etcd are not told': [inWords(52)],
       "a wrong version is the client's mistake": [53],
-      'the object is not told again': [54, 59, 66, 72],
-      'there is no such sub-resource, whether there is an object or not': [76, 77],
+      'the object is not told again': [inWords(54, 59, 66, 72)],
+      'there is no such sub-resource, whether there is an object or not': [inWords(76, 77)],
     },
   ),
 }

@@ -34,8 +34,9 @@ const definition = of('apiextensions.k8s.io/v1', 'CustomResourceDefinition', `ga
   },
 })
 
-/** 1.20 calls the client's mistake its own. */
+/** They call the client's mistake their own. */
 const NO_500: Rest = {
+  unlikeToday: { '?code': 'it says 500', '?body': 'as above' },
   unlike120: {
     code: 'it says 500',
     'body.code': 'it says 500',
@@ -44,13 +45,25 @@ const NO_500: Rest = {
     '?body.details': 'it has none',
   },
 }
-const KEYS: Rest = { unlike120: { 'body.message': 'it names keys of etcd' } }
+const KEYS: Rest = {
+  unlike120: { 'body.message': 'it names keys of etcd' },
+  unlikeToday: { 'body.message': 'it names keys of etcd' },
+}
 const WORDS: Rest = {
   unlike120: { '?body.message': 'decoders word it differently', '?body.details.causes': 'as above' },
+  unlikeToday: { '?body.message': 'decoders word it differently', '?body.details.causes': 'as above' },
 }
-const NO_VERSION: Rest = { unlike120: { '?code': 'it says 500 for custom resources', '?body': 'as above' } }
+const NO_VERSION: Rest = {
+  unlike120: { '?code': 'it says 500 for custom resources', '?body': 'as above' },
+  unlikeToday: { 'body.message': 'decoders word it differently' },
+}
+const TWICE = { 'body.details.causes': 'it tells it twice', '?body.message': 'as above' }
+const TOLD_TWICE: Rest = { unlikeToday: TWICE }
+const ELSEWHERE: Rest = { unlikeToday: { 'body.message': '1.22: newer words, without the namespaces' } }
+const APPLIED_KIND: Rest = { ...NO_500, unlikeToday: { '': 'it calls the request bad, not the object invalid' } }
 const TIMES: Rest = {
   unlike120: { 'body.message': 'it shows times as Go does', 'body.details.causes.0.message': 'as above' },
+  unlikeToday: TWICE,
 }
 /** Only kinds that an update makes look at the uid where nothing is. */
 const LOOKS_FIRST: Rest = { unlike120: { '?body': 'it looks at the uid first', '?code': 'as above' } }
@@ -82,7 +95,7 @@ const mistakes = (path: string, make: (name: string, metadata?: object) => objec
     put(`${path}/a`, body({ resourceVersion: '{rv}', name: undefined })),
     put(`${path}/a`, body({ resourceVersion: '{rv}', name: undefined, generateName: 'a' })),
     put(`${path}/a`, body({ resourceVersion: '{rv}', name: 7 }), WORDS),
-    put(`${path}/a`, body({ resourceVersion: '{rv}', namespace: 'elsewhere' })),
+    put(`${path}/a`, body({ resourceVersion: '{rv}', namespace: 'elsewhere' }), ELSEWHERE),
     put(`${path}/a`, body({ resourceVersion: '{rv}', namespace: '' })),
     put(`${path}/a`, body({ resourceVersion: '{rv}' }, { kind: 'Secret' }), WORDS),
     put(`${path}/a`, body({ resourceVersion: '{rv}' }, { kind: 'Nonsense' }), WORDS),
@@ -119,11 +132,11 @@ const mistakes = (path: string, make: (name: string, metadata?: object) => objec
     merge(`${path}/a`, { metadata: { resourceVersion: '1' } }),
     merge(`${path}/a`, { metadata: { resourceVersion: 'x' } }, NO_500),
     merge(`${path}/a`, { metadata: { resourceVersion: null } }),
-    merge(`${path}/a`, { metadata: { uid: 'other' } }),
+    merge(`${path}/a`, { metadata: { uid: 'other' } }, TOLD_TWICE),
     merge(`${path}/a`, { metadata: { uid: null } }),
     merge(`${path}/a`, { metadata: { name: 'b' } }),
     merge(`${path}/a`, { metadata: { name: null } }),
-    merge(`${path}/a`, { metadata: { namespace: 'elsewhere' } }),
+    merge(`${path}/a`, { metadata: { namespace: 'elsewhere' } }, ELSEWHERE),
     merge(`${path}/a`, { metadata: { creationTimestamp: null, generateName: 'z' } }),
     merge(`${path}/a`, { kind: 'Secret' }, WORDS),
     merge(`${path}/a`, { apiVersion: 'v2' }, WORDS),
@@ -131,7 +144,7 @@ const mistakes = (path: string, make: (name: string, metadata?: object) => objec
     merge(`${path}/a`, { kind: null }, WORDS),
     merge(`${path}/gone`, { metadata: { labels: { a: 'b' } } }),
     json(`${path}/a`, [{ op: 'replace', path: '/metadata/name', value: 'b' }]),
-    json(`${path}/a`, [{ op: 'replace', path: '/metadata/uid', value: 'other' }]),
+    json(`${path}/a`, [{ op: 'replace', path: '/metadata/uid', value: 'other' }], TOLD_TWICE),
     json(`${path}/a`, [{ op: 'remove', path: '/metadata/resourceVersion' }]),
     json(`${path}/a`, [{ op: 'remove', path: '/kind' }], WORDS),
     json(`${path}/a`, [{ op: 'remove', path: '/metadata' }]),
@@ -157,11 +170,12 @@ const mistakes = (path: string, make: (name: string, metadata?: object) => objec
     apply(`${path}/a?fieldManager=m`, body({ name: 'b' })),
     apply(`${path}/a?fieldManager=m`, body({ name: undefined })),
     apply(`${path}/a?fieldManager=m`, body({ namespace: 'elsewhere' }), {
+      ...ELSEWHERE,
       unlike120: { '?body.metadata.resourceVersion': 'it writes the time of a claim that is renewed' },
     }),
     apply(`${path}/a?fieldManager=m`, body({ resourceVersion: '1' })),
-    apply(`${path}/a?fieldManager=m`, body({ uid: 'other' })),
-    apply(`${path}/a?fieldManager=m`, body({}, { kind: 'Secret' }), NO_500),
+    apply(`${path}/a?fieldManager=m`, body({ uid: 'other' }), TOLD_TWICE),
+    apply(`${path}/a?fieldManager=m`, body({}, { kind: 'Secret' }), APPLIED_KIND),
     apply(`${path}/a?fieldManager=m`, body({}, { apiVersion: 'v7' }), WORDS),
     apply(`${path}/a?fieldManager=m`, body({ managedFields: [{ manager: 'x' }] })),
     apply(`${path}/new1?fieldManager=m`, make('new1', { uid: 'mine' })),
@@ -215,6 +229,7 @@ export const identitiesOfOthers: Script = {
 }
 export const identitiesOfCustomResources: Script = {
   name: 'identities-custom',
+  peers: ['kube-apiserver', 'apiextensions'],
   steps: [
     post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition, { only: ['code', 'kind'] }),
     {

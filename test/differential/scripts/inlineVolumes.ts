@@ -1,5 +1,5 @@
 /** Volumes and claims that are written inside of other objects: they are judged as those that stand alone. */
-import { post, type Rest, type Script, type Step } from '../script.ts'
+import { post, type Rest, type Script, type Step, unlikeWords } from '../script.ts'
 import { of, SELECTOR, TEMPLATE } from './bodies.ts'
 
 const attached = (inlineVolumeSpec: object): Step =>
@@ -41,11 +41,15 @@ export const inlineVolumes: Script = {
     attached({ ...CSI, ...ONCE, persistentVolumeReclaimPolicy: 'Retain', volumeMode: 'Filesystem' }),
     attached({ ...CSI, ...ONCE, nodeAffinity: {}, claimRef: { name: 'c' }, storageClassName: 'a' }),
     attached({ ...CSI, ...ONCE, volumeMode: 'Block' }),
-    set([claim({ ...ONCE, ...SIZE })]),
+    set([claim({ ...ONCE, ...SIZE })], {}, {}),
     set([claim({})]),
     set([claim({ ...ONCE, ...SIZE }), claim({ ...ONCE, ...SIZE })], {}, {}),
     set([claim({ ...ONCE, ...SIZE }), claim({ accessModes: ['X'], resources: { requests: { storage: '-1' } } })]),
-    set([claim({ ...ONCE, ...SIZE, storageClassName: 'A_', volumeMode: 'Q' })], { replicas: -1 }),
+    set(
+      [claim({ ...ONCE, ...SIZE, storageClassName: 'A_', volumeMode: 'Q' })],
+      { replicas: -1 },
+      unlikeWords('1.35: claim templates are looked at'),
+    ),
     set([], { serviceName: 'A_b' }, { since: '1.33: the name is looked at' }),
   ],
 }

@@ -1,5 +1,5 @@
 /** What is wrong with pods: every part of their spec, one fault or a few at a time. */
-import { post, type Rest, type Script, type Step } from '../script.ts'
+import { post, type Rest, type Script, type Step, unlikeWords } from '../script.ts'
 import { NS, of, PODS, pod } from './bodies.ts'
 
 type Bad = readonly [spec: object, rest?: Rest]
@@ -26,7 +26,7 @@ const spread = (fields: object): object => ({
   topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'z', whenUnsatisfiable: 'DoNotSchedule', ...fields }],
 })
 const newer = (why: string): Rest => ({ unlike120: { '': why } })
-const WORDS = newer('other words then')
+const WORDS = unlikeWords('other words then')
 const SINCE = (release: string): Rest => newer(`${release}: the field is new`)
 
 const CONTAINERS: readonly Bad[] = [
@@ -49,7 +49,10 @@ const CONTAINERS: readonly Bad[] = [
     }),
   ],
   [c({ ports: [{ containerPort: 1, hostPort: 70000, name: 'Not_A_Name_Of_A_Port' }] })],
-  [{ ...c({ ports: [{ containerPort: 1, hostPort: 2 }] }), hostNetwork: true }, newer('1.28: told at the other port')],
+  [
+    { ...c({ ports: [{ containerPort: 1, hostPort: 2 }] }), hostNetwork: true },
+    unlikeWords('1.28: told at the other port'),
+  ],
   [
     {
       ...c({}),
@@ -61,7 +64,7 @@ const CONTAINERS: readonly Bad[] = [
     WORDS,
   ],
   [env({ fieldRef: { fieldPath: 'spec.nothing' } })],
-  [env({ fieldRef: { fieldPath: 'status.phase' } }), newer('1.28: status.hostIPs')],
+  [env({ fieldRef: { fieldPath: 'status.phase' } }), unlikeWords('1.28: status.hostIPs')],
   [env({ fieldRef: { fieldPath: "metadata.labels['a b']" } })],
   [env({ fieldRef: { fieldPath: "metadata.name['x']" } })],
   [env({ fieldRef: { apiVersion: 'v2', fieldPath: 'metadata.name' } })],
@@ -70,7 +73,7 @@ const CONTAINERS: readonly Bad[] = [
   [env({ resourceFieldRef: { resource: 'limits.cpu', divisor: '2' } })],
   [env({ resourceFieldRef: { resource: 'limits.memory', divisor: '3Ki' } })],
   [env({ configMapKeyRef: { name: 'A', key: 'a b' }, secretKeyRef: { name: '' } })],
-  [env({}), newer('1.34: one more to choose')],
+  [env({}), unlikeWords('1.34: one more to choose')],
   [
     c({
       envFrom: [
@@ -107,7 +110,10 @@ const CONTAINERS: readonly Bad[] = [
   [c({ resources: { limits: { nothing: '1' } } })],
   [c({ resources: { limits: { 'x y': '1' } } })],
   [c({ resources: { requests: { 'a.b/c': '1' } } })],
-  [c({ resources: { requests: { 'a.b/c': '1' }, limits: { 'a.b/c': '2' } } }), newer('it does not tell the limit')],
+  [
+    c({ resources: { requests: { 'a.b/c': '1' }, limits: { 'a.b/c': '2' } } }),
+    unlikeWords('it does not tell the limit'),
+  ],
   [c({ resources: { limits: { 'hugepages-2Mi': '4Mi' } } })],
   [c({ resources: { limits: { 'hugepages-2Mi': '3Mi', cpu: '1' } } }), newer('1.23: whole pages')],
   [c({ resources: { limits: { 'requests.a.b/c': '1' } } })],
@@ -185,10 +191,10 @@ const SOURCES: readonly Bad[] = [
 ].map(source => [volume(source)])
 
 const REWORDED_SOURCES: readonly Bad[] = [
-  [volume({ csi: { driver: 'a_b', nodePublishSecretRef: {} } }), newer('a slip of its paths')],
+  [volume({ csi: { driver: 'a_b', nodePublishSecretRef: {} } }), unlikeWords('a slip of its paths')],
   [
     volume({ csi: { driver: 'x'.repeat(64), nodePublishSecretRef: { name: 'A' } } }),
-    newer('1.32: too long, in other words'),
+    unlikeWords('1.32: too long, in other words'),
   ],
   [
     volume({
@@ -203,7 +209,7 @@ const REWORDED_SOURCES: readonly Bad[] = [
         ],
       },
     }),
-    newer('1.25: says what the type is per'),
+    unlikeWords('1.25: says what the type is per'),
   ],
 ]
 
@@ -224,11 +230,11 @@ const PLACES: readonly Bad[] = [
   [affinity('nodeAffinity', { [PREFERRED]: [{ weight: 101, preference: term({ key: '', operator: 'Is' }) }] })],
   [
     near({ namespaces: ['A_'], labelSelector: { matchLabels: { 'a b': 'c' } }, topologyKey: '' }),
-    newer('a slip of its paths'),
+    unlikeWords('a slip of its paths'),
   ],
   [
     near({ topologyKey: 'a b', labelSelector: { matchExpressions: [{ key: 'a', operator: 'In' }] } }),
-    newer('a slip of its paths'),
+    unlikeWords('a slip of its paths'),
   ],
   [affinity('podAntiAffinity', { [PREFERRED]: [{ weight: 0, podAffinityTerm: {} }] })],
   [near({ topologyKey: 'z', namespaceSelector: { matchLabels: { 'a b': '' } } }), SINCE('1.21')],
@@ -292,7 +298,7 @@ const SECURITY: readonly Bad[] = [
   [security({ seccompProfile: { type: 'Localhost' } })],
   [
     security({ seccompProfile: { type: 'Localhost', localhostProfile: '/../a' } }),
-    newer('1.27: no annotations are made of fields'),
+    unlikeWords('1.27: no annotations are made of fields'),
   ],
   [security({ seccompProfile: { type: 'Unconfined', localhostProfile: 'a' } })],
   [security({ windowsOptions: { runAsUserName: '', gmsaCredentialSpecName: 'A_', gmsaCredentialSpec: '' } })],
@@ -303,7 +309,7 @@ const SECURITY: readonly Bad[] = [
   [own({ runAsUser: -1, runAsGroup: -1 })],
   [
     own({ privileged: true, allowPrivilegeEscalation: false }),
-    newer('the other server allows no privileged containers'),
+    unlikeWords('the other server allows no privileged containers'),
   ],
   [own({ allowPrivilegeEscalation: false, capabilities: { add: ['CAP_SYS_ADMIN'] } })],
   [own({ procMount: 'X' }), newer('1.20: behind a switch')],
@@ -316,7 +322,7 @@ const SECURITY: readonly Bad[] = [
   [{ os: { name: 'linux' }, ...own({ windowsOptions: { runAsUserName: 'a' } }) }, SINCE('1.24')],
   [
     { os: { name: 'windows' }, hostPID: true, ...security({ runAsUser: 1 }), ...own({ privileged: true }) },
-    SINCE('1.24'),
+    unlikeWords('1.24: the field is new'),
   ],
   [security({ windowsOptions: { hostProcess: true } }), SINCE('1.23')],
 ]
@@ -326,11 +332,11 @@ const REST: readonly Bad[] = [
   [{ dnsPolicy: 'None', dnsConfig: {} }],
   [{ dnsConfig: { nameservers: ['1.1.1.1', '1.1.1.2', '1.1.1.3', '1.1.1.4'] } }],
   [{ dnsConfig: { nameservers: ['x'], searches: ['A b', 'ok.'], options: [{ value: 'x' }] } }, WORDS],
-  [{ hostAliases: [{ ip: '1.1.1.1', hostnames: ['A_'] }] }, newer('1.30: with indexes')],
+  [{ hostAliases: [{ ip: '1.1.1.1', hostnames: ['A_'] }] }, unlikeWords('1.30: with indexes')],
   [{ readinessGates: [{ conditionType: 'a b' }] }],
   [{ schedulingGates: [{ name: 'a b' }, { name: 'x' }, { name: 'x' }] }, SINCE('1.27')],
   [{ serviceAccountName: 'A_' }, newer('admission comes first')],
-  [{ nodeName: 'A_', hostname: 'a.b', subdomain: 'A_' }, newer('1.34: dots are told')],
+  [{ nodeName: 'A_', hostname: 'a.b', subdomain: 'A_' }, unlikeWords('1.34: dots are told')],
   [{ priorityClassName: 'A_', runtimeClassName: 'B_' }],
   [{ preemptionPolicy: 'X' }],
   [{ overhead: { cpu: '-1' } }],
@@ -360,7 +366,7 @@ const ANNOTATIONS: readonly (readonly [Record<string, string>, object?, Rest?])[
   [
     { 'container.seccomp.security.alpha.kubernetes.io/c': 'localhost/../x' },
     {},
-    newer('1.27: no fields are made of annotations'),
+    unlikeWords('1.27: no fields are made of annotations'),
   ],
   [{ 'container.apparmor.security.beta.kubernetes.io/other': 'runtime/default' }],
   [{ 'container.apparmor.security.beta.kubernetes.io/c': 'x' }],
@@ -371,8 +377,10 @@ const ANNOTATIONS: readonly (readonly [Record<string, string>, object?, Rest?])[
   [{ 'scheduler.alpha.kubernetes.io/tolerations': '[{"operator":"X","key":"a"}]' }],
 ]
 
+/** Nothing is stored: all may have one name. */
+const TRY = `${PODS}?dryRun=All`
 const bad = (kind: string, items: readonly Bad[]): Step[] =>
-  items.map(([spec, rest], i) => post(PODS, pod(`${kind}-${i}`, spec), rest))
+  items.map(([spec, rest]) => post(TRY, pod(kind, spec), rest))
 
 export const podFields: Script = {
   name: 'pod-fields',
@@ -383,7 +391,7 @@ export const podFields: Script = {
     ...bad('places', PLACES),
     ...bad('security', SECURITY),
     ...bad('rest', REST),
-    ...ANNOTATIONS.map(([annotations, spec, rest], i) => post(PODS, pod(`notes-${i}`, spec, { annotations }), rest)),
+    ...ANNOTATIONS.map(([annotations, spec, rest]) => post(TRY, pod('notes', spec, { annotations }), rest)),
     post(
       `${NS}/podtemplates`,
       of('v1', 'PodTemplate', 't', {

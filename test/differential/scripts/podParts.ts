@@ -1,5 +1,5 @@
 /** What may change in a pod: by a plain update, by what a kubelet reports, and through the sub-resources that change a part of it. */
-import { get, merge, post, type Rest, type Script, type Step, strategic } from '../script.ts'
+import { get, merge, post, type Rest, type Script, type Step, strategic, unlikeWords } from '../script.ts'
 import { PODS, pod } from './bodies.ts'
 
 /** How Go shows two structs side by side is another way today. */
@@ -75,7 +75,14 @@ export const podStatuses: Script = {
     status(S, { nominatedNodeName: 'A_b' }, ONLY_STATUS),
     status(S, { qosClass: 'Guaranteed' }, { ...ONLY_STATUS, since: '1.22: it is immutable' }),
     status(S, { qosClass: null }, { ...ONLY_STATUS, since: '1.22: it is immutable' }),
-    status(S, { conditions: [{ type: 'a b', status: 'True' }] }, { ...ONLY_STATUS, since: '1.26: types are judged' }),
+    status(
+      S,
+      { conditions: [{ type: 'a b', status: 'True' }] },
+      {
+        ...ONLY_STATUS,
+        ...unlikeWords('a slip of its paths'),
+      },
+    ),
     status(S, { conditions: [{ type: 'example.com/x', status: 'True' }] }, { only: ['status.conditions'] }),
     status(S, { hostIPs: [{ ip: '10.0.0.1' }], hostIP: '10.0.0.2' }, { ...ONLY_STATUS, since: '1.28: hostIPs' }),
     status(S, { containerStatuses: [state('c', ended(0))] }, ONLY_STATUS),

@@ -127,7 +127,7 @@ export const workloads: Script = {
         spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } } },
       }),
       {
-        look: { only: ['rows.*.cells'], unlike120: { '': 'other columns' } },
+        look: { only: ['rows.*.cells'], unlike120: { 'body.rows': 'other columns' } },
         change: { spec: { parallelism: 2 } },
         bad: [{ spec: { parallelism: -1 } }, { spec: { completions: 5 } }],
       },

@@ -90,7 +90,7 @@ export const clusterRefusals: Script = {
     ...refuse(
       storage('CSIDriver', 'csidrivers'),
       { spec: { volumeLifecycleModes: ['X'] } },
-      since('1.23: GA', { spec: { fsGroupPolicy: 'X' } }),
+      { spec: { fsGroupPolicy: 'X' } },
       since('1.22: GA', {
         spec: { tokenRequests: [{ audience: 'a' }, { audience: 'a' }, { audience: 'b', expirationSeconds: 5 }] },
       }),
@@ -165,8 +165,11 @@ export const clusterRefusals: Script = {
       ...['', 'a', 'a/b', 'A.b/c', 'a.b/C_d', 'a.b/c/d', 'kubernetes.io/legacy-unknown'].map(signerName => ({
         spec: { request: CA, signerName, usages: ['client auth', 'client auth', 'fly'] },
       })),
-      since('1.22: duration', { spec: { request: CA, signerName: 'a.b/c', usages: [], expirationSeconds: 5 } }),
-    ).map(step => ({ ...step, unlike120: { '?body.message': 'no PEM', '?body.details.causes.0.message': 'no PEM' } })),
+      unlike('1.22: duration', { spec: { request: CA, signerName: 'a.b/c', usages: [], expirationSeconds: 5 } }),
+    ).map(step => ({
+      ...step,
+      unlike120: { '?body.message': 'no PEM', '?body.details.causes.0.message': 'no PEM', ...step.unlike120 },
+    })),
     ...refuse(
       autoscalers('v1'),
       scaled({ minReplicas: 0 }),

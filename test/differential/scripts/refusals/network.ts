@@ -98,7 +98,7 @@ export const networkRefusals: Script = {
           'it stops at the first that cannot be read',
           from({ ipBlock: { cidr: '10.0.0.0/8', except: ['11.0.0.0/16', 'x', '10.0.0.0/8'] } }),
         ),
-        since('1.36: strict forms', from({ ipBlock: { cidr: '10.0.0.1/8' } }, { ipBlock: { cidr: '010.0.0.0/8' } })),
+        unlike('1.36: strict forms', from({ ipBlock: { cidr: '10.0.0.1/8' } }, { ipBlock: { cidr: '010.0.0.0/8' } })),
         ports({ port: 0, protocol: 'TCP' }, { port: 'a--b' }, { protocol: 'ICMP' }),
         since(
           '1.21: ranges of ports',

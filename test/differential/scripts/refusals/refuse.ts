@@ -18,14 +18,21 @@ export const refuse = (
   { apiVersion, kind, path, base = {} }: Refused,
   ...bodies: readonly (object | readonly [object, Rest])[]
 ): Step[] =>
-  bodies.map((each, i) => {
+  bodies.map(each => {
     const [body, rest] = (Array.isArray(each) ? each : [each, {}]) as [Record<string, unknown>, Rest]
     const { metadata, ...fields } = body
-    const name = `${kind.toLowerCase()}-${i}`
-    return post(`${path}${TRY}`, of(apiVersion, kind, name, { ...base, ...fields }, metadata as object), rest)
+    return post(
+      `${path}${TRY}`,
+      of(apiVersion, kind, kind.toLowerCase(), { ...base, ...fields }, metadata as object),
+      rest,
+    )
   })
 export const since = (release: string, body: object): readonly [object, Rest] => [body, { since: release }]
-export const unlike = (why: string, body: object): readonly [object, Rest] => [body, { unlike120: { '?body': why } }]
+/** Refused as well, in other words. */
+export const unlike = (why: string, body: object): readonly [object, Rest] => [
+  body,
+  { unlike120: { '?body.details.causes': why, '?body.message': why } },
+]
 /** Of 1.20, which thinks that these kinds live in another group. */
 const OTHER_GROUP = { '?body.message': 'it names the group extensions', '?body.details.group': 'it names extensions' }
 export const ofOtherGroup = (steps: readonly Step[]): Step[] =>

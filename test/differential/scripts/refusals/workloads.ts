@@ -1,7 +1,7 @@
 /** What workloads refuse, field by field. */
 import type { Script } from '../../script.ts'
 import { APPS, SELECTOR, TEMPLATE } from '../bodies.ts'
-import { IN, type Refused, refuse, since } from './refuse.ts'
+import { IN, type Refused, refuse, since, unlike } from './refuse.ts'
 
 const POD = { containers: [{ name: 'c', image: 'registry.example/i:1' }] }
 const spec = (rest: object = {}): object => ({ spec: { selector: SELECTOR, template: TEMPLATE, ...rest } })
@@ -60,7 +60,7 @@ export const workloadRefusals: Script = {
       ...BAD_SELECTORS.slice(0, 3),
       spec({ selector: {} }),
       since('1.22: surge', rolling({ maxSurge: 1, maxUnavailable: 1 })),
-      since('1.22: surge', rolling({ maxSurge: 0, maxUnavailable: 0 })),
+      unlike('1.22: surge', rolling({ maxSurge: 0, maxUnavailable: 0 })),
       since('1.22: surge', rolling({ maxSurge: '101%', maxUnavailable: 0 })),
       spec({ minReadySeconds: -1, revisionHistoryLimit: -1 }),
       spec({ updateStrategy: { type: 'Sometimes' } }),
