@@ -2,7 +2,9 @@
  * Memory for objects' texts: slabs of the store's own. An object of its own ArrayBuffer costs 300 bytes more, and a slab
  * shared with the rest of the process would be kept alive by one object and full of foreign garbage.
  */
-import type { Encoded, Revision } from './store.ts'
+import type { Encoded, Revision, Stored } from './store.ts'
+
+type Text = Pick<Stored, 'bytes' | 'headBytes'>
 
 const SLAB_BYTES = 64 * 1024
 /** Longer texts get memory of their own. */
@@ -19,14 +21,25 @@ export class Arena {
   }
 
   /** The text of an object with its revision in place. */
-  encode(text: Encoded, revision: Revision): Buffer {
+  encode(text: Encoded, revision: Revision): Text {
     const digits = String(revision)
     const headBytes = Buffer.byteLength(text.head)
-    const buffer = this.#allocate(headBytes + digits.length + Buffer.byteLength(text.tail))
-    buffer.write(text.head, 0)
-    buffer.write(digits, headBytes, 'latin1')
-    buffer.write(text.tail, headBytes + digits.length)
-    return buffer
+    const bytes = this.#allocate(headBytes + digits.length + Buffer.byteLength(text.tail))
+    bytes.write(text.head, 0)
+    bytes.write(digits, headBytes, 'latin1')
+    bytes.write(text.tail, headBytes + digits.length)
+    return { bytes, headBytes }
+  }
+
+  /** The text of a version under another revision. */
+  rewrite({ bytes: old, headBytes, revision: was }: Stored, revision: Revision): Text {
+    const digits = String(revision)
+    const tail = headBytes + String(was).length
+    const bytes = this.#allocate(old.length - tail + headBytes + digits.length)
+    old.copy(bytes, 0, 0, headBytes)
+    bytes.write(digits, headBytes, 'latin1')
+    old.copy(bytes, headBytes + digits.length, tail)
+    return { bytes, headBytes }
   }
 
   copy(bytes: Uint8Array): Buffer {

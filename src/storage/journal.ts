@@ -1,7 +1,7 @@
 /**
  * What a {@link JournaledStore} asks of a disk: keep a commit whole, give back history, forget it.
  */
-import type { Key, Range, Revision, StoreEvent } from './store.ts'
+import type { Range, Revision, Stored, StoreEvent } from './store.ts'
 
 export interface JournalState {
   /** The newest revision of the journal. */
@@ -18,7 +18,7 @@ export interface HistoryPage {
 
 export interface Journal {
   /** Calls `each` for every current object, about in key order; called once, before everything else. */
-  load(each: (key: Key, revision: Revision, bytes: Buffer) => void): Promise<JournalState>
+  load(each: (stored: Stored) => void): Promise<JournalState>
 
   /** Keeps the events, all or none, through a power cut. One call at a time, revisions dense. `timeMs` never falls. */
   append(events: readonly StoreEvent[], timeMs: number): Promise<void>

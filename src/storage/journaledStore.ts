@@ -11,17 +11,18 @@ import { assertKey, assertRange, keyText } from './keys.ts'
 import { ObjectIndex } from './objectIndex.ts'
 import { listAt, Undo } from './pastReads.ts'
 import {
-  type Encoded,
   type Key,
   type ListOptions,
   type Mutation,
   type Page,
   type Range,
+  type Refusal,
   type Revision,
   StorageError,
   type Store,
   type Stored,
   type StoreEvent,
+  type UpdateResult,
   type WatchOptions,
   type Write,
   type WriteResult,
@@ -40,12 +41,26 @@ export interface JournaledStoreOptions {
   watcherBacklogBytes?: number
   /** A synced batch takes no more events when it has reached this. Default: 4 MiB. */
   maxBatchBytes?: number
+  /**
+   * Asked before a put is queued, in the order of the queue; what it answers refuses the write. It may count: what it let
+   * pass is written, or the store takes no more writes at all.
+   */
+  budget?: (change: BudgetedChange) => Refusal | undefined
   /** Wall clock, ms since 1970. */
   clock?: () => number
   /** Runs something regularly until the returned function is called. Default: an interval that keeps no process alive. */
   every?: (intervalMs: number, run: () => void) => () => void
   /** Hears of automatic compactions that failed. Default: process warnings. */
   logger?: { warn(obj: object, msg: string): void }
+}
+
+/** What a put would make of the store's size. */
+export interface BudgetedChange {
+  readonly key: Key
+  /** Length of the new text; the digits of its revision are not counted. */
+  readonly bytes: number
+  /** Length of the text that it replaces; 0 for a new object. */
+  readonly previousBytes: number
 }
 
 /** Objects that are moved to fresh memory in one go, so that writers wait microseconds. */
@@ -56,8 +71,8 @@ const REPACK_SLACK_BYTES = 16 * 1024 * 1024
 export async function openJournaledStore(journal: Journal, options: JournaledStoreOptions = {}): Promise<Store> {
   const index = new ObjectIndex()
   const arena = new Arena()
-  const state = await journal.load((key, revision, bytes) => {
-    index.put({ key: index.ownKey(key), revision, bytes: arena.copy(bytes) })
+  const state = await journal.load(({ key, revision, bytes, headBytes }) => {
+    index.put({ key: index.ownKey(key), revision, bytes: arena.copy(bytes), headBytes })
   })
   const lastTimeMs = state.revision > state.compactedRevision ? await journal.timeOf(state.revision) : 0
   return new JournaledStore({ journal, index, arena, ...state, lastTimeMs }, options)
@@ -80,6 +95,7 @@ class JournaledStore implements Store {
   readonly #hub: WatchHub
   readonly #commits: GroupCommit
   readonly #historyAgeMs: number
+  readonly #budget: JournaledStoreOptions['budget']
   readonly #clock: () => number
   readonly #logger: { warn(obj: object, msg: string): void }
   readonly #stopTimer: () => void
@@ -97,6 +113,7 @@ class JournaledStore implements Store {
     this.#lastQueued = loaded.revision
     this.#lastTimeMs = loaded.lastTimeMs
     this.#historyAgeMs = options.historyAgeMs ?? 600_000
+    this.#budget = options.budget
     this.#clock = options.clock ?? Date.now
     this.#logger = options.logger ?? { warn: (_, msg) => process.emitWarning(msg) }
     this.#history = new History({
@@ -170,7 +187,7 @@ class JournaledStore implements Store {
     return queued.map(q => q.result)
   }
 
-  async update(key: Key, change: (current: Stored | undefined) => Mutation | undefined): Promise<Stored | undefined> {
+  async update(key: Key, change: (current: Stored | undefined) => Mutation | undefined): Promise<UpdateResult> {
     this.#assertWritable()
     const id = keyText(key)
     const pending = this.#commits.pending(id)
@@ -183,13 +200,15 @@ class JournaledStore implements Store {
       await pending?.batch.done.promise
       throw error
     }
-    if (mutation === undefined || (mutation.type === 'delete' && current === undefined)) {
+    const unchanged = mutation === undefined || (mutation.type === 'delete' && current === undefined)
+    const refused = unchanged ? undefined : this.#refusal(key, mutation!, current)
+    if (unchanged || refused !== undefined) {
       await pending?.batch.done.promise
-      return current
+      return refused === undefined ? { ok: true, stored: current } : { ok: false, refused }
     }
-    const { batch, stored } = this.#queue(id, current?.key ?? key, mutation, current)
+    const { batch, stored } = this.#queue(id, current?.key ?? key, mutation!, current)
     await batch.done.promise
-    return stored
+    return { ok: true, stored }
   }
 
   watch(range: Range, options: WatchOptions): AsyncIterable<readonly StoreEvent[]> {
@@ -222,27 +241,41 @@ class JournaledStore implements Store {
     const matches = write.expect === (current?.revision ?? 0)
     if (!matches || (write.mutation.type === 'delete' && current === undefined))
       return { result: { ok: false, current }, batch: pending?.batch }
+    const refused = this.#refusal(write.key, write.mutation, current)
+    if (refused !== undefined) return { result: { ok: false, current, refused }, batch: pending?.batch }
     const { batch, stored } = this.#queue(id, current?.key ?? write.key, write.mutation, current)
     return { result: { ok: true, stored }, batch }
+  }
+
+  #refusal(key: Key, mutation: Mutation, current: Stored | undefined): Refusal | undefined {
+    if (this.#budget === undefined || mutation.type === 'delete') return undefined
+    const { head, tail } = mutation.text
+    const bytes = Buffer.byteLength(head) + Buffer.byteLength(tail)
+    return this.#budget({ key, bytes, previousBytes: current?.bytes.length ?? 0 })
   }
 
   #queue(id: string, key: Key, mutation: Mutation, previous: Stored | undefined) {
     if (previous === undefined) assertKey(key)
     const revision = this.#lastQueued + 1
+    this.#spareMemory()
+    const { bytes, headBytes } =
+      mutation.text === undefined
+        ? this.#arena.rewrite(previous!, revision)
+        : this.#arena.encode(mutation.text, revision)
     const stored: Stored = {
       key: previous === undefined ? this.#index.ownKey(key) : key,
       revision,
-      bytes: this.#encode(mutation.text, revision),
+      bytes,
+      headBytes,
     }
     this.#lastQueued = revision
     const batch = this.#commits.add(id, { type: mutation.type, key: stored.key, revision, stored, previous })
     return { batch, stored }
   }
 
-  #encode(text: Encoded, revision: Revision): Buffer {
+  #spareMemory(): void {
     const wasted = this.#arena.allocatedBytes - this.#index.bytes
     if (wasted > 2 * this.#index.bytes + REPACK_SLACK_BYTES && !this.#repacking) this.#report(this.#repack())
-    return this.#arena.encode(text, revision)
   }
 
   async #append(events: readonly StoreEvent[]): Promise<void> {
@@ -278,7 +311,7 @@ class JournaledStore implements Store {
     for (;;) {
       const step: Stored[] = []
       this.#index.visit({}, after, stored => step.push(stored) < REPACK_STEP)
-      for (const { key, revision, bytes } of step) this.#index.put({ key, revision, bytes: this.#arena.copy(bytes) })
+      for (const stored of step) this.#index.put({ ...stored, bytes: this.#arena.copy(stored.bytes) })
       after = step.at(-1)?.key
       if (step.length < REPACK_STEP) break
       await new Promise<void>(resolve => setImmediate(resolve))

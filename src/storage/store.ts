@@ -1,11 +1,11 @@
 /**
  * The contract of the store: one ordered log of whole-object writes, one revision counter, watchable ranges.
  *
- * The store knows keys, bytes and revisions, never kinds. Every write has a revision of its own; revisions are dense and
- * rise by one. A write is acknowledged, readable and watchable only after it is on disk.
+ * The store knows keys, bytes and revisions, never kinds. Every write has a revision of its own; revisions rise, and nobody
+ * may count with them: an engine may leave some out. A write is acknowledged, readable and watchable only after it is on disk.
  */
 
-/** Position in the log; dense, from 1. Below 2^53, so a `number` holds it exactly. It is the API's `resourceVersion`. */
+/** Position in the log, above 0. Below 2^53, so a `number` holds it exactly. It is the API's `resourceVersion`. */
 export type Revision = number
 
 /** Names one object. Ordering everywhere: space, group, resource, namespace, name, each by code unit. No part holds NUL. */
@@ -32,6 +32,8 @@ export interface Stored {
   readonly revision: Revision
   /** The object's canonical JSON, its resourceVersion in place. */
   readonly bytes: Buffer
+  /** Where in `bytes` the digits of the revision begin: the length of the text's head, in bytes. */
+  readonly headBytes: number
 }
 
 /**
@@ -43,8 +45,13 @@ export interface Encoded {
   readonly tail: string
 }
 
-/** `put` makes or replaces the object. `delete` removes it; its text is the object's last state, sent to watchers. */
-export type Mutation = { readonly type: 'put' | 'delete'; readonly text: Encoded }
+/**
+ * `put` makes or replaces the object. `delete` removes it; its text is the object's last state, sent to watchers. Without a
+ * text that is the version that it deletes, under the revision of the deletion.
+ */
+export type Mutation =
+  | { readonly type: 'put'; readonly text: Encoded }
+  | { readonly type: 'delete'; readonly text?: Encoded }
 
 export interface Write {
   readonly key: Key
@@ -53,10 +60,23 @@ export interface Write {
   readonly expect: Revision
 }
 
-/** The outcome of one compare-and-write. On a mismatch nothing was written; `current` is what stood in the way. */
+/** Why the store did not take a write that it could have written: there is no room for it. Deletions are always taken. */
+export interface Refusal {
+  readonly reason: 'Budget'
+  /** What is used up and what can be done, for the user. */
+  readonly message: string
+}
+
+/** The outcome of one compare-and-write. Unless `ok`, nothing was written. */
 export type WriteResult =
   | { readonly ok: true; readonly stored: Stored }
-  | { readonly ok: false; readonly current: Stored | undefined }
+  /** `current` is what stood in the way, or, with `refused`, what stays as it is. */
+  | { readonly ok: false; readonly current: Stored | undefined; readonly refused?: Refusal }
+
+/** The outcome of a change; `stored` is the new version, the last state of a deletion, or what was left as it is. */
+export type UpdateResult =
+  | { readonly ok: true; readonly stored: Stored | undefined }
+  | { readonly ok: false; readonly refused: Refusal }
 
 export interface StoreEvent {
   readonly type: 'put' | 'delete'
@@ -116,10 +136,9 @@ export interface Store {
   /**
    * Changes one object from its newest state. `change` sees writes that are queued but not yet on disk, so chained updates
    * never conflict; it must be synchronous and free of side effects, because an engine may run it again. What it throws
-   * rejects the call and writes nothing; `undefined` writes nothing and resolves (after the version seen is on disk) to it.
-   * Resolves to the new version; for `delete` to the last state.
+   * rejects the call and writes nothing; `undefined` writes nothing and answers (after the version seen is on disk) with it.
    */
-  update(key: Key, change: (current: Stored | undefined) => Mutation | undefined): Promise<Stored | undefined>
+  update(key: Key, change: (current: Stored | undefined) => Mutation | undefined): Promise<UpdateResult>
 
   /**
    * Events of `range` after a revision: ordered, gapless, each once, in batches that never split a revision.

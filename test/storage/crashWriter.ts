@@ -6,7 +6,7 @@
 import { writeSync } from 'node:fs'
 import { openLevelStore } from '../../src/storage/level/openLevelStore.ts'
 import type { StoreEvent } from '../../src/storage/store.ts'
-import { del, key, put, textOf } from './support.ts'
+import { del, key, put, textOf, updated } from './support.ts'
 
 const [path, after, kept] = process.argv.slice(2) as [string, string, string]
 // By age nothing is forgotten: the parent checks what is kept.
@@ -38,7 +38,7 @@ async function writer(id: number): Promise<void> {
         if (result.ok)
           report({ acknowledged: [result.stored.revision, 'put', result.stored.key.name, textOf(result.stored)] })
     } else {
-      const stored = await store.update(k, () => mutation)
+      const stored = await updated(store, k, () => mutation)
       if (stored !== undefined) report({ acknowledged: [stored.revision, mutation.type, k.name, textOf(stored)] })
     }
   }

@@ -7,7 +7,7 @@ const event = (revision: number, k = key('a')): StoreEvent => ({
   type: 'put',
   key: k,
   revision,
-  stored: { key: k, revision, bytes: Buffer.from('{}') },
+  stored: { key: k, revision, bytes: Buffer.from('{}'), headBytes: 0 },
   previous: undefined,
 })
 const open = (): WatchHub => new WatchHub({ backlogEvents: 10, backlogBytes: 10 })

@@ -1,10 +1,10 @@
 /** What no engine shows by itself: a disk that fails, the timer, memory that is packed anew. */
 import t from 'tap'
 import type { Journal } from '../../src/storage/journal.ts'
-import { openJournaledStore } from '../../src/storage/journaledStore.ts'
+import { type BudgetedChange, openJournaledStore } from '../../src/storage/journaledStore.ts'
 import { MemoryJournal } from '../../src/storage/memory/memoryJournal.ts'
-import type { StoreEvent } from '../../src/storage/store.ts'
-import { create, del, key, put, textOf } from './support.ts'
+import type { Refusal, StoreEvent } from '../../src/storage/store.ts'
+import { create, del, key, put, textOf, updated } from './support.ts'
 
 /** A disk that is refused from some append on. */
 class FailingJournal extends MemoryJournal implements Journal {
@@ -156,12 +156,46 @@ t.test('memory that is packed anew holds the same objects, also while they chang
       Array.from({ length: 40 }, async (_, j) => {
         const name = `n${(i + j) % 60}`
         const gone = (i + j) % 97 === 0
-        const stored = await store.update(key(name), () => (gone ? del() : put(filler)))
+        const stored = await updated(store, key(name), () => (gone ? del() : put(filler)))
         if (gone) wanted.delete(name)
         else wanted.set(name, textOf(stored)!)
       }),
     )
   const { items } = await store.list({})
   t.same(new Map(items.map(i => [i.key.name, textOf(i)])), wanted)
+  await store.close()
+})
+
+t.test('a write without room is refused as a result, takes no revision, and changes nothing', async t => {
+  const asked: BudgetedChange[] = []
+  let room = 100
+  const refused: Refusal = { reason: 'Budget', message: 'there is no room: delete something' }
+  const store = await openJournaledStore(new MemoryJournal(), {
+    budget(change) {
+      asked.push(change)
+      const more = change.bytes - change.previousBytes
+      if (more > room) return refused
+      room -= more
+      return undefined
+    },
+  })
+  const create = { key: key('a'), mutation: put('x'), expect: 0 }
+  const big = put('x'.repeat(200))
+  t.match(await store.write(create), { ok: true })
+  const current = await store.get(key('a'))
+  t.same(asked, [{ key: key('a'), bytes: current!.bytes.length - 1, previousBytes: 0 }])
+  t.same(await store.write({ key: key('a'), mutation: big, expect: 1 }), { ok: false, current, refused })
+  t.same(await store.update(key('b'), () => big), { ok: false, refused })
+  const results = await store.writeMany([
+    { key: key('b'), mutation: big, expect: 0 },
+    { key: key('b'), mutation: put('y'), expect: 0 },
+    { key: key('a'), mutation: big, expect: 7 },
+  ])
+  t.match(results, [{ ok: false, current: undefined, refused }, { ok: true }, { ok: false, current }])
+  t.notOk('refused' in results[2]!, 'a conflict is no refusal, and is not asked about')
+  t.equal(store.revision, 2)
+  room = 0
+  t.match(await store.update(key('a'), () => ({ type: 'delete' })), { ok: true }, 'what goes needs no room')
+  t.equal(asked.length, 5)
   await store.close()
 })

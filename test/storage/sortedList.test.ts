@@ -4,7 +4,7 @@ import { SortedList } from '../../src/storage/sortedList.ts'
 import type { Stored } from '../../src/storage/store.ts'
 import { key } from './support.ts'
 
-const stored = (name: string): Stored => ({ key: key(name), revision: 1, bytes: Buffer.alloc(0) })
+const stored = (name: string): Stored => ({ key: key(name), revision: 1, bytes: Buffer.alloc(0), headBytes: 0 })
 const nameOf = (i: number): string => String(i).padStart(5, '0')
 
 function namesOf(list: SortedList): string[] {

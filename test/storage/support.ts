@@ -28,6 +28,17 @@ export function del(data = 'last'): Mutation {
   return { ...put(data), type: 'delete' }
 }
 
+/** What an update left; fails when it was refused. */
+export async function updated(
+  store: Store,
+  k: Key,
+  change: (current: Stored | undefined) => Mutation | undefined,
+): Promise<Stored | undefined> {
+  const result = await store.update(k, change)
+  if (!result.ok) throw new Error(result.refused.message)
+  return result.stored
+}
+
 /** `revision:data` of a stored text, read from the text itself. */
 export function textOf(stored: Stored | undefined): string | undefined {
   if (stored === undefined) return undefined

@@ -20,6 +20,7 @@ import {
 import { countsFor, inScope, measureUsage, usageOf } from '../../apimachinery/quota/usage.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Store } from '../../storage/store.ts'
+import { accepted } from '../registry/accepted.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import { decodeObject, encodeObject, type ParsedCache } from '../registry/codec.ts'
 import { storageGroup } from '../registry/convert.ts'
@@ -137,12 +138,13 @@ async function book(
   namespace: string,
   { name, delta }: { name: string; delta: Amounts },
 ): Promise<void> {
-  await store.update(keyOf(request.context.space, QUOTAS, namespace, name), stored => {
+  const outcome = await store.update(keyOf(request.context.space, QUOTAS, namespace, name), stored => {
     if (stored === undefined) return undefined
     const quota = decodeObject(stored)
     checkFits(quota, delta, request)
     return { type: 'put', text: encodeObject(withUse(quota, delta)) }
   })
+  accepted(outcome)
 }
 
 async function giveBack(
@@ -152,11 +154,12 @@ async function giveBack(
   name: string,
   delta: Amounts,
 ): Promise<void> {
-  await store.update(keyOf(space, QUOTAS, namespace, name), stored => {
+  const outcome = await store.update(keyOf(space, QUOTAS, namespace, name), stored => {
     if (stored === undefined) return undefined
     const quota = decodeObject(stored)
     return { type: 'put', text: encodeObject(withUse(quota, subtractAmounts(new Map(), delta))) }
   })
+  accepted(outcome)
 }
 
 function withUse(quota: KubeObject, delta: Amounts): KubeObject {
@@ -183,11 +186,12 @@ async function ready(deps: QuotaDeps, space: string, namespace: string, name: st
     return items.map(item => deps.parsed.get(item) as KubeObject)
   })
   const status = { hard: amountsToJson(hard), used: amountsToJson(used) }
-  const written = await deps.store.update(key, now => {
+  const outcome = await deps.store.update(key, now => {
     if (now === undefined) return undefined
     const current = decodeObject(now)
     return isMeasured(current) ? undefined : { type: 'put', text: encodeObject({ ...current, status }) }
   })
+  const written = accepted(outcome)
   return written && decodeObject(written)
 }
 

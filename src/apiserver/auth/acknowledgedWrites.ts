@@ -49,9 +49,9 @@ export function tellingStore(store: Store, listener: WriteListener): Store {
         type = mutation?.type
         return mutation
       }
-      return store.update(key, noted).then(async stored => {
-        if (type !== undefined) await listener.written(key, type)
-        return stored
+      return store.update(key, noted).then(async outcome => {
+        if (outcome.ok && type !== undefined) await listener.written(key, type)
+        return outcome
       })
     },
   }

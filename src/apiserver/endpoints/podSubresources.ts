@@ -8,6 +8,7 @@ import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { labelSelectorFromObject } from '../../apimachinery/selectors.ts'
 import { admitUnstored } from '../admission/unstored.ts'
+import { accepted } from '../registry/accepted.ts'
 import { decodeObject, encodeObject } from '../registry/codec.ts'
 import { systemContext } from '../registry/context.ts'
 import { type DeleteOptions, deleteObject } from '../registry/deletion.ts'
@@ -43,10 +44,12 @@ export async function bindingEndpoint(services: Services, x: Exchange): Promise<
   const current = await services.reader.get(x.space, pods, x.resource.namespace, name)
   if (isDryRun(x)) bind(decodeObject(current))
   else
-    await services.deps.store.update(key, now => {
-      if (now === undefined) throw statusError.notFound(pods, name)
-      return { type: 'put', text: encodeObject(bind(decodeObject(now))) }
-    })
+    accepted(
+      await services.deps.store.update(key, now => {
+        if (now === undefined) throw statusError.notFound(pods, name)
+        return { type: 'put', text: encodeObject(bind(decodeObject(now))) }
+      }),
+    )
   await sendValue(services, x, 201, CREATED)
 }
 

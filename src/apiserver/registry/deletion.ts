@@ -7,6 +7,8 @@ import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Stored } from '../../storage/store.ts'
+import { versionOf } from '../../storage/texts.ts'
+import { accepted } from './accepted.ts'
 import { ADMISSION_STAGES, type AdmissionRequest, optionsOf, runStage, stepsFor } from './admission.ts'
 import { decodeObject, encodeObject } from './codec.ts'
 import type { WriteContext } from './context.ts'
@@ -79,22 +81,21 @@ export async function deleteObject(
   if (context.dryRun || options.dryRun) {
     const { object, gone } = change(current)
     if (gone) return { stored: current, gone }
-    const { head, tail } = encodeObject(object)
-    return { stored: { ...current, bytes: Buffer.from(head + current.revision + tail) }, gone }
+    return { stored: versionOf(key, current.revision, encodeObject(object)), gone }
   }
   if (own === undefined) {
     // What is deleted is the space's own: watchers see it go.
     await deps.store.write({ key, mutation: { type: 'put', text: encodeObject(decodeObject(current)) }, expect: 0 })
   }
   let gone = false
-  const stored = await deps.store.update(key, now => {
+  const outcome = await deps.store.update(key, now => {
     if (now === undefined) throw statusError.notFound(type, ref.name)
     const result = change(now)
     gone = result.gone
     if (!result.gone && !result.changed) return undefined
     return { type: result.gone ? 'delete' : 'put', text: encodeObject(result.object) }
   })
-  return { stored: stored!, gone }
+  return { stored: accepted(outcome)!, gone }
 }
 
 /** DeleteOptions as the caller wrote them. */

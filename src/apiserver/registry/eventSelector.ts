@@ -2,7 +2,8 @@
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Stored, StoreEvent } from '../../storage/store.ts'
-import { decodeObject, encodeObject, type ParsedCache } from './codec.ts'
+import { atRevision } from '../../storage/texts.ts'
+import type { ParsedCache } from './codec.ts'
 import type { Selection } from './selection.ts'
 import { objectFor, prepareViews, viewBytes } from './views.ts'
 
@@ -74,10 +75,4 @@ export class EventSelector {
 export function shownAs(stored: Stored, type: ResourceType, parsed: ParsedCache): Readonly<KubeObject> {
   if (!type.custom || viewBytes(stored, type) === stored.bytes) return parsed.get(stored)
   return objectFor(stored, type)
-}
-
-/** The same object under another resourceVersion. */
-function atRevision(stored: Stored, revision: number): Stored {
-  const { head, tail } = encodeObject(decodeObject(stored))
-  return { key: stored.key, revision, bytes: Buffer.from(head + revision + tail) }
 }

@@ -51,6 +51,9 @@ import {
 } from './systemMetadata.ts'
 import { toStored, workingApiVersion } from './views.ts'
 
+/** A mutation with the text that it leaves. */
+export type TextMutation = Mutation & { readonly text: Encoded }
+
 export interface RegistryDeps extends ObjectRulesDeps {
   store: Store
   parsed: ParsedCache
@@ -312,7 +315,7 @@ export class Preparation {
   }
 
   /** An object on its way out goes with its last finalizer. */
-  finishUpdate(object: KubeObject): Mutation {
+  finishUpdate(object: KubeObject): TextMutation {
     const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata
     const gone =
       deletionTimestamp !== undefined &&

@@ -8,13 +8,15 @@ import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { generateName } from '../../apimachinery/names.ts'
 import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import type { Key, Mutation, Stored } from '../../storage/store.ts'
+import type { Key, Stored } from '../../storage/store.ts'
+import { versionOf } from '../../storage/texts.ts'
+import { accepted, refusal } from './accepted.ts'
 import { type AdmissionRequest, optionsOf, stepsFor } from './admission.ts'
 import { sameObject } from './codec.ts'
 import type { WriteContext } from './context.ts'
 import { convertTo } from './convert.ts'
 import { keyOf } from './keys.ts'
-import { Preparation, type RegistryDeps, type UpdateOptions } from './preparation.ts'
+import { Preparation, type RegistryDeps, type TextMutation, type UpdateOptions } from './preparation.ts'
 import { nameTaken, refuseVersion, requireNoObject } from './resourceVersions.ts'
 import { checkPreconditions } from './systemMetadata.ts'
 import { hasStorageVersion, objectFor, prepareViews, toStored, toStoredNow } from './views.ts'
@@ -56,10 +58,12 @@ export class Registry {
       if (context.dryRun) {
         const found = await this.deps.store.get(key)
         if (found !== undefined) throw taken(found)
-        return { stored: { key, revision: 0, bytes: Buffer.from(JSON.stringify(object)) }, created: true }
+        // It has no resourceVersion, so no place for one either.
+        return { stored: { key, revision: 0, bytes: Buffer.from(JSON.stringify(object)), headBytes: 0 }, created: true }
       }
       const result = await this.deps.store.write({ key, mutation: { type: 'put', text }, expect: 0 })
       if (result.ok) return await written(result.stored, true, type)
+      if (result.refused) throw refusal(result.refused)
       if (!generated || attempt === GENERATE_NAME_TRIES) throw taken(result.current)
     }
   }
@@ -125,19 +129,16 @@ export class Registry {
         const mutation = this.#preparation.finishUpdate(await toStored(object, type))
         if (isUnchanged(current, type, mutation, old, object)) return { stored: current, created: false }
         if (context.dryRun) {
-          const { head, tail } = mutation.text
-          return {
-            stored: { key, revision: current.revision, bytes: Buffer.from(head + current.revision + tail) },
-            created: false,
-          }
+          return { stored: versionOf(key, current.revision, mutation.text), created: false }
         }
         const result = await store.write({ key, mutation, expect: own === undefined ? 0 : current.revision })
         if (result.ok) return await written(result.stored, false, type)
+        if (result.refused) throw refusal(result.refused)
         if (result.current === undefined && !options.create) throw statusError.notFound(type, name)
         continue
       }
       let missing = false
-      const stored = await store.update(key, now => {
+      const outcome = await store.update(key, now => {
         missing = now === undefined
         if (now === undefined) return undefined
         const { object, old } = receive(now)
@@ -147,6 +148,7 @@ export class Registry {
         const mutation = this.#preparation.finishUpdate(toStoredNow(object, type))
         return isUnchanged(now, type, mutation, old, object) ? undefined : mutation
       })
+      const stored = accepted(outcome)
       if (!careful && !missing && stored !== undefined) return { stored, created: false }
     }
   }
@@ -170,7 +172,7 @@ async function written(stored: Stored, created: boolean, type: ResourceType): Pr
 function isUnchanged(
   current: Stored,
   type: ResourceType,
-  mutation: Mutation,
+  mutation: TextMutation,
   old: Readonly<KubeObject>,
   object: Readonly<KubeObject>,
 ): boolean {

@@ -5,6 +5,7 @@
 import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
 import { compareKeys } from '../../storage/keys.ts'
 import type { Key, Revision, Stored, StoreEvent } from '../../storage/store.ts'
+import { versionOf } from '../../storage/texts.ts'
 import { aggregatedRules, hasAggregationRule } from '../auth/aggregation.ts'
 import { RBAC_GROUP } from '../auth/rbacRules.ts'
 import { CLUSTER_ANNOTATION, encodeObject } from './codec.ts'
@@ -177,8 +178,7 @@ function pick(objects: ReadonlyMap<string, KubeObject>, names: readonly string[]
 /** A shared object as a space shows it. Revision 1 is older than anything that a watch can start from. */
 export function sharedAs(space: string, type: GroupResourceRef, object: KubeObject, revision = 1): Stored {
   const annotations = { ...object.metadata.annotations, [CLUSTER_ANNOTATION]: space }
-  const { head, tail } = encodeObject({ ...object, metadata: { ...object.metadata, annotations } })
+  const text = encodeObject({ ...object, metadata: { ...object.metadata, annotations } })
   const { name = '', namespace = '' } = object.metadata
-  const key = { space, group: type.group, resource: type.resource, namespace, name }
-  return { key, revision, bytes: Buffer.from(head + revision + tail) }
+  return versionOf({ space, group: type.group, resource: type.resource, namespace, name }, revision, text)
 }

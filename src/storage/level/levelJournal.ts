@@ -7,6 +7,7 @@ import type { Level } from 'level'
 import type { HistoryPage, Journal, JournalState } from '../journal.ts'
 import { rangeHolds } from '../keys.ts'
 import { type Key, type Range, type Revision, StorageError, type Stored, type StoreEvent } from '../store.ts'
+import { revisionPlace } from './revisionPlace.ts'
 import {
   COMPACTED_ROW,
   keyOfObjectRow,
@@ -41,7 +42,7 @@ export class LevelJournal implements Journal {
     this.#db = db
   }
 
-  async load(each: (key: Key, revision: Revision, bytes: Buffer) => void): Promise<JournalState> {
+  async load(each: (stored: Stored) => void): Promise<JournalState> {
     const iterator = this.#db.iterator({ ...OBJECT_ROWS, highWaterMarkBytes: LOAD_BYTES })
     try {
       for (;;) {
@@ -49,7 +50,7 @@ export class LevelJournal implements Journal {
         if (rows.length === 0) break
         for (const [row, value] of rows) {
           const { revision, bytes } = parseObjectValue(value)
-          each(keyOfObjectRow(row), revision, bytes)
+          each(versionIn(keyOfObjectRow(row), revision, bytes))
         }
       }
     } finally {
@@ -157,7 +158,14 @@ function eventOf(record: LogRecord, versions: ReadonlyMap<Revision, Buffer>): St
   const version = (of: Revision): Stored => {
     const bytes = versions.get(of)
     if (bytes === undefined) throw new StorageError('Failed', `the data dir is damaged: version ${of} is missing`)
-    return { key, revision: of, bytes }
+    return versionIn(key, of, bytes)
   }
   return { type, key, revision, stored: version(revision), previous: previous === 0 ? undefined : version(previous) }
+}
+
+function versionIn(key: Key, revision: Revision, bytes: Buffer): Stored {
+  const headBytes = revisionPlace(bytes, revision)
+  if (headBytes === undefined)
+    throw new StorageError('Failed', `the data dir is damaged: version ${revision} does not tell its revision`)
+  return { key, revision, bytes, headBytes }
 }

@@ -1,11 +1,13 @@
 // What is read of a stored Workspace, however it came to say so.
 import t from 'tap'
+import { encodeObject } from '../../../src/apiserver/registry/codec.ts'
 import { OWNER_ANNOTATION, ownerName, viewOf, workFor } from '../../../src/apiserver/spaces/workspace.ts'
+import { versionOf } from '../../../src/storage/texts.ts'
 
 function stored(object: object) {
   const key = { space: 'root', group: 'tenancy.kcp.io', resource: 'workspaces', namespace: '', name: 'w' }
   const whole = { apiVersion: 'tenancy.kcp.io/v1alpha1', kind: 'Workspace', metadata: { name: 'w' }, ...object }
-  return { key, revision: 1, bytes: Buffer.from(JSON.stringify(whole)) }
+  return versionOf(key, 1, encodeObject(whole))
 }
 
 t.test('an owner that is not told is nobody, and no reason to fail', async t => {

@@ -1,7 +1,7 @@
 /** The watch promises, checked over recorded histories of random writers that run at once. */
 import type { Test } from 'tap'
 import type { Key, Range, Store, StoreEvent } from '../../../src/storage/store.ts'
-import { del, Model, put, rangesAround, readWatch, seen, textOf } from '../support.ts'
+import { del, Model, put, rangesAround, readWatch, seen, textOf, updated } from '../support.ts'
 import type { Case } from './case.ts'
 
 const keys: Key[] = ['s1', 's2'].flatMap(space =>
@@ -45,7 +45,7 @@ async function write(store: Store, seed: number, writers: number, opsEach: numbe
         for (const result of await store.writeMany(writes))
           if (result.ok) acknowledged.push({ revision: result.stored.revision, type, key, data })
       } else {
-        const stored = await store.update(key, () => mutation)
+        const stored = await updated(store, key, () => mutation)
         if (stored !== undefined) acknowledged.push({ revision: stored.revision, type, key, data })
       }
     }

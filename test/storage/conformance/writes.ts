@@ -1,6 +1,7 @@
 /** Compare-and-write, chained updates and bulk writes. */
 
-import { del, key, put, textOf } from '../support.ts'
+import { atRevision, versionOf } from '../../../src/storage/texts.ts'
+import { del, key, put, readWatch, textOf, updated } from '../support.ts'
 import type { Case } from './case.ts'
 
 export const writeCases: Case[] = [
@@ -41,6 +42,57 @@ export const writeCases: Case[] = [
         ok: true,
         stored: { revision: 3 },
       })
+    },
+  },
+  {
+    name: 'a delete without a text leaves the last version under the revision of the deletion',
+    async run(t, open) {
+      const { store } = await open()
+      const text = {
+        head: '{"apiVersion":"grüße/v1","metadata":{"labels":{"x":"\\"resourceVersion\\":\\"9\\""},"resourceVersion":"',
+        tail: '"},"spec":{"resourceVersion":"9"}}',
+      }
+      for (let i = 1; i < 9; i++) await store.update(key('other'), () => put(`${i}`))
+      await store.write({ key: key('a'), mutation: { type: 'put', text }, expect: 0 })
+      const deletion = { key: key('a'), mutation: { type: 'delete' as const }, expect: 9 }
+      const deleted = await store.write(deletion)
+      t.ok(deleted.ok)
+      if (deleted.ok) t.equal(deleted.stored.bytes.toString(), `${text.head}10${text.tail}`)
+      t.equal(await store.get(key('a')), undefined)
+      t.match(await store.write(deletion), { ok: false, current: undefined })
+      const [event] = await readWatch(store, {}, 9, 10)
+      t.equal(event?.stored.bytes.toString(), `${text.head}10${text.tail}`)
+      t.equal(event?.previous?.bytes.toString(), `${text.head}9${text.tail}`)
+      await store.update(key('a'), () => put('again'))
+      t.equal(textOf(await updated(store, key('a'), () => ({ type: 'delete' }))), '12:again')
+    },
+  },
+  {
+    name: 'every version tells where its revision is',
+    async run(t, open) {
+      const opened = await open({ maxHistoryEventsInMemory: 0 })
+      await opened.store.update(key('ü'), () => put('grüße'))
+      await opened.store.update(key('ü'), () => put('again'))
+      await opened.store.update(key('ü'), () => ({ type: 'delete' }))
+      await opened.store.update(key('kept'), () => put('grüße'))
+      const store = (await opened.reopen?.({ maxHistoryEventsInMemory: 0 })) ?? opened.store
+      const versions = (await readWatch(store, {}, 0, 4)).flatMap(e => [e.stored, ...(e.previous ? [e.previous] : [])])
+      for (const version of [...versions, (await store.get(key('kept')))!]) {
+        const { bytes, headBytes, revision } = version
+        const digits = String(revision)
+        t.equal(bytes.toString('utf8', headBytes, headBytes + digits.length), digits)
+        const text = {
+          head: bytes.toString('utf8', 0, headBytes),
+          tail: bytes.toString('utf8', headBytes + digits.length),
+        }
+        const made = versionOf(version.key, revision, text)
+        t.same(
+          { ...made, bytes: made.bytes.toString() },
+          { ...version, bytes: bytes.toString() },
+          'as one made outside',
+        )
+        t.equal(atRevision(version, 1234).bytes.toString(), `${text.head}1234${text.tail}`)
+      }
     },
   },
   {
@@ -88,7 +140,7 @@ export const writeCases: Case[] = [
     async run(t, open) {
       const { store } = await open()
       const first = store.write({ key: key('a'), mutation: put('one'), expect: 0 })
-      const looked = store.update(key('a'), () => undefined).then(s => [s?.revision, store.revision])
+      const looked = updated(store, key('a'), () => undefined).then(s => [s?.revision, store.revision])
       const refused = store.write({ key: key('a'), mutation: put('x'), expect: 0 }).then(() => store.revision)
       const thrown = store
         .update(key('a'), () => {
@@ -105,8 +157,8 @@ export const writeCases: Case[] = [
     name: 'an update may write nothing, throw, or delete',
     async run(t, open) {
       const { store } = await open()
-      t.equal(await store.update(key('a'), () => undefined), undefined)
-      t.equal(await store.update(key('a'), () => del()), undefined, 'there is nothing to delete')
+      t.same(await store.update(key('a'), () => undefined), { ok: true, stored: undefined })
+      t.same(await store.update(key('a'), () => del()), { ok: true, stored: undefined }, 'there is nothing to delete')
       await t.rejects(
         store.update(key('a'), () => {
           throw new Error('mine')
@@ -115,7 +167,7 @@ export const writeCases: Case[] = [
       )
       t.equal(store.revision, 0)
       await store.update(key('a'), () => put('one'))
-      t.equal(textOf(await store.update(key('a'), () => del('gone'))), '2:gone')
+      t.equal(textOf(await updated(store, key('a'), () => del('gone'))), '2:gone')
       t.equal(await store.get(key('a')), undefined)
     },
   },

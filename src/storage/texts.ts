@@ -1,0 +1,21 @@
+/**
+ * Versions of objects made outside the store: an object that nobody stored, or a version as it reads at another revision.
+ */
+import type { Encoded, Key, Revision, Stored } from './store.ts'
+
+/** An object's text with its revision in place. */
+export function versionOf(key: Key, revision: Revision, { head, tail }: Encoded): Stored {
+  return { key, revision, bytes: Buffer.from(head + revision + tail), headBytes: Buffer.byteLength(head) }
+}
+
+/** The same object under another revision. */
+export function atRevision(stored: Stored, revision: Revision): Stored {
+  const { key, bytes, headBytes } = stored
+  const tail = bytes.subarray(headBytes + String(stored.revision).length)
+  return {
+    key,
+    revision,
+    bytes: Buffer.concat([bytes.subarray(0, headBytes), Buffer.from(String(revision)), tail]),
+    headBytes,
+  }
+}
