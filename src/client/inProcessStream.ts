@@ -30,6 +30,7 @@ export async function* inProcessStream(deps: InProcessStreamDeps, options: Strea
     for (;;) {
       const page = await store.list(range, {
         limit: SNAPSHOT_PAGE,
+        uncounted: true,
         ...(at !== undefined && { at }),
         ...(from && { after: from }),
       })
@@ -39,7 +40,7 @@ export async function* inProcessStream(deps: InProcessStreamDeps, options: Strea
       const items = page.items.filter(wants)
       await deps.services.forms.prepare(options.space, items)
       const events = items.map(stored => new SharedEvent(deps.services, options.space, 'ADDED', stored))
-      const synced = page.remaining === 0 || from === undefined
+      const synced = !page.more || from === undefined
       if (events.length > 0 || synced) yield { events, revision: at, synced }
       if (synced) break
     }

@@ -3,7 +3,7 @@
  */
 import { compareKeys, keyText } from './keys.ts'
 import type { ObjectIndex } from './objectIndex.ts'
-import type { Key, ListOptions, Range, Stored, StoreEvent } from './store.ts'
+import type { Key, ListOptions, Page, Range, Stored, StoreEvent } from './store.ts'
 
 /** What each changed key was before its first change. */
 export class Undo {
@@ -23,37 +23,48 @@ export class Undo {
 }
 
 /** A page of the index as it was before the changes of `undo`, all of which lie in `range`. Synchronous. */
-export function listAt(
-  index: ObjectIndex,
-  undo: Undo,
-  range: Range,
-  options: ListOptions,
-): { items: Stored[]; remaining: number } {
+export function listAt(index: ObjectIndex, undo: Undo, range: Range, options: ListOptions): Omit<Page, 'revision'> {
   const { after, limit = Number.POSITIVE_INFINITY } = options
   const changed = undo.behind(after)
+  const items: Stored[] = []
+  let more = false
+  let next = 0
+  /** Answers whether there is room for another. The first without room tells that there are more. */
+  const take = (stored: Stored | undefined): boolean => {
+    if (stored === undefined) return true
+    if (items.length < limit) items.push(stored)
+    else more = true
+    return !more
+  }
+  index.visit(range, after, stored => {
+    let order = -1
+    while (next < changed.length) {
+      order = compareKeys(stored.key, changed[next]!.key)
+      if (order <= 0) break
+      if (!take(changed[next++]!.stored)) return false
+    }
+    return take(next < changed.length && order === 0 ? changed[next++]!.stored : stored)
+  })
+  while (next < changed.length && !more) take(changed[next++]!.stored)
+  if (!more) return { items, more, remaining: 0 }
+  return {
+    items,
+    more,
+    remaining: options.uncounted ? undefined : countAt(index, changed, range, after) - items.length,
+  }
+}
+
+function countAt(
+  index: ObjectIndex,
+  changed: ReturnType<Undo['behind']>,
+  range: Range,
+  after: Key | undefined,
+): number {
   let total = index.count(range, after)
   for (const { key, stored } of changed) {
     const was = stored === undefined ? 0 : 1
     const is = index.get(key) === undefined ? 0 : 1
     total += was - is
   }
-  const items: Stored[] = []
-  let next = 0
-  const take = (stored: Stored | undefined): void => {
-    if (stored !== undefined && items.length < limit) items.push(stored)
-  }
-  if (limit > 0)
-    index.visit(range, after, stored => {
-      let order = -1
-      while (next < changed.length) {
-        order = compareKeys(stored.key, changed[next]!.key)
-        if (order <= 0) break
-        take(changed[next++]!.stored)
-      }
-      if (next < changed.length && order === 0) take(changed[next++]!.stored)
-      else take(stored)
-      return items.length < limit
-    })
-  while (next < changed.length && items.length < limit) take(changed[next++]!.stored)
-  return { items, remaining: total - items.length }
+  return total
 }

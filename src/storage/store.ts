@@ -95,6 +95,8 @@ export interface ListOptions {
   limit?: number
   /** Start behind this key (it need not exist). */
   after?: Key
+  /** Leaves out `remaining`: a count costs a look at every part of the range, on each page. */
+  uncounted?: boolean
 }
 
 export interface Page {
@@ -102,8 +104,10 @@ export interface Page {
   items: Stored[]
   /** The revision that the page shows; pass it as `at` to go on. */
   revision: Revision
-  /** Items of the range behind this page. */
-  remaining: number
+  /** Whether items of the range are behind this page. */
+  more: boolean
+  /** How many they are; `undefined` when the list was not to count them. */
+  remaining: number | undefined
 }
 
 export interface WatchOptions {

@@ -118,6 +118,7 @@ async function sendSnapshot(
   for (;;) {
     const page = await deps.store.list(range, {
       limit: SNAPSHOT_PAGE,
+      uncounted: true,
       ...(at !== undefined && { at }),
       ...(after && { after }),
     })
@@ -127,7 +128,7 @@ async function sendSnapshot(
     if (signal.aborted || (lines.length > 0 && !(await sink.write(lines)))) return undefined
     at = page.revision
     after = page.items.at(-1)?.key
-    if (page.remaining === 0 || after === undefined) return at
+    if (!page.more || after === undefined) return at
   }
 }
 

@@ -107,12 +107,13 @@ export class Reader {
       // With a selection nobody knows how many must be looked at for a page: many at a time, whatever is still wanted.
       const scans = !selection.everything && Number.isFinite(wanted)
       const limit = scans ? SCAN_PAGE : Math.max(1, wanted - items.length)
-      const page = await this.#page(range, { at: start.at, after, limit })
+      // Only a page without a selection says how many are left.
+      const page = await this.#page(range, { at: start.at, after, limit, uncounted: !selection.everything })
       const at = page.revision
       shared ??= await this.#sharedNames(layer!, type, { space: query.space, selection, after, at })
       const { entries, rest } = mergeShared(page.items, shared, {
         keyOf: name => keyOf(query.space, type, layer!.namespace ?? '', name),
-        isLastPage: page.remaining === 0,
+        isLastPage: !page.more,
       })
       shared = rest
       const chosen = entries.length > limit && !scans ? entries.slice(0, limit) : entries
@@ -131,11 +132,11 @@ export class Reader {
       }
       const left = entries.length - taken
       after = found[taken - 1]?.key
-      if (left === 0 && (page.remaining === 0 || after === undefined)) return { items, revision: at }
+      if (left === 0 && (!page.more || after === undefined)) return { items, revision: at }
       start.at = at
       if (items.length >= wanted) {
         const result: ListResult = { items, revision: at, continue: encodeContinue({ at, after: after! }) }
-        if (selection.everything) {
+        if (selection.everything && page.remaining !== undefined) {
           const own = { ...range, ...(layer?.namespace !== undefined && { namespace: layer.namespace }) }
           const hidden = await this.#hidden(rest, own, { at, after: page.items.at(-1)?.key })
           result.remaining = left + page.remaining + rest.length - hidden
@@ -236,12 +237,16 @@ export class Reader {
     return token
   }
 
-  #page(range: Range, { at, after, limit }: PageOptions & { limit: number }): Promise<Page> {
+  #page(
+    range: Range,
+    { at, after, limit, uncounted }: PageOptions & { limit: number; uncounted?: boolean },
+  ): Promise<Page> {
     return this.#reading(at, () =>
       this.#store.list(range, {
         ...(at !== undefined && { at }),
         ...(after && { after }),
         ...(Number.isFinite(limit) && { limit }),
+        ...(uncounted && { uncounted }),
       }),
     )
   }

@@ -69,6 +69,7 @@ export const listCases: Case[] = [
             const page = await store.list(range, { limit, ...(after && { after }) })
             paged = paged.concat(page.items.map(i => JSON.stringify(i.key)))
             t.equal(page.remaining, all.length - paged.length)
+            t.equal(page.more, page.remaining !== 0)
             if (page.remaining === 0) break
             after = page.items.at(-1)!.key
           }
@@ -82,6 +83,26 @@ export const listCases: Case[] = [
       t.same(await names(store, inDefault, { after: { ...inDefault, name: 'a-a' } }), ['a-b', 'b'], 'need not exist')
       t.same(await names(store, inDefault, { after: { ...inDefault, namespace: 'zzz', name: '' } }), [])
       t.same(await names(store, inDefault, { after: { ...inDefault, namespace: '', name: 'zzz' } }), ['a', 'a-b', 'b'])
+    },
+  },
+  {
+    name: 'pages that do not count tell whether there are more, of the present and of the past',
+    async run(t, open) {
+      const { store } = await open()
+      const at = await create(store, key('b'), key('c'), key('d'))
+      t.match(await store.list({}, { limit: 2, uncounted: true }), { more: true, remaining: undefined })
+      t.match(await store.list({}, { limit: 3, uncounted: true }), { more: false, remaining: 0 })
+      t.match(await store.list({}, { limit: 0, uncounted: true }), { items: [], more: true })
+      t.match(await store.list({}, { uncounted: true }), { more: false, remaining: 0 })
+      t.match(await store.list({}, { limit: 2, after: key('b'), uncounted: true }), { more: false })
+      await create(store, key('a'), key('e'))
+      await store.update(key('d'), () => del())
+      t.match(await store.list({}, { at, limit: 2, uncounted: true }), { more: true, remaining: undefined })
+      t.match(await store.list({}, { at, limit: 3, uncounted: true }), { more: false, remaining: 0 })
+      t.match(await store.list({}, { at, limit: 1, after: key('c'), uncounted: true }), { more: false })
+      t.match(await store.list({}, { at, limit: 1, after: key('b') }), { more: true, remaining: 1 })
+      t.match(await store.list({}, { limit: 3, uncounted: true }), { more: true })
+      t.match(await store.list({}, { limit: 4, uncounted: true }), { more: false })
     },
   },
   {

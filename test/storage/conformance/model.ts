@@ -120,6 +120,14 @@ async function step(store: Store, model: Model, op: Exclude<Op, { op: 'reopen' }
         items.map(s => s.text),
       )
       equal(page.remaining, all.length - items.length)
+      const uncounted = await store.list(range, {
+        at,
+        uncounted: true,
+        ...(limit !== undefined && { limit }),
+        ...(after && { after }),
+      })
+      equal(uncounted.items.map(textOf), page.items.map(textOf))
+      equal(uncounted.more, page.remaining !== 0)
       equal(await store.count(range), model.stateAt(model.revision, range).length)
       return
     }
