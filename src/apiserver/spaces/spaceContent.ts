@@ -2,7 +2,6 @@
 import { isStatusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Range, Store } from '../../storage/store.ts'
-import { decodeObject, encodeObject } from '../registry/codec.ts'
 import { systemContext } from '../registry/context.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
@@ -79,13 +78,13 @@ export class SpaceContent {
     const { store } = this.#deps
     for (;;) {
       signal.throwIfAborted()
-      const { items } = await store.list(range, { limit: PURGE_BATCH })
+      const { items } = await store.list(range, { limit: PURGE_BATCH, uncounted: true })
       if (items.length === 0) return
       await store.writeMany(
         items.map(stored => ({
           key: stored.key,
           expect: stored.revision,
-          mutation: { type: 'delete' as const, text: encodeObject(decodeObject(stored)) },
+          mutation: { type: 'delete' as const },
         })),
       )
     }
