@@ -2,6 +2,7 @@
  * The API server: storage, registry, spaces, access and HTTP put together. Two of them run in one process without meeting.
  */
 import { randomBytes, randomUUID, X509Certificate } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
@@ -83,14 +84,15 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const certificateClock = options.certificateClock ?? renewalClock
   const ensure = (): Promise<Pki> =>
     ensurePki(join(dataDir, 'pki'), { hostnames, ips: [address], clock: certificateClock.now })
-  const [pki, store] = await Promise.all([
-    ensure(),
-    openLevelStore({
-      path: join(dataDir, 'store'),
-      logger: log,
-      ...(options.historyAgeMs && { historyAgeMs: options.historyAgeMs }),
-    }),
-  ])
+  const established = existsSync(join(dataDir, 'pki', 'ca.key'))
+  const opening = openLevelStore({
+    path: join(dataDir, 'store'),
+    logger: log,
+    established,
+    ...(options.historyAgeMs && { historyAgeMs: options.historyAgeMs }),
+  })
+  // The first time the store comes first: so keys without a store always mean that it was lost.
+  const [pki, store] = await Promise.all([established ? ensure() : opening.then(ensure), opening])
   try {
     return await assemble({ ...options, advertiseAddress: address }, { pki, ensure, clock: certificateClock }, store)
   } catch (error) {

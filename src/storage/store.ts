@@ -168,6 +168,8 @@ export type StorageErrorCode =
   | 'Locked'
   /** The data was written by a newer format; the message names both versions. */
   | 'Format'
+  /** What is stored is not what was acknowledged; the message says what is damaged and what can be done. */
+  | 'Damaged'
   /** The disk refused a write; the store takes no more writes until it is opened again. */
   | 'Failed'
 

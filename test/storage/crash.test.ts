@@ -64,8 +64,9 @@ async function stateOf(store: Store, at = store.revision): Promise<Map<string, s
 }
 
 async function crashes(t: Test, kept: number): Promise<void> {
-  const path = await mkdtemp(join(tmpdir(), 'orrery-crash-'))
-  t.teardown(() => rm(path, { recursive: true }))
+  const dir = await mkdtemp(join(tmpdir(), 'orrery-crash-'))
+  t.teardown(() => rm(dir, { recursive: true }))
+  const path = join(dir, 'store')
   const facts = new Facts()
   let cursor = 0
   let newest = 0

@@ -1,106 +1,152 @@
 /**
  * The journal on LevelDB. A commit is one synced batch: for each event the object's row, the log's row, and the version
- * that it replaced under that version's revision. So current objects are read back without meeting history, and history is
- * forgotten without meeting current objects.
+ * that it replaced under that version's revision; and once, what the whole store is then. So current objects are read back
+ * without meeting history, history is forgotten without meeting current objects, and what is missing shows.
  */
-import type { Level } from 'level'
 import type { HistoryPage, Journal, JournalState } from '../journal.ts'
-import { rangeHolds } from '../keys.ts'
-import { type Key, type Range, type Revision, StorageError, type Stored, type StoreEvent } from '../store.ts'
-import { revisionPlace } from './revisionPlace.ts'
+import { keyText, rangeHolds } from '../keys.ts'
+import { type Range, type Revision, StorageError, type Stored, type StoreEvent } from '../store.ts'
+import { Acknowledged } from './acknowledged.ts'
+import { type Database, inUse, openDatabase } from './database.ts'
+import { removeLeftovers } from './linkedCopy.ts'
 import {
+  addToSum,
   COMPACTED_ROW,
-  keyOfObjectRow,
+  compactedValue,
   type LogRecord,
   logRow,
   logValue,
-  OBJECT_ROWS,
+  objectChecksum,
   objectRow,
-  objectValue,
   parseLog,
-  parseObjectValue,
+  parseState,
+  parseVersion,
+  revisionOfRow,
+  STATE_ROW,
+  type StateRecord,
+  sealed,
+  stateValue,
+  type VersionRecord,
   versionRow,
+  versionValue,
 } from './rows.ts'
+import { createStore, type FolderOptions, lookFor, readStore } from './storeFolder.ts'
 
-export type Database = Level<string, Buffer>
+export interface LevelJournalOptions extends FolderOptions {
+  /** Hears of the file of acknowledged revisions when it cannot be written. */
+  warn: (error: unknown, message: string) => void
+}
 
 /** Log rows in one page of history, and in one step of compaction: about a millisecond of work. */
 const PAGE = 512
-/** Rows and bytes that cross into JavaScript at once while loading. */
-const LOAD_ROWS = 1000
-const LOAD_BYTES = 1024 * 1024
+
+/** What is there only while the journal is open. */
+interface Open {
+  readonly db: Database
+  readonly acknowledged: Acknowledged
+}
 
 export class LevelJournal implements Journal {
-  readonly #db: Database
+  readonly #options: LevelJournalOptions
+  #open: Open | undefined
   #closing = false
+  /** As the newest batch wrote it. */
+  #state: StateRecord = { revision: 0, count: 0, sum: 0 }
   #compactedRevision: Revision = 0
   /** Log rows up to here are gone. LevelDB is slow at stepping over rows that it deleted not long ago. */
   #forgotten: Revision = 0
   #compacting: Promise<void> | undefined
 
-  constructor(db: Database) {
-    this.#db = db
+  constructor(options: LevelJournalOptions) {
+    this.#options = options
   }
 
+  get #db(): Database {
+    if (this.#open === undefined) throw new StorageError('Closed', 'the store is not open')
+    return this.#open.db
+  }
+
+  /**
+   * Reads and checks everything in a copy, and opens the database only then: so a refusal changes nothing, and the files
+   * that LevelDB has mapped into memory for the reading are let go.
+   */
   async load(each: (stored: Stored) => void): Promise<JournalState> {
-    const iterator = this.#db.iterator({ ...OBJECT_ROWS, highWaterMarkBytes: LOAD_BYTES })
+    const { path, warn } = this.#options
+    if ((await lookFor(this.#options)) === 'new') await createStore(path)
+    const { state, compactedRevision } = await readStore(this.#options, each)
+    const db = await openDatabase(path, { create: false })
     try {
-      for (;;) {
-        const rows = await iterator.nextv(LOAD_ROWS)
-        if (rows.length === 0) break
-        for (const [row, value] of rows) {
-          const { revision, bytes } = parseObjectValue(value)
-          each(versionIn(keyOfObjectRow(row), revision, bytes))
-        }
-      }
-    } finally {
-      await iterator.close()
+      const now = parseState((await db.get(STATE_ROW))!)
+      if (now.revision !== state!.revision || now.sum !== state!.sum) throw inUse(path)
+      await removeLeftovers(path)
+      const acknowledged = await Acknowledged.open(path, now.revision, error =>
+        warn(error, 'the file of acknowledged revisions cannot be written'),
+      )
+      this.#open = { db, acknowledged }
+    } catch (error) {
+      await db.close()
+      throw error
     }
-    const compacted = await this.#db.get(COMPACTED_ROW)
-    this.#compactedRevision = compacted === undefined ? 0 : Number(compacted.toString())
-    const [last] = await this.#db.keys({ gte: logRow(0), lt: 'l0', reverse: true, limit: 1 }).all()
-    const newest = last === undefined ? 0 : Number(last.slice(2))
-    return { revision: Math.max(newest, this.#compactedRevision), compactedRevision: this.#compactedRevision }
+    this.#state = state!
+    this.#compactedRevision = compactedRevision
+    return { revision: state!.revision, compactedRevision }
   }
 
   async append(events: readonly StoreEvent[], timeMs: number): Promise<void> {
-    const batch = this.#db.batch()
+    const { db, acknowledged } = this.#open!
+    const batch = db.batch()
+    let { count, sum } = this.#state
     try {
-      for (const event of events) {
-        const { stored, previous, revision } = event
-        if (event.type === 'put') batch.put(objectRow(event.key), objectValue(stored))
-        else batch.del(objectRow(event.key)).put(versionRow(revision), stored.bytes)
-        if (previous !== undefined) batch.put(versionRow(previous.revision), previous.bytes)
-        batch.put(logRow(revision), logValue(event, timeMs))
+      for (const { type, key, revision, stored, previous } of events) {
+        const id = keyText(key)
+        if (previous !== undefined) {
+          const value = versionValue(previous)
+          sum = addToSum(sum, -objectChecksum(id, value))
+          count--
+          batch.put(versionRow(previous.revision), value)
+        }
+        const value = versionValue(stored)
+        if (type === 'put') {
+          const checksum = objectChecksum(id, value)
+          sum = addToSum(sum, checksum)
+          count++
+          batch.put(objectRow(id), sealed(value, checksum))
+        } else batch.del(objectRow(id)).put(versionRow(revision), value)
+        batch.put(logRow(revision), logValue(id, { type, revision, timeMs, previous: previous?.revision ?? 0 }))
       }
     } catch (error) {
       await batch.close()
       throw error
     }
-    await batch.write({ sync: true })
+    const state = { revision: events.at(-1)!.revision, count, sum }
+    await batch.put(STATE_ROW, stateValue(state)).write({ sync: true })
+    this.#state = state
+    acknowledged.note(state.revision)
   }
 
   async read(range: Range, after: Revision, through: Revision): Promise<HistoryPage> {
+    const db = this.#db
     const end = Math.min(through, after + PAGE)
-    const snapshot = this.#db.snapshot()
+    const snapshot = db.snapshot()
     try {
-      const rows = await this.#db.iterator({ gt: logRow(after), lte: logRow(end), snapshot }).all()
+      const rows = await db.iterator({ gt: logRow(after), lte: logRow(end), snapshot }).all()
       if (rows.length !== end - after) throw new StorageError('Compacted', `events behind ${after} are not all kept`)
       const records = rows.map(([row, value]) => parseLog(row, value)).filter(record => rangeHolds(range, record.key))
-      const versions = new Map<Revision, Buffer>()
+      const versions = new Map<Revision, VersionRecord>()
       const wanted = new Set(records.flatMap(r => (r.previous === 0 ? [r.revision] : [r.previous, r.revision])))
       const revisions = [...wanted]
-      const found = await this.#db.getMany(revisions.map(versionRow), { snapshot })
-      for (const [i, bytes] of found.entries()) if (bytes !== undefined) versions.set(revisions[i]!, bytes)
+      const found = await db.getMany(revisions.map(versionRow), { snapshot })
+      for (const [i, value] of found.entries())
+        if (value !== undefined) versions.set(revisions[i]!, parseVersion(versionRow(revisions[i]!), value))
       // A version without a row of its own is still the object's current one.
       const current = records.filter(record => !versions.has(record.revision))
-      const objects = await this.#db.getMany(
-        current.map(record => objectRow(record.key)),
+      const objects = await db.getMany(
+        current.map(record => objectRow(keyText(record.key))),
         { snapshot },
       )
       for (const [i, value] of objects.entries()) {
-        const object = value && parseObjectValue(value)
-        if (object?.revision === current[i]!.revision) versions.set(object.revision, object.bytes)
+        const object = value && parseVersion(objectRow(keyText(current[i]!.key)), value)
+        if (object?.revision === current[i]!.revision) versions.set(object.revision, object)
       }
       return { events: records.map(record => eventOf(record, versions)), through: end }
     } finally {
@@ -128,13 +174,14 @@ export class LevelJournal implements Journal {
     this.#closing = true
     // Whoever asked for the compaction hears of its failure; closing only waits for its end.
     await this.#compacting?.catch(() => {})
-    await this.#db.close()
+    await this.#open?.acknowledged.close()
+    await this.#open?.db.close()
   }
 
   /** First the promise that history before `through` is not needed, on disk; then its rows, in order, as time allows. */
   async #compact(through: Revision): Promise<void> {
     if (through > this.#compactedRevision) {
-      await this.#db.put(COMPACTED_ROW, Buffer.from(String(through)), { sync: true })
+      await this.#db.put(COMPACTED_ROW, compactedValue(through), { sync: true })
       this.#compactedRevision = through
     }
     while (!this.#closing) {
@@ -148,24 +195,17 @@ export class LevelJournal implements Journal {
         if (record.type === 'delete') batch.del(versionRow(record.revision))
       }
       await batch.write()
-      this.#forgotten = Number(rows.at(-1)![0].slice(2))
+      this.#forgotten = revisionOfRow(rows.at(-1)![0])
     }
   }
 }
 
-function eventOf(record: LogRecord, versions: ReadonlyMap<Revision, Buffer>): StoreEvent {
+function eventOf(record: LogRecord, versions: ReadonlyMap<Revision, VersionRecord>): StoreEvent {
   const { type, key, revision, previous } = record
   const version = (of: Revision): Stored => {
-    const bytes = versions.get(of)
-    if (bytes === undefined) throw new StorageError('Failed', `the data dir is damaged: version ${of} is missing`)
-    return versionIn(key, of, bytes)
+    const found = versions.get(of)
+    if (found === undefined) throw new StorageError('Damaged', `the data dir is damaged: version ${of} is missing`)
+    return { key, revision: of, bytes: found.bytes, headBytes: found.headBytes }
   }
   return { type, key, revision, stored: version(revision), previous: previous === 0 ? undefined : version(previous) }
-}
-
-function versionIn(key: Key, revision: Revision, bytes: Buffer): Stored {
-  const headBytes = revisionPlace(bytes, revision)
-  if (headBytes === undefined)
-    throw new StorageError('Failed', `the data dir is damaged: version ${revision} does not tell its revision`)
-  return { key, revision, bytes, headBytes }
 }

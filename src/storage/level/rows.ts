@@ -1,29 +1,53 @@
 /**
- * The rows of a level store. Text keys, binary values; revisions in keys are 16 digits, so they sort as numbers.
+ * The rows of a level store, format 2. Text keys, binary values; revisions in keys are 16 digits, so they sort as numbers.
  *
- *   m/format, m/compacted   decimal text
- *   o/<key>                 current object: revision (float64, exact), JSON
- *   v/<revision>            JSON of a version that is no longer current, and of a deletion's last state
- *   l/<revision>            log: what happened to which key, when, and which version it replaced
+ *   m/format      decimal text and nothing else: programs of every format read it
+ *   m/compacted   revision up to which history is forgotten
+ *   m/state       written by every batch: the newest revision, how many objects there are, and their sum
+ *   m/upgrade     only while rows of an older format are being rewritten; see upgrade.ts
+ *   o/<key>       current object: its text
+ *   v/<revision>  text of a version that is no longer current, and of a deletion's last state
+ *   l/<revision>  log: what happened to which key, when, and which version it replaced
  *
  * `<key>` is space, group, resource, namespace and name joined by NUL: a space is one contiguous range of `o/`.
+ *
+ * Every value but the format's begins with the same 20 bytes, numbers big-endian:
+ *
+ *    0  flags        1: a deletion, in the log. Others are unknown here, and refused.
+ *    1  zero
+ *    2  key id       16 bits; 0: the value is not encrypted. Others are unknown here, and refused.
+ *    4  head length  32 bits; in objects and versions, where in the text the digits of the revision begin
+ *    8  number       float64, exact: revision of an object or version, or of m/; time of a log entry, ms since 1970
+ *   16  checksum     CRC-32 of the text, begun with a mix of the 16 bytes before; in o/ then also of <key>. The short values
+ *                    of m/ and l/ count these four bytes as zero, and begin with their row's key or revision.
+ *   20  text; in m/state count and sum, in a log entry the replaced revision (float64 each) and the key
  */
-import { keyText, parseKeyText } from '../keys.ts'
-import type { Key, Revision, Stored, StoreEvent } from '../store.ts'
+import { crc32 } from 'node:zlib'
+import { parseKeyText } from '../keys.ts'
+import { type Key, type Revision, StorageError, type Stored, type StoreEvent } from '../store.ts'
 
 /** Raise it when older programs must not open the data any more. */
-export const FORMAT = 1
+export const FORMAT = 2
 
 export const FORMAT_ROW = 'm/format'
 export const COMPACTED_ROW = 'm/compacted'
+export const STATE_ROW = 'm/state'
+export const UPGRADE_ROW = 'm/upgrade'
 
-/** All object rows lie in [first, end). */
-export const OBJECT_ROWS = { gte: 'o/', lt: 'o0' }
+/** Behind all rows of the log. */
+export const LOG_END = 'l0'
 
-export function objectRow(key: Key): string {
-  return `o/${keyText(key)}`
+const DELETION = 1
+const CHECKSUM_AT = 16
+const HEAD = 20
+const LOG_HEAD = HEAD + 8
+
+/** `id` is the text of the key. */
+export function objectRow(id: string): string {
+  return `o/${id}`
 }
 
+/** @throws TypeError when it is no key */
 export function keyOfObjectRow(row: string): Key {
   return parseKeyText(row.slice(2))
 }
@@ -36,46 +60,194 @@ export function logRow(revision: Revision): string {
   return `l/${digits(revision)}`
 }
 
-export function objectValue(stored: Stored): Buffer {
-  const value = Buffer.allocUnsafe(8 + stored.bytes.length)
-  value.writeDoubleBE(stored.revision, 0)
-  stored.bytes.copy(value, 8)
+/** The revision in the key of a version or of a log entry; NaN when there is none. */
+export function revisionOfRow(row: string): Revision {
+  return /^[lv]\/\d{16}$/.test(row) ? Number(row.slice(2)) : Number.NaN
+}
+
+/** Value of an old version, complete; and of an object, when it is {@link sealed} with that one's checksum. */
+export function versionValue({ revision, headBytes, bytes }: Omit<Stored, 'key'>): Buffer {
+  const value = Buffer.allocUnsafe(HEAD + bytes.length)
+  writeHead(value, 0, headBytes, revision)
+  bytes.copy(value, HEAD)
+  return sealed(value, crc32(bytes, mixedHead(value)))
+}
+
+/** What the checksum of a version is where it is the current object. */
+export function objectChecksum(id: string, version: Buffer): number {
+  return crc32(id, version.readUInt32BE(CHECKSUM_AT))
+}
+
+/** Puts the checksum in. */
+export function sealed(value: Buffer, checksum: number): Buffer {
+  value.writeUInt32BE(checksum, CHECKSUM_AT)
   return value
 }
 
-export function parseObjectValue(value: Buffer): { revision: Revision; bytes: Buffer } {
-  return { revision: value.readDoubleBE(0), bytes: value.subarray(8) }
+export interface VersionRecord {
+  readonly revision: Revision
+  readonly headBytes: number
+  readonly bytes: Buffer
+  readonly checksum: number
+}
+
+/** Reads a current object or an old version. @throws StorageError `Damaged`, or `Format` when it is unknown how to read it */
+export function parseVersion(row: string, value: Buffer): VersionRecord {
+  if (value.length < HEAD) throw damaged(row)
+  const checksum = value.readUInt32BE(CHECKSUM_AT)
+  const revision = value.readDoubleBE(8)
+  const bytes = value.subarray(HEAD)
+  const found = crc32(bytes, mixedHead(value))
+  const isObject = row.startsWith('o/')
+  if ((isObject ? crc32(row.slice(2), found) : found) !== checksum) throw damaged(row)
+  if (!isObject && revision !== revisionOfRow(row)) throw damaged(row)
+  assertKnown(row, value)
+  return { revision, headBytes: value.readUInt32BE(4), bytes, checksum }
 }
 
 export interface LogRecord {
   readonly revision: Revision
-  readonly type: 'put' | 'delete'
+  readonly type: StoreEvent['type']
   readonly timeMs: number
   /** The version that it replaced; 0 for none. */
   readonly previous: Revision
   readonly key: Key
 }
 
-const LOG_HEAD = 17
-
-export function logValue(event: StoreEvent, timeMs: number): Buffer {
-  const key = keyText(event.key)
-  const value = Buffer.allocUnsafe(LOG_HEAD + Buffer.byteLength(key))
-  value[0] = event.type === 'put' ? 0 : 1
-  value.writeDoubleBE(timeMs, 1)
-  value.writeDoubleBE(event.previous?.revision ?? 0, 9)
-  value.write(key, LOG_HEAD)
-  return value
+/** Value of a log entry; `id` is the text of the event's key. */
+export function logValue(id: string, event: Omit<LogRecord, 'key'>): Buffer {
+  const value = Buffer.allocUnsafe(LOG_HEAD + Buffer.byteLength(id))
+  writeHead(value, event.type === 'delete' ? DELETION : 0, 0, event.timeMs)
+  value.writeDoubleBE(event.previous, HEAD)
+  value.write(id, LOG_HEAD)
+  return sealedWhole(value, mixedRevision(event.revision))
 }
 
+/** @throws StorageError `Damaged` or `Format` */
 export function parseLog(row: string, value: Buffer): LogRecord {
+  const revision = revisionOfRow(row)
+  assertWhole(row, value, { minLength: LOG_HEAD, seed: mixedRevision(revision) })
   return {
-    revision: Number(row.slice(2)),
-    type: value[0] === 0 ? 'put' : 'delete',
-    timeMs: value.readDoubleBE(1),
-    previous: value.readDoubleBE(9),
+    revision,
+    type: value[0] === DELETION ? 'delete' : 'put',
+    timeMs: value.readDoubleBE(8),
+    previous: value.readDoubleBE(HEAD),
     key: parseKeyText(value.toString('utf8', LOG_HEAD)),
   }
+}
+
+/** What every batch says about the whole store after it. */
+export interface StateRecord {
+  /** The newest revision. */
+  readonly revision: Revision
+  /** Current objects. */
+  readonly count: number
+  /** Of the checksums of current objects, by {@link addToSum}. */
+  readonly sum: number
+}
+
+export function stateValue({ revision, count, sum }: StateRecord): Buffer {
+  const value = Buffer.allocUnsafe(HEAD + 16)
+  writeHead(value, 0, 0, revision)
+  value.writeDoubleBE(count, HEAD)
+  value.writeDoubleBE(sum, HEAD + 8)
+  return sealedWhole(value, crc32(STATE_ROW))
+}
+
+/** @throws StorageError `Damaged` or `Format` */
+export function parseState(value: Buffer): StateRecord {
+  assertWhole(STATE_ROW, value, { minLength: HEAD + 16, seed: crc32(STATE_ROW) })
+  return { revision: value.readDoubleBE(8), count: value.readDoubleBE(HEAD), sum: value.readDoubleBE(HEAD + 8) }
+}
+
+export function compactedValue(revision: Revision): Buffer {
+  const value = Buffer.allocUnsafe(HEAD)
+  writeHead(value, 0, 0, revision)
+  return sealedWhole(value, crc32(COMPACTED_ROW))
+}
+
+/** @throws StorageError `Damaged` or `Format` */
+export function parseCompacted(value: Buffer): Revision {
+  assertWhole(COMPACTED_ROW, value, { minLength: HEAD, seed: crc32(COMPACTED_ROW) })
+  return value.readDoubleBE(8)
+}
+
+const SUM_RANGE = 2 ** 48
+
+/** Sums are exact, whatever the order of additions, and never grow too long for a number. */
+export function addToSum(sum: number, checksum: number): number {
+  return (sum + checksum + SUM_RANGE) % SUM_RANGE
+}
+
+/** A row in words. */
+export function nameOfRow(row: string): string {
+  if (row.startsWith('o/')) {
+    try {
+      return nameOfKey(keyOfObjectRow(row))
+    } catch {
+      return `an object whose name is not readable, ${JSON.stringify(row)}`
+    }
+  }
+  const revision = revisionOfRow(row)
+  if (row.startsWith('v/') && !Number.isNaN(revision)) return `the old version of revision ${revision}`
+  if (row.startsWith('l/') && !Number.isNaN(revision)) return `the log entry of revision ${revision}`
+  return `the record ${JSON.stringify(row)}`
+}
+
+/** `configmaps default/x of space root`. */
+export function nameOfKey({ space, group, resource, namespace, name }: Key): string {
+  return `${group === '' ? resource : `${resource}.${group}`} ${namespace === '' ? name : `${namespace}/${name}`} of space ${space}`
+}
+
+function writeHead(value: Buffer, flags: number, headBytes: number, number: number): void {
+  value.writeUInt32BE(flags * 2 ** 24, 0)
+  value.writeUInt32BE(headBytes, 4)
+  value.writeDoubleBE(number, 8)
+}
+
+/** A start for a CRC: a change of any one of the words changes it. Cheaper than another call of `crc32`. */
+function mixed(a: number, b: number, c = 0, d = 0): number {
+  let mix = Math.imul(a, 0x9e3779b1)
+  mix = Math.imul(((mix << 15) | (mix >>> 17)) ^ b, 0x85ebca6b)
+  mix = Math.imul(((mix << 15) | (mix >>> 17)) ^ c, 0xc2b2ae35)
+  mix = Math.imul(((mix << 15) | (mix >>> 17)) ^ d, 0x27d4eb2f)
+  return mix >>> 0
+}
+
+function mixedHead(value: Buffer): number {
+  return mixed(value.readUInt32BE(0), value.readUInt32BE(4), value.readUInt32BE(8), value.readUInt32BE(12))
+}
+
+function mixedRevision(revision: Revision): number {
+  return mixed(revision >>> 0, Math.floor(revision / 2 ** 32))
+}
+
+/** The checksum of a short value, in one go. */
+function sealedWhole(value: Buffer, seed: number): Buffer {
+  return sealed(value, crc32(sealed(value, 0), seed))
+}
+
+function assertWhole(row: string, value: Buffer, { minLength, seed }: { minLength: number; seed: number }): void {
+  if (value.length < minLength) throw damaged(row)
+  const checksum = value.readUInt32BE(CHECKSUM_AT)
+  value.writeUInt32BE(0, CHECKSUM_AT)
+  const found = crc32(value, seed)
+  value.writeUInt32BE(checksum, CHECKSUM_AT)
+  if (found !== checksum) throw damaged(row)
+  assertKnown(row, value)
+}
+
+function assertKnown(row: string, value: Buffer): void {
+  const first = value.readUInt32BE(0)
+  if (first === 0 || first === DELETION * 2 ** 24) return
+  throw new StorageError(
+    'Format',
+    `${nameOfRow(row)} is written in a way that this program does not know: use the newer Orrery`,
+  )
+}
+
+function damaged(row: string): StorageError {
+  return new StorageError('Damaged', `the data dir is damaged: ${nameOfRow(row)} does not match its checksum`)
 }
 
 function digits(revision: Revision): string {

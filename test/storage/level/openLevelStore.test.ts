@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Level } from 'level'
 import t from 'tap'
 import { openLevelStore } from '../../../src/storage/level/openLevelStore.ts'
+import { compactedValue } from '../../../src/storage/level/rows.ts'
 import { create, del, key, put, readWatch } from '../support.ts'
 
 const root = await mkdtemp(join(tmpdir(), 'orrery-level-'))
@@ -28,9 +29,9 @@ t.test('data of a newer format, and databases of others, are refused', async t =
   const path = join(root, 'format')
   await (await openLevelStore({ path })).close()
   const db = new Level(path)
-  await db.put('m/format', '2')
+  await db.put('m/format', '3')
   await db.close()
-  await t.rejects(openLevelStore({ path }), { code: 'Format', message: /format 2.*format 1/ })
+  await t.rejects(openLevelStore({ path }), { code: 'Format', message: /format 3.*format 2/ })
 
   const foreign = new Level(join(root, 'foreign'))
   await foreign.put('hello', 'world')
@@ -60,7 +61,7 @@ t.test('a complete compaction leaves one row for each object', async t => {
   t.equal(rows.filter(row => row.startsWith('o/')).length, 100)
   t.same(
     rows.filter(row => !row.startsWith('o/')),
-    ['m/compacted', 'm/format'],
+    ['m/compacted', 'm/format', 'm/state'],
   )
 })
 
@@ -72,8 +73,8 @@ t.test('a compaction that a crash cut short is finished when the store opens', a
   await store.update(key('b'), () => put('again'))
   await store.close()
   // What a crash leaves: the promise is on disk, the rows are still there.
-  const db = new Level(path)
-  await db.put('m/compacted', '3')
+  const db = new Level<string, Buffer>(path, { valueEncoding: 'buffer' })
+  await db.put('m/compacted', compactedValue(3))
   await db.close()
   const again = await openLevelStore({ path })
   t.equal(again.compactedRevision, 3)
@@ -86,7 +87,7 @@ t.test('a compaction that a crash cut short is finished when the store opens', a
   await again.close()
   t.same(
     (await rowsOf(path)).filter(row => !row.startsWith('o/')),
-    ['m/compacted', 'm/format'],
+    ['m/compacted', 'm/format', 'm/state'],
   )
 })
 

@@ -1,0 +1,96 @@
+/**
+ * The LevelDB below a level store: opened with our bounds, its errors in our words, and all of its rows read once.
+ */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Level } from 'level'
+import { StorageError } from '../store.ts'
+
+export type Database = Level<string, Buffer>
+
+/** LevelDB's memory for fresh writes; larger spares merges, and costs up to twice its size. */
+const WRITE_BUFFER_BYTES = 8 * 1024 * 1024
+/** Reads are answered from our own memory: a small block cache is enough for history. */
+const CACHE_BYTES = 2 * 1024 * 1024
+/** Rows and bytes that cross into JavaScript at once while all are read. */
+const WALK_ROWS = 1000
+const WALK_BYTES = 1024 * 1024
+
+export interface DatabaseOptions {
+  /** Makes an empty database when there is none. Never for one that is known to exist: LevelDB would delete its remains. */
+  create: boolean
+  /** What errors call it. Default: `path`. */
+  called?: string
+}
+
+/** @throws StorageError `Locked`, `Damaged` when LevelDB cannot make sense of its files, `Failed` */
+export async function openDatabase(path: string, { create, called = path }: DatabaseOptions): Promise<Database> {
+  const db: Database = new Level(path, {
+    keyEncoding: 'utf8',
+    valueEncoding: 'buffer',
+    writeBufferSize: WRITE_BUFFER_BYTES,
+    cacheSize: CACHE_BYTES,
+    createIfMissing: create,
+  })
+  try {
+    await db.open()
+    return db
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : (error as Error)
+    if ('code' in cause && cause.code === 'LEVEL_LOCKED') throw inUse(called, cause)
+    const why = cause.message.replaceAll(path, called)
+    // A file that should be there and is not is an I/O error to LevelDB.
+    const damaged = /^(Corruption|Invalid argument|NotFound):|No such file/.test(why)
+    throw damaged
+      ? new StorageError('Damaged', `LevelDB cannot open it: ${why}`, { cause })
+      : cannotOpen(called, why, cause)
+  }
+}
+
+export function inUse(path: string, cause?: unknown): StorageError {
+  return new StorageError(
+    'Locked',
+    `the data dir ${path} is in use by another process: stop that server, or give this one a data dir of its own`,
+    { cause },
+  )
+}
+
+export function cannotOpen(path: string, why: string, cause: unknown): StorageError {
+  return new StorageError('Failed', `the data dir ${path} cannot be opened: ${why}`, { cause })
+}
+
+/** Answers whether a row is good. */
+export type RowVisit = (row: string, value: Buffer) => boolean
+
+/**
+ * Calls `visit` for every row, in order, until one is not good, or LevelDB cannot read on. Then {@link readCarefully} finds more.
+ * @returns LevelDB's words about what it could not read
+ */
+export async function readAll(db: Database, visit: RowVisit): Promise<string[]> {
+  const iterator = db.iterator({ highWaterMarkBytes: WALK_BYTES })
+  const read = (): Promise<[string, Buffer][] | Error> => iterator.nextv(WALK_ROWS).catch((error: Error) => error)
+  let reading = read()
+  try {
+    for (;;) {
+      const rows = await reading
+      if (rows instanceof Error) return [rows.message]
+      if (rows.length === 0) return []
+      // LevelDB's thread reads the next rows while this one works on these.
+      reading = read()
+      for (const [row, value] of rows) if (!visit(row, value)) return []
+    }
+  } finally {
+    await reading
+    await iterator.close()
+  }
+}
+
+/** What LevelDB wrote into its log file about records that it skipped when it was opened; it tells nobody else. */
+export async function complaints(path: string): Promise<string[]> {
+  const log = await readFile(join(path, 'LOG'), 'utf8')
+  return log
+    .split('\n')
+    .map(line => /(\d+\.(?:log|ldb|sst)): (dropping \d+ bytes.*)$/.exec(line))
+    .filter(found => found !== null)
+    .map(([, file, what]) => `${file}: ${what}`)
+}

@@ -1,0 +1,30 @@
+/**
+ * Rows of format 1, the one before checksums: the same keys, and values without a head.
+ *
+ *   m/compacted   decimal text
+ *   o/<key>       revision (float64), text
+ *   v/<revision>  text
+ *   l/<revision>  0 put or 1 delete, time and replaced revision (float64 each), key
+ */
+import { parseKeyText } from '../keys.ts'
+import type { Revision, StoreEvent } from '../store.ts'
+
+const LOG_HEAD = 17
+
+export function compactedOfOne(value: Buffer): Revision {
+  return Number(value.toString())
+}
+
+export function objectOfOne(value: Buffer): { revision: Revision; bytes: Buffer } {
+  return { revision: value.readDoubleBE(0), bytes: value.subarray(8) }
+}
+
+export function logOfOne(revision: Revision, value: Buffer) {
+  return {
+    revision,
+    type: (value[0] === 0 ? 'put' : 'delete') as StoreEvent['type'],
+    timeMs: value.readDoubleBE(1),
+    previous: value.readDoubleBE(9),
+    key: parseKeyText(value.toString('utf8', LOG_HEAD)),
+  }
+}

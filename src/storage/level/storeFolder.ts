@@ -1,0 +1,172 @@
+/**
+ * The folder of a level store before it is open for use: whether there is a store, of which format, and whether all of it is
+ * as it was acknowledged. It is read in a copy made of hard links, so a refusal leaves everything as it was found.
+ */
+import { mkdir, readdir, rm } from 'node:fs/promises'
+import { isStorageError, StorageError, type Stored } from '../store.ts'
+import { readAcknowledged } from './acknowledged.ts'
+import { cannotOpen, complaints, type Database, openDatabase } from './database.ts'
+import { type Inspection, inspect } from './inspection.ts'
+import { linkedCopy } from './linkedCopy.ts'
+import { COMPACTED_ROW, compactedValue, FORMAT, FORMAT_ROW, STATE_ROW, stateValue, UPGRADE_ROW } from './rows.ts'
+import { upgradeFromOne } from './upgrade.ts'
+
+export interface FolderOptions {
+  path: string
+  /** Something else tells that there was a store here: to find none is a loss then, not a beginning. */
+  established?: boolean | undefined
+}
+
+/** A store whose rows are not those that were acknowledged. */
+export class DamagedStoreError extends StorageError {
+  /** Each one kind of damage. */
+  readonly findings: readonly string[]
+  /** `undefined` when LevelDB could not open it at all. */
+  readonly inspection: Inspection | undefined
+
+  constructor(path: string, findings: readonly string[], inspection?: Inspection, options?: ErrorOptions) {
+    super(
+      'Damaged',
+      `the data dir ${path} is damaged: ${findings.join('; ')}. Nothing was changed. Put back a backup of the whole data ` +
+        'folder; or go on with what is intact: "orrery store verify" lists what that is, "orrery start --accept-loss" starts with it',
+      options,
+    )
+    this.findings = findings
+    this.inspection = inspection
+  }
+}
+
+export type Found = 'new' | 'store'
+
+/** @throws DamagedStoreError when there was a store and none is left */
+export async function lookFor({ path, established }: FolderOptions): Promise<Found> {
+  const acknowledged = await readAcknowledged(path)
+  const files = await filesOf(path)
+  if (files.includes('CURRENT')) return 'store'
+  const remains = files.filter(name => /\.(ldb|sst|log)$/.test(name))
+  if (remains.length > 0)
+    throw new DamagedStoreError(path, [
+      `its file CURRENT is missing, and ${remains.length} files of a database are there`,
+    ])
+  if (acknowledged !== undefined)
+    throw new DamagedStoreError(path, [`the database is gone; revision ${acknowledged} had been acknowledged`])
+  if (established) throw new DamagedStoreError(path, ['the database is gone, and the keys of its server are there'])
+  return 'new'
+}
+
+/** An empty store, on disk when this resolves. Safe to repeat when it was cut short. */
+export async function createStore(path: string, revision = 0): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw cannotOpen(path, (error as Error).message, error)
+  }
+  const db = await openDatabase(path, { create: true })
+  try {
+    await writeMeta(db, { revision, count: 0, sum: 0 })
+  } finally {
+    await db.close()
+  }
+}
+
+/** What an empty history looks like. */
+export async function writeMeta(db: Database, state: { revision: number; count: number; sum: number }): Promise<void> {
+  await db
+    .batch()
+    .put(FORMAT_ROW, Buffer.from(String(FORMAT)))
+    .put(COMPACTED_ROW, compactedValue(state.revision))
+    .put(STATE_ROW, stateValue(state))
+    .write({ sync: true })
+}
+
+/**
+ * Reads the whole store, and brings one of an older format up to date before.
+ * @throws StorageError `Locked`, `Format`, `Failed`; DamagedStoreError
+ */
+export async function readStore(options: FolderOptions, each: (stored: Stored) => void): Promise<Inspection> {
+  for (;;) {
+    const read = await inCopy(options.path, async (db, folder) => {
+      const format = await formatOf(db, options)
+      if (format !== 'current') return format
+      const acknowledged = await readAcknowledged(options.path)
+      return await inspect(db, { acknowledged, complaints: await complaints(folder), each })
+    })
+    if (read === 'empty') {
+      await createStore(options.path)
+      continue
+    }
+    if (read === 'older') {
+      const db = await openDatabase(options.path, { create: false })
+      try {
+        await upgradeFromOne(db)
+      } finally {
+        await db.close()
+      }
+      continue
+    }
+    if (read.findings.length > 0) throw new DamagedStoreError(options.path, read.findings, read)
+    return read
+  }
+}
+
+/** Runs `use` on a database that holds what the store holds; nothing that happens to it happens to the store. */
+export async function inCopy<T>(path: string, use: (db: Database, folder: string) => Promise<T>): Promise<T> {
+  const copy = await linkedCopy(path).catch((error: Error) => {
+    if (isStorageError(error)) throw error
+    throw cannotOpen(path, error.message, error)
+  })
+  const folder = copy ?? path
+  try {
+    const db = await openDatabase(folder, { create: false, called: path })
+    try {
+      return await use(db, folder)
+    } finally {
+      await db.close()
+    }
+  } catch (error) {
+    if (isStorageError(error, 'Damaged') && !(error instanceof DamagedStoreError))
+      throw new DamagedStoreError(path, [error.message], undefined, { cause: error })
+    if (error instanceof Error && 'code' in error && /^LEVEL_(CORRUPTION|IO_ERROR)$/.test(String(error.code))) {
+      const why = error.message.replaceAll(folder, path)
+      throw new DamagedStoreError(path, [`LevelDB cannot read it: ${why}`], undefined, { cause: error })
+    }
+    throw error
+  } finally {
+    if (copy !== undefined) await rm(copy, { recursive: true, force: true })
+  }
+}
+
+/** `empty`: its creation was cut short. `older`: to be upgraded. */
+export async function formatOf(
+  db: Database,
+  { path, established }: FolderOptions,
+): Promise<'current' | 'older' | 'empty'> {
+  const found = await db.get(FORMAT_ROW)
+  if (found === undefined) {
+    const rows = await db.keys({ limit: 1 }).all()
+    const acknowledged = await readAcknowledged(path)
+    const known = acknowledged !== undefined || established
+    if (known)
+      throw new DamagedStoreError(path, [
+        `the record of its format is missing${rows.length === 0 ? ', and so is everything else' : ''}`,
+      ])
+    if (rows.length > 0) throw new StorageError('Format', `the data dir ${path} holds a database that is not Orrery's`)
+    return 'empty'
+  }
+  const format = Number(found.toString())
+  if (format === FORMAT) return (await db.get(UPGRADE_ROW)) === undefined ? 'current' : 'older'
+  if (format === 1) return 'older'
+  throw new StorageError(
+    'Format',
+    `the data dir ${path} has format ${found.toString()}; this program reads format ${FORMAT}: use the newer Orrery`,
+  )
+}
+
+export async function filesOf(path: string): Promise<string[]> {
+  try {
+    return await readdir(path)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    throw cannotOpen(path, (error as Error).message, error)
+  }
+}
