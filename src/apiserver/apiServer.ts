@@ -10,6 +10,7 @@ import type { Server as TlsServer } from 'node:tls'
 import { protobufCodec } from '../apimachinery/protobuf/protobufCodec.ts'
 import type { ResourceType } from '../apimachinery/resourceType.ts'
 import { openLevelStore } from '../storage/level/openLevelStore.ts'
+import type { AcceptedLoss } from '../storage/level/salvage.ts'
 import type { Store } from '../storage/store.ts'
 import { admissionChain } from './admission/admissionChain.ts'
 import { AllowedHosts } from './admission/allowedHosts.ts'
@@ -48,6 +49,7 @@ import { Registry, type RegistryDeps } from './registry/registry.ts'
 import { StreamForms } from './registry/streamForms.ts'
 import { timestamp } from './registry/systemMetadata.ts'
 import { createHttpServer, secureContext, type TlsKeys } from './server/httpServer.ts'
+import type { Logger } from './server/logger.ts'
 import { Metrics } from './server/metrics.ts'
 import { NonResourceRoutes } from './server/nonResource.ts'
 import { Pipeline } from './server/pipeline.ts'
@@ -89,6 +91,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     path: join(dataDir, 'store'),
     logger: log,
     established,
+    ...(options.acceptLoss && { lossAccepted: loss => tellLoss(log, loss) }),
     ...(options.historyAgeMs && { historyAgeMs: options.historyAgeMs }),
   })
   // The first time the store comes first: so keys without a store always mean that it was lost.
@@ -348,6 +351,16 @@ async function assemble(
       await store.close()
     },
   }
+}
+
+/** Each object that is lost has a line of its own. */
+function tellLoss(log: Logger, { findings, lost, kept, aside, revision }: AcceptedLoss): void {
+  for (const what of findings) log.warn({ what }, 'the store was damaged')
+  for (const what of lost) log.warn({ what }, 'lost by --accept-loss')
+  log.warn(
+    { lost: lost.length, kept, revision, aside },
+    'the store goes on with what was intact; leave --accept-loss out from now on',
+  )
 }
 
 function tlsKeys({ serving, caPem }: Pki): TlsKeys {

@@ -33,6 +33,8 @@ export interface ApiServerOptions {
   webhookAllowedHosts?: readonly string[] | undefined
   /** What the store keeps of the past. Default: 10 minutes. */
   historyAgeMs?: number
+  /** Starts with what is intact of a damaged store, and logs what is lost. Default false. */
+  acceptLoss?: boolean
   /** Requests at a time; default as upstream. */
   inFlight?: InFlightLimits
   /** How often the peer of a WebSocket has to show that it is there. Default 30 s. */

@@ -12,7 +12,8 @@ interface SubCommand {
   /** More, for its own help. */
   notes?: string
   settings: readonly Setting[]
-  load(): Promise<(settings: Record<string, unknown>) => Promise<number>>
+  /** Absent where only the sub-commands do something. */
+  load?(): Promise<(settings: Record<string, unknown>) => Promise<number>>
   commands?: readonly SubCommand[]
 }
 
@@ -38,6 +39,12 @@ const BETWEEN: readonly Setting[] = [
   { flags: '--to-context <name>', description: 'context in it; default: its current one' },
 ]
 
+const STOPPED_DATA_DIR: Setting = {
+  flags: '--data-dir <dir>',
+  description: 'data dir of a server that does not run',
+  default: '.orrery',
+}
+
 const COMMANDS: readonly SubCommand[] = [
   {
     name: 'start',
@@ -59,6 +66,12 @@ const COMMANDS: readonly SubCommand[] = [
         description: 'how long changes can be watched and listed back',
         default: 10,
         number: true,
+      },
+      {
+        flags: '--accept-loss [bool]',
+        description: 'start a damaged store with what is intact of it; the log says what is lost',
+        default: false,
+        boolean: true,
       },
       ...ACCESS_FLAGS,
     ],
@@ -101,6 +114,25 @@ const COMMANDS: readonly SubCommand[] = [
     ],
     load: async () => (await import('./simulateWec.ts')).simulateWec,
   },
+  {
+    name: 'store',
+    summary: 'look at the store of a server that does not run',
+    settings: [],
+    commands: [
+      {
+        name: 'verify',
+        summary: 'check every row of the store; changes nothing',
+        settings: [CONFIG, STOPPED_DATA_DIR],
+        load: async () => (await import('./store.ts')).verifyStore,
+      },
+      {
+        name: 'stats',
+        summary: 'what the store holds; changes nothing',
+        settings: [CONFIG, STOPPED_DATA_DIR],
+        load: async () => (await import('./store.ts')).storeStats,
+      },
+    ],
+  },
 ]
 
 const VERSION_SUMMARY = 'print the version, its commit and date'
@@ -136,11 +168,12 @@ export async function main(args: readonly string[]): Promise<number> {
     const command = to.command(name).description(summary).enablePositionalOptions()
     if (notes !== undefined) command.addHelpText('after', `\n${notes}`)
     addSettings(command, settings)
-    const run = async (): Promise<number> => {
+    const path = to === program ? name : `${to.name()} ${name}`
+    const run = async (start: NonNullable<typeof load>): Promise<number> => {
       process.umask(PRIVATE_UMASK)
-      return (await load())(settingsOf(command, settings))
+      return (await start())(settingsOf(command, settings))
     }
-    command.action(reporting(to === program ? name : `${to.name()} ${name}`, run))
+    if (load) command.action(reporting(path, () => run(load)))
     for (const below of commands) add(command, below)
   }
   for (const command of COMMANDS) add(program, command)

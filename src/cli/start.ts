@@ -26,6 +26,7 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
     externalHostnames: (settings.externalHostname as string[] | undefined) ?? [],
     spaces: true,
     ...(tokenAuthFile !== undefined && { tokenFile: await readFile(tokenAuthFile, 'utf8') }),
+    acceptLoss: settings.acceptLoss === true,
     historyAgeMs: (settings.historyMinutes as number) * 60_000,
     build,
     log,

@@ -73,7 +73,7 @@ export async function readAll(db: Database, visit: RowVisit): Promise<string[]> 
   try {
     for (;;) {
       const rows = await reading
-      if (rows instanceof Error) return [rows.message]
+      if (rows instanceof Error) return [wordsOf(rows, db)]
       if (rows.length === 0) return []
       // LevelDB's thread reads the next rows while this one works on these.
       reading = read()
@@ -83,6 +83,11 @@ export async function readAll(db: Database, visit: RowVisit): Promise<string[]> 
     await reading
     await iterator.close()
   }
+}
+
+/** An error's text, with the names of files as they are in the store. */
+export function wordsOf(error: unknown, db: Database): string {
+  return (error as Error).message.replaceAll(`${db.location}/`, '')
 }
 
 /** What LevelDB wrote into its log file about records that it skipped when it was opened; it tells nobody else. */

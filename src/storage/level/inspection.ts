@@ -10,6 +10,7 @@ import {
   COMPACTED_ROW,
   FORMAT_ROW,
   keyOfObjectRow,
+  type LogRecord,
   nameOfRow,
   parseCompacted,
   parseLog,
@@ -43,6 +44,10 @@ export interface InspectionOptions {
   acknowledged: Revision | undefined
   /** What LevelDB said about records that it skipped: not damage by itself, for a crash may tear a write that nobody was told of. */
   complaints: readonly string[]
+  /** Only tell whether there is damage: the findings may exaggerate it. */
+  quick?: boolean | undefined
+  /** Gets each entry of the log that matches its checksum, before the objects. */
+  log?: (entry: LogRecord) => void
   /** Gets each current object that matches its checksum. */
   each: (stored: Stored) => void
 }
@@ -56,7 +61,7 @@ const NAMED = 5
  */
 export async function inspect(db: Database, options: InspectionOptions): Promise<Inspection> {
   const quick = await look(db, options, readAll)
-  if (quick.findings.length === 0) return quick
+  if (quick.findings.length === 0 || options.quick) return quick
   const careful = await inspectCarefully(db, options)
   if (careful.findings.length > 0) return careful
   // What is damaged was replaced meanwhile, but stands in the way of LevelDB.
@@ -93,8 +98,11 @@ async function look(
       const { revision } = parseVersion(row, value)
       versions.count++
       versions.sum += revision
-    } else if (kind === 'l/') log.add(parseLog(row, value))
-    else if (row === STATE_ROW) state = parseState(value)
+    } else if (kind === 'l/') {
+      const entry = parseLog(row, value)
+      log.add(entry)
+      options.log?.(entry)
+    } else if (row === STATE_ROW) state = parseState(value)
     else if (row === COMPACTED_ROW) compacted = parseCompacted(value)
     else if (row !== FORMAT_ROW) throw new StorageError('Damaged', 'it is no row of ours')
   }

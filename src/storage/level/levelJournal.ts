@@ -30,12 +30,18 @@ import {
   versionRow,
   versionValue,
 } from './rows.ts'
-import { createStore, type FolderOptions, lookFor, readStore } from './storeFolder.ts'
+import { type AcceptedLoss, acceptLoss, finishAcceptedLoss } from './salvage.ts'
+import { createStore, type FolderOptions, readStore } from './storeFolder.ts'
+import { upgradeFromOne } from './upgrade.ts'
 
 export interface LevelJournalOptions extends FolderOptions {
   /** Hears of the file of acknowledged revisions when it cannot be written. */
   warn: (error: unknown, message: string) => void
+  /** Given: a damaged store is replaced by what is intact of it, and this hears what was lost. */
+  lossAccepted?: ((loss: AcceptedLoss) => void) | undefined
 }
+
+const EMPTY = { state: { revision: 0, count: 0, sum: 0 }, compactedRevision: 0 }
 
 /** Log rows in one page of history, and in one step of compaction: about a millisecond of work. */
 const PAGE = 512
@@ -72,10 +78,14 @@ export class LevelJournal implements Journal {
    */
   async load(each: (stored: Stored) => void): Promise<JournalState> {
     const { path, warn } = this.#options
-    if ((await lookFor(this.#options)) === 'new') await createStore(path)
-    const { state, compactedRevision } = await readStore(this.#options, each)
+    await finishAcceptedLoss(path)
+    await this.#acceptLoss()
+    const read = await readStore(this.#options, each)
+    if (read === undefined) await createStore(path)
+    const { state, compactedRevision } = read?.inspection ?? EMPTY
     const db = await openDatabase(path, { create: false })
     try {
+      if (read?.older) await upgradeFromOne(db)
       const now = parseState((await db.get(STATE_ROW))!)
       if (now.revision !== state!.revision || now.sum !== state!.sum) throw inUse(path)
       await removeLeftovers(path)
@@ -90,6 +100,13 @@ export class LevelJournal implements Journal {
     this.#state = state!
     this.#compactedRevision = compactedRevision
     return { revision: state!.revision, compactedRevision }
+  }
+
+  async #acceptLoss(): Promise<void> {
+    const { path, established, lossAccepted } = this.#options
+    if (lossAccepted === undefined) return
+    const loss = await acceptLoss({ path, established, now: new Date() })
+    if (loss !== undefined) lossAccepted(loss)
   }
 
   async append(events: readonly StoreEvent[], timeMs: number): Promise<void> {

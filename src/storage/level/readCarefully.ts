@@ -2,7 +2,7 @@
  * Reads what can be read of a damaged database. LevelDB trusts the order of keys: a key that is damaged hides rows, and so does
  * a block that cannot be read. So each row is looked for anew, and behind what is not good the next good row is searched for.
  */
-import type { Database, RowVisit } from './database.ts'
+import { type Database, type RowVisit, wordsOf } from './database.ts'
 
 const FIRST_ROW = 'l/0000000000000000'
 const LAST_LETTER = '~'.charCodeAt(0)
@@ -15,7 +15,7 @@ export async function readCarefully(db: Database, visit: RowVisit, isGood: RowVi
     try {
       return (await iterator.nextv(1))[0]
     } catch (error) {
-      unreadable.add((error as Error).message)
+      unreadable.add(wordsOf(error, db))
       return undefined
     } finally {
       await iterator.close()

@@ -15,16 +15,16 @@ export interface FolderOptions {
   path: string
   /** Something else tells that there was a store here: to find none is a loss then, not a beginning. */
   established?: boolean | undefined
+  /** Only tell whether there is damage: see {@link inspect}. */
+  quick?: boolean | undefined
 }
 
 /** A store whose rows are not those that were acknowledged. */
 export class DamagedStoreError extends StorageError {
   /** Each one kind of damage. */
   readonly findings: readonly string[]
-  /** `undefined` when LevelDB could not open it at all. */
-  readonly inspection: Inspection | undefined
 
-  constructor(path: string, findings: readonly string[], inspection?: Inspection, options?: ErrorOptions) {
+  constructor(path: string, findings: readonly string[], options?: ErrorOptions) {
     super(
       'Damaged',
       `the data dir ${path} is damaged: ${findings.join('; ')}. Nothing was changed. Put back a backup of the whole data ` +
@@ -32,14 +32,11 @@ export class DamagedStoreError extends StorageError {
       options,
     )
     this.findings = findings
-    this.inspection = inspection
   }
 }
 
-export type Found = 'new' | 'store'
-
 /** @throws DamagedStoreError when there was a store and none is left */
-export async function lookFor({ path, established }: FolderOptions): Promise<Found> {
+async function lookFor({ path, established }: FolderOptions): Promise<'new' | 'store'> {
   const acknowledged = await readAcknowledged(path)
   const files = await filesOf(path)
   if (files.includes('CURRENT')) return 'store'
@@ -79,38 +76,37 @@ export async function writeMeta(db: Database, state: { revision: number; count: 
     .write({ sync: true })
 }
 
+export interface Read {
+  readonly inspection: Inspection
+  /** It has an older format; it was read as it will be after an upgrade. */
+  readonly older: boolean
+}
+
 /**
- * Reads the whole store, and brings one of an older format up to date before.
+ * Reads and checks the whole store; changes nothing. `undefined`: its creation was cut short, there is nothing.
  * @throws StorageError `Locked`, `Format`, `Failed`; DamagedStoreError
  */
-export async function readStore(options: FolderOptions, each: (stored: Stored) => void): Promise<Inspection> {
-  for (;;) {
-    const read = await inCopy(options.path, async (db, folder) => {
-      const format = await formatOf(db, options)
-      if (format !== 'current') return format
-      const acknowledged = await readAcknowledged(options.path)
-      return await inspect(db, { acknowledged, complaints: await complaints(folder), each })
+export async function readStore(options: FolderOptions, each: (stored: Stored) => void): Promise<Read | undefined> {
+  if ((await lookFor(options)) === 'new') return undefined
+  return await inCopy(options.path, async (db, folder) => {
+    const format = await formatOf(db, options)
+    if (format === 'empty') return undefined
+    const older = format === 'older'
+    if (older) await upgradeFromOne(db)
+    const acknowledged = await readAcknowledged(options.path)
+    const inspection = await inspect(db, {
+      acknowledged,
+      complaints: await complaints(folder),
+      quick: options.quick,
+      each,
     })
-    if (read === 'empty') {
-      await createStore(options.path)
-      continue
-    }
-    if (read === 'older') {
-      const db = await openDatabase(options.path, { create: false })
-      try {
-        await upgradeFromOne(db)
-      } finally {
-        await db.close()
-      }
-      continue
-    }
-    if (read.findings.length > 0) throw new DamagedStoreError(options.path, read.findings, read)
-    return read
-  }
+    if (inspection.findings.length > 0) throw new DamagedStoreError(options.path, inspection.findings)
+    return { inspection, older }
+  })
 }
 
 /** Runs `use` on a database that holds what the store holds; nothing that happens to it happens to the store. */
-export async function inCopy<T>(path: string, use: (db: Database, folder: string) => Promise<T>): Promise<T> {
+async function inCopy<T>(path: string, use: (db: Database, folder: string) => Promise<T>): Promise<T> {
   const copy = await linkedCopy(path).catch((error: Error) => {
     if (isStorageError(error)) throw error
     throw cannotOpen(path, error.message, error)
@@ -125,10 +121,10 @@ export async function inCopy<T>(path: string, use: (db: Database, folder: string
     }
   } catch (error) {
     if (isStorageError(error, 'Damaged') && !(error instanceof DamagedStoreError))
-      throw new DamagedStoreError(path, [error.message], undefined, { cause: error })
+      throw new DamagedStoreError(path, [error.message], { cause: error })
     if (error instanceof Error && 'code' in error && /^LEVEL_(CORRUPTION|IO_ERROR)$/.test(String(error.code))) {
       const why = error.message.replaceAll(folder, path)
-      throw new DamagedStoreError(path, [`LevelDB cannot read it: ${why}`], undefined, { cause: error })
+      throw new DamagedStoreError(path, [`LevelDB cannot read it: ${why}`], { cause: error })
     }
     throw error
   } finally {

@@ -1,0 +1,229 @@
+/**
+ * What is intact of a damaged store, and what is lost, by name. The intact objects become a new store, whose revisions begin
+ * above all that anybody can have been told: none is used twice, and a cursor from before is answered with `Compacted`. The
+ * damaged store is put aside, not removed.
+ */
+import { rename, rm } from 'node:fs/promises'
+import { ClassicLevel } from 'classic-level'
+import { keyText } from '../keys.ts'
+import { isStorageError, type Revision, type Stored } from '../store.ts'
+import { readAcknowledged } from './acknowledged.ts'
+import { complaints, type Database, openDatabase } from './database.ts'
+import { inspectCarefully } from './inspection.ts'
+import { linkedCopy } from './linkedCopy.ts'
+import {
+  addToSum,
+  type LogRecord,
+  nameOfKey,
+  nameOfRow,
+  objectChecksum,
+  objectRow,
+  sealed,
+  versionValue,
+} from './rows.ts'
+import { DamagedStoreError, type FolderOptions, filesOf, formatOf, readStore, writeMeta } from './storeFolder.ts'
+import { upgradeFromOne } from './upgrade.ts'
+
+/** More than a server writes while the file of acknowledged revisions is behind, even by a power cut. */
+const RAISE = 10_000_000
+const BATCH = 1000
+
+export interface Loss {
+  /** What is damaged, as the refusal says it. */
+  readonly findings: readonly string[]
+  /** One line for each object that is lost, or older than it was. */
+  readonly lost: readonly string[]
+  /** Objects that are intact. */
+  readonly kept: number
+}
+
+export interface AcceptedLoss extends Loss {
+  /** Where the damaged store is now; `undefined` when there was not even a folder. */
+  readonly aside: string | undefined
+  /** The revision that the store begins with. */
+  readonly revision: Revision
+}
+
+/** What {@link acceptLoss} would lose; `undefined` when the store is intact. Changes nothing. */
+export async function assessLoss(options: FolderOptions): Promise<Loss | undefined> {
+  const damage = await damageOf(options)
+  return (
+    damage && (await inIntactCopy(options.path, async db => await gather(db, options.path, damage.findings, () => {})))
+  )
+}
+
+/**
+ * Makes a damaged store one that opens.
+ * @returns what was lost, and where the damaged store is now; `undefined` when there was no damage
+ * @throws StorageError `Locked`, `Format`, `Failed`
+ */
+export async function acceptLoss(options: FolderOptions & { now: Date }): Promise<AcceptedLoss | undefined> {
+  const { path } = options
+  const damage = await damageOf(options)
+  if (damage === undefined) return undefined
+  const fresh = freshPath(path)
+  const aside = `${path}.damaged-${options.now.toISOString().replaceAll(/[:.]/g, '-')}`
+  await rm(fresh, { recursive: true, force: true })
+  return await inIntactCopy(path, async damaged => {
+    const db = await openDatabase(fresh, { create: true })
+    let loss: Loss & { newestSeen: Revision }
+    try {
+      const writer = new Writer(db)
+      loss = await gather(damaged, path, damage.findings, stored => writer.add(stored))
+      await writer.finish(loss.newestSeen + RAISE)
+    } finally {
+      await db.close()
+    }
+    // The lock is held until here. A crash between the two is mended by finishAcceptedLoss.
+    const remains = (await filesOf(path)).length > 0
+    if (remains) await rename(path, aside)
+    else await rm(path, { recursive: true, force: true })
+    await rename(fresh, path)
+    return { ...loss, revision: loss.newestSeen + RAISE, aside: remains ? aside : undefined }
+  })
+}
+
+/** Finishes what a crash cut short between its last two steps. */
+export async function finishAcceptedLoss(path: string): Promise<void> {
+  if ((await filesOf(path)).length === 0 && (await filesOf(freshPath(path))).length > 0) {
+    await rm(path, { recursive: true, force: true })
+    await rename(freshPath(path), path)
+  }
+}
+
+/** A store that is being made of what was intact; it is complete once the damaged one is gone from its place. */
+function freshPath(path: string): string {
+  return `${path}.salvaging`
+}
+
+async function damageOf(options: FolderOptions): Promise<DamagedStoreError | undefined> {
+  try {
+    await readStore({ ...options, quick: true }, () => {})
+    return undefined
+  } catch (error) {
+    if (error instanceof DamagedStoreError) return error
+    throw error
+  }
+}
+
+/** Opens a copy, repaired by LevelDB where it must be. `undefined` when nothing can be read. */
+async function inIntactCopy<T>(path: string, use: (db: Database | undefined) => Promise<T>): Promise<T> {
+  if ((await filesOf(path)).length === 0) return await use(undefined)
+  const copy = await linkedCopy(path)
+  if (copy === undefined)
+    throw new Error(`${path} lies on a file system without hard links: copy it to another one to save what is intact`)
+  try {
+    const db = await openRepaired(copy, path)
+    try {
+      return await use(db)
+    } finally {
+      await db?.close()
+    }
+  } finally {
+    await rm(copy, { recursive: true, force: true })
+  }
+}
+
+async function openRepaired(copy: string, path: string): Promise<Database | undefined> {
+  const options = { create: false, called: path }
+  try {
+    return await openDatabase(copy, options)
+  } catch (error) {
+    if (!isStorageError(error, 'Damaged')) throw error
+  }
+  try {
+    await ClassicLevel.repair(copy)
+    return await openDatabase(copy, options)
+  } catch (error) {
+    if (isStorageError(error, 'Locked', 'Failed')) throw error
+    return undefined
+  }
+}
+
+async function gather(
+  db: Database | undefined,
+  path: string,
+  findings: readonly string[],
+  keep: (stored: Stored) => void,
+): Promise<Loss & { newestSeen: Revision }> {
+  const acknowledged = await readAcknowledged(path)
+  if (db === undefined) return { findings, lost: ['all objects'], kept: 0, newestSeen: acknowledged ?? 0 }
+  const format = await formatOf(db, { path }).catch(error => {
+    if (isStorageError(error, 'Format') && error.message.includes('use the newer')) throw error
+    return 'current'
+  })
+  if (format === 'older') await upgradeFromOne(db)
+  /** The newest entry of each key in the log, until its object is met. */
+  const newest = new Map<string, LogRecord>()
+  const lost: string[] = []
+  let kept = 0
+  const inspection = await inspectCarefully(db, {
+    acknowledged,
+    complaints: await complaints(db.location),
+    log: entry => newest.set(keyText(entry.key), entry),
+    each(stored) {
+      const id = keyText(stored.key)
+      const last = newest.get(id)
+      newest.delete(id)
+      if (last?.type === 'delete' && last.revision > stored.revision) return
+      if (last !== undefined && last.revision > stored.revision)
+        lost.push(`${nameOfKey(stored.key)}: kept as of revision ${stored.revision}; revision ${last.revision} is lost`)
+      kept++
+      keep(stored)
+    },
+  })
+  for (const { type, key, revision } of newest.values())
+    if (type === 'put') lost.push(`${nameOfKey(key)}: lost; it was last written at revision ${revision}`)
+  for (const row of inspection.badRows)
+    if (row.startsWith('o/') && !newest.has(row.slice(2))) lost.push(`${nameOfRow(row)}: lost; its row is damaged`)
+  const known = kept + lost.filter(line => line.includes(': lost;')).length
+  const unknown = (inspection.state?.count ?? known) - known
+  if (unknown > 0) lost.push(`${unknown} more objects: lost; their names are not known`)
+  return {
+    findings: inspection.findings.length > 0 ? inspection.findings : findings,
+    lost,
+    kept,
+    newestSeen: inspection.newestSeen,
+  }
+}
+
+class Writer {
+  readonly #db: Database
+  #rows: [row: string, value: Buffer][] = []
+  #writing: Promise<void> = Promise.resolve()
+  #count = 0
+  #sum = 0
+
+  constructor(db: Database) {
+    this.#db = db
+  }
+
+  add(stored: Stored): void {
+    const id = keyText(stored.key)
+    const value = versionValue(stored)
+    const checksum = objectChecksum(id, value)
+    this.#count++
+    this.#sum = addToSum(this.#sum, checksum)
+    this.#rows.push([objectRow(id), sealed(value, checksum)])
+    if (this.#rows.length === BATCH) this.#flush()
+  }
+
+  async finish(revision: Revision): Promise<void> {
+    this.#flush()
+    await this.#writing
+    await writeMeta(this.#db, { revision, count: this.#count, sum: this.#sum })
+  }
+
+  #flush(): void {
+    const rows = this.#rows
+    this.#rows = []
+    const write = async (): Promise<void> => {
+      const batch = this.#db.batch()
+      for (const [row, value] of rows) batch.put(row, value)
+      await batch.write()
+    }
+    this.#writing = this.#writing.then(write)
+    // Awaited in the end.
+    this.#writing.catch(() => {})
+  }
+}
