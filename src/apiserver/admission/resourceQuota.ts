@@ -183,7 +183,7 @@ async function ready(deps: QuotaDeps, space: string, namespace: string, name: st
       resource: resource.resource,
       namespace,
     })
-    return items.map(item => deps.parsed.get(item) as KubeObject)
+    return items.map(item => deps.parsed.scan(item) as KubeObject)
   })
   const status = { hard: amountsToJson(hard), used: amountsToJson(used) }
   const outcome = await deps.store.update(key, now => {

@@ -57,13 +57,20 @@ export function decodeObject(stored: Stored): KubeObject {
   return JSON.parse(stored.bytes.toString('utf8')) as KubeObject
 }
 
+/** After so many times the cache's size all is forgotten: rarely enough to cost nothing. */
+const SCANS_WITHOUT_ROOM = 8
+
 /**
  * Parsed forms that readers share, because selectors, controllers and authorizers ask for the same few objects again and again.
- * Bounded: oldest entries fall out. Objects from here are read-only.
+ * Bounded: oldest entries fall out. A scan, which looks at everything once, only takes room that is free: else one that is longer
+ * than the cache would throw out all that is asked for again, and its own beginning too. When scans have long found no room, all
+ * is forgotten, so that the cache does not stay full of what nobody asks for. Objects from here are read-only.
  */
 export class ParsedCache {
   readonly #limit: number
   readonly #entries = new Map<Stored, KubeObject>()
+  /** Scanned objects that found no room since all was forgotten. */
+  #withoutRoom = 0
 
   /** `limit` counts objects. */
   constructor(limit = 4096) {
@@ -74,11 +81,28 @@ export class ParsedCache {
     const known = this.#entries.get(stored)
     if (known !== undefined) return known
     const object = decodeObject(stored)
+    this.#add(stored, object)
+    return object
+  }
+
+  /** The same for one of many that are looked at in a row. */
+  scan(stored: Stored): Readonly<KubeObject> {
+    const known = this.#entries.get(stored)
+    if (known !== undefined) return known
+    const object = decodeObject(stored)
+    if (this.#entries.size >= this.#limit && ++this.#withoutRoom > SCANS_WITHOUT_ROOM * this.#limit) {
+      this.#entries.clear()
+      this.#withoutRoom = 0
+    }
+    if (this.#entries.size < this.#limit) this.#add(stored, object)
+    return object
+  }
+
+  #add(stored: Stored, object: KubeObject): void {
     if (this.#entries.size >= this.#limit) {
       const oldest = this.#entries.keys().next().value
       if (oldest !== undefined) this.#entries.delete(oldest)
     }
     this.#entries.set(stored, object)
-    return object
   }
 }

@@ -60,7 +60,7 @@ export class EventSelector {
   }
 
   #matches(stored: Stored): boolean {
-    return this.#selection.matches(shownAs(stored, this.#type, this.#parsed))
+    return this.#selection.matches(shownAs(stored, this.#type, version => this.#parsed.get(version)))
   }
 
   /** All versions of objects that selecting looks at. */
@@ -72,7 +72,11 @@ export class EventSelector {
 }
 
 /** The object as the version of the request has it; read-only. */
-export function shownAs(stored: Stored, type: ResourceType, parsed: ParsedCache): Readonly<KubeObject> {
-  if (!type.custom || viewBytes(stored, type) === stored.bytes) return parsed.get(stored)
+export function shownAs(
+  stored: Stored,
+  type: ResourceType,
+  parse: (stored: Stored) => Readonly<KubeObject>,
+): Readonly<KubeObject> {
+  if (!type.custom || viewBytes(stored, type) === stored.bytes) return parse(stored)
   return objectFor(stored, type)
 }

@@ -3,6 +3,7 @@
  * @see https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions
  */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { compareKeys } from '../../storage/keys.ts'
 import {
@@ -96,6 +97,7 @@ export class Reader {
 
   async list(type: ResourceType, query: ListQuery): Promise<ListResult> {
     const selection = query.selection ?? EVERYTHING
+    const scan = (stored: Stored): Readonly<KubeObject> => this.#parsed.scan(stored)
     const range = rangeOf(type, query)
     const start = this.#startOf(query)
     let { after } = start
@@ -123,10 +125,7 @@ export class Reader {
       let taken = 0
       for (const stored of found) {
         taken++
-        if (
-          inNamespace(stored.key, query) &&
-          (selection.everything || selection.matches(shownAs(stored, type, this.#parsed)))
-        )
+        if (inNamespace(stored.key, query) && (selection.everything || selection.matches(shownAs(stored, type, scan))))
           items.push(stored)
         if (items.length >= wanted) break
       }

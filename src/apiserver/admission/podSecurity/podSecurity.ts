@@ -164,7 +164,7 @@ async function admitNamespace(deps: PodSecurityDeps, request: AdmissionRequest):
   const pods: KubeObject[] = []
   for (const [i, stored] of items.entries()) {
     if (i % PODS_AT_ONCE === 0) await letOthers()
-    pods.push(deps.parsed.get(stored) as KubeObject)
+    pods.push(deps.parsed.scan(stored) as KubeObject)
   }
   for (const text of await warningsFor(nameOf(request), pods, policy.enforce)) context.warn(text)
 }
