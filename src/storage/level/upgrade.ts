@@ -65,7 +65,10 @@ export async function upgradeFromOne(db: Database): Promise<void> {
   } finally {
     await iterator.close()
   }
-  await db.batch().put(STATE_ROW, stateValue(progress)).del(UPGRADE_ROW).write({ sync: true })
+  const last = db.batch().put(STATE_ROW, stateValue(progress)).del(UPGRADE_ROW)
+  // A store that had never forgotten history did not have this row.
+  if ((await db.get(COMPACTED_ROW)) === undefined) last.put(COMPACTED_ROW, compactedValue(0))
+  await last.write({ sync: true })
 }
 
 /** The value in the new format; counts it into `progress`. `undefined` for what stays as it is. */

@@ -72,6 +72,29 @@ t.test('a store of format 1 holds after the upgrade what it held before, history
   await again.close()
 })
 
+t.test('a young store, which had forgotten no history yet, is upgraded too, and an empty one', async t => {
+  for (const written of [0, 1]) {
+    const { path, db } = await formatOne(t)
+    await db.clear()
+    await db.put('m/format', Buffer.from('1'))
+    const id = 's1\0apps\0deployments\0default\0a'
+    const numbers = Buffer.alloc(17)
+    numbers.writeDoubleBE(1_790_000_000_000, 1)
+    const one = Buffer.alloc(8)
+    one.writeDoubleBE(1)
+    if (written === 1) {
+      await db.put('l/0000000000000001', Buffer.concat([numbers, Buffer.from(id)]))
+      await db.put(`o/${id}`, Buffer.concat([one, Buffer.from('{"metadata":{"resourceVersion":"1"},"data":"x"}')]))
+    }
+    await db.close()
+    const store = await openLevelStore({ path, established: true })
+    t.equal(store.revision, written)
+    t.equal(store.compactedRevision, 0)
+    t.equal((await readWatch(store, {}, 0, written)).length, written)
+    await store.close()
+  }
+})
+
 t.test('an upgrade that is cut short anywhere is gone on with, and an older program is kept out meanwhile', async t => {
   for (let stop = 0; ; stop++) {
     const { path, db } = await formatOne(t, 700)
