@@ -14,6 +14,7 @@ import {
   nameOfRow,
   parseCompacted,
   parseLog,
+  parseLogHead,
   parseState,
   parseVersion,
   revisionOfRow,
@@ -99,9 +100,8 @@ async function look(
       versions.count++
       versions.sum += revision
     } else if (kind === 'l/') {
-      const entry = parseLog(row, value)
-      log.add(entry)
-      options.log?.(entry)
+      log.add(parseLogHead(row, value))
+      options.log?.(parseLog(row, value))
     } else if (row === STATE_ROW) state = parseState(value)
     else if (row === COMPACTED_ROW) compacted = parseCompacted(value)
     else if (row !== FORMAT_ROW) throw new StorageError('Damaged', 'it is no row of ours')

@@ -62,7 +62,7 @@ export function logRow(revision: Revision): string {
 
 /** The revision in the key of a version or of a log entry; NaN when there is none. */
 export function revisionOfRow(row: string): Revision {
-  return /^[lv]\/\d{16}$/.test(row) ? Number(row.slice(2)) : Number.NaN
+  return row.length === 18 && (row.startsWith('l/') || row.startsWith('v/')) ? Number(row.slice(2)) : Number.NaN
 }
 
 /** Value of an old version, complete; and of an object, when it is {@link sealed} with that one's checksum. */
@@ -125,15 +125,21 @@ export function logValue(id: string, event: Omit<LogRecord, 'key'>): Buffer {
 
 /** @throws StorageError `Damaged` or `Format` */
 export function parseLog(row: string, value: Buffer): LogRecord {
-  const revision = revisionOfRow(row)
-  assertWhole(row, value, { minLength: LOG_HEAD, seed: mixedRevision(revision) })
+  const { revision, type, previous } = parseLogHead(row, value)
   return {
     revision,
-    type: value[0] === DELETION ? 'delete' : 'put',
+    type,
     timeMs: value.readDoubleBE(8),
-    previous: value.readDoubleBE(HEAD),
+    previous,
     key: parseKeyText(value.toString('utf8', LOG_HEAD)),
   }
+}
+
+/** The same without the key, for many. @throws StorageError `Damaged` or `Format` */
+export function parseLogHead(row: string, value: Buffer): Pick<LogRecord, 'revision' | 'type' | 'previous'> {
+  const revision = revisionOfRow(row)
+  assertWhole(row, value, { minLength: LOG_HEAD, seed: mixedRevision(revision) })
+  return { revision, type: value[0] === DELETION ? 'delete' : 'put', previous: value.readDoubleBE(HEAD) }
 }
 
 /** What every batch says about the whole store after it. */
