@@ -12,12 +12,12 @@ const OTHERS = 0o077
 const STICKY = 0o1000
 
 /** What an API server keeps in its data dir. */
-const SERVER_ENTRIES = ['store', 'pki', 'admin.kubeconfig']
+const SERVER_ENTRIES = /^(store(\..*)?|pki|admin\.kubeconfig)$/
 
 export interface PrivateFolderOptions {
   path: string
-  /** What in it belongs to the program; folders with all their content. Other things are left as they are. */
-  entries: readonly string[]
+  /** Names of what in it belongs to the program; folders with all their content. Other things are left as they are. */
+  entries: RegExp
   log: { warn(fields: object, text: string): void }
 }
 
@@ -59,7 +59,7 @@ export function privateFolder({ path, entries, log }: PrivateFolderOptions): voi
   close(path, statSync(path))
   walk(
     path,
-    readdirSync(path, { withFileTypes: true }).filter(({ name }) => entries.includes(name)),
+    readdirSync(path, { withFileTypes: true }).filter(({ name }) => entries.test(name)),
   )
 }
 

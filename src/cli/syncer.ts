@@ -29,7 +29,7 @@ export async function runSyncerCommand(settings: Record<string, unknown>): Promi
   })
   const cluster = httpSpaceClient({ ...(await clusterOptions(settings)), userAgent: USER_AGENT })
   const { stateDir, syncTargetUid } = settings as { stateDir?: string; syncTargetUid?: string }
-  if (stateDir !== undefined) privateFolder({ path: stateDir, entries: [], log })
+  if (stateDir !== undefined) privateFolder({ path: stateDir, entries: /^mailbox\.json/, log })
   const syncer = startSyncer({
     center,
     space: from.first.space ?? '',

@@ -110,12 +110,12 @@ t.test('what cannot be closed is told, with a remedy', async t => {
   const shared = join(temporaryDir(t), 'tmp')
   mkdirSync(shared)
   chmodSync(shared, 0o1777)
-  privateFolder({ path: shared, entries: [], log })
+  privateFolder({ path: shared, entries: /^$/, log })
   t.match(warnings, [{ path: shared, mode: '1777', text: /left so: .* Give the program a folder of its own/ }])
   t.equal(statSync(shared).mode & 0o7777, 0o1777)
   // Nobody, root included, changes a mode in there.
   const foreign = '/proc/self'
-  if (existsSync(foreign)) privateFolder({ path: foreign, entries: [], log })
+  if (existsSync(foreign)) privateFolder({ path: foreign, entries: /^$/, log })
   t.match(warnings[1], {
     path: foreign,
     mode: '0555',
@@ -124,7 +124,7 @@ t.test('what cannot be closed is told, with a remedy', async t => {
   const file = join(shared, 'file')
   writeFileSync(file, '')
   t.throws(
-    () => privateFolder({ path: join(file, 'data'), entries: [], log }),
+    () => privateFolder({ path: join(file, 'data'), entries: /^$/, log }),
     /the folder .*data cannot be made: ENOTDIR/,
   )
 })
