@@ -13,8 +13,12 @@ import { GzipWriter } from './gzipWriter.ts'
 export const GZIP_FROM_BYTES = 128 * 1024
 /** Half of the smallest pool that Node has by itself: the other half syncs writes. */
 const SEATS = 2
-/** A block takes a millisecond or two, so the last one in line waits for some ten. */
-const CROWD = 16
+/**
+ * A block takes a millisecond or two, so the last one in line waits for some fifty: less than what it costs everybody when
+ * dozens of lists leave as they are, for encrypting those holds the loop.
+ */
+const CROWD = 64
+const CROWD_BYTES = 256 * 1024 * 1024
 /** Of bodies that are there as a whole. */
 const BLOCK_BYTES = 128 * 1024
 
@@ -28,7 +32,7 @@ export function acceptsGzip(request: Pick<FastifyRequest, 'headers'>): boolean {
 }
 
 export class Compression {
-  readonly #seats = new CompressionSeats({ seats: SEATS, crowd: CROWD })
+  readonly #seats = new CompressionSeats({ seats: SEATS, crowd: CROWD, crowdBytes: CROWD_BYTES })
   readonly #deflate: Deflate
   readonly #kept = new WeakMap<Buffer, Promise<Buffer | undefined>>()
 
@@ -41,14 +45,15 @@ export class Compression {
     return acceptsGzip(request) && !this.#seats.isCrowded
   }
 
-  /** Compresses what is written to it on its way to `out`. */
-  sink(out: Writable): BlockSink {
+  /** Compresses what is written to it, `bytes` in all, on its way to `out`. */
+  sink(out: Writable, bytes: number): BlockSink {
     const gone = new AbortController()
     out.once('close', () => gone.abort())
+    const waiting = { bytes, signal: gone.signal }
     const gzip = new GzipWriter(this.#deflate)
     return {
       write: async block => {
-        const chunk = await this.#seats.run(() => gzip.next(block), gone.signal)
+        const chunk = await this.#seats.run(() => gzip.next(block), waiting)
         return chunk !== undefined && taken(out, chunk)
       },
       end: () => void out.end(gzip.end()),
@@ -98,7 +103,8 @@ export class Compression {
     const gzip = new GzipWriter(this.#deflate)
     const chunks: Buffer[] = []
     for (let at = 0; at < body.length; at += BLOCK_BYTES) {
-      const chunk = await this.#seats.run(() => gzip.next(body.subarray(at, at + BLOCK_BYTES)), signal)
+      const block = body.subarray(at, at + BLOCK_BYTES)
+      const chunk = await this.#seats.run(() => gzip.next(block), { bytes: body.length, signal })
       if (chunk === undefined) return undefined
       chunks.push(chunk)
     }

@@ -6,30 +6,41 @@
 
 export interface CompressionSeatsOptions {
   seats: number
-  /** With as many in line, newcomers had better send their answers as they are. */
+  /** With as many in line, or with answers of so many bytes, newcomers had better send theirs as they are. */
   crowd: number
+  crowdBytes: number
+}
+
+export interface Waiting {
+  /** Of the whole answer, which is held as long as one of its blocks waits. */
+  bytes: number
+  /** Aborts when nobody wants the answer any more. */
+  signal?: AbortSignal | undefined
 }
 
 export class CompressionSeats {
   #free: number
   readonly #crowd: number
+  readonly #crowdBytes: number
   /** In the order in which they came. */
   readonly #line = new Set<() => void>()
+  #waitingBytes = 0
 
-  constructor({ seats, crowd }: CompressionSeatsOptions) {
+  constructor({ seats, crowd, crowdBytes }: CompressionSeatsOptions) {
     this.#free = seats
     this.#crowd = crowd
+    this.#crowdBytes = crowdBytes
   }
 
   get isCrowded(): boolean {
-    return this.#line.size >= this.#crowd
+    return this.#line.size >= this.#crowd || this.#waitingBytes >= this.#crowdBytes
   }
 
-  /** Runs `work` as soon as there is a seat; resolves to `undefined`, without running it, when `signal` aborts before. */
-  async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T | undefined> {
-    if (signal?.aborted) return undefined
+  /** Runs `work` as soon as there is a seat; resolves to `undefined`, without running it, when its signal aborts before. */
+  async run<T>(work: () => Promise<T>, waiting: Waiting): Promise<T | undefined> {
+    if (waiting.signal?.aborted) return undefined
     if (this.#free > 0) this.#free--
-    else if (!(await this.#wait(signal))) return undefined
+    else if (!(await this.#wait(waiting))) return undefined
     try {
       return await work()
     } finally {
@@ -39,17 +50,19 @@ export class CompressionSeats {
     }
   }
 
-  /** Resolves to true once a seat was handed over, to false when `signal` aborts. */
-  #wait(signal: AbortSignal | undefined): Promise<boolean> {
+  /** Resolves to true once a seat was handed over, to false when the signal aborts. */
+  #wait({ bytes, signal }: Waiting): Promise<boolean> {
     return new Promise(resolve => {
       const leave = (hasSeat: boolean): void => {
         this.#line.delete(take)
+        this.#waitingBytes -= bytes
         signal?.removeEventListener('abort', giveUp)
         resolve(hasSeat)
       }
       const take = (): void => leave(true)
       const giveUp = (): void => leave(false)
       this.#line.add(take)
+      this.#waitingBytes += bytes
       signal?.addEventListener('abort', giveUp)
     })
   }

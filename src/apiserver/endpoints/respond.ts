@@ -117,7 +117,7 @@ async function sendPieces(
   const compressed = services.compression.takes(x.request)
   const framing = compressed ? { 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' } : { 'Content-Length': length }
   raw.writeHead(200, { ...headers(x), 'Content-Type': CONTENT_TYPES[format], ...framing })
-  const out = compressed ? services.compression.sink(raw) : plainSink(raw)
+  const out = compressed ? services.compression.sink(raw, length) : plainSink(raw)
   if (await services.blocks.write(out, pieces)) out.end()
 }
 

@@ -30,12 +30,12 @@ function gates(): { work(name: string): () => Promise<string>; started: string[]
 }
 
 t.test('no more than the seats are taken; the line moves in order', async t => {
-  const seats = new CompressionSeats({ seats: 2, crowd: 3 })
+  const seats = new CompressionSeats({ seats: 2, crowd: 3, crowdBytes: 100 })
   const { work, started, finish } = gates()
-  const running = ['a', 'b', 'c', 'd'].map(name => seats.run(work(name)))
+  const running = ['a', 'b', 'c', 'd'].map(name => seats.run(work(name), { bytes: 1 }))
   t.strictSame(started, ['a', 'b'])
   t.notOk(seats.isCrowded)
-  running.push(seats.run(work('e')))
+  running.push(seats.run(work('e'), { bytes: 1 }))
   t.ok(seats.isCrowded, 'newcomers had better do without')
   finish('b')
   t.equal(await running[1], 'b')
@@ -51,20 +51,25 @@ t.test('no more than the seats are taken; the line moves in order', async t => {
 })
 
 t.test('who goes away leaves the line; work that fails gives its seat back', async t => {
-  const seats = new CompressionSeats({ seats: 1, crowd: 1 })
+  const seats = new CompressionSeats({ seats: 1, crowd: 3, crowdBytes: 100 })
   const { work, started, finish } = gates()
-  const first = seats.run(work('first'))
+  const first = seats.run(work('first'), { bytes: 100 })
   const gone = new AbortController()
-  const leaver = seats.run(work('leaver'), gone.signal)
-  t.ok(seats.isCrowded)
+  const leaver = seats.run(work('leaver'), { bytes: 100, signal: gone.signal })
+  t.ok(seats.isCrowded, 'by what it holds')
   gone.abort()
   t.equal(await leaver, undefined)
   t.notOk(seats.isCrowded)
-  t.equal(await seats.run(work('late'), gone.signal), undefined, 'who is gone already does not even wait')
-  const failing = seats.run(async () => {
+  t.equal(
+    await seats.run(work('late'), { bytes: 1, signal: gone.signal }),
+    undefined,
+    'who is gone already does not even wait',
+  )
+  const fail = async (): Promise<never> => {
     throw new Error('no memory')
-  })
-  const last = seats.run(work('last'))
+  }
+  const failing = seats.run(fail, { bytes: 1 })
+  const last = seats.run(work('last'), { bytes: 1 })
   finish('first')
   await first
   await t.rejects(failing, /no memory/)
@@ -114,7 +119,7 @@ t.test('many answers are compressed two at a time, and slow readers hold up nobo
   const compression = new Compression({ deflate })
   const blocks = new BlockWriter()
   const start = (out: PassThrough): Promise<void> => {
-    const sink = compression.sink(out)
+    const sink = compression.sink(out, 1_000_000)
     return blocks.write(sink, PIECES).then(all => void (all && sink.end()))
   }
   const unread = Array.from({ length: 3 }, () => new PassThrough({ highWaterMark: 1 }))
@@ -143,7 +148,7 @@ t.test('a crowd is sent away uncompressed; whose client leaves makes room', asyn
   const writes: Promise<boolean>[] = []
   while (compression.takes(GZIP)) {
     const out = new PassThrough().resume()
-    writes.push(compression.sink(out).write(Buffer.from([outs.push(out)])))
+    writes.push(compression.sink(out, 1_000_000).write(Buffer.from([outs.push(out)])))
   }
   t.ok(outs.length > 2 && outs.length < 100, 'the line is bounded')
   const left = outs[4]!
