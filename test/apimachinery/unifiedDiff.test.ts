@@ -43,3 +43,10 @@ t.test('what is removed from one text and added makes the other', async () => {
     }),
   )
 })
+
+t.test('texts that have little in common are shown as replaced', async t => {
+  const many = (word: string): string[] => Array.from({ length: 3000 }, (_, i) => `${word}${i}`)
+  const [head, ...steps] = unifiedDiff(lines('same', ...many('a')), lines('same', ...many('b'))).split('\n')
+  t.equal(head, '@@ -1,3001 +1,3001 @@')
+  t.same(steps, ['-same', ...many('-a'), '+same', ...many('+b'), ''])
+})
