@@ -171,7 +171,7 @@ export async function main(args: readonly string[]): Promise<number> {
     const path = to === program ? name : `${to.name()} ${name}`
     const run = async (start: NonNullable<typeof load>): Promise<number> => {
       process.umask(PRIVATE_UMASK)
-      return (await start())(settingsOf(command, settings))
+      return (await start())(await settingsOf(command, settings))
     }
     if (load) command.action(reporting(path, () => run(load)))
     for (const below of commands) add(command, below)

@@ -40,22 +40,15 @@ function textOf(config: string): string {
 }
 
 /** The settings of a parsed command, by camel-case name. @throws Error naming a missing or unknown one */
-export function settingsOf(command: Command, settings: readonly Setting[]): Record<string, unknown> {
+export async function settingsOf(command: Command, settings: readonly Setting[]): Promise<Record<string, unknown>> {
   const values = command.opts<Record<string, unknown>>()
   if (typeof values.config === 'string') {
-    const file: unknown = yaml().parse(textOf(values.config)) ?? {}
-    if (typeof file !== 'object' || Array.isArray(file))
-      throw new Error(`${values.config}: the config file must hold a YAML mapping`)
-    for (const [key, value] of Object.entries(file as Record<string, unknown>)) {
-      const setting = settings.find(s => nameOf(s) === key)
-      if (setting === undefined) {
-        throw new Error(
-          `${values.config}: unknown setting ${JSON.stringify(key)}; known are ${settings.map(nameOf).join(', ')}`,
-        )
-      }
+    const file = await configOf(values.config, settings)
+    for (const setting of settings) {
+      const value = file[nameOf(setting)]
       const name = attributeOf(setting)
       const source = command.getOptionValueSource(name)
-      if (source === undefined || source === 'default') values[name] = fromFile(setting, value, values.config)
+      if (value !== undefined && (source === undefined || source === 'default')) values[name] = asFlag(setting, value)
     }
   }
   for (const setting of settings) {
@@ -68,23 +61,39 @@ export function settingsOf(command: Command, settings: readonly Setting[]): Reco
   return values
 }
 
-/** What a config file says, as the flag would have it. @throws Error naming file and setting */
-function fromFile(setting: Setting, value: unknown, file: string): unknown {
-  const fail = (why: string): never => {
-    throw new Error(`${file}: ${nameOf(setting)}: ${why}`)
+type ConfigValue = string | number | boolean | (string | number)[]
+
+/** @throws Error naming file and setting */
+async function configOf(path: string, settings: readonly Setting[]): Promise<Record<string, ConfigValue>> {
+  const { checkerOf } = await import('../apimachinery/ownDocuments.ts')
+  const text = textOf(path)
+  try {
+    const properties = Object.fromEntries(settings.map(setting => [nameOf(setting), schemaOf(setting)]))
+    const check = checkerOf<Record<string, ConfigValue>>(
+      { type: 'object', properties, additionalProperties: false },
+      'the config file',
+    )
+    return check(yaml().parse(text) ?? {})
+  } catch (error) {
+    throw new Error(`${path}: ${(error as Error).message}`, { cause: error })
   }
-  const texts = (Array.isArray(value) ? value : [value]).map(item =>
-    typeof item === 'string' || typeof item === 'number' || (setting.boolean && typeof item === 'boolean')
-      ? String(item)
-      : fail('must be a text or a number'),
-  )
-  if (setting.list) return texts.flatMap(text => text.split(','))
-  const [text = '', ...more] = texts
-  if (more.length > 0) fail('takes one value')
-  if (setting.choices && !setting.choices.includes(text)) fail(`must be one of ${setting.choices.join(', ')}`)
-  if (setting.boolean) return text === 'true' || (text !== 'false' && fail('must be true or false'))
-  if (!setting.number) return text
-  return /^\d+$/.test(text) ? Number(text) : fail(`${JSON.stringify(text)} is not a whole number`)
+}
+
+/** What a config file may say for a setting. */
+function schemaOf(setting: Setting): object {
+  const one = { type: ['string', 'number'] }
+  if (setting.choices) return { enum: setting.choices }
+  if (setting.boolean) return { enum: [true, false, 'true', 'false'] }
+  if (setting.number)
+    return { type: ['integer', 'string'], pattern: '^\\d+$', $comment: 'is not a whole number', minimum: 0 }
+  return setting.list ? { type: ['array', 'string', 'number'], items: one } : one
+}
+
+/** What a config file says, as the flag would have it. */
+function asFlag(setting: Setting, value: ConfigValue): unknown {
+  if (setting.list) return [value].flat().flatMap(item => String(item).split(','))
+  if (setting.boolean) return String(value) === 'true'
+  return setting.number ? Number(value) : String(value)
 }
 
 function nameOf(setting: Setting): string {

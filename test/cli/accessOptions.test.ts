@@ -10,12 +10,12 @@ import { addSettings, type Setting, settingsOf } from '../../src/cli/settings.ts
 
 const CONFIG: Setting = { flags: '--config <file>', description: '' }
 
-function read(...args: string[]): Promise<AccessOptions> {
+async function read(...args: string[]): Promise<AccessOptions> {
   const settings = [CONFIG, ...ACCESS_FLAGS]
   const command = new Command('test').exitOverride().configureOutput({ writeErr: () => {} })
   addSettings(command, settings)
   command.parse(args, { from: 'user' })
-  return accessOptions(settingsOf(command, settings), { error: () => {} })
+  return accessOptions(await settingsOf(command, settings), { error: () => {} })
 }
 
 t.test('without flags nobody anonymous, no issuer, no audit, and Events live an hour', async t => {
@@ -54,7 +54,7 @@ t.test('anonymous-auth is a switch, by flag and in the config file', async t => 
   t.equal((await read('--anonymous-auth=false')).anonymousAuth, false)
   t.match(await read('--config', config), { anonymousAuth: true, eventTtlMs: 5_400_000 })
   t.equal((await read('--config', config, '--anonymous-auth=false')).anonymousAuth, false)
-  t.throws(() => read('--anonymous-auth=maybe'), /must be true or false/)
+  await t.rejects(read('--anonymous-auth=maybe'), /must be true or false/)
 })
 
 t.test('where webhooks may be is a list that is checked before anything starts', async t => {

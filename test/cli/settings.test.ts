@@ -14,7 +14,7 @@ const SETTINGS: readonly Setting[] = [
 ]
 
 /** The settings of a command line; throws what a user would be shown. */
-function read(...args: string[]): Record<string, unknown> {
+async function read(...args: string[]): Promise<Record<string, unknown>> {
   const command = new Command('test').exitOverride().configureOutput({ writeErr: () => {} })
   addSettings(command, SETTINGS)
   command.parse(args, { from: 'user' })
@@ -24,7 +24,7 @@ function read(...args: string[]): Record<string, unknown> {
 t.test('a flag wins over the config file, and that over the default', async t => {
   const config = join(t.testdir({}), 'config.yaml')
   writeFileSync(config, 'secure-port: 7000\nname: file\n')
-  t.match(read('--config', config, '--name', 'flag'), { securePort: 7000, name: 'flag', storage: 'level' })
+  t.match(await read('--config', config, '--name', 'flag'), { securePort: 7000, name: 'flag', storage: 'level' })
 })
 
 t.test('a list in the config file is a YAML list or a text with commas', async t => {
@@ -33,30 +33,32 @@ t.test('a list in the config file is a YAML list or a text with commas', async t
     writeFileSync(path, `name: x\nexternal-hostname: ${text}\n`)
     return path
   }
-  t.same(read('--config', file('a.example')).externalHostname, ['a.example'])
-  t.same(read('--config', file('"a.example,10.0.0.7"')).externalHostname, ['a.example', '10.0.0.7'])
-  t.same(read('--config', file('[a.example, b.example]')).externalHostname, ['a.example', 'b.example'])
+  t.same((await read('--config', file('a.example'))).externalHostname, ['a.example'])
+  t.same((await read('--config', file('"a.example,10.0.0.7"'))).externalHostname, ['a.example', '10.0.0.7'])
+  t.same((await read('--config', file('[a.example, b.example]'))).externalHostname, ['a.example', 'b.example'])
 })
 
 t.test('what is wrong in the config file is said with the names of file and setting', async t => {
   const faults: [text: string, message: RegExp][] = [
-    ['storge: level', /unknown setting "storge"; known are config, secure-port/],
-    ['storage: paper', /config\.yaml: storage: must be one of level, etcd/],
+    ['storge: level', /config\.yaml: the config file: unknown field "storge"; known are config, secure-port/],
+    ['storage: paper', /config\.yaml: storage: "paper" is not one of level, etcd/],
     ['secure-port: many', /config\.yaml: secure-port: "many" is not a whole number/],
-    ['name: [a, b]', /config\.yaml: name: takes one value/],
-    ['name: { a: b }', /config\.yaml: name: must be a text or a number/],
-    ['- name', /must hold a YAML mapping/],
+    ['name: [a, b]', /config\.yaml: name must be a text or a number/],
+    ['name: { a: b }', /config\.yaml: name must be a text or a number/],
+    ['secure-port: -5', /config\.yaml: secure-port must be >= 0/],
+    ['name: {', /config\.yaml: /],
+    ['- name', /config\.yaml: the config file must be a mapping/],
     ['{}', /--name is required \(or ORRERY_NAME, or "name" in the config file\)/],
   ]
   for (const [text, message] of faults) {
     const config = join(t.testdir({}), 'config.yaml')
     writeFileSync(config, text)
-    t.throws(() => read('--config', config), { message })
+    await t.rejects(read('--config', config), { message })
   }
 })
 
 t.test('a flag that is no number ends with a usage error instead of a stack', async t => {
-  t.throws(() => read('--name', 'x', '--secure-port', 'abc'), {
+  await t.rejects(read('--name', 'x', '--secure-port', 'abc'), {
     code: 'commander.invalidArgument',
     message: /'--secure-port <port>' argument 'abc' is invalid\. "abc" is not a whole number/,
   })

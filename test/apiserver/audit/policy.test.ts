@@ -69,12 +69,24 @@ t.test('what holds for the policy holds for its rules, which may add to it', asy
 t.test('a policy that cannot work is refused, saying where', async t => {
   const refused = (policy: unknown, why: RegExp): void => void t.throws(() => auditPolicy(policy), why)
   refused(undefined, /must be a mapping/)
-  refused({ ...HEAD, kind: 'Other', rules: [] }, /kind Policy/)
-  refused({ ...HEAD, rules: [] }, /no rules/)
+  refused({ ...HEAD, kind: 'Other', rules: [] }, /kind must be Policy/)
+  refused({ ...HEAD, rules: [] }, /rules must not be empty/)
   refused({ ...HEAD, rules: [{ level: 'All' }] }, /rules\[0\]\.level: "All" is not one of None/)
   refused({ ...HEAD, rules: [{ level: 'None', user: ['x'] }] }, /rules\[0\]: unknown field "user"/)
   refused({ ...HEAD, rules: [{ level: 'None', users: 'x' }] }, /rules\[0\]\.users must be a list/)
-  refused({ ...HEAD, rules: [{ level: 'None', omitStages: ['End'] }] }, /"End" is not one of RequestReceived/)
+  refused(
+    { ...HEAD, rules: [{ level: 'None', omitStages: ['End'] }] },
+    /rules\[0\]\.omitStages\[0\]: "End" is not one of RequestReceived/,
+  )
+  refused(HEAD, /the audit policy has no rules/)
+  refused({ ...HEAD, rules: [{}] }, /rules\[0\] has no level/)
   refused({ ...HEAD, rules: [{ level: 'None', nonResourceURLs: ['/a'], namespaces: ['x'] }] }, /both/)
-  refused({ ...HEAD, rules: [{ level: 'None', nonResourceURLs: ['a'] }] }, /must start with \//)
+  refused(
+    { ...HEAD, rules: [{ level: 'None', nonResourceURLs: ['a'] }] },
+    /nonResourceURLs\[0\]: "a" must start with \//,
+  )
+  t.doesNotThrow(
+    () => auditPolicy({ ...HEAD, metadata: null, rules: [{ level: 'None', users: null }] }),
+    'YAML without a value',
+  )
 })
