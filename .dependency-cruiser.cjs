@@ -1,6 +1,7 @@
 // The rooms of docs/architecture.md and their order: a room may import only from itself and from rooms before it.
 // The syncer and the controllers stand side by side: the syncer knows the object model and the client, nothing else.
 const rooms = [
+  'src/program',
   'openapi',
   'src/apimachinery',
   'src/storage',

@@ -3,8 +3,7 @@
  * which ones stand in a nameless struct, and the names of their types. From the table of protobuf messages, whose marks say the
  * first three (`src/apimachinery/protobuf/messageTypes.ts` explains them), and from `namedTypes.ts`.
  */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readProtobufFields } from '../../src/program/dataFiles.ts'
 import type { SchemaNode, StructFacts } from '../catalogFormat.ts'
 import { NAMED_TYPES } from '../namedTypes.ts'
 
@@ -30,8 +29,7 @@ export class StructTable {
   readonly #unused = new Set<string>()
 
   constructor() {
-    const path = join(import.meta.dirname, '../protobufFields.json')
-    this.#byVersion = JSON.parse(readFileSync(path, 'utf8')) as Record<string, Messages>
+    this.#byVersion = readProtobufFields()
     for (const [type, fields] of Object.entries(NAMED_TYPES)) {
       for (const field of fields.split(/\s+/)) {
         const [, struct = '', name = ''] = /^(.*)\.([^.]+)$/.exec(field) ?? []

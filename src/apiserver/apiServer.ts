@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import type { Server as TlsServer } from 'node:tls'
 import { protobufCodec } from '../apimachinery/protobuf/protobufCodec.ts'
 import type { ResourceType } from '../apimachinery/resourceType.ts'
+import { readProtobufFields } from '../program/dataFiles.ts'
 import { openLevelStore } from '../storage/level/openLevelStore.ts'
 import type { AcceptedLoss } from '../storage/level/salvage.ts'
 import type { Store } from '../storage/store.ts'
@@ -204,7 +205,7 @@ async function assemble(
     annotateSpace: options.spaces,
   }
   const registry = new Registry(deps)
-  const protobuf = protobufCodec()
+  const protobuf = protobufCodec(readProtobufFields)
   const reader = new Reader({ store, parsed, shared })
   const services: Services = {
     deps,

@@ -6,12 +6,10 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type BuildInfo, type TreeState, UNKNOWN_BUILD } from '../apiserver/server/versionInfo.ts'
+import { PROGRAM_ROOT } from '../program/programRoot.ts'
 import { readCheckout } from './checkout.ts'
 
 export const BUILD_FILE = 'build.json'
-
-/** The folder with package.json in it. */
-export const PROGRAM_ROOT = join(import.meta.dirname, '..', '..')
 
 /** What the program is made of; notes and tests beside it do not make it another one. */
 const PROGRAM = ['bin', 'src', 'openapi', 'package.json', 'package-lock.json']

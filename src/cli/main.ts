@@ -139,7 +139,8 @@ const VERSION_SUMMARY = 'print the version, its commit and date'
 
 /** As `orrery 1.2.3 (commit 0123…, clean, 2026-01-31T10:20:30Z)`: what is not known is left out. */
 async function versionLine(): Promise<string> {
-  const { buildInfo, PROGRAM_ROOT } = await import('./buildInfo.ts')
+  const { buildInfo } = await import('./buildInfo.ts')
+  const { PROGRAM_ROOT } = await import('../program/programRoot.ts')
   const { UNKNOWN_BUILD } = await import('../apiserver/server/versionInfo.ts')
   const text = readFileSync(join(PROGRAM_ROOT, 'package.json'), 'utf8')
   const { name, version } = JSON.parse(text) as Record<string, string>

@@ -5,7 +5,8 @@
  */
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { BUILD_FILE, buildInfo, dateText, PROGRAM_ROOT } from './buildInfo.ts'
+import { PROGRAM_ROOT } from '../program/programRoot.ts'
+import { BUILD_FILE, buildInfo, dateText } from './buildInfo.ts'
 
 const path = join(PROGRAM_ROOT, BUILD_FILE)
 if (process.argv[2] === '--remove') rmSync(path, { force: true })

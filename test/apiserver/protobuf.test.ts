@@ -10,6 +10,7 @@ import { PROTOBUF_MEDIA_TYPE, protobufCodec, type WireObject } from '../../src/a
 import { FrameCache } from '../../src/apiserver/endpoints/frames.ts'
 import { negotiate } from '../../src/apiserver/endpoints/negotiate.ts'
 import { protobufForm } from '../../src/apiserver/endpoints/protobufForms.ts'
+import { readProtobufFields } from '../../src/program/dataFiles.ts'
 import type { Api } from '../support/api.ts'
 import { CONFIGMAPS, configMap, startTestServer } from '../support/server.ts'
 import { samples } from './registry/builtin/samples.ts'
@@ -19,7 +20,7 @@ const META = 'as=PartialObjectMetadata;g=meta.k8s.io;v=v1'
 const META_LIST = 'as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
 const TABLE = 'as=Table;g=meta.k8s.io;v=v1'
 const WIDGETS = '/apis/example.com/v1/namespaces/default/widgets'
-const codec = protobufCodec()
+const codec = protobufCodec(readProtobufFields)
 
 t.test('one server', async t => {
   const { api, server, faults } = await startTestServer(t)

@@ -10,8 +10,6 @@
  *   `?` a pointer: written only when there is a value, and then even if it is zero; all else is always written
  *   `[]` list, `{}` map by string
  */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { type Field, messageType } from './message.ts'
 import { type Surroundings, wellKnownTypes } from './wellKnown.ts'
 import { BOOL, BYTES, DOUBLE, INT32, INT64, STRING, type WireType } from './wire.ts'
@@ -24,11 +22,6 @@ export interface MessageTypes {
   has(apiVersion: string, message: string): boolean
   /** @throws ReferenceError when there is no such message */
   get(apiVersion: string, message: string): WireType
-}
-
-export function loadProtobufTable(): ProtobufTable {
-  const path = join(import.meta.dirname, '../../../openapi/protobufFields.json')
-  return JSON.parse(readFileSync(path, 'utf8')) as ProtobufTable
 }
 
 const SCALARS: Readonly<Record<string, WireType>> = {

@@ -6,7 +6,7 @@
  */
 import { StatusError } from '../errors.ts'
 import { envelopeOf, PART_TAG, watchFrameOf } from './envelope.ts'
-import { loadProtobufTable, type MessageTypes, messageTypes, type ProtobufTable } from './messageTypes.ts'
+import { type MessageTypes, messageTypes, type ProtobufTable } from './messageTypes.ts'
 import { MAGIC } from './wellKnown.ts'
 import { checkWire, eachField, enter, finish, newReader, newWriter, type Reader, WireError } from './wire.ts'
 
@@ -81,7 +81,7 @@ interface Envelope extends Kind {
 }
 
 /** The table of messages is read from disk when the first object comes, and kept by the codec. */
-export function protobufCodec(loadTable: () => ProtobufTable = loadProtobufTable): ProtobufCodec {
+export function protobufCodec(loadTable: () => ProtobufTable): ProtobufCodec {
   const types: MessageTypes = messageTypes(loadTable, (bytes, depth) => decodeObject(readEnvelope(bytes), depth))
   return {
     supports: (apiVersion, kind) => versionOf(apiVersion, kind) !== undefined,

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import type { CatalogFile, CatalogResource, DescriptionsFile, SchemaNode } from '../../../openapi/catalogFormat.ts'
 import type { ColumnDefinition, ResourceType } from '../../apimachinery/resourceType.ts'
 import { ONE_VALUE, type Schema, STRUCT_FACTS, STRUCT_NAME } from '../../apimachinery/schema.ts'
+import { GENERATED_FOLDER } from '../../program/dataFiles.ts'
 
 export interface Catalog {
   /** The Kubernetes release of the built-in kinds: `1.36`. */
@@ -23,13 +24,11 @@ export interface Catalog {
   loadDescriptions(): DescriptionsFile
 }
 
-const GENERATED = join(import.meta.dirname, '../../../openapi/generated')
-
 /**
  * @param folder where `openapi/derive.ts` wrote its files
  * @throws Error when the files are missing, saying how to make them
  */
-export function loadCatalog(folder: string = GENERATED): Catalog {
+export function loadCatalog(folder: string = GENERATED_FOLDER): Catalog {
   const file = readGenerated(folder, 'catalog.json') as CatalogFile
   const names = new Map<Schema, string>()
   const definitions = linkDefinitions(file.definitions, names)

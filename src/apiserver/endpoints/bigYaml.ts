@@ -2,9 +2,10 @@
  * Large YAML is read in a thread of its own: it takes about a millisecond for each kilobyte, and all spaces wait for the event
  * loop. The thread starts with the first such body and ends when none has come for a while.
  */
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import { statusError } from '../../apimachinery/errors.ts'
 import type { RepeatedKey } from '../../apimachinery/repeatedKeys.ts'
+import { startThread } from '../../program/startThread.ts'
 import { BODY_LIMIT_BYTES, badYaml, isYaml, NESTING_LIMIT } from './body.ts'
 import type { YamlLimits } from './yamlBody.ts'
 
@@ -77,9 +78,7 @@ export class BigYaml {
   }
 
   #start(): Worker {
-    const worker = new Worker(new URL('./bigYamlWorker.ts', import.meta.url), {
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_LIMIT_MIB },
-    })
+    const worker = startThread('bigYaml', { resourceLimits: { maxOldGenerationSizeMb: HEAP_LIMIT_MIB } })
     // It is of no more use; whoever waits hears why.
     worker.on('error', () => this.#drop())
     worker.unref()

@@ -3,8 +3,9 @@ import fc from 'fast-check'
 import t from 'tap'
 import { envelopeOf, listPiecesOf, watchFrameOf } from '../../../src/apimachinery/protobuf/envelope.ts'
 import { protobufCodec } from '../../../src/apimachinery/protobuf/protobufCodec.ts'
+import { readProtobufFields } from '../../../src/program/dataFiles.ts'
 
-const codec = protobufCodec()
+const codec = protobufCodec(readProtobufFields)
 const kind = { apiVersion: 'v1', kind: 'ConfigMap' }
 const configMap = (text: string) => ({ ...kind, metadata: { name: 'a' }, data: { text } })
 /** Around the sizes where a length takes one more byte. */

@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import t from 'tap'
 import type { CatalogFile, SchemaNode } from '../../../openapi/catalogFormat.ts'
 import { isStatusError } from '../../../src/apimachinery/errors.ts'
-import { loadProtobufTable } from '../../../src/apimachinery/protobuf/messageTypes.ts'
 import { protobufCodec, type WireObject } from '../../../src/apimachinery/protobuf/protobufCodec.ts'
+import { readProtobufFields } from '../../../src/program/dataFiles.ts'
 
 interface Row {
   name: string
@@ -15,7 +15,7 @@ interface Row {
   type: string
 }
 
-const table = loadProtobufTable()
+const table = readProtobufFields()
 const codec = protobufCodec(() => table)
 const catalog = JSON.parse(
   readFileSync(join(import.meta.dirname, '../../../openapi/generated/catalog.json'), 'utf8'),

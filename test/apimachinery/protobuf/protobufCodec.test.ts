@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { StatusError } from '../../../src/apimachinery/errors.ts'
 import { protobufCodec, type WireObject } from '../../../src/apimachinery/protobuf/protobufCodec.ts'
+import { readProtobufFields } from '../../../src/program/dataFiles.ts'
 
 interface Fixture {
   name: string
@@ -10,7 +11,7 @@ interface Fixture {
   json: WireObject
 }
 
-const codec = protobufCodec()
+const codec = protobufCodec(readProtobufFields)
 /** Answers of kube-apiserver 1.20 to the same request in both forms. */
 const server = fixture('kube-apiserver.json') as {
   answers: Fixture[]

@@ -3,9 +3,8 @@
  * everything that is in them, be it null. Only what is of the groups' common metadata (ObjectMeta, LabelSelector) looks as in
  * the API.
  */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { isRecord } from '../../../apimachinery/object.ts'
+import { type ProtobufFields, readProtobufFields } from '../../../program/dataFiles.ts'
 import { type Fields, has, list, record } from './fields.ts'
 
 const CONTAINER: readonly string[] = [
@@ -147,12 +146,11 @@ interface Field {
 const FIELD = /^([^:]+):\d+:0?!?(\?|\[\]|\{\}|~)?(.+)$/
 
 export class GoStructs {
-  readonly #messages: Readonly<Record<string, Readonly<Record<string, string>>>>
+  readonly #messages: ProtobufFields
 
   /** Reads the table of messages. To be made when it is needed: refusals that show structs are rare. */
   constructor() {
-    const path = join(import.meta.dirname, '../../../../openapi/protobufFields.json')
-    this.#messages = JSON.parse(readFileSync(path, 'utf8')) as Record<string, Record<string, string>>
+    this.#messages = readProtobufFields()
   }
 
   /** @param version `apps/v1`, `v1`, or `meta.k8s.io/v1` */

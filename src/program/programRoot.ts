@@ -1,0 +1,14 @@
+/**
+ * The folder that the program is in: the one with its package.json, whether it runs as its sources or as the bundle in
+ * `dist/`. Who looks for a file goes from here, never from where the own file stands: files move, and a bundle has others.
+ */
+import { findPackageJSON } from 'node:module'
+import { dirname } from 'node:path'
+
+export const PROGRAM_ROOT = rootOf(import.meta.url)
+
+function rootOf(file: string): string {
+  const found = findPackageJSON(file)
+  if (found === undefined) throw new Error(`no package.json above ${file}: install Orrery again`)
+  return dirname(found)
+}
