@@ -88,7 +88,7 @@ export function kubernetes(assets: string): ServerKind {
         '--service-account-issuer=https://kubernetes.default.svc',
         `--service-account-signing-key-file=${key}`,
         `--service-account-key-file=${key}`,
-        '--service-cluster-ip-range=10.0.0.0/24',
+        '--service-cluster-ip-range=10.0.0.0/16',
         // Its own limits for fairness between clients must not be what is measured.
         '--max-requests-inflight=4000',
         '--max-mutating-requests-inflight=2000',

@@ -58,6 +58,7 @@ import { takesWrites } from './server/storeHealth.ts'
 import { UNKNOWN_BUILD, versionInfo } from './server/versionInfo.ts'
 import { WatchScopes } from './server/watchScopes.ts'
 import { TokenSecrets } from './serviceAccounts/tokenSecrets.ts'
+import { serviceNetwork } from './serviceNetwork/serviceRanges.ts'
 import { ensureInitialSpaces } from './spaces/initialSpaces.ts'
 import { SpaceManager } from './spaces/spaceManager.ts'
 import { ROOT, SpaceTree } from './spaces/tree.ts'
@@ -112,6 +113,7 @@ async function assemble(
 ): Promise<ApiServer> {
   const { log, dataDir } = options
   const { pki } = certification
+  const network = serviceNetwork(options.serviceClusterIpRange, options.serviceNodePortRange)
   const catalog = loadCatalog()
   const types = new TypeRegistry(catalog.types.filter(type => options.spaces || !isOwnGroup(type.group)))
   const tree = new SpaceTree()
@@ -125,7 +127,7 @@ async function assemble(
   const since = timestamp(new Date(new X509Certificate(pki.caPem).validFrom))
   const kubernetesService = new KubernetesService(
     { store: () => store, isEnding: space => spaceManager.isDeleting(space), clock, uuid: randomUUID },
-    { since, clusterIp: '10.0.0.1' },
+    { since, clusterIp: network.kubernetesAddress },
   )
   const store: Store = tellingStore(
     engine,
@@ -179,6 +181,8 @@ async function assemble(
     spaces: options.spaces,
     disabledPlugins: options.disabledAdmissionPlugins ?? [],
     pathOf: space => tree.pathOf(space),
+    network,
+    random: Math.random,
     log,
   })
   const deps: RegistryDeps = {
@@ -233,7 +237,10 @@ async function assemble(
     tree,
     externalUrl,
     log,
-    onRemoved: space => scopes.endSpace(space),
+    onRemoved(space) {
+      scopes.endSpace(space)
+      admission.forgetSpace(space)
+    },
   })
   const tokenSecrets = new TokenSecrets({ store, registry, types, issuer, caPem: pki.caPem, log })
   const metrics = new Metrics({ revision: () => store.revision, spaces: () => tree.size })

@@ -17,6 +17,9 @@ export interface ApiServerOptions {
   externalHostnames: readonly string[]
   /** The IP address that the Service `kubernetes` leads to. Default: see advertisedAddress.ts. */
   advertiseAddress?: string | undefined
+  /** An IPv4 CIDR and two ports with a dash, out of which Services are given theirs. Default: see serviceRanges.ts. */
+  serviceClusterIpRange?: string | undefined
+  serviceNodePortRange?: string | undefined
   /** False serves one plain cluster at `/`, without spaces and Orrery's own kinds. */
   spaces: boolean
   /** Text of a static token file, as kube-apiserver's --token-auth-file. */

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command } from 'commander'
+import { DEFAULT_ADDRESSES, DEFAULT_PORTS } from '../apiserver/serviceNetwork/serviceRanges.ts'
 import { ACCESS_FLAGS } from './accessFlags.ts'
 import { PRIVATE_UMASK } from './privateFolder.ts'
 import { addSettings, type Setting, settingsOf } from './settings.ts'
@@ -25,6 +26,16 @@ const CONFIG: Setting = {
 const LISTEN: readonly Setting[] = [
   { flags: '--bind-address <address>', description: 'address to listen on', default: '127.0.0.1' },
   { flags: '--secure-port <port>', description: 'port to listen on; 0 takes a free one', default: 6443, number: true },
+  {
+    flags: '--service-cluster-ip-range <cidr>',
+    description: 'IPv4 range out of which Services are given their cluster IPs',
+    default: DEFAULT_ADDRESSES,
+  },
+  {
+    flags: '--service-node-port-range <low-high>',
+    description: 'ports out of which Services are given their node ports',
+    default: DEFAULT_PORTS,
+  },
   {
     flags: '--advertise-address <address>',
     description: 'IP address that the Service kubernetes leads to; default: what can be known of it',

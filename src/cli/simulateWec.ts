@@ -18,6 +18,8 @@ export async function simulateWec(settings: Record<string, unknown>): Promise<nu
     dataDir: dataFolder(settings.dataDir as string, log),
     bindAddress: settings.bindAddress as string,
     securePort: settings.securePort as number,
+    serviceClusterIpRange: settings.serviceClusterIpRange as string | undefined,
+    serviceNodePortRange: settings.serviceNodePortRange as string | undefined,
     advertiseAddress: settings.advertiseAddress as string | undefined,
     externalHostnames: [],
     spaces: false,

@@ -22,6 +22,8 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
     dataDir: dataFolder(settings.dataDir as string, log),
     bindAddress: settings.bindAddress as string,
     securePort: settings.securePort as number,
+    serviceClusterIpRange: settings.serviceClusterIpRange as string | undefined,
+    serviceNodePortRange: settings.serviceNodePortRange as string | undefined,
     advertiseAddress: settings.advertiseAddress as string | undefined,
     externalHostnames: (settings.externalHostname as string[] | undefined) ?? [],
     spaces: true,

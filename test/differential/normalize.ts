@@ -1,6 +1,7 @@
 /**
  * What two servers can never say alike is replaced: identities and versions by the step that showed them first (so that
- * "unchanged" still shows), times and ages by a word. Annotations that tell the space go.
+ * "unchanged" still shows), and so are addresses and ports that a server gave a Service; times and ages by a word.
+ * Annotations that tell the space go.
  */
 import { isRecord } from '../../src/apimachinery/object.ts'
 
@@ -10,6 +11,11 @@ const UID = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g
 const CLUSTER = 'kcp.io/cluster'
 /** Suffixes of generated names, of continue tokens: opaque, random. */
 const GENERATED = /(-gen-)[a-z0-9]{5}\b/g
+
+/** Out of the range that both servers have. */
+const GIVEN_ADDRESS = /^10\.0\.\d+\.\d+$/
+const PORTS: ReadonlySet<string> = new Set(['nodePort', 'healthCheckNodePort'])
+const [FIRST_GIVEN_PORT, LAST_GIVEN_PORT] = [30_000, 32_767]
 
 export interface NormalizeOptions {
   managedFields: boolean
@@ -40,7 +46,9 @@ export class Normalizer {
 
   #value(value: unknown, field: string, inMetadata: boolean): unknown {
     if (typeof value === 'string') return this.text(value, field, inMetadata)
+    if (typeof value === 'number') return PORTS.has(field) ? this.#port(value) : value
     if (Array.isArray(value)) {
+      if (field === 'clusterIPs') return value.map(item => this.#value(item, 'clusterIP', false))
       if (field === 'managedFields') return this.#managers(value)
       return value.map(item => this.#value(item, '', false))
     }
@@ -100,11 +108,16 @@ export class Normalizer {
   text(text: string, field = '', inMetadata = false): string {
     if (field === 'resourceVersion' && inMetadata && text !== '') return this.#known(text, 'version')
     if (TIME.test(text)) return 'time'
+    if (field === 'clusterIP' && GIVEN_ADDRESS.test(text)) return this.#known(text, 'address')
     return text
       .replace(UID, uid => this.#known(uid, 'uid'))
       .replace(GENERATED, '$1suffix')
       .replace(/(X509SHA256=)[0-9a-f]+/g, '$1fingerprint')
       .replace(/(current: |in record \()\d+/g, '$1number')
+  }
+
+  #port(port: number): number | string {
+    return port >= FIRST_GIVEN_PORT && port <= LAST_GIVEN_PORT ? this.#known(String(port), 'port') : port
   }
 
   /** `version of 5f3c9a`: two steps show the same value exactly when they show the same words. */

@@ -7,6 +7,9 @@ import type { Admission } from '../registry/admission.ts'
 import type { ParsedCache } from '../registry/codec.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { Logger } from '../server/logger.ts'
+import { AllocationLog } from '../serviceNetwork/allocationLog.ts'
+import { serviceAdmission } from '../serviceNetwork/serviceAdmission.ts'
+import type { ServiceNetwork } from '../serviceNetwork/serviceRanges.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import { AdmissionCel } from './admissionCel.ts'
 import { ConfigurationLog } from './configurationLog.ts'
@@ -43,6 +46,9 @@ export interface AdmissionChainDeps {
   spaces: boolean
   /** The path of a space from the root. */
   pathOf(space: string): string | undefined
+  network: ServiceNetwork
+  /** From 0 to 1. */
+  random: () => number
   log: Logger
 }
 
@@ -51,6 +57,8 @@ export interface AdmissionChain {
   /** Resolves when all stored settings are in force; from then on policies get their status through `registry`. */
   start(registry: Registry): Promise<void>
   stop(): Promise<void>
+  /** A space is gone. */
+  forgetSpace(space: string): void
 }
 
 const PROJECTED = 'edge.kubestellar.io/projected'
@@ -104,6 +112,7 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
   })
   const pods = { store, parsed, settings: configurations }
   const [limitDefaults, limitBounds] = limitRanger(configurations)
+  const allocations = new AllocationLog({ store, kept: deps.network.kubernetesAddress, log })
   const disabled = new Set(deps.disabledPlugins ?? [])
   return {
     steps: [
@@ -124,16 +133,19 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
         validatingPolicies(policies('validating')),
         validatingWebhooks(webhooks('validatingwebhookconfigurations')),
         resourceQuota({ settings: configurations, store, parsed }),
+        serviceAdmission({ network: deps.network, log: allocations, random: deps.random }),
       ].map(step => unlessElsewhere(step, deps.pathOf)),
     ],
     async start(registry) {
       await Promise.all([configurations.start(), labelled.start()])
+      allocations.start()
       policyStatus.start(registry)
     },
     async stop() {
       await policyStatus.stop()
-      await Promise.all([configurations.stop(), labelled.stop()])
+      await Promise.all([configurations.stop(), labelled.stop(), allocations.stop()])
     },
+    forgetSpace: space => allocations.forget(space),
   }
 }
 

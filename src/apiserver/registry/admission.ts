@@ -1,6 +1,7 @@
 /** The contract between the registry and the checks and changes that stand between a request and the store. */
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import type { Stored } from '../../storage/store.ts'
 import type { UserInfo } from '../auth/types.ts'
 import type { WriteContext } from './context.ts'
 
@@ -50,6 +51,22 @@ export interface AdmissionRequest {
   view?: SubresourceView
   /** For `mutate` steps. */
   rounds?: MutationRounds
+  /** What becomes of a write; absent where nothing is stored as it is sent, and for DELETE. */
+  outcome?: Outcome
+}
+
+/** Tells steps that took something for a write what became of it. */
+export class Outcome {
+  readonly #listeners: ((stored: Stored | undefined) => void)[] = []
+
+  /** Called once, when the write is over: with what was stored, or with nothing if nothing was. */
+  onSettled(listener: (stored: Stored | undefined) => void): void {
+    this.#listeners.push(listener)
+  }
+
+  settle(stored: Stored | undefined): void {
+    for (const listener of this.#listeners.splice(0)) listener(stored)
+  }
 }
 export interface MutationRounds {
   /** 1, or 2 after a step asked for it. */

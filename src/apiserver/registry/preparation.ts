@@ -14,6 +14,7 @@ import type { Encoded, Mutation, Store } from '../../storage/store.ts'
 import {
   type Admission,
   type AdmissionRequest,
+  Outcome,
   optionsOf,
   runMutations,
   runStage,
@@ -84,6 +85,13 @@ export interface UpdateOptions {
   view?: SubresourceView & { subresource: string }
 }
 
+interface Creation {
+  context: WriteContext
+  type: ResourceType
+  namespace: string
+  outcome: Outcome
+}
+
 export class Preparation {
   readonly #deps: RegistryDeps
   readonly #rules: ObjectRules
@@ -98,12 +106,23 @@ export class Preparation {
     return type.custom ? type : this.#deps.storageType(space, type)
   }
 
+  /** What is to be stored, and who has to be told what became of it. */
   async prepareCreate(
     context: WriteContext,
     type: ResourceType,
     namespace: string,
     object: KubeObject,
-  ): Promise<Encoded> {
+  ): Promise<{ text: Encoded; outcome: Outcome }> {
+    const outcome = new Outcome()
+    try {
+      return { text: await this.#prepareCreate({ context, type, namespace, outcome }, object), outcome }
+    } catch (error) {
+      outcome.settle(undefined)
+      throw error
+    }
+  }
+
+  async #prepareCreate({ context, type, namespace, outcome }: Creation, object: KubeObject): Promise<Encoded> {
     const { clock, uuid } = this.#deps
     this.#rules.normalize(context, type, object)
     const target = this.#target(context.space, type)
@@ -122,6 +141,7 @@ export class Preparation {
       object,
       old: undefined,
       options: optionsOf('CreateOptions', context),
+      outcome,
     }
     await runStage(steps, 'gate', request)
     const now = timestamp(clock())

@@ -11,7 +11,7 @@ import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Key, Stored } from '../../storage/store.ts'
 import { versionOf } from '../../storage/texts.ts'
 import { accepted, refusal } from './accepted.ts'
-import { type AdmissionRequest, optionsOf, stepsFor } from './admission.ts'
+import { type AdmissionRequest, Outcome, optionsOf, stepsFor } from './admission.ts'
 import { sameObject } from './codec.ts'
 import type { WriteContext } from './context.ts'
 import { convertTo } from './convert.ts'
@@ -50,21 +50,32 @@ export class Registry {
     for (let attempt = 1; ; attempt++) {
       const object = generated ? structuredClone(input) : input
       if (generated) object.metadata.name = generateName(base, this.deps.random)
-      const text = await this.#preparation.prepareCreate(context, type, namespace, object)
-      const key = keyOf(context.space, type, namespace, object.metadata.name ?? '')
-      const taken = (by: Stored | undefined): StatusError =>
-        nameTaken(type, key.name, object, by && this.deps.parsed.get(by))
-      if (this.deps.shared?.of(type, key.namespace)?.has(key.space, key.name)) throw taken(undefined)
-      if (context.dryRun) {
-        const found = await this.deps.store.get(key)
-        if (found !== undefined) throw taken(found)
-        // It has no resourceVersion, so no place for one either.
-        return { stored: { key, revision: 0, bytes: Buffer.from(JSON.stringify(object)), headBytes: 0 }, created: true }
+      const { text, outcome } = await this.#preparation.prepareCreate(context, type, namespace, object)
+      let stored: Stored | undefined
+      try {
+        const key = keyOf(context.space, type, namespace, object.metadata.name ?? '')
+        const taken = (by: Stored | undefined): StatusError =>
+          nameTaken(type, key.name, object, by && this.deps.parsed.get(by))
+        if (this.deps.shared?.of(type, key.namespace)?.has(key.space, key.name)) throw taken(undefined)
+        if (context.dryRun) {
+          const found = await this.deps.store.get(key)
+          if (found !== undefined) throw taken(found)
+          // It has no resourceVersion, so no place for one either.
+          return {
+            stored: { key, revision: 0, bytes: Buffer.from(JSON.stringify(object)), headBytes: 0 },
+            created: true,
+          }
+        }
+        const result = await this.deps.store.write({ key, mutation: { type: 'put', text }, expect: 0 })
+        if (result.ok) {
+          stored = result.stored
+          return await written(stored, true, type)
+        }
+        if (result.refused) throw refusal(result.refused)
+        if (!generated || attempt === GENERATE_NAME_TRIES) throw taken(result.current)
+      } finally {
+        outcome.settle(stored)
       }
-      const result = await this.deps.store.write({ key, mutation: { type: 'put', text }, expect: 0 })
-      if (result.ok) return await written(result.stored, true, type)
-      if (result.refused) throw refusal(result.refused)
-      if (!generated || attempt === GENERATE_NAME_TRIES) throw taken(result.current)
     }
   }
 
@@ -113,6 +124,7 @@ export class Registry {
       if (careful || own === undefined) {
         await prepareViews([current], type)
         const { object, old } = receive(current)
+        const outcome = new Outcome()
         const request: AdmissionRequest = {
           operation: 'UPDATE',
           context,
@@ -122,20 +134,29 @@ export class Registry {
           object,
           old,
           options: optionsOf(options.fromPatch || options.managesFields ? 'PatchOptions' : 'UpdateOptions', context),
+          outcome,
           ...(view && { view }),
         }
-        const concerned = steps.filter(step => step.concerns?.(request) !== false)
-        await this.#preparation.admitUpdate(concerned, request, options)
-        const mutation = this.#preparation.finishUpdate(await toStored(object, type))
-        if (isUnchanged(current, type, mutation, old, object)) return { stored: current, created: false }
-        if (context.dryRun) {
-          return { stored: versionOf(key, current.revision, mutation.text), created: false }
+        let stored: Stored | undefined
+        try {
+          const concerned = steps.filter(step => step.concerns?.(request) !== false)
+          await this.#preparation.admitUpdate(concerned, request, options)
+          const mutation = this.#preparation.finishUpdate(await toStored(object, type))
+          if (isUnchanged(current, type, mutation, old, object)) return { stored: current, created: false }
+          if (context.dryRun) {
+            return { stored: versionOf(key, current.revision, mutation.text), created: false }
+          }
+          const result = await store.write({ key, mutation, expect: own === undefined ? 0 : current.revision })
+          if (result.ok) {
+            stored = result.stored
+            return await written(stored, false, type)
+          }
+          if (result.refused) throw refusal(result.refused)
+          if (result.current === undefined && !options.create) throw statusError.notFound(type, name)
+          continue
+        } finally {
+          outcome.settle(stored)
         }
-        const result = await store.write({ key, mutation, expect: own === undefined ? 0 : current.revision })
-        if (result.ok) return await written(result.stored, false, type)
-        if (result.refused) throw refusal(result.refused)
-        if (result.current === undefined && !options.create) throw statusError.notFound(type, name)
-        continue
       }
       let missing = false
       const outcome = await store.update(key, now => {

@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { isStatusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Client } from '../../client/client.ts'
+import { asDescribed } from './asDescribed.ts'
 import { type Customization, customize } from './customize.ts'
 import type { ObjectCache } from './objectCache.ts'
 import type { Destination } from './placementJoin.ts'
@@ -44,11 +45,15 @@ export class SourceReader {
     }
   }
 
-  /** What is dear is done one at a time, so that requests are answered between the destinations. */
+  /**
+   * `source` is as {@link read} gives it: what its own server added stays there. What is dear is done one at a time, so that
+   * requests are answered between the destinations.
+   */
   async customize(
     at: { space: string; fact: ObjectFact; location: Destination },
-    object: KubeObject,
+    source: KubeObject,
   ): Promise<Customization> {
+    const object = asDescribed(source)
     if (!at.fact.customized) return { object, faults: [], work: 0 }
     while (this.#work >= TURN_WORK) await this.#nextTurn()
     const customized = customize(object, {

@@ -40,10 +40,6 @@ const COLUMNS: Rest = { unlike120: { 'body.columnDefinitions': 'other columns', 
 const OLD_ENDPOINTS: Rest = { unlike120: { 'headers.warning': '1.33: Endpoints are deprecated' } }
 const S = `${NS}/services`
 const service = (name: string, spec: object): object => of('v1', 'Service', name, { spec })
-const NO_IP = 'no service network behind a space'
-const SERVICE_IP: Rest = {
-  unlike120: { 'body.spec.clusterIP': NO_IP, 'body.spec.clusterIPs': NO_IP },
-}
 
 export const core: Script = {
   name: 'core',
@@ -157,7 +153,7 @@ export const core: Script = {
       },
     ),
     // services
-    post(S, service('plain', { ports: [{ port: 80 }], selector: { a: 'b' } }), SERVICE_IP),
+    post(S, service('plain', { ports: [{ port: 80 }], selector: { a: 'b' } })),
     post(
       S,
       service('headless', { clusterIP: 'None', ports: [{ port: 80, targetPort: 'http' }], selector: { a: 'b' } }),

@@ -34,6 +34,7 @@ import { clusterRefusals } from './refusals/cluster.ts'
 import { networkRefusals } from './refusals/network.ts'
 import { workloadRefusals } from './refusals/workloads.ts'
 import { runtimeClasses } from './runtimeClasses.ts'
+import { services } from './services.ts'
 import { signingRequests } from './signingRequests.ts'
 import { events, namespaces, podLife, scaling } from './subresources.ts'
 import { workloads } from './workloads.ts'
@@ -44,6 +45,7 @@ export const scripts: readonly Script[] = [
   strategicMerge,
   serverSideApply,
   core,
+  services,
   pods,
   podFields,
   coreKinds,

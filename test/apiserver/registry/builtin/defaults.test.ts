@@ -122,8 +122,6 @@ t.test('services', async t => {
     type: 'ClusterIP',
     sessionAffinity: 'None',
     internalTrafficPolicy: 'Cluster',
-    ipFamilies: ['IPv4'],
-    ipFamilyPolicy: 'SingleStack',
   })
   const external = created('v1 services', { spec: { type: 'ExternalName', externalName: 'a.b' } })
   t.same(spec(external), { type: 'ExternalName', externalName: 'a.b', sessionAffinity: 'None' })

@@ -1,4 +1,4 @@
-/** Services and Endpoints. Addresses are not allocated: there is no service network behind this server. */
+/** Services and Endpoints. What they are given by the server is in `serviceNetwork/`. */
 import { type FieldError, fieldError } from '../../../../apimachinery/fieldErrors.ts'
 import { dns1123Label, dns1123Subdomain, qualifiedName } from '../../../../apimachinery/names.ts'
 import type { KubeObject } from '../../../../apimachinery/object.ts'
@@ -16,7 +16,6 @@ import {
   sameJson,
   sameMeaning,
   setDefault,
-  setDefaults,
   setIfEmpty,
   str,
 } from '../fields.ts'
@@ -52,12 +51,12 @@ const services = withStatus(
       if (spec.type === 'LoadBalancer') setDefault(spec, 'allocateLoadBalancerNodePorts', true)
       if (isExternal(spec)) setIfEmpty(spec, 'externalTrafficPolicy', 'Cluster')
     },
-    prepareForCreate: allocate,
+    prepareForCreate: object => pairAddresses(ensure(object, 'spec')),
     prepareForUpdate(object, old) {
       pairClusterIps(ensure(object, 'spec'), record(old, 'spec'))
       keepAllocated(object, old)
       dropUnused(ensure(object, 'spec'), record(old, 'spec'))
-      allocate(object)
+      pairAddresses(ensure(object, 'spec'))
     },
     validate: validateService,
     warnings: serviceWarnings,
@@ -133,16 +132,9 @@ function subsetErrors(subset: Fields, path: string, known: ReadonlySet<string>):
 
 export const serviceStrategies: Strategies = { '/services': services, '/endpoints': endpoints }
 
-/** What the client leaves to the server, as far as it can be said without a service network. */
-function allocate(object: KubeObject): void {
-  const spec = ensure(object, 'spec')
+/** Who says one address says it in both fields. */
+function pairAddresses(spec: Fields): void {
   if (str(spec, 'clusterIP') !== '' && list(spec, 'clusterIPs').length === 0) spec.clusterIPs = [spec.clusterIP]
-  if (spec.type === 'ExternalName') return
-  const headless = spec.clusterIP === 'None' && Object.keys(record(spec, 'selector')).length === 0
-  setDefaults(spec, { ipFamilies: ['IPv4'], ipFamilyPolicy: headless ? 'RequireDualStack' : 'SingleStack' })
-  if (headless && spec.ipFamilyPolicy === 'RequireDualStack' && list(spec, 'ipFamilies').length === 1) {
-    spec.ipFamilies = ['IPv4', 'IPv6']
-  }
 }
 
 /** What was allocated stays when the client leaves it out and still needs it. */

@@ -1,0 +1,7 @@
+/** One text for each IP address, so that two spellings are seen to be one address. */
+import { isIPv6 } from 'node:net'
+
+/** What is no IPv6 address stays as it is. */
+export function canonicalIp(address: string): string {
+  return isIPv6(address) ? new URL(`http://[${address}]`).hostname.slice(1, -1) : address
+}

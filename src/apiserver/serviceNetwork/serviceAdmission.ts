@@ -1,0 +1,267 @@
+/**
+ * Gives Services their cluster address, node ports and health check port, and sees to it that no two of a space have the same.
+ * What a request takes is reserved until the log tells of the stored Service; a dry run takes nothing.
+ *
+ * Spaces have one IPv4 range. Other families are kept as they are said, without being given: they are for clusters that have
+ * them.
+ */
+import { isIPv4, isIPv6 } from 'node:net'
+import { statusError } from '../../apimachinery/errors.ts'
+import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
+import { isKubernetesService } from '../../apimachinery/kubernetesService.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
+import type { Admission, AdmissionRequest } from '../registry/admission.ts'
+import {
+  ensure,
+  type Fields,
+  has,
+  isEmpty,
+  list,
+  num,
+  record,
+  records,
+  sameMeaning,
+  setDefaults,
+  str,
+  strings,
+} from '../registry/builtin/fields.ts'
+import { needsHealthCheck } from '../registry/builtin/network/serviceValidation.ts'
+import { type AllocationLog, itemsOf, ownerOf, type Reservation, SERVICES } from './allocationLog.ts'
+import { canonicalIp } from './canonicalIp.ts'
+import type { ServiceNetwork, ServiceRange } from './serviceRanges.ts'
+import type { Item, SpaceAllocations } from './spaceAllocations.ts'
+
+export interface ServiceAdmissionDeps {
+  network: ServiceNetwork
+  log: AllocationLog
+  /** From 0 to 1. */
+  random: () => number
+}
+
+export function serviceAdmission(deps: ServiceAdmissionDeps): Admission {
+  return {
+    stage: 'prepare',
+    handles: (type, operation, { subresource }) =>
+      operation !== 'DELETE' &&
+      subresource === '' &&
+      type.group === SERVICES.group &&
+      type.resource === SERVICES.resource,
+    concerns: ({ object, old }) => lacksSomething(object) || asksForOther(object, old),
+    async admit(request) {
+      const { object, context, outcome } = request
+      const { namespace = '', name = '' } = object.metadata
+      const spec = ensure(object, 'spec')
+      if (spec.type === 'ExternalName' || isKubernetesService(SERVICES, namespace, name)) return
+      sayFamilies(spec, record(request.old, 'spec'))
+      const allocations = await deps.log.of(context.space)
+      const reservation: Reservation = { space: context.space, allocations, items: [] }
+      // First of all: whatever goes wrong from here on gives back what was taken.
+      if (outcome === undefined) throw new Error('a Service is written without anybody to say what became of it')
+      outcome.onSettled(stored => deps.log.settle(reservation, stored))
+      await new Allocation(deps, request, reservation).run()
+    },
+  }
+}
+
+/** One request's way through the ranges. */
+class Allocation {
+  readonly #deps: ServiceAdmissionDeps
+  readonly #request: AdmissionRequest
+  readonly #reservation: Reservation
+  readonly #allocations: SpaceAllocations
+  readonly #owner: string
+  readonly #spec: Fields
+  /** What the Service has already. */
+  readonly #own: ReadonlySet<Item>
+  /** It could do without until now: an earlier release gave nothing. */
+  readonly #wasWithout: boolean
+
+  constructor(deps: ServiceAdmissionDeps, request: AdmissionRequest, reservation: Reservation) {
+    const { object, old } = request
+    this.#deps = deps
+    this.#request = request
+    this.#reservation = reservation
+    this.#allocations = reservation.allocations
+    this.#owner = ownerOf({ namespace: object.metadata.namespace ?? '', name: object.metadata.name ?? '' })
+    this.#spec = ensure(object, 'spec')
+    this.#own = new Set(old === undefined ? [] : itemsOf(old))
+    this.#wasWithout = old !== undefined && record(old, 'spec').type === this.#spec.type
+  }
+
+  async run(): Promise<void> {
+    await this.#address()
+    await this.#nodePorts()
+    await this.#healthCheckPort()
+  }
+
+  async #address(): Promise<void> {
+    const spec = this.#spec
+    const { addresses } = this.#deps.network
+    const said = strings(spec, 'clusterIPs')
+    for (const ip of said) {
+      if (!isIPv4(ip) && !isIPv6(ip)) continue
+      const wrong = await this.#take(canonicalIp(ip), isIPv4(ip) ? addresses : undefined, ADDRESS)
+      if (wrong !== undefined) {
+        throw this.#refused(fieldError.invalid('spec.clusterIPs', said, `failed to allocate IP ${ip}: ${wrong}`))
+      }
+    }
+    if (!lacksAddress(spec) || this.#request.context.dryRun) return
+    const given = this.#give(addresses)
+    if (given === undefined) {
+      if (this.#wasWithout) return
+      const why = `failed to allocate a serviceIP: range is full: the Services of this space have all ${addresses.size} addresses of ${addresses.text}; delete some, or have the server started with a larger --service-cluster-ip-range`
+      throw this.#refused(fieldError.invalid('spec.clusterIPs', said, why))
+    }
+    Object.assign(spec, { clusterIP: given, clusterIPs: [given] })
+  }
+
+  async #nodePorts(): Promise<void> {
+    if (this.#spec.type !== 'NodePort' && this.#spec.type !== 'LoadBalancer') return
+    const ports = records(this.#spec, 'ports')
+    const isNew = this.#request.old === undefined
+    // Ports of one number share what they are given, whatever their protocols.
+    const shared = new Map<unknown, number>()
+    const mine = new Set<number>()
+    for (const port of ports) if (!isNew && num(port, 'nodePort') !== 0) mine.add(num(port, 'nodePort'))
+    const needed = needsNodePorts(this.#spec)
+    for (const [i, port] of ports.entries()) {
+      const field = `spec.ports[${i}].nodePort`
+      const known = shared.get(port.port)
+      const own = num(port, 'nodePort')
+      if (own === 0 && !needed) continue
+      const asked = own !== 0 ? own : isNew ? requested(port.port, ports) : 0
+      if (asked !== 0 && asked !== known) {
+        // Ports with other numbers do not share one while the Service is new.
+        const wrong =
+          isNew && mine.has(asked) ? `${PORT} is already allocated` : await this.#take(asked, this.#ports, PORT)
+        if (wrong !== undefined) throw this.#refused(fieldError.invalid(field, asked, wrong))
+      }
+      const given = asked !== 0 ? asked : (known ?? this.#givePort(field))
+      if (given === undefined) continue
+      port.nodePort = given
+      mine.add(given)
+      if (isNew && known === undefined) shared.set(port.port, given)
+    }
+  }
+
+  async #healthCheckPort(): Promise<void> {
+    const spec = this.#spec
+    if (!needsHealthCheck(spec)) return
+    const field = 'spec.healthCheckNodePort'
+    const asked = num(spec, 'healthCheckNodePort')
+    if (asked === 0) {
+      const given = this.#givePort(field)
+      if (given !== undefined) spec.healthCheckNodePort = given
+      return
+    }
+    const mine = records(spec, 'ports').some(port => port.nodePort === asked)
+    const wrong = mine ? `${PORT} is already allocated` : await this.#take(asked, this.#ports, PORT)
+    if (wrong !== undefined) throw this.#refused(fieldError.invalid(field, asked, wrong))
+  }
+
+  get #ports(): ServiceRange<number> {
+    return this.#deps.network.ports
+  }
+
+  #givePort(field: string): number | undefined {
+    if (this.#request.context.dryRun) return undefined
+    const given = this.#give(this.#ports)
+    if (given !== undefined || this.#wasWithout) return given
+    const why = `failed to allocate a nodePort: range is full: the Services of this space have all ports of ${this.#ports.text}; delete some, or have the server started with a larger --service-node-port-range`
+    throw this.#refused(fieldError.invalid(field, 0, why))
+  }
+
+  /** Takes an item that was asked for; the reason why not, if it cannot be had. */
+  async #take<T extends Item>(item: T, range: ServiceRange<T> | undefined, what: string): Promise<string | undefined> {
+    if (this.#own.has(item)) return undefined
+    if (range?.has(item) === false) {
+      return `${what} is not in the valid range. The range of valid ${what === PORT ? 'ports' : 'IPs'} is ${range.text}`
+    }
+    for (;;) {
+      const claim = this.#allocations.claim(item, this.#owner)
+      if (claim === undefined) break
+      const { space } = this.#request.context
+      if (claim.by !== 'held' || (await this.#deps.log.stillHolds(space, claim.owner, item))) {
+        return `${what} is already allocated`
+      }
+      // It was deleted, or changed, and the log is about to tell.
+      this.#allocations.letGo(item, claim.owner)
+    }
+    this.#reserve(item)
+    return undefined
+  }
+
+  #give<T extends Item>(range: ServiceRange<T>): T | undefined {
+    const item = this.#allocations.free(range, this.#deps.random)
+    if (item !== undefined) this.#reserve(item)
+    return item
+  }
+
+  #reserve(item: Item): void {
+    if (this.#request.context.dryRun) return
+    this.#allocations.reserve(item, this.#owner)
+    this.#reservation.items.push(item)
+  }
+
+  #refused(error: FieldError): Error {
+    const { type, object } = this.#request
+    return statusError.invalid(type, object.metadata.name ?? '', [error])
+  }
+}
+
+const ADDRESS = 'provided IP'
+const PORT = 'provided port'
+
+/** A port with another protocol and the same number says which node port both are to have. */
+function requested(number: unknown, ports: readonly Fields[]): number {
+  return num(
+    ports.find(port => port.port === number && num(port, 'nodePort') !== 0),
+    'nodePort',
+  )
+}
+
+/** The families that Services have where they say nothing; what was said before stays. */
+function sayFamilies(spec: Fields, old: Fields): void {
+  const { ipFamilies, ipFamilyPolicy } = old.type === 'ExternalName' ? {} : old
+  if (has(old, 'ipFamilies')) setDefaults(spec, structuredClone({ ipFamilies, ipFamilyPolicy }))
+  const headless = spec.clusterIP === 'None' && Object.keys(record(spec, 'selector')).length === 0
+  const [first] = strings(spec, 'clusterIPs')
+  setDefaults(spec, {
+    ipFamilies: [first !== undefined && isIPv6(first) ? 'IPv6' : 'IPv4'],
+    ipFamilyPolicy: headless ? 'RequireDualStack' : 'SingleStack',
+  })
+  if (headless && spec.ipFamilyPolicy === 'RequireDualStack' && list(spec, 'ipFamilies').length === 1) {
+    spec.ipFamilies = ['IPv4', 'IPv6']
+  }
+}
+
+function lacksAddress(spec: Fields): boolean {
+  return (
+    TYPES.has(str(spec, 'type')) &&
+    isEmpty(spec.clusterIP) &&
+    list(spec, 'clusterIPs').length === 0 &&
+    str(spec, 'ipFamilies', 0) !== 'IPv6'
+  )
+}
+const TYPES: ReadonlySet<string> = new Set(['ClusterIP', 'NodePort', 'LoadBalancer'])
+
+function needsNodePorts(spec: Fields): boolean {
+  return spec.type === 'NodePort' || (spec.type === 'LoadBalancer' && spec.allocateLoadBalancerNodePorts !== false)
+}
+
+function lacksSomething(service: KubeObject): boolean {
+  const spec = record(service, 'spec')
+  return (
+    spec.type !== 'ExternalName' &&
+    (lacksAddress(spec) ||
+      !has(spec, 'ipFamilies') ||
+      !has(spec, 'ipFamilyPolicy') ||
+      (needsNodePorts(spec) && records(spec, 'ports').some(port => isEmpty(port.nodePort))) ||
+      (needsHealthCheck(spec) && isEmpty(spec.healthCheckNodePort)))
+  )
+}
+
+function asksForOther(service: KubeObject, old: KubeObject | undefined): boolean {
+  const [now, before] = [record(service, 'spec'), record(old, 'spec')]
+  return now.type !== before.type || !sameMeaning(itemsOf(service), itemsOf(old ?? service))
+}

@@ -1,0 +1,79 @@
+/**
+ * An object as its authors described it: without what the server of its space gave it for itself. Each cluster gives its own,
+ * out of ranges of its own. Pure; what it is given stays as it is.
+ */
+import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Taken before an object is customized: what a Customizer says is meant. */
+export function asDescribed(object: KubeObject): KubeObject {
+  if (object.apiVersion === 'v1' && object.kind === 'Service' && isRecord(object.spec)) {
+    return { ...object, spec: withoutGiven(object.spec, claimsOnSpec(object)) }
+  }
+  return object
+}
+
+/** What the server gives belongs to no field manager; what somebody asked for does. */
+function withoutGiven(spec: Fields, claims: readonly Fields[]): Fields {
+  const claimed = (field: string): boolean => claims.some(claim => `f:${field}` in claim)
+  const { ports } = spec
+  const kept = Object.entries(spec).filter(
+    ([field, value]) =>
+      !GIVEN.has(field) || claimed(field) || isHeadless(value) || (isAddress(field) && claims.some(saysAddress)),
+  )
+  return {
+    ...Object.fromEntries(kept),
+    ...(Array.isArray(ports) && {
+      ports: ports.map((port: unknown) => (isRecord(port) ? withoutGivenPort(port, claims) : port)),
+    }),
+  }
+}
+
+const GIVEN: ReadonlySet<string> = new Set([
+  'clusterIP',
+  'clusterIPs',
+  'healthCheckNodePort',
+  'ipFamilies',
+  'ipFamilyPolicy',
+])
+
+const isAddress = (field: string): boolean => field === 'clusterIP' || field === 'clusterIPs'
+
+/** Both fields say the same: who claims one means both. */
+const saysAddress = (claim: Fields): boolean => 'f:clusterIP' in claim || 'f:clusterIPs' in claim
+
+/** No server gives that. */
+function isHeadless(value: unknown): boolean {
+  return value === 'None' || (Array.isArray(value) && value.length === 1 && value[0] === 'None')
+}
+
+function withoutGivenPort(port: Fields, claims: readonly Fields[]): Fields {
+  if (port.nodePort === undefined || claims.some(claim => claimsNodePort(claim['f:ports'], port))) return port
+  const { nodePort: _given, ...rest } = port
+  return rest
+}
+
+/** Whether a claim on ports covers the node port of this one. */
+function claimsNodePort(claim: unknown, port: Fields): boolean {
+  if (!isRecord(claim)) return false
+  // a claim without parts is one on the whole list
+  if (Object.keys(claim).length === 0) return true
+  return Object.entries(claim).some(
+    ([key, fields]) => key.startsWith('k:') && isRecord(fields) && 'f:nodePort' in fields && isKeyOf(key, port),
+  )
+}
+
+/** `k:{"port":80,"protocol":"TCP"}` */
+function isKeyOf(key: string, port: Fields): boolean {
+  const parts: unknown = JSON.parse(key.slice(2))
+  return isRecord(parts) && Object.entries(parts).every(([field, value]) => port[field] === value)
+}
+
+/** What managers of the object itself, not of its sub-resources, say that they set in the spec. */
+function claimsOnSpec({ metadata }: KubeObject): Fields[] {
+  return (metadata.managedFields ?? []).flatMap(({ fieldsV1, subresource }) => {
+    const spec = isRecord(fieldsV1) ? fieldsV1['f:spec'] : undefined
+    return isRecord(spec) && !subresource ? [spec] : []
+  })
+}
