@@ -134,6 +134,64 @@ t.test('a stricter schema does not lock objects up', async t => {
   t.equal((await space.post(THINGS, thing('new', { a: 'Bad' }))).code, 422, 'new objects are held to it')
 })
 
+t.test('names are as the definition wants them', async t => {
+  const space = api.in(await createSpace(api, 'named'))
+  const crds = crdsIn(space)
+  const naming = (begin: string) => ({
+    type: 'object',
+    properties: {
+      metadata: {
+        type: 'object',
+        properties: { name: { ...text, pattern: `^${begin}` }, generateName: { ...text, maxLength: 3 } },
+      },
+      kind: { ...text, maxLength: 5 },
+      spec: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+    },
+  })
+  const versions = (begin: string) => [
+    {
+      name: 'v1',
+      served: true,
+      storage: true,
+      schema: { openAPIV3Schema: naming(begin) },
+      subresources: { status: {} },
+    },
+  ]
+  await crds.define(definition({}, { versions: versions('a') }))
+  const wrong = (name: string, begin: string) => ({
+    code: 422,
+    body: {
+      message: `Thing.life.example.com "${name}" is invalid: metadata.name: Invalid value: "${name}": metadata.name in body should match '^${begin}'`,
+      details: { causes: [{ reason: 'FieldValueInvalid', field: 'metadata.name' }] },
+    },
+  })
+  t.match(await space.post(THINGS, thing('b', {})), wrong('b', 'a'))
+  t.match(await space.patch(`${THINGS}/b?fieldManager=m`, 'apply', thing('b', {})), wrong('b', 'a'), 'applied')
+  await api.ok(space.post(THINGS, thing('a', {}, { labels: { l: 'm' }, annotations: { n: 'o' } })))
+  const generating = (generateName: string) => ({ ...thing('', {}), metadata: { generateName } })
+  const made = await api.ok(space.post(THINGS, generating('ab-')))
+  t.match(made.metadata.name, /^ab-/)
+  t.match(await space.post(THINGS, generating('bc')), {
+    code: 422,
+    body: { message: /metadata\.name in body should match/ },
+  })
+  t.match(await space.post(THINGS, generating('abc-')), {
+    code: 422,
+    body: { message: /metadata\.generateName: Too long: may not be more than 3 bytes$/ },
+  })
+
+  await crds.change(definition({}, { versions: versions('b') }))
+  t.match(await space.post(THINGS, thing('ac', {})), wrong('ac', 'b'))
+  await api.ok(space.post(THINGS, thing('b', {})))
+  const touched = await api.ok(space.patch(`${THINGS}/a`, 'merge', { spec: { a: 1 } }))
+  t.strictSame(touched.metadata.labels, { l: 'm' }, 'who had the name before keeps it, and all its metadata')
+  await api.ok(space.patch(`${THINGS}/a/status`, 'merge', { status: {} }))
+  t.match(await space.patch(`${THINGS}/a`, 'merge', { metadata: { generateName: 'long' } }), {
+    code: 422,
+    body: { message: /: metadata\.generateName: Too long: may not be more than 3 bytes$/ },
+  })
+})
+
 t.test('what a definition says about itself', async t => {
   const space = api.in(await createSpace(api, 'saying'))
   const crds = crdsIn(space)

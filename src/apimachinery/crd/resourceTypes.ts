@@ -2,7 +2,7 @@
 import type { KubeObject } from '../object.ts'
 import type { ColumnDefinition, ResourceType, ScalePaths } from '../resourceType.ts'
 import type { Schema } from '../schema.ts'
-import { resourceRootSchemas } from '../structural/objectMetaSchema.ts'
+import { resourceRootSchemasOf } from '../structural/objectMetaSchema.ts'
 import { type CrdSpec, type CrdVersion, readNames, readSpec, record } from './definition.ts'
 import { shareSchema } from './sharedSchemas.ts'
 import { compareVersions } from './versionOrder.ts'
@@ -68,10 +68,12 @@ function deprecationOf({ name, deprecationWarning }: CrdVersion, { group, versio
   return `${group}/${name} ${kind} is deprecated${advice}`
 }
 
-/** The version's schema with what every object has: `apiVersion`, `kind` and ObjectMeta. */
+/** The version's schema with what every object has: `apiVersion`, `kind` and ObjectMeta, as far as it restricts them. */
 function wholeSchema(version: CrdVersion): Schema | undefined {
   const { schema } = version
-  return schema && shareSchema({ ...schema, properties: { ...schema.properties, ...resourceRootSchemas } })
+  if (schema === undefined) return undefined
+  const { properties = {} } = schema
+  return shareSchema({ ...schema, properties: { ...properties, ...resourceRootSchemasOf(properties) } })
 }
 
 function scalePaths(scale: Partial<ScalePaths>): ScalePaths {

@@ -78,6 +78,18 @@ export const resourceRootSchemas: Readonly<Record<string, Schema>> = {
   metadata: objectMetaSchema,
 }
 
+/**
+ * The three members as a definition with these `properties` at its root has them. It may restrict `apiVersion`, `kind` and, in
+ * `metadata`, `name` and `generateName`; whatever else it says about metadata does not count.
+ */
+export function resourceRootSchemasOf(properties: Readonly<Record<string, Schema>>): Readonly<Record<string, Schema>> {
+  const { apiVersion = text, kind = text, metadata } = properties
+  const { name, generateName } = metadata?.properties ?? {}
+  if (name === undefined && generateName === undefined) return { apiVersion, kind, metadata: objectMetaSchema }
+  const restricted = { ...objectMetaSchema.properties, ...(name && { name }), ...(generateName && { generateName }) }
+  return { apiVersion, kind, metadata: { ...objectMetaSchema, properties: restricted } }
+}
+
 /** The schema of member `name` of a resource root (an object of the API or an embedded one), if it is one of the three. */
 export function resourceRootSchema(name: string): Schema | undefined {
   return name === 'apiVersion' || name === 'kind' || name === 'metadata' ? resourceRootSchemas[name] : undefined

@@ -10,6 +10,7 @@ import { core, pods } from './core.ts'
 import { coreKinds } from './coreKinds.ts'
 import { customApply } from './customApply.ts'
 import { customBodies } from './customBodies.ts'
+import { customNames } from './customNames.ts'
 import { customReads } from './customReads.ts'
 import { customRatchets, customRuleChecks, customRules } from './customRules.ts'
 import { customStrictness, customValidation } from './customWrites.ts'
@@ -77,6 +78,7 @@ export const scripts: readonly Script[] = [
   customStrictness,
   customBodies,
   customApply,
+  customNames,
   customReads,
   customRules,
   customRuleChecks,
