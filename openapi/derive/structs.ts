@@ -1,13 +1,12 @@
 /**
  * What upstream's structs say about their fields beyond the schema: which ones their JSON always has, which ones are pointers,
  * which ones stand in a nameless struct, and the names of their types. From the table of protobuf messages, whose marks say the
- * first three (`src/apimachinery/protobuf/messageTypes.ts` explains them), and from `namedTypes.ts`.
+ * first three (`protobufTable.ts` explains them), and from `namedTypes.ts`.
  */
 import { readProtobufFields } from '../../src/program/dataFiles.ts'
 import type { SchemaNode, StructFacts } from '../catalogFormat.ts'
 import { NAMED_TYPES } from '../namedTypes.ts'
-
-type Messages = Readonly<Record<string, string>>
+import { type ProtobufTable, tableFields } from '../protobufTable.ts'
 
 interface Field {
   name: string
@@ -18,13 +17,12 @@ interface Field {
   within: readonly string[]
 }
 
-const FIELD = /^([^:]+):\d+:(0?)(!?)(~?)(\??)(\[\]|\{\})?(.+)$/
 /** Types of fields that are values of their own and whose JSON is there even when nothing is in them. */
 const VALUES: ReadonlySet<string> = new Set(['IntOrString', 'MicroTime', 'Quantity', 'RawExtension', 'Time'])
 const SCALARS: ReadonlySet<string> = new Set(['b', 'd', 'i', 'l', 's', 'y'])
 
 export class StructTable {
-  readonly #byVersion: Readonly<Record<string, Messages>>
+  readonly #byVersion: ProtobufTable
   readonly #types = new Map<string, Record<string, string>>()
   readonly #unused = new Set<string>()
 
@@ -93,24 +91,12 @@ export class StructTable {
   }
 
   #messageFields(apiVersion: string, message: string, within: readonly string[]): Field[] | undefined {
-    const text = this.#byVersion[apiVersion]![message]
-    return text
-      ?.split(' ')
-      .filter(field => field !== '')
-      .flatMap(field => {
-        const [, name, omitZero, always, inline, pointer, many, type] = FIELD.exec(field)!
-        if (inline) return this.#messageFields(apiVersion, type!, [...within, type!]) ?? []
-        const isStruct = VALUES.has(type!) || (!SCALARS.has(type!) && !pointer && !many)
-        return [
-          {
-            name: name!,
-            always: always === '!' || (isStruct && !pointer && !many && omitZero !== '0'),
-            pointer: pointer === '?',
-            type: type!,
-            within,
-          },
-        ]
-      })
+    const fields = tableFields(this.#byVersion, apiVersion, message)
+    return fields?.flatMap(({ name, omitZero, always, inline, pointer, many, type }) => {
+      if (inline) return this.#messageFields(apiVersion, type, [...within, type]) ?? []
+      const isStruct = VALUES.has(type) || (!SCALARS.has(type) && !pointer && !many)
+      return [{ name, always: always || (isStruct && !pointer && !many && !omitZero), pointer, type, within }]
+    })
   }
 }
 

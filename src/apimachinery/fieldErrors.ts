@@ -2,7 +2,7 @@
  * Validation errors that name a field, worded as kube-apiserver words them.
  * @see https://pkg.go.dev/k8s.io/apimachinery/pkg/util/validation/field
  */
-import { escapedAsGo, quotedAsGo } from './goJson.ts'
+import { escapedAsGo, quotedAsGo } from './go/goJson.ts'
 
 export type FieldErrorType =
   | 'Required'

@@ -3,8 +3,8 @@ import type { Auditor } from './audit/auditor.ts'
 import type { OidcOptions } from './auth/oidcAuthenticator.ts'
 import type { Deflate } from './endpoints/deflater.ts'
 import type { RenewalClock } from './pki/certificateRenewal.ts'
+import type { Logger } from './request/logger.ts'
 import type { InFlightLimits } from './server/inFlight.ts'
-import type { Logger } from './server/logger.ts'
 import type { BuildInfo } from './server/versionInfo.ts'
 
 export interface ApiServerOptions {

@@ -1,6 +1,6 @@
 /** `orrery simulate-wec`: a stand-in cluster, one plain API server whose workloads are given believable status. */
 import { startApiServer } from '../apiserver/apiServer.ts'
-import { inProcessClient } from '../client/inProcess.ts'
+import { inProcessClient } from '../apiserver/embedded/embeddedClient.ts'
 import { startBuiltinControllers } from '../controllers/builtinControllers.ts'
 import { workloadSimulator } from '../controllers/simulation/workloadSimulator.ts'
 import { buildInfo } from './buildInfo.ts'

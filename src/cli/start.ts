@@ -1,7 +1,7 @@
 /** `orrery start`: the API server with the built-in controllers in one process. */
 import { readFile } from 'node:fs/promises'
 import { startApiServer } from '../apiserver/apiServer.ts'
-import { inProcessClient } from '../client/inProcess.ts'
+import { inProcessClient } from '../apiserver/embedded/embeddedClient.ts'
 import { startBuiltinControllers } from '../controllers/builtinControllers.ts'
 import { accessOptions } from './accessOptions.ts'
 import { buildInfo } from './buildInfo.ts'

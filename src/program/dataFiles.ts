@@ -6,8 +6,8 @@ import { PROGRAM_ROOT } from './programRoot.ts'
 /** Where `openapi/derive.ts` puts the catalog of kinds. */
 export const GENERATED_FOLDER = join(PROGRAM_ROOT, 'openapi/generated')
 
-/** By API version, then message, the fields as `src/apimachinery/protobuf/messageTypes.ts` explains them. */
-export type ProtobufFields = Record<string, Record<string, string>>
+/** By API version, then message, the fields as `openapi/protobufTable.ts` explains them. */
+type ProtobufFields = Record<string, Record<string, string>>
 
 /** Reads the table at each call: few processes need it, and those once. */
 export function readProtobufFields(): ProtobufFields {

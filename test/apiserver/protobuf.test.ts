@@ -11,9 +11,9 @@ import { FrameCache } from '../../src/apiserver/endpoints/frames.ts'
 import { negotiate } from '../../src/apiserver/endpoints/negotiate.ts'
 import { protobufForm } from '../../src/apiserver/endpoints/protobufForms.ts'
 import { readProtobufFields } from '../../src/program/dataFiles.ts'
+import { samples } from '../kinds/samples.ts'
 import type { Api } from '../support/api.ts'
 import { CONFIGMAPS, configMap, startTestServer } from '../support/server.ts'
-import { samples } from './registry/builtin/samples.ts'
 
 const P = PROTOBUF_MEDIA_TYPE
 const META = 'as=PartialObjectMetadata;g=meta.k8s.io;v=v1'

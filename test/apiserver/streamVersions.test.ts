@@ -2,7 +2,7 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
-import { inProcessClient } from '../../src/client/inProcess.ts'
+import { inProcessClient } from '../../src/apiserver/embedded/embeddedClient.ts'
 import { startConverter } from '../support/converter.ts'
 import { crdsIn } from '../support/crds.ts'
 import { CONFIGMAPS, configMap, createSpace, startTestServer } from '../support/server.ts'

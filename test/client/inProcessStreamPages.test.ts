@@ -1,7 +1,7 @@
 /** A stream over all spaces begins with many pages: none of them may cost a look at everything that is stored. */
 import t from 'tap'
-import { inProcessStream } from '../../src/client/inProcessStream.ts'
-import type { StreamedServices } from '../../src/client/sharedEvent.ts'
+import { inProcessStream } from '../../src/apiserver/embedded/embeddedStream.ts'
+import type { StreamedServices } from '../../src/apiserver/embedded/sharedEvent.ts'
 import { openMemoryStore } from '../../src/storage/memory/openMemoryStore.ts'
 import type { ListOptions, Store } from '../../src/storage/store.ts'
 import { create, key } from '../storage/support.ts'

@@ -1,7 +1,7 @@
 // A mailbox commands nobody: what a syncer's token writes there, or below, or carries up, is stored and has no effect elsewhere.
 import t, { type Test } from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
-import { inProcessClient } from '../../src/client/inProcess.ts'
+import { inProcessClient } from '../../src/apiserver/embedded/embeddedClient.ts'
 import { silentLogger } from '../../src/client/logger.ts'
 import { startBuiltinControllers } from '../../src/controllers/builtinControllers.ts'
 import { startSyncer } from '../../src/syncer/syncer.ts'

@@ -1,8 +1,8 @@
 /** The whole center inside the test's process: server and controllers, their log, and when they are at rest. */
 import type { Test } from 'tap'
 import { type ApiServer, startApiServer } from '../../src/apiserver/apiServer.ts'
+import { inProcessClient } from '../../src/apiserver/embedded/embeddedClient.ts'
 import type { Client } from '../../src/client/client.ts'
-import { inProcessClient } from '../../src/client/inProcess.ts'
 import type { Logger } from '../../src/client/logger.ts'
 import { type RunningControllers, startBuiltinControllers } from '../../src/controllers/builtinControllers.ts'
 import { Stage } from './scene.ts'

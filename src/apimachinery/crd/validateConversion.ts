@@ -1,9 +1,9 @@
 /** Validation of `spec.conversion`, in upstream's words and order. */
 import { type FieldError, fieldError } from '../fieldErrors.ts'
+import { urlError } from '../go/urlError.ts'
 import { dns1035Label, dns1123Subdomain } from '../nameRules.ts'
 import { isRecord } from '../object.ts'
 import { list, record, text } from './definition.ts'
-import { urlError } from './urlError.ts'
 
 const AT = 'spec.conversion'
 const CLIENT = `${AT}.webhookClientConfig`

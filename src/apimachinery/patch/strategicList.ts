@@ -1,7 +1,7 @@
 /** Lists in strategic merge patches: merging by key or as sets, and the order that kube-apiserver leaves them in. */
 import { show } from '../apply/validateTyped.ts'
 import { statusError } from '../errors.ts'
-import { goPrint } from '../goPrint.ts'
+import { goPrint } from '../go/goPrint.ts'
 import { isRecord } from '../object.ts'
 import { canonicalJson } from '../structural/listTypes.ts'
 import { cloneJson, memberOf } from './jsonValues.ts'

@@ -1,21 +1,8 @@
-/**
- * The messages of the Kubernetes API, built on demand from `openapi/protobufFields.json`.
- *
- * The file holds, per API version and message, its fields by number, separated by blanks: `name:number:type`. The type is
- * `s` string, `b` bool, `i` int32, `l` int64, `d` double, `y` bytes, a well-known type, or a message (`apps/v1.DaemonSet`,
- * without the version for one of the same version), with these marks before it, in this order:
- *   `0` JSON leaves out the zero value though the type has no empty form (the creation time)
- *   `!` JSON always has the field: without a value it says the zero value, or null for lists, maps and pointers
- *   `~` the fields of the message stand among those of its parent in JSON
- *   `?` a pointer: written only when there is a value, and then even if it is zero; all else is always written
- *   `[]` list, `{}` map by string
- */
+/** The messages of the Kubernetes API, built on demand from the table that `openapi/protobufTable.ts` explains. */
+import { messageOf, type ProtobufTable, type TableField, tableFields } from '../../../openapi/protobufTable.ts'
 import { type Field, messageType } from './message.ts'
 import { type Surroundings, wellKnownTypes } from './wellKnown.ts'
 import { BOOL, BYTES, DOUBLE, INT32, INT64, STRING, type WireType } from './wire.ts'
-
-/** By API version, then message, the fields in the form described above. */
-export type ProtobufTable = Record<string, Record<string, string>>
 
 export interface MessageTypes {
   /** Whether there is such a message; builds nothing. */
@@ -32,8 +19,6 @@ const SCALARS: Readonly<Record<string, WireType>> = {
   d: DOUBLE,
   y: BYTES,
 }
-const FIELD = /^([^:]+):(\d+):(0?)(!?)(~?)(\??)(\[\]|\{\})?(.+)$/
-
 export function messageTypes(
   loadTable: () => ProtobufTable,
   decodeEnvelope: Surroundings['decodeEnvelope'],
@@ -46,42 +31,29 @@ export function messageTypes(
   })
   return { has: (apiVersion, message) => fieldsOf(apiVersion, message) !== undefined, get }
 
-  function fieldsOf(apiVersion: string, message: string): string | undefined {
+  function fieldsOf(apiVersion: string, message: string): TableField[] | undefined {
     table ??= loadTable()
-    if (!Object.hasOwn(table, apiVersion)) return undefined
-    const messages = table[apiVersion]!
-    return Object.hasOwn(messages, message) ? messages[message] : undefined
+    return tableFields(table, apiVersion, message)
   }
 
   function get(apiVersion: string, message: string): WireType {
     const name = `${apiVersion}.${message}`
     const known = built.get(name)
     if (known !== undefined) return known
-    const text = fieldsOf(apiVersion, message)
-    if (text === undefined) throw new ReferenceError(`there is no protobuf message ${name}`)
+    const fields = fieldsOf(apiVersion, message)
+    if (fields === undefined) throw new ReferenceError(`there is no protobuf message ${name}`)
     // Messages may contain themselves, so the fields are resolved when the first value comes.
-    const type = messageType(() => (text === '' ? [] : text.split(' ').map(field => parseField(apiVersion, field))))
+    const type = messageType(() => fields.map(field => wireField(apiVersion, field)))
     built.set(name, type)
     return type
   }
 
-  function parseField(apiVersion: string, text: string): Field {
-    const [, name, number, omitZero, always, inline, pointer, many, type] = FIELD.exec(text)!
-    return {
-      name: name!,
-      number: Number(number),
-      type: resolve(apiVersion, type!),
-      shape: many === '[]' ? 'list' : many === '{}' ? 'map' : inline ? 'inline' : 'single',
-      pointer: pointer === '?',
-      always: always === '!',
-      omitZero: omitZero === '0',
-    }
+  function wireField(apiVersion: string, { many, inline, type, ...field }: TableField): Field {
+    const shape = many || (inline ? 'inline' : 'single')
+    return { ...field, type: resolve(apiVersion, type), shape }
   }
 
   function resolve(apiVersion: string, type: string): WireType {
-    const simple = SCALARS[type] ?? wellKnown.get(type)
-    if (simple !== undefined) return simple
-    const dot = type.lastIndexOf('.')
-    return dot < 0 ? get(apiVersion, type) : get(type.slice(0, dot), type.slice(dot + 1))
+    return SCALARS[type] ?? wellKnown.get(type) ?? get(...messageOf(apiVersion, type))
   }
 }

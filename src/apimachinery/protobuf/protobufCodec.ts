@@ -4,9 +4,11 @@
  * `meta.v1 WatchEvent` whose object is such an envelope.
  * @see https://kubernetes.io/docs/reference/using-api/api-concepts/#protobuf-encoding
  */
+
+import type { ProtobufTable } from '../../../openapi/protobufTable.ts'
 import { StatusError } from '../errors.ts'
 import { envelopeOf, PART_TAG, watchFrameOf } from './envelope.ts'
-import { type MessageTypes, messageTypes, type ProtobufTable } from './messageTypes.ts'
+import { type MessageTypes, messageTypes } from './messageTypes.ts'
 import { MAGIC } from './wellKnown.ts'
 import { checkWire, eachField, enter, finish, newReader, newWriter, type Reader, WireError } from './wire.ts'
 

@@ -2,7 +2,7 @@
  * Types whose JSON form is not an object with the fields of the message: quantities, embedded JSON, unions.
  * @see https://pkg.go.dev/k8s.io/apimachinery/pkg/runtime#RawExtension
  */
-import { escapedAsGo } from '../goJson.ts'
+import { escapedAsGo } from '../go/goJson.ts'
 import { MICRO_TIME, TIME } from './timestamps.ts'
 import { checkWire, eachField, enter, type Reader, readInt64, WireError, type WireType } from './wire.ts'
 

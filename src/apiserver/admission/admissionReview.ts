@@ -3,10 +3,10 @@
  * @see https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#webhook-request-and-response
  */
 import { STATUS_REASONS, type StatusDetails, StatusError, type StatusReason } from '../../apimachinery/errors.ts'
+import { str, strings } from '../../apimachinery/fields.ts'
 import { isRecord } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { AdmissionRequest } from '../registry/admission.ts'
-import { str, strings } from '../registry/builtin/fields.ts'
 import { requestFields, type Shown } from './attributes.ts'
 
 export const REVIEW_VERSIONS = ['v1', 'v1beta1'] as const

@@ -2,7 +2,7 @@
  * What admission writes into the audit event of a request. Nothing happens for requests that nobody audits.
  * @see https://kubernetes.io/docs/reference/labels-annotations-taints/audit-annotations/
  */
-import { escapedAsGo } from '../../apimachinery/goJson.ts'
+import { escapedAsGo } from '../../apimachinery/go/goJson.ts'
 import { qualifiedName } from '../../apimachinery/nameRules.ts'
 import { isRecord } from '../../apimachinery/object.ts'
 import type { WriteContext } from '../registry/context.ts'

@@ -5,7 +5,7 @@
 import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
 import { isStorageError, type Store, type StoreEvent } from '../../storage/store.ts'
 import { decodeObject } from '../registry/codec.ts'
-import type { Logger } from '../server/logger.ts'
+import type { Logger } from '../request/logger.ts'
 
 export interface FollowedResource {
   readonly group: string

@@ -3,9 +3,10 @@
  * starts as one that is not ready.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#defaultstorageclass
  */
+
+import { ensure, has, list, records, str } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Admission } from '../registry/admission.ts'
-import { ensure, has, list, records, str } from '../registry/builtin/fields.ts'
 import type { ConfigurationLog } from './configurationLog.ts'
 
 export const STORAGE_CLASSES = { group: 'storage.k8s.io', resource: 'storageclasses' }

@@ -1,9 +1,9 @@
 /** Policies and webhook configurations whose expressions do not compile are refused when they are written, not when they are used. */
 import { statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
+import { has, record, records, str } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Admission } from '../registry/admission.ts'
-import { has, record, records, str } from '../registry/builtin/fields.ts'
 import type { AdmissionCel, AdmissionVariable } from './admissionCel.ts'
 import { nameOf } from './attributes.ts'
 import { ADMISSION_GROUP } from './webhookConfigurations.ts'

@@ -3,13 +3,13 @@
  * @see https://kubernetes.io/docs/concepts/policy/limit-range/
  */
 import { statusError } from '../../apimachinery/errors.ts'
+import { ensure, record, records, str } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { approximateQuantity, compareQuantities, formatQuantity, type Quantity } from '../../apimachinery/quantity.ts'
 import { containersOf, podAmounts } from '../../apimachinery/quota/podResources.ts'
 import { type Amounts, amountsOf } from '../../apimachinery/quota/resourceList.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Admission } from '../registry/admission.ts'
-import { ensure, record, records, str } from '../registry/builtin/fields.ts'
 import { nameOf } from './attributes.ts'
 import type { ConfigurationLog } from './configurationLog.ts'
 

@@ -3,11 +3,12 @@
  * then the labels of the namespace and of the object.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#matching-requests-rules
  */
+
+import { records, str, strings } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { type LabelSelector, type LabelSelectorObject, labelSelectorFromObject } from '../../apimachinery/selectors.ts'
 import type { AdmissionRequest } from '../registry/admission.ts'
-import { records, str, strings } from '../registry/builtin/fields.ts'
 import { isNamespace, namespaceOf } from './attributes.ts'
 
 /** What the rules look at, known before the object is. */

@@ -5,10 +5,10 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { type StatusError, statusError } from '../../apimachinery/errors.ts'
+import { ensure, list, num, record, records, str } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
-import { ensure, list, num, record, records, str } from '../registry/builtin/fields.ts'
 import type { ParsedCache } from '../registry/codec.ts'
 import { keyOf } from '../registry/keys.ts'
 import { nameOf } from './attributes.ts'

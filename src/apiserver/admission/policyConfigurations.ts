@@ -1,7 +1,8 @@
 /** The admission policies of a space with their bindings, compiled when a request first asks for them. */
+
+import { has, record, records, str, strings } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject, parseApiVersion } from '../../apimachinery/object.ts'
 import { type LabelSelector, type LabelSelectorObject, labelSelectorFromObject } from '../../apimachinery/selectors.ts'
-import { has, record, records, str, strings } from '../registry/builtin/fields.ts'
 import type { AdmissionCel, Expression, MatchCondition } from './admissionCel.ts'
 import type { ConfigurationLog, FollowedResource } from './configurationLog.ts'
 import { compileMatch, MATCHES_ALL, type RequestMatcher } from './matchRules.ts'

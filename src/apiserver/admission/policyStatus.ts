@@ -3,12 +3,12 @@
  * wrong about the kinds that it is for. Follows the settings that admission keeps anyway; sleeps where there is no policy.
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
+import { num } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { isStorageError } from '../../storage/store.ts'
-import { num } from '../registry/builtin/fields.ts'
 import { systemContext } from '../registry/context.ts'
 import type { Registry } from '../registry/registry.ts'
-import type { Logger } from '../server/logger.ts'
+import type { Logger } from '../request/logger.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import type { ConfigurationLog } from './configurationLog.ts'
 import { ADMISSION_GROUP } from './webhookConfigurations.ts'

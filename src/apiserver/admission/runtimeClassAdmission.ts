@@ -2,10 +2,11 @@
  * A Pod with a RuntimeClass goes to the nodes that have the runtime, and carries its overhead; nobody else does.
  * @see https://kubernetes.io/docs/concepts/containers/runtime-class/
  */
+
+import { ensure, type Fields, has, record, records, str } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { compareQuantities, parseQuantity } from '../../apimachinery/quantity.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
-import { ensure, type Fields, has, record, records, str } from '../registry/builtin/fields.ts'
 import { keyOf } from '../registry/keys.ts'
 import { mergeTolerations } from './mergeTolerations.ts'
 import { isPod, type PodAdmissionDeps, refusePod } from './podAdmission.ts'

@@ -4,10 +4,11 @@
  * for the few namespaces that webhooks are in.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#service-reference
  */
+
+import { has, num, record, records, str, strings } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Key, Store, Stored } from '../../storage/store.ts'
 import type { WriteListener } from '../auth/acknowledgedWrites.ts'
-import { has, num, record, records, str, strings } from '../registry/builtin/fields.ts'
 import type { ParsedCache } from '../registry/codec.ts'
 import { keyOf } from '../registry/keys.ts'
 

@@ -1,7 +1,8 @@
 /** The webhooks of a space, compiled from its configurations when a request first asks for them. */
+
+import { has, list, num, record, records, str, strings } from '../../apimachinery/fields.ts'
 import { groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import { has, list, num, record, records, str, strings } from '../registry/builtin/fields.ts'
 import type { AdmissionCel, MatchCondition } from './admissionCel.ts'
 import { REVIEW_VERSIONS, type ReviewVersion } from './admissionReview.ts'
 import type { ConfigurationLog } from './configurationLog.ts'

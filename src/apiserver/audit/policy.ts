@@ -4,7 +4,7 @@
  */
 import { checkerOf } from '../../apimachinery/ownDocuments.ts'
 import type { UserInfo } from '../auth/types.ts'
-import type { RequestInfo } from '../server/requestInfo.ts'
+import type { RequestInfo } from '../request/requestInfo.ts'
 import { AUDIT_LEVELS, AUDIT_STAGES, type AuditLevel, type AuditStage } from './auditEvent.ts'
 
 export interface AuditDecision {

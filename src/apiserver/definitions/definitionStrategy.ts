@@ -8,8 +8,8 @@ import {
   validateCrdUpdate,
 } from '../../apimachinery/crd/crd.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import { withStatus } from '../registry/builtin/kind.ts'
-import { CLIENT_METADATA, type Strategy } from '../registry/strategy.ts'
+import { withStatus } from '../../kinds/kind.ts'
+import { CLIENT_METADATA, type Strategy } from '../../kinds/strategy.ts'
 import { decodeDefinition } from './decodeDefinition.ts'
 import { mergeConditions } from './definitionRecord.ts'
 

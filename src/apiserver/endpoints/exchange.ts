@@ -10,7 +10,7 @@ import type { FieldValidation, WriteContext } from '../registry/context.ts'
 import type { Reader } from '../registry/reader.ts'
 import type { Registry, RegistryDeps } from '../registry/registry.ts'
 import type { StreamForms } from '../registry/streamForms.ts'
-import type { RequestInfo, ResourceRequest } from '../server/requestInfo.ts'
+import type { RequestInfo, ResourceRequest } from '../request/requestInfo.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import type { BlockWriter } from './blockWriter.ts'
 import type { Compression } from './compression.ts'
@@ -49,6 +49,11 @@ export interface Exchange {
   readonly form: Form
   readonly warnings: string[]
 }
+
+export type Endpoint = (services: Services, x: Exchange) => Promise<void>
+
+/** Sub-resources with endpoints of their own; keys are `group/resource/subresource` or the sub-resource alone. */
+export type SubresourceEndpoints = Readonly<Record<string, Endpoint>>
 
 /** More warnings than these are not told. */
 const WARNINGS_TOLD = 32

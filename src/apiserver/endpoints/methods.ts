@@ -4,7 +4,7 @@
  */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import type { ResourceRequest } from '../server/requestInfo.ts'
+import type { ResourceRequest } from '../request/requestInfo.ts'
 
 const ON_OBJECTS = { get: 'GET', update: 'PUT', patch: 'PATCH', delete: 'DELETE' } as const
 const ON_COLLECTIONS = { list: 'GET', create: 'POST', deletecollection: 'DELETE' } as const

@@ -3,9 +3,9 @@
  * brings too, and the last one counts. Sizes, depth and aliases were checked before.
  */
 import type { LineCounter, Node, YAMLMap } from 'yaml'
+import { keyOfWord, taggedWord, type Word, wordOf } from '../../apimachinery/go/yamlWords.ts'
 import { FINDINGS_LIMIT, type RepeatedKey } from '../../apimachinery/repeatedKeys.ts'
 import { yaml } from '../../apimachinery/yaml.ts'
-import { keyOfWord, taggedWord, type Word, wordOf } from './yamlWords.ts'
 
 const TAG = 'tag:yaml.org,2002:'
 const MERGED = 'map merge requires map or sequence of maps as the value'

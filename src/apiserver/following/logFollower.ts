@@ -14,7 +14,7 @@ import {
   type Stored,
   type StoreEvent,
 } from '../../storage/store.ts'
-import type { Logger } from '../server/logger.ts'
+import type { Logger } from '../request/logger.ts'
 
 /** Called in order and synchronously. */
 export interface LogHandler {

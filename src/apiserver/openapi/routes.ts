@@ -1,15 +1,19 @@
-/** /openapi/v3, /openapi/v3/<group version> and /openapi/v2 of each space. */
+/** /openapi/v3, /openapi/v3/<group version> and /openapi/v2 of each space, made when first asked for and kept while the kinds stay. */
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Catalog } from '../catalog/catalog.ts'
 import { acceptsGzip } from '../endpoints/compression.ts'
-import type { OpenApiRoutes } from '../server/openApiRoutes.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import { OpenApiDocuments, type PreparedDocument, type WholeDocument } from './documents.ts'
 import { OPENAPI_V2_PROTOBUF } from './protobuf.ts'
 
 const PIECE_BYTES = 256 * 1024
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000
+
+export interface OpenApiRoutes {
+  /** False when there is no such document. */
+  handle(request: FastifyRequest, reply: FastifyReply, path: string, space: string): Promise<boolean>
+}
 
 export function openApiRoutes({ catalog, types }: { catalog: Catalog; types: TypeRegistry }): OpenApiRoutes {
   const documents = new OpenApiDocuments(catalog)

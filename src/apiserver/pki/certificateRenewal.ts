@@ -4,7 +4,7 @@
  * The due time is known from the certificates; it is looked at once a day at least, because clocks are set and machines sleep.
  * What could not be renewed is tried again every ten minutes: weeks are left by then.
  */
-import type { Logger } from '../server/logger.ts'
+import type { Logger } from '../request/logger.ts'
 import { type Pki, renewalDueMs } from './ensurePki.ts'
 
 /** Time as renewal sees it. */

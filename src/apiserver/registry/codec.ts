@@ -5,7 +5,7 @@
  * place without parsing and a reader can tell the version without parsing.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { escapedAsGo } from '../../apimachinery/goJson.ts'
+import { escapedAsGo } from '../../apimachinery/go/goJson.ts'
 import type { KubeObject, ObjectMeta } from '../../apimachinery/object.ts'
 import type { Encoded, Stored } from '../../storage/store.ts'
 

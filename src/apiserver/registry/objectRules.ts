@@ -4,6 +4,7 @@
  */
 import { type StatusError, statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
+import { valuesAsGo } from '../../apimachinery/go/goValues.ts'
 import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Schema } from '../../apimachinery/schema.ts'
@@ -13,12 +14,12 @@ import { inOrderOfText, pruneUnknown } from '../../apimachinery/structural/prune
 import { scaleErrors } from '../../apimachinery/structural/scaleRules.ts'
 import { typeErrors } from '../../apimachinery/structural/typeErrors.ts'
 import { compileValidator } from '../../apimachinery/structural/validate.ts'
-import { valuesAsGo } from './builtin/goValues.ts'
+import { CLIENT_METADATA, type ClientMetadata, type Strategy } from '../../kinds/strategy.ts'
+import { readProtobufFields } from '../../program/dataFiles.ts'
 import { CLUSTER_ANNOTATION } from './codec.ts'
 import type { WriteContext } from './context.ts'
 import { dropEmpty, dropEmptyMetadata, fillEmpty, fillStored, zeroObject } from './emptyFields.ts'
 import { dropNulls } from './nulls.ts'
-import { CLIENT_METADATA, type ClientMetadata, type Strategy } from './strategy.ts'
 
 export interface ObjectRulesDeps {
   strategyFor(type: { group: string; resource: string }): Strategy | undefined
@@ -87,7 +88,9 @@ export class ObjectRules {
 
   /** Errors with their values as upstream shows them. */
   shown({ origin, group, schema }: ResourceType): ((error: FieldError) => FieldError) | undefined {
-    return origin !== 'builtin' || schema === undefined || isOwnGroup(group) ? undefined : valuesAsGo(schema)
+    return origin !== 'builtin' || schema === undefined || isOwnGroup(group)
+      ? undefined
+      : valuesAsGo(schema, readProtobufFields)
   }
 
   validateSchema(type: ResourceType, object: KubeObject, old?: KubeObject): FieldError[] {

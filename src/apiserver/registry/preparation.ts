@@ -10,6 +10,7 @@ import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { objectMetaSchema } from '../../apimachinery/structural/objectMetaSchema.ts'
 import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
 import { typeErrors } from '../../apimachinery/structural/typeErrors.ts'
+import type { Strategy } from '../../kinds/strategy.ts'
 import type { Encoded, Mutation, Store } from '../../storage/store.ts'
 import {
   type Admission,
@@ -38,7 +39,6 @@ import {
 import { inVersionOf, otherVersions, type TypeLookup } from './otherVersions.ts'
 import { requireSameObject } from './resourceVersions.ts'
 import type { SharedObjects } from './sharedObjects.ts'
-import type { Strategy } from './strategy.ts'
 import {
   hasNamespaceFinalizers,
   keepStatus,

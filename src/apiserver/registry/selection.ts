@@ -9,7 +9,7 @@ import {
   parseFieldSelector,
   parseLabelSelector,
 } from '../../apimachinery/selectors.ts'
-import type { Strategy } from './strategy.ts'
+import type { Strategy } from '../../kinds/strategy.ts'
 
 export interface Selection {
   /** True when every object matches; then nothing needs to be parsed. */

@@ -5,8 +5,8 @@
 import { statusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { CLIENT_METADATA, type ClientMetadata } from '../../kinds/strategy.ts'
 import { otherUid } from './resourceVersions.ts'
-import { CLIENT_METADATA, type ClientMetadata } from './strategy.ts'
 
 /** RFC 3339 with whole seconds, as `metav1.Time` is written. */
 export function timestamp(date: Date): string {

@@ -5,7 +5,7 @@ import { apiVersionOf } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { createEndpoint } from '../endpoints/create.ts'
 import { deleteCollectionEndpoint, deleteEndpoint } from '../endpoints/delete.ts'
-import type { Exchange, Services } from '../endpoints/exchange.ts'
+import type { Endpoint, Exchange, Services, SubresourceEndpoints } from '../endpoints/exchange.ts'
 import { getEndpoint } from '../endpoints/get.ts'
 import { listEndpoint } from '../endpoints/list.ts'
 import { acrossNamespaces, allowedMethods, connectionMethods, methodNotAllowed } from '../endpoints/methods.ts'
@@ -16,12 +16,10 @@ import { headers } from '../endpoints/respond.ts'
 import { finalizeEndpoint, scaleEndpoint } from '../endpoints/subresources.ts'
 import { updateEndpoint } from '../endpoints/update.ts'
 import { watchEndpoint } from '../endpoints/watch.ts'
+import type { ResourceRequest } from '../request/requestInfo.ts'
 import type { Admitted } from './pipeline.ts'
-import type { ResourceRequest } from './requestInfo.ts'
 
 export type Target = Omit<Exchange, 'request' | 'reply'>
-
-type Endpoint = (services: Services, x: Exchange) => Promise<void>
 
 const VERBS: Record<string, Endpoint> = {
   get: getEndpoint,
@@ -33,9 +31,6 @@ const VERBS: Record<string, Endpoint> = {
   delete: deleteEndpoint,
   deletecollection: deleteCollectionEndpoint,
 }
-
-/** Sub-resources with endpoints of their own; keys are `group/resource/subresource` or the sub-resource alone. */
-export type SubresourceEndpoints = Readonly<Record<string, Endpoint>>
 
 /** Verbs that methods have on collections as well as on objects, of which each is meant for one of them. */
 const ON_NAMES = new Set(['create', 'update', 'patch'])

@@ -5,9 +5,9 @@
  * @see https://kubernetes.io/docs/reference/command-line-tools-reference/kube-apiserver/ `--max-requests-inflight`
  */
 import { StatusError } from '../../apimachinery/errors.ts'
+import type { RequestInfo } from '../request/requestInfo.ts'
 import type { Admitted } from './pipeline.ts'
 import { type PriorityLevel, priorityLevelOf } from './priorityLevels.ts'
-import type { RequestInfo } from './requestInfo.ts'
 import { Seats } from './seats.ts'
 
 /** Requests at a time, by what they do. */

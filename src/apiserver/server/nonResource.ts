@@ -8,10 +8,10 @@ import { apiGroup, apiGroupList, apiResourceList, apiVersions } from '../discove
 import { methodNotAllowed } from '../endpoints/methods.ts'
 import { CONTENT_TYPES, negotiateFormat, PLAIN, wantsPretty } from '../endpoints/negotiate.ts'
 import { sendValue, yamlText } from '../endpoints/respond.ts'
+import type { OpenApiRoutes } from '../openapi/routes.ts'
 import type { TypeRegistry, TypeSet } from '../types/typeRegistry.ts'
 import { answerHealth, type Health } from './health.ts'
 import type { Metrics } from './metrics.ts'
-import type { OpenApiRoutes } from './openApiRoutes.ts'
 import type { Admitted } from './pipeline.ts'
 
 export interface NonResourceDeps {

@@ -10,8 +10,8 @@ import { forbidden } from '../auth/forbidden.ts'
 import { impersonate } from '../auth/impersonation.ts'
 import type { Attributes, Authentication, Authenticator, Authorizer, Decision, UserInfo } from '../auth/types.ts'
 import { allowsAnonymous, anonymousUser, effectiveUser, GROUPS } from '../auth/users.ts'
+import { parseRequest, type RequestInfo, type ResourceRequest } from '../request/requestInfo.ts'
 import { ROOT, type SpaceTree } from '../spaces/tree.ts'
-import { parseRequest, type RequestInfo, type ResourceRequest } from './requestInfo.ts'
 import { bearerOfProtocols } from './webSocketToken.ts'
 
 export interface PipelineDeps {

@@ -9,7 +9,7 @@
 
 import type { UserInfo } from '../auth/types.ts'
 import { EXTRAS, GROUPS } from '../auth/users.ts'
-import type { RequestInfo, ResourceRequest } from './requestInfo.ts'
+import type { RequestInfo, ResourceRequest } from '../request/requestInfo.ts'
 
 interface Portion {
   /** Part of what the server does at a time, in proportion to the others'. */

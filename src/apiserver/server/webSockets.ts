@@ -18,12 +18,12 @@ import { planStream, runSpaceStream, type SpaceStreamDeps } from '../endpoints/s
 import type { FrameSink } from '../endpoints/streamWriter.ts'
 import { planOf, runWatch } from '../endpoints/watch.ts'
 import { webSocketSink } from '../endpoints/webSocketSink.ts'
+import type { Logger } from '../request/logger.ts'
+import { parseRequest } from '../request/requestInfo.ts'
 import { type Target, targetOf } from './dispatch.ts'
 import type { InFlight } from './inFlight.ts'
-import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 import type { Pipeline } from './pipeline.ts'
-import { parseRequest } from './requestInfo.ts'
 import { BEARER_PROTOCOL, bearerOfProtocols } from './webSocketToken.ts'
 
 export interface WebSocketsDeps {

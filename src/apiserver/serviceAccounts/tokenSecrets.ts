@@ -13,7 +13,7 @@ import { decodeObject } from '../registry/codec.ts'
 import { systemContext } from '../registry/context.ts'
 import { deleteObject } from '../registry/deletion.ts'
 import type { Registry } from '../registry/registry.ts'
-import type { Logger } from '../server/logger.ts'
+import type { Logger } from '../request/logger.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 
 export interface TokenSecretsDeps {

@@ -3,12 +3,13 @@
  * Service is written; from then on each event costs what it changes. Between the moment in which a request takes something
  * and the one in which the log tells of it, a reservation holds it.
  */
+
+import { num, record, records, strings } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { isStorageError, type Store, type Stored, type StoreEvent } from '../../storage/store.ts'
-import { num, record, records, strings } from '../registry/builtin/fields.ts'
 import { decodeObject } from '../registry/codec.ts'
 import { keyOf } from '../registry/keys.ts'
-import type { Logger } from '../server/logger.ts'
+import type { Logger } from '../request/logger.ts'
 import { canonicalIp } from './canonicalIp.ts'
 import { type Item, SpaceAllocations } from './spaceAllocations.ts'
 

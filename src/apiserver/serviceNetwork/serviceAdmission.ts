@@ -8,9 +8,6 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import { statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
-import { isKubernetesService } from '../../apimachinery/kubernetesService.ts'
-import type { KubeObject } from '../../apimachinery/object.ts'
-import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import {
   ensure,
   type Fields,
@@ -24,8 +21,11 @@ import {
   setDefaults,
   str,
   strings,
-} from '../registry/builtin/fields.ts'
-import { needsHealthCheck } from '../registry/builtin/network/serviceValidation.ts'
+} from '../../apimachinery/fields.ts'
+import { isKubernetesService } from '../../apimachinery/kubernetesService.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
+import { needsHealthCheck } from '../../kinds/network/serviceValidation.ts'
+import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import { type AllocationLog, itemsOf, ownerOf, type Reservation, SERVICES } from './allocationLog.ts'
 import { canonicalIp } from './canonicalIp.ts'
 import type { ServiceNetwork, ServiceRange } from './serviceRanges.ts'

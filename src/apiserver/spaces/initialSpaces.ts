@@ -1,15 +1,22 @@
 /** The spaces that every server has from its first start: the core, the exports, one for inventory, one for workload. */
 import { isStatusError } from '../../apimachinery/errors.ts'
-import type { Services } from '../endpoints/exchange.ts'
 import { systemContext } from '../registry/context.ts'
+import type { Registry } from '../registry/registry.ts'
+import type { TypeRegistry } from '../types/typeRegistry.ts'
 import { ROOT } from './tree.ts'
 import { WORKSPACES } from './workspace.ts'
 
 export const INITIAL_SPACES = ['espw', 'compute', 'imw1', 'wmw1'] as const
 
 /** Makes what is missing. Returns once the Workspaces exist; they become Ready by themselves. */
-export async function ensureInitialSpaces(services: Services): Promise<void> {
-  const type = services.types.in(ROOT).find(WORKSPACES.group, WORKSPACES.version, WORKSPACES.resource)
+export async function ensureInitialSpaces({
+  types,
+  registry,
+}: {
+  types: TypeRegistry
+  registry: Pick<Registry, 'create'>
+}): Promise<void> {
+  const type = types.in(ROOT).find(WORKSPACES.group, WORKSPACES.version, WORKSPACES.resource)
   if (type === undefined) throw new Error('the kind Workspace is missing from the catalog')
   const create = async (name: string): Promise<void> => {
     const object = {
@@ -19,7 +26,7 @@ export async function ensureInitialSpaces(services: Services): Promise<void> {
       spec: {},
     }
     try {
-      await services.registry.create(systemContext(ROOT, 'bootstrap'), type, '', object)
+      await registry.create(systemContext(ROOT, 'bootstrap'), type, '', object)
     } catch (error) {
       if (!isStatusError(error, 'AlreadyExists')) throw error
     }

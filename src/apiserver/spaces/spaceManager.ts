@@ -13,7 +13,7 @@ import { LogFollower } from '../following/logFollower.ts'
 import { systemContext } from '../registry/context.ts'
 import type { Registry } from '../registry/registry.ts'
 import { timestamp } from '../registry/systemMetadata.ts'
-import type { Logger } from '../server/logger.ts'
+import type { Logger } from '../request/logger.ts'
 import { COMPONENT, SpaceContent, type SpaceContentDeps } from './spaceContent.ts'
 import { ROOT } from './tree.ts'
 import {

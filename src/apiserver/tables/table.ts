@@ -6,9 +6,9 @@ import { compileJsonPath } from '../../apimachinery/jsonPath.ts'
 import { isRecord, type Json, type KubeObject } from '../../apimachinery/object.ts'
 import type { ColumnDefinition, ResourceType } from '../../apimachinery/resourceType.ts'
 import { memberSchema, type Schema } from '../../apimachinery/schema.ts'
-import { age } from './duration.ts'
-import { type Column, createdAtColumn, nameColumn, type Printer } from './printer.ts'
-import { printerFor } from './printers/index.ts'
+import { age } from '../../kinds/printers/duration.ts'
+import { type Column, createdAtColumn, nameColumn, type Printer } from '../../kinds/printers/printer.ts'
+import { printerFor } from '../../kinds/printers/printers.ts'
 
 export interface TableOptions {
   type: ResourceType

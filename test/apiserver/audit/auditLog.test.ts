@@ -5,7 +5,7 @@ import type { AuditEvent } from '../../../src/apiserver/audit/auditEvent.ts'
 import { Auditor, type AuditSink } from '../../../src/apiserver/audit/auditor.ts'
 import { NO_BODIES } from '../../../src/apiserver/audit/auditTrail.ts'
 import { auditPolicy } from '../../../src/apiserver/audit/policy.ts'
-import { parseRequest } from '../../../src/apiserver/server/requestInfo.ts'
+import { parseRequest } from '../../../src/apiserver/request/requestInfo.ts'
 import { ALICE, CONFIGMAPS, configMap, createSpace, startTestServer, type TestServer } from '../../support/server.ts'
 
 /** Collects events; a test waits for the one that it looks for. */

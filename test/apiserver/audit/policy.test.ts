@@ -1,7 +1,7 @@
 /** Which rule of an audit policy a request meets, and what is told of a policy that cannot work. */
 import t from 'tap'
 import { auditPolicy } from '../../../src/apiserver/audit/policy.ts'
-import { parseRequest } from '../../../src/apiserver/server/requestInfo.ts'
+import { parseRequest } from '../../../src/apiserver/request/requestInfo.ts'
 
 const HEAD = { apiVersion: 'audit.k8s.io/v1', kind: 'Policy' }
 const USER = { name: 'jane', groups: ['devs', 'system:authenticated'] }

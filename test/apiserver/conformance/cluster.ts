@@ -1,8 +1,8 @@
 /** A server with the controllers that every cluster has, seen over HTTPS: what Kubernetes' conformance suite expects to meet. */
 import type { Test } from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
+import { inProcessClient } from '../../../src/apiserver/embedded/embeddedClient.ts'
 import type { Client } from '../../../src/client/client.ts'
-import { inProcessClient } from '../../../src/client/inProcess.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { startBuiltinControllers } from '../../../src/controllers/builtinControllers.ts'
 import type { Api } from '../../support/api.ts'

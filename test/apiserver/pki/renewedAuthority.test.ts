@@ -1,8 +1,8 @@
 /** A server that outlives its authority's certificate: what it told its clients to trust is told anew, in every place. */
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
+import { inProcessClient } from '../../../src/apiserver/embedded/embeddedClient.ts'
 import type { RenewalClock } from '../../../src/apiserver/pki/certificateRenewal.ts'
-import { inProcessClient } from '../../../src/client/inProcess.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { startBuiltinControllers } from '../../../src/controllers/builtinControllers.ts'
 import { startTestServer } from '../../support/server.ts'

@@ -2,9 +2,9 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { GROUPS } from '../../../src/apiserver/auth/users.ts'
+import { parseRequest, type RequestInfo } from '../../../src/apiserver/request/requestInfo.ts'
 import { flowSchemas, priorityLevelConfigurations } from '../../../src/apiserver/server/flowSchemas.ts'
 import { PRIORITY_LEVELS, priorityLevelOf } from '../../../src/apiserver/server/priorityLevels.ts'
-import { parseRequest, type RequestInfo } from '../../../src/apiserver/server/requestInfo.ts'
 
 interface ResourceRule {
   verbs: string[]

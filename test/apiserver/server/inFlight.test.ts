@@ -1,9 +1,9 @@
 /** Bounds on concurrent requests: who is let in, who is told to come again, and who is broken off. */
 import { getHeapStatistics } from 'node:v8'
 import t from 'tap'
+import { parseRequest } from '../../../src/apiserver/request/requestInfo.ts'
 import { InFlight } from '../../../src/apiserver/server/inFlight.ts'
 import type { Admitted } from '../../../src/apiserver/server/pipeline.ts'
-import { parseRequest } from '../../../src/apiserver/server/requestInfo.ts'
 
 const PODS = '/api/v1/namespaces/default/pods'
 const request = (method: string, url: string, groups: string[] = []): Admitted => ({

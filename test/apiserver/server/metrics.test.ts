@@ -1,9 +1,9 @@
 /** What runs, as a scrape sees it. */
 import t from 'tap'
+import { parseRequest } from '../../../src/apiserver/request/requestInfo.ts'
 import { InFlight } from '../../../src/apiserver/server/inFlight.ts'
 import { Metrics } from '../../../src/apiserver/server/metrics.ts'
 import { PRIORITY_LEVELS } from '../../../src/apiserver/server/priorityLevels.ts'
-import { parseRequest } from '../../../src/apiserver/server/requestInfo.ts'
 
 t.test('requests that run are told by priority level, all levels at any time', async t => {
   const inFlight = new InFlight({ clock: () => 0 })

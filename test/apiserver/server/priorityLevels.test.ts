@@ -1,8 +1,8 @@
 /** Which level a request is on: who asks decides, and for a few what is asked. */
 import t from 'tap'
 import type { UserInfo } from '../../../src/apiserver/auth/types.ts'
+import { parseRequest } from '../../../src/apiserver/request/requestInfo.ts'
 import { PRIORITY_LEVELS, priorityLevelOf } from '../../../src/apiserver/server/priorityLevels.ts'
-import { parseRequest } from '../../../src/apiserver/server/requestInfo.ts'
 
 const KNOWN = 'system:authenticated'
 const ACCOUNTS = ['system:serviceaccounts', 'system:serviceaccounts:ns', KNOWN]

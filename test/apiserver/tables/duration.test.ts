@@ -1,5 +1,5 @@
 import t from 'tap'
-import { age, humanDuration } from '../../../src/apiserver/tables/duration.ts'
+import { age, humanDuration } from '../../../src/kinds/printers/duration.ts'
 
 const S = 1000
 const M = 60 * S

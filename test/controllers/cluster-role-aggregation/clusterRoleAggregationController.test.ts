@@ -1,6 +1,6 @@
 /** Aggregated ClusterRoles show what they grant, and follow their parts. */
 import t from 'tap'
-import { inProcessClient } from '../../../src/client/inProcess.ts'
+import { inProcessClient } from '../../../src/apiserver/embedded/embeddedClient.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { clusterRoleAggregationController } from '../../../src/controllers/cluster-role-aggregation/clusterRoleAggregationController.ts'
 import { createSpace, startTestServer } from '../../support/server.ts'

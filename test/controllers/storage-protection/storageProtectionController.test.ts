@@ -1,7 +1,7 @@
 /** Claims and volumes that are deleted go once nothing uses them, and not before. */
 import t from 'tap'
+import { inProcessClient } from '../../../src/apiserver/embedded/embeddedClient.ts'
 import type { Client, SpaceClient } from '../../../src/client/client.ts'
-import { inProcessClient } from '../../../src/client/inProcess.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { storageProtectionController } from '../../../src/controllers/storage-protection/storageProtectionController.ts'
 import { goes, pod, reaches } from '../../apiserver/conformance/cluster.ts'

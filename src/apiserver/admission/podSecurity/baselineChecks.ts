@@ -2,7 +2,7 @@
  * The baseline level of the Pod Security Standards: what opens a way out of the container.
  * @see https://kubernetes.io/docs/concepts/security/pod-security-standards/#baseline
  */
-import { has, record, records, str, strings } from '../../registry/builtin/fields.ts'
+import { has, record, records, str, strings } from '../../../apimachinery/fields.ts'
 import {
   type ContainerForm,
   counted,

@@ -4,7 +4,7 @@
  */
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import type { Store } from '../../../storage/store.ts'
-import type { Logger } from '../../server/logger.ts'
+import type { Logger } from '../../request/logger.ts'
 import { ConfigurationLog } from '../configurationLog.ts'
 import { type Labels, speaksOfPodSecurity } from './policy.ts'
 

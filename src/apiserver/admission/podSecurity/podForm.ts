@@ -1,5 +1,5 @@
 /** A pod, or a pod template, as the checks of the Pod Security Standards look at it, and the phrases that they share. */
-import { type Fields, record, records, str } from '../../registry/builtin/fields.ts'
+import { type Fields, record, records, str } from '../../../apimachinery/fields.ts'
 
 export interface PodForm {
   readonly annotations: Readonly<Record<string, string>>

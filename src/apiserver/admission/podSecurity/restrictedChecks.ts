@@ -2,7 +2,7 @@
  * The restricted level of the Pod Security Standards: what a hardened pod says of itself, on top of the baseline.
  * @see https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted
  */
-import { has, records, str, strings } from '../../registry/builtin/fields.ts'
+import { has, records, str, strings } from '../../../apimachinery/fields.ts'
 import { type Check, procMount, seccompFields, seccompType, type Violation } from './baselineChecks.ts'
 import { counted, culprits, faulty, hasOwnUsers, isWindows, type PodForm, plural, quoted, sorted } from './podForm.ts'
 

@@ -1,0 +1,53 @@
+/** An object or a change as a stream inside the server tells it. */
+import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
+import type { StreamEvent } from '../../client/client.ts'
+import type { Stored } from '../../storage/store.ts'
+import type { Services } from '../endpoints/exchange.ts'
+
+export type StreamedServices = Pick<Services, 'forms' | 'deps'>
+
+/** Parsed when somebody looks, through the cache that the server shares. */
+export class SharedEvent implements StreamEvent {
+  readonly type: StreamEvent['type']
+  readonly #services: StreamedServices
+  /** The stream's space or `*`. */
+  readonly #of: string
+  readonly #stored: Stored
+  #converted: KubeObject | undefined
+
+  constructor(services: StreamedServices, of: string, type: StreamEvent['type'], stored: Stored) {
+    this.#services = services
+    this.#of = of
+    this.type = type
+    this.#stored = stored
+  }
+
+  get space(): string {
+    return this.#stored.key.space
+  }
+  get namespace(): string {
+    return this.#stored.key.namespace
+  }
+  get name(): string {
+    return this.#stored.key.name
+  }
+  get revision(): number {
+    return this.#stored.revision
+  }
+  get resource(): GroupVersionResource {
+    const { forms } = this.#services
+    const { group, resource } = this.#stored.key
+    const version = this.#of === '*' ? forms.servedVersion(this.#stored) : forms.of(this.#stored).version
+    return { group, version, resource }
+  }
+  get object(): KubeObject {
+    const { deps, forms } = this.#services
+    const { bytes } = forms.of(this.#stored)
+    if (bytes === this.#stored.bytes) return deps.parsed.get(this.#stored) as KubeObject
+    this.#converted ??= JSON.parse(bytes.toString()) as KubeObject
+    return this.#converted
+  }
+  mentions(text: string): boolean {
+    return this.#stored.bytes.includes(text)
+  }
+}

@@ -1,0 +1,70 @@
+/** What a printer of a built-in kind is: a list of columns, each with the function that fills its cell. */
+
+import { at, type Fields, str } from '../../apimachinery/fields.ts'
+import type { Json } from '../../apimachinery/object.ts'
+import type { ColumnDefinition } from '../../apimachinery/resourceType.ts'
+import { age } from './duration.ts'
+
+export interface Column extends ColumnDefinition {
+  /** Path of the field whose schema description describes the column, such as `spec.replicas`. Else `description` does. */
+  field?: string
+  cell(object: Fields, now: Date): Json
+}
+
+/** A condition of a row; `Completed` makes clients hide or grey the row. */
+export interface RowCondition {
+  type: string
+  status: string
+  reason: string
+  message: string
+}
+
+export interface Printer {
+  readonly columns: readonly Column[]
+  conditions?(object: Fields): RowCondition[]
+  /** The order of rows, for kinds that are not shown in the order of their names. */
+  compare?(a: Fields, b: Fields): number
+}
+
+type Cell = Column['cell']
+interface Extra {
+  type?: ColumnDefinition['type']
+  format?: string
+  wide?: true
+  /** The field that the column shows; its description in the schema is the column's. */
+  field?: string
+  description?: string
+}
+
+export function column(name: string, cell: Cell, extra: Extra = {}): Column {
+  const { type = 'string', wide, ...rest } = extra
+  return { name, type, cell, ...rest, ...(wide && { priority: 1 }) }
+}
+
+export function integer(name: string, field: string, cell?: Cell): Column {
+  const path = field.split('.')
+  return column(name, cell ?? (object => (at(object, ...path) as number | undefined) ?? 0), { type: 'integer', field })
+}
+
+export const nameColumn = column('Name', object => str(object, 'metadata', 'name'), {
+  format: 'name',
+  field: 'metadata.name',
+})
+export const ageColumn = column('Age', (object, now) => age(at(object, 'metadata', 'creationTimestamp'), now), {
+  field: 'metadata.creationTimestamp',
+})
+/** The default of kinds without a printer: the timestamp itself. */
+export const createdAtColumn = column('Created At', object => str(object, 'metadata', 'creationTimestamp'), {
+  type: 'date',
+  field: 'metadata.creationTimestamp',
+})
+
+/** `Name`, the given columns, `Age`. */
+export function printer(...columns: Column[]): Printer {
+  return { columns: [nameColumn, ...columns, ageColumn] }
+}
+
+/** {@link printer} with columns behind `Age`, as the wide ones usually are. */
+export function printerWith(columns: readonly Column[], behindAge: readonly Column[]): Printer {
+  return { columns: [nameColumn, ...columns, ageColumn, ...behindAge] }
+}

@@ -1,0 +1,56 @@
+/**
+ * Lists as long as a request can hold cost what their length costs, not its square, and whatever is wrong with them is the
+ * client's fault: one request of one space must not stop the server of all. Each case here once took minutes, or all memory.
+ */
+import t from 'tap'
+import type { KubeObject } from '../../src/apimachinery/object.ts'
+import { startTestServer } from '../support/server.ts'
+import { createErrors, podSpec, samples, strategyOf, updateErrors } from './samples.ts'
+
+const many = <T>(count: number, item: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => item(i))
+
+t.test('what is looked for in a list is not looked for in all of it each time', async t => {
+  const tolerations = many(60_000, i => ({ key: `k${i}`, operator: 'Exists' }))
+  const handler = { handler: 'h', scheduling: { tolerations: [...tolerations, tolerations[0]!] } }
+  t.strictSame(createErrors('node.k8s.io/v1 runtimeclasses', handler), [
+    'scheduling.tolerations[60000]: Duplicate value: {"key":"k0","operator":"Exists"}',
+  ])
+  const moved = (object: KubeObject): void => {
+    object.spec = { ...(object.spec as object), tolerations: tolerations.toReversed() }
+  }
+  t.strictSame(updateErrors('v1 pods', moved, { spec: podSpec({ tolerations }) }), [])
+
+  const drivers = many(20_000, i => ({ name: `d${i}.io`, nodeID: 'n' }))
+  const turned = (object: KubeObject): void => {
+    object.spec = { drivers: drivers.toReversed() }
+  }
+  t.strictSame(updateErrors('storage.k8s.io/v1 csinodes', turned, { spec: { drivers } }), [])
+
+  const topologies = many(20_000, i => ({ matchLabelExpressions: [{ key: 'k', values: [`v${i}`] }] }))
+  const storage = { ...samples['storage.k8s.io/v1 storageclasses'], allowedTopologies: topologies }
+  t.strictSame(createErrors('storage.k8s.io/v1 storageclasses', storage), [])
+
+  const points = many(60_000, i => ({ ip: `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}` }))
+  const status = { loadBalancer: { ingress: points } }
+  const [old, now] = [
+    { spec: {}, status },
+    { spec: {}, status: { loadBalancer: { ingress: points.toReversed() } } },
+  ].map(each => ({ apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', metadata: { name: 'x' }, ...each }))
+  t.strictSame(strategyOf('networking.k8s.io/v1 ingresses')!.validateStatusUpdate!(now!, old!), [])
+})
+
+t.test('the errors of a long list neither fill the memory nor are a fault of the server', async t => {
+  const { api, faults } = await startTestServer(t)
+  const scopes = many(30_000, i => `Scope${i}`)
+  const quota = { metadata: { name: 'q' }, spec: { scopes } }
+  t.match(await api.post('/api/v1/namespaces/default/resourcequotas', quota), {
+    code: 422,
+    body: { message: /spec\.scopes: Invalid value: .* and \d+ more\]$/ },
+  })
+  const hostAliases = many(130_000, () => ({}))
+  const pod = { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }], hostAliases } }
+  t.equal((await api.post('/api/v1/namespaces/default/pods', pod)).code, 422)
+  const labels = Object.fromEntries(many(130_000, i => [`k@${i}`, '1']))
+  t.equal((await api.post('/api/v1/namespaces/default/configmaps', { metadata: { name: 'c', labels } })).code, 422)
+  t.strictSame(faults, [])
+})
