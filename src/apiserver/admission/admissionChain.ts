@@ -110,7 +110,7 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
     namespaces,
     authorizer: deps.authorizer,
   })
-  const pods = { store, parsed, settings: configurations }
+  const pods = { store, parsed, settings: configurations, random: deps.random }
   const [limitDefaults, limitBounds] = limitRanger(configurations)
   const allocations = new AllocationLog({ store, kept: deps.network.kubernetesAddress, log })
   const disabled = new Set(deps.disabledPlugins ?? [])

@@ -14,6 +14,7 @@ import { keyOf } from '../registry/keys.ts'
 import { nameOf } from './attributes.ts'
 import type { ConfigurationLog } from './configurationLog.ts'
 import { PRIORITY_CLASSES, SYSTEM_PRIORITIES } from './systemPriorityClasses.ts'
+import { mountToken, wantsToken } from './tokenMounts.ts'
 
 const SERVICE_ACCOUNTS = { group: '', resource: 'serviceaccounts' }
 const PODS = { group: '', resource: 'pods' }
@@ -26,6 +27,8 @@ export interface PodAdmissionDeps {
   store: Store
   parsed: ParsedCache
   settings: ConfigurationLog
+  /** From 0 to 1. */
+  random: () => number
 }
 
 export const isPod = (type: { group: string; resource: string }, subresource: string): boolean =>
@@ -35,8 +38,8 @@ export function refusePod(request: AdmissionRequest, why: string): StatusError {
   return statusError.forbidden(PODS, nameOf(request), why)
 }
 
-/** Every Pod runs as a ServiceAccount that exists. */
-export function serviceAccountAdmission({ store, parsed }: PodAdmissionDeps): Admission {
+/** Every Pod runs as a ServiceAccount that exists, and finds its token. */
+export function serviceAccountAdmission({ store, parsed, random }: PodAdmissionDeps): Admission {
   const find = async (space: string, namespace: string, name: string): Promise<KubeObject | undefined> => {
     const tries = name === 'default' ? DEFAULT_ACCOUNT_TRIES : 1
     for (let attempt = 1; ; attempt++) {
@@ -65,6 +68,7 @@ export function serviceAccountAdmission({ store, parsed }: PodAdmissionDeps): Ad
       if (list(spec, 'imagePullSecrets').length === 0 && secrets.length > 0) {
         spec.imagePullSecrets = structuredClone(secrets)
       }
+      if (wantsToken(object, account)) mountToken(object, random)
     },
   }
 }

@@ -3,6 +3,7 @@
  * out of ranges of its own. Pure; what it is given stays as it is.
  */
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { isTokenVolume, TOKEN_MOUNT_PATH } from '../../apimachinery/tokenVolume.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -10,6 +11,10 @@ type Fields = Readonly<Record<string, unknown>>
 export function asDescribed(object: KubeObject): KubeObject {
   if (object.apiVersion === 'v1' && object.kind === 'Service' && isRecord(object.spec)) {
     return { ...object, spec: withoutGiven(object.spec, claimsOnSpec(object)) }
+  }
+  if (object.apiVersion === 'v1' && object.kind === 'Pod' && isRecord(object.spec)) {
+    const spec = withoutToken(object.spec)
+    return spec === object.spec ? object : { ...object, spec }
   }
   return object
 }
@@ -76,4 +81,47 @@ function claimsOnSpec({ metadata }: KubeObject): Fields[] {
     const spec = isRecord(fieldsV1) ? fieldsV1['f:spec'] : undefined
     return isRecord(spec) && !subresource ? [spec] : []
   })
+}
+
+/** The volume of the Pod's own server, and its mounts. One that was changed, or is mounted elsewhere too, is the author's. */
+function withoutToken(spec: Fields): Fields {
+  const volumes: readonly unknown[] = Array.isArray(spec.volumes) ? spec.volumes : []
+  const names = new Set(volumes.filter(isTokenVolume).map(({ name }) => name))
+  if (names.size === 0) return spec
+  for (const { name, mountPath } of CONTAINERS.flatMap(kind => recordsOf(spec[kind])).flatMap(mountsOf)) {
+    if (mountPath !== TOKEN_MOUNT_PATH) names.delete(String(name))
+  }
+  const isIts = (value: unknown): boolean => isRecord(value) && names.has(String(value.name))
+  const bare = (container: unknown): unknown =>
+    isRecord(container) && Array.isArray(container.volumeMounts)
+      ? withList(
+          container,
+          'volumeMounts',
+          container.volumeMounts.filter(mount => !isIts(mount)),
+        )
+      : container
+  const containers = CONTAINERS.flatMap(kind => {
+    const those = spec[kind]
+    return Array.isArray(those) ? [[kind, those.map(bare)] as const] : []
+  })
+  return withList(
+    { ...spec, ...Object.fromEntries(containers) },
+    'volumes',
+    volumes.filter(volume => !isIts(volume)),
+  )
+}
+const CONTAINERS = ['initContainers', 'containers', 'ephemeralContainers']
+
+/** An empty list is left out, as by authors. */
+function withList(owner: Fields, field: string, items: readonly unknown[]): Fields {
+  const { [field]: _before, ...rest } = owner
+  return items.length === 0 ? rest : { ...rest, [field]: items }
+}
+
+function mountsOf(container: Fields): Fields[] {
+  return recordsOf(container.volumeMounts)
+}
+
+function recordsOf(value: unknown): Fields[] {
+  return Array.isArray(value) ? value.filter(isRecord) : []
 }

@@ -27,6 +27,7 @@ t.test('a Pod comes into a mailbox as it is', async t => {
   t.match(spec, { serviceAccountName: 'of-the-cluster', priority: 7, runtimeClassName: 'of-the-cluster' })
   t.match(spec, { overhead: { cpu: '1m' } })
   t.notOk('tolerations' in (spec as object))
+  t.notOk('volumes' in (spec as object))
 })
 
 t.test('and so it does into a space below a mailbox', async t => {

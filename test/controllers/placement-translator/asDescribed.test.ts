@@ -1,6 +1,7 @@
 /** What a copy says of what the source's own server gave it: nothing. */
 import t from 'tap'
 import type { FieldsV1, KubeObject } from '../../../src/apimachinery/object.ts'
+import { TOKEN_MOUNT_PATH, tokenVolume } from '../../../src/apimachinery/tokenVolume.ts'
 import { asDescribed } from '../../../src/controllers/placement-translator/asDescribed.ts'
 
 const SPEC = {
@@ -65,6 +66,45 @@ t.test('what somebody asked for travels', async t => {
     SPEC.ports[1],
   ])
   t.strictSame(shown([{ 'f:ports': {} }]).ports, SPEC.ports)
+})
+
+const pod = (spec: object): KubeObject => ({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec })
+const TOKEN = tokenVolume('kube-api-access-abcde')
+const MOUNT = { name: TOKEN.name, mountPath: TOKEN_MOUNT_PATH, readOnly: true }
+
+t.test("a Pod leaves its server's token volume and the mounts of it at home", async t => {
+  const own = { name: 'v', mountPath: '/v' }
+  const source = pod({
+    initContainers: [{ name: 'i', volumeMounts: [MOUNT] }],
+    containers: [{ name: 'c', volumeMounts: [own, MOUNT] }, { name: 'd' }],
+    ephemeralContainers: [{ name: 'e', volumeMounts: [MOUNT] }],
+    volumes: [{ name: 'v', emptyDir: {} }, TOKEN],
+  })
+  const before = structuredClone(source)
+  t.strictSame(asDescribed(source).spec, {
+    initContainers: [{ name: 'i' }],
+    containers: [{ name: 'c', volumeMounts: [own] }, { name: 'd' }],
+    ephemeralContainers: [{ name: 'e' }],
+    volumes: [{ name: 'v', emptyDir: {} }],
+  })
+  t.strictSame(source, before)
+  t.strictSame(asDescribed(pod({ containers: [], volumes: [TOKEN] })).spec, { containers: [] })
+})
+
+t.test('a token volume that somebody wrote, or mounts elsewhere too, is carried', async t => {
+  for (const volume of [
+    { ...TOKEN, name: 'my-token' },
+    { ...TOKEN, projected: { ...(TOKEN.projected as object), defaultMode: 256 } },
+    { name: TOKEN.name, emptyDir: {} },
+  ]) {
+    const source = pod({ containers: [{ name: 'c', volumeMounts: [MOUNT] }], volumes: [volume] })
+    t.equal(asDescribed(source), source)
+  }
+  const elsewhere = [MOUNT, { ...MOUNT, mountPath: '/tokens' }]
+  const used = pod({ containers: [{ name: 'c', volumeMounts: elsewhere }], volumes: [TOKEN] })
+  t.strictSame(asDescribed(used), used)
+  const plain = pod({ containers: [{ name: 'c' }] })
+  t.equal(asDescribed(plain), plain)
 })
 
 t.test('headless stays headless; other kinds are left alone', async t => {
