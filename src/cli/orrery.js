@@ -2,8 +2,8 @@
  * Entry of `bin/orrery`: loads only what the sub-command needs, so that the server starts fast. Plain JavaScript on purpose:
  * all else then comes out of the compile cache, and Node need not load its TypeScript stripper (60 ms and 20 MB).
  */
-import { enableCompileCache } from 'node:module'
+import { keepCompiledCode } from './compileCache.js'
 
-enableCompileCache()
+keepCompiledCode()
 const { main } = await import('./main.ts')
 process.exitCode = await main(process.argv.slice(2))

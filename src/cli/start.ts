@@ -1,5 +1,6 @@
 /** `orrery start`: the API server with the built-in controllers in one process. */
 import { readFile } from 'node:fs/promises'
+import { flushCompileCache } from 'node:module'
 import { startApiServer } from '../apiserver/apiServer.ts'
 import { inProcessClient } from '../apiserver/embedded/embeddedClient.ts'
 import { startBuiltinControllers } from '../controllers/builtinControllers.ts'
@@ -44,6 +45,8 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
   })
   server.onAuthority(caPem => controllers.useAuthority(caPem))
   process.stdout.write(`orrery ready: ${server.url}\n`)
+  // Node does so at its end only, and a server may run for months and end by a power failure.
+  flushCompileCache()
   // Now, not when somebody asks: what is edited from now on is not what runs.
   await Promise.all([terminated(), build.treeState()])
   await controllers.stop()

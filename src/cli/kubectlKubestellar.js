@@ -1,7 +1,7 @@
 /** Entry of `bin/kubectl-kubestellar`. */
-import { enableCompileCache } from 'node:module'
+import { keepCompiledCode } from './compileCache.js'
 
-enableCompileCache()
+keepCompiledCode()
 const { endWithReader, processTerminal } = await import('./ws/runProgram.ts')
 const { kubectlKubestellar } = await import('./kubestellar/program.ts')
 endWithReader()

@@ -1,7 +1,7 @@
 /** Entry of `bin/kubectl-ws`. */
-import { enableCompileCache } from 'node:module'
+import { keepCompiledCode } from './compileCache.js'
 
-enableCompileCache()
+keepCompiledCode()
 const { endWithReader, processTerminal } = await import('./ws/runProgram.ts')
 const { kubectlWs } = await import('./ws/program.ts')
 endWithReader()

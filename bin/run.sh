@@ -1,0 +1,24 @@
+# What the programs in this folder share. They set `home`, the folder with package.json, and call `run`.
+
+# run NAME [ARGUMENT...]: a clone runs its sources, whatever an earlier build left in dist/. A package has no sources.
+run() {
+  name=$1
+  shift
+  if [ -d "$home/src" ]; then launch "src/cli/$name.js" "$@"; else launch "dist/$name.js" "$@"; fi
+}
+
+# launch FILE [ARGUMENT...]: on the Node release that package.json pins, whatever the machine has: in the package's own
+# node_modules, or beside it where npm put it for a package that depends on Orrery. The same flags for all: code that was
+# compiled under others is not taken from the cache. A small nursery (4 MiB instead of 16) keeps garbage from counting as
+# memory in use; one optimizing compiler at a time leaves less working memory behind that malloc does not give back. Neither
+# costs speed.
+launch() {
+  file=$1
+  shift
+  for node in "$home/node_modules/.bin/node" "$home/../.bin/node"; do
+    [ -x "$node" ] || continue
+    exec "$node" --max-semi-space-size=4 --concurrent-turbofan-max-threads=1 "$home/$file" "$@"
+  done
+  echo "orrery: there is no Node.js in $home/node_modules: install again" >&2
+  exit 1
+}
