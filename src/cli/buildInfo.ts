@@ -12,7 +12,7 @@ import { readCheckout } from './checkout.ts'
 export const BUILD_FILE = 'build.json'
 
 /** What the program is made of; notes and tests beside it do not make it another one. */
-const PROGRAM = ['bin', 'src', 'openapi', 'package.json', 'package-lock.json']
+const PROGRAM = ['bin', 'src', 'openapi', 'tools', 'package.json', 'package-lock.json']
 const GIT_TIMEOUT_MS = 5000
 
 /** Reads a few small files. A `.git` in a folder above is another project's. */

@@ -19,7 +19,7 @@ export interface LoadedKubeconfig {
 
 /** @param context default: the file's current context. @throws Error when the file, context, cluster or user is missing */
 export async function loadKubeconfig(path: string, context?: string): Promise<LoadedKubeconfig> {
-  const { KubeConfig } = await import('@kubernetes/client-node')
+  const { KubeConfig } = await import('./kubeConfigLibrary.ts')
   const config = new KubeConfig()
   config.loadFromFile(path)
   const wanted = context ?? config.getCurrentContext()

@@ -1,7 +1,7 @@
 // A Pod on its way to a cluster: the token volume of its space stays, the cluster adds its own.
 import t from 'tap'
 import type { GroupVersionResource, KubeObject } from '../../src/apimachinery/object.ts'
-import { inProcessClient } from '../../src/client/inProcess.ts'
+import { inProcessClient } from '../../src/apiserver/embedded/embeddedClient.ts'
 import { silentLogger } from '../../src/client/logger.ts'
 import { startSyncer } from '../../src/syncer/syncer.ts'
 import { startCenter } from '../support/center.ts'

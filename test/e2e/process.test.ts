@@ -59,8 +59,12 @@ t.test(
       readdirSync(`/proc/${pid}/task`)
         .map(id => readFileSync(`/proc/${pid}/task/${id}/comm`, 'utf8'))
         .filter(name => name.startsWith('libuv-worker')).length
-    t.equal(threads(await startOrrery(t, undefined, { UV_THREADPOOL_SIZE: '' })), 8)
-    t.equal(threads(await startOrrery(t, undefined, { UV_THREADPOOL_SIZE: '5' })), 5, "the operator's own size counts")
+    t.equal(threads(await startOrrery(t, undefined, { env: { UV_THREADPOOL_SIZE: '' } })), 8)
+    t.equal(
+      threads(await startOrrery(t, undefined, { env: { UV_THREADPOOL_SIZE: '5' } })),
+      5,
+      "the operator's own size counts",
+    )
   },
 )
 

@@ -7,6 +7,8 @@ import { createInterface } from 'node:readline'
 import type { Test } from 'tap'
 import { temporaryDir } from './server.ts'
 
+const ORRERY = join(import.meta.dirname, '../../bin/orrery')
+
 export interface Orrery {
   readonly url: string
   readonly kubeconfig: string
@@ -18,13 +20,12 @@ export interface Orrery {
   kill(): Promise<void>
 }
 
-/** Starts a server on a free port with a data dir of its own; both go away with the test. */
+/** Starts a server on a free port with a data dir of its own; both go away with the test. `program` is that of this clone. */
 export async function startOrrery(
   t: Test,
   dataDir = temporaryDir(t),
-  env: Record<string, string> = {},
+  { env = {}, program = ORRERY }: { env?: Record<string, string>; program?: string } = {},
 ): Promise<Orrery> {
-  const program = join(import.meta.dirname, '../../bin/orrery')
   const child = spawn(program, ['start', '--data-dir', dataDir, '--secure-port', '0'], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...env },
