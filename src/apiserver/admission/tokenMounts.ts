@@ -1,8 +1,9 @@
 /** Gives the containers of a new Pod their token, as upstream's plug-in ServiceAccount does. Safe to repeat. */
+
+import { at, ensure, list, records, str } from '../../apimachinery/fields.ts'
 import { generateName } from '../../apimachinery/names.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { TOKEN_MOUNT_PATH, TOKEN_VOLUME_PREFIX, tokenVolume } from '../../apimachinery/tokenVolume.ts'
-import { at, ensure, list, records, str } from '../../apimachinery/fields.ts'
 
 /** Ephemeral containers get none: a new Pod has none, and later ones choose for themselves. */
 const CONTAINERS = ['initContainers', 'containers']
