@@ -1,6 +1,6 @@
 /** `orrery simulate-wec`: a stand-in cluster, one plain API server whose workloads are given believable status. */
 import { startApiServer } from '../apiserver/apiServer.ts'
-import { inProcessClient } from '../apiserver/embedded/embeddedClient.ts'
+import { embeddedClient } from '../apiserver/embedded/embeddedClient.ts'
 import { startBuiltinControllers } from '../controllers/builtinControllers.ts'
 import { workloadSimulator } from '../controllers/simulation/workloadSimulator.ts'
 import { buildInfo } from './buildInfo.ts'
@@ -27,7 +27,7 @@ export async function simulateWec(settings: Record<string, unknown>): Promise<nu
     log,
   })
   const clientFor = (component: string) =>
-    inProcessClient({ services: server.services, store: server.store, tree: server.tree, component })
+    embeddedClient({ services: server.services, store: server.store, tree: server.tree, component })
   const controllers = startBuiltinControllers({
     clientFor,
     caPem: server.caPem,

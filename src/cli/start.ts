@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { flushCompileCache } from 'node:module'
 import { startApiServer } from '../apiserver/apiServer.ts'
-import { inProcessClient } from '../apiserver/embedded/embeddedClient.ts'
+import { embeddedClient } from '../apiserver/embedded/embeddedClient.ts'
 import { startBuiltinControllers } from '../controllers/builtinControllers.ts'
 import { accessOptions } from './accessOptions.ts'
 import { buildInfo } from './buildInfo.ts'
@@ -36,7 +36,7 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
   })
   const controllers = startBuiltinControllers({
     clientFor: component =>
-      inProcessClient({ services: server.services, store: server.store, tree: server.tree, component }),
+      embeddedClient({ services: server.services, store: server.store, tree: server.tree, component }),
     caPem: server.caPem,
     sign: order => server.certificates.sign(order),
     places: server.tree,

@@ -2,7 +2,7 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
-import { inProcessClient } from '../../src/apiserver/embedded/embeddedClient.ts'
+import { embeddedClient } from '../../src/apiserver/embedded/embeddedClient.ts'
 import { startConverter } from '../support/converter.ts'
 import { crdsIn } from '../support/crds.ts'
 import { CONFIGMAPS, configMap, createSpace, startTestServer } from '../support/server.ts'
@@ -55,7 +55,7 @@ async function toldAfter(t: Test, later: ReturnType<typeof definition>): Promise
 
   const stop = new AbortController()
   const own: string[] = []
-  const client = inProcessClient({ ...server, component: 'test' })
+  const client = embeddedClient({ ...server, component: 'test' })
   const after = Number(snapshot[1]!.object.metadata.resourceVersion) - 1
   for await (const batch of client.stream({ space, resources: [GAUGES], after, signal: stop.signal })) {
     for (const event of batch.events) own.push(line(event.resource.version, event.object))
@@ -130,7 +130,7 @@ t.test('no webhook of one space keeps a stream of all spaces waiting', async t =
   t.match(old, { version: 'v1', object: { apiVersion: `${GROUP}/v1` } }, 'it is told as it is stored')
 
   const stop = new AbortController()
-  const client = inProcessClient({ ...server, component: 'test' })
+  const client = embeddedClient({ ...server, component: 'test' })
   const asked: string[] = []
   for await (const { events, synced } of client.stream({ space: '*', signal: stop.signal })) {
     for (const { name, resource } of events) if (name === 'old') asked.push(resource.version)

@@ -1,7 +1,7 @@
 // A mailbox commands nobody: what a syncer's token writes there, or below, or carries up, is stored and has no effect elsewhere.
 import t, { type Test } from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
-import { inProcessClient } from '../../src/apiserver/embedded/embeddedClient.ts'
+import { embeddedClient } from '../../src/apiserver/embedded/embeddedClient.ts'
 import { silentLogger } from '../../src/client/logger.ts'
 import { startBuiltinControllers } from '../../src/controllers/builtinControllers.ts'
 import { startSyncer } from '../../src/syncer/syncer.ts'
@@ -171,7 +171,7 @@ t.test('a space that is only named like a mailbox is an ordinary one', async () 
 t.test('a placement that a cluster carries up to its mailbox reaches no other cluster', async t => {
   const { scene, evil, victim } = await prey('up')
   const cluster = await startTestServer(t, { spaces: false })
-  const inCluster = inProcessClient({ ...cluster.server, component: 'test' }).in('root')
+  const inCluster = embeddedClient({ ...cluster.server, component: 'test' }).in('root')
   const schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
   await crdsIn(cluster.api).define({
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -214,7 +214,7 @@ t.test('what is in mailboxes when the server starts commands nobody either', asy
   await put(api, evil, `${EDGE_API}/edgeplacements`, COMMAND)
   await put(api, evil, `${EDGE_API}/synctargets`, TARGET)
   const controllers = startBuiltinControllers({
-    clientFor: component => inProcessClient({ ...server, component }),
+    clientFor: component => embeddedClient({ ...server, component }),
     caPem: server.caPem,
     places: server.tree,
     logger: silentLogger,

@@ -1,7 +1,7 @@
 // A Pod on its way to a cluster: the token volume of its space stays, the cluster adds its own.
 import t from 'tap'
 import type { GroupVersionResource, KubeObject } from '../../src/apimachinery/object.ts'
-import { inProcessClient } from '../../src/apiserver/embedded/embeddedClient.ts'
+import { embeddedClient } from '../../src/apiserver/embedded/embeddedClient.ts'
 import { silentLogger } from '../../src/client/logger.ts'
 import { startSyncer } from '../../src/syncer/syncer.ts'
 import { startCenter } from '../support/center.ts'
@@ -20,7 +20,7 @@ const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespac
 t.test('each server mounts its own token', async t => {
   const center = await startCenter(t)
   const { server } = await startTestServer(t, { spaces: false, serviceAccounts: true })
-  const client = inProcessClient({ ...server, component: 'test' })
+  const client = embeddedClient({ ...server, component: 'test' })
   const cluster = client.in('root')
   const world = new World(client)
   await cluster.create(NAMESPACES, namespace('app'))

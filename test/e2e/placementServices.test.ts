@@ -1,7 +1,7 @@
 // A Service on its way to a cluster with other ranges: what its space gave it stays, what its author asked for travels.
 import t from 'tap'
 import type { GroupVersionResource, KubeObject } from '../../src/apimachinery/object.ts'
-import { inProcessClient } from '../../src/apiserver/embedded/embeddedClient.ts'
+import { embeddedClient } from '../../src/apiserver/embedded/embeddedClient.ts'
 import { silentLogger } from '../../src/client/logger.ts'
 import { startSyncer } from '../../src/syncer/syncer.ts'
 import { startCenter } from '../support/center.ts'
@@ -32,7 +32,7 @@ async function clusterOf(scene: Scene, mailbox: string) {
     spaces: false,
     more: { serviceClusterIpRange: '172.20.0.0/20', serviceNodePortRange: '31000-31999' },
   })
-  const client = inProcessClient({ ...server, component: 'test' })
+  const client = embeddedClient({ ...server, component: 'test' })
   const world = new World(client)
   const syncer = startSyncer({
     center: center.client,

@@ -1,7 +1,7 @@
 /** The whole center inside the test's process: server and controllers, their log, and when they are at rest. */
 import type { Test } from 'tap'
 import { type ApiServer, startApiServer } from '../../src/apiserver/apiServer.ts'
-import { inProcessClient } from '../../src/apiserver/embedded/embeddedClient.ts'
+import { embeddedClient } from '../../src/apiserver/embedded/embeddedClient.ts'
 import type { Client } from '../../src/client/client.ts'
 import type { Logger } from '../../src/client/logger.ts'
 import { type RunningControllers, startBuiltinControllers } from '../../src/controllers/builtinControllers.ts'
@@ -70,7 +70,7 @@ export async function startCenter(t: Test, options: { expectsTrouble?: boolean }
     log: logger as never,
   })
   const clientFor = (component: string): Client =>
-    inProcessClient({ services: server.services, store: server.store, tree: server.tree, component })
+    embeddedClient({ services: server.services, store: server.store, tree: server.tree, component })
   const controllers = startBuiltinControllers({ clientFor, caPem: server.caPem, places: server.tree, logger })
   const client = clientFor('test')
   const world = new World(client)

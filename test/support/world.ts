@@ -8,7 +8,7 @@ import { silentLogger } from '../../src/client/logger.ts'
 import { StreamSource } from '../../src/client/streamSource.ts'
 
 /** How long a state may be missing before a test gives up; only ever waited for in full by a test that fails. */
-const PATIENCE_MS = 10_000
+const PATIENCE_MS = 30_000
 
 export interface Seen {
   type: StreamEvent['type']

@@ -54,8 +54,16 @@ t.test('the center changes an object as often as it likes: no change waits, none
     await arrived(`${n}`)
   }
   for (let n = 1; n <= 5; n++) {
-    await p.cluster.patch(MAPS, AT_A, 'merge', { data: { x: 'drifted' } }, { fieldManager: 'somebody' })
-    await arrived('12')
+    const drifted = await p.cluster.patch(MAPS, AT_A, 'merge', { data: { x: 'drifted' } }, { fieldManager: 'somebody' })
+    await center.world.present(
+      p.clusterId,
+      'configmaps app/a',
+      ({ data, metadata }) =>
+        isRecord(data) &&
+        data.x === '12' &&
+        Number(metadata.resourceVersion) > Number(drifted.metadata.resourceVersion),
+    )
+    await p.settled()
   }
   await p.mailbox.patch(MAPS, AT_A, 'merge', { data: { x: '13' } })
   await arrived('13')

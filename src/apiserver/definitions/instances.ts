@@ -2,8 +2,8 @@
 import { isStatusError } from '../../apimachinery/errors.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Key } from '../../storage/store.ts'
+import { deleteObject } from '../operations/remove.ts'
 import { systemContext } from '../registry/context.ts'
-import { deleteObject } from '../registry/deletion.ts'
 import type { RegistryDeps } from '../registry/registry.ts'
 
 /** Instances that are deleted at the same time. */

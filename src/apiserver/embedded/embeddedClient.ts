@@ -3,10 +3,10 @@
  * It acts as the server itself (system:masters), for controllers.
  */
 import type { Client } from '../../client/client.ts'
-import { type InProcessDeps, InProcessSpace, spaceNotFound } from './embeddedSpace.ts'
-import { inProcessStream } from './embeddedStream.ts'
+import { type EmbeddedDeps, EmbeddedSpace, spaceNotFound } from './embeddedSpace.ts'
+import { embeddedStream } from './embeddedStream.ts'
 
-export function inProcessClient(deps: InProcessDeps): Client {
+export function embeddedClient(deps: EmbeddedDeps): Client {
   const idOf = (space: string): string => {
     if (space === '*') return space
     const resolution = deps.tree.resolve(space)
@@ -14,7 +14,7 @@ export function inProcessClient(deps: InProcessDeps): Client {
     throw spaceNotFound(space)
   }
   return {
-    in: space => new InProcessSpace(deps, () => idOf(space)),
-    stream: options => inProcessStream(deps, { ...options, space: idOf(options.space) }),
+    in: space => new EmbeddedSpace(deps, () => idOf(space)),
+    stream: options => embeddedStream(deps, { ...options, space: idOf(options.space) }),
   }
 }

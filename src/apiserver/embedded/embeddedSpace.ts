@@ -1,53 +1,63 @@
 /** The API of one space for controllers inside the server's own process. They act as the server itself. */
-import { applyServerSide } from '../../apimachinery/apply/managedFields.ts'
 import { type StatusError, statusError } from '../../apimachinery/errors.ts'
-import { apiVersionOf, type GroupVersionResource, type KubeObject } from '../../apimachinery/object.ts'
+import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type {
+  DeleteOptions,
   DiscoveredResource,
   ListOptions,
+  ObjectRef,
   PatchType,
   SpaceClient,
   WatchEvent,
   WriteOptions,
 } from '../../client/client.ts'
 import type { Store, Stored } from '../../storage/store.ts'
-import { bytesAs } from '../endpoints/bytesAs.ts'
-import type { Services } from '../endpoints/exchange.ts'
-import { patched } from '../endpoints/patch.ts'
+import { apply } from '../operations/apply.ts'
+import { create } from '../operations/create.ts'
+import { finalize } from '../operations/finalize.ts'
+import { patch } from '../operations/patch.ts'
+import { deleteObject } from '../operations/remove.ts'
+import type { Target } from '../operations/target.ts'
+import { update } from '../operations/update.ts'
 import { systemContext, type WriteContext } from '../registry/context.ts'
-import { deleteObject } from '../registry/deletion.ts'
-import { otherVersions } from '../registry/otherVersions.ts'
+import type { Reader } from '../registry/reader.ts'
 import { parseResourceVersion } from '../registry/readVersions.ts'
+import type { Registry, RegistryDeps } from '../registry/registry.ts'
 import { selectionFor } from '../registry/selection.ts'
-import { timestamp, unwritable } from '../registry/systemMetadata.ts'
+import { viewBytes } from '../registry/views.ts'
 import type { SpaceTree } from '../spaces/tree.ts'
+import type { TypeRegistry } from '../types/typeRegistry.ts'
+import type { StreamedServices } from './sharedEvent.ts'
 
-export interface InProcessDeps {
-  services: Services
+/** What of the server the client stands on. */
+export interface EmbeddedServices extends StreamedServices {
+  readonly deps: RegistryDeps
+  readonly registry: Registry
+  readonly reader: Reader
+  readonly types: TypeRegistry
+}
+
+export interface EmbeddedDeps {
+  services: EmbeddedServices
   store: Store
   tree: SpaceTree
   /** Names the component in managedFields and as user. */
   component: string
 }
 
-const MEDIA: Record<Exclude<PatchType, 'apply'>, string> = {
-  json: 'application/json-patch+json',
-  merge: 'application/merge-patch+json',
-  strategic: 'application/strategic-merge-patch+json',
-}
 const WORKSPACES = { group: 'tenancy.kcp.io', resource: 'workspaces' }
 
-export class InProcessSpace implements SpaceClient {
-  readonly #deps: InProcessDeps
+export class EmbeddedSpace implements SpaceClient {
+  readonly #deps: EmbeddedDeps
   readonly #idOf: () => string
 
-  constructor(deps: InProcessDeps, idOf: () => string) {
+  constructor(deps: EmbeddedDeps, idOf: () => string) {
     this.#deps = deps
     this.#idOf = idOf
   }
 
-  async get(resource: GroupVersionResource, ref: { namespace?: string; name: string }): Promise<KubeObject> {
+  async get(resource: GroupVersionResource, ref: ObjectRef): Promise<KubeObject> {
     const { type, space } = this.#at(resource)
     return objectAs(await this.#deps.services.reader.get(space, type, ref.namespace ?? '', ref.name), type)
   }
@@ -87,102 +97,41 @@ export class InProcessSpace implements SpaceClient {
   }
 
   async create(resource: GroupVersionResource, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
-    const { type, space } = this.#at(resource)
-    await this.#mustLive(space)
-    const { stored } = await this.#deps.services.registry.create(
-      this.#context(space, options),
-      type,
-      object.metadata.namespace ?? '',
-      structuredClone(object),
-    )
-    return objectAs(stored, type)
+    const { namespace = '', name = '' } = object.metadata
+    const target = await this.#target(resource, { namespace, name }, options)
+    const { stored } = await create(this.#deps.services.registry, target, structuredClone(object))
+    return objectAs(stored, target.type)
   }
 
   async update(resource: GroupVersionResource, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
-    const { type, space } = this.#at(resource)
-    await this.#mustLive(space)
     const { namespace = '', name = '' } = object.metadata
-    const finalize = options.subresource === 'finalize'
-    const change = (current: KubeObject): KubeObject => {
-      if (!finalize) return structuredClone(object)
-      if (object.metadata.resourceVersion) current.metadata.resourceVersion = object.metadata.resourceVersion
-      const finalizers = (object.spec as { finalizers?: unknown[] } | undefined)?.finalizers ?? []
-      const { finalizers: _, ...spec } = (current.spec ?? {}) as Record<string, unknown>
-      current.spec = finalizers.length > 0 ? { ...spec, finalizers } : spec
-      return current
-    }
-    const { stored } = await this.#deps.services.registry.update(
-      this.#context(space, options),
-      type,
-      namespace,
-      name,
-      change,
-      {
-        ...(options.subresource && { subresource: options.subresource }),
-      },
-    )
-    return objectAs(stored, type)
+    const { registry } = this.#deps.services
+    const target = await this.#target(resource, { namespace, name }, options)
+    const write = target.subresource === 'finalize' ? finalize : update
+    const { stored } = await write(registry, target, object)
+    return objectAs(stored, target.type)
   }
 
   async patch(
     resource: GroupVersionResource,
-    ref: { namespace?: string; name: string },
+    ref: ObjectRef,
     form: PatchType,
     body: unknown,
     options: WriteOptions = {},
   ): Promise<KubeObject> {
-    const { type, space } = this.#at(resource)
-    await this.#mustLive(space)
-    const { services } = this.#deps
-    const subresource = options.subresource ?? ''
-    const context = this.#context(space, options)
-    const namespace = ref.namespace ?? ''
-    if (form !== 'apply') {
-      const { stored } = await services.registry.update(
-        context,
-        type,
-        namespace,
-        ref.name,
-        current => patched(type, current, MEDIA[form], body, { subresource }),
-        { subresource },
-      )
-      return objectAs(stored, type)
-    }
-    const run = (live: KubeObject | undefined): KubeObject =>
-      applyServerSide({
-        live,
-        applied: structuredClone(body) as KubeObject,
-        schema: type.schema,
-        manager: context.fieldManager,
-        force: options.force ?? false,
-        apiVersion: apiVersionOf(type),
-        ...(subresource && { subresource }),
-        now: timestamp(services.deps.clock()),
-        gr: type,
-        ignored: unwritable(type, subresource),
-        ...otherVersions(services.deps.typeAt, space, type),
-      })
-    const { stored } = await services.registry.update(context, type, namespace, ref.name, run, {
-      subresource,
-      managesFields: true,
-      create: subresource === '' ? () => run(undefined) : undefined,
-    })
-    return objectAs(stored, type)
+    const { registry } = this.#deps.services
+    const target = await this.#target(resource, ref, options)
+    const { stored } =
+      form === 'apply'
+        ? await apply(registry, target, structuredClone(body) as KubeObject, { force: options.force ?? false })
+        : await patch(registry, target, form, body)
+    return objectAs(stored, target.type)
   }
 
-  async delete(
-    resource: GroupVersionResource,
-    ref: { namespace?: string; name: string },
-    options: object = {},
-  ): Promise<void> {
+  async delete(resource: GroupVersionResource, ref: ObjectRef, options: DeleteOptions = {}): Promise<void> {
     const { type, space } = this.#at(resource)
-    await deleteObject(
-      this.#deps.services.deps,
-      this.#context(space, {}),
-      type,
-      { namespace: ref.namespace ?? '', name: ref.name },
-      options,
-    )
+    const { namespace = '', name } = ref
+    await deleteObject(this.#deps.services.deps, this.#context(space, {}), type, { namespace, name }, options)
   }
 
   async discover(): Promise<DiscoveredResource[]> {
@@ -210,6 +159,14 @@ export class InProcessSpace implements SpaceClient {
     return { type, space }
   }
 
+  /** @throws StatusError NotFound when the space ends */
+  async #target(resource: GroupVersionResource, ref: ObjectRef, options: WriteOptions): Promise<Target> {
+    const { type, space } = this.#at(resource)
+    await this.#mustLive(space)
+    const { namespace = '', name } = ref
+    return { context: this.#context(space, options), type, namespace, name, subresource: options.subresource ?? '' }
+  }
+
   /**
    * A space that is being emptied takes nothing more, or it would never be empty. For a controller it is gone already.
    * @throws StatusError NotFound, as for a space that does not exist
@@ -234,5 +191,5 @@ export function spaceNotFound(space: string): StatusError {
 }
 
 function objectAs(stored: Stored, type: ResourceType): KubeObject {
-  return JSON.parse(bytesAs(stored, type).toString()) as KubeObject
+  return JSON.parse(viewBytes(stored, type).toString()) as KubeObject
 }

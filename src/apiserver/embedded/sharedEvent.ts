@@ -2,9 +2,14 @@
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
 import type { StreamEvent } from '../../client/client.ts'
 import type { Stored } from '../../storage/store.ts'
-import type { Services } from '../endpoints/exchange.ts'
+import type { RegistryDeps } from '../registry/registry.ts'
+import type { StreamForms } from '../registry/streamForms.ts'
 
-export type StreamedServices = Pick<Services, 'forms' | 'deps'>
+export interface StreamedServices {
+  /** How streams tell objects. */
+  readonly forms: StreamForms
+  readonly deps: Pick<RegistryDeps, 'parsed'>
+}
 
 /** Parsed when somebody looks, through the cache that the server shares. */
 export class SharedEvent implements StreamEvent {

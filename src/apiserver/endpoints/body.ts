@@ -1,10 +1,8 @@
 /** Request bodies: JSON or YAML text to plain values, within limits of size, depth and aliases. */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
-import { fieldError } from '../../apimachinery/fieldErrors.ts'
-import { apiVersionOf, isRecord, type KubeObject, parseApiVersion } from '../../apimachinery/object.ts'
+import { apiVersionOf } from '../../apimachinery/object.ts'
 import { PROTOBUF_MEDIA_TYPE } from '../../apimachinery/protobuf/protobufCodec.ts'
 import type { RepeatedKey } from '../../apimachinery/repeatedKeys.ts'
-import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Exchange, Services } from './exchange.ts'
 import { parseYamlText } from './yamlBody.ts'
 
@@ -32,9 +30,12 @@ export function readBody(services: Services, x: Exchange, expected?: { apiVersio
   return value
 }
 
-/** Where the keys are kept that YAML said more than once; JSON can be asked again. */
-export interface YamlRemarks {
+/** What of a text its value does not show. */
+export interface BodyRemarks {
+  /** Keys that YAML said more than once. */
   repeatedKeys?: RepeatedKey[] | undefined
+  /** The text itself, where it was JSON: it can be asked again. */
+  bodyText?: string | undefined
 }
 
 /** `kind` is what the caller expects, for the words of errors. @throws StatusError BadRequest, UnsupportedMediaType */
@@ -42,11 +43,11 @@ export function parseBody(
   body: Buffer | undefined,
   contentType: string | undefined,
   kind = 'Object',
-  remarks: YamlRemarks = {},
+  remarks: BodyRemarks = {},
 ): unknown {
   const media = mediaOf(contentType)
   const text = body?.toString('utf8') ?? ''
-  if (media === 'application/json' || media === '' || media.endsWith('+json')) return parseJson(text, kind)
+  if (media === 'application/json' || media === '' || media.endsWith('+json')) return parseJson(text, kind, remarks)
   if (isYaml(contentType)) return parseYaml(text, kind, remarks)
   throw unsupportedMediaType()
 }
@@ -67,7 +68,7 @@ export function unsupportedMediaType(accepted: readonly string[] = BODY_TYPES): 
   return new StatusError('UnsupportedMediaType', why)
 }
 
-function parseJson(text: string, kind: string): unknown {
+function parseJson(text: string, kind: string, remarks: BodyRemarks): unknown {
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -76,6 +77,7 @@ function parseJson(text: string, kind: string): unknown {
   }
   checkNesting(value, 0)
   if (EXPONENT.test(text)) checkRange(text, kind)
+  remarks.bodyText = text
   return value
 }
 
@@ -92,11 +94,11 @@ function checkRange(text: string, kind: string): void {
   })
 }
 
-export function parseYaml(text: string, kind = 'Object', remarks: YamlRemarks = {}): unknown {
+export function parseYaml(text: string, kind = 'Object', remarks: BodyRemarks = {}): unknown {
   // JSON is YAML, and what most clients send as such.
   if (text.startsWith('{') || text.startsWith('[')) {
     try {
-      return parseJson(text, kind)
+      return parseJson(text, kind, remarks)
     } catch (error) {
       if (!(error instanceof StatusError && error.cause instanceof SyntaxError)) throw error
     }
@@ -149,85 +151,4 @@ function checkNesting(value: unknown, depth: number): void {
   if (depth > NESTING_LIMIT)
     throw statusError.badRequest(`the request body is nested more than ${NESTING_LIMIT} levels deep; flatten it`)
   for (const member of Object.values(value)) checkNesting(member, depth + 1)
-}
-
-/** Narrows a decoded body to an object of `type`, as sent by a create, update or apply. @throws StatusError BadRequest */
-export function objectOf(
-  value: unknown,
-  type: ResourceType,
-  expected?: { apiVersion: string; kind: string },
-): KubeObject {
-  const want = expected ?? { apiVersion: apiVersionOf(type), kind: type.kind }
-  if (!isRecord(value))
-    throw statusError.badRequest(
-      `the object provided is unrecognized (must be of type ${want.kind}): the body must be a JSON object`,
-    )
-  // What the URL says need not be said again for kinds that are compiled in; custom resources must say it, as upstream.
-  if (type.origin === 'builtin') {
-    value.apiVersion ||= want.apiVersion
-    value.kind ||= want.kind
-  }
-  const { apiVersion, kind } = value
-  if (kind === undefined || kind === '') throw statusError.badRequest(`Object 'Kind' is missing in '${excerpt(value)}'`)
-  if (apiVersion === undefined || apiVersion === '')
-    throw statusError.badRequest(`Object 'apiVersion' is missing in '${excerpt(value)}'`)
-  if (typeof apiVersion !== 'string' || typeof kind !== 'string' || parseApiVersion(apiVersion) === undefined) {
-    throw statusError.badRequest(
-      `unexpected apiVersion ${JSON.stringify(apiVersion)} or kind ${JSON.stringify(kind)}: both must be strings, apiVersion as GROUP/VERSION`,
-    )
-  }
-  if (apiVersion !== want.apiVersion) {
-    throw statusError.badRequest(
-      `the API version in the data (${apiVersion}) does not match the expected API version (${want.apiVersion})`,
-    )
-  }
-  if (kind !== want.kind && type.origin === 'crd') throw otherKind(type, { apiVersion, kind, metadata: value.metadata })
-  if (kind !== want.kind) {
-    throw statusError.badRequest(
-      `${kind} in version "${type.version}" cannot be handled as a ${want.kind}: the kind in the data does not match the resource`,
-    )
-  }
-  if (value.metadata === undefined || value.metadata === null) value.metadata = {}
-  const undecoded = (wrong: unknown, wanted: string): StatusError =>
-    statusError.badRequest(
-      `${kind} in version "${type.version}" cannot be handled as a ${kind}: json: cannot unmarshal ${jsonType(wrong)} into Go ${wanted}`,
-    )
-  if (!isRecord(value.metadata)) {
-    const place = type.origin === 'crd' ? 'value' : `struct field ${kind}.metadata`
-    throw undecoded(value.metadata, `${place} of type v1.ObjectMeta`)
-  }
-  for (const field of ['name', 'namespace', 'generateName', 'uid', 'resourceVersion'] as const) {
-    const member = value.metadata[field]
-    if (member === null) delete value.metadata[field]
-    else if (member !== undefined && typeof member !== 'string') {
-      // what is compiled in is decoded as a whole, so that the path is longer
-      const path = type.origin === 'crd' ? field : `metadata.${field}`
-      throw undecoded(member, `struct field ObjectMeta.${path} of type ${field === 'uid' ? 'types.UID' : 'string'}`)
-    }
-  }
-  return value as KubeObject
-}
-
-/** Custom resources are decoded whatever they say they are; validation compares. */
-export function otherKind(
-  type: ResourceType,
-  { apiVersion, kind, metadata }: { apiVersion: string; kind: string; metadata: unknown },
-): StatusError {
-  const name = isRecord(metadata) && typeof metadata.name === 'string' ? metadata.name : ''
-  const wanted = { kind: type.kind, apiVersion: apiVersionOf(type) }
-  const errors = [
-    ...(kind === wanted.kind ? [] : [fieldError.invalid('kind', kind, `must be ${wanted.kind}`)]),
-    ...(apiVersion === wanted.apiVersion
-      ? []
-      : [fieldError.invalid('apiVersion', apiVersion, `must be ${wanted.apiVersion}`)]),
-  ]
-  return statusError.invalid({ group: parseApiVersion(apiVersion)?.group ?? '', kind }, name, errors)
-}
-
-function jsonType(value: unknown): string {
-  return Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value
-}
-
-function excerpt(value: unknown): string {
-  return JSON.stringify(value).slice(0, 256)
 }

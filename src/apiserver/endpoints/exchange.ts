@@ -6,6 +6,7 @@ import type { ProtobufCodec } from '../../apimachinery/protobuf/protobufCodec.ts
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Authorizer, UserInfo } from '../auth/types.ts'
 import { effectiveUser } from '../auth/users.ts'
+import type { Target } from '../operations/target.ts'
 import type { FieldValidation, WriteContext } from '../registry/context.ts'
 import type { Reader } from '../registry/reader.ts'
 import type { Registry, RegistryDeps } from '../registry/registry.ts'
@@ -95,6 +96,12 @@ export function writeContext(x: Exchange, defaults: { fieldManager?: string } = 
       if (x.warnings.length < WARNINGS_TOLD && !x.warnings.includes(text)) x.warnings.push(text)
     },
   }
+}
+
+/** What the URL of a write names. */
+export function writeTarget({ type, resource }: Exchange, context: WriteContext): Target {
+  const { namespace, name, subresource } = resource
+  return { context, type, namespace, name, subresource }
 }
 
 export function isDryRun(x: Exchange): boolean {

@@ -7,13 +7,13 @@
  */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { GroupResource } from '../../apimachinery/object.ts'
-import type { Key, Store, Stored } from '../../storage/store.ts'
-import { parseResourceVersion, tooLarge, watchError } from '../registry/readVersions.ts'
+import type { Store, Stored } from '../../storage/store.ts'
+import { type StreamPlan, stream } from '../operations/stream.ts'
+import { parseResourceVersion, tooLarge } from '../registry/readVersions.ts'
 import type { StreamForms } from '../registry/streamForms.ts'
 import type { FrameSink } from './streamWriter.ts'
 
 const BOOKMARK_INTERVAL_MS = 30_000
-const SNAPSHOT_PAGE = 500
 /** A stream ends after 30 to 60 minutes and is resumed by its client: so a revoked credential does not read for ever. */
 const LIFETIME_MS = 1_800_000
 
@@ -26,14 +26,8 @@ export interface SpaceStreamDeps {
   random: () => number
 }
 
-export interface SpaceStreamPlan {
-  space: string
-  resources: readonly GroupResource[] | undefined
-  after: number | undefined
-}
-
 /** @throws StatusError BadRequest, Timeout (cursor of the future) */
-export function planStream(space: string, query: URLSearchParams, store: Store): SpaceStreamPlan {
+export function planStream(space: string, query: URLSearchParams, store: Store): StreamPlan {
   const names = query.get('resources')
   const rv = query.get('resourceVersion')
   const after = rv === null || rv === '' ? undefined : parseResourceVersion(rv)
@@ -53,16 +47,13 @@ function parseResourceName(name: string): GroupResource {
 /** Runs until either side ends it. */
 export async function runSpaceStream(
   deps: SpaceStreamDeps,
-  plan: SpaceStreamPlan,
+  plan: StreamPlan,
   sink: FrameSink,
   gone: AbortSignal,
 ): Promise<void> {
   const lived = new AbortController()
   const lifetime = setTimeout(() => lived.abort(), LIFETIME_MS * (1 + deps.random()))
   const signal = AbortSignal.any([gone, lived.signal, deps.draining, deps.scope(plan.space)])
-  const range = plan.space === '*' ? {} : { space: plan.space }
-  const wanted = plan.resources && new Set(plan.resources.map(r => `${r.group}/${r.resource}`))
-  const wants = (key: Key): boolean => wanted === undefined || wanted.has(`${key.group}/${key.resource}`)
   let live = false
   const ticker = setInterval(() => {
     const { revision } = deps.store
@@ -70,65 +61,22 @@ export async function runSpaceStream(
       if (live && !sink.busy && !signal.aborted) void sink.write([bookmarkLine(revision, false)])
     })
   }, BOOKMARK_INTERVAL_MS)
-  let { after } = plan
+  const onLive = (): void => {
+    live = true
+  }
   try {
-    if (after === undefined) {
-      after = await sendSnapshot(deps, range, wants, sink, signal)
-      if (after === undefined || !(await sink.write([bookmarkLine(after, true)]))) return
-    }
-    for await (const batch of deps.store.watch(range, {
-      after,
-      signal,
-      onLive: () => {
-        live = true
-      },
-    })) {
-      const wanted = batch.filter(event => wants(event.key))
-      await deps.forms.prepare(
-        plan.space,
-        wanted.map(event => event.stored),
-      )
-      const lines = wanted.map(event => {
-        const type = event.type === 'delete' ? 'DELETED' : event.previous === undefined ? 'ADDED' : 'MODIFIED'
-        return eventLine(deps, type, event.stored)
-      })
+    for await (const { changes, revision, synced } of stream(deps, plan, { signal, onLive })) {
+      const lines = changes.map(({ type, stored }) => eventLine(deps, type, stored))
+      if (synced) lines.push(bookmarkLine(revision, true))
       if (lines.length > 0 && !(await sink.write(lines))) return
     }
   } catch (error) {
-    const known = watchError(error, after ?? 0, deps.store.compactedRevision)
-    const status = known instanceof StatusError ? known : statusError.internal(known)
+    const status = error instanceof StatusError ? error : statusError.internal(error)
     await sink.write([Buffer.from(`${JSON.stringify({ type: 'ERROR', object: status.toStatus() })}\n`)])
   } finally {
     clearInterval(ticker)
     clearTimeout(lifetime)
     sink.end()
-  }
-}
-
-/** Sends one consistent view, page by page; the revision of the view, or `undefined` when the other side left. */
-async function sendSnapshot(
-  deps: SpaceStreamDeps,
-  range: { space?: string },
-  wants: (key: Key) => boolean,
-  sink: FrameSink,
-  signal: AbortSignal,
-): Promise<number | undefined> {
-  let at: number | undefined
-  let after: Key | undefined
-  for (;;) {
-    const page = await deps.store.list(range, {
-      limit: SNAPSHOT_PAGE,
-      uncounted: true,
-      ...(at !== undefined && { at }),
-      ...(after && { after }),
-    })
-    const wanted = page.items.filter(stored => wants(stored.key))
-    await deps.forms.prepare(range.space ?? '*', wanted)
-    const lines = wanted.map(stored => eventLine(deps, 'ADDED', stored))
-    if (signal.aborted || (lines.length > 0 && !(await sink.write(lines)))) return undefined
-    at = page.revision
-    after = page.items.at(-1)?.key
-    if (!page.more || after === undefined) return at
   }
 }
 

@@ -24,7 +24,7 @@ export function tellingRepeats(context: WriteContext, x: Exchange, value: unknow
     const repeats = strict ? [`yaml: unmarshal errors:\n  ${lines.join('\n  ')}`] : lines
     return { ...context, findings: unknown => [...repeats, ...inWords(unknown)] }
   }
-  const text = jsonText(request.body, value)
+  const text = jsonText(request, value)
   if (text === undefined) return context
   if (info.verb !== 'patch' && type.origin === 'builtin') {
     return { ...context, findings: unknown => strictFindings(text, unknown) }
@@ -41,16 +41,13 @@ export function repeatedInApply(x: Exchange, value: unknown): string[] {
 /** What is called YAML and is JSON has been read as such. */
 function repeatedInYaml({ request }: Exchange, value: unknown): readonly RepeatedKey[] {
   if (request.repeatedKeys !== undefined) return request.repeatedKeys
-  const text = jsonText(request.body, value)
+  const text = jsonText(request, value)
   return text === undefined ? [] : repeatedJsonKeys(text)
 }
 
 /** The text, if it is JSON and repeats a key. */
-function jsonText(body: unknown, value: unknown): string | undefined {
-  // protobuf says nothing twice
-  if (!Buffer.isBuffer(body) || (body[0] === 0x6b && body[1] === 0x38)) return undefined
-  const text = body.toString('utf8')
-  return repeatsKeys(text, value) ? text : undefined
+function jsonText({ bodyText }: Exchange['request'], value: unknown): string | undefined {
+  return bodyText !== undefined && repeatsKeys(bodyText, value) ? bodyText : undefined
 }
 
 /** Of a JSON patch only the operations themselves are looked at, not their values. */

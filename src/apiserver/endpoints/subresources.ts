@@ -5,13 +5,16 @@ import { compileJsonPath } from '../../apimachinery/jsonPath.ts'
 import { groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType, ScalePaths } from '../../apimachinery/resourceType.ts'
 import { labelSelectorFromObject } from '../../apimachinery/selectors.ts'
+import { finalize } from '../operations/finalize.ts'
+import { objectOf } from '../operations/objectOf.ts'
+import { patched, patchSource } from '../operations/patch.ts'
 import { objectFor } from '../registry/views.ts'
 import { partialMetadata } from '../tables/table.ts'
-import { objectOf, readBody } from './body.ts'
-import { type Exchange, type Services, writeContext } from './exchange.ts'
+import { readBody } from './body.ts'
+import { type Exchange, type Services, writeContext, writeTarget } from './exchange.ts'
 import { methodNotAllowed } from './methods.ts'
 import { requireKind } from './otherKinds.ts'
-import { patched, patchSource } from './patch.ts'
+import { patchFormOf } from './patch.ts'
 import { sendObject, sendValue, tableOf } from './respond.ts'
 import { SCALE_TYPE } from './scaleType.ts'
 
@@ -33,17 +36,18 @@ export async function scaleEndpoint(services: Services, x: Exchange): Promise<vo
   const body = readBody(services, x, SCALE)
   if (x.info.verb === 'update') requireKind(services, x, body, SCALE_TYPE)
   if (x.info.verb === 'update' && isRecord(body) && isRecord(body.metadata)) sameName(x, body as KubeObject)
-  const media = (x.request.headers['content-type'] ?? '').split(';')[0]!.trim()
+  // What is an apply by its media type is a strategic merge here.
+  const form = patchFormOf(x) ?? 'strategic'
   const change = (current: KubeObject): KubeObject => {
     const before = scale(current)
     const after =
       x.info.verb === 'patch'
-        ? patched(SCALE_TYPE, before, media, body, { subresource: 'scale', scaled: type })
+        ? patched(SCALE_TYPE, before, form, body, { subresource: 'scale', scaled: type })
         : objectOf(structuredClone(body), SCALE_TYPE)
     return withScale(type, current, after, paths)
   }
   const { stored } = await services.registry.update(writeContext(x), type, namespace, name, change, {
-    fromPatch: x.info.verb === 'patch' ? patchSource(media, body) : undefined,
+    fromPatch: x.info.verb === 'patch' ? patchSource(form, body) : undefined,
     view: {
       subresource: 'scale',
       group: SCALE_TYPE.group,
@@ -147,30 +151,9 @@ function sameName(x: Exchange, body: KubeObject): void {
   )
 }
 
-/** PUT namespaces/<name>/finalize changes spec.finalizers, labels and annotations, and nothing else, as upstream. */
 export async function finalizeEndpoint(services: Services, x: Exchange): Promise<void> {
   if (x.info.verb !== 'update') throw methodNotAllowed(x.type, x.info.verb)
-  const body = objectOf(readBody(services, x), x.type)
-  sameName(x, body)
-  const finalizers = isRecord(body.spec) ? body.spec.finalizers : undefined
-  const { stored } = await services.registry.update(
-    writeContext(x),
-    x.type,
-    '',
-    x.resource.name,
-    current => {
-      if (body.metadata.resourceVersion) current.metadata.resourceVersion = body.metadata.resourceVersion
-      for (const field of ['labels', 'annotations'] as const) {
-        if (body.metadata[field] === undefined) delete current.metadata[field]
-        else current.metadata[field] = body.metadata[field]
-      }
-      const spec: Record<string, unknown> = isRecord(current.spec) ? current.spec : {}
-      if (Array.isArray(finalizers) && finalizers.length > 0) spec.finalizers = finalizers
-      else delete spec.finalizers
-      current.spec = spec
-      return current
-    },
-    { subresource: 'finalize' },
-  )
+  const object = objectOf(readBody(services, x), x.type)
+  const { stored } = await finalize(services.registry, writeTarget(x, writeContext(x)), object)
   await sendObject(services, x, stored)
 }

@@ -62,6 +62,8 @@ declare module 'fastify' {
     audit: AuditTrail | undefined
     /** What YAML said more than once; absent when the body was JSON. */
     repeatedKeys: RepeatedKey[] | undefined
+    /** The body's text where it is JSON, once it was parsed. */
+    bodyText: string | undefined
   }
 }
 
@@ -145,6 +147,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   app.decorateRequest('inFlight', undefined)
   app.decorateRequest('audit', undefined)
   app.decorateRequest('repeatedKeys', undefined)
+  app.decorateRequest('bodyText', undefined)
 
   // Who may not ask is refused before the body is read.
   app.addHook('onRequest', async (request, reply) => {

@@ -1,7 +1,7 @@
 /** A server with the controllers that every cluster has, seen over HTTPS: what Kubernetes' conformance suite expects to meet. */
 import type { Test } from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
-import { inProcessClient } from '../../../src/apiserver/embedded/embeddedClient.ts'
+import { embeddedClient } from '../../../src/apiserver/embedded/embeddedClient.ts'
 import type { Client } from '../../../src/client/client.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { startBuiltinControllers } from '../../../src/controllers/builtinControllers.ts'
@@ -16,7 +16,7 @@ export interface Cluster extends TestServer {
 export async function startCluster(t: Test): Promise<Cluster> {
   const started = await startTestServer(t, { serviceAccounts: true })
   const { server, api } = started
-  const clientFor = (component: string): Client => inProcessClient({ ...server, component })
+  const clientFor = (component: string): Client => embeddedClient({ ...server, component })
   const controllers = startBuiltinControllers({
     clientFor,
     caPem: server.caPem,

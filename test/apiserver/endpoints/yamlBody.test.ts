@@ -1,7 +1,7 @@
 /** YAML that would stop the server for minutes, take all its memory, or become what JSON cannot say. */
 import t from 'tap'
 import { yamlFindings } from '../../../src/apimachinery/repeatedKeys.ts'
-import { parseBody, parseYaml, type YamlRemarks } from '../../../src/apiserver/endpoints/body.ts'
+import { type BodyRemarks, parseBody, parseYaml } from '../../../src/apiserver/endpoints/body.ts'
 
 const lines = (count: number, line: (i: number) => string): string =>
   Array.from({ length: count }, (_, i) => line(i)).join('\n')
@@ -26,7 +26,7 @@ t.test('of a key that is said twice the last one counts', async t => {
 })
 
 t.test('and it is told, with its line', async t => {
-  const remarks: YamlRemarks = {}
+  const remarks: BodyRemarks = {}
   parseYaml('a: 1\nb:\n  c: 1\n  d: {x: 1, x: 2}\n  c: 2\na: 2\n', 'ConfigMap', remarks)
   t.same(yamlFindings(remarks.repeatedKeys ?? []), [
     'line 4: key "x" already set in map',

@@ -1,7 +1,7 @@
 /** A server that outlives its authority's certificate: what it told its clients to trust is told anew, in every place. */
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
-import { inProcessClient } from '../../../src/apiserver/embedded/embeddedClient.ts'
+import { embeddedClient } from '../../../src/apiserver/embedded/embeddedClient.ts'
 import type { RenewalClock } from '../../../src/apiserver/pki/certificateRenewal.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { startBuiltinControllers } from '../../../src/controllers/builtinControllers.ts'
@@ -37,7 +37,7 @@ t.test('ConfigMaps and token Secrets follow a renewed authority', async t => {
   const clock = hurriedClock(nowMs - 9.5 * YEAR_MS)
   const { server, faults } = await startTestServer(t, { more: { certificateClock: clock } })
   const clientFor = (component: string) =>
-    inProcessClient({ services: server.services, store: server.store, tree: server.tree, component })
+    embeddedClient({ services: server.services, store: server.store, tree: server.tree, component })
   const { caPem: first } = server
   const controllers = startBuiltinControllers({ clientFor, caPem: first, logger: silentLogger })
   t.teardown(() => controllers.stop())

@@ -1,6 +1,6 @@
 /** Aggregated ClusterRoles show what they grant, and follow their parts. */
 import t from 'tap'
-import { inProcessClient } from '../../../src/apiserver/embedded/embeddedClient.ts'
+import { embeddedClient } from '../../../src/apiserver/embedded/embeddedClient.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { clusterRoleAggregationController } from '../../../src/controllers/cluster-role-aggregation/clusterRoleAggregationController.ts'
 import { createSpace, startTestServer } from '../../support/server.ts'
@@ -19,7 +19,7 @@ function role(name: string, labels: Record<string, string>, rules: object[], mor
 t.test('the rules of an aggregated role are those of the roles that it gathers, in its space', async t => {
   const { api, server, faults } = await startTestServer(t)
   const controller = clusterRoleAggregationController({
-    client: inProcessClient({ services: server.services, store: server.store, tree: server.tree, component: 'test' }),
+    client: embeddedClient({ services: server.services, store: server.store, tree: server.tree, component: 'test' }),
     logger: silentLogger,
   })
   controller.start()

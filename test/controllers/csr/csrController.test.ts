@@ -4,7 +4,7 @@ import { webcrypto, X509Certificate } from 'node:crypto'
 import { Pkcs10CertificateRequestGenerator } from '@peculiar/x509'
 import t, { type Test } from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
-import { inProcessClient } from '../../../src/apiserver/embedded/embeddedClient.ts'
+import { embeddedClient } from '../../../src/apiserver/embedded/embeddedClient.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { csrController } from '../../../src/controllers/csr/csrController.ts'
 import { Api } from '../../support/api.ts'
@@ -43,7 +43,7 @@ async function start(t: Test): Promise<TestServer> {
   const started = await startTestServer(t)
   const { server } = started
   const controller = csrController({
-    client: inProcessClient({ services: server.services, store: server.store, tree: server.tree, component: 'csr' }),
+    client: embeddedClient({ services: server.services, store: server.store, tree: server.tree, component: 'csr' }),
     sign: order => server.certificates.sign(order),
     logger: silentLogger,
   })

@@ -1,7 +1,7 @@
 /** The status of quotas follows what goes and shrinks; copies on their way to a cluster keep the status that comes from there. */
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
-import { inProcessClient } from '../../../src/apiserver/embedded/embeddedClient.ts'
+import { embeddedClient } from '../../../src/apiserver/embedded/embeddedClient.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { resourceQuotaController } from '../../../src/controllers/resource-quota/resourceQuotaController.ts'
 import { CONFIGMAPS, configMap, startTestServer } from '../../support/server.ts'
@@ -10,7 +10,7 @@ const { api, server, faults } = await startTestServer(t)
 const QUOTAS = '/api/v1/namespaces/default/resourcequotas'
 const PODS = '/api/v1/namespaces/default/pods'
 const controller = resourceQuotaController({
-  client: inProcessClient({ ...server, component: 'resourcequota-controller' }),
+  client: embeddedClient({ ...server, component: 'resourcequota-controller' }),
   skipsCopies: true,
   logger: silentLogger,
 })

@@ -1,6 +1,6 @@
 /** Claims and volumes that are deleted go once nothing uses them, and not before. */
 import t from 'tap'
-import { inProcessClient } from '../../../src/apiserver/embedded/embeddedClient.ts'
+import { embeddedClient } from '../../../src/apiserver/embedded/embeddedClient.ts'
 import type { Client, SpaceClient } from '../../../src/client/client.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { storageProtectionController } from '../../../src/controllers/storage-protection/storageProtectionController.ts'
@@ -8,7 +8,7 @@ import { goes, pod, reaches } from '../../apiserver/conformance/cluster.ts'
 import { createSpace, startTestServer } from '../../support/server.ts'
 
 const { api, server, faults } = await startTestServer(t)
-const client = inProcessClient({ ...server, component: 'storage-protection-controller' })
+const client = embeddedClient({ ...server, component: 'storage-protection-controller' })
 let podLists = 0
 /** Counts how often Pods are read. */
 const counting: Client = {

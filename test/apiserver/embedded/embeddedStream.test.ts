@@ -1,10 +1,10 @@
 /** A stream over all spaces begins with many pages: none of them may cost a look at everything that is stored. */
 import t from 'tap'
-import { inProcessStream } from '../../src/apiserver/embedded/embeddedStream.ts'
-import type { StreamedServices } from '../../src/apiserver/embedded/sharedEvent.ts'
-import { openMemoryStore } from '../../src/storage/memory/openMemoryStore.ts'
-import type { ListOptions, Store } from '../../src/storage/store.ts'
-import { create, key } from '../storage/support.ts'
+import { embeddedStream } from '../../../src/apiserver/embedded/embeddedStream.ts'
+import type { StreamedServices } from '../../../src/apiserver/embedded/sharedEvent.ts'
+import { openMemoryStore } from '../../../src/storage/memory/openMemoryStore.ts'
+import type { ListOptions, Store } from '../../../src/storage/store.ts'
+import { create, key } from '../../storage/support.ts'
 
 t.test('the pages of a snapshot are not counted, and end with the last object', async t => {
   const inner = await openMemoryStore()
@@ -23,7 +23,7 @@ t.test('the pages of a snapshot are not counted, and end with the last object', 
   const services = { forms: { prepare: async () => {} } } as unknown as StreamedServices
   const end = new AbortController()
   const seen: string[] = []
-  for await (const batch of inProcessStream(
+  for await (const batch of embeddedStream(
     { services, store: store as Store },
     { space: '*', after: undefined, resources: undefined, signal: end.signal },
   )) {

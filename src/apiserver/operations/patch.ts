@@ -1,0 +1,106 @@
+/** A patch in one of three forms: JSON (RFC 6902), merge (RFC 7396), strategic merge. The fourth is `apply.ts`. */
+import { StatusError, statusError } from '../../apimachinery/errors.ts'
+import { fieldError } from '../../apimachinery/fieldErrors.ts'
+import { goPrint } from '../../apimachinery/go/goPrint.ts'
+import { apiVersionOf, isRecord, type KubeObject, parseApiVersion } from '../../apimachinery/object.ts'
+import { applyJsonPatch, jsonTypeName } from '../../apimachinery/patch/jsonPatch.ts'
+import { applyMergePatch } from '../../apimachinery/patch/mergePatch.ts'
+import { restoreError } from '../../apimachinery/patch/restoreError.ts'
+import { applyStrategicMerge } from '../../apimachinery/patch/strategicMerge.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { invalidPatch, type PatchSource } from '../registry/objectRules.ts'
+import type { Registry, Written } from '../registry/registry.ts'
+import { objectOf, otherKind } from './objectOf.ts'
+import { requireSamePlace } from './place.ts'
+import type { Target } from './target.ts'
+
+export type PatchForm = 'json' | 'merge' | 'strategic'
+
+/** @throws StatusError */
+export async function patch(
+  registry: Pick<Registry, 'update'>,
+  { context, type, namespace, name, subresource }: Target,
+  form: PatchForm,
+  body: unknown,
+): Promise<Written> {
+  const change = (current: KubeObject): KubeObject => patched(type, current, form, body, { subresource })
+  return await registry.update(context, type, namespace, name, change, {
+    subresource,
+    fromPatch: patchSource(form, body),
+  })
+}
+
+/** How refusals show a patch: strategic merges as Go prints them, the others not at all. */
+export function patchSource(form: PatchForm, body: unknown): PatchSource {
+  return form === 'strategic' ? { shown: () => goPrint(body) } : {}
+}
+
+/**
+ * The object that a patch makes of `current`; name, namespace and type cannot be patched away.
+ * @param onto what of the object is patched; `scaled` is the kind that has the scale
+ */
+export function patched(
+  type: ResourceType,
+  current: KubeObject,
+  form: PatchForm,
+  body: unknown,
+  onto: { subresource: string; scaled?: ResourceType },
+): KubeObject {
+  const result = applyPatch(type, current, form, body)
+  if (form === 'strategic' && isRecord(result)) {
+    const wrong = restoreError(result, type.schema)
+    if (wrong !== undefined) throw invalidPatch(wrong, patchSource(form, body))
+    // a struct knows what it is, whatever the patch says that it were
+    Object.assign(result, { apiVersion: apiVersionOf(type), kind: type.kind })
+  }
+  if (!isRecord(result) || !isRecord(result.metadata ?? {})) {
+    throw new StatusError('Invalid', 'the patch makes the object or its metadata something that is no JSON object')
+  }
+  if (type.origin === 'crd') keepCustomType(type, result, onto.subresource)
+  else if (!result.apiVersion && onto.scaled?.origin !== 'crd') {
+    const why = `the name of the object (${current.metadata.name} based on URL) was undeterminable: name must be provided`
+    throw statusError.badRequest(why)
+  }
+  const object = asPatched(() => objectOf(result, type))
+  requireSameUid(type, object, current)
+  const { name = '', namespace = '' } = current.metadata
+  requireSamePlace(object.metadata, { name, namespace })
+  return object
+}
+
+/** `/status` takes nothing but the status from what a patch makes; on the object itself kind and version must be as they are. */
+function keepCustomType(type: ResourceType, result: Record<string, unknown>, subresource: string): void {
+  const { apiVersion, kind, metadata } = result
+  if (typeof kind !== 'string' || kind === '' || typeof apiVersion !== 'string' || apiVersion === '') return
+  if (subresource !== 'status') {
+    if (apiVersion !== apiVersionOf(type)) throw otherKind(type, { apiVersion, kind, metadata })
+  } else if (parseApiVersion(apiVersion) !== undefined)
+    Object.assign(result, { apiVersion: apiVersionOf(type), kind: type.kind })
+}
+
+/** A patch with another uid is no precondition that fails, as it is for a PUT: it changes what cannot change. */
+export function requireSameUid(type: ResourceType, asked: KubeObject, current: KubeObject): void {
+  const { uid } = asked.metadata
+  if (!uid || uid === current.metadata.uid) return
+  const error = fieldError.invalid('metadata.uid', uid, 'field is immutable')
+  throw statusError.invalid(type, current.metadata.name ?? '', [error])
+}
+
+/** What a patch makes unreadable is the patch's fault: 422 instead of 400, as upstream. */
+function asPatched(read: () => KubeObject): KubeObject {
+  try {
+    return read()
+  } catch (error) {
+    throw error instanceof StatusError && error.reason === 'BadRequest' ? invalidPatch(error.message) : error
+  }
+}
+
+function applyPatch(type: ResourceType, current: KubeObject, form: PatchForm, body: unknown): unknown {
+  if (form === 'json') return applyJsonPatch(current, body)
+  if (form === 'merge') {
+    if (isRecord(body)) return applyMergePatch(current, body)
+    const why = `json: cannot unmarshal ${jsonTypeName(body)} into Go value of type map[string]interface {}`
+    throw statusError.badRequest(`error decoding patch: ${why}`)
+  }
+  return applyStrategicMerge(current, body, type.schema)
+}
