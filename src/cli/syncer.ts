@@ -4,7 +4,7 @@ import { httpClient, httpSpaceClient } from '../client/http/httpClient.ts'
 import type { HttpClientOptions } from '../client/http/options.ts'
 import { type LoadedKubeconfig, loadKubeconfig } from '../client/kubeconfig.ts'
 import type { Logger } from '../client/logger.ts'
-import { adopt, mailboxOf } from '../syncer/identity.ts'
+import { adopt, mailboxOf, requireOtherServer } from '../syncer/identity.ts'
 import { startSyncer } from '../syncer/syncer.ts'
 import { createLog } from './log.ts'
 import { privateFolder } from './privateFolder.ts'
@@ -65,10 +65,11 @@ export async function adoptCluster(settings: Record<string, unknown>): Promise<n
   const cluster = httpSpaceClient({ ...(await clusterOptions(settings)), userAgent: USER_AGENT })
   try {
     const mailbox = await mailboxOf(center)
+    await requireOtherServer(center, cluster)
     const before = await adopt(cluster, mailbox)
     if (before?.mailbox === mailbox) process.stdout.write(`the cluster is served from the mailbox ${mailbox} already\n`)
     else {
-      const former = before === undefined ? 'none' : (before.mailbox ?? 'one that could not be read')
+      const former = before === undefined ? 'none' : before.mailbox || 'none that could be read'
       process.stdout.write(`the cluster is served from the mailbox ${mailbox} from now on (before: ${former})\n`)
     }
     return 0

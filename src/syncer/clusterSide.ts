@@ -19,7 +19,7 @@ import type { Logger } from '../client/logger.ts'
 import type { WorkQueue } from '../client/workqueue.ts'
 import { ClusterWatches } from './clusterWatches.ts'
 import { keyOf, type MailboxMirror, type SyncKey } from './mirror.ts'
-import { DOWNSYNCED, isOurs, PROJECTED_LABEL, UPSYNCED } from './ownership.ts'
+import { DOWNSYNCED, isOurs, isUpsynced, PROJECTED_LABEL } from './ownership.ts'
 import { retrying } from './retrying.ts'
 import { ServedResources } from './served.ts'
 import { isSyncConfig, type SyncPlan, setCovers, syncPlan, wantsDefinition } from './syncPlan.ts'
@@ -110,7 +110,7 @@ export class ClusterSide {
       return
     }
     queues.down.add(key)
-    if (object === undefined || isOurs(object, UPSYNCED)) queues.up.add(key)
+    if (object === undefined || isUpsynced(object)) queues.up.add(key)
     else queues.status.add(key)
     if (groupResourceName(key) === groupResourceName(CRDS)) this.#servedSoon(mailboxServed, object)
   }
@@ -124,7 +124,7 @@ export class ClusterSide {
       const key = keyOf(resource, object)
       queues.down.add(key)
       queues.status.add(key)
-      if (isOurs(object, UPSYNCED)) queues.up.add(key)
+      if (isUpsynced(object)) queues.up.add(key)
     }
     for (const { resource, object } of this.projected.objects()) queues.down.add(keyOf(resource, object))
     for (const { resource, object } of this.born.objects()) queues.up.add(keyOf(resource, object))
@@ -194,8 +194,7 @@ export class ClusterSide {
     const { mirror, queues } = this.#deps
     for (const { resource, object } of this.born.objects()) queues.up.add(keyOf(resource, object))
     for (const { resource, object } of this.definitions.objects()) queues.up.add(keyOf(resource, object))
-    for (const { resource, object } of mirror.values())
-      if (isOurs(object, UPSYNCED)) queues.up.add(keyOf(resource, object))
+    for (const { resource, object } of mirror.values()) if (isUpsynced(object)) queues.up.add(keyOf(resource, object))
   }
 
   /** Watches of the cluster follow the plan and what the cluster serves. */
@@ -219,7 +218,7 @@ export class ClusterSide {
       if (!changed.has(groupResourceName(resource))) continue
       const key = keyOf(resource, object)
       queues.down.add(key)
-      if (isOurs(object, UPSYNCED)) queues.up.add(key)
+      if (isUpsynced(object)) queues.up.add(key)
     }
   }
 
@@ -257,7 +256,7 @@ export class ClusterSide {
     for (const { resource: carried, object } of mirror.values()) {
       // Without its CRD a kind is gone as a whole.
       const concerned = groupResourceName(carried) === name || name === groupResourceName(CRDS)
-      if (concerned && isOurs(object, UPSYNCED)) queues.up.add(keyOf(carried, object))
+      if (concerned && isUpsynced(object)) queues.up.add(keyOf(carried, object))
     }
   }
 

@@ -16,6 +16,7 @@ import {
   FIELD_MANAGER,
   isClusterRecord,
   isOurs,
+  isServersOwn,
   mayOverwrite,
   OVERWRITE,
   PROJECTED_LABEL,
@@ -76,6 +77,8 @@ export class Downsync {
     if (isKubernetesService(key, key.namespace, key.name)) return {}
     if (groupResourceName(key) === 'configmaps' && isClusterRecord(key)) return {}
     const mirrored = mirror.get(key)
+    // Of this sort the cluster has its own, too.
+    if (mirrored && isServersOwn(mirrored.object)) return {}
     if (mirrored && plan().wantsDown(key, key.namespace, key.name)) return await this.#apply(key, mirrored)
     // Namespaces hold more than what we put there: only a Namespace that left the mailbox leaves the cluster.
     const kept = mirrored !== undefined && groupResourceName(key) === 'namespaces'

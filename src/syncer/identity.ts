@@ -6,17 +6,21 @@
  * TerminalError, whose message is one line for whoever started the syncer.
  */
 import { isStatusError } from '../apimachinery/errors.ts'
+import { str } from '../apimachinery/fields.ts'
 import { CLUSTER_RECORD, MAILBOX_NAME } from '../apimachinery/mailbox.ts'
-import { type GroupVersionResource, isRecord, type KubeObject } from '../apimachinery/object.ts'
+import type { GroupVersionResource, KubeObject } from '../apimachinery/object.ts'
 import type { SpaceClient } from '../client/client.ts'
+import type { Clock } from '../client/clock.ts'
+import { Informer } from '../client/informer.ts'
+import { listAll } from '../client/listWatch.ts'
+import type { Logger } from '../client/logger.ts'
 import { TerminalError } from '../client/workqueue.ts'
 import { getOrNothing } from './downsync.ts'
-import { FIELD_MANAGER } from './ownership.ts'
+import { DOWNSYNCED, FIELD_MANAGER, isOurs, ownMark, PROJECTED_LABEL } from './ownership.ts'
 
-/** What a cluster says about whom it is served by. */
+/** What a cluster says about whom it is served by: the name of a mailbox, unless somebody edited it. */
 export interface ClusterRecord {
-  /** `undefined` when it says something that cannot be understood. */
-  mailbox: string | undefined
+  mailbox: string
 }
 
 const LOGICAL_CLUSTERS: GroupVersionResource = {
@@ -73,25 +77,113 @@ export function checkSyncTarget(mailbox: string, uid: string): void {
 export async function recordOf(cluster: SpaceClient): Promise<ClusterRecord | undefined> {
   const object = await getOrNothing(cluster, CONFIG_MAPS, CLUSTER_RECORD)
   if (object === undefined) return undefined
-  const mailbox = isRecord(object.data) ? object.data.mailbox : undefined
-  return { mailbox: typeof mailbox === 'string' && MAILBOX_NAME.test(mailbox) ? mailbox : undefined }
+  return recordIn(object)
+}
+
+/** Of the ConfigMap that says so. */
+export function recordIn(object: Readonly<KubeObject>): ClusterRecord {
+  return { mailbox: str(object, 'data', 'mailbox') }
+}
+
+/**
+ * A cluster is another server than the center. In a space of the center the syncer would overwrite what it was made from, and
+ * the center would carry that to every cluster. (A space of another Orrery server is a cluster like others.)
+ * @throws TerminalError when it is the same server
+ */
+export async function requireOtherServer(mailbox: SpaceClient, cluster: SpaceClient): Promise<void> {
+  const path = await pathOf(cluster).catch((error: unknown) => {
+    // Whoever may not ask is on a plain cluster: a syncer's credential for a space lets it.
+    if (isStatusError(error, 'Forbidden')) return undefined
+    throw error
+  })
+  if (path === undefined) return
+  const [center, other] = await Promise.all([authorityOf(mailbox), authorityOf(cluster)])
+  if (center === undefined || center !== other) return
+  throw new TerminalError(
+    `the cluster's kubeconfig leads to the space ${path} of the center itself; nothing was touched. ` +
+      'Give it the kubeconfig of the cluster that the syncer shall serve',
+  )
+}
+
+/** The certificates that a server tells its Pods to trust. */
+async function authorityOf(space: SpaceClient): Promise<string | undefined> {
+  const object = await getOrNothing(space, CONFIG_MAPS, { namespace: 'kube-system', name: 'kube-root-ca.crt' })
+  return object && str(object, 'data', 'ca.crt').trim()
 }
 
 /**
  * Writes the mailbox into a cluster that knows none.
- * @throws TerminalError when the cluster is served from another one
+ * @throws TerminalError when the cluster is served from another one, or looks so
  */
-export async function claim(cluster: SpaceClient, mailbox: string): Promise<void> {
-  const record = (await recordOf(cluster)) ?? (await firstRecord(cluster, mailbox))
-  if (record.mailbox === mailbox) return
-  const belongs =
-    record.mailbox === undefined
-      ? `${RECORD_NAME} of the cluster does not name a mailbox`
-      : `the cluster is served from the mailbox ${record.mailbox}`
-  throw new TerminalError(
-    `${belongs}, and the center's kubeconfig leads to the mailbox ${mailbox}; nothing was touched. ` +
-      'Mend the kubeconfigs; if the cluster shall be served from this mailbox from now on, say so with "orrery syncer adopt"',
+export async function claim(cluster: SpaceClient, name: string, mailbox: SpaceClient): Promise<void> {
+  let record = await recordOf(cluster)
+  if (record === undefined) {
+    await requireNoStrangers(cluster, name, mailbox)
+    record = await firstRecord(cluster, name)
+  }
+  if (record.mailbox !== name) throw servedFromElsewhere(record, name)
+}
+
+export function servedFromElsewhere({ mailbox }: ClusterRecord, name: string): TerminalError {
+  const belongs = MAILBOX_NAME.test(mailbox)
+    ? `the cluster is served from the mailbox ${mailbox}`
+    : `${RECORD_NAME} of the cluster says ${JSON.stringify(mailbox)}, which is no mailbox: somebody edited it`
+  return new TerminalError(`${belongs}, and the center's kubeconfig leads to the mailbox ${name}; ${NOTHING_TOUCHED}`)
+}
+
+const NOTHING_TOUCHED =
+  'nothing was touched. Mend the kubeconfigs; if the cluster shall be served from this mailbox from now on, say so with ' +
+  '"orrery syncer adopt"'
+
+/**
+ * Where no note says whose a cluster is (of release 0.1.0, or deleted), what was placed there does.
+ * @throws TerminalError when a syncer placed something that this mailbox does not hold
+ */
+async function requireNoStrangers(cluster: SpaceClient, name: string, mailbox: SpaceClient): Promise<void> {
+  const served = (await cluster.discover()).filter(({ verbs }) => verbs.includes('list'))
+  const placed = await Promise.all(
+    served.map(async resource => ({ resource, objects: await placedIn(cluster, resource) })),
   )
+  const held = await mailbox.discover()
+  for (const { resource, objects } of placed) {
+    if (objects.length === 0) continue
+    const same = held.find(({ group, resource: plural }) => group === resource.group && plural === resource.resource)
+    const there = same ? (await listAll(mailbox, same, { limit: 500 })).items : []
+    const known = new Set(there.map(object => ownMark(object)))
+    const stranger = objects.map(object => ownMark(object)).find(mark => !known.has(mark))
+    if (stranger === undefined) continue
+    throw new TerminalError(
+      `the cluster holds what a syncer placed there, such as ${stranger}, and the mailbox ${name} does not; ${NOTHING_TOUCHED}`,
+    )
+  }
+}
+
+/** Nothing for kinds that cannot be listed: what we cannot see we do not delete either. */
+async function placedIn(cluster: SpaceClient, resource: GroupVersionResource): Promise<KubeObject[]> {
+  try {
+    const { items } = await listAll(cluster, resource, { labelSelector: `${PROJECTED_LABEL}=yes`, limit: 500 })
+    return items.filter(object => isOurs(object, DOWNSYNCED))
+  } catch (error) {
+    if (isStatusError(error, 'Forbidden', 'NotFound', 'MethodNotAllowed', 'BadRequest')) return []
+    throw error
+  }
+}
+
+/** Follows the note until the signal aborts; tells what it says after each change, `undefined` when it is gone. */
+export async function watchRecord(
+  options: { client: SpaceClient; logger: Logger; clock: Clock },
+  signal: AbortSignal,
+  changed: (record: ClusterRecord | undefined) => void,
+): Promise<void> {
+  const { namespace, name } = CLUSTER_RECORD
+  const informer = new Informer({
+    ...options,
+    resource: CONFIG_MAPS,
+    namespace,
+    fieldSelector: `metadata.name=${name}`,
+  })
+  informer.subscribe(({ type, object }) => changed(type === 'delete' ? undefined : recordIn(object)))
+  await informer.run(signal)
 }
 
 /** Hands the cluster over to a mailbox, whatever it was served from before; that is the answer. */
@@ -111,7 +203,7 @@ async function firstRecord(cluster: SpaceClient, mailbox: string): Promise<Clust
   } catch (error) {
     if (!isStatusError(error, 'AlreadyExists')) throw error
     // Another syncer came in the same moment, or the answer to us was lost.
-    return (await recordOf(cluster)) ?? { mailbox: undefined }
+    return (await recordOf(cluster)) ?? { mailbox: '' }
   }
 }
 

@@ -10,7 +10,7 @@ import type { Logger } from '../client/logger.ts'
 import { StreamSource } from '../client/streamSource.ts'
 import { keyOf, keyText, MailboxMirror, type SyncKey } from './mirror.ts'
 import { retrying } from './retrying.ts'
-import { isSyncConfig, NEVER_CARRIED } from './syncPlan.ts'
+import { isNeverCarried, isSyncConfig } from './syncPlan.ts'
 
 export interface MailboxFeedOptions {
   client: Client
@@ -151,7 +151,7 @@ export class MailboxFeed {
       return
     }
     if (isTeardown(event)) this.#end()
-    if (NEVER_CARRIED.has(groupResourceName(event.resource))) return
+    if (isNeverCarried(event.resource)) return
     const { group, resource } = event.resource
     const key = { group, resource, namespace: event.namespace, name: event.name }
     const previous = this.mirror.get(key)?.object

@@ -22,6 +22,14 @@ export function isOurs(object: Readonly<KubeObject>, annotation: string): boolea
   return object.metadata.annotations?.[annotation] === ownMark(object)
 }
 
+/**
+ * Of an object in the mailbox: whether it was born in the cluster and carried there. What the center put there was not, whatever
+ * its annotations say.
+ */
+export function isUpsynced(object: Readonly<KubeObject>): boolean {
+  return isOurs(object, UPSYNCED) && object.metadata.labels?.[PROJECTED_LABEL] !== 'yes'
+}
+
 /** Absent, empty or "true": the center's word goes. Anything else: create when absent, then keep hands off. */
 export function mayOverwrite(object: Readonly<KubeObject>): boolean {
   const value = object.metadata.annotations?.[OVERWRITE]

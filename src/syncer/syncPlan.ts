@@ -14,8 +14,13 @@ import {
 export const EDGE_GROUP = 'edge.kubestellar.io'
 const ALL = '*'
 
+/** Whether a resource is never carried, in either direction: what makes and steers spaces acts where it stands. */
+export function isNeverCarried(resource: GroupResource): boolean {
+  return resource.group.endsWith('.kcp.io') || NEVER_CARRIED.has(groupResourceName(resource))
+}
+
 /** Of each server's own life, and too lively to mirror. */
-export const NEVER_CARRIED: ReadonlySet<string> = new Set([
+const NEVER_CARRIED: ReadonlySet<string> = new Set([
   'bindings',
   'componentstatuses',
   'controllerrevisions.apps',
@@ -24,7 +29,6 @@ export const NEVER_CARRIED: ReadonlySet<string> = new Set([
   'events',
   'events.events.k8s.io',
   'leases.coordination.k8s.io',
-  'logicalclusters.core.kcp.io',
   'nodes',
 ])
 
@@ -124,7 +128,7 @@ export function wantsDefinition(plan: SyncPlan, name: string): boolean {
 
 /** Whether a set reaches into a resource at all: its watch is then worth having. */
 export function setCovers(set: UpsyncSet, resource: GroupResource): boolean {
-  if (NEVER_CARRIED.has(groupResourceName(resource))) return false
+  if (isNeverCarried(resource)) return false
   return set.group === resource.group && set.names.length > 0 && includes(set.resources, resource.resource)
 }
 

@@ -12,7 +12,16 @@ import { type Reconcile, TerminalError, WorkQueue } from '../client/workqueue.ts
 import { ClusterSide } from './clusterSide.ts'
 import { Downsync } from './downsync.ts'
 import { Heartbeat } from './heartbeat.ts'
-import { checkSyncTarget, claim, mailboxOf, recordOf } from './identity.ts'
+import {
+  type ClusterRecord,
+  checkSyncTarget,
+  claim,
+  mailboxOf,
+  recordOf,
+  requireOtherServer,
+  servedFromElsewhere,
+  watchRecord,
+} from './identity.ts'
 import { Link } from './link.ts'
 import { MailboxFeed } from './mailboxFeed.ts'
 import { keyText, type SyncKey } from './mirror.ts'
@@ -155,18 +164,33 @@ export function startSyncer(options: SyncerOptions): Syncer {
   const persist = <T>(what: string, attempt: () => Promise<T>): Promise<T | undefined> =>
     retrying({ what, ...tools, signal }, attempt)
   let refusal: string | undefined
+  const refuse = (error: TerminalError): void => {
+    refusal ??= error.message
+    stopping.abort()
+  }
+  /** Somebody may hand the cluster over while we run, or delete the note by mistake. */
+  const guard = async (name: string): Promise<void> => {
+    let writing: Promise<unknown> = Promise.resolve()
+    const changed = (now: ClusterRecord | undefined): void => {
+      if (now === undefined)
+        writing = persist('noting the mailbox in the cluster again', () => claim(cluster, name, mailbox)).catch(refuse)
+      else if (now.mailbox !== name) refuse(servedFromElsewhere(now, name))
+    }
+    await watchRecord({ client: cluster, ...tools }, signal, changed)
+    await writing
+  }
   /** The mailbox's name; `undefined` when the syncer ends, because of what it was given or for another reason. */
   const identify = async (): Promise<string | undefined> => {
     try {
       const name = await persist('asking which mailbox this is', () => mailboxOf(mailbox))
       if (name === undefined) return undefined
       if (options.syncTargetUid !== undefined) checkSyncTarget(name, options.syncTargetUid)
-      await persist('asking whether the cluster is served from this mailbox', () => claim(cluster, name))
+      await persist('asking whether the cluster is the center itself', () => requireOtherServer(mailbox, cluster))
+      await persist('asking whether the cluster is served from this mailbox', () => claim(cluster, name, mailbox))
       return signal.aborted ? undefined : name
     } catch (error) {
       if (!(error instanceof TerminalError)) throw error
-      refusal = error.message
-      stopping.abort()
+      refuse(error)
       return undefined
     }
   }
@@ -174,7 +198,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     const name = await identified
     if (name === undefined) return
     const beating = feed.findGoal(signal).then(() => heartbeat.run(signal))
-    await Promise.all([feed.run(name, signal), beating, runMailboxSide()])
+    await Promise.all([guard(name), feed.run(name, signal), beating, runMailboxSide()])
   }
   const run = async (): Promise<void> => {
     const record = await persist('asking from which mailbox the cluster is served', () => recordOf(cluster))

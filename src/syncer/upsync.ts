@@ -13,7 +13,7 @@ import type { ClusterWatches } from './clusterWatches.ts'
 import { getOrNothing, refOf } from './downsync.ts'
 import { Echoes } from './echoes.ts'
 import { keyText, type MailboxMirror, type SyncKey } from './mirror.ts'
-import { DOWNSYNCED, FIELD_MANAGER, isOurs, isServersOwn, UPSYNCED, upsyncCopy } from './ownership.ts'
+import { DOWNSYNCED, FIELD_MANAGER, isOurs, isServersOwn, isUpsynced, upsyncCopy } from './ownership.ts'
 import { sameStatus } from './sameStatus.ts'
 import type { ServedResources } from './served.ts'
 import { type SyncPlan, wantsDefinition } from './syncPlan.ts'
@@ -65,7 +65,7 @@ export class Upsync {
     // Its CRD is on the way by a key of its own; when the mailbox serves it this one comes again.
     if (resource === undefined) return
     const existing = mirror.get(key)?.object ?? (await getOrNothing(mailbox, resource, refOf(key)))
-    if (existing !== undefined && !isOurs(existing, UPSYNCED)) return
+    if (existing !== undefined && !isUpsynced(existing)) return
     const copy = upsyncCopy(live, apiVersionOf(resource))
     if (isDefinition(key)) return await this.#define(key, resource, copy, existing)
     const withStatus = resource.subresources.includes('status')
@@ -122,7 +122,7 @@ export class Upsync {
     const { mirror, mirrorComplete, mailbox } = this.#deps
     this.#echoes.forget(keyText(key))
     const copy = mirror.get(key)
-    if (!copy || !isOurs(copy.object, UPSYNCED) || copy.object.metadata.deletionTimestamp !== undefined) return
+    if (!copy || !isUpsynced(copy.object) || copy.object.metadata.deletionTimestamp !== undefined) return
     if (!mirrorComplete() || !this.#isGone(key)) return
     try {
       const preconditions = { uid: copy.object.metadata.uid ?? '' }

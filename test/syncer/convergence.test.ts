@@ -16,7 +16,16 @@ import { type Syncer, startSyncer } from '../../src/syncer/syncer.ts'
 import { type Center, startCenter } from '../support/center.ts'
 import { temporaryDir } from '../support/server.ts'
 import { Faults } from './support/faults.ts'
-import { CONFIGS, configMap, DEPLOYMENTS, MAPS, NAMESPACES, namespace, syncerConfig } from './support/kinds.ts'
+import {
+  asCluster,
+  CONFIGS,
+  configMap,
+  DEPLOYMENTS,
+  MAPS,
+  NAMESPACES,
+  namespace,
+  syncerConfig,
+} from './support/kinds.ts'
 import { virtualClock } from './support/virtualClock.ts'
 
 const NAMES = ['a', 'b', 'c'] as const
@@ -116,7 +125,7 @@ class Stage {
     this.clusterId = o.clusterId
     this.dir = o.dir
     this.mailbox = center.client.in(o.mailboxId)
-    this.cluster = center.client.in(o.clusterId)
+    this.cluster = asCluster(center.client.in(o.clusterId))
   }
 
   start(): void {

@@ -15,6 +15,7 @@ import { type Pair, PROJECTED, pairIn, sent } from './support/pair.ts'
 import { recordingLogger } from './support/recordingLogger.ts'
 import { virtualClock } from './support/virtualClock.ts'
 
+const RECORD = `configmaps ${CLUSTER_RECORD.namespace}/${CLUSTER_RECORD.name}`
 const AT_A = { namespace: 'app', name: 'a' }
 const center = await startCenter(t, { expectsTrouble: true })
 
@@ -93,8 +94,59 @@ t.test('a record that cannot be read stops the syncer, too', async t => {
   const p = await pairIn(center, t)
   await p.cluster.create(MAPS, { ...configMap(CLUSTER_RECORD.name, {}, CLUSTER_RECORD), data: { mailbox: '?' } })
   const reason = await misled(t, { space: p.mailboxId, cluster: p.cluster }).refused
-  t.match(reason, 'ConfigMap kube-system/orrery-syncer of the cluster does not name a mailbox')
+  t.match(
+    reason,
+    'ConfigMap kube-system/orrery-syncer of the cluster says "?", which is no mailbox: somebody edited it',
+  )
 })
+
+t.test('a space of the center is no cluster, whatever it holds', async t => {
+  const p = await pairIn(center, t)
+  for (const space of ['root', p.clusterId, p.mailboxId, 'root:wmw1']) {
+    const id = center.client.in(space)
+    const before = await contentOf(space)
+    const reason = await misled(t, { space: p.mailboxId, cluster: id }).refused
+    t.match(reason, /the cluster's kubeconfig leads to the space root.* of the center itself; nothing was touched/)
+    t.equal(await contentOf(space), before)
+  }
+})
+
+t.test('a cluster whose note is gone belongs to the mailbox that holds what is there', async t => {
+  const [p, other] = [await served(t), await served(t)]
+  await p.cluster.delete(MAPS, CLUSTER_RECORD)
+  await center.world.absent(p.clusterId, RECORD)
+  await other.mailbox.delete(MAPS, AT_A)
+  const before = await contentOf(p.clusterId)
+  const reason = await misled(t, { space: other.mailboxId, cluster: p.cluster }).refused
+  t.match(
+    reason,
+    `holds what a syncer placed there, such as ConfigMap/app/a, and the mailbox ${other.mailboxName} does not`,
+  )
+  t.equal(await contentOf(p.clusterId), before)
+  p.start()
+  const again = await center.world.present(p.clusterId, RECORD)
+  t.same(again.data, { mailbox: p.mailboxName })
+})
+
+t.test(
+  'a running syncer ends when its cluster is handed over, and writes the note again when it is deleted',
+  async t => {
+    const [p, other] = [await served(t), await pairIn(center, t)]
+    const syncer = p.start()
+    await syncer.synced
+    await p.mailbox.create(MAPS, sent('b'))
+    await center.world.present(p.clusterId, 'configmaps app/b')
+    const { uid } = (await p.cluster.get(MAPS, CLUSTER_RECORD)).metadata
+    await p.cluster.delete(MAPS, CLUSTER_RECORD)
+    const again = await center.world.present(p.clusterId, RECORD, ({ metadata }) => metadata.uid !== uid)
+    t.same(again.data, { mailbox: p.mailboxName })
+    await adopt(p.cluster, other.mailboxName)
+    t.match(await syncer.refused, `the cluster is served from the mailbox ${other.mailboxName}`)
+    await p.mailbox.delete(MAPS, AT_A)
+    await p.settled()
+    t.ok(center.world.get(p.clusterId, 'configmaps app/a'), 'nothing more is touched')
+  },
+)
 
 t.test('a cluster that was handed over becomes what its new mailbox says', async t => {
   const [p, other] = [await served(t), await pairIn(center, t)]

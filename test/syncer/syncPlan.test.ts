@@ -142,6 +142,13 @@ t.test(
   },
 )
 
+t.test('what makes and steers spaces is never carried up, whatever asks for it', async t => {
+  for (const apiGroup of ['tenancy.kcp.io', 'core.kcp.io', 'apis.kcp.io']) {
+    const plan = syncPlan([config({ upsync: [{ apiGroup, resources: ['*'], namespaces: ['*'], names: ['*'] }] })])
+    t.equal(plan.wantsUp({ group: apiGroup, resource: 'workspaces' }, '', 'w'), false)
+  }
+})
+
 t.test('the CRD of an upsynced kind is wanted too', async t => {
   const plan = syncPlan([
     config({ upsync: [{ apiGroup: 'group1.test', resources: ['sprockets'], namespaces: ['orbital'], names: ['*'] }] }),

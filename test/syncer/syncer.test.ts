@@ -3,7 +3,7 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { isRecord } from '../../src/apimachinery/object.ts'
-import { DOWNSYNCED, OVERWRITE, ownMark } from '../../src/syncer/ownership.ts'
+import { DOWNSYNCED, OVERWRITE, ownMark, UPSYNCED } from '../../src/syncer/ownership.ts'
 import { FakeClock } from '../client/support/fakeClock.ts'
 import { startCenter } from '../support/center.ts'
 import { CONFIGS, configMap, MAPS, NAMESPACES, namespace, WORKSPACES } from './support/kinds.ts'
@@ -302,6 +302,30 @@ t.test(
       ({ data }) => isRecord(data) && data.x === '2',
     )
     t.not(after.metadata.uid, before.metadata.uid)
+  },
+)
+
+t.test(
+  "marks that somebody wrote into the center make nothing the cluster's, nor the cluster's own the center's",
+  async t => {
+    const names = ['a', 'b', 'kube-root-ca.crt']
+    const p = await pairIn(center, t, {
+      namespacedObjects: [
+        { group: '', resource: 'configmaps', apiVersion: 'v1', objectsByNamespace: [{ namespace: 'app', names }] },
+      ],
+      upsync: [{ apiGroup: '', resources: ['configmaps'], namespaces: ['app'], names: ['*'] }],
+    })
+    const marks = { [UPSYNCED]: 'ConfigMap/app/a', [DOWNSYNCED]: 'ConfigMap/app/a' }
+    const source = await p.mailbox.create(MAPS, sent('a', { x: '1' }, { annotations: marks }))
+    p.start()
+    const made = await center.world.present(p.clusterId, 'configmaps app/a')
+    await p.mailbox.create(MAPS, sent('b'))
+    await center.world.present(p.clusterId, 'configmaps app/b')
+    await p.settled()
+    t.equal((await p.mailbox.get(MAPS, AT_A)).metadata.uid, source.metadata.uid, 'the center keeps what is its own')
+    t.equal((await p.cluster.get(MAPS, AT_A)).metadata.uid, made.metadata.uid)
+    const authority = center.world.get(p.clusterId, 'configmaps app/kube-root-ca.crt')
+    t.notOk(authority?.metadata.labels?.['edge.kubestellar.io/projected'], 'each server says whom to trust')
   },
 )
 

@@ -17,6 +17,9 @@ export const PROJECTED_KEYS_ANNOTATION = 'edge.kubestellar.io/projected-keys'
 /** On the copy: ids of the spaces that it was made from, comma-separated. */
 export const PROJECTED_FROM_ANNOTATION = 'edge.kubestellar.io/projected-from'
 
+/** The syncer's marks on what it carried. They say something about one object in one place, so no source's travels. */
+export const SYNCER_MARKS = ['edge.kubestellar.io/downsynced', 'edge.kubestellar.io/upsynced'] as const
+
 const edge = (resource: string): GroupVersionResource => ({
   group: 'edge.kubestellar.io',
   version: 'v2alpha1',

@@ -13,6 +13,7 @@ import {
   PROJECTED_KEYS_ANNOTATION,
   PROJECTED_LABEL,
   PROJECTED_VALUE,
+  SYNCER_MARKS,
 } from './names.ts'
 
 export interface ProjectionSource {
@@ -45,6 +46,7 @@ const OWN_ANNOTATIONS: ReadonlySet<string> = new Set([
   PROJECTED_KEYS_ANNOTATION,
   PROJECTED_FROM_ANNOTATION,
   CUSTOMIZATION_ERROR_ANNOTATION,
+  ...SYNCER_MARKS,
 ])
 const NOT_FIELDS = new Set(['apiVersion', 'kind', 'metadata', 'status'])
 

@@ -25,7 +25,13 @@ t.test('a new copy has what the source says and nothing that belongs to a server
           ownerReferences: [{}],
           managedFields: [{}],
           creationTimestamp: 'then',
-          annotations: { mine: '1', 'kcp.io/cluster': 'ws', 'internal.kcp.io/x': 'y' },
+          annotations: {
+            mine: '1',
+            'kcp.io/cluster': 'ws',
+            'internal.kcp.io/x': 'y',
+            'edge.kubestellar.io/upsynced': 'Thing/n/x',
+            'edge.kubestellar.io/downsynced': 'Thing/n/x',
+          },
         },
         { spec: { a: 1 }, status: { s: 1 } },
       ),
@@ -33,7 +39,7 @@ t.test('a new copy has what the source says and nothing that belongs to a server
   )
   t.same(Object.keys(copy.metadata).sort(), ['annotations', 'labels', 'name', 'namespace'])
   t.equal(copy.metadata.annotations!.mine, '1')
-  t.notOk(Object.keys(copy.metadata.annotations!).some(key => key.includes('kcp.io/')))
+  t.notOk(Object.keys(copy.metadata.annotations!).some(key => key.includes('kcp.io/') || key.endsWith('synced')))
   t.same(copy.spec, { a: 1 })
   t.notOk('status' in copy)
 })

@@ -1,5 +1,6 @@
 /** Resources and small objects that the tests of the syncer use. */
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
+import type { SpaceClient } from '../../../src/client/client.ts'
 
 const core = (resource: string): GroupVersionResource => ({ group: '', version: 'v1', resource })
 const edge = (resource: string): GroupVersionResource => ({
@@ -20,6 +21,24 @@ export const CRDS: GroupVersionResource = {
   group: 'apiextensions.k8s.io',
   version: 'v1',
   resource: 'customresourcedefinitions',
+}
+
+/** A space that stands for a cluster: one of another server, by what it tells its Pods to trust. */
+export function asCluster(space: SpaceClient): SpaceClient {
+  const get: SpaceClient['get'] = async (resource, ref) => {
+    const object = await space.get(resource, ref)
+    return ref.name === 'kube-root-ca.crt' ? { ...object, data: { 'ca.crt': 'of another server' } } : object
+  }
+  return {
+    get,
+    list: (...args) => space.list(...args),
+    watch: (...args) => space.watch(...args),
+    create: (...args) => space.create(...args),
+    update: (...args) => space.update(...args),
+    patch: (...args) => space.patch(...args),
+    delete: (...args) => space.delete(...args),
+    discover: () => space.discover(),
+  }
 }
 
 export function namespace(name: string, labels: Record<string, string> = {}): KubeObject {

@@ -10,7 +10,7 @@ import { type Syncer, startSyncer } from '../../../src/syncer/syncer.ts'
 import type { Center } from '../../support/center.ts'
 import { temporaryDir } from '../../support/server.ts'
 import { Faults } from './faults.ts'
-import { CONFIGS, configMap, NAMESPACES, namespace, syncerConfig } from './kinds.ts'
+import { asCluster, CONFIGS, configMap, NAMESPACES, namespace, syncerConfig } from './kinds.ts'
 import { virtualClock } from './virtualClock.ts'
 
 export const PROJECTED = { 'edge.kubestellar.io/projected': 'yes' }
@@ -37,7 +37,7 @@ export async function pairIn(center: Center, t: Test, spec: object = WANTS): Pro
   const id = randomUUID()
   const mailboxName = `x-mb-${id}`
   const [mailboxId, clusterId] = await Promise.all([center.space(mailboxName), center.space(`cluster-${id}`)])
-  const [mailbox, cluster] = [center.client.in(mailboxId), center.client.in(clusterId)]
+  const [mailbox, cluster] = [center.client.in(mailboxId), asCluster(center.client.in(clusterId))]
   await mailbox.create(NAMESPACES, namespace('app', PROJECTED))
   await mailbox.create(CONFIGS, syncerConfig(spec))
   const [toCenter, toCluster] = [new Faults(), new Faults()]
