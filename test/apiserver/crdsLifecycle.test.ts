@@ -132,6 +132,11 @@ t.test('a stricter schema does not lock objects up', async t => {
   await api.ok(change({ set: ['s'] }))
   t.match(await change({ set: ['s', 's'] }), { code: 422, body: { message: /spec\.set\[1\]: Duplicate value: "s"/ } })
   t.equal((await space.post(THINGS, thing('new', { a: 'Bad' }))).code, 422, 'new objects are held to it')
+  const touched = await space.patch(`${THINGS}/old`, 'merge', { metadata: { labels: { l: 'm' } } })
+  t.equal(touched.code, 200)
+  t.equal(touched.headers.warning, '299 - "spec.a: Invalid value: \\"Bad\\": too short"', 'what is wrong is told')
+  const refused = await space.patch(`${THINGS}/old`, 'merge', { spec: { b: 'Other' } })
+  t.match(refused.headers.warning, 'too short', 'also to who is refused')
 })
 
 t.test('names are as the definition wants them', async t => {
@@ -190,6 +195,15 @@ t.test('names are as the definition wants them', async t => {
     code: 422,
     body: { message: /: metadata\.generateName: Too long: may not be more than 3 bytes$/ },
   })
+  const long = { ...naming('b'), properties: { kind: { ...text, minLength: 6 } } }
+  await crds.change(
+    definition({}, { versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: long } }] }),
+  )
+  t.match(
+    await space.patch(`${THINGS}/a`, 'merge', { metadata: { labels: { l: 'n' } } }),
+    { code: 422, body: { message: /: kind: Invalid value: "Thing": kind in body should be at least 6 chars long$/ } },
+    'kind and version are no part of the object that could stay as it was',
+  )
 })
 
 t.test('what a definition says about itself', async t => {

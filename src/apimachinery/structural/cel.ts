@@ -17,8 +17,9 @@ import {
 } from './celProgram.ts'
 import { toCel } from './celValues.ts'
 import { findField } from './fieldPath.ts'
-import { canonicalJson, elementKey } from './listTypes.ts'
+import { byKey, isNeverKept, isUnchanged } from './ratcheting.ts'
 import { type Step, type Trail, trailText } from './trail.ts'
+import { NONE } from './validationRun.ts'
 
 /** Cost of all rules of one object, as upstream's. */
 const MAX_OBJECT_COST = 10_000_000
@@ -26,10 +27,11 @@ const MAX_MESSAGE_CHARACTERS = 5120
 
 /**
  * Errors of all rules. `old` is the stored object on updates and `undefined` on creation: rules that speak of `oldSelf` run
- * only where an old value stands for the new one. A rule that spoke no word about a value that did not change is not run
- * again.
+ * only where an old value stands for the new one. Other rules that do not hold for a value which is as it was, or is part of
+ * one, are no errors; `warn` is told of them. Rules that cannot be evaluated are errors wherever they stand.
  */
-export type RuleValidator = (value: unknown, old?: unknown, path?: string) => FieldError[]
+export type RuleValidator = (value: unknown, old?: unknown, path?: string, warn?: Warn) => FieldError[]
+export type Warn = (error: FieldError) => void
 
 interface CompiledRule {
   rule: ValidationRule
@@ -58,10 +60,10 @@ const nodes = new WeakMap<Schema, Node | null>()
 export function compileRules(schema: Schema): RuleValidator | undefined {
   const node = nodeOf(schema)
   if (node === null) return undefined
-  return (value, old, path = '') => {
-    const run: Run = { base: path, trail: [], errors: [], budget: celBudget(MAX_OBJECT_COST) }
+  return (value, old, path = '', warn = () => {}) => {
+    const run: Run = { base: path, trail: [], errors: [], warn, budget: celBudget(MAX_OBJECT_COST) }
     try {
-      walk(node, value, old, run)
+      walk(node, value, old === undefined ? NO_PAST : pastOf(schema, value, old), run)
     } catch (error) {
       if (!(error instanceof CelBudgetError)) throw error
       // told where it happened
@@ -76,7 +78,31 @@ interface Run {
   base: string
   trail: Trail
   errors: FieldError[]
+  warn: Warn
   budget: WorkBudget
+}
+
+/** What a value is compared with. */
+interface Past {
+  /** {@link NONE}: nothing stands for the new value. */
+  old: unknown
+  /** Whether rules may speak of it: they may not inside of what is one value as a whole. */
+  isTold: boolean
+  /** Whether nothing has changed; a value for which nothing stands is as it was when that is which it is part of. */
+  isKept: () => boolean
+}
+
+const NO_PAST: Past = { old: NONE, isTold: false, isKept: () => false }
+
+function pastOf(schema: Schema, value: unknown, old: unknown, isTold = true): Past {
+  let known: boolean | undefined
+  // many parts may ask
+  return { old, isTold, isKept: () => (known ??= isUnchanged(schema, value, old)) }
+}
+
+function pastOfPart(whole: Past, { schema }: Node, value: unknown, old: unknown, isTold = true): Past {
+  if (whole.old === NONE || old === NONE) return { old: NONE, isTold: false, isKept: whole.isKept }
+  return pastOf(schema, value, old, whole.isTold && isTold)
 }
 
 function nodeOf(schema: Schema): Node | null {
@@ -147,55 +173,61 @@ function childNode(schema: Schema | boolean | undefined): Node | undefined {
   return typeof schema === 'object' ? (nodeOf(schema) ?? undefined) : undefined
 }
 
-function walk(node: Node, value: unknown, old: unknown, run: Run): void {
+function walk(node: Node, value: unknown, past: Past, run: Run): void {
   if (value === undefined || (value === null && node.schema.nullable !== true)) return
-  runRules(node, value, old, run)
+  runRules(node, value, past, run)
   if (Array.isArray(value)) {
-    if (node.items === undefined) return
-    const before = correlateItems(node.schema, old)
-    for (let i = 0; i < value.length; i++) descend(node.items, i, value[i], before(value[i]), run)
+    const { items } = node
+    if (items === undefined) return
+    const before = correlateItems(node.schema, past.old)
+    for (const [i, item] of value.entries()) descend(items, i, item, pastOfPart(past, items, item, before(item)), run)
   } else if (isRecord(value)) {
-    const before = isRecord(old) && node.schema['x-kubernetes-map-type'] !== 'atomic' ? old : {}
-    for (const [name, child] of node.members) {
-      if (Object.hasOwn(value, name)) descend(child, name, value[name], own(before, name), run)
+    const isRoot = run.trail.length === 0
+    const isTold = node.schema['x-kubernetes-map-type'] !== 'atomic'
+    const pastOfMember = (child: Node, name: string): Past => {
+      if (isRoot && isNeverKept(name)) return NO_PAST
+      return pastOfPart(past, child, value[name], memberOf(past.old, name), isTold)
     }
-    if (node.additional === undefined) return
+    for (const [name, child] of node.members) {
+      if (Object.hasOwn(value, name)) descend(child, name, value[name], pastOfMember(child, name), run)
+    }
+    const { additional } = node
+    if (additional === undefined) return
     for (const name of Object.keys(value)) {
       if (node.schema.properties !== undefined && Object.hasOwn(node.schema.properties, name)) continue
-      descend(node.additional, { key: name }, value[name], own(before, name), run)
+      descend(additional, { key: name }, value[name], pastOfMember(additional, name), run)
     }
   }
 }
 
-function descend(node: Node, part: Step, value: unknown, old: unknown, run: Run): void {
+function descend(node: Node, part: Step, value: unknown, past: Past, run: Run): void {
   run.trail.push(part)
-  walk(node, value, old, run)
+  walk(node, value, past, run)
   run.trail.pop()
 }
 
-function own(object: Record<string, unknown>, name: string): unknown {
-  return Object.hasOwn(object, name) ? object[name] : undefined
+function memberOf(old: unknown, name: string): unknown {
+  return isRecord(old) && Object.hasOwn(old, name) ? (old[name] ?? NONE) : NONE
 }
 
 /** Elements of a `map` list correspond by key; those of other lists do not correspond. */
 function correlateItems(schema: Schema, old: unknown): (item: unknown) => unknown {
   const keys = schema['x-kubernetes-list-map-keys']
-  if (schema['x-kubernetes-list-type'] !== 'map' || keys === undefined || !Array.isArray(old)) return () => undefined
-  const byKey = new Map(old.map(item => [canonicalJson(elementKey(item, keys)), item]))
-  return item => byKey.get(canonicalJson(elementKey(item, keys)))
+  if (schema['x-kubernetes-list-type'] !== 'map' || keys === undefined || !Array.isArray(old)) return () => NONE
+  return byKey(old, keys)
 }
 
-function runRules(node: Node, value: unknown, old: unknown, run: Run): void {
+function runRules(node: Node, value: unknown, past: Past, run: Run): void {
   if (node.rules.length === 0) return
-  const isUnchanged = old !== undefined && canonicalJson(old) === canonicalJson(value)
+  const old = past.isTold && past.old !== NONE ? past.old : undefined
   let variables: { self: unknown; oldSelf: unknown } | undefined
   for (const compiled of node.rules) {
     const { program, rule } = compiled
-    if (program.usesOldSelf ? old === undefined && rule.optionalOldSelf !== true : isUnchanged) continue
+    if (program.usesOldSelf && old === undefined && rule.optionalOldSelf !== true) continue
     variables ??= { self: toCel(value, node.schema), oldSelf: old === undefined ? null : toCel(old, node.schema) }
     const given =
       rule.optionalOldSelf === true ? { ...variables, oldSelf: optional(old, variables.oldSelf) } : variables
-    runRule(compiled, given, value, run)
+    runRule(compiled, given, value, past, run)
   }
 }
 
@@ -203,15 +235,16 @@ function runRule(
   compiled: CompiledRule,
   variables: { self: unknown; oldSelf: unknown },
   value: unknown,
+  past: Past,
   run: Run,
 ): void {
-  const { rule } = compiled
+  const { rule, program } = compiled
   if (compiled.failure !== undefined) {
     run.errors.push(ruleError({ rule: rule.rule }, value, compiled.failure, run))
     return
   }
   try {
-    if (compiled.program.evaluate(variables, run.budget) === true) return
+    if (program.evaluate(variables, run.budget) === true) return
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     const shown = rule.message?.trim() || rule.rule.trim()
@@ -224,9 +257,13 @@ function runRule(
     report(`${why} evaluating rule: ${shown}`)
     return
   }
-  const computed = compiled.message && messageOf(compiled, compiled.message, variables, run)
+  const tell: Warn = error => {
+    if (program.usesOldSelf || !past.isKept()) run.errors.push(error)
+    else run.warn(error)
+  }
+  const computed = compiled.message && messageOf(compiled, compiled.message, variables, run, tell)
   const detail = computed ?? (rule.message?.trim() || `failed rule: ${rule.rule.trim()}`)
-  run.errors.push(ruleError(rule, value, detail, run, compiled.place))
+  tell(ruleError(rule, value, detail, run, compiled.place))
 }
 
 function optional(old: unknown, converted: unknown): unknown {
@@ -239,6 +276,7 @@ function messageOf(
   program: CelProgram,
   variables: { self: unknown; oldSelf: unknown },
   run: Run,
+  tell: Warn,
 ): string | undefined {
   try {
     const message = program.evaluate(variables, run.budget)
@@ -249,7 +287,7 @@ function messageOf(
     if (error instanceof CelCallCostError) {
       const why = 'no further validation rules will be run due to call cost exceeds limit for messageExpression'
       const detail = `${why}: ${JSON.stringify(rule.messageExpression)}`
-      run.errors.push(fieldError.invalid(trailText(run.trail, run.base), type, detail))
+      tell(fieldError.invalid(trailText(run.trail, run.base), type, detail))
     }
     if (error instanceof CelBudgetError) throw error
     return undefined

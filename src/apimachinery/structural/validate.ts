@@ -5,25 +5,24 @@
  */
 import { type FieldError, type FieldErrorType, fieldError } from '../fieldErrors.ts'
 import { isRecord } from '../object.ts'
-import { equalJson } from '../patch/jsonValues.ts'
 import type { Schema } from '../schema.ts'
-import { compileRules, type RuleValidator } from './cel.ts'
+import { compileRules, type RuleValidator, type Warn } from './cel.ts'
 import { combinationChecks } from './combinations.ts'
 import { embeddedErrors } from './embeddedResource.ts'
 import { stringFormats } from './formats.ts'
 import { compileLinearRegExp } from './linearRegExp.ts'
-import { canonicalJson, duplicates, elementKey } from './listTypes.ts'
+import { canonicalJson, duplicates } from './listTypes.ts'
+import { byKey, isNeverKept, isUnchanged } from './ratcheting.ts'
 import { type Check, invalid, NONE, newRun, pathOf, type Run } from './validationRun.ts'
 
 export { typeErrors } from './typeErrors.ts'
 
 /**
  * Empty when the value is valid. `path` names the value in messages (`spec`); the default is the root of an object. `old` is
- * what the value replaces: what an update leaves as it was may stay invalid, so that a stricter schema does not lock objects
- * up. Validation rules run unless the schema is broken in a way that would break them too.
- * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-ratcheting
+ * what the value replaces: what an update leaves as it was may stay invalid (`ratcheting.ts`); `warn` is told of the rules that
+ * it breaks. Validation rules run unless the schema is broken in a way that would break them too.
  */
-export type Validator = (value: unknown, path?: string, old?: unknown) => FieldError[]
+export type Validator = (value: unknown, path?: string, old?: unknown, warn?: Warn) => FieldError[]
 
 // A memo of a pure function: a schema graph is compiled once and its closures live as long as it does.
 const checks = new WeakMap<Schema, Check>()
@@ -34,14 +33,14 @@ export function compileValidator(schema: Schema): Validator {
   if (known !== undefined) return known
   const check = checkOf(schema)
   let rules: RuleValidator | undefined | null = null
-  const validator: Validator = (value, path = '', old = undefined) => {
+  const validator: Validator = (value, path = '', old = undefined, warn = () => {}) => {
     const run = newRun(path)
     check(value, run, old === undefined ? NONE : old)
     const lists = run.lists.length > 0 && old !== undefined && hadListErrors(check, old) ? [] : run.lists
     const errors = [...run.errors, ...run.embedded, ...lists]
     if (rules === null) rules = compileRules(schema)
     if (rules === undefined) return errors
-    if (!errors.some(error => BLOCKING.has(error.type))) return [...errors, ...rules(value, old, path)]
+    if (!errors.some(error => BLOCKING.has(error.type))) return [...errors, ...rules(value, old, path, warn)]
     return [...errors, fieldError.invalid('', undefined, RULES_NOT_CHECKED)]
   }
   validators.set(schema, validator)
@@ -68,7 +67,7 @@ function checkOf(schema: Schema): Check {
     compiled ??= compile(schema)
     const before = run.errors.length
     compiled(value, run, old)
-    if (run.errors.length > before && old !== NONE && equalJson(value, old)) run.errors.length = before
+    if (run.errors.length > before && old !== NONE && isUnchanged(schema, value, old)) run.errors.length = before
   }
   checks.set(schema, check)
   return check
@@ -262,15 +261,6 @@ function listCheck(schema: Schema): ((value: unknown[], run: Run, old: unknown) 
   }
 }
 
-/** The old element of a `map` list that has the same key. */
-function byKey(old: readonly unknown[], keys: readonly string[]): (item: unknown) => unknown {
-  const found = new Map(old.map(item => [canonicalJson(elementKey(item, keys)), item]))
-  return item => {
-    const key = canonicalJson(elementKey(item, keys))
-    return found.has(key) ? found.get(key) : NONE
-  }
-}
-
 function objectCheck(schema: Schema): ((value: Record<string, unknown>, run: Run, old: unknown) => void) | undefined {
   const { minProperties, maxProperties, required = [], properties = {} } = schema
   const members = Object.entries(properties).map(([name, member]) => [name, checkOf(member)] as const)
@@ -287,7 +277,9 @@ function objectCheck(schema: Schema): ((value: Record<string, unknown>, run: Run
     return undefined
   }
   return (value, run, old) => {
-    const before = (name: string): unknown => (isRecord(old) && has(old, name) ? old[name] : NONE)
+    const isRoot = run.trail.length === 0
+    const before = (name: string): unknown =>
+      isRecord(old) && has(old, name) && !(isRoot && isNeverKept(name)) ? old[name] : NONE
     if (minProperties !== undefined || maxProperties !== undefined) {
       const count = Object.keys(value).length
       if (minProperties !== undefined && count < minProperties) {

@@ -3,7 +3,7 @@
  * is `preparation.ts`.
  */
 import { type StatusError, statusError } from '../../apimachinery/errors.ts'
-import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
+import { type FieldError, fieldError, formatFieldError } from '../../apimachinery/fieldErrors.ts'
 import { valuesAsGo } from '../../apimachinery/go/goValues.ts'
 import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
@@ -73,13 +73,14 @@ export class ObjectRules {
   }
 
   validate(
+    context: WriteContext,
     type: ResourceType,
     strategy: Strategy | undefined,
     object: KubeObject,
     old: KubeObject | undefined,
     subresource = '',
   ): FieldError[] {
-    const errors = this.validateSchema(type, object, old)
+    const errors = this.validateSchema(context, type, object, old)
     errors.push(...(strategy?.validate?.(object, old) ?? []))
     const change = strategy?.subresources?.[subresource] ?? strategy
     if (old) errors.push(...(change?.validateUpdate?.(object, old) ?? []))
@@ -93,9 +94,11 @@ export class ObjectRules {
       : valuesAsGo(schema, readProtobufFields)
   }
 
-  validateSchema(type: ResourceType, object: KubeObject, old?: KubeObject): FieldError[] {
+  /** What was wrong before and stays as it is, is told as a warning. */
+  validateSchema(context: WriteContext, type: ResourceType, object: KubeObject, old?: KubeObject): FieldError[] {
     if (type.schema === undefined || (type.origin !== 'crd' && !isOwnGroup(type.group))) return []
-    const errors = compileValidator(type.schema)(object, undefined, old)
+    const warn = (error: FieldError): void => context.warn(formatFieldError(error))
+    const errors = compileValidator(type.schema)(object, undefined, old, warn)
     return type.origin === 'crd' && type.scale ? [...errors, ...scaleErrors(object, type.scale)] : errors
   }
 

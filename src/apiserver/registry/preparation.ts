@@ -179,7 +179,7 @@ export class Preparation {
     const errors = found(() => [
       ...validateObjectMeta(metadata, metaRules(target, strategy)),
       ...unqualifiedFinalizers(target, metadata),
-      ...this.#rules.validate(target, strategy, object, undefined),
+      ...this.#rules.validate(context, target, strategy, object, undefined),
     ])
     if (errors.length > 0) throw statusError.invalid(target, metadata.name ?? '', errors, this.#rules.shown(target))
     for (const text of strategy?.warnings?.(object) ?? finalizerWarnings(target, metadata)) context.warn(text)
@@ -321,8 +321,8 @@ export class Preparation {
       ...unqualifiedFinalizers(target, object.metadata, old.metadata),
       ...validateObjectMetaUpdate(object.metadata, old.metadata),
       ...(subresource === 'status'
-        ? (strategy?.validateStatusUpdate?.(object, old) ?? this.#rules.validateSchema(target, object, old))
-        : this.#rules.validate(target, strategy, object, old, subresource)),
+        ? (strategy?.validateStatusUpdate?.(object, old) ?? this.#rules.validateSchema(context, target, object, old))
+        : this.#rules.validate(context, target, strategy, object, old, subresource)),
     ])
     if (errors.length > 0)
       throw statusError.invalid(target, object.metadata.name ?? '', errors, this.#rules.shown(target))

@@ -67,10 +67,71 @@ t.test('transition rules run where an old value stands for the new one', async t
   t.same(errors(ruled(text, optional), 'x', 'y'), ['spec: Invalid value: "x": fixed'])
 })
 
-t.test('what an update does not touch is not judged again', async t => {
-  const schema = object({ a: ruled(text, 'self.startsWith("x")'), b: text })
-  t.same(errors(schema, { a: 'old', b: '2' }, { a: 'old', b: '1' }), [])
-  t.equal(errors(schema, { a: 'new', b: '1' }, { a: 'old', b: '1' }).length, 1)
+/** What an update is refused for, and what it is warned of. */
+const told = (spec: Schema, value: unknown, old: unknown) => {
+  const warnings: string[] = []
+  const found = compileRules(under(spec))?.({ spec: value }, { spec: old }, '', e => warnings.push(formatFieldError(e)))
+  return { errors: (found ?? []).map(formatFieldError), warnings }
+}
+
+t.test('what an update leaves as it was may break rules, and is warned of', async t => {
+  const small = ruled(integer, { rule: 'self < 5', message: 'small' })
+  const schema = object({ a: small, b: text })
+  t.same(told(schema, { a: 9, b: '2' }, { a: 9, b: '1' }), {
+    errors: [],
+    warnings: ['spec.a: Invalid value: 9: small'],
+  })
+  t.same(told(schema, { a: 8, b: '1' }, { a: 9, b: '1' }).errors, ['spec.a: Invalid value: 8: small'])
+  t.same(told(schema, { a: 4 }, { a: 9 }), { errors: [], warnings: [] })
+  t.same(
+    told(ruled(integer, 'self < 5 || oldSelf < 5'), 9, 9).warnings,
+    [],
+    'what compares with the past is meant for it',
+  )
+  t.equal(told(ruled(integer, 'self < 5 || oldSelf < 5'), 9, 9).errors.length, 1)
+  const broken = object({ a: integer }, '1 / self.a == 1')
+  t.match(told(broken, { a: 0 }, { a: 0 }).errors, [/division by zero/], 'what cannot be judged at all is refused')
+})
+
+t.test('parts of what has no old value are as they were when the whole is', async t => {
+  const small = ruled(integer, { rule: 'self < 5', message: 'small' })
+  const list = (type?: 'atomic' | 'set'): Schema => ({
+    type: 'array',
+    items: small,
+    ...(type && { 'x-kubernetes-list-type': type }),
+  })
+  for (const type of [undefined, 'atomic', 'set'] as const) {
+    const both = object({ list: list(type), b: text })
+    t.same(told(both, { list: [9, 1], b: '2' }, { list: [9, 1], b: '1' }), {
+      errors: [],
+      warnings: ['spec.list[0]: Invalid value: 9: small'],
+    })
+    t.same(told(both, { list: [9, 2] }, { list: [9, 1] }).errors, ['spec.list[0]: Invalid value: 9: small'])
+    t.same(told(both, { list: [1, 9] }, { list: [9, 1] }).errors, ['spec.list[1]: Invalid value: 9: small'])
+  }
+  const map: Schema = {
+    ...list(),
+    items: object({ k: text, v: small }),
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': ['k'],
+  }
+  const before = [
+    { k: 'x', v: 9 },
+    { k: 'y', v: 9 },
+  ]
+  t.same(told(map, before.toReversed(), before).errors, [], 'keys have places anywhere')
+  t.same(told(map, [{ k: 'y', v: 8 }, before[0]], before), {
+    errors: ['spec[0].v: Invalid value: 8: small'],
+    warnings: ['spec[1].v: Invalid value: 9: small'],
+  })
+  const atomic: Schema = { ...object({ x: small, y: integer }), 'x-kubernetes-map-type': 'atomic' }
+  t.same(told(atomic, { x: 9, y: 2 }, { x: 9, y: 1 }).errors, [])
+})
+
+t.test('what has members that no schema describes counts as changed', async t => {
+  const open = { ...object({ a: integer }, { rule: 'self.a < 5', message: 'small' }) }
+  t.same(told(open, { a: 9 }, { a: 9 }).errors, [])
+  t.same(told(open, { a: 9, more: 1 }, { a: 9, more: 1 }).errors, ['spec: Invalid value: small'])
 })
 
 t.test('types follow the schema', async t => {

@@ -1,0 +1,60 @@
+/**
+ * What an update leaves as it was may stay invalid, so that a stricter schema does not lock objects up. This is when a value
+ * counts as left as it was.
+ * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-ratcheting
+ */
+import { isRecord } from '../object.ts'
+import { equalJson } from '../patch/jsonValues.ts'
+import { type Schema, STRUCT_NAME } from '../schema.ts'
+import { canonicalJson, elementKey } from './listTypes.ts'
+import { NONE } from './validationRun.ts'
+
+/**
+ * Elements of a `map` list may have changed places. An object with members that its schema does not describe counts as changed,
+ * as upstream; so does one with metadata, of which schemas say little, and with it every whole object.
+ */
+export function isUnchanged(schema: Schema, value: unknown, old: unknown): boolean {
+  if (Array.isArray(value)) return Array.isArray(old) && sameElements(schema, value, old)
+  if (isRecord(value)) return isRecord(old) && sameMembers(schema, value, old)
+  return equalJson(value, old)
+}
+
+function sameElements(schema: Schema, list: readonly unknown[], old: readonly unknown[]): boolean {
+  if (schema['x-kubernetes-list-type'] !== 'map' || schema.items === undefined) return equalJson(list, old)
+  const { items } = schema
+  const before = byKey(old, schema['x-kubernetes-list-map-keys'] ?? [])
+  return (
+    list.length === old.length &&
+    list.every(item => {
+      const found = before(item)
+      return found !== NONE && isUnchanged(items, item, found)
+    })
+  )
+}
+
+function sameMembers(schema: Schema, object: Record<string, unknown>, old: Record<string, unknown>): boolean {
+  if (schema[STRUCT_NAME] === OBJECT_META) return false
+  const { properties = {}, additionalProperties } = schema
+  const names = Object.keys(object).filter(name => object[name] !== undefined)
+  if (names.length !== Object.keys(old).filter(name => old[name] !== undefined).length) return false
+  return names.every(name => {
+    const member = Object.hasOwn(properties, name) ? properties[name] : additionalProperties
+    return typeof member === 'object' && Object.hasOwn(old, name) && isUnchanged(member, object[name], old[name])
+  })
+}
+
+const OBJECT_META = 'v1.ObjectMeta'
+
+/** The old element of a `map` list that has the same key, or {@link NONE}. */
+export function byKey(old: readonly unknown[], keys: readonly string[]): (item: unknown) => unknown {
+  const found = new Map(old.map(item => [canonicalJson(elementKey(item, keys)), item]))
+  return item => {
+    const key = canonicalJson(elementKey(item, keys))
+    return found.has(key) ? found.get(key) : NONE
+  }
+}
+
+/** Kind and version of a whole object are never compared: both objects are shown in the version of the request. */
+export function isNeverKept(name: string): boolean {
+  return name === 'kind' || name === 'apiVersion'
+}
