@@ -80,31 +80,3 @@ export function ensure(target: Fields, field: string): Fields {
   target[field] = made
   return made
 }
-
-/** Deep equality of JSON values; absent and null members are the same, as they are to Go's decoder. */
-export function sameJson(a: unknown, b: unknown): boolean {
-  if (a === b) return true
-  if (a === undefined || a === null) return b === undefined || b === null
-  if (b === undefined || b === null) return false
-  if (Array.isArray(a)) {
-    return Array.isArray(b) && a.length === b.length && a.every((item, i) => sameJson(item, b[i]))
-  }
-  if (!isRecord(a) || !isRecord(b)) return false
-  for (const key of Object.keys(a)) if (!sameJson(a[key], b[key])) return false
-  for (const key of Object.keys(b)) if (!Object.hasOwn(a, key) && has(b, key)) return false
-  return true
-}
-
-/** {@link sameJson} that also takes an empty list or object for an absent one (Go's semantic equality). */
-export function sameMeaning(a: unknown, b: unknown): boolean {
-  return sameJson(withoutEmpty(a), withoutEmpty(b))
-}
-
-function withoutEmpty(value: unknown): unknown {
-  if (Array.isArray(value)) return value.length === 0 ? undefined : value.map(withoutEmpty)
-  if (!isRecord(value)) return value
-  const kept = Object.entries(value)
-    .map(([key, member]) => [key, withoutEmpty(member)] as const)
-    .filter(([, member]) => member !== undefined && member !== null)
-  return kept.length === 0 ? undefined : Object.fromEntries(kept)
-}

@@ -3,8 +3,8 @@
  * and the namespace. Each server adds one of its own.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/#bound-service-account-token-volume
  */
-import { isDeepStrictEqual } from 'node:util'
 import { isRecord } from './object.ts'
+import { equalJson } from './values.ts'
 
 export const TOKEN_VOLUME_PREFIX = 'kube-api-access-'
 export const TOKEN_MOUNT_PATH = '/var/run/secrets/kubernetes.io/serviceaccount'
@@ -31,5 +31,5 @@ export function tokenVolume(name: string): Record<string, unknown> {
 /** Whether a server made the volume, and nobody changed anything of it. */
 export function isTokenVolume(volume: unknown): volume is { name: string } {
   if (!isRecord(volume) || typeof volume.name !== 'string' || !volume.name.startsWith(TOKEN_VOLUME_PREFIX)) return false
-  return isDeepStrictEqual(volume, tokenVolume(volume.name))
+  return equalJson(volume, tokenVolume(volume.name))
 }

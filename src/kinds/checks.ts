@@ -1,6 +1,6 @@
 /** Validation rules that many kinds share, worded as upstream words them. Each answers the errors it found. */
 import { type FieldError, fieldError } from '../apimachinery/fieldErrors.ts'
-import { at, type Fields, num, record, sameMeaning, str } from '../apimachinery/fields.ts'
+import { at, type Fields, num, record, str } from '../apimachinery/fields.ts'
 import { dns1123Label, dns1123Subdomain, type NameRule } from '../apimachinery/names.ts'
 import { isRecord } from '../apimachinery/object.ts'
 import {
@@ -10,6 +10,7 @@ import {
   QUANTITY_SHAPE_MESSAGE,
 } from '../apimachinery/quantity.ts'
 import { validateLabelSelector } from '../apimachinery/selectors.ts'
+import { sameMeaning } from '../apimachinery/values.ts'
 
 export const IMMUTABLE = 'field is immutable'
 export const MIN_ZERO = 'must be greater than or equal to 0'

@@ -6,8 +6,6 @@ import {
   has,
   num,
   record,
-  sameJson,
-  sameMeaning,
   setDefault,
   setDefaults,
   setIfEmpty,
@@ -16,6 +14,7 @@ import {
 } from '../apimachinery/fields.ts'
 import { qualifiedName } from '../apimachinery/nameRules.ts'
 import { isRecord, type KubeObject } from '../apimachinery/object.ts'
+import { cloneJson, equalJson, sameMeaning } from '../apimachinery/values.ts'
 import { tlsWarnings } from './access/secretWarnings.ts'
 import { canonicalQuantities, configKey, immutable, invalidBy } from './checks.ts'
 import { carryOver, type Strategies, withStatus } from './kind.ts'
@@ -140,7 +139,7 @@ const nodes: Strategy = {
     setDefaults(ensure(status, 'nodeInfo'), Object.fromEntries(NODE_INFO.map(name => [name, ''])))
     setDefaults(ensure(ensure(status, 'daemonEndpoints'), 'kubeletEndpoint'), { Port: 0 })
     for (const field of ['capacity', 'allocatable']) canonicalQuantities(status[field])
-    if (has(status, 'capacity')) setDefault(status, 'allocatable', structuredClone(status.capacity))
+    if (has(status, 'capacity')) setDefault(status, 'allocatable', cloneJson(status.capacity))
   },
   prepareForCreate: dropConfigSource,
   validate: validateNode,
@@ -236,7 +235,7 @@ function newEventErrors(event: KubeObject): FieldError[] {
 /** Nothing but the series and the metadata changes there. */
 function changedEventErrors(event: KubeObject, old: KubeObject): FieldError[] {
   return [
-    ...(sameJson(event.series ?? null, old.series ?? null) ? [] : seriesErrors(event)),
+    ...(equalJson(event.series, old.series) ? [] : seriesErrors(event)),
     ...FIXED_IN_EVENTS.flatMap(([field, name = field]) => immutable(event[field] ?? null, old[field] ?? null, name)),
   ]
 }

@@ -1,8 +1,8 @@
 /** How the strategies of built-in kinds are put together: status and generation handled once for all. */
 
 import { type FieldError, fieldError } from '../apimachinery/fieldErrors.ts'
-import { sameMeaning } from '../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../apimachinery/object.ts'
+import { cloneJson, sameMeaning } from '../apimachinery/values.ts'
 import type { Strategy } from './strategy.ts'
 
 /** Strategies by `group/resource`; the core group is `''`. */
@@ -26,7 +26,7 @@ export function withStatus(strategy: Strategy, initial: () => Record<string, unk
 /** Gives a field the value that it has in the stored object. */
 export function carryOver(object: KubeObject, old: KubeObject, field: string): void {
   if (old[field] === undefined) delete object[field]
-  else object[field] = structuredClone(old[field])
+  else object[field] = cloneJson(old[field])
 }
 
 /** The value of a label map as text pairs. */

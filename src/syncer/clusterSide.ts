@@ -10,6 +10,7 @@ import {
   isRecord,
   type KubeObject,
 } from '../apimachinery/object.ts'
+import { equalJson } from '../apimachinery/values.ts'
 import type { Random } from '../client/backoff.ts'
 import type { DiscoveredResource, SpaceClient } from '../client/client.ts'
 import { type Clock, pause } from '../client/clock.ts'
@@ -106,7 +107,7 @@ export class ClusterSide {
     if (isSyncConfig(key)) {
       if (previous === undefined) this.#deps.onConfig()
       // Heartbeats change these objects all the time; only what they ask for matters.
-      if (JSON.stringify(object?.spec) !== JSON.stringify(previous?.spec)) this.#planChanges()
+      if (!equalJson(object?.spec, previous?.spec)) this.#planChanges()
       return
     }
     queues.down.add(key)
@@ -186,7 +187,7 @@ export class ClusterSide {
     }
     for (const { resource, object } of mirror.values()) look(resource, object)
     for (const { resource, object } of this.projected.objects()) look(resource, object)
-    if (JSON.stringify(before.upsync) !== JSON.stringify(after.upsync)) this.#queueUpsync()
+    if (!equalJson(before.upsync, after.upsync)) this.#queueUpsync()
     this.#watch()
   }
 

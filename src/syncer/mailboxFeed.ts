@@ -3,6 +3,7 @@
  * complete, which is what allows deletions.
  */
 import { type GroupVersionResource, groupResourceName, type KubeObject } from '../apimachinery/object.ts'
+import { equalJson } from '../apimachinery/values.ts'
 import type { Random } from '../client/backoff.ts'
 import type { Client, StreamBatch, StreamEvent, StreamOptions } from '../client/client.ts'
 import { type Clock, systemClock } from '../client/clock.ts'
@@ -159,7 +160,7 @@ export class MailboxFeed {
     this.#seen?.add(keyText(key))
     const object = this.mirror.get(key)?.object
     this.#options.onChange(key, object, previous)
-    const isEcho = isSyncConfig(key) && JSON.stringify(object?.spec) === JSON.stringify(previous?.spec)
+    const isEcho = isSyncConfig(key) && equalJson(object?.spec, previous?.spec)
     this.#scheduleSave(isEcho ? SAVE_CURSOR_DELAY_MS : this.#saveDelayMs())
   }
 

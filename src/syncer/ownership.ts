@@ -4,6 +4,7 @@
 
 import { CLUSTER_RECORD } from '../apimachinery/mailbox.ts'
 import { isRecord, type KubeObject } from '../apimachinery/object.ts'
+import { cloneJson } from '../apimachinery/values.ts'
 
 export const DOWNSYNCED = 'edge.kubestellar.io/downsynced'
 export const UPSYNCED = 'edge.kubestellar.io/upsynced'
@@ -41,7 +42,7 @@ export function mayOverwrite(object: Readonly<KubeObject>): boolean {
  * `mark` makes it ours: only an object that we create is ours to delete.
  */
 export function downsyncCopy(object: Readonly<KubeObject>, apiVersion: string, mark: boolean): KubeObject {
-  const { status: _status, metadata: _metadata, ...rest } = structuredClone(object) as KubeObject
+  const { status: _status, metadata: _metadata, ...rest } = cloneJson(object) as KubeObject
   const annotations = transportable(object.metadata.annotations)
   if (mark) annotations[DOWNSYNCED] = ownMark(object)
   // The label is what the cluster is watched by.
@@ -51,7 +52,7 @@ export function downsyncCopy(object: Readonly<KubeObject>, apiVersion: string, m
 
 /** What to apply in the mailbox for an object of the cluster. The status has a road of its own. */
 export function upsyncCopy(object: Readonly<KubeObject>, apiVersion: string): KubeObject {
-  const { status: _status, metadata: _metadata, ...rest } = structuredClone(object) as KubeObject
+  const { status: _status, metadata: _metadata, ...rest } = cloneJson(object) as KubeObject
   const annotations = transportable(object.metadata.annotations)
   annotations[UPSYNCED] = ownMark(object)
   // A label inherited from a downsynced object would make the center take it for one of its own.

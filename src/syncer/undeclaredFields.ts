@@ -4,6 +4,7 @@
  */
 import { isStatusError } from '../apimachinery/errors.ts'
 import { isRecord, type KubeObject } from '../apimachinery/object.ts'
+import { cloneJson } from '../apimachinery/values.ts'
 
 /**
  * Paths such as `.spec.template.spec.containers[].resizePolicy`, where `[]` is every item; empty when the error is about
@@ -19,7 +20,7 @@ export function undeclaredFields(error: unknown): string[] {
 
 /** A copy without the fields at these paths; paths that lead nowhere are ignored. */
 export function withoutFields(object: Readonly<KubeObject>, paths: readonly string[]): KubeObject {
-  const copy = structuredClone(object) as KubeObject
+  const copy = cloneJson(object) as KubeObject
   for (const path of paths) {
     const steps = path.match(/[^.[\]]+|\[\]/g) ?? []
     const last = steps.pop()

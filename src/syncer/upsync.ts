@@ -8,6 +8,7 @@ import {
   isRecord,
   type KubeObject,
 } from '../apimachinery/object.ts'
+import { cloneJson } from '../apimachinery/values.ts'
 import type { DiscoveredResource, SpaceClient } from '../client/client.ts'
 import type { ClusterWatches } from './clusterWatches.ts'
 import { getOrNothing, refOf } from './downsync.ts'
@@ -69,7 +70,7 @@ export class Upsync {
     const copy = upsyncCopy(live, apiVersionOf(resource))
     if (isDefinition(key)) return await this.#define(key, resource, copy, existing)
     const withStatus = resource.subresources.includes('status')
-    if (!withStatus && live.status !== undefined) copy.status = structuredClone(live.status)
+    if (!withStatus && live.status !== undefined) copy.status = cloneJson(live.status)
     if (existing === undefined || this.#echoes.compare(keyText(key), copy, existing) !== 'same') {
       const result = await this.#apply(resource, key, copy)
       this.#echoes.wrote(keyText(key), copy, result, undefined)

@@ -56,6 +56,17 @@ t.test('a new space is a small cluster of its own', async t => {
   t.equal((await space.get(`${RBAC}/clusterroles/cluster-admin`)).code, 200, 'the roles of Kubernetes are there')
 })
 
+t.test('what stays on a Workspace may be said in another order', async t => {
+  await createSpace(api, 'turned')
+  const made = await api.ok(api.get(`${WORKSPACES}/turned`))
+  const spec = made.spec as { type: { name: string; path: string } }
+  const { name, path } = spec.type
+  const put = (type: object) => api.put(`${WORKSPACES}/turned`, { ...made, spec: { ...spec, type } })
+  t.same((await api.ok(put({ path, name }))).spec, spec)
+  const refused = await put({ path, name: 'other' })
+  t.match([refused.code, refused.body.message], [422, /spec\.type: .*field is immutable/])
+})
+
 t.test('by path, by id, by path from an id', async t => {
   const parent = await createSpace(api, 'parent')
   const child = await createSpace(api.in(parent), 'child')

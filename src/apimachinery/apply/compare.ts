@@ -3,8 +3,8 @@
  * Paths that appear or disappear include the structs and maps around the leaves; paths that change are leaves.
  */
 import { isRecord } from '../object.ts'
-import { equalJson } from '../patch/jsonValues.ts'
 import type { Schema } from '../schema.ts'
+import { equalJson } from '../values.ts'
 import { EMPTY_SET, type FieldSet, fieldSet, HERE } from './fieldSet.ts'
 import { allBelow } from './fieldSetOf.ts'
 import { fieldElement } from './pathElement.ts'

@@ -3,8 +3,8 @@
  * own former fields over, and is kept up to date so that users may go back.
  */
 import { isRecord, type KubeObject } from '../object.ts'
-import { cloneJson } from '../patch/jsonValues.ts'
 import type { Schema } from '../schema.ts'
+import { cloneJson } from '../values.ts'
 import { EMPTY_SET, type FieldSet } from './fieldSet.ts'
 import { fieldSetOf } from './typed.ts'
 

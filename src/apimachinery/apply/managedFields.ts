@@ -6,8 +6,8 @@
  */
 import { statusError } from '../errors.ts'
 import { type GroupResource, isRecord, type KubeObject, type ManagedFieldsEntry, parseApiVersion } from '../object.ts'
-import { equalJson } from '../patch/jsonValues.ts'
 import type { Schema } from '../schema.ts'
+import { equalJson } from '../values.ts'
 import { isSame } from './compare.ts'
 import { type Conflict, conflictError } from './conflicts.ts'
 import {

@@ -3,8 +3,8 @@
  * Results share nothing with the inputs.
  */
 import { isRecord } from '../object.ts'
-import { cloneJson, memberOf, setMember } from '../patch/jsonValues.ts'
 import type { Schema } from '../schema.ts'
+import { cloneJson, memberOf, setMember } from '../values.ts'
 import { elementsOf, isDeclared, memberShape, shapeOf } from './shape.ts'
 
 /** `undefined` stands for absent, on either side and as the result. */

@@ -1,6 +1,6 @@
 /** Taking fields out of a value. */
-import { cloneJson, setMember } from '../patch/jsonValues.ts'
 import type { Schema } from '../schema.ts'
+import { cloneJson, setMember } from '../values.ts'
 import { type FieldSet, fieldSet, HERE } from './fieldSet.ts'
 import { fieldElement } from './pathElement.ts'
 import { elementsOf, isDeclared, listShape, memberShape, shapeOf } from './shape.ts'

@@ -4,8 +4,8 @@
  * @see https://kubernetes.io/docs/reference/using-api/server-side-apply/#merge-strategy
  */
 import { isRecord } from '../object.ts'
-import { memberOf } from '../patch/jsonValues.ts'
 import { memberSchema, ONE_VALUE, type Schema } from '../schema.ts'
+import { memberOf } from '../values.ts'
 import { METADATA_SCHEMA } from './metadataSchema.ts'
 import { keyElement, valueElement } from './pathElement.ts'
 

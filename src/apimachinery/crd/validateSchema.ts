@@ -4,6 +4,7 @@ import type { Json } from '../object.ts'
 import type { Schema } from '../schema.ts'
 import { pruneUnknown } from '../structural/prune.ts'
 import { compileValidator } from '../structural/validate.ts'
+import { cloneJson } from '../values.ts'
 import { eachCombined, eachShape, type Scope } from './schemaWalk.ts'
 import { structuralErrors } from './structuralRules.ts'
 import { ruleTextErrors, validateRules } from './validateRules.ts'
@@ -71,7 +72,7 @@ function statusRootErrors(schema: Schema, at: string): FieldError[] {
 function defaultErrors(schema: Schema, at: string, isRoot: boolean): FieldError[] {
   const errors: FieldError[] = []
   if (schema.default !== undefined) {
-    const copy: Json = structuredClone(schema.default)
+    const copy: Json = cloneJson(schema.default)
     const isEmbedded = schema['x-kubernetes-embedded-resource'] === true
     const unknown = isEmbedded
       ? // metadata of all sorts may stand there

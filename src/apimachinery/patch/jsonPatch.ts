@@ -5,7 +5,7 @@
  */
 import { StatusError, statusError } from '../errors.ts'
 import { isRecord } from '../object.ts'
-import { cloneJson, equalJson, memberOf, setMember } from './jsonValues.ts'
+import { cloneJson, equalJson, memberOf, setMember } from '../values.ts'
 
 const MAX_OPERATIONS = 10_000
 /** JSON text that all `copy` operations of one patch may add, in UTF-16 units: kube-apiserver's largest request body. */

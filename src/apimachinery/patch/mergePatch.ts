@@ -5,7 +5,7 @@
  */
 import library from 'json-merge-patch'
 import { isRecord } from '../object.ts'
-import { cloneJson, setMember } from './jsonValues.ts'
+import { cloneJson, setMember } from '../values.ts'
 
 /** The patched document, independent of both inputs, which stay as they are. */
 export function applyMergePatch(document: unknown, patch: unknown): unknown {

@@ -8,8 +8,8 @@ import { show } from '../apply/validateTyped.ts'
 import { statusError } from '../errors.ts'
 import { isRecord } from '../object.ts'
 import { memberSchema, type Schema } from '../schema.ts'
+import { cloneJson, equalJson, memberOf, setMember } from '../values.ts'
 import { jsonTypeName } from './jsonPatch.ts'
-import { cloneJson, equalJson, memberOf, setMember } from './jsonValues.ts'
 import { type MergedList, mergeList, orderList, withoutItems } from './strategicList.ts'
 
 type Members = Record<string, unknown>

@@ -4,8 +4,8 @@
  * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-ratcheting
  */
 import { isRecord } from '../object.ts'
-import { equalJson } from '../patch/jsonValues.ts'
 import { type Schema, STRUCT_NAME } from '../schema.ts'
+import { equalJson } from '../values.ts'
 import { canonicalJson, elementKey } from './listTypes.ts'
 import { NONE } from './validationRun.ts'
 

@@ -2,6 +2,7 @@
 import { merge } from '../../apimachinery/apply/typed.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { Schema } from '../../apimachinery/schema.ts'
+import { cloneJson } from '../../apimachinery/values.ts'
 
 /** @throws Error when the configuration is no object, or says what a policy may not */
 export function mergeApplied(object: KubeObject, configuration: unknown, schema: Schema | undefined): KubeObject {
@@ -18,5 +19,5 @@ export function mergeApplied(object: KubeObject, configuration: unknown, schema:
   const live = { ...object, metadata: rest }
   const applied = { apiVersion: object.apiVersion, kind: object.kind, ...configuration } as KubeObject
   const merged = merge(live, applied, schema) as KubeObject
-  return structuredClone(merged)
+  return cloneJson(merged)
 }

@@ -4,6 +4,7 @@
  */
 import { apiVersionOf, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { cloneJson } from '../../apimachinery/values.ts'
 import type { AdmissionRequest } from '../registry/admission.ts'
 import { convertTo } from '../registry/convert.ts'
 
@@ -23,7 +24,7 @@ export interface Shown {
 export function shownAs(request: AdmissionRequest, type: ResourceType): Shown {
   const { operation, object, old, view } = request
   const show = (source: KubeObject): KubeObject =>
-    view ? view.of(structuredClone(source)) : convertTo(structuredClone(source), apiVersionOf(type), type)
+    view ? view.of(cloneJson(source)) : convertTo(cloneJson(source), apiVersionOf(type), type)
   return {
     object: operation === 'DELETE' ? null : show(object),
     old: old === undefined ? null : show(old),

@@ -5,10 +5,10 @@
  * Upstream has these as the admission plug-ins CertificateApproval, CertificateSigning and CertificateSubjectRestriction.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requests/#authorization
  */
-import { isDeepStrictEqual } from 'node:util'
 import { statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { equalJson } from '../../apimachinery/values.ts'
 import { CLIENT_SIGNER, KUBELET_CLIENT_SIGNER, requestedSubject } from '../auth/certificateSigner.ts'
 import type { Authorizer } from '../auth/types.ts'
 import { crossesSpaces, effectiveUser, GROUPS } from '../auth/users.ts'
@@ -72,10 +72,10 @@ async function checkSubject(object: KubeObject): Promise<void> {
 
 async function checkDecision(request: AdmissionRequest, old: KubeObject, authorizer: Authorizer): Promise<void> {
   const { object } = request
-  const decided = !isDeepStrictEqual(conditionsOf(object, DECISIONS), conditionsOf(old, DECISIONS))
+  const decided = !equalJson(conditionsOf(object, DECISIONS), conditionsOf(old, DECISIONS))
   const signed =
     statusOf(object).certificate !== statusOf(old).certificate ||
-    !isDeepStrictEqual(conditionsOf(object, ['Failed']), conditionsOf(old, ['Failed']))
+    !equalJson(conditionsOf(object, ['Failed']), conditionsOf(old, ['Failed']))
   if (decided) await require(request, authorizer, 'approve')
   if (signed) await require(request, authorizer, 'sign')
 }

@@ -1,5 +1,6 @@
 /** Tolerations of two sources in one list, as Kubernetes' scheduling library merges them. */
-import { type Fields, sameMeaning, str } from '../../apimachinery/fields.ts'
+import { type Fields, str } from '../../apimachinery/fields.ts'
+import { sameMeaning } from '../../apimachinery/values.ts'
 
 /** Both, in their order, without those that another one covers. Of equal ones the first stays. */
 export function mergeTolerations(first: readonly Fields[], second: readonly Fields[]): Fields[] {

@@ -2,11 +2,11 @@
  * MutatingAdmissionPolicy: CEL expressions that change a request's object, by JSON Patch or by an apply configuration.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/mutating-admission-policy/
  */
-import { isDeepStrictEqual } from 'node:util'
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { applyJsonPatch } from '../../apimachinery/patch/jsonPatch.ts'
 import { celBudget } from '../../apimachinery/structural/celProgram.ts'
+import { cloneJson, equalJson } from '../../apimachinery/values.ts'
 import type { WorkBudget } from '../../apimachinery/workBudget.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import { type AdmissionVariables, checkConditions, messageOf } from './admissionCel.ts'
@@ -42,9 +42,9 @@ export function mutatingPolicies(deps: PolicyDeps): Admission {
         if (rounds?.round === 2 && !again.has(policy.name)) continue
         const matched = await matchPolicy(deps, policy, request)
         if (matched === undefined) continue
-        const before = structuredClone(request.object)
+        const before = cloneJson(request.object)
         for (const binding of matched.bindings) await mutate(deps, matched, binding, request)
-        if (!isDeepStrictEqual(before, request.object)) {
+        if (!equalJson(before, request.object)) {
           for (const name of asked) again.add(name)
           rounds?.runAgain()
         }

@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type StatusError, statusError } from '../../apimachinery/errors.ts'
 import { ensure, list, num, record, records, str } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { cloneJson } from '../../apimachinery/values.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import type { ParsedCache } from '../registry/codec.ts'
@@ -66,7 +67,7 @@ export function serviceAccountAdmission({ store, parsed, random }: PodAdmissionD
       }
       const secrets = list(account, 'imagePullSecrets')
       if (list(spec, 'imagePullSecrets').length === 0 && secrets.length > 0) {
-        spec.imagePullSecrets = structuredClone(secrets)
+        spec.imagePullSecrets = cloneJson(secrets)
       }
       if (wantsToken(object, account)) mountToken(object, random)
     },

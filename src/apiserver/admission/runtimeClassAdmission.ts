@@ -6,6 +6,7 @@
 import { ensure, type Fields, has, record, records, str } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { compareQuantities, parseQuantity } from '../../apimachinery/quantity.ts'
+import { cloneJson } from '../../apimachinery/values.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import { keyOf } from '../registry/keys.ts'
 import { mergeTolerations } from './mergeTolerations.ts'
@@ -36,7 +37,7 @@ export function runtimeClassAdmission({ store, parsed }: Pick<PodAdmissionDeps, 
         if (has(found, 'overhead')) {
           const overhead = record(found, 'overhead', 'podFixed')
           requireOverhead(request, spec, overhead)
-          if (Object.keys(overhead).length > 0) spec.overhead = structuredClone(overhead)
+          if (Object.keys(overhead).length > 0) spec.overhead = cloneJson(overhead)
         }
         if (has(found, 'scheduling')) schedule(request, spec, record(found, 'scheduling'))
       },
@@ -86,5 +87,5 @@ function schedule(request: AdmissionRequest, spec: Fields, scheduling: Fields): 
   }
   if (Object.keys(wanted).length > 0) spec.nodeSelector = { ...own, ...wanted }
   const tolerations = mergeTolerations(records(spec, 'tolerations'), records(scheduling, 'tolerations'))
-  if (tolerations.length > 0) spec.tolerations = structuredClone(tolerations)
+  if (tolerations.length > 0) spec.tolerations = cloneJson(tolerations)
 }

@@ -3,12 +3,12 @@
  * @see https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/
  */
 import { randomUUID } from 'node:crypto'
-import { isDeepStrictEqual } from 'node:util'
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { applyJsonPatch } from '../../apimachinery/patch/jsonPatch.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { celBudget } from '../../apimachinery/structural/celProgram.ts'
+import { cloneJson, equalJson } from '../../apimachinery/values.ts'
 import type { Authorizer } from '../auth/types.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import type { Logger } from '../request/logger.ts'
@@ -51,12 +51,12 @@ export function mutatingWebhooks(deps: WebhookDeps): Admission {
         if (rounds?.round === 2 && !memory.again.has(webhook.id)) continue
         const call = await callFor(deps, webhook, request)
         if (call === undefined) continue
-        const before = structuredClone(request.object)
+        const before = cloneJson(request.object)
         const notes = notesOf(request, webhook, index)
         let mutated = false
         try {
           await mutate(deps, call, request, notes)
-          mutated = !isDeepStrictEqual(before, request.object)
+          mutated = !equalJson(before, request.object)
         } finally {
           notes?.asked(mutated)
         }

@@ -4,6 +4,7 @@ import { statusError } from '../../apimachinery/errors.ts'
 import { fieldError } from '../../apimachinery/fieldErrors.ts'
 import { dns1123Label } from '../../apimachinery/names.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { equalJson } from '../../apimachinery/values.ts'
 import type { Admission } from '../registry/admission.ts'
 import type { SpaceTree } from '../spaces/tree.ts'
 import { OWNER_ANNOTATION, WORKSPACE_FINALIZER, WORKSPACES } from '../spaces/workspace.ts'
@@ -51,7 +52,7 @@ function keepFixed(type: { group: string; kind: string }, object: KubeObject, ol
   object.spec = now
   for (const field of FIXED) {
     if (now[field] === undefined) now[field] = before[field]
-    if (JSON.stringify(now[field]) !== JSON.stringify(before[field])) {
+    if (!equalJson(now[field], before[field])) {
       const error = fieldError.invalid(`spec.${field}`, now[field], 'field is immutable')
       throw statusError.invalid(type, object.metadata.name ?? '', [error])
     }

@@ -5,6 +5,7 @@
  */
 import { fixedUid } from '../../apimachinery/fixedUid.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { cloneJson } from '../../apimachinery/values.ts'
 import { aggregatedRules } from './aggregation.ts'
 import { type PolicyRule, RBAC_GROUP } from './rbacRules.ts'
 import { GROUPS } from './users.ts'
@@ -30,7 +31,7 @@ export function bootstrapObjects(options: BootstrapOptions = {}): KubeObject[] {
     clusterRole(name, spec, options),
   )
   for (const role of roles) {
-    if (role.aggregationRule !== undefined) role.rules = structuredClone(aggregatedRules(role, roles))
+    if (role.aggregationRule !== undefined) role.rules = cloneJson(aggregatedRules(role, roles))
   }
   const bindings = Object.entries({ ...BINDINGS, ...(options.root && ROOT_BINDINGS) }).map(
     ([name, [role, ...groups]]) => clusterRoleBinding(name, role, groups, options),
@@ -224,7 +225,7 @@ function clusterRole(name: string, spec: RoleSpec, options: BootstrapOptions): K
     kind: 'ClusterRole',
     metadata: metadata('clusterroles', name, options, labels || {}),
     ...(spec.aggregates && { aggregationRule: { clusterRoleSelectors: [{ matchLabels }] } }),
-    rules: structuredClone(spec.rules ?? []),
+    rules: cloneJson(spec.rules ?? []),
   }
 }
 

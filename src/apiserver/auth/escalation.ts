@@ -2,9 +2,9 @@
  * Nobody hands out more than they have: the check before a role or a binding is written.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/rbac/#privilege-escalation-prevention-and-bootstrapping
  */
-import { isDeepStrictEqual } from 'node:util'
 import { type StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { equalJson } from '../../apimachinery/values.ts'
 import { hasAggregationRule } from './aggregation.ts'
 import { joined, type RbacAuthorizer } from './rbac.ts'
 import { roleRefOf } from './rbacIndex.ts'
@@ -60,9 +60,9 @@ export function covers(owned: readonly PolicyRule[], rules: readonly PolicyRule[
 
 async function checkRole(write: RbacWrite, authorizer: RbacAuthorizer): Promise<void> {
   const { object, old } = write
-  const sameRules = old !== undefined && isDeepStrictEqual(old.rules ?? [], object.rules ?? [])
+  const sameRules = old !== undefined && equalJson(old.rules ?? [], object.rules ?? [])
   const aggregates = hasAggregationRule(object) || hasAggregationRule(old)
-  if (sameRules && isDeepStrictEqual(old.aggregationRule, object.aggregationRule)) return
+  if (sameRules && equalJson(old.aggregationRule, object.aggregationRule)) return
   if (await mayDo(write, authorizer, 'escalate', { resource: write.resource, name: object.metadata.name ?? '' })) return
   const held = await heldRules(write, authorizer)
   const lacking = uncovered(held.rules, rulesOf(object))
@@ -76,8 +76,8 @@ async function checkBinding(write: RbacWrite, authorizer: RbacAuthorizer): Promi
   const { object, old } = write
   if (
     old !== undefined &&
-    isDeepStrictEqual(old.roleRef, object.roleRef) &&
-    isDeepStrictEqual(old.subjects ?? [], object.subjects ?? [])
+    equalJson(old.roleRef, object.roleRef) &&
+    equalJson(old.subjects ?? [], object.subjects ?? [])
   ) {
     return
   }

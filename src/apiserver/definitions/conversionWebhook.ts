@@ -6,6 +6,7 @@ import { statusError } from '../../apimachinery/errors.ts'
 import { formatFieldError } from '../../apimachinery/fieldErrors.ts'
 import { validateAnnotations, validateLabels } from '../../apimachinery/names.ts'
 import { isRecord, type KubeObject, type ObjectMeta, parseApiVersion } from '../../apimachinery/object.ts'
+import { cloneJson } from '../../apimachinery/values.ts'
 import { WebhookCallError, type WebhookTarget } from '../admission/webhookClient.ts'
 
 export interface ConversionWebhook {
@@ -116,7 +117,7 @@ function accept(
       throw fail(`returned invalid ${sameAs}: must have the same ${label}: ${before} != ${after}`)
     }
   }
-  const metadata = structuredClone(original.metadata)
+  const metadata = cloneJson(original.metadata)
   for (const field of ['labels', 'annotations'] as const) takeTexts(metadata, field, given[field], badMetadata)
   return { ...converted, apiVersion, kind: original.kind, metadata }
 }

@@ -2,6 +2,7 @@
 import { type AcceptedNames, type CrdCondition, namesConflicts, ownConditions } from '../../apimachinery/crd/crd.ts'
 import type { NamesInUse } from '../../apimachinery/crd/names.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { equalJson } from '../../apimachinery/values.ts'
 
 export interface DefinitionRecord {
   group: string
@@ -45,7 +46,7 @@ export function saysSo(definition: KubeObject, { acceptedNames, conditions }: Ve
   const status = isRecord(definition.status) ? definition.status : {}
   const known = Array.isArray(status.conditions) ? status.conditions.filter(isRecord) : []
   return (
-    JSON.stringify(status.acceptedNames) === JSON.stringify(acceptedNames) &&
+    equalJson(status.acceptedNames, acceptedNames) &&
     conditions.every(c =>
       known.some(k => k.type === c.type && k.status === c.status && k.reason === c.reason && k.message === c.message),
     )

@@ -2,6 +2,7 @@
 import { type StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { cloneJson } from '../../apimachinery/values.ts'
 import type {
   DeleteOptions,
   DiscoveredResource,
@@ -99,7 +100,7 @@ export class EmbeddedSpace implements SpaceClient {
   async create(resource: GroupVersionResource, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
     const { namespace = '', name = '' } = object.metadata
     const target = await this.#target(resource, { namespace, name }, options)
-    const { stored } = await create(this.#deps.services.registry, target, structuredClone(object))
+    const { stored } = await create(this.#deps.services.registry, target, cloneJson(object))
     return objectAs(stored, target.type)
   }
 
@@ -123,7 +124,7 @@ export class EmbeddedSpace implements SpaceClient {
     const target = await this.#target(resource, ref, options)
     const { stored } =
       form === 'apply'
-        ? await apply(registry, target, structuredClone(body) as KubeObject, { force: options.force ?? false })
+        ? await apply(registry, target, cloneJson(body) as KubeObject, { force: options.force ?? false })
         : await patch(registry, target, form, body)
     return objectAs(stored, target.type)
   }

@@ -5,6 +5,7 @@ import { compileJsonPath } from '../../apimachinery/jsonPath.ts'
 import { groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType, ScalePaths } from '../../apimachinery/resourceType.ts'
 import { labelSelectorFromObject } from '../../apimachinery/selectors.ts'
+import { cloneJson } from '../../apimachinery/values.ts'
 import { finalize } from '../operations/finalize.ts'
 import { objectOf } from '../operations/objectOf.ts'
 import { patched, patchSource } from '../operations/patch.ts'
@@ -43,7 +44,7 @@ export async function scaleEndpoint(services: Services, x: Exchange): Promise<vo
     const after =
       x.info.verb === 'patch'
         ? patched(SCALE_TYPE, before, form, body, { subresource: 'scale', scaled: type })
-        : objectOf(structuredClone(body), SCALE_TYPE)
+        : objectOf(cloneJson(body), SCALE_TYPE)
     return withScale(type, current, after, paths)
   }
   const { stored } = await services.registry.update(writeContext(x), type, namespace, name, change, {

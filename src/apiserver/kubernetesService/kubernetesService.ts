@@ -6,6 +6,7 @@
  */
 import { isKubernetesService, KUBERNETES } from '../../apimachinery/kubernetesService.ts'
 import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
+import { cloneJson, equalJson } from '../../apimachinery/values.ts'
 import type { Key, Store } from '../../storage/store.ts'
 import type { WriteListener } from '../auth/acknowledgedWrites.ts'
 import type { Admission } from '../registry/admission.ts'
@@ -49,9 +50,9 @@ export class KubernetesService {
           store.update(key, stored => {
             if (stored === undefined) return undefined
             const object = decodeObject(stored)
-            const before = JSON.stringify(object)
+            const before = cloneJson(object)
             this.#putRight(key, object)
-            return JSON.stringify(object) === before ? undefined : { type: 'put', text: encodeObject(object) }
+            return equalJson(object, before) ? undefined : { type: 'put', text: encodeObject(object) }
           }),
         ),
       )
@@ -103,7 +104,7 @@ export class KubernetesService {
 
   #putRight(key: Key, object: KubeObject): void {
     const right = this.#objects.get(groupResourceName(key))!
-    for (const [field, value] of Object.entries(right)) if (!OTHERS.has(field)) object[field] = structuredClone(value)
+    for (const [field, value] of Object.entries(right)) if (!OTHERS.has(field)) object[field] = cloneJson(value)
     object.metadata.labels = { ...object.metadata.labels, ...right.metadata.labels }
   }
 

@@ -4,6 +4,7 @@
  */
 import { applyServerSide } from '../../apimachinery/apply/managedFields.ts'
 import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
+import { cloneJson } from '../../apimachinery/values.ts'
 import { otherVersions } from '../registry/otherVersions.ts'
 import type { Registry, Written } from '../registry/registry.ts'
 import { timestamp, unwritable } from '../registry/systemMetadata.ts'
@@ -33,7 +34,7 @@ export async function apply(
     if (live) requireSameUid(type, applied, live)
     return applyServerSide({
       live,
-      applied: structuredClone(applied),
+      applied: cloneJson(applied),
       schema: type.schema,
       manager: context.fieldManager,
       force,

@@ -6,6 +6,7 @@ import { type StatusError, statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { cloneJson, equalJson } from '../../apimachinery/values.ts'
 import type { Stored } from '../../storage/store.ts'
 import { versionOf } from '../../storage/texts.ts'
 import { accepted } from '../registry/accepted.ts'
@@ -148,7 +149,7 @@ function markDeleted(
   now: Date,
 ): { object: KubeObject; gone: boolean; changed: boolean } {
   const { metadata } = object
-  const before = JSON.stringify(metadata)
+  const before = cloneJson(metadata)
   setPropagation(object, options)
   const graceSeconds = gracePeriod(object, options)
   const held = (metadata.finalizers?.length ?? 0) > 0 || hasNamespaceFinalizers(object)
@@ -169,7 +170,7 @@ function markDeleted(
     metadata.deletionTimestamp = timestamp(new Date(now.getTime() + graceSeconds * 1000))
     metadata.deletionGracePeriodSeconds = graceSeconds
   }
-  return { object, gone: false, changed: JSON.stringify(metadata) !== before }
+  return { object, gone: false, changed: !equalJson(metadata, before) }
 }
 
 /** Puts on the object, or takes from it, what makes the garbage collector keep, or first delete, its dependents. */

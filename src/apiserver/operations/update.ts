@@ -1,5 +1,6 @@
 /** A whole object, or its status, in place of what is there. */
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { cloneJson } from '../../apimachinery/values.ts'
 import type { Registry, Written } from '../registry/registry.ts'
 import { requireSamePlace } from './place.ts'
 import type { MakingOptions, Target } from './target.ts'
@@ -14,9 +15,9 @@ export async function update(
   const { context, type, namespace, name, subresource } = target
   requireSamePlace(object.metadata, target)
   const makes = subresource === '' && registry.deps.strategyFor(type)?.createOnUpdate === true
-  return await registry.update(context, type, namespace, name, () => structuredClone(object), {
+  return await registry.update(context, type, namespace, name, () => cloneJson(object), {
     subresource,
-    create: makes ? () => structuredClone(object) : undefined,
+    create: makes ? () => cloneJson(object) : undefined,
     ...(mayCreate && { mayCreate }),
   })
 }

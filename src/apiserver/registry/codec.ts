@@ -4,9 +4,9 @@
  * The canonical text starts `{"apiVersion":…,"kind":…,"metadata":{…,"resourceVersion":"N"}` so that the revision can be put in
  * place without parsing and a reader can tell the version without parsing.
  */
-import { isDeepStrictEqual } from 'node:util'
 import { escapedAsGo } from '../../apimachinery/go/goJson.ts'
 import type { KubeObject, ObjectMeta } from '../../apimachinery/object.ts'
+import { equalJson } from '../../apimachinery/values.ts'
 import type { Encoded, Stored } from '../../storage/store.ts'
 
 /** Controllers compare its data with what they would write now, byte by byte. */
@@ -42,8 +42,7 @@ export function sameObject(
   const length = Buffer.byteLength(text.head) + revision.length + Buffer.byteLength(text.tail)
   if (length !== current.bytes.length) return false
   return (
-    current.bytes.equals(Buffer.from(text.head + revision + text.tail)) ||
-    isDeepStrictEqual(unversioned(old), unversioned(now))
+    current.bytes.equals(Buffer.from(text.head + revision + text.tail)) || equalJson(unversioned(old), unversioned(now))
   )
 }
 

@@ -5,6 +5,7 @@
 import type { VersionForm } from '../../apimachinery/apply/managedFields.ts'
 import { apiVersionOf, type KubeObject, parseApiVersion } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { cloneJson } from '../../apimachinery/values.ts'
 import { convertTo, differsByVersion } from './convert.ts'
 
 export type TypeLookup = (space: string, group: string, version: string, resource: string) => ResourceType | undefined
@@ -28,5 +29,5 @@ export function otherVersions(
 
 /** A copy of `object` as `type` serves it. */
 export function inVersionOf(type: ResourceType, object: KubeObject): KubeObject {
-  return convertTo(structuredClone(object), apiVersionOf(type), type)
+  return convertTo(cloneJson(object), apiVersionOf(type), type)
 }

@@ -10,6 +10,7 @@ import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { objectMetaSchema } from '../../apimachinery/structural/objectMetaSchema.ts'
 import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
 import { typeErrors } from '../../apimachinery/structural/typeErrors.ts'
+import { cloneJson } from '../../apimachinery/values.ts'
 import type { Strategy } from '../../kinds/strategy.ts'
 import type { Encoded, Mutation, Store } from '../../storage/store.ts'
 import {
@@ -223,7 +224,7 @@ export class Preparation {
     if (steps.some(step => step.stage === 'mutate')) {
       this.#rules.complete(target, object)
       // nobody comes to own what admission changes
-      const untouched = structuredClone(object)
+      const untouched = cloneJson(object)
       this.#carryOver(target, untouched, old, options.subresource ?? '')
       if (!options.managesFields) setManaged(object, this.#track(context, type, untouched, old, options))
       own = { ...options, managesFields: true }

@@ -8,6 +8,7 @@ import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { generateName } from '../../apimachinery/names.ts'
 import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { cloneJson } from '../../apimachinery/values.ts'
 import type { Key, Stored } from '../../storage/store.ts'
 import { versionOf } from '../../storage/texts.ts'
 import { accepted, refusal } from './accepted.ts'
@@ -48,7 +49,7 @@ export class Registry {
     const generated = !input.metadata.name && typeof base === 'string' && base !== ''
     refuseVersion(input)
     for (let attempt = 1; ; attempt++) {
-      const object = generated ? structuredClone(input) : input
+      const object = generated ? cloneJson(input) : input
       if (generated) object.metadata.name = generateName(base, this.deps.random)
       const { text, outcome } = await this.#preparation.prepareCreate(context, type, namespace, object)
       let stored: Stored | undefined
@@ -96,7 +97,7 @@ export class Registry {
     const receive = (current: Stored): { object: KubeObject; old: KubeObject } => {
       const old = objectFor(current, type)
       checkPreconditions(type, name, old, options.preconditions)
-      const asked = change(convertTo(structuredClone(old), apiVersionOf(type), type))
+      const asked = change(convertTo(cloneJson(old), apiVersionOf(type), type))
       return { object: this.#preparation.receiveUpdate(context, type, asked, old, options), old }
     }
     const { view } = options

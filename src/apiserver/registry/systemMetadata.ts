@@ -5,6 +5,7 @@
 import { statusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { cloneJson, equalJson } from '../../apimachinery/values.ts'
 import { CLIENT_METADATA, type ClientMetadata } from '../../kinds/strategy.ts'
 import { otherUid } from './resourceVersions.ts'
 
@@ -48,7 +49,7 @@ export function keepSystemMetadata(object: KubeObject, old: KubeObject): void {
 export function onlyStatus(object: KubeObject, old: KubeObject, kept: readonly ClientMetadata[]): void {
   const { status, metadata } = object
   for (const field of Object.keys(object)) if (field !== 'status') delete object[field]
-  const copy = structuredClone(old)
+  const copy = cloneJson(old)
   const { metadata: before } = copy
   Object.assign(object, copy)
   for (const field of CLIENT_METADATA) if (!kept.includes(field)) assign(before, field, metadata[field])
@@ -65,26 +66,10 @@ export function keepStatus(object: KubeObject, old: KubeObject): void {
 export function specChanged(object: KubeObject, old: KubeObject, withMetadata: boolean): boolean {
   const { metadata: newMeta, status: _status, ...rest } = object
   const { metadata: oldMeta, status: _oldStatus, ...before } = old
-  if (!sameJson(rest, before)) return true
+  if (!equalJson(rest, before)) return true
   return (
-    withMetadata && !(sameJson(newMeta.labels, oldMeta.labels) && sameJson(newMeta.annotations, oldMeta.annotations))
+    withMetadata && !(equalJson(newMeta.labels, oldMeta.labels) && equalJson(newMeta.annotations, oldMeta.annotations))
   )
-}
-
-/** Deep equality of JSON values; member order does not count. */
-function sameJson(a: unknown, b: unknown): boolean {
-  if (a === b) return true
-  if (
-    typeof a !== 'object' ||
-    typeof b !== 'object' ||
-    a === null ||
-    b === null ||
-    Array.isArray(a) !== Array.isArray(b)
-  )
-    return false
-  const left = Object.entries(a)
-  if (left.length !== Object.keys(b).length) return false
-  return left.every(([name, value]) => Object.hasOwn(b, name) && sameJson(value, (b as Record<string, unknown>)[name]))
 }
 
 export function setManaged(object: KubeObject, managed: KubeObject['metadata']['managedFields']): void {

@@ -11,6 +11,7 @@ import { apiVersionOf, type KubeObject, parseApiVersion } from '../../apimachine
 import type { CustomVersions, ResourceType } from '../../apimachinery/resourceType.ts'
 import { applyDefaults } from '../../apimachinery/structural/defaults.ts'
 import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
+import { cloneJson } from '../../apimachinery/values.ts'
 import type { Stored } from '../../storage/store.ts'
 import { decodeObject } from './codec.ts'
 import { convertTo, storageApiVersion } from './convert.ts'
@@ -111,7 +112,7 @@ export function toStored(object: KubeObject, type: ResourceType): KubeObject | P
     return stored
   }
   if (custom.convert !== undefined) return custom.convert([object], version).then(([stored]) => settle(stored!))
-  return settle({ ...structuredClone(object), apiVersion: version })
+  return settle({ ...cloneJson(object), apiVersion: version })
 }
 
 /** {@link toStored} where no webhook converts. */

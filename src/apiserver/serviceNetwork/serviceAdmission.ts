@@ -17,13 +17,13 @@ import {
   num,
   record,
   records,
-  sameMeaning,
   setDefaults,
   str,
   strings,
 } from '../../apimachinery/fields.ts'
 import { isKubernetesService } from '../../apimachinery/kubernetesService.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { cloneJson, sameMeaning } from '../../apimachinery/values.ts'
 import { needsHealthCheck } from '../../kinds/network/serviceValidation.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import { type AllocationLog, itemsOf, ownerOf, type Reservation, SERVICES } from './allocationLog.ts'
@@ -223,7 +223,7 @@ function requested(number: unknown, ports: readonly Fields[]): number {
 /** The families that Services have where they say nothing; what was said before stays. */
 function sayFamilies(spec: Fields, old: Fields): void {
   const { ipFamilies, ipFamilyPolicy } = old.type === 'ExternalName' ? {} : old
-  if (has(old, 'ipFamilies')) setDefaults(spec, structuredClone({ ipFamilies, ipFamilyPolicy }))
+  if (has(old, 'ipFamilies')) setDefaults(spec, cloneJson({ ipFamilies, ipFamilyPolicy }))
   const headless = spec.clusterIP === 'None' && Object.keys(record(spec, 'selector')).length === 0
   const [first] = strings(spec, 'clusterIPs')
   setDefaults(spec, {

@@ -2,9 +2,9 @@
  * `ensure location` and `remove location`: one SyncTarget and one Location of the same name. The SyncTarget carries the
  * label `id: NAME`, by which the Location selects it; both carry the labels that placement selects by.
  */
-import { isDeepStrictEqual } from 'node:util'
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { equalJson } from '../../apimachinery/values.ts'
 import type { SpaceClient } from '../../client/client.ts'
 import { CommandError } from '../ws/commandError.ts'
 import type { Terminal } from '../ws/runProgram.ts'
@@ -33,7 +33,7 @@ export async function ensureLocation(space: SpaceClient, entry: InventoryEntry, 
   const location = named('Location', name, labels)
   location.spec = { resource: { group, version, resource }, instanceSelector: selector }
   const found = await ensure(space, LOCATIONS, location, terminal)
-  if (!isRecord(found.spec) || !isDeepStrictEqual(found.spec.instanceSelector, selector)) {
+  if (!isRecord(found.spec) || !equalJson(found.spec.instanceSelector, selector)) {
     terminal.err(`Warning: Location "${name}" was there before, and it does not select by id=${name}; it is left so.`)
   }
   await remove(space, LOCATIONS, 'default', terminal)

@@ -3,10 +3,10 @@
  * match, so that what `kubectl get` shows is what they grant.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/rbac/#aggregated-clusterroles
  */
-import { isDeepStrictEqual } from 'node:util'
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { type LabelSelector, labelSelectorFromObject } from '../../apimachinery/selectors.ts'
+import { equalJson } from '../../apimachinery/values.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import { Controller } from '../../client/controller.ts'
 import { listAll } from '../../client/listWatch.ts'
@@ -80,7 +80,7 @@ async function reconcile(client: Client, { space, name }: AggregationKey): Promi
   const role = items.find(item => item.metadata.name === name)
   if (role === undefined || !aggregates(role)) return
   const rules = gatheredRules(role, items)
-  if (isDeepStrictEqual(role.rules ?? [], rules)) return
+  if (equalJson(role.rules ?? [], rules)) return
   await roles.update(ROLES, { ...role, rules })
 }
 
@@ -92,7 +92,7 @@ export function gatheredRules(role: KubeObject, all: readonly KubeObject[]): unk
   for (const selector of selectorsOf(role)) {
     for (const other of others) {
       if (!selector.matches(other.metadata.labels) || !Array.isArray(other.rules)) continue
-      for (const rule of other.rules) if (!rules.some(known => isDeepStrictEqual(known, rule))) rules.push(rule)
+      for (const rule of other.rules) if (!rules.some(known => equalJson(known, rule))) rules.push(rule)
     }
   }
   return rules

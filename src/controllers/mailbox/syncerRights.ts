@@ -1,7 +1,7 @@
 /** What the syncer needs inside its own mailbox, and nothing outside it: an identity and the run of that one space. */
-import { isDeepStrictEqual } from 'node:util'
 import { isStatusError } from '../../apimachinery/errors.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
+import { equalJson } from '../../apimachinery/values.ts'
 import type { SpaceClient } from '../../client/client.ts'
 import { SYNCER_NAME, SYNCER_NAMESPACE } from './names.ts'
 
@@ -62,7 +62,7 @@ export async function ensureSyncerRights(api: SpaceClient): Promise<void> {
     const { namespace, name = '' } = object.metadata
     try {
       const current = await api.get(resource, { ...(namespace && { namespace }), name })
-      if (fields.every(field => isDeepStrictEqual(current[field], object[field]))) continue
+      if (fields.every(field => equalJson(current[field], object[field]))) continue
       const mended = Object.fromEntries(fields.map(field => [field, object[field]]))
       await api.update(resource, { ...current, ...mended }, options)
     } catch (error) {

@@ -7,6 +7,7 @@
  */
 import { isNestedDeeper, jsonSize, nestingOf } from '../../apimachinery/jsonSize.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { cloneJson } from '../../apimachinery/values.ts'
 import { READ, WorkBudget } from '../../apimachinery/workBudget.ts'
 import { shortened, toldFaults } from '../toldFaults.ts'
 import { CUSTOMIZER_ANNOTATION, EXPAND_ANNOTATION } from './names.ts'
@@ -71,7 +72,7 @@ export function customize(source: KubeObject, inputs: CustomizationInputs): Cust
   const job: Job = { source, inputs, faults: [], budget: new WorkBudget(MAX_WORK, () => new TooMuchWorkError()) }
   const expansion = inputs.location && new ParameterExpansion(parametersOf(inputs.location))
   const missing = `Location ${JSON.stringify(inputs.locationName)} not found, its parameters are not expanded`
-  let start = (): KubeObject => structuredClone(source)
+  let start = (): KubeObject => cloneJson(source)
   if (wantsExpansion(source)) {
     if (expansion === undefined) job.faults.push(missing)
     else if (fits(job, expansion)) start = () => expansion.value(source)
@@ -262,7 +263,7 @@ function restoreIdentity(object: KubeObject, source: KubeObject, faults: string[
     (metadata.annotations === undefined || isRecord(metadata.annotations))
   if (!kept || metadata.name !== name || metadata.namespace !== namespace) {
     faults.push('a replacement touches metadata.name, metadata.namespace or the form of metadata; metadata is kept')
-    object.metadata = structuredClone(source.metadata)
+    object.metadata = cloneJson(source.metadata)
   }
   if (object.apiVersion === source.apiVersion && object.kind === source.kind) return
   faults.push('a replacement touches apiVersion or kind; both are kept')

@@ -2,9 +2,9 @@
  * Converges what one object of a workload space is told: in how many clusters it runs, what went wrong while it was
  * customized, and, while it runs in exactly one cluster and a placement asks for it, the state reported there.
  */
-import { isDeepStrictEqual } from 'node:util'
 import { isStatusError } from '../../apimachinery/errors.ts'
 import type { GroupResource, KubeObject } from '../../apimachinery/object.ts'
+import { equalJson } from '../../apimachinery/values.ts'
 import type { Client } from '../../client/client.ts'
 import type { Mailbox } from './mailboxes.ts'
 import {
@@ -120,7 +120,7 @@ export class FeedbackReconciler {
     if (!reported || !isProjected(reported) || reported.status === undefined) return
     if (!(await this.#hasStatus(space, fact.resource))) return
     const object = await this.#get(space, fact, ref)
-    if (!object || isDeepStrictEqual(object.status, reported.status)) return
+    if (!object || equalJson(object.status, reported.status)) return
     await this.#deps.client
       .in(space)
       .update(

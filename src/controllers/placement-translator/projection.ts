@@ -5,8 +5,8 @@
  * the rest of metadata are the mailbox's. The copy remembers which keys and fields came from a source, so that what leaves
  * the source leaves the copy, and what somebody else put there stays.
  */
-import { isDeepStrictEqual } from 'node:util'
 import { isRecord, type KubeObject, type ObjectMeta } from '../../apimachinery/object.ts'
+import { equalJson } from '../../apimachinery/values.ts'
 import {
   CUSTOMIZATION_ERROR_ANNOTATION,
   PROJECTED_FROM_ANNOTATION,
@@ -112,7 +112,7 @@ export function updatedCopy(projection: Projection, copy: KubeObject): KubeObjec
     kind: copy.kind,
     metadata,
   }
-  return isDeepStrictEqual(updated, copy) ? undefined : updated
+  return equalJson(updated, copy) ? undefined : updated
 }
 
 /** A bare Namespace for objects whose Namespace was not itself selected. */

@@ -9,6 +9,7 @@
  * `..` several times finds the same places many times over. So whoever looks for places pays for every node that is looked
  * at, and finds only so many places.
  */
+import { cloneJson } from '../../apimachinery/values.ts'
 import type { WorkBudget } from '../../apimachinery/workBudget.ts'
 
 export type Selector =
@@ -146,8 +147,7 @@ export function findPlaces(root: Record<string, unknown>, path: ReplacementPath,
 
 /** Puts a copy of `value` at each place, in place. */
 export function putAt(places: readonly Place[], value: unknown): void {
-  const copy = typeof value === 'object' ? () => structuredClone(value) : () => value
-  for (const { container, key } of places) put(container, key, copy())
+  for (const { container, key } of places) put(container, key, cloneJson(value))
 }
 
 function* children(node: unknown, selector: Selector, budget: WorkBudget): Iterable<unknown> {

@@ -1,6 +1,6 @@
 /** The content of a mailbox's SyncerConfig `the-one`: what its syncer is to carry, in an order that never wavers. */
-import { isDeepStrictEqual } from 'node:util'
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { equalJson } from '../../apimachinery/values.ts'
 import { reachOf } from './eligibility.ts'
 import { SYNCER_CONFIG_NAME } from './names.ts'
 import type { UpsyncSet } from './placementSpec.ts'
@@ -61,7 +61,7 @@ export function createdSyncerConfig(spec: SyncerConfigSpec): KubeObject {
 
 /** The body that brings it up to date, status untouched, or `undefined` when it says the same already. */
 export function updatedSyncerConfig(spec: SyncerConfigSpec, current: KubeObject): KubeObject | undefined {
-  return isDeepStrictEqual(current.spec, spec) ? undefined : { ...current, spec }
+  return equalJson(current.spec, spec) ? undefined : { ...current, spec }
 }
 
 function distinct(sets: readonly UpsyncSet[]): UpsyncSet[] {

@@ -1,8 +1,7 @@
 /** What slices, Locations and Customizers say to the translator. */
-import { isDeepStrictEqual } from 'node:util'
 import { mailboxName } from '../../apimachinery/mailbox.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
-
+import { equalJson } from '../../apimachinery/values.ts'
 import type { Destination } from './placementJoin.ts'
 
 /** Rows of a SinglePlacementSlice; malformed ones are left out. */
@@ -23,8 +22,8 @@ export function replace(map: Map<string, KubeObject>, key: string, object: KubeO
   map.set(key, object)
   return (
     !old ||
-    !isDeepStrictEqual(old.metadata.labels, object.metadata.labels) ||
-    !isDeepStrictEqual(old.metadata.annotations, object.metadata.annotations) ||
-    !isDeepStrictEqual(old.replacements, object.replacements)
+    !equalJson(old.metadata.labels, object.metadata.labels) ||
+    !equalJson(old.metadata.annotations, object.metadata.annotations) ||
+    !equalJson(old.replacements, object.replacements)
   )
 }

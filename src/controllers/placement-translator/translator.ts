@@ -2,9 +2,9 @@
  * The placement translator: keeps every mailbox's content equal to the product of placements, slices and workload, and
  * carries counts, errors and singleton status back. Everything is driven by streams; nothing is polled.
  */
-import { isDeepStrictEqual } from 'node:util'
 import { MAILBOX_PARENT } from '../../apimachinery/mailbox.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { equalJson } from '../../apimachinery/values.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
@@ -274,7 +274,7 @@ class Translator {
     const key = `${space} ${name}`
     if (object && object.metadata.deletionTimestamp === undefined) {
       // status and annotations of placements change too
-      if (this.#placements.has(key) && isDeepStrictEqual(this.#placements.get(key), object.spec)) return
+      if (this.#placements.has(key) && equalJson(this.#placements.get(key), object.spec)) return
       this.#placements.set(key, object.spec)
       this.#join.setPlacement(space, name, compilePlacement(object))
       this.#workloads.open(space)

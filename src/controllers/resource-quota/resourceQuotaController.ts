@@ -2,11 +2,11 @@
  * Keeps `status.used` of ResourceQuotas true when objects go or shrink. What is added, admission charges itself.
  * @see https://kubernetes.io/docs/concepts/policy/resource-quotas/
  */
-import { isDeepStrictEqual } from 'node:util'
 import { isStatusError } from '../../apimachinery/errors.ts'
 import type { GroupResource, GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
 import { amountsToJson } from '../../apimachinery/quota/resourceList.ts'
 import { measureUsage } from '../../apimachinery/quota/usage.ts'
+import { equalJson } from '../../apimachinery/values.ts'
 import type { Client, SpaceClient } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
@@ -47,7 +47,7 @@ export class ResourceQuotaReconciler {
     const hard = hardOf(quota)
     const used = await measureUsage(quota, hard, resource => listOf(client, resource, namespace))
     const status = { hard: amountsToJson(hard), used: amountsToJson(used) }
-    if (!isDeepStrictEqual(quota.status, status)) {
+    if (!equalJson(quota.status, status)) {
       // a charge that came in between makes this a conflict, and the quota is measured again
       await client.update(QUOTAS, { ...quota, status }, { subresource: 'status' }).catch(error => {
         if (!isStatusError(error, 'NotFound')) throw error

@@ -3,9 +3,9 @@
  * Deployments their ReplicaSet. No container runs.
  */
 import { createHash } from 'node:crypto'
-import { isDeepStrictEqual } from 'node:util'
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { apiVersionOf, type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { equalJson } from '../../apimachinery/values.ts'
 import type { Client, SpaceClient } from '../../client/client.ts'
 import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
@@ -75,7 +75,7 @@ async function simulate(api: SpaceClient, key: WorkloadKey, now: Date): Promise<
   if (object.metadata.deletionTimestamp !== undefined) return
   if (object.kind === 'Deployment') await ensureReplicaSet(api, object)
   const status = simulatedStatus(object, `${now.toISOString().slice(0, 19)}Z`)
-  if (status === undefined || isDeepStrictEqual(status, object.status)) return
+  if (status === undefined || equalJson(status, object.status)) return
   await api.update(key.resource, { ...object, status }, { ...OPTIONS, subresource: 'status' })
 }
 

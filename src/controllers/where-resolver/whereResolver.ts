@@ -2,9 +2,9 @@
  * The where-resolver: writes for each EdgePlacement the SinglePlacementSlice that says where its objects go, and tells
  * placements and Locations what came of their selectors.
  */
-import { isDeepStrictEqual } from 'node:util'
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { equalJson } from '../../apimachinery/values.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
@@ -130,7 +130,7 @@ async function writeSlice(
   const kept = slice.metadata.ownerReferences?.find(o => o.uid === uid) ?? owner
   const ownerReferences = [...others, kept]
   const updated = { ...slice, metadata: { ...slice.metadata, ownerReferences }, destinations }
-  if (!isDeepStrictEqual(updated, slice)) await api.update(SLICES, updated, OPTIONS)
+  if (!equalJson(updated, slice)) await api.update(SLICES, updated, OPTIONS)
 }
 
 async function reconcileLocation(client: Client, index: WhereIndex, { space, name }: Key): Promise<void> {

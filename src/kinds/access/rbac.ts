@@ -1,18 +1,9 @@
 /** Roles and bindings. */
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
-import {
-  ensure,
-  type Fields,
-  has,
-  list,
-  record,
-  records,
-  sameMeaning,
-  setIfEmpty,
-  str,
-} from '../../apimachinery/fields.ts'
+import { ensure, type Fields, has, list, record, records, setIfEmpty, str } from '../../apimachinery/fields.ts'
 import { dns1123Subdomain, pathSegment } from '../../apimachinery/names.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { sameMeaning } from '../../apimachinery/values.ts'
 import { invalidBy, optionalSelector, requiredName } from '../checks.ts'
 import type { Strategies } from '../kind.ts'
 import type { Strategy } from '../strategy.ts'

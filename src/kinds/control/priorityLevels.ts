@@ -7,12 +7,12 @@ import {
   num,
   record,
   records,
-  sameMeaning,
   setDefaults,
   setIfEmpty,
   str,
 } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { sameMeaning } from '../../apimachinery/values.ts'
 import { type Strategies, withStatus } from '../kind.ts'
 import { when } from '../shapes.ts'
 import { CLIENT_METADATA } from '../strategy.ts'

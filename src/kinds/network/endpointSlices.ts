@@ -1,20 +1,11 @@
 /** EndpointSlices. @see https://kubernetes.io/docs/concepts/services-networking/endpoint-slices/ */
 import { isIP } from 'node:net'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
-import {
-  ensure,
-  type Fields,
-  has,
-  record,
-  records,
-  sameMeaning,
-  setDefaults,
-  str,
-  strings,
-} from '../../apimachinery/fields.ts'
+import { ensure, type Fields, has, record, records, setDefaults, str, strings } from '../../apimachinery/fields.ts'
 import { dns1123Label, dns1123Subdomain, labelValue, qualifiedName } from '../../apimachinery/names.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { validateLabels } from '../../apimachinery/objectMeta.ts'
+import { sameMeaning } from '../../apimachinery/values.ts'
 import { immutable, invalidBy, oneOf } from '../checks.ts'
 import type { Strategies } from '../kind.ts'
 import { atMost, optionalName, qualifiedDomain, repeated, when } from '../shapes.ts'

@@ -9,14 +9,13 @@ import {
   num,
   record,
   records,
-  sameJson,
-  sameMeaning,
   setDefault,
   setIfEmpty,
   str,
 } from '../../apimachinery/fields.ts'
 import { dns1123Label, dns1123Subdomain, qualifiedName } from '../../apimachinery/names.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { cloneJson, sameMeaning } from '../../apimachinery/values.ts'
 import { invalidBy, oneOf, portNumber, requiredName } from '../checks.ts'
 import { type Strategies, withStatus } from '../kind.ts'
 import type { Strategy } from '../strategy.ts'
@@ -65,7 +64,7 @@ const services = withStatus(
       const errors = serviceIpChanges(object, old)
       const [now, before] = [record(object, 'spec'), record(old, 'spec')]
       const bothBalance = now.type === 'LoadBalancer' && before.type === 'LoadBalancer'
-      if (bothBalance && !sameJson(now.loadBalancerClass, before.loadBalancerClass)) {
+      if (bothBalance && !sameMeaning(now.loadBalancerClass, before.loadBalancerClass)) {
         const shown = now.loadBalancerClass ?? null
         errors.push(fieldError.invalid('spec.loadBalancerClass', shown, 'may not change once set'))
       }
@@ -144,7 +143,7 @@ function keepAllocated(object: KubeObject, old: KubeObject): void {
   if (now.type === 'ExternalName' || before.type === 'ExternalName') return
   if (isEmpty(now.clusterIP) && list(now, 'clusterIPs').length === 0 && !isEmpty(before.clusterIP)) {
     now.clusterIP = before.clusterIP
-    now.clusterIPs = structuredClone(before.clusterIPs ?? [before.clusterIP])
+    now.clusterIPs = cloneJson(before.clusterIPs ?? [before.clusterIP])
   }
   if (needsHealthCheck(now) && needsHealthCheck(before) && has(before, 'healthCheckNodePort')) {
     setIfEmpty(now, 'healthCheckNodePort', before.healthCheckNodePort)

@@ -1,8 +1,9 @@
 /** Rules of Nodes. Their paths, such as `metadata.taints`, are upstream's. */
 import { isIP } from 'node:net'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
-import { has, record, records, sameJson, str, strings } from '../../apimachinery/fields.ts'
+import { has, record, records, str, strings } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { sameMeaning } from '../../apimachinery/values.ts'
 import { cidr } from '../network/addresses.ts'
 import { taints } from '../pods/affinity.ts'
 import { resourceQuantity } from '../pods/resources.ts'
@@ -43,7 +44,7 @@ export function validateNodeUpdate(node: KubeObject, old: KubeObject): FieldErro
     seen.add(key)
   }
   const [ranges, oldRanges] = [strings(now, 'podCIDRs'), strings(before, 'podCIDRs')]
-  if (oldRanges.length > 0 && !sameJson(ranges, oldRanges)) {
+  if (oldRanges.length > 0 && !sameMeaning(ranges, oldRanges)) {
     errors.push(fieldError.forbidden(CIDRS, 'node updates may not change podCIDR except from "" to valid'))
   }
   if (str(before, 'providerID') !== '' && str(now, 'providerID') !== str(before, 'providerID')) {

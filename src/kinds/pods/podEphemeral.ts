@@ -3,8 +3,9 @@
  * @see https://kubernetes.io/docs/concepts/workloads/pods/ephemeral-containers/
  */
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
-import { record, records, sameMeaning } from '../../apimachinery/fields.ts'
+import { record, records } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { cloneJson, sameMeaning } from '../../apimachinery/values.ts'
 import type { SubresourceStrategy } from '../strategy.ts'
 import { structDiffs } from '../structDiff.ts'
 import { keepMetadata, wholly } from './podResize.ts'
@@ -16,7 +17,7 @@ const PATH = `spec.${FIELD}`
 export const podEphemeral: SubresourceStrategy = {
   prepareForUpdate(pod, old) {
     const asked = record(pod, 'spec')[FIELD]
-    pod.spec = structuredClone(record(old, 'spec'))
+    pod.spec = cloneJson(record(old, 'spec'))
     if (asked === undefined) delete record(pod, 'spec')[FIELD]
     else record(pod, 'spec')[FIELD] = asked
     if (old.status === undefined) delete pod.status

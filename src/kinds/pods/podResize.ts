@@ -3,8 +3,9 @@
  * @see https://kubernetes.io/docs/tasks/configure-pod-container/resize-container-resources/
  */
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
-import { type Fields, has, list, record, records, sameMeaning, str } from '../../apimachinery/fields.ts'
+import { type Fields, has, list, record, records, str } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { cloneJson, sameMeaning } from '../../apimachinery/values.ts'
 import type { SubresourceStrategy } from '../strategy.ts'
 import { qosClass } from './podDefaults.ts'
 import { MIRROR } from './podUpdate.ts'
@@ -18,7 +19,7 @@ export const podResize: SubresourceStrategy = {
     const [now, before] = [record(pod, 'spec'), record(old, 'spec')]
     // added and removed containers are for the validation to see
     if (LISTS.some(field => list(now, field).length !== list(before, field).length)) return
-    const spec = structuredClone(before)
+    const spec = cloneJson(before)
     for (const field of LISTS) {
       const containers = records(now, field)
       if (containers.length > 0) spec[field] = resized(containers, records(spec, field))
@@ -44,7 +45,7 @@ export const podResize: SubresourceStrategy = {
 /** A sub-resource leaves the metadata alone; who manages what is the registry's business. */
 export function keepMetadata(object: KubeObject, old: KubeObject): void {
   const { managedFields } = object.metadata
-  object.metadata = { ...structuredClone(old.metadata), ...(managedFields && { managedFields }) }
+  object.metadata = { ...cloneJson(old.metadata), ...(managedFields && { managedFields }) }
 }
 
 function resized(now: readonly Fields[], before: Fields[]): readonly Fields[] {

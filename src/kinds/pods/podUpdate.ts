@@ -1,7 +1,8 @@
 /** What may change in a pod once it is there, by a plain update; sub-resources may change more. */
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
-import { type Fields, has, list, num, record, records, sameMeaning, str } from '../../apimachinery/fields.ts'
+import { type Fields, has, list, num, record, records, str } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { cloneJson, sameMeaning } from '../../apimachinery/values.ts'
 import { podSpecDiff } from '../structDiff.ts'
 
 export const MIRROR = 'kubernetes.io/config.mirror'
@@ -78,7 +79,7 @@ function gateErrors(now: Fields, before: Fields): FieldError[] {
 
 /** The new spec with its old values where it may change. Adds to `errors` what a gated pod changes in a wrong way. */
 function withOldOf(now: Fields, before: Fields, errors: FieldError[]): Fields {
-  const munged = structuredClone(now)
+  const munged = cloneJson(now)
   for (const field of ['containers', 'initContainers']) {
     const images = records(before, field).map(container => container.image)
     for (const [i, container] of records(munged, field).entries()) container.image = images[i]

@@ -1,7 +1,8 @@
 /** The spec of a PersistentVolumeClaim, also where a pod or a StatefulSet has claims made for it. */
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
-import { type Fields, has, list, record, sameJson, str } from '../../apimachinery/fields.ts'
+import { type Fields, has, list, record, str } from '../../apimachinery/fields.ts'
 import { dns1123Label, dns1123Subdomain } from '../../apimachinery/names.ts'
+import { sameMeaning } from '../../apimachinery/values.ts'
 import { invalidBy, optionalSelector, required } from '../checks.ts'
 import { positiveQuantity } from '../pods/resources.ts'
 import { choice } from '../shapes.ts'
@@ -74,7 +75,7 @@ function sourcesAgree(spec: Fields, path: string): FieldError[] {
     return wrong('may not be specified when dataSourceRef.namespace is specified')
   }
   const same = ['apiGroup', 'kind', 'name'].every(member =>
-    sameJson(record(spec, 'dataSource')[member], record(spec, 'dataSourceRef')[member]),
+    sameMeaning(record(spec, 'dataSource')[member], record(spec, 'dataSourceRef')[member]),
   )
   return same ? [] : wrong('must match dataSourceRef')
 }

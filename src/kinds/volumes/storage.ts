@@ -8,13 +8,13 @@ import {
   num,
   record,
   records,
-  sameMeaning,
   setDefaults,
   str,
   strings,
 } from '../../apimachinery/fields.ts'
 import { dns1123Subdomain, qualifiedName } from '../../apimachinery/names.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { sameMeaning } from '../../apimachinery/values.ts'
 import { immutable, invalidBy, nonNegative, optionalSelector, quantity } from '../checks.ts'
 import { forbidChanges, type Strategies, withStatus } from '../kind.ts'
 import { deprecatedLabel, selectorWarnings } from '../nodes/nodeLabels.ts'

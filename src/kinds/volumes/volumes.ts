@@ -7,14 +7,13 @@ import {
   list,
   record,
   records,
-  sameJson,
-  sameMeaning,
   setDefault,
   setIfEmpty,
   str,
 } from '../../apimachinery/fields.ts'
 import { dns1123Subdomain } from '../../apimachinery/names.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { cloneJson, sameMeaning } from '../../apimachinery/values.ts'
 import { canonicalQuantities, exceeds, immutable, invalidBy } from '../checks.ts'
 import { type Strategies, withStatus } from '../kind.ts'
 import { newerNodeLabel, termWarnings } from '../nodes/nodeLabels.ts'
@@ -37,9 +36,9 @@ export function defaultClaim(claim: Fields): void {
   canonicalQuantities(record(spec, 'resources').requests)
   canonicalQuantities(record(spec, 'resources').limits)
   // either field names where the data comes from; local sources are told in both
-  if (isRecord(spec.dataSource) && !has(spec, 'dataSourceRef')) spec.dataSourceRef = structuredClone(spec.dataSource)
+  if (isRecord(spec.dataSource) && !has(spec, 'dataSourceRef')) spec.dataSourceRef = cloneJson(spec.dataSource)
   else if (isRecord(spec.dataSourceRef) && !has(spec, 'dataSource') && !has(spec.dataSourceRef, 'namespace')) {
-    spec.dataSource = structuredClone(spec.dataSourceRef)
+    spec.dataSource = cloneJson(spec.dataSourceRef)
   }
 }
 
@@ -157,7 +156,7 @@ function validateVolumeUpdate(object: KubeObject, old: KubeObject): FieldError[]
 
 /** The affinity before, with those labels by their newer names that the other calls so. */
 function renamed(before: unknown, now: unknown): unknown {
-  const copy = structuredClone(before)
+  const copy = cloneJson(before)
   for (const [i, term] of records(copy, 'required', 'nodeSelectorTerms').entries()) {
     for (const [j, expression] of records(term, 'matchExpressions').entries()) {
       const key = str(now, 'required', 'nodeSelectorTerms', i, 'matchExpressions', j, 'key')
@@ -216,8 +215,8 @@ const CLAIM_RULE =
 
 /** A claim may be bound (volumeName said once), grown once bound, and given another attributes class. */
 function validateClaimUpdate(object: KubeObject, old: KubeObject): FieldError[] {
-  const now = structuredClone(record(object, 'spec'))
-  const before = structuredClone(record(old, 'spec'))
+  const now = cloneJson(record(object, 'spec'))
+  const before = cloneJson(record(old, 'spec'))
   const errors: FieldError[] = []
   if (str(before, 'volumeName') === '') before.volumeName = now.volumeName
   const [note, oldNote] = [object.metadata.annotations?.[BETA_CLASS], old.metadata.annotations?.[BETA_CLASS]]
@@ -247,7 +246,7 @@ function validateClaimUpdate(object: KubeObject, old: KubeObject): FieldError[] 
     errors.push(fieldError.forbidden('spec.resources.requests.storage', detail))
   }
   const [mode, oldMode] = [object, old].map(claim => record(claim, 'spec').volumeMode)
-  if (!sameJson(mode, oldMode)) errors.push(fieldError.invalid('volumeMode', mode ?? null, 'field is immutable'))
+  if (!sameMeaning(mode, oldMode)) errors.push(fieldError.invalid('volumeMode', mode ?? null, 'field is immutable'))
   errors.push(...attributesKept(record(object, 'spec'), before))
   const emptied =
     record(object, 'spec').volumeAttributesClassName === '' && str(before, 'volumeAttributesClassName') !== ''

@@ -6,13 +6,13 @@ import {
   has,
   num,
   record,
-  sameMeaning,
   setDefault,
   setDefaults,
   setIfEmpty,
   str,
 } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { sameMeaning } from '../../apimachinery/values.ts'
 import { atMostAll, immutable, intOrPercent, nonNegative } from '../checks.ts'
 import { labelsOf, type Strategies, withStatus } from '../kind.ts'
 import { defaultPodTemplate } from '../pods/podDefaults.ts'

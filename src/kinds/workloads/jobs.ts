@@ -6,7 +6,6 @@ import {
   has,
   num,
   record,
-  sameMeaning,
   setDefault,
   setDefaults,
   str,
@@ -14,6 +13,7 @@ import {
 } from '../../apimachinery/fields.ts'
 import { dns1123Label } from '../../apimachinery/names.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { cloneJson, sameMeaning } from '../../apimachinery/values.ts'
 import { immutable, nonNegative, podSelector } from '../checks.ts'
 import { labelsOf, type Strategies, withStatus } from '../kind.ts'
 import { defaultPodTemplate } from '../pods/podDefaults.ts'
@@ -212,7 +212,7 @@ function immutableTemplate(now: Fields, old: KubeObject): FieldError[] {
   const suspended = before.suspend === true && !has(old, 'status', 'startTime')
   const template = (spec: Fields) => {
     if (!suspended) return spec.template
-    const copy = structuredClone(record(spec, 'template'))
+    const copy = cloneJson(record(spec, 'template'))
     const podSpec = record(copy, 'spec')
     for (const field of SCHEDULING) delete podSpec[field]
     delete record(podSpec, 'affinity').nodeAffinity

@@ -7,7 +7,6 @@ import {
   num,
   record,
   records,
-  sameMeaning,
   setDefault,
   setDefaults,
   setIfEmpty,
@@ -15,6 +14,7 @@ import {
 } from '../../apimachinery/fields.ts'
 import { dns1123Label } from '../../apimachinery/names.ts'
 import { isRecord } from '../../apimachinery/object.ts'
+import { sameMeaning } from '../../apimachinery/values.ts'
 import { atMostAll, intOrPercent, invalidBy, MIN_ZERO, nonNegative } from '../checks.ts'
 import { type Strategies, withStatus } from '../kind.ts'
 import { defaultPodTemplate } from '../pods/podDefaults.ts'

@@ -5,7 +5,7 @@ import { applyServerSide, trackUpdate } from '../../../src/apimachinery/apply/ma
 import { compare } from '../../../src/apimachinery/apply/typed.ts'
 import { isStatusError } from '../../../src/apimachinery/errors.ts'
 import type { KubeObject, ManagedFieldsEntry } from '../../../src/apimachinery/object.ts'
-import { cloneJson, equalJson } from '../../../src/apimachinery/patch/jsonValues.ts'
+import { cloneJson, equalJson } from '../../../src/apimachinery/values.ts'
 import { deployment, deploymentSchema, zeroDeployment } from './deploymentSchema.ts'
 
 const gr = { group: 'apps', resource: 'deployments' }

@@ -3,7 +3,7 @@ import t from 'tap'
 import { isStatusError } from '../../../src/apimachinery/errors.ts'
 import { isRecord } from '../../../src/apimachinery/object.ts'
 import { applyJsonPatch } from '../../../src/apimachinery/patch/jsonPatch.ts'
-import { equalJson } from '../../../src/apimachinery/patch/jsonValues.ts'
+import { equalJson } from '../../../src/apimachinery/values.ts'
 
 const apply = (document: unknown, ...patch: unknown[]) => applyJsonPatch(document, patch)
 

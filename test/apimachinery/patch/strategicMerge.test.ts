@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { equalJson } from '../../../src/apimachinery/patch/jsonValues.ts'
 import { applyStrategicMerge } from '../../../src/apimachinery/patch/strategicMerge.ts'
 import type { Schema } from '../../../src/apimachinery/schema.ts'
+import { equalJson } from '../../../src/apimachinery/values.ts'
 
 const schema: Schema = {
   type: 'object',

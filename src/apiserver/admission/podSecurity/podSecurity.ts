@@ -9,6 +9,7 @@ import { type FieldError, formatFieldError } from '../../../apimachinery/fieldEr
 import { record, records, str } from '../../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
 import type { ResourceType } from '../../../apimachinery/resourceType.ts'
+import { equalJson } from '../../../apimachinery/values.ts'
 import type { Store } from '../../../storage/store.ts'
 import type { Admission, AdmissionRequest } from '../../registry/admission.ts'
 import type { ParsedCache } from '../../registry/codec.ts'
@@ -82,7 +83,7 @@ export function podSecurity(deps: PodSecurityDeps): Admission[] {
 
 const keyOf = ({ group, resource }: Pick<ResourceType, 'group' | 'resource'>): string => `${group}/${resource}`
 const isPods = (type: ResourceType): boolean => type.group === '' && type.resource === 'pods'
-const sameLabels = (a: object | undefined, b: object | undefined): boolean => JSON.stringify(a) === JSON.stringify(b)
+const sameLabels = (a: object | undefined, b: object | undefined): boolean => equalJson(a, b)
 const errorsText = (errors: readonly FieldError[]): string => {
   const texts = errors.map(formatFieldError)
   return texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]`
