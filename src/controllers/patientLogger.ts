@@ -3,6 +3,7 @@
  * a failed key is told as a warning once it has failed several times in a row, and then once for each cause. Everything
  * stays visible at debug. Remembers a bounded number of causes; the oldest may be told again.
  */
+import { BoundedCache } from '../apimachinery/boundedCache.ts'
 import { isRecord } from '../apimachinery/object.ts'
 import type { Logger } from '../client/logger.ts'
 
@@ -11,7 +12,7 @@ const PATIENCE = 5
 const REMEMBERED = 5000
 
 export function patientLogger(logger: Logger): Logger {
-  const told = new Set<string>()
+  const told = new BoundedCache<string, true>(REMEMBERED)
   return {
     debug: (fields, message) => logger.debug(fields, message),
     info: (fields, message) => logger.info(fields, message),
@@ -22,8 +23,7 @@ export function patientLogger(logger: Logger): Logger {
       if (failures < PATIENCE) return logger.debug(fields, message)
       const cause = `${JSON.stringify(key)} ${isRecord(err) ? String(err.message) : String(err)}`
       if (told.has(cause)) return logger.debug(fields, message)
-      told.add(cause)
-      if (told.size > REMEMBERED) told.delete(told.values().next().value!)
+      told.set(cause, true)
       logger.warn(fields, message)
     },
   }

@@ -2,6 +2,7 @@
  * A logger that says each cause once, however often it is retried: many objects and loops meet the same trouble. What was
  * said comes again only after the cause was away for a while.
  */
+import { BoundedCache } from '../apimachinery/boundedCache.ts'
 import { isStatusError, StatusError } from '../apimachinery/errors.ts'
 import { type Clock, systemClock } from '../client/clock.ts'
 import type { Logger } from '../client/logger.ts'
@@ -18,14 +19,12 @@ const FORGET_MS = 10 * 60_000
 const CAUSES_LIMIT = 500
 
 export function quietLogger({ logger, isTold, clock = systemClock }: QuietLoggerOptions): Logger {
-  /** When each cause was last met, least recently met first. */
-  const causes = new Map<string, number>()
+  /** When each cause was last met. */
+  const causes = new BoundedCache<string, number>(CAUSES_LIMIT)
   const isNews = (cause: string): boolean => {
     const now = clock.now()
-    const last = causes.get(cause)
-    causes.delete(cause)
+    const last = causes.peek(cause)
     causes.set(cause, now)
-    if (causes.size > CAUSES_LIMIT) causes.delete(causes.keys().next().value!)
     return last === undefined || now - last > FORGET_MS
   }
   const say = (level: 'warn' | 'error', fields: object, message: string): void => {

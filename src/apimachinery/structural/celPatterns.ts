@@ -2,6 +2,7 @@
  * Regular expressions that rules use, compiled once. Rules may build them at run time, so the size of each and the number of
  * those kept are bounded: `(a{1000})(b{1000})` is a short text and a large program.
  */
+import { BoundedCache } from '../boundedCache.ts'
 import { compileLinearRegExp, type LinearRegExp } from './linearRegExp.ts'
 
 /** What compiles within a tenth of a second and into a few MB; Kubernetes' own patterns have some hundreds. */
@@ -10,8 +11,10 @@ const MAX_KEPT = 256
 const MAX_KEPT_SIZE = 4 * MAX_SIZE
 
 // A memo of a pure function.
-const kept = new Map<string, LinearRegExp>()
-let keptSize = 0
+const kept = new BoundedCache<string, LinearRegExp>({
+  entries: MAX_KEPT,
+  weight: { limit: MAX_KEPT_SIZE, of: ({ size }) => size },
+})
 
 export function isKnownPattern(source: string): boolean {
   return kept.has(source)
@@ -28,12 +31,7 @@ export function celPattern(source: string): LinearRegExp {
     )
   }
   const compiled = compileLinearRegExp(source)
-  if (kept.size >= MAX_KEPT || keptSize + compiled.size > MAX_KEPT_SIZE) {
-    kept.clear()
-    keptSize = 0
-  }
   kept.set(source, compiled)
-  keptSize += compiled.size
   return compiled
 }
 

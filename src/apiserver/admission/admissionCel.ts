@@ -3,6 +3,7 @@
  * @see https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/#validation-expression
  */
 import type { Environment } from '@marcbachmann/cel-js'
+import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { celEnvironment } from '../../apimachinery/structural/celFunctions.ts'
 import { CelCompileError, type CelProgram, compileCel } from '../../apimachinery/structural/celProgram.ts'
@@ -12,7 +13,6 @@ import type { AdmissionRequest } from '../registry/admission.ts'
 import { requestFields, type Shown } from './attributes.ts'
 import { type AuthorizerVariables, registerAuthorizer } from './celAuthorizer.ts'
 import { withoutMessageTypes } from './celMessages.ts'
-import { LruMap } from './lruMap.ts'
 
 /** What expressions can name. `params` and `variables` are there for policies. */
 export const ADMISSION_VARIABLES = ['object', 'oldObject', 'request', 'params', 'namespaceObject', 'variables'] as const
@@ -26,7 +26,7 @@ const MAX_PROGRAMS = 2000
 
 /** Compiles each text once. One per server. */
 export class AdmissionCel {
-  readonly #programs = new LruMap<string, Expression>(MAX_PROGRAMS)
+  readonly #programs = new BoundedCache<string, Expression>(MAX_PROGRAMS)
   /** By the variables that they lack. */
   readonly #environments = new Map<string, Environment>()
 

@@ -5,6 +5,7 @@
  * @see https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#service-reference
  */
 
+import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { has, num, record, records, str, strings } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Key, Store, Stored } from '../../storage/store.ts'
@@ -51,7 +52,7 @@ const KEPT_NAMESPACES = 64
 export class ServiceRoutes {
   readonly #deps: ServiceRoutesDeps
   /** Slices by service, by `space/namespace`. */
-  readonly #slicesIn = new Map<string, ReadonlyMap<string, readonly Stored[]>>()
+  readonly #slicesIn = new BoundedCache<string, ReadonlyMap<string, readonly Stored[]>>(KEPT_NAMESPACES)
   /** Counts written slices: what was read while one was written is not kept. */
   #writes = 0
 
@@ -97,7 +98,7 @@ export class ServiceRoutes {
 
   async #slices(space: string, namespace: string, name: string): Promise<Readonly<KubeObject>[]> {
     const id = `${space}/${namespace}`
-    const byService = this.#slicesIn.get(id) ?? (await this.#read(id, space, namespace))
+    const byService = this.#slicesIn.peek(id) ?? (await this.#read(id, space, namespace))
     return (byService.get(name) ?? []).map(stored => this.#deps.parsed.get(stored))
   }
 
@@ -113,8 +114,6 @@ export class ServiceRoutes {
       else slices.push(stored)
     }
     if (before !== this.#writes) return byService
-    const [oldest] = this.#slicesIn.keys()
-    if (oldest !== undefined && this.#slicesIn.size >= KEPT_NAMESPACES) this.#slicesIn.delete(oldest)
     this.#slicesIn.set(id, byService)
     return byService
   }

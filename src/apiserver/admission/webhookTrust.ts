@@ -11,7 +11,7 @@ import type { X509Certificate } from 'node:crypto'
 import { Agent } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { checkServerIdentity, connect, type PeerCertificate } from 'node:tls'
-import { LruMap } from './lruMap.ts'
+import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 
 export interface WebhookPeer {
   host: string
@@ -48,9 +48,9 @@ export class WebhookTrust {
   readonly #lookup: () => LookupFunction
   readonly #now: () => Date
   /** By certificate authority: connections are kept between calls. */
-  readonly #agents = new LruMap<string, Agent>(MAX_AGENTS)
+  readonly #agents = new BoundedCache<string, Agent>(MAX_AGENTS)
   /** By certificate authority and peer. */
-  readonly #pinned = new LruMap<string, Pinned>(MAX_AGENTS)
+  readonly #pinned = new BoundedCache<string, Pinned>(MAX_AGENTS)
 
   /** @param lookup resolves names to addresses that may be connected to */
   constructor(lookup: () => LookupFunction, now: () => Date = () => new Date()) {

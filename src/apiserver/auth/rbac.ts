@@ -5,6 +5,7 @@
  * store's log tells. Spaces that nobody but administrators visits cost nothing.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/rbac/
  */
+import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { statusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { isStorageError, type Revision, type Store } from '../../storage/store.ts'
@@ -38,14 +39,15 @@ const ENTRY = { verb: 'access', path: '/' }
 
 export class RbacAuthorizer implements Authorizer {
   readonly #options: Required<Omit<RbacOptions, 'log'>> & Pick<RbacOptions, 'log'>
-  /** Least recently used first. A failed or outdated build is not in here. */
-  readonly #indexes = new Map<string, Promise<RbacIndex>>()
+  /** A failed or outdated build is not in here. */
+  readonly #indexes: BoundedCache<string, Promise<RbacIndex>>
   readonly #layers: { plain: Layer; root: Layer }
   #watching = new Set<string>()
   readonly #closed = new AbortController()
 
   constructor(options: RbacOptions) {
     this.#options = { requireSpaceAccess: true, rootSpace: 'root', maxSpaces: 10_000, ...options }
+    this.#indexes = new BoundedCache(this.#options.maxSpaces)
     this.#layers = { plain: layerOf(bootstrapObjects()), root: layerOf(bootstrapObjects({ root: true })) }
   }
 
@@ -111,17 +113,12 @@ export class RbacAuthorizer implements Authorizer {
   #index(space: string): Promise<RbacIndex> {
     this.#startWatches()
     const known = this.#indexes.get(space)
-    if (known !== undefined) {
-      this.#indexes.delete(space)
-      this.#indexes.set(space, known)
-      return known
-    }
+    if (known !== undefined) return known
     const built = this.#build(space)
     this.#indexes.set(space, built)
-    if (this.#indexes.size > this.#options.maxSpaces) this.#indexes.delete(this.#indexes.keys().next().value!)
     // Who asked hears of a failure through the promise itself; here it only must not stay.
     built.catch(() => {
-      if (this.#indexes.get(space) === built) this.#indexes.delete(space)
+      if (this.#indexes.peek(space) === built) this.#indexes.delete(space)
     })
     return built
   }

@@ -5,6 +5,7 @@
  * revokes tokens of a space may have them forgotten at once.
  */
 import { createHash } from 'node:crypto'
+import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { isStatusError, statusError } from '../../apimachinery/errors.ts'
 import type { Authentication, Authenticator, Credentials } from './types.ts'
 
@@ -30,8 +31,7 @@ interface Entry {
 
 export class UnionAuthenticator implements Authenticator {
   readonly #options: Required<UnionOptions>
-  /** Oldest use first. */
-  readonly #entries = new Map<string, Entry>()
+  readonly #entries: BoundedCache<string, Entry>
 
   constructor(options: UnionOptions) {
     this.#options = {
@@ -41,6 +41,7 @@ export class UnionAuthenticator implements Authenticator {
       ...options,
       failureTtlMs: Math.min(options.failureTtlMs ?? 1000, 1000),
     }
+    this.#entries = new BoundedCache(this.#options.maxEntries)
   }
 
   /**
@@ -72,17 +73,10 @@ export class UnionAuthenticator implements Authenticator {
   #remembered(token: string, audiences: readonly string[] | undefined): Promise<Authentication | undefined> {
     const key = [createHash('sha256').update(token).digest('base64'), ...(audiences ?? [])].join('\n')
     const known = this.#entries.get(key)
-    if (known !== undefined) {
-      this.#entries.delete(key)
-      if (this.#options.clock() < known.expiresMs) {
-        this.#entries.set(key, known)
-        return known.outcome
-      }
-    }
+    if (known !== undefined && this.#options.clock() < known.expiresMs) return known.outcome
     const outcome = this.#ask({ token, ...(audiences && { audiences }) })
     const entry: Entry = { outcome, expiresMs: Infinity, space: undefined }
     this.#entries.set(key, entry)
-    if (this.#entries.size > this.#options.maxEntries) this.#entries.delete(this.#entries.keys().next().value!)
     const { clock, ttlMs, failureTtlMs } = this.#options
     entry.outcome.then(
       found => {

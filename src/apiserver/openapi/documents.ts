@@ -2,13 +2,14 @@
  * OpenAPI documents as bytes, made when first asked for. They are kept by content, so spaces that serve the same kinds share
  * them, and only the latest few are: the document of a whole space is megabytes.
  */
+
+import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { OpenApiV2Builder } from './openApiV2Builder.ts'
 import { JsonForm } from './openApiV2Form.ts'
 import { openApiHash, openApiV3, openApiV3Index, typeHash } from './openApiV3.ts'
 import { ProtobufForm } from './protobuf.ts'
-import { RecentlyUsed } from './recentlyUsed.ts'
 import { TimeSlices } from './timeSlices.ts'
 
 export interface PreparedDocument {
@@ -29,7 +30,7 @@ const KEPT_WHOLE = 4
 
 export class OpenApiDocuments {
   readonly #catalog: Catalog
-  readonly #groupVersions = new RecentlyUsed<Buffer>(KEPT_GROUP_VERSIONS)
+  readonly #groupVersions = new BoundedCache<string, Buffer>(KEPT_GROUP_VERSIONS)
   readonly #whole: Record<'json' | 'protobuf', OpenApiV2Builder>
   /** The types of a space are another list after each change. */
   readonly #hashes = new WeakMap<readonly ResourceType[], string>()

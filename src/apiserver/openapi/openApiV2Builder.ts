@@ -5,13 +5,13 @@
  * The parts of a kept document are views of its body, so a document costs its own size and nothing beside it.
  */
 import type { DescriptionsFile } from '../../../openapi/catalogFormat.ts'
+import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import type { GroupVersionKind } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { type OpenApiV2Part, openApiV2DefinitionPart, openApiV2Frame, openApiV2TypePart } from './openApiV2.ts'
 import type { OpenApiV2Form } from './openApiV2Form.ts'
 import { typeHash } from './openApiV3.ts'
-import { RecentlyUsed } from './recentlyUsed.ts'
 import { TimeSlices } from './timeSlices.ts'
 
 interface Entry {
@@ -38,7 +38,7 @@ interface Document {
 export class OpenApiV2Builder {
   readonly #catalog: Catalog
   readonly #form: OpenApiV2Form
-  readonly #kept: RecentlyUsed<Document>
+  readonly #kept: BoundedCache<string, Document>
   readonly #building = new Map<string, Promise<Buffer>>()
   /** Settles when the latest build that was asked for has ended; never rejects. */
   #last: Promise<unknown> = Promise.resolve()
@@ -47,7 +47,7 @@ export class OpenApiV2Builder {
   constructor(catalog: Catalog, form: OpenApiV2Form, keep: number) {
     this.#catalog = catalog
     this.#form = form
-    this.#kept = new RecentlyUsed(keep)
+    this.#kept = new BoundedCache(keep)
   }
 
   /**
@@ -124,7 +124,7 @@ export class OpenApiV2Builder {
 
   /** A copy, since its bytes will be views of another body. */
   #keptPart(key: string): EncodedPart | undefined {
-    for (const document of this.#kept.values()) {
+    for (const [, document] of this.#kept) {
       const part = document.parts.get(key)
       if (part) return { ...part, paths: { ...part.paths }, definitions: part.definitions.map(entry => ({ ...entry })) }
     }

@@ -4,6 +4,7 @@
  * The canonical text starts `{"apiVersion":…,"kind":…,"metadata":{…,"resourceVersion":"N"}` so that the revision can be put in
  * place without parsing and a reader can tell the version without parsing.
  */
+import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { escapedAsGo } from '../../apimachinery/go/goJson.ts'
 import type { KubeObject, ObjectMeta } from '../../apimachinery/object.ts'
 import { equalJson } from '../../apimachinery/values.ts'
@@ -67,41 +68,34 @@ const SCANS_WITHOUT_ROOM = 8
  */
 export class ParsedCache {
   readonly #limit: number
-  readonly #entries = new Map<Stored, KubeObject>()
+  readonly #entries: BoundedCache<Stored, KubeObject>
   /** Scanned objects that found no room since all was forgotten. */
   #withoutRoom = 0
 
   /** `limit` counts objects. */
   constructor(limit = 4096) {
     this.#limit = limit
+    this.#entries = new BoundedCache(limit)
   }
 
   get(stored: Stored): Readonly<KubeObject> {
-    const known = this.#entries.get(stored)
+    const known = this.#entries.peek(stored)
     if (known !== undefined) return known
     const object = decodeObject(stored)
-    this.#add(stored, object)
+    this.#entries.set(stored, object)
     return object
   }
 
   /** The same for one of many that are looked at in a row. */
   scan(stored: Stored): Readonly<KubeObject> {
-    const known = this.#entries.get(stored)
+    const known = this.#entries.peek(stored)
     if (known !== undefined) return known
     const object = decodeObject(stored)
     if (this.#entries.size >= this.#limit && ++this.#withoutRoom > SCANS_WITHOUT_ROOM * this.#limit) {
       this.#entries.clear()
       this.#withoutRoom = 0
     }
-    if (this.#entries.size < this.#limit) this.#add(stored, object)
+    if (this.#entries.size < this.#limit) this.#entries.set(stored, object)
     return object
-  }
-
-  #add(stored: Stored, object: KubeObject): void {
-    if (this.#entries.size >= this.#limit) {
-      const oldest = this.#entries.keys().next().value
-      if (oldest !== undefined) this.#entries.delete(oldest)
-    }
-    this.#entries.set(stored, object)
   }
 }

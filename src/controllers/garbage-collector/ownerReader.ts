@@ -1,4 +1,5 @@
 /** Finds out, by live reads, what has become of the owners that an object names. */
+import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { isStatusError } from '../../apimachinery/errors.ts'
 import {
   type GroupVersionResource,
@@ -39,7 +40,7 @@ const MISS_RECHECK_MS = 10_000
 export class OwnerReader {
   readonly #client: Client
   readonly #clock: Clock
-  readonly #remembered = new Map<string, Remembered>()
+  readonly #remembered = new BoundedCache<string, Remembered>(REMEMBERED_SPACES)
 
   constructor(client: Client, clock: Clock = systemClock) {
     this.#client = client
@@ -76,17 +77,15 @@ export class OwnerReader {
     const remembered = this.#remember(space)
     const kind = (await remembered.kinds).get(name)
     if (kind || this.#clock.now() - remembered.atMs < MISS_RECHECK_MS) return kind
-    if (this.#remembered.get(space) === remembered) this.forgetKinds(space)
+    if (this.#remembered.peek(space) === remembered) this.forgetKinds(space)
     return (await this.#remember(space).kinds).get(name)
   }
 
   #remember(space: string): Remembered {
-    const remembered = this.#remembered.get(space) ?? { atMs: this.#clock.now(), kinds: this.#discover(space) }
-    // to the end of the map: most recently used
-    this.#remembered.delete(space)
+    const known = this.#remembered.get(space)
+    if (known !== undefined) return known
+    const remembered = { atMs: this.#clock.now(), kinds: this.#discover(space) }
     this.#remembered.set(space, remembered)
-    const [oldest] = this.#remembered.keys()
-    if (this.#remembered.size > REMEMBERED_SPACES && oldest !== undefined) this.#remembered.delete(oldest)
     return remembered
   }
 

@@ -1,24 +1,21 @@
 /** Recently seen objects, a bounded number of them; an entry answers only for the version that is asked for. */
+import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 
 export class ObjectCache {
-  readonly #limit: number
-  readonly #entries = new Map<string, KubeObject>()
+  readonly #entries: BoundedCache<string, KubeObject>
 
   constructor(limit: number) {
-    this.#limit = limit
+    this.#entries = new BoundedCache(limit)
   }
 
   /** `object` is shared: nobody changes it. */
   set(space: string, key: string, object: KubeObject): void {
-    const id = `${space} ${key}`
-    this.#entries.delete(id)
-    this.#entries.set(id, object)
-    if (this.#entries.size > this.#limit) this.#entries.delete(this.#entries.keys().next().value!)
+    this.#entries.set(`${space} ${key}`, object)
   }
 
   get(space: string, key: string, resourceVersion: string): KubeObject | undefined {
-    const object = this.#entries.get(`${space} ${key}`)
+    const object = this.#entries.peek(`${space} ${key}`)
     return object?.metadata.resourceVersion === resourceVersion ? object : undefined
   }
 

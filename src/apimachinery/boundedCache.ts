@@ -1,0 +1,77 @@
+/** A map that may forget: it holds so many entries, or so much weight of them, and what is too much goes oldest first. */
+
+export interface CacheBounds<V> {
+  /** Entries kept at most; at least 1. */
+  entries: number
+  /** Asked of each value once; the unit is the caller's. */
+  weight?: { limit: number; of(value: V): number }
+}
+
+export class BoundedCache<K, V extends NonNullable<unknown>> {
+  readonly #bounds: CacheBounds<V>
+  /** Oldest first. */
+  readonly #entries = new Map<K, V>()
+  readonly #weights = new Map<K, number>()
+  #weight = 0
+
+  /** A number counts entries. */
+  constructor(bounds: number | CacheBounds<V>) {
+    this.#bounds = typeof bounds === 'number' ? { entries: bounds } : bounds
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  /** Makes the entry the youngest: who only reads with this forgets what was not asked for the longest. */
+  get(key: K): V | undefined {
+    const value = this.#entries.get(key)
+    if (value === undefined) return undefined
+    this.#entries.delete(key)
+    this.#entries.set(key, value)
+    return value
+  }
+
+  /** Leaves the entry as old as it is: who only reads with this forgets what was set the longest ago. */
+  peek(key: K): V | undefined {
+    return this.#entries.get(key)
+  }
+
+  has(key: K): boolean {
+    return this.#entries.has(key)
+  }
+
+  /** Makes the entry the youngest. It stays even if it alone weighs too much. */
+  set(key: K, value: V): void {
+    const { entries, weight } = this.#bounds
+    this.delete(key)
+    this.#entries.set(key, value)
+    if (weight !== undefined) this.#weigh(key, weight.of(value))
+    const limit = weight?.limit ?? Infinity
+    while (this.#entries.size > 1 && (this.#entries.size > entries || this.#weight > limit)) {
+      this.delete(this.#entries.keys().next().value!)
+    }
+  }
+
+  delete(key: K): boolean {
+    this.#weight -= this.#weights.get(key) ?? 0
+    this.#weights.delete(key)
+    return this.#entries.delete(key)
+  }
+
+  clear(): void {
+    this.#entries.clear()
+    this.#weights.clear()
+    this.#weight = 0
+  }
+
+  /** Oldest first. Entries may be deleted on the way. */
+  [Symbol.iterator](): MapIterator<[K, V]> {
+    return this.#entries[Symbol.iterator]()
+  }
+
+  #weigh(key: K, weight: number): void {
+    this.#weights.set(key, weight)
+    this.#weight += weight
+  }
+}

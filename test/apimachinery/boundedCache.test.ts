@@ -1,0 +1,97 @@
+// A cache against a list that is searched from its beginning.
+import fc from 'fast-check'
+import t from 'tap'
+import { BoundedCache } from '../../src/apimachinery/boundedCache.ts'
+
+/** Oldest first; a value is its own weight. */
+class Model {
+  readonly entries: number
+  readonly weight: number
+  list: [string, number][] = []
+
+  constructor(entries: number, weight: number) {
+    this.entries = entries
+    this.weight = weight
+  }
+
+  peek(key: string): number | undefined {
+    return this.list.find(([name]) => name === key)?.[1]
+  }
+
+  get(key: string): number | undefined {
+    const value = this.peek(key)
+    if (value !== undefined) this.set(key, value)
+    return value
+  }
+
+  set(key: string, value: number): void {
+    this.delete(key)
+    this.list.push([key, value])
+    const isTooMuch = () =>
+      this.list.length > this.entries || this.list.reduce((sum, [, each]) => sum + each, 0) > this.weight
+    while (this.list.length > 1 && isTooMuch()) this.list.shift()
+  }
+
+  delete(key: string): boolean {
+    const before = this.list.length
+    this.list = this.list.filter(([name]) => name !== key)
+    return this.list.length < before
+  }
+
+  clear(): void {
+    this.list = []
+  }
+}
+
+const key = fc.constantFrom('a', 'b', 'c', 'd', 'e')
+const step = fc.oneof(
+  fc.record({ call: fc.constantFrom('get' as const, 'peek' as const, 'delete' as const), key }),
+  fc.record({ call: fc.constant('set' as const), key, value: fc.nat(9) }),
+  fc.record({ call: fc.constant('clear' as const) }),
+)
+
+function run(on: Model | BoundedCache<string, number>, each: typeof step extends fc.Arbitrary<infer S> ? S : never) {
+  if (each.call === 'clear') return on.clear()
+  return each.call === 'set' ? on.set(each.key, each.value) : on[each.call](each.key)
+}
+
+t.test('it holds what a list would, the oldest first, whatever is asked', async t => {
+  const bounds = fc.record({ entries: fc.integer({ min: 1, max: 4 }), weight: fc.constantFrom(5, 12, Infinity) })
+  fc.assert(
+    fc.property(bounds, fc.array(step, { maxLength: 40 }), ({ entries, weight }, steps) => {
+      const model = new Model(entries, weight)
+      const cache = new BoundedCache<string, number>(
+        weight === Infinity ? entries : { entries, weight: { limit: weight, of: value => value } },
+      )
+      for (const each of steps) {
+        t.equal(run(cache, each), run(model, each))
+        t.strictSame([...cache], model.list)
+        t.equal(cache.size, model.list.length)
+        for (const [name] of model.list) t.ok(cache.has(name))
+      }
+    }),
+    { numRuns: 50 },
+  )
+})
+
+t.test('what was asked for stays, what was only looked at goes', async t => {
+  const cache = new BoundedCache<string, number>(2)
+  const names = () => [...cache].map(([name]) => name)
+  cache.set('first', 1)
+  cache.set('second', 2)
+  cache.get('first')
+  cache.set('third', 3)
+  t.strictSame(names(), ['first', 'third'])
+  cache.peek('first')
+  cache.set('fourth', 4)
+  t.strictSame(names(), ['third', 'fourth'])
+})
+
+t.test('what alone is too heavy is kept until something else comes', async t => {
+  const cache = new BoundedCache<string, string>({ entries: 9, weight: { limit: 4, of: text => text.length } })
+  cache.set('small', 'ab')
+  cache.set('large', 'abcdefgh')
+  t.strictSame([...cache], [['large', 'abcdefgh']])
+  cache.set('small', 'ab')
+  t.strictSame([...cache], [['small', 'ab']])
+})
