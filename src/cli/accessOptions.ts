@@ -1,5 +1,6 @@
 /** What the flags of `accessFlags.ts` ask of the server. Says which flag is wrong before anything is started. */
 import { readFile } from 'node:fs/promises'
+import type { LogFields } from '../apimachinery/logFields.ts'
 import { yaml } from '../apimachinery/yaml.ts'
 import { AllowedHosts } from '../apiserver/admission/allowedHosts.ts'
 import type { ApiServerOptions } from '../apiserver/apiServerOptions.ts'
@@ -12,7 +13,7 @@ export interface AccessOptions
 }
 
 interface Log {
-  error(fields: object, text: string): void
+  error(fields: LogFields, text: string): void
 }
 
 /** @throws Error naming the flag */

@@ -1,10 +1,13 @@
 /** Logs go to stderr as JSON lines; stdout belongs to what scripts read. */
-import pino, { type Logger } from 'pino'
+import pino from 'pino'
+import type { LogFields } from '../apimachinery/logFields.ts'
+import type { Logger } from '../client/logger.ts'
 
-export function createLog(component: string): Logger {
+/** `about` stands in every line. */
+export function createLog(component: string, about: LogFields = {}): Logger {
   const level = process.env.ORRERY_LOG_LEVEL ?? 'info'
   return pino(
     { name: component, level, redact: ['token', 'authorization', 'headers.authorization'] },
     pino.destination({ fd: 2, sync: true }),
-  )
+  ).child(about)
 }

@@ -4,6 +4,7 @@
  */
 import { chmodSync, type Dirent, lstatSync, mkdirSync, readdirSync, type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
+import type { LogFields } from '../apimachinery/logFields.ts'
 
 /** For processes that hold Secrets: what they make from now on is their user's alone. */
 export const PRIVATE_UMASK = 0o077
@@ -18,7 +19,7 @@ export interface PrivateFolderOptions {
   path: string
   /** Names of what in it belongs to the program; folders with all their content. Other things are left as they are. */
   entries: RegExp
-  log: { warn(fields: object, text: string): void }
+  log: { warn(fields: LogFields, text: string): void }
 }
 
 /**

@@ -12,7 +12,7 @@ const SPACE = 'root'
 
 export async function simulateWec(settings: Record<string, unknown>): Promise<number> {
   const name = settings.name as string
-  const log = createLog('orrery-simulated-wec').child({ cluster: name })
+  const log = createLog('orrery-simulated-wec', { cluster: name })
   const build = buildInfo()
   const server = await startApiServer({
     dataDir: dataFolder(settings.dataDir as string, log),

@@ -18,7 +18,7 @@ const GRACE_MS = 500
 /** @throws Error in words for whoever started it, when it was given what does not belong together */
 export async function runSyncerCommand(settings: Record<string, unknown>): Promise<number> {
   const name = settings.syncTargetName as string | undefined
-  const log = createLog('orrery-syncer').child({ ...(name && { syncTarget: name }) })
+  const log = createLog('orrery-syncer', name ? { syncTarget: name } : {})
   const { fromKubeconfig, fromContext } = settings as { fromKubeconfig: string; fromContext?: string }
   const from = await followedKubeconfig(fromKubeconfig, fromContext, log)
   const center = httpClient({

@@ -1,9 +1,11 @@
 /** What client code and controllers need of a logger; a pino logger fits as it is. */
+import type { LogFields } from '../apimachinery/logFields.ts'
+
 export interface Logger {
-  debug(fields: object, message: string): void
-  info(fields: object, message: string): void
-  warn(fields: object, message: string): void
-  error(fields: object, message: string): void
+  debug(fields: LogFields, message: string): void
+  info(fields: LogFields, message: string): void
+  warn(fields: LogFields, message: string): void
+  error(fields: LogFields, message: string): void
 }
 
 /** For callers that bring no logger (tests, one-shot commands that report errors themselves). */

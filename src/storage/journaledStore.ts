@@ -51,7 +51,7 @@ export interface JournaledStoreOptions {
   /** Runs something regularly until the returned function is called. Default: an interval that keeps no process alive. */
   every?: (intervalMs: number, run: () => void) => () => void
   /** Hears of automatic compactions that failed. Default: process warnings. */
-  logger?: { warn(obj: object, msg: string): void }
+  logger?: { warn(fields: { err: unknown }, msg: string): void }
 }
 
 /** What a put would make of the store's size. */
@@ -97,7 +97,7 @@ class JournaledStore implements Store {
   readonly #historyAgeMs: number
   readonly #budget: JournaledStoreOptions['budget']
   readonly #clock: () => number
-  readonly #logger: { warn(obj: object, msg: string): void }
+  readonly #logger: { warn(fields: { err: unknown }, msg: string): void }
   readonly #stopTimer: () => void
   readonly #source: EventSource
   /** The newest revision that a queued write was given. */

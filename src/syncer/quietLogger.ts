@@ -4,6 +4,7 @@
  */
 import { BoundedCache } from '../apimachinery/boundedCache.ts'
 import { isStatusError, StatusError } from '../apimachinery/errors.ts'
+import type { LogFields } from '../apimachinery/logFields.ts'
 import { type Clock, systemClock } from '../client/clock.ts'
 import type { Logger } from '../client/logger.ts'
 
@@ -27,7 +28,7 @@ export function quietLogger({ logger, isTold, clock = systemClock }: QuietLogger
     causes.set(cause, now)
     return last === undefined || now - last > FORGET_MS
   }
-  const say = (level: 'warn' | 'error', fields: object, message: string): void => {
+  const say = (level: 'warn' | 'error', fields: LogFields, message: string): void => {
     const error = 'err' in fields ? fields.err : undefined
     const text = error instanceof Error ? error.message : ''
     if (isTold(error) || !isNews(`${message}|${text}`)) logger.debug(fields, message)
@@ -42,8 +43,8 @@ export function quietLogger({ logger, isTold, clock = systemClock }: QuietLogger
 }
 
 /** An answer of a server is told by its reason; only an error of our own needs its stack. */
-function plain(fields: object): object {
+function plain(fields: LogFields): LogFields {
   if (!('err' in fields) || !(fields.err instanceof StatusError)) return fields
-  const { err, failures: _failures, retryInMs: _retry, ...rest } = fields as Record<string, unknown>
+  const { err, failures: _failures, retryInMs: _retry, ...rest } = fields
   return isStatusError(err) ? { ...rest, reason: err.reason } : rest
 }

@@ -17,6 +17,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { basename, dirname, extname, join } from 'node:path'
+import type { LogFields } from '../../apimachinery/logFields.ts'
 import type { AuditSink } from './auditor.ts'
 
 export interface RotatingLogOptions {
@@ -28,7 +29,7 @@ export interface RotatingLogOptions {
   /** Days for which they are kept. 0: for ever. */
   maxAgeDays: number
   /** Hears when lines cannot be written. */
-  log: { error(fields: object, text: string): void }
+  log: { error(fields: LogFields, text: string): void }
   /** Milliseconds since the epoch. */
   clock?: () => number
 }

@@ -7,6 +7,7 @@
  */
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { statusError } from '../../apimachinery/errors.ts'
+import type { LogFields } from '../../apimachinery/logFields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { isStorageError, type Revision, type Store } from '../../storage/store.ts'
 import { bootstrapObjects } from './bootstrapRoles.ts'
@@ -24,7 +25,7 @@ export interface RbacOptions {
   /** Indexes kept at most; the least recently used goes first. Default 10000. */
   maxSpaces?: number
   /** Hears of watches that ended early; they start again with the next question. */
-  log?: { warn(details: object, message: string): void }
+  log?: { warn(details: LogFields, message: string): void }
 }
 
 export interface GrantedRules {

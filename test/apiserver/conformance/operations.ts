@@ -88,7 +88,7 @@ export async function playRound(t: Test, api: Api, kind: Kind): Promise<void> {
   }
   const updated = await edit(api, at(first), object => annotate(object, 'updated'))
   t.match(updated.metadata.annotations, { patched: 'true', updated: 'true' }, 'update')
-  const old = { ...updated, metadata: { ...updated.metadata, resourceVersion: made[0]!.metadata.resourceVersion } }
+  const old = { ...updated, metadata: { ...updated.metadata, resourceVersion: made[0]!.metadata.resourceVersion! } }
   t.equal((await api.put(at(first), annotate(old, 'late'))).body.reason, 'Conflict', 'update: not of an old version')
   const seen = await watch.until(({ object }) => object.metadata.annotations?.updated === 'true')
   const patches = seen.filter(({ object }) => object.metadata.annotations?.patched === 'true')

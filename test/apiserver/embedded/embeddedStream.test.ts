@@ -23,10 +23,7 @@ t.test('the pages of a snapshot are not counted, and end with the last object', 
   const services = { forms: { prepare: async () => {} } } as unknown as StreamedServices
   const end = new AbortController()
   const seen: string[] = []
-  for await (const batch of embeddedStream(
-    { services, store: store as Store },
-    { space: '*', after: undefined, resources: undefined, signal: end.signal },
-  )) {
+  for await (const batch of embeddedStream({ services, store: store as Store }, { space: '*', signal: end.signal })) {
     seen.push(...batch.events.map(event => event.name))
     if (batch.synced) end.abort()
   }

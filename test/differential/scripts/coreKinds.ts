@@ -2,7 +2,7 @@
 import { merge, post, type Rest, type Script, type Step, unlikeWords } from '../script.ts'
 import { NS, of } from './bodies.ts'
 
-type Bad = readonly [fields: object, rest?: Rest]
+type Bad = readonly [fields: object, rest?: Rest | undefined]
 const newer = (why: string): Rest => ({ unlike120: { '': why } })
 
 /** Nothing is stored: all of a kind have one name. */
