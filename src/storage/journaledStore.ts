@@ -10,11 +10,13 @@ import type { Journal } from './journal.ts'
 import { assertKey, assertRange, keyText } from './keys.ts'
 import { ObjectIndex } from './objectIndex.ts'
 import { listAt, Undo } from './pastReads.ts'
+import { Projections } from './projections.ts'
 import {
   type Key,
   type ListOptions,
   type Mutation,
   type Page,
+  type Projection,
   type Range,
   type Refusal,
   type Revision,
@@ -50,8 +52,13 @@ export interface JournaledStoreOptions {
   clock?: () => number
   /** Runs something regularly until the returned function is called. Default: an interval that keeps no process alive. */
   every?: (intervalMs: number, run: () => void) => () => void
-  /** Hears of automatic compactions that failed. Default: process warnings. */
-  logger?: { warn(fields: { err: unknown }, msg: string): void }
+  /** Hears of background work that failed, and of projections that threw. Default: process warnings. */
+  logger?: StoreLogger
+}
+
+export interface StoreLogger {
+  warn(fields: { err?: unknown }, msg: string): void
+  error(fields: { err?: unknown }, msg: string): void
 }
 
 /** What a put would make of the store's size. */
@@ -93,11 +100,12 @@ class JournaledStore implements Store {
   readonly #arena: Arena
   readonly #history: History
   readonly #hub: WatchHub
+  readonly #projections: Projections
   readonly #commits: GroupCommit
   readonly #historyAgeMs: number
   readonly #budget: JournaledStoreOptions['budget']
   readonly #clock: () => number
-  readonly #logger: { warn(fields: { err: unknown }, msg: string): void }
+  readonly #logger: StoreLogger
   readonly #stopTimer: () => void
   readonly #source: EventSource
   /** The newest revision that a queued write was given. */
@@ -115,7 +123,7 @@ class JournaledStore implements Store {
     this.#historyAgeMs = options.historyAgeMs ?? 600_000
     this.#budget = options.budget
     this.#clock = options.clock ?? Date.now
-    this.#logger = options.logger ?? { warn: (_, msg) => process.emitWarning(msg) }
+    this.#logger = options.logger ?? PROCESS_WARNINGS
     this.#history = new History({
       journal: loaded.journal,
       revision: loaded.revision,
@@ -127,6 +135,11 @@ class JournaledStore implements Store {
     this.#hub = new WatchHub({
       backlogEvents: options.watcherBacklog ?? 10_000,
       backlogBytes: options.watcherBacklogBytes ?? 16 * 1024 * 1024,
+    })
+    this.#projections = new Projections({
+      items: range => itemsOf(this.#index, range),
+      revision: () => this.#history.revision,
+      logger: this.#logger,
     })
     this.#commits = new GroupCommit({
       maxBatchBytes: options.maxBatchBytes ?? 4 * 1024 * 1024,
@@ -216,6 +229,12 @@ class JournaledStore implements Store {
     return watchFrom(this.#source, range, options)
   }
 
+  project(range: Range, projection: Projection): () => void {
+    this.#assertOpen()
+    assertRange(range)
+    return this.#projections.add(range, projection)
+  }
+
   async compact(revision?: Revision): Promise<void> {
     this.#assertOpen()
     await this.#history.compact(revision ?? (await this.#history.newestBefore(this.#clock() - this.#historyAgeMs)))
@@ -289,6 +308,8 @@ class JournaledStore implements Store {
       else this.#index.delete(event.key)
     }
     this.#history.add(events)
+    // Before the hub, whose watchers may look at what is projected.
+    this.#projections.apply(events)
     this.#hub.publish(events)
   }
 
@@ -327,6 +348,16 @@ class JournaledStore implements Store {
     this.#assertOpen()
     if (this.#commits.failure !== undefined) throw this.#commits.failure
   }
+}
+
+const warnProcess = (_: object, msg: string): void => process.emitWarning(msg)
+const PROCESS_WARNINGS: StoreLogger = { warn: warnProcess, error: warnProcess }
+
+/** Reads the index when it is first asked for something. */
+function* itemsOf(index: ObjectIndex, range: Range): Generator<Stored> {
+  const items: Stored[] = []
+  index.visit(range, undefined, stored => items.push(stored) > 0)
+  yield* items
 }
 
 function everyUnref(intervalMs: number, run: () => void): () => void {

@@ -118,6 +118,17 @@ export interface WatchOptions {
   onLive?: () => void
 }
 
+/**
+ * What is kept in step with a range, synchronously. It must not write, cannot fail, and keeps no {@link Stored}: its bytes lie
+ * in memory that the store shares out, and would hold all of that.
+ */
+export interface Projection {
+  /** Begins anew, with all that is in the range now, in key order; `items` is to be read before this returns, or not at all. */
+  reset(items: Iterable<Stored>, revision: Revision): void
+  /** Each event behind the last reset, once, in the order of revisions. */
+  apply(event: StoreEvent): void
+}
+
 export interface Store {
   /** Newest committed revision; 0 when nothing was ever written. */
   readonly revision: Revision
@@ -151,6 +162,14 @@ export interface Store {
    *   revision, `SlowWatcher` when the reader falls behind its bound, `Closed` when the store closes
    */
   watch(range: Range, options: WatchOptions): AsyncIterable<readonly StoreEvent[]>
+
+  /**
+   * Keeps a projection of `range`: it is reset at once, and then told of each event inside its commit, before any reader, any
+   * watcher or the writer hears of it. What it throws is a fault of ours: it is logged, and the projection is reset to what
+   * there is; nobody else notices. Ends with the answer, or when the store closes.
+   * @throws what the first `reset` throws, and StorageError `Closed`
+   */
+  project(range: Range, projection: Projection): () => void
 
   /** Forgets history at or before `revision` (default: what is older than the configured age). Current objects stay. */
   compact(revision?: Revision): Promise<void>

@@ -6,12 +6,21 @@ import { historyCases } from './conformance/histories.ts'
 import { lifecycleCases } from './conformance/lifecycle.ts'
 import { listCases } from './conformance/lists.ts'
 import { modelCases } from './conformance/model.ts'
+import { projectionCases } from './conformance/projections.ts'
 import { watchCases } from './conformance/watches.ts'
 import { writeCases } from './conformance/writes.ts'
 import type { Engine } from './support.ts'
 
 export function storeConformance(t: Test, engine: Engine, deviations: Record<string, string> = {}): void {
-  const cases = [...writeCases, ...listCases, ...watchCases, ...historyCases, ...lifecycleCases, ...modelCases]
+  const cases = [
+    ...writeCases,
+    ...listCases,
+    ...watchCases,
+    ...projectionCases,
+    ...historyCases,
+    ...lifecycleCases,
+    ...modelCases,
+  ]
   for (const { name, run } of cases)
     t.test(name, { skip: deviations[name] ?? false }, async t => {
       await run(t, async options => {

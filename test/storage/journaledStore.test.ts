@@ -127,6 +127,7 @@ t.test('history is compacted by itself, and a failure of that is reported', asyn
         warnings.push(msg)
         reported.resolve()
       },
+      error: (_, msg) => void t.fail(msg),
     },
   })
   await create(store, key('a'))
@@ -142,6 +143,27 @@ t.test('history is compacted by itself, and a failure of that is reported', asyn
   t.equal(warnings.length, 1)
   await store.close()
   t.equal(stopped, 1)
+})
+
+t.test('of a projection that throws the log tells once', async t => {
+  const errors: [object, string][] = []
+  const note = (obj: object, msg: string): void => void errors.push([obj, msg])
+  const logger = { warn: note, error: note }
+  const store = await openJournaledStore(new MemoryJournal(), { logger })
+  const range = { group: 'apps', resource: 'deployments' }
+  let broken = false
+  const build = (): void => {
+    if (broken) throw new Error('a bug')
+  }
+  store.project(range, { reset: build, apply: build })
+  broken = true
+  await create(store, key('a'), key('b'), key('c'))
+  await create(store, key('d'))
+  t.match(errors, [
+    [{ err: { message: 'a bug' }, ...range }, /threw/],
+    [{ err: { message: 'a bug' }, ...range }, /cannot be built/],
+  ])
+  await store.close()
 })
 
 t.test('memory that is packed anew holds the same objects, also while they change', async t => {

@@ -24,6 +24,7 @@ export function tellingStore(store: Store, listener: WriteListener): Store {
     list: (range, options) => store.list(range, options),
     count: range => store.count(range),
     watch: (range, options) => store.watch(range, options),
+    project: (range, projection) => store.project(range, projection),
     compact: revision => store.compact(revision),
     close: () => store.close(),
     write(write) {
