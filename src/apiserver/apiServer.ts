@@ -18,13 +18,13 @@ import { admissionChain } from './admission/admissionChain.ts'
 import { AllowedHosts } from './admission/allowedHosts.ts'
 import { certificateAdmission, certificateSubjects } from './admission/certificateAdmission.ts'
 import { rbacAdmission } from './admission/rbacEscalation.ts'
-import { ServiceRoutes, serviceRouteWrites } from './admission/serviceRoutes.ts'
+import { ServiceRoutes } from './admission/serviceRoutes.ts'
 import { WebhookClient } from './admission/webhookClient.ts'
 import { workspaceAdmission } from './admission/workspaces.ts'
 import type { ApiServerOptions } from './apiServerOptions.ts'
-import { accessWrites, allListeners, tellingStore } from './auth/acknowledgedWrites.ts'
 import { authenticators } from './auth/authenticators.ts'
 import { CertificateSigner } from './auth/certificateSigner.ts'
+import { forgetEndedTokens } from './auth/endedTokens.ts'
 import { RbacAuthorizer } from './auth/rbac.ts'
 import { TokenIssuer } from './auth/serviceAccountTokens.ts'
 import { builtinSharedObjects } from './builtinSharedObjects.ts'
@@ -109,7 +109,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
 async function assemble(
   options: ApiServerOptions & { advertiseAddress: string },
   certification: { pki: Pki; ensure(): Promise<Pki>; clock: RenewalClock },
-  engine: Store,
+  store: Store,
 ): Promise<ApiServer> {
   const { log, dataDir } = options
   const { pki } = certification
@@ -126,21 +126,10 @@ async function assemble(
 
   const since = timestamp(new Date(new X509Certificate(pki.caPem).validFrom))
   const kubernetesService = new KubernetesService(
-    { store: () => store, isEnding: space => spaceManager.isDeleting(space), clock, uuid: randomUUID },
+    { store, isEnding: space => spaceManager.isDeleting(space), clock, uuid: randomUUID },
     { since, clusterIp: network.kubernetesAddress },
   )
-  const store: Store = tellingStore(
-    engine,
-    allListeners(
-      accessWrites({
-        rules: space => authorizer.invalidate(space),
-        tokens: space => authenticator.forget(space),
-      }),
-      serviceRouteWrites(key => routes.forget(key)),
-      kubernetesService.writes,
-    ),
-  )
-  const authorizer = new RbacAuthorizer({ store, requireSpaceAccess: options.spaces, rootSpace: ROOT, log })
+  const authorizer = new RbacAuthorizer({ store, requireSpaceAccess: options.spaces, rootSpace: ROOT })
   const issuer = new TokenIssuer({ signingKeyPem: pki.serviceAccountKeyPem })
   const getObject = async (space: string, group: string, resource: string, namespace: string, name: string) => {
     const stored = await store.get({ space, group, resource, namespace, name })
@@ -152,6 +141,7 @@ async function assemble(
     tokenFile: options.tokenFile,
     oidc: options.oidc,
   })
+  forgetEndedTokens(store, authenticator)
   const certificates = new CertificateSigner({ ca: { certPem: pki.caPem, keyPem: pki.caKeyPem } })
 
   const shared = builtinSharedObjects({ types, store, since, kubernetesService })
@@ -354,7 +344,6 @@ async function assemble(
       await spaceManager.stop()
       await definitions.stop()
       await admission.stop()
-      authorizer.close()
       await options.audit?.close()
       await store.close()
     },

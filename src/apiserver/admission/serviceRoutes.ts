@@ -8,8 +8,7 @@
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { has, num, record, records, str, strings } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
-import type { Key, Store, Stored } from '../../storage/store.ts'
-import type { WriteListener } from '../auth/acknowledgedWrites.ts'
+import type { Store, Stored } from '../../storage/store.ts'
 import type { ParsedCache } from '../registry/codec.ts'
 import { keyOf } from '../registry/keys.ts'
 
@@ -36,7 +35,7 @@ export class NoRoute extends Error {
 }
 
 export interface ServiceRoutesDeps {
-  store: Pick<Store, 'get' | 'list'>
+  store: Pick<Store, 'get' | 'list' | 'project'>
   parsed: ParsedCache
   /** From 0 to 1; chooses among endpoints. */
   random: () => number
@@ -58,6 +57,16 @@ export class ServiceRoutes {
 
   constructor(deps: ServiceRoutesDeps) {
     this.#deps = deps
+    deps.store.project(SLICES, {
+      reset: () => {
+        this.#writes++
+        this.#slicesIn.clear()
+      },
+      apply: ({ key }) => {
+        this.#writes++
+        this.#slicesIn.delete(`${key.space}/${key.namespace}`)
+      },
+    })
   }
 
   /** `space` is a logical-cluster id. @throws NoRoute */
@@ -78,12 +87,6 @@ export class ServiceRoutes {
     const route = routes[Math.floor(this.#deps.random() * routes.length)]
     if (route === undefined) throw new NoRoute(`no endpoints available for service ${JSON.stringify(name)}`)
     return route
-  }
-
-  /** A slice was written. */
-  forget({ space, namespace }: Key): void {
-    this.#writes++
-    this.#slicesIn.delete(`${space}/${namespace}`)
   }
 
   async #get(
@@ -117,11 +120,6 @@ export class ServiceRoutes {
     this.#slicesIn.set(id, byService)
     return byService
   }
-}
-
-/** Tells of written slices. */
-export function serviceRouteWrites(written: (key: Key) => void): WriteListener {
-  return { concerns: ({ group, resource }) => resource === SLICES.resource && group === SLICES.group, written }
 }
 
 type Fields = Record<string, unknown>

@@ -1,15 +1,15 @@
 /**
  * Role-based access control, for each space on its own.
  *
- * A space's index is built at the first question about it and dropped when one of its roles or bindings changes, which the
- * store's log tells. Spaces that nobody but administrators visits cost nothing.
+ * A space's index is built at the first question about it and dropped inside the commit that changes one of its roles or
+ * bindings: whoever was told that a right is given or taken sees it with the next request. Spaces that nobody but
+ * administrators visits cost nothing.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/rbac/
  */
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { statusError } from '../../apimachinery/errors.ts'
-import type { LogFields } from '../../apimachinery/logFields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { isStorageError, type Revision, type Store } from '../../storage/store.ts'
+import type { Store, StoreEvent } from '../../storage/store.ts'
 import { bootstrapObjects } from './bootstrapRoles.ts'
 import { RbacIndex, type RbacObjects, type RoleRef } from './rbacIndex.ts'
 import { type PolicyRule, RBAC_GROUP, ruleAllows } from './rbacRules.ts'
@@ -17,15 +17,13 @@ import type { Attributes, Authorizer, Decision, UserInfo } from './types.ts'
 import { effectiveUser, GROUPS, isServiceAccount } from './users.ts'
 
 export interface RbacOptions {
-  store: Pick<Store, 'list' | 'watch' | 'revision'>
+  store: Pick<Store, 'list' | 'project'>
   /** Whether users need verb `access` on `/` inside a space before anything else counts. Default true. */
   requireSpaceAccess?: boolean
   /** Id of the root space. Default `root`. */
   rootSpace?: string
   /** Indexes kept at most; the least recently used goes first. Default 10000. */
   maxSpaces?: number
-  /** Hears of watches that ended early; they start again with the next question. */
-  log?: { warn(details: LogFields, message: string): void }
 }
 
 export interface GrantedRules {
@@ -39,17 +37,21 @@ const ALLOWED: Decision = { allowed: true, reason: '' }
 const ENTRY = { verb: 'access', path: '/' }
 
 export class RbacAuthorizer implements Authorizer {
-  readonly #options: Required<Omit<RbacOptions, 'log'>> & Pick<RbacOptions, 'log'>
+  readonly #options: Required<RbacOptions>
   /** A failed or outdated build is not in here. */
   readonly #indexes: BoundedCache<string, Promise<RbacIndex>>
   readonly #layers: { plain: Layer; root: Layer }
-  #watching = new Set<string>()
-  readonly #closed = new AbortController()
 
   constructor(options: RbacOptions) {
     this.#options = { requireSpaceAccess: true, rootSpace: 'root', maxSpaces: 10_000, ...options }
     this.#indexes = new BoundedCache(this.#options.maxSpaces)
     this.#layers = { plain: layerOf(bootstrapObjects()), root: layerOf(bootstrapObjects({ root: true })) }
+    // A change behind the reads of a build is heard of, too, and drops it.
+    const forget = {
+      reset: () => this.#indexes.clear(),
+      apply: ({ key }: StoreEvent) => this.#indexes.delete(key.space),
+    }
+    for (const resource of RESOURCES) options.store.project({ group: RBAC_GROUP, resource }, forget)
   }
 
   async authorize(attributes: Attributes): Promise<Decision> {
@@ -94,25 +96,12 @@ export class RbacAuthorizer implements Authorizer {
     throw statusError.notFound({ group: RBAC_GROUP, resource }, ref.name)
   }
 
-  /** Forgets what is known of one space, or of all. Writers may call it to see their own change at once. */
-  invalidate(space?: string): void {
-    if (space === undefined) this.#indexes.clear()
-    else this.#indexes.delete(space)
-  }
-
-  /** Ends the watches. */
-  close(): void {
-    this.#closed.abort()
-    this.#indexes.clear()
-  }
-
   #mayEnter(index: RbacIndex, user: UserInfo, space: string): boolean {
     if (!this.#options.requireSpaceAccess || isServiceAccount(user)) return true
     return decide(index, { user, space, ...ENTRY }).allowed
   }
 
   #index(space: string): Promise<RbacIndex> {
-    this.#startWatches()
     const known = this.#indexes.get(space)
     if (known !== undefined) return known
     const built = this.#build(space)
@@ -155,33 +144,6 @@ export class RbacAuthorizer implements Authorizer {
         ...own.clusterRoleBindings,
       ],
     })
-  }
-
-  /** Before any index is built: a change behind a build's reads is then always heard of, and drops it. */
-  #startWatches(): void {
-    for (const resource of RESOURCES) {
-      if (this.#watching.has(resource) || this.#closed.signal.aborted) continue
-      this.#watching.add(resource)
-      this.invalidate()
-      void this.#follow(resource, this.#options.store.revision)
-    }
-  }
-
-  async #follow(resource: string, after: Revision): Promise<void> {
-    const { signal } = this.#closed
-    try {
-      const range = { group: RBAC_GROUP, resource }
-      for await (const events of this.#options.store.watch(range, { after, signal })) {
-        for (const event of events) this.#indexes.delete(event.key.space)
-      }
-    } catch (error) {
-      if (!isStorageError(error, 'Closed')) {
-        this.#options.log?.warn({ err: error, resource }, 'watch of access rules ended early, starting again')
-      }
-    } finally {
-      this.#watching.delete(resource)
-      this.invalidate()
-    }
   }
 }
 

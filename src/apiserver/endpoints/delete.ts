@@ -54,7 +54,7 @@ export async function deleteCollectionEndpoint(services: Services, x: Exchange):
   })
   list.items = list.items.filter(({ key }) => {
     const layer = services.deps.shared?.of(x.type, key.namespace)
-    return layer === undefined || layer.comesBack === true || !layer.has(key.space, key.name)
+    return layer === undefined || layer.comeBack !== undefined || !layer.has(key.space, key.name)
   })
   const outcomes = await Promise.allSettled(
     list.items.map(({ key }) => deleteObject(services.deps, context, x.type, key, options)),

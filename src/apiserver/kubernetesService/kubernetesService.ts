@@ -8,7 +8,6 @@ import { isKubernetesService, KUBERNETES } from '../../apimachinery/kubernetesSe
 import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
 import { cloneJson, equalJson } from '../../apimachinery/values.ts'
 import type { Key, Store } from '../../storage/store.ts'
-import type { WriteListener } from '../auth/acknowledgedWrites.ts'
 import type { Admission } from '../registry/admission.ts'
 import { decodeObject, encodeObject } from '../registry/codec.ts'
 import { keyOf } from '../registry/keys.ts'
@@ -17,7 +16,7 @@ import { timestamp } from '../registry/systemMetadata.ts'
 import { type KubernetesObjectsOptions, kubernetesObjects, type ServerAddress } from './kubernetesObjects.ts'
 
 export interface KubernetesServiceDeps {
-  store: () => Pick<Store, 'list' | 'update' | 'write'>
+  store: Pick<Store, 'list' | 'update' | 'write'>
   /** The content of the space is being removed: nothing comes back there. */
   isEnding: (space: string) => boolean
   clock: () => Date
@@ -41,7 +40,7 @@ export class KubernetesService {
   /** Once it is known where the server is reached: brings copies of earlier runs up to date. */
   async start(address: ServerAddress): Promise<void> {
     this.#told(address)
-    const store = this.#deps.store()
+    const { store } = this.#deps
     for (const { type } of kubernetesObjects({ ...this.#options, ...address })) {
       const { items } = await store.list(type)
       const copies = items.filter(({ key }) => isOwn(key))
@@ -63,7 +62,7 @@ export class KubernetesService {
   layers(): SharedLayers {
     const layer = (resource: string): SharedLayer => ({
       changeable: true,
-      comesBack: true,
+      comeBack: key => this.#makeAnew(key),
       namespace: KUBERNETES.namespace,
       has: (_space, name) => name === KUBERNETES.name,
       get: async (space, type, name) =>
@@ -91,12 +90,6 @@ export class KubernetesService {
     }
   }
 
-  /** Hears of copies that are deleted. Their writers are answered when there is another one. */
-  readonly writes: WriteListener = {
-    concerns: isOwn,
-    written: (key, type) => (type === 'delete' && !this.#deps.isEnding(key.space) ? this.#makeAnew(key) : undefined),
-  }
-
   #told(address: ServerAddress): void {
     const objects = kubernetesObjects({ ...this.#options, ...address })
     this.#objects = new Map(objects.map(({ type, object }) => [groupResourceName(type), object]))
@@ -109,6 +102,7 @@ export class KubernetesService {
   }
 
   async #makeAnew(key: Key): Promise<void> {
+    if (this.#deps.isEnding(key.space)) return
     const shown = decodeObject(sharedAs(key.space, key, this.#objects.get(groupResourceName(key))!))
     const metadata = {
       ...shown.metadata,
@@ -116,7 +110,7 @@ export class KubernetesService {
       creationTimestamp: timestamp(this.#deps.clock()),
     }
     // Whoever is faster made it: that is as good.
-    await this.#deps.store().write({
+    await this.#deps.store.write({
       key,
       mutation: { type: 'put', text: encodeObject({ ...shown, metadata }) },
       expect: 0,

@@ -48,7 +48,7 @@ export async function deleteObject(
   const own = await deps.store.get(key)
   const layer = deps.shared?.of(type, key.namespace)
   const shared = await layer?.get(key.space, type, key.name)
-  if (shared !== undefined && !layer!.comesBack)
+  if (shared !== undefined && layer!.comeBack === undefined)
     throw statusError.forbidden(type, ref.name, 'every space has it; it cannot be deleted')
   const current = own ?? shared
   if (current === undefined) throw statusError.notFound(type, ref.name)
@@ -96,7 +96,9 @@ export async function deleteObject(
     if (!result.gone && !result.changed) return undefined
     return { type: result.gone ? 'delete' : 'put', text: encodeObject(result.object) }
   })
-  return { stored: accepted(outcome)!, gone }
+  const stored = accepted(outcome)!
+  if (gone) await deps.shared?.deleted(key)
+  return { stored, gone }
 }
 
 /** DeleteOptions as the caller wrote them. */

@@ -150,6 +150,7 @@ export class Registry {
           const result = await store.write({ key, mutation, expect: own === undefined ? 0 : current.revision })
           if (result.ok) {
             stored = result.stored
+            if (mutation.type === 'delete') await this.deps.shared?.deleted(key)
             return await written(stored, false, type)
           }
           if (result.refused) throw refusal(result.refused)
@@ -160,6 +161,7 @@ export class Registry {
         }
       }
       let missing = false
+      let gone = false
       const outcome = await store.update(key, now => {
         missing = now === undefined
         if (now === undefined) return undefined
@@ -168,10 +170,14 @@ export class Registry {
         if (careful) return undefined
         this.#preparation.completeUpdate(context, type, object, old, options)
         const mutation = this.#preparation.finishUpdate(toStoredNow(object, type))
+        gone = mutation.type === 'delete'
         return isUnchanged(now, type, mutation, old, object) ? undefined : mutation
       })
       const stored = accepted(outcome)
-      if (!careful && !missing && stored !== undefined) return { stored, created: false }
+      if (!careful && !missing && stored !== undefined) {
+        if (gone) await this.deps.shared?.deleted(key)
+        return { stored, created: false }
+      }
     }
   }
 

@@ -21,8 +21,8 @@ export interface SharedLayer {
   readonly changeable: boolean
   /** The one namespace that its objects are in. Absent: the kind is cluster-scoped. */
   readonly namespace?: string
-  /** They can be deleted; the server makes them anew at once. */
-  readonly comesBack?: boolean
+  /** They can be deleted, and this makes them anew: it is called after that, before whoever deleted one is answered. */
+  comeBack?(key: Key): Promise<void>
   has(space: string, name: string): boolean
   get(space: string, type: GroupResourceRef, name: string): Promise<Stored | undefined>
   /**
@@ -68,6 +68,12 @@ export class SharedObjects {
   of(type: GroupResourceRef, namespace?: string): SharedLayer | undefined {
     const layer = this.#layers.get(groupResourceName(type))
     return namespace === undefined || namespace === (layer?.namespace ?? '') ? layer : undefined
+  }
+
+  /** To be called after a deletion. Resolves when what comes back is there again. */
+  async deleted(key: Key): Promise<void> {
+    const layer = this.of(key, key.namespace)
+    if (layer?.has(key.space, key.name)) await layer.comeBack?.(key)
   }
 }
 

@@ -12,10 +12,7 @@ const bob = { name: 'bob', groups: ['a b', 'c', 'system:authenticated'] }
 async function setup(t: Test, ...objects: KubeObject[]) {
   const store = await openMemoryStore()
   const authorizer = new RbacAuthorizer({ store, requireSpaceAccess: false })
-  t.teardown(async () => {
-    authorizer.close()
-    await store.close()
-  })
+  t.teardown(() => store.close())
   await put(store, 's1', ...objects)
   return (resource: string, object: KubeObject, old?: KubeObject, user = bob) =>
     checkRbacWrite({ user, space: 's1', resource, object, ...(old && { old }) }, authorizer)
