@@ -292,7 +292,7 @@ async function assemble(
       ...(!options.spaces && { plain: true }),
     })
   try {
-    await admission.start(registry)
+    admission.start(registry)
     await app.listen({ host: options.bindAddress, port: options.securePort, backlog: 1024 }).catch(tellRemedy)
     const { port } = app.server.address() as AddressInfo
     const host = options.externalHostnames[0] ?? (isWildcard(options.bindAddress) ? '127.0.0.1' : options.bindAddress)

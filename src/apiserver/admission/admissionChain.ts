@@ -1,4 +1,4 @@
-/** Every admission step of a server in its order, and the log of settings behind them. */
+/** Every admission step of a server in its order, and the settings behind them. */
 import { isInMailbox } from '../../apimachinery/mailbox.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Store } from '../../storage/store.ts'
@@ -54,8 +54,8 @@ export interface AdmissionChainDeps {
 
 export interface AdmissionChain {
   readonly steps: readonly Admission[]
-  /** Resolves when all stored settings are in force; from then on policies get their status through `registry`. */
-  start(registry: Registry): Promise<void>
+  /** From now on policies get their status, through `registry`. */
+  start(registry: Registry): void
   stop(): Promise<void>
   /** A space is gone. */
   forgetSpace(space: string): void
@@ -71,7 +71,6 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
   const settings = (group: string, ...resources: string[]) => resources.map(resource => ({ group, resource }))
   const configurations = new ConfigurationLog({
     store,
-    log,
     resources: [
       ...settings(
         ADMISSION_GROUP,
@@ -90,7 +89,7 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
     ],
     ...(deps.spaces && { ignores: isCopy }),
   })
-  const labelled = new LabelledNamespaces({ store, log, ...(deps.spaces && { ignores: isCopy }) })
+  const labelled = new LabelledNamespaces({ store, ...(deps.spaces && { ignores: isCopy }) })
   const cel = new AdmissionCel()
   const policyStatus = new PolicyStatus({ settings: configurations, types, log })
   const namespaces = new NamespaceReader({ store, parsed })
@@ -112,7 +111,7 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
   })
   const pods = { store, parsed, settings: configurations, random: deps.random }
   const [limitDefaults, limitBounds] = limitRanger(configurations)
-  const allocations = new AllocationLog({ store, kept: deps.network.kubernetesAddress, log })
+  const allocations = new AllocationLog({ store, kept: deps.network.kubernetesAddress })
   const disabled = new Set(deps.disabledPlugins ?? [])
   return {
     steps: [
@@ -136,15 +135,8 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
         serviceAdmission({ network: deps.network, log: allocations, random: deps.random }),
       ].map(step => unlessElsewhere(step, deps.pathOf)),
     ],
-    async start(registry) {
-      await Promise.all([configurations.start(), labelled.start()])
-      allocations.start()
-      policyStatus.start(registry)
-    },
-    async stop() {
-      await policyStatus.stop()
-      await Promise.all([configurations.stop(), labelled.stop(), allocations.stop()])
-    },
+    start: registry => policyStatus.start(registry),
+    stop: () => policyStatus.stop(),
     forgetSpace: space => allocations.forget(space),
   }
 }

@@ -1,11 +1,10 @@
 /**
- * The few objects that steer admission (webhook configurations, policies, quotas, …) of every space, kept parsed and in step
- * with the store's log, so that a request learns with one look into a map that none concerns it.
+ * The few objects that steer admission (webhook configurations, policies, quotas, …) of every space, kept parsed, as a
+ * projection of the store, so that a request learns with one look into a map that none concerns it.
  */
 import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
-import { isStorageError, type Store, type StoreEvent } from '../../storage/store.ts'
+import type { Key, Store, Stored, StoreEvent } from '../../storage/store.ts'
 import { decodeObject } from '../registry/codec.ts'
-import type { Logger } from '../request/logger.ts'
 
 export interface FollowedResource {
   readonly group: string
@@ -13,39 +12,33 @@ export interface FollowedResource {
 }
 
 export interface ConfigurationLogOptions {
-  store: Pick<Store, 'list' | 'watch'>
+  store: Pick<Store, 'project'>
   resources: readonly FollowedResource[]
+  /** Only objects whose text says this are looked at; the others are not even parsed. */
+  mark?: string
   /** Objects that do not act here. */
   ignores?: (object: KubeObject) => boolean
-  log: Logger
 }
+
+/** By space and `namespace/name`. No empty maps inside. */
+type Known = Map<string, Map<string, KubeObject>>
 
 export class ConfigurationLog {
   readonly #options: ConfigurationLogOptions
-  /** By resource, space and `namespace/name`. No empty maps inside. */
-  readonly #known = new Map<string, Map<string, Map<string, KubeObject>>>()
+  /** By resource. */
+  readonly #known = new Map<string, Known>()
   readonly #listeners: ((space: string) => void)[] = []
-  readonly #stopping = new AbortController()
-  #loops: Promise<void>[] = []
 
   constructor(options: ConfigurationLogOptions) {
     this.#options = options
-    for (const resource of options.resources) this.#known.set(groupResourceName(resource), new Map())
-  }
-
-  /** Resolves when everything stored is known. */
-  async start(): Promise<void> {
-    this.#loops = await Promise.all(
-      this.#options.resources.map(async resource => {
-        const revision = await this.#load(resource)
-        return { loop: this.#follow(resource, revision) }
-      }),
-    ).then(started => started.map(({ loop }) => loop))
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping.abort()
-    await Promise.all(this.#loops)
+    for (const { group, resource } of options.resources) {
+      const known: Known = new Map()
+      this.#known.set(groupResourceName({ group, resource }), known)
+      options.store.project(
+        { group, resource },
+        { reset: items => this.#reset(known, items), apply: event => this.#apply(known, event) },
+      )
+    }
   }
 
   /** Calls back after each change in a space. */
@@ -75,60 +68,43 @@ export class ConfigurationLog {
     return this.#known.get(groupResourceName(resource))?.get(space)?.get(`${namespace}/${name}`)
   }
 
-  async #load(resource: FollowedResource): Promise<number> {
-    const { items, revision } = await this.#options.store.list(resource)
-    const spaces = this.#known.get(groupResourceName(resource))!
-    const before = [...spaces.keys()]
-    spaces.clear()
-    for (const stored of items) this.#put(resource, stored.key, decodeObject(stored))
-    for (const space of new Set([...before, ...spaces.keys()])) this.#tell(space)
-    return revision
+  #reset(known: Known, items: Iterable<Stored>): void {
+    const acting = [...items].map(stored => ({ key: stored.key, object: this.#acting(stored) }))
+    const before = [...known.keys()]
+    known.clear()
+    for (const { key, object } of acting) if (object) put(known, key, object)
+    for (const space of new Set([...before, ...known.keys()])) this.#tell(space)
   }
 
-  async #follow(resource: FollowedResource, revision: number): Promise<void> {
-    const { signal } = this.#stopping
-    let after = revision
-    while (!signal.aborted) {
-      try {
-        for await (const batch of this.#options.store.watch(resource, { after, signal })) {
-          for (const event of batch) {
-            this.#react(resource, event)
-            after = event.revision
-          }
-        }
-      } catch (error) {
-        if (signal.aborted || isStorageError(error, 'Closed')) return
-        this.#options.log.error({ err: error, ...resource }, 'the watch of admission settings ended; starting over')
-        after = await this.#load(resource)
-      }
-    }
+  #apply(known: Known, { type, key, stored }: StoreEvent): void {
+    const object = type === 'put' ? this.#acting(stored) : undefined
+    const changed = object ? put(known, key, object) : drop(known, key)
+    if (changed) this.#tell(key.space)
   }
 
-  #react(resource: FollowedResource, event: StoreEvent): void {
-    if (event.type === 'put') this.#put(resource, event.key, decodeObject(event.stored))
-    else this.#drop(resource, event.key)
-    this.#tell(event.key.space)
-  }
-
-  #put(resource: FollowedResource, key: StoreEvent['key'], object: KubeObject): void {
-    if (this.#options.ignores?.(object)) {
-      this.#drop(resource, key)
-      return
-    }
-    const spaces = this.#known.get(groupResourceName(resource))!
-    const objects = spaces.get(key.space) ?? new Map<string, KubeObject>()
-    objects.set(`${key.namespace}/${key.name}`, object)
-    spaces.set(key.space, objects)
-  }
-
-  #drop(resource: FollowedResource, key: StoreEvent['key']): void {
-    const spaces = this.#known.get(groupResourceName(resource))!
-    const objects = spaces.get(key.space)
-    objects?.delete(`${key.namespace}/${key.name}`)
-    if (objects?.size === 0) spaces.delete(key.space)
+  #acting(stored: Stored): KubeObject | undefined {
+    const { mark, ignores } = this.#options
+    if (mark !== undefined && !stored.bytes.includes(mark)) return undefined
+    const object = decodeObject(stored)
+    return ignores?.(object) ? undefined : object
   }
 
   #tell(space: string): void {
     for (const listener of this.#listeners) listener(space)
   }
+}
+
+function put(known: Known, { space, namespace, name }: Key, object: KubeObject): true {
+  const objects = known.get(space) ?? new Map<string, KubeObject>()
+  objects.set(`${namespace}/${name}`, object)
+  known.set(space, objects)
+  return true
+}
+
+/** Whether it was there. */
+function drop(known: Known, { space, namespace, name }: Key): boolean {
+  const objects = known.get(space)
+  if (!objects?.delete(`${namespace}/${name}`)) return false
+  if (objects.size === 0) known.delete(space)
+  return true
 }

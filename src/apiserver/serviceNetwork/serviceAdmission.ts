@@ -1,6 +1,6 @@
 /**
  * Gives Services their cluster address, node ports and health check port, and sees to it that no two of a space have the same.
- * What a request takes is reserved until the log tells of the stored Service; a dry run takes nothing.
+ * What a request takes is reserved until its Service is stored; a dry run takes nothing.
  *
  * Spaces have one IPv4 range. Other families are kept as they are said, without being given: they are for clusters that have
  * them.
@@ -26,7 +26,7 @@ import type { KubeObject } from '../../apimachinery/object.ts'
 import { cloneJson, sameMeaning } from '../../apimachinery/values.ts'
 import { needsHealthCheck } from '../../kinds/network/serviceValidation.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
-import { type AllocationLog, itemsOf, ownerOf, type Reservation, SERVICES } from './allocationLog.ts'
+import { type AllocationLog, itemsOf, ownerOf, SERVICES } from './allocationLog.ts'
 import { canonicalIp } from './canonicalIp.ts'
 import type { ServiceNetwork, ServiceRange } from './serviceRanges.ts'
 import type { Item, SpaceAllocations } from './spaceAllocations.ts'
@@ -47,18 +47,21 @@ export function serviceAdmission(deps: ServiceAdmissionDeps): Admission {
       type.group === SERVICES.group &&
       type.resource === SERVICES.resource,
     concerns: ({ object, old }) => lacksSomething(object) || asksForOther(object, old),
-    async admit(request) {
+    admit(request) {
       const { object, context, outcome } = request
       const { namespace = '', name = '' } = object.metadata
       const spec = ensure(object, 'spec')
       if (spec.type === 'ExternalName' || isKubernetesService(SERVICES, namespace, name)) return
       sayFamilies(spec, record(request.old, 'spec'))
-      const allocations = await deps.log.of(context.space)
-      const reservation: Reservation = { space: context.space, allocations, items: [] }
+      const allocations = deps.log.of(context.space)
+      const reserved: Item[] = []
       // First of all: whatever goes wrong from here on gives back what was taken.
       if (outcome === undefined) throw new Error('a Service is written without anybody to say what became of it')
-      outcome.onSettled(stored => deps.log.settle(reservation, stored))
-      await new Allocation(deps, request, reservation).run()
+      // What was stored is held by now.
+      outcome.onSettled(() => {
+        for (const item of reserved) allocations.release(item)
+      })
+      new Allocation(deps, request, { allocations, reserved }).run()
     },
   }
 }
@@ -67,8 +70,9 @@ export function serviceAdmission(deps: ServiceAdmissionDeps): Admission {
 class Allocation {
   readonly #deps: ServiceAdmissionDeps
   readonly #request: AdmissionRequest
-  readonly #reservation: Reservation
   readonly #allocations: SpaceAllocations
+  /** To be given back in the end. */
+  readonly #reserved: Item[]
   readonly #owner: string
   readonly #spec: Fields
   /** What the Service has already. */
@@ -76,31 +80,35 @@ class Allocation {
   /** It could do without until now: an earlier release gave nothing. */
   readonly #wasWithout: boolean
 
-  constructor(deps: ServiceAdmissionDeps, request: AdmissionRequest, reservation: Reservation) {
+  constructor(
+    deps: ServiceAdmissionDeps,
+    request: AdmissionRequest,
+    { allocations, reserved }: { allocations: SpaceAllocations; reserved: Item[] },
+  ) {
     const { object, old } = request
     this.#deps = deps
     this.#request = request
-    this.#reservation = reservation
-    this.#allocations = reservation.allocations
+    this.#allocations = allocations
+    this.#reserved = reserved
     this.#owner = ownerOf({ namespace: object.metadata.namespace ?? '', name: object.metadata.name ?? '' })
     this.#spec = ensure(object, 'spec')
     this.#own = new Set(old === undefined ? [] : itemsOf(old))
     this.#wasWithout = old !== undefined && record(old, 'spec').type === this.#spec.type
   }
 
-  async run(): Promise<void> {
-    await this.#address()
-    await this.#nodePorts()
-    await this.#healthCheckPort()
+  run(): void {
+    this.#address()
+    this.#nodePorts()
+    this.#healthCheckPort()
   }
 
-  async #address(): Promise<void> {
+  #address(): void {
     const spec = this.#spec
     const { addresses } = this.#deps.network
     const said = strings(spec, 'clusterIPs')
     for (const ip of said) {
       if (!isIPv4(ip) && !isIPv6(ip)) continue
-      const wrong = await this.#take(canonicalIp(ip), isIPv4(ip) ? addresses : undefined, ADDRESS)
+      const wrong = this.#take(canonicalIp(ip), isIPv4(ip) ? addresses : undefined, ADDRESS)
       if (wrong !== undefined) {
         throw this.#refused(fieldError.invalid('spec.clusterIPs', said, `failed to allocate IP ${ip}: ${wrong}`))
       }
@@ -115,7 +123,7 @@ class Allocation {
     Object.assign(spec, { clusterIP: given, clusterIPs: [given] })
   }
 
-  async #nodePorts(): Promise<void> {
+  #nodePorts(): void {
     if (this.#spec.type !== 'NodePort' && this.#spec.type !== 'LoadBalancer') return
     const ports = records(this.#spec, 'ports')
     const isNew = this.#request.old === undefined
@@ -132,8 +140,7 @@ class Allocation {
       const asked = own !== 0 ? own : isNew ? requested(port.port, ports) : 0
       if (asked !== 0 && asked !== known) {
         // Ports with other numbers do not share one while the Service is new.
-        const wrong =
-          isNew && mine.has(asked) ? `${PORT} is already allocated` : await this.#take(asked, this.#ports, PORT)
+        const wrong = isNew && mine.has(asked) ? `${PORT} is already allocated` : this.#take(asked, this.#ports, PORT)
         if (wrong !== undefined) throw this.#refused(fieldError.invalid(field, asked, wrong))
       }
       const given = asked !== 0 ? asked : (known ?? this.#givePort(field))
@@ -144,7 +151,7 @@ class Allocation {
     }
   }
 
-  async #healthCheckPort(): Promise<void> {
+  #healthCheckPort(): void {
     const spec = this.#spec
     if (!needsHealthCheck(spec)) return
     const field = 'spec.healthCheckNodePort'
@@ -155,7 +162,7 @@ class Allocation {
       return
     }
     const mine = records(spec, 'ports').some(port => port.nodePort === asked)
-    const wrong = mine ? `${PORT} is already allocated` : await this.#take(asked, this.#ports, PORT)
+    const wrong = mine ? `${PORT} is already allocated` : this.#take(asked, this.#ports, PORT)
     if (wrong !== undefined) throw this.#refused(fieldError.invalid(field, asked, wrong))
   }
 
@@ -172,21 +179,12 @@ class Allocation {
   }
 
   /** Takes an item that was asked for; the reason why not, if it cannot be had. */
-  async #take<T extends Item>(item: T, range: ServiceRange<T> | undefined, what: string): Promise<string | undefined> {
+  #take<T extends Item>(item: T, range: ServiceRange<T> | undefined, what: string): string | undefined {
     if (this.#own.has(item)) return undefined
     if (range?.has(item) === false) {
       return `${what} is not in the valid range. The range of valid ${what === PORT ? 'ports' : 'IPs'} is ${range.text}`
     }
-    for (;;) {
-      const claim = this.#allocations.claim(item, this.#owner)
-      if (claim === undefined) break
-      const { space } = this.#request.context
-      if (claim.by !== 'held' || (await this.#deps.log.stillHolds(space, claim.owner, item))) {
-        return `${what} is already allocated`
-      }
-      // It was deleted, or changed, and the log is about to tell.
-      this.#allocations.letGo(item, claim.owner)
-    }
+    if (this.#allocations.claim(item, this.#owner) !== undefined) return `${what} is already allocated`
     this.#reserve(item)
     return undefined
   }
@@ -200,7 +198,7 @@ class Allocation {
   #reserve(item: Item): void {
     if (this.#request.context.dryRun) return
     this.#allocations.reserve(item, this.#owner)
-    this.#reservation.items.push(item)
+    this.#reserved.push(item)
   }
 
   #refused(error: FieldError): Error {

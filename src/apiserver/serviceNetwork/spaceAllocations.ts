@@ -50,11 +50,6 @@ export class SpaceAllocations {
     for (const [owner, items] of all) this.hold(owner, items)
   }
 
-  /** An item turned out not to be the owner's any more. */
-  letGo(item: Item, owner: string): void {
-    if (this.#holders.get(item) === owner) this.#holders.delete(item)
-  }
-
   reserve(item: Item, owner: string): void {
     const known = this.#reserved.get(item)
     this.#reserved.set(item, { owner, times: (known?.times ?? 0) + 1 })

@@ -198,9 +198,8 @@ t.test('a policy from before the server started is looked at', async t => {
   const object = policy('old', { validations: [{ expression: 'object.nope' }] }) as KubeObject
   Object.assign(object.metadata, { generation: 3 })
   await store.update(key, () => ({ type: 'put', text: encodeObject(object) }))
-  const settings = new ConfigurationLog({ store, resources: [key], log })
+  const settings = new ConfigurationLog({ store, resources: [key] })
   const status = new PolicyStatus({ settings, types: new TypeRegistry(loadCatalog().types), log })
-  await settings.start()
   const written = new Promise<KubeObject>(resolve =>
     status.start({
       async update(_context, _type, _namespace, _name, change) {
@@ -214,7 +213,6 @@ t.test('a policy from before the server started is looked at', async t => {
     typeChecking: { expressionWarnings: [{ warning: /undefined field 'nope'/ }] },
   })
   await status.stop()
-  await settings.stop()
   await store.close()
 })
 
