@@ -1,10 +1,11 @@
 /**
  * PATCH in its four forms: JSON (RFC 6902), merge (RFC 7396), strategic merge, server-side apply (KEP-555).
  */
-import { show } from '../../apimachinery/apply/validateTyped.ts'
 import { statusError } from '../../apimachinery/errors.ts'
 import { fieldError } from '../../apimachinery/fieldErrors.ts'
-import { apiVersionOf, isRecord } from '../../apimachinery/object.ts'
+import { apiVersionOf, isRecord, parseApiVersion } from '../../apimachinery/object.ts'
+import { jsonTypeName } from '../../apimachinery/patch/jsonPatch.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { apply } from '../operations/apply.ts'
 import { objectOf } from '../operations/objectOf.ts'
 import { type PatchForm, patch } from '../operations/patch.ts'
@@ -54,16 +55,30 @@ function mediaOf({ request }: Exchange): string {
   return (request.headers['content-type'] ?? '').split(';')[0]!.trim()
 }
 
+/** An apply says whole which kind it is about. @throws StatusError BadRequest */
+function requireApplied(type: ResourceType, body: unknown): void {
+  const object = body ?? {}
+  if (!isRecord(object)) {
+    const why = `json: cannot unmarshal ${jsonTypeName(body)} into Go value of type map[string]interface {}`
+    throw statusError.badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${why}`)
+  }
+  const { apiVersion, kind } = object
+  if (apiVersion === apiVersionOf(type) && kind === type.kind) return
+  throw statusError.badRequest(`invalid object type: ${groupVersionKind(apiVersion, kind)}`)
+}
+
+function groupVersionKind(apiVersion: unknown, kind: unknown): string {
+  const said = typeof apiVersion === 'string' && apiVersion !== '' ? parseApiVersion(apiVersion) : NO_VERSION
+  return said === undefined ? '/, Kind=' : `${said.group}/${said.version}, Kind=${typeof kind === 'string' ? kind : ''}`
+}
+
+const NO_VERSION = { group: '', version: '' }
+
 async function applyEndpoint(services: Services, x: Exchange, body: unknown): Promise<void> {
   const manager = x.info.query.get('fieldManager') ?? ''
   if (manager === '') throw optionInvalid(x, fieldError.required('fieldManager', 'is required for apply patch'))
   const context = writeContext(x)
-  const expected = apiVersionOf(x.type)
-  if (isRecord(body) && (body.apiVersion ?? '') !== expected) {
-    throw statusError.badRequest(
-      `Incorrect version specified in apply patch. Specified patch version: ${show(body.apiVersion ?? '')}, expected: ${expected}`,
-    )
-  }
+  requireApplied(x.type, body)
   if (context.fieldValidation !== 'Ignore') {
     const repeats = repeatedInApply(x, body)
     if (repeats.length > 0 && context.fieldValidation === 'Strict') {

@@ -9,6 +9,7 @@ import { cloneJson } from '../../apimachinery/values.ts'
 import { finalize } from '../operations/finalize.ts'
 import { objectOf } from '../operations/objectOf.ts'
 import { patched, patchSource } from '../operations/patch.ts'
+import { requireSameNamespace } from '../operations/place.ts'
 import { objectFor } from '../registry/views.ts'
 import { partialMetadata } from '../tables/table.ts'
 import { readBody } from './body.ts'
@@ -145,6 +146,7 @@ function selectorText(selector: unknown): string {
 }
 
 function sameName(x: Exchange, body: KubeObject): void {
+  requireSameNamespace(body.metadata, x.type.namespaced ? x.resource.namespace : '')
   const { name } = body.metadata
   if (!name || name === x.resource.name) return
   throw statusError.badRequest(

@@ -1,7 +1,8 @@
 /** A new object. */
-import { StatusError, statusError } from '../../apimachinery/errors.ts'
+import { StatusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Registry, Written } from '../registry/registry.ts'
+import { requireSameNamespace } from './place.ts'
 import type { Target } from './target.ts'
 
 /** The object is taken over and changed. @throws StatusError */
@@ -17,11 +18,6 @@ export async function create(
       `an empty namespace may not be set during creation: send ${type.resource} to …/namespaces/NAMESPACE/${type.resource}`,
     )
   }
-  const said = object.metadata.namespace
-  if (said && said !== namespace) {
-    throw statusError.badRequest(
-      `the namespace of the provided object does not match the namespace sent on the request`,
-    )
-  }
+  requireSameNamespace(object.metadata, namespace)
   return await registry.create(context, type, namespace, object)
 }

@@ -20,11 +20,10 @@ export function objectOf(
     value.apiVersion ||= want.apiVersion
     value.kind ||= want.kind
   }
-  const { apiVersion, kind } = value
+  const { apiVersion = '', kind } = value
   if (kind === undefined || kind === '') throw statusError.badRequest(`Object 'Kind' is missing in '${excerpt(value)}'`)
-  if (apiVersion === undefined || apiVersion === '')
-    throw statusError.badRequest(`Object 'apiVersion' is missing in '${excerpt(value)}'`)
-  if (typeof apiVersion !== 'string' || typeof kind !== 'string' || parseApiVersion(apiVersion) === undefined) {
+  const isReadable = apiVersion === '' || (typeof apiVersion === 'string' && parseApiVersion(apiVersion) !== undefined)
+  if (!isReadable || typeof kind !== 'string') {
     throw statusError.badRequest(
       `unexpected apiVersion ${JSON.stringify(apiVersion)} or kind ${JSON.stringify(kind)}: both must be strings, apiVersion as GROUP/VERSION`,
     )

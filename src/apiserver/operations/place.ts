@@ -4,7 +4,8 @@ import type { ObjectMeta } from '../../apimachinery/object.ts'
 
 /** `place` is the URL's; its namespace is empty for what has none. @throws StatusError BadRequest */
 export function requireSamePlace(metadata: ObjectMeta, place: { name: string; namespace: string }): void {
-  const { name, namespace } = metadata
+  requireSameNamespace(metadata, place.namespace)
+  const { name } = metadata
   if (!name) {
     throw statusError.badRequest(
       `the name of the object (${place.name} based on URL) was undeterminable: name must be provided`,
@@ -13,9 +14,10 @@ export function requireSamePlace(metadata: ObjectMeta, place: { name: string; na
   if (name !== place.name) {
     throw statusError.badRequest(`the name of the object (${name}) does not match the name on the URL (${place.name})`)
   }
-  if (place.namespace !== '' && namespace && namespace !== place.namespace) {
-    throw statusError.badRequest(
-      `the namespace of the object (${namespace}) does not match the namespace on the request (${place.namespace})`,
-    )
-  }
+}
+
+/** @throws StatusError BadRequest */
+export function requireSameNamespace({ namespace }: ObjectMeta, ofUrl: string): void {
+  if (ofUrl === '' || !namespace || namespace === ofUrl) return
+  throw statusError.badRequest('the namespace of the provided object does not match the namespace sent on the request')
 }

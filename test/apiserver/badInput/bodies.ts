@@ -264,7 +264,10 @@ export const bodyCases: readonly BadCase[] = [
     'another namespace',
     `${CM}/bad-a`,
     cm({ name: 'bad-a', namespace: 'other' }),
-    bad('the namespace of the object (other) does not match the namespace on the request (default)'),
+    bad(
+      'the namespace of the provided object does not match the namespace sent on the request',
+      'it words it otherwise than for a POST',
+    ),
   ),
   put('what does not exist', `${CM}/bad-nope`, configMap('bad-nope'), {
     code: 404,

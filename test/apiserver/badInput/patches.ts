@@ -26,6 +26,7 @@ const invalid = (message: string | RegExp, causes: string[], unlikeKube120?: str
 })
 const PATCH_CAUSE = ['patch: FieldValueInvalid']
 const WAS_500 = 'it says 500'
+const OF_TYPE = 'it speaks of the version alone'
 
 export const patchCases: readonly BadCase[] = [
   merge(
@@ -176,20 +177,16 @@ export const patchCases: readonly BadCase[] = [
     configMap('other'),
     bad('the name of the object (other) does not match the name on the URL (bad-a)', 'another wording'),
   ),
-  apply(
-    'no version',
-    { metadata: { name: 'bad-a' } },
-    bad('Incorrect version specified in apply patch. Specified patch version: , expected: v1'),
-  ),
+  apply('no version', { metadata: { name: 'bad-a' } }, bad('invalid object type: /, Kind=', OF_TYPE)),
   apply(
     'another version',
     { ...configMap('bad-a'), apiVersion: 'v3' },
-    bad('Incorrect version specified in apply patch. Specified patch version: v3, expected: v1'),
+    bad('invalid object type: /v3, Kind=ConfigMap', OF_TYPE),
   ),
   apply(
     'another kind',
     { ...configMap('bad-a'), kind: 'Secret' },
-    bad(/^Secret in version "v1" cannot be handled as a ConfigMap/, WAS_500),
+    bad('invalid object type: /v1, Kind=Secret', WAS_500),
   ),
   apply(
     'its own managedFields',

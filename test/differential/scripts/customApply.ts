@@ -127,7 +127,6 @@ export const customApply: Script = {
         13, 14, 15, 16, 17, 18, 19, 52,
       ],
       'it tells it twice': [inWords(25)],
-      'words about what cannot be decoded': [29, inWords(26, 27, 28, 30)],
     },
   ),
 }

@@ -228,7 +228,7 @@ export const customStrictness: Script = {
     {
       'a finalizer may not stand twice': [29],
       'a dry run refuses what the write would refuse': [31],
-      'words about what cannot be decoded': [inWords(40, 41, 61, 62)],
+      'words about what cannot be decoded': [inWords(41, 61, 62)],
       'the version is asked for first': [50],
       'keys of etcd are not told': [inWords(52)],
       "a wrong version is the client's mistake": [53],

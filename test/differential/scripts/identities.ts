@@ -53,14 +53,13 @@ const WORDS: Rest = {
   unlike120: { '?body.message': 'decoders word it differently', '?body.details.causes': 'as above' },
   unlikeToday: { '?body.message': 'decoders word it differently', '?body.details.causes': 'as above' },
 }
-const NO_VERSION: Rest = {
-  unlike120: { '?code': 'it says 500 for custom resources', '?body': 'as above' },
-  unlikeToday: { 'body.message': 'decoders word it differently' },
-}
+const NO_VERSION: Rest = { unlike120: { '?code': 'it says 500 for custom resources', '?body': 'as above' } }
 const TWICE = { 'body.details.causes': 'it tells it twice', '?body.message': 'as above' }
 const TOLD_TWICE: Rest = { unlikeToday: TWICE }
-const ELSEWHERE: Rest = { unlikeToday: { 'body.message': '1.22: newer words, without the namespaces' } }
-const APPLIED_KIND: Rest = { ...NO_500, unlikeToday: { '': 'it calls the request bad, not the object invalid' } }
+/** What has no namespace may name any. */
+const ELSEWHERE: Rest = { unlike120: { '?body.message': 'it words it otherwise than for a POST' } }
+const APPLIED_KIND: Rest = { unlike120: NO_500.unlike120! }
+const APPLIED_VERSION: Rest = { unlike120: { 'body.message': 'it speaks of the version alone' } }
 const TIMES: Rest = {
   unlike120: { 'body.message': 'it shows times as Go does', 'body.details.causes.0.message': 'as above' },
   unlikeToday: TWICE,
@@ -170,13 +169,15 @@ const mistakes = (path: string, make: (name: string, metadata?: object) => objec
     apply(`${path}/a?fieldManager=m`, body({ name: 'b' })),
     apply(`${path}/a?fieldManager=m`, body({ name: undefined })),
     apply(`${path}/a?fieldManager=m`, body({ namespace: 'elsewhere' }), {
-      ...ELSEWHERE,
-      unlike120: { '?body.metadata.resourceVersion': 'it writes the time of a claim that is renewed' },
+      unlike120: {
+        ...ELSEWHERE.unlike120,
+        '?body.metadata.resourceVersion': 'it writes the time of a claim that is renewed',
+      },
     }),
     apply(`${path}/a?fieldManager=m`, body({ resourceVersion: '1' })),
     apply(`${path}/a?fieldManager=m`, body({ uid: 'other' }), TOLD_TWICE),
     apply(`${path}/a?fieldManager=m`, body({}, { kind: 'Secret' }), APPLIED_KIND),
-    apply(`${path}/a?fieldManager=m`, body({}, { apiVersion: 'v7' }), WORDS),
+    apply(`${path}/a?fieldManager=m`, body({}, { apiVersion: 'v7' }), APPLIED_VERSION),
     apply(`${path}/a?fieldManager=m`, body({ managedFields: [{ manager: 'x' }] })),
     apply(`${path}/new1?fieldManager=m`, make('new1', { uid: 'mine' })),
     apply(`${path}/new2?fieldManager=m`, make('new2', { resourceVersion: '5' })),

@@ -37,7 +37,9 @@ export const objects: Script = {
     }),
     put(`${CM}/a`, configMap('a', { k: 'x' }, { uid: '{uid}' })),
     put(`${CM}/a`, configMap('b', { k: 'x' })),
-    put(`${CM}/a`, configMap('a', { k: 'x' }, { namespace: 'elsewhere' })),
+    put(`${CM}/a`, configMap('a', { k: 'x' }, { namespace: 'elsewhere' }), {
+      unlike120: { 'body.message': 'it words it otherwise than for a POST' },
+    }),
     put(`${CM}/nope`, configMap('nope')),
     put(`${CM}/nope`, configMap('nope', {}, { resourceVersion: '5' })),
     put(`${CM}/a?dryRun=All`, configMap('a', { k: 'dry' })),
