@@ -100,8 +100,12 @@ export class World {
       const object = this.get(space, key)
       return object && test(object) ? object : undefined
     }
-    await this.until(key, () => !found() && `found ${JSON.stringify(this.get(space, key) ?? 'nothing')}`)
-    return found()!
+    let seen: KubeObject | undefined
+    await this.until(key, () => {
+      seen ??= found()
+      return !seen && `found ${JSON.stringify(this.get(space, key) ?? 'nothing')}`
+    })
+    return seen!
   }
 
   async absent(space: string, key: string): Promise<void> {

@@ -8,7 +8,7 @@
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { GroupResource } from '../../apimachinery/object.ts'
 import type { Store, Stored } from '../../storage/store.ts'
-import { type StreamPlan, stream } from '../operations/stream.ts'
+import { type ChangeType, type StreamPlan, stream } from '../operations/stream.ts'
 import { parseResourceVersion, tooLarge } from '../registry/readVersions.ts'
 import type { StreamForms } from '../registry/streamForms.ts'
 import type { FrameSink } from './streamWriter.ts'
@@ -64,9 +64,9 @@ export async function runSpaceStream(
   const onLive = (): void => {
     live = true
   }
+  const tell = (type: ChangeType, stored: Stored): Buffer => eventLine(deps, type, stored)
   try {
-    for await (const { changes, revision, synced } of stream(deps, plan, { signal, onLive })) {
-      const lines = changes.map(({ type, stored }) => eventLine(deps, type, stored))
+    for await (const { events: lines, revision, synced } of stream(deps, plan, { signal, onLive, tell })) {
       if (synced) lines.push(bookmarkLine(revision, true))
       if (lines.length > 0 && !(await sink.write(lines))) return
     }

@@ -3,7 +3,7 @@
  * from there. Endpoints make lines of it, the embedded client events.
  */
 import type { GroupResource } from '../../apimachinery/object.ts'
-import type { Key, Range, Revision, Store, Stored } from '../../storage/store.ts'
+import type { Key, Range, Revision, Store, Stored, StoreEvent } from '../../storage/store.ts'
 import { watchError } from '../registry/readVersions.ts'
 import type { StreamForms } from '../registry/streamForms.ts'
 
@@ -16,19 +16,23 @@ export interface StreamPlan {
   after?: Revision | undefined
 }
 
-export interface StreamedChange {
-  type: 'ADDED' | 'MODIFIED' | 'DELETED'
-  /** Its form is ready. */
-  stored: Stored
-}
+export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED'
 
-export interface StreamedBatch {
+export interface StreamedBatch<T> {
   /** In order; perhaps none that was asked for. */
-  changes: StreamedChange[]
+  events: T[]
   /** What the stream has told up to here. */
   revision: Revision
   /** The end of the snapshot. */
   synced: boolean
+}
+
+export interface StreamOptions<T> {
+  signal: AbortSignal
+  /** Called once, when history is over. */
+  onLive?: () => void
+  /** What is told of a change. The object's form is ready. */
+  tell: (type: ChangeType, stored: Stored) => T
 }
 
 export interface StreamDeps {
@@ -39,47 +43,39 @@ export interface StreamDeps {
 const SNAPSHOT_PAGE = 500
 
 /**
- * Ends quietly when the signal aborts. `onLive` is called once, when history is over.
+ * Ends quietly when the signal aborts.
  * @throws StatusError `Expired` when `after` is older than the kept history or the reader is too slow
  */
-export async function* stream(
+export async function* stream<T>(
   { store, forms }: StreamDeps,
   { space, resources, after: from }: StreamPlan,
-  { signal, onLive }: { signal: AbortSignal; onLive?: () => void },
-): AsyncGenerator<StreamedBatch, void, void> {
+  { signal, onLive, tell }: StreamOptions<T>,
+): AsyncGenerator<StreamedBatch<T>, void, void> {
   const only = resources?.length === 1 ? resources[0] : undefined
   const range = {
     ...(space !== '*' && { space }),
     // One resource: the store has an index for it, and writes of others wake nobody here.
     ...(only && { group: only.group, resource: only.resource }),
   }
-  const wanted = resources && new Set(resources.map(({ group, resource }) => `${group}/${resource}`))
-  const wants = (key: Key): boolean => wanted === undefined || wanted.has(`${key.group}/${key.resource}`)
+  const asked = resources && new Set(resources.map(({ group, resource }) => `${group}/${resource}`))
+  const wants = (key: Key): boolean => asked === undefined || asked.has(`${key.group}/${key.resource}`)
   let after = from
   try {
     if (after === undefined) {
-      for await (const batch of snapshot({ store, forms }, { space, range, wants }, signal)) {
+      for await (const batch of snapshot({ store, forms }, { space, range, wants }, { signal, tell })) {
         after = batch.revision
         yield batch
       }
       if (after === undefined || signal.aborted) return
     }
     for await (const batch of store.watch(range, { after, signal, ...(onLive && { onLive }) })) {
-      const events = batch.filter(({ key }) => wants(key))
+      const wanted = batch.filter(({ key }) => wants(key))
       await forms.prepare(
         space,
-        events.map(({ stored }) => stored),
+        wanted.map(({ stored }) => stored),
       )
-      const changes = events.map(({ type, previous, stored }) => ({
-        type:
-          type === 'delete'
-            ? ('DELETED' as const)
-            : previous === undefined
-              ? ('ADDED' as const)
-              : ('MODIFIED' as const),
-        stored,
-      }))
-      yield { changes, revision: batch.at(-1)!.revision, synced: false }
+      const events = wanted.map(event => tell(typeOf(event), event.stored))
+      yield { events, revision: batch.at(-1)!.revision, synced: false }
     }
   } catch (error) {
     throw watchError(error, after ?? 0, store.compactedRevision)
@@ -87,11 +83,11 @@ export async function* stream(
 }
 
 /** In pages of one revision. */
-async function* snapshot(
+async function* snapshot<T>(
   { store, forms }: StreamDeps,
   { space, range, wants }: { space: string; range: Range; wants: (key: Key) => boolean },
-  signal: AbortSignal,
-): AsyncGenerator<StreamedBatch, void, void> {
+  { signal, tell }: StreamOptions<T>,
+): AsyncGenerator<StreamedBatch<T>, void, void> {
   let at: Revision | undefined
   let last: Key | undefined
   for (let more = true; more; ) {
@@ -107,7 +103,11 @@ async function* snapshot(
     more = page.more && last !== undefined
     const items = page.items.filter(({ key }) => wants(key))
     await forms.prepare(space, items)
-    const changes = items.map(stored => ({ type: 'ADDED' as const, stored }))
-    if (changes.length > 0 || !more) yield { changes, revision: at, synced: !more }
+    const events = items.map(stored => tell('ADDED', stored))
+    if (events.length > 0 || !more) yield { events, revision: at, synced: !more }
   }
+}
+
+function typeOf({ type, previous }: StoreEvent): ChangeType {
+  return type === 'delete' ? 'DELETED' : previous === undefined ? 'ADDED' : 'MODIFIED'
 }
