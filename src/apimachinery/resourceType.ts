@@ -38,6 +38,14 @@ export interface CustomVersions {
   readonly deprecation?: string
 }
 
+/**
+ * How a kind is made, which decides how its objects are read, checked and spoken of.
+ * `struct`: Kubernetes' own, compiled into its servers; strategies know what no schema can say.
+ * `own`: Orrery's own, built in as well, of structural schemas as CRDs have them.
+ * `custom`: what a CRD of the space makes.
+ */
+export type TypeForm = 'struct' | 'own' | 'custom'
+
 export interface ResourceType {
   readonly group: string
   readonly version: string
@@ -59,12 +67,11 @@ export interface ResourceType {
   readonly scale?: ScalePaths
   /** Whole-object schema; `undefined` accepts anything. */
   readonly schema: Schema | undefined
-  /** Columns of `kubectl get`; empty means Name and Age (or the printer of a built-in kind). */
+  /** Columns of `kubectl get` behind the name; those of a struct are empty, as printers know them. */
   readonly columns: readonly ColumnDefinition[]
   /** JSONPaths usable in field selectors beside metadata.name and metadata.namespace. */
   readonly selectableFields: readonly string[]
-  /** What defines it: code, or the CRD of the space. Strategies for built-in kinds are looked up by group and resource. */
-  readonly origin: 'builtin' | 'crd'
-  /** Present exactly when `origin` is `crd`. */
+  readonly form: TypeForm
+  /** Of the form `custom`: what its CRD says beside. */
   readonly custom?: CustomVersions
 }

@@ -44,7 +44,6 @@ import { CertificateRenewal, type RenewalClock, renewalClock } from './pki/certi
 import { ensurePki, type Pki } from './pki/ensurePki.ts'
 import { writeAdminKubeconfig } from './pki/kubeconfig.ts'
 import { decodeObject, ParsedCache } from './registry/codec.ts'
-import { isOwnGroup } from './registry/objectRules.ts'
 import { Reader } from './registry/reader.ts'
 import { Registry, type RegistryDeps } from './registry/registry.ts'
 import { StreamForms } from './registry/streamForms.ts'
@@ -115,7 +114,7 @@ async function assemble(
   const { pki } = certification
   const network = serviceNetwork(options.serviceClusterIpRange, options.serviceNodePortRange)
   const catalog = loadCatalog()
-  const types = new TypeRegistry(catalog.types.filter(type => options.spaces || !isOwnGroup(type.group)))
+  const types = new TypeRegistry(catalog.types.filter(type => options.spaces || type.form !== 'own'))
   const tree = new SpaceTree()
   const parsed = new ParsedCache()
   const scopes = new WatchScopes()

@@ -40,6 +40,8 @@ export interface Strategy {
   subresources?: Readonly<Record<string, SubresourceStrategy>>
   /** Errors of an update of `/status`. */
   validateStatusUpdate?(object: KubeObject, old: KubeObject): FieldError[]
+  /** True for kinds of our own whose creation may say the status. */
+  createdWithStatus?: boolean
   /**
    * Metadata that `/status` leaves alone. Upstream's servers let it change the rest; default for Kubernetes' own kinds: none,
    * for all others: all.

@@ -55,6 +55,8 @@ const all: Strategies = {
   ...resourceClaimStrategies,
   ...resourceSliceStrategies,
   ...clusterStrategies,
+  // whoever makes a space knows how it is
+  'core.kcp.io/logicalclusters': { createdWithStatus: true },
 }
 /** Where kinds keep the template of their pods. */
 const TEMPLATES: Readonly<Record<string, string>> = {

@@ -48,7 +48,7 @@ export function resourceTypesOf(crd: KubeObject): ResourceType[] {
       schema: schemas.get(version.name),
       columns: version.columns.length > 0 ? version.columns.map(column) : [AGE_COLUMN],
       selectableFields: version.selectableFields,
-      origin: 'crd',
+      form: 'custom',
       custom: {
         schemas,
         generation,

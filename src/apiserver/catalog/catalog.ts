@@ -48,6 +48,11 @@ export function loadCatalog(folder: string = GENERATED_FOLDER): Catalog {
   }
 }
 
+/** Whether a definition is one of Kubernetes' own; the others are Orrery's. */
+function isStruct(definition: string): boolean {
+  return definition.startsWith('io.k8s.')
+}
+
 /** What Kubernetes' own kinds leave open (the data of a ControllerRevision, defaults in a CRD) is raw bytes in its code. */
 function markOpenFields(schema: Schema): void {
   const { properties, items, additionalProperties } = schema
@@ -66,8 +71,9 @@ function readGenerated(folder: string, name: string): unknown {
 }
 
 function resourceType(resource: CatalogResource, schema: Schema): ResourceType {
-  const { definition: _, listDefinition: __, columns, ...names } = resource
-  return { ...names, schema, columns: columns as ColumnDefinition[], selectableFields: [], origin: 'builtin' }
+  const { definition, listDefinition: _, columns, ...names } = resource
+  const form = isStruct(definition) ? 'struct' : 'own'
+  return { ...names, schema, columns: columns as ColumnDefinition[], selectableFields: [], form }
 }
 
 /** Replaces every `$ref` by the node that it names, in place, and notes the name of each node that stands for a definition. */
@@ -84,7 +90,7 @@ function linkDefinitions(raw: Record<string, SchemaNode>, names: Map<Schema, str
     names.set(schema, name)
   }
   for (const node of Object.values(raw)) linkChildren(node)
-  for (const [name, schema] of definitions) if (name.startsWith('io.k8s.')) markOpenFields(schema)
+  for (const [name, schema] of definitions) if (isStruct(name)) markOpenFields(schema)
   return definitions
 
   function link(node: SchemaNode): SchemaNode {

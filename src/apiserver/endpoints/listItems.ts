@@ -2,7 +2,7 @@
 import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Stored } from '../../storage/store.ts'
-import { isOwnGroup } from '../registry/objectRules.ts'
+import { FORMS } from '../registry/forms.ts'
 import { viewBytes } from '../registry/views.ts'
 
 /**
@@ -18,7 +18,9 @@ export function bytesAs(stored: Stored, type: ResourceType): Buffer {
  * `pieces`, with a comma before every item but the first.
  */
 export function itemPieces(type: ResourceType): (stored: Stored, isFirst: boolean, pieces: Buffer[]) => void {
-  const start = impliesKind(type) ? Buffer.from(`{"apiVersion":"${apiVersionOf(type)}","kind":"${type.kind}",`) : EMPTY
+  const start = FORMS[type.form].inScheme
+    ? Buffer.from(`{"apiVersion":"${apiVersionOf(type)}","kind":"${type.kind}",`)
+    : EMPTY
   // Asked of every object in a list: no copies, no parsing.
   return (stored, isFirst, pieces) => {
     const bytes = bytesAs(stored, type)
@@ -41,11 +43,7 @@ const COMMA_OPEN = Buffer.from(',{')
 
 /** The form of {@link itemPieces} for an object that is parsed already; the object itself stays as it is. */
 export function asItem(object: KubeObject, type: ResourceType): object {
-  if (!impliesKind(type)) return object
+  if (!FORMS[type.form].inScheme) return object
   const { apiVersion: _, kind: __, ...item } = object
   return item
-}
-
-function impliesKind(type: ResourceType): boolean {
-  return type.origin === 'builtin' && !isOwnGroup(type.group)
 }

@@ -4,6 +4,7 @@
  */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { FORMS } from '../registry/forms.ts'
 import type { ResourceRequest } from '../request/requestInfo.ts'
 
 const ON_OBJECTS = { get: 'GET', update: 'PUT', patch: 'PATCH', delete: 'DELETE' } as const
@@ -47,6 +48,6 @@ export function acrossNamespaces(type: ResourceType, resource: ResourceRequest, 
 
 /** In upstream's words, which differ between built-in and custom resources. */
 export function methodNotAllowed(type?: ResourceType, verb = ''): StatusError {
-  if (type !== undefined && type.origin !== 'builtin') return statusError.methodNotAllowed(type, verb)
+  if (type !== undefined && FORMS[type.form].unstructured) return statusError.methodNotAllowed(type, verb)
   return new StatusError('MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
 }

@@ -4,6 +4,7 @@
  */
 import { statusError } from '../../apimachinery/errors.ts'
 import { isRecord, parseApiVersion } from '../../apimachinery/object.ts'
+import { FORMS } from '../registry/forms.ts'
 import type { Exchange, Services } from './exchange.ts'
 
 /** Groups whose kinds upstream registers apart from all others. */
@@ -12,7 +13,7 @@ const APART: ReadonlySet<string> = new Set(['apiextensions.k8s.io', 'apiregistra
 const SCHEME = 'k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30'
 
 /**
- * For Kubernetes' own kinds. What does not say what it is, and other versions of the kind, are left to `objectOf`.
+ * For kinds of upstream's schemes. What does not say what it is, and other versions of the kind, are left to `objectOf`.
  * @param wanted default: the kind of the URL
  * @throws StatusError BadRequest
  */
@@ -27,7 +28,7 @@ export function requireKind(
   const { apiVersion, kind } = body
   const said = parseApiVersion(apiVersion)
   if (kind === want.kind || kind === '' || apiVersion === '' || said === undefined) return
-  if (x.type.origin !== 'builtin' || APART.has(want.group) || !hasScheme(services, x, wanted)) return
+  if (!FORMS[x.type.form].inScheme || APART.has(want.group)) return
   const isKnown = !APART.has(said.group) && services.protobuf.supports(apiVersion, kind)
   const why = isKnown
     ? `converting (${said.version}.${kind}) to (${packageOf(want.group)}.${want.kind}): unknown conversion`
@@ -35,12 +36,6 @@ export function requireKind(
   throw statusError.badRequest(
     `${kind} in version ${JSON.stringify(said.version)} cannot be handled as a ${want.kind}: ${why}`,
   )
-}
-
-/** Orrery's own kinds have no protobuf form, and no place in any scheme. */
-function hasScheme(services: Services, { type }: Exchange, wanted: object | undefined): boolean {
-  const apiVersion = type.group === '' ? type.version : `${type.group}/${type.version}`
-  return wanted !== undefined || services.protobuf.supports(apiVersion, type.kind)
 }
 
 function packageOf(group: string): string {

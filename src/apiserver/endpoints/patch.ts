@@ -9,6 +9,7 @@ import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { apply } from '../operations/apply.ts'
 import { objectOf } from '../operations/objectOf.ts'
 import { type PatchForm, patch } from '../operations/patch.ts'
+import { FORMS } from '../registry/forms.ts'
 import { parseBody, unsupportedMediaType } from './body.ts'
 import {
   boolOption,
@@ -22,20 +23,21 @@ import {
 import { sendObject } from './respond.ts'
 import { repeatedInApply, tellingRepeats } from './strictText.ts'
 
-const FORMS: Readonly<Record<string, PatchForm | 'apply'>> = {
+const PATCHES: Readonly<Record<string, PatchForm | 'apply'>> = {
   'application/json-patch+json': 'json',
   'application/merge-patch+json': 'merge',
   'application/strategic-merge-patch+json': 'strategic',
   'application/apply-patch+yaml': 'apply',
 }
 /** Of built-in kinds; only they have strategic merges. */
-export const PATCH_TYPES = Object.keys(FORMS)
+export const PATCH_TYPES = Object.keys(PATCHES)
 
 export async function patchEndpoint(services: Services, x: Exchange): Promise<void> {
   const media = mediaOf(x)
-  const accepted = x.type.origin === 'builtin' ? PATCH_TYPES : PATCH_TYPES.filter(each => FORMS[each] !== 'strategic')
+  const { strategicMerge } = FORMS[x.type.form]
+  const accepted = strategicMerge ? PATCH_TYPES : PATCH_TYPES.filter(each => PATCHES[each] !== 'strategic')
   if (!accepted.includes(media)) throw unsupportedMediaType(accepted)
-  const form = FORMS[media]!
+  const form = PATCHES[media]!
   const body = parseBody(x.request.body as Buffer | undefined, media, x.type.kind, x.request)
   if (form === 'apply') return await applyEndpoint(services, x, body)
   if (x.info.query.has('force'))
@@ -47,7 +49,7 @@ export async function patchEndpoint(services: Services, x: Exchange): Promise<vo
 
 /** The form that a request has; `undefined` when it is none of the three that change an object by itself. */
 export function patchFormOf(x: Exchange): PatchForm | undefined {
-  const form = FORMS[mediaOf(x)]
+  const form = PATCHES[mediaOf(x)]
   return form === 'apply' ? undefined : form
 }
 

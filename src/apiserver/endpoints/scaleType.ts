@@ -37,5 +37,5 @@ export const SCALE_TYPE: ResourceType = {
     { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
   ],
   selectableFields: [],
-  origin: 'builtin',
+  form: 'struct',
 }

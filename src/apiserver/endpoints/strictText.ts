@@ -10,6 +10,7 @@ import {
   yamlFindings,
 } from '../../apimachinery/repeatedKeys.ts'
 import type { WriteContext } from '../registry/context.ts'
+import { FORMS } from '../registry/forms.ts'
 import { isYaml } from './body.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -26,7 +27,7 @@ export function tellingRepeats(context: WriteContext, x: Exchange, value: unknow
   }
   const text = jsonText(request, value)
   if (text === undefined) return context
-  if (info.verb !== 'patch' && type.origin === 'builtin') {
+  if (info.verb !== 'patch' && !FORMS[type.form].unstructured) {
     return { ...context, findings: unknown => strictFindings(text, unknown) }
   }
   const repeats = repeatedJsonKeys(text).flatMap(({ path }) => told(path, Array.isArray(value)))

@@ -116,7 +116,7 @@ function subresourceOperations(type: ResourceType, name: string, item: string): 
   const scope = type.namespaced ? 'Namespaced' : ''
   const suffix = name[0]!.toUpperCase() + name.slice(1)
   // Upstream tags the scale of a custom resource with the custom kind.
-  const foreign = !own && !(name in SUBRESOURCE_FACTS && type.origin === 'crd')
+  const foreign = !own && !(name in SUBRESOURCE_FACTS && type.form === 'custom')
   const kind = foreign ? (model as GroupVersionKind) : { group: type.group, version: type.version, kind: type.kind }
   return SUBRESOURCE_ACTIONS.filter(([verb]) => spoken.verbs.includes(verb)).map(([, method, word]) => ({
     path: `${item}/${name}`,

@@ -72,9 +72,9 @@ const BY_ACTION: Record<Action, readonly Parameter[]> = {
 }
 
 /** The query parameters of an operation. */
-export function parametersOf({ action }: Operation, { origin }: ResourceType): readonly Parameter[] {
+export function parametersOf({ action }: Operation, { form }: ResourceType): readonly Parameter[] {
   // Kubernetes tells of it for custom kinds only.
-  if (action === 'get' && origin === 'crd') return [RESOURCE_VERSION]
+  if (action === 'get' && form === 'custom') return [RESOURCE_VERSION]
   return BY_ACTION[action]
 }
 

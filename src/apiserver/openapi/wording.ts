@@ -1,5 +1,6 @@
 /** Small words that both OpenAPI dialects share. */
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { FORMS } from '../registry/forms.ts'
 
 /** `core_v1`, `apps_v1`, `rbacAuthorization_v1`. */
 export function tagOf({ group, version }: ResourceType): string {
@@ -8,18 +9,17 @@ export function tagOf({ group, version }: ResourceType): string {
   return `${first}${rest.map(label => label[0]!.toUpperCase() + label.slice(1)).join('')}_${version}`
 }
 
-/** The content types of PATCH. Strategic merge is for kinds whose schema says how to merge: Kubernetes' own. */
-export function patchTypes(type: ResourceType): string[] {
-  const custom = type.origin === 'crd'
+/** The content types of PATCH. */
+export function patchTypes({ form }: ResourceType): string[] {
   return [
     'application/json-patch+json',
     'application/merge-patch+json',
-    ...(custom ? [] : ['application/strategic-merge-patch+json']),
+    ...(FORMS[form].strategicMerge ? ['application/strategic-merge-patch+json'] : []),
     'application/apply-patch+yaml',
   ]
 }
 
 /** The content types of POST, PUT and DELETE. Custom kinds have no protobuf form. */
 export function bodyTypes(type: ResourceType): string[] {
-  return type.origin === 'crd' ? ['application/json', 'application/yaml'] : ['*/*']
+  return type.form === 'custom' ? ['application/json', 'application/yaml'] : ['*/*']
 }

@@ -3,6 +3,7 @@ import { type StatusError, statusError } from '../../apimachinery/errors.ts'
 import { fieldError } from '../../apimachinery/fieldErrors.ts'
 import { apiVersionOf, isRecord, type KubeObject, parseApiVersion } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { FORMS } from '../registry/forms.ts'
 
 /** Narrows a decoded body to an object of `type`, as sent by a create, update or apply. @throws StatusError BadRequest */
 export function objectOf(
@@ -16,7 +17,8 @@ export function objectOf(
       `the object provided is unrecognized (must be of type ${want.kind}): the body must be a JSON object`,
     )
   // What the URL says need not be said again for kinds that are compiled in; custom resources must say it, as upstream.
-  if (type.origin === 'builtin') {
+  const { unstructured } = FORMS[type.form]
+  if (!unstructured) {
     value.apiVersion ||= want.apiVersion
     value.kind ||= want.kind
   }
@@ -33,7 +35,7 @@ export function objectOf(
       `the API version in the data (${apiVersion}) does not match the expected API version (${want.apiVersion})`,
     )
   }
-  if (kind !== want.kind && type.origin === 'crd') throw otherKind(type, { apiVersion, kind, metadata: value.metadata })
+  if (kind !== want.kind && unstructured) throw otherKind(type, { apiVersion, kind, metadata: value.metadata })
   if (kind !== want.kind) {
     throw statusError.badRequest(
       `${kind} in version "${type.version}" cannot be handled as a ${want.kind}: the kind in the data does not match the resource`,
@@ -45,7 +47,7 @@ export function objectOf(
       `${kind} in version "${type.version}" cannot be handled as a ${kind}: json: cannot unmarshal ${jsonType(wrong)} into Go ${wanted}`,
     )
   if (!isRecord(value.metadata)) {
-    const place = type.origin === 'crd' ? 'value' : `struct field ${kind}.metadata`
+    const place = unstructured ? 'value' : `struct field ${kind}.metadata`
     throw undecoded(value.metadata, `${place} of type v1.ObjectMeta`)
   }
   for (const field of ['name', 'namespace', 'generateName', 'uid', 'resourceVersion'] as const) {
@@ -53,7 +55,7 @@ export function objectOf(
     if (member === null) delete value.metadata[field]
     else if (member !== undefined && typeof member !== 'string') {
       // what is compiled in is decoded as a whole, so that the path is longer
-      const path = type.origin === 'crd' ? field : `metadata.${field}`
+      const path = unstructured ? field : `metadata.${field}`
       throw undecoded(member, `struct field ObjectMeta.${path} of type ${field === 'uid' ? 'types.UID' : 'string'}`)
     }
   }

@@ -8,6 +8,7 @@ import { applyMergePatch } from '../../apimachinery/patch/mergePatch.ts'
 import { restoreError } from '../../apimachinery/patch/restoreError.ts'
 import { applyStrategicMerge } from '../../apimachinery/patch/strategicMerge.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { FORMS } from '../registry/forms.ts'
 import { invalidPatch, type PatchSource } from '../registry/objectRules.ts'
 import type { Registry, Written } from '../registry/registry.ts'
 import { objectOf, otherKind } from './objectOf.ts'
@@ -56,8 +57,8 @@ export function patched(
   if (!isRecord(result) || !isRecord(result.metadata ?? {})) {
     throw new StatusError('Invalid', 'the patch makes the object or its metadata something that is no JSON object')
   }
-  if (type.origin === 'crd') keepCustomType(type, result, onto.subresource)
-  else if (!result.apiVersion && onto.scaled?.origin !== 'crd') {
+  if (FORMS[type.form].unstructured) keepCustomType(type, result, onto.subresource)
+  else if (!result.apiVersion && !(onto.scaled && FORMS[onto.scaled.form].unstructured)) {
     const why = `the name of the object (${current.metadata.name} based on URL) was undeterminable: name must be provided`
     throw statusError.badRequest(why)
   }

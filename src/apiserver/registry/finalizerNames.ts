@@ -1,15 +1,12 @@
-/** Which finalizers Kubernetes' own kinds take. @see https://kubernetes.io/docs/concepts/overview/working-with-objects/finalizers/ */
+/** How finalizers are called. Which kinds are asked is in `forms.ts`. @see https://kubernetes.io/docs/concepts/overview/working-with-objects/finalizers/ */
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import type { ObjectMeta } from '../../apimachinery/object.ts'
-import type { ResourceType } from '../../apimachinery/resourceType.ts'
 
 const STANDARD = new Set(['kubernetes', 'orphan', 'foregroundDeletion'])
-/** Kinds of these groups are checked as custom resources are. */
-const LENIENT = /(^|\.)(apiextensions\.k8s\.io|kcp\.io|kubestellar\.io)$/
 
 /** What custom resources are warned of, who take any name; what the object already had is not told again. */
-export function finalizerWarnings(type: ResourceType, metadata: ObjectMeta, old: ObjectMeta = {}): string[] {
-  if (type.origin !== 'crd' || metadata.finalizers === undefined) return []
+export function finalizerWarnings(metadata: ObjectMeta, old: ObjectMeta = {}): string[] {
+  if (metadata.finalizers === undefined) return []
   const added = metadata.finalizers.filter(
     name => !name.includes('/') && !STANDARD.has(name) && !old.finalizers?.includes(name),
   )
@@ -21,8 +18,7 @@ export function finalizerWarnings(type: ResourceType, metadata: ObjectMeta, old:
 }
 
 /** Errors for names without a domain and a slash; what the object already had may stay. */
-export function unqualifiedFinalizers(type: ResourceType, metadata: ObjectMeta, old: ObjectMeta = {}): FieldError[] {
-  if (type.origin !== 'builtin' || LENIENT.test(type.group)) return []
+export function unqualifiedFinalizers(metadata: ObjectMeta, old: ObjectMeta = {}): FieldError[] {
   return (metadata.finalizers ?? []).flatMap((name, index) =>
     name.includes('/') || STANDARD.has(name) || old.finalizers?.includes(name)
       ? []

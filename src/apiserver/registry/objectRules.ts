@@ -4,22 +4,15 @@
  */
 import { type StatusError, statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError, formatFieldError } from '../../apimachinery/fieldErrors.ts'
-import { valuesAsGo } from '../../apimachinery/go/goValues.ts'
 import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Schema } from '../../apimachinery/schema.ts'
-import { applyDefaults } from '../../apimachinery/structural/defaults.ts'
-import { objectMetaSchema } from '../../apimachinery/structural/objectMetaSchema.ts'
-import { inOrderOfText, pruneUnknown } from '../../apimachinery/structural/prune.ts'
-import { scaleErrors } from '../../apimachinery/structural/scaleRules.ts'
-import { typeErrors } from '../../apimachinery/structural/typeErrors.ts'
-import { compileValidator } from '../../apimachinery/structural/validate.ts'
-import { CLIENT_METADATA, type ClientMetadata, type Strategy } from '../../kinds/strategy.ts'
-import { readProtobufFields } from '../../program/dataFiles.ts'
+import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
+import type { ClientMetadata, Strategy } from '../../kinds/strategy.ts'
 import { CLUSTER_ANNOTATION } from './codec.ts'
 import type { WriteContext } from './context.ts'
-import { dropEmpty, dropEmptyMetadata, fillEmpty, fillStored, zeroObject } from './emptyFields.ts'
-import { dropNulls } from './nulls.ts'
+import { dropEmptyMetadata } from './emptyFields.ts'
+import { FORMS } from './forms.ts'
 
 export interface ObjectRulesDeps {
   strategyFor(type: { group: string; resource: string }): Strategy | undefined
@@ -37,12 +30,11 @@ export class ObjectRules {
 
   /** Decodes what a client sent for `type`: unknown fields and wrong types are reported as the client asked. */
   normalize(context: WriteContext, type: ResourceType, object: KubeObject, patch?: PatchSource): void {
-    if (type.origin === 'builtin') dropNulls(object, type.schema)
-    else dropNulls(object.metadata, objectMetaSchema)
-    const pruned = pruneUnknown(object, type.schema)
-    const unknown = type.origin === 'crd' && pruned.length > 1 ? inOrderOfText(pruned) : pruned
+    const rules = FORMS[type.form]
+    rules.dropNulls(object, type.schema)
+    const unknown = rules.inOrder(pruneUnknown(object, type.schema))
     // what cannot be read at all is not told about its unknown fields
-    const wrong = this.#wrongTypes(type, object)
+    const wrong = rules.typeErrors(object, type.schema) ?? this.#deps.strategyFor(type)?.decode?.(object)
     if (wrong) throw unreadable(type, wrong, patch)
     if ((unknown.length > 0 || context.findings) && context.fieldValidation !== 'Ignore') {
       const texts = context.findings?.(unknown) ?? unknown.map(path => `unknown field "${path}"`)
@@ -51,24 +43,12 @@ export class ObjectRules {
       }
       for (const text of texts) context.warn(text)
     }
-    if (type.origin === 'builtin' && type.schema && !isOwnGroup(type.group)) dropEmpty(object, type.schema)
+    if (type.schema) rules.dropEmpty(object, type.schema)
     dropEmptyMetadata(object.metadata)
   }
 
-  #wrongTypes(type: ResourceType, object: KubeObject): string | undefined {
-    if (type.origin === 'builtin' && type.schema)
-      return typeErrors(object, type.schema) ?? this.#deps.strategyFor(type)?.decode?.(object)
-    // whatever their schemas say, metadata is the server's own business
-    if (type.origin === 'crd') return typeErrors(object.metadata, objectMetaSchema)
-    return undefined
-  }
-
-  applyDefaults(type: ResourceType, strategy: Strategy | undefined, object: KubeObject): void {
-    // a struct is there even when nothing is in it
-    if (type.origin === 'builtin' && !isOwnGroup(type.group) && type.schema?.properties?.spec) object.spec ??= {}
-    if (type.schema && type.origin === 'crd') applyDefaults(object, type.schema)
-    else if (type.schema && strategy?.applyDefaults === undefined && type.group.includes('.'))
-      applyDefaults(object, type.schema)
+  applyDefaults({ form, schema }: ResourceType, strategy: Strategy | undefined, object: KubeObject): void {
+    if (schema) FORMS[form].applyDefaults(object, schema)
     strategy?.applyDefaults?.(object)
   }
 
@@ -87,43 +67,34 @@ export class ObjectRules {
     return errors
   }
 
-  /** Errors with their values as upstream shows them. */
-  shown({ origin, group, schema }: ResourceType): ((error: FieldError) => FieldError) | undefined {
-    return origin !== 'builtin' || schema === undefined || isOwnGroup(group)
-      ? undefined
-      : valuesAsGo(schema, readProtobufFields)
-  }
-
   /** What was wrong before and stays as it is, is told as a warning. */
   validateSchema(context: WriteContext, type: ResourceType, object: KubeObject, old?: KubeObject): FieldError[] {
-    if (type.schema === undefined || (type.origin !== 'crd' && !isOwnGroup(type.group))) return []
+    if (type.schema === undefined) return []
     const warn = (error: FieldError): void => context.warn(formatFieldError(error))
-    const errors = compileValidator(type.schema)(object, undefined, old, warn)
-    return type.origin === 'crd' && type.scale ? [...errors, ...scaleErrors(object, type.scale)] : errors
+    return FORMS[type.form].validate(type, type.schema, { object, old, warn })
   }
 
-  /** Adds what upstream's servers always write of a built-in kind. */
+  /** Errors with their values as upstream shows them. */
+  shown({ form, schema }: ResourceType): ((error: FieldError) => FieldError) | undefined {
+    return schema && FORMS[form].shown?.(schema)
+  }
+
+  /** Adds what upstream's servers always write of the kind. */
   complete(type: ResourceType, object: KubeObject): void {
-    this.#fill(type, object, fillEmpty)
+    if (isOfVersion(object, type)) FORMS[type.form].complete(object, type.schema)
   }
 
   /** The same, at the end of a write: as upstream's store hands it out. */
   finish(type: ResourceType, object: KubeObject): void {
-    this.#fill(type, object, fillStored)
+    if (isOfVersion(object, type)) FORMS[type.form].finish(object, type.schema)
   }
 
-  #fill(type: ResourceType, object: KubeObject, fill: typeof fillEmpty): void {
-    if (type.origin !== 'builtin' || type.schema === undefined || isOwnGroup(type.group)) return
-    // an event that is written as a core one has what the other form has always said, and is completed when it is shown
-    if (object.apiVersion === apiVersionOf(type)) fill(object, type.schema)
-  }
-
-  /** Custom resources, and our own kinds, are no structs anywhere. */
-  zeroOf({ origin, group, schema }: ResourceType): { zero?: Record<string, unknown> } {
-    if (origin !== 'builtin' || schema === undefined || isOwnGroup(group)) return {}
+  zeroOf({ form, schema }: ResourceType): { zero?: Record<string, unknown> } {
+    const make = FORMS[form].zeroObject
+    if (make === undefined || schema === undefined) return {}
     let zero = this.#zeros.get(schema)
     if (zero === undefined) {
-      zero = zeroObject(schema)
+      zero = make(schema)
       this.#zeros.set(schema, zero)
     }
     return { zero }
@@ -157,20 +128,14 @@ export function invalidPatch(why: string, { shown }: PatchSource = {}): StatusEr
   return statusError.invalid({ group: '', kind: '' }, '', [{ type: 'Invalid', field: 'patch', ...value, detail: why }])
 }
 
-/** Our own kinds are built in, and their definitions are structural schemas like those of CRDs. */
-export function isOwnGroup(group: string): boolean {
-  return group === 'edge.kubestellar.io' || group.endsWith('.kcp.io')
-}
-
 /** Whether creation starts without a status; the strategies of Kubernetes' own kinds see to it themselves. */
-export function clearsStatus(type: ResourceType): boolean {
-  return type.origin === 'crd' || (isOwnGroup(type.group) && type.group !== 'core.kcp.io')
+export function clearsStatus({ form }: ResourceType, strategy: Strategy | undefined): boolean {
+  return FORMS[form].clearsStatus && !strategy?.createdWithStatus
 }
 
 /** What `/status` of a kind does not change. */
-export function keptByStatus(type: ResourceType, strategy: Strategy | undefined): readonly ClientMetadata[] {
-  const { statusKeeps } = strategy ?? {}
-  return statusKeeps ?? (type.origin === 'builtin' && !isOwnGroup(type.group) ? [] : CLIENT_METADATA)
+export function keptByStatus({ form }: ResourceType, strategy: Strategy | undefined): readonly ClientMetadata[] {
+  return strategy?.statusKeeps ?? FORMS[form].statusKeeps
 }
 
 export function metaRules(type: ResourceType, strategy: Strategy | undefined) {
@@ -188,4 +153,9 @@ export function found(check: () => FieldError[]): FieldError[] {
     if (!(error instanceof RangeError && error.message.includes('call stack'))) throw error
     return [fieldError.invalid('', '', 'there are too many errors to tell')]
   }
+}
+
+/** An event that is written as a core one has what the other form has always said, and is completed when it is shown. */
+function isOfVersion(object: KubeObject, type: ResourceType): type is ResourceType & { schema: Schema } {
+  return type.schema !== undefined && object.apiVersion === apiVersionOf(type)
 }

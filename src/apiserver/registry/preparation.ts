@@ -7,9 +7,7 @@ import { statusError } from '../../apimachinery/errors.ts'
 import { validateObjectMeta, validateObjectMetaUpdate } from '../../apimachinery/names.ts'
 import type { KubeObject, ManagedFieldsEntry } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import { objectMetaSchema } from '../../apimachinery/structural/objectMetaSchema.ts'
 import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
-import { typeErrors } from '../../apimachinery/structural/typeErrors.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
 import type { Strategy } from '../../kinds/strategy.ts'
 import type { Encoded, Mutation, Store } from '../../storage/store.ts'
@@ -26,8 +24,7 @@ import {
 import { encodeObject, type ParsedCache } from './codec.ts'
 import type { WriteContext } from './context.ts'
 import { convertTo } from './convert.ts'
-import { finalizerWarnings, unqualifiedFinalizers } from './finalizerNames.ts'
-import { dropNulls } from './nulls.ts'
+import { FORMS } from './forms.ts'
 import {
   clearsStatus,
   found,
@@ -168,7 +165,7 @@ export class Preparation {
     metadata.uid = uuid()
     metadata.creationTimestamp = now
     if (!strategy?.noGeneration) metadata.generation = 1
-    if (target.subresources.includes('status') && clearsStatus(target)) delete object.status
+    if (target.subresources.includes('status') && clearsStatus(target, strategy)) delete object.status
     // nobody comes to own what the server adds from here on
     if (!mutated) {
       this.#rules.annotate(object, context.space)
@@ -179,11 +176,12 @@ export class Preparation {
     await runStage(steps, 'prepare', request)
     const errors = found(() => [
       ...validateObjectMeta(metadata, metaRules(target, strategy)),
-      ...unqualifiedFinalizers(target, metadata),
+      ...FORMS[target.form].finalizerErrors(target, metadata),
       ...this.#rules.validate(context, target, strategy, object, undefined),
     ])
     if (errors.length > 0) throw statusError.invalid(target, metadata.name ?? '', errors, this.#rules.shown(target))
-    for (const text of strategy?.warnings?.(object) ?? finalizerWarnings(target, metadata)) context.warn(text)
+    for (const text of strategy?.warnings?.(object) ?? FORMS[target.form].finalizerWarnings(metadata))
+      context.warn(text)
     this.#rules.annotate(object, context.space)
     this.#rules.finish(target, object)
     setManaged(
@@ -204,7 +202,8 @@ export class Preparation {
     old: KubeObject,
     options: UpdateOptions,
   ): KubeObject {
-    const versioned = type.origin === 'crd' || this.#deps.strategyFor(type)?.requireResourceVersion === true
+    const versioned =
+      FORMS[type.form].requireResourceVersion || this.#deps.strategyFor(type)?.requireResourceVersion === true
     requireSameObject(type, asked, old, versioned)
     this.#rules.normalize(context, type, asked, options.fromPatch)
     const target = this.#target(context.space, type)
@@ -246,10 +245,10 @@ export class Preparation {
     const { object } = request
     const { managedFields } = object.metadata
     const settle = (changed: KubeObject): void => {
-      if (target.origin === 'builtin') dropNulls(changed, target.schema)
-      else dropNulls(changed.metadata, objectMetaSchema)
+      const rules = FORMS[target.form]
+      rules.dropNulls(changed, target.schema)
       pruneUnknown(changed, target.schema)
-      const wrong = target.origin === 'builtin' && target.schema ? typeErrors(changed, target.schema) : undefined
+      const wrong = rules.unstructured ? undefined : rules.typeErrors(changed, target.schema)
       if (wrong) throw new Error(wrong)
       this.#rules.applyDefaults(target, strategy, changed)
     }
@@ -319,7 +318,7 @@ export class Preparation {
     const errors = found(() => [
       // the name was right when it was given
       ...validateObjectMeta(object.metadata, { ...metaRules(target, strategy), nameRule: 'pathSegment' }),
-      ...unqualifiedFinalizers(target, object.metadata, old.metadata),
+      ...FORMS[target.form].finalizerErrors(target, object.metadata, old.metadata),
       ...validateObjectMetaUpdate(object.metadata, old.metadata),
       ...(subresource === 'status'
         ? (strategy?.validateStatusUpdate?.(object, old) ?? this.#rules.validateSchema(context, target, object, old))
@@ -328,7 +327,8 @@ export class Preparation {
     if (errors.length > 0)
       throw statusError.invalid(target, object.metadata.name ?? '', errors, this.#rules.shown(target))
     if (subresource === '') {
-      const warnings = strategy?.warnings?.(object, old) ?? finalizerWarnings(target, object.metadata, old.metadata)
+      const warnings =
+        strategy?.warnings?.(object, old) ?? FORMS[target.form].finalizerWarnings(object.metadata, old.metadata)
       for (const text of warnings) context.warn(text)
     }
     if (!options.managesFields) setManaged(object, this.#track(context, type, object, old, options))

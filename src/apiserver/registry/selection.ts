@@ -10,6 +10,7 @@ import {
   parseLabelSelector,
 } from '../../apimachinery/selectors.ts'
 import type { Strategy } from '../../kinds/strategy.ts'
+import { FORMS } from './forms.ts'
 
 export interface Selection {
   /** True when every object matches; then nothing needs to be parsed. */
@@ -75,11 +76,10 @@ function fieldValues(
 
 /** Upstream words it differently for kinds that have selectable fields of their own. */
 function unknownField(type: ResourceType, strategy: Strategy | undefined, field: string): StatusError {
-  const message =
-    type.origin === 'builtin' && strategy?.selectableFields === undefined
-      ? `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`
-      : `field label not supported: ${field}`
-  return new StatusError('BadRequest', message)
+  return new StatusError(
+    'BadRequest',
+    FORMS[type.form].unknownSelector(field, strategy?.selectableFields !== undefined),
+  )
 }
 
 function fixed(selector: FieldSelector | undefined, field: string): string | undefined {

@@ -68,7 +68,7 @@ function apiServices(types: readonly ResourceType[], since: string): Map<string,
   }
   const objects = [...versions].flatMap(([group, found]) =>
     [...found].map(([version, type], i) =>
-      apiService(group, version, since, { isBuiltin: type.origin === 'builtin', place: i }),
+      apiService(group, version, since, { isBuiltin: type.form !== 'custom', place: i }),
     ),
   )
   return byName(objects)

@@ -183,11 +183,9 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
         .find(admitted.info.resource.group, admitted.info.resource.version, admitted.info.resource.resource)
     metrics.observe({
       verb: admitted?.info.verb ?? 'unknown',
-      resource: served?.resource ?? '',
-      group: served?.group ?? '',
+      type: served,
       code: reply.statusCode,
       seconds,
-      builtin: served?.origin === 'builtin',
     })
   }
   const sweeper = setInterval(() => inFlight.endOlderThan(ANSWER_TIMEOUT_MS), ANSWER_CHECK_MS)

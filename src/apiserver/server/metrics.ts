@@ -4,17 +4,17 @@
  * @see https://kubernetes.io/docs/reference/instrumentation/metrics/
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { InFlight } from './inFlight.ts'
 import { PRIORITY_LEVELS, type PriorityLevel } from './priorityLevels.ts'
 
 export interface Observation {
   verb: string
-  group: string
-  resource: string
+  /** Absent where it is about no resource that is served. */
+  type?: ResourceType | undefined
   code: number
   /** From the arrival of the headers to the end of the answer. */
   seconds: number
-  builtin: boolean
 }
 
 export interface Gauges {
@@ -81,10 +81,7 @@ export class Metrics {
 
   observe(o: Observation): void {
     const verb = VERBS[o.verb] ?? 'other'
-    const named = o.builtin
-      ? { group: o.group, resource: o.resource }
-      : { group: '', resource: o.resource === '' ? '' : 'custom' }
-    this.#requests.inc({ verb, ...named, code: String(o.code) })
+    this.#requests.inc({ verb, ...labelsOf(o.type), code: String(o.code) })
     if (verb !== 'WATCH') this.#durations.observe({ verb }, o.seconds)
   }
 
@@ -125,4 +122,9 @@ export class Metrics {
   async render(): Promise<{ contentType: string; body: string }> {
     return { contentType: this.#registry.contentType, body: await this.#registry.metrics() }
   }
+}
+
+function labelsOf(type: ResourceType | undefined): { group: string; resource: string } {
+  if (type === undefined) return { group: '', resource: '' }
+  return type.form === 'custom' ? { group: '', resource: 'custom' } : { group: type.group, resource: type.resource }
 }

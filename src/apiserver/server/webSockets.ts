@@ -134,9 +134,8 @@ export class WebSockets {
     socket.once('close', () => {
       inFlight.leave(ticket)
       trail?.ended(SWITCHING, NO_BODIES)
-      const { resource = '', group = '', origin } = target?.type ?? {}
       const seconds = Number(process.hrtime.bigint() - startedNs) / 1e9
-      metrics.observe({ verb: 'watch', resource, group, code: 101, seconds, builtin: origin === 'builtin' })
+      metrics.observe({ verb: 'watch', type: target?.type, code: 101, seconds })
     })
     if (target === undefined) {
       const plan = planStream(admitted.space, admitted.info.query, stream.store)

@@ -54,15 +54,10 @@ export function partialMetadata(object: KubeObject, version: TableVersion): Kube
 }
 
 const DEFAULT: Printer = { columns: [nameColumn, createdAtColumn] }
-const DEFAULT_CRD_COLUMNS: readonly ColumnDefinition[] = [
-  { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
-]
 
 function printerOf(type: ResourceType): Printer {
-  const builtin = type.origin === 'builtin' ? printerFor(type) : undefined
-  if (builtin !== undefined) return builtin
-  const columns = type.columns.length > 0 ? type.columns : type.origin === 'crd' ? DEFAULT_CRD_COLUMNS : undefined
-  return columns === undefined ? DEFAULT : { columns: [nameColumn, ...columns.map(jsonPathColumn)] }
+  if (type.columns.length > 0) return { columns: [nameColumn, ...type.columns.map(jsonPathColumn)] }
+  return printerFor(type) ?? DEFAULT
 }
 
 function rowObject(object: KubeObject, include: TableOptions['includeObject'], version: TableVersion) {

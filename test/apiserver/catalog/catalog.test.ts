@@ -32,7 +32,7 @@ t.test('a built-in kind is described as kubectl users know it', async t => {
     verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
     subresources: ['scale', 'status'],
     scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' },
-    origin: 'builtin',
+    form: 'struct',
   })
   t.equal(type('namespaces', '', 'v1').namespaced, false)
   t.notOk(type('namespaces', '', 'v1').verbs.includes('deletecollection'))

@@ -47,7 +47,7 @@ function custom(version: string, group = 'ex.io'): ResourceType {
     schema: { type: 'object' },
     columns: [],
     selectableFields: [],
-    origin: 'crd',
+    form: 'custom',
   }
 }
 

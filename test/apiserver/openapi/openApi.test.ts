@@ -40,7 +40,7 @@ const foo: ResourceType = {
   },
   columns: [],
   selectableFields: ['.spec.n'],
-  origin: 'crd',
+  form: 'custom',
 }
 const types = [...catalog.types, foo]
 

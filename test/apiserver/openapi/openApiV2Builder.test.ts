@@ -27,7 +27,7 @@ function custom(index: number, text = ''): ResourceType {
     schema: { type: 'object', properties: { spec: { type: 'object', description: `Größe ☃ ${text}` } } },
     columns: [],
     selectableFields: [],
-    origin: 'crd',
+    form: 'custom',
   }
 }
 

@@ -22,7 +22,7 @@ const foo: ResourceType = {
   schema: { type: 'object' },
   columns: [],
   selectableFields: [],
-  origin: 'crd',
+  form: 'custom',
 }
 const types = new TypeRegistry(catalog.types)
 types.define('teama', 'foos.ex.io', [foo])

@@ -30,7 +30,7 @@ function typeOf(resource: string, more: Partial<ResourceType> = {}): ResourceTyp
     schema: undefined,
     columns: [],
     selectableFields: [],
-    origin: 'builtin',
+    form: 'struct',
     ...more,
   }
 }
@@ -101,14 +101,9 @@ t.test('columns of custom resources', async t => {
     { name: 'Missing', type: 'string', jsonPath: '.status.nothing' },
     { name: 'Since', type: 'date', jsonPath: '.status.since' },
   ] as const
-  const type = typeOf('widgets', { group: 'example.com', origin: 'crd', columns })
+  const type = typeOf('widgets', { group: 'example.com', form: 'custom', columns })
   const status = { phase: 'Up', count: 3, since: '2026-01-01T23:55:00Z' }
   t.same(table(type, [object({ spec: { a: 1 }, status })]).rows[0]!.cells, ['a', 'Up', '{"a":1}', 3, null, null, '5m'])
-  t.same(
-    table(typeOf('widgets', { origin: 'crd' }), [object()]).rows[0]!.cells,
-    ['a', '24h'],
-    'without columns: Name and Age',
-  )
 })
 
 t.test('the states of a pod become one word', async t => {

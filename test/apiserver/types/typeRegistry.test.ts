@@ -20,7 +20,7 @@ const typeOf = (group: string, version: string, resource: string): ResourceType 
   schema: undefined,
   columns: [],
   selectableFields: [],
-  origin: 'crd',
+  form: 'custom',
 })
 const pods = typeOf('', 'v1', 'pods')
 const names = (types: readonly ResourceType[]): string[] => types.map(x => `${x.group}/${x.version}/${x.resource}`)
