@@ -29,8 +29,9 @@ import { RbacAuthorizer } from './auth/rbac.ts'
 import { TokenIssuer } from './auth/serviceAccountTokens.ts'
 import { builtinSharedObjects } from './builtinSharedObjects.ts'
 import { loadCatalog } from './catalog/catalog.ts'
-import { DEFINITIONS, DefinitionManager } from './definitions/definitionManager.ts'
+import { DefinitionManager } from './definitions/definitionManager.ts'
 import { definitionStrategy } from './definitions/definitionStrategy.ts'
+import { DEFINITIONS } from './definitions/servedDefinitions.ts'
 import { BlockWriter } from './endpoints/blockWriter.ts'
 import { Compression } from './endpoints/compression.ts'
 import type { Services } from './endpoints/exchange.ts'
@@ -298,7 +299,7 @@ async function assemble(
     url = `https://${host.includes(':') ? `[${host}]` : host}:${port}`
 
     await kubernetesService.start({ address: options.advertiseAddress, port })
-    await definitions.start(registry)
+    definitions.start(registry)
     await spaceManager.start()
     await tokenSecrets.start()
     if (options.spaces) await ensureInitialSpaces(services)

@@ -4,6 +4,9 @@ import type { NamesInUse } from '../../apimachinery/crd/names.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 
+/** Kept until the last instance is gone. */
+export const CLEANUP_FINALIZER = 'customresourcecleanup.apiextensions.k8s.io'
+
 export interface DefinitionRecord {
   group: string
   /** The same text means the same kinds: nothing needs to be served anew. */
@@ -42,7 +45,7 @@ export function judge(definition: KubeObject, names: NamesInUse): Verdict {
 }
 
 /** Whether the stored status says it already. */
-export function saysSo(definition: KubeObject, { acceptedNames, conditions }: Verdict): boolean {
+function saysSo(definition: KubeObject, { acceptedNames, conditions }: Verdict): boolean {
   const status = isRecord(definition.status) ? definition.status : {}
   const known = Array.isArray(status.conditions) ? status.conditions.filter(isRecord) : []
   return (
@@ -51,6 +54,12 @@ export function saysSo(definition: KubeObject, { acceptedNames, conditions }: Ve
       known.some(k => k.type === c.type && k.status === c.status && k.reason === c.reason && k.message === c.message),
     )
   )
+}
+
+/** What remains to be done for a CRD. */
+export function workFor(definition: KubeObject, verdict: Verdict): 'status' | 'cleanUp' | undefined {
+  if (!verdict.isDeleting) return saysSo(definition, verdict) ? undefined : 'status'
+  return definition.metadata.finalizers?.includes(CLEANUP_FINALIZER) ? 'cleanUp' : undefined
 }
 
 /** `before` with `now` in it; `lastTransitionTime` moves only when a condition's status does. */

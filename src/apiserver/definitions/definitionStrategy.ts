@@ -11,9 +11,7 @@ import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { withStatus } from '../../kinds/kind.ts'
 import { CLIENT_METADATA, type Strategy } from '../../kinds/strategy.ts'
 import { decodeDefinition } from './decodeDefinition.ts'
-import { mergeConditions } from './definitionRecord.ts'
-
-export const CLEANUP_FINALIZER = 'customresourcecleanup.apiextensions.k8s.io'
+import { CLEANUP_FINALIZER, mergeConditions } from './definitionRecord.ts'
 
 const strategy: Strategy = withStatus(
   {

@@ -1,7 +1,7 @@
 /** The removal of all instances of a kind whose CustomResourceDefinition goes. */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import type { Key } from '../../storage/store.ts'
+import type { Key, Range, Store } from '../../storage/store.ts'
 import { deleteObject } from '../operations/remove.ts'
 import { systemContext } from '../registry/context.ts'
 import type { RegistryDeps } from '../registry/registry.ts'
@@ -18,7 +18,7 @@ export async function deleteInstances(
   const { space, type, component } = at
   const range = { space, group: type.group, resource: type.resource }
   const { store } = deps
-  const { items, revision } = await store.list(range)
+  const { items } = await store.list(range)
   const context = systemContext(space, component)
   const remove = async (key: Key): Promise<void> => {
     try {
@@ -30,7 +30,30 @@ export async function deleteInstances(
   for (let start = 0; start < items.length; start += DELETIONS_AT_ONCE) {
     await Promise.all(items.slice(start, start + DELETIONS_AT_ONCE).map(({ key }) => remove(key)))
   }
-  if ((await store.count(range)) === 0) return
-  const watch = store.watch(range, { after: revision, signal })
-  for await (const _batch of watch) if ((await store.count(range)) === 0) return
+  await emptied(store, range, signal)
+}
+
+async function emptied(store: Pick<Store, 'project'>, range: Range, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let left = 0
+  const resolveIfEmpty = (): void => {
+    if (left === 0) resolve()
+  }
+  const end = store.project(range, {
+    reset(items) {
+      left = [...items].length
+      resolveIfEmpty()
+    },
+    apply({ type, previous }) {
+      if (type === 'delete') left--
+      else if (previous === undefined) left++
+      resolveIfEmpty()
+    },
+  })
+  const give = (): void => resolve()
+  signal.addEventListener('abort', give)
+  if (signal.aborted) give()
+  await promise
+  signal.removeEventListener('abort', give)
+  end()
 }

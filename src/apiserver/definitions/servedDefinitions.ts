@@ -1,0 +1,205 @@
+/**
+ * What the CustomResourceDefinitions of all spaces define, as a projection: names are accepted, and kinds are served, before
+ * whoever wrote the CRD is told. An event costs what its own CRD costs, whatever else the space has.
+ */
+import { conversionOf, NamesInUse, resourceTypesOf } from '../../apimachinery/crd/crd.ts'
+import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import type { Key, Store, Stored, StoreEvent } from '../../storage/store.ts'
+import { decodeObject } from '../registry/codec.ts'
+import type { TypeRegistry } from '../types/typeRegistry.ts'
+import { type ConversionDeps, convertThroughWebhook } from './conversionWebhook.ts'
+import { type DefinitionRecord, judge, type Verdict, workFor } from './definitionRecord.ts'
+
+export const DEFINITIONS = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  resource: 'customresourcedefinitions',
+} as const
+const RANGE = { group: DEFINITIONS.group, resource: DEFINITIONS.resource }
+/** For one conversion, however many objects. */
+const CONVERSION_TIMEOUT_SECONDS = 30
+/** A list of large objects comes back in one answer. */
+const CONVERSION_LIMIT_BYTES = 256 * 1024 * 1024
+
+export interface ServedDefinitionsDeps extends ConversionDeps {
+  store: Pick<Store, 'project'>
+  types: TypeRegistry
+  /** Something remains to be done for this CRD, see {@link workFor}. */
+  wanting(key: Key): void
+  /** This CRD could not be understood; what it had stays, until `retry` succeeds. */
+  failed(key: Key, error: unknown): void
+}
+
+/** `revision`: of the version that is served. */
+type Settled = DefinitionRecord & { readonly revision: number }
+
+interface SpaceDefinitions {
+  readonly byName: Map<string, Settled>
+  /** By group. */
+  readonly names: Map<string, NamesInUse>
+}
+
+export class ServedDefinitions {
+  readonly #deps: ServedDefinitionsDeps
+  readonly #spaces = new Map<string, SpaceDefinitions>()
+  /** Those that could not be understood, by space and name. */
+  readonly #unsettled = new Map<string, Stored>()
+
+  constructor(deps: ServedDefinitionsDeps) {
+    this.#deps = deps
+    deps.store.project(RANGE, { reset: items => this.#reset([...items]), apply: event => this.#apply(event) })
+  }
+
+  /** Tries again what failed. @throws what it fails with */
+  retry(key: Key): void {
+    const stored = this.#unsettled.get(idOf(key))
+    if (stored === undefined) return
+    this.#settle(stored)
+    this.#unsettled.delete(idOf(key))
+  }
+
+  /**
+   * What is to be said of a CRD; `undefined` unless it is the very version that is served, so that no two are given the same
+   * name. One that waits for a name gets it here if it is free by now.
+   */
+  verdictOn(stored: Stored): { definition: KubeObject; verdict: Verdict } | undefined {
+    const { space, name } = stored.key
+    const record = this.#spaces.get(space)?.byName.get(name)
+    if (record?.revision !== stored.revision) return undefined
+    if (record.isWaiting) this.#settle(stored)
+    const definition = decodeObject(stored)
+    return { definition, verdict: judge(definition, this.#namesOf(space, definition)) }
+  }
+
+  /** Whether it defines what is built in, which goes on being served. */
+  isShadowed({ spec }: KubeObject): boolean {
+    if (!isRecord(spec) || !isRecord(spec.names)) return false
+    return this.#deps.types.isBuiltin(String(spec.group ?? ''), String(spec.names.plural ?? ''))
+  }
+
+  #reset(items: readonly Stored[]): void {
+    const present = new Set(items.map(({ key }) => idOf(key)))
+    for (const [space, { byName }] of [...this.#spaces])
+      for (const name of [...byName.keys()]) {
+        const key = keyOf(space, name)
+        if (!present.has(idOf(key))) this.#forget(key)
+      }
+    this.#unsettled.clear()
+    // names that were accepted before stay with whom they were given
+    const readable = items.filter(stored =>
+      this.#attempt(stored, () => {
+        const definition = decodeObject(stored)
+        this.#namesOf(stored.key.space, definition).hold(...acceptedOf(definition))
+      }),
+    )
+    for (const stored of readable) this.#attempt(stored, () => this.#settle(stored))
+  }
+
+  #apply({ type, key, stored }: StoreEvent): void {
+    this.#unsettled.delete(idOf(key))
+    if (type === 'put') this.#attempt(stored, () => this.#settle(stored))
+    else this.#forget(key)
+  }
+
+  /** A CRD that nobody foresaw harms no other. */
+  #attempt(stored: Stored, act: () => void): boolean {
+    try {
+      act()
+      return true
+    } catch (error) {
+      this.#unsettled.set(idOf(stored.key), { ...stored, bytes: Buffer.from(stored.bytes) })
+      this.#deps.failed(stored.key, error)
+      return false
+    }
+  }
+
+  #forget({ space, name }: Key): void {
+    const known = this.#spaces.get(space)
+    const record = known?.byName.get(name)
+    if (known === undefined || record === undefined) return
+    this.#deps.types.define(space, name, [])
+    known.byName.delete(name)
+    known.names.get(record.group)?.release(name)
+    if (known.byName.size === 0) this.#spaces.delete(space)
+    this.#reconsider(space, record.group, name)
+  }
+
+  /** Brings the served kinds of one CRD up to date. */
+  #settle(stored: Stored): void {
+    const { key, revision } = stored
+    const { space, name } = key
+    const definition = decodeObject(stored)
+    const names = this.#namesOf(space, definition)
+    const verdict = judge(definition, names)
+    const { acceptedNames, isEstablished, isDeleting } = verdict
+    const record = { ...verdict.record, revision }
+    const { byName } = this.#spaces.get(space)!
+    const before = byName.get(name)
+    // what may throw comes first: a settling that failed is done again as a whole
+    if (before?.signature !== record.signature) {
+      const serves = isEstablished && !this.isShadowed(definition)
+      const types = serves ? this.#typesOf(space, definition, acceptedNames) : []
+      this.#deps.types.define(space, name, isDeleting ? types.map(withoutCreate) : types)
+    }
+    byName.set(name, record)
+    // held from now on, before the status that says so is written: a CRD that comes meanwhile must not get the same
+    names.hold(name, acceptedNames)
+    if (before !== undefined && before.signature !== record.signature) this.#reconsider(space, record.group, name)
+    if (workFor(definition, verdict)) this.#deps.wanting(key)
+  }
+
+  /** Names of a group may have become free: those that wait for one get another look. */
+  #reconsider(space: string, group: string, except: string): void {
+    for (const [name, record] of this.#spaces.get(space)?.byName ?? []) {
+      if (record.isWaiting && record.group === group && name !== except) this.#deps.wanting(keyOf(space, name))
+    }
+  }
+
+  #namesOf(space: string, definition: KubeObject): NamesInUse {
+    let known = this.#spaces.get(space)
+    if (known === undefined) {
+      known = { byName: new Map(), names: new Map() }
+      this.#spaces.set(space, known)
+    }
+    const group = isRecord(definition.spec) ? String(definition.spec.group ?? '') : ''
+    let names = known.names.get(group)
+    if (names === undefined) {
+      names = new NamesInUse()
+      known.names.set(group, names)
+    }
+    return names
+  }
+
+  #typesOf(space: string, definition: KubeObject, acceptedNames: object): ResourceType[] {
+    const status = { ...(isRecord(definition.status) ? definition.status : {}), acceptedNames }
+    const types = resourceTypesOf({ ...definition, status })
+    const conversion = conversionOf(definition)
+    if (conversion.strategy === 'None') return types
+    const { client, caPem, reviewVersions } = conversion
+    const limits = { timeoutSeconds: CONVERSION_TIMEOUT_SECONDS, limitBytes: CONVERSION_LIMIT_BYTES }
+    const target = { client, space, ...limits, ...(caPem !== undefined && { caPem }) }
+    return types.map(type => {
+      const webhook = { target, reviewVersions, kind: { group: type.group, kind: type.kind } }
+      const convert = (objects: readonly KubeObject[], apiVersion: string): Promise<KubeObject[]> =>
+        convertThroughWebhook(this.#deps, webhook, objects, apiVersion)
+      return { ...type, custom: { ...type.custom!, convert } }
+    })
+  }
+}
+
+function idOf({ space, name }: Key): string {
+  return `${space}/${name}`
+}
+
+function acceptedOf({ metadata, status }: KubeObject): [name: string, acceptedNames: unknown] {
+  return [metadata.name ?? '', isRecord(status) ? status.acceptedNames : undefined]
+}
+
+function keyOf(space: string, name: string): Key {
+  return { space, ...RANGE, namespace: '', name }
+}
+
+function withoutCreate(type: ResourceType): ResourceType {
+  return { ...type, verbs: type.verbs.filter(verb => verb !== 'create') }
+}

@@ -1,0 +1,113 @@
+/** Kinds are served inside of the commit of their CRD, and a CRD that nobody foresaw harms no other. */
+import t from 'tap'
+import type { KubeObject } from '../../../src/apimachinery/object.ts'
+import { loadCatalog } from '../../../src/apiserver/catalog/catalog.ts'
+import { DEFINITIONS, ServedDefinitions } from '../../../src/apiserver/definitions/servedDefinitions.ts'
+import { encodeObject } from '../../../src/apiserver/registry/codec.ts'
+import { TypeRegistry } from '../../../src/apiserver/types/typeRegistry.ts'
+import { openMemoryStore } from '../../../src/storage/memory/openMemoryStore.ts'
+
+const { group, resource } = DEFINITIONS
+const CATALOG = loadCatalog().types
+
+const definition = (plural: string, kind: string, more: object = {}): KubeObject => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `${plural}.example.com`, uid: plural, ...more },
+  spec: {
+    group: 'example.com',
+    scope: 'Cluster',
+    names: { plural, kind, singular: kind.toLowerCase(), listKind: `${kind}List` },
+    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+  },
+})
+
+async function world() {
+  const store = await openMemoryStore()
+  const types = new TypeRegistry(CATALOG)
+  const wanting: string[] = []
+  const failed: string[] = []
+  const keyOf = (name: string) => ({ space: 's', group, resource, namespace: '', name: `${name}.example.com` })
+  const serve = (): ServedDefinitions =>
+    new ServedDefinitions({
+      store,
+      types,
+      post: () => Promise.reject(new Error('nobody is there')),
+      uuid: () => 'uid',
+      wanting: ({ name }) => void wanting.push(name),
+      failed: ({ name }, error) => void failed.push(`${name}: ${(error as Error).message}`),
+    })
+  return {
+    store,
+    types,
+    wanting,
+    failed,
+    keyOf,
+    serve,
+    serves: (plural: string) => types.in('s').find('example.com', 'v1', plural)?.verbs,
+    put: (name: string, object: KubeObject) =>
+      store.update(keyOf(name), () => ({ type: 'put', text: encodeObject(object) })),
+    spoil: (name: string) => store.update(keyOf(name), () => ({ type: 'put', text: { head: '{"v":', tail: '' } })),
+    remove: (name: string) => store.update(keyOf(name), () => ({ type: 'delete' })),
+  }
+}
+
+t.test('a kind comes, ends and goes inside of the commits of its CRD', async t => {
+  const w = await world()
+  await w.put('olds', definition('olds', 'Old'))
+  w.serve()
+  t.ok(w.serves('olds'), 'with the first look at what there is')
+  const seen: unknown[] = []
+  const look = (): void => void seen.push(w.serves('news')?.includes('create'))
+  w.store.project({ group, resource }, { reset: look, apply: look })
+  await w.put('news', definition('news', 'New'))
+  await w.put('news', definition('news', 'New', { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['x/y'] }))
+  await w.remove('news')
+  t.same(seen, [undefined, true, false, undefined])
+  t.same(w.wanting, ['olds.example.com', 'news.example.com'])
+  await w.store.close()
+})
+
+t.test('a CRD that waits for a name is looked at again when the name is free', async t => {
+  const w = await world()
+  const served = w.serve()
+  await w.put('firsts', definition('firsts', 'Same'))
+  await w.put('seconds', definition('seconds', 'Same'))
+  t.notOk(w.serves('seconds'))
+  w.wanting.length = 0
+  await w.remove('firsts')
+  t.same(w.wanting, ['seconds.example.com'])
+  const stored = (await w.store.get(w.keyOf('seconds')))!
+  t.match(served.verdictOn(stored), { verdict: { isEstablished: true } })
+  t.ok(w.serves('seconds'))
+  await w.put('seconds', definition('seconds', 'Same', { generation: 2 }))
+  t.equal(served.verdictOn(stored), undefined, 'of an outdated version nothing is said')
+  await w.store.close()
+})
+
+t.test('what cannot be understood keeps what it had, is told, and tried again', async t => {
+  const w = await world()
+  await w.put('goods', definition('goods', 'Good'))
+  await w.spoil('bads')
+  const served = w.serve()
+  t.ok(w.serves('goods'))
+  t.match(w.failed, [/^bads.example.com: /])
+  t.throws(() => served.retry(w.keyOf('bads')), SyntaxError)
+  await w.spoil('goods')
+  t.equal(w.failed.length, 2)
+  t.ok(w.serves('goods'))
+  await w.put('bads', definition('bads', 'Bad'))
+  served.retry(w.keyOf('bads'))
+  t.ok(w.serves('bads'))
+  const { define } = w.types
+  w.types.define = () => {
+    throw new Error('a bug')
+  }
+  await w.put('odds', definition('odds', 'Odd'))
+  t.equal(w.failed.at(-1), 'odds.example.com: a bug')
+  t.throws(() => served.retry(w.keyOf('odds')), { message: 'a bug' })
+  w.types.define = define
+  served.retry(w.keyOf('odds'))
+  t.ok(w.serves('odds'))
+  await w.store.close()
+})
