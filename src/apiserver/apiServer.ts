@@ -116,7 +116,7 @@ async function assemble(
   const network = serviceNetwork(options.serviceClusterIpRange, options.serviceNodePortRange)
   const catalog = loadCatalog()
   const types = new TypeRegistry(catalog.types.filter(type => options.spaces || type.form !== 'own'))
-  const tree = new SpaceTree()
+  const tree = new SpaceTree(store)
   const parsed = new ParsedCache()
   const scopes = new WatchScopes()
   const draining = new AbortController()
@@ -126,7 +126,7 @@ async function assemble(
 
   const since = timestamp(new Date(new X509Certificate(pki.caPem).validFrom))
   const kubernetesService = new KubernetesService(
-    { store, isEnding: space => spaceManager.isDeleting(space), clock, uuid: randomUUID },
+    { store, isEnding: space => tree.isDeleting(space), clock, uuid: randomUUID },
     { since, clusterIp: network.kubernetesAddress },
   )
   const authorizer = new RbacAuthorizer({ store, requireSpaceAccess: options.spaces, rootSpace: ROOT })
@@ -227,10 +227,11 @@ async function assemble(
     tree,
     externalUrl,
     log,
-    onRemoved(space) {
-      scopes.endSpace(space)
-      admission.forgetSpace(space)
-    },
+  })
+  tree.onGone(space => {
+    types.forgetSpace(space)
+    scopes.endSpace(space)
+    admission.forgetSpace(space)
   })
   const tokenSecrets = new TokenSecrets({ store, registry, types, issuer, caPem: pki.caPem, log })
   const metrics = new Metrics({ revision: () => store.revision, spaces: () => tree.size })
@@ -264,7 +265,6 @@ async function assemble(
       authorizer,
       spaces: options.spaces,
       anonymousAuth: options.anonymousAuth === true,
-      isDeleting: space => spaceManager.isDeleting(space),
     }),
     services,
     stream: {

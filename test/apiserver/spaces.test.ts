@@ -1,6 +1,7 @@
 /** Spaces: each behaves as a cluster of its own, from its Workspace's creation to its end, and its creator is its admin. */
 import t from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
+import { embeddedClient } from '../../src/apiserver/embedded/embeddedClient.ts'
 import type { Api, WatchEvent } from '../support/api.ts'
 import { ALICE, BOB, CONFIGMAPS, configMap, createSpace, startTestServer } from '../support/server.ts'
 
@@ -31,6 +32,23 @@ async function remove(by: Api, name: string): Promise<void> {
   await watch.until(event => event.type === 'DELETED')
   watch.close()
 }
+
+t.test('a space is there as soon as its maker is told of it', async t => {
+  for (let i = 0; i < 10; i++) {
+    await api.ok(api.post(WORKSPACES, workspace(`soon-${i}`)))
+    t.equal((await api.in(`root:soon-${i}`).get('/api/v1/namespaces')).code, 200)
+  }
+})
+
+t.test('a Workspace that merely speaks of an end is no end for the server itself', async t => {
+  await createSpace(api, 'speaks')
+  const annotations = { deletionTimestamp: 'never' }
+  await api.ok(api.patch(`${WORKSPACES}/speaks`, 'merge', { metadata: { annotations } }))
+  const inside = embeddedClient({ ...server, component: 'test' }).in('root:speaks')
+  const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
+  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'made', namespace: 'default' } }
+  t.match(await inside.create(configMaps, object), { metadata: { name: 'made' } })
+})
 
 t.test('a new space is a small cluster of its own', async t => {
   const id = await createSpace(api, 'fresh')

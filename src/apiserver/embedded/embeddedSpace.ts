@@ -99,7 +99,7 @@ export class EmbeddedSpace implements SpaceClient {
 
   async create(resource: GroupVersionResource, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
     const { namespace = '', name = '' } = object.metadata
-    const target = await this.#target(resource, { namespace, name }, options)
+    const target = this.#target(resource, { namespace, name }, options)
     const { stored } = await create(this.#deps.services.registry, target, cloneJson(object))
     return objectAs(stored, target.type)
   }
@@ -107,7 +107,7 @@ export class EmbeddedSpace implements SpaceClient {
   async update(resource: GroupVersionResource, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
     const { namespace = '', name = '' } = object.metadata
     const { registry } = this.#deps.services
-    const target = await this.#target(resource, { namespace, name }, options)
+    const target = this.#target(resource, { namespace, name }, options)
     const write = target.subresource === 'finalize' ? finalize : update
     const { stored } = await write(registry, target, object)
     return objectAs(stored, target.type)
@@ -121,7 +121,7 @@ export class EmbeddedSpace implements SpaceClient {
     options: WriteOptions = {},
   ): Promise<KubeObject> {
     const { registry } = this.#deps.services
-    const target = await this.#target(resource, ref, options)
+    const target = this.#target(resource, ref, options)
     const { stored } =
       form === 'apply'
         ? await apply(registry, target, cloneJson(body) as KubeObject, { force: options.force ?? false })
@@ -161,9 +161,9 @@ export class EmbeddedSpace implements SpaceClient {
   }
 
   /** @throws StatusError NotFound when the space ends */
-  async #target(resource: GroupVersionResource, ref: ObjectRef, options: WriteOptions): Promise<Target> {
+  #target(resource: GroupVersionResource, ref: ObjectRef, options: WriteOptions): Target {
     const { type, space } = this.#at(resource)
-    await this.#mustLive(space)
+    this.#mustLive(space)
     const { namespace = '', name } = ref
     return { context: this.#context(space, options), type, namespace, name, subresource: options.subresource ?? '' }
   }
@@ -172,13 +172,8 @@ export class EmbeddedSpace implements SpaceClient {
    * A space that is being emptied takes nothing more, or it would never be empty. For a controller it is gone already.
    * @throws StatusError NotFound, as for a space that does not exist
    */
-  async #mustLive(space: string): Promise<void> {
-    const { tree, store } = this.#deps
-    for (let at = tree.get(space); at?.parent !== undefined; at = tree.get(at.parent)) {
-      const workspace = await store.get({ ...WORKSPACES, space: at.parent, namespace: '', name: at.name })
-      // the text is no user's: quotes inside JSON strings are escaped
-      if (!workspace || workspace.bytes.includes('"deletionTimestamp"')) throw spaceNotFound(space)
-    }
+  #mustLive(space: string): void {
+    if (this.#deps.tree.isDeleting(space)) throw spaceNotFound(space)
   }
 
   #context(space: string, options: WriteOptions): WriteContext {

@@ -22,7 +22,6 @@ export interface PipelineDeps {
   spaces: boolean
   /** Whether whoever brings no credentials is system:anonymous instead of refused. */
   anonymousAuth: boolean
-  isDeleting(space: string): boolean
 }
 
 export interface Admitted {
@@ -134,7 +133,7 @@ export class Pipeline {
     if (resolution.found) {
       const { id } = resolution.space
       // Nothing new may come into a space that is being emptied; administrators may look at what is left.
-      if (this.#deps.isDeleting(id) && (!superuser || CREATES.has(info.verb))) throw noAccess(identity.user, info)
+      if (tree.isDeleting(id) && (!superuser || CREATES.has(info.verb))) throw noAccess(identity.user, info)
       return id
     }
     if (superuser) throw unknownSpace(info.space, resolution.ancestor?.path)

@@ -7,9 +7,9 @@ import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { Random } from '../../client/backoff.ts'
 import { type Clock, systemClock } from '../../client/clock.ts'
 import { WorkQueue } from '../../client/workqueue.ts'
-import { isStorageError, type Key, type Stored, type StoreEvent } from '../../storage/store.ts'
+import { isStorageError, type Key, type StoreEvent } from '../../storage/store.ts'
 import { FailureNotes } from '../following/failureNotes.ts'
-import { LogFollower } from '../following/logFollower.ts'
+import { followLog } from '../following/followLog.ts'
 import { systemContext } from '../registry/context.ts'
 import type { Registry } from '../registry/registry.ts'
 import { timestamp } from '../registry/systemMetadata.ts'
@@ -29,8 +29,6 @@ import { failing, healed } from './workspaceConditions.ts'
 
 export interface SpaceManagerDeps extends SpaceContentDeps {
   registry: Pick<Registry, 'create' | 'update'>
-  /** Told after a space is gone. */
-  onRemoved(space: string): void
   log: Logger
   clock?: Clock
   random?: Random
@@ -44,16 +42,14 @@ export class SpaceManager {
   readonly #deps: SpaceManagerDeps
   readonly #clock: Clock
   readonly #content: SpaceContent
-  readonly #follower: LogFollower
   /** Keys of Workspaces. A key is worked on by one at a time, and each work reads the state anew. */
   readonly #queue: WorkQueue<Key>
   readonly #failures = new FailureNotes()
   readonly #stopping = new AbortController()
-  readonly #deleting = new Set<string>()
   #running: Promise<unknown> = Promise.resolve()
 
   constructor(deps: SpaceManagerDeps) {
-    const { store, log, clock, random } = deps
+    const { clock, random } = deps
     this.#deps = deps
     this.#clock = clock ?? systemClock
     this.#content = new SpaceContent(deps)
@@ -64,36 +60,24 @@ export class SpaceManager {
       ...(clock && { clock }),
       ...(random && { random }),
     })
-    this.#follower = new LogFollower({
-      store,
-      range: RANGE,
-      what: 'workspaces',
-      log,
-      clock,
-      random,
-      handler: {
-        reset: items => this.#reset(items),
-        change: event => this.#react(event),
-        missed: ({ key }, error) => {
-          this.#note(key, error)
-          this.#queue.add(key)
-        },
-      },
-    })
   }
 
-  /** Loads the tree, makes the root space, and starts to follow the log. Unfinished work of an earlier run is taken up. */
+  /** Makes the root space, and starts to follow the log. Unfinished work of an earlier run is taken up. */
   async start(): Promise<void> {
-    const { items, revision } = await this.#deps.store.list(RANGE)
-    const known = items.map(viewOf)
-    this.#admitAll(known)
     await this.#content.fill(ROOT, undefined)
     const { signal } = this.#stopping
+    const following = {
+      ...this.#deps,
+      range: RANGE,
+      what: 'workspaces',
+      wants: asksForWork,
+      add: (key: Key) => this.#queue.add(key),
+      note: (key: Key, error: unknown) => void this.#note(key, error),
+    }
     this.#running = Promise.all([
-      this.#follower.run(revision, signal),
+      followLog(following, signal),
       this.#queue.run(key => this.#reconcile(key), { concurrency: CONCURRENCY, signal }),
     ])
-    for (const view of known) this.#want(view)
   }
 
   async stop(): Promise<void> {
@@ -101,84 +85,10 @@ export class SpaceManager {
     await this.#running
   }
 
-  /** True while the content of a space is being removed: nothing may be written there. */
-  isDeleting(id: string): boolean {
-    return this.#deleting.has(id)
-  }
-
-  /** Parents first, whatever the order; those whose parent is missing stay outside. */
-  #admitAll(views: readonly WorkspaceView[]): void {
-    let pending = views.filter(view => view.id !== '')
-    while (pending.length > 0) {
-      const ready = pending.filter(view => this.#deps.tree.get(view.parent))
-      if (ready.length === 0) return
-      for (const view of ready) this.#admit(view)
-      pending = pending.filter(view => !this.#deps.tree.get(view.id))
-    }
-  }
-
-  /** Puts a space into the tree. @throws when its parent is not there */
-  #admit(view: WorkspaceView): void {
-    const { tree } = this.#deps
-    if (!tree.get(view.id)) tree.add(view)
-  }
-
-  #react(event: StoreEvent): void {
-    const view = viewOf(event.stored)
-    if (view.id === '') return
-    if (event.type === 'delete') {
-      this.#forget(view.id)
-      return
-    }
-    this.#admit(view)
-    // what else is written, our own complaints among it, asks for nothing and must not cut a backoff short
-    const before = event.previous && viewOf(event.previous)
-    if (before?.id !== view.id || workFor(before) !== workFor(view)) this.#want(view)
-  }
-
-  /** Events were lost: the tree becomes what the Workspaces say now. */
-  #reset(items: readonly Stored[]): void {
-    const { tree } = this.#deps
-    const views: WorkspaceView[] = []
-    const present = new Set([ROOT])
-    for (const stored of items) {
-      try {
-        const view = viewOf(stored)
-        views.push(view)
-        present.add(view.id)
-      } catch (error) {
-        const { key } = stored
-        this.#note(key, error)
-        // there it is, whatever it says now
-        for (const { id, name } of tree.children(key.space)) if (name === key.name) present.add(id)
-      }
-    }
-    for (const { id } of [...tree.spaces()]) if (!present.has(id)) this.#forget(id)
-    this.#admitAll(views)
-    for (const view of views) this.#want(view)
-  }
-
-  #want(view: WorkspaceView): void {
-    const work = workFor(view)
-    if (work === undefined) return
-    if (work === 'empty') this.#deleting.add(view.id)
-    this.#queue.add(keyOf(view))
-  }
-
-  /** Last of all out of the tree, which thus tells what is to be done again when something throws. */
-  #forget(id: string): void {
-    const { tree, types, onRemoved } = this.#deps
-    types.forgetSpace(id)
-    onRemoved(id)
-    this.#deleting.delete(id)
-    tree.remove(id)
-  }
-
   async #reconcile(key: Key): Promise<void> {
     let view: WorkspaceView | undefined
     let work: SpaceWork | undefined
     try {
-      await this.#follower.retake(key, present => this.#takeIn(key, present))
       const stored = await this.#deps.store.get(key)
       view = stored && viewOf(stored)
       work = view && workFor(view)
@@ -188,20 +98,8 @@ export class SpaceManager {
       if (this.#note(key, error, view) && view && work) await this.#tell(view, work, error)
       throw error
     }
-    if (this.#follower.isMissed(key)) return // it is queued again
     if (this.#failures.settle(idOf(key)) && view !== undefined)
       this.#deps.log.info({ space: view.id, workspace: key.name, parent: key.space }, 'a space is as wanted again')
-  }
-
-  /** What an event would have brought about that could not be handled. */
-  #takeIn(key: Key, present: Stored | undefined): void {
-    const { tree } = this.#deps
-    const view = present && viewOf(present)
-    for (const space of [...tree.spaces()])
-      if (space.parent === key.space && space.name === key.name && space.id !== view?.id) this.#forget(space.id)
-    if (view === undefined || view.id === '') return
-    this.#admit(view)
-    if (view.deleting) this.#deleting.add(view.id)
   }
 
   async #bring(view: WorkspaceView, work: SpaceWork): Promise<void> {
@@ -225,10 +123,7 @@ export class SpaceManager {
   async #empty(view: WorkspaceView): Promise<void> {
     const { tree } = this.#deps
     const below = (id: string): string[] => [...tree.children(id).flatMap(child => below(child.id)), id]
-    for (const id of below(view.id)) {
-      this.#deleting.add(id)
-      await this.#content.purge(id, this.#stopping.signal)
-    }
+    for (const id of below(view.id)) await this.#content.purge(id, this.#stopping.signal)
     await this.#updateWorkspace(view, '', current => {
       const finalizers = (current.metadata.finalizers ?? []).filter(f => f !== WORKSPACE_FINALIZER)
       if (finalizers.length > 0) current.metadata.finalizers = finalizers
@@ -281,8 +176,13 @@ export class SpaceManager {
   }
 }
 
-function keyOf({ parent, name }: WorkspaceView): Key {
-  return { space: parent, ...RANGE, namespace: '', name }
+/** What else is written, our own complaints among it, asks for nothing and must not cut a backoff short. */
+function asksForWork({ type, stored, previous }: StoreEvent): boolean {
+  if (type === 'delete') return false
+  const view = viewOf(stored)
+  const work = workFor(view)
+  const before = previous && viewOf(previous)
+  return work !== undefined && (before?.id !== view.id || workFor(before) !== work)
 }
 
 function idOf({ space, name }: Key): string {

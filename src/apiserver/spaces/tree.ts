@@ -1,7 +1,9 @@
 /**
- * The tree of spaces in memory: path to id and back. Made from Workspace objects as they pass through the log; the Workspace
- * in the parent is the truth, this is its index.
+ * The tree of spaces in memory: path to id and back, and which of them end. A projection of the Workspaces; the Workspace in
+ * the parent is the truth, this is its index.
  */
+import type { Store, Stored, StoreEvent } from '../../storage/store.ts'
+import { viewOf, WORKSPACES, type WorkspaceView } from './workspace.ts'
 
 export interface Space {
   /** Logical-cluster id; for the root both name and path. */
@@ -20,10 +22,25 @@ export type Resolution =
 
 export const ROOT = 'root'
 
+/** What a Workspace says about its place. */
+type Place = Pick<WorkspaceView, 'id' | 'name' | 'parent' | 'deleting'>
+type Entry = Space & { deleting: boolean }
+type Child = Entry & { readonly parent: string }
+type Listener = (id: string) => void
+
 export class SpaceTree {
-  readonly #byId = new Map<string, Space>([[ROOT, { id: ROOT, path: ROOT, name: ROOT, parent: undefined }]])
-  readonly #children = new Map<string, Map<string, Space>>()
-  readonly #listeners = new Set<(id: string) => void>()
+  readonly #byId = new Map<string, Entry>()
+  /** By parent and name. No empty maps inside. */
+  readonly #children = new Map<string, Map<string, Child>>()
+  /** Workspaces whose parent is not there, by parent and name. */
+  readonly #outside = new Map<string, Map<string, Place>>()
+  readonly #onKnown = new Set<Listener>()
+  readonly #onGone = new Set<Listener>()
+
+  constructor(store: Pick<Store, 'project'>) {
+    const { group, resource } = WORKSPACES
+    store.project({ group, resource }, { reset: items => this.#reset(items), apply: event => this.#apply(event) })
+  }
 
   get(id: string): Space | undefined {
     return this.#byId.get(id)
@@ -34,18 +51,27 @@ export class SpaceTree {
     return this.#byId.get(id)?.path
   }
 
+  /** True while the content of a space, or of one above it, is being removed: nothing may be written there. */
+  isDeleting(id: string): boolean {
+    let entry = this.#byId.get(id)
+    while (entry !== undefined && !entry.deleting) entry = this.#byId.get(entry.parent ?? '')
+    return entry !== undefined
+  }
+
   /** Tells the id of each space that comes into the tree from now on; the answer ends that. A listener must not throw. */
-  onKnown(listener: (id: string) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+  onKnown(listener: Listener): () => void {
+    this.#onKnown.add(listener)
+    return () => this.#onKnown.delete(listener)
+  }
+
+  /** Tells the id of each space that has left the tree. A listener must not throw. */
+  onGone(listener: Listener): () => void {
+    this.#onGone.add(listener)
+    return () => this.#onGone.delete(listener)
   }
 
   get size(): number {
     return this.#byId.size
-  }
-
-  spaces(): Iterable<Space> {
-    return this.#byId.values()
   }
 
   children(id: string): readonly Space[] {
@@ -55,7 +81,7 @@ export class SpaceTree {
   /** `path` is an id, a path from the root, or a path that starts with an id. */
   resolve(path: string): Resolution {
     const [first = '', ...names] = path.split(':')
-    let space = this.#byId.get(first)
+    let space: Space | undefined = this.#byId.get(first)
     if (space === undefined) return { found: false, ancestor: undefined }
     for (const name of names) {
       const child: Space | undefined = this.#children.get(space.id)?.get(name)
@@ -65,28 +91,86 @@ export class SpaceTree {
     return { found: true, space }
   }
 
-  /** The parent must be known already. */
-  add(space: { id: string; name: string; parent: string }): void {
-    const parent = this.#byId.get(space.parent)
-    if (parent === undefined)
-      throw new Error(`space ${space.name} (${space.id}) names an unknown parent ${space.parent}`)
-    const entry: Space = { ...space, path: `${parent.path}:${space.name}` }
-    this.#byId.set(entry.id, entry)
-    const siblings = this.#children.get(parent.id)
-    if (siblings) siblings.set(entry.name, entry)
-    else this.#children.set(parent.id, new Map([[entry.name, entry]]))
-    for (const tell of this.#listeners) tell(entry.id)
+  #reset(items: Iterable<Stored>): void {
+    const places = [...items].flatMap(stored => placeOf(stored) ?? this.#child(stored.key.space, stored.key.name) ?? [])
+    const before = new Set(this.#byId.keys())
+    for (const map of [this.#byId, this.#children, this.#outside]) map.clear()
+    this.#byId.set(ROOT, { id: ROOT, path: ROOT, name: ROOT, parent: undefined, deleting: false })
+    for (const place of places) if (place.id !== '') into(this.#outside, place.parent, place)
+    this.#takeIn(ROOT)
+    for (const id of this.#byId.keys()) if (!before.delete(id) && id !== ROOT) this.#tell(this.#onKnown, id)
+    for (const id of before) this.#tell(this.#onGone, id)
   }
 
-  /** Removes a space and whatever is left below it. */
-  remove(id: string): void {
-    const space = this.#byId.get(id)
-    if (space === undefined || space.parent === undefined) return
-    for (const child of this.children(id)) this.remove(child.id)
-    this.#byId.delete(id)
-    this.#children.delete(id)
-    const siblings = this.#children.get(space.parent)
-    if (siblings?.get(space.name)?.id === id) siblings.delete(space.name)
-    if (siblings?.size === 0) this.#children.delete(space.parent)
+  #apply({ type, key, stored }: StoreEvent): void {
+    const known = this.#child(key.space, key.name)
+    const place = type === 'put' ? placeOf(stored) : GONE
+    // whoever follows Workspaces to work for them tells of it; here it stays what it was
+    if (place === undefined) return
+    outOf(this.#outside, key.space, key.name)
+    if (known?.id === place.id) known.deleting = place.deleting
+    else {
+      if (known !== undefined) this.#remove(known)
+      if (place.id === '') return
+      into(this.#outside, key.space, place)
+      if (this.#byId.has(key.space)) this.#takeIn(key.space, id => this.#tell(this.#onKnown, id))
+    }
   }
+
+  #child(parent: string, name: string): Child | undefined {
+    return this.#children.get(parent)?.get(name)
+  }
+
+  /** Gives their places to those who waited for this parent, and to those who waited for them. */
+  #takeIn(parent: string, each: Listener = () => {}): void {
+    const { path } = this.#byId.get(parent)!
+    const waiting = this.#outside.get(parent)
+    this.#outside.delete(parent)
+    for (const { id, name, deleting } of waiting?.values() ?? []) {
+      // nobody takes the place of another space
+      if (this.#byId.has(id)) continue
+      const entry: Child = { id, name, parent, path: `${path}:${name}`, deleting }
+      this.#byId.set(id, entry)
+      into(this.#children, parent, entry)
+      each(id)
+      this.#takeIn(id, each)
+    }
+  }
+
+  /** With all that is below it, which has no place then. */
+  #remove({ id, name, parent }: Child): void {
+    for (const child of [...(this.#children.get(id)?.values() ?? [])]) {
+      this.#remove(child)
+      into(this.#outside, id, child)
+    }
+    this.#byId.delete(id)
+    outOf(this.#children, parent, name)
+    this.#tell(this.#onGone, id)
+  }
+
+  #tell(listeners: ReadonlySet<Listener>, id: string): void {
+    for (const tell of listeners) tell(id)
+  }
+}
+
+const GONE: Place = { id: '', name: '', parent: '', deleting: false }
+
+/** `undefined` when it cannot be read. */
+function placeOf(stored: Stored): Place | undefined {
+  try {
+    const { id, name, parent, deleting } = viewOf(stored)
+    return { id, name, parent, deleting }
+  } catch {
+    return undefined
+  }
+}
+
+function into<T extends { name: string }>(map: Map<string, Map<string, T>>, parent: string, value: T): void {
+  const named = map.get(parent) ?? new Map<string, T>()
+  map.set(parent, named.set(value.name, value))
+}
+
+function outOf(map: Map<string, Map<string, unknown>>, parent: string, name: string): void {
+  const named = map.get(parent)
+  if (named?.delete(name) && named.size === 0) map.delete(parent)
 }

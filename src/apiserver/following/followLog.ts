@@ -1,0 +1,80 @@
+/**
+ * Work that follows a range of the log, whatever happens: it begins with what there is, a watch that ends is taken up again with
+ * backoff from where it was, and with what there is when that history is no longer kept. What is heard ends in a queue, where
+ * work may fail and is done from the present.
+ *
+ * For what must be true with the next read, see `Store.project`.
+ */
+import { backoffMs, type Random } from '../../client/backoff.ts'
+import { type Clock, pause, systemClock } from '../../client/clock.ts'
+import {
+  isStorageError,
+  type Key,
+  type Range,
+  type Revision,
+  type Store,
+  type StoreEvent,
+} from '../../storage/store.ts'
+import type { Logger } from '../request/logger.ts'
+
+export interface LogFollowing {
+  store: Pick<Store, 'list' | 'watch'>
+  range: Range
+  /** What is followed, in the plural, for the log. */
+  what: string
+  /**
+   * Whether an event asks for work on its object. Asked for each event, in order and synchronously; and at the beginning, or
+   * after events were lost, for each object that there is, as if it had just been created. (What is gone by then is not told.)
+   * When it throws, `note` is told, and the work is to look for itself.
+   */
+  wants(event: StoreEvent): boolean
+  /** Asks for work on an object. */
+  add(key: Key): void
+  note(key: Key, error: unknown): void
+  log: Logger
+  clock?: Clock | undefined
+  random?: Random | undefined
+}
+
+/** What comes next. `failures`: how often that was tried since something was last heard. */
+type State =
+  | { readonly next: 'list'; readonly failures: number }
+  | { readonly next: 'watch'; readonly after: Revision; readonly failures: number }
+
+const RETRY = { baseMs: 100, maxMs: 15_000 }
+
+/** Until the signal aborts or the store closes. Never rejects. */
+export async function followLog(following: LogFollowing, signal: AbortSignal): Promise<void> {
+  const { store, range, what, log, clock = systemClock, random = Math.random } = following
+  let state: State = { next: 'list', failures: 0 }
+  while (!signal.aborted) {
+    try {
+      if (state.next === 'list') {
+        const { items, revision } = await store.list(range)
+        for (const stored of items)
+          deliver(following, { type: 'put', key: stored.key, revision: stored.revision, stored, previous: undefined })
+        state = { next: 'watch', after: revision, failures: state.failures }
+      }
+      for await (const batch of store.watch(range, { after: state.after, signal })) {
+        for (const event of batch) deliver(following, event)
+        state = { next: 'watch', after: batch.at(-1)!.revision, failures: 0 }
+      }
+    } catch (error) {
+      if (signal.aborted || isStorageError(error, 'Closed')) return
+      if (isStorageError(error, 'Compacted', 'Future')) state = { next: 'list', failures: state.failures }
+      log.error({ err: error, failures: state.failures }, `the watch of ${what} ended; it is taken up again`)
+    }
+    state = { ...state, failures: state.failures + 1 }
+    await pause(clock, backoffMs(state.failures, RETRY, random), signal)
+  }
+}
+
+function deliver({ wants, add, note }: LogFollowing, event: StoreEvent): void {
+  let wanted = true
+  try {
+    wanted = wants(event)
+  } catch (error) {
+    note(event.key, error)
+  }
+  if (wanted) add(event.key)
+}
