@@ -301,7 +301,7 @@ async function assemble(
     await kubernetesService.start({ address: options.advertiseAddress, port })
     definitions.start(registry)
     await spaceManager.start()
-    await tokenSecrets.start()
+    tokenSecrets.start()
     if (options.spaces) await ensureInitialSpaces(services)
     await writeKubeconfig(pki)
   } catch (error) {

@@ -2,13 +2,17 @@
  * Tokens without end, for those who ask for one with a Secret of type `kubernetes.io/service-account-token`: the Secret is
  * filled a moment after it is made, refilled when somebody empties it, and deleted when its ServiceAccount is gone.
  *
- * It follows the log of Secrets and ServiceAccounts of all spaces. Other Secrets are told apart by their bytes.
+ * It follows the log of Secrets of all spaces; those of other types are told apart by their bytes. What fails is tried again
+ * with backoff.
  * @see https://kubernetes.io/docs/concepts/configuration/secret/#serviceaccount-token-secrets
  */
-import { isStatusError } from '../../apimachinery/errors.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import { isStorageError, type Key, type Store, type Stored } from '../../storage/store.ts'
+import { WorkQueue } from '../../client/workqueue.ts'
+import { keyText } from '../../storage/keys.ts'
+import { isStorageError, type Key, type Range, type Store, type Stored, type StoreEvent } from '../../storage/store.ts'
 import type { TokenIssuer } from '../auth/serviceAccountTokens.ts'
+import { FailureNotes } from '../following/failureNotes.ts'
+import { followLog } from '../following/followLog.ts'
 import { deleteObject } from '../operations/remove.ts'
 import { decodeObject } from '../registry/codec.ts'
 import { systemContext } from '../registry/context.ts'
@@ -36,7 +40,10 @@ const ACCOUNTS = { group: '', resource: 'serviceaccounts' } as const
 export class TokenSecrets {
   readonly #deps: TokenSecretsDeps
   readonly #stopping = new AbortController()
-  #loops: Promise<void>[] = []
+  /** Keys of Secrets, and of ServiceAccounts that are gone. */
+  readonly #queue = new WorkQueue<Key>({ id: keyText, party: ({ space }) => space })
+  readonly #failures = new FailureNotes()
+  #running: Promise<unknown> = Promise.resolve()
   #caPem: string
 
   constructor(deps: TokenSecretsDeps) {
@@ -45,87 +52,72 @@ export class TokenSecrets {
   }
 
   /** Catches up with what happened while the server was down, in the background, then follows the log. */
-  async start(): Promise<void> {
-    const { items, revision } = await this.#deps.store.list(SECRETS)
-    const waiting = items.filter(holdsToken).map(stored => stored.key)
-    this.#loops = [this.#followSecrets(waiting, revision), this.#followAccounts(revision)]
+  start(): void {
+    const { store, log } = this.#deps
+    const { signal } = this.#stopping
+    // No deletion is missed, however long a watch is away.
+    store.project(ACCOUNTS, {
+      reset() {},
+      apply: ({ type, key }) => {
+        if (type === 'delete') this.#queue.add(key)
+      },
+    })
+    const following = {
+      store,
+      log,
+      range: SECRETS,
+      what: 'Secrets',
+      wants: ({ type, stored }: Pick<StoreEvent, 'type' | 'stored'>) => type === 'put' && holdsToken(stored),
+      add: (key: Key) => this.#queue.add(key),
+      note: (key: Key, error: unknown) => this.#note(key, error),
+    }
+    this.#running = Promise.all([
+      followLog(following, signal),
+      this.#queue.run(key => this.#reconcile(key), { signal }),
+    ])
   }
 
-  /** Every Secret is given this authority instead. Resolves when those that are there have it. */
+  /** Every Secret is given this authority instead. Resolves when those that are there have it, or have to be tried again. */
   async useAuthority(caPem: string): Promise<void> {
     if (caPem === this.#caPem) return
     this.#caPem = caPem
-    await this.#settleAll()
+    await this.#wantAll(SECRETS)
+    await this.#queue.idle()
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort()
-    await Promise.all(this.#loops)
+    await this.#running
   }
 
-  async #followSecrets(waiting: readonly Key[], after: number): Promise<void> {
-    for (const key of waiting) {
-      if (this.#stopping.signal.aborted) return
-      await this.#settle(key)
-    }
-    await this.#follow(SECRETS, after, async event => {
-      if (event.type === 'put' && holdsToken(event.stored)) await this.#settle(event.key)
-    })
+  async #wantAll(range: Range): Promise<void> {
+    const { items } = await this.#deps.store.list(range)
+    for (const stored of items) if (holdsToken(stored)) this.#queue.add(stored.key)
   }
 
-  #followAccounts(after: number): Promise<void> {
-    return this.#follow(ACCOUNTS, after, async event => {
-      if (event.type !== 'delete') return
-      const { space, namespace } = event.key
-      const { items } = await this.#deps.store.list({ space, ...SECRETS, namespace })
-      for (const stored of items) if (holdsToken(stored)) await this.#settle(stored.key)
-    })
-  }
-
-  async #follow(
-    range: typeof SECRETS | typeof ACCOUNTS,
-    after: number,
-    react: (event: { type: 'put' | 'delete'; key: Key; stored: Stored }) => Promise<void>,
-  ): Promise<void> {
-    const { store, log } = this.#deps
-    const { signal } = this.#stopping
-    let from: number | undefined = after
-    while (!signal.aborted) {
-      try {
-        from ??= await this.#settleAll()
-        for await (const batch of store.watch(range, { after: from, signal })) {
-          for (const event of batch) {
-            await react(event)
-            from = event.revision
-          }
-        }
-      } catch (error) {
-        if (signal.aborted || isStorageError(error, 'Closed')) return
-        log.error({ err: error, resource: range.resource }, 'the watch for token Secrets ended; starting again')
-        // What was missed is made good by looking at everything.
-        from = undefined
-      }
-    }
-  }
-
-  /** Resolves to the revision of what it looked at. */
-  async #settleAll(): Promise<number> {
-    const { items, revision } = await this.#deps.store.list(SECRETS)
-    for (const stored of items) if (holdsToken(stored)) await this.#settle(stored.key)
-    return revision
-  }
-
-  /** Brings one Secret to its wanted state. One that cannot be brought there is logged and left: others must not wait for it. */
-  async #settle(key: Key): Promise<void> {
+  async #reconcile(key: Key): Promise<void> {
+    const { space, resource, namespace } = key
     try {
-      await this.#converge(key)
+      if (resource === SECRETS.resource) await this.#converge(key)
+      else await this.#wantAll({ space, ...SECRETS, namespace })
     } catch (error) {
-      if (isStatusError(error, 'NotFound', 'Conflict') || isStorageError(error, 'Closed')) return
-      const { space, namespace, name } = key
-      this.#deps.log.warn({ err: error, space, namespace, name }, 'a ServiceAccount token Secret could not be filled')
+      if (this.#stopping.signal.aborted || isStorageError(error, 'Closed')) return
+      this.#note(key, error)
+      throw error
     }
+    this.#failures.settle(keyText(key))
   }
 
+  #note(key: Key, error: unknown): void {
+    if (!this.#failures.isNews(keyText(key), error)) return
+    const { space, resource, namespace, name } = key
+    this.#deps.log.warn(
+      { err: error, space, resource, namespace, name },
+      'a ServiceAccount token Secret could not be brought to its wanted state; it is tried again',
+    )
+  }
+
+  /** Brings one Secret to its wanted state. */
   async #converge(key: Key): Promise<void> {
     const { store, registry, types, issuer } = this.#deps
     const stored = await store.get(key)

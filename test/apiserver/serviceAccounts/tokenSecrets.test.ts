@@ -1,5 +1,6 @@
 /** Secrets of type kubernetes.io/service-account-token: how scripts and tools without TokenRequest get a token. */
 import t from 'tap'
+import { statusError } from '../../../src/apimachinery/errors.ts'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import type { Api } from '../../support/api.ts'
 import { createSpace, startTestServer } from '../../support/server.ts'
@@ -76,6 +77,31 @@ t.test('one server', async t => {
     await api.ok(api.post(SECRETS, stale))
     await gone(api, 'stale')
   })
+})
+
+t.test('one that could not be filled, or deleted, at first is so in the end', async t => {
+  const { api, server } = await startTestServer(t)
+  const { registry } = server.services
+  const update = registry.update.bind(registry)
+  let left = 3
+  registry.update = async (context, type, ...rest) => {
+    if (type.kind === 'Secret' && left-- > 0) throw statusError.forbidden(type, 'late-token', 'not now')
+    return await update(context, type, ...rest)
+  }
+  await api.ok(api.post(ACCOUNTS, account('late')))
+  await api.ok(api.post(SECRETS, secret('late-token', 'late')))
+  await until(api, 'late-token', s => 'token' in dataOf(s))
+  t.equal(left, -1)
+  const { list } = server.store
+  let broken = 2
+  server.store.list = async (range, options) => {
+    if (range.resource === 'secrets' && options === undefined && broken-- > 0) throw new Error('no list')
+    return await list.call(server.store, range, options)
+  }
+  await api.ok(api.delete(`${ACCOUNTS}/late`))
+  await gone(api, 'late-token')
+  server.store.list = list
+  t.ok(broken < 2)
 })
 
 t.test('a server that was down makes good what it missed', async t => {
