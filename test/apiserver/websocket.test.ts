@@ -242,6 +242,33 @@ t.test('watches beyond the bound are told to come again, and leaving makes room'
   await third.closed
 })
 
+t.test('a server that closes takes no more, by whichever way; probes are answered', async t => {
+  const { server, close, api, connect } = await serve(t)
+  const { registry } = server.services
+  const create = registry.create.bind(registry)
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>()
+  const { promise: held, resolve: hold } = Promise.withResolvers<void>()
+  registry.create = async (...args) => {
+    hold()
+    await gate
+    return await create(...args)
+  }
+  const running = api.post(CONFIGMAPS, configMap('last'))
+  await held
+  const closing = close()
+  t.ok(server.services.draining.aborted)
+  for (const path of [`${CONFIGMAPS}?watch=1`, '/services/stream/clusters/root']) {
+    const refused = await answer(connect(path))
+    t.match(refused, { code: 503, headers: { 'retry-after': '1' } }, path)
+    t.match(JSON.parse(refused.body), { kind: 'Status', message: 'the server is shutting down' })
+    t.match(await api.get(path), { code: 503, headers: { 'retry-after': '1' } }, path)
+  }
+  t.equal((await api.get('/livez')).code, 200)
+  open()
+  t.equal((await running).code, 201, 'what runs is finished')
+  await closing
+})
+
 t.test('a peer that reads too slowly makes its watcher wait until it has caught up', async t => {
   const sent: { data: string; flushed?: () => void }[] = []
   const corks: string[] = []

@@ -3,7 +3,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { DEFAULT_CIPHERS, type SecureContextOptions, type TLSSocket } from 'node:tls'
+import { DEFAULT_CIPHERS, type SecureContextOptions } from 'node:tls'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { ProtobufCodec } from '../../apimachinery/protobuf/protobufCodec.ts'
@@ -21,7 +21,7 @@ import { planStream, runSpaceStream, type SpaceStreamDeps } from '../endpoints/s
 import { responseSink } from '../endpoints/streamWriter.ts'
 import type { Logger } from '../request/logger.ts'
 import { dispatch, exchangeFor } from './dispatch.ts'
-import { isHealthPath } from './health.ts'
+import { FrontDoor } from './frontDoor.ts'
 import { HttpAudit } from './httpAudit.ts'
 import { InFlight, type InFlightLimits, type Ticket } from './inFlight.ts'
 import type { Metrics } from './metrics.ts'
@@ -101,7 +101,8 @@ export function secureContext(tls: TlsKeys): SecureContextOptions {
 export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   const { tls, metrics, log } = deps
   const inFlight = new InFlight({ limits: deps.inFlight, clock: () => performance.now() })
-  const webSockets = new WebSockets({ ...deps, inFlight })
+  const door = new FrontDoor({ pipeline: deps.pipeline, draining: deps.services.draining })
+  const webSockets = new WebSockets({ ...deps, door, inFlight })
   const { compression } = deps.services
   const audit = deps.audit && new HttpAudit(deps.audit, deps.services)
   metrics.follow(inFlight)
@@ -155,19 +156,8 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     // Tells of answers that the client did not wait for, too; watches end like that.
     reply.raw.once('close', () => observe(request, reply))
     const trail = audit?.begin(request, reply)
-    const raw = {
-      method: request.method,
-      url: request.raw.url ?? '/',
-      headers: request.headers,
-      distinctHeaders: () => request.raw.headersDistinct,
-      socket: request.raw.socket as TLSSocket,
-    }
-    const admitted = await deps.pipeline.admit(raw, trail)
+    const admitted = await door.admit(request.raw, trail)
     request.admitted = admitted
-    // Probes go on being answered: they are how the world hears of it.
-    if (deps.services.draining.aborted && !isHealthPath(admitted.info.path)) {
-      throw new StatusError('ServiceUnavailable', 'the server is shutting down', { retryAfterSeconds: 1 })
-    }
     // Whoever left meanwhile was seen off by `close` already.
     if (!reply.raw.closed) request.inFlight = inFlight.enter(admitted, () => reply.raw.destroy())
   })

@@ -7,7 +7,6 @@
  */
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { TLSSocket } from 'node:tls'
 import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws'
 import { isStatusError, StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { Auditor } from '../audit/auditor.ts'
@@ -21,13 +20,13 @@ import { webSocketSink } from '../endpoints/webSocketSink.ts'
 import type { Logger } from '../request/logger.ts'
 import { parseRequest } from '../request/requestInfo.ts'
 import { type Target, targetOf } from './dispatch.ts'
+import type { FrontDoor } from './frontDoor.ts'
 import type { InFlight } from './inFlight.ts'
 import type { Metrics } from './metrics.ts'
-import type { Pipeline } from './pipeline.ts'
 import { BEARER_PROTOCOL, bearerOfProtocols } from './webSocketToken.ts'
 
 export interface WebSocketsDeps {
-  pipeline: Pipeline
+  door: FrontDoor
   services: Services
   stream: SpaceStreamDeps
   inFlight: InFlight
@@ -117,16 +116,9 @@ export class WebSockets {
 
   /** Everything that can still be refused with a plain answer. `undefined` when the client has left already. */
   async #admit(request: IncomingMessage, socket: Duplex, trail?: AuditTrail): Promise<Session | undefined> {
-    const { pipeline, services, stream, inFlight, metrics } = this.#deps
+    const { door, services, stream, inFlight, metrics } = this.#deps
     const startedNs = process.hrtime.bigint()
-    const raw = {
-      method: 'GET',
-      url: request.url ?? '/',
-      headers: request.headers,
-      distinctHeaders: () => request.headersDistinct,
-      socket: request.socket as TLSSocket,
-    }
-    const admitted = await pipeline.admit(raw, trail)
+    const admitted = await door.admit(request, trail)
     checkOrigin(request)
     const target = admitted.info.resource && watchable(targetOf(services, admitted, request.headers.accept))
     if (socket.destroyed) return undefined

@@ -1,0 +1,39 @@
+/** The one way in, for requests and for upgrades to WebSocket: who may, and whether the server still takes any. */
+import type { IncomingMessage } from 'node:http'
+import type { TLSSocket } from 'node:tls'
+import { StatusError } from '../../apimachinery/errors.ts'
+import type { AdmissionWitness } from '../audit/auditTrail.ts'
+import { isHealthPath } from './health.ts'
+import type { Admitted, Pipeline } from './pipeline.ts'
+
+export interface FrontDoorDeps {
+  pipeline: Pick<Pipeline, 'admit'>
+  /** Aborts when the server begins to close. */
+  draining: AbortSignal
+}
+
+export class FrontDoor {
+  readonly #deps: FrontDoorDeps
+
+  constructor(deps: FrontDoorDeps) {
+    this.#deps = deps
+  }
+
+  /** @throws StatusError of the pipeline; ServiceUnavailable when the server closes */
+  async admit(message: IncomingMessage, witness?: AdmissionWitness): Promise<Admitted> {
+    const { pipeline, draining } = this.#deps
+    const raw = {
+      method: message.method ?? 'GET',
+      url: message.url ?? '/',
+      headers: message.headers,
+      distinctHeaders: () => message.headersDistinct,
+      socket: message.socket as TLSSocket,
+    }
+    const admitted = await pipeline.admit(raw, witness)
+    // Probes go on being answered: they are how the world hears of it.
+    if (draining.aborted && !isHealthPath(admitted.info.path)) {
+      throw new StatusError('ServiceUnavailable', 'the server is shutting down', { retryAfterSeconds: 1 })
+    }
+    return admitted
+  }
+}
