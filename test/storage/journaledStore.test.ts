@@ -1,30 +1,21 @@
 /** What no engine shows by itself: a disk that fails, the timer, memory that is packed anew. */
 import t from 'tap'
-import type { Journal } from '../../src/storage/journal.ts'
 import { type BudgetedChange, openJournaledStore } from '../../src/storage/journaledStore.ts'
 import { MemoryJournal } from '../../src/storage/memory/memoryJournal.ts'
-import type { Refusal, StoreEvent } from '../../src/storage/store.ts'
+import type { Refusal } from '../../src/storage/store.ts'
+import { FaultPoints } from '../support/faultPoints.ts'
+import { FaultyJournal } from './faultyJournal.ts'
 import { create, del, key, put, textOf, updated } from './support.ts'
 
-/** A disk that is refused from some append on. */
-class FailingJournal extends MemoryJournal implements Journal {
-  failing = false
-  appends = 0
-  override async append(events: readonly StoreEvent[], timeMs: number): Promise<void> {
-    this.appends++
-    if (this.failing) throw new Error('no space left on device')
-    await super.append(events, timeMs)
-  }
-}
-
 t.test('after a failed batch nothing of it is visible, no write is taken, and reads go on', async t => {
-  const journal = new FailingJournal()
+  const points = new FaultPoints()
+  const journal = new FaultyJournal(points)
   const store = await openJournaledStore(journal, { maxBatchBytes: 1 })
   await create(store, key('a'))
   const { signal } = new AbortController()
   const watch = store.watch({}, { after: 1, signal })[Symbol.asyncIterator]()
   const seen = watch.next()
-  journal.failing = true
+  points.arm('journal.append fails')
   const lost = await Promise.allSettled([
     store.write({ key: key('b'), mutation: put('b'), expect: 0 }),
     store.update(key('b'), () => put('b2')),
@@ -40,8 +31,7 @@ t.test('after a failed batch nothing of it is visible, no write is taken, and re
   ])
   for (const result of lost)
     t.match(result, { status: 'rejected', reason: { code: 'Failed', cause: { message: 'no space left on device' } } })
-  journal.failing = false
-  await t.rejects(create(store, key('e')), { code: 'Failed' }, 'it stays so')
+  await t.rejects(create(store, key('e')), { code: 'Failed' }, 'it stays so, whatever the disk says by now')
   t.equal(journal.appends, 2)
   t.equal(store.revision, 1)
   t.equal(textOf(await store.get(key('a'))), '1:a')
@@ -51,47 +41,35 @@ t.test('after a failed batch nothing of it is visible, no write is taken, and re
 })
 
 t.test('nothing is visible before its batch is on disk; writers that come meanwhile share the next one', async t => {
-  const release: (() => void)[] = []
-  class SlowJournal extends MemoryJournal {
-    override async append(events: readonly StoreEvent[], timeMs: number): Promise<void> {
-      await new Promise<void>(resolve => release.push(resolve))
-      await super.append(events, timeMs)
-    }
-  }
-  const store = await openJournaledStore(new SlowJournal())
-  const turn = () => new Promise<void>(resolve => setImmediate(() => setImmediate(resolve)))
+  const points = new FaultPoints()
+  const [one, two] = [points.hold('journal.append waits'), points.hold('journal.append waits')]
+  const journal = new FaultyJournal(points)
+  const store = await openJournaledStore(journal)
   const first = create(store, key('a'))
-  await turn()
+  await one.reached
   const others = ['b', 'c', 'd'].map(name => create(store, key(name)))
-  await turn()
-  t.equal(release.length, 1)
   t.equal(await store.get(key('a')), undefined)
   t.match(await store.list({}), { items: [], revision: 0 })
-  release.shift()!()
+  one.release()
   t.equal(await first, 1)
-  await turn()
-  t.equal(release.length, 1, 'one batch for three')
+  await two.reached
   t.equal(await store.count({}), 1)
-  release.shift()!()
+  two.release()
   t.same(await Promise.all(others), [4, 4, 4])
+  t.equal(journal.appends, 2, 'one batch for three')
   await store.close()
 })
 
 t.test('a list of the past is right at whatever moment a commit falls into it', async t => {
   for (const maxHistoryEventsInMemory of [100, 0])
     for (let delay = 0; delay < 20; delay++) {
-      let release = (): void => {}
-      class HeldJournal extends MemoryJournal {
-        override async append(events: readonly StoreEvent[], timeMs: number): Promise<void> {
-          if (events[0]!.revision > 2) await new Promise<void>(resolve => (release = resolve))
-          await super.append(events, timeMs)
-        }
-      }
-      const store = await openJournaledStore(new HeldJournal(), { maxHistoryEventsInMemory })
+      const points = new FaultPoints()
+      const held = points.hold('journal.append waits', 1)
+      const store = await openJournaledStore(new FaultyJournal(points), { maxHistoryEventsInMemory })
       await create(store, key('a'), key('b'))
       const writing = store.update(key('a'), () => put('new'))
-      await new Promise(resolve => setImmediate(() => setImmediate(resolve)))
-      release()
+      await held.reached
+      held.release()
       for (let i = 0; i < delay; i++) await null
       t.same((await store.list({}, { at: 1 })).items.map(textOf), ['1:a'], `${delay} microtasks after the disk`)
       await writing
