@@ -214,6 +214,7 @@ async function assemble(
     forms: new StreamForms(types),
     authorizer,
     draining: draining.signal,
+    bookmarkIntervalMs: options.bookmarkIntervalMs,
     watchScope: (space, group, resource) => scopes.signal(space, group, resource),
   }
   types.onChange((space, group, resource) => {
@@ -271,6 +272,7 @@ async function assemble(
       store,
       forms: services.forms,
       draining: draining.signal,
+      bookmarkIntervalMs: options.bookmarkIntervalMs,
       random: Math.random,
       scope: space => scopes.signal(space, '', ''),
     },

@@ -42,6 +42,8 @@ export interface ApiServerOptions {
   inFlight?: InFlightLimits
   /** How often the peer of a WebSocket has to show that it is there. Default 30 s. */
   pingIntervalMs?: number
+  /** How often open watches, and space streams, are told how far they have come. Default 60 s, and 30 s. */
+  bookmarkIntervalMs?: number
   /** Compresses blocks of answers. Default: gzip's fastest level, on the thread pool. */
   deflate?: Deflate
   /** Decides when certificates are renewed. Default: the system's. */

@@ -114,8 +114,11 @@ export interface WatchOptions {
   /** Events with a greater revision. */
   after: Revision
   signal: AbortSignal
-  /** Called once, when kept history has been handed over: from then on events arrive in the turn in which they are committed. */
-  onLive?: () => void
+  /**
+   * Called once, when kept history has been handed over: from then on events arrive in the turn in which they are committed.
+   * `isWaiting` tells whether the reader waits for more: then all events up to the store's revision were handed over before.
+   */
+  onLive?: (isWaiting: () => boolean) => void
 }
 
 /**

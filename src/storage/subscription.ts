@@ -45,6 +45,11 @@ export class Subscription {
     return this.#ended
   }
 
+  /** Whether a reader waits for what is committed next. */
+  get isWaiting(): boolean {
+    return this.#reader !== undefined
+  }
+
   /** Takes one commit's events; `bytes` is the sum of their texts. The array is shared and never changed. */
   push(batch: Batch, bytes: number): void {
     if (this.#reader !== undefined) {

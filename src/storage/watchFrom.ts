@@ -27,7 +27,7 @@ class WatchIterator implements AsyncIterator<Batch> {
   readonly #source: EventSource
   readonly #range: Range
   readonly #signal: AbortSignal
-  readonly #onLive: (() => void) | undefined
+  readonly #onLive: WatchOptions['onLive']
   #after: number
   #live: Subscription | undefined
   #ended = false
@@ -66,9 +66,10 @@ class WatchIterator implements AsyncIterator<Batch> {
         this.#source.assertReadable(this.#after)
         const missed = this.#source.recent(this.#range, this.#after)
         if (missed !== undefined) {
-          this.#live = this.#source.subscribe(this.#range, missed, this.#signal)
-          this.#onLive?.()
-          return await this.#live.next()
+          const live = this.#source.subscribe(this.#range, missed, this.#signal)
+          this.#live = live
+          this.#onLive?.(() => live.isWaiting)
+          return await live.next()
         }
         const page = await this.#source.older(this.#range, this.#after)
         this.#after = page.through

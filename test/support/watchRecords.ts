@@ -15,8 +15,8 @@ export function keyText({ space, group, resource, namespace, name }: Key): strin
   return [space, group, resource, namespace, name].join('/')
 }
 
-/** @throws Error when the object does not say the revision at which it is told */
-function itemOf(key: string, revision: number, object: KubeObject): Item {
+/** Members of lists need not say their kind. @throws Error when the object does not say the revision at which it is told */
+function itemOf(key: string, revision: number, { apiVersion: _, kind: _kind, ...object }: KubeObject): Item {
   const { resourceVersion, ...metadata } = object.metadata
   if (Number(resourceVersion) !== revision)
     throw new Error(`${key} at ${revision} says that it is of ${resourceVersion}`)

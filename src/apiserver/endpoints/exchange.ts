@@ -34,6 +34,8 @@ export interface Services {
   readonly forms: StreamForms
   /** Aborts when the server drains: open watches end. */
   readonly draining: AbortSignal
+  /** Between bookmarks of a watch. Default 60 s. */
+  readonly bookmarkIntervalMs?: number | undefined
   /** Aborts when watches of a resource in a space must end (its definition or the space is gone). */
   watchScope(space: string, group: string, resource: string): AbortSignal
 }

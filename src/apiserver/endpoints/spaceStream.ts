@@ -21,6 +21,8 @@ export interface SpaceStreamDeps {
   store: Store
   forms: StreamForms
   draining: AbortSignal
+  /** Default 30 s. */
+  bookmarkIntervalMs?: number | undefined
   /** Aborts when the space is gone. */
   scope(space: string): AbortSignal
   random: () => number
@@ -54,15 +56,12 @@ export async function runSpaceStream(
   const lived = new AbortController()
   const lifetime = setTimeout(() => lived.abort(), LIFETIME_MS * (1 + deps.random()))
   const signal = AbortSignal.any([gone, lived.signal, deps.draining, deps.scope(plan.space)])
-  let live = false
+  let isCaughtUp = (): boolean => false
   const ticker = setInterval(() => {
-    const { revision } = deps.store
-    setImmediate(() => {
-      if (live && !sink.busy && !signal.aborted) void sink.write([bookmarkLine(revision, false)])
-    })
-  }, BOOKMARK_INTERVAL_MS)
-  const onLive = (): void => {
-    live = true
+    if (isCaughtUp() && !sink.busy && !signal.aborted) void sink.write([bookmarkLine(deps.store.revision, false)])
+  }, deps.bookmarkIntervalMs ?? BOOKMARK_INTERVAL_MS)
+  const onLive = (isWaiting: () => boolean): void => {
+    isCaughtUp = isWaiting
   }
   const tell = (type: ChangeType, stored: Stored): Buffer => eventLine(deps, type, stored)
   try {

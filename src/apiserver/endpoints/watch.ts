@@ -114,15 +114,12 @@ export async function runWatch(
   const timeout = setTimeout(() => ended.abort(), plan.timeoutMs)
   let shown = x
   let form = framesFor(services, x)
-  let live = false
+  let isCaughtUp = (): boolean => false
   const ticker = plan.bookmarks
     ? setInterval(() => {
-        // Events up to this revision are already in our hands; those not yet written make the sink busy.
-        const { revision } = services.reader
-        setImmediate(() => {
-          if (live && !sink.busy && !signal.aborted) void sink.write([form.bookmark(revision, false)])
-        })
-      }, BOOKMARK_INTERVAL_MS)
+        if (isCaughtUp() && !sink.busy && !signal.aborted)
+          void sink.write([form.bookmark(services.reader.revision, false)])
+      }, services.bookmarkIntervalMs ?? BOOKMARK_INTERVAL_MS)
     : undefined
   try {
     if (plan.initial && !(await sendInitial(plan, sink, form.render, form.bookmark))) return
@@ -132,8 +129,8 @@ export async function runWatch(
       selection: plan.selection,
       after: plan.after,
       signal,
-      onLive: () => {
-        live = true
+      onLive: isWaiting => {
+        isCaughtUp = isWaiting
       },
     })) {
       // A definition may change while its objects are watched: each event is shown as the kind is now.

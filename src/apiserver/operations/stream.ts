@@ -3,7 +3,7 @@
  * from there. Endpoints make lines of it, the embedded client events.
  */
 import type { GroupResource } from '../../apimachinery/object.ts'
-import type { Key, Range, Revision, Store, Stored, StoreEvent } from '../../storage/store.ts'
+import type { Key, Range, Revision, Store, Stored, StoreEvent, WatchOptions } from '../../storage/store.ts'
 import { watchError } from '../registry/readVersions.ts'
 import type { StreamForms } from '../registry/streamForms.ts'
 
@@ -29,8 +29,8 @@ export interface StreamedBatch<T> {
 
 export interface StreamOptions<T> {
   signal: AbortSignal
-  /** Called once, when history is over. */
-  onLive?: () => void
+  /** As the store's: while it waits, all events up to the store's revision were told and handled. */
+  onLive?: NonNullable<WatchOptions['onLive']>
   /** What is told of a change. The object's form is ready. */
   tell: (type: ChangeType, stored: Stored) => T
 }

@@ -14,6 +14,7 @@ import {
   type Revision,
   type Store,
   type Stored,
+  type WatchOptions,
 } from '../../storage/store.ts'
 import type { ParsedCache } from './codec.ts'
 import { decodeContinue, ExpiredContinueError, encodeContinue } from './continueToken.ts'
@@ -52,8 +53,8 @@ export interface WatchQuery {
   /** Events behind this revision. */
   after: number
   signal: AbortSignal
-  /** Called once, when history is over: from then on every committed event is at hand at once. */
-  onLive?: () => void
+  /** As the store's: whoever waits has handled all events up to {@link Reader.revision}. */
+  onLive?: NonNullable<WatchOptions['onLive']>
 }
 
 interface PageOptions {

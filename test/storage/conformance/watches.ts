@@ -124,6 +124,28 @@ export const watchCases: Case[] = [
     },
   },
   {
+    name: 'a reader who waits has been given everything up to the revision',
+    async run(t, open) {
+      const { store } = await open()
+      await create(store, key('a'))
+      const { promise: live, resolve } = Promise.withResolvers<() => boolean>()
+      const { signal } = new AbortController()
+      const watch = store.watch({ space: 's1' }, { after: 0, signal, onLive: resolve })[Symbol.asyncIterator]()
+      t.match((await watch.next()).value, [{ revision: 1 }])
+      const isWaiting = await live
+      t.notOk(isWaiting(), 'it has what came, and nobody knows what it does with it')
+      const second = watch.next()
+      t.ok(isWaiting())
+      await create(store, key('b', { space: 's2' }))
+      t.ok(isWaiting(), 'what others watch is none of its business')
+      await create(store, key('c'))
+      t.notOk(isWaiting(), 'from the moment on in which it is committed')
+      t.match((await second).value, [{ revision: 3 }])
+      await watch.return!()
+      t.notOk(isWaiting())
+    },
+  },
+  {
     name: 'watchers of one range share one array',
     async run(t, open) {
       const { store } = await open()

@@ -1,0 +1,79 @@
+/** Bookmarks of a stream whose objects a webhook still converts: a cursor behind what was not told would lose it. */
+import t from 'tap'
+import { planStream, runSpaceStream } from '../../../src/apiserver/endpoints/spaceStream.ts'
+import type { FrameSink } from '../../../src/apiserver/endpoints/streamWriter.ts'
+import type { StreamForms } from '../../../src/apiserver/registry/streamForms.ts'
+import { openMemoryStore } from '../../../src/storage/memory/openMemoryStore.ts'
+import { create, key } from '../../storage/support.ts'
+
+interface Line {
+  type: string
+  revision: number
+}
+
+/** What a stream sent, and when it has sent something. */
+class Sent implements FrameSink {
+  readonly lines: Line[] = []
+  readonly busy = false
+  #more = Promise.withResolvers<void>()
+
+  async write(frames: readonly Buffer[]): Promise<boolean> {
+    this.lines.push(...frames.map(frame => JSON.parse(frame.toString()) as Line))
+    this.#more.resolve()
+    this.#more = Promise.withResolvers()
+    return true
+  }
+
+  async until(has: (lines: readonly Line[]) => boolean): Promise<void> {
+    while (!has(this.lines)) await this.#more.promise
+  }
+
+  end(): void {}
+}
+
+t.test('no bookmark overtakes what is still converted', async t => {
+  const store = await openMemoryStore()
+  const end = new AbortController()
+  const stream = (converted: Promise<void> | undefined) => {
+    const sent = new Sent()
+    const forms: Pick<StreamForms, 'prepare' | 'of'> = {
+      prepare: () => converted,
+      of: ({ bytes }) => ({ version: 'v1', bytes }),
+    }
+    const deps = {
+      store,
+      forms: forms as StreamForms,
+      draining: end.signal,
+      scope: () => end.signal,
+      random: () => 0,
+      bookmarkIntervalMs: 1,
+    }
+    const plan = planStream('s1', new URLSearchParams({ resourceVersion: '0' }), store)
+    return { sent, run: runSpaceStream(deps, plan, sent, end.signal) }
+  }
+  const { promise: converted, resolve: convert } = Promise.withResolvers<void>()
+  const held = stream(converted)
+  const free = stream(undefined)
+  await held.sent.until(lines => lines.length > 0)
+  await create(store, key('a'))
+  await create(store, key('b'))
+  await free.sent.until(lines => lines.filter(({ type, revision }) => type === 'BOOKMARK' && revision === 2).length > 5)
+  t.ok(
+    held.sent.lines.every(({ revision }) => revision === 0),
+    'it says nothing while the webhook takes its time',
+  )
+  convert()
+  await held.sent.until(lines => lines.some(({ type, revision }) => type === 'BOOKMARK' && revision === 2))
+  const told = held.sent.lines.filter(({ revision }) => revision > 0)
+  t.strictSame(
+    told.slice(0, 2).map(({ type, revision }) => [type, revision]),
+    [
+      ['ADDED', 1],
+      ['ADDED', 2],
+    ],
+    'what it told, it told first',
+  )
+  end.abort()
+  await Promise.all([held.run, free.run])
+  await store.close()
+})
