@@ -7,7 +7,6 @@ import { lifecycleCases } from './conformance/lifecycle.ts'
 import { listCases } from './conformance/lists.ts'
 import { modelCases } from './conformance/model.ts'
 import { projectionCases } from './conformance/projections.ts'
-import { promiseCases } from './conformance/promises.ts'
 import { watchCases } from './conformance/watches.ts'
 import { writeCases } from './conformance/writes.ts'
 import type { Engine } from './support.ts'
@@ -21,7 +20,6 @@ export function storeConformance(t: Test, engine: Engine, deviations: Record<str
     ...historyCases,
     ...lifecycleCases,
     ...modelCases,
-    ...promiseCases,
   ]
   for (const { name, run } of cases)
     t.test(name, { skip: deviations[name] ?? false }, async t => {

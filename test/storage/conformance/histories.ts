@@ -1,183 +1,64 @@
-/** The watch promises, checked over recorded histories of random writers that run at once. */
-import type { Test } from 'tap'
-import type { Key, Range, Store, StoreEvent } from '../../../src/storage/store.ts'
-import { del, Model, put, rangesAround, readWatch, seen, textOf, updated } from '../support.ts'
+/** Writers, watchers and readers all at once and at random: the history that they make keeps every promise of a watch. */
+import fc from 'fast-check'
+import { rangeHolds } from '../../../src/storage/keys.ts'
+import type { Key, Range, Revision, Store } from '../../../src/storage/store.ts'
+import { brokenPromises, type Change, type Seen, type Snapshot, type StreamRecord } from '../../support/watchHistory.ts'
+import { changeOf, keyText, seenInStore, storedItem } from '../../support/watchRecords.ts'
+import { del, key, put, rangesAround, updated } from '../support.ts'
 import type { Case } from './case.ts'
 
 const keys: Key[] = ['s1', 's2'].flatMap(space =>
-  ['pods', 'deployments'].flatMap(resource =>
-    ['a', 'b', 'c'].map(name => ({ space, group: resource === 'pods' ? '' : 'apps', resource, namespace: 'ns', name })),
-  ),
+  ['deployments', 'pods'].flatMap(resource => ['a', 'b', 'c'].map(name => key(name, { space, resource }))),
 )
-const ranges = [...rangesAround(keys[0]!), ...rangesAround(keys[10]!)]
+const anyRange = fc.constantFrom(...rangesAround(keys[0]!), ...rangesAround(keys.at(-1)!))
+/** Where in the history, 0 the oldest and 1 the newest revision. */
+const when = fc.double({ min: 0, max: 1, noNaN: true })
 
-/** A small generator of our own, so that a failure can be run again. */
-function dice(seed: number): (sides: number) => number {
-  let state = seed
-  return sides => {
-    state = (state * 1103515245 + 12345) % 2147483648
-    return Math.floor((state / 2147483648) * sides)
-  }
-}
-
-interface Acknowledged {
-  revision: number
-  type: 'put' | 'delete'
-  key: Key
-  data: string
-}
-
-/** Random writers at once; returns what was acknowledged to them. */
-async function write(store: Store, seed: number, writers: number, opsEach: number): Promise<Acknowledged[]> {
-  const acknowledged: Acknowledged[] = []
-  const writer = async (id: number): Promise<void> => {
-    const roll = dice(seed * 1000 + id)
-    for (let op = 0; op < opsEach; op++) {
-      // Out of step with the others, so that some writes come while a batch is on its way to disk.
-      for (let turns = roll(4); turns > 0; turns--) await new Promise(resolve => setImmediate(resolve))
-      const key = keys[roll(keys.length)]!
-      const data = `${seed}/${id}/${op}`
-      const type = roll(4) === 0 ? 'delete' : 'put'
-      const mutation = type === 'put' ? put(data) : del(data)
-      if (roll(3) === 0) {
-        const current = await store.get(key)
-        const writes = [{ key, mutation, expect: current?.revision ?? 0 }]
-        for (const result of await store.writeMany(writes))
-          if (result.ok) acknowledged.push({ revision: result.stored.revision, type, key, data })
-      } else {
-        const stored = await updated(store, key, () => mutation)
-        if (stored !== undefined) acknowledged.push({ revision: stored.revision, type, key, data })
-      }
-    }
-  }
-  await Promise.all(Array.from({ length: writers }, (_, id) => writer(id)))
-  return acknowledged.sort((a, b) => a.revision - b.revision)
-}
-
-/** The model after the acknowledged writes; fails when their revisions are not 1, 2, 3, … */
-function modelOf(t: Test, acknowledged: readonly Acknowledged[], model = new Model()): Model {
-  for (const { revision, type, key, data } of acknowledged) {
-    if (revision !== model.revision + 1) t.fail(`revision ${revision} acknowledged behind ${model.revision}`)
-    model.apply(type, key, data)
-  }
-  return model
-}
-
-async function sameFrom(t: Test, store: Store, model: Model, range: Range, after: number): Promise<void> {
-  const expected = model.eventsAfter(after, range)
-  const events = await readWatch(store, range, after, expected.at(-1)?.revision ?? 0)
-  t.same(events.map(seen), expected, `watch of ${JSON.stringify(range)} behind ${after}`)
-}
-
-async function sameAt(t: Test, store: Store, model: Model, range: Range, at: number): Promise<void> {
-  const page = await store.list(range, { at })
-  const expected = model.stateAt(at, range)
-  t.same(page.items.map(textOf), expected.map(e => e.text), `list of ${JSON.stringify(range)} at ${at}`) // biome-ignore format: one comparison
-}
+const anyWrite = fc.record({
+  how: fc.constantFrom('put', 'put', 'delete', 'compare', 'many'),
+  key: fc.constantFrom(...keys),
+  /** Out of step with the others, so that some writes come while a batch is on its way to disk. */
+  turns: fc.nat(3),
+})
+const anyWriters = fc.array(fc.array(anyWrite, { maxLength: 12 }), { minLength: 1, maxLength: 8 })
+const anyReaders = fc.array(
+  fc.record({
+    range: anyRange,
+    after: when,
+    resumeAt: fc.array(when, { maxLength: 3 }),
+    listsPast: fc.boolean(),
+    limit: fc.integer({ min: 1, max: 4 }),
+  }),
+  { minLength: 1, maxLength: 8 },
+)
+type Of<A> = A extends fc.Arbitrary<infer T> ? T : never
+type Reader = Of<typeof anyReaders>[number]
 
 export const historyCases: Case[] = [
   {
-    name: 'live watches of every range are ordered, unique, gapless and never ahead of the store',
+    name: 'watchers and readers see what was acknowledged, whatever writers do at once',
     async run(t, open) {
-      const { store } = await open()
-      const end = new AbortController()
-      let early = 0
-      const watched = ranges.map(async range => {
-        const events: StoreEvent[] = []
-        for await (const batch of store.watch(range, { after: 0, signal: end.signal })) {
-          if (batch.length === 0) t.fail('an empty batch')
-          for (const event of batch) {
-            if (event.revision > store.revision) early++
-            if (event.type === 'put' && (await store.get(event.key)) === undefined && store.revision === event.revision)
-              t.fail('an event that cannot be read')
-          }
-          events.push(...batch)
-        }
-        return events
+      // so little in memory that the beginning comes from the journal, or all of it there
+      const inMemory = fc.constantFrom(1000, 6, 0)
+      const promises = fc.asyncProperty(inMemory, anyWriters, anyWriters, anyReaders, async (...plan) => {
+        const [maxHistoryEventsInMemory, before, writers, readers] = plan
+        const { store } = await open({ maxHistoryEventsInMemory })
+        const log: Change[] = []
+        await write(store, before, log)
+        const { revision } = store
+        const followers = readers.map(({ range, after }) => new Follower(store, range, Math.round(after * revision)))
+        const lists = readers.map(reader => list(store, reader))
+        await write(store, writers, log)
+        const streams = await Promise.all(followers.map(follower => follower.end(log)))
+        const resumed = readers.flatMap(({ resumeAt }, i) =>
+          resumeAt.map(part => resume(store, streams[i]!, part, log)),
+        )
+        const snapshots = await Promise.all(lists)
+        keep(store, log, [...streams, ...(await Promise.all(resumed))], snapshots)
+        await store.close()
       })
-      const model = modelOf(t, await write(store, 1, 16, 12))
-      // Everything is published before it is acknowledged; one more turn lets the readers take it.
-      await new Promise(resolve => setImmediate(resolve))
-      end.abort()
-      t.equal(early, 0)
-      t.equal(model.revision, store.revision)
-      for (const [i, events] of (await Promise.all(watched)).entries())
-        t.same(events.map(seen), model.eventsAfter(0, ranges[i]!), `watch of ${JSON.stringify(ranges[i])}`)
-    },
-  },
-  {
-    name: 'watches that begin while others write join the live events without a gap or a repeat',
-    async run(t, open) {
-      // So little in memory that the beginning comes from the journal.
-      const { store } = await open({ maxHistoryEventsInMemory: 5 })
-      const before = await write(store, 2, 8, 20)
-      const watched: Promise<[Range, number, StoreEvent[]]>[] = []
-      const end = new AbortController()
-      const roll = dice(99)
-      const writing = write(store, 3, 8, 20)
-      for (let i = 0; i < 40; i++) {
-        await store.update(keys[i % keys.length]!, () => undefined)
-        const range = ranges[i % ranges.length]!
-        const after = roll(store.revision)
-        const read = async (): Promise<[Range, number, StoreEvent[]]> => {
-          const events: StoreEvent[] = []
-          for await (const batch of store.watch(range, { after, signal: end.signal })) events.push(...batch)
-          return [range, after, events]
-        }
-        watched.push(read())
-      }
-      const model = modelOf(t, [...before, ...(await writing)])
-      for (const range of ranges) await sameFrom(t, store, model, range, 0)
-      end.abort()
-      for (const [range, after, events] of await Promise.all(watched))
-        t.same(
-          events.map(seen),
-          model.eventsAfter(after, range),
-          `joined watch of ${JSON.stringify(range)} behind ${after}`,
-        )
-    },
-  },
-  {
-    name: 'lists of the past are right while others write',
-    async run(t, open) {
-      for (const maxHistoryEventsInMemory of [1000, 5, 0]) {
-        const { store } = await open({ maxHistoryEventsInMemory })
-        const before = await write(store, 7, 8, 10)
-        const lists: { range: Range; at: number; texts: (string | undefined)[] }[] = []
-        let writing = true
-        const reader = async (id: number): Promise<void> => {
-          const roll = dice(id)
-          for (let i = 0; writing && i < 60; i++) {
-            const range = ranges[roll(ranges.length)]!
-            const at = store.revision - roll(Math.min(40, store.revision))
-            const page = await store.list(range, { at })
-            lists.push({ range, at, texts: page.items.map(textOf) })
-            if (roll(2) === 0) await new Promise(resolve => setImmediate(resolve))
-          }
-        }
-        const readers = Array.from({ length: 12 }, (_, id) => reader(id))
-        const after = await write(store, 8, 8, 20)
-        writing = false
-        await Promise.all(readers)
-        const model = modelOf(t, [...before, ...after])
-        const wrong = lists.filter(
-          ({ range, at, texts }) => JSON.stringify(texts) !== JSON.stringify(model.stateAt(at, range).map(s => s.text)),
-        )
-        t.same(wrong, [], `${lists.length} lists`)
-      }
-    },
-  },
-  {
-    name: 'a watch resumes from every revision and a list shows every revision, from memory and from the journal',
-    async run(t, open) {
-      for (const maxHistoryEventsInMemory of [1000, 7]) {
-        const { store } = await open({ maxHistoryEventsInMemory })
-        const model = modelOf(t, await write(store, 4, 8, 10))
-        for (let revision = 0; revision <= model.revision; revision++) {
-          await sameFrom(t, store, model, ranges[revision % ranges.length]!, revision)
-          await sameAt(t, store, model, ranges[(revision + 3) % ranges.length]!, revision)
-        }
-      }
+      await fc.assert(promises, { numRuns: 12 })
+      t.pass('every promise was kept')
     },
   },
   {
@@ -188,14 +69,142 @@ export const historyCases: Case[] = [
         t.pass('the engine keeps nothing')
         return
       }
-      const model = modelOf(t, await write(store, 5, 8, 10))
+      const log: Change[] = []
+      const [before, after] = fc.sample(anyWriters, 2)
+      await write(store, before!, log)
+      const whole = await new Follower(store, {}, 0).end(log)
       const again = await reopen()
-      t.equal(again.revision, model.revision)
-      modelOf(t, await write(again, 6, 4, 5), model)
-      for (let revision = 0; revision <= model.revision; revision++) {
-        await sameFrom(t, again, model, ranges[revision % ranges.length]!, revision)
-        await sameAt(t, again, model, ranges[(revision + 3) % ranges.length]!, revision)
-      }
+      t.equal(again.revision, log.length)
+      await write(again, after!, log)
+      const revisions = Array.from({ length: log.length + 1 }, (_, revision) => revision)
+      const ranges = rangesAround(keys[0]!)
+      const streams = revisions.map(revision =>
+        new Follower(again, ranges[revision % ranges.length]!, revision).end(log),
+      )
+      const resumed = revisions.map((_, i) => resume(again, whole, i / revisions.length, log))
+      const snapshots = revisions.map(at => list(again, { range: ranges[at % ranges.length]!, limit: 100 }, at))
+      keep(again, log, await Promise.all([...streams, ...resumed]), await Promise.all(snapshots))
+      t.pass('every promise was kept')
     },
   },
 ]
+
+/** @throws Error that names the promises that were not kept */
+function keep(
+  store: Store,
+  log: readonly Change[],
+  streams: readonly StreamRecord[],
+  snapshots: readonly Snapshot[],
+): void {
+  if (log.length !== store.revision) throw new Error(`${log.length} writes have ${store.revision} revisions`)
+  const broken = brokenPromises({ log, streams, snapshots })
+  if (broken.length > 0) throw new Error(JSON.stringify(broken, undefined, 1))
+}
+
+/** Writers at once; what is acknowledged to them goes into the log. */
+async function write(store: Store, writers: Of<typeof anyWriters>, log: Change[]): Promise<void> {
+  const writer = async (writes: (typeof writers)[number], id: number): Promise<void> => {
+    for (const [i, { how, key, turns }] of writes.entries()) {
+      for (let turn = 0; turn < turns; turn++) await nextTurn()
+      await writeOne(store, how, key, `${how} ${id}/${i}`, log)
+    }
+  }
+  await Promise.all(writers.map(writer))
+  log.sort((a, b) => a.revision - b.revision)
+}
+
+async function writeOne(store: Store, how: string, key: Key, data: string, log: Change[]): Promise<void> {
+  if (how === 'compare') {
+    const expect = (await store.get(key))?.revision ?? 0
+    const result = await store.write({ key, mutation: put(data), expect })
+    if (result.ok) log.push(changeOf('put', result.stored))
+  } else if (how === 'many') {
+    const made = keys.map(each => ({ key: each, mutation: put(data), expect: 0 }))
+    for (const result of await store.writeMany(made)) if (result.ok) log.push(changeOf('put', result.stored))
+  } else {
+    const type = how === 'put' ? 'put' : 'delete'
+    const stored = await updated(store, key, () => ({ put, delete: del })[type](data))
+    // nothing to delete is no write
+    if (stored !== undefined) log.push(changeOf(type, stored))
+  }
+}
+
+/** Turns of the event loop in which an event that is on disk must have come. */
+const PATIENCE = 20_000
+
+/** Follows a range from somewhere in the history until it is told to end. */
+class Follower {
+  readonly range: Range
+  readonly #after: Revision
+  readonly #seen: Seen[] = []
+  readonly #end = new AbortController()
+  readonly #run: Promise<void>
+
+  constructor(store: Store, range: Range, after: Revision) {
+    this.range = range
+    this.#after = after
+    this.#run = this.#follow(store)
+  }
+
+  async end(log: readonly Change[]): Promise<StreamRecord & { range: Range }> {
+    const { range } = this
+    const selects = selecting(range)
+    const last = log.findLast(change => change.revision > this.#after && selects(change))?.revision ?? 0
+    // what does not come is for the checker to tell
+    for (let turn = 0; turn < PATIENCE && (this.#seen.at(-1)?.revision ?? 0) < last; turn++) await nextTurn()
+    this.#end.abort()
+    await this.#run
+    const through = log.at(-1)?.revision ?? 0
+    return { name: JSON.stringify(range), range, after: this.#after, seen: this.#seen, through, selects }
+  }
+
+  async #follow(store: Store): Promise<void> {
+    for await (const batch of store.watch(this.range, { after: this.#after, signal: this.#end.signal })) {
+      if (batch.length === 0) throw new Error('an empty batch')
+      const newest = batch.at(-1)!
+      if (newest.revision > store.revision) throw new Error(`${newest.revision} is told before it is there`)
+      const stored = await store.get(newest.key)
+      if (newest.type === 'put' && stored === undefined && store.revision === newest.revision)
+        throw new Error(`${newest.revision} cannot be read`)
+      this.#seen.push(...batch.map(seenInStore))
+    }
+  }
+}
+
+async function resume(
+  store: Store,
+  whole: StreamRecord & { range: Range },
+  part: number,
+  log: readonly Change[],
+): Promise<StreamRecord> {
+  const after = whole.seen[Math.floor(part * whole.seen.length)]?.revision ?? whole.after
+  const rest = await new Follower(store, whole.range, after).end(log)
+  return { ...rest, name: `${whole.name} resumed`, resumes: whole }
+}
+
+/** A whole list of now, or of the past, page by page, while others write. */
+async function list(
+  store: Store,
+  { range, limit, listsPast = false, after = 0 }: Partial<Reader> & Pick<Reader, 'range' | 'limit'>,
+  at = listsPast ? Math.round(after * store.revision) : undefined,
+): Promise<Snapshot> {
+  let page = await store.list(range, { limit, ...(at !== undefined && { at }) })
+  const { revision } = page
+  const items = [...page.items]
+  while (page.more) {
+    // writers come between
+    for (let turn = 0; turn < limit; turn++) await nextTurn()
+    page = await store.list(range, { limit, at: revision, after: items.at(-1)!.key })
+    items.push(...page.items)
+  }
+  return { name: JSON.stringify(range), revision, items: items.map(storedItem), selects: selecting(range) }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise(resolve => setImmediate(resolve))
+}
+
+function selecting(range: Range): (change: Change) => boolean {
+  const held = new Set(keys.filter(each => rangeHolds(range, each)).map(keyText))
+  return ({ key }) => held.has(key)
+}
