@@ -93,6 +93,6 @@ t.test('a namespace, a label, a field; from a version, from what is there, resum
     const broken = brokenPromises(await play(...plan))
     if (broken.length > 0) throw new Error(JSON.stringify(broken, undefined, 1))
   })
-  await fc.assert(promises, { numRuns: 8, endOnFailure: true })
+  await fc.assert(promises, { numRuns: 6, endOnFailure: true })
   t.strictSame(faults, [])
 })

@@ -31,6 +31,8 @@ interface Armed {
 
 export class FaultPoints {
   readonly #armed = new Map<FaultPoint, Armed[]>()
+  /** What has happened, in order. */
+  readonly happened: FaultPoint[] = []
 
   /** The fault happens once, after `skip` passings of the point; what was armed before comes first. */
   arm(point: FaultPoint, skip = 0): void {
@@ -71,6 +73,7 @@ export class FaultPoints {
     const first = queue?.[0]
     if (first === undefined || first.skip-- > 0) return undefined
     queue!.shift()
+    this.happened.push(point)
     return first
   }
 }

@@ -76,16 +76,21 @@ export function splitInitial(name: string, seen: readonly Seen[], selects?: Sele
   throw new Error(`${name} does not begin with what is there and a bookmark`)
 }
 
-/** Follows a space stream up to an event that ends it. Behind each batch it may be resumed, as behind a bookmark. */
-export async function seenInStream(
-  stream: (options: { signal: AbortSignal }) => AsyncIterable<StreamBatch>,
-  { isResumed, isEnd }: { isResumed: boolean; isEnd: (event: Seen) => boolean },
-): Promise<Seen[]> {
-  const seen: Seen[] = []
+/**
+ * Follows a space stream up to an event that ends it; `seen` grows. Behind each batch it may be resumed, as behind a bookmark;
+ * what has begun, and has seen no bookmark yet, begins anew.
+ */
+export async function followStream(
+  stream: (after: number | undefined, signal: AbortSignal) => AsyncIterable<StreamBatch>,
+  seen: Seen[],
+  isEnd: (event: Seen) => boolean,
+): Promise<void> {
+  const after = seen.findLast(({ type }) => type === 'BOOKMARK')?.revision
+  if (after === undefined) seen.length = 0
   const end = new AbortController()
   // pages of a snapshot are no places to resume from
-  let isLive = isResumed
-  for await (const { events, revision, synced } of stream({ signal: end.signal })) {
+  let isLive = after !== undefined
+  for await (const { events, revision, synced } of stream(after, end.signal)) {
     for (const { type, space, resource, namespace, name, revision, object } of events) {
       const { group, resource: plural } = resource
       seen.push({ type, ...itemOf(keyText({ space, group, resource: plural, namespace, name }), revision, object) })
@@ -95,7 +100,6 @@ export async function seenInStream(
     if (isLive && seen.some(isEnd)) break
   }
   end.abort()
-  return seen
 }
 
 /** Records what an informer tells from now on; `end` adds what it holds then. */

@@ -1,6 +1,6 @@
 /** Writers of ConfigMaps in one namespace, all at once and at random, and what they were told. */
 import fc from 'fast-check'
-import type { Api } from './api.ts'
+import type { Answer, Api } from './api.ts'
 import { configMap } from './server.ts'
 import type { Acknowledged, Change, Selects } from './watchHistory.ts'
 import { type Naming, namedItem, namingOf } from './watchRecords.ts'
@@ -19,6 +19,16 @@ export const SELECTOR = 'labelSelector=in%3Dyes'
 export const isIn: Selects = ({ content }: Change) =>
   (JSON.parse(content) as { metadata: { labels?: Record<string, string> } }).metadata.labels?.in === 'yes'
 
+/** `undefined` when the connection broke. */
+async function answered(answer: Promise<Answer>): Promise<Answer | undefined> {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return undefined
+    throw error
+  }
+}
+
 export class Scenario {
   readonly namespace: string
   readonly path: string
@@ -36,7 +46,10 @@ export class Scenario {
     await api.ok(api.post('/api/v1/namespaces', { metadata: { name: this.namespace } }))
   }
 
-  /** Runs every writer to its end. What a write is refused for is the other writers' doing. */
+  /**
+   * Runs every writer to its end. What a write is refused for is the other writers' doing; one whose connection breaks goes on,
+   * and nothing was acknowledged to it.
+   */
   async write(api: Api, writers: Writers): Promise<void> {
     await Promise.all(
       writers.map(async (writes, writer) => {
@@ -54,15 +67,17 @@ export class Scenario {
   async #write(api: Api, how: string, name: string, value: string): Promise<void> {
     const path = `${this.path}/${name}`
     if (how === 'delete') {
-      const { code } = await api.delete(path)
-      if (code === 200) this.acknowledged.push({ key: this.#key(name), type: 'delete' })
+      const answer = await answered(api.delete(path))
+      if (answer?.code === 200) this.acknowledged.push({ key: this.#key(name), type: 'delete' })
     } else if (how === 'create') await this.#put(api.post(this.path, configMap(name, { value })))
     else if (how === 'change') await this.#put(api.patch(path, 'merge', { data: { value } }))
     else await this.#put(api.patch(path, 'merge', { metadata: { labels: { in: how === 'enter' ? 'yes' : null } } }))
   }
 
-  async #put(answer: ReturnType<Api['send']>): Promise<void> {
-    const { code, body, text } = await answer
+  async #put(asked: Promise<Answer>): Promise<void> {
+    const answer = await answered(asked)
+    if (answer === undefined) return
+    const { code, body, text } = answer
     if (code < 300) this.acknowledged.push({ type: 'put', ...namedItem(this.naming, body) })
     else if (code !== 404 && code !== 409) throw new Error(text)
   }
