@@ -108,8 +108,11 @@ export class EmbeddedSpace implements SpaceClient {
     const { namespace = '', name = '' } = object.metadata
     const { registry } = this.#deps.services
     const target = this.#target(resource, { namespace, name }, options)
-    const write = target.subresource === 'finalize' ? finalize : update
-    const { stored } = await write(registry, target, object)
+    const again = (): KubeObject => cloneJson(object)
+    const { stored } =
+      target.subresource === 'finalize'
+        ? await finalize(registry, target, object)
+        : await update(registry, target, again(), { again })
     return objectAs(stored, target.type)
   }
 

@@ -6,7 +6,9 @@ import { sendObject } from './respond.ts'
 
 export async function updateEndpoint(services: Services, x: Exchange): Promise<void> {
   const { context, object } = readObject(services, x)
-  const mayCreate = (): Promise<void> => requireCreate(services, x)
-  const { stored, created } = await update(services.registry, writeTarget(x, context), object, { mayCreate })
+  const { stored, created } = await update(services.registry, writeTarget(x, context), object, {
+    again: () => readObject(services, x).object,
+    mayCreate: () => requireCreate(services, x),
+  })
   await sendObject(services, x, stored, created ? 201 : 200)
 }

@@ -31,6 +31,16 @@ export interface Written {
   created: boolean
 }
 
+/**
+ * What an object shall become. Either way it is synchronous and may be asked more than once, as each attempt uses up the
+ * object that it gets.
+ */
+export type Change =
+  /** Gets a private copy of the current object, in the version of the type. */
+  | ((current: KubeObject) => KubeObject)
+  /** Makes the whole object, whatever the current one says: nothing is copied for it. */
+  | { readonly replacement: () => KubeObject }
+
 const GENERATE_NAME_TRIES = 8
 
 export class Registry {
@@ -80,16 +90,13 @@ export class Registry {
     }
   }
 
-  /**
-   * `change` gets a private copy of the current object in the version of `type` and returns what it shall become; it must be
-   * synchronous and may run more than once. Updates that change nothing write nothing.
-   */
+  /** Updates that change nothing write nothing. */
   async update(
     context: WriteContext,
     type: ResourceType,
     namespace: string,
     name: string,
-    change: (current: KubeObject) => KubeObject,
+    change: Change,
     options: UpdateOptions = {},
   ): Promise<Written> {
     const key = keyOf(context.space, type, namespace, name)
@@ -97,7 +104,10 @@ export class Registry {
     const receive = (current: Stored): { object: KubeObject; old: KubeObject } => {
       const old = objectFor(current, type)
       checkPreconditions(type, name, old, options.preconditions)
-      const asked = change(convertTo(cloneJson(old), apiVersionOf(type), type))
+      const asked =
+        typeof change === 'function'
+          ? change(convertTo(cloneJson(old), apiVersionOf(type), type))
+          : change.replacement()
       return { object: this.#preparation.receiveUpdate(context, type, asked, old, options), old }
     }
     const { view } = options

@@ -203,7 +203,7 @@ t.test('a policy from before the server started is looked at', async t => {
   const written = new Promise<KubeObject>(resolve =>
     status.start({
       async update(_context, _type, _namespace, _name, change) {
-        resolve(change(structuredClone(object)))
+        if (typeof change === 'function') resolve(change(structuredClone(object)))
         return undefined as never
       },
     }),
