@@ -125,7 +125,7 @@ t.test('a simulated cluster', async whole => {
   )
 
   await whole.test('a wrong kubeconfig is one clear line, and the cluster keeps what it holds', async t => {
-    const before = await cluster.list(MAPS)
+    const before = (await cluster.list(MAPS)).items
     const admin = join(dir, 'center', 'admin.kubeconfig')
     for (const [from, to, said] of [
       [admin, toCluster, "the center's kubeconfig leads to the space root, which is no mailbox; nothing was touched"],
@@ -139,7 +139,7 @@ t.test('a simulated cluster', async whole => {
     const swapped = Program.orrery(t, [...syncerArgs, '--sync-target-uid', uid])
     await swapped.said(`and --sync-target-uid says ${uid}; nothing was touched`)
     t.equal(await swapped.exited(), 1)
-    t.same(await cluster.list(MAPS), before)
+    t.same((await cluster.list(MAPS)).items, before)
 
     const milano = await center.in('root:imw1').create(TARGETS, {
       apiVersion: 'edge.kubestellar.io/v2alpha1',
@@ -153,7 +153,7 @@ t.test('a simulated cluster', async whole => {
     const stranger = Program.orrery(t, ['syncer', ...arguments_])
     await stranger.said('nothing was touched. Mend the kubeconfigs;')
     t.equal(await stranger.exited(), 1)
-    t.same(await cluster.list(MAPS), before)
+    t.same((await cluster.list(MAPS)).items, before)
 
     const adopting = Program.orrery(t, ['syncer', 'adopt', ...arguments_])
     await adopting.said('from now on (before: ')
