@@ -55,6 +55,7 @@ module.exports = {
     never('the object model does no I/O', '^src/apimachinery/', '^src/(?!apimachinery/)'),
     never('clients know the API alone', '^src/client/', '^src/storage/'),
     never('kinds need no server', '^src/kinds/', '^src/(storage|client)/'),
+    never('the server knows no placement', '^src/(kinds|apiserver)/', '^src/apimachinery/placement[.]ts$'),
     never('controllers and the syncer use the API', '^src/(controllers|syncer)/', '^src/(storage|kinds|apiserver)/'),
     never('controllers and the syncer stand side by side', '^src/syncer/', '^src/controllers/'),
   ],

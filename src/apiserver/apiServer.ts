@@ -8,6 +8,7 @@ import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import type { Server as TlsServer } from 'node:tls'
 import { protobufCodec } from '../apimachinery/protobuf/protobufCodec.ts'
+import { CRDS } from '../apimachinery/resources.ts'
 import type { ResourceType } from '../apimachinery/resourceType.ts'
 import { strategyFor } from '../kinds/strategyFor.ts'
 import { readProtobufFields } from '../program/dataFiles.ts'
@@ -16,11 +17,8 @@ import type { AcceptedLoss } from '../storage/level/salvage.ts'
 import type { Store } from '../storage/store.ts'
 import { admissionChain } from './admission/admissionChain.ts'
 import { AllowedHosts } from './admission/allowedHosts.ts'
-import { certificateAdmission, certificateSubjects } from './admission/certificateAdmission.ts'
-import { rbacAdmission } from './admission/rbacEscalation.ts'
 import { ServiceRoutes } from './admission/serviceRoutes.ts'
 import { WebhookClient } from './admission/webhookClient.ts'
-import { workspaceAdmission } from './admission/workspaces.ts'
 import type { ApiServerOptions } from './apiServerOptions.ts'
 import { authenticators } from './auth/authenticators.ts'
 import { CertificateSigner } from './auth/certificateSigner.ts'
@@ -31,7 +29,6 @@ import { builtinSharedObjects } from './builtinSharedObjects.ts'
 import { loadCatalog } from './catalog/catalog.ts'
 import { DefinitionManager } from './definitions/definitionManager.ts'
 import { definitionStrategy } from './definitions/definitionStrategy.ts'
-import { DEFINITIONS } from './definitions/servedDefinitions.ts'
 import { BlockWriter } from './endpoints/blockWriter.ts'
 import { Compression } from './endpoints/compression.ts'
 import type { Services } from './endpoints/exchange.ts'
@@ -168,30 +165,25 @@ async function assemble(
     types,
     authorizer,
     webhooks,
-    spaces: options.spaces,
+    elsewhere: options.elsewhere,
     disabledPlugins: options.disabledAdmissionPlugins ?? [],
-    pathOf: space => tree.pathOf(space),
+    tree,
+    externalUrl,
     network,
+    kubernetesService,
+    clock,
     random: Math.random,
+    randomBytes,
     log,
   })
   const deps: RegistryDeps = {
     store,
     parsed,
     strategyFor: type =>
-      type.group === DEFINITIONS.group && type.resource === DEFINITIONS.resource
-        ? definitionStrategy
-        : strategyFor(type),
+      type.group === CRDS.group && type.resource === CRDS.resource ? definitionStrategy : strategyFor(type),
     storageType,
     typeAt: (space, group, version, resource) => types.in(space).find(group, version, resource),
-    admission: [
-      ...admission.steps,
-      kubernetesService.admission(),
-      workspaceAdmission({ tree, externalUrl, randomBytes }),
-      rbacAdmission(authorizer),
-      certificateAdmission(authorizer, clock),
-      certificateSubjects,
-    ],
+    admission: admission.steps,
     shared,
     clock,
     uuid: randomUUID,

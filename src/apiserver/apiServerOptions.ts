@@ -1,4 +1,5 @@
 /** What a server is told when it starts. */
+import type { Elsewhere } from './admission/elsewhere.ts'
 import type { Auditor } from './audit/auditor.ts'
 import type { OidcOptions } from './auth/oidcAuthenticator.ts'
 import type { Deflate } from './endpoints/deflater.ts'
@@ -22,6 +23,8 @@ export interface ApiServerOptions {
   serviceNodePortRange?: string | undefined
   /** False serves one plain cluster at `/`, without spaces and Orrery's own kinds. */
   spaces: boolean
+  /** What of the objects is judged at another place, not by admission here. Absent: nothing. */
+  elsewhere?: Elsewhere | undefined
   /** Text of a static token file, as kube-apiserver's --token-auth-file. */
   tokenFile?: string
   /** An issuer of ID tokens to trust; its `audiences` are the server's. */

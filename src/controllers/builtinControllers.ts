@@ -1,6 +1,7 @@
 /** All controllers that belong to the server, started and stopped as one. */
 import type { Client } from '../client/client.ts'
 import type { Logger } from '../client/logger.ts'
+import { MAILBOX_CONTROLLER, PLACEMENT_TRANSLATOR, WHERE_RESOLVER } from './carriers.ts'
 import { clusterRoleAggregationController } from './cluster-role-aggregation/clusterRoleAggregationController.ts'
 import { csrController, type SignCertificate } from './csr/csrController.ts'
 import { startEventTtl } from './event-ttl/eventTtlController.ts'
@@ -73,10 +74,10 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
   const { places } = options
   const placement = places
     ? [
-        startWhereResolver({ client: clientFor('where-resolver'), places, logger, signal }),
-        startMailboxController({ client: clientFor('mailbox-controller'), places, logger, signal }),
-        startSyncerLiveness({ client: clientFor('mailbox-controller'), places, logger, signal }),
-        startPlacementTranslator({ client: clientFor('placement-translator'), places, logger, signal }),
+        startWhereResolver({ client: clientFor(WHERE_RESOLVER), places, logger, signal }),
+        startMailboxController({ client: clientFor(MAILBOX_CONTROLLER), places, logger, signal }),
+        startSyncerLiveness({ client: clientFor(MAILBOX_CONTROLLER), places, logger, signal }),
+        startPlacementTranslator({ client: clientFor(PLACEMENT_TRANSLATOR), places, logger, signal }),
       ]
     : []
   return {

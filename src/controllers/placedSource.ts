@@ -7,7 +7,7 @@
  * knows a space before anything can be written there, so this is the exception; but no order between the tree and this stream
  * is relied upon.
  */
-import { isInMailbox } from '../apimachinery/mailbox.ts'
+import { isInMailbox } from '../apimachinery/placement.ts'
 import type { StreamEvent } from '../client/client.ts'
 import type { Source } from '../client/controller.ts'
 import { type StreamedRef, StreamSource, type StreamSourceOptions } from '../client/streamSource.ts'

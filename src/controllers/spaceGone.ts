@@ -1,5 +1,6 @@
 /** Work for spaces that may go at any time: what a deleted space asked for needs no doing. */
 import { isStatusError } from '../apimachinery/errors.ts'
+import { WORKSPACES } from '../apimachinery/resources.ts'
 
 /** The answer of `work`, or `undefined` when it failed because the space is gone or on its way out. @throws anything else */
 export async function unlessSpaceGone<T>(space: string, work: Promise<T>): Promise<T | undefined> {
@@ -15,5 +16,5 @@ export async function unlessSpaceGone<T>(space: string, work: Promise<T>): Promi
 export function isSpaceGone(error: unknown, space: string): boolean {
   if (!isStatusError(error, 'NotFound')) return false
   const { group, kind, name } = error.details ?? {}
-  return group === 'tenancy.kcp.io' && kind === 'workspaces' && name === space
+  return group === WORKSPACES.group && kind === WORKSPACES.resource && name === space
 }

@@ -10,6 +10,8 @@ import {
   isRecord,
   type KubeObject,
 } from '../apimachinery/object.ts'
+import { DOWNSYNCED, PROJECTED_LABEL, PROJECTED_VALUE } from '../apimachinery/placement.ts'
+import { CRDS } from '../apimachinery/resources.ts'
 import { equalJson } from '../apimachinery/values.ts'
 import type { Random } from '../client/backoff.ts'
 import type { DiscoveredResource, SpaceClient } from '../client/client.ts'
@@ -20,11 +22,10 @@ import type { Logger } from '../client/logger.ts'
 import type { WorkQueue } from '../client/workqueue.ts'
 import { ClusterWatches } from './clusterWatches.ts'
 import { keyOf, type MailboxMirror, type SyncKey } from './mirror.ts'
-import { DOWNSYNCED, isOurs, isUpsynced, PROJECTED_LABEL } from './ownership.ts'
+import { isOurs, isUpsynced } from './ownership.ts'
 import { retrying } from './retrying.ts'
 import { ServedResources } from './served.ts'
 import { isSyncConfig, type SyncPlan, setCovers, syncPlan, wantsDefinition } from './syncPlan.ts'
-import { CRDS } from './upsync.ts'
 
 export interface ClusterSideDeps {
   cluster: SpaceClient
@@ -39,7 +40,7 @@ export interface ClusterSideDeps {
   onConfig(): void
 }
 
-const PROJECTED = `${PROJECTED_LABEL}=yes`
+const PROJECTED = `${PROJECTED_LABEL}=${PROJECTED_VALUE}`
 /** An established CRD is served a moment later. */
 const SERVED_SOON_MS = [100, 200, 500, 1000, 2000]
 

@@ -2,6 +2,8 @@
 import { isStatusError } from '../apimachinery/errors.ts'
 import { isKubernetesService } from '../apimachinery/kubernetesService.ts'
 import { apiVersionOf, type GroupVersionResource, groupResourceName, type KubeObject } from '../apimachinery/object.ts'
+import { DOWNSYNCED, isProjected, OVERWRITE, PROJECTED_LABEL, PROJECTED_VALUE } from '../apimachinery/placement.ts'
+import { NAMESPACES } from '../apimachinery/resources.ts'
 import type { DiscoveredResource, SpaceClient } from '../client/client.ts'
 import { type Clock, systemClock } from '../client/clock.ts'
 import type { Logger } from '../client/logger.ts'
@@ -10,17 +12,7 @@ import type { ClusterWatches } from './clusterWatches.ts'
 import { Dialect } from './dialect.ts'
 import { Echoes } from './echoes.ts'
 import { keyText, type MailboxMirror, type Mirrored, type SyncKey } from './mirror.ts'
-import {
-  DOWNSYNCED,
-  downsyncCopy,
-  FIELD_MANAGER,
-  isClusterRecord,
-  isOurs,
-  isServersOwn,
-  mayOverwrite,
-  OVERWRITE,
-  PROJECTED_LABEL,
-} from './ownership.ts'
+import { downsyncCopy, FIELD_MANAGER, isClusterRecord, isOurs, isServersOwn, mayOverwrite } from './ownership.ts'
 import { RepairPace } from './repairPace.ts'
 import type { ServedResources } from './served.ts'
 import type { SyncPlan } from './syncPlan.ts'
@@ -42,7 +34,6 @@ export interface DownsyncDeps {
 const NOT_SERVED_RETRY_MS = 30_000
 /** An object that is going away and that we do not watch. */
 const TERMINATING_RETRY_MS = 5000
-const NAMESPACES = { group: '', resource: 'namespaces' }
 
 export class Downsync {
   readonly #deps: DownsyncDeps
@@ -225,8 +216,8 @@ export class Downsync {
     live: Readonly<KubeObject>,
   ): Promise<ReconcileResult> {
     const value = object.metadata.annotations?.[OVERWRITE]
-    if (live.metadata.annotations?.[OVERWRITE] === value && live.metadata.labels?.[PROJECTED_LABEL] === 'yes') return {}
-    const metadata = { annotations: { [OVERWRITE]: value }, labels: { [PROJECTED_LABEL]: 'yes' } }
+    if (live.metadata.annotations?.[OVERWRITE] === value && isProjected(live)) return {}
+    const metadata = { annotations: { [OVERWRITE]: value }, labels: { [PROJECTED_LABEL]: PROJECTED_VALUE } }
     await this.#deps.cluster.patch(resource, refOf(key), 'merge', { metadata }, { fieldManager: FIELD_MANAGER })
     this.#echoes.forget(keyText(key))
     return {}

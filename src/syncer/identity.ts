@@ -7,8 +7,15 @@
  */
 import { isStatusError } from '../apimachinery/errors.ts'
 import { str } from '../apimachinery/fields.ts'
-import { CLUSTER_RECORD, MAILBOX_NAME } from '../apimachinery/mailbox.ts'
 import type { GroupVersionResource, KubeObject } from '../apimachinery/object.ts'
+import {
+  CLUSTER_RECORD,
+  DOWNSYNCED,
+  MAILBOX_NAME,
+  PROJECTED_LABEL,
+  PROJECTED_VALUE,
+} from '../apimachinery/placement.ts'
+import { LOGICAL_CLUSTERS, PATH_ANNOTATION } from '../apimachinery/resources.ts'
 import type { SpaceClient } from '../client/client.ts'
 import type { Clock } from '../client/clock.ts'
 import { Informer } from '../client/informer.ts'
@@ -16,18 +23,13 @@ import { listAll } from '../client/listWatch.ts'
 import type { Logger } from '../client/logger.ts'
 import { TerminalError } from '../client/workqueue.ts'
 import { getOrNothing } from './downsync.ts'
-import { DOWNSYNCED, FIELD_MANAGER, isOurs, ownMark, PROJECTED_LABEL } from './ownership.ts'
+import { FIELD_MANAGER, isOurs, ownMark } from './ownership.ts'
 
 /** What a cluster says about whom it is served by: the name of a mailbox, unless somebody edited it. */
 export interface ClusterRecord {
   mailbox: string
 }
 
-const LOGICAL_CLUSTERS: GroupVersionResource = {
-  group: 'core.kcp.io',
-  version: 'v1alpha1',
-  resource: 'logicalclusters',
-}
 const CONFIG_MAPS: GroupVersionResource = { group: '', version: 'v1', resource: 'configmaps' }
 const RECORD_NAME = `ConfigMap ${CLUSTER_RECORD.namespace}/${CLUSTER_RECORD.name}`
 const ABOUT = 'From which mailbox the Orrery syncer serves this cluster. See "orrery syncer adopt --help".'
@@ -52,7 +54,7 @@ export async function mailboxOf(space: SpaceClient): Promise<string> {
 async function pathOf(space: SpaceClient): Promise<string | undefined> {
   try {
     const { metadata } = await space.get(LOGICAL_CLUSTERS, { name: 'cluster' })
-    return metadata.annotations?.['kcp.io/path'] ?? ''
+    return metadata.annotations?.[PATH_ANNOTATION] ?? ''
   } catch (error) {
     if (!isStatusError(error, 'NotFound')) throw error
     const { group, resource } = LOGICAL_CLUSTERS
@@ -161,7 +163,10 @@ async function requireNoStrangers(cluster: SpaceClient, name: string, mailbox: S
 /** Nothing for kinds that cannot be listed: what we cannot see we do not delete either. */
 async function placedIn(cluster: SpaceClient, resource: GroupVersionResource): Promise<KubeObject[]> {
   try {
-    const { items } = await listAll(cluster, resource, { labelSelector: `${PROJECTED_LABEL}=yes`, limit: 500 })
+    const { items } = await listAll(cluster, resource, {
+      labelSelector: `${PROJECTED_LABEL}=${PROJECTED_VALUE}`,
+      limit: 500,
+    })
     return items.filter(object => isOurs(object, DOWNSYNCED))
   } catch (error) {
     if (isStatusError(error, 'Forbidden', 'NotFound', 'MethodNotAllowed', 'BadRequest')) return []

@@ -2,7 +2,9 @@
  * Keeps the mirror of the mailbox: from the saved state, then from the space stream, for ever. Knows when the mirror is
  * complete, which is what allows deletions.
  */
-import { type GroupVersionResource, groupResourceName, type KubeObject } from '../apimachinery/object.ts'
+import { groupResourceName, type KubeObject } from '../apimachinery/object.ts'
+import { SYNCER_CONFIGS } from '../apimachinery/placement.ts'
+import { LOGICAL_CLUSTERS } from '../apimachinery/resources.ts'
 import { equalJson } from '../apimachinery/values.ts'
 import type { Random } from '../client/backoff.ts'
 import type { Client, StreamBatch, StreamEvent, StreamOptions } from '../client/client.ts'
@@ -33,7 +35,6 @@ const SAVE_DELAY_PER_OBJECT_MS = 1
 const SAVE_DELAY_MAX_MS = 60_000
 /** Only the cursor moves with a heartbeat. */
 const SAVE_CURSOR_DELAY_MS = 120_000
-const CONFIGS: GroupVersionResource = { group: 'edge.kubestellar.io', version: 'v2alpha1', resource: 'syncerconfigs' }
 
 export class MailboxFeed {
   readonly mirror = new MailboxMirror()
@@ -100,7 +101,7 @@ export class MailboxFeed {
     const { client, space, logger, clock, random } = this.#options
     const options = { what: 'asking for the state of the mailbox', signal, logger }
     const list = await retrying({ ...options, ...(clock && { clock }), ...(random && { random }) }, () =>
-      client.in(space).list(CONFIGS, { limit: 1 }),
+      client.in(space).list(SYNCER_CONFIGS, { limit: 1 }),
     )
     if (list === undefined || this.#complete || this.#cursor === undefined) return
     this.#goal = Number(list.resourceVersion)
@@ -234,5 +235,8 @@ export class MailboxFeed {
 /** A space has these as long as it lives. */
 function isTeardown({ type, resource, name }: StreamEvent): boolean {
   const kind = groupResourceName(resource)
-  return type === 'DELETED' && (kind === 'logicalclusters.core.kcp.io' || (kind === 'namespaces' && name === 'default'))
+  return (
+    type === 'DELETED' &&
+    (kind === groupResourceName(LOGICAL_CLUSTERS) || (kind === 'namespaces' && name === 'default'))
+  )
 }

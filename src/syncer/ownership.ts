@@ -2,15 +2,21 @@
  * Whose an object is, and what crosses: the marks that downsync and upsync leave, and the copies that they carry. Pure.
  */
 
-import { CLUSTER_RECORD } from '../apimachinery/mailbox.ts'
 import { isRecord, type KubeObject } from '../apimachinery/object.ts'
+import {
+  CLUSTER_RECORD,
+  CUSTOMIZATION_ERROR_ANNOTATION,
+  DOWNSYNCED,
+  isProjected,
+  OVERWRITE,
+  PROJECTED_FROM_ANNOTATION,
+  PROJECTED_KEYS_ANNOTATION,
+  PROJECTED_LABEL,
+  PROJECTED_VALUE,
+  UPSYNCED,
+} from '../apimachinery/placement.ts'
 import { cloneJson } from '../apimachinery/values.ts'
 
-export const DOWNSYNCED = 'edge.kubestellar.io/downsynced'
-export const UPSYNCED = 'edge.kubestellar.io/upsynced'
-export const OVERWRITE = 'edge.kubestellar.io/downsync-overwrite'
-/** On everything that was downsynced; children may inherit it, it says nothing about ownership. */
-export const PROJECTED_LABEL = 'edge.kubestellar.io/projected'
 /** Field manager of everything that the syncer applies. */
 export const FIELD_MANAGER = 'kubestellar-syncer'
 
@@ -28,7 +34,7 @@ export function isOurs(object: Readonly<KubeObject>, annotation: string): boolea
  * its annotations say.
  */
 export function isUpsynced(object: Readonly<KubeObject>): boolean {
-  return isOurs(object, UPSYNCED) && object.metadata.labels?.[PROJECTED_LABEL] !== 'yes'
+  return isOurs(object, UPSYNCED) && !isProjected(object)
 }
 
 /** Absent, empty or "true": the center's word goes. Anything else: create when absent, then keep hands off. */
@@ -46,7 +52,7 @@ export function downsyncCopy(object: Readonly<KubeObject>, apiVersion: string, m
   const annotations = transportable(object.metadata.annotations)
   if (mark) annotations[DOWNSYNCED] = ownMark(object)
   // The label is what the cluster is watched by.
-  const labels = { ...object.metadata.labels, [PROJECTED_LABEL]: 'yes' }
+  const labels = { ...object.metadata.labels, [PROJECTED_LABEL]: PROJECTED_VALUE }
   return withoutServerFields({ ...rest, apiVersion, kind: object.kind, metadata: carried(object, labels, annotations) })
 }
 
@@ -91,9 +97,9 @@ function carried(
 /** The translator's notes about its copy, the marks of either side, and what kubectl remembers of its last apply. */
 const NOT_CARRIED: ReadonlySet<string> = new Set([
   'kubectl.kubernetes.io/last-applied-configuration',
-  'edge.kubestellar.io/projected-keys',
-  'edge.kubestellar.io/projected-from',
-  'edge.kubestellar.io/customization-error',
+  PROJECTED_KEYS_ANNOTATION,
+  PROJECTED_FROM_ANNOTATION,
+  CUSTOMIZATION_ERROR_ANNOTATION,
   DOWNSYNCED,
   UPSYNCED,
 ])

@@ -1,6 +1,7 @@
 /** Cluster to mailbox: the status of downsynced objects, exactly as the cluster reports it. */
 import { isStatusError } from '../apimachinery/errors.ts'
 import { groupResourceName } from '../apimachinery/object.ts'
+import { CRDS, NAMESPACES } from '../apimachinery/resources.ts'
 import type { SpaceClient } from '../client/client.ts'
 import type { ClusterWatches } from './clusterWatches.ts'
 import { refOf } from './downsync.ts'
@@ -20,7 +21,7 @@ export interface StatusReturnDeps {
 }
 
 /** Each server has a status of its own for these: it tells about that server, not about the workload. */
-const OWN_STATUS = new Set(['namespaces', 'customresourcedefinitions.apiextensions.k8s.io'])
+const OWN_STATUS = new Set([NAMESPACES, CRDS].map(groupResourceName))
 
 export async function returnStatus(deps: StatusReturnDeps, key: SyncKey): Promise<void> {
   if (OWN_STATUS.has(groupResourceName(key)) || !deps.plan().wantsDown(key, key.namespace, key.name)) return

@@ -10,8 +10,9 @@ import {
   isRecord,
   type KubeObject,
 } from '../apimachinery/object.ts'
+import { EDGE_GROUP } from '../apimachinery/placement.ts'
+import { NAMESPACES } from '../apimachinery/resources.ts'
 
-export const EDGE_GROUP = 'edge.kubestellar.io'
 const ALL = '*'
 
 /** Whether a resource is never carried, in either direction: what makes and steers spaces acts where it stands. */
@@ -146,16 +147,15 @@ function readSyncerConfig(
   spec: Record<string, unknown>,
   want: (r: GroupVersionResource, namespace: string, name: string) => void,
 ): void {
-  const namespaces = { group: '', version: 'v1', resource: 'namespaces' }
   const scope = isRecord(spec.namespaceScope) ? spec.namespaceScope : {}
   for (const namespace of strings(scope.namespaces)) {
-    want(namespaces, '', namespace)
+    want(NAMESPACES, '', namespace)
     for (const resource of records(scope.resources)) want(resourceOf(resource), namespace, ALL)
   }
   for (const item of records(spec.namespacedObjects)) {
     for (const group of records(item.objectsByNamespace)) {
       const names = strings(group.names)
-      if (names.length > 0) want(namespaces, '', text(group.namespace))
+      if (names.length > 0) want(NAMESPACES, '', text(group.namespace))
       for (const name of names) want(resourceOf(item), text(group.namespace), name)
     }
   }

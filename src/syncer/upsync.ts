@@ -1,20 +1,15 @@
 /** Objects born in the cluster, carried into the mailbox: with their namespace, and with their CRD where it is missing. */
 import { isStatusError } from '../apimachinery/errors.ts'
-import {
-  apiVersionOf,
-  type GroupResource,
-  type GroupVersionResource,
-  groupResourceName,
-  isRecord,
-  type KubeObject,
-} from '../apimachinery/object.ts'
+import { apiVersionOf, groupResourceName, isRecord, type KubeObject } from '../apimachinery/object.ts'
+import { DOWNSYNCED } from '../apimachinery/placement.ts'
+import { CRDS, NAMESPACES } from '../apimachinery/resources.ts'
 import { cloneJson } from '../apimachinery/values.ts'
 import type { DiscoveredResource, SpaceClient } from '../client/client.ts'
 import type { ClusterWatches } from './clusterWatches.ts'
 import { getOrNothing, refOf } from './downsync.ts'
 import { Echoes } from './echoes.ts'
 import { keyText, type MailboxMirror, type SyncKey } from './mirror.ts'
-import { DOWNSYNCED, FIELD_MANAGER, isOurs, isServersOwn, isUpsynced, upsyncCopy } from './ownership.ts'
+import { FIELD_MANAGER, isOurs, isServersOwn, isUpsynced, upsyncCopy } from './ownership.ts'
 import { sameStatus } from './sameStatus.ts'
 import type { ServedResources } from './served.ts'
 import { type SyncPlan, wantsDefinition } from './syncPlan.ts'
@@ -33,9 +28,6 @@ export interface UpsyncDeps {
   plan: () => SyncPlan
   mirrorComplete: () => boolean
 }
-
-const NAMESPACES: GroupVersionResource = { group: '', version: 'v1', resource: 'namespaces' }
-export const CRDS: GroupResource = { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' }
 
 export class Upsync {
   readonly #deps: UpsyncDeps

@@ -1,21 +1,15 @@
 /** A space whose webhooks leave writes unanswered holds nobody up but itself, whichever controller writes there. */
 import t, { type Test } from 'tap'
-import { mailboxName } from '../../src/apimachinery/mailbox.ts'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
+import { EDGE_PLACEMENTS, mailboxName, SLICES, SYNC_TARGETS, SYNCER_CONFIGS } from '../../src/apimachinery/placement.ts'
+import { NAMESPACES, WORKSPACES } from '../../src/apimachinery/resources.ts'
 import type { Client } from '../../src/client/client.ts'
 import { type Logger, silentLogger } from '../../src/client/logger.ts'
 import type { ControllerHandle } from '../../src/controllers/controllerHandle.ts'
 import { startEventTtl } from '../../src/controllers/event-ttl/eventTtlController.ts'
 import { startMailboxController } from '../../src/controllers/mailbox/mailboxController.ts'
-import { SYNC_TARGETS, WORKSPACES } from '../../src/controllers/mailbox/names.ts'
 import { startSyncerLiveness } from '../../src/controllers/mailbox/syncerLiveness.ts'
 import type { SpacePlaces } from '../../src/controllers/placedSource.ts'
-import {
-  EDGE_PLACEMENTS,
-  NAMESPACES,
-  SLICES,
-  SYNCER_CONFIGS,
-} from '../../src/controllers/placement-translator/names.ts'
 import { startPlacementTranslator } from '../../src/controllers/placement-translator/translator.ts'
 import { startWhereResolver } from '../../src/controllers/where-resolver/whereResolver.ts'
 import { FakeClock } from '../client/support/fakeClock.ts'

@@ -1,9 +1,9 @@
 // What controllers hear of objects that command clusters: all but what stands in mailboxes, and nothing before its place is known.
+
 import t, { type Test } from 'tap'
-import { mailboxName } from '../../src/apimachinery/mailbox.ts'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
+import { LOCATIONS, mailboxName } from '../../src/apimachinery/placement.ts'
 import { PlacedSource, standsInMailbox } from '../../src/controllers/placedSource.ts'
-import { LOCATIONS } from '../../src/controllers/placement-translator/names.ts'
 import { FakeServer } from './placement-translator/fakeServer.ts'
 
 const MAILBOX = `root:espw:${mailboxName('inv1', '01234567-89ab-cdef-0123-456789abcdef')}`

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { connect, type TLSSocket } from 'node:tls'
 import { STATUS_REASONS, type Status } from '../../src/apimachinery/errors.ts'
 import { type ApiServer, startApiServer } from '../../src/apiserver/apiServer.ts'
+import { elsewhere } from '../../src/cli/elsewhere.ts'
 import { type Access, Api } from '../support/api.ts'
 import { accessOf, createSpace } from '../support/server.ts'
 import type { Watchdog } from './watchdog.ts'
@@ -93,6 +94,7 @@ export class World {
       securePort: 0,
       externalHostnames: [],
       spaces: true,
+      elsewhere,
       // The past would look like a leak.
       historyAgeMs: 5000,
       log: { error, warn: quiet, info: quiet, debug: quiet } as never,

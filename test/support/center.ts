@@ -2,6 +2,7 @@
 import type { Test } from 'tap'
 import { type ApiServer, startApiServer } from '../../src/apiserver/apiServer.ts'
 import { embeddedClient } from '../../src/apiserver/embedded/embeddedClient.ts'
+import { elsewhere } from '../../src/cli/elsewhere.ts'
 import type { Client } from '../../src/client/client.ts'
 import type { Logger } from '../../src/client/logger.ts'
 import { type RunningControllers, startBuiltinControllers } from '../../src/controllers/builtinControllers.ts'
@@ -67,6 +68,7 @@ export async function startCenter(t: Test, options: { expectsTrouble?: boolean }
     securePort: 0,
     externalHostnames: [],
     spaces: true,
+    elsewhere,
     log: logger as never,
   })
   const clientFor = (component: string): Client =>

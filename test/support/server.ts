@@ -7,6 +7,7 @@ import { parse } from 'yaml'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import { type ApiServer, startApiServer } from '../../src/apiserver/apiServer.ts'
 import type { ApiServerOptions } from '../../src/apiserver/apiServerOptions.ts'
+import { elsewhere } from '../../src/cli/elsewhere.ts'
 import { type Access, Api } from './api.ts'
 
 /** Users of the static token file: a member of nothing, another one, and the space's own stranger. */
@@ -59,6 +60,7 @@ async function start(t: Test, dataDir: string, options: TestServerOptions): Prom
     securePort: 0,
     externalHostnames: [],
     spaces: options.spaces ?? true,
+    ...(options.spaces !== false && { elsewhere }),
     tokenFile: TOKENS,
     // no controllers run here that would make the accounts
     disabledAdmissionPlugins: options.serviceAccounts ? [] : ['ServiceAccount'],

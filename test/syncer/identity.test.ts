@@ -3,8 +3,8 @@
  * it was given a mailbox, and the cluster that is served from it.
  */
 import t, { type Test } from 'tap'
-import { CLUSTER_RECORD } from '../../src/apimachinery/mailbox.ts'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
+import { CLUSTER_RECORD } from '../../src/apimachinery/placement.ts'
 import type { SpaceClient } from '../../src/client/client.ts'
 import { adopt } from '../../src/syncer/identity.ts'
 import { type Syncer, startSyncer } from '../../src/syncer/syncer.ts'

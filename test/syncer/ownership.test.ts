@@ -2,18 +2,8 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
-import {
-  DOWNSYNCED,
-  downsyncCopy,
-  isOurs,
-  isServersOwn,
-  mayOverwrite,
-  OVERWRITE,
-  ownMark,
-  PROJECTED_LABEL,
-  UPSYNCED,
-  upsyncCopy,
-} from '../../src/syncer/ownership.ts'
+import { DOWNSYNCED, OVERWRITE, PROJECTED_LABEL, UPSYNCED } from '../../src/apimachinery/placement.ts'
+import { downsyncCopy, isOurs, isServersOwn, mayOverwrite, ownMark, upsyncCopy } from '../../src/syncer/ownership.ts'
 
 const deployment: KubeObject = {
   apiVersion: 'apps/v1',

@@ -4,6 +4,7 @@
  * @see https://kubernetes.io/docs/reference/using-api/server-side-apply/
  */
 import { isRecord } from '../object.ts'
+import { CLUSTER_ANNOTATION } from '../resources.ts'
 import type { Schema } from '../schema.ts'
 import { type Comparison, compareValues } from './compare.ts'
 import { type FieldSet, fieldSet, recursiveDifference } from './fieldSet.ts'
@@ -70,7 +71,6 @@ const UNOWNABLE_METADATA: readonly string[] = [
   'resourceVersion',
 ]
 /** Written by the server on everything. */
-const CLUSTER_ANNOTATION = 'kcp.io/cluster'
 
 const UNOWNABLE: FieldSet = fieldSet(
   false,

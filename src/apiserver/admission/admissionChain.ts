@@ -1,19 +1,23 @@
 /** Every admission step of a server in its order, and the settings behind them. */
-import { isInMailbox } from '../../apimachinery/mailbox.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Store } from '../../storage/store.ts'
-import type { Authorizer } from '../auth/types.ts'
+import type { RbacAuthorizer } from '../auth/rbac.ts'
+import type { KubernetesService } from '../kubernetesService/kubernetesService.ts'
 import type { Admission } from '../registry/admission.ts'
 import type { ParsedCache } from '../registry/codec.ts'
+import { systemUser } from '../registry/context.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { Logger } from '../request/logger.ts'
 import { AllocationLog } from '../serviceNetwork/allocationLog.ts'
 import { serviceAdmission } from '../serviceNetwork/serviceAdmission.ts'
 import type { ServiceNetwork } from '../serviceNetwork/serviceRanges.ts'
+import type { SpaceTree } from '../spaces/tree.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import { AdmissionCel } from './admissionCel.ts'
+import { certificateAdmission, certificateSubjects } from './certificateAdmission.ts'
 import { ConfigurationLog } from './configurationLog.ts'
 import { defaultClasses, INGRESS_CLASSES, STORAGE_CLASSES } from './defaultClasses.ts'
+import { type Elsewhere, unlessElsewhere } from './elsewhere.ts'
 import { expressionCheck } from './expressionCheck.ts'
 import { LIMIT_RANGES, limitRanger } from './limitRanger.ts'
 import { mutatingPolicies } from './mutatingPolicies.ts'
@@ -26,6 +30,7 @@ import { podSecurity } from './podSecurity/podSecurity.ts'
 import { PolicyConfigurations } from './policyConfigurations.ts'
 import { PolicyParams } from './policyParams.ts'
 import { PolicyStatus } from './policyStatus.ts'
+import { rbacAdmission } from './rbacEscalation.ts'
 import { QUOTAS, resourceQuota } from './resourceQuota.ts'
 import { runtimeClassAdmission } from './runtimeClassAdmission.ts'
 import { PRIORITY_CLASSES } from './systemPriorityClasses.ts'
@@ -33,20 +38,24 @@ import { validatingPolicies } from './validatingPolicies.ts'
 import type { WebhookClient } from './webhookClient.ts'
 import { ADMISSION_GROUP, WebhookConfigurations } from './webhookConfigurations.ts'
 import { mutatingWebhooks, validatingWebhooks } from './webhooks.ts'
+import { workspaceAdmission } from './workspaces.ts'
 
 export interface AdmissionChainDeps {
   store: Store
   parsed: ParsedCache
   types: TypeRegistry
-  authorizer: Authorizer
+  authorizer: RbacAuthorizer
   webhooks: WebhookClient
   /** Names of plug-ins, as of kube-apiserver's `--disable-admission-plugins`; `ServiceAccount` can be left out. */
   disabledPlugins?: readonly string[]
-  /** Whether copies that wait for a cluster may be among the objects: those steer nothing here. */
-  spaces: boolean
-  /** The path of a space from the root. */
-  pathOf(space: string): string | undefined
+  /** What is not judged here. Absent: everything is. */
+  elsewhere?: Elsewhere | undefined
+  tree: SpaceTree
+  externalUrl: () => string
   network: ServiceNetwork
+  kubernetesService: KubernetesService
+  clock: () => Date
+  randomBytes: (size: number) => Buffer
   /** From 0 to 1. */
   random: () => number
   log: Logger
@@ -61,13 +70,12 @@ export interface AdmissionChain {
   forgetSpace(space: string): void
 }
 
-const PROJECTED = 'edge.kubestellar.io/projected'
-/** The server's own components that carry objects to other places: what holds at the destination does not bind them. */
-const CARRIERS =
-  /^system:orrery:(?:placement-translator|mailbox-controller|where-resolver|definitions|spaces|token-secrets|bootstrap)$/
+/** The server's own components that make spaces what they are: no setting inside of a space binds them. */
+const MAKERS: ReadonlySet<string> = new Set(['definitions', 'spaces', 'token-secrets', 'bootstrap'].map(systemUser))
 
 export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
-  const { store, parsed, types, log } = deps
+  const { store, parsed, types, elsewhere, tree, log } = deps
+  const ignores = elsewhere && { ignores: (object: KubeObject) => elsewhere.isCopy(object) }
   const settings = (group: string, ...resources: string[]) => resources.map(resource => ({ group, resource }))
   const configurations = new ConfigurationLog({
     store,
@@ -87,9 +95,9 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
       STORAGE_CLASSES,
       INGRESS_CLASSES,
     ],
-    ...(deps.spaces && { ignores: isCopy }),
+    ...ignores,
   })
-  const labelled = new LabelledNamespaces({ store, ...(deps.spaces && { ignores: isCopy }) })
+  const labelled = new LabelledNamespaces({ store, ...ignores })
   const cel = new AdmissionCel()
   const policyStatus = new PolicyStatus({ settings: configurations, types, log })
   const namespaces = new NamespaceReader({ store, parsed })
@@ -113,10 +121,13 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
   const [limitDefaults, limitBounds] = limitRanger(configurations)
   const allocations = new AllocationLog({ store, kept: deps.network.kubernetesAddress })
   const disabled = new Set(deps.disabledPlugins ?? [])
+  const isElsewhere = (user: string, space: string): boolean =>
+    MAKERS.has(user) || elsewhere?.judges(user, tree.pathOf(space) ?? '') === true
+  const judgedHere = (...steps: Admission[]): Admission[] => steps.map(step => unlessElsewhere(step, isElsewhere))
   return {
     steps: [
       namespaceLifecycle({ store, parsed }),
-      ...[
+      ...judgedHere(
         limitDefaults!,
         ...(disabled.has('ServiceAccount') ? [] : [serviceAccountAdmission(pods)]),
         ...priorityAdmission(pods),
@@ -129,29 +140,21 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
         ...podSecurity({ store, parsed, namespaces: labelled }),
         expressionCheck(cel),
         ownerReferences({ authorizer: deps.authorizer, types }),
+      ),
+      certificateSubjects,
+      ...judgedHere(
         validatingPolicies(policies('validating')),
         validatingWebhooks(webhooks('validatingwebhookconfigurations')),
         resourceQuota({ settings: configurations, store, parsed }),
         serviceAdmission({ network: deps.network, log: allocations, random: deps.random }),
-      ].map(step => unlessElsewhere(step, deps.pathOf)),
+      ),
+      deps.kubernetesService.admission(),
+      workspaceAdmission({ tree, externalUrl: deps.externalUrl, randomBytes: deps.randomBytes }),
+      rbacAdmission(deps.authorizer),
+      certificateAdmission(deps.authorizer, deps.clock),
     ],
     start: registry => policyStatus.start(registry),
     stop: () => policyStatus.stop(),
     forgetSpace: space => allocations.forget(space),
-  }
-}
-
-function isCopy(object: KubeObject): boolean {
-  return object.metadata.labels?.[PROJECTED] === 'yes'
-}
-
-/** What is decided at another place is not decided here. Mailboxes hold pictures of what lives in a cluster: it judges them. */
-function unlessElsewhere(step: Admission, pathOf: AdmissionChainDeps['pathOf']): Admission {
-  return {
-    ...step,
-    handles: (type, operation, target) =>
-      step.handles(type, operation, target) &&
-      !CARRIERS.test(target.user.name) &&
-      !isInMailbox(pathOf(target.space) ?? ''),
   }
 }

@@ -3,12 +3,12 @@
  * @see https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#namespacelifecycle
  */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
+import { NAMESPACES } from '../../apimachinery/resources.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Admission } from '../registry/admission.ts'
 import type { ParsedCache } from '../registry/codec.ts'
 import { keyOf } from '../registry/keys.ts'
 
-const NAMESPACES = { group: '', resource: 'namespaces' }
 const PROTECTED = new Set(['default', 'kube-system', 'kube-public'])
 
 export function namespaceLifecycle(deps: { store: Store; parsed: ParsedCache }): Admission {

@@ -1,13 +1,12 @@
 /** The Namespace that a request happens in, read when a selector or an expression asks for it. */
 import { statusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { NAMESPACES } from '../../apimachinery/resources.ts'
 import type { Store } from '../../storage/store.ts'
 import type { AdmissionRequest } from '../registry/admission.ts'
 import type { ParsedCache } from '../registry/codec.ts'
 import { keyOf } from '../registry/keys.ts'
 import { namespaceOf } from './attributes.ts'
-
-const NAMESPACES = { group: '', resource: 'namespaces' }
 
 export class NamespaceReader {
   readonly #store: Pick<Store, 'get'>

@@ -4,10 +4,11 @@ import { statusError } from '../../apimachinery/errors.ts'
 import { fieldError } from '../../apimachinery/fieldErrors.ts'
 import { dns1123Label } from '../../apimachinery/names.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { WORKSPACES } from '../../apimachinery/resources.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Admission } from '../registry/admission.ts'
 import type { SpaceTree } from '../spaces/tree.ts'
-import { OWNER_ANNOTATION, WORKSPACE_FINALIZER, WORKSPACES } from '../spaces/workspace.ts'
+import { OWNER_ANNOTATION, WORKSPACE_FINALIZER } from '../spaces/workspace.ts'
 
 const ID_LENGTH = 16
 const FIXED = ['cluster', 'URL', 'type'] as const

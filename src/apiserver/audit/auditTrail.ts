@@ -4,8 +4,8 @@
  */
 import type { StatusError } from '../../apimachinery/errors.ts'
 import { isRecord } from '../../apimachinery/object.ts'
+import { CLUSTER_ANNOTATION } from '../../apimachinery/resources.ts'
 import type { Decision, UserInfo } from '../auth/types.ts'
-import { CLUSTER_ANNOTATION } from '../registry/codec.ts'
 import type { RequestInfo } from '../request/requestInfo.ts'
 import {
   type AuditEvent,

@@ -5,6 +5,7 @@
  */
 import { fixedUid } from '../../apimachinery/fixedUid.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { WORKSPACES } from '../../apimachinery/resources.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
 import { aggregatedRules } from './aggregation.ts'
 import { type PolicyRule, RBAC_GROUP } from './rbacRules.ts'
@@ -201,11 +202,12 @@ const BINDINGS: Record<string, [role: string, ...groups: string[]]> = {
   'system:service-account-issuer-discovery': ['system:service-account-issuer-discovery', GROUPS.serviceAccounts],
 }
 
-const TENANCY = 'tenancy.kcp.io'
 const ROOT_ROLES: Record<string, RoleSpec> = {
-  'system:kcp:tenancy:reader': { rules: [rule(TENANCY, ['workspaces', 'workspacetypes'], READ)] },
+  'system:kcp:tenancy:reader': { rules: [rule(WORKSPACES.group, [WORKSPACES.resource, 'workspacetypes'], READ)] },
   'system:kcp:universal-workspacetype-use': {
-    rules: [{ ...rule(TENANCY, ['workspacetypes'], ['use']), resourceNames: ['universal', 'organization', 'team'] }],
+    rules: [
+      { ...rule(WORKSPACES.group, ['workspacetypes'], ['use']), resourceNames: ['universal', 'organization', 'team'] },
+    ],
   },
 }
 const ROOT_BINDINGS: Record<string, [role: string, ...groups: string[]]> = {

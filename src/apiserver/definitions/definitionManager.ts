@@ -7,6 +7,7 @@
  */
 import { type CrdCondition, resourceTypesOf, storedVersionsOf } from '../../apimachinery/crd/crd.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { CRDS } from '../../apimachinery/resources.ts'
 import type { Random } from '../../client/backoff.ts'
 import type { Clock } from '../../client/clock.ts'
 import { WorkQueue } from '../../client/workqueue.ts'
@@ -20,7 +21,7 @@ import type { TypeRegistry } from '../types/typeRegistry.ts'
 import type { ConversionDeps } from './conversionWebhook.ts'
 import { CLEANUP_FINALIZER, mergeConditions, workFor } from './definitionRecord.ts'
 import { deleteInstances } from './instances.ts'
-import { DEFINITIONS, ServedDefinitions } from './servedDefinitions.ts'
+import { ServedDefinitions } from './servedDefinitions.ts'
 
 const COMPONENT = 'definitions'
 /** CRDs that are worked on at the same time, beside those that take long: many, because they share the syncs of the disk. */
@@ -156,7 +157,7 @@ export class DefinitionManager {
     subresource: string,
     change: (object: KubeObject) => KubeObject,
   ): Promise<void> {
-    const type = this.#deps.types.in(space).find(DEFINITIONS.group, DEFINITIONS.version, DEFINITIONS.resource)
+    const type = this.#deps.types.in(space).find(CRDS.group, CRDS.version, CRDS.resource)
     if (type === undefined) throw new Error('the kind CustomResourceDefinition is missing from the catalog')
     await this.#registry!.update(systemContext(space, COMPONENT), type, '', name, change, { subresource })
   }

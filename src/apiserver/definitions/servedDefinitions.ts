@@ -4,6 +4,7 @@
  */
 import { conversionOf, NamesInUse, resourceTypesOf } from '../../apimachinery/crd/crd.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { CRDS } from '../../apimachinery/resources.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Key, Store, Stored, StoreEvent } from '../../storage/store.ts'
 import { decodeObject } from '../registry/codec.ts'
@@ -11,12 +12,7 @@ import type { TypeRegistry } from '../types/typeRegistry.ts'
 import { type ConversionDeps, convertThroughWebhook } from './conversionWebhook.ts'
 import { type DefinitionRecord, judge, type Verdict, workFor } from './definitionRecord.ts'
 
-export const DEFINITIONS = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  resource: 'customresourcedefinitions',
-} as const
-const RANGE = { group: DEFINITIONS.group, resource: DEFINITIONS.resource }
+const RANGE = { group: CRDS.group, resource: CRDS.resource }
 /** For one conversion, however many objects. */
 const CONVERSION_TIMEOUT_SECONDS = 30
 /** A list of large objects comes back in one answer. */

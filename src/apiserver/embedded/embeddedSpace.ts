@@ -1,6 +1,7 @@
 /** The API of one space for controllers inside the server's own process. They act as the server itself. */
 import { type StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
+import { WORKSPACES } from '../../apimachinery/resources.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
 import type {
@@ -46,8 +47,6 @@ export interface EmbeddedDeps {
   /** Names the component in managedFields and as user. */
   component: string
 }
-
-const WORKSPACES = { group: 'tenancy.kcp.io', resource: 'workspaces' }
 
 export class EmbeddedSpace implements SpaceClient {
   readonly #deps: EmbeddedDeps

@@ -3,11 +3,12 @@
  * resumed like any other. Only who watches them pays for it.
  */
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { CRDS } from '../../apimachinery/resources.ts'
 import type { Key, Revision, Store, Stored, StoreEvent } from '../../storage/store.ts'
 import { decodeObject } from './codec.ts'
 import type { LayerChange, LayerFollower } from './sharedObjects.ts'
 
-const DEFINITIONS = { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' } as const
+const DEFINITIONS = { group: CRDS.group, resource: CRDS.resource }
 
 export interface GroupVersionName {
   group: string

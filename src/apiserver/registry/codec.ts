@@ -14,7 +14,6 @@ import type { Encoded, Stored } from '../../storage/store.ts'
 const COMPARED_KIND = 'ControllerRevision'
 
 /** Shows the id of an object's space on the object. */
-export const CLUSTER_ANNOTATION = 'kcp.io/cluster'
 
 /** Serializes an object around its resourceVersion; whatever resourceVersion it carries is left out. */
 export function encodeObject(object: KubeObject): Encoded {

@@ -27,10 +27,15 @@ export interface WriteContext {
 export function systemContext(space: string, component: string): WriteContext {
   return {
     space,
-    user: { name: `system:orrery:${component}`, groups: ['system:masters', 'system:authenticated'] },
+    user: { name: systemUser(component), groups: ['system:masters', 'system:authenticated'] },
     dryRun: false,
     fieldManager: component,
     fieldValidation: 'Ignore',
     warn: () => {},
   }
+}
+
+/** The name under which a component of the server, or a controller in its process, acts. */
+export function systemUser(component: string): string {
+  return `system:orrery:${component}`
 }

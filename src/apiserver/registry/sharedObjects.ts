@@ -3,12 +3,13 @@
  * its own, which is shown from then on; none can be deleted for good.
  */
 import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
+import { CLUSTER_ANNOTATION } from '../../apimachinery/resources.ts'
 import { compareKeys } from '../../storage/keys.ts'
 import type { Key, Revision, Stored, StoreEvent } from '../../storage/store.ts'
 import { versionOf } from '../../storage/texts.ts'
 import { aggregatedRules, hasAggregationRule } from '../auth/aggregation.ts'
 import { RBAC_GROUP } from '../auth/rbacRules.ts'
-import { CLUSTER_ANNOTATION, encodeObject } from './codec.ts'
+import { encodeObject } from './codec.ts'
 
 interface GroupResourceRef {
   group: string

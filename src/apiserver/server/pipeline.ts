@@ -5,6 +5,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { groupResourceName } from '../../apimachinery/object.ts'
+import { WORKSPACES } from '../../apimachinery/resources.ts'
 import type { AdmissionWitness } from '../audit/auditTrail.ts'
 import { forbidden } from '../auth/forbidden.ts'
 import { impersonate } from '../auth/impersonation.ts'
@@ -116,7 +117,7 @@ export class Pipeline {
   async #spaceOf(info: RequestInfo, identity: Authentication): Promise<string> {
     const { tree, spaces } = this.#deps
     if (info.space === undefined) return spaces ? (identity.space ?? ROOT) : ROOT
-    if (!spaces) throw statusError.notFound({ group: 'tenancy.kcp.io', resource: 'workspaces' }, info.space)
+    if (!spaces) throw statusError.notFound(WORKSPACES, info.space)
     const superuser = identity.user.groups.includes(GROUPS.masters)
     if (info.space === '*') {
       if (!superuser) throw noAccess(identity.user, info)
@@ -147,9 +148,7 @@ export class Pipeline {
 
   async #mayListWorkspaces(user: UserInfo, space: string): Promise<boolean> {
     const resource = {
-      group: 'tenancy.kcp.io',
-      version: 'v1alpha1',
-      resource: 'workspaces',
+      ...WORKSPACES,
       subresource: '',
       namespace: '',
       name: '',
@@ -220,9 +219,9 @@ function noAccess(user: UserInfo, info: RequestInfo): StatusError {
 
 function unknownSpace(path: string, ancestor: string | undefined): StatusError {
   const nearest = ancestor === undefined ? 'no part of that path exists' : `the nearest existing space is "${ancestor}"`
-  return new StatusError('NotFound', `workspaces.tenancy.kcp.io "${path}" not found: ${nearest}`, {
+  return new StatusError('NotFound', `${groupResourceName(WORKSPACES)} "${path}" not found: ${nearest}`, {
     name: path,
-    group: 'tenancy.kcp.io',
-    kind: 'workspaces',
+    group: WORKSPACES.group,
+    kind: WORKSPACES.resource,
   })
 }

@@ -1,10 +1,10 @@
 /** The spaces that every server has from its first start: the core, the exports, one for inventory, one for workload. */
 import { isStatusError } from '../../apimachinery/errors.ts'
+import { WORKSPACES } from '../../apimachinery/resources.ts'
 import { systemContext } from '../registry/context.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import { ROOT } from './tree.ts'
-import { WORKSPACES } from './workspace.ts'
 
 export const INITIAL_SPACES = ['espw', 'compute', 'imw1', 'wmw1'] as const
 

@@ -1,6 +1,7 @@
 /** What every space holds from its birth, and how nothing is left of it. Both are safe to repeat. */
 import { isStatusError } from '../../apimachinery/errors.ts'
-import type { KubeObject } from '../../apimachinery/object.ts'
+import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
+import { LOGICAL_CLUSTERS, PATH_ANNOTATION } from '../../apimachinery/resources.ts'
 import type { Range, Store } from '../../storage/store.ts'
 import { systemContext } from '../registry/context.ts'
 import type { Registry } from '../registry/registry.ts'
@@ -36,10 +37,11 @@ export class SpaceContent {
     await Promise.all(INITIAL_NAMESPACES.map(name => this.#ensure(space, ['', 'v1', 'namespaces'], namespace(name))))
     if (!this.#deps.spaces) return
     const path = this.#deps.tree.pathOf(space) ?? space
-    await this.#ensure(space, ['core.kcp.io', 'v1alpha1', 'logicalclusters'], {
-      apiVersion: 'core.kcp.io/v1alpha1',
+    const { group, version, resource } = LOGICAL_CLUSTERS
+    await this.#ensure(space, [group, version, resource], {
+      apiVersion: apiVersionOf(LOGICAL_CLUSTERS),
       kind: 'LogicalCluster',
-      metadata: { name: 'cluster', annotations: { 'kcp.io/path': path } },
+      metadata: { name: 'cluster', annotations: { [PATH_ANNOTATION]: path } },
       spec: {},
       status: { phase: 'Ready', URL: `${this.#deps.externalUrl()}/clusters/${space}` },
     })
@@ -56,7 +58,7 @@ export class SpaceContent {
   /** @throws the signal's reason when it aborts before all is gone */
   async purge(space: string, signal: AbortSignal): Promise<void> {
     // First the object that stands for the space: who follows it knows that what vanishes next was not unwanted.
-    await this.#deleteAll({ space, group: 'core.kcp.io', resource: 'logicalclusters' }, signal)
+    await this.#deleteAll({ space, group: LOGICAL_CLUSTERS.group, resource: LOGICAL_CLUSTERS.resource }, signal)
     await this.#deleteAll({ space }, signal)
   }
 

@@ -4,6 +4,7 @@
  * backoff, told in the log once for each cause, and told the owner in the Workspace's conditions.
  */
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { WORKSPACES } from '../../apimachinery/resources.ts'
 import type { Random } from '../../client/backoff.ts'
 import { type Clock, systemClock } from '../../client/clock.ts'
 import { WorkQueue } from '../../client/workqueue.ts'
@@ -16,15 +17,7 @@ import { timestamp } from '../registry/systemMetadata.ts'
 import type { Logger } from '../request/logger.ts'
 import { COMPONENT, SpaceContent, type SpaceContentDeps } from './spaceContent.ts'
 import { ROOT } from './tree.ts'
-import {
-  ownerName,
-  type SpaceWork,
-  viewOf,
-  WORKSPACE_FINALIZER,
-  WORKSPACES,
-  type WorkspaceView,
-  workFor,
-} from './workspace.ts'
+import { ownerName, type SpaceWork, viewOf, WORKSPACE_FINALIZER, type WorkspaceView, workFor } from './workspace.ts'
 import { failing, healed } from './workspaceConditions.ts'
 
 export interface SpaceManagerDeps extends SpaceContentDeps {

@@ -2,8 +2,9 @@
  * The tree of spaces in memory: path to id and back, and which of them end. A projection of the Workspaces; the Workspace in
  * the parent is the truth, this is its index.
  */
+import { WORKSPACES } from '../../apimachinery/resources.ts'
 import type { Store, Stored, StoreEvent } from '../../storage/store.ts'
-import { viewOf, WORKSPACES, type WorkspaceView } from './workspace.ts'
+import { viewOf, type WorkspaceView } from './workspace.ts'
 
 export interface Space {
   /** Logical-cluster id; for the root both name and path. */

@@ -3,7 +3,6 @@ import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { Stored } from '../../storage/store.ts'
 import { decodeObject } from '../registry/codec.ts'
 
-export const WORKSPACES = { group: 'tenancy.kcp.io', version: 'v1alpha1', resource: 'workspaces' } as const
 export const WORKSPACE_FINALIZER = 'core.kcp.io/logicalcluster'
 /** The creator's name and groups as JSON, set by admission. */
 export const OWNER_ANNOTATION = 'experimental.tenancy.kcp.io/owner'

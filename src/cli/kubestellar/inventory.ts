@@ -4,11 +4,12 @@
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { EDGE_API_VERSION, LOCATIONS, SYNC_TARGETS } from '../../apimachinery/placement.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { SpaceClient } from '../../client/client.ts'
 import { CommandError } from '../ws/commandError.ts'
 import type { Terminal } from '../ws/runProgram.ts'
-import { EDGE_API_VERSION, LOCATIONS, SYNC_TARGETS, singular } from './resources.ts'
+import { singular } from './resources.ts'
 
 export interface InventoryEntry {
   name: string

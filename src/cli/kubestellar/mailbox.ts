@@ -1,14 +1,12 @@
 /** The way from a SyncTarget to its mailbox space and the syncer's credential for it. */
 import { isStatusError } from '../../apimachinery/errors.ts'
-import { mailboxName } from '../../apimachinery/mailbox.ts'
 import { type GroupVersionResource, isRecord } from '../../apimachinery/object.ts'
+import { mailboxName, SYNC_TARGETS, SYNCER_NAME, SYNCER_NAMESPACE } from '../../apimachinery/placement.ts'
+import { CLUSTER_ANNOTATION, WORKSPACES } from '../../apimachinery/resources.ts'
 import type { Client, SpaceClient } from '../../client/client.ts'
-import { SYNCER_NAME, SYNCER_NAMESPACE } from '../../controllers/mailbox/names.ts'
 import { CommandError } from '../ws/commandError.ts'
-import { WORKSPACES } from '../ws/resources.ts'
 import { phaseOf } from '../ws/spaces.ts'
 import { waitFor } from '../ws/waitFor.ts'
-import { SYNC_TARGETS } from './resources.ts'
 
 const NOT_THE_CORE_SPACE = 2
 const NO_MAILBOX = 5
@@ -30,7 +28,7 @@ export interface FoundSyncTarget {
 /** @throws StatusError NotFound */
 export async function findSyncTarget(inventory: SpaceClient, name: string): Promise<FoundSyncTarget> {
   const { metadata } = await inventory.get(SYNC_TARGETS, { name })
-  const cluster = metadata.annotations?.['kcp.io/cluster']
+  const cluster = metadata.annotations?.[CLUSTER_ANNOTATION]
   const { uid } = metadata
   if (!cluster || !uid)
     throw new CommandError(`SyncTarget "${name}" does not tell its space and uid; is this an Orrery server?`)

@@ -1,6 +1,6 @@
 /** `prep-for-syncer`: waits for the mailbox of a SyncTarget and writes what its syncer needs. */
 
-import { MAILBOX_PARENT } from '../../apimachinery/mailbox.ts'
+import { MAILBOX_PARENT } from '../../apimachinery/placement.ts'
 import { writePrivateFile } from '../../apiserver/pki/files.ts'
 import { CommandError } from '../ws/commandError.ts'
 import type { Terminal } from '../ws/runProgram.ts'

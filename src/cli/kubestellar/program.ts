@@ -1,6 +1,6 @@
 /** The command line of `kubectl kubestellar`. */
 import { type Command, Option } from 'commander'
-import { MAILBOX_PARENT } from '../../apimachinery/mailbox.ts'
+import { MAILBOX_PARENT } from '../../apimachinery/placement.ts'
 import { CommandError } from '../ws/commandError.ts'
 import { createProgram, runProgram, type Terminal } from '../ws/runProgram.ts'
 import { pathOf, type Session, withSession } from '../ws/session.ts'

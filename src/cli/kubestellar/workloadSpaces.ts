@@ -1,7 +1,7 @@
 /** `ensure wmw` and `remove wmw`: workload description spaces under the root. */
 import { isStatusError } from '../../apimachinery/errors.ts'
+import { WORKSPACES } from '../../apimachinery/resources.ts'
 import { CommandError } from '../ws/commandError.ts'
-import { WORKSPACES } from '../ws/resources.ts'
 import type { Terminal } from '../ws/runProgram.ts'
 import type { Session } from '../ws/session.ts'
 import { ROOT_SPACE, resolveDots } from '../ws/spacePath.ts'

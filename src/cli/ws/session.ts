@@ -3,13 +3,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isStatusError } from '../../apimachinery/errors.ts'
-import type { ClosableClient } from '../../client/http/httpClient.ts'
-import { httpClient } from '../../client/http/httpClient.ts'
+import { LOGICAL_CLUSTERS, PATH_ANNOTATION } from '../../apimachinery/resources.ts'
+import { type ClosableClient, httpClient } from '../../client/http/httpClient.ts'
 import type { HttpClientOptions } from '../../client/http/options.ts'
 import { type LoadedKubeconfig, loadKubeconfig } from '../../client/kubeconfig.ts'
 import { CommandError } from './commandError.ts'
 import { KubeconfigFiles, kubeconfigPaths } from './kubeconfigFiles.ts'
-import { LOGICAL_CLUSTERS } from './resources.ts'
 import { parseTarget, ROOT_SPACE, resolveDots } from './spacePath.ts'
 
 export interface SessionOptions {
@@ -78,7 +77,7 @@ export async function currentPath({ client, space, server }: Session): Promise<s
   if (space === ROOT_SPACE || space.startsWith(`${ROOT_SPACE}:`)) return space
   try {
     const cluster = await client.in(space).get(LOGICAL_CLUSTERS, { name: 'cluster' })
-    return cluster.metadata.annotations?.['kcp.io/path'] ?? space
+    return cluster.metadata.annotations?.[PATH_ANNOTATION] ?? space
   } catch (error) {
     if (isStatusError(error, 'NotFound', 'Forbidden')) return space
     throw error

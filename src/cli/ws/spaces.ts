@@ -1,9 +1,9 @@
 /** Spaces as the server knows them: whether one may be entered, making one, waiting for one. */
 import { isStatusError } from '../../apimachinery/errors.ts'
-import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { apiVersionOf, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { LOGICAL_CLUSTERS, WORKSPACES } from '../../apimachinery/resources.ts'
 import type { Client } from '../../client/client.ts'
 import { CommandError } from './commandError.ts'
-import { LOGICAL_CLUSTERS, WORKSPACES } from './resources.ts'
 import { ROOT_SPACE, splitPath } from './spacePath.ts'
 import { waitFor } from './waitFor.ts'
 
@@ -54,7 +54,7 @@ export async function createWorkspace(client: Client, parent: string, wanted: Ne
   const parts = type === undefined ? undefined : splitPath(type)
   const typeSpec = parts && { name: parts.name.toLowerCase(), ...(parts.parent && { path: parts.parent }) }
   const object: KubeObject = {
-    apiVersion: 'tenancy.kcp.io/v1alpha1',
+    apiVersion: apiVersionOf(WORKSPACES),
     kind: 'Workspace',
     metadata: { name },
     spec: typeSpec ? { type: typeSpec } : {},

@@ -1,9 +1,9 @@
 /** `kubectl ws tree` and `kubectl ws list`: the spaces below the one that the user is in. */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { WORKSPACES } from '../../apimachinery/resources.ts'
 import type { Client } from '../../client/client.ts'
 import { listAll } from '../../client/listWatch.ts'
-import { WORKSPACES } from './resources.ts'
 import type { Terminal } from './runProgram.ts'
 import { currentPath, type SessionOptions, withSession } from './session.ts'
 import { splitPath } from './spacePath.ts'

@@ -4,8 +4,16 @@
  * mailbox and its SyncTarget is known to be gone. A SyncTarget that stands in a mailbox itself counts as none.
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
-import { MAILBOX_NAME, MAILBOX_PARENT, mailboxName } from '../../apimachinery/mailbox.ts'
-import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { apiVersionOf, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import {
+  MAILBOX_NAME,
+  MAILBOX_PARENT,
+  mailboxName,
+  SYNC_TARGET_NAME_ANNOTATION,
+  SYNC_TARGETS,
+  SYNCER_NAME,
+} from '../../apimachinery/placement.ts'
+import { WORKSPACES } from '../../apimachinery/resources.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
@@ -14,7 +22,6 @@ import { type StreamHandler, StreamSource } from '../../client/streamSource.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
 import { PlacedSource, type SpacePlaces } from '../placedSource.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
-import { SYNC_TARGET_NAME_ANNOTATION, SYNC_TARGETS, SYNCER_NAME, WORKSPACES } from './names.ts'
 import { ensureSyncerRights, syncerRights } from './syncerRights.ts'
 
 export interface MailboxControllerDeps {
@@ -181,7 +188,7 @@ class MailboxController {
 
   async #create(name: string, target: string): Promise<void> {
     const object = {
-      apiVersion: 'tenancy.kcp.io/v1alpha1',
+      apiVersion: apiVersionOf(WORKSPACES),
       kind: 'Workspace',
       metadata: { name, annotations: { [SYNC_TARGET_NAME_ANNOTATION]: target } },
       spec: {},

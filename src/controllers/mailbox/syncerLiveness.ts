@@ -5,8 +5,17 @@
  * while; the moment is planned by a timer for each mailbox, nothing is polled.
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
-import { MAILBOX_NAME, MAILBOX_PARENT } from '../../apimachinery/mailbox.ts'
-import { type GroupVersionResource, isRecord } from '../../apimachinery/object.ts'
+import { isRecord } from '../../apimachinery/object.ts'
+import {
+  EDGE_API_VERSION,
+  MAILBOX_NAME,
+  MAILBOX_PARENT,
+  SYNC_TARGET_NAME_ANNOTATION,
+  SYNC_TARGETS,
+  SYNCER_CONFIG_NAME,
+  SYNCER_CONFIGS,
+} from '../../apimachinery/placement.ts'
+import { WORKSPACES } from '../../apimachinery/resources.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import { type Clock, systemClock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
@@ -16,7 +25,6 @@ import type { ReconcileResult } from '../../client/workqueue.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
 import { type SpacePlaces, standsInMailbox } from '../placedSource.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
-import { SYNC_TARGET_NAME_ANNOTATION, SYNC_TARGETS, WORKSPACES } from './names.ts'
 
 export interface SyncerLivenessDeps {
   client: Client
@@ -37,8 +45,6 @@ interface Mailbox {
 
 /** Three missed heartbeats. */
 const SILENCE_MS = 45_000
-const CONFIG_NAME = 'the-one'
-const CONFIGS: GroupVersionResource = { group: 'edge.kubestellar.io', version: 'v2alpha1', resource: 'syncerconfigs' }
 const OPTIONS = { fieldManager: 'mailbox-controller' }
 
 /** Starts at once and runs until `signal` aborts or `stop`. */
@@ -80,7 +86,7 @@ class SyncerLiveness {
         new StreamSource({
           ...common,
           space: '*',
-          resources: [CONFIGS],
+          resources: [SYNCER_CONFIGS],
           handler: { change: event => this.#configChanged(event) },
         }),
       ],
@@ -126,7 +132,7 @@ class SyncerLiveness {
   }
 
   #configChanged(event: StreamEvent): void {
-    if (event.name !== CONFIG_NAME) return
+    if (event.name !== SYNCER_CONFIG_NAME) return
     if (event.type === 'DELETED') this.#configured.delete(event.space)
     else {
       this.#configured.add(event.space)
@@ -157,13 +163,13 @@ class SyncerLiveness {
   async #ensureConfig(space: string): Promise<void> {
     if (this.#configured.has(space)) return
     const config = {
-      apiVersion: 'edge.kubestellar.io/v2alpha1',
+      apiVersion: EDGE_API_VERSION,
       kind: 'SyncerConfig',
-      metadata: { name: CONFIG_NAME },
+      metadata: { name: SYNCER_CONFIG_NAME },
       spec: {},
     }
     try {
-      await this.#client.in(space).create(CONFIGS, config, OPTIONS)
+      await this.#client.in(space).create(SYNCER_CONFIGS, config, OPTIONS)
     } catch (error) {
       if (!isStatusError(error, 'AlreadyExists')) throw error
     }

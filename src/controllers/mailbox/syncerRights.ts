@@ -1,9 +1,9 @@
 /** What the syncer needs inside its own mailbox, and nothing outside it: an identity and the run of that one space. */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
+import { SYNCER_NAME, SYNCER_NAMESPACE } from '../../apimachinery/placement.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { SpaceClient } from '../../client/client.ts'
-import { SYNCER_NAME, SYNCER_NAMESPACE } from './names.ts'
 
 const RBAC = 'rbac.authorization.k8s.io'
 const rbac = (resource: string): GroupVersionResource => ({ group: RBAC, version: 'v1', resource })

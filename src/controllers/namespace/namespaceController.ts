@@ -5,6 +5,7 @@
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { NAMESPACES } from '../../apimachinery/resources.ts'
 import type { Client } from '../../client/client.ts'
 import { type Clock, systemClock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
@@ -27,7 +28,6 @@ export interface NamespaceControllerOptions {
   clock?: Clock
 }
 
-const NAMESPACES = { group: '', version: 'v1', resource: 'namespaces' }
 const FINALIZER = 'kubernetes'
 
 export class NamespaceReconciler {

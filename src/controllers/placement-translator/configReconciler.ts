@@ -1,8 +1,9 @@
 /** Converges the SyncerConfig `the-one` of one mailbox. It is made once a placement leads there, later emptied, never deleted. */
 import { isStatusError } from '../../apimachinery/errors.ts'
+import { SYNCER_CONFIG_NAME, SYNCER_CONFIGS } from '../../apimachinery/placement.ts'
 import type { Client } from '../../client/client.ts'
 import type { Mailbox } from './mailboxes.ts'
-import { FIELD_MANAGER, SYNCER_CONFIG_NAME, SYNCER_CONFIGS } from './names.ts'
+import { FIELD_MANAGER } from './names.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import { createdSyncerConfig, syncerConfigSpec, updatedSyncerConfig } from './syncerConfig.ts'
 

@@ -4,13 +4,15 @@
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
+import { EXECUTING_COUNT_ANNOTATION, isProjected } from '../../apimachinery/placement.ts'
+import { NAMESPACES } from '../../apimachinery/resources.ts'
 import type { Client, SpaceClient } from '../../client/client.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import type { CopyFact, Mailbox } from './mailboxes.ts'
-import { EXECUTING_COUNT_ANNOTATION, FIELD_MANAGER, NAMESPACES, namespaceKey, parseObjectKey } from './names.ts'
+import { FIELD_MANAGER, namespaceKey, parseObjectKey } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
 import type { PlacementJoin, Source } from './placementJoin.ts'
-import { createdCopy, implicitNamespace, isProjected, type Projection, project, updatedCopy } from './projection.ts'
+import { createdCopy, implicitNamespace, type Projection, project, updatedCopy } from './projection.ts'
 import type { SourceReader } from './sourceReader.ts'
 
 export interface CopyReconcilerDeps {

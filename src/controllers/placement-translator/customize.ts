@@ -7,10 +7,10 @@
  */
 import { isNestedDeeper, jsonSize, nestingOf } from '../../apimachinery/jsonSize.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { CUSTOMIZER_ANNOTATION, EXPAND_ANNOTATION } from '../../apimachinery/placement.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
 import { READ, WorkBudget } from '../../apimachinery/workBudget.ts'
 import { shortened, toldFaults } from '../toldFaults.ts'
-import { CUSTOMIZER_ANNOTATION, EXPAND_ANNOTATION } from './names.ts'
 import { MAX_PARAMETER_CHARACTERS, ParameterExpansion, parametersOf } from './parameterExpansion.ts'
 import {
   findPlaces,

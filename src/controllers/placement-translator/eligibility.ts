@@ -3,14 +3,14 @@
  * cluster. What acts in the center alone, what a server makes for itself and what belongs to Orrery stays at home.
  */
 import { isKubernetesService } from '../../apimachinery/kubernetesService.ts'
-import { CLUSTER_RECORD } from '../../apimachinery/mailbox.ts'
-import { type GroupResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import { SYNCER_NAME } from '../mailbox/names.ts'
+import { type GroupResource, groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { CLUSTER_RECORD, EDGE_GROUP, SYNCER_NAME } from '../../apimachinery/placement.ts'
+import { LOGICAL_CLUSTERS, WORKSPACES } from '../../apimachinery/resources.ts'
 
 const IGNORED_GROUPS: ReadonlySet<string> = new Set([
-  'edge.kubestellar.io',
+  EDGE_GROUP,
   'scheduling.kcp.io',
-  'tenancy.kcp.io',
+  WORKSPACES.group,
   'topology.kcp.io',
   'workload.kcp.io',
   'authentication.k8s.io',
@@ -28,7 +28,7 @@ const IGNORED_RESOURCES: ReadonlySet<string> = new Set([
   'controllerrevisions.apps',
   'certificatesigningrequests.certificates.k8s.io',
   'leases.coordination.k8s.io',
-  'logicalclusters.core.kcp.io',
+  groupResourceName(LOGICAL_CLUSTERS),
   'shards.core.kcp.io',
   'events.events.k8s.io',
   'events.',

@@ -2,10 +2,14 @@
  * Finds spaces that hold feedback of ours (counts, errors) when the translator starts. Where placements still are, they are
  * followed anyway; where the last one went while or before the server died, nobody else would ever look.
  */
+import {
+  CUSTOMIZATION_ERROR_ANNOTATION,
+  EXECUTING_COUNT_ANNOTATION,
+  PROJECTED_LABEL,
+} from '../../apimachinery/placement.ts'
 import type { Client } from '../../client/client.ts'
 import type { Logger } from '../../client/logger.ts'
 import { StreamSource } from '../../client/streamSource.ts'
-import { CUSTOMIZATION_ERROR_ANNOTATION, EXECUTING_COUNT_ANNOTATION, PROJECTED_LABEL } from './names.ts'
 
 /** Ids of the spaces; one look at everything that exists, without parsing it. Empty when the signal aborts before the end. */
 export async function spacesWithFeedback(client: Client, logger: Logger, signal: AbortSignal): Promise<Set<string>> {

@@ -4,20 +4,18 @@
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import type { GroupResource, KubeObject } from '../../apimachinery/object.ts'
+import {
+  CUSTOMIZATION_ERROR_ANNOTATION,
+  EXECUTING_COUNT_ANNOTATION,
+  isProjected,
+} from '../../apimachinery/placement.ts'
+import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Client } from '../../client/client.ts'
 import type { Mailbox } from './mailboxes.ts'
-import {
-  CRDS,
-  CUSTOMIZATION_ERROR_ANNOTATION,
-  EXECUTING_COUNT_ANNOTATION,
-  FIELD_MANAGER,
-  NAMESPACES,
-  resourceKey,
-} from './names.ts'
+import { FIELD_MANAGER, resourceKey } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
 import type { Destination, PlacementJoin } from './placementJoin.ts'
-import { isProjected } from './projection.ts'
 import type { SourceReader } from './sourceReader.ts'
 import type { ObjectFact } from './workload.ts'
 

@@ -1,6 +1,7 @@
 /** What news from a mailbox asks for. */
+import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
 import type { Mailbox, MailboxListener } from './mailboxes.ts'
-import { CRDS, NAMESPACES, namespaceKey, resourceKey } from './names.ts'
+import { namespaceKey, resourceKey } from './names.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import type { Task } from './task.ts'
 

@@ -3,24 +3,23 @@
  * stream per mailbox. What happens in a mailbox (somebody edits or deletes a copy, a kind begins to be served, a status
  * arrives) is told to the listener.
  */
-import { MAILBOX_NAME } from '../../apimachinery/mailbox.ts'
 import { type GroupVersionResource, isRecord } from '../../apimachinery/object.ts'
+import {
+  isProjected,
+  MAILBOX_NAME,
+  PROJECTED_LABEL,
+  SYNCER_CONFIG_NAME,
+  SYNCER_CONFIGS,
+} from '../../apimachinery/placement.ts'
+import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
 import { StreamSource } from '../../client/streamSource.ts'
 import { definedBy } from './eligibility.ts'
-import {
-  CRDS,
-  namespaceKey,
-  objectKey,
-  PROJECTED_LABEL,
-  resourceKey,
-  SYNCER_CONFIG_NAME,
-  SYNCER_CONFIGS,
-} from './names.ts'
+import { namespaceKey, objectKey, resourceKey } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
-import { isProjected, projectedFrom } from './projection.ts'
+import { projectedFrom } from './projection.ts'
 
 /** What is remembered of each projected object. */
 export interface CopyFact {
@@ -193,6 +192,6 @@ export class Mailboxes {
   }
 }
 
-const NAMESPACES_ID = resourceKey({ group: '', resource: 'namespaces' })
+const NAMESPACES_ID = resourceKey(NAMESPACES)
 const CRDS_ID = resourceKey(CRDS)
 const SYNCER_CONFIG_KEY = objectKey(SYNCER_CONFIGS, '', SYNCER_CONFIG_NAME)

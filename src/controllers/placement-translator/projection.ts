@@ -6,15 +6,15 @@
  * the source leaves the copy, and what somebody else put there stays.
  */
 import { isRecord, type KubeObject, type ObjectMeta } from '../../apimachinery/object.ts'
-import { equalJson } from '../../apimachinery/values.ts'
 import {
   CUSTOMIZATION_ERROR_ANNOTATION,
   PROJECTED_FROM_ANNOTATION,
   PROJECTED_KEYS_ANNOTATION,
   PROJECTED_LABEL,
   PROJECTED_VALUE,
-  SYNCER_MARKS,
-} from './names.ts'
+} from '../../apimachinery/placement.ts'
+import { equalJson } from '../../apimachinery/values.ts'
+import { SYNCER_MARKS } from './names.ts'
 
 export interface ProjectionSource {
   /** Id of the space that it comes from. */
@@ -122,10 +122,6 @@ export function implicitNamespace(name: string): KubeObject {
     kind: 'Namespace',
     metadata: { name, labels: { [PROJECTED_LABEL]: PROJECTED_VALUE } },
   }
-}
-
-export function isProjected(object: KubeObject): boolean {
-  return object.metadata.labels?.[PROJECTED_LABEL] === PROJECTED_VALUE
 }
 
 /** Ids of the spaces that the copy was made from; empty for implicit Namespaces. */

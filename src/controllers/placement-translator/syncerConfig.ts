@@ -1,8 +1,8 @@
 /** The content of a mailbox's SyncerConfig `the-one`: what its syncer is to carry, in an order that never wavers. */
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { EDGE_API_VERSION, SYNCER_CONFIG_NAME } from '../../apimachinery/placement.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import { reachOf } from './eligibility.ts'
-import { SYNCER_CONFIG_NAME } from './names.ts'
 import type { UpsyncSet } from './placementSpec.ts'
 import type { ObjectFact } from './workload.ts'
 
@@ -52,7 +52,7 @@ export function syncerConfigSpec(facts: Iterable<ObjectFact>, upsync: readonly U
 
 export function createdSyncerConfig(spec: SyncerConfigSpec): KubeObject {
   return {
-    apiVersion: 'edge.kubestellar.io/v2alpha1',
+    apiVersion: EDGE_API_VERSION,
     kind: 'SyncerConfig',
     metadata: { name: SYNCER_CONFIG_NAME },
     spec,

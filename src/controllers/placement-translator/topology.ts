@@ -1,6 +1,6 @@
 /** What slices, Locations and Customizers say to the translator. */
-import { mailboxName } from '../../apimachinery/mailbox.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { mailboxName } from '../../apimachinery/placement.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Destination } from './placementJoin.ts'
 

@@ -6,7 +6,8 @@
  * selected objects each placement has of each resource.
  */
 import type { GroupResource, GroupVersionResource } from '../../apimachinery/object.ts'
-import { NAMESPACES, resourceKey } from './names.ts'
+import { NAMESPACES } from '../../apimachinery/resources.ts'
+import { resourceKey } from './names.ts'
 import { downsyncs, type PlacementSpec } from './placementSpec.ts'
 
 /** What is remembered of each object of the space. */

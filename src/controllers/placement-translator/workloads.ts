@@ -1,11 +1,13 @@
 /** The workload description spaces that are being followed: one stream each, from the first EdgePlacement to the last. */
+import { CUSTOMIZATION_ERROR_ANNOTATION, EXECUTING_COUNT_ANNOTATION } from '../../apimachinery/placement.ts'
+import { CRDS } from '../../apimachinery/resources.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
 import { StreamSource } from '../../client/streamSource.ts'
 import { customizerOf, wantsExpansion } from './customize.ts'
 import { definedBy, isSystemObject, reachOf } from './eligibility.ts'
-import { CRDS, CUSTOMIZATION_ERROR_ANNOTATION, EXECUTING_COUNT_ANNOTATION, objectKey, resourceKey } from './names.ts'
+import { objectKey, resourceKey } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
 import type { ObjectFact, Workload } from './workload.ts'
 

@@ -4,6 +4,7 @@
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import type { GroupResource, GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
+import { isProjected } from '../../apimachinery/placement.ts'
 import { amountsToJson } from '../../apimachinery/quota/resourceList.ts'
 import { measureUsage } from '../../apimachinery/quota/usage.ts'
 import { equalJson } from '../../apimachinery/values.ts'
@@ -24,7 +25,6 @@ export interface ResourceQuotaControllerOptions {
   clock?: Clock
 }
 
-const PROJECTED = 'edge.kubestellar.io/projected'
 /** A write that fails after it was charged is noticed here at the latest. */
 const RESYNC_MS = 5 * 60_000
 
@@ -43,7 +43,7 @@ export class ResourceQuotaReconciler {
       if (isStatusError(error, 'NotFound') && error.details?.kind === QUOTAS.resource) return undefined
       throw error
     })
-    if (quota === undefined || (this.#skipsCopies && quota.metadata.labels?.[PROJECTED] === 'yes')) return {}
+    if (quota === undefined || (this.#skipsCopies && isProjected(quota))) return {}
     const hard = hardOf(quota)
     const used = await measureUsage(quota, hard, resource => listOf(client, resource, namespace))
     const status = { hard: amountsToJson(hard), used: amountsToJson(used) }

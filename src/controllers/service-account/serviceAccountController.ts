@@ -5,6 +5,7 @@
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { NAMESPACES } from '../../apimachinery/resources.ts'
 import type { Client, SpaceClient, StreamEvent } from '../../client/client.ts'
 import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
@@ -24,7 +25,6 @@ export interface ServiceAccountControllerOptions {
   logger: Logger
 }
 
-const NAMESPACES = { group: '', version: 'v1', resource: 'namespaces' }
 const ACCOUNTS = { group: '', version: 'v1', resource: 'serviceaccounts' }
 const CONFIG_MAPS = { group: '', version: 'v1', resource: 'configmaps' }
 const ACCOUNT = 'default'

@@ -4,6 +4,7 @@
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { EDGE_PLACEMENTS, LOCATIONS, SLICES, SYNC_TARGETS } from '../../apimachinery/placement.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
@@ -29,15 +30,6 @@ interface Key extends ObjectId {
   readonly type: 'placement' | 'location'
 }
 
-const edge = (resource: string): GroupVersionResource => ({
-  group: 'edge.kubestellar.io',
-  version: 'v2alpha1',
-  resource,
-})
-const PLACEMENTS = edge('edgeplacements')
-const SLICES = edge('singleplacementslices')
-const LOCATIONS = edge('locations')
-const SYNC_TARGETS = edge('synctargets')
 const OPTIONS = { fieldManager: 'where-resolver' }
 
 /** Starts at once and runs until `signal` aborts or `stop`. */
@@ -49,7 +41,7 @@ export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
     location: ({ space, name }) => controller.add({ type: 'location', space, name }),
   })
   const handle = (resource: string, { space, name }: ObjectId, object: KubeObject | undefined) => {
-    if (resource === PLACEMENTS.resource) index.setPlacement({ space, name }, object)
+    if (resource === EDGE_PLACEMENTS.resource) index.setPlacement({ space, name }, object)
     else if (resource === LOCATIONS.resource) index.setLocation({ space, name }, object)
     else if (resource === SYNC_TARGETS.resource) index.setTarget({ space, name }, object)
     else controller.add({ type: 'placement', space, name })
@@ -64,7 +56,7 @@ export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
         ...common,
         places,
         space: '*',
-        resources: [PLACEMENTS, SLICES, LOCATIONS, SYNC_TARGETS],
+        resources: [EDGE_PLACEMENTS, SLICES, LOCATIONS, SYNC_TARGETS],
         handler: {
           change: event => handle(event.resource.resource, event, liveObject(event)),
           vanished: ref => handle(ref.resource.resource, ref, undefined),
@@ -97,16 +89,16 @@ async function reconcilePlacement(client: Client, index: WhereIndex, { space, na
   const resolved = index.resolve({ space, name })
   if (!resolved) return // the slice goes with its owner
   const api = client.in(space)
-  const placement = await found(api.get(PLACEMENTS, { name }))
+  const placement = await found(api.get(EDGE_PLACEMENTS, { name }))
   if (!placement || placement.metadata.deletionTimestamp !== undefined) return
   await writeSlice(client, space, placement, resolved.destinations)
   const faults = faultAnnotations(placement, toldFaults(placementFaults(placement.spec)))
-  if (faults) await api.patch(PLACEMENTS, { name }, 'merge', { metadata: { annotations: faults } }, OPTIONS)
+  if (faults) await api.patch(EDGE_PLACEMENTS, { name }, 'merge', { metadata: { annotations: faults } }, OPTIONS)
   const status = {
     specGeneration: placement.metadata.generation ?? 0,
     matchingLocationCount: resolved.matchingLocationCount,
   }
-  await writeStatus(client, PLACEMENTS, space, placement, status)
+  await writeStatus(client, EDGE_PLACEMENTS, space, placement, status)
 }
 
 async function writeSlice(

@@ -1,5 +1,6 @@
 /** In mailboxes nothing is judged or completed: what they hold lives in a cluster, which does that. */
 import t from 'tap'
+import { elsewhere } from '../../../src/cli/elsewhere.ts'
 import { createSpace, startTestServer } from '../../support/server.ts'
 
 const { api, faults } = await startTestServer(t, { serviceAccounts: true })
@@ -41,6 +42,20 @@ t.test('and so it does into a space below a mailbox', async t => {
 t.test('in other spaces it does not', async t => {
   const space = api.in(await createSpace(api, 'plain'))
   t.match((await space.post(PODS, POD)).body.message, 'error looking up service account default/of-the-cluster')
+})
+
+t.test('a server that is told of no other place judges there as everywhere', async t => {
+  const { api } = await startTestServer(t, { serviceAccounts: true, more: { elsewhere: undefined } })
+  const name = 'abc123-mb-01234567-89ab-cdef-0123-456789abcdef'
+  const mailbox = api.in(await createSpace(api.in('root:espw'), name))
+  t.match((await mailbox.post(PODS, POD)).body.message, 'error looking up service account default/of-the-cluster')
+})
+
+t.test('who carries is bound by nothing, whoever else comes is', async t => {
+  const judges = (component: string): boolean => elsewhere.judges(`system:orrery:${component}`, 'root:plain')
+  for (const component of ['placement-translator', 'mailbox-controller', 'where-resolver']) t.ok(judges(component))
+  for (const component of ['resourcequota-controller', 'placement-translator2', '']) t.notOk(judges(component))
+  t.notOk(elsewhere.judges('placement-translator', 'root:plain'), 'a user of that name')
 })
 
 t.test('nothing of this is a fault of the server', async t => {

@@ -1,13 +1,15 @@
 /** Kinds are served inside of the commit of their CRD, and a CRD that nobody foresaw harms no other. */
+
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
+import { CRDS } from '../../../src/apimachinery/resources.ts'
 import { loadCatalog } from '../../../src/apiserver/catalog/catalog.ts'
-import { DEFINITIONS, ServedDefinitions } from '../../../src/apiserver/definitions/servedDefinitions.ts'
+import { ServedDefinitions } from '../../../src/apiserver/definitions/servedDefinitions.ts'
 import { encodeObject } from '../../../src/apiserver/registry/codec.ts'
 import { TypeRegistry } from '../../../src/apiserver/types/typeRegistry.ts'
 import { openMemoryStore } from '../../../src/storage/memory/openMemoryStore.ts'
 
-const { group, resource } = DEFINITIONS
+const { group, resource } = CRDS
 const CATALOG = loadCatalog().types
 
 const definition = (plural: string, kind: string, more: object = {}): KubeObject => ({

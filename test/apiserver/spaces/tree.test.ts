@@ -1,9 +1,9 @@
 /** The tree of spaces is what the Workspaces say, in each commit, in whatever order they were written. */
 import fc from 'fast-check'
 import t from 'tap'
+import { WORKSPACES } from '../../../src/apimachinery/resources.ts'
 import { encodeObject } from '../../../src/apiserver/registry/codec.ts'
 import { SpaceTree } from '../../../src/apiserver/spaces/tree.ts'
-import { WORKSPACES } from '../../../src/apiserver/spaces/workspace.ts'
 import { openMemoryStore } from '../../../src/storage/memory/openMemoryStore.ts'
 import type { Store } from '../../../src/storage/store.ts'
 

@@ -119,6 +119,32 @@ t.test('an approved request becomes a certificate that authenticates in its spac
   t.strictSame(faults, [])
 })
 
+t.test('who may not be asked for is refused before a policy has its say, as by upstream', async t => {
+  const { api } = await start(t)
+  const admission = '/apis/admissionregistration.k8s.io/v1'
+  const made = (kind: string, name: string, spec: object): object => ({
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: `ValidatingAdmissionPolicy${kind}`,
+    metadata: { name },
+    spec,
+  })
+  const rule = { apiGroups: ['certificates.k8s.io'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['*'] }
+  const policy = {
+    matchConstraints: { resourceRules: [rule] },
+    validations: [{ expression: 'false', message: 'never' }],
+  }
+  await api.ok(api.post(`${admission}/validatingadmissionpolicies`, made('', 'p', policy)))
+  const binding = { policyName: 'p', validationActions: ['Deny'] }
+  await api.ok(api.post(`${admission}/validatingadmissionpolicybindings`, made('Binding', 'b', binding)))
+  const { request } = await keyFor([{ O: ['devs'] }, { CN: ['mallory'] }])
+  t.match((await api.post(CSRS, csr('policy', request))).body.message, 'never')
+  const masters = await keyFor([{ O: ['system:masters'] }, { CN: ['mallory'] }])
+  t.match(
+    (await api.post(CSRS, csr('subject', masters.request))).body.message,
+    'with system:masters group is not allowed',
+  )
+})
+
 t.test('the administrator of a space gets no identity that reaches beyond it', async t => {
   const { api } = await start(t)
   const space = await createSpace(api, 'owned')

@@ -1,10 +1,11 @@
 // Mailboxes come, stay and go with their SyncTargets, and nothing else is ever taken for one.
+
 import t, { type Test } from 'tap'
-import { mailboxName } from '../../../src/apimachinery/mailbox.ts'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
+import { mailboxName, SYNC_TARGETS } from '../../../src/apimachinery/placement.ts'
+import { WORKSPACES } from '../../../src/apimachinery/resources.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { startMailboxController } from '../../../src/controllers/mailbox/mailboxController.ts'
-import { SYNC_TARGETS, WORKSPACES } from '../../../src/controllers/mailbox/names.ts'
 import { FakeServer } from '../placement-translator/fakeServer.ts'
 
 const ACCOUNTS = { group: '', version: 'v1', resource: 'serviceaccounts' }

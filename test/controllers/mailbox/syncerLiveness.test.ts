@@ -1,10 +1,10 @@
 // Heartbeats show on SyncTargets of inventories, and on no others.
+
 import t from 'tap'
-import { mailboxName } from '../../../src/apimachinery/mailbox.ts'
+import { mailboxName, SYNC_TARGETS, SYNCER_CONFIGS } from '../../../src/apimachinery/placement.ts'
+import { WORKSPACES } from '../../../src/apimachinery/resources.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
-import { SYNC_TARGETS, WORKSPACES } from '../../../src/controllers/mailbox/names.ts'
 import { startSyncerLiveness } from '../../../src/controllers/mailbox/syncerLiveness.ts'
-import { SYNCER_CONFIGS } from '../../../src/controllers/placement-translator/names.ts'
 import { FakeServer } from '../placement-translator/fakeServer.ts'
 
 const EDGE = 'edge.kubestellar.io/v2alpha1'

@@ -1,19 +1,18 @@
 // The translator against a small server in memory: what users of workload spaces see happen in mailboxes and at home.
+
 import t, { type Test } from 'tap'
 import { statusError } from '../../../src/apimachinery/errors.ts'
-import { mailboxName } from '../../../src/apimachinery/mailbox.ts'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
-import { silentLogger } from '../../../src/client/logger.ts'
-import { WORKSPACES } from '../../../src/controllers/mailbox/names.ts'
 import {
-  CRDS,
   CUSTOMIZERS,
   EDGE_PLACEMENTS,
   LOCATIONS,
-  NAMESPACES,
+  mailboxName,
   SLICES,
   SYNCER_CONFIGS,
-} from '../../../src/controllers/placement-translator/names.ts'
+} from '../../../src/apimachinery/placement.ts'
+import { CRDS, NAMESPACES, WORKSPACES } from '../../../src/apimachinery/resources.ts'
+import { silentLogger } from '../../../src/client/logger.ts'
 import { startPlacementTranslator } from '../../../src/controllers/placement-translator/translator.ts'
 import { FakeServer, namespace } from './fakeServer.ts'
 

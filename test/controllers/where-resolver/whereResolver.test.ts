@@ -1,7 +1,8 @@
 // What users of placements and inventories see of the where-resolver, against a small server in memory.
+
 import t, { type Test } from 'tap'
-import { mailboxName } from '../../../src/apimachinery/mailbox.ts'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
+import { mailboxName } from '../../../src/apimachinery/placement.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { startWhereResolver } from '../../../src/controllers/where-resolver/whereResolver.ts'
 import { FakeServer } from '../placement-translator/fakeServer.ts'

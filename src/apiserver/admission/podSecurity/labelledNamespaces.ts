@@ -3,11 +3,10 @@
  * even parsed.
  */
 import type { KubeObject } from '../../../apimachinery/object.ts'
+import { NAMESPACES } from '../../../apimachinery/resources.ts'
 import type { Store } from '../../../storage/store.ts'
 import { ConfigurationLog } from '../configurationLog.ts'
 import { type Labels, speaksOfPodSecurity } from './policy.ts'
-
-export const NAMESPACES = { group: '', resource: 'namespaces' }
 
 export interface LabelledNamespacesDeps {
   store: Pick<Store, 'project'>

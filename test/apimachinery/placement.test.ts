@@ -1,6 +1,7 @@
 /** A mailbox is known by its place in the tree, and so is whatever lies below it. */
+
 import t from 'tap'
-import { isInMailbox, MAILBOX_NAME, mailboxName } from '../../src/apimachinery/mailbox.ts'
+import { isInMailbox, MAILBOX_NAME, mailboxName } from '../../src/apimachinery/placement.ts'
 
 const NAME = mailboxName('2nvzzlxi3sgnw4sd', '01234567-89ab-cdef-0123-456789abcdef')
 

@@ -1,0 +1,83 @@
+/**
+ * The words of placement, which controllers, syncer and command line share: kinds, marks on objects, and what a mailbox is.
+ *
+ * A mailbox is a child of the mailbox parent with a mailbox's name. The place in the tree decides, and nothing that is inside a
+ * space: only administrators make children of the mailbox parent, names never change, and an id is given once. So no syncer or
+ * tenant makes a mailbox of another space, or another space of its mailbox.
+ */
+import type { GroupVersionResource, KubeObject } from './object.ts'
+
+export const EDGE_GROUP = 'edge.kubestellar.io'
+const VERSION = 'v2alpha1'
+export const EDGE_API_VERSION = `${EDGE_GROUP}/${VERSION}`
+
+const edge = (resource: string): GroupVersionResource => ({ group: EDGE_GROUP, version: VERSION, resource })
+export const EDGE_PLACEMENTS = edge('edgeplacements')
+export const SLICES = edge('singleplacementslices')
+export const LOCATIONS = edge('locations')
+export const SYNC_TARGETS = edge('synctargets')
+export const CUSTOMIZERS = edge('customizers')
+export const SYNCER_CONFIGS = edge('syncerconfigs')
+/** The one SyncerConfig that the center keeps in each mailbox. */
+export const SYNCER_CONFIG_NAME = 'the-one'
+
+/**
+ * On what the center put into a mailbox, and on what of it is in a cluster, where children may inherit it: it says nothing
+ * about ownership there.
+ */
+export const PROJECTED_LABEL = `${EDGE_GROUP}/projected`
+export const PROJECTED_VALUE = 'yes'
+/** On the copy: which keys and fields came from the source, so that their removal reaches the copy too. */
+export const PROJECTED_KEYS_ANNOTATION = `${EDGE_GROUP}/projected-keys`
+/** On the copy: ids of the spaces that it was made from, comma-separated. */
+export const PROJECTED_FROM_ANNOTATION = `${EDGE_GROUP}/projected-from`
+
+/** On the object in the WDS: whether its text is a template for each destination, and which Customizer changes it. */
+export const EXPAND_ANNOTATION = `${EDGE_GROUP}/expand-parameters`
+export const CUSTOMIZER_ANNOTATION = `${EDGE_GROUP}/customizer`
+/** On the object in the WDS: what went wrong while it was customized. Never projected. */
+export const CUSTOMIZATION_ERROR_ANNOTATION = `${EDGE_GROUP}/customization-error`
+/** On the object in the WDS whose state is wanted: the number of its destinations. */
+export const EXECUTING_COUNT_ANNOTATION = 'kubestellar.io/executing-count'
+
+/** The syncer's marks: the object that it made in the cluster, and the one that it made in the mailbox. */
+export const DOWNSYNCED = `${EDGE_GROUP}/downsynced`
+export const UPSYNCED = `${EDGE_GROUP}/upsynced`
+/** On the object: whether the center's word goes when it is in the cluster already. */
+export const OVERWRITE = `${EDGE_GROUP}/downsync-overwrite`
+
+/** Whether an object is the center's copy of one in a WDS, on its way to a cluster. */
+export function isProjected(object: Readonly<KubeObject>): boolean {
+  return object.metadata.labels?.[PROJECTED_LABEL] === PROJECTED_VALUE
+}
+
+/** The space whose children the mailboxes are. */
+export const MAILBOX_PARENT = 'root:espw'
+
+const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
+const NAME = `([a-z0-9]+)-mb-(${UUID})`
+
+/** Only Workspaces named like this are ever taken for mailboxes: the id of the SyncTarget's space and the SyncTarget's uid. */
+export const MAILBOX_NAME = new RegExp(`^${NAME}$`)
+
+const IN_MAILBOX = new RegExp(`^${MAILBOX_PARENT}:${NAME}(?::|$)`)
+
+/** `cluster` is the logical-cluster id of the SyncTarget's space. */
+export function mailboxName(cluster: string, syncTargetUID: string): string {
+  return `${cluster}-mb-${syncTargetUID}`
+}
+
+/** Whether a space is a mailbox or lies below one: whoever may write a mailbox may make spaces in it. `path` is from the root. */
+export function isInMailbox(path: string): boolean {
+  return IN_MAILBOX.test(path)
+}
+
+/** The ConfigMap in a workload execution cluster that says from which mailbox it is served. It is never carried anywhere. */
+export const CLUSTER_RECORD = { namespace: 'kube-system', name: 'orrery-syncer' } as const
+
+/** On a mailbox Workspace: the name of its SyncTarget, for people and tools. */
+export const SYNC_TARGET_NAME_ANNOTATION = `${EDGE_GROUP}/sync-target-name`
+
+/** ServiceAccount, ClusterRole and ClusterRoleBinding of the syncer in each mailbox. */
+export const SYNCER_NAME = 'kubestellar-syncer'
+export const SYNCER_NAMESPACE = 'default'

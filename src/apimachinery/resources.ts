@@ -1,0 +1,23 @@
+/** Resources that several rooms work with. Where only group and resource count, the version does no harm. */
+import type { GroupVersionResource } from './object.ts'
+
+export const NAMESPACES: GroupVersionResource = { group: '', version: 'v1', resource: 'namespaces' }
+export const CRDS: GroupVersionResource = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  resource: 'customresourcedefinitions',
+}
+
+/** In a space: the spaces below it. */
+export const WORKSPACES: GroupVersionResource = { group: 'tenancy.kcp.io', version: 'v1alpha1', resource: 'workspaces' }
+/** In a space: itself. */
+export const LOGICAL_CLUSTERS: GroupVersionResource = {
+  group: 'core.kcp.io',
+  version: 'v1alpha1',
+  resource: 'logicalclusters',
+}
+
+/** On every object: the id of its space. */
+export const CLUSTER_ANNOTATION = 'kcp.io/cluster'
+/** On the LogicalCluster: the path of its space from the root. */
+export const PATH_ANNOTATION = 'kcp.io/path'
