@@ -55,9 +55,10 @@ export function ownerOf({ namespace, name }: { namespace: string; name: string }
   return `${namespace}/${name}`
 }
 
-/** Addresses and ports that a Service occupies, each once. */
+/** Addresses and ports that a Service occupies, each once. One that is but a name occupies none, whatever it says. */
 export function itemsOf(service: Readonly<KubeObject>): Item[] {
   const spec = record(service, 'spec')
+  if (spec.type === 'ExternalName') return []
   const ports = [...records(spec, 'ports').map(port => num(port, 'nodePort')), num(spec, 'healthCheckNodePort')]
   const addresses = strings(spec, 'clusterIPs').filter(ip => ip !== 'None' && ip !== '')
   return [...new Set<Item>([...addresses.map(canonicalIp), ...ports.filter(port => port !== 0)])]

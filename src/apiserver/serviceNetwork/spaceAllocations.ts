@@ -33,14 +33,14 @@ export class SpaceAllocations {
     return reserved === undefined || reserved.owner === owner ? undefined : { by: 'reserved' }
   }
 
-  /** What the owner holds from now on, in place of what it held before. */
+  /** What the owner holds from now on, in place of what it held before. What another one holds stays the other's. */
   hold(owner: string, items: readonly Item[]): void {
     for (const item of this.#byOwner.get(owner) ?? []) {
       if (this.#holders.get(item) === owner) this.#holders.delete(item)
     }
     if (items.length === 0) this.#byOwner.delete(owner)
     else this.#byOwner.set(owner, items)
-    for (const item of items) this.#holders.set(item, owner)
+    for (const item of items) if (!this.#holders.has(item)) this.#holders.set(item, owner)
   }
 
   /** Everything that is held, in place of what was known; reservations stay. */

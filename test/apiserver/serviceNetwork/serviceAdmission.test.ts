@@ -55,6 +55,30 @@ t.test('all at once, no two get the same address or port, and a full range says 
   t.match(await refusal(space, 'more', {}), /422 .*failed to allocate a serviceIP: range is full/)
 })
 
+t.test(
+  'a Service that is but a name holds no port, and takes what it names only when it becomes another one',
+  async t => {
+    const space = api.in(await createSpace(api, 'names'))
+    const ports = (nodePort: number) => ({ ports: [{ port: 80, nodePort }] })
+    const named = { type: 'ExternalName', externalName: 'a.example' }
+    await make(space, 'holder', { ...OUTSIDE, ...ports(30_001) })
+    await make(space, 'same', { ...named, ...ports(30_001) })
+    await make(space, 'outside', { ...named, ...ports(80) })
+    const become = async (name: string) => {
+      const { code, body } = await space.patch(`${SERVICES}/${name}`, 'merge', {
+        spec: { ...OUTSIDE, externalName: null },
+      })
+      return `${code} ${body.message}`
+    }
+    t.match(await become('same'), /422 .*nodePort: Invalid value: 30001: provided port is already allocated/)
+    t.match(await become('outside'), /422 .*nodePort: Invalid value: 80: provided port is not in the valid range/)
+    await space.ok(space.delete(`${SERVICES}/same`))
+    t.match(await refusal(space, 'thief', { ...OUTSIDE, ...ports(30_001) }), /422 .*provided port is already allocated/)
+    await space.ok(space.delete(`${SERVICES}/holder`))
+    await make(space, 'heir', { ...OUTSIDE, ...ports(30_001) })
+  },
+)
+
 t.test('the same address and port asked for at once goes to one', async t => {
   const space = api.in(await createSpace(api, 'race'))
   const spec = { ...OUTSIDE, clusterIP: '10.96.0.5', ports: [{ port: 80, nodePort: 30_005 }] }
