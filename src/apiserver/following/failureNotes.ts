@@ -5,7 +5,8 @@
 import { isStatusError } from '../../apimachinery/errors.ts'
 
 interface Note {
-  failures: number
+  /** Lost in a row. */
+  races: number
   /** Of the last failure that was news. */
   cause: string | undefined
 }
@@ -18,10 +19,10 @@ export class FailureNotes {
 
   /** Takes a failure down; whether somebody should be told. */
   isNews(id: string, error: unknown): boolean {
-    const note = this.#notes.get(id) ?? { failures: 0, cause: undefined }
+    const note = this.#notes.get(id) ?? { races: 0, cause: undefined }
     this.#notes.set(id, note)
-    note.failures++
-    if (isStatusError(error, 'Conflict', 'NotFound') && note.failures < PATIENCE) return false
+    note.races = isStatusError(error, 'Conflict', 'NotFound') ? note.races + 1 : 0
+    if (note.races > 0 && note.races < PATIENCE) return false
     const cause = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
     if (note.cause === cause) return false
     note.cause = cause

@@ -23,3 +23,10 @@ t.test('a lost race is news when it persists', async t => {
   t.notOk(notes.isNews('b', race))
   t.notOk(notes.settle('b'), 'nobody had heard of it')
 })
+
+t.test('one race lost after other failures is no news', async t => {
+  const notes = new FailureNotes()
+  const race = statusError.conflict({ group: '', resource: 'things' }, 'x', 'the object has been modified')
+  for (let i = 0; i < 5; i++) notes.isNews('a', new Error('disk'))
+  t.notOk(notes.isNews('a', race))
+})
