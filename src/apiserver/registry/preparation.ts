@@ -248,7 +248,7 @@ export class Preparation {
       const rules = FORMS[target.form]
       rules.dropNulls(changed, target.schema)
       pruneUnknown(changed, target.schema)
-      const wrong = rules.unstructured ? undefined : rules.typeErrors(changed, target.schema)
+      const wrong = rules.typeErrors(changed, target.schema)
       if (wrong) throw new Error(wrong)
       this.#rules.applyDefaults(target, strategy, changed)
     }

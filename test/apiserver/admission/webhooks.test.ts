@@ -1,6 +1,7 @@
 /** Webhooks: whom they are asked about, what they may change, how their refusals and failures read. */
 import t from 'tap'
 import type { Answer as Response } from '../../support/api.ts'
+import { crdsIn } from '../../support/crds.ts'
 import { ALICE, CONFIGMAPS, configMap, createSpace, startTestServer } from '../../support/server.ts'
 import { CONFIGURATIONS, configuration, startWebhookServer, webhook } from './webhookServer.ts'
 
@@ -165,6 +166,37 @@ t.test('what a mutating webhook adds is stored, checked, and owned by nobody', a
   await withWebhooks('Mutating', [webhook('add.example.com', hooks.at('/add'))], async () => {
     t.equal((await api.post(CONFIGMAPS, configMap('bad'))).code, 422, 'validation comes behind mutation')
   })
+})
+
+t.test('a mutating webhook cannot make the metadata of a custom resource unreadable', async t => {
+  const names = { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' }
+  const schema = { openAPIV3Schema: { type: 'object' } }
+  await crdsIn(api).define({
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'widgets.hooked.example.com' },
+    spec: {
+      group: 'hooked.example.com',
+      scope: 'Cluster',
+      names,
+      versions: [{ name: 'v1', served: true, storage: true, schema }],
+    },
+  })
+  const rules = [
+    { operations: ['CREATE'], apiGroups: ['hooked.example.com'], apiVersions: ['v1'], resources: ['widgets'] },
+  ]
+  const widget = { apiVersion: 'hooked.example.com/v1', kind: 'Widget', metadata: { name: 'w' } }
+  for (const [place, value] of [
+    ['labels', 7],
+    ['labels', { a: 1 }],
+    ['finalizers', 'x'],
+  ] as const) {
+    hooks.on('/wrong', () => ({ allowed: true, patch: [{ op: 'add', path: `/metadata/${place}`, value }] }))
+    await withWebhooks('Mutating', [webhook('wrong.example.com', hooks.at('/wrong'), { rules })], async () => {
+      const answer = await api.post('/apis/hooked.example.com/v1/widgets', widget)
+      t.match(message(answer), 'json: cannot unmarshal', `${place} ${JSON.stringify(value)}: ${answer.text}`)
+    })
+  }
 })
 
 t.test('earlier webhooks are asked again, once, when a later one has changed the object and they wish it', async t => {
