@@ -27,8 +27,8 @@ export interface StreamHandler {
   change(event: StreamEvent): void
   /** An object that was known before the snapshot is not part of it: it was deleted while nobody listened. */
   vanished?(ref: StreamedRef): void
-  /** The snapshot is complete (and `vanished` calls are done). Resumed connections have none. */
-  synced?(): void
+  /** The snapshot of that revision is complete (and `vanished` calls are done). Resumed connections have none. */
+  synced?(revision: number): void
 }
 
 export interface StreamSourceOptions {
@@ -121,7 +121,7 @@ export class StreamSource implements Source {
       for (const event of batch.events) this.#deliver(event)
       if (inSnapshot && batch.synced) {
         inSnapshot = false
-        this.#finishSnapshot()
+        this.#finishSnapshot(batch.revision)
       }
       // until the snapshot is complete there is nothing to resume from
       if (!inSnapshot) {
@@ -146,7 +146,7 @@ export class StreamSource implements Source {
     else known.set(id, { space, resource, namespace, name })
   }
 
-  #finishSnapshot(): void {
+  #finishSnapshot(revision: number): void {
     const { handler } = this.#options
     if (this.#snapshot && handler.vanished) {
       const before = this.#known
@@ -154,7 +154,7 @@ export class StreamSource implements Source {
       this.#snapshot = undefined
       for (const [id, ref] of before) if (!this.#known.has(id)) this.#guard(ref, () => handler.vanished?.(ref))
     }
-    handler.synced?.()
+    handler.synced?.(revision)
     this.#resolveSynced()
   }
 

@@ -53,7 +53,7 @@ export class PlacedSource implements Source {
             handler.vanished?.(ref)
           },
         }),
-        synced: () => handler.synced?.(),
+        synced: revision => handler.synced?.(revision),
       },
     })
   }

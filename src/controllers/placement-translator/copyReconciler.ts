@@ -24,6 +24,8 @@ export interface CopyReconcilerDeps {
   isGoneFrom: (space: string, key: string) => boolean
   /** The mailbox, when it is ready and all that it should hold is known. */
   mailbox: (name: string) => Mailbox | undefined
+  /** Something beside the copy's own work has written it: that work looks at it again, so that no old content stays. */
+  again: (mailbox: string, key: string) => void
   /** The mailbox refuses an object, or no longer does. */
   refusalChanged: (mailbox: string, key: string) => void
 }
@@ -99,27 +101,27 @@ export class CopyReconciler {
     }
     const copy = await this.#current(mailbox, key, gvr, known, api)
     if (!copy) {
-      mailbox.copies.delete(key)
+      mailbox.forget(key, known)
       return this.#settle(mailbox, key, gvr, await api.create(gvr, createdCopy(projection), options))
     }
     if (copy.metadata.deletionTimestamp !== undefined) return // made anew when it is gone
     const body = updatedCopy(projection, copy)
-    this.#settle(mailbox, key, gvr, body ? await this.#update(mailbox, key, gvr, api, body) : copy)
+    this.#settle(mailbox, key, gvr, body ? await this.#update(mailbox, key, gvr, known, body) : copy)
   }
 
   async #update(
     mailbox: Mailbox,
     key: string,
     gvr: GroupVersionResource,
-    api: SpaceClient,
+    known: CopyFact | undefined,
     body: KubeObject,
   ): Promise<KubeObject> {
     try {
-      return await api.update(gvr, body, { fieldManager: FIELD_MANAGER })
+      return await this.#deps.client.in(mailbox.space).update(gvr, body, { fieldManager: FIELD_MANAGER })
     } catch (error) {
       // what we remembered is old: the retry reads anew
       this.#deps.cache.delete(mailbox.space, key)
-      if (isStatusError(error, 'NotFound')) mailbox.copies.delete(key)
+      if (isStatusError(error, 'NotFound')) mailbox.forget(key, known)
       throw error
     }
   }
@@ -140,6 +142,10 @@ export class CopyReconciler {
 
   #settle(mailbox: Mailbox, key: string, resource: GroupVersionResource, object: KubeObject): void {
     const { uid = '', resourceVersion = '', deletionTimestamp } = object.metadata
+    if (!mailbox.isNews(object)) {
+      if (mailbox.copies.get(key)?.resourceVersion === resourceVersion) mailbox.settled.set(key, resourceVersion)
+      return
+    }
     mailbox.settled.set(key, resourceVersion)
     const from = this.#deps.join.sourcesOf(mailbox.name, key).map(source => source.space)
     mailbox.copies.set(key, { resource, uid, resourceVersion, terminating: deletionTimestamp !== undefined, from })
@@ -188,6 +194,7 @@ export class CopyReconciler {
         } catch {
           failed = true // the other place's own work says why, and tries again
         }
+        this.#deps.again(name, key)
       }
     }
     if (!failed || waited >= MOVE_ATTEMPTS) return undefined
@@ -200,10 +207,8 @@ export class CopyReconciler {
     const { namespace, name } = parseObjectKey(key)
     const ref = { ...(namespace && { namespace }), name }
     const object = await found(this.#deps.client.in(mailbox.space).get(copy.resource, ref))
-    if (!object || !isProjected(object)) {
-      mailbox.copies.delete(key)
-      return
-    }
+    if (!object || !isProjected(object)) return mailbox.forget(key, copy)
+    if (!mailbox.isNews(object)) return
     const { uid = '', resourceVersion = '', deletionTimestamp } = object.metadata
     mailbox.copies.set(key, { ...copy, uid, resourceVersion, terminating: deletionTimestamp !== undefined })
   }
@@ -221,7 +226,11 @@ export class CopyReconciler {
     if (mailbox.namespaces.has(name)) return
     const key = namespaceKey(name)
     if (this.#deps.join.sourcesOf(mailbox.name, key).length > 0) {
-      await this.reconcile(mailbox, key)
+      try {
+        await this.reconcile(mailbox, key)
+      } finally {
+        this.#deps.again(mailbox.name, key)
+      }
       return
     }
     try {

@@ -3,7 +3,7 @@
  * stream per mailbox. What happens in a mailbox (somebody edits or deletes a copy, a kind begins to be served, a status
  * arrives) is told to the listener.
  */
-import { type GroupVersionResource, isRecord } from '../../apimachinery/object.ts'
+import { type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import {
   isProjected,
   MAILBOX_NAME,
@@ -63,10 +63,25 @@ export class Mailbox {
   /** Why the mailbox does not take an object, for those that it refused when last asked. */
   readonly refused = new Map<string, string>()
   synced = false
+  /** The mailbox's stream has told everything up to here; without end while a snapshot is being told. */
+  told = Number.POSITIVE_INFINITY
 
   constructor(name: string, space: string) {
     this.name = name
     this.space = space
+  }
+
+  /**
+   * Whether what a read or write of ours answered is news: an answer may arrive after the stream has told of what came later,
+   * and must not bring back what is gone.
+   */
+  isNews({ metadata }: KubeObject): boolean {
+    return Number(metadata.resourceVersion) > this.told
+  }
+
+  /** Forgets a copy that was found gone, unless the stream has told of a newer one meanwhile. */
+  forget(key: string, known: CopyFact | undefined): void {
+    if (known && this.copies.get(key) === known) this.copies.delete(key)
   }
 }
 
@@ -135,9 +150,13 @@ export class Mailboxes {
       ...(clock && { clock }),
       ...(random && { random }),
       handler: {
+        begin: () => {
+          mailbox.told = Number.POSITIVE_INFINITY
+        },
         change: event => this.#change(mailbox, event),
         vanished: ref => this.#gone(mailbox, ref.resource, ref.namespace, ref.name),
-        synced: () => {
+        synced: revision => {
+          mailbox.told = revision
           mailbox.synced = true
           this.#listener.synced(name)
         },
@@ -148,7 +167,8 @@ export class Mailboxes {
   }
 
   #change(mailbox: Mailbox, event: StreamEvent): void {
-    const { resource, namespace, name, type } = event
+    const { resource, namespace, name, type, revision } = event
+    if (revision > mailbox.told) mailbox.told = revision
     if (type === 'DELETED') {
       this.#gone(mailbox, resource, namespace, name)
       return

@@ -130,6 +130,7 @@ class Translator {
       isGoneFrom: (space, key) =>
         standsInMailbox(places, space) === true ||
         (this.#workloads.isSynced(space) && join.fact(space, key) === undefined),
+      again: (mailbox, key) => this.#queue.add({ type: 'copy', mailbox, key }),
       refusalChanged: (mailbox, key) => {
         for (const { space } of join.sourcesOf(mailbox, key)) this.#queue.add({ type: 'source', space, key })
       },
