@@ -44,10 +44,12 @@ export class CertificateRenewal {
   #running: Promise<void> | undefined
   #stopped = false
 
-  /** Begins at once. */
   constructor(deps: CertificateRenewalDeps) {
     this.#deps = deps
     this.#dueMs = renewalDueMs(deps.pki)
+  }
+
+  start(): void {
     this.#wait()
   }
 

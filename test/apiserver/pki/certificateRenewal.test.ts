@@ -127,6 +127,7 @@ t.test('what failed is tried again, and all of it', async t => {
     new Promise(resolve => {
       settle = resolve
     })
+  renewal.start()
   const start = clock.nowMs
   clock.advanceTo(start + 334 * DAY_MS)
   t.equal(used.length, 0, 'nothing is done before it is due')

@@ -1,0 +1,191 @@
+/** The server's parts put together, over an open store. Nothing runs yet: see apiServer.ts for the order of that. */
+import { randomBytes, randomUUID, X509Certificate } from 'node:crypto'
+import type { KubeObject } from '../apimachinery/object.ts'
+import { protobufCodec } from '../apimachinery/protobuf/protobufCodec.ts'
+import { CRDS } from '../apimachinery/resources.ts'
+import type { ResourceType } from '../apimachinery/resourceType.ts'
+import { strategyFor } from '../kinds/strategyFor.ts'
+import { readProtobufFields } from '../program/dataFiles.ts'
+import type { Store } from '../storage/store.ts'
+import { type AdmissionChain, admissionChain } from './admission/admissionChain.ts'
+import { AllowedHosts } from './admission/allowedHosts.ts'
+import { ServiceRoutes } from './admission/serviceRoutes.ts'
+import { WebhookClient } from './admission/webhookClient.ts'
+import type { ApiServerOptions } from './apiServerOptions.ts'
+import { authenticators } from './auth/authenticators.ts'
+import { CertificateSigner } from './auth/certificateSigner.ts'
+import { forgetEndedTokens } from './auth/endedTokens.ts'
+import { RbacAuthorizer } from './auth/rbac.ts'
+import { TokenIssuer } from './auth/serviceAccountTokens.ts'
+import type { UnionAuthenticator } from './auth/union.ts'
+import { builtinSharedObjects } from './builtinSharedObjects.ts'
+import { type Catalog, loadCatalog } from './catalog/catalog.ts'
+import { DefinitionManager } from './definitions/definitionManager.ts'
+import { definitionStrategy } from './definitions/definitionStrategy.ts'
+import { BlockWriter } from './endpoints/blockWriter.ts'
+import { Compression } from './endpoints/compression.ts'
+import type { Services } from './endpoints/exchange.ts'
+import { FrameCache } from './endpoints/frames.ts'
+import { WriteTurns } from './endpoints/writeTurns.ts'
+import { KubernetesService } from './kubernetesService/kubernetesService.ts'
+import type { Pki } from './pki/ensurePki.ts'
+import { decodeObject, ParsedCache } from './registry/codec.ts'
+import { Reader } from './registry/reader.ts'
+import { Registry, type RegistryDeps } from './registry/registry.ts'
+import { StreamForms } from './registry/streamForms.ts'
+import { timestamp } from './registry/systemMetadata.ts'
+import { WatchScopes } from './server/watchScopes.ts'
+import { TokenSecrets } from './serviceAccounts/tokenSecrets.ts'
+import { serviceNetwork } from './serviceNetwork/serviceRanges.ts'
+import { SpaceManager } from './spaces/spaceManager.ts'
+import { ROOT, SpaceTree } from './spaces/tree.ts'
+import { TypeRegistry } from './types/typeRegistry.ts'
+
+export interface Assembly {
+  readonly services: Services
+  readonly catalog: Catalog
+  readonly tree: SpaceTree
+  readonly scopes: WatchScopes
+  readonly authenticator: UnionAuthenticator
+  readonly authorizer: RbacAuthorizer
+  readonly issuer: TokenIssuer
+  readonly certificates: CertificateSigner
+  readonly kubernetesService: KubernetesService
+  readonly admission: AdmissionChain
+  readonly definitions: DefinitionManager
+  readonly spaceManager: SpaceManager
+  readonly tokenSecrets: TokenSecrets
+  getObject(
+    space: string,
+    group: string,
+    resource: string,
+    namespace: string,
+    name: string,
+  ): Promise<KubeObject | undefined>
+}
+
+export interface AssemblyDeps {
+  store: Store
+  pki: Pki
+  /** Where clients reach the server: known once it listens. */
+  url: () => string
+  draining: AbortSignal
+}
+
+export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): Promise<Assembly> {
+  const { log } = options
+  const { store, pki, url: externalUrl, draining } = deps
+  const network = serviceNetwork(options.serviceClusterIpRange, options.serviceNodePortRange)
+  const catalog = loadCatalog()
+  const types = new TypeRegistry(catalog.types.filter(type => options.spaces || type.form !== 'own'))
+  const tree = new SpaceTree(store)
+  const parsed = new ParsedCache()
+  const scopes = new WatchScopes()
+  const clock = (): Date => new Date()
+
+  const since = timestamp(new Date(new X509Certificate(pki.caPem).validFrom))
+  const kubernetesService = new KubernetesService(
+    { store, isEnding: space => tree.isDeleting(space), clock, uuid: randomUUID },
+    { since, clusterIp: network.kubernetesAddress },
+  )
+  const authorizer = new RbacAuthorizer({ store, requireSpaceAccess: options.spaces, rootSpace: ROOT })
+  const issuer = new TokenIssuer({ signingKeyPem: pki.serviceAccountKeyPem })
+  const getObject: Assembly['getObject'] = async (space, group, resource, namespace, name) => {
+    const stored = await store.get({ space, group, resource, namespace, name })
+    return stored && decodeObject(stored)
+  }
+  const authenticator = await authenticators({ issuer, getObject, tokenFile: options.tokenFile, oidc: options.oidc })
+  forgetEndedTokens(store, authenticator)
+
+  const shared = builtinSharedObjects({ types, store, since, kubernetesService })
+  const webhooks = new WebhookClient({
+    routes: new ServiceRoutes({ store, parsed, random: Math.random }),
+    hosts: new AllowedHosts(options.webhookAllowedHosts),
+  })
+  const definitions = new DefinitionManager({
+    store,
+    types,
+    log,
+    clock,
+    uuid: randomUUID,
+    post: (target, body) => webhooks.post(target, body),
+  })
+  const admission = admissionChain({
+    store,
+    parsed,
+    types,
+    authorizer,
+    webhooks,
+    elsewhere: options.elsewhere,
+    disabledPlugins: options.disabledAdmissionPlugins ?? [],
+    tree,
+    externalUrl,
+    network,
+    kubernetesService,
+    clock,
+    random: Math.random,
+    randomBytes,
+    log,
+  })
+  const registryDeps: RegistryDeps = {
+    store,
+    parsed,
+    strategyFor: type =>
+      type.group === CRDS.group && type.resource === CRDS.resource ? definitionStrategy : strategyFor(type),
+    storageType: (space, type) => storageType(types, space, type),
+    typeAt: (space, group, version, resource) => types.in(space).find(group, version, resource),
+    admission: admission.steps,
+    shared,
+    clock,
+    uuid: randomUUID,
+    random: Math.random,
+    annotateSpace: options.spaces,
+  }
+  const registry = new Registry(registryDeps)
+  const services: Services = {
+    deps: registryDeps,
+    registry,
+    reader: new Reader({ store, parsed, shared }),
+    types,
+    frames: new FrameCache(),
+    protobuf: protobufCodec(readProtobufFields),
+    turns: new WriteTurns(),
+    blocks: new BlockWriter(),
+    compression: new Compression({ deflate: options.deflate }),
+    forms: new StreamForms(types),
+    authorizer,
+    draining,
+    bookmarkIntervalMs: options.bookmarkIntervalMs,
+    watchScope: (space, group, resource) => scopes.signal(space, group, resource),
+  }
+  types.onChange((space, group, resource) => {
+    if (types.in(space).versions(group, resource).length === 0) scopes.endResource(space, group, resource)
+  })
+  tree.onGone(space => {
+    types.forgetSpace(space)
+    scopes.endSpace(space)
+    admission.forgetSpace(space)
+  })
+  return {
+    services,
+    catalog,
+    tree,
+    scopes,
+    authenticator,
+    authorizer,
+    issuer,
+    certificates: new CertificateSigner({ ca: { certPem: pki.caPem, keyPem: pki.caKeyPem } }),
+    kubernetesService,
+    admission,
+    definitions,
+    spaceManager: new SpaceManager({ spaces: options.spaces, store, registry, types, tree, externalUrl, log }),
+    tokenSecrets: new TokenSecrets({ store, registry, types, issuer, caPem: pki.caPem, log }),
+    getObject,
+  }
+}
+
+/** The type at the version that objects are stored in. */
+function storageType(types: TypeRegistry, space: string, type: ResourceType): ResourceType {
+  if (type.version === type.storageVersion) return type
+  return types.in(space).find(type.group, type.storageVersion, type.resource) ?? type
+}

@@ -1,0 +1,76 @@
+/** What of the server is reached by HTTP: requests in their pipeline, probes, metrics and documents. */
+import type { FastifyInstance } from 'fastify'
+import type { Store } from '../storage/store.ts'
+import type { ApiServerOptions } from './apiServerOptions.ts'
+import type { Assembly } from './assembly.ts'
+import { reviewEndpoints } from './endpoints/reviews.ts'
+import { openApiRoutes } from './openapi/routes.ts'
+import { createHttpServer, type TlsKeys } from './server/httpServer.ts'
+import { Metrics } from './server/metrics.ts'
+import { NonResourceRoutes } from './server/nonResource.ts'
+import { Pipeline } from './server/pipeline.ts'
+import { takesWrites } from './server/storeHealth.ts'
+import { UNKNOWN_BUILD, versionInfo } from './server/versionInfo.ts'
+
+export interface HttpFrontDeps {
+  store: Store
+  tls: TlsKeys
+  url: () => string
+  /** Whether everything has started and nothing has stopped. */
+  ready: () => boolean
+  draining: AbortSignal
+}
+
+export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: HttpFrontDeps): FastifyInstance {
+  const { log } = options
+  const { services, catalog, tree, scopes, authenticator, authorizer, issuer, getObject } = assembly
+  const { store, url, ready, draining } = deps
+  const metrics = new Metrics({ revision: () => store.revision, spaces: () => tree.size })
+  const nonResource = new NonResourceRoutes({
+    types: services.types,
+    protobuf: services.protobuf,
+    metrics,
+    openApi: openApiRoutes({ catalog, types: services.types }),
+    address: () => url().slice('https://'.length),
+    version: () => versionInfo(catalog.release, options.build ?? UNKNOWN_BUILD),
+    health: {
+      checks: {
+        ping: () => true,
+        store: () => takesWrites(store),
+        spaces: ready,
+        shutdown: () => !draining.aborted,
+      },
+      readinessOnly: ['spaces', 'shutdown'],
+    },
+    openId: {
+      '/.well-known/openid-configuration': () => issuer.openidConfiguration(url()),
+      '/openid/v1/jwks': () => issuer.jwks(),
+    },
+  })
+  return createHttpServer({
+    tls: deps.tls,
+    pipeline: new Pipeline({
+      tree,
+      authenticator,
+      authorizer,
+      spaces: options.spaces,
+      anonymousAuth: options.anonymousAuth === true,
+    }),
+    services,
+    stream: {
+      store,
+      forms: services.forms,
+      draining,
+      bookmarkIntervalMs: options.bookmarkIntervalMs,
+      random: Math.random,
+      scope: space => scopes.signal(space, '', ''),
+    },
+    nonResource: (request, reply, admitted) => nonResource.handle(request, reply, admitted),
+    subresources: reviewEndpoints({ authenticator, authorizer, issuer, getObject, clock: () => new Date() }),
+    metrics,
+    audit: options.audit,
+    log,
+    inFlight: options.inFlight,
+    pingIntervalMs: options.pingIntervalMs,
+  })
+}
