@@ -14,7 +14,8 @@ const SUFFIX = '.check-'
 const NOT_LINKED = ['LOG', 'LOG.old']
 
 /**
- * A copy beside `path`; `undefined` on a file system without hard links.
+ * A copy beside `path`; `undefined` on a file system without hard links, and when the files lie on another one than the
+ * folder's name: behind a symbolic link, or in a volume of their own.
  * @throws StorageError `Locked` when this process has the original open: a process cannot lock itself out, and would lose
  *   the lock by closing the copy
  */
@@ -28,7 +29,7 @@ export async function linkedCopy(path: string): Promise<string | undefined> {
     return copy
   } catch (error) {
     await rm(copy, { recursive: true })
-    if (['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(codeOf(error))) return undefined
+    if (['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV'].includes(codeOf(error))) return undefined
     throw error
   }
 }
