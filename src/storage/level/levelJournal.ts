@@ -31,7 +31,7 @@ import {
   versionValue,
 } from './rows.ts'
 import { type AcceptedLoss, acceptLoss, finishAcceptedLoss } from './salvage.ts'
-import { createStore, type FolderOptions, readStore } from './storeFolder.ts'
+import { createStore, type FolderOptions, formatOf, readStore } from './storeFolder.ts'
 import { upgradeFromOne } from './upgrade.ts'
 
 export interface LevelJournalOptions extends FolderOptions {
@@ -85,7 +85,8 @@ export class LevelJournal implements Journal {
     const { state, compactedRevision } = read?.inspection ?? EMPTY
     const db = await openDatabase(path, { create: false })
     try {
-      if (read?.older) await upgradeFromOne(db)
+      // Not when it was read in place: then it is upgraded already.
+      if ((await formatOf(db, this.#options)) === 'older') await upgradeFromOne(db)
       const now = parseState((await db.get(STATE_ROW))!)
       if (now.revision !== state!.revision || now.sum !== state!.sum) throw inUse(path)
       await removeLeftovers(path)
