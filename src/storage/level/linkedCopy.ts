@@ -3,7 +3,7 @@
  * makes new ones and deletes old ones: so a database can be opened and read in the copy, and the original stays as it is.
  * The copy shares the lock file, so whoever holds the one holds the other.
  */
-import type { Stats } from 'node:fs'
+import { fstatSync, type Stats } from 'node:fs'
 import { link, mkdtemp, open, readdir, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
@@ -57,11 +57,22 @@ export async function removeLeftovers(path: string): Promise<void> {
 async function isOpenHere(path: string): Promise<boolean> {
   const file = await statOf(path)
   if (file === undefined) return false
-  for (const descriptor of await readdir('/proc/self/fd')) {
-    const other = await statOf(`/proc/self/fd/${descriptor}`)
+  // Linux and macOS both have this folder; on macOS there is no /proc.
+  for (const descriptor of await readdir('/dev/fd')) {
+    const other = statOfDescriptor(Number(descriptor))
     if (other?.ino === file.ino && other.dev === file.dev) return true
   }
   return false
+}
+
+function statOfDescriptor(descriptor: number): Stats | undefined {
+  try {
+    return fstatSync(descriptor)
+  } catch (error) {
+    // Closed meanwhile, as the one by which the folder was read.
+    if (codeOf(error) === 'EBADF') return undefined
+    throw error
+  }
 }
 
 async function statOf(path: string): Promise<Stats | undefined> {

@@ -70,3 +70,20 @@ t.test('a store of format 1 that is read in place is upgraded once', async t => 
     await store.close()
   }
 })
+
+t.test('a system without /proc', async t => {
+  const path = join(await emptyFolder(t), 'store')
+  const before = { ...fs }
+  /** The function, for all other paths. */
+  const elsewhere = (name: 'readdir' | 'stat') => (path: string, options: object) =>
+    path.startsWith('/proc')
+      ? Promise.reject(new Error(`ENOENT: ${path}`))
+      : Reflect.apply(before[name], fs, [path, options])
+  replace(t, { readdir: elsewhere('readdir'), stat: elsewhere('stat') } as Partial<typeof fs>)
+  for (const start of ['first', 'second']) {
+    const store = await openLevelStore({ path })
+    t.equal(store.revision, 0, start)
+    await t.rejects(openLevelStore({ path }), { code: 'Locked' }, 'and a process does not lock itself out')
+    await store.close()
+  }
+})
