@@ -5,9 +5,9 @@
  * The cluster keeps a note of its mailbox (`CLUSTER_RECORD`). The first syncer that comes writes it. What does not fit is a
  * TerminalError, whose message is one line for whoever started the syncer.
  */
-import { isStatusError } from '../apimachinery/errors.ts'
+import { isStatusError, StatusError } from '../apimachinery/errors.ts'
 import { str } from '../apimachinery/fields.ts'
-import type { GroupVersionResource, KubeObject } from '../apimachinery/object.ts'
+import { type GroupVersionResource, groupResourceName, type KubeObject } from '../apimachinery/object.ts'
 import {
   CLUSTER_RECORD,
   DOWNSYNCED,
@@ -24,6 +24,7 @@ import type { Logger } from '../client/logger.ts'
 import { TerminalError } from '../client/workqueue.ts'
 import { getOrNothing } from './downsync.ts'
 import { FIELD_MANAGER, isOurs, ownMark } from './ownership.ts'
+import { ServedResources } from './served.ts'
 
 /** What a cluster says about whom it is served by: the name of a mailbox, unless somebody edited it. */
 export interface ClusterRecord {
@@ -57,12 +58,18 @@ async function pathOf(space: SpaceClient): Promise<string | undefined> {
     return metadata.annotations?.[PATH_ANNOTATION] ?? ''
   } catch (error) {
     if (!isStatusError(error, 'NotFound')) throw error
-    const { group, resource } = LOGICAL_CLUSTERS
-    const served = await space.discover()
-    // The kind is there and the object is not: the space is being made, or taken away.
-    if (served.some(kind => kind.group === group && kind.resource === resource)) throw error
+    const served = await servedBy(space)
+    // Where the kind is there and the object is not, the space is being made, or taken away.
+    if (!served.lacks(LOGICAL_CLUSTERS)) throw error
     return undefined
   }
+}
+
+/** Of a server some of whose APIs may be another one's that does not answer: about those nothing is known then. */
+async function servedBy(space: SpaceClient): Promise<ServedResources> {
+  const served = new ServedResources(space)
+  await served.refresh()
+  return served
 }
 
 /** @throws TerminalError when the SyncTarget of the mailbox has another uid */
@@ -142,14 +149,19 @@ const NOTHING_TOUCHED =
  * @throws TerminalError when a syncer placed something that this mailbox does not hold
  */
 async function requireNoStrangers(cluster: SpaceClient, name: string, mailbox: SpaceClient): Promise<void> {
-  const served = (await cluster.discover()).filter(({ verbs }) => verbs.includes('list'))
+  const listed = [...(await servedBy(cluster)).all()].filter(({ verbs }) => verbs.includes('list'))
   const placed = await Promise.all(
-    served.map(async resource => ({ resource, objects: await placedIn(cluster, resource) })),
+    listed.map(async resource => ({ resource, objects: await placedIn(cluster, resource) })),
   )
-  const held = await mailbox.discover()
+  const held = await servedBy(mailbox)
   for (const { resource, objects } of placed) {
     if (objects.length === 0) continue
-    const same = held.find(({ group, resource: plural }) => group === resource.group && plural === resource.resource)
+    const same = held.find(resource)
+    if (same === undefined && !held.lacks(resource))
+      throw new StatusError(
+        'ServiceUnavailable',
+        `the mailbox does not say whether it serves ${groupResourceName(resource)}`,
+      )
     const there = same ? (await listAll(mailbox, same, { limit: 500 })).items : []
     const known = new Set(there.map(object => ownMark(object)))
     const stranger = objects.map(object => ownMark(object)).find(mark => !known.has(mark))

@@ -3,9 +3,12 @@
  * it was given a mailbox, and the cluster that is served from it.
  */
 import t, { type Test } from 'tap'
+import { StatusError } from '../../src/apimachinery/errors.ts'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import { CLUSTER_RECORD } from '../../src/apimachinery/placement.ts'
+import { LOGICAL_CLUSTERS } from '../../src/apimachinery/resources.ts'
 import type { SpaceClient } from '../../src/client/client.ts'
+import { DiscoveryError } from '../../src/client/discoveryError.ts'
 import { adopt } from '../../src/syncer/identity.ts'
 import { type Syncer, startSyncer } from '../../src/syncer/syncer.ts'
 import { startCenter } from '../support/center.ts'
@@ -55,6 +58,24 @@ t.test('the first syncer writes into the cluster from which mailbox it is served
   const p = await served(t)
   const record = await p.cluster.get(MAPS, CLUSTER_RECORD)
   t.same(record.data, { mailbox: p.mailboxName })
+})
+
+t.test('a plain cluster is claimed although one of its aggregated APIs has no server', async t => {
+  const p = await pairIn(center, t)
+  const discover = async (): Promise<never> => {
+    const served = (await p.cluster.discover()).filter(({ group }) => group !== LOGICAL_CLUSTERS.group)
+    const error = new StatusError('ServiceUnavailable', 'no endpoints')
+    throw new DiscoveryError(served, [{ group: 'metrics.k8s.io', version: 'v1beta1', error }])
+  }
+  const get: SpaceClient['get'] = (resource, ref) =>
+    resource.group === LOGICAL_CLUSTERS.group
+      ? Promise.reject(new StatusError('NotFound', 'the server could not find the requested resource'))
+      : p.cluster.get(resource, ref)
+  await p.mailbox.create(MAPS, sent('a'))
+  const syncer = misled(t, { space: p.mailboxId, cluster: { ...p.cluster, discover, get } })
+  await center.world.present(p.clusterId, 'configmaps app/a')
+  t.same((await p.cluster.get(MAPS, CLUSTER_RECORD)).data, { mailbox: p.mailboxName })
+  await syncer.stop()
 })
 
 t.test('a space that is no mailbox: the syncer ends and has touched neither side', async t => {
