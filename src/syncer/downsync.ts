@@ -12,7 +12,15 @@ import type { ClusterWatches } from './clusterWatches.ts'
 import { Dialect } from './dialect.ts'
 import { Echoes } from './echoes.ts'
 import { keyText, type MailboxMirror, type Mirrored, type SyncKey } from './mirror.ts'
-import { downsyncCopy, FIELD_MANAGER, isClusterRecord, isOurs, isServersOwn, mayOverwrite } from './ownership.ts'
+import {
+  downsyncCopy,
+  FIELD_MANAGER,
+  isClusterRecord,
+  isOurs,
+  isOursToDelete,
+  isServersOwn,
+  mayOverwrite,
+} from './ownership.ts'
 import { RepairPace } from './repairPace.ts'
 import type { ServedResources } from './served.ts'
 import type { SyncPlan } from './syncPlan.ts'
@@ -243,10 +251,9 @@ export class Downsync {
     if (!this.#echoes.get(text) && !this.#leftovers.has(text) && !watches.get(key, key)) return
     const resource = served.find(key)
     const live = resource && (await getOrNothing(cluster, resource, refOf(key)))
-    const ours = live && live.metadata.deletionTimestamp === undefined && isOurs(live, DOWNSYNCED) && mayOverwrite(live)
     // The mailbox may have gone while the cluster was asked.
     if (!this.#deps.mirrorComplete()) return
-    if (ours) await this.#delete(resource, key, live)
+    if (live && isOursToDelete(live)) await this.#delete(resource, key, live)
     this.#echoes.forget(text)
     this.#pace.forget(text)
     this.#leftovers.delete(text)

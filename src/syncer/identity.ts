@@ -8,13 +8,7 @@
 import { isStatusError, StatusError } from '../apimachinery/errors.ts'
 import { str } from '../apimachinery/fields.ts'
 import { type GroupVersionResource, groupResourceName, type KubeObject } from '../apimachinery/object.ts'
-import {
-  CLUSTER_RECORD,
-  DOWNSYNCED,
-  MAILBOX_NAME,
-  PROJECTED_LABEL,
-  PROJECTED_VALUE,
-} from '../apimachinery/placement.ts'
+import { CLUSTER_RECORD, MAILBOX_NAME, PROJECTED_LABEL, PROJECTED_VALUE } from '../apimachinery/placement.ts'
 import { LOGICAL_CLUSTERS, PATH_ANNOTATION } from '../apimachinery/resources.ts'
 import type { SpaceClient } from '../client/client.ts'
 import type { Clock } from '../client/clock.ts'
@@ -23,7 +17,7 @@ import { listAll } from '../client/listWatch.ts'
 import type { Logger } from '../client/logger.ts'
 import { TerminalError } from '../client/workqueue.ts'
 import { getOrNothing } from './downsync.ts'
-import { FIELD_MANAGER, isOurs, ownMark } from './ownership.ts'
+import { FIELD_MANAGER, isOursToDelete, ownMark } from './ownership.ts'
 import { ServedResources } from './served.ts'
 
 /** What a cluster says about whom it is served by: the name of a mailbox, unless somebody edited it. */
@@ -146,7 +140,7 @@ const NOTHING_TOUCHED =
 
 /**
  * Where no note says whose a cluster is (of release 0.1.0, or deleted), what was placed there does.
- * @throws TerminalError when a syncer placed something that this mailbox does not hold
+ * @throws TerminalError when a syncer placed something that this mailbox does not hold, and that we would delete
  */
 async function requireNoStrangers(cluster: SpaceClient, name: string, mailbox: SpaceClient): Promise<void> {
   const listed = [...(await servedBy(cluster)).all()].filter(({ verbs }) => verbs.includes('list'))
@@ -179,7 +173,7 @@ async function placedIn(cluster: SpaceClient, resource: GroupVersionResource): P
       labelSelector: `${PROJECTED_LABEL}=${PROJECTED_VALUE}`,
       limit: 500,
     })
-    return items.filter(object => isOurs(object, DOWNSYNCED))
+    return items.filter(isOursToDelete)
   } catch (error) {
     if (isStatusError(error, 'Forbidden', 'NotFound', 'MethodNotAllowed', 'BadRequest')) return []
     throw error

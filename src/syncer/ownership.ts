@@ -43,6 +43,11 @@ export function mayOverwrite(object: Readonly<KubeObject>): boolean {
   return value === undefined || value === '' || value === 'true'
 }
 
+/** Of an object in the cluster: whether it goes when the mailbox does not hold it any more. What is going already needs no help. */
+export function isOursToDelete(live: Readonly<KubeObject>): boolean {
+  return live.metadata.deletionTimestamp === undefined && isOurs(live, DOWNSYNCED) && mayOverwrite(live)
+}
+
 /**
  * What to apply in the cluster: the mailbox object without what servers and local controllers own.
  * `mark` makes it ours: only an object that we create is ours to delete.

@@ -5,7 +5,7 @@
 import t, { type Test } from 'tap'
 import { StatusError } from '../../src/apimachinery/errors.ts'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
-import { CLUSTER_RECORD } from '../../src/apimachinery/placement.ts'
+import { CLUSTER_RECORD, OVERWRITE } from '../../src/apimachinery/placement.ts'
 import { LOGICAL_CLUSTERS } from '../../src/apimachinery/resources.ts'
 import type { SpaceClient } from '../../src/client/client.ts'
 import { DiscoveryError } from '../../src/client/discoveryError.ts'
@@ -147,6 +147,32 @@ t.test('a cluster whose note is gone belongs to the mailbox that holds what is t
   p.start()
   const again = await center.world.present(p.clusterId, RECORD)
   t.same(again.data, { mailbox: p.mailboxName })
+})
+
+t.test('what a syncer leaves in its cluster for good does not make the cluster another one', async t => {
+  const p = await pairIn(center, t)
+  const syncer = p.start()
+  await p.mailbox.create(MAPS, sent('a', {}, { annotations: { [OVERWRITE]: 'false' } }))
+  await p.mailbox.create(MAPS, sent('b'))
+  await center.world.present(p.clusterId, 'configmaps app/a')
+  await center.world.present(p.clusterId, 'configmaps app/b')
+  await p.cluster.patch(MAPS, { ...AT_A, name: 'b' }, 'merge', { metadata: { finalizers: ['example.com/slow'] } })
+  await p.mailbox.delete(MAPS, AT_A)
+  await p.mailbox.delete(MAPS, { ...AT_A, name: 'b' })
+  await center.world.present(
+    p.clusterId,
+    'configmaps app/b',
+    ({ metadata }) => metadata.deletionTimestamp !== undefined,
+  )
+  await p.settled()
+  await syncer.stop()
+  await p.cluster.delete(MAPS, CLUSTER_RECORD)
+  await center.world.absent(p.clusterId, RECORD)
+  const again = misled(t, { space: p.mailboxId, cluster: p.cluster })
+  const outcome = await Promise.race([again.refused, center.world.present(p.clusterId, RECORD)])
+  t.match(outcome, { data: { mailbox: p.mailboxName } })
+  t.ok(center.world.get(p.clusterId, 'configmaps app/a'))
+  await p.cluster.patch(MAPS, { ...AT_A, name: 'b' }, 'merge', { metadata: { finalizers: null } })
 })
 
 t.test(
