@@ -11,14 +11,19 @@ import type { Revision, StoreEvent } from '../store.ts'
 
 const LOG_HEAD = 17
 
+/** @throws RangeError when it is no number */
 export function compactedOfOne(value: Buffer): Revision {
-  return Number(value.toString())
+  const text = value.toString()
+  if (!/^\d{1,16}$/.test(text)) throw new RangeError(`${JSON.stringify(text)} is no revision`)
+  return Number(text)
 }
 
+/** @throws RangeError when it is too short */
 export function objectOfOne(value: Buffer): { revision: Revision; bytes: Buffer } {
   return { revision: value.readDoubleBE(0), bytes: value.subarray(8) }
 }
 
+/** @throws RangeError when it is too short, TypeError when what it names is no key */
 export function logOfOne(revision: Revision, value: Buffer) {
   return {
     revision,

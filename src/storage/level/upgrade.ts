@@ -56,8 +56,8 @@ export async function upgradeFromOne(db: Database): Promise<void> {
       if (rows.length === 0) break
       const batch = db.batch()
       for (const [row, value] of rows) {
-        const rewritten = rewrite(row, value, progress)
-        if (rewritten !== undefined) batch.put(row, rewritten)
+        const changed = rewrite(row, value, progress)
+        if (changed !== undefined) batch.put(row, changed)
       }
       progress.after = rows.at(-1)![0]
       await batch.put(UPGRADE_ROW, encode(progress)).write({ sync: true })
@@ -73,6 +73,16 @@ export async function upgradeFromOne(db: Database): Promise<void> {
 
 /** The value in the new format; counts it into `progress`. `undefined` for what stays as it is. */
 function rewrite(row: string, value: Buffer, progress: Progress): Buffer | undefined {
+  try {
+    return rewritten(row, value, progress)
+  } catch (error) {
+    // Too short, or without a key: what cannot be read must not end the upgrade, it is found behind it and named.
+    if (error instanceof RangeError || error instanceof TypeError) return Buffer.of(UNREADABLE)
+    throw error
+  }
+}
+
+function rewritten(row: string, value: Buffer, progress: Progress): Buffer | undefined {
   if (row === COMPACTED_ROW) {
     const compacted = compactedOfOne(value)
     progress.revision = Math.max(progress.revision, compacted)
@@ -87,11 +97,11 @@ function rewrite(row: string, value: Buffer, progress: Progress): Buffer | undef
   if (row.startsWith('v/')) return version(revision, value)
   if (!row.startsWith('o/')) return undefined
   const object = objectOfOne(value)
-  const rewritten = version(object.revision, object.bytes)
-  const checksum = objectChecksum(row.slice(2), rewritten)
+  const current = version(object.revision, object.bytes)
+  const checksum = objectChecksum(row.slice(2), current)
   progress.count++
   progress.sum = addToSum(progress.sum, checksum)
-  return sealed(rewritten, checksum)
+  return sealed(current, checksum)
 }
 
 function version(revision: Revision, bytes: Buffer): Buffer {

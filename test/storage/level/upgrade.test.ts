@@ -9,6 +9,7 @@ import { Level } from 'level'
 import t, { type Test } from 'tap'
 import type { Database } from '../../../src/storage/level/database.ts'
 import { openLevelStore } from '../../../src/storage/level/openLevelStore.ts'
+import type { AcceptedLoss } from '../../../src/storage/level/salvage.ts'
 import { upgradeFromOne } from '../../../src/storage/level/upgrade.ts'
 import type { Store } from '../../../src/storage/store.ts'
 import { key, put, readWatch, textOf, updated } from '../support.ts'
@@ -150,4 +151,32 @@ t.test('what was damaged before the upgrade is found, and named', async t => {
       code: 'Damaged',
       message: /1 row does not match.*deployments.apps default\/a of space s1; 1 log entry is missing: revision 6/,
     })
+})
+
+t.test('a row that cannot be read at all ends neither the upgrade nor the start with what is intact', async t => {
+  const entry = 'l/0000000000000006'
+  const object = recorded.rows.find(([row]) => row.startsWith('o/s1'))![0]
+  const withoutKey = (value: Buffer) => Buffer.from(value.toString('latin1').replaceAll('\0deployments', '-'), 'latin1')
+  const short = () => Buffer.alloc(3)
+  for (const [row, hurt, named, kept] of [
+    [entry, withoutKey, /the log entry of revision 6/, 4],
+    [entry, short, /the log entry of revision 6/, 4],
+    [object, short, /deployments.apps default\/a of space s1/, 3],
+    ['m/compacted', () => Buffer.from('3?'), /the record "m\/compacted"/, 4],
+  ] as const) {
+    const { path, db } = await formatOne(t)
+    await db.put(row, hurt((await db.get(row))!))
+    await db.close()
+    await t.rejects(openLevelStore({ path }), { code: 'Damaged', message: named })
+    let loss: AcceptedLoss | undefined
+    const store = await openLevelStore({
+      path,
+      lossAccepted: accepted => {
+        loss = accepted
+      },
+    })
+    t.match(loss, { findings: [named], kept })
+    t.equal(await store.count({}), kept)
+    await store.close()
+  }
 })
