@@ -13,6 +13,8 @@ interface SubCommand {
   /** More, for its own help. */
   notes?: string
   settings: readonly Setting[]
+  /** What its config file may say, when that is the file of another command, which uses more of it. Default: `settings`. */
+  inFile?: readonly Setting[]
   /** Absent where only the sub-commands do something. */
   load?(): Promise<(settings: Record<string, unknown>) => Promise<number>>
   commands?: readonly SubCommand[]
@@ -56,50 +58,55 @@ const STOPPED_DATA_DIR: Setting = {
   default: '.orrery',
 }
 
+/** Of a server. */
+const START: readonly Setting[] = [
+  CONFIG,
+  { flags: '--data-dir <dir>', description: 'database, certificates and admin.kubeconfig', default: '.orrery' },
+  ...LISTEN,
+  {
+    flags: '--external-hostname <host...>',
+    description: 'further names that clients use; the first goes into URLs',
+    list: true,
+  },
+  { flags: '--storage <engine>', description: 'storage engine', default: 'level', choices: ['level', 'etcd'] },
+  { flags: '--etcd-servers <urls>', description: 'comma-separated etcd URLs, with --storage etcd' },
+  { flags: '--token-auth-file <file>', description: 'CSV of static bearer tokens: token,user,uid,"group1,group2"' },
+  {
+    flags: '--history-minutes <n>',
+    description: 'how long changes can be watched and listed back',
+    default: 10,
+    number: true,
+  },
+  {
+    flags: '--accept-loss [bool]',
+    description: 'start a damaged store with what is intact of it; the log says what is lost',
+    default: false,
+    boolean: true,
+  },
+  ...ACCESS_FLAGS,
+]
+
+const SYNCER: readonly Setting[] = [
+  CONFIG,
+  ...BETWEEN,
+  { flags: '--sync-target-name <name>', description: 'name of the SyncTarget, for logs' },
+  { flags: '--sync-target-uid <uid>', description: 'uid of the SyncTarget that the mailbox must be for' },
+  { flags: '--state-dir <dir>', description: 'where the cursor is kept over restarts' },
+  { flags: '--qps <n>', description: 'requests per second to the cluster', default: 100, number: true },
+  { flags: '--burst <n>', description: 'requests that may come at once', default: 200, number: true },
+]
+
 const COMMANDS: readonly SubCommand[] = [
   {
     name: 'start',
     summary: 'run the server: spaces, controllers and their API',
-    settings: [
-      CONFIG,
-      { flags: '--data-dir <dir>', description: 'database, certificates and admin.kubeconfig', default: '.orrery' },
-      ...LISTEN,
-      {
-        flags: '--external-hostname <host...>',
-        description: 'further names that clients use; the first goes into URLs',
-        list: true,
-      },
-      { flags: '--storage <engine>', description: 'storage engine', default: 'level', choices: ['level', 'etcd'] },
-      { flags: '--etcd-servers <urls>', description: 'comma-separated etcd URLs, with --storage etcd' },
-      { flags: '--token-auth-file <file>', description: 'CSV of static bearer tokens: token,user,uid,"group1,group2"' },
-      {
-        flags: '--history-minutes <n>',
-        description: 'how long changes can be watched and listed back',
-        default: 10,
-        number: true,
-      },
-      {
-        flags: '--accept-loss [bool]',
-        description: 'start a damaged store with what is intact of it; the log says what is lost',
-        default: false,
-        boolean: true,
-      },
-      ...ACCESS_FLAGS,
-    ],
+    settings: START,
     load: async () => (await import('./start.ts')).start,
   },
   {
     name: 'syncer',
     summary: 'run beside a cluster: apply what its mailbox space holds, report status back',
-    settings: [
-      CONFIG,
-      ...BETWEEN,
-      { flags: '--sync-target-name <name>', description: 'name of the SyncTarget, for logs' },
-      { flags: '--sync-target-uid <uid>', description: 'uid of the SyncTarget that the mailbox must be for' },
-      { flags: '--state-dir <dir>', description: 'where the cursor is kept over restarts' },
-      { flags: '--qps <n>', description: 'requests per second to the cluster', default: 100, number: true },
-      { flags: '--burst <n>', description: 'requests that may come at once', default: 200, number: true },
-    ],
+    settings: SYNCER,
     load: async () => (await import('./syncer.ts')).runSyncerCommand,
     commands: [
       {
@@ -110,6 +117,7 @@ const COMMANDS: readonly SubCommand[] = [
           'one stops. After adopt, the syncer of the new mailbox deletes what the former one placed and the new\n' +
           'mailbox does not hold. End the former syncer first.',
         settings: [CONFIG, ...BETWEEN],
+        inFile: SYNCER,
         load: async () => (await import('./syncer.ts')).adoptCluster,
       },
     ],
@@ -134,12 +142,14 @@ const COMMANDS: readonly SubCommand[] = [
         name: 'verify',
         summary: 'check every row of the store; changes nothing',
         settings: [CONFIG, STOPPED_DATA_DIR],
+        inFile: START,
         load: async () => (await import('./store.ts')).verifyStore,
       },
       {
         name: 'stats',
         summary: 'what the store holds; changes nothing',
         settings: [CONFIG, STOPPED_DATA_DIR],
+        inFile: START,
         load: async () => (await import('./store.ts')).storeStats,
       },
     ],
@@ -176,14 +186,14 @@ export async function main(args: readonly string[]): Promise<number> {
       code = 1
     }
   }
-  const add = (to: Command, { name, summary, notes, settings, load, commands = [] }: SubCommand): void => {
+  const add = (to: Command, { name, summary, notes, settings, inFile, load, commands = [] }: SubCommand): void => {
     const command = to.command(name).description(summary).enablePositionalOptions()
     if (notes !== undefined) command.addHelpText('after', `\n${notes}`)
     addSettings(command, settings)
     const path = to === program ? name : `${to.name()} ${name}`
     const run = async (start: NonNullable<typeof load>): Promise<number> => {
       process.umask(PRIVATE_UMASK)
-      return (await start())(await settingsOf(command, settings))
+      return (await start())(await settingsOf(command, settings, inFile))
     }
     if (load) command.action(reporting(path, () => run(load)))
     for (const below of commands) add(command, below)

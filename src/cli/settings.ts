@@ -39,11 +39,18 @@ function textOf(config: string): string {
   }
 }
 
-/** The settings of a parsed command, by camel-case name. @throws Error naming a missing or unknown one */
-export async function settingsOf(command: Command, settings: readonly Setting[]): Promise<Record<string, unknown>> {
+/**
+ * The settings of a parsed command, by camel-case name. `inFile` may be in its config file: more, when that is also another
+ * command's. @throws Error naming a missing or unknown one
+ */
+export async function settingsOf(
+  command: Command,
+  settings: readonly Setting[],
+  inFile = settings,
+): Promise<Record<string, unknown>> {
   const values = command.opts<Record<string, unknown>>()
   if (typeof values.config === 'string') {
-    const file = await configOf(values.config, settings)
+    const file = await configOf(values.config, inFile)
     for (const setting of settings) {
       const value = file[nameOf(setting)]
       const name = attributeOf(setting)

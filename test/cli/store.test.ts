@@ -1,7 +1,7 @@
 /** `orrery store`, and a start after damage, as a user meets them. */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -65,6 +65,19 @@ t.test('a stopped store is verified and counted', async t => {
   ])
     t.match(out, fact)
   t.same(readdirSync(join(dataDir, 'store')), before, 'and nothing was changed')
+})
+
+t.test("the server's config file says where the store is, and the syncer's what an adoption is between", async t => {
+  const config = join(root, 'server.yaml')
+  const dataDir = join(root, 'configured')
+  mkdirSync(dataDir)
+  writeFileSync(config, `data-dir: ${dataDir}\nsecure-port: 7443\nhistory-minutes: 5\n`)
+  for (const command of ['verify', 'stats'])
+    t.match(await run('store', command, '--config', config), { code: 0, out: `there is no store in ${dataDir}` })
+  writeFileSync(config, `from-kubeconfig: ${dataDir}/missing\nqps: 5\nstate-dir: ${dataDir}\n`)
+  t.match(await run('syncer', 'adopt', '--config', config), { code: 1, err: /^orrery syncer adopt: ENOENT.*missing/ })
+  writeFileSync(config, 'data-dri: x\n')
+  t.match(await run('store', 'verify', '--config', config), { code: 1, err: /unknown field "data-dri"/ })
 })
 
 t.test(
