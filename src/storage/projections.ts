@@ -29,7 +29,7 @@ interface Place {
 
 export class Projections {
   readonly #options: ProjectionsOptions
-  /** By resource, then group. Never pruned: there are few. */
+  /** By resource, then group; only what somebody projects, for the kinds that users define come and go. */
   readonly #resources = new Map<string, Map<string, Place>>()
   readonly #all = newPlace()
   #ofAll = 0
@@ -53,6 +53,7 @@ export class Projections {
       if (!entries.delete(entry)) return
       if (place === this.#all) this.#ofAll--
       if (space !== undefined && entries.size === 0 && place.bySpace.get(space) === entries) place.bySpace.delete(space)
+      this.#prune(range, place)
     }
   }
 
@@ -107,6 +108,13 @@ export class Projections {
     const place = groups.get(group) ?? newPlace()
     groups.set(group, place)
     return place
+  }
+
+  #prune({ group = '', resource = '' }: Range, place: Place): void {
+    const groups = this.#resources.get(resource)
+    if (place.everywhere.size > 0 || place.bySpace.size > 0 || groups?.get(group) !== place) return
+    groups.delete(group)
+    if (groups.size === 0) this.#resources.delete(resource)
   }
 }
 
