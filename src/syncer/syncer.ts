@@ -198,17 +198,20 @@ export function startSyncer(options: SyncerOptions): Syncer {
     const name = await identified
     if (name === undefined) return
     const beating = feed.findGoal(signal).then(() => heartbeat.run(signal))
-    await Promise.all([guard(name), feed.run(name, signal), beating, runMailboxSide()])
+    await Promise.all([feed.run(name, signal), beating, runMailboxSide()])
   }
   const run = async (): Promise<void> => {
     const record = await persist('asking from which mailbox the cluster is served', () => recordOf(cluster))
     const identified = identify()
-    if (record?.mailbox !== undefined && (await feed.restore(record.mailbox))) {
+    /** Whose the cluster is: what it says itself, where that is enough to serve it while the center is away. */
+    let name: string | undefined
+    if (record !== undefined && (await feed.restore(record.mailbox))) {
+      name = record.mailbox
       side.mailboxComplete()
       synced.resolve()
-    } else await identified
-    const runsCluster = signal.aborted ? Promise.resolve() : runClusterSide()
-    await Promise.all([runCenter(identified), runsCluster])
+    } else name = await identified
+    const runsCluster = name === undefined || signal.aborted ? [] : [guard(name), runClusterSide()]
+    await Promise.all([runCenter(identified), ...runsCluster])
     await side.stop()
     if (refusal !== undefined) refused.resolve(refusal)
   }

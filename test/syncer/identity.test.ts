@@ -231,6 +231,20 @@ t.test('the record is never carried, nor taken away, in either direction', async
   t.same((await p.cluster.get(MAPS, CLUSTER_RECORD)).data, { mailbox: p.mailboxName })
 })
 
+t.test('while the center is away a syncer ends, too, when its cluster is handed over', async t => {
+  const [p, other] = [await served(t), await pairIn(center, t)]
+  p.toCenter.down = true
+  const syncer = p.start()
+  await syncer.synced
+  await p.cluster.delete(MAPS, AT_A)
+  await center.world.present(p.clusterId, 'configmaps app/a')
+  await adopt(p.cluster, other.mailboxName)
+  t.match(await syncer.refused, `the cluster is served from the mailbox ${other.mailboxName}`)
+  await p.cluster.delete(MAPS, AT_A)
+  await p.settled()
+  t.notOk(center.world.get(p.clusterId, 'configmaps app/a'), 'nothing more is touched')
+})
+
 t.test('while the center is away a syncer serves its cluster from its state, and believes no other state', async t => {
   const [p, other] = [await served(t), await served(t)]
   p.toCenter.down = true
