@@ -111,7 +111,10 @@ async function inIntactCopy<T>(path: string, use: (db: Database | undefined) => 
   if ((await filesOf(path)).length === 0) return await use(undefined)
   const copy = await linkedCopy(path)
   if (copy === undefined)
-    throw new Error(`${path} lies on a file system without hard links: copy it to another one to save what is intact`)
+    throw new Error(
+      `the files of ${path} cannot be linked into a copy beside it: there are no hard links, or it is a mount or a symbolic ` +
+        'link. Copy the whole data folder to a file system that has them to save what is intact',
+    )
   try {
     const db = await openRepaired(copy, path)
     try {

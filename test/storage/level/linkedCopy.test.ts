@@ -50,6 +50,9 @@ for (const [code, where] of [
     t.equal(again.revision, 1)
     await again.close()
     t.same(await readdir(root), ['store', 'store.acknowledged'])
+    await rm(join(path, 'CURRENT'))
+    const saved = openLevelStore({ path, lossAccepted: () => {} })
+    await t.rejects(saved, { message: /cannot be linked .* Copy the whole data folder/ })
   })
 
 t.test('a store of format 1 that is read in place is upgraded once', async t => {
