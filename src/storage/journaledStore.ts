@@ -70,6 +70,8 @@ export interface BudgetedChange {
   readonly previousBytes: number
 }
 
+/** History is looked through at least this often, however long it is kept: a timer can wait 24 days at most. */
+const MAX_COMPACT_INTERVAL_MS = 3_600_000
 /** Objects that are moved to fresh memory in one go, so that writers wait microseconds. */
 const REPACK_STEP = 1000
 /** Garbage in slabs that is not worth a repack. */
@@ -153,7 +155,8 @@ class JournaledStore implements Store {
       subscribe: (range: Range, missed: Batch, signal: AbortSignal): Subscription =>
         this.#hub.subscribe(range, missed, signal),
     }
-    this.#stopTimer = (options.every ?? everyUnref)(this.#historyAgeMs / 10, () => this.#compactByItself())
+    const intervalMs = Math.min(this.#historyAgeMs / 10, MAX_COMPACT_INTERVAL_MS)
+    this.#stopTimer = (options.every ?? everyUnref)(intervalMs, () => this.#compactByItself())
     this.#report(this.#history.finishCompaction())
   }
 

@@ -199,3 +199,16 @@ t.test('a write without room is refused as a result, takes no revision, and chan
   t.equal(asked.length, 5)
   await store.close()
 })
+
+t.test('a timer can wait for as long as the longest history asks for', async t => {
+  for (const [days, waitMs] of [
+    [1 / 144, 60_000],
+    [300, 3_600_000],
+  ] as const) {
+    const every = (intervalMs: number) => {
+      t.equal(intervalMs, waitMs)
+      return () => {}
+    }
+    await (await openJournaledStore(new MemoryJournal(), { historyAgeMs: days * 86_400_000, every })).close()
+  }
+})
