@@ -1,6 +1,6 @@
 /** PUT namespaces/<name>/finalize changes spec.finalizers, labels and annotations, and nothing else, as upstream. */
-import { list } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { cloneJson } from '../../apimachinery/values.ts'
 import type { Registry, Written } from '../registry/registry.ts'
 import { requireSamePlace } from './place.ts'
 import type { Target } from './target.ts'
@@ -13,18 +13,22 @@ export async function finalize(
 ): Promise<Written> {
   const { metadata } = object
   requireSamePlace({ ...metadata, name: metadata.name || name }, { name, namespace: '' })
-  const finalizers = list(object, 'spec', 'finalizers')
+  // What is taken over stays as it was said, so that a wrong type is refused and not read as something else.
+  const sent = object.spec ?? {}
   const change = (current: KubeObject): KubeObject => {
     if (metadata.resourceVersion) current.metadata.resourceVersion = metadata.resourceVersion
     for (const field of ['labels', 'annotations'] as const) {
       if (metadata[field] === undefined) delete current.metadata[field]
-      else current.metadata[field] = { ...metadata[field] }
+      else current.metadata[field] = cloneJson(metadata[field])
     }
-    const spec: Record<string, unknown> = isRecord(current.spec) ? current.spec : {}
-    if (finalizers.length > 0) spec.finalizers = [...finalizers]
-    else delete spec.finalizers
-    current.spec = spec
+    current.spec = withFinalizers(current.spec, sent)
     return current
   }
   return await registry.update(context, type, namespace, name, change, { subresource: 'finalize' })
+}
+
+function withFinalizers(spec: unknown, sent: unknown): unknown {
+  if (!isRecord(sent)) return sent
+  const { finalizers: _, ...others } = isRecord(spec) ? spec : {}
+  return sent.finalizers === undefined ? others : { ...others, finalizers: cloneJson(sent.finalizers) }
 }

@@ -339,4 +339,17 @@ export const bodyCases: readonly BadCase[] = [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'other' } },
     bad('the name of the object (other) does not match the name on the URL (default)'),
   ),
+  ...[
+    ['labels that are a text', { metadata: { name: 'default', labels: 'abc' } }, 'ObjectMeta.metadata.labels'],
+    ['annotations that are a list', { metadata: { name: 'default', annotations: ['a'] } }, 'metadata.annotations'],
+    ['finalizers that are a text', { spec: { finalizers: 'kubernetes' } }, 'spec.finalizers'],
+    ['a spec that is a text', { spec: 'kubernetes' }, 'Namespace.spec'],
+  ].map(([name, part, field]) =>
+    put(
+      `a finalize with ${name}`,
+      '/api/v1/namespaces/default/finalize',
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' }, ...(part as object) },
+      bad(new RegExp(`json: cannot unmarshal \\w+ into Go struct field .*${field} of type`), DECODER),
+    ),
+  ),
 ]
