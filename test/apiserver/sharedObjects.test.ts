@@ -48,6 +48,27 @@ t.test('what a space changes is its own, and is shown once', async t => {
   t.strictSame(names(await one.ok(one.get(`${RBAC}/clusterroles?labelSelector=team=shops`))), ['view'])
 })
 
+t.test('its first change in a space is a change to who watches, and may leave or enter what they select', async t => {
+  const space = api.in(await createSpace(api, 'watched'))
+  const roles = `${RBAC}/clusterroles`
+  const { resourceVersion } = (await space.ok(space.get(roles))).metadata
+  const bootstrap = 'kubernetes.io/bootstrapping'
+  const patch = { metadata: { labels: { [bootstrap]: null, team: 'shops' } } }
+  await space.ok(space.patch(`${roles}/view`, 'merge', patch))
+  for (const [selector, type] of Object.entries({
+    '': 'MODIFIED',
+    [`${bootstrap}=rbac-defaults`]: 'DELETED',
+    'team=shops': 'ADDED',
+    '!nobody': 'MODIFIED',
+  })) {
+    const watch = await space.watch(
+      `${roles}?watch=1&resourceVersion=${resourceVersion}&labelSelector=${encodeURIComponent(selector)}`,
+    )
+    t.match(await watch.take(1), [{ type, object: { metadata: { name: 'view' } } }], selector)
+    watch.close()
+  }
+})
+
 t.test('a list of the past shows it as it was then, once', async t => {
   const three = api.in(await createSpace(api, 'three'))
   const roles = `${RBAC}/clusterroles`

@@ -14,6 +14,7 @@ import {
   type Revision,
   type Store,
   type Stored,
+  type StoreEvent,
   type WatchOptions,
 } from '../../storage/store.ts'
 import type { ParsedCache } from './codec.ts'
@@ -159,13 +160,39 @@ export class Reader {
       }
       const selector = new EventSelector(this.#parsed, type, query.selection ?? EVERYTHING)
       for await (const batch of this.#store.watch(rangeOf(type, query), query)) {
-        const events = query.space === '*' ? batch.filter(event => inNamespace(event.key, query)) : batch
+        const here = query.space === '*' ? batch.filter(event => inNamespace(event.key, query)) : batch
+        const events = layer ? await this.#overShared(here, layer, type) : here
         const selected = type.custom?.convert ? await selector.converted(events) : selector.all(events)
         if (selected.length > 0) yield selected
       }
     } catch (error) {
       throw watchError(error, query.after, this.#store.compactedRevision)
     }
+  }
+
+  /** A space's first copy of a shared object stands for it from then on: to who watches it was changed, and nothing came. */
+  async #overShared(
+    events: readonly StoreEvent[],
+    layer: SharedLayer,
+    type: ResourceType,
+  ): Promise<readonly StoreEvent[]> {
+    const isCopy = ({ type: kind, previous, key }: StoreEvent): boolean =>
+      kind === 'put' &&
+      previous === undefined &&
+      key.namespace === (layer.namespace ?? '') &&
+      layer.has(key.space, key.name)
+    if (!events.some(isCopy)) return events
+    const told = events.map(async event => {
+      const previous = isCopy(event) ? await layer.get(event.key.space, type, event.key.name) : undefined
+      // One that came back after a deletion is another one.
+      const isSame = previous && this.#uidOf(previous) === this.#uidOf(event.stored)
+      return isSame ? { ...event, previous } : event
+    })
+    return await Promise.all(told)
+  }
+
+  #uidOf(stored: Stored): string | undefined {
+    return this.#parsed.get(stored).metadata.uid
   }
 
   /** Stored objects and shared ones, in the one order of the space's log. Such kinds are few and built in. */
