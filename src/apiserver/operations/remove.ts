@@ -9,7 +9,7 @@ import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { cloneJson, equalJson } from '../../apimachinery/values.ts'
 import type { Stored } from '../../storage/store.ts'
 import { versionOf } from '../../storage/texts.ts'
-import { accepted } from '../registry/accepted.ts'
+import { accepted, refusal } from '../registry/accepted.ts'
 import { ADMISSION_STAGES, type AdmissionRequest, optionsOf, runStage, stepsFor } from '../registry/admission.ts'
 import { decodeObject, encodeObject } from '../registry/codec.ts'
 import type { WriteContext } from '../registry/context.ts'
@@ -85,8 +85,11 @@ export async function deleteObject(
     return { stored: versionOf(key, current.revision, encodeObject(object)), gone }
   }
   if (own === undefined) {
-    // What is deleted is the space's own: watchers see it go.
-    await deps.store.write({ key, mutation: { type: 'put', text: encodeObject(decodeObject(current)) }, expect: 0 })
+    // What is deleted is the space's own: watchers see it go. Nothing is written for a deletion that is refused.
+    change(current)
+    const copy = encodeObject(decodeObject(current))
+    const copied = await deps.store.write({ key, mutation: { type: 'put', text: copy }, expect: 0 })
+    if (!copied.ok && copied.refused) throw refusal(copied.refused)
   }
   let gone = false
   const outcome = await deps.store.update(key, now => {

@@ -71,6 +71,7 @@ t.test('who deletes one gets another one, and watchers see both', async t => {
     t.equal((await one.delete(`${url}?dryRun=All`)).code, 200)
     t.equal((await one.ok(one.get(url))).metadata.resourceVersion, '1', 'a dry run does nothing')
     t.match(await one.delete(url, { preconditions: { uid: 'another' } }), { code: 409 })
+    t.equal((await one.ok(one.get(url))).metadata.resourceVersion, '1', 'a deletion that is refused neither')
     const watch = await one.watch(`${collection}?watch=1&resourceVersion=${resourceVersion}`)
     await one.ok(one.delete(url))
     const after = await one.ok(one.get(url))
