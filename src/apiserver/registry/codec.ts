@@ -13,8 +13,6 @@ import type { Encoded, Stored } from '../../storage/store.ts'
 /** Controllers compare its data with what they would write now, byte by byte. */
 const COMPARED_KIND = 'ControllerRevision'
 
-/** Shows the id of an object's space on the object. */
-
 /** Serializes an object around its resourceVersion; whatever resourceVersion it carries is left out. */
 export function encodeObject(object: KubeObject): Encoded {
   const { apiVersion, kind, metadata, ...rest } = object
