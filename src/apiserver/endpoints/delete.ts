@@ -115,7 +115,8 @@ const OPTIONS: Schema = {
  * @throws StatusError BadRequest (wrong types), Invalid
  */
 export function deleteOptionsOf(body: unknown, options: DeleteOptions = {}): DeleteOptions {
-  if (!isRecord(body)) return options
+  if (body === undefined || body === null) return options
+  if (!isRecord(body)) throw statusError.badRequest('delete options must be a DeleteOptions object')
   const wrong = typeErrors({ ...body, kind: 'DeleteOptions' }, OPTIONS)
   if (wrong !== undefined) throw statusError.badRequest(wrong)
   if (typeof body.propagationPolicy === 'string') options.propagationPolicy = body.propagationPolicy

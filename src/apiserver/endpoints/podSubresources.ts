@@ -16,6 +16,7 @@ import { systemContext } from '../registry/context.ts'
 import { keyOf } from '../registry/keys.ts'
 import { timestamp } from '../registry/systemMetadata.ts'
 import { readBody } from './body.ts'
+import { checkTypes } from './checkTypes.ts'
 import { deleteOptionsOf } from './delete.ts'
 import { type Exchange, isDryRun, type Services, writeContext } from './exchange.ts'
 import { methodNotAllowed } from './methods.ts'
@@ -35,7 +36,10 @@ export async function bindingEndpoint(services: Services, x: Exchange): Promise<
     throw statusError.badRequest(
       `the name of the object (${body.metadata.name}) does not match the name on the URL (${name})`,
     )
-  await admit(services, x, body, { name, group: '', version: 'v1', kind: 'Binding' })
+  const type = services.types.in(x.space).find('', 'v1', 'bindings')!
+  const settle = (binding: KubeObject): void => checkTypes(binding, type)
+  settle(body)
+  await admit(services, x, body, { name, group: '', version: 'v1', kind: 'Binding', settle })
   const target = isRecord(body.target) ? body.target : {}
   const errors = targetErrors(target)
   if (errors.length > 0) throw statusError.invalid({ group: '', kind: 'Binding' }, name, errors)
@@ -54,15 +58,24 @@ export async function bindingEndpoint(services: Services, x: Exchange): Promise<
   await sendValue(services, x, 201, CREATED)
 }
 
+interface Admitted {
+  name: string
+  group: string
+  version: string
+  kind: string
+  /** Of what admission has changed. */
+  settle?: (changed: KubeObject) => void
+}
+
 /** `bindings` is a kind of its own; below a Pod the body has another kind than the Pod. */
 function admit(
   services: Services,
   x: Exchange,
   body: KubeObject,
-  { name, ...kind }: { name: string; group: string; version: string; kind: string },
+  { name, settle = () => {}, ...kind }: Admitted,
 ): Promise<void> {
   const { namespace, subresource } = x.resource
-  const asked = { context: writeContext(x), type: x.type, subresource, namespace, name, settle: () => {} }
+  const asked = { context: writeContext(x), type: x.type, subresource, namespace, name, settle }
   return admitUnstored(services.deps.admission, body, subresource === '' ? asked : { ...asked, kind })
 }
 

@@ -4,8 +4,6 @@ import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Schema } from '../../apimachinery/schema.ts'
 import { objectMetaSchema } from '../../apimachinery/structural/objectMetaSchema.ts'
-import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
-import { typeErrors } from '../../apimachinery/structural/typeErrors.ts'
 import { admitUnstored } from '../admission/unstored.ts'
 import type { RbacAuthorizer } from '../auth/rbac.ts'
 import {
@@ -22,9 +20,8 @@ import { DEFAULT_SECONDS, tokenRequest } from '../auth/tokenRequest.ts'
 import type { Authenticator } from '../auth/types.ts'
 import { objectOf } from '../operations/objectOf.ts'
 import { decodeObject } from '../registry/codec.ts'
-import { dropNulls } from '../registry/nulls.ts'
-import { unreadable } from '../registry/objectRules.ts'
 import { readBody } from './body.ts'
+import { checkTypes } from './checkTypes.ts'
 import { type Exchange, type Services, type SubresourceEndpoints, writeContext } from './exchange.ts'
 import { methodNotAllowed } from './methods.ts'
 import { requireKind } from './otherKinds.ts'
@@ -48,6 +45,7 @@ export function reviewEndpoints(deps: ReviewDeps): SubresourceEndpoints {
       const sent = readBody(services, x)
       requireKind(services, x, sent)
       const body = objectOf(sent, x.type)
+      // What comes back is what was asked and an answer, so it has to be of its kind.
       checkTypes(body, x.type)
       await admitUnstored(services.deps.admission, body, {
         context: writeContext(x),
@@ -73,14 +71,6 @@ export function reviewEndpoints(deps: ReviewDeps): SubresourceEndpoints {
     ),
     '/serviceaccounts/token': (services, x) => tokenEndpoint(services, x, deps),
   }
-}
-
-/** What comes back is what was asked and an answer, so it has to be of its kind. @throws StatusError BadRequest */
-function checkTypes(body: KubeObject, type: Pick<ResourceType, 'kind' | 'version' | 'schema'>): void {
-  dropNulls(body, type.schema)
-  pruneUnknown(body, type.schema)
-  const wrong = typeErrors(body, type.schema)
-  if (wrong !== undefined) throw unreadable(type, wrong, undefined)
 }
 
 const TOKEN_REQUEST = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest' }

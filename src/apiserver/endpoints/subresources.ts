@@ -13,6 +13,7 @@ import { requireSameNamespace } from '../operations/place.ts'
 import { objectFor } from '../registry/views.ts'
 import { partialMetadata } from '../tables/table.ts'
 import { readBody } from './body.ts'
+import { checkTypes } from './checkTypes.ts'
 import { type Exchange, type Services, writeContext, writeTarget } from './exchange.ts'
 import { methodNotAllowed } from './methods.ts'
 import { requireKind } from './otherKinds.ts'
@@ -40,16 +41,17 @@ export async function scaleEndpoint(services: Services, x: Exchange): Promise<vo
   if (x.info.verb === 'update' && isRecord(body) && isRecord(body.metadata)) sameName(x, body as KubeObject)
   // What is an apply by its media type is a strategic merge here.
   const form = patchFormOf(x) ?? 'strategic'
+  const fromPatch = x.info.verb === 'patch' ? patchSource(form, body) : undefined
   const change = (current: KubeObject): KubeObject => {
     const before = scale(current)
-    const after =
-      x.info.verb === 'patch'
-        ? patched(SCALE_TYPE, before, form, body, { subresource: 'scale', scaled: type })
-        : objectOf(cloneJson(body), SCALE_TYPE)
+    const after = fromPatch
+      ? patched(SCALE_TYPE, before, form, body, { subresource: 'scale', scaled: type })
+      : objectOf(cloneJson(body), SCALE_TYPE)
+    checkTypes(after, SCALE_TYPE, fromPatch)
     return withScale(type, current, after, paths)
   }
   const { stored } = await services.registry.update(writeContext(x), type, namespace, name, change, {
-    fromPatch: x.info.verb === 'patch' ? patchSource(form, body) : undefined,
+    fromPatch,
     view: {
       subresource: 'scale',
       group: SCALE_TYPE.group,
