@@ -157,6 +157,8 @@ t.test('headless Services, names and other families get none', async t => {
   t.equal(said.clusterIP, 'fd00::5')
   const again = { clusterIP: 'fd00:0::5', ipFamilies: ['IPv6'] }
   t.match(await refusal(space, 'again', again), /provided IP is already allocated/)
+  const zone = { clusterIP: 'fe80::1%eth0', ipFamilies: ['IPv6'] }
+  t.match(await refusal(space, 'zone', zone), /422 .*"fe80::1%eth0": must be a valid IP address/)
 })
 
 t.test('a mailbox keeps what it is told, and gives nothing', async t => {
