@@ -1,7 +1,7 @@
 /** The removal of all instances of a kind whose CustomResourceDefinition goes. */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import type { Key, Range, Store } from '../../storage/store.ts'
+import type { Key } from '../../storage/store.ts'
 import { deleteObject } from '../operations/remove.ts'
 import { systemContext } from '../registry/context.ts'
 import type { RegistryDeps } from '../registry/registry.ts'
@@ -9,16 +9,16 @@ import type { RegistryDeps } from '../registry/registry.ts'
 /** Instances that are deleted at the same time. */
 const DELETIONS_AT_ONCE = 64
 
-/** Resolves when none is left, however long finalizers hold the last; or when the signal aborts. */
+/**
+ * Resolves when none is left, however long finalizers hold the last; or when the signal aborts. One that is still made
+ * meanwhile (by an apply, or by a request that was on its way) goes too: else the definition would wait for it for ever.
+ */
 export async function deleteInstances(
   deps: RegistryDeps,
   at: { space: string; type: ResourceType; component: string },
   signal: AbortSignal,
 ): Promise<void> {
   const { space, type, component } = at
-  const range = { space, group: type.group, resource: type.resource }
-  const { store } = deps
-  const { items } = await store.list(range)
   const context = systemContext(space, component)
   const remove = async (key: Key): Promise<void> => {
     try {
@@ -27,33 +27,38 @@ export async function deleteInstances(
       if (!isStatusError(error, 'NotFound')) throw error
     }
   }
-  for (let start = 0; start < items.length; start += DELETIONS_AT_ONCE) {
-    await Promise.all(items.slice(start, start + DELETIONS_AT_ONCE).map(({ key }) => remove(key)))
-  }
-  await emptied(store, range, signal)
-}
-
-async function emptied(store: Pick<Store, 'project'>, range: Range, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
   let left = 0
-  const resolveIfEmpty = (): void => {
-    if (left === 0) resolve()
-  }
-  const end = store.project(range, {
-    reset(items) {
-      left = [...items].length
-      resolveIfEmpty()
+  /** Those that nobody has told to go yet. */
+  let untold: Key[] = []
+  let wake = (): void => {}
+  const end = deps.store.project(
+    { space, group: type.group, resource: type.resource },
+    {
+      reset(items) {
+        untold = [...items].map(({ key }) => key)
+        left = untold.length
+        wake()
+      },
+      apply({ type, key, previous }) {
+        if (type === 'delete') left--
+        else if (previous === undefined) {
+          left++
+          untold.push(key)
+        }
+        wake()
+      },
     },
-    apply({ type, previous }) {
-      if (type === 'delete') left--
-      else if (previous === undefined) left++
-      resolveIfEmpty()
-    },
-  })
-  const give = (): void => resolve()
+  )
+  const give = (): void => wake()
   signal.addEventListener('abort', give)
-  if (signal.aborted) give()
-  await promise
-  signal.removeEventListener('abort', give)
-  end()
+  try {
+    while (left > 0 && !signal.aborted) {
+      const next = untold.splice(0, DELETIONS_AT_ONCE)
+      if (next.length > 0) await Promise.all(next.map(remove))
+      else await new Promise<void>(resolve => (wake = resolve))
+    }
+  } finally {
+    signal.removeEventListener('abort', give)
+    end()
+  }
 }

@@ -57,6 +57,25 @@ t.test('a deleted CRD goes, with its instances, although its cleanup failed at f
   t.match(faults.splice(0), [/not now/])
 })
 
+t.test('an instance that is made while its CRD goes is deleted with the others', async t => {
+  await crds.define(definition('latecomers', 'Latecomer'))
+  const late = (name: string, more: object = {}) => ({
+    apiVersion: 'example.com/v1',
+    kind: 'Latecomer',
+    metadata: { name, ...more },
+  })
+  const path = '/apis/example.com/v1/latecomers'
+  await api.ok(api.post(path, late('held', { finalizers: ['x.io/held'] })))
+  await api.ok(api.delete(crds.path('latecomers.example.com')))
+  await crds.until('latecomers.example.com', c => JSON.stringify(c.status).includes('InstanceDeletionInProgress'))
+  const watch = await api.watch('/apis/apiextensions.k8s.io/v1/customresourcedefinitions?watch=1')
+  await api.ok(api.patch(`${path}/late?fieldManager=me`, 'apply', late('late')))
+  await api.ok(api.patch(`${path}/held`, 'merge', { metadata: { finalizers: null } }))
+  await watch.until(event => event.type === 'DELETED' && event.object.metadata.name === 'latecomers.example.com')
+  watch.close()
+  t.equal(await server.store.count({ group: 'example.com', resource: 'latecomers' }), 0)
+})
+
 t.test('an event that throws is told once, and its CRD is served all the same', async t => {
   const { types } = server.services
   const define = types.define.bind(types)
