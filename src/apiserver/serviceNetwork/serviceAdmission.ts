@@ -130,6 +130,7 @@ class Allocation {
     // Ports of one number share what they are given, whatever their protocols.
     const shared = new Map<unknown, number>()
     const mine = new Set<number>()
+    const wanted = isNew ? requested(ports) : undefined
     for (const port of ports) if (!isNew && num(port, 'nodePort') !== 0) mine.add(num(port, 'nodePort'))
     const needed = needsNodePorts(this.#spec)
     for (const [i, port] of ports.entries()) {
@@ -137,7 +138,7 @@ class Allocation {
       const known = shared.get(port.port)
       const own = num(port, 'nodePort')
       if (own === 0 && !needed) continue
-      const asked = own !== 0 ? own : isNew ? requested(port.port, ports) : 0
+      const asked = own !== 0 ? own : (wanted?.get(port.port) ?? 0)
       if (asked !== 0 && asked !== known) {
         // Ports with other numbers do not share one while the Service is new.
         const wrong = isNew && mine.has(asked) ? `${PORT} is already allocated` : this.#take(asked, this.#ports, PORT)
@@ -210,12 +211,14 @@ class Allocation {
 const ADDRESS = 'provided IP'
 const PORT = 'provided port'
 
-/** A port with another protocol and the same number says which node port both are to have. */
-function requested(number: unknown, ports: readonly Fields[]): number {
-  return num(
-    ports.find(port => port.port === number && num(port, 'nodePort') !== 0),
-    'nodePort',
-  )
+/** By port: one with another protocol and the same number says which node port both are to have. */
+function requested(ports: readonly Fields[]): Map<unknown, number> {
+  const found = new Map<unknown, number>()
+  for (const port of ports) {
+    const nodePort = num(port, 'nodePort')
+    if (nodePort !== 0 && !found.has(port.port)) found.set(port.port, nodePort)
+  }
+  return found
 }
 
 /** The families that Services have where they say nothing; what was said before stays. */
