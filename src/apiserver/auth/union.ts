@@ -25,13 +25,21 @@ export interface UnionOptions {
 interface Entry {
   outcome: Promise<Authentication | undefined>
   expiresMs: number
+  /** How often something had been forgotten when it was asked. */
+  since: number
   /** The space of the credential, once known; `undefined` while it is not, `''` for none. */
   space: string | undefined
 }
 
+/** Spaces whose last forgetting is kept apart; after that many every token is forgotten. */
+const SPACES_APART = 16_384
+
 export class UnionAuthenticator implements Authenticator {
   readonly #options: Required<UnionOptions>
   readonly #entries: BoundedCache<string, Entry>
+  #forgettings = 0
+  /** The number of the last forgetting of each space: a walk through all entries would be too much for each write of a Secret. */
+  readonly #forgotten = new Map<string, number>()
 
   constructor(options: UnionOptions) {
     this.#options = {
@@ -61,35 +69,40 @@ export class UnionAuthenticator implements Authenticator {
   /** Forgets every token. */
   clear(): void {
     this.#entries.clear()
+    this.#forgotten.clear()
   }
 
   /** Forgets the tokens that belong to a space, and those whose space is still being found out. */
   forget(space: string): void {
-    for (const [key, entry] of this.#entries) {
-      if (entry.space === undefined || entry.space === space) this.#entries.delete(key)
-    }
+    if (this.#forgotten.size >= SPACES_APART && !this.#forgotten.has(space)) this.clear()
+    this.#forgotten.set(space, ++this.#forgettings)
   }
 
   #remembered(token: string, audiences: readonly string[] | undefined): Promise<Authentication | undefined> {
     const key = [createHash('sha256').update(token).digest('base64'), ...(audiences ?? [])].join('\n')
     const known = this.#entries.get(key)
-    if (known !== undefined && this.#options.clock() < known.expiresMs) return known.outcome
+    if (known !== undefined && this.#options.clock() < known.expiresMs && !this.#isForgotten(known))
+      return known.outcome
     const outcome = this.#ask({ token, ...(audiences && { audiences }) })
-    const entry: Entry = { outcome, expiresMs: Infinity, space: undefined }
+    const entry: Entry = { outcome, expiresMs: Infinity, since: this.#forgettings, space: undefined }
     this.#entries.set(key, entry)
     const { clock, ttlMs, failureTtlMs } = this.#options
+    const settle = (space: string, rememberedMs: number): void => {
+      // Whose a refused token would have been is not known: what was forgotten meanwhile may concern it.
+      const isOutdated = space === '' && this.#isForgotten(entry)
+      entry.expiresMs = isOutdated ? 0 : clock() + rememberedMs
+      entry.space = space
+    }
     entry.outcome.then(
-      found => {
-        entry.expiresMs = clock() + (found === undefined ? failureTtlMs : ttlMs)
-        entry.space = found?.space ?? ''
-      },
-      error => {
-        // A refusal may be remembered; a failure to find out may not. The caller, who has the promise too, hears of both.
-        entry.expiresMs = isStatusError(error, 'Unauthorized') ? clock() + failureTtlMs : 0
-        entry.space = ''
-      },
+      found => settle(found?.space ?? '', found === undefined ? failureTtlMs : ttlMs),
+      // A refusal may be remembered; a failure to find out may not. The caller, who has the promise too, hears of both.
+      error => settle('', isStatusError(error, 'Unauthorized') ? failureTtlMs : 0),
     )
     return entry.outcome
+  }
+
+  #isForgotten({ space, since }: Entry): boolean {
+    return since < (space === undefined ? this.#forgettings : (this.#forgotten.get(space) ?? 0))
   }
 
   async #ask(credentials: Credentials): Promise<Authentication | undefined> {

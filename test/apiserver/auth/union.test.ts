@@ -103,3 +103,28 @@ t.test('tokens of a space can be forgotten at once, also one that is just being 
   for (const token of ['a1', 'b1', 'a2']) await union.authenticate({ token })
   t.same(backend.asked, ['a1', 'a2'])
 })
+
+t.test('a token that was refused while its space was forgotten is asked about again', async t => {
+  const backend = new Recorder()
+  const union = new UnionAuthenticator({ authenticators: [backend], clock: () => 0 })
+  const early = union.authenticate({ token: 'a1' })
+  union.forget('a')
+  await t.rejects(early, { message: 'Unauthorized' })
+  backend.answer = () => user('a1')
+  t.equal((await union.authenticate({ token: 'a1' }))?.user.name, 'a1')
+})
+
+t.test('however many spaces are forgotten, none of their tokens is remembered', async t => {
+  const backend = new Recorder()
+  backend.answer = ({ token = '' }) => ({ ...user(token), space: token })
+  const union = new UnionAuthenticator({ authenticators: [backend], clock: () => 0 })
+  for (const token of ['first', 'last', 'other']) await union.authenticate({ token })
+  union.forget('first')
+  for (let i = 0; i < 20_000; i++) union.forget(`space${i}`)
+  union.forget('last')
+  backend.asked.length = 0
+  for (const token of ['first', 'last']) await union.authenticate({ token })
+  t.same(backend.asked, ['first', 'last'])
+  for (const token of ['first', 'last']) await union.authenticate({ token })
+  t.equal(backend.asked.length, 2, 'and what is asked afterwards is remembered again')
+})
