@@ -1,4 +1,4 @@
-/** What the server says about a Workspace: its id, URL and owner at creation, and that they stay. */
+/** What the server says about a Workspace: its id, URL and owner at creation, and that they stay; as its finalizer does. */
 import { createHash } from 'node:crypto'
 import { statusError } from '../../apimachinery/errors.ts'
 import { fieldError } from '../../apimachinery/fieldErrors.ts'
@@ -7,6 +7,8 @@ import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Admission } from '../registry/admission.ts'
+import { systemUser } from '../registry/context.ts'
+import { COMPONENT } from '../spaces/spaceContent.ts'
 import type { SpaceTree } from '../spaces/tree.ts'
 import { OWNER_ANNOTATION, WORKSPACE_FINALIZER } from '../spaces/workspace.ts'
 
@@ -42,7 +44,9 @@ export function workspaceAdmission(deps: WorkspaceAdmissionDeps): Admission {
         object.metadata.finalizers = [...new Set([...(object.metadata.finalizers ?? []), WORKSPACE_FINALIZER])]
         return
       }
-      if (old) keepFixed(type, object, old)
+      if (old === undefined) return
+      keepFixed(type, object, old)
+      if (context.user.name !== systemUser(COMPONENT)) keepFinalizer(object, old)
     },
   }
 }
@@ -60,6 +64,13 @@ function keepFixed(type: { group: string; kind: string }, object: KubeObject, ol
   }
   const owner = old.metadata.annotations?.[OWNER_ANNOTATION]
   if (owner !== undefined) object.metadata.annotations = { ...object.metadata.annotations, [OWNER_ANNOTATION]: owner }
+}
+
+/** Without it the Workspace would go at once, and what is in its space would stay for ever where nobody can reach it. */
+function keepFinalizer(object: KubeObject, old: KubeObject): void {
+  const finalizers = object.metadata.finalizers ?? []
+  if (!old.metadata.finalizers?.includes(WORKSPACE_FINALIZER) || finalizers.includes(WORKSPACE_FINALIZER)) return
+  object.metadata.finalizers = [...finalizers, WORKSPACE_FINALIZER]
 }
 
 /** 16 base-36 digits of SHA-224 over 32 random bytes. */

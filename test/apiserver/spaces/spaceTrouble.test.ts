@@ -75,6 +75,23 @@ t.test('no user can write an owner that cannot be read', async t => {
   await createSpace(api, 'afterwards')
 })
 
+t.test('no user can have a Workspace go while its space is full', async t => {
+  const id = await createSpace(api, 'full')
+  const { store } = server
+  const path = `${WORKSPACES}/full`
+  await api.ok(api.patch(path, 'merge', { metadata: { finalizers: ['example.com/mine'] } }))
+  await api.ok(api.patch(path, 'merge', { metadata: { finalizers: null } }))
+  const before = await api.ok(api.get(path))
+  t.strictSame(before.metadata.finalizers, ['core.kcp.io/logicalcluster'])
+  await api.ok(api.put(path, { ...before, metadata: { ...before.metadata, finalizers: [] } }))
+  const { resourceVersion } = (await api.ok(api.get(WORKSPACES))).metadata
+  const watch = await api.watch(`${WORKSPACES}?watch=1&resourceVersion=${resourceVersion}`)
+  await api.ok(api.delete(path))
+  await watch.until(({ type, object }) => type === 'DELETED' && object.metadata.name === 'full')
+  watch.close()
+  t.equal(await store.count({ space: id }), 0)
+})
+
 /** Waits until the Workspace, which is there, is Ready. */
 async function createReady(name: string): Promise<void> {
   const watch = await api.watch(`${WORKSPACES}?watch=1&fieldSelector=metadata.name=${name}`)
