@@ -33,6 +33,7 @@ import { PolicyStatus } from './policyStatus.ts'
 import { rbacAdmission } from './rbacEscalation.ts'
 import { QUOTAS, resourceQuota } from './resourceQuota.ts'
 import { runtimeClassAdmission } from './runtimeClassAdmission.ts'
+import { spaceLifecycle } from './spaceLifecycle.ts'
 import { PRIORITY_CLASSES } from './systemPriorityClasses.ts'
 import { validatingPolicies } from './validatingPolicies.ts'
 import type { WebhookClient } from './webhookClient.ts'
@@ -152,6 +153,7 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
       workspaceAdmission({ tree, externalUrl: deps.externalUrl, randomBytes: deps.randomBytes }),
       rbacAdmission(deps.authorizer),
       certificateAdmission(deps.authorizer, deps.clock),
+      spaceLifecycle(tree, user => MAKERS.has(user)),
     ],
     start: registry => policyStatus.start(registry),
     stop: () => policyStatus.stop(),

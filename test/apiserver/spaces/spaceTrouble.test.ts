@@ -92,6 +92,33 @@ t.test('no user can have a Workspace go while its space is full', async t => {
   t.equal(await store.count({ space: id }), 0)
 })
 
+t.test('what was on its way when its space ended is refused, and nothing of it stays', async t => {
+  const id = await createSpace(api, 'ending')
+  const { store } = server
+  const get = store.get.bind(store)
+  const arrived = Promise.withResolvers<void>()
+  const goesOn = Promise.withResolvers<void>()
+  store.get = async key => {
+    const found = await get(key)
+    if (key.space === id && key.resource === 'namespaces') {
+      arrived.resolve()
+      await goesOn.promise
+    }
+    return found
+  }
+  const late = api.in(id).post('/api/v1/namespaces/default/configmaps', { metadata: { name: 'late' } })
+  await arrived.promise
+  const { resourceVersion } = (await api.ok(api.get(WORKSPACES))).metadata
+  const watch = await api.watch(`${WORKSPACES}?watch=1&resourceVersion=${resourceVersion}`)
+  await api.ok(api.delete(`${WORKSPACES}/ending`))
+  await watch.until(({ type, object }) => type === 'DELETED' && object.metadata.name === 'ending')
+  watch.close()
+  goesOn.resolve()
+  store.get = get
+  t.match(await late, { code: 403, body: { message: /"late" is forbidden: .*it is being deleted/ } })
+  t.equal(await store.count({ space: id }), 0)
+})
+
 /** Waits until the Workspace, which is there, is Ready. */
 async function createReady(name: string): Promise<void> {
   const watch = await api.watch(`${WORKSPACES}?watch=1&fieldSelector=metadata.name=${name}`)
