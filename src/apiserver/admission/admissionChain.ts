@@ -2,10 +2,11 @@
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Store } from '../../storage/store.ts'
 import type { RbacAuthorizer } from '../auth/rbac.ts'
+import type { UserInfo } from '../auth/types.ts'
 import type { KubernetesService } from '../kubernetesService/kubernetesService.ts'
 import type { Admission } from '../registry/admission.ts'
 import type { ParsedCache } from '../registry/codec.ts'
-import { systemUser } from '../registry/context.ts'
+import { systemUser, trustedName } from '../registry/context.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { Logger } from '../request/logger.ts'
 import { AllocationLog } from '../serviceNetwork/allocationLog.ts'
@@ -122,8 +123,9 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
   const [limitDefaults, limitBounds] = limitRanger(configurations)
   const allocations = new AllocationLog({ store, kept: deps.network.kubernetesAddress })
   const disabled = new Set(deps.disabledPlugins ?? [])
-  const isElsewhere = (user: string, space: string): boolean =>
-    MAKERS.has(user) || elsewhere?.judges(user, tree.pathOf(space) ?? '') === true
+  const isMaker = (user: UserInfo): boolean => MAKERS.has(trustedName(user))
+  const isElsewhere = (user: UserInfo, space: string): boolean =>
+    isMaker(user) || elsewhere?.judges(trustedName(user), tree.pathOf(space) ?? '') === true
   const judgedHere = (...steps: Admission[]): Admission[] => steps.map(step => unlessElsewhere(step, isElsewhere))
   return {
     steps: [
@@ -153,7 +155,7 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
       workspaceAdmission({ tree, externalUrl: deps.externalUrl, randomBytes: deps.randomBytes }),
       rbacAdmission(deps.authorizer),
       certificateAdmission(deps.authorizer, deps.clock),
-      spaceLifecycle(tree, user => MAKERS.has(user)),
+      spaceLifecycle(tree, isMaker),
     ],
     start: registry => policyStatus.start(registry),
     stop: () => policyStatus.stop(),

@@ -3,14 +3,15 @@
  * (a webhook was slow): what it stored after the space was emptied would stay for ever, out of everybody's reach.
  */
 import { statusError } from '../../apimachinery/errors.ts'
+import type { UserInfo } from '../auth/types.ts'
 import type { Admission } from '../registry/admission.ts'
 import type { SpaceTree } from '../spaces/tree.ts'
 
 /** To be the last step. `isMaker`: the server's own, who makes what a space begins with, and empties it afterwards. */
-export function spaceLifecycle(tree: SpaceTree, isMaker: (user: string) => boolean): Admission {
+export function spaceLifecycle(tree: SpaceTree, isMaker: (user: UserInfo) => boolean): Admission {
   return {
     stage: 'validate',
-    handles: (_type, operation, { unstored, user }) => operation === 'CREATE' && !unstored && !isMaker(user.name),
+    handles: (_type, operation, { unstored, user }) => operation === 'CREATE' && !unstored && !isMaker(user),
     admit({ context: { space }, type, object }) {
       if (tree.get(space) !== undefined && !tree.isDeleting(space)) return
       const why = 'unable to create new content in this space because it is being deleted'

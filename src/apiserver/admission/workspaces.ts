@@ -7,7 +7,7 @@ import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Admission } from '../registry/admission.ts'
-import { systemUser } from '../registry/context.ts'
+import { systemUser, trustedName } from '../registry/context.ts'
 import { COMPONENT } from '../spaces/spaceContent.ts'
 import type { SpaceTree } from '../spaces/tree.ts'
 import { OWNER_ANNOTATION, WORKSPACE_FINALIZER } from '../spaces/workspace.ts'
@@ -46,7 +46,7 @@ export function workspaceAdmission(deps: WorkspaceAdmissionDeps): Admission {
       }
       if (old === undefined) return
       keepFixed(type, object, old)
-      if (context.user.name !== systemUser(COMPONENT)) keepFinalizer(object, old)
+      if (trustedName(context.user) !== systemUser(COMPONENT)) keepFinalizer(object, old)
     },
   }
 }

@@ -39,3 +39,11 @@ export function systemContext(space: string, component: string): WriteContext {
 export function systemUser(component: string): string {
   return `system:orrery:${component}`
 }
+
+/**
+ * The name of a user who is the server itself or one of its administrators; `''` for all others. A name alone proves nothing:
+ * impersonation and certificates give anybody one. The group they cannot give.
+ */
+export function trustedName({ name, groups }: UserInfo): string {
+  return groups.includes('system:masters') ? name : ''
+}

@@ -44,6 +44,17 @@ t.test('in other spaces it does not', async t => {
   t.match((await space.post(PODS, POD)).body.message, 'error looking up service account default/of-the-cluster')
 })
 
+t.test('who only bears the name of a component is judged', async t => {
+  const space = api.in(await createSpace(api, 'names'))
+  const name = 'system:orrery:bootstrap'
+  const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name }]
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' }
+  const bindings = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings'
+  await api.ok(space.post(bindings, { metadata: { name: 'x' }, roleRef, subjects }))
+  const { code, body } = await space.post(PODS, POD, { headers: { 'Impersonate-User': name } })
+  t.match([code, body.message], [403, 'error looking up service account default/of-the-cluster'])
+})
+
 t.test('a server that is told of no other place judges there as everywhere', async t => {
   const { api } = await startTestServer(t, { serviceAccounts: true, more: { elsewhere: undefined } })
   const name = 'abc123-mb-01234567-89ab-cdef-0123-456789abcdef'
