@@ -1,31 +1,67 @@
 /** Tolerations of two sources in one list, as Kubernetes' scheduling library merges them. */
 import { type Fields, str } from '../../apimachinery/fields.ts'
-import { sameMeaning } from '../../apimachinery/values.ts'
 
 /** Both, in their order, without those that another one covers. Of equal ones the first stays. */
 export function mergeTolerations(first: readonly Fields[], second: readonly Fields[]): Fields[] {
-  const all = [...first, ...second]
-  const merged: Fields[] = []
-  all.forEach((toleration, i) => {
-    const isCovered =
-      merged.some(kept => covers(kept, toleration)) ||
-      all.slice(i + 1).some(later => !sameMeaning(toleration, later) && covers(later, toleration))
-    if (!isCovered) merged.push(toleration)
-  })
-  return merged
+  const all = formsOf([...first, ...second])
+  // One look for each, not one for each pair: a Pod may have as many as a request holds.
+  const furthest = new Map<string, number>()
+  for (const { sort, reach } of all) furthest.set(sort, Math.max(reach, furthest.get(sort) ?? reach))
+  return all.filter(form => !isCovered(form, furthest)).map(({ toleration }) => toleration)
 }
 
-/** Whether whatever `inner` tolerates, `outer` does too, and for as long. */
-function covers(outer: Fields, inner: Fields): boolean {
-  if (sameMeaning(outer, inner)) return true
-  const exists = str(outer, 'operator') === 'Exists'
-  const [key, effect] = [str(outer, 'key'), str(outer, 'effect')]
-  if (str(inner, 'key') !== key && (key !== '' || !exists)) return false
-  if (str(inner, 'effect') !== effect && effect !== '') return false
-  if (effect === 'NoExecute' && secondsOf(inner) > secondsOf(outer)) return false
-  if (exists) return true
-  const isEqual = ['', 'Equal'].includes(str(outer, 'operator'))
-  return isEqual && str(inner, 'operator') === 'Equal' && str(inner, 'value') === str(outer, 'value')
+const NO_EXECUTE = 'NoExecute'
+
+/** What counts of a toleration beside its time. */
+type Parts = readonly [key: string, effect: string, operator: string, value: string]
+
+interface Form {
+  toleration: Fields
+  parts: Parts
+  sort: string
+  /** Of those of one sort, the one that reaches further covers the other: the one of the longer time, else the later one. */
+  reach: number
+}
+
+/** Each once. */
+function formsOf(tolerations: readonly Fields[]): Form[] {
+  const forms = new Map<string, Form>()
+  for (const [i, toleration] of tolerations.entries()) {
+    const [key, effect, operator, value] = ['key', 'effect', 'operator', 'value'].map(m => str(toleration, m)) as Four
+    const parts: Parts = [key, effect, operator, operator === 'Exists' ? '' : value]
+    const reach = effect === NO_EXECUTE ? secondsOf(toleration) : i
+    const identity = JSON.stringify([...parts, value, toleration.tolerationSeconds])
+    forms.set(identity, {
+      toleration: forms.get(identity)?.toleration ?? toleration,
+      parts,
+      sort: sortOf(parts),
+      reach,
+    })
+  }
+  return [...forms.values()]
+}
+type Four = [string, string, string, string]
+
+/** Whether others tolerate whatever it does, and for as long. */
+function isCovered(
+  { parts: [key, effect, operator, value], sort, reach }: Form,
+  furthest: ReadonlyMap<string, number>,
+) {
+  const wider: Parts[] = [effect, ''].flatMap(outer => [
+    [key, outer, 'Exists', ''],
+    ['', outer, 'Exists', ''],
+    ...(operator === 'Equal' ? (['Equal', ''] as const).map((same): Parts => [key, outer, same, value]) : []),
+  ])
+  return wider.some(parts => {
+    const other = sortOf(parts)
+    const found = furthest.get(other)
+    if (found === undefined) return false
+    return other === sort ? found > reach : parts[1] !== NO_EXECUTE || found >= reach
+  })
+}
+
+function sortOf(parts: Parts): string {
+  return JSON.stringify(parts)
 }
 
 /** How long a Pod stays; without a number, for ever. */

@@ -29,3 +29,22 @@ t.test('what another one covers goes, on whichever side it is', async t => {
   ] as const)
     t.strictSame(mergeTolerations(first, second), merged, name)
 })
+
+t.test('as many as a request can hold are merged, each looked at a few times', async t => {
+  const keys = Array.from({ length: 100_000 }, (_, i) => ({ key: `k${i}`, operator: 'Exists' }))
+  t.equal(mergeTolerations(keys, keys.toReversed()).length, keys.length)
+  const falling = keys.map((_, i) => ({ ...forEver, tolerationSeconds: -i }))
+  t.strictSame(mergeTolerations(falling, [long]), [long])
+})
+
+t.test('among several, the one that reaches furthest is looked for', async t => {
+  const values = ['v', 'w'].map(value => ({ ...forEver, operator: 'Equal', value, tolerationSeconds: 5 }))
+  t.strictSame(mergeTolerations([...values, short], [long]), [long])
+  t.strictSame(
+    mergeTolerations(
+      [short],
+      values.map(each => ({ ...each, tolerationSeconds: 9 })),
+    ).length,
+    3,
+  )
+})
