@@ -25,6 +25,8 @@ const SIGNATURES: ReadonlySet<string> = new Set([
 ])
 const CURVES: ReadonlySet<string> = new Set(['prime256v1', 'secp384r1', 'secp521r1'])
 const MIN_RSA_BITS = 2048
+/** Of those without a name, more than ever take turns. */
+const MAX_AUTHORITIES = 16
 /** Key identifiers, key usage, alternative names, basic constraints, extended key usage. No name constraints, no policies. */
 const KNOWN_EXTENSIONS: ReadonlySet<string> = new Set([
   '2.5.29.14',
@@ -49,7 +51,9 @@ export function namelessSigner(
   // An authority of its own would be bound by limits of its signer, which nobody would look at.
   if (!isNameless(certificate) || certificate.ca || !certificate.subjectAltName) return undefined
   if (!SIGNATURES.has(certificate.signatureAlgorithmOid)) return undefined
-  return plainAuthoritiesIn(authoritiesPem).find(authority => maySign(authority, now) && signed(authority, certificate))
+  return namelessAuthoritiesIn(authoritiesPem).find(
+    authority => maySign(authority, now) && signed(authority, certificate) && isPlain(authority),
+  )
 }
 
 /** The name of an empty sequence is no text, not even an empty one. */
@@ -76,16 +80,28 @@ function isStrong({ asymmetricKeyType, asymmetricKeyDetails = {} }: KeyObject): 
   return asymmetricKeyType === 'ed25519' || (asymmetricKeyType === 'ec' && CURVES.has(namedCurve))
 }
 
-/** Certificates that can be read and have no extensions that we do not know. */
-function plainAuthoritiesIn(pem: string): X509Certificate[] {
+/** The first few without a subject: who may write a bundle decides how many are asked, at each call. */
+function namelessAuthoritiesIn(pem: string): X509Certificate[] {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
-  return blocks.flatMap(block => {
-    try {
-      const { extensions } = new ParsedCertificate(block)
-      return extensions.every(({ type }) => KNOWN_EXTENSIONS.has(type)) ? [new X509Certificate(block)] : []
-    } catch {
-      // What cannot be read vouches for nobody; that the certificate has no signer is told.
-      return []
-    }
-  })
+  return blocks
+    .flatMap(block => {
+      try {
+        return [new X509Certificate(block)]
+      } catch {
+        // What cannot be read vouches for nobody; that the certificate has no signer is told.
+        return []
+      }
+    })
+    .filter(({ subject }) => !subject)
+    .slice(0, MAX_AUTHORITIES)
+}
+
+/** Whether it has no extensions that we do not know. */
+function isPlain({ raw }: X509Certificate): boolean {
+  try {
+    return new ParsedCertificate(raw).extensions.every(({ type }) => KNOWN_EXTENSIONS.has(type))
+  } catch {
+    // Nor does what this library cannot read.
+    return false
+  }
 }

@@ -102,6 +102,15 @@ t.test('an authority whose own issuer has no name either; one among several', as
   t.equal(webhook.requests, 2)
 })
 
+t.test('of a bundle full of nameless authorities, only the first few are asked', async t => {
+  const authority = await namelessAuthority()
+  const webhook = await startWebhook(t, await authority.issue())
+  const other = (await namelessAuthority()).pem
+  const after = (count: number): string => [...Array.from({ length: count }, () => other), authority.pem].join('\n')
+  t.same(await ask(webhook, after(10)), OK)
+  t.equal(await ask(webhook, after(4000)), UNKNOWN)
+})
+
 t.test('a webhook with a name, whose authority has none', async t => {
   const authority = await namelessAuthority()
   const webhook = await startWebhook(t, await authority.issue({ subject: 'CN=named' }))
