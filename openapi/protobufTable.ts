@@ -26,10 +26,15 @@ export interface TableField {
 
 const FIELD = /^([^:]+):(\d+):(0?)(!?)(~?)(\??)(\[\]|\{\})?(.+)$/
 
+/** Reads no field. */
+export function hasMessage(table: ProtobufTable, apiVersion: string, message: string): boolean {
+  return Object.hasOwn(table, apiVersion) && Object.hasOwn(table[apiVersion]!, message)
+}
+
 /** `undefined` when there is no such message. @throws Error naming a field that is written wrongly */
 export function tableFields(table: ProtobufTable, apiVersion: string, message: string): TableField[] | undefined {
-  const text = Object.hasOwn(table, apiVersion) && own(table[apiVersion]!, message)
-  if (typeof text !== 'string') return undefined
+  if (!hasMessage(table, apiVersion, message)) return undefined
+  const text = table[apiVersion]![message]!
   return text === '' ? [] : text.split(' ').map(fieldOf)
 }
 
@@ -37,10 +42,6 @@ export function tableFields(table: ProtobufTable, apiVersion: string, message: s
 export function messageOf(apiVersion: string, type: string): [apiVersion: string, message: string] {
   const dot = type.lastIndexOf('.')
   return dot < 0 ? [apiVersion, type] : [type.slice(0, dot), type.slice(dot + 1)]
-}
-
-function own(messages: Readonly<Record<string, string>>, message: string): string | undefined {
-  return Object.hasOwn(messages, message) ? messages[message] : undefined
 }
 
 function fieldOf(text: string): TableField {

@@ -1,5 +1,11 @@
 /** The messages of the Kubernetes API, built on demand from the table that `openapi/protobufTable.ts` explains. */
-import { messageOf, type ProtobufTable, type TableField, tableFields } from '../../../openapi/protobufTable.ts'
+import {
+  hasMessage,
+  messageOf,
+  type ProtobufTable,
+  type TableField,
+  tableFields,
+} from '../../../openapi/protobufTable.ts'
 import { type Field, messageType } from './message.ts'
 import { type Surroundings, wellKnownTypes } from './wellKnown.ts'
 import { BOOL, BYTES, DOUBLE, INT32, INT64, STRING, type WireType } from './wire.ts'
@@ -29,18 +35,15 @@ export function messageTypes(
     decodeEnvelope,
     schemaProps: () => get('apiextensions.k8s.io/v1', 'JSONSchemaProps'),
   })
-  return { has: (apiVersion, message) => fieldsOf(apiVersion, message) !== undefined, get }
-
-  function fieldsOf(apiVersion: string, message: string): TableField[] | undefined {
-    table ??= loadTable()
-    return tableFields(table, apiVersion, message)
-  }
+  const loaded = (): ProtobufTable => (table ??= loadTable())
+  // Asked for each object that is written.
+  return { has: (apiVersion, message) => hasMessage(loaded(), apiVersion, message), get }
 
   function get(apiVersion: string, message: string): WireType {
     const name = `${apiVersion}.${message}`
     const known = built.get(name)
     if (known !== undefined) return known
-    const fields = fieldsOf(apiVersion, message)
+    const fields = tableFields(loaded(), apiVersion, message)
     if (fields === undefined) throw new ReferenceError(`there is no protobuf message ${name}`)
     // Messages may contain themselves, so the fields are resolved when the first value comes.
     const type = messageType(() => fields.map(field => wireField(apiVersion, field)))
