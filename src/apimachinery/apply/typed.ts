@@ -70,7 +70,6 @@ const UNOWNABLE_METADATA: readonly string[] = [
   'managedFields',
   'resourceVersion',
 ]
-/** Written by the server on everything. */
 
 const UNOWNABLE: FieldSet = fieldSet(
   false,

@@ -1,4 +1,4 @@
-/** CertificateSigningRequests. Who may do what with them is in `auth/certificateAdmission.ts`. */
+/** CertificateSigningRequests. Who may do what with them is in `admission/certificateAdmission.ts`. */
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { has, list, num, record, records, str, strings } from '../../apimachinery/fields.ts'
 import { requestFault } from '../../apimachinery/go/certificateRequest.ts'
