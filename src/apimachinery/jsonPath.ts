@@ -14,6 +14,8 @@ export type JsonPath = (object: unknown) => unknown[]
 
 /** In one object, for one column of a table or one selector. */
 const MAX_LOOKED_AT = 20_000
+/** Filters in filters. Each one is looked through again by all that it stands in. */
+const MAX_FILTERS = 8
 
 type Step = (values: unknown[], budget: WorkBudget) => unknown[]
 
@@ -31,9 +33,10 @@ export function compileJsonPath(path: string): JsonPath {
   }
 }
 
-function compileSteps(path: string): Step {
+/** @param filters that the path stands in */
+function compileSteps(path: string, filters = 0): Step {
   const text = path.startsWith('{') && path.endsWith('}') ? path.slice(1, -1) : path
-  const steps = new Reader(text).steps()
+  const steps = new Reader(text, filters).steps()
   return (objects, budget) => {
     let values = objects
     for (const step of steps) {
@@ -46,10 +49,12 @@ function compileSteps(path: string): Step {
 
 class Reader {
   readonly #text: string
+  readonly #filters: number
   #at = 0
 
-  constructor(text: string) {
+  constructor(text: string, filters: number) {
     this.#text = text
+    this.#filters = filters
   }
 
   steps(): Step[] {
@@ -111,8 +116,11 @@ class Reader {
   }
 
   #filter(condition: string): Step {
-    const match = /^@(.*?)\s*(==|!=|<=|>=|<|>)\s*(.+)$/s.exec(condition)
-    const path = compileSteps(`@${match === null ? condition.replace(/^@/, '') : match[1]!}`)
+    if (this.#filters >= MAX_FILTERS) throw this.#error(`more than ${MAX_FILTERS} filters in one another`)
+    // Blanks are trimmed afterwards: here they would be tried in all ways.
+    const match = /^@(.*?)(==|!=|<=|>=|<|>)(.+)$/s.exec(condition)
+    const looked = match === null ? condition.replace(/^@/, '') : match[1]!.trimEnd()
+    const path = compileSteps(`@${looked}`, this.#filters + 1)
     if (match === null) {
       return (items, budget) => elements(items, budget).filter(item => path([item], budget).length > 0)
     }

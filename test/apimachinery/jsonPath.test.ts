@@ -56,3 +56,14 @@ t.test('a path that finds the same values many times over finds nothing', async 
   t.same(compileJsonPath(`$${'..*'.repeat(8)}`)(object), [])
   t.same(compileJsonPath(`$..a[?(@${'..*'.repeat(8)} == 1)]`)(object), [])
 })
+
+t.test('a path as long as a request can hold is read once, whatever is in it', async t => {
+  const blanks = ' '.repeat(2_000_000)
+  const object = { a: [{ b: 1 }, { b: 2 }] }
+  t.same(compileJsonPath(`.a[?(@.b${blanks}==${blanks}1)].b`)(object), [1])
+  t.same(compileJsonPath(`.a[?(@.b${blanks}x)]`)(object), [])
+  const filters = (count: number): string => `${'[?(@'.repeat(count)}.b${')]'.repeat(count)}`
+  t.same(compileJsonPath(`.a${filters(8)}.b`)(object), [1, 2])
+  for (const count of [9, 400_000])
+    t.throws(() => compileJsonPath(`.a${filters(count)}`), { message: /more than 8 filters in one another/ })
+})
