@@ -2,7 +2,7 @@
  * The answer to `Accept: application/json;as=Table`: rows of cells instead of objects, and `PartialObjectMetadata`.
  * @see https://kubernetes.io/docs/reference/using-api/api-concepts/#receiving-resources-as-tables
  */
-import { compileJsonPath } from '../../apimachinery/jsonPath.ts'
+import { compileJsonPath, type JsonPath } from '../../apimachinery/jsonPath.ts'
 import { isRecord, type Json, type KubeObject } from '../../apimachinery/object.ts'
 import type { ColumnDefinition, ResourceType } from '../../apimachinery/resourceType.ts'
 import { memberSchema, type Schema } from '../../apimachinery/schema.ts'
@@ -56,7 +56,7 @@ export function partialMetadata(object: KubeObject, version: TableVersion): Kube
 const DEFAULT: Printer = { columns: [nameColumn, createdAtColumn] }
 
 function printerOf(type: ResourceType): Printer {
-  if (type.columns.length > 0) return { columns: [nameColumn, ...type.columns.map(jsonPathColumn)] }
+  if (type.columns.length > 0) return { columns: [nameColumn, ...jsonPathColumns(type.columns)] }
   return printerFor(type) ?? DEFAULT
 }
 
@@ -87,8 +87,27 @@ const METADATA_DESCRIPTIONS: Record<string, string> = {
   'metadata.creationTimestamp': 'When the server created the object (RFC 3339, UTC).',
 }
 
-function jsonPathColumn(definition: ColumnDefinition): Column {
-  const find = compileJsonPath(definition.jsonPath ?? '')
+/** A definition is stored whatever its paths are. As upstream, the columns before the first one that cannot be read are shown. */
+function jsonPathColumns(definitions: readonly ColumnDefinition[]): Column[] {
+  const columns: Column[] = []
+  for (const definition of definitions) {
+    const find = readable(definition.jsonPath ?? '')
+    if (find === undefined) break
+    columns.push(jsonPathColumn(definition, find))
+  }
+  return columns
+}
+
+function readable(path: string): JsonPath | undefined {
+  try {
+    return compileJsonPath(path)
+  } catch {
+    // That the column is missing tells it: nobody but the author of the definition can mend it.
+    return undefined
+  }
+}
+
+function jsonPathColumn(definition: ColumnDefinition, find: JsonPath): Column {
   return {
     ...definition,
     ...(definition.jsonPath === '.metadata.creationTimestamp' && { field: 'metadata.creationTimestamp' }),

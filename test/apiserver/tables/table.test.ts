@@ -106,6 +106,17 @@ t.test('columns of custom resources', async t => {
   t.same(table(type, [object({ spec: { a: 1 }, status })]).rows[0]!.cells, ['a', 'Up', '{"a":1}', 3, null, null, '5m'])
 })
 
+t.test('of a column that cannot be read on, none is shown', async t => {
+  const path = (jsonPath: string) => ({ name: jsonPath, type: 'string' as const, jsonPath })
+  const columns = [path('.kind'), path('.a['), path('.apiVersion')]
+  const shown = table(typeOf('widgets', { group: 'example.com', form: 'custom', columns }), [object({})])
+  t.same(
+    shown.columnDefinitions!.map(({ name }) => name),
+    ['Name', '.kind'],
+  )
+  t.equal(shown.rows[0]!.cells.length, 2)
+})
+
 t.test('the states of a pod become one word', async t => {
   const pods = typeOf('pods')
   const spec = { containers: [{ name: 'c' }], initContainers: [{ name: 'i' }] }
