@@ -43,6 +43,13 @@ interface Mailbox {
   targetName: string
 }
 
+interface Heartbeat {
+  /** RFC 3339, as the syncer says it. */
+  text: string
+  /** By our clock. One of the future counts from when it came: a cluster's wrong clock must not keep a dead syncer alive. */
+  atMs: number
+}
+
 /** Three missed heartbeats. */
 const SILENCE_MS = 45_000
 const OPTIONS = { fieldManager: 'mailbox-controller' }
@@ -61,8 +68,8 @@ class SyncerLiveness {
   readonly #controller: Controller<string>
   readonly #mailboxes = new Map<string, Mailbox>()
   readonly #bySpace = new Map<string, string>()
-  /** RFC 3339 by space; absent when no heartbeat ever came. */
-  readonly #heartbeats = new Map<string, string>()
+  /** By space; absent when none ever came. */
+  readonly #heartbeats = new Map<string, Heartbeat>()
   readonly #configured = new Set<string>()
   readonly #stop = new AbortController()
   readonly #running: Promise<void>
@@ -137,9 +144,9 @@ class SyncerLiveness {
     else {
       this.#configured.add(event.space)
       const { status } = event.object
-      const heartbeat = isRecord(status) ? status.lastSyncerHeartbeatTime : undefined
-      if (typeof heartbeat !== 'string' || this.#heartbeats.get(event.space) === heartbeat) return
-      this.#heartbeats.set(event.space, heartbeat)
+      const text = isRecord(status) ? status.lastSyncerHeartbeatTime : undefined
+      if (typeof text !== 'string' || this.#heartbeats.get(event.space)?.text === text) return
+      this.#heartbeats.set(event.space, { text, atMs: Math.min(Date.parse(text), this.#clock.now()) })
     }
     const mailbox = this.#bySpace.get(event.space)
     if (mailbox) this.#controller.add(mailbox)
@@ -153,9 +160,9 @@ class SyncerLiveness {
     await unlessSpaceGone(mailbox.space, this.#ensureConfig(mailbox.space))
     const heartbeat = this.#heartbeats.get(mailbox.space)
     if (heartbeat === undefined) return {}
-    const silentMs = this.#clock.now() - Date.parse(heartbeat)
+    const silentMs = this.#clock.now() - heartbeat.atMs
     const alive = silentMs < SILENCE_MS
-    await this.#report(mailbox, heartbeat, alive)
+    await this.#report(mailbox, heartbeat.text, alive)
     return alive ? { requeueAfterMs: SILENCE_MS - silentMs } : {}
   }
 

@@ -1,23 +1,27 @@
 // Heartbeats show on SyncTargets of inventories, and on no others.
 
-import t from 'tap'
+import t, { type Test } from 'tap'
+import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { mailboxName, SYNC_TARGETS, SYNCER_CONFIGS } from '../../../src/apimachinery/placement.ts'
 import { WORKSPACES } from '../../../src/apimachinery/resources.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { startSyncerLiveness } from '../../../src/controllers/mailbox/syncerLiveness.ts'
+import { FakeClock } from '../../client/support/fakeClock.ts'
 import { FakeServer } from '../placement-translator/fakeServer.ts'
 
 const EDGE = 'edge.kubestellar.io/v2alpha1'
 const MAILBOX = `root:espw:${mailboxName('inv1', '01234567-89ab-cdef-0123-456789abcdef')}`
 const HEARTBEAT = '2026-01-01T00:00:00Z'
 
-t.test('a heartbeat shows on the SyncTarget, unless that stands in a mailbox', async t => {
+function world(t: Test) {
   const server = new FakeServer()
   server.place('box', MAILBOX)
+  const clock = new FakeClock()
   const liveness = startSyncerLiveness({
     client: server,
     places: server,
     logger: silentLogger,
+    clock,
     signal: new AbortController().signal,
   })
   t.teardown(() => liveness.stop())
@@ -32,14 +36,38 @@ t.test('a heartbeat shows on the SyncTarget, unless that stands in a mailbox', a
     await server.quiet()
     return (server.peek('root:espw', WORKSPACES, name)!.spec as { cluster: string }).cluster
   }
+  return { server, clock, mailboxOf }
+}
+
+const configWith = (heartbeat: string): KubeObject => ({
+  apiVersion: EDGE,
+  kind: 'SyncerConfig',
+  metadata: { name: 'the-one' },
+  status: { lastSyncerHeartbeatTime: heartbeat },
+})
+
+t.test('a heartbeat shows on the SyncTarget, unless that stands in a mailbox', async t => {
+  const { server, mailboxOf } = world(t)
   const [good, trap] = [await mailboxOf('inv1'), await mailboxOf('box')]
   t.ok(server.peek(good, SYNCER_CONFIGS, 'the-one'))
   t.notOk(server.peek(trap, SYNCER_CONFIGS, 'the-one'))
-  const metadata = { name: 'the-one' }
-  const config = { apiVersion: EDGE, kind: 'SyncerConfig', metadata, status: { lastSyncerHeartbeatTime: HEARTBEAT } }
+  const config = configWith(HEARTBEAT)
   await server.in(good).update(SYNCER_CONFIGS, config, { subresource: 'status' })
   await server.in(trap).create(SYNCER_CONFIGS, config)
   await server.quiet()
   t.match(server.peek('inv1', SYNC_TARGETS, 'florin')!.status, { lastSyncerHeartbeatTime: HEARTBEAT })
   t.equal(server.peek('box', SYNC_TARGETS, 'florin')!.status, undefined)
+})
+
+t.test('a syncer whose clock is ahead is silent as soon as any other', async t => {
+  const { server, clock, mailboxOf } = world(t)
+  const mailbox = await mailboxOf('inv1')
+  await server.in(mailbox).update(SYNCER_CONFIGS, configWith('9999-01-01T00:00:00Z'), { subresource: 'status' })
+  await server.quiet()
+  const ready = (status: string) => ({ conditions: [{ type: 'Ready', status }] })
+  t.match(server.peek('inv1', SYNC_TARGETS, 'florin')!.status, ready('True'))
+  await clock.advance(45_000)
+  await server.quiet()
+  t.match(server.peek('inv1', SYNC_TARGETS, 'florin')!.status, ready('False'))
+  t.equal(clock.pending, 0, 'no timer waits for the year 9999')
 })
