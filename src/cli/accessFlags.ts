@@ -5,6 +5,7 @@
 import type { Setting } from './settings.ts'
 
 export const ACCESS_FLAGS: readonly Setting[] = [
+  { flags: '--token-auth-file <file>', description: 'CSV of static bearer tokens: token,user,uid,"group1,group2"' },
   {
     flags: '--anonymous-auth [bool]',
     description: 'let requests without credentials in as system:anonymous, group system:unauthenticated',

@@ -5,10 +5,11 @@ import { yaml } from '../apimachinery/yaml.ts'
 import { AllowedHosts } from '../apiserver/admission/allowedHosts.ts'
 import type { ApiServerOptions } from '../apiserver/apiServerOptions.ts'
 import type { Auditor } from '../apiserver/audit/auditor.ts'
+import { StaticTokenAuthenticator } from '../apiserver/auth/staticTokens.ts'
 import { durationMs } from './durations.ts'
 
 export interface AccessOptions
-  extends Pick<ApiServerOptions, 'oidc' | 'anonymousAuth' | 'audit' | 'webhookAllowedHosts'> {
+  extends Pick<ApiServerOptions, 'tokenFile' | 'oidc' | 'anonymousAuth' | 'audit' | 'webhookAllowedHosts'> {
   eventTtlMs: number
 }
 
@@ -24,15 +25,24 @@ export async function accessOptions(settings: Record<string, unknown>, log: Log)
   }
   const webhookAllowedHosts = settings.webhookAllowedHosts as string[] | undefined
   named('--webhook-allowed-hosts', () => new AllowedHosts(webhookAllowedHosts))
+  const tokenFile = await staticTokens(settings.tokenAuthFile as string | undefined)
   const oidc = await oidcOptions(settings)
   const audit = await auditor(settings, log)
   return {
     eventTtlMs,
     anonymousAuth: settings.anonymousAuth === true,
+    ...(tokenFile !== undefined && { tokenFile }),
     ...(oidc && { oidc }),
     ...(audit && { audit }),
     ...(webhookAllowedHosts && { webhookAllowedHosts }),
   }
+}
+
+async function staticTokens(path: string | undefined): Promise<string | undefined> {
+  const csv = await fileText('--token-auth-file', path)
+  if (path !== undefined && csv !== undefined)
+    named('--token-auth-file', () => new StaticTokenAuthenticator(csv, { path }))
+  return csv
 }
 
 async function oidcOptions(settings: Record<string, unknown>): Promise<ApiServerOptions['oidc']> {

@@ -70,7 +70,6 @@ const START: readonly Setting[] = [
   },
   { flags: '--storage <engine>', description: 'storage engine', default: 'level', choices: ['level', 'etcd'] },
   { flags: '--etcd-servers <urls>', description: 'comma-separated etcd URLs, with --storage etcd' },
-  { flags: '--token-auth-file <file>', description: 'CSV of static bearer tokens: token,user,uid,"group1,group2"' },
   {
     flags: '--history-minutes <n>',
     description: 'how long changes can be watched and listed back',

@@ -1,5 +1,4 @@
 /** `orrery start`: the API server with the built-in controllers in one process. */
-import { readFile } from 'node:fs/promises'
 import { flushCompileCache } from 'node:module'
 import { startApiServer } from '../apiserver/apiServer.ts'
 import { embeddedClient } from '../apiserver/embedded/embeddedClient.ts'
@@ -16,7 +15,6 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
   if (settings.storage === 'etcd') throw new Error('--storage etcd is not part of this release; use --storage level')
   if (settings.etcdServers !== undefined)
     throw new Error('--etcd-servers goes with --storage etcd, which is not part of this release; leave it out')
-  const tokenAuthFile = settings.tokenAuthFile as string | undefined
   const { eventTtlMs, ...access } = await accessOptions(settings, log)
   const build = buildInfo()
   const server = await startApiServer({
@@ -30,7 +28,6 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
     externalHostnames: (settings.externalHostname as string[] | undefined) ?? [],
     spaces: true,
     elsewhere,
-    ...(tokenAuthFile !== undefined && { tokenFile: await readFile(tokenAuthFile, 'utf8') }),
     acceptLoss: settings.acceptLoss === true,
     historyAgeMs: (settings.historyMinutes as number) * 60_000,
     build,

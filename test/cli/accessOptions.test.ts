@@ -47,6 +47,19 @@ t.test('an issuer with all that upstream knows of it', async t => {
   await t.rejects(read(...issuer, '--oidc-ca-file', join(dir, 'none')), /--oidc-ca-file: ENOENT/)
 })
 
+t.test(
+  'a file of tokens that is missing or wrong is said with the name of the flag, before anything starts',
+  async t => {
+    const dir = t.testdir({ 'good.csv': 'secret,ann,1\n', 'short.csv': 'secret,ann\n' })
+    t.strictSame((await read('--token-auth-file', join(dir, 'good.csv'))).tokenFile, 'secret,ann,1\n')
+    await t.rejects(read('--token-auth-file', join(dir, 'none')), /^--token-auth-file: ENOENT.*none'/)
+    await t.rejects(
+      read('--token-auth-file', join(dir, 'short.csv')),
+      /^--token-auth-file: token file '.*short\.csv' must have at least 3 columns .*, found 2$/,
+    )
+  },
+)
+
 t.test('anonymous-auth is a switch, by flag and in the config file', async t => {
   const config = join(t.testdir(), 'c.yaml')
   writeFileSync(config, 'anonymous-auth: true\nevent-ttl: 90m\n')

@@ -3,7 +3,6 @@
  * @see https://kubernetes.io/docs/reference/access-authn-authz/authentication/#static-token-file
  */
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import type { Authentication, Authenticator, Credentials } from './types.ts'
 import { authenticated } from './users.ts'
 
@@ -12,15 +11,13 @@ export class StaticTokenAuthenticator implements Authenticator {
   readonly #users: ReadonlyMap<string, Authentication>
   readonly #audiences: readonly string[]
 
-  /** `audiences`: what the tokens are good for, the API server's own. */
+  /**
+   * `audiences`: what the tokens are good for, the API server's own. `path`: where the text comes from, for what is thrown.
+   * @throws Error for a line without its three columns
+   */
   constructor(csv: string, options: { path?: string; audiences?: readonly string[] } = {}) {
     this.#users = parseTokens(csv, options.path ?? 'tokens')
     this.#audiences = options.audiences ?? []
-  }
-
-  /** @throws Error for an unreadable file or a line without its three columns */
-  static async fromFile(path: string, audiences?: readonly string[]): Promise<StaticTokenAuthenticator> {
-    return new StaticTokenAuthenticator(await readFile(path, 'utf8'), { path, ...(audiences && { audiences }) })
   }
 
   async authenticate(credentials: Credentials): Promise<Authentication | undefined> {
