@@ -27,7 +27,13 @@ const CONFIG: Setting = {
 
 const LISTEN: readonly Setting[] = [
   { flags: '--bind-address <address>', description: 'address to listen on', default: '127.0.0.1' },
-  { flags: '--secure-port <port>', description: 'port to listen on; 0 takes a free one', default: 6443, number: true },
+  {
+    flags: '--secure-port <port>',
+    description: 'port to listen on; 0 takes a free one',
+    default: 6443,
+    number: true,
+    maximum: 65_535,
+  },
   {
     flags: '--service-cluster-ip-range <cidr>',
     description: 'IPv4 range out of which Services are given their cluster IPs',

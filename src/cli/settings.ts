@@ -11,6 +11,8 @@ export interface Setting {
   choices?: readonly string[]
   /** The value must be a whole number. */
   number?: boolean
+  /** The largest number that will do. */
+  maximum?: number
   /** Several values; comma-separated in the environment. */
   list?: boolean
   /** `true` or `false`; the flag alone means `true`. Write its flags as `--x [bool]`. */
@@ -41,7 +43,7 @@ function textOf(config: string): string {
 
 /**
  * The settings of a parsed command, by camel-case name. `inFile` may be in its config file: more, when that is also another
- * command's. @throws Error naming a missing or unknown one
+ * command's. @throws Error naming a missing, unknown or too large one
  */
 export async function settingsOf(
   command: Command,
@@ -59,7 +61,10 @@ export async function settingsOf(
     }
   }
   for (const setting of settings) {
-    if (setting.required && values[attributeOf(setting)] === undefined) {
+    const value = values[attributeOf(setting)]
+    if (setting.maximum !== undefined && typeof value === 'number' && value > setting.maximum)
+      throw new Error(`--${nameOf(setting)}: ${value} is more than ${setting.maximum}`)
+    if (setting.required && value === undefined) {
       throw new Error(
         `--${nameOf(setting)} is required (or ${environmentName(setting)}, or "${nameOf(setting)}" in the config file)`,
       )

@@ -7,7 +7,7 @@ import { addSettings, type Setting, settingsOf } from '../../src/cli/settings.ts
 
 const SETTINGS: readonly Setting[] = [
   { flags: '--config <file>', description: '' },
-  { flags: '--secure-port <port>', description: '', default: 6443, number: true },
+  { flags: '--secure-port <port>', description: '', default: 6443, number: true, maximum: 65_535 },
   { flags: '--external-hostname <host...>', description: '', list: true },
   { flags: '--storage <engine>', description: '', default: 'level', choices: ['level', 'etcd'] },
   { flags: '--name <name>', description: '', required: true },
@@ -62,4 +62,15 @@ t.test('a flag that is no number ends with a usage error instead of a stack', as
     code: 'commander.invalidArgument',
     message: /'--secure-port <port>' argument 'abc' is invalid\. "abc" is not a whole number/,
   })
+})
+
+t.test('a port above 65535 is refused with the name of the flag, wherever it comes from', async t => {
+  const dir = t.testdir({ 'config.yaml': 'secure-port: 65536\n', 'text.yaml': 'secure-port: "99999"\n' })
+  const refused = async (port: number, ...args: string[]): Promise<void> => {
+    await t.rejects(read('--name', 'x', ...args), { message: `--secure-port: ${port} is more than 65535` })
+  }
+  await refused(99_999, '--secure-port', '99999')
+  await refused(65_536, '--config', join(dir, 'config.yaml'))
+  await refused(99_999, '--config', join(dir, 'text.yaml'))
+  t.match(await read('--name', 'x', '--secure-port', '65535'), { securePort: 65_535 })
 })
