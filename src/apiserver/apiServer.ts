@@ -220,7 +220,15 @@ function tlsKeys({ serving, caPem }: Pki): TlsKeys {
   return { cert: serving.certPem, key: serving.keyPem, ca: caPem }
 }
 
+const NO_SUCH_ADDRESS = 'give an address of this machine as --bind-address'
+const LISTEN_REMEDIES: Record<string, string> = {
+  EADDRINUSE: 'stop what listens there, or give another --secure-port',
+  EACCES: 'give a --secure-port that its user may listen on',
+  EADDRNOTAVAIL: NO_SUCH_ADDRESS,
+  ENOTFOUND: NO_SUCH_ADDRESS,
+}
+
 function tellRemedy(error: NodeJS.ErrnoException): never {
-  if (error.code !== 'EADDRINUSE') throw error
-  throw new Error(`${error.message}: stop what listens there, or give another --secure-port`, { cause: error })
+  const remedy = LISTEN_REMEDIES[error.code ?? '']
+  throw remedy === undefined ? error : new Error(`${error.message}: ${remedy}`, { cause: error })
 }
