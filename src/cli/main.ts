@@ -196,7 +196,14 @@ export async function main(args: readonly string[]): Promise<number> {
     if (notes !== undefined) command.addHelpText('after', `\n${notes}`)
     addSettings(command, settings)
     const path = to === program ? name : `${to.name()} ${name}`
+    // One that also runs by itself takes a misspelt sub-command for an argument too many, and would only count it.
+    if (load && commands.length > 0) command.allowExcessArguments()
     const run = async (start: NonNullable<typeof load>): Promise<number> => {
+      const [unknown] = command.args
+      if (unknown !== undefined) {
+        const known = commands.map(below => below.name).join(', ')
+        throw new Error(`there is no sub-command ${JSON.stringify(unknown)}; there is: ${known}`)
+      }
       process.umask(PRIVATE_UMASK)
       return (await start())(await settingsOf(command, settings, inFile))
     }
