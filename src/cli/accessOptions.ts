@@ -1,5 +1,6 @@
 /** What the flags of `accessFlags.ts` ask of the server. Says which flag is wrong before anything is started. */
 import { readFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import type { LogFields } from '../apimachinery/logFields.ts'
 import { yaml } from '../apimachinery/yaml.ts'
 import { AllowedHosts } from '../apiserver/admission/allowedHosts.ts'
@@ -7,6 +8,7 @@ import type { ApiServerOptions } from '../apiserver/apiServerOptions.ts'
 import type { Auditor } from '../apiserver/audit/auditor.ts'
 import { StaticTokenAuthenticator } from '../apiserver/auth/staticTokens.ts'
 import { durationMs } from './durations.ts'
+import { makeFolder } from './privateFolder.ts'
 
 export interface AccessOptions
   extends Pick<ApiServerOptions, 'tokenFile' | 'oidc' | 'anonymousAuth' | 'audit' | 'webhookAllowedHosts'> {
@@ -88,8 +90,11 @@ async function auditor(settings: Record<string, unknown>, log: Log): Promise<Aud
     maxBackups: settings.auditLogMaxbackup as number,
     maxAgeDays: settings.auditLogMaxage as number,
   }
-  const sink =
-    path === '-' ? streamLog(process.stdout) : named('--audit-log-path', () => new RotatingLog({ path, ...sizes, log }))
+  const file = () => {
+    makeFolder(dirname(path))
+    return new RotatingLog({ path, ...sizes, log })
+  }
+  const sink = path === '-' ? streamLog(process.stdout) : named('--audit-log-path', file)
   return new Auditor({ policy, sink })
 }
 

@@ -2,8 +2,8 @@
  * A folder with Secrets in it, which nobody but its owner may enter. New files in it get their modes by the umask, whoever
  * makes them (LevelDB asks for 0644); this mends what was there before.
  */
-import { chmodSync, type Dirent, lstatSync, mkdirSync, readdirSync, type Stats, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmodSync, type Dirent, existsSync, lstatSync, mkdirSync, readdirSync, type Stats, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { LogFields } from '../apimachinery/logFields.ts'
 
 /** For processes that hold Secrets: what they make from now on is their user's alone. */
@@ -28,7 +28,7 @@ export interface PrivateFolderOptions {
  */
 export function privateFolder({ path, entries, log }: PrivateFolderOptions): void {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 })
+    makeFolder(path)
   } catch (error) {
     throw new Error(`the folder ${path} cannot be made: ${(error as Error).message}`, { cause: error })
   }
@@ -62,6 +62,20 @@ export function privateFolder({ path, entries, log }: PrivateFolderOptions): voi
     path,
     readdirSync(path, { withFileTypes: true }).filter(({ name }) => entries.test(name)),
   )
+}
+
+/**
+ * Unless it is there; with all folders above it that are missing. Not by `recursive` of Node's mkdir: where the system knows no
+ * entry to make in a folder that is there, as in /proc, that tries for ever. @throws Error of the system
+ */
+export function makeFolder(path: string): void {
+  const above = dirname(path)
+  if (above !== path && !existsSync(above)) makeFolder(above)
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error
+  }
 }
 
 /** An API server's data dir, made or mended. Returns its path. */

@@ -1,11 +1,11 @@
 /** What holds Secrets can be read by nobody but its owner: whoever makes the files, and also what an earlier release left. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
-import { dataFolder, privateFolder } from '../../src/cli/privateFolder.ts'
+import { dataFolder, makeFolder, privateFolder } from '../../src/cli/privateFolder.ts'
 import { Api } from '../support/api.ts'
 import { accessOf, CONFIGMAPS, configMap, temporaryDir } from '../support/server.ts'
 
@@ -128,3 +128,34 @@ t.test('what cannot be closed is told, with a remedy', async t => {
     /the folder .*data cannot be made: ENOTDIR/,
   )
 })
+
+t.test('a folder is made with all that are missing above it, private each, unless one cannot be', async t => {
+  const parent = temporaryDir(t)
+  const path = `${parent}/a/b/../c`
+  makeFolder(path)
+  makeFolder(path)
+  t.strictSame(
+    modesIn(parent)
+      .map(([at, mode]) => `${at.slice(parent.length)} ${mode}`)
+      .sort(),
+    [' 700', '/a 700', '/a/b 700', '/a/c 700'],
+  )
+  symlinkSync(join(parent, 'nowhere'), join(parent, 'link'))
+  t.throws(() => makeFolder(join(parent, 'link')), { code: 'EEXIST' })
+})
+
+// In a process of its own, which can be ended: what is synchronous and does not end would hold the runner, too.
+t.test(
+  'a data dir where no folder can be made is refused instead of tried for ever',
+  {
+    skip: existsSync('/proc/self') ? false : 'needs /proc',
+  },
+  async t => {
+    const args = ['start', '--data-dir', '/proc/orrery/data']
+    const { code, stderr } = await new Promise<{ code: unknown; stderr: string }>(resolve =>
+      execFile(PROGRAM, args, { timeout: 20_000 }, (error, _out, stderr) => resolve({ code: error?.code, stderr })),
+    )
+    t.equal(code, 1)
+    t.match(stderr, /^orrery start: the folder \/proc\/orrery\/data cannot be made: ENOENT/)
+  },
+)

@@ -5,22 +5,13 @@
  * slow disk slows the server down instead of losing lines (upstream's mode `blocking`).
  * @see https://kubernetes.io/docs/tasks/debug/debug-cluster/audit/#log-backend
  */
-import {
-  closeSync,
-  existsSync,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  unlinkSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, existsSync, fstatSync, openSync, readdirSync, renameSync, unlinkSync, writeSync } from 'node:fs'
 import { basename, dirname, extname, join } from 'node:path'
 import type { LogFields } from '../../apimachinery/logFields.ts'
 import type { AuditSink } from './auditor.ts'
 
 export interface RotatingLogOptions {
+  /** In a folder that is there. */
   path: string
   /** Megabytes (2^20) at which the file is put aside. 0: 100. */
   maxSizeMb: number
@@ -50,7 +41,6 @@ export class RotatingLog implements AuditSink {
   constructor(options: RotatingLogOptions) {
     this.#options = { clock: Date.now, ...options }
     this.#limitBytes = (options.maxSizeMb || DEFAULT_MEGABYTES) * MEGABYTE
-    mkdirSync(dirname(options.path), { recursive: true, mode: 0o700 })
     this.#file = openSync(options.path, 'a', 0o600)
     this.#size = fstatSync(this.#file).size
     this.#prune()

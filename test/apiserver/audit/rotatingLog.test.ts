@@ -9,7 +9,7 @@ const KEEP = { maxSizeMb: 1, maxBackups: 0, maxAgeDays: 0, log }
 const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
 t.test('lines are appended over restarts, in a file for the owner only', async t => {
-  const path = join(t.testdir(), 'new/audit.log')
+  const path = join(t.testdir(), 'audit.log')
   for (const line of ['one', 'two']) {
     const file = new RotatingLog({ ...KEEP, path })
     file.write(line)
