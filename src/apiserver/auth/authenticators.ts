@@ -21,7 +21,7 @@ export async function authenticators(options: AuthenticatorsOptions): Promise<Un
   return new UnionAuthenticator({
     authenticators: [
       new X509Authenticator(),
-      ...(tokenFile === undefined ? [] : [new StaticTokenAuthenticator(tokenFile)]),
+      ...(tokenFile === undefined ? [] : [new StaticTokenAuthenticator(tokenFile, { audiences: issuer.audiences })]),
       new ServiceAccountAuthenticator({ issuer, getObject }),
       ...(oidc === undefined ? [] : [await oidcAuthenticator(oidc, issuer.audiences)]),
     ],
