@@ -1,6 +1,6 @@
 /**
- * What becomes of an object between a request and the store: convert ▸ prune ▸ system metadata ▸ defaults ▸ admit ▸ strategy ▸
- * validate ▸ managed fields.
+ * What becomes of an object between a request and the store: prune ▸ convert ▸ defaults ▸ admit (gate, mutate) ▸ system
+ * metadata ▸ strategy ▸ admit (prepare) ▸ validate ▸ managed fields ▸ admit (validate). Updates run `prepare` after managed fields.
  */
 import { trackUpdate } from '../../apimachinery/apply/managedFields.ts'
 import { statusError } from '../../apimachinery/errors.ts'
