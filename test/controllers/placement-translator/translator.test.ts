@@ -1,8 +1,7 @@
 // The translator against a small server in memory: what users of workload spaces see happen in mailboxes and at home.
 
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { statusError } from '../../../src/apimachinery/errors.ts'
-import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
 import {
   CUSTOMIZERS,
   EDGE_PLACEMENTS,
@@ -12,89 +11,20 @@ import {
   SYNCER_CONFIGS,
 } from '../../../src/apimachinery/placement.ts'
 import { CRDS, NAMESPACES, WORKSPACES } from '../../../src/apimachinery/resources.ts'
-import { silentLogger } from '../../../src/client/logger.ts'
-import { startPlacementTranslator } from '../../../src/controllers/placement-translator/translator.ts'
-import { FakeServer, namespace } from './fakeServer.ts'
-
-const MAPS: GroupVersionResource = { group: '', version: 'v1', resource: 'configmaps' }
-const SETS: GroupVersionResource = { group: 'apps', version: 'v1', resource: 'replicasets' }
-const CRONTABS: GroupVersionResource = { group: 'stable.example.com', version: 'v1', resource: 'crontabs' }
-const EDGE = 'edge.kubestellar.io/v2alpha1'
-const FLORIN_UID = '11111111-1111-4111-8111-111111111111'
-const GUILDER_UID = '22222222-2222-4222-8222-222222222222'
-
-function configMap(name: string, data: Record<string, string>, metadata: object = {}): KubeObject {
-  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'commonstuff', ...metadata }, data }
-}
-function replicaSet(name: string): KubeObject {
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'ReplicaSet',
-    metadata: { name, namespace: 'commonstuff' },
-    spec: { replicas: 1 },
-  }
-}
-function placement(name: string, spec: object): KubeObject {
-  return { apiVersion: EDGE, kind: 'EdgePlacement', metadata: { name }, spec }
-}
-function slice(name: string, ...targets: ('florin' | 'guilder')[]): KubeObject {
-  const destinations = targets.map(target => ({
-    cluster: 'inv1',
-    locationName: target,
-    syncTargetName: target,
-    syncTargetUID: target === 'florin' ? FLORIN_UID : GUILDER_UID,
-  }))
-  return { apiVersion: EDGE, kind: 'SinglePlacementSlice', metadata: { name }, destinations }
-}
-
-/** Two mailboxes, one workload space `wds1` with a Namespace, a running translator. */
-async function world(t: Test) {
-  const server = new FakeServer()
-  const errors: string[] = []
-  const logger = {
-    ...silentLogger,
-    error: (fields: object, message: string) => errors.push(`${message} ${String(Reflect.get(fields, 'err'))}`),
-  }
-  for (const [name, uid] of [
-    ['florin', FLORIN_UID],
-    ['guilder', GUILDER_UID],
-  ] as const) {
-    const workspace = {
-      apiVersion: 'tenancy.kcp.io/v1alpha1',
-      kind: 'Workspace',
-      metadata: { name: mailboxName('inv1', uid) },
-    }
-    await server.in('root:espw').create(WORKSPACES, workspace)
-    const location = {
-      apiVersion: EDGE,
-      kind: 'Location',
-      metadata: { name, labels: { 'loc-name': name, env: 'prod' } },
-    }
-    await server.in('inv1').create(LOCATIONS, location)
-  }
-  const box = (uid: string) => {
-    const workspace = server.peek('root:espw', WORKSPACES, mailboxName('inv1', uid))
-    return (workspace!.spec as { cluster: string }).cluster
-  }
-  const wds = server.in('wds1')
-  await wds.create(NAMESPACES, namespace('commonstuff', { common: 'si' }))
-  const stop = new AbortController()
-  const start = () => startPlacementTranslator({ client: server, places: server, logger, signal: stop.signal })
-  let translator = start()
-  t.teardown(async () => {
-    stop.abort()
-    await translator.stop()
-    if (errors.length > 0) throw new Error(`logged as errors: ${errors.join('; ')}`)
-  })
-  const restart = async (between: () => Promise<unknown>) => {
-    await translator.stop()
-    await between()
-    translator = start()
-  }
-  return { server, wds, florin: box(FLORIN_UID), guilder: box(GUILDER_UID), restart }
-}
-
-const ALL_MAPS = { downsync: [{ apiGroup: '', resources: ['configmaps'], namespaces: ['commonstuff'] }] }
+import { namespace } from './fakeServer.ts'
+import {
+  ALL_MAPS,
+  CRONTABS,
+  configMap,
+  EDGE,
+  FLORIN_UID,
+  MAPS,
+  placement,
+  replicaSet,
+  SETS,
+  slice,
+  world,
+} from './translatorWorld.ts'
 
 t.test('an object reaches the mailbox of every destination, and edits and removals follow it', async t => {
   const { server, wds, florin, guilder } = await world(t)
@@ -432,93 +362,4 @@ t.test('a refused write is tried again and holds nothing else up', async t => {
   await wds.create(SLICES, slice('ep', 'florin'))
   await server.until(() => server.names(florin, MAPS).length === 2)
   t.equal(refusals, 3)
-})
-
-const EVIL = `root:espw:${mailboxName('inv1', '33333333-3333-4333-8333-333333333333')}`
-
-/** What a syncer may put into its mailbox: a placement onto every cluster, its slice, a Namespace and an object. */
-async function command(server: FakeServer, space: string): Promise<void> {
-  const api = server.in(space)
-  await api.create(NAMESPACES, namespace('commonstuff'))
-  await api.create(NAMESPACES, namespace('theirs', { 'pod-security.kubernetes.io/enforce': 'privileged' }))
-  await api.create(MAPS, configMap('evil', { of: space }))
-  const downsync = [
-    { apiGroup: '', resources: ['configmaps'], namespaces: ['commonstuff'] },
-    { apiGroup: '', resources: ['namespaces'], objectNames: ['theirs'] },
-  ]
-  const upsync = [{ apiGroup: '', resources: ['secrets'], namespaces: ['*'], names: ['*'] }]
-  await api.create(EDGE_PLACEMENTS, placement('ep', { downsync, upsync }))
-  await api.create(SLICES, slice('ep', 'florin', 'guilder'))
-}
-
-t.test('placements and slices in a mailbox, or in a space below one, command no cluster', async t => {
-  const { server, florin, guilder } = await world(t)
-  server.place('box', EVIL)
-  server.place('below', `${EVIL}:wmw1`)
-  for (const space of ['box', 'below']) await command(server, space)
-  await server.quiet()
-  for (const mailbox of [florin, guilder]) {
-    t.same(server.names(mailbox, MAPS), [])
-    t.notOk(server.peek(mailbox, SYNCER_CONFIGS, 'the-one'))
-  }
-  t.ok(server.peek('box', EDGE_PLACEMENTS, 'ep'), 'they are stored all the same')
-})
-
-t.test('what an earlier release copied for a placement in a mailbox goes away', async t => {
-  const { server, wds, florin, guilder, restart } = await world(t)
-  await wds.create(MAPS, configMap('page', { a: '1' }))
-  await wds.create(EDGE_PLACEMENTS, placement('ep', ALL_MAPS))
-  await wds.create(SLICES, slice('ep', 'florin', 'guilder'))
-  await command(server, 'box')
-  await server.quiet()
-  t.same(server.names(florin, MAPS), ['commonstuff/evil', 'commonstuff/page'], 'as the earlier release had it')
-  await restart(async () => server.place('box', EVIL))
-  await server.quiet()
-  for (const mailbox of [florin, guilder]) {
-    t.same(server.names(mailbox, MAPS), ['commonstuff/page'])
-    t.notOk(server.peek(mailbox, NAMESPACES, 'theirs'))
-    t.same((server.peek(mailbox, SYNCER_CONFIGS, 'the-one')!.spec as { upsync: unknown[] }).upsync, [])
-  }
-})
-
-t.test('feedback that is found in a mailbox makes nobody follow the mailbox', async t => {
-  const { server, restart } = await world(t)
-  server.place('box', EVIL)
-  await server.in('box').create(NAMESPACES, namespace('commonstuff'))
-  const annotations = { 'kubestellar.io/executing-count': '7' }
-  await server.in('box').create(MAPS, configMap('page', {}, { annotations }))
-  await restart(async () => {})
-  const writes = server.writes.length
-  await server.quiet()
-  t.equal(server.writes.length, writes)
-})
-
-t.test('a Location in a mailbox says nothing about what goes to a cluster', async t => {
-  const { server, wds } = await world(t)
-  server.place('box', EVIL)
-  const name = mailboxName('box', FLORIN_UID)
-  await server
-    .in('root:espw')
-    .create(WORKSPACES, { apiVersion: 'tenancy.kcp.io/v1alpha1', kind: 'Workspace', metadata: { name } })
-  const { cluster } = server.peek('root:espw', WORKSPACES, name)!.spec as { cluster: string }
-  const labels = { 'loc-name': 'trapped' }
-  await server.in('box').create(LOCATIONS, { apiVersion: EDGE, kind: 'Location', metadata: { name: 'florin', labels } })
-  const annotations = { 'edge.kubestellar.io/expand-parameters': 'true' }
-  await wds.create(MAPS, configMap('page', { at: '%(loc-name)' }, { annotations }))
-  await wds.create(EDGE_PLACEMENTS, placement('ep', ALL_MAPS))
-  const { destinations } = slice('ep', 'florin') as unknown as { destinations: object[] }
-  await wds.create(SLICES, { ...slice('ep'), destinations: destinations.map(d => ({ ...d, cluster: 'box' })) })
-  await server.quiet()
-  t.same(server.peek(cluster, MAPS, 'page', 'commonstuff')!.data, { at: '%(loc-name)' })
-})
-
-t.test('a placement in a space whose place is not known waits until it is', async t => {
-  const { server, florin } = await world(t)
-  server.unplaced.add('wds2')
-  await command(server, 'wds2')
-  await server.quiet()
-  t.same(server.names(florin, MAPS), [])
-  server.place('wds2')
-  await server.quiet()
-  t.same(server.names(florin, MAPS), ['commonstuff/evil'])
 })

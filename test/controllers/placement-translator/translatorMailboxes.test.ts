@@ -1,0 +1,95 @@
+/** What stands in a mailbox, or where nobody knows whether it does, commands no cluster. */
+import t from 'tap'
+import { EDGE_PLACEMENTS, LOCATIONS, mailboxName, SLICES, SYNCER_CONFIGS } from '../../../src/apimachinery/placement.ts'
+import { NAMESPACES, WORKSPACES } from '../../../src/apimachinery/resources.ts'
+import { type FakeServer, namespace } from './fakeServer.ts'
+import { ALL_MAPS, configMap, EDGE, FLORIN_UID, MAPS, placement, slice, world } from './translatorWorld.ts'
+
+const EVIL = `root:espw:${mailboxName('inv1', '33333333-3333-4333-8333-333333333333')}`
+
+/** What a syncer may put into its mailbox: a placement onto every cluster, its slice, a Namespace and an object. */
+async function command(server: FakeServer, space: string): Promise<void> {
+  const api = server.in(space)
+  await api.create(NAMESPACES, namespace('commonstuff'))
+  await api.create(NAMESPACES, namespace('theirs', { 'pod-security.kubernetes.io/enforce': 'privileged' }))
+  await api.create(MAPS, configMap('evil', { of: space }))
+  const downsync = [
+    { apiGroup: '', resources: ['configmaps'], namespaces: ['commonstuff'] },
+    { apiGroup: '', resources: ['namespaces'], objectNames: ['theirs'] },
+  ]
+  const upsync = [{ apiGroup: '', resources: ['secrets'], namespaces: ['*'], names: ['*'] }]
+  await api.create(EDGE_PLACEMENTS, placement('ep', { downsync, upsync }))
+  await api.create(SLICES, slice('ep', 'florin', 'guilder'))
+}
+
+t.test('placements and slices in a mailbox, or in a space below one, command no cluster', async t => {
+  const { server, florin, guilder } = await world(t)
+  server.place('box', EVIL)
+  server.place('below', `${EVIL}:wmw1`)
+  for (const space of ['box', 'below']) await command(server, space)
+  await server.quiet()
+  for (const mailbox of [florin, guilder]) {
+    t.same(server.names(mailbox, MAPS), [])
+    t.notOk(server.peek(mailbox, SYNCER_CONFIGS, 'the-one'))
+  }
+  t.ok(server.peek('box', EDGE_PLACEMENTS, 'ep'), 'they are stored all the same')
+})
+
+t.test('what an earlier release copied for a placement in a mailbox goes away', async t => {
+  const { server, wds, florin, guilder, restart } = await world(t)
+  await wds.create(MAPS, configMap('page', { a: '1' }))
+  await wds.create(EDGE_PLACEMENTS, placement('ep', ALL_MAPS))
+  await wds.create(SLICES, slice('ep', 'florin', 'guilder'))
+  await command(server, 'box')
+  await server.quiet()
+  t.same(server.names(florin, MAPS), ['commonstuff/evil', 'commonstuff/page'], 'as the earlier release had it')
+  await restart(async () => server.place('box', EVIL))
+  await server.quiet()
+  for (const mailbox of [florin, guilder]) {
+    t.same(server.names(mailbox, MAPS), ['commonstuff/page'])
+    t.notOk(server.peek(mailbox, NAMESPACES, 'theirs'))
+    t.same((server.peek(mailbox, SYNCER_CONFIGS, 'the-one')!.spec as { upsync: unknown[] }).upsync, [])
+  }
+})
+
+t.test('feedback that is found in a mailbox makes nobody follow the mailbox', async t => {
+  const { server, restart } = await world(t)
+  server.place('box', EVIL)
+  await server.in('box').create(NAMESPACES, namespace('commonstuff'))
+  const annotations = { 'kubestellar.io/executing-count': '7' }
+  await server.in('box').create(MAPS, configMap('page', {}, { annotations }))
+  await restart(async () => {})
+  const writes = server.writes.length
+  await server.quiet()
+  t.equal(server.writes.length, writes)
+})
+
+t.test('a Location in a mailbox says nothing about what goes to a cluster', async t => {
+  const { server, wds } = await world(t)
+  server.place('box', EVIL)
+  const name = mailboxName('box', FLORIN_UID)
+  await server
+    .in('root:espw')
+    .create(WORKSPACES, { apiVersion: 'tenancy.kcp.io/v1alpha1', kind: 'Workspace', metadata: { name } })
+  const { cluster } = server.peek('root:espw', WORKSPACES, name)!.spec as { cluster: string }
+  const labels = { 'loc-name': 'trapped' }
+  await server.in('box').create(LOCATIONS, { apiVersion: EDGE, kind: 'Location', metadata: { name: 'florin', labels } })
+  const annotations = { 'edge.kubestellar.io/expand-parameters': 'true' }
+  await wds.create(MAPS, configMap('page', { at: '%(loc-name)' }, { annotations }))
+  await wds.create(EDGE_PLACEMENTS, placement('ep', ALL_MAPS))
+  const { destinations } = slice('ep', 'florin') as unknown as { destinations: object[] }
+  await wds.create(SLICES, { ...slice('ep'), destinations: destinations.map(d => ({ ...d, cluster: 'box' })) })
+  await server.quiet()
+  t.same(server.peek(cluster, MAPS, 'page', 'commonstuff')!.data, { at: '%(loc-name)' })
+})
+
+t.test('a placement in a space whose place is not known waits until it is', async t => {
+  const { server, florin } = await world(t)
+  server.unplaced.add('wds2')
+  await command(server, 'wds2')
+  await server.quiet()
+  t.same(server.names(florin, MAPS), [])
+  server.place('wds2')
+  await server.quiet()
+  t.same(server.names(florin, MAPS), ['commonstuff/evil'])
+})

@@ -1,0 +1,88 @@
+/** What tests of the translator share: two mailboxes, a workload space, a running translator, and objects for them. */
+import type { Test } from 'tap'
+import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
+import { LOCATIONS, mailboxName } from '../../../src/apimachinery/placement.ts'
+import { NAMESPACES, WORKSPACES } from '../../../src/apimachinery/resources.ts'
+import { silentLogger } from '../../../src/client/logger.ts'
+import { startPlacementTranslator } from '../../../src/controllers/placement-translator/translator.ts'
+import { FakeServer, namespace } from './fakeServer.ts'
+
+export const MAPS: GroupVersionResource = { group: '', version: 'v1', resource: 'configmaps' }
+export const SETS: GroupVersionResource = { group: 'apps', version: 'v1', resource: 'replicasets' }
+export const CRONTABS: GroupVersionResource = { group: 'stable.example.com', version: 'v1', resource: 'crontabs' }
+export const EDGE = 'edge.kubestellar.io/v2alpha1'
+export const FLORIN_UID = '11111111-1111-4111-8111-111111111111'
+const GUILDER_UID = '22222222-2222-4222-8222-222222222222'
+
+export function configMap(name: string, data: Record<string, string>, metadata: object = {}): KubeObject {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'commonstuff', ...metadata }, data }
+}
+export function replicaSet(name: string): KubeObject {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    metadata: { name, namespace: 'commonstuff' },
+    spec: { replicas: 1 },
+  }
+}
+export function placement(name: string, spec: object): KubeObject {
+  return { apiVersion: EDGE, kind: 'EdgePlacement', metadata: { name }, spec }
+}
+export function slice(name: string, ...targets: ('florin' | 'guilder')[]): KubeObject {
+  const destinations = targets.map(target => ({
+    cluster: 'inv1',
+    locationName: target,
+    syncTargetName: target,
+    syncTargetUID: target === 'florin' ? FLORIN_UID : GUILDER_UID,
+  }))
+  return { apiVersion: EDGE, kind: 'SinglePlacementSlice', metadata: { name }, destinations }
+}
+
+/** Two mailboxes, one workload space `wds1` with a Namespace, a running translator. */
+export async function world(t: Test) {
+  const server = new FakeServer()
+  const errors: string[] = []
+  const logger = {
+    ...silentLogger,
+    error: (fields: object, message: string) => errors.push(`${message} ${String(Reflect.get(fields, 'err'))}`),
+  }
+  for (const [name, uid] of [
+    ['florin', FLORIN_UID],
+    ['guilder', GUILDER_UID],
+  ] as const) {
+    const workspace = {
+      apiVersion: 'tenancy.kcp.io/v1alpha1',
+      kind: 'Workspace',
+      metadata: { name: mailboxName('inv1', uid) },
+    }
+    await server.in('root:espw').create(WORKSPACES, workspace)
+    const location = {
+      apiVersion: EDGE,
+      kind: 'Location',
+      metadata: { name, labels: { 'loc-name': name, env: 'prod' } },
+    }
+    await server.in('inv1').create(LOCATIONS, location)
+  }
+  const box = (uid: string) => {
+    const workspace = server.peek('root:espw', WORKSPACES, mailboxName('inv1', uid))
+    return (workspace!.spec as { cluster: string }).cluster
+  }
+  const wds = server.in('wds1')
+  await wds.create(NAMESPACES, namespace('commonstuff', { common: 'si' }))
+  const stop = new AbortController()
+  const start = () => startPlacementTranslator({ client: server, places: server, logger, signal: stop.signal })
+  let translator = start()
+  t.teardown(async () => {
+    stop.abort()
+    await translator.stop()
+    if (errors.length > 0) throw new Error(`logged as errors: ${errors.join('; ')}`)
+  })
+  const restart = async (between: () => Promise<unknown>) => {
+    await translator.stop()
+    await between()
+    translator = start()
+  }
+  return { server, wds, florin: box(FLORIN_UID), guilder: box(GUILDER_UID), restart }
+}
+
+export const ALL_MAPS = { downsync: [{ apiGroup: '', resources: ['configmaps'], namespaces: ['commonstuff'] }] }
