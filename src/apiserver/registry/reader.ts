@@ -104,15 +104,17 @@ export class Reader {
     const start = this.#startOf(query)
     let { after } = start
     const wanted = query.limit && query.limit > 0 ? query.limit : Number.POSITIVE_INFINITY
+    // The store cannot narrow a range of all spaces to one namespace: that selects, too.
+    const selects = !selection.everything || (query.space === '*' && query.namespace !== undefined)
     const items: Stored[] = []
     const layer = query.space === '*' ? undefined : this.#shared?.of(type, query.namespace)
     let shared: readonly string[] | undefined = layer === undefined ? [] : undefined
     for (;;) {
       // With a selection nobody knows how many must be looked at for a page: many at a time, whatever is still wanted.
-      const scans = !selection.everything && Number.isFinite(wanted)
+      const scans = selects && Number.isFinite(wanted)
       const limit = scans ? SCAN_PAGE : Math.max(1, wanted - items.length)
       // Only a page without a selection says how many are left.
-      const page = await this.#page(range, { at: start.at, after, limit, uncounted: !selection.everything })
+      const page = await this.#page(range, { at: start.at, after, limit, uncounted: selects })
       const at = page.revision
       shared ??= await this.#sharedNames(layer!, type, { space: query.space, selection, after, at })
       const { entries, rest } = mergeShared(page.items, shared, {
@@ -137,7 +139,7 @@ export class Reader {
       start.at = at
       if (items.length >= wanted) {
         const result: ListResult = { items, revision: at, continue: encodeContinue({ at, after: after! }) }
-        if (selection.everything && page.remaining !== undefined) {
+        if (!selects && page.remaining !== undefined) {
           const own = { ...range, ...(layer?.namespace !== undefined && { namespace: layer.namespace }) }
           const hidden = await this.#hidden(rest, own, { at, after: page.items.at(-1)?.key })
           result.remaining = left + page.remaining + rest.length - hidden

@@ -143,6 +143,14 @@ t.test('a limit of nothing is none', async t => {
   }
 })
 
+t.test('pages of one namespace of all spaces do not count what is in others', async t => {
+  const { put, pages } = await world(t)
+  for (const place of ['one/m/a', 'one/n/b', 'one/z/c', 'two/m/d', 'two/n/e', 'two/n/f', 'two/z/g']) await put(place)
+  const all = await pages({ space: '*', limit: 1 })
+  t.strictSame(all.flatMap(names), ['b', 'e', 'f'])
+  for (const { remaining } of all) t.equal(remaining, undefined, 'nobody knows how many remain')
+})
+
 t.test('resourceVersion and resourceVersionMatch', async t => {
   const { list, put, remove } = await world(t)
   await put('a')
