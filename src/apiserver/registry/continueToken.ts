@@ -49,6 +49,7 @@ export function decodeContinue(token: string): ContinueToken {
     const t = JSON.parse(Buffer.from(token, 'base64url').toString()) as Record<string, unknown>
     if (t.v !== 1 || typeof t.rv !== 'number')
       throw new Error(`server does not recognize this encoded version ${JSON.stringify(String(t.v ?? ''))}`)
+    if (!Number.isSafeInteger(t.rv) || t.rv === 0) throw new Error('it names no revision')
     const after: Key = {
       space: String(t.s),
       group: String(t.g),

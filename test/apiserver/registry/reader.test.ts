@@ -226,6 +226,11 @@ t.test('a continue token says where to go on, and nothing else', async t => {
   const position = { v: 1, s: SPACE, ns: 'n', n: 'a', g: '', r: 'configmaps' }
   await t.rejects(list({ continue: encoded({ ...position, rv: 99 }) }), refused('Timeout'))
   t.strictSame(names(await list({ continue: encoded({ ...position, rv: 2 }) })), ['b'])
+  for (const rv of [0, 1.5, 2 ** 60])
+    await t.rejects(list({ continue: encoded({ ...position, rv }) }), {
+      reason: 'BadRequest',
+      message: 'invalid continue token: continue key is not valid: it names no revision',
+    })
   // whatever place a token names, it shows nothing that was not asked for
   await put('other/n/secret')
   for (const place of [{ s: 'other' }, { s: '' }, { ns: 'a' }, { g: 'apps' }, { r: 'zebras' }, { n: '\0' }])
