@@ -1,0 +1,113 @@
+/** A request pipeline between fakes that note who is asked what, in order. */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { TLSSocket } from 'node:tls'
+import type { Test } from 'tap'
+import { WORKSPACES } from '../../../src/apimachinery/resources.ts'
+import type { AdmissionWitness } from '../../../src/apiserver/audit/auditTrail.ts'
+import type { Attributes, Authentication, Credentials, UserInfo } from '../../../src/apiserver/auth/types.ts'
+import { encodeObject } from '../../../src/apiserver/registry/codec.ts'
+import { Pipeline, type PipelineDeps, type RawRequest } from '../../../src/apiserver/server/pipeline.ts'
+import { SpaceTree } from '../../../src/apiserver/spaces/tree.ts'
+import { openMemoryStore } from '../../../src/storage/memory/openMemoryStore.ts'
+
+export const ROOT_USER: UserInfo = { name: 'root', groups: ['system:masters', 'system:authenticated'] }
+export const ANN: UserInfo = { name: 'ann', groups: ['dev', 'system:authenticated'] }
+
+export interface FakeOptions {
+  /** By token; `undefined` for none that is known. Default: `root` and `ann`. */
+  authenticate?: (credentials: Credentials) => Authentication | undefined
+  /** Default: everything. */
+  allow?: (attributes: Attributes) => boolean
+  /** Ids of spaces that may be entered. Default: all. */
+  open?: readonly string[]
+  more?: Partial<PipelineDeps>
+}
+
+export type FakePipeline = Awaited<ReturnType<typeof fakePipeline>>
+
+/** Spaces: `root:one` (id ONE), `root:one:sub` (SUB), `root:closed` (CLOSED), `root:ending` (ENDING) with `deep` (DEEP) below. */
+export async function fakePipeline(t: Test, { authenticate, allow, open, more }: FakeOptions = {}) {
+  const store = await openMemoryStore()
+  t.teardown(() => store.close())
+  const tree = new SpaceTree(store)
+  const { group, resource } = WORKSPACES
+  for (const [parent, name] of [
+    ['root', 'one'],
+    ['one', 'sub'],
+    ['root', 'closed'],
+    ['root', 'ending'],
+    ['ending', 'deep'],
+  ] as const) {
+    const metadata = { name, ...(name === 'ending' && { deletionTimestamp: '2026-01-01T00:00:00Z' }) }
+    const text = encodeObject({
+      apiVersion: 'tenancy.kcp.io/v1alpha1',
+      kind: 'Workspace',
+      metadata,
+      spec: { cluster: `id-${name}` },
+    })
+    const space = parent === 'root' ? parent : `id-${parent}`
+    await store.update({ space, group, resource, namespace: '', name }, () => ({ type: 'put', text }))
+  }
+  /** What happened, in order. */
+  const steps: string[] = []
+  const asked: Attributes[] = []
+  const known = ({ token }: Credentials): Authentication | undefined =>
+    token === 'root' ? { user: ROOT_USER } : token === 'ann' ? { user: ANN } : undefined
+  const pipeline = new Pipeline({
+    tree,
+    authenticator: {
+      async authenticate(credentials) {
+        steps.push('authenticate')
+        return (authenticate ?? known)(credentials)
+      },
+    },
+    authorizer: {
+      async authorize(attributes) {
+        const { verb, space, resource: of, path } = attributes
+        steps.push(`may ${verb} ${of ? of.resource : path} in ${space}`)
+        asked.push(attributes)
+        return allow?.(attributes) === false
+          ? { allowed: false, reason: 'no rule' }
+          : { allowed: true, reason: 'a rule' }
+      },
+      async mayAccessSpace(_user, space) {
+        steps.push(`may enter ${space}`)
+        return open?.includes(space) ?? true
+      },
+    },
+    spaces: true,
+    anonymousAuth: true,
+    ...more,
+  })
+  const witness: AdmissionWitness = {
+    parsed: ({ path }) => void steps.push(`parsed ${path}`),
+    identified: ({ name }) => void steps.push(`identified ${name}`),
+    located: space => void steps.push(`located ${space}`),
+    impersonated: ({ name }) => void steps.push(`impersonated ${name}`),
+    decided: ({ allowed, reason }) => void steps.push(`decided ${allowed} ${reason}`.trim()),
+  }
+  return {
+    steps,
+    asked,
+    /** `GET /path` by whom the token names. */
+    admit: (request: string, token = '', headers: IncomingHttpHeaders = {}, socket: object = {}) =>
+      pipeline.admit(rawRequest(request, token, headers, socket), witness),
+  }
+}
+
+export function rawRequest(
+  request: string,
+  token = '',
+  headers: IncomingHttpHeaders = {},
+  socket: object = {},
+): RawRequest {
+  const [method = '', url = ''] = request.split(' ')
+  return {
+    method,
+    url,
+    headers: { ...(token && { authorization: `Bearer ${token}` }), ...headers },
+    distinctHeaders: () =>
+      Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value ?? []].flat()])),
+    socket: socket as TLSSocket,
+  }
+}
