@@ -73,6 +73,11 @@ export class Pipeline {
     let user = identity.user
     if (hasImpersonation(request.headers)) {
       const { authorizer } = this.#deps
+      // A refusal to impersonate tells that there is a space: whoever may not enter it does not get so far.
+      if (!(await this.#mayEnter(user, space))) {
+        witness?.decided({ allowed: false, reason: NO_ACCESS })
+        throw noAccess(user, info)
+      }
       user =
         (await impersonate(user, request.distinctHeaders(), {
           space,
@@ -146,6 +151,12 @@ export class Pipeline {
     throw listable ? unknownSpace(info.space, ancestor.path) : noAccess(identity.user, info)
   }
 
+  async #mayEnter(user: UserInfo, space: string): Promise<boolean> {
+    const { authorizer, spaces } = this.#deps
+    const effective = effectiveUser(user, space)
+    return !spaces || effective.groups.includes(GROUPS.masters) || (await authorizer.mayAccessSpace(effective, space))
+  }
+
   async #mayListWorkspaces(user: UserInfo, space: string): Promise<boolean> {
     const resource = {
       ...WORKSPACES,
@@ -167,9 +178,8 @@ export class Pipeline {
     const effective = effectiveUser(user, space)
     if (effective.groups.includes(GROUPS.masters)) return ALLOWED
     if (allowsAnonymous(info.path) && info.space === undefined) return ALLOWED
-    const { authorizer, spaces } = this.#deps
-    if (spaces && !(await authorizer.mayAccessSpace(effective, space))) {
-      return { allowed: false, reason: NO_ACCESS, refusal: noAccess(effective, info) }
+    if (!(await this.#mayEnter(user, space))) {
+      return { allowed: false, reason: NO_ACCESS, refusal: noAccess(user, info) }
     }
     // A space stream shows every kind: whoever may watch everything may have it.
     const everything = { group: '*', version: '*', resource: '*', subresource: '', namespace: '', name: '' }
@@ -181,7 +191,7 @@ export class Pipeline {
       path: info.path,
       ...(resource && { resource }),
     }
-    const decision = await authorizer.authorize(attributes)
+    const decision = await this.#deps.authorizer.authorize(attributes)
     return decision.allowed ? decision : { ...decision, refusal: forbidden(attributes, decision.reason) }
   }
 }
@@ -208,7 +218,10 @@ function hasImpersonation(headers: IncomingHttpHeaders): boolean {
   return false
 }
 
-/** Deliberately the same for spaces that do not exist and for spaces that are closed to the user. */
+/**
+ * Deliberately the same for spaces that do not exist and for spaces that are closed to the user, who therefore goes by their own
+ * name and not by that of the stranger that they are there.
+ */
 function noAccess(user: UserInfo, info: RequestInfo): StatusError {
   const path = `/clusters/${info.space ?? ROOT}${info.path}`
   return new StatusError(

@@ -28,6 +28,7 @@ t.test('who acts for another is asked for that before anything is asked for the 
   t.strictSame(steps.slice(2), [
     'identified ann',
     'located id-one',
+    'may enter id-one',
     'may impersonate users in id-one',
     'impersonated bob',
     'may enter id-one',

@@ -1,6 +1,7 @@
 /** Which space a request is about, and what strangers learn of the spaces of others: nothing. */
 import t from 'tap'
 import { StatusError } from '../../../src/apimachinery/errors.ts'
+import type { UserInfo } from '../../../src/apiserver/auth/types.ts'
 import { ANN, type FakePipeline, fakePipeline } from './support.ts'
 
 const CONFIGMAPS = '/api/v1/namespaces/n/configmaps'
@@ -44,7 +45,20 @@ t.test('a plain cluster has no spaces', async t => {
   t.notOk(plain.steps.some(step => step.startsWith('may enter')))
 })
 
-for (const [who, user, headers] of [['a user', ANN, {}]] as const) {
+const serviceAccount: UserInfo = {
+  name: 'system:serviceaccount:n:robot',
+  groups: ['system:serviceaccounts', 'system:authenticated'],
+  extra: { 'authentication.kubernetes.io/cluster-name': ['id-sub'] },
+}
+const confined: UserInfo = { ...ANN, extra: { 'authentication.kcp.io/scopes': ['cluster:id-sub'] } }
+
+for (const [who, user, headers] of [
+  ['a user', ANN, {}],
+  ['who acts for another', ANN, { 'impersonate-user': 'bob' }],
+  ['who acts for half of another', ANN, { 'impersonate-group': 'dev' }],
+  ['a ServiceAccount of another space', serviceAccount, {}],
+  ['who is confined to another space', confined, {}],
+] as const) {
   t.test(`spaces that are not there and spaces that are closed are one to ${who}`, async t => {
     const pipeline = await fakePipeline(t, {
       authenticate: () => ({ user }),
