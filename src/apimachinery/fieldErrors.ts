@@ -2,7 +2,8 @@
  * Validation errors that name a field, worded as kube-apiserver words them.
  * @see https://pkg.go.dev/k8s.io/apimachinery/pkg/util/validation/field
  */
-import { escapedAsGo, quotedAsGo } from './go/goJson.ts'
+import { escapedAsGo } from './go/goJson.ts'
+import { quotedAsGo } from './go/goPrint.ts'
 
 export type FieldErrorType =
   | 'Required'

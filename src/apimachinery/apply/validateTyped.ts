@@ -1,4 +1,5 @@
 /** Whether a value has the structure that its schema declares: what server-side apply demands of a configuration. */
+import { goPrint } from '../go/goPrint.ts'
 import { isRecord } from '../object.ts'
 import type { Schema } from '../schema.ts'
 import { fieldElement, showElement } from './pathElement.ts'
@@ -65,19 +66,20 @@ function visitList(list: unknown[], { schema, open, path }: Place, errors: strin
 }
 
 function typeProblem(value: unknown, schema: Schema): string | undefined {
-  if (schema['x-kubernetes-int-or-string']) return isScalar(value) ? undefined : `expected scalar, got ${show(value)}`
+  if (schema['x-kubernetes-int-or-string'])
+    return isScalar(value) ? undefined : `expected scalar, got ${goPrint(value)}`
   switch (schema.type) {
     case 'object':
-      return isRecord(value) ? undefined : `expected map, got &{${show(value)}}`
+      return isRecord(value) ? undefined : `expected map, got &{${goPrint(value)}}`
     case 'array':
-      return Array.isArray(value) ? undefined : `expected list, got &{${show(value)}}`
+      return Array.isArray(value) ? undefined : `expected list, got &{${goPrint(value)}}`
     case 'integer':
     case 'number':
       return typeof value === 'number' ? undefined : `expected numeric (int or float), got ${typeName(value)}`
     case 'string':
-      return typeof value === 'string' ? undefined : `expected string, got &{${show(value)}}`
+      return typeof value === 'string' ? undefined : `expected string, got &{${goPrint(value)}}`
     case 'boolean':
-      return typeof value === 'boolean' ? undefined : `expected boolean, got &{${show(value)}}`
+      return typeof value === 'boolean' ? undefined : `expected boolean, got &{${goPrint(value)}}`
     default:
       return undefined
   }
@@ -90,13 +92,4 @@ function isScalar(value: unknown): boolean {
 function typeName(value: unknown): string {
   if (Array.isArray(value)) return 'list'
   return isRecord(value) ? 'map' : typeof value
-}
-
-/** A value as Go prints it: `map[a:1 b:[x y]]`. */
-export function show(value: unknown): string {
-  if (value === null || value === undefined) return '<nil>'
-  if (Array.isArray(value)) return `[${value.map(show).join(' ')}]`
-  if (!isRecord(value)) return String(value)
-  const names = Object.keys(value).sort()
-  return `map[${names.map(name => `${name}:${show(value[name])}`).join(' ')}]`
 }

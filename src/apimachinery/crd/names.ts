@@ -1,4 +1,5 @@
 /** Which names a CustomResourceDefinition gets, when others of its group want or have the same. */
+import { joinedAsGo } from '../go/goPrint.ts'
 import type { KubeObject } from '../object.ts'
 import { type CrdCondition, keepingTimes } from './conditions.ts'
 import { type CrdNames, list, readNames, record, text } from './definition.ts'
@@ -78,7 +79,7 @@ export function namesConflicts(
     name => !had.shortNames.includes(name) && names.isTaken('resource', name, self),
   )
   if (taken.length === 0) accepted.shortNames = wanted.shortNames
-  else conflict = { reason: 'ShortNamesConflict', message: aggregate(taken.map(inUse)) }
+  else conflict = { reason: 'ShortNamesConflict', message: joinedAsGo(taken.map(inUse)) }
   take('kind', 'kind', 'KindConflict')
   take('listKind', 'kind', 'ListKindConflict')
   return { acceptedNames: present(accepted), conditions: conditionsFor(crd, conflict) }
@@ -115,10 +116,6 @@ function namesOf(crd: KubeObject, others: readonly KubeObject[]): NamesInUse {
 
 function inUse(name: string): string {
   return `${JSON.stringify(name)} is already in use`
-}
-
-function aggregate(messages: readonly string[]): string {
-  return messages.length === 1 ? messages[0]! : `[${messages.join(', ')}]`
 }
 
 function present(names: CrdNames): AcceptedNames {

@@ -6,6 +6,7 @@
 import { messageOf, type ProtobufTable, type TableField, tableFields } from '../../../openapi/protobufTable.ts'
 import { type Fields, has, list, record } from '../fields.ts'
 import { isRecord } from '../object.ts'
+import { sortedMembers } from './goPrint.ts'
 
 const CONTAINER: readonly string[] = [
   ...['name', 'image', 'command', 'args', 'workingDir', 'ports', 'envFrom', 'env', 'resources', 'resizePolicy'],
@@ -201,11 +202,7 @@ const ZEROS: Readonly<Record<string, unknown>> = { s: '', b: false, i: 0, l: 0, 
 
 /** A map as Go writes it, which sorts the keys. */
 export function sortedMap(map: Fields, shown: (value: unknown) => unknown = value => value): Fields {
-  return Object.fromEntries(
-    Object.keys(map)
-      .sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
-      .map(key => [key, shown(map[key])]),
-  )
+  return Object.fromEntries(sortedMembers(map).map(([key, value]) => [key, shown(value)]))
 }
 
 function addHost(spec: Fields, value: Fields): void {

@@ -3,6 +3,8 @@
  * only looks like one. The work is linear in the text.
  * @see https://www.rfc-editor.org/rfc/rfc7468
  */
+import { isBase64 } from '../structural/formats.ts'
+
 export interface PemBlock {
   /** `CERTIFICATE`, as between the dashes. */
   type: string
@@ -12,7 +14,6 @@ export interface PemBlock {
 const BEGIN = '-----BEGIN '
 const END = '\n-----END '
 const DASHES = '-----'
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
 /** `text` is Latin-1: what is no ASCII belongs to no block. */
 export function firstPemBlock(text: string): PemBlock | undefined {
@@ -38,7 +39,7 @@ function blockBetween(text: string, begin: number, end: number): PemBlock | unde
   const lines = text.slice(begin, end).split('\n').slice(1)
   const body = lines.slice(lines.findIndex(line => !line.includes(':')))
   const base64 = body.join('').replace(/[ \t\r]/g, '')
-  return BASE64.test(base64) ? { type, bytes: Buffer.from(base64, 'base64') } : undefined
+  return isBase64(base64) ? { type, bytes: Buffer.from(base64, 'base64') } : undefined
 }
 
 function lineAt(text: string, start: number): string {

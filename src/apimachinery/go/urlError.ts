@@ -2,6 +2,7 @@
  * Why Go's net/url does not parse a text; upstream's messages quote it.
  * @see https://pkg.go.dev/net/url#Parse
  */
+import { quotedAsGo } from './goPrint.ts'
 
 /** Characters that stand in a host name without being escaped. */
 const HOST_CHARACTER = /[A-Za-z0-9\-._~!$&'()*+,;=:[\]<>"%\u0080-\uffff]/u
@@ -10,7 +11,7 @@ const USER_CHARACTERS = /^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*$/
 /** `parse "…": …`, or `undefined` when the text is a URL. */
 export function urlError(text: string): string | undefined {
   const why = errorOf(text)
-  return why === undefined ? undefined : `parse ${JSON.stringify(text)}: ${why}`
+  return why === undefined ? undefined : `parse ${quotedAsGo(text)}: ${why}`
 }
 
 function errorOf(text: string): string | undefined {
@@ -41,17 +42,17 @@ function authorityError(authority: string): string | undefined {
   const wrongPort = colon < 0 ? undefined : portError(host.slice(colon))
   if (wrongPort !== undefined) return wrongPort
   const bad = [...host].find(character => !HOST_CHARACTER.test(character))
-  if (bad !== undefined) return `invalid character ${JSON.stringify(bad)} in host name`
+  if (bad !== undefined) return `invalid character ${quotedAsGo(bad)} in host name`
   return badEscape(host)
 }
 
 function portError(port: string): string | undefined {
-  return /^(:\d*)?$/.test(port) ? undefined : `invalid port ${JSON.stringify(port)} after host`
+  return /^(:\d*)?$/.test(port) ? undefined : `invalid port ${quotedAsGo(port)} after host`
 }
 
 function badEscape(text: string): string | undefined {
   const bad = /%(?![0-9A-Fa-f]{2})/.exec(text)
-  return bad === null ? undefined : `invalid URL escape ${JSON.stringify(text.slice(bad.index, bad.index + 3))}`
+  return bad === null ? undefined : `invalid URL escape ${quotedAsGo(text.slice(bad.index, bad.index + 3))}`
 }
 
 function hasControl(text: string): boolean {

@@ -2,7 +2,8 @@
  * What the words of YAML mean to an API server: upstream reads them by YAML 1.1, with the number syntax of Go.
  * @see https://yaml.org/type/
  */
-import { formatFloat32 } from './floatText.ts'
+import { isBase64 } from '../structural/formats.ts'
+import { formatFloat32 } from './goPrint.ts'
 
 /** `float` tells `1.0` from `1`, which keys of maps need. */
 export interface Word {
@@ -74,7 +75,6 @@ function floatOf(text: string): Word | undefined {
 
 function decoded(text: string): string {
   const base64 = text.replace(/[\r\n]/g, '')
-  if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(base64))
-    throw new Error('!!binary value contains invalid base64 data')
+  if (!isBase64(base64)) throw new Error('!!binary value contains invalid base64 data')
   return Buffer.from(base64, 'base64').toString('utf8')
 }

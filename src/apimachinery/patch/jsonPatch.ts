@@ -3,7 +3,9 @@
  * One departure that its users rely on: `test` of a missing member against `null` holds.
  * @see https://www.rfc-editor.org/rfc/rfc6902
  */
+
 import { StatusError, statusError } from '../errors.ts'
+import { unmarshalError } from '../go/goJson.ts'
 import { isRecord } from '../object.ts'
 import { cloneJson, equalJson, memberOf, setMember } from '../values.ts'
 
@@ -110,13 +112,7 @@ function parseOperation(given: Record<string, unknown> | null): Operation {
 }
 
 function undecoded(value: unknown, wanted: string): StatusError {
-  return statusError.badRequest(`error decoding patch: json: cannot unmarshal ${jsonTypeName(value)} into Go ${wanted}`)
-}
-
-export function jsonTypeName(value: unknown): string {
-  if (Array.isArray(value)) return 'array'
-  if (typeof value === 'boolean') return 'bool'
-  return value === null ? 'null' : typeof value
+  return statusError.badRequest(`error decoding patch: ${unmarshalError(value, wanted)}`)
 }
 
 /** Tokens below `root`; the first is always `''`, the document. @see https://www.rfc-editor.org/rfc/rfc6901 */

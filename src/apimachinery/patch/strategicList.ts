@@ -1,5 +1,4 @@
 /** Lists in strategic merge patches: merging by key or as sets, and the order that kube-apiserver leaves them in. */
-import { show } from '../apply/validateTyped.ts'
 import { statusError } from '../errors.ts'
 import { goPrint } from '../go/goPrint.ts'
 import { isRecord } from '../object.ts'
@@ -103,7 +102,7 @@ function applyDirectives(original: Members[], patch: Members[], mergeKey: string
     } else if (directive === 'merge') {
       throw statusError.badRequest('merging lists cannot yet be specified in the patch')
     } else {
-      throw statusError.badRequest(`unknown patch type: ${show(directive)} in map: ${JSON.stringify(item)}`)
+      throw statusError.badRequest(`unknown patch type: ${goPrint(directive)} in map: ${JSON.stringify(item)}`)
     }
   }
   if (replace) return { kept: cloneJson(changes) as unknown[] }

@@ -4,12 +4,12 @@
  * @see https://github.com/kubernetes/community/blob/master/contributors/devel/sig-api-machinery/strategic-merge-patch.md
  */
 import { METADATA_SCHEMA } from '../apply/metadataSchema.ts'
-import { show } from '../apply/validateTyped.ts'
 import { statusError } from '../errors.ts'
+import { jsonTypeName, noMapError } from '../go/goJson.ts'
+import { goPrint } from '../go/goPrint.ts'
 import { isRecord } from '../object.ts'
 import { memberSchema, type Schema } from '../schema.ts'
 import { cloneJson, equalJson, memberOf, setMember } from '../values.ts'
-import { jsonTypeName } from './jsonPatch.ts'
 import { type MergedList, mergeList, orderList, withoutItems } from './strategicList.ts'
 
 type Members = Record<string, unknown>
@@ -24,10 +24,7 @@ const DELETE_FROM_LIST = '$deleteFromPrimitiveList/'
  * @throws StatusError BadRequest when `patch` is malformed or does not fit the object
  */
 export function applyStrategicMerge(original: Members, patch: unknown, schema: Schema | undefined): Members {
-  if (!isRecord(patch))
-    throw statusError.badRequest(
-      `json: cannot unmarshal ${jsonTypeName(patch)} into Go value of type map[string]interface {}`,
-    )
+  if (!isRecord(patch)) throw statusError.badRequest(noMapError(patch))
   const root: Schema = { ...schema, properties: { ...schema?.properties, metadata: METADATA_SCHEMA } }
   return mergeMap(cloneJson(original), patch, root)
 }
@@ -160,5 +157,5 @@ function withoutDirectives(value: unknown): unknown {
 }
 
 function badDirective(directive: unknown, map: Members) {
-  return statusError.badRequest(`unknown patch type: ${show(directive)} in map: ${JSON.stringify(map)}`)
+  return statusError.badRequest(`unknown patch type: ${goPrint(directive)} in map: ${JSON.stringify(map)}`)
 }

@@ -1,12 +1,13 @@
 /** What every embedded resource (`x-kubernetes-embedded-resource`) has to be, whatever its own schema says. */
 import { type FieldError, fieldError } from '../fieldErrors.ts'
+import { unmarshalError } from '../go/goJson.ts'
+import { typeErrors } from '../go/typeErrors.ts'
 import { dns1035Label } from '../nameRules.ts'
 import { isRecord, type ObjectMeta, parseApiVersion } from '../object.ts'
 import { validateObjectMeta } from '../objectMeta.ts'
 import { canonicalJson } from './listTypes.ts'
 import { objectMetaSchema } from './objectMetaSchema.ts'
 import { trailText } from './trail.ts'
-import { typeErrors } from './typeErrors.ts'
 
 /** Errors of `apiVersion`, `kind` and `metadata`, in upstream's words and order. */
 export function embeddedErrors(value: Readonly<Record<string, unknown>>, path: string): FieldError[] {
@@ -35,8 +36,7 @@ export function embeddedErrors(value: Readonly<Record<string, unknown>>, path: s
 
 function metadataErrors(metadata: unknown, path: string): FieldError[] {
   if (!isRecord(metadata)) {
-    const type = Array.isArray(metadata) ? 'array' : typeof metadata === 'boolean' ? 'bool' : typeof metadata
-    const why = `json: cannot unmarshal ${type} into Go value of type v1.ObjectMeta`
+    const why = unmarshalError(metadata, 'value of type v1.ObjectMeta')
     return [fieldError.invalid(trailText(['metadata'], path), metadata, why)]
   }
   const wrong = typeErrors(metadata, objectMetaSchema)

@@ -7,7 +7,9 @@ import { dns1123Label, dns1123Subdomain } from '../nameRules.ts'
 
 const DATE_TIME = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
-const GO_DURATION = /^[+-]?(\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))*$/
+/** As Go's `time.ParseDuration` takes it, but for a bare `0`. */
+export const GO_DURATION =
+  /^[+-]?(\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))*$/
 /** Numbers and units in a text of any kind. */
 const WORD_DURATION = /\d+\s*([A-Za-zµ]+)/g
 /** The longest word for a unit may go on (`seconds`, `nanoseconds`), the shorter ones stand as they are. */

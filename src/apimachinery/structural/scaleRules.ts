@@ -1,5 +1,6 @@
 /** What a custom resource with `/scale` has to hold at the paths of its scale, whatever its schema says. */
 import { type FieldError, fieldError } from '../fieldErrors.ts'
+import { goPrint, goType } from '../go/goPrint.ts'
 import { isRecord } from '../object.ts'
 import type { ScalePaths } from '../resourceType.ts'
 
@@ -51,22 +52,5 @@ function valueAt(
 }
 
 function accessorError(path: string, value: unknown, wanted: string): string {
-  return `${path} accessor error: ${show(value)} is of the type ${goType(value)}, expected ${wanted}`
-}
-
-function goType(value: unknown): string {
-  if (value === null) return '<nil>'
-  if (typeof value === 'boolean') return 'bool'
-  if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64'
-  if (typeof value === 'string') return 'string'
-  return Array.isArray(value) ? '[]interface {}' : 'map[string]interface {}'
-}
-
-/** As Go prints it. */
-function show(value: unknown): string {
-  if (value === null) return '<nil>'
-  if (Array.isArray(value)) return `[${value.map(show).join(' ')}]`
-  if (!isRecord(value)) return String(value)
-  const names = Object.keys(value).sort()
-  return `map[${names.map(name => `${name}:${show(value[name])}`).join(' ')}]`
+  return `${path} accessor error: ${goPrint(value)} is of the type ${goType(value)}, expected ${wanted}`
 }

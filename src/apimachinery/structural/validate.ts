@@ -15,8 +15,6 @@ import { canonicalJson, duplicates } from './listTypes.ts'
 import { byKey, isNeverKept, isUnchanged } from './ratcheting.ts'
 import { type Check, invalid, NONE, newRun, pathOf, type Run } from './validationRun.ts'
 
-export { typeErrors } from './typeErrors.ts'
-
 /**
  * Empty when the value is valid. `path` names the value in messages (`spec`); the default is the root of an object. `old` is
  * what the value replaces: what an update leaves as it was may stay invalid (`ratcheting.ts`); `warn` is told of the rules that

@@ -2,11 +2,13 @@
  * Nobody hands out more than they have: the check before a role or a binding is written.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/rbac/#privilege-escalation-prevention-and-bootstrapping
  */
+
 import { type StatusError, statusError } from '../../apimachinery/errors.ts'
+import { joinedAsGo, quotedAsGo } from '../../apimachinery/go/goPrint.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import { hasAggregationRule } from './aggregation.ts'
-import { joined, type RbacAuthorizer } from './rbac.ts'
+import type { RbacAuthorizer } from './rbac.ts'
 import { roleRefOf } from './rbacIndex.ts'
 import { type PolicyRule, RBAC_GROUP, ruleCovers, rulesOf } from './rbacRules.ts'
 import type { UserInfo } from './types.ts'
@@ -108,8 +110,8 @@ function heldRules(write: RbacWrite, authorizer: RbacAuthorizer): ReturnType<Rba
 
 function attempt(write: RbacWrite, lacking: readonly PolicyRule[], errors: readonly string[]): StatusError {
   const user = effectiveUser(write.user, write.space)
-  const who = `user ${JSON.stringify(user.name)} (groups=${quoted(user.groups)})`
-  const unresolved = errors.length === 0 ? '' : `; resolution errors: ${joined(errors)}`
+  const who = `user ${JSON.stringify(user.name)} (groups=${quotedAsGo(user.groups)})`
+  const unresolved = errors.length === 0 ? '' : `; resolution errors: ${joinedAsGo(errors)}`
   const list = lacking.map(ruleText).join('\n')
   return refusal(write, `${who} is attempting to grant RBAC permissions not currently held:\n${list}${unresolved}`)
 }
@@ -149,9 +151,5 @@ function ruleText(rule: PolicyRule): string {
     ['Verbs', rule.verbs],
   ]
   const shown = parts.filter(([, list]) => list !== undefined && list.length > 0)
-  return `{${shown.map(([name, list]) => `${name}:${quoted(list!)}`).join(', ')}}`
-}
-
-function quoted(list: readonly string[]): string {
-  return `[${list.map(text => JSON.stringify(text)).join(' ')}]`
+  return `{${shown.map(([name, list]) => `${name}:${quotedAsGo(list!)}`).join(', ')}}`
 }

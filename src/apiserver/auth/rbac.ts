@@ -6,8 +6,10 @@
  * administrators visits cost nothing.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/rbac/
  */
+
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { statusError } from '../../apimachinery/errors.ts'
+import { joinedAsGo } from '../../apimachinery/go/goPrint.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Store, StoreEvent } from '../../storage/store.ts'
 import { bootstrapObjects } from './bootstrapRoles.ts'
@@ -175,10 +177,5 @@ function decide(index: RbacIndex, attributes: Attributes): Decision {
     if (grant.rules === undefined) errors.add(grant.error)
     else if (grant.rules.some(rule => ruleAllows(rule, attributes))) return { allowed: true, reason: grant.reason }
   }
-  return { allowed: false, reason: errors.size === 0 ? '' : `RBAC: ${joined([...errors])}` }
-}
-
-/** One message as it is, several in brackets: how upstream prints a list of errors. */
-export function joined(messages: readonly string[]): string {
-  return messages.length === 1 ? messages[0]! : `[${messages.join(', ')}]`
+  return { allowed: false, reason: errors.size === 0 ? '' : `RBAC: ${joinedAsGo([...errors])}` }
 }

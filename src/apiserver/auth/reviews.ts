@@ -3,10 +3,12 @@
  * with its status filled.
  * @see https://kubernetes.io/docs/reference/kubernetes-api/authorization-resources/
  */
+
 import { isStatusError, StatusError, statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
+import { joinedAsGo } from '../../apimachinery/go/goPrint.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import { joined, type RbacAuthorizer } from './rbac.ts'
+import type { RbacAuthorizer } from './rbac.ts'
 import { selectorErrors } from './reviewSelectors.ts'
 import type { Attributes, Authenticator, Authorizer, UserInfo } from './types.ts'
 
@@ -109,7 +111,7 @@ export async function selfSubjectRulesReview(
       .filter(rule => rule.nonResourceURLs !== undefined && rule.nonResourceURLs.length > 0)
       .map(({ verbs, nonResourceURLs }) => ({ verbs, nonResourceURLs })),
     incomplete: false,
-    ...(errors.length > 0 && { evaluationError: joined(errors) }),
+    ...(errors.length > 0 && { evaluationError: joinedAsGo(errors) }),
   })
 }
 

@@ -2,8 +2,10 @@
  * Conversion of custom resources by a webhook: one ConversionReview for all objects of a request.
  * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-conversion
  */
+
 import { statusError } from '../../apimachinery/errors.ts'
 import { formatFieldError } from '../../apimachinery/fieldErrors.ts'
+import { goType } from '../../apimachinery/go/goPrint.ts'
 import { validateAnnotations, validateLabels } from '../../apimachinery/names.ts'
 import { isRecord, type KubeObject, type ObjectMeta, parseApiVersion } from '../../apimachinery/object.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
@@ -142,12 +144,4 @@ function takeTexts(
     field === 'labels' ? validateLabels(texts, 'metadata.labels') : validateAnnotations(texts, 'metadata.annotation')
   if (errors.length > 0) throw bad(errors.map(formatFieldError).join(', '))
   metadata[field] = texts
-}
-
-/** What upstream calls the type of a JSON value. */
-function goType(value: unknown): string {
-  if (value === null) return '<nil>'
-  if (Array.isArray(value)) return '[]interface {}'
-  if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64'
-  return typeof value === 'boolean' ? 'bool' : typeof value === 'object' ? 'map[string]interface {}' : typeof value
 }

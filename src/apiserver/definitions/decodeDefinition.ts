@@ -4,9 +4,9 @@
  * @see https://pkg.go.dev/k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1#JSONSchemaProps
  */
 import { list, record } from '../../apimachinery/crd/definition.ts'
+import { typeErrors } from '../../apimachinery/go/typeErrors.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { Schema } from '../../apimachinery/schema.ts'
-import { typeErrors } from '../../apimachinery/structural/typeErrors.ts'
 import { dropNulls } from '../registry/nulls.ts'
 
 /** Drops nulls in place, as everywhere else. The first wrong type in words of Go's JSON package, or `undefined`. */

@@ -1,5 +1,7 @@
 /** Request bodies: JSON or YAML text to plain values, within limits of size, depth and aliases. */
+
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
+import { unmarshalError } from '../../apimachinery/go/goJson.ts'
 import { apiVersionOf } from '../../apimachinery/object.ts'
 import { PROTOBUF_MEDIA_TYPE } from '../../apimachinery/protobuf/protobufCodec.ts'
 import type { RepeatedKey } from '../../apimachinery/repeatedKeys.ts'
@@ -89,7 +91,7 @@ function checkRange(text: string, kind: string): void {
   JSON.parse(text, (_name, value: unknown, context?: { source?: string }) => {
     if (typeof value !== 'number' || Number.isFinite(value)) return value
     throw statusError.badRequest(
-      `${kind} in version "v1" cannot be handled as a ${kind}: json: cannot unmarshal number ${context?.source} into Go value of type float64`,
+      `${kind} in version "v1" cannot be handled as a ${kind}: ${unmarshalError(value, 'value of type float64', `number ${context?.source}`)}`,
     )
   })
 }

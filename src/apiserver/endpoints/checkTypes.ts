@@ -1,8 +1,8 @@
 /** Bodies that nobody stores as they are do not come by the registry, which checks the types of all others. */
+import { typeErrors } from '../../apimachinery/go/typeErrors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
-import { typeErrors } from '../../apimachinery/structural/typeErrors.ts'
 import { dropNulls } from '../registry/nulls.ts'
 import { type PatchSource, unreadable } from '../registry/objectRules.ts'
 

@@ -1,9 +1,9 @@
 /** DELETE of one object or of a selection of a collection. */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { fieldError } from '../../apimachinery/fieldErrors.ts'
+import { typeErrors } from '../../apimachinery/go/typeErrors.ts'
 import { isRecord } from '../../apimachinery/object.ts'
 import type { Schema } from '../../apimachinery/schema.ts'
-import { typeErrors } from '../../apimachinery/structural/typeErrors.ts'
 import { type DeleteOptions, deleteObject, propagationWarning } from '../operations/remove.ts'
 import { decodeObject } from '../registry/codec.ts'
 import type { WriteContext } from '../registry/context.ts'

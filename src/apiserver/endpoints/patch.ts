@@ -3,8 +3,8 @@
  */
 import { statusError } from '../../apimachinery/errors.ts'
 import { fieldError } from '../../apimachinery/fieldErrors.ts'
+import { noMapError } from '../../apimachinery/go/goJson.ts'
 import { apiVersionOf, isRecord, parseApiVersion } from '../../apimachinery/object.ts'
-import { jsonTypeName } from '../../apimachinery/patch/jsonPatch.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { apply } from '../operations/apply.ts'
 import { objectOf } from '../operations/objectOf.ts'
@@ -61,8 +61,9 @@ function mediaOf({ request }: Exchange): string {
 function requireApplied(type: ResourceType, body: unknown): void {
   const object = body ?? {}
   if (!isRecord(object)) {
-    const why = `json: cannot unmarshal ${jsonTypeName(body)} into Go value of type map[string]interface {}`
-    throw statusError.badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${why}`)
+    throw statusError.badRequest(
+      `error decoding YAML: error unmarshaling JSON: while decoding JSON: ${noMapError(body)}`,
+    )
   }
   const { apiVersion, kind } = object
   if (apiVersion === apiVersionOf(type) && kind === type.kind) return

@@ -1,6 +1,8 @@
 /** What somebody sent, as an object of the kind that it is sent for. */
+
 import { type StatusError, statusError } from '../../apimachinery/errors.ts'
 import { fieldError } from '../../apimachinery/fieldErrors.ts'
+import { unmarshalError } from '../../apimachinery/go/goJson.ts'
 import { apiVersionOf, isRecord, type KubeObject, parseApiVersion } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { FORMS } from '../registry/forms.ts'
@@ -44,7 +46,7 @@ export function objectOf(
   if (value.metadata === undefined || value.metadata === null) value.metadata = {}
   const undecoded = (wrong: unknown, wanted: string): StatusError =>
     statusError.badRequest(
-      `${kind} in version "${type.version}" cannot be handled as a ${kind}: json: cannot unmarshal ${jsonType(wrong)} into Go ${wanted}`,
+      `${kind} in version "${type.version}" cannot be handled as a ${kind}: ${unmarshalError(wrong, wanted)}`,
     )
   if (!isRecord(value.metadata)) {
     const place = unstructured ? 'value' : `struct field ${kind}.metadata`
@@ -76,10 +78,6 @@ export function otherKind(
       : [fieldError.invalid('apiVersion', apiVersion, `must be ${wanted.apiVersion}`)]),
   ]
   return statusError.invalid({ group: parseApiVersion(apiVersion)?.group ?? '', kind }, name, errors)
-}
-
-function jsonType(value: unknown): string {
-  return Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value
 }
 
 function excerpt(value: unknown): string {

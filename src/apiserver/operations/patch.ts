@@ -1,11 +1,12 @@
 /** A patch in one of three forms: JSON (RFC 6902), merge (RFC 7396), strategic merge. The fourth is `apply.ts`. */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { fieldError } from '../../apimachinery/fieldErrors.ts'
+import { noMapError } from '../../apimachinery/go/goJson.ts'
 import { goPrint } from '../../apimachinery/go/goPrint.ts'
+import { restoreError } from '../../apimachinery/go/restoreError.ts'
 import { apiVersionOf, isRecord, type KubeObject, parseApiVersion } from '../../apimachinery/object.ts'
-import { applyJsonPatch, jsonTypeName } from '../../apimachinery/patch/jsonPatch.ts'
+import { applyJsonPatch } from '../../apimachinery/patch/jsonPatch.ts'
 import { applyMergePatch } from '../../apimachinery/patch/mergePatch.ts'
-import { restoreError } from '../../apimachinery/patch/restoreError.ts'
 import { applyStrategicMerge } from '../../apimachinery/patch/strategicMerge.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { FORMS } from '../registry/forms.ts'
@@ -100,8 +101,7 @@ function applyPatch(type: ResourceType, current: KubeObject, form: PatchForm, bo
   if (form === 'json') return applyJsonPatch(current, body)
   if (form === 'merge') {
     if (isRecord(body)) return applyMergePatch(current, body)
-    const why = `json: cannot unmarshal ${jsonTypeName(body)} into Go value of type map[string]interface {}`
-    throw statusError.badRequest(`error decoding patch: ${why}`)
+    throw statusError.badRequest(`error decoding patch: ${noMapError(body)}`)
   }
   return applyStrategicMerge(current, body, type.schema)
 }

@@ -2,12 +2,14 @@
  * `pods/ephemeralcontainers`: adds containers to a pod that is there, for looking into it.
  * @see https://kubernetes.io/docs/concepts/workloads/pods/ephemeral-containers/
  */
+
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { record, records } from '../../apimachinery/fields.ts'
+import { structDiffs } from '../../apimachinery/go/structDiff.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { cloneJson, sameMeaning } from '../../apimachinery/values.ts'
+import { readProtobufFields } from '../../program/dataFiles.ts'
 import type { SubresourceStrategy } from '../strategy.ts'
-import { structDiffs } from '../structDiff.ts'
 import { keepMetadata, wholly } from './podResize.ts'
 import { annotationErrors, MIRROR } from './podUpdate.ts'
 
@@ -39,7 +41,7 @@ export const podEphemeral: SubresourceStrategy = {
 /** Those that are there stay, whatever their order. */
 function changes(pod: KubeObject, old: KubeObject): FieldError[] {
   const now = new Map(records(pod, 'spec', FIELD).map(container => [container.name, container]))
-  const diff = structDiffs('EphemeralContainer')
+  const diff = structDiffs('EphemeralContainer', readProtobufFields)
   return records(old, 'spec', FIELD).flatMap(before => {
     const container = now.get(before.name)
     const existing = `existing ephemeral containers ${JSON.stringify(before.name)}`

@@ -1,4 +1,5 @@
 /** PersistentVolumes and PersistentVolumeClaims. */
+
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import {
   ensure,
@@ -11,9 +12,11 @@ import {
   setIfEmpty,
   str,
 } from '../../apimachinery/fields.ts'
+import { structDiffs } from '../../apimachinery/go/structDiff.ts'
 import { dns1123Subdomain } from '../../apimachinery/names.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { cloneJson, sameMeaning } from '../../apimachinery/values.ts'
+import { readProtobufFields } from '../../program/dataFiles.ts'
 import { canonicalQuantities, exceeds, immutable, invalidBy } from '../checks.ts'
 import { type Strategies, withStatus } from '../kind.ts'
 import { newerNodeLabel, termWarnings } from '../nodes/nodeLabels.ts'
@@ -22,7 +25,6 @@ import { defaultVolumeSource } from '../pods/podDefaults.ts'
 import { claimSpecWarnings } from '../pods/podWarnings.ts'
 import { positiveQuantity } from '../pods/resources.ts'
 import { choice } from '../shapes.ts'
-import { structDiffs } from '../structDiff.ts'
 import { accessModes, type ClaimOptions, className, VOLUME_MODES, validateClaimSpec } from './claimValidation.ts'
 import { sourcesOf, volumeSource } from './volumeSources.ts'
 
@@ -143,7 +145,7 @@ function validateVolumeUpdate(object: KubeObject, old: KubeObject): FieldError[]
   }
   const errors: FieldError[] = []
   if (!sameMeaning(asked, source(before))) {
-    const detail = `${SOURCE_RULE}\n${structDiffs('PersistentVolumeSource')(asked, source(before))}`
+    const detail = `${SOURCE_RULE}\n${structDiffs('PersistentVolumeSource', readProtobufFields)(asked, source(before))}`
     errors.push(fieldError.forbidden('spec.persistentvolumesource', detail))
   }
   errors.push(...immutable(now.volumeMode, before.volumeMode, 'volumeMode'))
@@ -238,7 +240,7 @@ function validateClaimUpdate(object: KubeObject, old: KubeObject): FieldError[] 
     if (has(now, 'volumeAttributesClassName')) now.volumeAttributesClassName = before.volumeAttributesClassName
   }
   if (!sameMeaning(now, before)) {
-    const detail = `${CLAIM_RULE}\n${structDiffs('PersistentVolumeClaimSpec')(now, before)}`
+    const detail = `${CLAIM_RULE}\n${structDiffs('PersistentVolumeClaimSpec', readProtobufFields)(now, before)}`
     errors.push(fieldError.forbidden('spec', detail))
   }
   if (exceeds(had ?? '0', wanted ?? '0') && !exceeds(wanted ?? '0', record(old, 'status', 'capacity').storage ?? '0')) {

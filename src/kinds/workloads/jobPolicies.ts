@@ -2,8 +2,10 @@
  * What jobs say about failures and success: pod failure policies, success policies, limits of indexed jobs.
  * @see https://kubernetes.io/docs/concepts/workloads/controllers/job/
  */
+
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { type Fields, has, list, num, record, records, str } from '../../apimachinery/fields.ts'
+import { quotedAsGo } from '../../apimachinery/go/goPrint.ts'
 import { qualifiedName } from '../../apimachinery/names.ts'
 import { invalidBy, nonNegative } from '../checks.ts'
 import { atMost, choice, repeats, when } from '../shapes.ts'
@@ -22,7 +24,6 @@ const OPERATORS = ['In', 'NotIn']
 const STATUSES = ['False', 'True', 'Unknown']
 const INDEXED_ONLY = 'requires indexed completion mode'
 
-const quoted = (values: readonly string[]): string => `[${values.map(value => JSON.stringify(value)).join(' ')}]`
 const without = (field: string, detail: string): FieldError => ({
   type: 'Invalid',
   field,
@@ -86,7 +87,7 @@ export function validatePodFailurePolicy(spec: Fields, path: string): FieldError
 function validateFailureRule(rule: Fields, path: string, spec: Fields, containers: readonly string[]): FieldError[] {
   const action = str(rule, 'action')
   const errors: FieldError[] = []
-  if (action === '') errors.push(fieldError.required(`${path}.action`, `valid values: ${quoted(ACTIONS)}`))
+  if (action === '') errors.push(fieldError.required(`${path}.action`, `valid values: ${quotedAsGo(ACTIONS)}`))
   else if (!ACTIONS.includes(action)) errors.push(fieldError.notSupported(`${path}.action`, action, ACTIONS))
   else if (action === 'FailIndex' && !has(spec, 'backoffLimitPerIndex')) {
     errors.push(fieldError.invalid(`${path}.action`, action, 'requires the backoffLimitPerIndex to be set'))
@@ -138,7 +139,7 @@ function validateExitCodes(codes: Fields, path: string, containers: readonly str
 }
 
 function requiredChoice(object: Fields, name: string, field: string, supported: readonly string[]): FieldError[] {
-  if (str(object, name) === '') return [fieldError.required(field, `valid values: ${quoted(supported)}`)]
+  if (str(object, name) === '') return [fieldError.required(field, `valid values: ${quotedAsGo(supported)}`)]
   return choice(object, name, field, supported)
 }
 

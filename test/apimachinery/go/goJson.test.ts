@@ -1,6 +1,7 @@
 import t from 'tap'
 import { fieldError, formatFieldError } from '../../../src/apimachinery/fieldErrors.ts'
-import { escapedAsGo, quotedAsGo } from '../../../src/apimachinery/go/goJson.ts'
+import { escapedAsGo } from '../../../src/apimachinery/go/goJson.ts'
+import { quotedAsGo } from '../../../src/apimachinery/go/goPrint.ts'
 
 t.test('texts are quoted as Go quotes them', async t => {
   const rows: [text: string, quoted: string][] = [

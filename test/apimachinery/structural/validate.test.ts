@@ -1,8 +1,9 @@
 import t from 'tap'
 import { formatFieldError } from '../../../src/apimachinery/fieldErrors.ts'
+import { typeErrors } from '../../../src/apimachinery/go/typeErrors.ts'
 import { type Schema, STRUCT_NAME } from '../../../src/apimachinery/schema.ts'
 import { objectMetaSchema } from '../../../src/apimachinery/structural/objectMetaSchema.ts'
-import { compileValidator, typeErrors } from '../../../src/apimachinery/structural/validate.ts'
+import { compileValidator } from '../../../src/apimachinery/structural/validate.ts'
 
 const text: Schema = { type: 'string' }
 const integer: Schema = { type: 'integer' }

@@ -1,6 +1,6 @@
 /** How wrong types in real kinds are told: the facts about upstream's structs that the catalog carries, used. */
 import t from 'tap'
-import { typeErrors } from '../../../src/apimachinery/structural/typeErrors.ts'
+import { typeErrors } from '../../../src/apimachinery/go/typeErrors.ts'
 import { loadCatalog } from '../../../src/apiserver/catalog/catalog.ts'
 
 const { types } = loadCatalog()

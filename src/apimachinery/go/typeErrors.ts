@@ -6,7 +6,8 @@ import type { StructFacts } from '../../../openapi/catalogFormat.ts'
 import { isRecord } from '../object.ts'
 import { parseQuantity, QUANTITY_SHAPE_MESSAGE } from '../quantity.ts'
 import { type Schema, STRUCT_FACTS, STRUCT_NAME } from '../schema.ts'
-import { isBase64, isDateTime } from './formats.ts'
+import { isBase64, isDateTime } from '../structural/formats.ts'
+import { jsonTypeName, unmarshalError } from './goJson.ts'
 
 /**
  * The first type mismatch of an object, such as
@@ -75,7 +76,7 @@ function memberMismatch(object: Record<string, unknown>, schema: Schema, place: 
 }
 
 function ownMismatch(value: unknown, schema: Schema, place: Place): string | undefined {
-  const type = jsonType(value)
+  const type = jsonTypeName(value)
   if (schema['x-kubernetes-int-or-string'] === true) {
     if (schema.format === 'quantity') return quantityMismatch(value)
     const fits = type === 'string' || (type === 'number' && fitsInteger(value as number, 'int32'))
@@ -83,21 +84,21 @@ function ownMismatch(value: unknown, schema: Schema, place: Place): string | und
   }
   switch (schema.type) {
     case 'string':
-      if (type !== 'string') return unmarshal(value, goType(schema), place)
+      if (type !== 'string') return unmarshal(value, typeNamed(schema), place)
       return textMismatch(value as string, schema)
     case 'integer':
       if (type !== 'number' || !fitsInteger(value as number, schema.format)) {
-        return unmarshal(value, goType(schema), place)
+        return unmarshal(value, typeNamed(schema), place)
       }
       return undefined
     case 'number':
-      return type === 'number' ? undefined : unmarshal(value, goType(schema), place)
+      return type === 'number' ? undefined : unmarshal(value, typeNamed(schema), place)
     case 'boolean':
-      return type === 'bool' ? undefined : unmarshal(value, goType(schema), place)
+      return type === 'bool' ? undefined : unmarshal(value, typeNamed(schema), place)
     case 'array':
-      return type === 'array' ? undefined : unmarshal(value, goType(schema), place)
+      return type === 'array' ? undefined : unmarshal(value, typeNamed(schema), place)
     case 'object':
-      return type === 'object' ? undefined : unmarshal(value, goType(schema), place)
+      return type === 'object' ? undefined : unmarshal(value, typeNamed(schema), place)
     default:
       return undefined
   }
@@ -127,11 +128,10 @@ function fitsInteger(value: number, format: string | undefined): boolean {
 
 function unmarshal(value: unknown, wanted: string, place: Place): string {
   const { struct, fields, facts } = place
-  const type = jsonType(value)
-  const shown = type === 'number' && wanted.startsWith('int') ? `number ${value}` : type
-  if (fields.length === 0) return `json: cannot unmarshal ${shown} into Go value of type ${wanted}`
+  const shown = typeof value === 'number' && wanted.startsWith('int') ? `number ${value}` : jsonTypeName(value)
+  if (fields.length === 0) return unmarshalError(value, `value of type ${wanted}`, shown)
   const path = fields.flatMap((field, i) => [...nameless(field, facts[i]), field]).join('.')
-  return `json: cannot unmarshal ${shown} into Go struct field ${struct}.${path} of type ${namedType(place) ?? wanted}`
+  return unmarshalError(value, `struct field ${struct}.${path} of type ${namedType(place) ?? wanted}`, shown)
 }
 
 /** The nameless structs around a member. */
@@ -146,12 +146,7 @@ function namedType({ fields, facts, elements }: Place): string | undefined {
   return type
 }
 
-function jsonType(value: unknown): string {
-  if (typeof value === 'boolean') return 'bool'
-  return Array.isArray(value) ? 'array' : typeof value
-}
-
-function goType(schema: Schema): string {
+function typeNamed(schema: Schema): string {
   switch (schema.type) {
     case 'string':
       return schema.format === 'byte' ? '[]uint8' : 'string'
@@ -173,5 +168,5 @@ function goType(schema: Schema): string {
 
 /** Times are read from texts, and are none themselves. */
 function elementType(schema: Schema): string {
-  return schema.format === 'date-time' ? (schema[STRUCT_NAME] ?? 'v1.Time') : goType(schema)
+  return schema.format === 'date-time' ? (schema[STRUCT_NAME] ?? 'v1.Time') : typeNamed(schema)
 }

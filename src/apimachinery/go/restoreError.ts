@@ -4,7 +4,7 @@
  */
 import { isRecord } from '../object.ts'
 import { type Schema, STRUCT_FACTS } from '../schema.ts'
-import { typeErrors } from '../structural/typeErrors.ts'
+import { typeErrors } from './typeErrors.ts'
 
 /** Such as `cannot restore map from string`; `undefined` when all types fit. The path is not told. */
 export function restoreError(value: unknown, schema: Schema | undefined): string | undefined {

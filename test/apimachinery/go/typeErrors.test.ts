@@ -1,7 +1,7 @@
 /** Wrong types in built-in kinds, where Go's JSON package has words of its own. The plain ones are in `validate.test.ts`. */
 import t from 'tap'
+import { typeErrors } from '../../../src/apimachinery/go/typeErrors.ts'
 import type { Schema } from '../../../src/apimachinery/schema.ts'
-import { typeErrors } from '../../../src/apimachinery/structural/typeErrors.ts'
 
 t.test('an integer or a text is nothing else: not a fraction, not more than 32 bits', async t => {
   const schema: Schema = { type: 'object', properties: { maxSurge: { 'x-kubernetes-int-or-string': true } } }
