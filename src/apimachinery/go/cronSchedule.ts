@@ -2,6 +2,10 @@
  * What is wrong with a cron schedule, in the words of the parser that upstream uses.
  * @see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/#schedule-syntax
  */
+import { GO_DURATION } from '../structural/formats.ts'
+import { goInteger } from './goIntegers.ts'
+import { quotedAsGo } from './goPrint.ts'
+
 interface Bounds {
   min: number
   max: number
@@ -18,7 +22,6 @@ const BOUNDS: readonly Bounds[] = [
   { min: 0, max: 6, names: DAYS },
 ]
 const DESCRIPTORS = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly']
-const DURATION = /^[-+]?((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+$/
 
 /** `undefined` when the schedule is right. */
 export function cronScheduleError(schedule: string): string | undefined {
@@ -51,10 +54,8 @@ function checkDescriptor(descriptor: string): void {
   if (DESCRIPTORS.includes(descriptor)) return
   if (!descriptor.startsWith('@every ')) throw new ScheduleError(`unrecognized descriptor: ${descriptor}`)
   const duration = descriptor.slice('@every '.length)
-  if (duration !== '0' && !DURATION.test(duration)) {
-    throw new ScheduleError(
-      `failed to parse duration ${descriptor}: time: invalid duration ${JSON.stringify(duration)}`,
-    )
+  if (duration !== '0' && !GO_DURATION.test(duration)) {
+    throw new ScheduleError(`failed to parse duration ${descriptor}: time: invalid duration ${quotedAsGo(duration)}`)
   }
 }
 
@@ -85,12 +86,8 @@ function value(text: string, { names, min }: Bounds): number {
 }
 
 function integer(text: string): number {
-  if (!/^[-+]?\d+$/.test(text)) {
-    throw new ScheduleError(
-      `failed to parse int from ${text}: strconv.Atoi: parsing ${JSON.stringify(text)}: invalid syntax`,
-    )
-  }
-  const parsed = Number.parseInt(text, 10)
-  if (parsed < 0) throw new ScheduleError(`negative number (${parsed}) not allowed: ${text}`)
-  return parsed
+  const parsed = goInteger(text, 'Atoi')
+  if (typeof parsed === 'string') throw new ScheduleError(`failed to parse int from ${text}: ${parsed}`)
+  if (parsed < 0n) throw new ScheduleError(`negative number (${parsed}) not allowed: ${text}`)
+  return Number(parsed)
 }

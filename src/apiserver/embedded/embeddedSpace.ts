@@ -24,7 +24,7 @@ import type { Target } from '../operations/target.ts'
 import { update } from '../operations/update.ts'
 import { systemContext, type WriteContext } from '../registry/context.ts'
 import type { Reader } from '../registry/reader.ts'
-import { parseResourceVersion } from '../registry/readVersions.ts'
+import { knownRevision } from '../registry/readVersions.ts'
 import type { Registry, RegistryDeps } from '../registry/registry.ts'
 import { selectionFor } from '../registry/selection.ts'
 import { viewBytes } from '../registry/views.ts'
@@ -89,7 +89,7 @@ export class EmbeddedSpace implements SpaceClient {
       space,
       namespace: options.namespace,
       selection: selectionFor(type, services.deps.strategyFor(type), options),
-      after: parseResourceVersion(options.resourceVersion),
+      after: knownRevision(options.resourceVersion, services.reader.revision),
       signal: options.signal,
     })
     for await (const batch of watch)

@@ -8,14 +8,13 @@
  */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
-import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { list, records, str } from '../../apimachinery/fields.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
 import { forbidden } from '../auth/forbidden.ts'
 import { effectiveUser } from '../auth/users.ts'
 import { decodeObject } from '../registry/codec.ts'
-import type { Exchange, Services } from './exchange.ts'
+import { type Exchange, intOption, type Services } from './exchange.ts'
 import { headers } from './respond.ts'
-
-type Fields = Record<string, unknown>
 
 /** @throws StatusError always, but for the log of a Pod without a node: it is empty */
 export async function connectionEndpoint(services: Services, x: Exchange): Promise<void> {
@@ -26,8 +25,7 @@ export async function connectionEndpoint(services: Services, x: Exchange): Promi
   else if (x.info.verb === 'get') await requireStreaming(services, x)
   const pod = await objectOf(services, x, name)
   if (subresource !== 'portforward') checkContainer(pod, x.info.query.get('container') ?? '')
-  const spec = fieldsOf(pod.spec)
-  if (spec.nodeName) throw elsewhere(`${resource}/${subresource} of "${name}"`, 'the pod runs')
+  if (str(pod, 'spec', 'nodeName') !== '') throw elsewhere(`${resource}/${subresource} of "${name}"`, 'the pod runs')
   if (subresource !== 'log') throw statusError.badRequest(`pod ${name} does not have a host assigned`)
   x.reply.code(204).headers(headers(x)).send()
 }
@@ -73,17 +71,14 @@ function targetOf(id: string): ProxyTarget | undefined {
   return { name, port: port ?? '' }
 }
 
-function podAddress({ status }: KubeObject): string | undefined {
-  const { podIPs } = fieldsOf(status)
-  const address = Array.isArray(podIPs) ? fieldsOf(podIPs[0]).ip : undefined
-  return typeof address === 'string' && address !== '' ? address : undefined
+function podAddress(pod: KubeObject): string | undefined {
+  return str(pod, 'status', 'podIPs', 0, 'ip') || undefined
 }
 
 /** @throws StatusError ServiceUnavailable when it lacks the port, or nothing is behind it */
 async function checkService(services: Services, x: Exchange, service: KubeObject, target: ProxyTarget): Promise<void> {
   const { name, port } = target
-  const { ports } = fieldsOf(service.spec)
-  const listed = Array.isArray(ports) ? ports.map(each => fieldsOf(each).port) : []
+  const listed = records(service, 'spec', 'ports').map(each => each.port)
   if (/^[+-]?\d+$/.test(port) && !listed.includes(Number(port))) {
     throw unavailable(`no service port ${Number(port)} found for service ${JSON.stringify(name)}`)
   }
@@ -96,7 +91,7 @@ async function checkService(services: Services, x: Exchange, service: KubeObject
     namespace,
     name,
   })
-  if (endpoints !== undefined && listOf(decodeObject(endpoints).subsets).length > 0) return
+  if (endpoints !== undefined && list(decodeObject(endpoints), 'subsets').length > 0) return
   const slices = await services.reader.list(types.find('discovery.k8s.io', 'v1', 'endpointslices')!, {
     space: x.space,
     namespace,
@@ -104,7 +99,7 @@ async function checkService(services: Services, x: Exchange, service: KubeObject
   const behind = slices.items
     .map(stored => decodeObject(stored))
     .find(slice => {
-      return slice.metadata.labels?.['kubernetes.io/service-name'] === name && listOf(slice.endpoints).length > 0
+      return slice.metadata.labels?.['kubernetes.io/service-name'] === name && list(slice, 'endpoints').length > 0
     })
   if (behind === undefined) throw unavailable(`no endpoints available for service ${JSON.stringify(name)}`)
 }
@@ -113,8 +108,7 @@ const unavailable = (message: string): StatusError => new StatusError('ServiceUn
 
 /** @throws StatusError BadRequest when it cannot be told which container is meant */
 function checkContainer(pod: KubeObject, container: string): void {
-  const spec = fieldsOf(pod.spec)
-  const namesIn = (field: string): string[] => listOf(spec[field]).map(each => String(fieldsOf(each).name))
+  const namesIn = (field: string): string[] => records(pod, 'spec', field).map(each => String(each.name))
   const own = namesIn('containers')
   const all = [...namesIn('initContainers'), ...own, ...namesIn('ephemeralContainers')]
   const { name } = pod.metadata
@@ -134,9 +128,9 @@ function checkLogOptions(query: URLSearchParams, pod: string): void {
   if (sinceTime !== '' && Number.isNaN(Date.parse(sinceTime))) {
     throw statusError.badRequest(`parsing time ${JSON.stringify(sinceTime)}: it is not as RFC 3339 has it`)
   }
-  const tail = integerOf(query, 'tailLines')
-  const limit = integerOf(query, 'limitBytes')
-  const since = integerOf(query, 'sinceSeconds')
+  const tail = intOption(query, 'tailLines')
+  const limit = intOption(query, 'limitBytes')
+  const since = intOption(query, 'sinceSeconds')
   const errors: FieldError[] = []
   const tooSmall = (field: string, value: number, detail: string) =>
     errors.push(fieldError.invalid(field, value, detail))
@@ -147,24 +141,4 @@ function checkLogOptions(query: URLSearchParams, pod: string): void {
     errors.push(fieldError.forbidden('[]', 'at most one of `sinceTime` or `sinceSeconds` may be specified'))
   } else if (since !== undefined && since < 1) tooSmall('sinceSeconds', since, 'must be greater than 0')
   if (errors.length > 0) throw statusError.invalid({ group: '', kind: 'PodLogOptions' }, pod, errors)
-}
-
-/** @throws StatusError BadRequest */
-function integerOf(query: URLSearchParams, name: string): number | undefined {
-  const text = query.get(name)
-  if (text === null) return undefined
-  const wrong = (why: string): StatusError =>
-    statusError.badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: ${why}`)
-  if (!/^[+-]?\d+$/.test(text)) throw wrong('invalid syntax')
-  const value = BigInt(text.replace('+', ''))
-  if (BigInt.asIntN(64, value) !== value) throw wrong('value out of range')
-  return Number(value)
-}
-
-function fieldsOf(value: unknown): Fields {
-  return isRecord(value) ? value : {}
-}
-
-function listOf(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : []
 }

@@ -1,7 +1,8 @@
 /** One request for a resource on its way through an endpoint, and what endpoints share. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { StatusError, statusError } from '../../apimachinery/errors.ts'
+import { type StatusError, statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
+import { goInteger } from '../../apimachinery/go/goIntegers.ts'
 import type { ProtobufCodec } from '../../apimachinery/protobuf/protobufCodec.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Authorizer, UserInfo } from '../auth/types.ts'
@@ -129,14 +130,13 @@ function managerOfAgent(agent: string | undefined): string {
   return name === '' ? 'unknown' : name.slice(0, 128)
 }
 
-/** A whole number from the query. @throws StatusError BadRequest */
+/** A whole number from the query; beyond 2^53 the last digits are lost. @throws StatusError BadRequest */
 export function intOption(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name)
-  if (text === null || text === '') return undefined
-  if (!/^-?\d{1,15}$/.test(text)) {
-    throw new StatusError('BadRequest', `strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`)
-  }
-  return Number(text)
+  if (text === null) return undefined
+  const value = goInteger(text, 'ParseInt')
+  if (typeof value === 'string') throw statusError.badRequest(value)
+  return Number(value)
 }
 
 /** @throws StatusError BadRequest */

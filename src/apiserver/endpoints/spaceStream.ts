@@ -9,7 +9,7 @@ import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { GroupResource } from '../../apimachinery/object.ts'
 import type { Store, Stored } from '../../storage/store.ts'
 import { type ChangeType, type StreamPlan, stream } from '../operations/stream.ts'
-import { parseResourceVersion, tooLarge } from '../registry/readVersions.ts'
+import { knownRevision } from '../registry/readVersions.ts'
 import type { StreamForms } from '../registry/streamForms.ts'
 import type { FrameSink } from './streamWriter.ts'
 
@@ -32,8 +32,7 @@ export interface SpaceStreamDeps {
 export function planStream(space: string, query: URLSearchParams, store: Store): StreamPlan {
   const names = query.get('resources')
   const rv = query.get('resourceVersion')
-  const after = rv === null || rv === '' ? undefined : parseResourceVersion(rv)
-  if (after !== undefined && after > store.revision) throw tooLarge(after, store.revision)
+  const after = rv ? knownRevision(rv, store.revision) : undefined
   const resources = names
     ?.split(',')
     .filter(name => name !== '')

@@ -8,7 +8,7 @@ import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
 import { PROTOBUF_WATCH_MEDIA_TYPE } from '../../apimachinery/protobuf/protobufCodec.ts'
 import type { Stored } from '../../storage/store.ts'
 import type { ListResult } from '../registry/reader.ts'
-import { parseResourceVersion, tooLarge } from '../registry/readVersions.ts'
+import { knownRevision } from '../registry/readVersions.ts'
 import { type Selection, selectionFor } from '../registry/selection.ts'
 import { prepareViews } from '../registry/views.ts'
 import { partialMetadata } from '../tables/table.ts'
@@ -61,12 +61,10 @@ export async function planOf(services: Services, x: WatchTarget): Promise<WatchP
     labelSelector: query.get('labelSelector') ?? undefined,
     fieldSelector: fields.join(','),
   })
-  const rv = query.get('resourceVersion') ?? ''
-  const revision = parseResourceVersion(rv)
   const bookmarks = boolOption(query, 'allowWatchBookmarks')
   const sendInitial = query.get('sendInitialEvents')
   checkInitialEvents(sendInitial, query.get('resourceVersionMatch'))
-  if (revision > services.reader.revision) throw tooLarge(revision, services.reader.revision)
+  const revision = knownRevision(query.get('resourceVersion') ?? '', services.reader.revision)
   const wantsInitial = sendInitial === null ? revision === 0 : sendInitial === 'true'
   const initial = wantsInitial
     ? await services.reader.list(x.type, { space: x.space, namespace: namespaceOf(x), selection })

@@ -4,6 +4,8 @@
  */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
+import { goInteger } from '../../apimachinery/go/goIntegers.ts'
+import { quotedAsGo } from '../../apimachinery/go/goPrint.ts'
 import { isStorageError, type Revision } from '../../storage/store.ts'
 
 const MATCH = 'resourceVersionMatch'
@@ -31,25 +33,22 @@ export function revisionOfList(query: VersionQuery, current: Revision): Revision
   if (match === 'Exact' && rv === '0') {
     throw matchInvalid(fieldError.forbidden(MATCH, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'))
   }
-  const revision = parseResourceVersion(rv)
-  if (revision > current) throw tooLarge(revision, current)
+  const revision = knownRevision(rv, current)
   const exact = match === 'Exact' || (match === '' && (query.limit ?? 0) > 0 && revision > 0)
   return exact ? revision : undefined
 }
 
-/** @throws StatusError BadRequest */
-export function parseResourceVersion(text: string): number {
-  if (text === '') return 0
-  if (!/^\d{1,15}$/.test(text)) {
-    throw new StatusError(
-      'BadRequest',
-      `resourceVersion: Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`,
-    )
+/** What a read asks for; nothing is 0. @throws StatusError BadRequest; Timeout when it lies in the future */
+export function knownRevision(text: string, current: Revision): Revision {
+  const asked = text === '' ? 0n : goInteger(text, 'ParseUint')
+  if (typeof asked === 'string') {
+    throw new StatusError('BadRequest', `resourceVersion: Invalid value: ${quotedAsGo(text)}: ${asked}`)
   }
-  return Number(text)
+  if (asked > current) throw tooLarge(asked, current)
+  return Number(asked)
 }
 
-export function tooLarge(asked: number, current: number): StatusError {
+export function tooLarge(asked: number | bigint, current: Revision): StatusError {
   return new StatusError('Timeout', `Timeout: Too large resource version: ${asked}, current: ${current}`, {
     causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
     retryAfterSeconds: 1,

@@ -22,7 +22,7 @@ import { decodeContinue, ExpiredContinueError, encodeContinue } from './continue
 import { storageGroup } from './convert.ts'
 import { EventSelector, type SelectedEvent, shownAs } from './eventSelector.ts'
 import { inNamespace, keyOf, rangeOf } from './keys.ts'
-import { parseResourceVersion, revisionOfList, tooLarge, watchError } from './readVersions.ts'
+import { knownRevision, revisionOfList, tooLarge, watchError } from './readVersions.ts'
 import { EVERYTHING, type Selection } from './selection.ts'
 import { type LayerFollower, mergeShared, type SharedLayer, type SharedObjects } from './sharedObjects.ts'
 import { prepareViews } from './views.ts'
@@ -83,8 +83,7 @@ export class Reader {
 
   /** A GET may ask for a state at least as new as a revision. @throws StatusError BadRequest, Timeout (it lies in the future) */
   requireRevision(resourceVersion: string): void {
-    const revision = parseResourceVersion(resourceVersion)
-    if (revision > this.#store.revision) throw tooLarge(revision, this.#store.revision)
+    knownRevision(resourceVersion, this.#store.revision)
   }
 
   /** @throws StatusError NotFound */

@@ -2,13 +2,14 @@
  * The resourceVersion and the uid that a write brings along: whether they mean the object that is there.
  * @see https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions
  */
+
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { fieldError } from '../../apimachinery/fieldErrors.ts'
+import { goInteger } from '../../apimachinery/go/goIntegers.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 
 const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again'
-const UINT64_MAX = 2n ** 64n - 1n
 
 /** A new object must not claim a version; one that says nothing (`0`, or what is no number) passes. @throws StatusError */
 export function refuseVersion({ metadata }: KubeObject): void {
@@ -79,12 +80,7 @@ export function nameTaken(
 
 function parseVersion(text: string): bigint {
   if (text === '') return 0n
-  if (!/^\d+$/.test(text)) throw malformed(text, 'invalid syntax')
-  const version = BigInt(text)
-  if (version > UINT64_MAX) throw malformed(text, 'value out of range')
+  const version = goInteger(text, 'ParseUint')
+  if (typeof version === 'string') throw statusError.badRequest(version)
   return version
-}
-
-function malformed(text: string, why: string): StatusError {
-  return statusError.badRequest(`strconv.ParseUint: parsing ${JSON.stringify(text)}: ${why}`)
 }

@@ -41,6 +41,7 @@ const future: Rest = {
 const options = (verb: string): string => `${verb}Options.meta.k8s.io "" is invalid: `
 const NUMBER = 'strconv.ParseInt: parsing "x": invalid syntax'
 const RV = 'resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax'
+const HUGE = '99999999999999999999'
 const WAS_500 = 'it says 500'
 
 export const queryCases: readonly BadCase[] = [
@@ -93,6 +94,8 @@ export const queryCases: readonly BadCase[] = [
     bad('field label not supported: spec.x'),
   ),
   list('a limit that is no number', 'limit=x', bad(NUMBER)),
+  list('an empty limit', 'limit=', bad('strconv.ParseInt: parsing "": invalid syntax')),
+  list('a limit beyond 64 bits', `limit=${HUGE}`, bad(`strconv.ParseInt: parsing "${HUGE}": value out of range`)),
   list('a timeout that is no number', 'watch=1&timeoutSeconds=x', bad(NUMBER)),
   list(
     'a continue token from nowhere',
@@ -107,7 +110,16 @@ export const queryCases: readonly BadCase[] = [
   list('a resourceVersion that is no number', 'resourceVersion=abc', bad(RV, WAS_500)),
   list('a watch from what is no number', 'watch=1&resourceVersion=abc', bad(RV, WAS_500)),
   get('a GET at what is no number', `${CM}/bad-a?resourceVersion=abc`, bad(RV, WAS_500)),
+  list(
+    'a resourceVersion beyond 64 bits',
+    `resourceVersion=${HUGE}`,
+    bad(`resourceVersion: Invalid value: "${HUGE}": strconv.ParseUint: parsing "${HUGE}": value out of range`, WAS_500),
+  ),
   list('a resourceVersion of the future', 'resourceVersion=999999999', future),
+  list('the last resourceVersion of all', 'resourceVersion=18446744073709551615', {
+    ...future,
+    message: /^Timeout: Too large resource version: 18446744073709551615, current: \d+$/,
+  }),
   list('exactly a resourceVersion of the future', 'resourceVersion=999999999&resourceVersionMatch=Exact', {
     ...future,
     unlikeKube120: WAS_500,
