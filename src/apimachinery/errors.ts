@@ -3,6 +3,7 @@
  * @see https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/
  */
 import { CAUSE_REASONS, type FieldError, fieldErrorBody } from './fieldErrors.ts'
+import { messageOf } from './messageOf.ts'
 import { type GroupResource, groupResourceName } from './object.ts'
 
 export const STATUS_REASONS = {
@@ -155,9 +156,9 @@ export const statusError = {
   internal: (error: unknown) =>
     new StatusError(
       'InternalError',
-      `Internal error occurred: ${error instanceof Error ? error.message : String(error)}`,
+      `Internal error occurred: ${messageOf(error)}`,
       {
-        causes: [{ message: error instanceof Error ? error.message : String(error) }],
+        causes: [{ message: messageOf(error) }],
       },
       { cause: error },
     ),

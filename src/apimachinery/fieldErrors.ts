@@ -106,3 +106,9 @@ function formatValue(value: unknown): string {
   if (typeof value === 'string') return quotedAsGo(value)
   return typeof value === 'object' ? escapedAsGo(JSON.stringify(value)) : String(value)
 }
+
+/** An enumeration: required when empty (Go's zero value), unsupported when not listed. */
+export function oneOf(value: string, field: string, supported: readonly string[]): FieldError[] {
+  if (value === '') return [fieldError.required(field)]
+  return supported.includes(value) ? [] : [fieldError.notSupported(field, value, supported)]
+}

@@ -38,6 +38,11 @@ export function records(value: unknown, ...path: readonly (string | number)[]): 
   return list(value, ...path).map(item => (isRecord(item) ? item : {}))
 }
 
+/** The objects of a list; elements that are none are left out. */
+export function objects(value: unknown, ...path: readonly (string | number)[]): Fields[] {
+  return list(value, ...path).filter(isRecord)
+}
+
 export function str(value: unknown, ...path: readonly (string | number)[]): string {
   const found = at(value, ...path)
   return typeof found === 'string' ? found : ''

@@ -4,6 +4,7 @@
  * No key is special: `__proto__`, `constructor` and the like are ordinary members. Members whose value is `undefined` do not
  * exist. Everything goes down as deep as the value does: bodies are refused above 500 levels.
  */
+import { isRecord } from './object.ts'
 
 /** An independent copy with its members in the same order. Only arrays and plain objects are copied, as JSON has no others. */
 export function cloneJson<T>(value: T): T {
@@ -43,6 +44,16 @@ export function sameMeaning(a: unknown, b: unknown): boolean {
   for (const key in a) if (!sameMeaning(a[key], memberOf(b, key))) return false
   for (const key in b) if (!Object.hasOwn(a, key) && !meansNothing(b[key])) return false
   return true
+}
+
+/** JSON text that is equal exactly for equal values, whatever the order of members. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
+  if (!isRecord(value)) return JSON.stringify(value) ?? 'null'
+  const members = Object.keys(value)
+    .sort()
+    .map(name => `${JSON.stringify(name)}:${canonicalJson(value[name])}`)
+  return `{${members.join(',')}}`
 }
 
 /** The member, or `undefined`; what the prototype has is not a member. */

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { LogFields } from '../apimachinery/logFields.ts'
+import { messageOf } from '../apimachinery/messageOf.ts'
 import { yaml } from '../apimachinery/yaml.ts'
 import { AllowedHosts } from '../apiserver/admission/allowedHosts.ts'
 import type { ApiServerOptions } from '../apiserver/apiServerOptions.ts'
@@ -113,8 +114,4 @@ function named<T>(what: string, make: () => T): T {
   } catch (cause) {
     throw new Error(`${what}: ${messageOf(cause)}`, { cause })
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command } from 'commander'
+import { messageOf } from '../apimachinery/messageOf.ts'
 import { DEFAULT_ADDRESSES, DEFAULT_PORTS } from '../apiserver/serviceNetwork/serviceRanges.ts'
 import { ACCESS_FLAGS } from './accessFlags.ts'
 import { PRIVATE_UMASK } from './privateFolder.ts'
@@ -187,7 +188,7 @@ export async function main(args: readonly string[]): Promise<number> {
     try {
       code = await run()
     } catch (error) {
-      process.stderr.write(`orrery ${name}: ${error instanceof Error ? error.message : String(error)}\n`)
+      process.stderr.write(`orrery ${name}: ${messageOf(error)}\n`)
       code = 1
     }
   }

@@ -3,6 +3,7 @@
  * `resources`, and knows from `failed` what is unknown, which is never the same as "not served".
  */
 import { StatusError } from '../apimachinery/errors.ts'
+import { messageOf } from '../apimachinery/messageOf.ts'
 import type { DiscoveredResource } from './client.ts'
 
 export interface DiscoveryFailure {
@@ -26,8 +27,4 @@ export class DiscoveryError extends StatusError {
     this.resources = resources
     this.failed = failed
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

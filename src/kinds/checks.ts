@@ -30,12 +30,6 @@ export function required(object: unknown, path: string, member: string, detail =
   return str(object, member) === '' ? [fieldError.required(`${path}.${member}`, detail)] : []
 }
 
-/** An enumeration: required when empty (Go's zero value), unsupported when not listed. */
-export function oneOf(value: string, field: string, supported: readonly string[]): FieldError[] {
-  if (value === '') return [fieldError.required(field)]
-  return supported.includes(value) ? [] : [fieldError.notSupported(field, value, supported)]
-}
-
 export function nonNegative(object: unknown, path: string, ...members: readonly string[]): FieldError[] {
   return members
     .filter(member => num(object, member) < 0)

@@ -2,6 +2,7 @@
  * Group commit: while one batch is on its way to disk, the next one gathers. Batches go one at a time, in order; a batch
  * is published and then acknowledged once it is on disk. After a failure nothing is written any more.
  */
+import { messageOf } from '../apimachinery/messageOf.ts'
 import { type Revision, StorageError, type Stored, type StoreEvent } from './store.ts'
 
 export interface CommitBatch {
@@ -98,7 +99,7 @@ export class GroupCommit {
   }
 
   #fail(batch: CommitBatch, cause: unknown): void {
-    const why = cause instanceof Error ? cause.message : String(cause)
+    const why = messageOf(cause)
     this.#failure = new StorageError('Failed', `the disk refused a write, the store takes no more: ${why}`, { cause })
     for (const lost of [batch, ...this.#queue]) lost.done.reject(this.#failure)
     this.#queue = []

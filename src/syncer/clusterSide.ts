@@ -3,6 +3,7 @@
  * on either side into keys for the queues.
  */
 import { isStatusError } from '../apimachinery/errors.ts'
+import { objects } from '../apimachinery/fields.ts'
 import {
   type GroupResource,
   type GroupVersionResource,
@@ -285,8 +286,8 @@ export class ClusterSide {
 /** What an established CRD makes the server serve. */
 function servedBy(definition: Readonly<KubeObject>): GroupResource | undefined {
   const { spec, status } = definition
-  const conditions = isRecord(status) && Array.isArray(status.conditions) ? status.conditions.filter(isRecord) : []
-  if (!conditions.some(condition => condition.type === 'Established' && condition.status === 'True')) return undefined
+  if (!objects(status, 'conditions').some(condition => condition.type === 'Established' && condition.status === 'True'))
+    return undefined
   if (!isRecord(spec) || typeof spec.group !== 'string' || !isRecord(spec.names)) return undefined
   return { group: spec.group, resource: String(spec.names.plural) }
 }

@@ -1,12 +1,13 @@
 /** Mailbox to cluster: applies what the plan wants, deletes what it no longer wants and we made, repairs what drifts. */
 import { isStatusError } from '../apimachinery/errors.ts'
 import { isKubernetesService } from '../apimachinery/kubernetesService.ts'
-import { apiVersionOf, type GroupVersionResource, groupResourceName, type KubeObject } from '../apimachinery/object.ts'
+import { apiVersionOf, groupResourceName, type KubeObject } from '../apimachinery/object.ts'
 import { DOWNSYNCED, isProjected, OVERWRITE, PROJECTED_LABEL, PROJECTED_VALUE } from '../apimachinery/placement.ts'
 import { NAMESPACES } from '../apimachinery/resources.ts'
 import type { DiscoveredResource, SpaceClient } from '../client/client.ts'
 import { type Clock, systemClock } from '../client/clock.ts'
 import type { Logger } from '../client/logger.ts'
+import { unlessGone } from '../client/unlessGone.ts'
 import type { ReconcileResult } from '../client/workqueue.ts'
 import type { ClusterWatches } from './clusterWatches.ts'
 import { Dialect } from './dialect.ts'
@@ -91,7 +92,7 @@ export class Downsync {
     if (resource === undefined) return { requeueAfterMs: NOT_SERVED_RETRY_MS }
     const text = keyText(key)
     const cached = watches.get(key, key)
-    let live = cached ?? (await getOrNothing(this.#deps.cluster, resource, refOf(key)))
+    let live = cached ?? (await unlessGone(this.#deps.cluster.get(resource, refOf(key))))
     if (live === undefined) {
       const copy = downsyncCopy(object, apiVersionOf(resource), true)
       const made = await this.#make(resource, key, copy)
@@ -100,7 +101,7 @@ export class Downsync {
         return {}
       }
       // Somebody was faster than we: it is theirs.
-      live = await getOrNothing(this.#deps.cluster, resource, refOf(key))
+      live = await unlessGone(this.#deps.cluster.get(resource, refOf(key)))
       if (live === undefined) return { requeueAfterMs: TERMINATING_RETRY_MS }
     }
     if (live.metadata.deletionTimestamp !== undefined) {
@@ -250,7 +251,7 @@ export class Downsync {
     // Most of what the mailbox holds was never meant for the cluster: that is not worth a question.
     if (!this.#echoes.get(text) && !this.#leftovers.has(text) && !watches.get(key, key)) return
     const resource = served.find(key)
-    const live = resource && (await getOrNothing(cluster, resource, refOf(key)))
+    const live = resource && (await unlessGone(cluster.get(resource, refOf(key))))
     // The mailbox may have gone while the cluster was asked.
     if (!this.#deps.mirrorComplete()) return
     if (live && isOursToDelete(live)) await this.#delete(resource, key, live)
@@ -298,17 +299,4 @@ export class Downsync {
 
 export function refOf(key: SyncKey): { namespace?: string; name: string } {
   return key.namespace === '' ? { name: key.name } : { namespace: key.namespace, name: key.name }
-}
-
-export async function getOrNothing(
-  client: SpaceClient,
-  resource: GroupVersionResource,
-  ref: { namespace?: string; name: string },
-): Promise<KubeObject | undefined> {
-  try {
-    return await client.get(resource, ref)
-  } catch (error) {
-    if (isStatusError(error, 'NotFound')) return undefined
-    throw error
-  }
 }

@@ -1,5 +1,6 @@
 /** Tells the center that the syncer lives: `status.lastSyncerHeartbeatTime` of every config in the mailbox. */
 import { isStatusError } from '../apimachinery/errors.ts'
+import { timestamp } from '../apimachinery/timestamp.ts'
 import type { SpaceClient } from '../client/client.ts'
 import { type Clock, pause, systemClock } from '../client/clock.ts'
 import type { Logger } from '../client/logger.ts'
@@ -40,7 +41,7 @@ export class Heartbeat {
   }
 
   async #beat(): Promise<void> {
-    const lastSyncerHeartbeatTime = `${new Date(this.#clock.now()).toISOString().slice(0, 19)}Z`
+    const lastSyncerHeartbeatTime = timestamp(new Date(this.#clock.now()))
     const configs = [...this.#deps.mirror.values()].filter(entry => isSyncConfig(entry.resource))
     await Promise.all(configs.map(config => this.#tell(config, { status: { lastSyncerHeartbeatTime } })))
   }

@@ -15,8 +15,8 @@ import type { Clock } from '../client/clock.ts'
 import { Informer } from '../client/informer.ts'
 import { listAll } from '../client/listWatch.ts'
 import type { Logger } from '../client/logger.ts'
+import { unlessGone } from '../client/unlessGone.ts'
 import { TerminalError } from '../client/workqueue.ts'
-import { getOrNothing } from './downsync.ts'
 import { FIELD_MANAGER, isOursToDelete, ownMark } from './ownership.ts'
 import { ServedResources } from './served.ts'
 
@@ -78,7 +78,7 @@ export function checkSyncTarget(mailbox: string, uid: string): void {
 
 /** `undefined` when no syncer served the cluster before. */
 export async function recordOf(cluster: SpaceClient): Promise<ClusterRecord | undefined> {
-  const object = await getOrNothing(cluster, CONFIG_MAPS, CLUSTER_RECORD)
+  const object = await unlessGone(cluster.get(CONFIG_MAPS, CLUSTER_RECORD))
   if (object === undefined) return undefined
   return recordIn(object)
 }
@@ -110,7 +110,7 @@ export async function requireOtherServer(mailbox: SpaceClient, cluster: SpaceCli
 
 /** The certificates that a server tells its Pods to trust. */
 async function authorityOf(space: SpaceClient): Promise<string | undefined> {
-  const object = await getOrNothing(space, CONFIG_MAPS, { namespace: 'kube-system', name: 'kube-root-ca.crt' })
+  const object = await unlessGone(space.get(CONFIG_MAPS, { namespace: 'kube-system', name: 'kube-root-ca.crt' }))
   return object && str(object, 'data', 'ca.crt').trim()
 }
 

@@ -2,6 +2,7 @@
  * What a mailbox asks of its syncer: all SyncerConfigs and EdgeSyncConfigs of the mailbox merged into questions that are
  * answered by look-up. Pure.
  */
+import { objects, str, strings } from '../apimachinery/fields.ts'
 import { isKubernetesService } from '../apimachinery/kubernetesService.ts'
 import {
   type GroupResource,
@@ -75,12 +76,12 @@ export function syncPlan(
     entry.names.set(namespace, names.add(name))
   }
   const plural = (item: Record<string, unknown>): string =>
-    pluralOf(text(item.group), text(item.kind)) ?? usualPlural(text(item.kind))
+    pluralOf(str(item.group), str(item.kind)) ?? usualPlural(str(item.kind))
   for (const config of configs) {
     const spec = isRecord(config.spec) ? config.spec : {}
     if (config.kind === 'SyncerConfig') {
       readSyncerConfig(spec, want)
-      for (const item of records(spec.upsync)) {
+      for (const item of objects(spec.upsync)) {
         const { apiGroup } = item
         upsync.push({
           group: typeof apiGroup === 'string' ? apiGroup : '',
@@ -90,16 +91,16 @@ export function syncPlan(
         })
       }
     } else if (config.kind === 'EdgeSyncConfig') {
-      for (const item of records(spec.downSyncedResources)) {
-        const resource = { group: text(item.group), version: text(item.version), resource: plural(item) }
-        want(resource, text(item.namespace), text(item.name))
+      for (const item of objects(spec.downSyncedResources)) {
+        const resource = { group: str(item.group), version: str(item.version), resource: plural(item) }
+        want(resource, str(item.namespace), str(item.name))
       }
-      for (const item of records(spec.upSyncedResources)) {
+      for (const item of objects(spec.upSyncedResources)) {
         upsync.push({
-          group: text(item.group),
+          group: str(item.group),
           resources: [plural(item)],
-          namespaces: [text(item.namespace)],
-          names: [text(item.name)],
+          namespaces: [str(item.namespace)],
+          names: [str(item.name)],
         })
       }
     }
@@ -150,21 +151,21 @@ function readSyncerConfig(
   const scope = isRecord(spec.namespaceScope) ? spec.namespaceScope : {}
   for (const namespace of strings(scope.namespaces)) {
     want(NAMESPACES, '', namespace)
-    for (const resource of records(scope.resources)) want(resourceOf(resource), namespace, ALL)
+    for (const resource of objects(scope.resources)) want(resourceOf(resource), namespace, ALL)
   }
-  for (const item of records(spec.namespacedObjects)) {
-    for (const group of records(item.objectsByNamespace)) {
+  for (const item of objects(spec.namespacedObjects)) {
+    for (const group of objects(item.objectsByNamespace)) {
       const names = strings(group.names)
-      if (names.length > 0) want(NAMESPACES, '', text(group.namespace))
-      for (const name of names) want(resourceOf(item), text(group.namespace), name)
+      if (names.length > 0) want(NAMESPACES, '', str(group.namespace))
+      for (const name of names) want(resourceOf(item), str(group.namespace), name)
     }
   }
-  for (const item of records(spec.clusterScope))
+  for (const item of objects(spec.clusterScope))
     for (const name of strings(item.objects)) want(resourceOf(item), '', name)
 }
 
 function resourceOf(item: Record<string, unknown>): GroupVersionResource {
-  return { group: text(item.group), version: text(item.apiVersion), resource: text(item.resource) }
+  return { group: str(item.group), version: str(item.apiVersion), resource: str(item.resource) }
 }
 
 /** For kinds that nobody serves yet. */
@@ -173,14 +174,4 @@ function usualPlural(kind: string): string {
   if (lower === ALL || lower === '' || lower === 'endpoints') return lower
   if (/(s|x|z|ch|sh)$/.test(lower)) return `${lower}es`
   return /[^aeiou]y$/.test(lower) ? `${lower.slice(0, -1)}ies` : `${lower}s`
-}
-
-function records(value: unknown): Record<string, unknown>[] {
-  return Array.isArray(value) ? value.filter(isRecord) : []
-}
-function strings(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter(v => typeof v === 'string') : []
-}
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : ''
 }

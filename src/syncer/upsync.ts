@@ -5,8 +5,9 @@ import { DOWNSYNCED } from '../apimachinery/placement.ts'
 import { CRDS, NAMESPACES } from '../apimachinery/resources.ts'
 import { cloneJson } from '../apimachinery/values.ts'
 import type { DiscoveredResource, SpaceClient } from '../client/client.ts'
+import { unlessGone } from '../client/unlessGone.ts'
 import type { ClusterWatches } from './clusterWatches.ts'
-import { getOrNothing, refOf } from './downsync.ts'
+import { refOf } from './downsync.ts'
 import { Echoes } from './echoes.ts'
 import { keyText, type MailboxMirror, type SyncKey } from './mirror.ts'
 import { FIELD_MANAGER, isOurs, isServersOwn, isUpsynced, upsyncCopy } from './ownership.ts'
@@ -57,7 +58,7 @@ export class Upsync {
     const resource = served.find(key)
     // Its CRD is on the way by a key of its own; when the mailbox serves it this one comes again.
     if (resource === undefined) return
-    const existing = mirror.get(key)?.object ?? (await getOrNothing(mailbox, resource, refOf(key)))
+    const existing = mirror.get(key)?.object ?? (await unlessGone(mailbox.get(resource, refOf(key))))
     if (existing !== undefined && !isUpsynced(existing)) return
     const copy = upsyncCopy(live, apiVersionOf(resource))
     if (isDefinition(key)) return await this.#define(key, resource, copy, existing)

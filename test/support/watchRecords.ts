@@ -1,6 +1,6 @@
 /** Records for `watchHistory.ts` from wherever changes are told: a store, watches, space streams, informers. */
 import type { KubeObject } from '../../src/apimachinery/object.ts'
-import { canonicalJson } from '../../src/apimachinery/structural/listTypes.ts'
+import { canonicalJson } from '../../src/apimachinery/values.ts'
 import type { StreamBatch } from '../../src/client/client.ts'
 import type { Informer } from '../../src/client/informer.ts'
 import { rangeHolds } from '../../src/storage/keys.ts'

@@ -4,6 +4,7 @@
  * @see https://github.com/kubernetes-sigs/structured-merge-diff
  */
 import { isRecord, type Json } from '../object.ts'
+import { canonicalJson } from '../values.ts'
 
 export function fieldElement(name: string): string {
   return `f:${name}`
@@ -109,11 +110,4 @@ function valueRank(value: Json): number {
   if (typeof value === 'boolean') return 2
   if (Array.isArray(value)) return 3
   return value === null ? 5 : 4
-}
-
-function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
-  if (!isRecord(value)) return JSON.stringify(value) ?? 'null'
-  const members = Object.keys(value).sort()
-  return `{${members.map(key => `${JSON.stringify(key)}:${canonicalJson(value[key])}`).join(',')}}`
 }

@@ -1,6 +1,6 @@
 /** The conditions of a CustomResourceDefinition, beside those about its names. */
+import { record, records, str } from '../fields.ts'
 import type { KubeObject } from '../object.ts'
-import { list, record, text } from './definition.ts'
 
 export interface CrdCondition {
   type: 'NamesAccepted' | 'Established' | 'Terminating' | 'KubernetesAPIApprovalPolicyConformant'
@@ -22,7 +22,7 @@ export type Approval =
   | { state: 'missing'; message: string }
 
 export function approvalOf(crd: KubeObject): Approval | undefined {
-  if (!/(^|\.)(k8s|kubernetes)\.io$/.test(text(record(crd.spec).group))) return undefined
+  if (!/(^|\.)(k8s|kubernetes)\.io$/.test(str(record(crd.spec).group))) return undefined
   const value = crd.metadata.annotations?.[APPROVAL_ANNOTATION] ?? ''
   const demand = `protected groups must have approval annotation ${JSON.stringify(APPROVAL_ANNOTATION)}`
   if (value === '') return { state: 'missing', message: `${demand}, see ${APPROVAL_POLICY}` }
@@ -53,14 +53,10 @@ export function ownConditions(crd: KubeObject): CrdCondition[] {
 
 /** `lastTransitionTime` as it was, where the status of a condition is what it was. */
 export function keepingTimes(crd: KubeObject, conditions: readonly CrdCondition[]): CrdCondition[] {
-  const before = new Map(
-    list(record(crd.status).conditions)
-      .map(record)
-      .map(condition => [text(condition.type), condition] as const),
-  )
+  const before = new Map(records(crd.status, 'conditions').map(condition => [str(condition.type), condition] as const))
   return conditions.map(condition => {
     const old = before.get(condition.type)
-    const since = old?.status === condition.status ? text(old.lastTransitionTime) : ''
+    const since = old?.status === condition.status ? str(old.lastTransitionTime) : ''
     return since === '' ? condition : { ...condition, lastTransitionTime: since }
   })
 }

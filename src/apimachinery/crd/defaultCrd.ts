@@ -1,6 +1,6 @@
 /** What a CustomResourceDefinition leaves out. */
+import { list, record, str } from '../fields.ts'
 import { isRecord, type KubeObject } from '../object.ts'
-import { list, record, text } from './definition.ts'
 
 /** Fills defaults in place, as upstream does: derived names, no conversion, the storage version as stored. Idempotent. */
 export function defaultCrd(crd: KubeObject): void {
@@ -8,9 +8,9 @@ export function defaultCrd(crd: KubeObject): void {
   const { spec } = crd
   if (isRecord(spec.names)) {
     const { names } = spec
-    const kind = text(names.kind)
-    if (text(names.singular) === '' && kind !== '') names.singular = kind.toLowerCase()
-    if (text(names.listKind) === '' && kind !== '') names.listKind = `${kind}List`
+    const kind = str(names.kind)
+    if (str(names.singular) === '' && kind !== '') names.singular = kind.toLowerCase()
+    if (str(names.listKind) === '' && kind !== '') names.listKind = `${kind}List`
   }
   if (!isRecord(spec.conversion)) spec.conversion = { strategy: 'None' }
   else defaultWebhook(spec.conversion)
@@ -19,12 +19,12 @@ export function defaultCrd(crd: KubeObject): void {
 /** Versions that the store may hold: those recorded plus the (first) storage version. */
 export function storedVersionsOf(crd: KubeObject): string[] {
   const versions = list(record(crd.spec).versions).filter(isRecord)
-  const recorded = list(record(crd.status).storedVersions).map(text)
+  const recorded = list(record(crd.status).storedVersions).map(value => str(value))
   const storage = versions.find(version => version.storage === true)
-  return storage === undefined ? recorded : [...new Set([...recorded, text(storage.name)])]
+  return storage === undefined ? recorded : [...new Set([...recorded, str(storage.name)])]
 }
 
 function defaultWebhook(conversion: Record<string, unknown>): void {
   const service = record(record(record(conversion.webhook).clientConfig).service)
-  if (text(service.name) !== '' && service.port === undefined) service.port = 443
+  if (str(service.name) !== '' && service.port === undefined) service.port = 443
 }

@@ -1,4 +1,5 @@
 /** What a CustomResourceDefinition says, read leniently: whatever has the wrong shape counts as absent. */
+import { list, record, str } from '../fields.ts'
 import { isRecord, type KubeObject } from '../object.ts'
 import type { ColumnDefinition, ScalePaths } from '../resourceType.ts'
 import type { Schema } from '../schema.ts'
@@ -35,8 +36,8 @@ export interface CrdSpec {
 export function readSpec(crd: KubeObject): CrdSpec {
   const spec = record(crd.spec)
   return {
-    group: text(spec.group),
-    scope: text(spec.scope),
+    group: str(spec.group),
+    scope: str(spec.scope),
     names: readNames(spec.names),
     versions: list(spec.versions).map(readVersion),
   }
@@ -45,12 +46,12 @@ export function readSpec(crd: KubeObject): CrdSpec {
 export function readNames(value: unknown): CrdNames {
   const names = record(value)
   return {
-    plural: text(names.plural),
-    singular: text(names.singular),
-    kind: text(names.kind),
-    listKind: text(names.listKind),
-    shortNames: list(names.shortNames).map(text),
-    categories: list(names.categories).map(text),
+    plural: str(names.plural),
+    singular: str(names.singular),
+    kind: str(names.kind),
+    listKind: str(names.listKind),
+    shortNames: list(names.shortNames).map(name => str(name)),
+    categories: list(names.categories).map(name => str(name)),
   }
 }
 
@@ -59,7 +60,7 @@ function readVersion(value: unknown): CrdVersion {
   const subresources = record(version.subresources)
   const schema = record(version.schema).openAPIV3Schema
   return {
-    name: text(version.name),
+    name: str(version.name),
     served: version.served === true,
     storage: version.storage === true,
     deprecated: version.deprecated === true,
@@ -68,7 +69,7 @@ function readVersion(value: unknown): CrdVersion {
     hasStatus: isRecord(subresources.status),
     scale: isRecord(subresources.scale) ? (subresources.scale as Partial<ScalePaths>) : undefined,
     columns: list(version.additionalPrinterColumns).filter(isRecord) as Partial<ColumnDefinition>[],
-    selectableFields: list(version.selectableFields).map(field => text(record(field).jsonPath)),
+    selectableFields: list(version.selectableFields).map(field => str(record(field).jsonPath)),
   }
 }
 
@@ -85,28 +86,16 @@ export function conversionOf(crd: KubeObject): CrdConversion {
   if (conversion.strategy !== 'Webhook') return { strategy: 'None' }
   const webhook = record(conversion.webhook)
   const client = record(webhook.clientConfig)
-  const bundle = text(client.caBundle)
+  const bundle = str(client.caBundle)
   return {
     strategy: 'Webhook',
-    client: isRecord(client.service) ? { service: serviceOf(client.service) } : { url: text(client.url) },
+    client: isRecord(client.service) ? { service: serviceOf(client.service) } : { url: str(client.url) },
     caPem: bundle === '' ? undefined : Buffer.from(bundle, 'base64').toString(),
-    reviewVersions: list(webhook.conversionReviewVersions).map(text),
+    reviewVersions: list(webhook.conversionReviewVersions).map(name => str(name)),
   }
 }
 
 function serviceOf(service: Record<string, unknown>): { namespace: string; name: string; path: string; port: number } {
   const port = typeof service.port === 'number' ? service.port : 443
-  return { namespace: text(service.namespace), name: text(service.name), path: text(service.path), port }
-}
-
-export function record(value: unknown): Record<string, unknown> {
-  return isRecord(value) ? value : {}
-}
-
-export function list(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : []
-}
-
-export function text(value: unknown): string {
-  return typeof value === 'string' ? value : ''
+  return { namespace: str(service.namespace), name: str(service.name), path: str(service.path), port }
 }

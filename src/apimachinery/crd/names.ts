@@ -1,8 +1,9 @@
 /** Which names a CustomResourceDefinition gets, when others of its group want or have the same. */
+import { record, records, str } from '../fields.ts'
 import { joinedAsGo } from '../go/goPrint.ts'
 import type { KubeObject } from '../object.ts'
 import { type CrdCondition, keepingTimes } from './conditions.ts'
-import { type CrdNames, list, readNames, record, text } from './definition.ts'
+import { type CrdNames, readNames } from './definition.ts'
 
 /** `status.acceptedNames`; empty parts are left out. */
 export interface AcceptedNames {
@@ -92,9 +93,9 @@ function conditionsFor(crd: KubeObject, conflict: { reason: string; message: str
       ? { status: 'True', reason: 'NoConflicts', message: 'no conflicts found' }
       : { status: 'False', ...conflict }),
   }
-  const wasEstablished = list(record(crd.status).conditions)
-    .map(record)
-    .some(condition => text(condition.type) === 'Established' && condition.status === 'True')
+  const wasEstablished = records(crd.status, 'conditions').some(
+    condition => str(condition.type) === 'Established' && condition.status === 'True',
+  )
   // once established, a CRD stays so: its instances exist
   const established: CrdCondition = {
     type: 'Established',

@@ -1,9 +1,10 @@
 /** The kinds that a CustomResourceDefinition makes: one descriptor for each served version. */
+import { record } from '../fields.ts'
 import type { KubeObject } from '../object.ts'
 import type { ColumnDefinition, ResourceType, ScalePaths } from '../resourceType.ts'
 import type { Schema } from '../schema.ts'
 import { resourceRootSchemasOf } from '../structural/objectMetaSchema.ts'
-import { type CrdSpec, type CrdVersion, readNames, readSpec, record } from './definition.ts'
+import { type CrdSpec, type CrdVersion, readNames, readSpec } from './definition.ts'
 import { shareSchema } from './sharedSchemas.ts'
 import { compareVersions } from './versionOrder.ts'
 

@@ -3,6 +3,7 @@
  * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema
  */
 import { type FieldError, fieldError, formatFieldError } from '../fieldErrors.ts'
+import { messageOf } from '../messageOf.ts'
 import type { Schema } from '../schema.ts'
 import { compileLinearRegExp } from '../structural/linearRegExp.ts'
 
@@ -125,7 +126,7 @@ function valueValidations(
   try {
     compileLinearRegExp(schema.pattern)
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     const detail = `must be a valid regular expression, but isn't: ${why}`
     errors.push(fieldError.invalid(`${at}.pattern`, schema.pattern, detail))
   }

@@ -1,9 +1,9 @@
 /** Validation of `spec.conversion`, in upstream's words and order. */
-import { type FieldError, fieldError } from '../fieldErrors.ts'
+import { type FieldError, fieldError, oneOf } from '../fieldErrors.ts'
+import { list, record, str } from '../fields.ts'
 import { urlError } from '../go/urlError.ts'
 import { dns1035Label, dns1123Subdomain } from '../nameRules.ts'
 import { isRecord } from '../object.ts'
-import { list, record, text } from './definition.ts'
 
 const AT = 'spec.conversion'
 const CLIENT = `${AT}.webhookClientConfig`
@@ -13,7 +13,7 @@ const URL_FORM = '; desired format: https://host[/path]'
 
 export function validateConversion(value: unknown): FieldError[] {
   if (!isRecord(value)) return []
-  const errors = validateStrategy(text(value.strategy))
+  const errors = oneOf(str(value.strategy), `${AT}.strategy`, ['None', 'Webhook'])
   const webhook = record(value.webhook)
   if (value.strategy === 'Webhook') {
     errors.push(
@@ -26,12 +26,6 @@ export function validateConversion(value: unknown): FieldError[] {
   if (webhook.clientConfig !== undefined) errors.push(fieldError.forbidden(CLIENT, why))
   if (list(webhook.conversionReviewVersions).length > 0) errors.push(fieldError.forbidden(REVIEWS, why))
   return errors
-}
-
-function validateStrategy(strategy: string): FieldError[] {
-  if (strategy === '') return [fieldError.required(`${AT}.strategy`)]
-  const known = ['None', 'Webhook']
-  return known.includes(strategy) ? [] : [fieldError.notSupported(`${AT}.strategy`, strategy, known)]
 }
 
 function validateClient(client: unknown): FieldError[] {
@@ -55,7 +49,7 @@ export function validateBundleUpdate(value: unknown, old: unknown): FieldError[]
 
 function bundleOf(conversion: unknown): string {
   const { strategy, webhook } = record(conversion)
-  return strategy === 'Webhook' ? text(record(record(webhook).clientConfig).caBundle) : ''
+  return strategy === 'Webhook' ? str(record(record(webhook).clientConfig).caBundle) : ''
 }
 
 function isBundle(base64: string): boolean {
@@ -81,15 +75,15 @@ function validateUrl(given: string, field: string): FieldError[] {
 function validateService(service: Record<string, unknown>): FieldError[] {
   const at = `${CLIENT}.service`
   const errors: FieldError[] = []
-  if (text(service.name) === '') errors.push(fieldError.required(`${at}.name`))
-  if (text(service.namespace) === '') {
+  if (str(service.name) === '') errors.push(fieldError.required(`${at}.name`))
+  if (str(service.namespace) === '') {
     errors.push(fieldError.required(`${at}.namespace`))
   }
   const { port } = service
   if (typeof port === 'number' && (port < 1 || port > 65535)) {
     errors.push(fieldError.invalid(`${at}.port`, port, 'port is not valid: must be between 1 and 65535, inclusive'))
   }
-  const path = text(service.path)
+  const path = str(service.path)
   if (path === '' || path === '/') return errors
   const invalid = (why: string) => errors.push(fieldError.invalid(`${at}.path`, path, why))
   if (!path.startsWith('/')) invalid("must start with a '/'")
@@ -103,13 +97,13 @@ function validateService(service: Record<string, unknown>): FieldError[] {
 function validateReviewVersions(versions: readonly unknown[]): FieldError[] {
   if (versions.length === 0) return [fieldError.required(REVIEWS)]
   const errors: FieldError[] = []
-  for (const [i, version] of versions.map(text).entries()) {
+  for (const [i, version] of versions.map(value => str(value)).entries()) {
     const field = `${REVIEWS}[${i}]`
     if (versions.indexOf(version) < i) errors.push(fieldError.invalid(field, version, 'duplicate version'))
     const shape = dns1035Label(version)
     if (shape.length > 0) errors.push(fieldError.invalid(field, version, shape.join(',')))
   }
-  if (!versions.map(text).some(version => KNOWN_REVIEWS.includes(version))) {
+  if (!versions.map(value => str(value)).some(version => KNOWN_REVIEWS.includes(version))) {
     errors.push(fieldError.invalid(REVIEWS, versions, `must include at least one of ${KNOWN_REVIEWS.join(', ')}`))
   }
   return errors

@@ -1,14 +1,15 @@
 /** Validation of CustomResourceDefinitions, in upstream's words and order. */
-import { type FieldError, fieldError } from '../fieldErrors.ts'
+import { type FieldError, fieldError, oneOf } from '../fieldErrors.ts'
+import { list, record, records, str } from '../fields.ts'
 import { dns1035Label, dns1123Subdomain } from '../nameRules.ts'
 import type { KubeObject } from '../object.ts'
 import type { ColumnDefinition, ScalePaths } from '../resourceType.ts'
 import type { Schema } from '../schema.ts'
 import { findField } from '../structural/fieldPath.ts'
-import { canonicalJson } from '../structural/listTypes.ts'
+import { canonicalJson } from '../values.ts'
 import { APPROVAL_ANNOTATION, approvalOf } from './conditions.ts'
 import { storedVersionsOf } from './defaultCrd.ts'
-import { type CrdNames, type CrdVersion, list, readNames, readSpec, record, text } from './definition.ts'
+import { type CrdNames, type CrdVersion, readNames, readSpec } from './definition.ts'
 import { validateBundleUpdate, validateConversion } from './validateConversion.ts'
 import { validateSchema } from './validateSchema.ts'
 
@@ -35,9 +36,9 @@ export function validateCrdUpdate(crd: KubeObject, old: KubeObject): FieldError[
   const immutable = (field: string, value: string, oldValue: string) => {
     if (value !== oldValue) errors.push(fieldError.invalid(field, value, 'field is immutable'))
   }
-  const isEstablished = list(record(old.status).conditions)
-    .map(record)
-    .some(condition => condition.type === 'Established' && condition.status === 'True')
+  const isEstablished = records(old.status, 'conditions').some(
+    condition => condition.type === 'Established' && condition.status === 'True',
+  )
   if (isEstablished) {
     immutable('spec.scope', spec.scope, before.scope)
     immutable('spec.names.kind', spec.names.kind, before.names.kind)
@@ -57,7 +58,8 @@ export function validateCrdStatusUpdate(crd: KubeObject): FieldError[] {
 function validateStoredVersions(crd: KubeObject): FieldError[] {
   const { versions } = readSpec(crd)
   const at = 'status.storedVersions'
-  const stored = crd.status === undefined ? storedVersionsOf(crd) : list(record(crd.status).storedVersions).map(text)
+  const stored =
+    crd.status === undefined ? storedVersionsOf(crd) : list(record(crd.status).storedVersions).map(value => str(value))
   if (stored.length === 0) return [fieldError.invalid(at, undefined, 'must have at least one stored version')]
   const errors: FieldError[] = []
   for (const version of versions) {
@@ -95,7 +97,7 @@ function validateSpec(crd: KubeObject): FieldError[] {
   const raw = record(crd.spec)
   const versions = sharedParts(spec.versions)
   const errors: FieldError[] = [...validateGroup(spec.group)]
-  errors.push(...oneOf('spec.scope', spec.scope, ['Cluster', 'Namespaced']))
+  errors.push(...oneOf(spec.scope, 'spec.scope', ['Cluster', 'Namespaced']))
   for (const [index, version] of spec.versions.entries()) {
     if (version.schema !== undefined) continue
     errors.push(fieldError.required(`spec.versions[${index}].schema.openAPIV3Schema`))
@@ -193,11 +195,6 @@ function validateGroup(group: string): FieldError[] {
     : [fieldError.invalid('spec.group', group, 'should be a domain with at least one dot')]
 }
 
-function oneOf(field: string, value: string, accepted: readonly string[]): FieldError[] {
-  if (value === '') return [fieldError.required(field)]
-  return accepted.includes(value) ? [] : [fieldError.notSupported(field, value, accepted)]
-}
-
 function validateNames(names: CrdNames, at: string): FieldError[] {
   const errors: FieldError[] = []
   const label = (field: string, value: string, checked = value, prefix = '') => {
@@ -231,18 +228,18 @@ function validateScale(scale: Partial<ScalePaths>, at: string): FieldError[] {
   const errors: FieldError[] = []
   const check = (name: keyof ScalePaths, below: string) => {
     const field = `${at}.scale.${name}`
-    const path = text(scale[name])
+    const path = str(scale[name])
     const shapeErrors = simplePath(path, field)
     if (shapeErrors.length > 0) errors.push(...shapeErrors)
     else if (!path.startsWith(`${below}.`)) {
       errors.push(fieldError.invalid(field, path, `should be a json path under ${below}`))
     }
   }
-  if (text(scale.specReplicasPath) === '') errors.push(fieldError.required(`${at}.scale.specReplicasPath`))
+  if (str(scale.specReplicasPath) === '') errors.push(fieldError.required(`${at}.scale.specReplicasPath`))
   else check('specReplicasPath', '.spec')
-  if (text(scale.statusReplicasPath) === '') errors.push(fieldError.required(`${at}.scale.statusReplicasPath`))
+  if (str(scale.statusReplicasPath) === '') errors.push(fieldError.required(`${at}.scale.statusReplicasPath`))
   else check('statusReplicasPath', '.status')
-  const selector = text(scale.labelSelectorPath)
+  const selector = str(scale.labelSelectorPath)
   if (selector !== '') {
     const field = `${at}.scale.labelSelectorPath`
     const shapeErrors = simplePath(selector, field)

@@ -3,7 +3,6 @@
  * One departure that its users rely on: `test` of a missing member against `null` holds.
  * @see https://www.rfc-editor.org/rfc/rfc6902
  */
-
 import { StatusError, statusError } from '../errors.ts'
 import { unmarshalError } from '../go/goJson.ts'
 import { isRecord } from '../object.ts'

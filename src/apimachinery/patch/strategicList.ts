@@ -2,8 +2,7 @@
 import { statusError } from '../errors.ts'
 import { goPrint } from '../go/goPrint.ts'
 import { isRecord } from '../object.ts'
-import { canonicalJson } from '../structural/listTypes.ts'
-import { cloneJson, memberOf } from '../values.ts'
+import { canonicalJson, cloneJson, memberOf } from '../values.ts'
 
 type Members = Record<string, unknown>
 

@@ -6,6 +6,7 @@
  */
 
 import type { ProtobufTable } from '../../../openapi/protobufTable.ts'
+import { bodySummary } from '../bodySummary.ts'
 import { StatusError } from '../errors.ts'
 import { envelopeOf, PART_TAG, watchFrameOf } from './envelope.ts'
 import { type MessageTypes, messageTypes } from './messageTypes.ts'
@@ -76,7 +77,6 @@ const META_KINDS: ReadonlySet<string> = new Set([
 ])
 
 /** Bytes of a body that an error shows. */
-const SUMMARY_BYTES = 30
 
 interface Envelope extends Kind {
   raw: Uint8Array
@@ -106,7 +106,7 @@ export function protobufCodec(loadTable: () => ProtobufTable): ProtobufCodec {
     const wanted = expected?.kind ?? 'Object'
     const envelope = asBadRequest(
       () => readEnvelope(body),
-      why => `the object provided is unrecognized (must be of type ${wanted}): ${why} (${summary(body)})`,
+      why => `the object provided is unrecognized (must be of type ${wanted}): ${why} (${bodySummary(body)})`,
     )
     const apiVersion = envelope.apiVersion || (expected?.apiVersion ?? '')
     const kind = envelope.kind || (expected?.kind ?? '')
@@ -201,10 +201,4 @@ function asBadRequest<T>(decode: () => T, message: (why: string) => string): T {
     const why = cause instanceof RangeError ? 'unexpected EOF' : cause.message
     throw new StatusError('BadRequest', message(why), undefined, { cause })
   }
-}
-
-function summary(body: Buffer): string {
-  if (body.length === 0) return '<empty>'
-  const start = body.subarray(0, SUMMARY_BYTES).toString(body[0] === 0x7b ? 'utf8' : 'hex')
-  return body.length > SUMMARY_BYTES ? `${start} ...` : start
 }

@@ -3,6 +3,7 @@
  * @see https://pkg.go.dev/k8s.io/apimachinery/pkg/runtime#RawExtension
  */
 import { escapedAsGo } from '../go/goJson.ts'
+import { messageOf } from '../messageOf.ts'
 import { MICRO_TIME, TIME } from './timestamps.ts'
 import { checkWire, eachField, enter, type Reader, readInt64, WireError, type WireType } from './wire.ts'
 
@@ -139,7 +140,7 @@ function parseJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')) as unknown
   } catch (cause) {
-    throw new WireError(`embedded JSON: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    throw new WireError(`embedded JSON: ${messageOf(cause)}`, { cause })
   }
 }
 

@@ -2,6 +2,7 @@
  * What a whole Pod asks for: containers run together, init containers one after the other beside the sidecars before them.
  * @see https://kubernetes.io/docs/concepts/workloads/pods/init-containers/#resource-sharing-within-containers
  */
+import { objects } from '../fields.ts'
 import { isRecord, type KubeObject } from '../object.ts'
 import type { Quantity } from '../quantity.ts'
 import { addAmounts, amountsOf, maxAmounts } from './resourceList.ts'
@@ -18,7 +19,7 @@ export interface NamedContainer {
 
 export function containersOf(pod: KubeObject, field: 'containers' | 'initContainers'): NamedContainer[] {
   const spec = isRecord(pod.spec) ? pod.spec : {}
-  const containers = Array.isArray(spec[field]) ? spec[field].filter(isRecord) : []
+  const containers = objects(spec[field])
   return containers.map(container => {
     const resources: Fields = isRecord(container.resources) ? container.resources : {}
     return {

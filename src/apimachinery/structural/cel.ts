@@ -4,6 +4,7 @@
  */
 import { Optional } from '@marcbachmann/cel-js'
 import { type FieldError, fieldError } from '../fieldErrors.ts'
+import { messageOf } from '../messageOf.ts'
 import { isRecord } from '../object.ts'
 import type { Schema, ValidationRule } from '../schema.ts'
 import type { WorkBudget } from '../workBudget.ts'
@@ -246,7 +247,7 @@ function runRule(
   try {
     if (program.evaluate(variables, run.budget) === true) return
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     const shown = rule.message?.trim() || rule.rule.trim()
     const report = (detail: string) =>
       run.errors.push(fieldError.invalid(trailText(run.trail, run.base), compiled.type, detail))
@@ -261,7 +262,7 @@ function runRule(
     if (program.usesOldSelf || !past.isKept()) run.errors.push(error)
     else run.warn(error)
   }
-  const computed = compiled.message && messageOf(compiled, compiled.message, variables, run, tell)
+  const computed = compiled.message && ruleMessage(compiled, compiled.message, variables, run, tell)
   const detail = computed ?? (rule.message?.trim() || `failed rule: ${rule.rule.trim()}`)
   tell(ruleError(rule, value, detail, run, compiled.place))
 }
@@ -271,7 +272,7 @@ function optional(old: unknown, converted: unknown): unknown {
 }
 
 /** The message of a message expression; `undefined` when it fails or gives no usable text: the fixed message is shown then. */
-function messageOf(
+function ruleMessage(
   { rule, type }: CompiledRule,
   program: CelProgram,
   variables: { self: unknown; oldSelf: unknown },

@@ -97,6 +97,6 @@ function own(map: Readonly<Record<string, unknown>>, key: unknown): unknown {
   return typeof key === 'string' && Object.hasOwn(map, key) ? map[key] : undefined
 }
 
-function isNumber(value: unknown): value is number | bigint {
+export function isNumber(value: unknown): value is number | bigint {
   return typeof value === 'number' || typeof value === 'bigint'
 }

@@ -89,7 +89,7 @@ function relocate(node: ASTNode, origin: number): ASTNode {
   return { op, args: move(node.args), range: { start: range.start - origin, end: range.end - origin } } as ASTNode
 }
 
-function childrenOf(node: ASTNode): ASTNode[] {
+export function childrenOf(node: ASTNode): ASTNode[] {
   const nodes: ASTNode[] = []
   const collect = (value: unknown): void => {
     if (Array.isArray(value)) for (const each of value) collect(each)

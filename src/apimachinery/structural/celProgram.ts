@@ -9,10 +9,11 @@ import {
   EvaluationError,
   ParseError,
 } from '@marcbachmann/cel-js'
+import { messageOf } from '../messageOf.ts'
 import type { Schema } from '../schema.ts'
 import { WorkBudget } from '../workBudget.ts'
 import { celEnvironment } from './celFunctions.ts'
-import { expandMacros } from './celMacros.ts'
+import { childrenOf, expandMacros } from './celMacros.ts'
 import { attachMeter, type Meter, type Role } from './celMeter.ts'
 import { memberNamed } from './celNames.ts'
 import { REPLACED } from './celText.ts'
@@ -103,7 +104,7 @@ export function compileCel(source: string, schema: Schema | undefined, variables
       const at = error.range?.start ?? 0
       throw new CelCompileError(located(source, at, compileWords(error.summary)), { cause: error })
     }
-    throw new CelCompileError(error instanceof Error ? error.message : String(error), { cause: error })
+    throw new CelCompileError(messageOf(error), { cause: error })
   }
 }
 
@@ -118,7 +119,7 @@ function metered(run: () => unknown, meter: Meter, budget: WorkBudget): unknown 
     return value
   } catch (error) {
     if (budget.refusal !== undefined) throw budget.refusal
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     const words = error instanceof EvaluationError ? worded(error.summary) : why
     const shown = words.length > MAX_ERROR_CHARACTERS ? `${words.slice(0, MAX_ERROR_CHARACTERS)}…` : words
     throw new Error(shown, { cause: error })
@@ -190,17 +191,6 @@ function rolesIn(node: ASTNode): ReadonlyMap<ASTNode, Role> {
   if (node.op !== 'rcall' || !LOOPS.has(node.args[0])) return new Map()
   const [, range, parameters] = node.args
   return new Map([[range, 'range'], ...parameters.slice(1).map(body => [body, 'body'] as const)])
-}
-
-function childrenOf(node: ASTNode): ASTNode[] {
-  const nodes: ASTNode[] = []
-  const collect = (value: unknown): void => {
-    if (Array.isArray(value)) for (const each of value) collect(each)
-    else if (typeof value === 'object' && value !== null && 'op' in value && 'args' in value)
-      nodes.push(value as ASTNode)
-  }
-  collect(node.args)
-  return nodes
 }
 
 /** @throws CelCompileError when a chain such as `self.spec.nope` leaves the schema */

@@ -1,5 +1,6 @@
 /** `'%s has %d'.format([self.name, self.count])` for CEL: strings extension, version 1. */
 import { type Environment, parse } from '@marcbachmann/cel-js'
+import { isNumber } from './celEquality.ts'
 import { registerAll } from './celRegister.ts'
 
 /** Text as the language's own conversion has it. */
@@ -54,10 +55,6 @@ function clauseText(verb: string, value: unknown, precision: number): string {
       throw new Error(`could not parse formatting clause: unrecognized formatting clause ${JSON.stringify(verb)}`)
   }
   throw new Error(`error during formatting: %${verb} does not take a value of this type`)
-}
-
-function isNumber(value: unknown): value is bigint | number {
-  return typeof value === 'bigint' || typeof value === 'number'
 }
 
 function hexOf(value: unknown): string | undefined {

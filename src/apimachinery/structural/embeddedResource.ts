@@ -5,7 +5,7 @@ import { typeErrors } from '../go/typeErrors.ts'
 import { dns1035Label } from '../nameRules.ts'
 import { isRecord, type ObjectMeta, parseApiVersion } from '../object.ts'
 import { validateObjectMeta } from '../objectMeta.ts'
-import { canonicalJson } from './listTypes.ts'
+import { canonicalJson } from '../values.ts'
 import { objectMetaSchema } from './objectMetaSchema.ts'
 import { trailText } from './trail.ts'
 

@@ -1,15 +1,6 @@
 /** Lists of type `set` and `map`: what makes two elements the same. */
 import { isRecord } from '../object.ts'
-
-/** JSON text that is equal exactly for equal values, whatever the order of members. */
-export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
-  if (!isRecord(value)) return JSON.stringify(value) ?? 'null'
-  const members = Object.keys(value)
-    .sort()
-    .map(name => `${JSON.stringify(name)}:${canonicalJson(value[name])}`)
-  return `{${members.join(',')}}`
-}
+import { canonicalJson } from '../values.ts'
 
 /** The key of an element: the element itself in a set, its key members in a map; `undefined` when it is no object. */
 export function elementKey(element: unknown, keys: readonly string[] | undefined): unknown {

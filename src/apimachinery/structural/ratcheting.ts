@@ -5,8 +5,8 @@
  */
 import { isRecord } from '../object.ts'
 import { type Schema, STRUCT_NAME } from '../schema.ts'
-import { equalJson } from '../values.ts'
-import { canonicalJson, elementKey } from './listTypes.ts'
+import { canonicalJson, equalJson } from '../values.ts'
+import { elementKey } from './listTypes.ts'
 import { NONE } from './validationRun.ts'
 
 /**

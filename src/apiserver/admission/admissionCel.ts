@@ -4,6 +4,7 @@
  */
 import type { Environment } from '@marcbachmann/cel-js'
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
+import { messageOf } from '../../apimachinery/messageOf.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { celEnvironment } from '../../apimachinery/structural/celFunctions.ts'
 import { CelCompileError, type CelProgram, compileCel } from '../../apimachinery/structural/celProgram.ts'
@@ -123,8 +124,4 @@ export function checkConditions(
   }
   if (errors.length === 0) return { matches: true }
   return { matches: false, error: errors.length === 1 ? errors[0]! : `[${errors.join(', ')}]` }
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

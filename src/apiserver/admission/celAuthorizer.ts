@@ -176,7 +176,8 @@ export async function withAuthorizer<T>(
   }
 }
 
-function attempt<T>(run: () => T): { value: T } | { error: unknown } {
+/** What comes of it, to be looked at later. */
+export function attempt<T>(run: () => T): { value: T } | { error: unknown } {
   try {
     return { value: run() }
   } catch (error) {

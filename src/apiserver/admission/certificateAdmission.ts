@@ -7,7 +7,9 @@
  */
 import { statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
+import { at, objects } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { timestamp } from '../../apimachinery/timestamp.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import { CLIENT_SIGNER, KUBELET_CLIENT_SIGNER, requestedSubject } from '../auth/certificateSigner.ts'
 import type { Authorizer } from '../auth/types.ts'
@@ -74,7 +76,7 @@ async function checkDecision(request: AdmissionRequest, old: KubeObject, authori
   const { object } = request
   const decided = !equalJson(conditionsOf(object, DECISIONS), conditionsOf(old, DECISIONS))
   const signed =
-    statusOf(object).certificate !== statusOf(old).certificate ||
+    at(object, 'status', 'certificate') !== at(old, 'status', 'certificate') ||
     !equalJson(conditionsOf(object, ['Failed']), conditionsOf(old, ['Failed']))
   if (decided) await require(request, authorizer, 'approve')
   if (signed) await require(request, authorizer, 'sign')
@@ -136,22 +138,12 @@ function stampConditions(object: KubeObject, old: KubeObject, now: string): void
   }
 }
 
-function statusOf(object: KubeObject): Record<string, unknown> {
-  return isRecord(object.status) ? object.status : {}
-}
-
 function conditionsOf(object: KubeObject, types?: readonly string[]): Condition[] {
-  const { conditions } = statusOf(object)
-  const all = Array.isArray(conditions) ? conditions.filter(isRecord) : []
-  return all.filter(
+  return objects(object, 'status', 'conditions').filter(
     (c): c is Condition => typeof c.type === 'string' && (types === undefined || types.includes(c.type)),
   )
 }
 
 function forbidden(object: KubeObject, why: string): Error {
   return statusError.forbidden(SIGNING_REQUESTS, object.metadata.name ?? '', why)
-}
-
-function timestamp(now: Date): string {
-  return `${now.toISOString().slice(0, 19)}Z`
 }

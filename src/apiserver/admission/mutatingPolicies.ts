@@ -3,13 +3,14 @@
  * @see https://kubernetes.io/docs/reference/access-authn-authz/mutating-admission-policy/
  */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
+import { messageOf } from '../../apimachinery/messageOf.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { applyJsonPatch } from '../../apimachinery/patch/jsonPatch.ts'
 import { celBudget } from '../../apimachinery/structural/celProgram.ts'
 import { cloneJson, equalJson } from '../../apimachinery/values.ts'
 import type { WorkBudget } from '../../apimachinery/workBudget.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
-import { type AdmissionVariables, checkConditions, messageOf } from './admissionCel.ts'
+import { type AdmissionVariables, checkConditions } from './admissionCel.ts'
 import { mergeApplied } from './applyConfiguration.ts'
 import { isNamespace, nameOf, namespaceOf, shownAs, takeBack } from './attributes.ts'
 import { withAuthorizer } from './celAuthorizer.ts'

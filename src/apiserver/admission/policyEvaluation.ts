@@ -1,4 +1,5 @@
 /** What validating and mutating policies share: which of them concern a request, and the variables of their expressions. */
+import { messageOf } from '../../apimachinery/messageOf.ts'
 import { groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { toCel } from '../../apimachinery/structural/celValues.ts'
@@ -6,8 +7,9 @@ import type { WorkBudget } from '../../apimachinery/workBudget.ts'
 import type { Authorizer } from '../auth/types.ts'
 import type { AdmissionRequest } from '../registry/admission.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
-import { type AdmissionVariables, type Expression, evaluate, messageOf, requestVariables } from './admissionCel.ts'
+import { type AdmissionVariables, type Expression, evaluate, requestVariables } from './admissionCel.ts'
 import { isNamespace, nameOf, namespaceOf, shownAs } from './attributes.ts'
+import { attempt } from './celAuthorizer.ts'
 import type { NamespaceReader } from './namespaces.ts'
 import type { Binding, Policy, PolicyConfigurations } from './policyConfigurations.ts'
 import type { PolicyParams } from './policyParams.ts'
@@ -108,14 +110,6 @@ export function withParams(
     })
   }
   return all
-}
-
-function attempt(run: () => unknown): { value: unknown } | { error: unknown } {
-  try {
-    return { value: run() }
-  } catch (error) {
-    return { error }
-  }
 }
 
 /** @throws Error worded `expression '…' resulted in error: …` */

@@ -3,11 +3,12 @@
  * @see https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/
  */
 import { statusError } from '../../apimachinery/errors.ts'
+import { messageOf } from '../../apimachinery/messageOf.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { celBudget } from '../../apimachinery/structural/celProgram.ts'
 import type { WorkBudget } from '../../apimachinery/workBudget.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
-import { type AdmissionVariables, checkConditions, type Expression, evaluate, messageOf } from './admissionCel.ts'
+import { type AdmissionVariables, checkConditions, type Expression, evaluate } from './admissionCel.ts'
 import { AdmissionDenied } from './admissionReview.ts'
 import { isNamespace, nameOf, namespaceOf } from './attributes.ts'
 import { annotate, json } from './auditAnnotations.ts'

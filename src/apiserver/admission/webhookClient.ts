@@ -4,6 +4,7 @@
  * @see https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#contacting-the-webhook
  */
 import { type Agent, request } from 'node:https'
+import { messageOf } from '../../apimachinery/messageOf.ts'
 import { type AllowedHosts, HostRefused } from './allowedHosts.ts'
 import type { Route, ServiceReference, ServiceRoutes } from './serviceRoutes.ts'
 import { TLS_REFUSALS, WebhookTrust } from './webhookTrust.ts'
@@ -59,7 +60,7 @@ export class WebhookClient {
     try {
       return JSON.parse(answer.toString())
     } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause)
+      const why = messageOf(cause)
       throw new WebhookCallError(`couldn't get version/kind; json parse error: ${why}`, { cause })
     }
   }

@@ -3,6 +3,7 @@
  * event for each stage that the policy wants. Bodies are looked at only where the policy wants them, and after the answer.
  */
 import type { StatusError } from '../../apimachinery/errors.ts'
+import { messageOf } from '../../apimachinery/messageOf.ts'
 import { isRecord } from '../../apimachinery/object.ts'
 import { CLUSTER_ANNOTATION } from '../../apimachinery/resources.ts'
 import type { Decision, UserInfo } from '../auth/types.ts'
@@ -127,7 +128,7 @@ export class AuditTrail implements AdmissionWitness {
     if (this.#ended) return
     this.#receive()
     this.#ended = true
-    const message = `APIServer panic'd: ${error instanceof Error ? error.message : String(error)}`
+    const message = `APIServer panic'd: ${messageOf(error)}`
     const responseStatus = { metadata: {}, status: 'Failure', message, reason: 'InternalError', code: 500 }
     this.#emit('Panic', { responseStatus }, NO_BODIES)
   }

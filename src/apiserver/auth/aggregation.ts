@@ -2,13 +2,12 @@
  * Aggregated ClusterRoles: their rules are the union of the rules of the ClusterRoles that their selectors match.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/rbac/#aggregated-clusterroles
  */
-import { isStatusError } from '../../apimachinery/errors.ts'
-import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import { type LabelSelector, type LabelSelectorObject, labelSelectorFromObject } from '../../apimachinery/selectors.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
+import { roleSelectors } from '../../apimachinery/roleSelectors.ts'
 import { type PolicyRule, rulesOf } from './rbacRules.ts'
 
 export function hasAggregationRule(role: KubeObject | undefined): boolean {
-  return selectorObjects(role).length > 0
+  return roleSelectors(role).length > 0
 }
 
 /**
@@ -21,7 +20,7 @@ export function aggregatedRules(role: KubeObject, all: Iterable<KubeObject>): Po
   const seen = new Set([role.metadata.name])
   const rules = new Map<string, PolicyRule>()
   const gather = (from: KubeObject): void => {
-    const selectors = selectorsOf(from)
+    const selectors = roleSelectors(from)
     for (const other of others) {
       if (seen.has(other.metadata.name) || !selectors.some(s => s.matches(other.metadata.labels))) continue
       seen.add(other.metadata.name)
@@ -31,22 +30,4 @@ export function aggregatedRules(role: KubeObject, all: Iterable<KubeObject>): Po
   }
   gather(role)
   return [...rules.values()]
-}
-
-function selectorObjects(role: KubeObject | undefined): LabelSelectorObject[] {
-  const aggregation = role?.aggregationRule
-  const selectors = isRecord(aggregation) ? aggregation.clusterRoleSelectors : undefined
-  return Array.isArray(selectors) ? selectors.filter(isRecord) : []
-}
-
-/** A malformed selector selects nothing: one bad role must not take the space's other roles down with it. */
-function selectorsOf(role: KubeObject): LabelSelector[] {
-  return selectorObjects(role).map(selector => {
-    try {
-      return labelSelectorFromObject(selector)
-    } catch (error) {
-      if (isStatusError(error)) return labelSelectorFromObject(undefined)
-      throw error
-    }
-  })
 }

@@ -2,7 +2,6 @@
  * Nobody hands out more than they have: the check before a role or a binding is written.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/rbac/#privilege-escalation-prevention-and-bootstrapping
  */
-
 import { type StatusError, statusError } from '../../apimachinery/errors.ts'
 import { joinedAsGo, quotedAsGo } from '../../apimachinery/go/goPrint.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'

@@ -1,5 +1,6 @@
 /** A small JSON document over HTTPS: bounded in time and size, redirects not followed, other authorities possible. */
 import { request } from 'node:https'
+import { messageOf } from '../../apimachinery/messageOf.ts'
 
 export interface FetchJsonOptions {
   /** From the first try to the last byte. */
@@ -15,7 +16,7 @@ export async function fetchJson(url: string, options: FetchJsonOptions): Promise
   try {
     return JSON.parse(await fetchText(url, options)) as unknown
   } catch (cause) {
-    throw new Error(`cannot read ${url}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    throw new Error(`cannot read ${url}: ${messageOf(cause)}`, { cause })
   }
 }
 

@@ -8,6 +8,7 @@
  */
 import type { CompactVerifyGetKey } from 'jose'
 import { StatusError } from '../../apimachinery/errors.ts'
+import { messageOf } from '../../apimachinery/messageOf.ts'
 import { isRecord } from '../../apimachinery/object.ts'
 import { fetchJson } from './fetchJson.ts'
 import { unverifiedClaims } from './jwtClaims.ts'
@@ -94,7 +95,7 @@ export class OidcAuthenticator implements Authenticator {
       const user = this.#userOf(await this.#verify(token))
       return { user: authenticated(user), ...(audiences && { audiences }) }
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
+      const why = messageOf(error)
       throw new StatusError('Unauthorized', 'Unauthorized', undefined, { cause: new Error(`oidc: ${why}`) })
     }
   }

@@ -6,7 +6,6 @@
  * administrators visits cost nothing.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/rbac/
  */
-
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { statusError } from '../../apimachinery/errors.ts'
 import { joinedAsGo } from '../../apimachinery/go/goPrint.ts'

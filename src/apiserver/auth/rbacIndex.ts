@@ -2,6 +2,7 @@
  * The roles and bindings of one space, compiled for questions: from a subject straight to the rules that it was granted.
  * Immutable; a change of a role or a binding makes a new index.
  */
+import { objects } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { aggregatedRules } from './aggregation.ts'
 import { type PolicyRule, rulesOf } from './rbacRules.ts'
@@ -104,7 +105,7 @@ export class RbacIndex {
     const rules = this.roleRules(ref, namespace)
     const kind = namespace === '' ? 'ClusterRoleBinding' : 'RoleBinding'
     const name = namespace === '' ? binding.metadata.name! : `${binding.metadata.name}/${namespace}`
-    const subjects = Array.isArray(binding.subjects) ? binding.subjects.filter(isRecord) : []
+    const subjects = objects(binding.subjects)
     for (const subject of subjects) {
       const found = subjectKey(subject, namespace)
       if (found === undefined) continue

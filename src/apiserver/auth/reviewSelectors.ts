@@ -4,6 +4,7 @@
  * @see https://kubernetes.io/docs/reference/kubernetes-api/authorization-resources/subject-access-review-v1/
  */
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
+import { objects } from '../../apimachinery/fields.ts'
 import { isRecord } from '../../apimachinery/object.ts'
 
 /** Errors of `spec.resourceAttributes`'s `fieldSelector` and `labelSelector`. */
@@ -17,7 +18,7 @@ export function selectorErrors(attributes: Record<string, unknown>): FieldError[
 function errorsOf(selector: Record<string, unknown>, path: string): FieldError[] {
   const { rawSelector } = selector
   const raw = typeof rawSelector === 'string' && rawSelector !== ''
-  const requirements = Array.isArray(selector.requirements) ? selector.requirements.filter(isRecord) : []
+  const requirements = objects(selector.requirements)
   if (raw && requirements.length > 0) {
     const why = 'may not specified at the same time as requirements'
     return [fieldError.invalid(`${path}.rawSelector`, rawSelector, why)]

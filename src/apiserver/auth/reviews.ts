@@ -3,9 +3,9 @@
  * with its status filled.
  * @see https://kubernetes.io/docs/reference/kubernetes-api/authorization-resources/
  */
-
 import { isStatusError, StatusError, statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
+import { str, strings } from '../../apimachinery/fields.ts'
 import { joinedAsGo } from '../../apimachinery/go/goPrint.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { RbacAuthorizer } from './rbac.ts'
@@ -28,7 +28,7 @@ export async function reviewToken(
   context: Pick<ReviewContext, 'space'> & { authenticator: Authenticator; audiences: readonly string[] },
 ): Promise<KubeObject> {
   const spec = specOf(body)
-  const token = text(spec.token)
+  const token = str(spec.token)
   if (token === '') throw statusError.badRequest('token is required for TokenReview in authentication')
   const asked = strings(spec.audiences)
   const answer = (status: Record<string, unknown>) => answered(body, { ...spec, token }, status)
@@ -77,7 +77,7 @@ export async function localSubjectAccessReview(
 ): Promise<KubeObject> {
   const spec = specOf(body)
   const errors = [...attributeErrors(spec), ...subjectErrors(spec)]
-  const asked = isRecord(spec.resourceAttributes) ? text(spec.resourceAttributes.namespace) : undefined
+  const asked = isRecord(spec.resourceAttributes) ? str(spec.resourceAttributes.namespace) : undefined
   if (asked !== undefined && asked !== context.namespace) {
     errors.push(fieldError.invalid('spec.resourceAttributes.namespace', asked, 'must match metadata.namespace'))
   }
@@ -95,7 +95,7 @@ export async function selfSubjectRulesReview(
   body: KubeObject,
   context: ReviewContext & { authorizer: Pick<RbacAuthorizer, 'rulesFor'> },
 ): Promise<KubeObject> {
-  const namespace = text(specOf(body).namespace)
+  const namespace = str(specOf(body).namespace)
   if (namespace === '') throw statusError.badRequest('no namespace on request')
   const { rules, errors } = await context.authorizer.rulesFor(context.user, context.space, namespace)
   return answered(body, specOf(body), {
@@ -128,18 +128,18 @@ async function accessAnswer(
 function attributesOf(spec: Record<string, unknown>, user: UserInfo, space: string): Attributes {
   if (isRecord(spec.nonResourceAttributes)) {
     const { path, verb } = spec.nonResourceAttributes
-    return { user, space, verb: text(verb), path: text(path) }
+    return { user, space, verb: str(verb), path: str(path) }
   }
   const asked = isRecord(spec.resourceAttributes) ? spec.resourceAttributes : {}
   const resource = {
-    group: text(asked.group),
-    version: text(asked.version),
-    resource: text(asked.resource),
-    subresource: text(asked.subresource),
-    namespace: text(asked.namespace),
-    name: text(asked.name),
+    group: str(asked.group),
+    version: str(asked.version),
+    resource: str(asked.resource),
+    subresource: str(asked.subresource),
+    namespace: str(asked.namespace),
+    name: str(asked.name),
   }
-  return { user, space, verb: text(asked.verb), resource, path: '' }
+  return { user, space, verb: str(asked.verb), resource, path: '' }
 }
 
 function attributeErrors(spec: Record<string, unknown>): FieldError[] {
@@ -156,7 +156,7 @@ function attributeErrors(spec: Record<string, unknown>): FieldError[] {
 }
 
 function subjectErrors(spec: Record<string, unknown>): FieldError[] {
-  if (text(spec.user) !== '' || strings(spec.groups).length > 0) return []
+  if (str(spec.user) !== '' || strings(spec.groups).length > 0) return []
   return [fieldError.invalid('spec.user', '', 'at least one of user or group must be specified')]
 }
 
@@ -182,8 +182,8 @@ function subjectOf(spec: Record<string, unknown>): UserInfo {
     extra[key.toLowerCase()] = strings(values)
   }
   return {
-    name: text(spec.user),
-    ...(text(spec.uid) !== '' && { uid: text(spec.uid) }),
+    name: str(spec.user),
+    ...(str(spec.uid) !== '' && { uid: str(spec.uid) }),
     groups: strings(spec.groups),
     ...(Object.keys(extra).length > 0 && { extra }),
   }
@@ -205,12 +205,4 @@ function answered(body: KubeObject, spec: object | undefined, status: Record<str
 
 function specOf(body: KubeObject): Record<string, unknown> {
   return isRecord(body.spec) ? body.spec : {}
-}
-
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : ''
-}
-
-function strings(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter(v => typeof v === 'string') : []
 }

@@ -4,6 +4,7 @@
  */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
+import { str } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject, parseApiVersion } from '../../apimachinery/object.ts'
 import type { ObjectReader } from './serviceAccountAuthenticator.ts'
 import type { IdentifiedRef, TokenIssuer, TokenSpec } from './serviceAccountTokens.ts'
@@ -100,11 +101,11 @@ async function bind(
   account: { namespace: string; name: string },
   context: TokenRequestContext,
 ): Promise<Pick<TokenSpec, 'bound' | 'node'>> {
-  const kind = textOf(ref.kind)
-  const name = textOf(ref.name)
-  const group = parseApiVersion(textOf(ref.apiVersion))?.group ?? ''
+  const kind = str(ref.kind)
+  const name = str(ref.name)
+  const group = parseApiVersion(str(ref.apiVersion))?.group ?? ''
   if (group !== '' || !isBindable(kind)) {
-    const version = parseApiVersion(textOf(ref.apiVersion))?.version ?? ''
+    const version = parseApiVersion(str(ref.apiVersion))?.version ?? ''
     throw statusError.badRequest(`cannot bind token to object of type ${group}/${version}, Kind=${kind}`)
   }
   const resource = BINDABLE[kind]
@@ -141,8 +142,4 @@ async function nodeOf(pod: Record<string, unknown>, context: TokenRequestContext
 
 function isBindable(kind: string): kind is keyof typeof BINDABLE {
   return Object.hasOwn(BINDABLE, kind)
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
 }

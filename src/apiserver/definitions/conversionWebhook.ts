@@ -2,7 +2,6 @@
  * Conversion of custom resources by a webhook: one ConversionReview for all objects of a request.
  * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-conversion
  */
-
 import { statusError } from '../../apimachinery/errors.ts'
 import { formatFieldError } from '../../apimachinery/fieldErrors.ts'
 import { goType } from '../../apimachinery/go/goPrint.ts'

@@ -3,7 +3,7 @@
  * something else, so that types and nulls below them are looked at here.
  * @see https://pkg.go.dev/k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1#JSONSchemaProps
  */
-import { list, record } from '../../apimachinery/crd/definition.ts'
+import { list, record } from '../../apimachinery/fields.ts'
 import { typeErrors } from '../../apimachinery/go/typeErrors.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { Schema } from '../../apimachinery/schema.ts'
@@ -30,7 +30,7 @@ function branchError(schema: Record<string, unknown>): string | undefined {
   if (items !== undefined && !isRecord(items) && !(Array.isArray(items) && items.every(isRecord))) {
     return 'json: cannot unmarshal into Go struct field JSONSchemaProps.items of type v1.JSONSchemaPropsOrArray'
   }
-  const lists = [allOf, anyOf, oneOf].flatMap(list)
+  const lists = [allOf, anyOf, oneOf].flatMap(value => list(value))
   if (!lists.every(isRecord)) return 'json: a schema is expected in allOf, anyOf and oneOf, not null'
   for (const child of [items, additionalProperties, not, ...lists, ...Object.values(record(properties))]) {
     const wrong = isRecord(child) ? branchError(child) : undefined

@@ -1,6 +1,7 @@
 /** What the server remembers of a CustomResourceDefinition: little, as there may be very many. */
 import { type AcceptedNames, type CrdCondition, namesConflicts, ownConditions } from '../../apimachinery/crd/crd.ts'
 import type { NamesInUse } from '../../apimachinery/crd/names.ts'
+import { objects } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 
@@ -47,7 +48,7 @@ export function judge(definition: KubeObject, names: NamesInUse): Verdict {
 /** Whether the stored status says it already. */
 function saysSo(definition: KubeObject, { acceptedNames, conditions }: Verdict): boolean {
   const status = isRecord(definition.status) ? definition.status : {}
-  const known = Array.isArray(status.conditions) ? status.conditions.filter(isRecord) : []
+  const known = objects(status.conditions)
   return (
     equalJson(status.acceptedNames, acceptedNames) &&
     conditions.every(c =>

@@ -1,5 +1,6 @@
 /** The thread of `BigYaml`. */
 import { parentPort } from 'node:worker_threads'
+import { messageOf } from '../../apimachinery/messageOf.ts'
 import type { YamlJob, YamlResult } from './bigYaml.ts'
 import { parseYamlText } from './yamlBody.ts'
 
@@ -10,6 +11,6 @@ function read(text: string, limits: YamlJob['limits']): YamlResult {
     const { value, repeated } = parseYamlText(text, limits)
     return { json: JSON.stringify(value ?? null), repeated }
   } catch (error) {
-    return { error: error instanceof Error ? error.message : String(error) }
+    return { error: messageOf(error) }
   }
 }

@@ -1,7 +1,8 @@
 /** Request bodies: JSON or YAML text to plain values, within limits of size, depth and aliases. */
-
+import { bodySummary } from '../../apimachinery/bodySummary.ts'
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { unmarshalError } from '../../apimachinery/go/goJson.ts'
+import { messageOf } from '../../apimachinery/messageOf.ts'
 import { apiVersionOf } from '../../apimachinery/object.ts'
 import { PROTOBUF_MEDIA_TYPE } from '../../apimachinery/protobuf/protobufCodec.ts'
 import type { RepeatedKey } from '../../apimachinery/repeatedKeys.ts'
@@ -12,7 +13,6 @@ import { parseYamlText } from './yamlBody.ts'
 export const BODY_LIMIT_BYTES = 3 * 1024 * 1024
 export const NESTING_LIMIT = 500
 /** Of a body that cannot be read, for the error. */
-const SUMMARY_BYTES = 30
 
 /**
  * The decoded body of a request: an object of `expected`, by default of the kind of the URL, or whatever the client sent
@@ -130,21 +130,13 @@ export function badBody(cause: unknown, text: string, kind = 'Object'): StatusEr
 }
 
 function firstLine(cause: unknown): string {
-  const message = cause instanceof Error ? cause.message : String(cause)
+  const message = messageOf(cause)
   return message.split('\n')[0]!.replace(/:$/, '')
 }
 
 function unrecognized(why: string, text: string, kind: string, cause: unknown): StatusError {
-  const message = `the object provided is unrecognized (must be of type ${kind}): ${why} (${summary(text)})`
+  const message = `the object provided is unrecognized (must be of type ${kind}): ${why} (${bodySummary(Buffer.from(text.slice(0, 100)))})`
   return new StatusError('BadRequest', message, undefined, { cause })
-}
-
-/** The beginning of a body: as it is where it looks like JSON, else its bytes. */
-function summary(text: string): string {
-  if (text === '') return '<empty>'
-  const bytes = Buffer.from(text.slice(0, SUMMARY_BYTES + 1))
-  const more = bytes.length > SUMMARY_BYTES ? ' ...' : ''
-  return `${bytes.subarray(0, SUMMARY_BYTES).toString(text.startsWith('{') ? 'utf8' : 'hex')}${more}`
 }
 
 /** Deep values would overflow the stack of everything behind this. */

@@ -6,13 +6,13 @@
  */
 import { isKubernetesService, KUBERNETES } from '../../apimachinery/kubernetesService.ts'
 import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
+import { timestamp } from '../../apimachinery/timestamp.ts'
 import { cloneJson, equalJson } from '../../apimachinery/values.ts'
 import type { Key, Store } from '../../storage/store.ts'
 import type { Admission } from '../registry/admission.ts'
 import { decodeObject, encodeObject } from '../registry/codec.ts'
 import { keyOf } from '../registry/keys.ts'
 import { type SharedLayer, type SharedLayers, sharedAs } from '../registry/sharedObjects.ts'
-import { timestamp } from '../registry/systemMetadata.ts'
 import { type KubernetesObjectsOptions, kubernetesObjects, type ServerAddress } from './kubernetesObjects.ts'
 
 export interface KubernetesServiceDeps {

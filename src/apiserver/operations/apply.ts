@@ -4,10 +4,11 @@
  */
 import { applyServerSide } from '../../apimachinery/apply/managedFields.ts'
 import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
+import { timestamp } from '../../apimachinery/timestamp.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
 import { otherVersions } from '../registry/otherVersions.ts'
 import type { Registry, Written } from '../registry/registry.ts'
-import { timestamp, unwritable } from '../registry/systemMetadata.ts'
+import { unwritable } from '../registry/systemMetadata.ts'
 import { requireSameUid } from './patch.ts'
 import { requireSamePlace } from './place.ts'
 import type { MakingOptions, Target } from './target.ts'

@@ -1,5 +1,4 @@
 /** What somebody sent, as an object of the kind that it is sent for. */
-
 import { type StatusError, statusError } from '../../apimachinery/errors.ts'
 import { fieldError } from '../../apimachinery/fieldErrors.ts'
 import { unmarshalError } from '../../apimachinery/go/goJson.ts'

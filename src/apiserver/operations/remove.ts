@@ -6,6 +6,7 @@ import { type StatusError, statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { timestamp } from '../../apimachinery/timestamp.ts'
 import { cloneJson, equalJson } from '../../apimachinery/values.ts'
 import type { Stored } from '../../storage/store.ts'
 import { versionOf } from '../../storage/texts.ts'
@@ -15,7 +16,7 @@ import { decodeObject, encodeObject } from '../registry/codec.ts'
 import type { WriteContext } from '../registry/context.ts'
 import { keyOf } from '../registry/keys.ts'
 import type { RegistryDeps } from '../registry/registry.ts'
-import { hasNamespaceFinalizers, timestamp } from '../registry/systemMetadata.ts'
+import { hasNamespaceFinalizers } from '../registry/systemMetadata.ts'
 
 export interface DeleteOptions {
   propagationPolicy?: string

@@ -2,6 +2,7 @@
  * Between the served versions of one resource. Most differ in nothing but their apiVersion; the exceptions stand below.
  * Everything works on whole objects in place of the one given (which may be changed and must not be used afterwards).
  */
+import { objects } from '../../apimachinery/fields.ts'
 import { apiVersionOf, groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 
@@ -68,7 +69,7 @@ const BEHAVIOR = 'autoscaling.alpha.kubernetes.io/behavior'
 /** v1 knows the target CPU utilization only; what else v2 says travels in annotations, as upstream does it. */
 function autoscalerToV1(object: KubeObject): void {
   const spec = isRecord(object.spec) ? object.spec : {}
-  const metrics = Array.isArray(spec.metrics) ? spec.metrics.filter(isRecord) : []
+  const metrics = objects(spec.metrics)
   const cpu = metrics.find(isCpuUtilization)
   const others = metrics.filter(metric => metric !== cpu)
   if (cpu) spec.targetCPUUtilizationPercentage = utilizationOf(cpu)
@@ -79,7 +80,7 @@ function autoscalerToV1(object: KubeObject): void {
   delete spec.metrics
   delete spec.behavior
   if (isRecord(object.status)) {
-    const current = Array.isArray(object.status.currentMetrics) ? object.status.currentMetrics.filter(isRecord) : []
+    const current = objects(object.status.currentMetrics)
     const measured = current.find(isCpuUtilization)
     const resource = isRecord(measured?.resource) ? measured.resource : {}
     const value = isRecord(resource.current) ? resource.current.averageUtilization : undefined

@@ -8,6 +8,7 @@ import { validateObjectMeta, validateObjectMetaUpdate } from '../../apimachinery
 import type { KubeObject, ManagedFieldsEntry } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
+import { timestamp } from '../../apimachinery/timestamp.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
 import type { Strategy } from '../../kinds/strategy.ts'
 import type { Encoded, Mutation, Store } from '../../storage/store.ts'
@@ -44,7 +45,6 @@ import {
   onlyStatus,
   setManaged,
   specChanged,
-  timestamp,
   unwritable,
   wipeSystemMetadata,
 } from './systemMetadata.ts'

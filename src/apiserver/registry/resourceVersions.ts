@@ -2,7 +2,6 @@
  * The resourceVersion and the uid that a write brings along: whether they mean the object that is there.
  * @see https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions
  */
-
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { fieldError } from '../../apimachinery/fieldErrors.ts'
 import { goInteger } from '../../apimachinery/go/goIntegers.ts'

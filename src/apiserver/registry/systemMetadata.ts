@@ -9,11 +9,6 @@ import { cloneJson, equalJson } from '../../apimachinery/values.ts'
 import { CLIENT_METADATA, type ClientMetadata } from '../../kinds/strategy.ts'
 import { otherUid } from './resourceVersions.ts'
 
-/** RFC 3339 with whole seconds, as `metav1.Time` is written. */
-export function timestamp(date: Date): string {
-  return `${date.toISOString().slice(0, 19)}Z`
-}
-
 /** What no client can say about a new object. */
 export function wipeSystemMetadata({ metadata }: KubeObject, namespace: string | undefined): void {
   if (namespace !== undefined) metadata.namespace = namespace

@@ -1,6 +1,6 @@
 /** What the owner of a Workspace reads in its status while its space cannot be made or removed. */
 import { isStatusError } from '../../apimachinery/errors.ts'
-import { isRecord } from '../../apimachinery/object.ts'
+import { objects } from '../../apimachinery/fields.ts'
 import type { SpaceWork } from './workspace.ts'
 
 type Status = Readonly<Record<string, unknown>>
@@ -20,7 +20,9 @@ export function failing(status: Status, work: SpaceWork, error: unknown, time: s
 /** The status without the complaint, if there was one. */
 export function healed(status: Status, work: SpaceWork, time: string): Status {
   const { type } = WORDS[work]
-  const complained = conditionsOf(status).some(condition => condition.type === type && condition.status !== 'True')
+  const complained = objects(status.conditions).some(
+    condition => condition.type === type && condition.status !== 'True',
+  )
   return complained ? withCondition(status, { type, status: 'True' }, time) : status
 }
 
@@ -34,13 +36,9 @@ function causeOf(error: unknown): string {
 }
 
 function withCondition(status: Status, condition: Record<string, string> & { type: string }, time: string): Status {
-  const before = conditionsOf(status)
+  const before = objects(status.conditions)
   const old = before.find(other => other.type === condition.type)
   const since = old?.status === condition.status ? (old?.lastTransitionTime ?? time) : time
   const others = before.filter(other => other.type !== condition.type)
   return { ...status, conditions: [...others, { ...condition, lastTransitionTime: since }] }
-}
-
-function conditionsOf(status: Status): Record<string, unknown>[] {
-  return Array.isArray(status.conditions) ? status.conditions.filter(isRecord) : []
 }

@@ -3,6 +3,7 @@
  * label `id: NAME`, by which the Location selects it; both carry the labels that placement selects by.
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
+import { messageOf } from '../../apimachinery/messageOf.ts'
 import { type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { EDGE_API_VERSION, LOCATIONS, SYNC_TARGETS } from '../../apimachinery/placement.ts'
 import { equalJson } from '../../apimachinery/values.ts'
@@ -109,7 +110,7 @@ function named(kind: string, name: string, labels: Readonly<Record<string, strin
 }
 
 function failed(what: string, exitCode: number, error: unknown): CommandError {
-  return new CommandError(`${what}: ${error instanceof Error ? error.message : String(error)}`, exitCode, {
+  return new CommandError(`${what}: ${messageOf(error)}`, exitCode, {
     cause: error,
   })
 }

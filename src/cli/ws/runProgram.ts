@@ -1,5 +1,6 @@
 /** Runs a kubectl plugin's command line: errors become one line on stderr and an exit code. */
 import { Command } from 'commander'
+import { messageOf } from '../../apimachinery/messageOf.ts'
 import { CommandError } from './commandError.ts'
 
 /** Where a command speaks: results on `out`, notes on `err`; each call is one line. */
@@ -35,7 +36,7 @@ export async function runProgram(program: Command, args: readonly string[], term
     await program.parseAsync([...args], { from: 'user' })
     return 0
   } catch (error) {
-    terminal.err(`Error: ${error instanceof Error ? error.message : String(error)}`)
+    terminal.err(`Error: ${messageOf(error)}`)
     return error instanceof CommandError ? error.exitCode : 1
   }
 }

@@ -3,6 +3,7 @@
  * @see https://kubernetes.io/docs/concepts/overview/kubernetes-api/#discovery-api
  */
 import { isStatusError, StatusError } from '../../apimachinery/errors.ts'
+import { objects, str, strings } from '../../apimachinery/fields.ts'
 import { isRecord, parseApiVersion } from '../../apimachinery/object.ts'
 import type { DiscoveredResource } from '../client.ts'
 import { DiscoveryError, type DiscoveryFailure } from '../discoveryError.ts'
@@ -53,23 +54,23 @@ async function legacyRoot(get: GetJson): Promise<unknown> {
 
 function aggregated(document: Record<string, unknown>, failed: DiscoveryFailure[]): GroupVersionContent[] {
   const contents: GroupVersionContent[] = []
-  for (const item of records(document.items)) {
-    const group = isRecord(item.metadata) ? text(item.metadata.name) : ''
-    for (const entry of records(item.versions)) {
-      const version = text(entry.version)
+  for (const item of objects(document.items)) {
+    const group = isRecord(item.metadata) ? str(item.metadata.name) : ''
+    for (const entry of objects(item.versions)) {
+      const version = str(entry.version)
       if (entry.freshness === 'Stale') {
         const error = new StatusError('ServiceUnavailable', 'the server behind this group does not answer')
         failed.push({ group, version, error })
         continue
       }
-      const resources = records(entry.resources).map(r => ({
+      const resources = objects(entry.resources).map(r => ({
         group,
         version,
-        resource: text(r.resource),
-        kind: isRecord(r.responseKind) ? text(r.responseKind.kind) : '',
+        resource: str(r.resource),
+        kind: isRecord(r.responseKind) ? str(r.responseKind.kind) : '',
         namespaced: r.scope === 'Namespaced',
         verbs: strings(r.verbs),
-        subresources: records(r.subresources).map(sub => text(sub.subresource)),
+        subresources: objects(r.subresources).map(sub => str(sub.subresource)),
       }))
       contents.push({ group, version, resources })
     }
@@ -85,7 +86,7 @@ async function classic(
   const wanted =
     document.kind === 'APIVersions'
       ? strings(document.versions).map(version => ({ group: '', version, path: `/api/${version}` }))
-      : records(document.groups).flatMap(group => groupVersions(group))
+      : objects(document.groups).flatMap(group => groupVersions(group))
   const answers = await Promise.allSettled(wanted.map(w => get(w.path, 'application/json')))
   const contents: GroupVersionContent[] = []
   for (const [index, { group, version }] of wanted.entries()) {
@@ -99,8 +100,8 @@ async function classic(
 
 /** The versions of one APIGroup, the preferred one first. */
 function groupVersions(group: Record<string, unknown>): { group: string; version: string; path: string }[] {
-  const first = isRecord(group.preferredVersion) ? text(group.preferredVersion.groupVersion) : ''
-  const all = records(group.versions).map(version => text(version.groupVersion))
+  const first = isRecord(group.preferredVersion) ? str(group.preferredVersion.groupVersion) : ''
+  const all = objects(group.versions).map(version => str(version.groupVersion))
   const ordered = [...new Set(first && all.includes(first) ? [first, ...all] : all)]
   return ordered.flatMap(groupVersion => {
     const parsed = parseApiVersion(groupVersion)
@@ -109,19 +110,19 @@ function groupVersions(group: Record<string, unknown>): { group: string; version
 }
 
 function resourceList(group: string, version: string, list: Record<string, unknown>): DiscoveredResource[] {
-  const entries = records(list.resources)
-  const names = entries.map(entry => text(entry.name))
+  const entries = objects(list.resources)
+  const names = entries.map(entry => str(entry.name))
   return entries
-    .filter(entry => !text(entry.name).includes('/'))
+    .filter(entry => !str(entry.name).includes('/'))
     .map(entry => {
-      const resource = text(entry.name)
+      const resource = str(entry.name)
       const prefix = `${resource}/`
       const subresources = names.filter(name => name.startsWith(prefix)).map(name => name.slice(prefix.length))
       return {
         group,
         version,
         resource,
-        kind: text(entry.kind),
+        kind: str(entry.kind),
         namespaced: entry.namespaced === true,
         verbs: strings(entry.verbs),
         subresources,
@@ -141,7 +142,3 @@ function preferred(contents: readonly GroupVersionContent[]): DiscoveredResource
   }
   return [...byName.values()]
 }
-
-const text = (value: unknown): string => (typeof value === 'string' ? value : '')
-const strings = (value: unknown): string[] => (Array.isArray(value) ? value.filter(v => typeof v === 'string') : [])
-const records = (value: unknown): Record<string, unknown>[] => (Array.isArray(value) ? value.filter(isRecord) : [])

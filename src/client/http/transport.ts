@@ -6,6 +6,7 @@ import type http from 'node:http'
 import https from 'node:https'
 import { text } from 'node:stream/consumers'
 import { type Status, StatusError } from '../../apimachinery/errors.ts'
+import { messageOf } from '../../apimachinery/messageOf.ts'
 import { isRecord } from '../../apimachinery/object.ts'
 import { type Clock, pause, systemClock } from '../clock.ts'
 import { splitLines } from './lines.ts'
@@ -230,7 +231,7 @@ function retryWaitMs(error: unknown, method: string): number | undefined {
 /** `retry`: the failure is that of a kept connection which the server had closed; a new one may do. */
 function asStatusError(error: unknown, server: string, retry = false): StatusError {
   if (error instanceof StatusError) return error
-  const message = error instanceof Error ? error.message : String(error)
+  const message = messageOf(error)
   const wrapped: Retriable = new StatusError('ServiceUnavailable', `${server}: ${message}`, undefined, { cause: error })
   if (retry) wrapped[RETRY] = { waitMs: 0, anyMethod: false }
   return wrapped

@@ -3,9 +3,8 @@
  * match, so that what `kubectl get` shows is what they grant.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/rbac/#aggregated-clusterroles
  */
-import { isStatusError } from '../../apimachinery/errors.ts'
-import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import { type LabelSelector, labelSelectorFromObject } from '../../apimachinery/selectors.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
+import { roleSelectors } from '../../apimachinery/roleSelectors.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import { Controller } from '../../client/controller.ts'
@@ -89,7 +88,7 @@ export function gatheredRules(role: KubeObject, all: readonly KubeObject[]): unk
   const others = all.filter(other => other.metadata.name !== role.metadata.name)
   others.sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1))
   const rules: unknown[] = []
-  for (const selector of selectorsOf(role)) {
+  for (const selector of roleSelectors(role)) {
     for (const other of others) {
       if (!selector.matches(other.metadata.labels) || !Array.isArray(other.rules)) continue
       for (const rule of other.rules) if (!rules.some(known => equalJson(known, rule))) rules.push(rule)
@@ -99,22 +98,5 @@ export function gatheredRules(role: KubeObject, all: readonly KubeObject[]): unk
 }
 
 function aggregates(role: KubeObject): boolean {
-  return selectorObjects(role).length > 0
-}
-
-function selectorObjects(role: KubeObject): Record<string, unknown>[] {
-  const selectors = isRecord(role.aggregationRule) ? role.aggregationRule.clusterRoleSelectors : undefined
-  return Array.isArray(selectors) ? selectors.filter(isRecord) : []
-}
-
-/** A malformed selector selects nothing. */
-function selectorsOf(role: KubeObject): LabelSelector[] {
-  return selectorObjects(role).map(selector => {
-    try {
-      return labelSelectorFromObject(selector)
-    } catch (error) {
-      if (isStatusError(error)) return labelSelectorFromObject(undefined)
-      throw error
-    }
-  })
+  return roleSelectors(role).length > 0
 }

@@ -3,6 +3,7 @@
  * @see https://kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requests/
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
+import { objects } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import { Controller } from '../../client/controller.ts'
@@ -75,7 +76,7 @@ async function reconcile({ client, sign }: CsrControllerOptions, { space, name }
   const signed =
     'certificatePem' in outcome
       ? { certificate: Buffer.from(outcome.certificatePem).toString('base64') }
-      : { conditions: [...conditionsOf(request), failed(outcome.refused)] }
+      : { conditions: [...objects(request, 'status', 'conditions'), failed(outcome.refused)] }
   await requests.update(REQUESTS, { ...request, status: { ...status, ...signed } }, { subresource: 'status' })
 }
 
@@ -85,12 +86,7 @@ function failed(message: string): Record<string, unknown> {
 
 /** Approved, not denied, and neither signed nor refused yet. */
 function isWaiting(request: KubeObject): boolean {
-  const types = conditionsOf(request).map(condition => condition.type)
+  const types = objects(request, 'status', 'conditions').map(condition => condition.type)
   const decided = types.includes('Approved') && !types.includes('Denied') && !types.includes('Failed')
   return decided && !(isRecord(request.status) && request.status.certificate)
-}
-
-function conditionsOf(request: KubeObject): Record<string, unknown>[] {
-  const conditions = isRecord(request.status) ? request.status.conditions : undefined
-  return Array.isArray(conditions) ? conditions.filter(isRecord) : []
 }

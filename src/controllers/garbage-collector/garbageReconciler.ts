@@ -3,10 +3,10 @@
  * let it go. Every decision rests on live reads; what is written is bound to the version that was read.
  * @see https://kubernetes.io/docs/concepts/architecture/garbage-collection/
  */
-import { isStatusError } from '../../apimachinery/errors.ts'
 import type { KubeObject, OwnerReference } from '../../apimachinery/object.ts'
 import type { Client, DeleteOptions } from '../../client/client.ts'
 import type { StreamedRef } from '../../client/streamSource.ts'
+import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import { type DependencyGraph, FOREGROUND, ORPHAN, refId } from './dependencyGraph.ts'
 import type { OwnerReader, OwnerState } from './ownerReader.ts'
@@ -139,15 +139,6 @@ export class GarbageReconciler {
     await unlessGone(
       this.#client.in(ref.space).delete(ref.resource, placeOf(ref), { propagationPolicy, preconditions }),
     )
-  }
-}
-
-async function unlessGone<T>(answer: Promise<T>): Promise<T | undefined> {
-  try {
-    return await answer
-  } catch (error) {
-    if (isStatusError(error, 'NotFound')) return undefined
-    throw error
   }
 }
 

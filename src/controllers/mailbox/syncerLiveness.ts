@@ -5,6 +5,7 @@
  * while; the moment is planned by a timer for each mailbox, nothing is polled.
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
+import { objects } from '../../apimachinery/fields.ts'
 import { isRecord } from '../../apimachinery/object.ts'
 import {
   EDGE_API_VERSION,
@@ -16,6 +17,7 @@ import {
   SYNCER_CONFIGS,
 } from '../../apimachinery/placement.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
+import { timestamp } from '../../apimachinery/timestamp.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import { type Clock, systemClock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
@@ -187,7 +189,7 @@ class SyncerLiveness {
     try {
       const target = await api.get(SYNC_TARGETS, { name: mailbox.targetName })
       const status = isRecord(target.status) ? target.status : {}
-      const before = Array.isArray(status.conditions) ? status.conditions.filter(isRecord) : []
+      const before = objects(status.conditions)
       const old = before.find(condition => condition.type === 'Ready')
       const value = alive ? 'True' : 'False'
       const moved = old?.status !== value
@@ -196,9 +198,7 @@ class SyncerLiveness {
         status: value,
         reason: alive ? 'SyncerAlive' : 'SyncerSilent',
         message: alive ? 'the syncer reports' : 'no heartbeat of the syncer came in time',
-        lastTransitionTime: moved
-          ? `${new Date(this.#clock.now()).toISOString().slice(0, 19)}Z`
-          : old?.lastTransitionTime,
+        lastTransitionTime: moved ? timestamp(new Date(this.#clock.now())) : old?.lastTransitionTime,
       }
       const conditions = [...before.filter(condition => condition.type !== 'Ready'), ready]
       await api.patch(

@@ -3,6 +3,7 @@
  * @see https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/namespace-v1/#NamespaceStatus
  */
 import { type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { timestamp } from '../../apimachinery/timestamp.ts'
 import type { DiscoveryFailure } from '../../client/discoveryError.ts'
 
 export interface NamespaceCondition {
@@ -83,7 +84,7 @@ export function statusWith(
     const before = current.find(c => c.type === condition.type)
     const same = before?.status === condition.status
     if (!same || before.reason !== condition.reason || before.message !== condition.message) changed = true
-    const time = same && before.lastTransitionTime ? before.lastTransitionTime : rfc3339(now)
+    const time = same && before.lastTransitionTime ? before.lastTransitionTime : timestamp(now)
     next.push({ ...condition, lastTransitionTime: time })
   }
   return changed ? { ...status, phase: 'Terminating', conditions: next } : undefined
@@ -101,5 +102,3 @@ function describe(failure: DiscoveryFailure): string {
   const name = failure.version ? `${failure.group}/${failure.version}` : failure.group
   return `${name}: ${failure.error instanceof Error ? failure.error.message : String(failure.error)}`
 }
-
-const rfc3339 = (date: Date): string => `${date.toISOString().slice(0, 19)}Z`

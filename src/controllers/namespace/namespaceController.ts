@@ -11,6 +11,7 @@ import { type Clock, systemClock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
 import { StreamSource } from '../../client/streamSource.ts'
+import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 import { conditionsOf, isEmpty, statusWith } from './conditions.ts'
@@ -41,10 +42,7 @@ export class NamespaceReconciler {
 
   async reconcile(key: NamespaceKey, signal: AbortSignal): Promise<ReconcileResult> {
     const client = this.#client.in(key.space)
-    const namespace = await client.get(NAMESPACES, { name: key.name }).catch(error => {
-      if (isStatusError(error, 'NotFound')) return undefined
-      throw error
-    })
+    const namespace = await unlessGone(client.get(NAMESPACES, { name: key.name }))
     if (!namespace || !isTerminating(namespace)) return {}
     const report = await deleteContent(client, key.name, signal)
     const empty = isEmpty(report)

@@ -2,6 +2,7 @@
  * An object as its authors described it: without what the server of its space gave it for itself. Each cluster gives its own,
  * out of ranges of its own. Pure; what it is given stays as it is.
  */
+import { objects } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { isTokenVolume, TOKEN_MOUNT_PATH } from '../../apimachinery/tokenVolume.ts'
 
@@ -88,7 +89,7 @@ function withoutToken(spec: Fields): Fields {
   const volumes: readonly unknown[] = Array.isArray(spec.volumes) ? spec.volumes : []
   const names = new Set(volumes.filter(isTokenVolume).map(({ name }) => name))
   if (names.size === 0) return spec
-  for (const { name, mountPath } of CONTAINERS.flatMap(kind => recordsOf(spec[kind])).flatMap(mountsOf)) {
+  for (const { name, mountPath } of CONTAINERS.flatMap(kind => objects(spec[kind])).flatMap(mountsOf)) {
     if (mountPath !== TOKEN_MOUNT_PATH) names.delete(String(name))
   }
   const isIts = (value: unknown): boolean => isRecord(value) && names.has(String(value.name))
@@ -119,9 +120,5 @@ function withList(owner: Fields, field: string, items: readonly unknown[]): Fiel
 }
 
 function mountsOf(container: Fields): Fields[] {
-  return recordsOf(container.volumeMounts)
-}
-
-function recordsOf(value: unknown): Fields[] {
-  return Array.isArray(value) ? value.filter(isRecord) : []
+  return objects(container.volumeMounts)
 }

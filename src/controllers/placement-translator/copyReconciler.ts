@@ -7,6 +7,7 @@ import type { GroupVersionResource, KubeObject } from '../../apimachinery/object
 import { EXECUTING_COUNT_ANNOTATION, isProjected } from '../../apimachinery/placement.ts'
 import { NAMESPACES } from '../../apimachinery/resources.ts'
 import type { Client, SpaceClient } from '../../client/client.ts'
+import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import type { CopyFact, Mailbox } from './mailboxes.ts'
 import { FIELD_MANAGER, namespaceKey, parseObjectKey } from './names.ts'
@@ -137,7 +138,7 @@ export class CopyReconciler {
     // a copy made at another version of its kind is read again at ours
     if (cached && known.resource.version === gvr.version) return cached
     const { namespace, name } = parseObjectKey(key)
-    return await found(api.get(gvr, { ...(namespace && { namespace }), name }))
+    return await unlessGone(api.get(gvr, { ...(namespace && { namespace }), name }))
   }
 
   #settle(mailbox: Mailbox, key: string, resource: GroupVersionResource, object: KubeObject): void {
@@ -206,7 +207,7 @@ export class CopyReconciler {
   async #reread(mailbox: Mailbox, key: string, copy: CopyFact): Promise<void> {
     const { namespace, name } = parseObjectKey(key)
     const ref = { ...(namespace && { namespace }), name }
-    const object = await found(this.#deps.client.in(mailbox.space).get(copy.resource, ref))
+    const object = await unlessGone(this.#deps.client.in(mailbox.space).get(copy.resource, ref))
     if (!object || !isProjected(object)) return mailbox.forget(key, copy)
     if (!mailbox.isNews(object)) return
     const { uid = '', resourceVersion = '', deletionTimestamp } = object.metadata
@@ -250,14 +251,4 @@ function withCount(object: KubeObject, count: string | undefined): KubeObject {
   const { [EXECUTING_COUNT_ANNOTATION]: _old, ...rest } = annotations
   const changed = count === undefined ? rest : { ...rest, [EXECUTING_COUNT_ANNOTATION]: count }
   return { ...object, metadata: { ...object.metadata, annotations: changed } }
-}
-
-/** @throws anything but NotFound */
-async function found(reading: Promise<KubeObject>): Promise<KubeObject | undefined> {
-  try {
-    return await reading
-  } catch (error) {
-    if (isStatusError(error, 'NotFound')) return undefined
-    throw error
-  }
 }

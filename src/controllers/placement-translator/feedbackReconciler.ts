@@ -2,7 +2,6 @@
  * Converges what one object of a workload space is told: in how many clusters it runs, what went wrong while it was
  * customized, and, while it runs in exactly one cluster and a placement asks for it, the state reported there.
  */
-import { isStatusError } from '../../apimachinery/errors.ts'
 import type { GroupResource, KubeObject } from '../../apimachinery/object.ts'
 import {
   CUSTOMIZATION_ERROR_ANNOTATION,
@@ -12,6 +11,7 @@ import {
 import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Client } from '../../client/client.ts'
+import { unlessGone } from '../../client/unlessGone.ts'
 import type { Mailbox } from './mailboxes.ts'
 import { FIELD_MANAGER, resourceKey } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
@@ -128,13 +128,8 @@ export class FeedbackReconciler {
       )
   }
 
-  async #get(space: string, fact: ObjectFact, ref: { namespace?: string; name: string }) {
-    try {
-      return await this.#deps.client.in(space).get(fact.resource, ref)
-    } catch (error) {
-      if (isStatusError(error, 'NotFound')) return undefined
-      throw error
-    }
+  #get(space: string, fact: ObjectFact, ref: { namespace?: string; name: string }): Promise<KubeObject | undefined> {
+    return unlessGone(this.#deps.client.in(space).get(fact.resource, ref))
   }
 
   async #hasStatus(space: string, gr: GroupResource): Promise<boolean> {

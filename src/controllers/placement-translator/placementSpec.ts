@@ -5,6 +5,7 @@
  * an empty list matches nothing. An object that both match is not downsynced: it is born in the cluster.
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
+import { objects, strings } from '../../apimachinery/fields.ts'
 import { type GroupResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { type LabelSelector, type LabelSelectorObject, labelSelectorFromObject } from '../../apimachinery/selectors.ts'
 import { SelectorParts } from '../selectorParts.ts'
@@ -48,14 +49,14 @@ export function compilePlacement(object: KubeObject): PlacementSpec {
   const spec = isRecord(object.spec) ? object.spec : {}
   const parts = new SelectorParts()
   const downsync: DownsyncTest[] = []
-  for (const test of records(spec.downsync)) {
+  for (const test of objects(spec.downsync)) {
     // the where-resolver says so
     if (!parts.takeTest()) break
     downsync.push(compileTest(test, parts))
   }
   return {
     downsync,
-    upsync: records(spec.upsync).map(set => ({
+    upsync: objects(spec.upsync).map(set => ({
       apiGroup: typeof set.apiGroup === 'string' ? set.apiGroup : '',
       resources: strings(set.resources),
       namespaces: strings(set.namespaces),
@@ -114,7 +115,7 @@ function criterion(value: unknown): ReadonlySet<string> | undefined {
 
 /** A malformed selector, or one too many, is left out (the where-resolver reports it to the user); the others still count. */
 function selectors(value: unknown, parts: SelectorParts): readonly LabelSelector[] | undefined {
-  const list = records(value)
+  const list = objects(value)
   if (list.length === 0) return undefined
   return list.flatMap(item => {
     if (!parts.take(item)) return []
@@ -129,12 +130,4 @@ function selectors(value: unknown, parts: SelectorParts): readonly LabelSelector
 
 function holds(list: readonly string[], value: string): boolean {
   return list.includes(value) || list.includes('*')
-}
-
-function strings(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((item: unknown): item is string => typeof item === 'string') : []
-}
-
-function records(value: unknown): Record<string, unknown>[] {
-  return Array.isArray(value) ? value.filter(isRecord) : []
 }

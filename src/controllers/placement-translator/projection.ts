@@ -5,6 +5,7 @@
  * the rest of metadata are the mailbox's. The copy remembers which keys and fields came from a source, so that what leaves
  * the source leaves the copy, and what somebody else put there stays.
  */
+import { strings } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject, type ObjectMeta } from '../../apimachinery/object.ts'
 import {
   CUSTOMIZATION_ERROR_ANNOTATION,
@@ -202,8 +203,4 @@ function without<T extends object>(value: T, keys: readonly string[]): T {
   return keys.length === 0
     ? value
     : (Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key))) as T)
-}
-
-function strings(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((item: unknown): item is string => typeof item === 'string') : []
 }

@@ -10,6 +10,7 @@ import type { Client, SpaceClient, StreamEvent } from '../../client/client.ts'
 import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
 import { type StreamHandler, StreamSource } from '../../client/streamSource.ts'
+import { unlessGone } from '../../client/unlessGone.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 
 export interface NamespaceKey {
@@ -124,7 +125,7 @@ export class ServiceAccountReconciler {
 
   async reconcile({ space, namespace }: NamespaceKey): Promise<void> {
     const client = this.#client.in(space)
-    const found = await getOrNothing(client, NAMESPACES, { name: namespace })
+    const found = await unlessGone(client.get(NAMESPACES, { name: namespace }))
     if (!found || !isActive(found)) return
     await create(client, ACCOUNTS, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: ACCOUNT, namespace } })
     const wanted = caConfigMap(namespace, this.#caPem)
@@ -181,19 +182,6 @@ async function create(client: SpaceClient, resource: GroupVersionResource, objec
     return true
   } catch (error) {
     if (isStatusError(error, 'AlreadyExists')) return false
-    throw error
-  }
-}
-
-async function getOrNothing(
-  client: SpaceClient,
-  resource: GroupVersionResource,
-  ref: { name: string },
-): Promise<KubeObject | undefined> {
-  try {
-    return await client.get(resource, ref)
-  } catch (error) {
-    if (isStatusError(error, 'NotFound')) return undefined
     throw error
   }
 }

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { apiVersionOf, type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { timestamp } from '../../apimachinery/timestamp.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Client, SpaceClient } from '../../client/client.ts'
 import { Controller } from '../../client/controller.ts'
@@ -74,7 +75,7 @@ async function simulate(api: SpaceClient, key: WorkloadKey, now: Date): Promise<
   const object = await api.get(key.resource, ref)
   if (object.metadata.deletionTimestamp !== undefined) return
   if (object.kind === 'Deployment') await ensureReplicaSet(api, object)
-  const status = simulatedStatus(object, `${now.toISOString().slice(0, 19)}Z`)
+  const status = simulatedStatus(object, timestamp(now))
   if (status === undefined || equalJson(status, object.status)) return
   await api.update(key.resource, { ...object, status }, { ...OPTIONS, subresource: 'status' })
 }

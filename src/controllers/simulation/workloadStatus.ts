@@ -1,4 +1,5 @@
 /** What a healthy cluster would report of a workload object: the status of each kind as its controllers would leave it. Pure. */
+import { objects } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 
 type Status = Record<string, unknown>
@@ -98,7 +99,7 @@ function deployment(object: Readonly<KubeObject>, replicas: number, generation: 
 }
 
 function pod(object: Readonly<KubeObject>, spec: Status, now: string): Status {
-  const containers = Array.isArray(spec.containers) ? spec.containers.filter(isRecord) : []
+  const containers = objects(spec.containers)
   const startedAt = object.metadata.creationTimestamp
   return {
     phase: 'Running',

@@ -3,6 +3,7 @@
  * follows the stream from there until none waits any more: many claims that go at once cost one list, not one each, and a
  * namespace in which no claim is being deleted costs nothing.
  */
+import { objects } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { SpaceClient, StreamEvent } from '../../client/client.ts'
 import { listAll } from '../../client/listWatch.ts'
@@ -124,8 +125,7 @@ export class ClaimUsers {
 
 /** Names of the claims that a Pod mounts; an ephemeral volume's claim is named after the Pod. */
 export function claimsOf({ metadata, spec }: KubeObject): string[] {
-  const volumes = isRecord(spec) && Array.isArray(spec.volumes) ? spec.volumes.filter(isRecord) : []
-  return volumes.flatMap(({ name, persistentVolumeClaim, ephemeral }) => {
+  return objects(spec, 'volumes').flatMap(({ name, persistentVolumeClaim, ephemeral }) => {
     if (isRecord(persistentVolumeClaim)) return [String(persistentVolumeClaim.claimName)]
     return isRecord(ephemeral) ? [`${metadata.name}-${name}`] : []
   })

@@ -2,7 +2,6 @@
  * The where-resolver: writes for each EdgePlacement the SinglePlacementSlice that says where its objects go, and tells
  * placements and Locations what came of their selectors.
  */
-import { isStatusError } from '../../apimachinery/errors.ts'
 import { type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { EDGE_PLACEMENTS, LOCATIONS, SLICES, SYNC_TARGETS } from '../../apimachinery/placement.ts'
 import { equalJson } from '../../apimachinery/values.ts'
@@ -10,6 +9,7 @@ import type { Client, StreamEvent } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
+import { unlessGone } from '../../client/unlessGone.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
 import { PlacedSource, type SpacePlaces } from '../placedSource.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
@@ -89,7 +89,7 @@ async function reconcilePlacement(client: Client, index: WhereIndex, { space, na
   const resolved = index.resolve({ space, name })
   if (!resolved) return // the slice goes with its owner
   const api = client.in(space)
-  const placement = await found(api.get(EDGE_PLACEMENTS, { name }))
+  const placement = await unlessGone(api.get(EDGE_PLACEMENTS, { name }))
   if (!placement || placement.metadata.deletionTimestamp !== undefined) return
   await writeSlice(client, space, placement, resolved.destinations)
   const faults = faultAnnotations(placement, toldFaults(placementFaults(placement.spec)))
@@ -110,7 +110,7 @@ async function writeSlice(
   const { name = '', uid = '' } = placement.metadata
   const api = client.in(space)
   const owner = { apiVersion: placement.apiVersion, kind: 'EdgePlacement', name, uid }
-  const slice = await found(api.get(SLICES, { name }))
+  const slice = await unlessGone(api.get(SLICES, { name }))
   if (!slice) {
     const metadata = { name, ownerReferences: [owner] }
     const fresh = { apiVersion: placement.apiVersion, kind: 'SinglePlacementSlice', metadata, destinations }
@@ -128,7 +128,7 @@ async function writeSlice(
 async function reconcileLocation(client: Client, index: WhereIndex, { space, name }: Key): Promise<void> {
   const counts = index.countOf({ space, name })
   if (!counts) return
-  const location = await found(client.in(space).get(LOCATIONS, { name }))
+  const location = await unlessGone(client.in(space).get(LOCATIONS, { name }))
   if (!location || location.metadata.deletionTimestamp !== undefined) return
   const selector = isRecord(location.spec) ? location.spec.instanceSelector : undefined
   const faults = faultAnnotations(location, toldFaults(compileSelector(selector, 'spec.instanceSelector').faults))
@@ -147,14 +147,4 @@ async function writeStatus(
   if (Object.entries(status).every(([field, value]) => current[field] === value)) return
   const ref = { name: object.metadata.name ?? '' }
   await client.in(space).patch(resource, ref, 'merge', { status }, { ...OPTIONS, subresource: 'status' })
-}
-
-/** @throws anything but NotFound */
-async function found(reading: Promise<KubeObject>): Promise<KubeObject | undefined> {
-  try {
-    return await reading
-  } catch (error) {
-    if (isStatusError(error, 'NotFound')) return undefined
-    throw error
-  }
 }

@@ -3,12 +3,12 @@
  * @see https://kubernetes.io/docs/reference/kubernetes-api/service-resources/service-v1/
  */
 import { isIP } from 'node:net'
-import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
+import { type FieldError, fieldError, oneOf } from '../../apimachinery/fieldErrors.ts'
 import { type Fields, has, isEmpty, list, num, record, records, str, strings } from '../../apimachinery/fields.ts'
 import { dns1123Label, dns1123Subdomain, qualifiedName } from '../../apimachinery/names.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { validateLabels } from '../../apimachinery/objectMeta.ts'
-import { invalidBy, oneOf, portNumber, portOrName } from '../checks.ts'
+import { invalidBy, portNumber, portOrName } from '../checks.ts'
 import { choice, when } from '../shapes.ts'
 import { cidr, ipAddress, ordinaryAddress } from './addresses.ts'
 import { serviceIpErrors } from './serviceAddresses.ts'

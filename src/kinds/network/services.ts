@@ -1,5 +1,5 @@
 /** Services and Endpoints. What they are given by the server is in `serviceNetwork/`. */
-import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
+import { type FieldError, fieldError, oneOf } from '../../apimachinery/fieldErrors.ts'
 import {
   ensure,
   type Fields,
@@ -16,7 +16,7 @@ import {
 import { dns1123Label, dns1123Subdomain, qualifiedName } from '../../apimachinery/names.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { cloneJson, sameMeaning } from '../../apimachinery/values.ts'
-import { invalidBy, oneOf, portNumber, requiredName } from '../checks.ts'
+import { invalidBy, portNumber, requiredName } from '../checks.ts'
 import { type Strategies, withStatus } from '../kind.ts'
 import type { Strategy } from '../strategy.ts'
 import { ipAddress, ordinaryAddress } from './addresses.ts'

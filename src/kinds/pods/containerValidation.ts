@@ -1,7 +1,7 @@
 /** The three lists of containers of a pod spec: names, images, ports, and what each kind of container may have. */
-import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
+import { type FieldError, fieldError, oneOf } from '../../apimachinery/fieldErrors.ts'
 import { type Fields, has, isEmpty, list, record, records, str } from '../../apimachinery/fields.ts'
-import { invalidBy, oneOf, portName, portNumber, requiredName } from '../checks.ts'
+import { invalidBy, portName, portNumber, requiredName } from '../checks.ts'
 import { choice } from '../shapes.ts'
 import { validateEnvironment } from './containerEnvironment.ts'
 import { RUNNING_ONLY, validateRunning } from './containerHandlers.ts'

@@ -2,7 +2,6 @@
  * `pods/ephemeralcontainers`: adds containers to a pod that is there, for looking into it.
  * @see https://kubernetes.io/docs/concepts/workloads/pods/ephemeral-containers/
  */
-
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { record, records } from '../../apimachinery/fields.ts'
 import { structDiffs } from '../../apimachinery/go/structDiff.ts'

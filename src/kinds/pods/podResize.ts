@@ -8,7 +8,7 @@ import type { KubeObject } from '../../apimachinery/object.ts'
 import { cloneJson, sameMeaning } from '../../apimachinery/values.ts'
 import type { SubresourceStrategy } from '../strategy.ts'
 import { qosClass } from './podDefaults.ts'
-import { MIRROR } from './podUpdate.ts'
+import { MIRROR, restore } from './podUpdate.ts'
 
 const LISTS = ['containers', 'initContainers'] as const
 const RESIZABLE = ['resources', 'resizePolicy'] as const
@@ -24,7 +24,7 @@ export const podResize: SubresourceStrategy = {
       const containers = records(now, field)
       if (containers.length > 0) spec[field] = resized(containers, records(spec, field))
     }
-    take(spec, now, 'resources')
+    restore(spec, now, 'resources')
     pod.spec = spec
     if (old.status === undefined) delete pod.status
     else pod.status = old.status
@@ -37,7 +37,7 @@ export const podResize: SubresourceStrategy = {
     for (const field of LISTS) {
       if (has(spec, field)) narrowed[field] = records(spec, field).map(c => only(c, ['name', ...RESIZABLE]))
     }
-    take(narrowed, spec, 'resources')
+    restore(narrowed, spec, 'resources')
     configuration.spec = narrowed
   },
 }
@@ -52,14 +52,9 @@ function resized(now: readonly Fields[], before: Fields[]): readonly Fields[] {
   // so are renamed ones
   if (now.some((container, i) => container.name !== before[i]!.name)) return now
   return before.map((container, i) => {
-    for (const field of RESIZABLE) take(container, now[i]!, field)
+    for (const field of RESIZABLE) restore(container, now[i]!, field)
     return container
   })
-}
-
-function take(target: Fields, source: Fields, field: string): void {
-  if (source[field] === undefined) delete target[field]
-  else target[field] = source[field]
 }
 
 function only(object: Fields, fields: readonly string[]): Fields {
@@ -153,7 +148,7 @@ function onlyAmountsChange(now: Fields, before: Fields): boolean {
     const had = record(before, 'resources', field)
     // what is new altogether is not looked into
     const amounts: Fields = has(before, 'resources', field) ? { ...record(resources, field) } : {}
-    for (const name of AMOUNTS) take(amounts, had, name)
+    for (const name of AMOUNTS) restore(amounts, had, name)
     resources[field] = amounts
   }
   return sameMeaning({ ...now, resources }, before)

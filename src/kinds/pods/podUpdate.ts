@@ -1,5 +1,4 @@
 /** What may change in a pod once it is there, by a plain update; sub-resources may change more. */
-
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { type Fields, has, list, num, record, records, str } from '../../apimachinery/fields.ts'
 import { structDiffs } from '../../apimachinery/go/structDiff.ts'
@@ -103,7 +102,7 @@ function withOldOf(now: Fields, before: Fields, errors: FieldError[]): Fields {
   return munged
 }
 
-function restore(target: Fields, source: Fields, field: string): void {
+export function restore(target: Fields, source: Fields, field: string): void {
   if (source[field] === undefined) delete target[field]
   else target[field] = source[field]
 }

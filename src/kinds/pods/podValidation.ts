@@ -2,7 +2,7 @@
  * Validation of pod specs and templates (v1), in upstream's order and words. Its parts are in files of their own.
  * @see https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/
  */
-import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
+import { type FieldError, fieldError, oneOf } from '../../apimachinery/fieldErrors.ts'
 import { type Fields, has, list, num, record, records, str, strings } from '../../apimachinery/fields.ts'
 import { dns1123Label, dns1123Subdomain, type NameRule, qualifiedName } from '../../apimachinery/names.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
@@ -10,7 +10,7 @@ import { validateAnnotations, validateLabels } from '../../apimachinery/objectMe
 import { compareQuantities, formatQuantity } from '../../apimachinery/quantity.ts'
 import { podAmounts } from '../../apimachinery/quota/podResources.ts'
 import { amountsOf, ZERO } from '../../apimachinery/quota/resourceList.ts'
-import { exceeds, invalidBy, oneOf, requiredName } from '../checks.ts'
+import { exceeds, invalidBy, requiredName } from '../checks.ts'
 import { ipAddress } from '../network/addresses.ts'
 import { choice } from '../shapes.ts'
 import { volumeSource } from '../volumes/volumeSources.ts'

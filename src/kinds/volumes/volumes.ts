@@ -1,5 +1,4 @@
 /** PersistentVolumes and PersistentVolumeClaims. */
-
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import {
   ensure,

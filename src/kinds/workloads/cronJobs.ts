@@ -1,8 +1,8 @@
 /** CronJobs. @see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ */
-import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
+import { type FieldError, fieldError, oneOf } from '../../apimachinery/fieldErrors.ts'
 import { ensure, type Fields, has, record, setDefaults, setIfEmpty, str } from '../../apimachinery/fields.ts'
 import { cronScheduleError } from '../../apimachinery/go/cronSchedule.ts'
-import { nonNegative, oneOf } from '../checks.ts'
+import { nonNegative } from '../checks.ts'
 import { type Strategies, withStatus } from '../kind.ts'
 import { when } from '../shapes.ts'
 import { defaultJobSpec, jobWarnings, validateJobSpec } from './jobs.ts'

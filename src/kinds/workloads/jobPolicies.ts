@@ -2,7 +2,6 @@
  * What jobs say about failures and success: pod failure policies, success policies, limits of indexed jobs.
  * @see https://kubernetes.io/docs/concepts/workloads/controllers/job/
  */
-
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { type Fields, has, list, num, record, records, str } from '../../apimachinery/fields.ts'
 import { quotedAsGo } from '../../apimachinery/go/goPrint.ts'
