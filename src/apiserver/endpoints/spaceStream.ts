@@ -45,7 +45,7 @@ function parseResourceName(name: string): GroupResource {
   return dot < 0 ? { group: '', resource: name } : { group: name.slice(dot + 1), resource: name.slice(0, dot) }
 }
 
-/** Runs until either side ends it. */
+/** Runs until either side ends it. @throws what is the server's own fault, once the client has been told */
 export async function runSpaceStream(
   deps: SpaceStreamDeps,
   plan: StreamPlan,
@@ -71,6 +71,7 @@ export async function runSpaceStream(
   } catch (error) {
     const status = error instanceof StatusError ? error : statusError.internal(error)
     await sink.write([Buffer.from(`${JSON.stringify({ type: 'ERROR', object: status.toStatus() })}\n`)])
+    if (status !== error) throw error
   } finally {
     clearInterval(ticker)
     clearTimeout(lifetime)

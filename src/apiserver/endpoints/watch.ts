@@ -98,7 +98,10 @@ function namespaceOf(x: WatchTarget): string | undefined {
   return x.resource.namespace === '' ? undefined : x.resource.namespace
 }
 
-/** Runs until either side ends it. Errors after the start travel as an ERROR event. */
+/**
+ * Runs until either side ends it. Errors after the start travel as an ERROR event.
+ * @throws what is the server's own fault, once the client has been told
+ */
 export async function runWatch(
   services: Services,
   x: WatchTarget,
@@ -149,6 +152,7 @@ export async function runWatch(
   } catch (error) {
     const status = error instanceof StatusError ? error : statusError.internal(error)
     await sink.write([form.failure(status)])
+    if (status !== error) throw error
   } finally {
     clearTimeout(timeout)
     clearInterval(ticker)

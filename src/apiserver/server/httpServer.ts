@@ -215,10 +215,11 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     try {
       await answer(request, reply)
     } catch (error) {
-      if (!reply.sent || reply.raw.writableEnded) throw error
-      // An answer that has begun can only be broken off: its end is missing, so nobody takes it for whole.
+      if (!reply.sent) throw error
       toStatus(error, request, log)
-      reply.raw.destroy()
+      // An answer that has begun can only be broken off: its end is missing, so nobody takes it for whole. What has ended
+      // (a watch that told its client) leaves as it is.
+      if (!reply.raw.writableEnded) reply.raw.destroy()
     }
     return reply
   }

@@ -156,7 +156,8 @@ export class WebSockets {
       await run(webSocketSink(peer, { transport, turns, closeCode, protobuf }), gone.signal)
     } catch (error) {
       this.#deps.log.error({ err: error }, 'a watch over WebSocket ended by a fault of the server')
-      peer.terminate()
+      // One that was told closes by itself.
+      if (peer.readyState === peer.OPEN) peer.terminate()
     }
   }
 
