@@ -130,9 +130,10 @@ function checkConditions(object: KubeObject, old: KubeObject): void {
 
 /** Times of conditions that are new, for clients that leave them out. */
 function stampConditions(object: KubeObject, old: KubeObject, now: string): void {
-  const before = conditionsOf(old)
+  const identity = ({ type, status }: Condition): string => JSON.stringify([type, status])
+  const before = new Map(conditionsOf(old).map(condition => [identity(condition), condition]))
   for (const condition of conditionsOf(object)) {
-    const known = before.find(({ type, status }) => type === condition.type && status === condition.status)
+    const known = before.get(identity(condition))
     condition.lastTransitionTime ??= known?.lastTransitionTime ?? now
     condition.lastUpdateTime ??= known?.lastUpdateTime ?? now
   }
