@@ -6,14 +6,12 @@ import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { applyJsonPatch } from '../../apimachinery/patch/jsonPatch.ts'
-import { celBudget } from '../../apimachinery/structural/celProgram.ts'
 import { cloneJson, equalJson } from '../../apimachinery/values.ts'
 import type { WorkBudget } from '../../apimachinery/workBudget.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import { type AdmissionVariables, checkConditions } from './admissionCel.ts'
 import { mergeApplied } from './applyConfiguration.ts'
 import { isNamespace, nameOf, namespaceOf, shownAs, takeBack } from './attributes.ts'
-import { withAuthorizer } from './celAuthorizer.ts'
 import { fromCel } from './fromCel.ts'
 import type { Binding, Mutation, Policy } from './policyConfigurations.ts'
 import {
@@ -26,6 +24,7 @@ import {
   withParams,
 } from './policyEvaluation.ts'
 import { PolicyConfigurationError } from './policyParams.ts'
+import { evaluateAtCost } from './requestCost.ts'
 
 /** Cost of the conditions, and of each mutation, of one policy for a request, as upstream's. */
 const MAX_POLICY_COST = 10_000_000
@@ -83,10 +82,9 @@ async function mutateWith(
 ): Promise<void> {
   const evaluate = async <T>(run: (variables: AdmissionVariables, budget: WorkBudget) => T): Promise<T> => {
     const base = await policyVariables(deps, request, type)
-    const budget = celBudget(MAX_POLICY_COST)
-    return withAuthorizer(deps.authorizer, request, authorizer => {
-      return run(withParams({ ...base, ...authorizer }, policy, params, budget), budget)
-    })
+    return evaluateAtCost(deps.authorizer, request, MAX_POLICY_COST, (authorizer, budget) =>
+      run(withParams({ ...base, ...authorizer }, policy, params, budget), budget),
+    )
   }
   const conditions = await evaluate((variables, budget) => checkConditions(policy.conditions, variables, budget))
   if (conditions.error !== undefined) throw new Error(conditions.error)

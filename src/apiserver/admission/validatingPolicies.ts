@@ -5,14 +5,12 @@
 import { statusError } from '../../apimachinery/errors.ts'
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { celBudget } from '../../apimachinery/structural/celProgram.ts'
 import type { WorkBudget } from '../../apimachinery/workBudget.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import { type AdmissionVariables, checkConditions, type Expression, evaluate } from './admissionCel.ts'
 import { AdmissionDenied } from './admissionReview.ts'
 import { isNamespace, nameOf, namespaceOf } from './attributes.ts'
 import { annotate, json } from './auditAnnotations.ts'
-import { withAuthorizer } from './celAuthorizer.ts'
 import type { Binding, Policy, Validation } from './policyConfigurations.ts'
 import {
   evaluateWorded,
@@ -23,6 +21,7 @@ import {
   withParams,
 } from './policyEvaluation.ts'
 import { PolicyConfigurationError } from './policyParams.ts'
+import { evaluateAtCost } from './requestCost.ts'
 
 /** Cost of all expressions of one policy, one binding and one parameter for a request, as upstream's. */
 const MAX_POLICY_COST = 10_000_000
@@ -122,11 +121,9 @@ async function verdictOf(
   }
   const verdict: Verdict = { failures: [], annotations: [] }
   for (const params of all) {
-    // one for all runs: what is asked of the authorizer does not make it longer
-    const budget = celBudget(MAX_POLICY_COST)
-    const found = await withAuthorizer(deps.authorizer, request, authorizer => {
-      return validate(policy, withParams({ ...base, ...authorizer }, policy, params, budget), budget)
-    })
+    const found = await evaluateAtCost(deps.authorizer, request, MAX_POLICY_COST, (authorizer, budget) =>
+      validate(policy, withParams({ ...base, ...authorizer }, policy, params, budget), budget),
+    )
     verdict.failures.push(...found.failures)
     verdict.annotations.push(...found.annotations)
   }

@@ -8,7 +8,6 @@ import { messageOf } from '../../apimachinery/messageOf.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { applyJsonPatch } from '../../apimachinery/patch/jsonPatch.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import { celBudget } from '../../apimachinery/structural/celProgram.ts'
 import { cloneJson, equalJson } from '../../apimachinery/values.ts'
 import type { Authorizer } from '../auth/types.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
@@ -18,8 +17,8 @@ import { checkConditions, requestVariables } from './admissionCel.ts'
 import { admissionReview, denial, type ReviewAnswer, readReview } from './admissionReview.ts'
 import { nameOf, type Shown, shownAs, takeBack } from './attributes.ts'
 import { annotate, MutationNotes } from './auditAnnotations.ts'
-import { withAuthorizer } from './celAuthorizer.ts'
 import type { NamespaceReader } from './namespaces.ts'
+import { evaluateAtCost } from './requestCost.ts'
 import { WebhookCallError, type WebhookClient } from './webhookClient.ts'
 import { isExempt, type Webhook, type WebhookConfigurations } from './webhookConfigurations.ts'
 
@@ -146,8 +145,7 @@ async function callFor(deps: WebhookDeps, webhook: Webhook, request: AdmissionRe
   if (!(await webhook.match.labels(request, () => deps.namespaces.labels(request)))) return undefined
   if (webhook.conditions.length === 0) return { webhook, type }
   const variables = requestVariables(request, type, shownAs(request, type))
-  const budget = celBudget(MAX_CONDITIONS_COST)
-  const outcome = await withAuthorizer(deps.authorizer, request, authorizer =>
+  const outcome = await evaluateAtCost(deps.authorizer, request, MAX_CONDITIONS_COST, (authorizer, budget) =>
     checkConditions(webhook.conditions, { ...variables, ...authorizer }, budget),
   )
   if (outcome.matches) return { webhook, type }

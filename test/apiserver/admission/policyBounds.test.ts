@@ -16,10 +16,13 @@ interface Case {
   kind?: 'Validating' | 'Mutating'
   policy: object
   actions?: string[]
+  binding?: object
+  /** Default: large. */
+  data?: string
 }
 
 /** The answer to creating a large ConfigMap, for nothing but a look, while the policy is in force. */
-async function createUnder({ kind = 'Validating', policy, actions = ['Deny'] }: Case) {
+async function createUnder({ kind = 'Validating', policy, actions = ['Deny'], binding = {}, data = LARGE }: Case) {
   const base = `${GROUP}/${kind.toLowerCase()}admissionpolicies`
   const bindings = `${GROUP}/${kind.toLowerCase()}admissionpolicybindings`
   const make = (path: string, suffix: string, spec: object) =>
@@ -34,8 +37,8 @@ async function createUnder({ kind = 'Validating', policy, actions = ['Deny'] }: 
   const more = kind === 'Mutating' ? { reinvocationPolicy: 'Never' } : {}
   await make(base, '', { matchConstraints: { resourceRules: RULES }, ...more, ...policy })
   const validationActions = kind === 'Validating' ? { validationActions: actions } : {}
-  await make(bindings, 'Binding', { policyName: 'p', ...validationActions })
-  const answer = await api.post(`${CONFIGMAPS}?dryRun=All`, configMap('large', { b: LARGE }))
+  await make(bindings, 'Binding', { policyName: 'p', ...validationActions, ...binding })
+  const answer = await api.post(`${CONFIGMAPS}?dryRun=All`, configMap('large', { b: data }))
   for (const path of [`${base}/p`, `${bindings}/p`]) await api.ok(api.delete(path))
   return answer
 }
@@ -83,6 +86,23 @@ t.test('a mutation cannot write out what stands in itself many times', async t =
   const { code, body } = await createUnder({ kind: 'Mutating', policy: { mutations } })
   t.equal(code, 403)
   t.match(body.message, /the expression's value is larger as JSON than 3145728 characters/)
+})
+
+t.test('many parameters cost a request no more than a few', async t => {
+  for (let i = 0; i < 30; i++) {
+    const metadata = { name: `params-${i}`, labels: { params: 'yes' } }
+    await api.ok(api.post(CONFIGMAPS, { ...configMap(`params-${i}`), metadata }))
+  }
+  const list = (length: number): string => `[${'0,'.repeat(length - 1)}0]`
+  const expression = `${list(40)}.all(i,${list(40)}.all(j,${list(30)}.all(k,i+j+k>=0)))`
+  const policy = {
+    paramKind: { apiVersion: 'v1', kind: 'ConfigMap' },
+    validations: Array.from({ length: 10 }, () => ({ expression })),
+  }
+  const paramRef = { selector: { matchLabels: { params: 'yes' } }, parameterNotFoundAction: 'Deny' }
+  const { code, body } = await createUnder({ policy, binding: { paramRef }, data: 'x' })
+  t.equal(code, 422)
+  t.match(body.message, 'running out of cost budget')
 })
 
 t.test('the server answers as before', async t => {
