@@ -110,6 +110,14 @@ t.test('a Pod that runs is given its grace period', async t => {
   t.equal((await api.ok(api.delete(`${pods}/d-running?gracePeriodSeconds=5`))).metadata.deletionGracePeriodSeconds, 5)
   await api.ok(api.delete(`${pods}/d-running?gracePeriodSeconds=0`))
   t.equal((await api.get(`${pods}/d-running`)).code, 404)
+  await api.ok(api.post(pods, pod('d-patient', 'node-1')))
+  const { metadata } = await api.ok(api.delete(`${pods}/d-patient?gracePeriodSeconds=${2n ** 63n - 1n}`))
+  t.equal(
+    metadata.deletionTimestamp,
+    '9999-12-31T23:59:59Z',
+    'more time than there are dates ends with the last of them',
+  )
+  await api.ok(api.delete(`${pods}/d-patient?gracePeriodSeconds=0`))
 })
 
 t.test('a namespace on its way out takes nothing new', async t => {

@@ -149,6 +149,9 @@ function checkDeletePreconditions(
   }
 }
 
+/** RFC 3339 has no later one. */
+const LAST_DATE_MS = Date.UTC(9999, 11, 31, 23, 59, 59)
+
 function markDeleted(
   object: KubeObject,
   options: DeleteOptions & { orphansByDefault: boolean },
@@ -157,7 +160,7 @@ function markDeleted(
   const { metadata } = object
   const before = cloneJson(metadata)
   setPropagation(object, options)
-  const graceSeconds = gracePeriod(object, options)
+  const graceSeconds = Math.min(gracePeriod(object, options), Math.ceil((LAST_DATE_MS - now.getTime()) / 1000))
   const held = (metadata.finalizers?.length ?? 0) > 0 || hasNamespaceFinalizers(object)
   if (!held && graceSeconds === 0) {
     if (isPod(object)) {
