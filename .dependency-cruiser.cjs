@@ -53,6 +53,11 @@ module.exports = {
     ...inOrder(APISERVER),
     never('nobody in a folder needs the whole server', '^src/apiserver/.+/', '^src/apiserver/[^/]+[.]ts$'),
     never('the object model does no I/O', '^src/apimachinery/', '^src/(?!apimachinery/)'),
+    never(
+      "Go's words are for the server's answers",
+      '^src/(?!apimachinery/|kinds/|apiserver/)',
+      '^src/apimachinery/go/',
+    ),
     never('clients know the API alone', '^src/client/', '^src/storage/'),
     never('kinds need no server', '^src/kinds/', '^src/(storage|client)/'),
     never('the server knows no placement', '^src/(kinds|apiserver)/', '^src/apimachinery/placement[.]ts$'),
