@@ -6,42 +6,30 @@ import { definition, FOO, Publication, WALDO } from './publication.ts'
 const { api, faults } = await startTestServer(t)
 const openApi = new Publication(api)
 
-t.test('works for multiple CRDs of different groups', async t => {
-  const foo = definition('E2e-foo-crd', 'foo', FOO, 'v1')
-  const waldo = definition('E2e-waldo-crd', 'waldo', WALDO, 'v1beta1')
-  await openApi.crds.define(foo)
-  await openApi.crds.define(waldo)
-  t.same(await openApi.of(waldo, 'v1beta1'), WALDO)
-  t.same(await openApi.of(foo, 'v1'), FOO)
-  await openApi.cleanUp(t, foo)
-  await openApi.cleanUp(t, waldo)
-})
+/** Two CRDs at a time, each with the schema of its own. */
+const pairs: [what: string, foo: [group: string, version: string], waldo: [group: string, version: string]][] = [
+  ['of different groups', ['foo', 'v1'], ['waldo', 'v1beta1']],
+  ['of same group but different versions', ['common-group', 'v4'], ['common-group', 'v5']],
+  ['of same group and version but different kinds', ['common-group', 'v6'], ['common-group', 'v6']],
+]
+for (const [what, [fooGroup, fooVersion], [waldoGroup, waldoVersion]] of pairs)
+  t.test(`works for multiple CRDs ${what}`, async t => {
+    const foo = definition('E2e-foo-crd', fooGroup, FOO, fooVersion)
+    const waldo = definition('E2e-waldo-crd', waldoGroup, WALDO, waldoVersion)
+    await openApi.crds.define(foo)
+    await openApi.crds.define(waldo)
+    t.same(await openApi.of(waldo, waldoVersion), WALDO)
+    t.same(await openApi.of(foo, fooVersion), FOO)
+    await openApi.cleanUp(t, foo)
+    await openApi.cleanUp(t, waldo)
+  })
 
-t.test('works for multiple CRDs of same group but different versions', async t => {
+t.test('works for one CRD of several versions', async t => {
   const both = definition('E2e-multi-crd', 'multi-ver', FOO, 'v2', 'v3')
   await openApi.crds.define(both)
   t.same(await openApi.of(both, 'v3'), FOO)
   t.same(await openApi.of(both, 'v2'), FOO)
   await openApi.cleanUp(t, both)
-  const foo = definition('E2e-foo-crd', 'common-group', FOO, 'v4')
-  const waldo = definition('E2e-waldo-crd', 'common-group', WALDO, 'v5')
-  await openApi.crds.define(foo)
-  await openApi.crds.define(waldo)
-  t.same(await openApi.of(waldo, 'v5'), WALDO)
-  t.same(await openApi.of(foo, 'v4'), FOO)
-  await openApi.cleanUp(t, foo)
-  await openApi.cleanUp(t, waldo)
-})
-
-t.test('works for multiple CRDs of same group and version but different kinds', async t => {
-  const foo = definition('E2e-foo-crd', 'common-group', FOO, 'v6')
-  const waldo = definition('E2e-waldo-crd', 'common-group', WALDO, 'v6')
-  await openApi.crds.define(foo)
-  await openApi.crds.define(waldo)
-  t.same(await openApi.of(waldo, 'v6'), WALDO)
-  t.same(await openApi.of(foo, 'v6'), FOO)
-  await openApi.cleanUp(t, foo)
-  await openApi.cleanUp(t, waldo)
 })
 
 t.test('updates the published spec when one version gets renamed', async t => {
