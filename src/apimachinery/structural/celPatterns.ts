@@ -42,11 +42,15 @@ export function patternSize(source: string): number {
     /** What a repetition would repeat. */
     last: number
   }
-  const part = /\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{(\d+)(?:,(\d*))?\}|[\s\S]/gsu
+  // linear: none of these fails far behind where it began
+  const part = /\\Q([\s\S]*?)(?:\\E|$)|\\.|\[\^?\]?(?:\\.?|[^\]\\])*\]?|\{(\d+)(?:,(\d*))?\}|[\s\S]/gsu
   let group: Group = { before: 0, last: 0 }
   const open: Group[] = []
-  for (const [text, low, high] of source.matchAll(part)) {
-    if (low !== undefined) group.last *= Math.max(1, Number(low), Number(high ?? 0))
+  for (const [text, quoted, low, high] of source.matchAll(part)) {
+    if (quoted !== undefined) {
+      // a repetition behind it is of its last character
+      if (quoted !== '') group = { before: group.before + group.last + quoted.length - 1, last: 1 }
+    } else if (low !== undefined) group.last *= Math.max(1, Number(low), Number(high ?? 0))
     else if (text === '(') {
       open.push(group)
       group = { before: 0, last: 0 }

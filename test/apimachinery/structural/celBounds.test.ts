@@ -151,6 +151,9 @@ t.test('regular expressions are bounded with their repetitions written out', asy
   t.equal(patternSize('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$'), 1 + 1 + 61 + 1 + 1 + 1)
   t.equal(patternSize('((a{10}){20}){5}b'), 1001)
   t.equal(patternSize('[]a{3}]\\{9\\}x{2}'), 1 + 1 + 1 + 1 + 2)
+  t.equal(patternSize(String.raw`\Q[(\Ea{9}\Q]x\E{3}\Q`), 2 + 9 + 1 + 3, 'brackets in a quotation are no brackets')
+  t.equal(patternSize('['.repeat(1_000_000)), 1, 'in linear time: the test would not end otherwise')
+  t.match(run("'a'.matches(self)", String.raw`\Q[\E${'a{1000}'.repeat(100)}\Q]\E`).error, /is too large/)
   t.match(run(`'a'.matches('${'(a{1000})'.repeat(100)}')`).error, /regular expression is too large/)
   t.match(run("'a'.matches(self)", 'a'.repeat(100_000)).error, /regular expression is too large/)
   t.match(
