@@ -1,0 +1,120 @@
+/** The one way in: a refusal costs no body, and a server that closes takes no more. */
+import type { IncomingMessage } from 'node:http'
+import { request } from 'node:https'
+import t from 'tap'
+import { StatusError } from '../../../src/apimachinery/errors.ts'
+import { parseRequest } from '../../../src/apiserver/request/requestInfo.ts'
+import { FrontDoor } from '../../../src/apiserver/server/frontDoor.ts'
+import type { Admitted, RawRequest } from '../../../src/apiserver/server/pipeline.ts'
+import { ALICE, CONFIGMAPS, configMap, startTestServer } from '../../support/server.ts'
+import { ANN } from './support.ts'
+
+const RBAC = 'rbac.authorization.k8s.io'
+
+/** A door before a pipeline that lets in everybody but strangers. */
+function door() {
+  const draining = new AbortController()
+  const seen: RawRequest[] = []
+  const here = new FrontDoor({
+    draining: draining.signal,
+    pipeline: {
+      async admit(raw): Promise<Admitted> {
+        seen.push(raw)
+        if (raw.headers.authorization === undefined) throw new StatusError('Unauthorized', 'Unauthorized')
+        return { info: parseRequest(raw.method, raw.url), user: ANN, space: 'root' }
+      },
+    },
+  })
+  const message = (url: string, authorization?: string) =>
+    ({
+      method: 'GET',
+      url,
+      headers: { ...(authorization && { authorization }) },
+      headersDistinct: { accept: ['a', 'b'] },
+      socket: {},
+      // whoever reads it finds out
+      read: () => t.fail('the body is read'),
+      on: () => t.fail('the body is waited for'),
+    }) as unknown as IncomingMessage
+  return { draining, seen, admit: (url: string, authorization?: string) => here.admit(message(url, authorization)) }
+}
+
+t.test('the pipeline gets the head of a request, and nobody reads its body', async t => {
+  const { admit, seen } = door()
+  t.match(await admit('/api', 'Bearer ann'), { user: ANN, info: { path: '/api' } })
+  await t.rejects(admit('/api'), { reason: 'Unauthorized', message: 'Unauthorized' })
+  t.match(seen, [{ method: 'GET', url: '/api', headers: { authorization: 'Bearer ann' } }, { headers: {} }])
+  t.strictSame(seen[0]!.distinctHeaders(), { accept: ['a', 'b'] })
+})
+
+t.test('a server that closes sends everybody away but probes, and tells strangers nothing', async t => {
+  const { admit, draining } = door()
+  draining.abort()
+  for (const path of ['/api', '/api/v1/namespaces', '/services/stream/clusters/root', '/version', '/livezz'])
+    await t.rejects(
+      admit(path, 'Bearer ann'),
+      {
+        reason: 'ServiceUnavailable',
+        code: 503,
+        message: 'the server is shutting down',
+        details: { retryAfterSeconds: 1 },
+      },
+      path,
+    )
+  for (const path of ['/livez', '/readyz', '/healthz', '/readyz/store']) t.ok(await admit(path, 'Bearer ann'), path)
+  await t.rejects(admit('/api'), { reason: 'Unauthorized', message: 'Unauthorized' })
+})
+
+t.test('who may not is answered before the body has come', async t => {
+  const { api, server, faults } = await startTestServer(t, {
+    more: { inFlight: { reading: 10, mutating: 1, watching: 10 } },
+  })
+  const { ca } = api.access
+  /** Promises a body of 3 MB, and sends its first byte. */
+  const promise = (path: string, headers: Record<string, string>) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const sent = request(
+        `${server.url}${path}`,
+        {
+          method: 'POST',
+          ca,
+          agent: false,
+          headers: { 'Content-Type': 'application/json', 'Content-Length': 3_000_000, ...headers },
+        },
+        answer => {
+          resolve(answer.statusCode)
+          sent.destroy()
+        },
+      )
+      sent.once('error', reject)
+      sent.write('{')
+    })
+  const alice = { Authorization: `Bearer ${ALICE}` }
+  t.equal(await promise(CONFIGMAPS, { Authorization: 'Bearer unknown' }), 401)
+  t.equal(await promise(CONFIGMAPS, alice), 403)
+  t.equal(await promise(`/clusters/root:nowhere${CONFIGMAPS}`, alice), 404)
+  t.equal(await promise(`/clusters/Bad!${CONFIGMAPS}`, alice), 400)
+
+  const role = { apiGroup: RBAC, kind: 'ClusterRole', name: 'cluster-admin' }
+  const subjects = [{ apiGroup: RBAC, kind: 'User', name: 'alice' }]
+  const binding = { metadata: { name: 'alice' }, roleRef: role, subjects }
+  await api.ok(api.post(`/apis/${RBAC}/v1/clusterrolebindings`, binding))
+  const { registry } = server.services
+  const create = registry.create.bind(registry)
+  const { promise: held, resolve: hold } = Promise.withResolvers<void>()
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>()
+  registry.create = async (...args) => {
+    hold()
+    await gate
+    return await create(...args)
+  }
+  const running = api.as(ALICE).post(CONFIGMAPS, configMap('slow'))
+  await held
+  t.equal(await promise(CONFIGMAPS, alice), 429)
+  const closing = server.close()
+  t.equal(await promise(CONFIGMAPS, alice), 503)
+  open()
+  t.equal((await running).code, 201, 'what runs is finished')
+  await closing
+  t.strictSame(faults, [])
+})
