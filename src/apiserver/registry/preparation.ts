@@ -28,7 +28,7 @@ import { convertTo } from './convert.ts'
 import { FORMS } from './forms.ts'
 import {
   clearsStatus,
-  found,
+  errorsOf,
   keptByStatus,
   metaRules,
   ObjectRules,
@@ -144,37 +144,35 @@ export class Preparation {
     await runStage(steps, 'gate', request)
     const now = timestamp(clock())
     let claims: ManagedFieldsEntry[] | undefined
-    const track = (): ManagedFieldsEntry[] | undefined =>
-      trackUpdate({
+    /** Nobody comes to own what is added behind this. */
+    const claim = (): void => {
+      this.#rules.annotate(object, space)
+      this.#rules.complete(target, object)
+      claims = trackUpdate({
         before: undefined,
-        ...this.#asAsked(context.space, type, target, object),
+        ...this.#asAsked(space, type, target, object),
         manager: context.fieldManager,
         ignored: unwritable(target, ''),
         now,
       })
-    const mutated = steps.some(step => step.stage === 'mutate')
-    if (mutated) {
-      this.#rules.annotate(object, context.space)
-      this.#rules.complete(target, object)
-      claims = track()
-      if (!object.metadata.managedFields?.some(entry => entry.operation === 'Apply')) setManaged(object, claims)
+    }
+    const mutates = steps.some(step => step.stage === 'mutate')
+    if (mutates) {
+      claim()
+      if (!isApplied(object)) setManaged(object, claims)
       await this.#mutate(steps, request, target, strategy)
       wipeSystemMetadata(object, type.namespaced ? namespace : undefined)
+      this.#rules.annotate(object, space)
     }
     const { metadata } = object
     metadata.uid = uuid()
     metadata.creationTimestamp = now
     if (!strategy?.noGeneration) metadata.generation = 1
     if (target.subresources.includes('status') && clearsStatus(target, strategy)) delete object.status
-    // nobody comes to own what the server adds from here on
-    if (!mutated) {
-      this.#rules.annotate(object, context.space)
-      this.#rules.complete(target, object)
-      claims = track()
-    }
+    if (!mutates) claim()
     strategy?.prepareForCreate?.(object)
     await runStage(steps, 'prepare', request)
-    const errors = found(() => [
+    const errors = errorsOf(() => [
       ...validateObjectMeta(metadata, metaRules(target, strategy)),
       ...FORMS[target.form].finalizerErrors(target, metadata),
       ...this.#rules.validate(context, target, strategy, object, undefined),
@@ -182,14 +180,8 @@ export class Preparation {
     if (errors.length > 0) throw statusError.invalid(target, metadata.name ?? '', errors, this.#rules.shown(target))
     for (const text of strategy?.warnings?.(object) ?? FORMS[target.form].finalizerWarnings(metadata))
       context.warn(text)
-    this.#rules.annotate(object, context.space)
     this.#rules.finish(target, object)
-    setManaged(
-      object,
-      object.metadata.managedFields?.some(entry => entry.operation === 'Apply')
-        ? object.metadata.managedFields
-        : claims,
-    )
+    if (!isApplied(object)) setManaged(object, claims)
     await runStage(steps, 'validate', request)
     return encodeObject(await toStored(object, target))
   }
@@ -315,7 +307,7 @@ export class Preparation {
     ) {
       object.metadata.generation = (old.metadata.generation ?? 0) + 1
     }
-    const errors = found(() => [
+    const errors = errorsOf(() => [
       // the name was right when it was given
       ...validateObjectMeta(object.metadata, { ...metaRules(target, strategy), nameRule: 'pathSegment' }),
       ...FORMS[target.form].finalizerErrors(target, object.metadata, old.metadata),
@@ -345,4 +337,9 @@ export class Preparation {
       !hasNamespaceFinalizers(object)
     return { type: gone ? 'delete' : 'put', text: encodeObject(object) }
   }
+}
+
+/** Whether server-side apply made the object: it brings its own managedFields. */
+function isApplied({ metadata }: KubeObject): boolean {
+  return metadata.managedFields?.some(entry => entry.operation === 'Apply') === true
 }

@@ -12,7 +12,7 @@ import { cloneJson } from '../../apimachinery/values.ts'
 import type { Key, Stored } from '../../storage/store.ts'
 import { versionOf } from '../../storage/texts.ts'
 import { accepted, refusal } from './accepted.ts'
-import { type AdmissionRequest, Outcome, optionsOf, stepsFor } from './admission.ts'
+import { type Admission, type AdmissionRequest, Outcome, optionsOf, stepsFor } from './admission.ts'
 import { sameObject } from './codec.ts'
 import type { WriteContext } from './context.ts'
 import { convertTo } from './convert.ts'
@@ -40,6 +40,20 @@ export type Change =
   | ((current: KubeObject) => KubeObject)
   /** Makes the whole object, whatever the current one says: nothing is copied for it. */
   | { readonly replacement: () => KubeObject }
+
+/** One update on its way, whichever way that is. */
+interface Updating {
+  readonly context: WriteContext
+  readonly type: ResourceType
+  readonly namespace: string
+  readonly key: Key
+  /** `''` for the object itself. */
+  readonly subresource: string
+  readonly options: UpdateOptions
+  readonly steps: readonly Admission[]
+  /** What the client makes of the current object, and that object. */
+  receive(current: Stored): { object: KubeObject; old: KubeObject }
+}
 
 const GENERATE_NAME_TRIES = 8
 
@@ -99,96 +113,137 @@ export class Registry {
     change: Change,
     options: UpdateOptions = {},
   ): Promise<Written> {
-    const key = keyOf(context.space, type, namespace, name)
-    const { store } = this.deps
-    const receive = (current: Stored): { object: KubeObject; old: KubeObject } => {
-      const old = objectFor(current, type)
-      checkPreconditions(type, name, old, options.preconditions)
-      const asked =
-        typeof change === 'function'
-          ? change(convertTo(cloneJson(old), apiVersionOf(type), type))
-          : change.replacement()
-      return { object: this.#preparation.receiveUpdate(context, type, asked, old, options), old }
-    }
-    const { view } = options
-    const subresource = view?.subresource ?? options.subresource ?? ''
-    const target = { space: context.space, namespace, subresource, user: context.user }
-    const steps = stepsFor(this.deps.admission, type, 'UPDATE', target)
-    let careful =
-      context.dryRun || type.custom?.convert !== undefined || steps.some(step => step.concerns === undefined)
+    const updating = this.#updating(context, type, namespace, name, change, options)
+    let byAttempts =
+      context.dryRun || type.custom?.convert !== undefined || updating.steps.some(step => step.concerns === undefined)
     for (;;) {
-      const own = await store.get(key)
-      const current = own ?? (await this.#shared(key, type))
-      if (current === undefined) {
-        if (!options.create) throw statusError.notFound(type, name)
-        await options.mayCreate?.()
-        const object = options.create()
-        requireNoObject(type, name, object, options.managesFields === true)
-        try {
-          return await this.create(context, type, namespace, object)
-        } catch (error) {
-          // Somebody else created it meanwhile: then it is an update after all.
-          if (error instanceof StatusError && error.reason === 'AlreadyExists') continue
-          throw error
-        }
-      }
-      if (careful || own === undefined) {
-        await prepareViews([current], type)
-        const { object, old } = receive(current)
-        const outcome = new Outcome()
-        const request: AdmissionRequest = {
-          operation: 'UPDATE',
-          context,
-          type,
-          requestType: type,
-          subresource,
-          object,
-          old,
-          options: optionsOf(options.fromPatch || options.managesFields ? 'PatchOptions' : 'UpdateOptions', context),
-          outcome,
-          ...(view && { view }),
-        }
-        let stored: Stored | undefined
-        try {
-          const concerned = steps.filter(step => step.concerns?.(request) !== false)
-          await this.#preparation.admitUpdate(concerned, request, options)
-          const mutation = this.#preparation.finishUpdate(await toStored(object, type))
-          if (isUnchanged(current, type, mutation, old, object)) return { stored: current, created: false }
-          if (context.dryRun) {
-            return { stored: versionOf(key, current.revision, mutation.text), created: false }
-          }
-          const result = await store.write({ key, mutation, expect: own === undefined ? 0 : current.revision })
-          if (result.ok) {
-            stored = result.stored
-            if (mutation.type === 'delete') await this.deps.shared?.deleted(key)
-            return await written(stored, false, type)
-          }
-          if (result.refused) throw refusal(result.refused)
-          if (result.current === undefined && !options.create) throw statusError.notFound(type, name)
-          continue
-        } finally {
-          outcome.settle(stored)
-        }
-      }
-      let missing = false
-      let gone = false
-      const outcome = await store.update(key, now => {
-        missing = now === undefined
-        if (now === undefined) return undefined
-        const { object, old } = receive(now)
-        careful = steps.some(step => step.concerns?.({ object, old, context }) !== false)
-        if (careful) return undefined
-        this.#preparation.completeUpdate(context, type, object, old, options)
-        const mutation = this.#preparation.finishUpdate(toStoredNow(object, type))
-        gone = mutation.type === 'delete'
-        return isUnchanged(now, type, mutation, old, object) ? undefined : mutation
-      })
-      const stored = accepted(outcome)
-      if (!careful && !missing && stored !== undefined) {
-        if (gone) await this.deps.shared?.deleted(key)
-        return { stored, created: false }
-      }
+      const own = await this.deps.store.get(updating.key)
+      const current = own ?? (await this.#shared(updating.key, type))
+      let written: Written | 'again' | 'concerned'
+      if (current === undefined) written = await this.#createMissing(updating)
+      else if (byAttempts || own === undefined) written = await this.#attempt(updating, current, own === undefined)
+      else written = await this.#updateInQueue(updating)
+      if (typeof written === 'object') return written
+      if (written === 'concerned') byAttempts = true
     }
+  }
+
+  #updating(
+    context: WriteContext,
+    type: ResourceType,
+    namespace: string,
+    name: string,
+    change: Change,
+    options: UpdateOptions,
+  ): Updating {
+    const subresource = options.view?.subresource ?? options.subresource ?? ''
+    const target = { space: context.space, namespace, subresource, user: context.user }
+    return {
+      context,
+      type,
+      namespace,
+      key: keyOf(context.space, type, namespace, name),
+      subresource,
+      options,
+      steps: stepsFor(this.deps.admission, type, 'UPDATE', target),
+      receive: current => {
+        const old = objectFor(current, type)
+        checkPreconditions(type, name, old, options.preconditions)
+        const asked =
+          typeof change === 'function'
+            ? change(convertTo(cloneJson(old), apiVersionOf(type), type))
+            : change.replacement()
+        return { object: this.#preparation.receiveUpdate(context, type, asked, old, options), old }
+      },
+    }
+  }
+
+  /** There is nothing to update: makes the object where that is wanted. */
+  async #createMissing({ context, type, namespace, key, options }: Updating): Promise<Written | 'again'> {
+    if (!options.create) throw statusError.notFound(type, key.name)
+    await options.mayCreate?.()
+    const object = options.create()
+    requireNoObject(type, key.name, object, options.managesFields === true)
+    try {
+      return await this.create(context, type, namespace, object)
+    } catch (error) {
+      // Somebody else created it meanwhile: then it is an update after all.
+      if (error instanceof StatusError && error.reason === 'AlreadyExists') return 'again'
+      throw error
+    }
+  }
+
+  /** Compare and write, for what waits on its way: admission steps, conversions. `shared`: the space has no copy yet. */
+  async #attempt(updating: Updating, current: Stored, shared: boolean): Promise<Written | 'again'> {
+    const { context, type, key, options, steps, subresource } = updating
+    const { view } = options
+    await prepareViews([current], type)
+    const { object, old } = updating.receive(current)
+    const outcome = new Outcome()
+    const request: AdmissionRequest = {
+      operation: 'UPDATE',
+      context,
+      type,
+      requestType: type,
+      subresource,
+      object,
+      old,
+      options: optionsOf(options.fromPatch || options.managesFields ? 'PatchOptions' : 'UpdateOptions', context),
+      outcome,
+      ...(view && { view }),
+    }
+    let stored: Stored | undefined
+    try {
+      const concerned = steps.filter(step => step.concerns?.(request) !== false)
+      await this.#preparation.admitUpdate(concerned, request, options)
+      const mutation = this.#preparation.finishUpdate(await toStored(object, type))
+      if (isUnchanged(current, type, mutation, old, object)) return { stored: current, created: false }
+      if (context.dryRun) return { stored: versionOf(key, current.revision, mutation.text), created: false }
+      const result = await this.deps.store.write({ key, mutation, expect: shared ? 0 : current.revision })
+      if (result.ok) {
+        stored = result.stored
+        if (mutation.type === 'delete') await this.deps.shared?.deleted(key)
+        return await written(stored, false, type)
+      }
+      if (result.refused) throw refusal(result.refused)
+      if (result.current === undefined && !options.create) throw statusError.notFound(type, key.name)
+      return 'again'
+    } finally {
+      outcome.settle(stored)
+    }
+  }
+
+  /** Inside the store's own queue, where nothing comes between reading and writing, unless a step wants to be asked. */
+  async #updateInQueue({
+    context,
+    type,
+    key,
+    options,
+    steps,
+    receive,
+  }: Updating): Promise<Written | 'again' | 'concerned'> {
+    let stop: 'again' | 'concerned' | undefined
+    let gone = false
+    const outcome = await this.deps.store.update(key, now => {
+      stop = undefined
+      if (now === undefined) {
+        stop = 'again'
+        return undefined
+      }
+      const { object, old } = receive(now)
+      if (steps.some(step => step.concerns?.({ object, old, context }) !== false)) {
+        stop = 'concerned'
+        return undefined
+      }
+      this.#preparation.completeUpdate(context, type, object, old, options)
+      const mutation = this.#preparation.finishUpdate(toStoredNow(object, type))
+      gone = mutation.type === 'delete'
+      return isUnchanged(now, type, mutation, old, object) ? undefined : mutation
+    })
+    const stored = accepted(outcome)
+    if (stop !== undefined || stored === undefined) return stop ?? 'again'
+    if (gone) await this.deps.shared?.deleted(key)
+    return { stored, created: false }
   }
 
   /** What every space shows under this name; a space that changes it stores its own. @throws StatusError Forbidden */
