@@ -127,7 +127,7 @@ export const statusError = {
     errors: readonly FieldError[],
     shown: (error: FieldError) => FieldError = error => error,
   ) => {
-    const { texts, causes, left } = told(errors, shown)
+    const { texts, causes, left } = causesOf(errors, shown)
     const all = left > 0 ? [...texts, `and ${left} more`] : texts
     const why = all.length === 1 ? all[0]! : `[${all.join(', ')}]`
     const what = kind.group ? `${kind.kind}.${kind.group}` : kind.kind
@@ -170,7 +170,7 @@ export const statusError = {
  */
 const TOLD_CHARACTERS = 256 * 1024
 
-function told(
+function causesOf(
   errors: readonly FieldError[],
   shown: (error: FieldError) => FieldError,
 ): { texts: string[]; causes: StatusCause[]; left: number } {

@@ -65,7 +65,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
       random: Math.random,
       scope: space => scopes.signal(space, '', ''),
     },
-    nonResource: (request, reply, admitted) => nonResource.handle(request, reply, admitted),
+    nonResource: (request, reply, authorized) => nonResource.handle(request, reply, authorized),
     subresources: reviewEndpoints({ authenticator, authorizer, issuer, getObject, clock: () => new Date() }),
     metrics,
     audit: options.audit,

@@ -2,18 +2,13 @@
  * The few objects that steer admission (webhook configurations, policies, quotas, …) of every space, kept parsed, as a
  * projection of the store, so that a request learns with one look into a map that none concerns it.
  */
-import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
+import { type GroupResource, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
 import type { Key, Store, Stored, StoreEvent } from '../../storage/store.ts'
 import { decodeObject } from '../registry/codec.ts'
 
-export interface FollowedResource {
-  readonly group: string
-  readonly resource: string
-}
-
 export interface ConfigurationLogOptions {
   store: Pick<Store, 'project'>
-  resources: readonly FollowedResource[]
+  resources: readonly GroupResource[]
   /** Only objects whose text says this are looked at; the others are not even parsed. */
   mark?: string
   /** Objects that do not act here. */
@@ -47,16 +42,16 @@ export class ConfigurationLog {
   }
 
   /** Logical-cluster ids of the spaces that have such objects. */
-  spaces(resource: FollowedResource): string[] {
+  spaces(resource: GroupResource): string[] {
     return [...(this.#known.get(groupResourceName(resource))?.keys() ?? [])]
   }
 
-  has(space: string, resource: FollowedResource): boolean {
+  has(space: string, resource: GroupResource): boolean {
     return this.#known.get(groupResourceName(resource))?.has(space) === true
   }
 
   /** In order of names; `namespace`: only those in it. Read-only. */
-  list(space: string, resource: FollowedResource, namespace?: string): KubeObject[] {
+  list(space: string, resource: GroupResource, namespace?: string): KubeObject[] {
     const objects = this.#known.get(groupResourceName(resource))?.get(space)
     if (objects === undefined) return []
     const found = [...objects.values()]
@@ -64,7 +59,7 @@ export class ConfigurationLog {
     return inside.sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1))
   }
 
-  get(space: string, resource: FollowedResource, namespace: string, name: string): KubeObject | undefined {
+  get(space: string, resource: GroupResource, namespace: string, name: string): KubeObject | undefined {
     return this.#known.get(groupResourceName(resource))?.get(space)?.get(`${namespace}/${name}`)
   }
 

@@ -1,10 +1,10 @@
 /** The admission policies of a space with their bindings, compiled when a request first asks for them. */
 
 import { has, record, records, str, strings } from '../../apimachinery/fields.ts'
-import { isRecord, type KubeObject, parseApiVersion } from '../../apimachinery/object.ts'
+import { type GroupResource, isRecord, type KubeObject, parseApiVersion } from '../../apimachinery/object.ts'
 import { type LabelSelector, type LabelSelectorObject, labelSelectorFromObject } from '../../apimachinery/selectors.ts'
 import type { AdmissionCel, Expression, MatchCondition } from './admissionCel.ts'
-import type { ConfigurationLog, FollowedResource } from './configurationLog.ts'
+import type { ConfigurationLog } from './configurationLog.ts'
 import { compileMatch, MATCHES_ALL, type RequestMatcher } from './matchRules.ts'
 import { ADMISSION_GROUP, conditionsOf } from './webhookConfigurations.ts'
 
@@ -54,8 +54,8 @@ export interface ParamRef {
 
 /** Policies by name, without those that no binding puts to work. */
 export class PolicyConfigurations {
-  readonly #policies: FollowedResource
-  readonly #bindings: FollowedResource
+  readonly #policies: GroupResource
+  readonly #bindings: GroupResource
   readonly #log: ConfigurationLog
   readonly #cel: AdmissionCel
   readonly #compiled = new Map<string, readonly Policy[]>()

@@ -19,7 +19,7 @@ import {
 import type { AuditDecision, AuditPolicy } from './policy.ts'
 
 /** What the request pipeline reports as it finds it out; each at most once, in this order. */
-export interface AdmissionWitness {
+export interface AccessWitness {
   parsed(info: RequestInfo): void
   identified(user: UserInfo): void
   /** Logical-cluster id, or `*`. */
@@ -52,7 +52,7 @@ export const NO_BODIES: Bodies = { request: () => undefined, response: () => und
 const CONFIDENTIAL: readonly string[] = ['/secrets', '/serviceaccounts/token', 'authentication.k8s.io/tokenreviews']
 const WITH_BODY: readonly string[] = ['create', 'update', 'patch', 'delete', 'deletecollection']
 
-export class AuditTrail implements AdmissionWitness {
+export class AuditTrail implements AccessWitness {
   readonly auditId: string
   readonly #options: TrailOptions
   readonly #receivedMs: number

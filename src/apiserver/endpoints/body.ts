@@ -19,12 +19,16 @@ export const NESTING_LIMIT = 500
  * instead of it. Kinds without a protobuf form are refused in it, as upstream refuses custom resources.
  * @throws StatusError BadRequest, UnsupportedMediaType
  */
-export function readBody(services: Services, x: Exchange, expected?: { apiVersion: string; kind: string }): unknown {
-  const raw = x.request.body as Buffer | undefined
-  const contentType = x.request.headers['content-type']
-  const kind = expected ?? { apiVersion: apiVersionOf(x.type), kind: x.type.kind }
+export function readBody(
+  services: Services,
+  exchange: Exchange,
+  expected?: { apiVersion: string; kind: string },
+): unknown {
+  const raw = exchange.request.body as Buffer | undefined
+  const contentType = exchange.request.headers['content-type']
+  const kind = expected ?? { apiVersion: apiVersionOf(exchange.type), kind: exchange.type.kind }
   if (!contentType?.toLowerCase().startsWith(PROTOBUF_MEDIA_TYPE))
-    return parseBody(raw, contentType, kind.kind, x.request)
+    return parseBody(raw, contentType, kind.kind, exchange.request)
   if (!services.protobuf.supports(kind.apiVersion, kind.kind)) throw unsupportedMediaType()
   const value = services.protobuf.decode(raw ?? Buffer.alloc(0), kind)
   // Messages are not deep, but JSON inside of them can be.

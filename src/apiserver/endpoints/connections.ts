@@ -17,35 +17,35 @@ import { type Exchange, intOption, type Services } from './exchange.ts'
 import { headers } from './respond.ts'
 
 /** @throws StatusError always, but for the log of a Pod without a node: it is empty */
-export async function connectionEndpoint(services: Services, x: Exchange): Promise<void> {
-  const { resource, subresource, name } = x.resource
-  if (subresource === 'proxy') return proxy(services, x)
-  if (subresource === 'log') checkLogOptions(x.info.query, name)
+export async function connectionEndpoint(services: Services, exchange: Exchange): Promise<void> {
+  const { resource, subresource, name } = exchange.resource
+  if (subresource === 'proxy') return proxy(services, exchange)
+  if (subresource === 'log') checkLogOptions(exchange.info.query, name)
   // A WebSocket begins as a GET and changes what it leads to all the same.
-  else if (x.info.verb === 'get') await requireStreaming(services, x)
-  const pod = await objectOf(services, x, name)
-  if (subresource !== 'portforward') checkContainer(pod, x.info.query.get('container') ?? '')
+  else if (exchange.info.verb === 'get') await requireStreaming(services, exchange)
+  const pod = await objectOf(services, exchange, name)
+  if (subresource !== 'portforward') checkContainer(pod, exchange.info.query.get('container') ?? '')
   if (str(pod, 'spec', 'nodeName') !== '') throw elsewhere(`${resource}/${subresource} of "${name}"`, 'the pod runs')
   if (subresource !== 'log') throw statusError.badRequest(`pod ${name} does not have a host assigned`)
-  x.reply.code(204).headers(headers(x)).send()
+  exchange.reply.code(204).headers(headers(exchange)).send()
 }
 
 /** @throws StatusError Forbidden for who may not create the sub-resource */
-async function requireStreaming({ authorizer }: Services, x: Exchange): Promise<void> {
-  const { info, resource, space } = x
-  const attributes = { user: effectiveUser(x.user, space), space, verb: 'create', path: info.path, resource }
+async function requireStreaming({ authorizer }: Services, exchange: Exchange): Promise<void> {
+  const { info, resource, space } = exchange
+  const attributes = { user: effectiveUser(exchange.user, space), space, verb: 'create', path: info.path, resource }
   const { allowed, reason } = await authorizer.authorize(attributes)
   if (!allowed) throw forbidden(attributes, reason)
 }
 
-async function proxy(services: Services, x: Exchange): Promise<void> {
-  const { resource, name: id } = x.resource
+async function proxy(services: Services, exchange: Exchange): Promise<void> {
+  const { resource, name: id } = exchange.resource
   const kind = resource.slice(0, -1)
   const target = targetOf(id)
   if (target === undefined) throw statusError.badRequest(`invalid ${kind} request ${JSON.stringify(id)}`)
-  const object = await objectOf(services, x, target.name)
+  const object = await objectOf(services, exchange, target.name)
   if (resource === 'pods' && podAddress(object) === undefined) throw statusError.badRequest('address not allowed')
-  if (resource === 'services') await checkService(services, x, object, target)
+  if (resource === 'services') await checkService(services, exchange, object, target)
   throw elsewhere(`${resource}/proxy of "${target.name}"`, `the ${kind} is`)
 }
 
@@ -53,8 +53,8 @@ function elsewhere(what: string, where: string): StatusError {
   return new StatusError('NotImplemented', `this server has no kubelets: ask the cluster where ${where} for ${what}`)
 }
 
-async function objectOf(services: Services, x: Exchange, name: string): Promise<KubeObject> {
-  return decodeObject(await services.reader.get(x.space, x.type, x.resource.namespace, name))
+async function objectOf(services: Services, exchange: Exchange, name: string): Promise<KubeObject> {
+  return decodeObject(await services.reader.get(exchange.space, exchange.type, exchange.resource.namespace, name))
 }
 
 interface ProxyTarget {
@@ -76,16 +76,21 @@ function podAddress(pod: KubeObject): string | undefined {
 }
 
 /** @throws StatusError ServiceUnavailable when it lacks the port, or nothing is behind it */
-async function checkService(services: Services, x: Exchange, service: KubeObject, target: ProxyTarget): Promise<void> {
+async function checkService(
+  services: Services,
+  exchange: Exchange,
+  service: KubeObject,
+  target: ProxyTarget,
+): Promise<void> {
   const { name, port } = target
   const listed = records(service, 'spec', 'ports').map(each => each.port)
   if (/^[+-]?\d+$/.test(port) && !listed.includes(Number(port))) {
     throw unavailable(`no service port ${Number(port)} found for service ${JSON.stringify(name)}`)
   }
-  const { namespace } = x.resource
-  const types = services.types.in(x.space)
+  const { namespace } = exchange.resource
+  const types = services.types.in(exchange.space)
   const endpoints = await services.deps.store.get({
-    space: x.space,
+    space: exchange.space,
     group: '',
     resource: 'endpoints',
     namespace,
@@ -93,7 +98,7 @@ async function checkService(services: Services, x: Exchange, service: KubeObject
   })
   if (endpoints !== undefined && list(decodeObject(endpoints), 'subsets').length > 0) return
   const slices = await services.reader.list(types.find('discovery.k8s.io', 'v1', 'endpointslices')!, {
-    space: x.space,
+    space: exchange.space,
     namespace,
   })
   const behind = slices.items

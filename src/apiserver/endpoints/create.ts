@@ -4,9 +4,9 @@ import type { Exchange, Services } from './exchange.ts'
 import { readObject } from './readObject.ts'
 import { sendObject } from './respond.ts'
 
-export async function createEndpoint(services: Services, x: Exchange): Promise<void> {
-  const { context, object } = readObject(services, x)
-  const { namespace } = x.resource
-  const { stored } = await create(services.registry, { context, type: x.type, namespace }, object)
-  await sendObject(services, x, stored, 201)
+export async function createEndpoint(services: Services, exchange: Exchange): Promise<void> {
+  const { context, object } = readObject(services, exchange)
+  const { namespace } = exchange.resource
+  const { stored } = await create(services.registry, { context, type: exchange.type, namespace }, object)
+  await sendObject(services, exchange, stored, 201)
 }

@@ -24,28 +24,35 @@ const RETURNS_OBJECT = new Set([
   'limitranges',
 ])
 
-export async function deleteEndpoint(services: Services, x: Exchange): Promise<void> {
-  const options = optionsOf(services, x)
-  const context = warnedContext(services, x, options)
-  const { stored, gone } = await deleteObject(services.deps, context, x.type, x.resource, options)
-  if (!gone || (x.type.group === '' && RETURNS_OBJECT.has(x.type.resource))) return sendObject(services, x, stored)
+export async function deleteEndpoint(services: Services, exchange: Exchange): Promise<void> {
+  const options = optionsOf(services, exchange)
+  const context = warnedContext(services, exchange, options)
+  const { stored, gone } = await deleteObject(services.deps, context, exchange.type, exchange.resource, options)
+  if (!gone || (exchange.type.group === '' && RETURNS_OBJECT.has(exchange.type.resource)))
+    return sendObject(services, exchange, stored)
   const details = {
-    name: x.resource.name,
-    ...(x.type.group && { group: x.type.group }),
-    kind: x.type.resource,
+    name: exchange.resource.name,
+    ...(exchange.type.group && { group: exchange.type.group }),
+    kind: exchange.type.resource,
     uid: decodeObject(stored).metadata.uid,
   }
-  await sendValue(services, x, 200, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details })
+  await sendValue(services, exchange, 200, {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
+    details,
+  })
 }
 
-export async function deleteCollectionEndpoint(services: Services, x: Exchange): Promise<void> {
-  const options = optionsOf(services, x)
-  const context = warnedContext(services, x, options)
-  const { query } = x.info
-  const list = await services.reader.list(x.type, {
-    space: x.space,
-    namespace: x.resource.namespace === '' ? undefined : x.resource.namespace,
-    selection: selectionFor(x.type, services.deps.strategyFor(x.type), {
+export async function deleteCollectionEndpoint(services: Services, exchange: Exchange): Promise<void> {
+  const options = optionsOf(services, exchange)
+  const context = warnedContext(services, exchange, options)
+  const { query } = exchange.info
+  const list = await services.reader.list(exchange.type, {
+    space: exchange.space,
+    namespace: exchange.resource.namespace === '' ? undefined : exchange.resource.namespace,
+    selection: selectionFor(exchange.type, services.deps.strategyFor(exchange.type), {
       labelSelector: query.get('labelSelector') ?? undefined,
       fieldSelector: query.get('fieldSelector') ?? undefined,
     }),
@@ -53,11 +60,11 @@ export async function deleteCollectionEndpoint(services: Services, x: Exchange):
     continue: query.get('continue') ?? undefined,
   })
   list.items = list.items.filter(({ key }) => {
-    const layer = services.deps.shared?.of(x.type, key.namespace)
+    const layer = services.deps.shared?.of(exchange.type, key.namespace)
     return layer === undefined || layer.comeBack !== undefined || !layer.has(key.space, key.name)
   })
   const outcomes = await Promise.allSettled(
-    list.items.map(({ key }) => deleteObject(services.deps, context, x.type, key, options)),
+    list.items.map(({ key }) => deleteObject(services.deps, context, exchange.type, key, options)),
   )
   for (const outcome of outcomes) {
     // Somebody else deleted it first: that is what was asked for.
@@ -67,28 +74,28 @@ export async function deleteCollectionEndpoint(services: Services, x: Exchange):
     )
       throw outcome.reason
   }
-  await sendList(services, x, list)
+  await sendList(services, exchange, list)
 }
 
-function warnedContext(services: Services, x: Exchange, options: DeleteOptions): WriteContext {
-  const context = { ...writeContext(x), dryRun: isDryRun(x) || options.dryRun === true }
-  const warning = propagationWarning(services.deps, x.type, options)
+function warnedContext(services: Services, exchange: Exchange, options: DeleteOptions): WriteContext {
+  const context = { ...writeContext(exchange), dryRun: isDryRun(exchange) || options.dryRun === true }
+  const warning = propagationWarning(services.deps, exchange.type, options)
   if (warning !== undefined) context.warn(warning)
   return context
 }
 
 /** From the body (DeleteOptions) and the query; the body wins. @throws StatusError BadRequest */
-function optionsOf(services: Services, x: Exchange): DeleteOptions {
-  const { query } = x.info
+function optionsOf(services: Services, exchange: Exchange): DeleteOptions {
+  const { query } = exchange.info
   const options: DeleteOptions = {}
   const policy = query.get('propagationPolicy')
   if (policy) options.propagationPolicy = policy
   if (query.has('orphanDependents')) options.orphanDependents = query.get('orphanDependents') === 'true'
   const grace = intOption(query, 'gracePeriodSeconds')
   if (grace !== undefined) options.gracePeriodSeconds = grace
-  const raw = x.request.body as Buffer | undefined
+  const raw = exchange.request.body as Buffer | undefined
   if (raw === undefined || raw.length === 0) return options
-  const body = readBody(services, x, { apiVersion: 'meta.k8s.io/v1', kind: 'DeleteOptions' })
+  const body = readBody(services, exchange, { apiVersion: 'meta.k8s.io/v1', kind: 'DeleteOptions' })
   if (isRecord(body) && (body.kind ?? 'DeleteOptions') !== 'DeleteOptions') {
     throw statusError.badRequest(
       `no kind ${JSON.stringify(body.kind)} is registered for version ${JSON.stringify(body.apiVersion ?? '')}: the body of a DELETE must be a DeleteOptions object`,

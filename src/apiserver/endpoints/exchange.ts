@@ -54,7 +54,7 @@ export interface Exchange {
   readonly warnings: string[]
 }
 
-export type Endpoint = (services: Services, x: Exchange) => Promise<void>
+export type Endpoint = (services: Services, exchange: Exchange) => Promise<void>
 
 /** Sub-resources with endpoints of their own; keys are `group/resource/subresource` or the sub-resource alone. */
 export type SubresourceEndpoints = Readonly<Record<string, Endpoint>>
@@ -63,40 +63,44 @@ export type SubresourceEndpoints = Readonly<Record<string, Endpoint>>
 const WARNINGS_TOLD = 32
 
 /** An update that would make its object is allowed to whoever may create it. @throws StatusError Forbidden */
-export async function requireCreate({ authorizer }: Services, x: Exchange): Promise<void> {
-  const { info, resource, space, type } = x
-  const user = effectiveUser(x.user, space)
+export async function requireCreate({ authorizer }: Services, exchange: Exchange): Promise<void> {
+  const { info, resource, space, type } = exchange
+  const user = effectiveUser(exchange.user, space)
   const { allowed, reason } = await authorizer.authorize({ user, space, verb: 'create', path: info.path, resource })
   if (!allowed) throw statusError.forbidden(type, resource.name, reason)
 }
 
 /** The caller's write options from the query. @throws StatusError Invalid or BadRequest */
-export function writeContext(x: Exchange, defaults: { fieldManager?: string } = {}): WriteContext {
-  const { query } = x.info
-  const { audit } = x.request
+export function writeContext(exchange: Exchange, defaults: { fieldManager?: string } = {}): WriteContext {
+  const { query } = exchange.info
+  const { audit } = exchange.request
   const validation = query.get('fieldValidation') || 'Warn'
   if (validation !== 'Ignore' && validation !== 'Warn' && validation !== 'Strict') {
-    throw optionInvalid(x, fieldError.notSupported('fieldValidation', validation, ['', 'Ignore', 'Strict', 'Warn']))
+    throw optionInvalid(
+      exchange,
+      fieldError.notSupported('fieldValidation', validation, ['', 'Ignore', 'Strict', 'Warn']),
+    )
   }
-  const manager = query.get('fieldManager') ?? defaults.fieldManager ?? managerOfAgent(x.request.headers['user-agent'])
-  if (manager.length > 128) throw optionInvalid(x, fieldError.tooLong('fieldManager', 128))
+  const manager =
+    query.get('fieldManager') ?? defaults.fieldManager ?? managerOfAgent(exchange.request.headers['user-agent'])
+  if (manager.length > 128) throw optionInvalid(exchange, fieldError.tooLong('fieldManager', 128))
   const odd = manager.search(/[\p{C}]/u)
   if (odd >= 0) {
     const point = manager.codePointAt(odd)!.toString(16).toUpperCase().padStart(4, '0')
     throw optionInvalid(
-      x,
+      exchange,
       fieldError.invalid('fieldManager', manager, `invalid character U+${point} (at position ${odd})`),
     )
   }
   return {
-    space: x.space,
-    user: x.user,
-    dryRun: isDryRun(x),
+    space: exchange.space,
+    user: exchange.user,
+    dryRun: isDryRun(exchange),
     fieldManager: manager,
     fieldValidation: validation satisfies FieldValidation,
     ...(audit && { annotate: (key, value, level) => audit.annotate(key, value, level) }),
     warn: text => {
-      if (x.warnings.length < WARNINGS_TOLD && !x.warnings.includes(text)) x.warnings.push(text)
+      if (exchange.warnings.length < WARNINGS_TOLD && !exchange.warnings.includes(text)) exchange.warnings.push(text)
     },
   }
 }
@@ -107,14 +111,17 @@ export function writeTarget({ type, resource }: Exchange, context: WriteContext)
   return { context, type, namespace, name, subresource }
 }
 
-export function isDryRun(x: Exchange): boolean {
-  const values = x.info.query.getAll('dryRun').filter(value => value !== '')
-  if (values.some(value => value !== 'All')) throw optionInvalid(x, fieldError.notSupported('dryRun', values, ['All']))
+export function isDryRun(exchange: Exchange): boolean {
+  const values = exchange.info.query.getAll('dryRun').filter(value => value !== '')
+  if (values.some(value => value !== 'All'))
+    throw optionInvalid(exchange, fieldError.notSupported('dryRun', values, ['All']))
   return values.length > 0
 }
 
-export function optionInvalid(x: Exchange, error: FieldError): StatusError {
-  return statusError.invalid({ group: 'meta.k8s.io', kind: OPTIONS[x.info.verb] ?? 'CreateOptions' }, '', [error])
+export function optionInvalid(exchange: Exchange, error: FieldError): StatusError {
+  return statusError.invalid({ group: 'meta.k8s.io', kind: OPTIONS[exchange.info.verb] ?? 'CreateOptions' }, '', [
+    error,
+  ])
 }
 
 const OPTIONS: Readonly<Record<string, string>> = {

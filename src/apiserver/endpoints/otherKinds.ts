@@ -19,16 +19,16 @@ const SCHEME = 'k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30'
  */
 export function requireKind(
   services: Services,
-  x: Exchange,
+  exchange: Exchange,
   body: unknown,
   wanted?: { group: string; kind: string },
 ): void {
-  const want = wanted ?? x.type
+  const want = wanted ?? exchange.type
   if (!isRecord(body) || typeof body.apiVersion !== 'string' || typeof body.kind !== 'string') return
   const { apiVersion, kind } = body
   const said = parseApiVersion(apiVersion)
   if (kind === want.kind || kind === '' || apiVersion === '' || said === undefined) return
-  if (!FORMS[x.type.form].inScheme || APART.has(want.group)) return
+  if (!FORMS[exchange.type.form].inScheme || APART.has(want.group)) return
   const isKnown = !APART.has(said.group) && services.protobuf.supports(apiVersion, kind)
   const why = isKnown
     ? `converting (${said.version}.${kind}) to (${packageOf(want.group)}.${want.kind}): unknown conversion`

@@ -32,24 +32,24 @@ const PATCHES: Readonly<Record<string, PatchForm | 'apply'>> = {
 /** Of built-in kinds; only they have strategic merges. */
 export const PATCH_TYPES = Object.keys(PATCHES)
 
-export async function patchEndpoint(services: Services, x: Exchange): Promise<void> {
-  const media = mediaOf(x)
-  const { strategicMerge } = FORMS[x.type.form]
+export async function patchEndpoint(services: Services, exchange: Exchange): Promise<void> {
+  const media = mediaOf(exchange)
+  const { strategicMerge } = FORMS[exchange.type.form]
   const accepted = strategicMerge ? PATCH_TYPES : PATCH_TYPES.filter(each => PATCHES[each] !== 'strategic')
   if (!accepted.includes(media)) throw unsupportedMediaType(accepted)
   const form = PATCHES[media]!
-  const body = parseBody(x.request.body as Buffer | undefined, media, x.type.kind, x.request)
-  if (form === 'apply') return await applyEndpoint(services, x, body)
-  if (x.info.query.has('force'))
-    throw optionInvalid(x, fieldError.forbidden('force', 'may not be specified for non-apply patch'))
-  const context = tellingRepeats(writeContext(x), x, body)
-  const { stored } = await patch(services.registry, writeTarget(x, context), form, body)
-  await sendObject(services, x, stored)
+  const body = parseBody(exchange.request.body as Buffer | undefined, media, exchange.type.kind, exchange.request)
+  if (form === 'apply') return await applyEndpoint(services, exchange, body)
+  if (exchange.info.query.has('force'))
+    throw optionInvalid(exchange, fieldError.forbidden('force', 'may not be specified for non-apply patch'))
+  const context = tellingRepeats(writeContext(exchange), exchange, body)
+  const { stored } = await patch(services.registry, writeTarget(exchange, context), form, body)
+  await sendObject(services, exchange, stored)
 }
 
 /** The form that a request has; `undefined` when it is none of the three that change an object by itself. */
-export function patchFormOf(x: Exchange): PatchForm | undefined {
-  const form = PATCHES[mediaOf(x)]
+export function patchFormOf(exchange: Exchange): PatchForm | undefined {
+  const form = PATCHES[mediaOf(exchange)]
   return form === 'apply' ? undefined : form
 }
 
@@ -77,22 +77,27 @@ function groupVersionKind(apiVersion: unknown, kind: unknown): string {
 
 const NO_VERSION = { group: '', version: '' }
 
-async function applyEndpoint(services: Services, x: Exchange, body: unknown): Promise<void> {
-  const manager = x.info.query.get('fieldManager') ?? ''
-  if (manager === '') throw optionInvalid(x, fieldError.required('fieldManager', 'is required for apply patch'))
-  const context = writeContext(x)
-  requireApplied(x.type, body)
+async function applyEndpoint(services: Services, exchange: Exchange, body: unknown): Promise<void> {
+  const manager = exchange.info.query.get('fieldManager') ?? ''
+  if (manager === '') throw optionInvalid(exchange, fieldError.required('fieldManager', 'is required for apply patch'))
+  const context = writeContext(exchange)
+  requireApplied(exchange.type, body)
   if (context.fieldValidation !== 'Ignore') {
-    const repeats = repeatedInApply(x, body)
+    const repeats = repeatedInApply(exchange, body)
     if (repeats.length > 0 && context.fieldValidation === 'Strict') {
       const why = `yaml: unmarshal errors:\n  ${repeats.join('\n  ')}`
       throw statusError.badRequest(`error strict decoding YAML: error converting YAML to JSON: ${why}`)
     }
     for (const text of repeats) context.warn(text)
   }
-  const { stored, created } = await apply(services.registry, writeTarget(x, context), objectOf(body, x.type), {
-    force: boolOption(x.info.query, 'force'),
-    mayCreate: () => requireCreate(services, x),
-  })
-  await sendObject(services, x, stored, created ? 201 : 200)
+  const { stored, created } = await apply(
+    services.registry,
+    writeTarget(exchange, context),
+    objectOf(body, exchange.type),
+    {
+      force: boolOption(exchange.info.query, 'force'),
+      mayCreate: () => requireCreate(services, exchange),
+    },
+  )
+  await sendObject(services, exchange, stored, created ? 201 : 200)
 }

@@ -28,26 +28,26 @@ const CREATED = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Succe
 const RETRY_AFTER_SECONDS = 10
 
 /** POST pods/<name>/binding, and POST bindings, which tells the Pod by its own name. */
-export async function bindingEndpoint(services: Services, x: Exchange): Promise<void> {
-  if (x.info.verb !== 'create') throw methodNotAllowed(x.type, x.info.verb)
-  const body = objectOf(readBody(services, x, BINDING), x.type, BINDING)
-  const name = x.resource.name || (body.metadata.name ?? '')
+export async function bindingEndpoint(services: Services, exchange: Exchange): Promise<void> {
+  if (exchange.info.verb !== 'create') throw methodNotAllowed(exchange.type, exchange.info.verb)
+  const body = objectOf(readBody(services, exchange, BINDING), exchange.type, BINDING)
+  const name = exchange.resource.name || (body.metadata.name ?? '')
   if (body.metadata.name && body.metadata.name !== name)
     throw statusError.badRequest(
       `the name of the object (${body.metadata.name}) does not match the name on the URL (${name})`,
     )
-  const type = services.types.in(x.space).find('', 'v1', 'bindings')!
+  const type = services.types.in(exchange.space).find('', 'v1', 'bindings')!
   const settle = (binding: KubeObject): void => checkTypes(binding, type)
   settle(body)
-  await admit(services, x, body, { name, group: '', version: 'v1', kind: 'Binding', settle })
+  await admit(services, exchange, body, { name, group: '', version: 'v1', kind: 'Binding', settle })
   const target = isRecord(body.target) ? body.target : {}
   const errors = targetErrors(target)
   if (errors.length > 0) throw statusError.invalid({ group: '', kind: 'Binding' }, name, errors)
-  const pods = podType(services, x)
+  const pods = podType(services, exchange)
   const bind = (pod: KubeObject): KubeObject => bound(pod, body, String(target.name), timestamp(services.deps.clock()))
-  const key = keyOf(x.space, pods, x.resource.namespace, name)
-  const current = await services.reader.get(x.space, pods, x.resource.namespace, name)
-  if (isDryRun(x)) bind(decodeObject(current))
+  const key = keyOf(exchange.space, pods, exchange.resource.namespace, name)
+  const current = await services.reader.get(exchange.space, pods, exchange.resource.namespace, name)
+  if (isDryRun(exchange)) bind(decodeObject(current))
   else
     accepted(
       await services.deps.store.update(key, now => {
@@ -55,7 +55,7 @@ export async function bindingEndpoint(services: Services, x: Exchange): Promise<
         return { type: 'put', text: encodeObject(bind(decodeObject(now))) }
       }),
     )
-  await sendValue(services, x, 201, CREATED)
+  await sendValue(services, exchange, 201, CREATED)
 }
 
 interface Admitted {
@@ -70,17 +70,17 @@ interface Admitted {
 /** `bindings` is a kind of its own; below a Pod the body has another kind than the Pod. */
 function admit(
   services: Services,
-  x: Exchange,
+  exchange: Exchange,
   body: KubeObject,
   { name, settle = () => {}, ...kind }: Admitted,
 ): Promise<void> {
-  const { namespace, subresource } = x.resource
-  const asked = { context: writeContext(x), type: x.type, subresource, namespace, name, settle }
+  const { namespace, subresource } = exchange.resource
+  const asked = { context: writeContext(exchange), type: exchange.type, subresource, namespace, name, settle }
   return admitUnstored(services.deps.admission, body, subresource === '' ? asked : { ...asked, kind })
 }
 
-function podType(services: Services, x: Exchange): ResourceType {
-  return x.type.resource === 'pods' ? x.type : services.types.in(x.space).find('', 'v1', 'pods')!
+function podType(services: Services, exchange: Exchange): ResourceType {
+  return exchange.type.resource === 'pods' ? exchange.type : services.types.in(exchange.space).find('', 'v1', 'pods')!
 }
 
 function targetErrors(target: Record<string, unknown>): FieldError[] {
@@ -115,27 +115,32 @@ function bound(pod: KubeObject, binding: KubeObject, node: string, now: string):
 }
 
 /** POST pods/<name>/eviction: a deletion that the Pod's PodDisruptionBudget may refuse. */
-export async function evictionEndpoint(services: Services, x: Exchange): Promise<void> {
-  if (x.info.verb !== 'create') throw methodNotAllowed(x.type, x.info.verb)
-  const { name, namespace } = x.resource
-  const sent = readBody(services, x, EVICTION)
+export async function evictionEndpoint(services: Services, exchange: Exchange): Promise<void> {
+  if (exchange.info.verb !== 'create') throw methodNotAllowed(exchange.type, exchange.info.verb)
+  const { name, namespace } = exchange.resource
+  const sent = readBody(services, exchange, EVICTION)
   // Clients of before 1.22 know it as v1beta1, which says the same.
   const elder =
     isRecord(sent) && sent.apiVersion === 'policy/v1beta1' ? { ...EVICTION, apiVersion: 'policy/v1beta1' } : EVICTION
-  const body = objectOf(sent, x.type, elder)
+  const body = objectOf(sent, exchange.type, elder)
   if (body.metadata.name && body.metadata.name !== name)
     throw statusError.badRequest('name in URL does not match name in Eviction object')
-  await admit(services, x, body, { name, group: 'policy', version: elder.apiVersion.split('/')[1]!, kind: 'Eviction' })
+  await admit(services, exchange, body, {
+    name,
+    group: 'policy',
+    version: elder.apiVersion.split('/')[1]!,
+    kind: 'Eviction',
+  })
   const options = deleteOptionsOf(body.deleteOptions)
-  const dryRun = isDryRun(x) || options.dryRun === true
-  const pod = decodeObject(await services.reader.get(x.space, x.type, namespace, name))
-  if (!goesAnyway(pod)) await askBudget(services, x, pod, dryRun)
+  const dryRun = isDryRun(exchange) || options.dryRun === true
+  const pod = decodeObject(await services.reader.get(exchange.space, exchange.type, namespace, name))
+  if (!goesAnyway(pod)) await askBudget(services, exchange, pod, dryRun)
   const own: DeleteOptions = {
     ...options,
     preconditions: { uid: options.preconditions?.uid ?? pod.metadata.uid ?? '', ...options.preconditions },
   }
-  await deleteObject(services.deps, { ...writeContext(x), dryRun }, x.type, { namespace, name }, own)
-  await sendValue(services, x, 201, CREATED)
+  await deleteObject(services.deps, { ...writeContext(exchange), dryRun }, exchange.type, { namespace, name }, own)
+  await sendValue(services, exchange, 201, CREATED)
 }
 
 /** Pods that do not run do not count for any budget. */
@@ -147,10 +152,10 @@ function goesAnyway(pod: KubeObject): boolean {
 }
 
 /** Takes one disruption from the budget. @throws StatusError TooManyRequests when there is none, InternalError for two budgets */
-async function askBudget(services: Services, x: Exchange, pod: KubeObject, dryRun: boolean): Promise<void> {
-  const type = services.types.in(x.space).find('policy', 'v1', 'poddisruptionbudgets')!
-  const { namespace } = x.resource
-  const { items } = await services.reader.list(type, { space: x.space, namespace })
+async function askBudget(services: Services, exchange: Exchange, pod: KubeObject, dryRun: boolean): Promise<void> {
+  const type = services.types.in(exchange.space).find('policy', 'v1', 'poddisruptionbudgets')!
+  const { namespace } = exchange.resource
+  const { items } = await services.reader.list(type, { space: exchange.space, namespace })
   const budgets = items.map(stored => decodeObject(stored)).filter(budget => covers(budget, pod))
   if (budgets.length === 0) return
   if (budgets.length > 1) {
@@ -161,7 +166,7 @@ async function askBudget(services: Services, x: Exchange, pod: KubeObject, dryRu
   }
   const [budget] = budgets
   if (isUnready(pod) && mayLoseUnready(budget!)) return
-  const context = { ...systemContext(x.space, 'eviction'), dryRun }
+  const context = { ...systemContext(exchange.space, 'eviction'), dryRun }
   const now = timestamp(services.deps.clock())
   const take = (current: KubeObject): KubeObject => disrupted(current, pod.metadata.name ?? '', now)
   await services.registry.update(context, type, namespace, budget!.metadata.name ?? '', take, { subresource: 'status' })

@@ -8,10 +8,10 @@ import { requireKind } from './otherKinds.ts'
 import { tellingRepeats } from './strictText.ts'
 
 /** The context tells what the body says twice. @throws StatusError BadRequest, Invalid, UnsupportedMediaType */
-export function readObject(services: Services, x: Exchange): { context: WriteContext; object: KubeObject } {
-  const context = writeContext(x)
-  const body = readBody(services, x)
-  const telling = tellingRepeats(context, x, body)
-  requireKind(services, x, body)
-  return { context: telling, object: objectOf(body, x.type) }
+export function readObject(services: Services, exchange: Exchange): { context: WriteContext; object: KubeObject } {
+  const context = writeContext(exchange)
+  const body = readBody(services, exchange)
+  const telling = tellingRepeats(context, exchange, body)
+  requireKind(services, exchange, body)
+  return { context: telling, object: objectOf(body, exchange.type) }
 }

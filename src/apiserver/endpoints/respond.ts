@@ -25,34 +25,35 @@ const ENCODED_AT_ONCE = 100
 /** Longer lists are not indented for anyone. */
 const PRETTY_LIMIT_BYTES = 1024 * 1024
 
-export async function sendObject(services: Services, x: Exchange, stored: Stored, code = 200): Promise<void> {
-  const views = prepareViews([stored], x.type)
+export async function sendObject(services: Services, exchange: Exchange, stored: Stored, code = 200): Promise<void> {
+  const views = prepareViews([stored], exchange.type)
   if (views) await views
-  if (x.form.as === undefined && x.form.format === 'json' && !isPretty(x)) return send(x, code, bytesAs(stored, x.type))
-  if (x.form.format === 'protobuf') {
-    checkPartial(x, false)
-    const form = protobufForm(services, x.type, x.form)
-    return send(x, code, envelopeOf(form, form.part(stored)), 'protobuf')
+  if (exchange.form.as === undefined && exchange.form.format === 'json' && !isPretty(exchange))
+    return send(exchange, code, bytesAs(stored, exchange.type))
+  if (exchange.form.format === 'protobuf') {
+    checkPartial(exchange, false)
+    const form = protobufForm(services, exchange.type, exchange.form)
+    return send(exchange, code, envelopeOf(form, form.part(stored)), 'protobuf')
   }
-  const object = JSON.parse(bytesAs(stored, x.type).toString()) as KubeObject
+  const object = JSON.parse(bytesAs(stored, exchange.type).toString()) as KubeObject
   await sendValue(
     services,
-    x,
+    exchange,
     code,
-    formed(services, x, [object], { resourceVersion: object.metadata.resourceVersion ?? '' }, false),
+    formed(services, exchange, [object], { resourceVersion: object.metadata.resourceVersion ?? '' }, false),
   )
 }
 
 /** Any JSON value that is not a stored object: Status, Scale, reviews, discovery. */
 export async function sendValue(
   { protobuf }: Pick<Services, 'protobuf'>,
-  x: Pick<Exchange, 'reply' | 'form' | 'warnings' | 'info'>,
+  exchange: Pick<Exchange, 'reply' | 'form' | 'warnings' | 'info'>,
   code: number,
   value: unknown,
 ): Promise<void> {
-  if (x.form.format === 'yaml') return send(x, code, Buffer.from(yamlText(value)), 'yaml')
-  if (x.form.format === 'protobuf') return send(x, code, protobuf.encode(value as WireObject), 'protobuf')
-  return send(x, code, Buffer.from(`${JSON.stringify(value, undefined, isPretty(x) ? 2 : undefined)}\n`))
+  if (exchange.form.format === 'yaml') return send(exchange, code, Buffer.from(yamlText(value)), 'yaml')
+  if (exchange.form.format === 'protobuf') return send(exchange, code, protobuf.encode(value as WireObject), 'protobuf')
+  return send(exchange, code, Buffer.from(`${JSON.stringify(value, undefined, isPretty(exchange) ? 2 : undefined)}\n`))
 }
 
 /** YAML as other tools of Kubernetes write and read it: sorted, and by the rules of 1.1, so `"no"` and times are quoted. */
@@ -60,40 +61,40 @@ export function yamlText(value: unknown): string {
   return yaml().stringify(value, { version: '1.1', sortMapEntries: true, lineWidth: 0, aliasDuplicateObjects: false })
 }
 
-function isPretty(x: Pick<Exchange, 'reply' | 'info'>): boolean {
-  return wantsPretty(x.info.query, x.reply.request.headers['user-agent'])
+function isPretty(exchange: Pick<Exchange, 'reply' | 'info'>): boolean {
+  return wantsPretty(exchange.info.query, exchange.reply.request.headers['user-agent'])
 }
 
-export async function sendList(services: Services, x: Exchange, list: ListResult): Promise<void> {
+export async function sendList(services: Services, exchange: Exchange, list: ListResult): Promise<void> {
   const meta = {
     resourceVersion: String(list.revision),
     ...(list.continue && { continue: list.continue }),
     ...(list.remaining && { remainingItemCount: list.remaining }),
   }
-  if (x.form.format === 'protobuf') return sendProtobufList(services, x, list, meta)
-  if (x.form.as !== undefined || x.form.format !== 'json') {
-    const objects = list.items.map(stored => JSON.parse(bytesAs(stored, x.type).toString()) as KubeObject)
-    return sendValue(services, x, 200, formed(services, x, objects, meta, true))
+  if (exchange.form.format === 'protobuf') return sendProtobufList(services, exchange, list, meta)
+  if (exchange.form.as !== undefined || exchange.form.format !== 'json') {
+    const objects = list.items.map(stored => JSON.parse(bytesAs(stored, exchange.type).toString()) as KubeObject)
+    return sendValue(services, exchange, 200, formed(services, exchange, objects, meta, true))
   }
   const head = Buffer.from(
-    `{"kind":${JSON.stringify(x.type.listKind)},"apiVersion":"${apiVersionOf(x.type)}","metadata":${JSON.stringify(meta)},"items":[`,
+    `{"kind":${JSON.stringify(exchange.type.listKind)},"apiVersion":"${apiVersionOf(exchange.type)}","metadata":${JSON.stringify(meta)},"items":[`,
   )
   const pieces: Buffer[] = [head]
-  const append = itemPieces(x.type)
+  const append = itemPieces(exchange.type)
   for (const stored of list.items) append(stored, pieces.length === 1, pieces)
   pieces.push(LIST_END)
   let length = 0
   for (const piece of pieces) length += piece.length
-  if (length <= PRETTY_LIMIT_BYTES && isPretty(x))
-    return sendValue(services, x, 200, JSON.parse(Buffer.concat(pieces, length).toString()))
-  return sendPieces(services, x, pieces, length, 'json')
+  if (length <= PRETTY_LIMIT_BYTES && isPretty(exchange))
+    return sendValue(services, exchange, 200, JSON.parse(Buffer.concat(pieces, length).toString()))
+  return sendPieces(services, exchange, pieces, length, 'json')
 }
 
 /** The length of everything stands before it, so all is encoded first; in between others have their turn. */
-async function sendProtobufList(services: Services, x: Exchange, list: ListResult, meta: object): Promise<void> {
-  checkPartial(x, true)
-  const form = protobufForm(services, x.type, x.form)
-  const kind = x.form.as === undefined ? x.type.listKind : `${form.kind}List`
+async function sendProtobufList(services: Services, exchange: Exchange, list: ListResult, meta: object): Promise<void> {
+  checkPartial(exchange, true)
+  const form = protobufForm(services, exchange.type, exchange.form)
+  const kind = exchange.form.as === undefined ? exchange.type.listKind : `${form.kind}List`
   const parts: Buffer[] = []
   for (const stored of list.items) {
     if (parts.length % ENCODED_AT_ONCE === ENCODED_AT_ONCE - 1) await setImmediate()
@@ -102,33 +103,33 @@ async function sendProtobufList(services: Services, x: Exchange, list: ListResul
   const pieces = listPiecesOf({ apiVersion: form.apiVersion, kind }, services.protobuf.encodeListMeta(meta), parts)
   let length = 0
   for (const piece of pieces) length += piece.length
-  return sendPieces(services, x, pieces, length, 'protobuf')
+  return sendPieces(services, exchange, pieces, length, 'protobuf')
 }
 
 async function sendPieces(
   services: Services,
-  x: Exchange,
+  exchange: Exchange,
   pieces: readonly Buffer[],
   length: number,
   format: Format,
 ): Promise<void> {
-  if (length <= WHOLE_LIMIT_BYTES) return send(x, 200, Buffer.concat(pieces, length), format)
-  const { raw } = x.reply.hijack()
-  const compressed = services.compression.takes(x.request)
+  if (length <= WHOLE_LIMIT_BYTES) return send(exchange, 200, Buffer.concat(pieces, length), format)
+  const { raw } = exchange.reply.hijack()
+  const compressed = services.compression.takes(exchange.request)
   const framing = compressed ? { 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' } : { 'Content-Length': length }
-  raw.writeHead(200, { ...headers(x), 'Content-Type': CONTENT_TYPES[format], ...framing })
+  raw.writeHead(200, { ...headers(exchange), 'Content-Type': CONTENT_TYPES[format], ...framing })
   const out = compressed ? services.compression.sink(raw, length) : plainSink(raw)
   if (await services.blocks.write(out, pieces)) out.end()
 }
 
 function formed(
   services: Services,
-  x: Exchange,
+  exchange: Exchange,
   objects: KubeObject[],
   meta: Record<string, unknown>,
   isList: boolean,
 ): unknown {
-  const { form, type } = x
+  const { form, type } = exchange
   if (form.as === undefined) {
     return isList
       ? {
@@ -139,8 +140,8 @@ function formed(
         }
       : objects[0]
   }
-  if (form.as === 'Table') return tableOf(services, x, form, objects, meta, true)
-  checkPartial(x, isList)
+  if (form.as === 'Table') return tableOf(services, exchange, form, objects, meta, true)
+  checkPartial(exchange, isList)
   if (!isList) return partialMetadata(objects[0]!, form.version)
   const items = objects.map(object => partialMetadata(object, form.version))
   return { kind: 'PartialObjectMetadataList', apiVersion: `meta.k8s.io/${form.version}`, metadata: meta, items }
@@ -155,20 +156,20 @@ function checkPartial({ form, type }: Exchange, isList: boolean): void {
 
 export function tableOf(
   services: Services,
-  x: Pick<Exchange, 'info' | 'type'>,
+  exchange: Pick<Exchange, 'info' | 'type'>,
   form: Form,
   objects: KubeObject[],
   meta: Record<string, unknown>,
   headers: boolean,
 ): object {
-  const include = x.info.query.get('includeObject') || 'Metadata'
+  const include = exchange.info.query.get('includeObject') || 'Metadata'
   if (include !== 'None' && include !== 'Metadata' && include !== 'Object') {
     throw statusError.badRequest(
       `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(include)}: must be 'Metadata', 'Object', 'None', or empty`,
     )
   }
   return tableFor({
-    type: x.type,
+    type: exchange.type,
     objects,
     listMeta: meta as { resourceVersion: string },
     includeObject: include,
@@ -178,12 +179,17 @@ export function tableOf(
   })
 }
 
-export function headers(x: Pick<Exchange, 'warnings'>): Record<string, string | string[]> {
+export function headers(exchange: Pick<Exchange, 'warnings'>): Record<string, string | string[]> {
   const base = { 'Cache-Control': 'no-cache, private' }
-  if (x.warnings.length === 0) return base
-  return { ...base, Warning: warningHeaders(x.warnings) }
+  if (exchange.warnings.length === 0) return base
+  return { ...base, Warning: warningHeaders(exchange.warnings) }
 }
 
-function send(x: Pick<Exchange, 'reply' | 'warnings'>, code: number, body: Buffer, format: Format = 'json'): void {
-  x.reply.code(code).headers(headers(x)).type(CONTENT_TYPES[format]).send(body)
+function send(
+  exchange: Pick<Exchange, 'reply' | 'warnings'>,
+  code: number,
+  body: Buffer,
+  format: Format = 'json',
+): void {
+  exchange.reply.code(code).headers(headers(exchange)).type(CONTENT_TYPES[format]).send(body)
 }

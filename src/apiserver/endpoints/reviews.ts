@@ -35,41 +35,47 @@ export interface ReviewDeps {
   clock: () => Date
 }
 
-type Answer = (body: KubeObject, x: Exchange) => KubeObject | Promise<KubeObject>
+type Answer = (body: KubeObject, exchange: Exchange) => KubeObject | Promise<KubeObject>
 
 export function reviewEndpoints(deps: ReviewDeps): SubresourceEndpoints {
   const { authenticator, authorizer, issuer } = deps
   const answer =
     (make: Answer) =>
-    async (services: Services, x: Exchange): Promise<void> => {
-      const sent = readBody(services, x)
-      requireKind(services, x, sent)
-      const body = objectOf(sent, x.type)
+    async (services: Services, exchange: Exchange): Promise<void> => {
+      const sent = readBody(services, exchange)
+      requireKind(services, exchange, sent)
+      const body = objectOf(sent, exchange.type)
       // What comes back is what was asked and an answer, so it has to be of its kind.
-      checkTypes(body, x.type)
+      checkTypes(body, exchange.type)
       await admitUnstored(services.deps.admission, body, {
-        context: writeContext(x),
-        type: x.type,
+        context: writeContext(exchange),
+        type: exchange.type,
         subresource: '',
-        namespace: x.resource.namespace,
+        namespace: exchange.resource.namespace,
         name: '',
-        settle: changed => checkTypes(changed, x.type),
+        settle: changed => checkTypes(changed, exchange.type),
       })
-      await sendValue(services, x, 201, await make(body, x))
+      await sendValue(services, exchange, 201, await make(body, exchange))
     }
-  const context = (x: Exchange) => ({ space: x.space, user: x.user, authorizer })
+  const context = (exchange: Exchange) => ({ space: exchange.space, user: exchange.user, authorizer })
   return {
-    'authentication.k8s.io/tokenreviews': answer((body, x) =>
-      reviewToken(body, { space: x.space, authenticator, audiences: issuer.audiences }),
+    'authentication.k8s.io/tokenreviews': answer((body, exchange) =>
+      reviewToken(body, { space: exchange.space, authenticator, audiences: issuer.audiences }),
     ),
-    'authentication.k8s.io/selfsubjectreviews': answer((body, x) => selfSubjectReview(body, context(x))),
-    'authorization.k8s.io/selfsubjectaccessreviews': answer((body, x) => selfSubjectAccessReview(body, context(x))),
-    'authorization.k8s.io/selfsubjectrulesreviews': answer((body, x) => selfSubjectRulesReview(body, context(x))),
-    'authorization.k8s.io/subjectaccessreviews': answer((body, x) => subjectAccessReview(body, context(x))),
-    'authorization.k8s.io/localsubjectaccessreviews': answer((body, x) =>
-      localSubjectAccessReview(body, { ...context(x), namespace: x.resource.namespace }),
+    'authentication.k8s.io/selfsubjectreviews': answer((body, exchange) => selfSubjectReview(body, context(exchange))),
+    'authorization.k8s.io/selfsubjectaccessreviews': answer((body, exchange) =>
+      selfSubjectAccessReview(body, context(exchange)),
     ),
-    '/serviceaccounts/token': (services, x) => tokenEndpoint(services, x, deps),
+    'authorization.k8s.io/selfsubjectrulesreviews': answer((body, exchange) =>
+      selfSubjectRulesReview(body, context(exchange)),
+    ),
+    'authorization.k8s.io/subjectaccessreviews': answer((body, exchange) =>
+      subjectAccessReview(body, context(exchange)),
+    ),
+    'authorization.k8s.io/localsubjectaccessreviews': answer((body, exchange) =>
+      localSubjectAccessReview(body, { ...context(exchange), namespace: exchange.resource.namespace }),
+    ),
+    '/serviceaccounts/token': (services, exchange) => tokenEndpoint(services, exchange, deps),
   }
 }
 
@@ -97,13 +103,13 @@ const TOKEN_REQUEST_TYPE = {
   },
 } satisfies Pick<ResourceType, 'kind' | 'version' | 'schema'>
 
-async function tokenEndpoint(services: Services, x: Exchange, deps: ReviewDeps): Promise<void> {
-  if (x.info.verb !== 'create') throw methodNotAllowed(x.type, x.info.verb)
-  const { namespace, name } = x.resource
-  const sent = readBody(services, x, TOKEN_REQUEST)
+async function tokenEndpoint(services: Services, exchange: Exchange, deps: ReviewDeps): Promise<void> {
+  if (exchange.info.verb !== 'create') throw methodNotAllowed(exchange.type, exchange.info.verb)
+  const { namespace, name } = exchange.resource
+  const sent = readBody(services, exchange, TOKEN_REQUEST)
   const body = objectOf(
     isRecord(sent) && sent.kind === undefined && sent.apiVersion === undefined ? { ...TOKEN_REQUEST, ...sent } : sent,
-    x.type satisfies ResourceType,
+    exchange.type satisfies ResourceType,
     TOKEN_REQUEST,
   )
   checkTypes(body, TOKEN_REQUEST_TYPE)
@@ -111,20 +117,20 @@ async function tokenEndpoint(services: Services, x: Exchange, deps: ReviewDeps):
   // policies limit what is asked for, said or not
   body.spec = { ...spec, expirationSeconds: spec.expirationSeconds ?? DEFAULT_SECONDS }
   await admitUnstored(services.deps.admission, body, {
-    context: writeContext(x),
-    type: x.type,
+    context: writeContext(exchange),
+    type: exchange.type,
     subresource: 'token',
     namespace,
     name,
     kind: { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' },
     settle: changed => checkTypes(changed, TOKEN_REQUEST_TYPE),
   })
-  const stored = await services.reader.get(x.space, x.type, namespace, name)
+  const stored = await services.reader.get(exchange.space, exchange.type, namespace, name)
   const context = {
-    space: x.space,
+    space: exchange.space,
     issuer: deps.issuer,
     getObject: deps.getObject,
     clock: () => deps.clock().getTime(),
   }
-  await sendValue(services, x, 201, await tokenRequest(decodeObject(stored), body, context))
+  await sendValue(services, exchange, 201, await tokenRequest(decodeObject(stored), body, context))
 }

@@ -15,11 +15,11 @@ import { isYaml } from './body.ts'
 import type { Exchange } from './exchange.ts'
 
 /** The context of a write that sends `value` as its body; the same one unless the text repeats keys. */
-export function tellingRepeats(context: WriteContext, x: Exchange, value: unknown): WriteContext {
+export function tellingRepeats(context: WriteContext, exchange: Exchange, value: unknown): WriteContext {
   if (context.fieldValidation === 'Ignore') return context
-  const { request, type, info } = x
+  const { request, type, info } = exchange
   if (isYaml(request.headers['content-type'])) {
-    const lines = yamlFindings(repeatedInYaml(x, value))
+    const lines = yamlFindings(repeatedInYaml(exchange, value))
     if (lines.length === 0) return context
     const strict = context.fieldValidation === 'Strict'
     const repeats = strict ? [`yaml: unmarshal errors:\n  ${lines.join('\n  ')}`] : lines
@@ -35,8 +35,8 @@ export function tellingRepeats(context: WriteContext, x: Exchange, value: unknow
 }
 
 /** What a server-side apply says twice, as `line N: key "k" already set in map`. */
-export function repeatedInApply(x: Exchange, value: unknown): string[] {
-  return yamlFindings(repeatedInYaml(x, value))
+export function repeatedInApply(exchange: Exchange, value: unknown): string[] {
+  return yamlFindings(repeatedInYaml(exchange, value))
 }
 
 /** What is called YAML and is JSON has been read as such. */

@@ -23,25 +23,27 @@ import { SCALE_TYPE } from './scaleType.ts'
 
 const SCALE = { apiVersion: 'autoscaling/v1', kind: 'Scale' }
 
-export async function scaleEndpoint(services: Services, x: Exchange): Promise<void> {
-  const { type } = x
-  const { namespace, name } = x.resource
+export async function scaleEndpoint(services: Services, exchange: Exchange): Promise<void> {
+  const { type } = exchange
+  const { namespace, name } = exchange.resource
   if (!type.scale) throw statusError.notFound(type, name)
   const paths = type.scale
   const scale = (object: KubeObject): KubeObject => scaleOf(object, paths)
-  if (x.info.verb === 'get') {
-    const stored = await services.reader.get(x.space, type, namespace, name).catch((error: unknown) => {
+  if (exchange.info.verb === 'get') {
+    const stored = await services.reader.get(exchange.space, type, namespace, name).catch((error: unknown) => {
       throw error instanceof StatusError && error.reason === 'NotFound' ? scaleNotFound(type, name) : error
     })
-    return sendScale(services, x, scale(objectFor(stored, type)))
+    return sendScale(services, exchange, scale(objectFor(stored, type)))
   }
-  if (x.info.verb !== 'update' && x.info.verb !== 'patch') throw methodNotAllowed(type, x.info.verb)
-  const body = readBody(services, x, SCALE)
-  if (x.info.verb === 'update') requireKind(services, x, body, SCALE_TYPE)
-  if (x.info.verb === 'update' && isRecord(body) && isRecord(body.metadata)) sameName(x, body as KubeObject)
+  if (exchange.info.verb !== 'update' && exchange.info.verb !== 'patch')
+    throw methodNotAllowed(type, exchange.info.verb)
+  const body = readBody(services, exchange, SCALE)
+  if (exchange.info.verb === 'update') requireKind(services, exchange, body, SCALE_TYPE)
+  if (exchange.info.verb === 'update' && isRecord(body) && isRecord(body.metadata))
+    sameName(exchange, body as KubeObject)
   // What is an apply by its media type is a strategic merge here.
-  const form = patchFormOf(x) ?? 'strategic'
-  const fromPatch = x.info.verb === 'patch' ? patchSource(form, body) : undefined
+  const form = patchFormOf(exchange) ?? 'strategic'
+  const fromPatch = exchange.info.verb === 'patch' ? patchSource(form, body) : undefined
   const change = (current: KubeObject): KubeObject => {
     const before = scale(current)
     const after = fromPatch
@@ -50,7 +52,7 @@ export async function scaleEndpoint(services: Services, x: Exchange): Promise<vo
     checkTypes(after, SCALE_TYPE, fromPatch)
     return withScale(type, current, after, paths)
   }
-  const { stored } = await services.registry.update(writeContext(x), type, namespace, name, change, {
+  const { stored } = await services.registry.update(writeContext(exchange), type, namespace, name, change, {
     fromPatch,
     view: {
       subresource: 'scale',
@@ -61,7 +63,7 @@ export async function scaleEndpoint(services: Services, x: Exchange): Promise<vo
       into: (object, changed) => void withScale(type, object, changed, paths),
     },
   })
-  await sendScale(services, x, scale(objectFor(stored, type)))
+  await sendScale(services, exchange, scale(objectFor(stored, type)))
 }
 
 /** Where upstream says that the scale is missing, not the object. */
@@ -76,12 +78,13 @@ function scaleNotFound(type: ResourceType, name: string): StatusError {
   return statusError.notFound(group === undefined ? type : { group, resource: `${type.resource}/scale` }, name)
 }
 
-function sendScale(services: Services, x: Exchange, scale: KubeObject): Promise<void> {
-  if (x.form.as === undefined) return sendValue(services, x, 200, scale)
-  if (x.form.as !== 'Table') return sendValue(services, x, 200, partialMetadata(scale, x.form.version))
+function sendScale(services: Services, exchange: Exchange, scale: KubeObject): Promise<void> {
+  if (exchange.form.as === undefined) return sendValue(services, exchange, 200, scale)
+  if (exchange.form.as !== 'Table')
+    return sendValue(services, exchange, 200, partialMetadata(scale, exchange.form.version))
   const meta = { resourceVersion: scale.metadata.resourceVersion ?? '' }
-  const { info, form } = x
-  return sendValue(services, x, 200, tableOf(services, { info, type: SCALE_TYPE }, form, [scale], meta, true))
+  const { info, form } = exchange
+  return sendValue(services, exchange, 200, tableOf(services, { info, type: SCALE_TYPE }, form, [scale], meta, true))
 }
 
 function scaleOf(object: KubeObject, paths: ScalePaths): KubeObject {
@@ -147,18 +150,18 @@ function selectorText(selector: unknown): string {
   return labelSelectorFromObject(selector).toString()
 }
 
-function sameName(x: Exchange, body: KubeObject): void {
-  requireSameNamespace(body.metadata, x.type.namespaced ? x.resource.namespace : '')
+function sameName(exchange: Exchange, body: KubeObject): void {
+  requireSameNamespace(body.metadata, exchange.type.namespaced ? exchange.resource.namespace : '')
   const { name } = body.metadata
-  if (!name || name === x.resource.name) return
+  if (!name || name === exchange.resource.name) return
   throw statusError.badRequest(
-    `the name of the object (${name}) does not match the name on the URL (${x.resource.name})`,
+    `the name of the object (${name}) does not match the name on the URL (${exchange.resource.name})`,
   )
 }
 
-export async function finalizeEndpoint(services: Services, x: Exchange): Promise<void> {
-  if (x.info.verb !== 'update') throw methodNotAllowed(x.type, x.info.verb)
-  const object = objectOf(readBody(services, x), x.type)
-  const { stored } = await finalize(services.registry, writeTarget(x, writeContext(x)), object)
-  await sendObject(services, x, stored)
+export async function finalizeEndpoint(services: Services, exchange: Exchange): Promise<void> {
+  if (exchange.info.verb !== 'update') throw methodNotAllowed(exchange.type, exchange.info.verb)
+  const object = objectOf(readBody(services, exchange), exchange.type)
+  const { stored } = await finalize(services.registry, writeTarget(exchange, writeContext(exchange)), object)
+  await sendObject(services, exchange, stored)
 }

@@ -4,11 +4,11 @@ import { type Exchange, requireCreate, type Services, writeTarget } from './exch
 import { readObject } from './readObject.ts'
 import { sendObject } from './respond.ts'
 
-export async function updateEndpoint(services: Services, x: Exchange): Promise<void> {
-  const { context, object } = readObject(services, x)
-  const { stored, created } = await update(services.registry, writeTarget(x, context), object, {
-    again: () => readObject(services, x).object,
-    mayCreate: () => requireCreate(services, x),
+export async function updateEndpoint(services: Services, exchange: Exchange): Promise<void> {
+  const { context, object } = readObject(services, exchange)
+  const { stored, created } = await update(services.registry, writeTarget(exchange, context), object, {
+    again: () => readObject(services, exchange).object,
+    mayCreate: () => requireCreate(services, exchange),
   })
-  await sendObject(services, x, stored, created ? 201 : 200)
+  await sendObject(services, exchange, stored, created ? 201 : 200)
 }

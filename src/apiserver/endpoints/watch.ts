@@ -28,15 +28,15 @@ const BOOKMARK_INTERVAL_MS = 60_000
 const DEFAULT_TIMEOUT_SECONDS = 1800
 const INITIAL_BATCH = 256
 
-export async function watchEndpoint(services: Services, x: Exchange): Promise<void> {
-  const plan = await planOf(services, x)
-  const { raw } = x.reply.hijack()
-  const contentType = x.form.format === 'protobuf' ? PROTOBUF_WATCH_MEDIA_TYPE : 'application/json'
-  raw.writeHead(200, { ...headers(x), 'Content-Type': contentType, 'Transfer-Encoding': 'chunked' })
+export async function watchEndpoint(services: Services, exchange: Exchange): Promise<void> {
+  const plan = await planOf(services, exchange)
+  const { raw } = exchange.reply.hijack()
+  const contentType = exchange.form.format === 'protobuf' ? PROTOBUF_WATCH_MEDIA_TYPE : 'application/json'
+  raw.writeHead(200, { ...headers(exchange), 'Content-Type': contentType, 'Transfer-Encoding': 'chunked' })
   raw.flushHeaders()
   const gone = new AbortController()
   raw.on('close', () => gone.abort())
-  await runWatch(services, x, plan, responseSink(raw, services.turns), gone.signal)
+  await runWatch(services, exchange, plan, responseSink(raw, services.turns), gone.signal)
 }
 
 export interface WatchPlan {
@@ -51,13 +51,14 @@ export interface WatchPlan {
 }
 
 /** Reads the options and takes the snapshot, so that errors are still plain answers. @throws StatusError */
-export async function planOf(services: Services, x: WatchTarget): Promise<WatchPlan> {
-  const { query } = x.info
-  if (x.form.format === 'yaml') throw notAcceptable(WATCH_MEDIA_TYPES)
-  const fields = [query.get('fieldSelector') ?? '', x.resource.name && `metadata.name=${x.resource.name}`].filter(
-    text => text !== '',
-  )
-  const selection = selectionFor(x.type, services.deps.strategyFor(x.type), {
+export async function planOf(services: Services, exchange: WatchTarget): Promise<WatchPlan> {
+  const { query } = exchange.info
+  if (exchange.form.format === 'yaml') throw notAcceptable(WATCH_MEDIA_TYPES)
+  const fields = [
+    query.get('fieldSelector') ?? '',
+    exchange.resource.name && `metadata.name=${exchange.resource.name}`,
+  ].filter(text => text !== '')
+  const selection = selectionFor(exchange.type, services.deps.strategyFor(exchange.type), {
     labelSelector: query.get('labelSelector') ?? undefined,
     fieldSelector: fields.join(','),
   })
@@ -67,7 +68,7 @@ export async function planOf(services: Services, x: WatchTarget): Promise<WatchP
   const revision = knownRevision(query.get('resourceVersion') ?? '', services.reader.revision)
   const wantsInitial = sendInitial === null ? revision === 0 : sendInitial === 'true'
   const initial = wantsInitial
-    ? await services.reader.list(x.type, { space: x.space, namespace: namespaceOf(x), selection })
+    ? await services.reader.list(exchange.type, { space: exchange.space, namespace: namespaceOf(exchange), selection })
     : undefined
   const seconds = intOption(query, 'timeoutSeconds') ?? DEFAULT_TIMEOUT_SECONDS * (1 + services.deps.random())
   return {
@@ -94,8 +95,8 @@ function checkInitialEvents(sendInitial: string | null, match: string | null): v
   throw invalid(fieldError.forbidden(at, why), ...(match ? [fieldError.notSupported(at, match, ['NotOlderThan'])] : []))
 }
 
-function namespaceOf(x: WatchTarget): string | undefined {
-  return x.resource.namespace === '' ? undefined : x.resource.namespace
+function namespaceOf(exchange: WatchTarget): string | undefined {
+  return exchange.resource.namespace === '' ? undefined : exchange.resource.namespace
 }
 
 /**
@@ -104,17 +105,17 @@ function namespaceOf(x: WatchTarget): string | undefined {
  */
 export async function runWatch(
   services: Services,
-  x: WatchTarget,
+  exchange: WatchTarget,
   plan: WatchPlan,
   sink: FrameSink,
   gone: AbortSignal,
 ): Promise<void> {
   const ended = new AbortController()
-  const scope = services.watchScope(x.space, x.type.group, x.type.resource)
+  const scope = services.watchScope(exchange.space, exchange.type.group, exchange.type.resource)
   const signal = AbortSignal.any([gone, ended.signal, services.draining, scope])
   const timeout = setTimeout(() => ended.abort(), plan.timeoutMs)
-  let shown = x
-  let form = framesFor(services, x)
+  let shown = exchange
+  let form = framesFor(services, exchange)
   let isCaughtUp = (): boolean => false
   const ticker = plan.bookmarks
     ? setInterval(() => {
@@ -124,9 +125,9 @@ export async function runWatch(
     : undefined
   try {
     if (plan.initial && !(await sendInitial(plan, sink, form.render, form.bookmark))) return
-    for await (const batch of services.reader.watch(x.type, {
-      space: x.space,
-      namespace: namespaceOf(x),
+    for await (const batch of services.reader.watch(exchange.type, {
+      space: exchange.space,
+      namespace: namespaceOf(exchange),
       selection: plan.selection,
       after: plan.after,
       signal,
@@ -135,13 +136,15 @@ export async function runWatch(
       },
     })) {
       // A definition may change while its objects are watched: each event is shown as the kind is now.
-      const type = services.types.in(x.space).find(x.type.group, x.type.version, x.type.resource)
+      const type = services.types
+        .in(exchange.space)
+        .find(exchange.type.group, exchange.type.version, exchange.type.resource)
       if (type === undefined) return
       if (type !== shown.type) {
-        shown = { ...x, type }
+        shown = { ...exchange, type }
         form = framesFor(services, shown)
       }
-      if (type !== x.type && type.custom?.convert) {
+      if (type !== exchange.type && type.custom?.convert) {
         await prepareViews(
           batch.map(({ stored }) => stored),
           type,
@@ -181,8 +184,8 @@ interface Frames {
   failure(error: StatusError): Buffer
 }
 
-function framesFor(services: Services, x: WatchTarget): Frames {
-  const { form, type } = x
+function framesFor(services: Services, exchange: WatchTarget): Frames {
+  const { form, type } = exchange
   const { protobuf } = services
   const partial = form.as === 'PartialObjectMetadata' || form.as === 'PartialObjectMetadataList'
   const shown = partial
@@ -198,16 +201,16 @@ function framesFor(services: Services, x: WatchTarget): Frames {
     }
   }
   return {
-    render: jsonRenderer(services, x, partial),
+    render: jsonRenderer(services, exchange, partial),
     bookmark: (...position) => jsonEvent('BOOKMARK', bookmarkOf(...position)),
     failure: error => jsonEvent('ERROR', error.toStatus()),
   }
 }
 
 /** Plain frames and those of metadata are shared among all watchers. */
-function jsonRenderer(services: Services, x: WatchTarget, partial: boolean): Frames['render'] {
+function jsonRenderer(services: Services, exchange: WatchTarget, partial: boolean): Frames['render'] {
   const { frames } = services
-  const { form, type: kind } = x
+  const { form, type: kind } = exchange
   if (form.as === undefined) {
     const version = `${apiVersionOf(kind)} ${kind.custom?.generation ?? ''}`
     const make = (type: FrameType, stored: Stored): Buffer => jsonFrame(type, bytesAs(stored, kind))
@@ -225,7 +228,7 @@ function jsonRenderer(services: Services, x: WatchTarget, partial: boolean): Fra
     const object = parse(stored)
     const table = tableOf(
       services,
-      x,
+      exchange,
       form,
       [object],
       { resourceVersion: object.metadata.resourceVersion },

@@ -7,12 +7,12 @@ import type { DescriptionsFile } from '../../../openapi/catalogFormat.ts'
 import type { GroupVersionKind } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Catalog } from '../catalog/catalog.ts'
-import { DefinitionWriter, type OwnDefinitions } from './definitions.ts'
 import { modelName } from './modelName.ts'
 import { mayTakeLonger, type Operation, operationsOf } from './operations.ts'
 import { type Parameter, parametersOf, pathParameters } from './parameters.ts'
 import type { SchemaDocument } from './schemaDocument.ts'
 import { bodyTypes, patchTypes, tagOf } from './wording.ts'
+import { DefinitionWriter, type OwnDefinitions } from './writtenDefinitions.ts'
 
 export interface OpenApiV2Document extends OpenApiV2Frame {
   paths: Record<string, SchemaDocument>

@@ -8,12 +8,12 @@ import type { DescriptionsFile } from '../../../openapi/catalogFormat.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { servedGroups } from '../discovery/groups.ts'
-import { DefinitionWriter } from './definitions.ts'
 import { modelName } from './modelName.ts'
 import { mayTakeLonger, type Operation, operationsOf } from './operations.ts'
 import { type Parameter, parametersOf, pathParameters } from './parameters.ts'
 import type { SchemaDocument } from './schemaDocument.ts'
 import { bodyTypes, patchTypes, tagOf } from './wording.ts'
+import { DefinitionWriter } from './writtenDefinitions.ts'
 
 export interface OpenApiV3Index {
   paths: Record<string, { serverRelativeURL: string }>

@@ -146,7 +146,7 @@ export function metaRules(type: ResourceType, strategy: Strategy | undefined) {
  * What `check` finds wrong. Errors are handed on as arguments, of which the engine takes some hundred thousand: an object with
  * more of them is told so.
  */
-export function found(check: () => FieldError[]): FieldError[] {
+export function errorsOf(check: () => FieldError[]): FieldError[] {
   try {
     return check()
   } catch (error) {

@@ -2,7 +2,7 @@
  * Objects that every space shows and none stores: what Kubernetes itself brings along. A space that changes one gets a copy of
  * its own, which is shown from then on; none can be deleted for good.
  */
-import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
+import { type GroupResource, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
 import { CLUSTER_ANNOTATION } from '../../apimachinery/resources.ts'
 import { compareKeys } from '../../storage/keys.ts'
 import type { Key, Revision, Stored, StoreEvent } from '../../storage/store.ts'
@@ -10,11 +10,6 @@ import { versionOf } from '../../storage/texts.ts'
 import { aggregatedRules, hasAggregationRule } from '../auth/aggregation.ts'
 import { RBAC_GROUP } from '../auth/rbacRules.ts'
 import { encodeObject } from './codec.ts'
-
-interface GroupResourceRef {
-  group: string
-  resource: string
-}
 
 /** The shared objects of one resource. */
 export interface SharedLayer {
@@ -25,16 +20,16 @@ export interface SharedLayer {
   /** They can be deleted, and this makes them anew: it is called after that, before whoever deleted one is answered. */
   comeBack?(key: Key): Promise<void>
   has(space: string, name: string): boolean
-  get(space: string, type: GroupResourceRef, name: string): Promise<Stored | undefined>
+  get(space: string, type: GroupResource, name: string): Promise<Stored | undefined>
   /**
    * What there is at a revision, in order of names; also what the space has changed, so that its own stand for it.
    * @throws StorageError `Compacted` when the revision is too old
    */
-  names(space: string, type: GroupResourceRef, at: Revision): Promise<readonly string[]>
+  names(space: string, type: GroupResource, at: Revision): Promise<readonly string[]>
   /** Those of them, in the same order. */
-  list(space: string, type: GroupResourceRef, wanted: SharedWanted): Promise<readonly Stored[]>
+  list(space: string, type: GroupResource, wanted: SharedWanted): Promise<readonly Stored[]>
   /** Absent: they never change. @throws StorageError `Compacted` when `after` is too old */
-  follow?(space: string, type: GroupResourceRef, after: number): Promise<LayerFollower>
+  follow?(space: string, type: GroupResource, after: number): Promise<LayerFollower>
 }
 
 export interface SharedWanted {
@@ -66,7 +61,7 @@ export class SharedObjects {
   }
 
   /** `namespace`: where the objects are asked for. Absent: anywhere. */
-  of(type: GroupResourceRef, namespace?: string): SharedLayer | undefined {
+  of(type: GroupResource, namespace?: string): SharedLayer | undefined {
     const layer = this.#layers.get(groupResourceName(type))
     return namespace === undefined || namespace === (layer?.namespace ?? '') ? layer : undefined
   }
@@ -106,7 +101,7 @@ export function mergeShared(
 
 /** Objects that are the same in all spaces. */
 export function sharedConstants(
-  type: GroupResourceRef,
+  type: GroupResource,
   objects: readonly KubeObject[],
   { changeable }: { changeable: boolean },
 ): SharedLayers {
@@ -183,7 +178,7 @@ function pick(objects: ReadonlyMap<string, KubeObject>, names: readonly string[]
 }
 
 /** A shared object as a space shows it. Revision 1 is older than anything that a watch can start from. */
-export function sharedAs(space: string, type: GroupResourceRef, object: KubeObject, revision = 1): Stored {
+export function sharedAs(space: string, type: GroupResource, object: KubeObject, revision = 1): Stored {
   const annotations = { ...object.metadata.annotations, [CLUSTER_ANNOTATION]: space }
   const text = encodeObject({ ...object, metadata: { ...object.metadata, annotations } })
   const { name = '', namespace = '' } = object.metadata

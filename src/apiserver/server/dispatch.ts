@@ -1,4 +1,4 @@
-/** From an admitted resource request to its endpoint. */
+/** From an authorized resource request to its endpoint. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { StatusError } from '../../apimachinery/errors.ts'
 import { apiVersionOf } from '../../apimachinery/object.ts'
@@ -17,7 +17,7 @@ import { finalizeEndpoint, scaleEndpoint } from '../endpoints/subresources.ts'
 import { updateEndpoint } from '../endpoints/update.ts'
 import { watchEndpoint } from '../endpoints/watch.ts'
 import type { ResourceRequest } from '../request/requestInfo.ts'
-import type { Admitted } from './pipeline.ts'
+import type { AuthorizedRequest } from './pipeline.ts'
 
 export type Target = Omit<Exchange, 'request' | 'reply'>
 
@@ -50,27 +50,27 @@ const PARTS: ReadonlySet<string> = new Set([
 ])
 
 /** Loaded when somebody looks for what does not run here. */
-const connectionEndpoint: Endpoint = async (services, x) =>
-  (await import('../endpoints/connections.ts')).connectionEndpoint(services, x)
+const connectionEndpoint: Endpoint = async (services, exchange) =>
+  (await import('../endpoints/connections.ts')).connectionEndpoint(services, exchange)
 
 /** What comes from elsewhere comes as it is; only logs are negotiated about, and then are text all the same. */
 function answersInForms(resource: ResourceRequest): boolean {
   return resource.subresource === 'log' || connectionMethods(resource) === undefined
 }
 
-/** The exchange for an admitted request. @throws StatusError NotFound, NotAcceptable */
+/** The exchange for an authorized request. @throws StatusError NotFound, NotAcceptable */
 export function exchangeFor(
   services: Services,
   request: FastifyRequest,
   reply: FastifyReply,
-  admitted: Admitted,
+  authorized: AuthorizedRequest,
 ): Exchange {
-  return { request, reply, ...targetOf(services, admitted, request.headers.accept) }
+  return { request, reply, ...targetOf(services, authorized, request.headers.accept) }
 }
 
-/** What an admitted request is about, whatever carries it. @throws StatusError NotFound, NotAcceptable */
-export function targetOf(services: Services, admitted: Admitted, accept: string | undefined): Target {
-  const { info, user, space } = admitted
+/** What an authorized request is about, whatever carries it. @throws StatusError NotFound, NotAcceptable */
+export function targetOf(services: Services, authorized: AuthorizedRequest, accept: string | undefined): Target {
+  const { info, user, space } = authorized
   const resource = info.resource!
   const set = services.types.in(space)
   const type = set.find(resource.group, resource.version, resource.resource)
@@ -119,29 +119,29 @@ function hasTable(type: ResourceType, subresource: string): boolean {
 }
 
 /** @throws StatusError as the endpoint */
-export async function dispatch(services: Services, x: Exchange, extra: SubresourceEndpoints): Promise<void> {
-  const endpoint = endpointFor(x, extra)
+export async function dispatch(services: Services, exchange: Exchange, extra: SubresourceEndpoints): Promise<void> {
+  const endpoint = endpointFor(exchange, extra)
   if (endpoint === undefined) {
-    x.reply.header('Allow', allowedMethods(x.type, x.resource))
-    throw methodNotAllowed(x.type, x.info.verb)
+    exchange.reply.header('Allow', allowedMethods(exchange.type, exchange.resource))
+    throw methodNotAllowed(exchange.type, exchange.info.verb)
   }
   try {
-    await endpoint(services, x)
+    await endpoint(services, exchange)
   } catch (error) {
     // a refusal carries the warnings that were given before it
-    const { Warning } = headers(x)
-    if (Warning !== undefined && !x.reply.sent) x.reply.header('Warning', Warning)
+    const { Warning } = headers(exchange)
+    if (Warning !== undefined && !exchange.reply.sent) exchange.reply.header('Warning', Warning)
     throw error
   }
 }
 
-function endpointFor(x: Exchange, extra: SubresourceEndpoints): Endpoint | undefined {
-  const { type, info, resource } = x
+function endpointFor(exchange: Exchange, extra: SubresourceEndpoints): Endpoint | undefined {
+  const { type, info, resource } = exchange
   const { subresource } = resource
   const connected = connectionMethods(resource)
-  if (connected !== undefined) return connected.includes(x.request.method) ? connectionEndpoint : undefined
+  if (connected !== undefined) return connected.includes(exchange.request.method) ? connectionEndpoint : undefined
   // As upstream, which reads HEAD as GET when it asks whether one may, and then has no route for it.
-  if (x.request.method === 'HEAD') return undefined
+  if (exchange.request.method === 'HEAD') return undefined
   if (subresource === '') {
     if (acrossNamespaces(type, resource, info.verb)) return undefined
     if ((info.verb === 'create') !== (resource.name === '') && ON_NAMES.has(info.verb)) return undefined

@@ -2,12 +2,12 @@
 import type { IncomingMessage } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import { StatusError } from '../../apimachinery/errors.ts'
-import type { AdmissionWitness } from '../audit/auditTrail.ts'
+import type { AccessWitness } from '../audit/auditTrail.ts'
 import { isHealthPath } from './health.ts'
-import type { Admitted, Pipeline } from './pipeline.ts'
+import type { AuthorizedRequest, Pipeline } from './pipeline.ts'
 
 export interface FrontDoorDeps {
-  pipeline: Pick<Pipeline, 'admit'>
+  pipeline: Pick<Pipeline, 'authorize'>
   /** Aborts when the server begins to close. */
   draining: AbortSignal
 }
@@ -20,7 +20,7 @@ export class FrontDoor {
   }
 
   /** @throws StatusError of the pipeline; ServiceUnavailable when the server closes */
-  async admit(message: IncomingMessage, witness?: AdmissionWitness): Promise<Admitted> {
+  async authorize(message: IncomingMessage, witness?: AccessWitness): Promise<AuthorizedRequest> {
     const { pipeline, draining } = this.#deps
     const raw = {
       method: message.method ?? 'GET',
@@ -29,11 +29,11 @@ export class FrontDoor {
       distinctHeaders: () => message.headersDistinct,
       socket: message.socket as TLSSocket,
     }
-    const admitted = await pipeline.admit(raw, witness)
+    const authorized = await pipeline.authorize(raw, witness)
     // Probes go on being answered: they are how the world hears of it.
-    if (draining.aborted && !isHealthPath(admitted.info.path)) {
+    if (draining.aborted && !isHealthPath(authorized.info.path)) {
       throw new StatusError('ServiceUnavailable', 'the server is shutting down', { retryAfterSeconds: 1 })
     }
-    return admitted
+    return authorized
   }
 }

@@ -28,7 +28,7 @@ export class HttpAudit {
     reply.raw.setHeader('Audit-Id', trail.auditId)
     const { writeHead } = reply.raw
     reply.raw.writeHead = (...given: unknown[]) => {
-      const { info } = request.admitted ?? {}
+      const { info } = request.authorized ?? {}
       if (info?.verb === 'watch' || info?.stream) trail.started(Number(given[0]))
       return writeHead.apply(reply.raw, given as Parameters<typeof writeHead>)
     }

@@ -25,7 +25,7 @@ import { FrontDoor } from './frontDoor.ts'
 import { HttpAudit } from './httpAudit.ts'
 import { InFlight, type InFlightLimits, type Ticket } from './inFlight.ts'
 import type { Metrics } from './metrics.ts'
-import type { Admitted, Pipeline } from './pipeline.ts'
+import type { AuthorizedRequest, Pipeline } from './pipeline.ts'
 import { WebSockets } from './webSockets.ts'
 
 /** All PEM; `ca` vouches for clients. */
@@ -41,7 +41,7 @@ export interface HttpServerDeps {
   services: Services
   stream: SpaceStreamDeps
   /** Answers what names no resource (discovery, health, …); false when there is no such path. */
-  nonResource(request: FastifyRequest, reply: FastifyReply, admitted: Admitted): Promise<boolean>
+  nonResource(request: FastifyRequest, reply: FastifyReply, authorized: AuthorizedRequest): Promise<boolean>
   subresources: SubresourceEndpoints
   metrics: Metrics
   /** Absent: nothing is recorded. */
@@ -55,7 +55,7 @@ export interface HttpServerDeps {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    admitted: Admitted | undefined
+    authorized: AuthorizedRequest | undefined
     startedNs: bigint
     /** What it is counted as while it runs. */
     inFlight: Ticket | undefined
@@ -143,7 +143,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
       }, done)
   })
   app.addHook('onClose', () => bigYaml.close())
-  app.decorateRequest('admitted', undefined)
+  app.decorateRequest('authorized', undefined)
   app.decorateRequest('startedNs', 0n)
   app.decorateRequest('inFlight', undefined)
   app.decorateRequest('audit', undefined)
@@ -156,23 +156,23 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     // Tells of answers that the client did not wait for, too; watches end like that.
     reply.raw.once('close', () => observe(request, reply))
     const trail = audit?.begin(request, reply)
-    const admitted = await door.admit(request.raw, trail)
-    request.admitted = admitted
+    const authorized = await door.authorize(request.raw, trail)
+    request.authorized = authorized
     // Whoever left meanwhile was seen off by `close` already.
-    if (!reply.raw.closed) request.inFlight = inFlight.enter(admitted, () => reply.raw.destroy())
+    if (!reply.raw.closed) request.inFlight = inFlight.enter(authorized, () => reply.raw.destroy())
   })
   const observe = (request: FastifyRequest, reply: FastifyReply): void => {
     if (request.inFlight) inFlight.leave(request.inFlight)
     audit?.end(request, reply)
     const seconds = Number(process.hrtime.bigint() - request.startedNs) / 1e9
-    const { admitted } = request
+    const { authorized } = request
     const served =
-      admitted?.info.resource &&
+      authorized?.info.resource &&
       deps.services.types
-        .in(admitted.space)
-        .find(admitted.info.resource.group, admitted.info.resource.version, admitted.info.resource.resource)
+        .in(authorized.space)
+        .find(authorized.info.resource.group, authorized.info.resource.version, authorized.info.resource.resource)
     metrics.observe({
-      verb: admitted?.info.verb ?? 'unknown',
+      verb: authorized?.info.verb ?? 'unknown',
       type: served,
       code: reply.statusCode,
       seconds,
@@ -203,11 +203,11 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   app.server.on('upgrade', (request, socket, head) => void webSockets.accept(request, socket, head))
 
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const admitted = request.admitted!
-    if (admitted.info.stream) await openStream(deps, request, reply, admitted)
-    else if (admitted.info.resource)
-      await dispatch(deps.services, exchangeFor(deps.services, request, reply, admitted), deps.subresources)
-    else if (!(await deps.nonResource(request, reply, admitted))) {
+    const authorized = request.authorized!
+    if (authorized.info.stream) await openStream(deps, request, reply, authorized)
+    else if (authorized.info.resource)
+      await dispatch(deps.services, exchangeFor(deps.services, request, reply, authorized), deps.subresources)
+    else if (!(await deps.nonResource(request, reply, authorized))) {
       throw new StatusError('NotFound', 'the server could not find the requested resource', {})
     }
   }
@@ -231,13 +231,13 @@ async function openStream(
   deps: HttpServerDeps,
   request: FastifyRequest,
   reply: FastifyReply,
-  admitted: Admitted,
+  authorized: AuthorizedRequest,
 ): Promise<void> {
   if (request.method !== 'GET') {
     reply.header('Allow', 'GET')
     throw methodNotAllowed()
   }
-  const plan = planStream(admitted.space, admitted.info.query, deps.stream.store)
+  const plan = planStream(authorized.space, authorized.info.query, deps.stream.store)
   const raw: ServerResponse = reply.hijack().raw
   raw.writeHead(200, {
     'Content-Type': 'application/json',
@@ -290,7 +290,7 @@ function sendStatus(codec: ProtobufCodec, request: FastifyRequest, reply: Fastif
   if (format === 'protobuf') reply.send(codec.encode({ ...status }))
   else if (format === 'yaml') reply.send(Buffer.from(yamlText(status)))
   else {
-    const pretty = wantsPretty(request.admitted?.info.query ?? NO_QUERY, agent)
+    const pretty = wantsPretty(request.authorized?.info.query ?? NO_QUERY, agent)
     reply.send(Buffer.from(`${JSON.stringify(status, undefined, pretty ? 2 : undefined)}\n`))
   }
 }

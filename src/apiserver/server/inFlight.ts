@@ -6,7 +6,7 @@
  */
 import { StatusError } from '../../apimachinery/errors.ts'
 import type { RequestInfo } from '../request/requestInfo.ts'
-import type { Admitted } from './pipeline.ts'
+import type { AuthorizedRequest } from './pipeline.ts'
 import { type PriorityLevel, priorityLevelOf } from './priorityLevels.ts'
 import { Seats } from './seats.ts'
 
@@ -70,7 +70,7 @@ export class InFlight {
    * so that an administrator can see to a server that is overrun.
    * @throws StatusError TooManyRequests
    */
-  enter({ info, user }: Admitted, end: () => void): Ticket {
+  enter({ info, user }: AuthorizedRequest, end: () => void): Ticket {
     const kind = kindOf(info)
     const level = priorityLevelOf(user, info)
     if (!this.#take(kind, level)) {

@@ -12,7 +12,7 @@ import type { OpenApiRoutes } from '../openapi/routes.ts'
 import type { TypeRegistry, TypeSet } from '../types/typeRegistry.ts'
 import { answerHealth, type Health } from './health.ts'
 import type { Metrics } from './metrics.ts'
-import type { Admitted } from './pipeline.ts'
+import type { AuthorizedRequest } from './pipeline.ts'
 
 export interface NonResourceDeps {
   types: TypeRegistry
@@ -42,8 +42,8 @@ export class NonResourceRoutes {
   }
 
   /** False when there is no such path. */
-  async handle(request: FastifyRequest, reply: FastifyReply, admitted: Admitted): Promise<boolean> {
-    const { info, space } = admitted
+  async handle(request: FastifyRequest, reply: FastifyReply, authorized: AuthorizedRequest): Promise<boolean> {
+    const { info, space } = authorized
     const path = info.path.length > 1 && info.path.endsWith('/') ? info.path.slice(0, -1) : info.path
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       if (!this.#exists(path, this.#deps.types.in(space).types)) return false
@@ -71,10 +71,10 @@ export class NonResourceRoutes {
       return true
     }
     if (path.startsWith('/openapi/')) return this.#deps.openApi.handle(request, reply, path, space)
-    return this.#discovery(request, reply, path, admitted)
+    return this.#discovery(request, reply, path, authorized)
   }
 
-  #discovery(request: FastifyRequest, reply: FastifyReply, path: string, { info, space }: Admitted): boolean {
+  #discovery(request: FastifyRequest, reply: FastifyReply, path: string, { info, space }: AuthorizedRequest): boolean {
     const set = this.#deps.types.in(space)
     const root = path === '/api' ? 'api' : path === '/apis' ? 'apis' : undefined
     const form = root && aggregatedWanted(request.headers.accept)

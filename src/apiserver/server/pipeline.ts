@@ -6,7 +6,7 @@ import type { TLSSocket } from 'node:tls'
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { groupResourceName } from '../../apimachinery/object.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
-import type { AdmissionWitness } from '../audit/auditTrail.ts'
+import type { AccessWitness } from '../audit/auditTrail.ts'
 import { forbidden } from '../auth/forbidden.ts'
 import { impersonate } from '../auth/impersonation.ts'
 import type { Attributes, Authentication, Authenticator, Authorizer, Decision, UserInfo } from '../auth/types.ts'
@@ -25,7 +25,7 @@ export interface PipelineDeps {
   anonymousAuth: boolean
 }
 
-export interface Admitted {
+export interface AuthorizedRequest {
   info: RequestInfo
   user: UserInfo
   /** Logical-cluster id, or `*`. */
@@ -63,7 +63,7 @@ export class Pipeline {
    * `witness` is told of each step as it is done.
    * @throws StatusError BadRequest, Unauthorized, Forbidden, NotFound (unknown space), MethodNotAllowed
    */
-  async admit(request: RawRequest, witness?: AdmissionWitness): Promise<Admitted> {
+  async authorize(request: RawRequest, witness?: AccessWitness): Promise<AuthorizedRequest> {
     const info = parseRequest(request.method, request.url)
     witness?.parsed(info)
     const identity = await this.#authenticate(request, info)

@@ -118,11 +118,11 @@ export class WebSockets {
   async #admit(request: IncomingMessage, socket: Duplex, trail?: AuditTrail): Promise<Session | undefined> {
     const { door, services, stream, inFlight, metrics } = this.#deps
     const startedNs = process.hrtime.bigint()
-    const admitted = await door.admit(request, trail)
+    const authorized = await door.authorize(request, trail)
     checkOrigin(request)
-    const target = admitted.info.resource && watchable(targetOf(services, admitted, request.headers.accept))
+    const target = authorized.info.resource && watchable(targetOf(services, authorized, request.headers.accept))
     if (socket.destroyed) return undefined
-    const ticket = inFlight.enter(admitted, () => socket.destroy())
+    const ticket = inFlight.enter(authorized, () => socket.destroy())
     socket.once('close', () => {
       inFlight.leave(ticket)
       trail?.ended(SWITCHING, NO_BODIES)
@@ -130,7 +130,7 @@ export class WebSockets {
       metrics.observe({ verb: 'watch', type: target?.type, code: 101, seconds })
     })
     if (target === undefined) {
-      const plan = planStream(admitted.space, admitted.info.query, stream.store)
+      const plan = planStream(authorized.space, authorized.info.query, stream.store)
       return { run: (sink, gone) => runSpaceStream(stream, plan, sink, gone), protobuf: false }
     }
     const plan = await planOf(services, target)

@@ -5,7 +5,7 @@ import t from 'tap'
 import { StatusError } from '../../../src/apimachinery/errors.ts'
 import { parseRequest } from '../../../src/apiserver/request/requestInfo.ts'
 import { FrontDoor } from '../../../src/apiserver/server/frontDoor.ts'
-import type { Admitted, RawRequest } from '../../../src/apiserver/server/pipeline.ts'
+import type { AuthorizedRequest, RawRequest } from '../../../src/apiserver/server/pipeline.ts'
 import { ALICE, CONFIGMAPS, configMap, startTestServer } from '../../support/server.ts'
 import { ANN } from './support.ts'
 
@@ -18,7 +18,7 @@ function door() {
   const here = new FrontDoor({
     draining: draining.signal,
     pipeline: {
-      async admit(raw): Promise<Admitted> {
+      async authorize(raw): Promise<AuthorizedRequest> {
         seen.push(raw)
         if (raw.headers.authorization === undefined) throw new StatusError('Unauthorized', 'Unauthorized')
         return { info: parseRequest(raw.method, raw.url), user: ANN, space: 'root' }
@@ -36,23 +36,27 @@ function door() {
       read: () => t.fail('the body is read'),
       on: () => t.fail('the body is waited for'),
     }) as unknown as IncomingMessage
-  return { draining, seen, admit: (url: string, authorization?: string) => here.admit(message(url, authorization)) }
+  return {
+    draining,
+    seen,
+    authorize: (url: string, authorization?: string) => here.authorize(message(url, authorization)),
+  }
 }
 
 t.test('the pipeline gets the head of a request, and nobody reads its body', async t => {
-  const { admit, seen } = door()
-  t.match(await admit('/api', 'Bearer ann'), { user: ANN, info: { path: '/api' } })
-  await t.rejects(admit('/api'), { reason: 'Unauthorized', message: 'Unauthorized' })
+  const { authorize, seen } = door()
+  t.match(await authorize('/api', 'Bearer ann'), { user: ANN, info: { path: '/api' } })
+  await t.rejects(authorize('/api'), { reason: 'Unauthorized', message: 'Unauthorized' })
   t.match(seen, [{ method: 'GET', url: '/api', headers: { authorization: 'Bearer ann' } }, { headers: {} }])
   t.strictSame(seen[0]!.distinctHeaders(), { accept: ['a', 'b'] })
 })
 
 t.test('a server that closes sends everybody away but probes, and tells strangers nothing', async t => {
-  const { admit, draining } = door()
+  const { authorize, draining } = door()
   draining.abort()
   for (const path of ['/api', '/api/v1/namespaces', '/services/stream/clusters/root', '/version', '/livezz'])
     await t.rejects(
-      admit(path, 'Bearer ann'),
+      authorize(path, 'Bearer ann'),
       {
         reason: 'ServiceUnavailable',
         code: 503,
@@ -61,8 +65,8 @@ t.test('a server that closes sends everybody away but probes, and tells stranger
       },
       path,
     )
-  for (const path of ['/livez', '/readyz', '/healthz', '/readyz/store']) t.ok(await admit(path, 'Bearer ann'), path)
-  await t.rejects(admit('/api'), { reason: 'Unauthorized', message: 'Unauthorized' })
+  for (const path of ['/livez', '/readyz', '/healthz', '/readyz/store']) t.ok(await authorize(path, 'Bearer ann'), path)
+  await t.rejects(authorize('/api'), { reason: 'Unauthorized', message: 'Unauthorized' })
 })
 
 t.test('who may not is answered before the body has come', async t => {

@@ -3,10 +3,10 @@ import { getHeapStatistics } from 'node:v8'
 import t from 'tap'
 import { parseRequest } from '../../../src/apiserver/request/requestInfo.ts'
 import { InFlight } from '../../../src/apiserver/server/inFlight.ts'
-import type { Admitted } from '../../../src/apiserver/server/pipeline.ts'
+import type { AuthorizedRequest } from '../../../src/apiserver/server/pipeline.ts'
 
 const PODS = '/api/v1/namespaces/default/pods'
-const request = (method: string, url: string, groups: string[] = []): Admitted => ({
+const request = (method: string, url: string, groups: string[] = []): AuthorizedRequest => ({
   info: parseRequest(method, url),
   user: { name: 'u', groups },
   space: 'root',

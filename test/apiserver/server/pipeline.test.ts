@@ -7,8 +7,8 @@ import { ANN, fakePipeline, ROOT_USER } from './support.ts'
 const CONFIGMAPS = '/api/v1/namespaces/n/configmaps'
 
 t.test('what is asked, who asks, where, whether they may: in this order', async t => {
-  const { admit, steps } = await fakePipeline(t)
-  const { info, user, space } = await admit(`GET /clusters/root:one${CONFIGMAPS}/c`, 'ann')
+  const { authorize, steps } = await fakePipeline(t)
+  const { info, user, space } = await authorize(`GET /clusters/root:one${CONFIGMAPS}/c`, 'ann')
   t.strictSame(steps, [
     `parsed ${CONFIGMAPS}/c`,
     'authenticate',
@@ -23,8 +23,8 @@ t.test('what is asked, who asks, where, whether they may: in this order', async 
 })
 
 t.test('who acts for another is asked for that before anything is asked for the other', async t => {
-  const { admit, steps } = await fakePipeline(t)
-  const { user } = await admit(`GET /clusters/root:one${CONFIGMAPS}`, 'ann', { 'impersonate-user': 'bob' })
+  const { authorize, steps } = await fakePipeline(t)
+  const { user } = await authorize(`GET /clusters/root:one${CONFIGMAPS}`, 'ann', { 'impersonate-user': 'bob' })
   t.strictSame(steps.slice(2), [
     'identified ann',
     'located id-one',
@@ -45,8 +45,8 @@ t.test('a refusal ends it: nobody behind it is asked', async t => {
     options: Parameters<typeof fakePipeline>[1] = {},
     headers = {},
   ) => {
-    const { admit, steps } = await fakePipeline(t, options)
-    const error = await admit(request, token, headers).then(
+    const { authorize, steps } = await fakePipeline(t, options)
+    const error = await authorize(request, token, headers).then(
       () => t.fail('it is let in'),
       (reason: unknown) => reason,
     )
@@ -79,21 +79,21 @@ t.test('a refusal ends it: nobody behind it is asked', async t => {
 })
 
 t.test('who may not is told what, in the words of upstream', async t => {
-  const { admit } = await fakePipeline(t, { allow: () => false })
-  await t.rejects(admit(`POST ${CONFIGMAPS}`, 'ann'), {
+  const { authorize } = await fakePipeline(t, { allow: () => false })
+  await t.rejects(authorize(`POST ${CONFIGMAPS}`, 'ann'), {
     reason: 'Forbidden',
     message:
       'configmaps is forbidden: User "ann" cannot create resource "configmaps" in API group "" in the namespace "n": no rule',
     details: { kind: 'configmaps' },
   })
-  await t.rejects(admit('GET /metrics', 'ann'), {
+  await t.rejects(authorize('GET /metrics', 'ann'), {
     message: 'forbidden: User "ann" cannot get path "/metrics": no rule',
   })
 })
 
 t.test('credentials', async t => {
   const asked: object[] = []
-  const { admit } = await fakePipeline(t, {
+  const { authorize } = await fakePipeline(t, {
     authenticate: credentials => {
       asked.push(credentials)
       return undefined
@@ -112,26 +112,26 @@ t.test('credentials', async t => {
 
   await t.test('a bearer token, however the scheme is written, and no other scheme', async t => {
     for (const authorization of ['Bearer abc', 'bearer abc', 'BEARER   abc  '])
-      await admit('GET /', '', { authorization })
+      await authorize('GET /', '', { authorization })
     for (const authorization of ['Basic abc', 'abc', 'Bearer ', 'Bearerabc'])
-      await admit('GET /', '', { authorization })
+      await authorize('GET /', '', { authorization })
     const tokens = [{ token: 'abc' }, { token: 'abc' }, { token: 'abc' }, {}, {}, {}, {}]
     t.strictSame(asked.splice(0), tokens)
   })
 
   await t.test('a token that a browser brings as a sub-protocol, unless there is a header', async t => {
     const offered = `base64url.bearer.authorization.k8s.io.${Buffer.from('abc').toString('base64url')}, v4`
-    await admit('GET /', '', { 'sec-websocket-protocol': offered })
-    await admit('GET /', 'header', { 'sec-websocket-protocol': offered })
+    await authorize('GET /', '', { 'sec-websocket-protocol': offered })
+    await authorize('GET /', 'header', { 'sec-websocket-protocol': offered })
     t.strictSame(asked.splice(0), [{ token: 'abc' }, { token: 'header' }])
   })
 
   await t.test('a certificate that was verified, worked out once for each connection', async t => {
-    await admit('GET /', '', {}, socket)
-    await admit('GET /', 'abc', {}, socket)
+    await authorize('GET /', '', {}, socket)
+    await authorize('GET /', 'abc', {}, socket)
     t.strictSame(asked.splice(0), [{ certificate }, { certificate, token: 'abc' }])
     t.equal(looked, 1)
-    await admit('GET /', '', {}, peer(false))
+    await authorize('GET /', '', {}, peer(false))
     t.strictSame([asked.splice(0), looked], [[{}], 1], 'one that was not verified is none')
   })
 })
@@ -139,38 +139,38 @@ t.test('credentials', async t => {
 t.test('who brings no credentials is anonymous, or nobody', async t => {
   const anonymous = { name: 'system:anonymous', groups: ['system:unauthenticated'] }
   const open = await fakePipeline(t)
-  t.strictSame((await open.admit(`GET ${CONFIGMAPS}`)).user, anonymous)
+  t.strictSame((await open.authorize(`GET ${CONFIGMAPS}`)).user, anonymous)
   const closed = await fakePipeline(t, { more: { anonymousAuth: false }, allow: () => false, open: [] })
   for (const path of ['/livez', '/readyz', '/healthz', '/version', '/version/']) {
-    t.strictSame((await closed.admit(`GET ${path}`)).user, anonymous, path)
-    t.equal((await closed.admit(`GET ${path}`, 'ann')).user, ANN, 'nobody is asked whether they may')
+    t.strictSame((await closed.authorize(`GET ${path}`)).user, anonymous, path)
+    t.equal((await closed.authorize(`GET ${path}`, 'ann')).user, ANN, 'nobody is asked whether they may')
   }
   t.notOk(closed.steps.some(step => step.startsWith('may ')))
   for (const path of ['/clusters/root/livez', '/livez/store', '/api', '/metrics'])
-    await t.rejects(closed.admit(`GET ${path}`), { reason: 'Unauthorized', message: 'Unauthorized' }, path)
+    await t.rejects(closed.authorize(`GET ${path}`), { reason: 'Unauthorized', message: 'Unauthorized' }, path)
 })
 
 t.test('administrators are asked nothing, unless they are confined', async t => {
   const confined = { ...ROOT_USER, extra: { 'authentication.kcp.io/scopes': ['cluster:id-closed'] } }
-  const { admit, steps } = await fakePipeline(t, {
+  const { authorize, steps } = await fakePipeline(t, {
     authenticate: ({ token }) => ({ user: token === 'confined' ? confined : ROOT_USER }),
     allow: () => false,
     open: [],
   })
-  await admit(`DELETE /clusters/root:one${CONFIGMAPS}/c`, 'root')
-  await admit(`DELETE /clusters/root:closed${CONFIGMAPS}/c`, 'confined')
+  await authorize(`DELETE /clusters/root:one${CONFIGMAPS}/c`, 'root')
+  await authorize(`DELETE /clusters/root:closed${CONFIGMAPS}/c`, 'confined')
   t.notOk(steps.some(step => step.startsWith('may ')))
-  await t.rejects(admit(`DELETE /clusters/root:one${CONFIGMAPS}/c`, 'confined'), {
+  await t.rejects(authorize(`DELETE /clusters/root:one${CONFIGMAPS}/c`, 'confined'), {
     reason: 'Forbidden',
     message: /not permitted/,
   })
 })
 
 t.test('what the authorizer is asked', async t => {
-  const { admit, asked } = await fakePipeline(t)
+  const { authorize, asked } = await fakePipeline(t)
   const question = async (request: string) => {
     asked.splice(0)
-    await admit(request, 'ann')
+    await authorize(request, 'ann')
     const [{ verb, resource, path } = t.fail('it is not asked') as never] = asked
     const { group = '', resource: kind, subresource, namespace, name } = resource ?? {}
     return resource
@@ -197,8 +197,8 @@ t.test('what the authorizer is asked', async t => {
 })
 
 t.test('groups that are impersonated are apart, though their names hold commas', async t => {
-  const { admit, asked } = await fakePipeline(t)
-  const { user } = await admit(`GET ${CONFIGMAPS}`, 'root', {
+  const { authorize, asked } = await fakePipeline(t)
+  const { user } = await authorize(`GET ${CONFIGMAPS}`, 'root', {
     'impersonate-user': 'bob',
     'impersonate-group': ['a, b', 'c'] as never,
   })
@@ -210,9 +210,9 @@ t.test('groups that are impersonated are apart, though their names hold commas',
 })
 
 t.test('who is impersonated by an administrator of a space counts in it alone', async t => {
-  const { admit } = await fakePipeline(t)
+  const { authorize } = await fakePipeline(t)
   const act = (headers: object) =>
-    admit(`GET /clusters/root:one${CONFIGMAPS}`, 'ann', { 'impersonate-user': 'bob', ...headers })
+    authorize(`GET /clusters/root:one${CONFIGMAPS}`, 'ann', { 'impersonate-user': 'bob', ...headers })
   const { user } = await act({ 'impersonate-group': 'dev' })
   t.equal(effectiveUser(user, 'id-one'), user)
   for (const elsewhere of ['root', 'id-sub', 'id-closed', '*'])
@@ -221,14 +221,14 @@ t.test('who is impersonated by an administrator of a space counts in it alone', 
     await t.rejects(act({ 'impersonate-group': group }), { reason: 'Forbidden', message: /reaches beyond this space/ })
   const wide = { 'impersonate-extra-authentication.kcp.io%2fscopes': 'cluster:id-one,cluster:root' }
   t.equal(effectiveUser((await act(wide)).user, 'root').name, 'system:anonymous')
-  const master = await admit(`GET /clusters/root:one${CONFIGMAPS}`, 'root', { 'impersonate-user': 'bob' })
+  const master = await authorize(`GET /clusters/root:one${CONFIGMAPS}`, 'root', { 'impersonate-user': 'bob' })
   t.equal(effectiveUser(master.user, 'root').name, 'bob')
 })
 
 t.test('groups without a user are a mistake, whoever makes it', async t => {
-  const { admit } = await fakePipeline(t)
+  const { authorize } = await fakePipeline(t)
   for (const token of ['root', 'ann'])
-    await t.rejects(admit('GET /api', token, { 'impersonate-group': 'dev' }), {
+    await t.rejects(authorize('GET /api', token, { 'impersonate-group': 'dev' }), {
       reason: 'BadRequest',
       message: /without impersonating a user$/,
     })

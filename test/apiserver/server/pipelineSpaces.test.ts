@@ -7,10 +7,10 @@ import { ANN, type FakePipeline, fakePipeline } from './support.ts'
 const CONFIGMAPS = '/api/v1/namespaces/n/configmaps'
 
 /** The refusal, or where the request is let in. */
-async function outcome({ admit }: FakePipeline, space: string, token = 'ann', headers = {}, request = 'GET /api') {
+async function outcome({ authorize }: FakePipeline, space: string, token = 'ann', headers = {}, request = 'GET /api') {
   const [method, path] = request.split(' ')
   try {
-    return (await admit(`${method} /clusters/${space}${path}`, token, headers)).space
+    return (await authorize(`${method} /clusters/${space}${path}`, token, headers)).space
   } catch (error) {
     if (!(error instanceof StatusError)) throw error
     return JSON.stringify(error.toStatus()).replaceAll(space, 'SPACE')
@@ -31,16 +31,16 @@ t.test('a space is called by its path, its id, or from an id on', async t => {
 
 t.test('who names none is in that of their credential, or in the root', async t => {
   const own = { user: ANN, space: 'id-one' }
-  const { admit } = await fakePipeline(t, { authenticate: ({ token }) => (token === 'own' ? own : { user: ANN }) })
-  t.equal((await admit('GET /api', 'own')).space, 'id-one')
-  t.equal((await admit('GET /clusters/id-sub/api', 'own')).space, 'id-sub')
-  t.equal((await admit('GET /api', 'ann')).space, 'root')
+  const { authorize } = await fakePipeline(t, { authenticate: ({ token }) => (token === 'own' ? own : { user: ANN }) })
+  t.equal((await authorize('GET /api', 'own')).space, 'id-one')
+  t.equal((await authorize('GET /clusters/id-sub/api', 'own')).space, 'id-sub')
+  t.equal((await authorize('GET /api', 'ann')).space, 'root')
 })
 
 t.test('a plain cluster has no spaces', async t => {
   const own = { user: ANN, space: 'id-one' }
   const plain = await fakePipeline(t, { authenticate: () => own, more: { spaces: false } })
-  t.equal((await plain.admit('GET /api')).space, 'root')
+  t.equal((await plain.authorize('GET /api')).space, 'root')
   t.match(await outcome(plain, 'root'), /"code":404/)
   t.notOk(plain.steps.some(step => step.startsWith('may enter')))
 })
@@ -84,20 +84,26 @@ for (const [who, user, headers] of [
 }
 
 t.test('who may list the Workspaces of a space is told which of them is not there', async t => {
-  const { admit, asked } = await fakePipeline(t, { open: ['id-one'] })
-  await t.rejects(admit('GET /clusters/root:one:x/api', 'ann'), {
+  const { authorize, asked } = await fakePipeline(t, { open: ['id-one'] })
+  await t.rejects(authorize('GET /clusters/root:one:x/api', 'ann'), {
     reason: 'NotFound',
     message: 'workspaces.tenancy.kcp.io "root:one:x" not found: the nearest existing space is "root:one"',
   })
   t.match(asked, [{ verb: 'list', space: 'id-one', resource: { resource: 'workspaces' }, user: ANN }])
-  await t.rejects(admit('GET /clusters/root:x/api', 'ann'), { reason: 'Forbidden', message: /not permitted/ })
+  await t.rejects(authorize('GET /clusters/root:x/api', 'ann'), { reason: 'Forbidden', message: /not permitted/ })
   const blind = await fakePipeline(t, { open: ['id-one'], allow: ({ verb }) => verb !== 'list' })
-  await t.rejects(blind.admit('GET /clusters/root:one:x/api', 'ann'), { reason: 'Forbidden', message: /not permitted/ })
+  await t.rejects(blind.authorize('GET /clusters/root:one:x/api', 'ann'), {
+    reason: 'Forbidden',
+    message: /not permitted/,
+  })
   for (const [path, hint] of [
     ['root:one:x', 'the nearest existing space is "root:one"'],
     ['x', 'no part of that path exists'],
   ] as const)
-    await t.rejects(admit(`GET /clusters/${path}/api`, 'root'), { reason: 'NotFound', message: RegExp(`: ${hint}$`) })
+    await t.rejects(authorize(`GET /clusters/${path}/api`, 'root'), {
+      reason: 'NotFound',
+      message: RegExp(`: ${hint}$`),
+    })
 })
 
 t.test('nothing new comes into a space that ends, and only administrators see what is left', async t => {

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import type { Test } from 'tap'
 import { WORKSPACES } from '../../../src/apimachinery/resources.ts'
-import type { AdmissionWitness } from '../../../src/apiserver/audit/auditTrail.ts'
+import type { AccessWitness } from '../../../src/apiserver/audit/auditTrail.ts'
 import type { Attributes, Authentication, Credentials, UserInfo } from '../../../src/apiserver/auth/types.ts'
 import { encodeObject } from '../../../src/apiserver/registry/codec.ts'
 import { Pipeline, type PipelineDeps, type RawRequest } from '../../../src/apiserver/server/pipeline.ts'
@@ -79,7 +79,7 @@ export async function fakePipeline(t: Test, { authenticate, allow, open, more }:
     anonymousAuth: true,
     ...more,
   })
-  const witness: AdmissionWitness = {
+  const witness: AccessWitness = {
     parsed: ({ path }) => void steps.push(`parsed ${path}`),
     identified: ({ name }) => void steps.push(`identified ${name}`),
     located: space => void steps.push(`located ${space}`),
@@ -90,8 +90,8 @@ export async function fakePipeline(t: Test, { authenticate, allow, open, more }:
     steps,
     asked,
     /** `GET /path` by whom the token names. */
-    admit: (request: string, token = '', headers: IncomingHttpHeaders = {}, socket: object = {}) =>
-      pipeline.admit(rawRequest(request, token, headers, socket), witness),
+    authorize: (request: string, token = '', headers: IncomingHttpHeaders = {}, socket: object = {}) =>
+      pipeline.authorize(rawRequest(request, token, headers, socket), witness),
   }
 }
 
