@@ -134,6 +134,24 @@ t.test('pages show one moment, whatever is written meanwhile', async t => {
   )
 })
 
+t.test('so does a page for which much has to be looked at', async t => {
+  const { store, type, keyOf, put, remove, reader } = await world(t)
+  const text = encodeObject(configMap('any'))
+  const others = Array.from({ length: 1200 }, (_, i) => `n${i + 1000}`)
+  await store.writeMany(others.map(name => ({ key: keyOf(name), mutation: { type: 'put', text }, expect: 0 })))
+  for (const name of ['y', 'z']) await put(name, { labels: { a: 'b' } })
+  const { revision } = store
+  let looks = 0
+  const list = store.list.bind(store)
+  store.list = async (range, options) => {
+    if (++looks === 2) await Promise.all([remove('z'), put('x', { labels: { a: 'b' } })])
+    return await list(range, options)
+  }
+  const page = await reader.list(type, { space: SPACE, namespace: 'n', selection: selecting(type, 'a=b'), limit: 5 })
+  t.ok(looks > 2)
+  t.strictSame([names(page), page.revision, page.continue], [['y', 'z'], revision, undefined])
+})
+
 t.test('a limit of nothing is none', async t => {
   const { list, put } = await world(t)
   for (const name of ['a', 'b', 'c']) await put(name)

@@ -134,9 +134,10 @@ t.test('generation', async t => {
   })
 
   await t.test('rises with the metadata where the kind says so', async t => {
-    const strategyFor = (): Strategy => ({ generationOnMetadata: true })
+    const strategyFor = (): Strategy => ({ generationOnMetadata: true, statusKeeps: [] })
     const { change } = await one(t, 'apps/v1/deployments', deployment('d'), { deps: { strategyFor } })
     t.equal((await change(relabel)).metadata.generation, 2)
+    t.equal((await change(relabel, { subresource: 'status' })).metadata.generation, 2, 'not through /status')
   })
 
   await t.test('is not there for kinds without', async t => {
