@@ -115,10 +115,7 @@ t.test('who may not is answered before the body has come', async t => {
   const running = api.as(ALICE).post(CONFIGMAPS, configMap('slow'))
   await held
   t.equal(await promise(CONFIGMAPS, alice), 429)
-  const closing = server.close()
-  t.equal(await promise(CONFIGMAPS, alice), 503)
   open()
   t.equal((await running).code, 201, 'what runs is finished')
-  await closing
   t.strictSame(faults, [])
 })
