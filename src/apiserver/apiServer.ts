@@ -173,16 +173,16 @@ async function apiServerParts(
       start: () => (options.spaces ? ensureInitialSpaces(services) : undefined),
     },
     { name: 'kubeconfig', needs: ['address', 'initial spaces'], start: () => writeKubeconfig(pki) },
+    { name: 'renewal', needs: ['kubeconfig'], start: () => renewal.start(), stop: () => renewal.stop() },
     {
       // stops first: a request may need everything else
       name: 'requests',
-      needs: ['kubeconfig'],
+      needs: ['renewal'],
       start() {
         ready = true
       },
       stop: drain,
     },
-    { name: 'renewal', needs: ['requests'], start: () => renewal.start(), stop: () => renewal.stop() },
   ]
   const face: ApiServerFace = {
     get url() {

@@ -55,7 +55,14 @@ async function oidcOptions(settings: Record<string, unknown>): Promise<ApiServer
   if ((issuerUrl === undefined) !== (clientId === undefined)) {
     throw new Error('--oidc-issuer-url and --oidc-client-id must be specified together')
   }
-  if (issuerUrl === undefined || clientId === undefined) return undefined
+  if (issuerUrl === undefined || clientId === undefined) {
+    for (const [name, flag] of [
+      ['oidcCaFile', '--oidc-ca-file'],
+      ['oidcRequiredClaim', '--oidc-required-claim'],
+    ] as const)
+      if (settings[name] !== undefined) throw new Error(`${flag} goes with --oidc-issuer-url; give both, or neither`)
+    return undefined
+  }
   const required = ((settings.oidcRequiredClaim as string[] | undefined) ?? []).map(claim => {
     const equals = claim.indexOf('=')
     if (equals < 1) throw new Error(`--oidc-required-claim: ${JSON.stringify(claim)} is not claim=value`)

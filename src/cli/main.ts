@@ -82,6 +82,7 @@ const START: readonly Setting[] = [
     description: 'how long changes can be watched and listed back',
     default: 10,
     number: true,
+    minimum: 1,
   },
   {
     flags: '--accept-loss [bool]',

@@ -11,7 +11,8 @@ export interface Setting {
   choices?: readonly string[]
   /** The value must be a whole number. */
   number?: boolean
-  /** The largest number that will do. */
+  /** The smallest and largest numbers that will do. */
+  minimum?: number
   maximum?: number
   /** Several values; comma-separated in the environment. */
   list?: boolean
@@ -43,7 +44,7 @@ function textOf(config: string): string {
 
 /**
  * The settings of a parsed command, by camel-case name. `inFile` may be in its config file: more, when that is also another
- * command's. @throws Error naming a missing, unknown or too large one
+ * command's. @throws Error naming one that is missing, unknown, too small or too large
  */
 export async function settingsOf(
   command: Command,
@@ -62,6 +63,8 @@ export async function settingsOf(
   }
   for (const setting of settings) {
     const value = values[attributeOf(setting)]
+    if (setting.minimum !== undefined && typeof value === 'number' && value < setting.minimum)
+      throw new Error(`--${nameOf(setting)}: ${value} is less than ${setting.minimum}`)
     if (setting.maximum !== undefined && typeof value === 'number' && value > setting.maximum)
       throw new Error(`--${nameOf(setting)}: ${value} is more than ${setting.maximum}`)
     if (setting.required && value === undefined) {

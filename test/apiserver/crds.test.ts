@@ -201,6 +201,20 @@ t.test('columns, selectable fields, status and scale', async t => {
   t.match(await api.ok(space.get(`${WIDGETS}/red`)), { spec: { replicas: 6 }, metadata: { generation: 2 } })
 })
 
+t.test('a scale path that is no JSONPath is read as names with dots, and no fault of the server', async t => {
+  const version = {
+    name: 'v1',
+    served: true,
+    storage: true,
+    schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+    subresources: { scale: { specReplicasPath: '.spec.a[', statusReplicasPath: '.status.b[' } },
+  }
+  await define(space, definition({ versions: [version], plural: 'brackets', kind: 'Bracket' }))
+  const path = '/apis/shop.example.com/v1/namespaces/default/brackets'
+  await api.ok(space.post(path, { metadata: { name: 'odd' }, spec: { 'a[': 3 } }))
+  t.match(await api.ok(space.get(`${path}/odd/scale`)), { spec: { replicas: 3 } })
+})
+
 t.test('the same name means another thing in another space', async t => {
   const versions = [
     {

@@ -42,6 +42,7 @@ t.test('an issuer with all that upstream knows of it', async t => {
     caPem: 'PEM',
   })
   await t.rejects(read('--oidc-issuer-url', 'https://x'), /--oidc-client-id must be specified together/)
+  await t.rejects(read('--oidc-ca-file', 'ca.pem'), { message: /--oidc-ca-file goes with --oidc-issuer-url/ })
   const issuer = ['--oidc-issuer-url', 'https://x', '--oidc-client-id', 'c']
   await t.rejects(read(...issuer, '--oidc-required-claim', 'hd'), /--oidc-required-claim: "hd" is not claim=value/)
   await t.rejects(read(...issuer, '--oidc-ca-file', join(dir, 'none')), /--oidc-ca-file: ENOENT/)

@@ -8,6 +8,7 @@ import { addSettings, type Setting, settingsOf } from '../../src/cli/settings.ts
 const SETTINGS: readonly Setting[] = [
   { flags: '--config <file>', description: '' },
   { flags: '--secure-port <port>', description: '', default: 6443, number: true, maximum: 65_535 },
+  { flags: '--minutes <n>', description: '', default: 10, number: true, minimum: 1 },
   { flags: '--external-hostname <host...>', description: '', list: true },
   { flags: '--storage <engine>', description: '', default: 'level', choices: ['level', 'etcd'] },
   { flags: '--name <name>', description: '', required: true },
@@ -62,6 +63,10 @@ t.test('a flag that is no number ends with a usage error instead of a stack', as
     code: 'commander.invalidArgument',
     message: /'--secure-port <port>' argument 'abc' is invalid\. "abc" is not a whole number/,
   })
+})
+
+t.test('a number below the smallest that will do is refused with the name of the flag', async t => {
+  await t.rejects(read('--name', 'x', '--minutes', '0'), { message: '--minutes: 0 is less than 1' })
 })
 
 t.test('a port above 65535 is refused with the name of the flag, wherever it comes from', async t => {

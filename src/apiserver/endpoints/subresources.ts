@@ -1,7 +1,7 @@
 /** Sub-resources that are more than a part of their object: scale, finalize. (`status` and `approval` are ordinary updates.) */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { fieldError } from '../../apimachinery/fieldErrors.ts'
-import { compileJsonPath } from '../../apimachinery/jsonPath.ts'
+import { at } from '../../apimachinery/fields.ts'
 import { groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType, ScalePaths } from '../../apimachinery/resourceType.ts'
 import { labelSelectorFromObject } from '../../apimachinery/selectors.ts'
@@ -89,7 +89,7 @@ function sendScale(services: Services, exchange: Exchange, scale: KubeObject): P
 
 function scaleOf(object: KubeObject, paths: ScalePaths): KubeObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata
-  const selector = paths.labelSelectorPath ? compileJsonPath(paths.labelSelectorPath)(object)[0] : undefined
+  const selector = paths.labelSelectorPath ? at(object, ...stepsOf(paths.labelSelectorPath)) : undefined
   const wanted = numberAt(object, paths.specReplicasPath)
   return {
     kind: 'Scale',
@@ -120,7 +120,7 @@ function withScale(type: ResourceType, object: KubeObject, scale: KubeObject, pa
   if (resourceVersion && resourceVersion !== object.metadata.resourceVersion)
     object.metadata.resourceVersion = resourceVersion
   if (uid && uid !== object.metadata.uid) object.metadata.uid = uid
-  const steps = paths.specReplicasPath.split('.').filter(step => step !== '')
+  const steps = stepsOf(paths.specReplicasPath)
   let node: Record<string, unknown> = object
   for (const step of steps.slice(0, -1)) {
     if (!isRecord(node[step])) node[step] = {}
@@ -133,8 +133,13 @@ function withScale(type: ResourceType, object: KubeObject, scale: KubeObject, pa
 }
 
 function numberAt(object: KubeObject, path: string): number {
-  const value = compileJsonPath(path)(object)[0]
+  const value = at(object, ...stepsOf(path))
   return typeof value === 'number' ? value : 0
+}
+
+/** Paths of a scale are names of fields with dots, and nothing else of a JSONPath, as upstream reads them. */
+function stepsOf(path: string): string[] {
+  return path.split('.').filter(step => step !== '')
 }
 
 /** A selector as the text that clients of `/scale` put into list requests. */

@@ -39,17 +39,17 @@ t.test('who acts for another is asked for that before anything is asked for the 
 })
 
 t.test('who acts for another may do what the other may, and no more', async t => {
-  const { admit, asked } = await fakePipeline(t, {
+  const { authorize, asked } = await fakePipeline(t, {
     allow: ({ user, verb }) => (user.name === 'ann' ? verb === 'impersonate' : verb === 'get'),
   })
-  const as = (method: string) => admit(`${method} ${CONFIGMAPS}/c`, 'ann', { 'impersonate-user': 'bob' })
+  const as = (method: string) => authorize(`${method} ${CONFIGMAPS}/c`, 'ann', { 'impersonate-user': 'bob' })
   t.equal((await as('GET')).user.name, 'bob')
   t.strictSame(
     asked.map(({ user, verb }) => `${user.name} ${verb}`),
     ['ann impersonate', 'bob get'],
   )
   await t.rejects(as('DELETE'), { reason: 'Forbidden', message: /User "bob" cannot delete resource "configmaps"/ })
-  await t.rejects(admit(`GET ${CONFIGMAPS}/c`, 'ann'), { reason: 'Forbidden', message: /User "ann" cannot get/ })
+  await t.rejects(authorize(`GET ${CONFIGMAPS}/c`, 'ann'), { reason: 'Forbidden', message: /User "ann" cannot get/ })
 })
 
 t.test('a refusal ends it: nobody behind it is asked', async t => {
