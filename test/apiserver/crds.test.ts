@@ -211,8 +211,17 @@ t.test('a scale path that is no JSONPath is read as names with dots, and no faul
   }
   await define(space, definition({ versions: [version], plural: 'brackets', kind: 'Bracket' }))
   const path = '/apis/shop.example.com/v1/namespaces/default/brackets'
-  await api.ok(space.post(path, { metadata: { name: 'odd' }, spec: { 'a[': 3 } }))
+  await api.ok(
+    space.post(path, {
+      apiVersion: 'shop.example.com/v1',
+      kind: 'Bracket',
+      metadata: { name: 'odd' },
+      spec: { 'a[': 3 },
+    }),
+  )
   t.match(await api.ok(space.get(`${path}/odd/scale`)), { spec: { replicas: 3 } })
+  const name = 'brackets.shop.example.com'
+  await gone(space, CRDS, name, () => api.ok(space.delete(`${CRDS}/${name}`)))
 })
 
 t.test('the same name means another thing in another space', async t => {
