@@ -126,7 +126,7 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
   const isMaker = (user: UserInfo): boolean => MAKERS.has(trustedName(user))
   const isElsewhere = (user: UserInfo, space: string): boolean =>
     isMaker(user) || elsewhere?.judges(trustedName(user), tree.pathOf(space) ?? '') === true
-  const judgedHere = (...steps: Admission[]): Admission[] => steps.map(step => unlessElsewhere(step, isElsewhere))
+  const judgedHere = (...steps: Admission[]): Admission[] => unlessElsewhere(steps, isElsewhere)
   return {
     steps: [
       namespaceLifecycle({ store, parsed }),

@@ -1,7 +1,7 @@
 /** What is decided at another place is not decided here: what waits for a cluster is judged there. */
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { UserInfo } from '../auth/types.ts'
-import type { Admission } from '../registry/admission.ts'
+import type { Admission, AdmissionTarget } from '../registry/admission.ts'
 
 /** Whoever builds the server knows what lives at another place; the server itself does not. */
 export interface Elsewhere {
@@ -14,11 +14,22 @@ export interface Elsewhere {
   isCopy(object: Readonly<KubeObject>): boolean
 }
 
-/** The step, of what is judged here alone. */
-export function unlessElsewhere(step: Admission, isElsewhere: (user: UserInfo, space: string) => boolean): Admission {
-  return {
-    ...step,
-    handles: (type, operation, target) =>
-      step.handles(type, operation, target) && !isElsewhere(target.user, target.space),
+/** The steps, for what is judged here alone. They are asked about one write after the other, and where that is judged is one answer. */
+export function unlessElsewhere(
+  steps: readonly Admission[],
+  isElsewhere: (user: UserInfo, space: string) => boolean,
+): Admission[] {
+  let asked: AdmissionTarget | undefined
+  let answer = false
+  const judgedElsewhere = (target: AdmissionTarget): boolean => {
+    if (target !== asked) {
+      asked = target
+      answer = isElsewhere(target.user, target.space)
+    }
+    return answer
   }
+  return steps.map(step => ({
+    ...step,
+    handles: (type, operation, target) => step.handles(type, operation, target) && !judgedElsewhere(target),
+  }))
 }
