@@ -17,7 +17,14 @@ export const SLICES = edge('singleplacementslices')
 export const LOCATIONS = edge('locations')
 export const SYNC_TARGETS = edge('synctargets')
 export const CUSTOMIZERS = edge('customizers')
+/** In an inventory space: who may place there what. */
+export const PLACEMENT_GRANTS = edge('placementgrants')
+/** In a workload space: which inventory it uses. */
+export const INVENTORY_BINDINGS = edge('inventorybindings')
+/** In a workload space, written by the center only: a Location that it may place on. */
+export const GRANTED_LOCATIONS = edge('grantedlocations')
 export const SYNCER_CONFIGS = edge('syncerconfigs')
+export const EDGE_SYNC_CONFIGS = edge('edgesyncconfigs')
 /** The one SyncerConfig that the center keeps in each mailbox. */
 export const SYNCER_CONFIG_NAME = 'the-one'
 

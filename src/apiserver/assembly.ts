@@ -78,8 +78,9 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
   const { store, pki, url: externalUrl, draining } = deps
   const network = serviceNetwork(options.serviceClusterIpRange, options.serviceNodePortRange)
   const catalog = loadCatalog()
-  const types = new TypeRegistry(catalog.types.filter(type => options.spaces || type.form !== 'own'))
   const tree = new SpaceTree(store)
+  const served = catalog.types.filter(type => options.spaces || type.form !== 'own')
+  const types = new TypeRegistry(served, space => tree.typeOf(space))
   const parsed = new ParsedCache()
   const scopes = new WatchScopes()
   const clock = (): Date => new Date()

@@ -1,13 +1,16 @@
 /** What the server says about a Workspace: its id, URL and owner at creation, and that they stay; as its finalizer does. */
 import { createHash } from 'node:crypto'
 import { statusError } from '../../apimachinery/errors.ts'
-import { fieldError } from '../../apimachinery/fieldErrors.ts'
+import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { dns1123Label } from '../../apimachinery/names.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
+import { SPACE_TYPES, type SpaceType, TYPES_PATH } from '../../apimachinery/spaceTypes.ts'
 import { equalJson } from '../../apimachinery/values.ts'
+import type { UserInfo } from '../auth/types.ts'
 import type { Admission } from '../registry/admission.ts'
 import { systemUser, trustedName } from '../registry/context.ts'
+import { BOOTSTRAP } from '../spaces/initialSpaces.ts'
 import { COMPONENT } from '../spaces/spaceContent.ts'
 import type { SpaceTree } from '../spaces/tree.ts'
 import { OWNER_ANNOTATION, WORKSPACE_FINALIZER } from '../spaces/workspace.ts'
@@ -33,8 +36,8 @@ export function workspaceAdmission(deps: WorkspaceAdmissionDeps): Admission {
         const spec = isRecord(object.spec) ? object.spec : {}
         const path = deps.tree.get(context.space)?.path ?? context.space
         object.spec = {
-          type: { name: 'universal', path: 'root' },
           ...spec,
+          type: typeFor(type, name, spec.type, deps.tree.typeOf(context.space), context.user),
           cluster: newSpaceId(deps.randomBytes),
           URL: `${deps.externalUrl()}/clusters/${path}:${name}`,
         }
@@ -49,6 +52,43 @@ export function workspaceAdmission(deps: WorkspaceAdmissionDeps): Admission {
       if (trustedName(context.user) !== systemUser(COMPONENT)) keepFinalizer(object, old)
     },
   }
+}
+
+/**
+ * The type of a new child: the one that is asked for, or the first that the parent allows.
+ * @throws StatusError Invalid when there is no such type, or the parent does not allow it
+ */
+function typeFor(
+  kind: { group: string; kind: string },
+  name: string,
+  asked: unknown,
+  parent: SpaceType,
+  user: UserInfo,
+): SpaceTypeReference {
+  const wanted: Record<string, unknown> = isRecord(asked) ? asked : {}
+  const allowed = trustedName(user) === systemUser(BOOTSTRAP) ? [...SPACE_TYPES.keys()] : parent.children
+  const path = wanted.path ?? TYPES_PATH
+  const found = { name: wanted.name ?? parent.children[0], path }
+  const invalid = (error: FieldError): never => {
+    throw statusError.invalid(kind, name, [error])
+  }
+  if (found.path !== TYPES_PATH) invalid(fieldError.notSupported('spec.type.path', path, [TYPES_PATH]))
+  if (allowed.length === 0) {
+    invalid(fieldError.forbidden('spec.type', `a space of type "${parent.name}" has no children; create it elsewhere`))
+  }
+  if (typeof found.name !== 'string' || !SPACE_TYPES.has(found.name)) {
+    invalid(fieldError.notSupported('spec.type.name', found.name, [...allowed]))
+  }
+  if (!allowed.includes(String(found.name))) {
+    const detail = `a space of type "${parent.name}" may have children of type ${allowed.join(', ')} only`
+    invalid(fieldError.invalid('spec.type.name', found.name, detail))
+  }
+  return { name: String(found.name), path: TYPES_PATH }
+}
+
+interface SpaceTypeReference {
+  name: string
+  path: string
 }
 
 function keepFixed(type: { group: string; kind: string }, object: KubeObject, old: KubeObject): void {

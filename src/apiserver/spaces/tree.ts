@@ -3,6 +3,7 @@
  * the parent is the truth, this is its index.
  */
 import { WORKSPACES } from '../../apimachinery/resources.ts'
+import { type SpaceType, spaceType, UNIVERSAL } from '../../apimachinery/spaceTypes.ts'
 import type { Store, Stored, StoreEvent } from '../../storage/store.ts'
 import { viewOf, type WorkspaceView } from './workspace.ts'
 
@@ -14,6 +15,7 @@ export interface Space {
   readonly name: string
   /** Id of the parent; `undefined` for the root. */
   readonly parent: string | undefined
+  readonly type: SpaceType
 }
 
 export type Resolution =
@@ -24,8 +26,8 @@ export type Resolution =
 export const ROOT = 'root'
 
 /** What a Workspace says about its place. */
-type Place = Pick<WorkspaceView, 'id' | 'name' | 'parent' | 'deleting'>
-type Entry = Space & { deleting: boolean }
+type Place = Pick<WorkspaceView, 'id' | 'name' | 'parent' | 'deleting'> & { type: SpaceType }
+type Entry = Space & { deleting: boolean; type: SpaceType }
 type Child = Entry & { readonly parent: string }
 type Listener = (id: string) => void
 
@@ -50,6 +52,11 @@ export class SpaceTree {
   /** `undefined` when there is no such space. */
   pathOf(id: string): string | undefined {
     return this.#byId.get(id)?.path
+  }
+
+  /** A space that is not in the tree is of no type in particular. */
+  typeOf(id: string): SpaceType {
+    return this.#byId.get(id)?.type ?? UNIVERSAL
   }
 
   /** True while the content of a space, or of one above it, is being removed: nothing may be written there. */
@@ -96,7 +103,7 @@ export class SpaceTree {
     const places = [...items].flatMap(stored => placeOf(stored) ?? this.#child(stored.key.space, stored.key.name) ?? [])
     const before = new Set(this.#byId.keys())
     for (const map of [this.#byId, this.#children, this.#outside]) map.clear()
-    this.#byId.set(ROOT, { id: ROOT, path: ROOT, name: ROOT, parent: undefined, deleting: false })
+    this.#byId.set(ROOT, { id: ROOT, path: ROOT, name: ROOT, parent: undefined, type: UNIVERSAL, deleting: false })
     for (const place of places) if (place.id !== '') into(this.#outside, place.parent, place)
     this.#takeIn(ROOT)
     for (const id of this.#byId.keys()) if (!before.delete(id) && id !== ROOT) this.#tell(this.#onKnown, id)
@@ -109,8 +116,10 @@ export class SpaceTree {
     // whoever follows Workspaces to work for them tells of it; here it stays what it was
     if (place === undefined) return
     outOf(this.#outside, key.space, key.name)
-    if (known?.id === place.id) known.deleting = place.deleting
-    else {
+    if (known?.id === place.id) {
+      known.deleting = place.deleting
+      known.type = place.type
+    } else {
       if (known !== undefined) this.#remove(known)
       if (place.id === '') return
       into(this.#outside, key.space, place)
@@ -127,10 +136,10 @@ export class SpaceTree {
     const { path } = this.#byId.get(parent)!
     const waiting = this.#outside.get(parent)
     this.#outside.delete(parent)
-    for (const { id, name, deleting } of waiting?.values() ?? []) {
+    for (const { id, name, type, deleting } of waiting?.values() ?? []) {
       // nobody takes the place of another space
       if (this.#byId.has(id)) continue
-      const entry: Child = { id, name, parent, path: `${path}:${name}`, deleting }
+      const entry: Child = { id, name, parent, path: `${path}:${name}`, type, deleting }
       this.#byId.set(id, entry)
       into(this.#children, parent, entry)
       each(id)
@@ -154,13 +163,13 @@ export class SpaceTree {
   }
 }
 
-const GONE: Place = { id: '', name: '', parent: '', deleting: false }
+const GONE: Place = { id: '', name: '', parent: '', type: UNIVERSAL, deleting: false }
 
 /** `undefined` when it cannot be read. */
 function placeOf(stored: Stored): Place | undefined {
   try {
-    const { id, name, parent, deleting } = viewOf(stored)
-    return { id, name, parent, deleting }
+    const { id, name, parent, type, deleting } = viewOf(stored)
+    return { id, name, parent, type: spaceType(type), deleting }
   } catch {
     return undefined
   }

@@ -13,6 +13,8 @@ export interface WorkspaceView {
   /** Id of the space that it is in. */
   parent: string
   name: string
+  /** Name of the space's type. */
+  type: string
   object: KubeObject
   phase: string
   deleting: boolean
@@ -29,6 +31,7 @@ export function viewOf(stored: Stored): WorkspaceView {
     id: typeof spec.cluster === 'string' ? spec.cluster : '',
     parent: stored.key.space,
     name: stored.key.name,
+    type: isRecord(spec.type) && typeof spec.type.name === 'string' ? spec.type.name : '',
     object,
     phase: typeof status.phase === 'string' ? status.phase : '',
     deleting: object.metadata.deletionTimestamp !== undefined,

@@ -1,10 +1,11 @@
 /**
- * Which kinds a space serves: the shared catalog of built-in kinds under an overlay made from the space's own
- * CustomResourceDefinitions. A space without CRDs has no overlay and costs nothing here; a CRD that changes costs what it
+ * Which kinds a space serves: the shared catalog of built-in kinds, without those of Orrery's that its type leaves out, under
+ * an overlay made from the space's own CustomResourceDefinitions. A space without CRDs has no overlay and costs nothing here; a CRD that changes costs what it
  * changes, however many others the space has.
  */
 import { groupResourceName } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { type SpaceType, serves, UNIVERSAL } from '../../apimachinery/spaceTypes.ts'
 
 /**
  * The kinds of a space. Another object after each change, so documents made from it can be cached by identity; lookups
@@ -21,33 +22,40 @@ export interface TypeSet {
 export type TypeListener = (space: string, group: string, resource: string) => void
 
 export class TypeRegistry {
-  readonly #base: TypeSet
+  readonly #all: TypeSet
+  /** What spaces of a type serve before they define anything; `universal` serves all. */
+  readonly #bases = new Map<SpaceType, TypeSet>()
+  readonly #typeOf: (space: string) => SpaceType
   readonly #overlays = new Map<string, Overlay>()
   readonly #listeners = new Set<TypeListener>()
 
-  constructor(builtin: readonly ResourceType[]) {
-    const all = new Index()
-    for (const [name, types] of byResource(builtin)) all.put(name, types)
-    this.#base = new IndexedSet(undefined, all, builtin)
+  constructor(builtin: readonly ResourceType[], typeOf: (space: string) => SpaceType = () => UNIVERSAL) {
+    this.#all = setOf(builtin)
+    this.#typeOf = typeOf
   }
 
-  /** `*` sees the built-in kinds only: no two spaces need agree about a CRD. */
+  /** `*` sees the built-in kinds only, and all of them: no two spaces need agree about a CRD. */
   in(space: string): TypeSet {
+    const base = space === '*' ? this.#all : this.#baseOf(this.#typeOf(space))
     const overlay = this.#overlays.get(space)
-    if (overlay === undefined) return this.#base
-    overlay.set ??= new IndexedSet(this.#base, overlay.index)
+    if (overlay === undefined) return base
+    if (overlay.set === undefined || overlay.base !== base) {
+      overlay.base = base
+      overlay.set = new IndexedSet(base, overlay.index)
+    }
     return overlay.set
   }
 
+  /** Whether no space may define it, also where its type does not serve it. */
   isBuiltin(group: string, resource: string): boolean {
-    return this.#base.versions(group, resource).length > 0
+    return this.#all.versions(group, resource).length > 0
   }
 
   /** Replaces what the CRD `<resource>.<group>` contributes to a space; an empty list removes it. */
   define(space: string, definition: string, types: readonly ResourceType[]): void {
-    const overlay = this.#overlays.get(space) ?? { index: new Index(), set: undefined }
+    const overlay: Overlay = this.#overlays.get(space) ?? { index: new Index(), base: undefined, set: undefined }
     const old = overlay.index.versionsOf(definition)
-    const free = types.filter(type => this.#base.find(type.group, type.version, type.resource) === undefined)
+    const free = types.filter(type => this.#all.find(type.group, type.version, type.resource) === undefined)
     overlay.index.put(definition, free)
     overlay.set = undefined
     if (overlay.index.isEmpty) this.#overlays.delete(space)
@@ -55,6 +63,16 @@ export class TypeRegistry {
     const changed = old[0] ?? free[0]
     if (changed === undefined) return
     for (const listener of this.#listeners) listener(space, changed.group, changed.resource)
+  }
+
+  #baseOf(type: SpaceType): TypeSet {
+    if (type.serves === undefined) return this.#all
+    let base = this.#bases.get(type)
+    if (base === undefined) {
+      base = setOf(this.#all.types.filter(kind => kind.form !== 'own' || serves(type, kind)))
+      this.#bases.set(type, base)
+    }
+    return base
   }
 
   forgetSpace(space: string): void {
@@ -70,6 +88,8 @@ export class TypeRegistry {
 
 interface Overlay {
   readonly index: Index
+  /** What `set` is made over. */
+  base: TypeSet | undefined
   set: TypeSet | undefined
 }
 
@@ -150,6 +170,12 @@ class IndexedSet implements TypeSet {
   hasGroupVersion(group: string, version: string): boolean {
     return this.#base?.hasGroupVersion(group, version) === true || this.#index.hasGroupVersion(group, version)
   }
+}
+
+function setOf(types: readonly ResourceType[]): TypeSet {
+  const index = new Index()
+  for (const [name, versions] of byResource(types)) index.put(name, versions)
+  return new IndexedSet(undefined, index, types)
 }
 
 function nameOf(group: string, version: string, resource: string): string {

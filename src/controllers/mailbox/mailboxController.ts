@@ -14,6 +14,7 @@ import {
   SYNCER_NAME,
 } from '../../apimachinery/placement.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
+import { TYPES_PATH } from '../../apimachinery/spaceTypes.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
@@ -191,7 +192,7 @@ class MailboxController {
       apiVersion: apiVersionOf(WORKSPACES),
       kind: 'Workspace',
       metadata: { name, annotations: { [SYNC_TARGET_NAME_ANNOTATION]: target } },
-      spec: {},
+      spec: { type: { name: 'mailbox', path: TYPES_PATH } },
     }
     try {
       await this.#client.in(MAILBOX_PARENT).create(WORKSPACES, object, OPTIONS)
