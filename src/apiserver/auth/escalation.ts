@@ -5,7 +5,7 @@
 import { type StatusError, statusError } from '../../apimachinery/errors.ts'
 import { joinedAsGo, quotedAsGo } from '../../apimachinery/go/goPrint.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { equalJson } from '../../apimachinery/values.ts'
+import { sameMeaning } from '../../apimachinery/values.ts'
 import { hasAggregationRule } from './aggregation.ts'
 import type { RbacAuthorizer } from './rbac.ts'
 import { roleRefOf } from './rbacIndex.ts'
@@ -31,7 +31,7 @@ const EVERYTHING: PolicyRule[] = [
 
 /**
  * Admits a write of a role or a binding: by system:masters, by who holds verb `escalate` (or `bind`) on the role, by who
- * holds every rule that it grants, and when the grant does not change.
+ * holds every rule that it grants, and when an update changes nothing but owners and finalizers.
  * @throws StatusError Forbidden listing the rules that the user lacks; NotFound for a binding to a missing role
  */
 export async function checkRbacWrite(write: RbacWrite, authorizer: RbacAuthorizer): Promise<void> {
@@ -61,9 +61,8 @@ export function covers(owned: readonly PolicyRule[], rules: readonly PolicyRule[
 
 async function checkRole(write: RbacWrite, authorizer: RbacAuthorizer): Promise<void> {
   const { object, old } = write
-  const sameRules = old !== undefined && equalJson(old.rules ?? [], object.rules ?? [])
+  if (changesLittle(object, old)) return
   const aggregates = hasAggregationRule(object) || hasAggregationRule(old)
-  if (sameRules && equalJson(old.aggregationRule, object.aggregationRule)) return
   if (await mayDo(write, authorizer, 'escalate', { resource: write.resource, name: object.metadata.name ?? '' })) return
   const held = await heldRules(write, authorizer)
   const lacking = uncovered(held.rules, rulesOf(object))
@@ -75,13 +74,7 @@ async function checkRole(write: RbacWrite, authorizer: RbacAuthorizer): Promise<
 
 async function checkBinding(write: RbacWrite, authorizer: RbacAuthorizer): Promise<void> {
   const { object, old } = write
-  if (
-    old !== undefined &&
-    equalJson(old.roleRef, object.roleRef) &&
-    equalJson(old.subjects ?? [], object.subjects ?? [])
-  ) {
-    return
-  }
+  if (changesLittle(object, old)) return
   const ref = roleRefOf(object)
   const resource = ref.kind === 'ClusterRole' ? 'clusterroles' : 'roles'
   if (await mayDo(write, authorizer, 'bind', { resource, name: ref.name })) return
@@ -89,6 +82,19 @@ async function checkBinding(write: RbacWrite, authorizer: RbacAuthorizer): Promi
   const held = await heldRules(write, authorizer)
   const lacking = uncovered(held.rules, granted)
   if (lacking.length > 0) throw attempt(write, lacking, held.errors)
+}
+
+/**
+ * Whether an update is of the sort that a garbage collector makes: it may touch any role. All else counts as if the role or
+ * binding were made anew, labels too: they say which aggregated roles get its rules.
+ */
+function changesLittle(object: KubeObject, old: KubeObject | undefined): boolean {
+  return old !== undefined && sameMeaning(substance(object), substance(old))
+}
+
+/** All but owners, finalizers and managed fields. */
+function substance(object: KubeObject): unknown {
+  return { ...object, metadata: { ...object.metadata, ownerReferences: [], finalizers: [], managedFields: [] } }
 }
 
 async function mayDo(

@@ -61,14 +61,36 @@ t.test('names are told apart', async t => {
   t.same(error.message.split('\n').slice(1), lines)
 })
 
-t.test('what one holds, or does not change, one may write', async t => {
+t.test('what one holds one may write', async t => {
   const check = await setup(t, ...held)
   const own = role('r', [{ apiGroups: ['x'], resources: ['b'], resourceNames: ['one'], verbs: ['get'] }])
   await t.resolves(check('clusterroles', own))
+  await t.resolves(check('clusterroles', { ...own, metadata: { name: 'r', labels: { a: 'b' } } }, own))
   const foreign = role('r', [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }])
-  await t.resolves(check('clusterroles', { ...foreign, metadata: { name: 'r', labels: { a: 'b' } } }, foreign))
   await t.rejects(check('clusterroles', foreign, own), { message: /not currently held/ })
   await t.rejects(check('clusterroles', role('r', [{ apiGroups: ['x'], resources: ['*/status'], verbs: ['get'] }])))
+})
+
+t.test('of a role that grants more only owners and finalizers may be changed, never a label', async t => {
+  const aggregated = { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { a: 'b' } }] } }
+  const foreign = role('r', [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }])
+  const check = await setup(t, ...held, foreign)
+  const gathering = role('g', [], aggregated)
+  const bound = binding('r', 'ClusterRole:r', ['User:eve'])
+  const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'c', uid: 'u' }]
+  const written: [resource: string, old: KubeObject, why: RegExp][] = [
+    ['clusterroles', foreign, /not currently held/],
+    ['clusterroles', gathering, /must have cluster-admin privileges to use the aggregationRule/],
+    ['clusterrolebindings', bound, /not currently held/],
+  ]
+  for (const [resource, old, why] of written) {
+    const changed = (metadata: object): KubeObject => ({ ...old, metadata: { ...old.metadata, ...metadata } })
+    await t.resolves(check(resource, changed({ labels: {} }), old), 'nothing')
+    await t.resolves(check(resource, changed({ ownerReferences, managedFields: [{}] }), old))
+    await t.resolves(check(resource, changed({ finalizers: ['a.io/b'] }), old))
+    await t.rejects(check(resource, changed({ labels: { a: 'b' } }), old), { message: why })
+    await t.rejects(check(resource, changed({ annotations: { a: 'b' }, ownerReferences }), old), { message: why })
+  }
 })
 
 t.test('verb escalate lets a role pass, verb bind a binding', async t => {
@@ -96,10 +118,7 @@ t.test('bindings', async t => {
   const monitoring = binding('b', 'ClusterRole:system:monitoring', [])
   const error = await check('clusterrolebindings', monitoring).catch(e => e)
   t.match(error.message, /"b" is forbidden: user "bob" .*\n\{NonResourceURLs:\["\/healthz\/\*"\], Verbs:\["get"\]\}/)
-  await t.resolves(
-    check('clusterrolebindings', monitoring, monitoring),
-    'an update that changes neither role nor subjects',
-  )
+  await t.resolves(check('clusterrolebindings', monitoring, monitoring), 'an update that changes nothing')
   await t.rejects(check('clusterrolebindings', { ...monitoring, subjects: [{ kind: 'User', name: 'x' }] }, monitoring))
   await t.rejects(check('clusterrolebindings', binding('b', 'ClusterRole:nope', [])), {
     message: 'clusterroles.rbac.authorization.k8s.io "nope" not found',

@@ -25,6 +25,8 @@ const may = (resourceAttributes: object): object => ({
 })
 /** Reviews are answered, not kept: who would own their fields does not matter. */
 const REVIEW: Rest = { only: ['kind', 'spec', 'status'] }
+const REFUSED: Rest = { only: ['code', 'reason', 'message'] }
+const OWNER = { apiVersion: 'v1', kind: 'ConfigMap', name: 'c', uid: '00000000-0000-0000-0000-000000000001' }
 const SSAR = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
 
 export const access: Script = {
@@ -147,6 +149,32 @@ export const access: Script = {
       'joe',
     ),
     as(post(BINDINGS, binding('more', 'reader', 'joe')), 'joe'),
+    // nor changes what grants it, be it a label; but for owners (which asks for delete) and finalizers
+    post(
+      ROLES,
+      role(
+        'clerk',
+        rule(['roles', 'rolebindings'], ['get', 'update', 'patch', 'delete'], {
+          apiGroups: ['rbac.authorization.k8s.io'],
+        }),
+      ),
+      { only: ['metadata.name'] },
+    ),
+    post(BINDINGS, binding('clerks', 'clerk', 'jim'), { only: ['metadata.name'] }),
+    ...[`${ROLES}/reader`, `${BINDINGS}/readers`].flatMap(path => [
+      as(merge(path, { metadata: { labels: { a: 'b' } } }, REFUSED), 'jim'),
+      as(merge(path, { metadata: { annotations: { a: 'b' } } }, REFUSED), 'jim'),
+      as(merge(path, { metadata: { generateName: 'x' } }, REFUSED), 'jim'),
+      as(merge(path, { metadata: { labels: {} } }, { only: ['code', 'metadata.name'] }), 'jim'),
+      as(
+        merge(path, { metadata: { ownerReferences: [OWNER] } }, { only: ['code', 'metadata.ownerReferences'] }),
+        'jim',
+      ),
+      as(merge(path, { metadata: { finalizers: ['a.io/b'] } }, { only: ['code', 'metadata.finalizers'] }), 'jim'),
+      as(merge(path, { metadata: { finalizers: null, labels: { a: 'b' } } }, REFUSED), 'jim'),
+      as(merge(path, { metadata: { finalizers: null } }, { only: ['code', 'metadata.finalizers'] }), 'jim'),
+    ]),
+    as(merge(`${ROLES}/clerk`, { metadata: { labels: { a: 'b' } } }, { only: ['code', 'metadata.labels'] }), 'jim'),
     post(
       `${RBAC}/clusterroles`,
       of('rbac.authorization.k8s.io/v1', 'ClusterRole', 'agg-diff', {
