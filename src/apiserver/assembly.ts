@@ -91,7 +91,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     { since, clusterIp: network.kubernetesAddress },
   )
   const authorizer = new RbacAuthorizer({ store, requireSpaceAccess: options.spaces, rootSpace: ROOT })
-  const issuer = new TokenIssuer({ signingKeyPem: pki.serviceAccountKeyPem })
+  const issuer = new TokenIssuer({ signingKeyPem: pki.serviceAccountKeyPem, url: externalUrl, rootSpace: ROOT })
   const getObject: Assembly['getObject'] = async (space, group, resource, namespace, name) => {
     const stored = await store.get({ space, group, resource, namespace, name })
     return stored && decodeObject(stored)

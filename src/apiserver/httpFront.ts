@@ -43,7 +43,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
       readinessOnly: ['spaces', 'shutdown'],
     },
     openId: {
-      '/.well-known/openid-configuration': () => issuer.openidConfiguration(url()),
+      '/.well-known/openid-configuration': space => issuer.openidConfiguration(space),
       '/openid/v1/jwks': () => issuer.jwks(),
     },
   })

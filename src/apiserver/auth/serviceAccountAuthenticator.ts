@@ -5,8 +5,8 @@
  */
 import { StatusError } from '../../apimachinery/errors.ts'
 import { groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import { unverifiedClaims } from './jwtClaims.ts'
-import { type IdentifiedRef, LEGACY_ISSUER, type TokenIssuer } from './serviceAccountTokens.ts'
+import { unverifiedClaims, unverifiedHeader } from './jwtClaims.ts'
+import type { IdentifiedRef, TokenForm, TokenIssuer } from './serviceAccountTokens.ts'
 import type { Authentication, Authenticator, Credentials } from './types.ts'
 import { authenticated, EXTRAS, serviceAccountGroups, serviceAccountUserName } from './users.ts'
 
@@ -54,11 +54,12 @@ export class ServiceAccountAuthenticator implements Authenticator {
     const { token } = credentials
     if (token === undefined) return undefined
     const { issuer } = this.#options
-    const issuedBy = unverifiedClaims(token)?.iss
-    if (issuedBy !== issuer.issuer && issuedBy !== LEGACY_ISSUER) return undefined
+    const form = issuer.formOf(unverifiedClaims(token)?.iss, unverifiedHeader(token)?.kid)
+    if (form === undefined) return undefined
     const claims = await this.#verifySignature(token)
-    const audiences = this.#checkTimeAndAudience(claims, credentials.audiences ?? issuer.audiences)
-    const identity = claims.iss === LEGACY_ISSUER ? legacyIdentity(claims) : boundIdentity(claims)
+    const audiences = this.#checkTimeAndAudience(claims, form, credentials.audiences ?? issuer.audiences)
+    const identity = form === 'legacy' ? legacyIdentity(claims) : boundIdentity(claims)
+    if (!issuer.mayIssueFor(identity.space, claims.iss)) throw refused("the token's issuer is another space")
     if (claims.sub !== serviceAccountUserName({ ...identity.serviceAccount, namespace: identity.namespace })) {
       throw refused('the token is for another subject')
     }
@@ -97,11 +98,11 @@ export class ServiceAccountAuthenticator implements Authenticator {
   }
 
   /** The accepted audiences that the token names. */
-  #checkTimeAndAudience(claims: Record<string, unknown>, accepted: readonly string[]): string[] {
+  #checkTimeAndAudience(claims: Record<string, unknown>, form: TokenForm, accepted: readonly string[]): string[] {
     const now = this.#options.clock() / 1000
     const { exp, nbf, aud } = claims
     // A legacy token is good for the API server and has no end.
-    const legacy = claims.iss === LEGACY_ISSUER
+    const legacy = form === 'legacy'
     if (!legacy && typeof exp !== 'number') throw refused('the token has no expiry')
     if (typeof exp === 'number' && now >= exp) throw refused('service account token has expired')
     if (typeof nbf === 'number' && now + NOT_BEFORE_LEEWAY_SECONDS < nbf) {

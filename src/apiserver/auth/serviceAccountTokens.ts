@@ -1,5 +1,8 @@
 /**
  * Makes ServiceAccount tokens: ES256 JWTs with Kubernetes' claims and the id of the space that the account lives in.
+ *
+ * Each space but the root is an issuer of its own: one that others believe by its name and keys, as Vault or a cloud does,
+ * is never taken for another, although accounts of two spaces may have the same name. All sign with the server's key.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/#schema-for-service-account-private-claims
  */
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, randomUUID } from 'node:crypto'
@@ -8,6 +11,8 @@ import { type ServiceAccountRef, serviceAccountUserName } from './users.ts'
 export const DEFAULT_ISSUER = 'https://kubernetes.default.svc'
 /** Issuer of tokens that live in Secrets of type kubernetes.io/service-account-token and do not expire. */
 export const LEGACY_ISSUER = 'kubernetes/serviceaccount'
+/** Between what an issuer begins with and the id of its space. */
+const OF_SPACE = '/clusters/'
 
 export interface IdentifiedRef {
   name: string
@@ -49,10 +54,17 @@ export interface TokenIssuerOptions {
   issuer?: string
   /** What tokens are for when nobody says. Default: the issuer. */
   audiences?: readonly string[]
+  /** Where clients reach the server, `https://HOST:PORT`; other spaces' issuers begin so. Default: the issuer. */
+  url?: () => string
+  /** Id of the space whose tokens bear the plain issuer. Default `root`. */
+  rootSpace?: string
   /** Milliseconds since the epoch. */
   clock?: () => number
   randomUuid?: () => string
 }
+
+/** A token of ours: one that ends, or one of a Secret. */
+export type TokenForm = 'bound' | 'legacy'
 
 export class TokenIssuer {
   readonly issuer: string
@@ -63,9 +75,13 @@ export class TokenIssuer {
   readonly #keyId: string
   readonly #clock: () => number
   readonly #randomUuid: () => string
+  readonly #url: () => string
+  readonly #rootSpace: string
 
   constructor(options: TokenIssuerOptions) {
     this.issuer = options.issuer ?? DEFAULT_ISSUER
+    this.#url = options.url ?? (() => this.issuer)
+    this.#rootSpace = options.rootSpace ?? 'root'
     this.audiences = options.audiences ?? [this.issuer]
     this.#clock = options.clock ?? Date.now
     this.#randomUuid = options.randomUuid ?? randomUUID
@@ -73,6 +89,28 @@ export class TokenIssuer {
     const keys = [options.signingKeyPem, ...(options.retiredKeyPems ?? [])].map(pem => createPublicKey(pem))
     this.publicKeys = new Map(keys.map(key => [keyIdOf(key), key]))
     this.#keyId = keyIdOf(keys[0]!)
+  }
+
+  /** Claim `iss` of the tokens of a space. */
+  issuerOf(space: string): string {
+    return this.#of(space, this.issuer, this.#url())
+  }
+
+  /**
+   * The form of a token with this `iss` and header `kid`; `undefined` when it is somebody else's. The server may have had
+   * another URL, or given all spaces one issuer, when it was made.
+   */
+  formOf(iss: unknown, kid: unknown): TokenForm | undefined {
+    if (iss === this.issuer) return 'bound'
+    if (typeof iss !== 'string') return undefined
+    if (iss === LEGACY_ISSUER || iss.startsWith(`${LEGACY_ISSUER}${OF_SPACE}`)) return 'legacy'
+    // another server like this one may be the issuer of ID tokens
+    return iss.includes(OF_SPACE) && typeof kid === 'string' && this.publicKeys.has(kid) ? 'bound' : undefined
+  }
+
+  /** Whether a token with this `iss` may be about an account of `space`. */
+  mayIssueFor(space: string, iss: unknown): boolean {
+    return iss === this.issuer || iss === LEGACY_ISSUER || (typeof iss === 'string' && iss.endsWith(OF_SPACE + space))
   }
 
   /** A bound token: it expires, and dies with its account and the object that it is bound to. */
@@ -90,7 +128,7 @@ export class TokenIssuer {
       aud: spec.audiences ?? this.audiences,
       exp: now + spec.expirationSeconds,
       iat: now,
-      iss: this.issuer,
+      iss: this.issuerOf(spec.space),
       jti: this.#randomUuid(),
       'kubernetes.io': claim,
       nbf: now,
@@ -101,7 +139,7 @@ export class TokenIssuer {
   /** A token without end for a Secret of type kubernetes.io/service-account-token; good while the Secret holds it. */
   issueForSecret(space: string, account: ServiceAccountRef & { uid: string }, secretName: string): Promise<string> {
     return this.#sign({
-      iss: LEGACY_ISSUER,
+      iss: this.#of(space, LEGACY_ISSUER, LEGACY_ISSUER),
       'kubernetes.io/serviceaccount/namespace': account.namespace,
       'kubernetes.io/serviceaccount/secret.name': secretName,
       'kubernetes.io/serviceaccount/service-account.name': account.name,
@@ -119,15 +157,20 @@ export class TokenIssuer {
     return { keys }
   }
 
-  /** Body of `/.well-known/openid-configuration`; `base` is `https://HOST:PORT`. */
-  openidConfiguration(base: string): Record<string, unknown> {
+  /** Body of `/.well-known/openid-configuration` of a space. */
+  openidConfiguration(space: string): Record<string, unknown> {
+    const url = this.#url()
     return {
-      issuer: this.issuer,
-      jwks_uri: `${base}/openid/v1/jwks`,
+      issuer: this.issuerOf(space),
+      jwks_uri: `${this.#of(space, url, url)}/openid/v1/jwks`,
       response_types_supported: ['id_token'],
       subject_types_supported: ['public'],
       id_token_signing_alg_values_supported: ['ES256'],
     }
+  }
+
+  #of(space: string, plain: string, base: string): string {
+    return space === this.#rootSpace ? plain : `${base}${OF_SPACE}${space}`
   }
 
   async #sign(claims: Record<string, unknown>): Promise<string> {

@@ -23,8 +23,8 @@ export interface NonResourceDeps {
   address: () => string
   version: () => Promise<Readonly<Record<string, string>>>
   health: Health
-  /** OpenID discovery of the token issuer, by path. */
-  openId: Readonly<Record<string, () => unknown>>
+  /** OpenID discovery of a space's token issuer, by path. */
+  openId: Readonly<Record<string, (space: string) => unknown>>
 }
 
 /** Documents made from a set of types, kept as long as the set lives: it is replaced when a CRD changes. */
@@ -67,7 +67,9 @@ export class NonResourceRoutes {
     }
     const openId = this.#deps.openId[path]
     if (openId) {
-      reply.type(path.endsWith('jwks') ? 'application/jwk-set+json' : 'application/json').send(JSON.stringify(openId()))
+      reply
+        .type(path.endsWith('jwks') ? 'application/jwk-set+json' : 'application/json')
+        .send(JSON.stringify(openId(space)))
       return true
     }
     if (path.startsWith('/openapi/')) return this.#deps.openApi.handle(request, reply, path, space)

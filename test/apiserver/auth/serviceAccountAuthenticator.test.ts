@@ -1,5 +1,5 @@
 import { createPrivateKey } from 'node:crypto'
-import { SignJWT } from 'jose'
+import { decodeJwt, SignJWT } from 'jose'
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { ServiceAccountAuthenticator } from '../../../src/apiserver/auth/serviceAccountAuthenticator.ts'
@@ -15,13 +15,19 @@ const object = (name: string, uid: string, more: object = {}): KubeObject => ({
   ...more,
 })
 
-function setup(options: { retiredKeyPems?: string[]; signingKeyPem?: string } = {}) {
+function setup(options: { retiredKeyPems?: string[]; signingKeyPem?: string; rootSpace?: string } = {}) {
   const world = { now: START_MS, objects: new Map<string, KubeObject>() }
   const clock = () => world.now
   world.objects.set('s1//serviceaccounts/ns/sa', object('sa', 'u1'))
   world.objects.set('s1//pods/ns/pod', object('pod', 'p1'))
   world.objects.set('s1//nodes//n', object('n', 'n1'))
-  const issuer = new TokenIssuer({ signingKeyPem, clock, randomUuid: () => 'jti-1', ...options })
+  const issuer = new TokenIssuer({
+    signingKeyPem,
+    clock,
+    randomUuid: () => 'jti-1',
+    url: () => 'https://server:1',
+    ...options,
+  })
   const authenticator = new ServiceAccountAuthenticator({
     issuer,
     clock,
@@ -60,7 +66,7 @@ t.test('claims are those of Kubernetes', async t => {
     aud: ['https://kubernetes.default.svc'],
     exp: seconds + 600,
     iat: seconds,
-    iss: 'https://kubernetes.default.svc',
+    iss: 'https://server:1/clusters/s1',
     jti: 'jti-1',
     'kubernetes.io': {
       namespace: 'ns',
@@ -136,11 +142,13 @@ t.test('a Secret token lives as long as its Secret holds it', async t => {
   t.equal((await authenticator.authenticate({ token }))?.space, 's1')
   data.token = btoa('another')
   await t.rejects(authenticator.authenticate({ token }), refusal(/has been invalidated/))
+  const issuers = ['s1', 'root'].map(async space => decodeJwt(await issuer.issueForSecret(space, account, 's')).iss)
+  t.same(await Promise.all(issuers), ['kubernetes/serviceaccount/clusters/s1', 'kubernetes/serviceaccount'])
 })
 
 t.test('forged and altered tokens are refused', async t => {
   const { issuer, authenticator } = setup()
-  const stranger = setup({ signingKeyPem: await newKeyPem() })
+  const stranger = setup({ signingKeyPem: await newKeyPem(), rootSpace: 's1' })
   await t.rejects(authenticator.authenticate({ token: await stranger.issuer.issue(plain) }), refusal(/unknown key/))
 
   const [header, , signature] = (await issuer.issue(plain)).split('.')
@@ -156,6 +164,31 @@ t.test('forged and altered tokens are refused', async t => {
     .setProtectedHeader({ alg: 'ES256', kid })
     .sign(createPrivateKey(signingKeyPem))
   await t.rejects(authenticator.authenticate({ token: mismatched }), refusal(/lacks Kubernetes claims/))
+})
+
+t.test('an issuer speaks for its own space only', async t => {
+  const { authenticator, issuer } = setup()
+  const kid = String(issuer.jwks().keys[0]?.kid)
+  const sign = (claims: object): Promise<string> =>
+    new SignJWT({ ...claims, exp: START_MS / 1000 + 600, aud: 'https://kubernetes.default.svc' })
+      .setSubject('system:serviceaccount:ns:sa')
+      .setProtectedHeader({ alg: 'ES256', kid })
+      .sign(createPrivateKey(signingKeyPem))
+  const claim = { namespace: 'ns', serviceaccount: { name: 'sa', uid: 'u1' }, clusterName: 's1' }
+  const bound = (iss: string): Promise<string> => sign({ iss, 'kubernetes.io': claim })
+  for (const iss of ['https://kubernetes.default.svc', 'https://former:2/clusters/s1']) {
+    t.match(await authenticator.authenticate({ token: await bound(iss) }), { space: 's1' }, iss)
+  }
+  for (const iss of ['https://server:1/clusters/s2', 'https://server:1/clusters/s1/x', 'https://server:1/clusters/']) {
+    await t.rejects(authenticator.authenticate({ token: await bound(iss) }), refusal(/issuer is another space/), iss)
+  }
+  t.equal(await authenticator.authenticate({ token: await bound('https://server:1') }), undefined)
+  const abroad = setup({ signingKeyPem: await newKeyPem() }).issuer
+  t.equal(
+    await authenticator.authenticate({ token: await abroad.issue(plain) }),
+    undefined,
+    'a server of the same sort',
+  )
 })
 
 t.test('tokens of others are left to others', async t => {
