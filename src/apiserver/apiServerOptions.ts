@@ -31,6 +31,8 @@ export interface ApiServerOptions {
   oidc?: Omit<OidcOptions, 'audiences' | 'clock'>
   /** Whether requests without credentials are let in as system:anonymous, to be judged by RBAC. Default false. */
   anonymousAuth?: boolean
+  /** The longest life of a ServiceAccount token on request. Default: a year. */
+  maxTokenSeconds?: number
   /** Records requests; closed with the server. Absent: nothing is recorded. */
   audit?: Auditor | undefined
   /** As kube-apiserver's --disable-admission-plugins: `ServiceAccount` where nobody makes the accounts of namespaces. */

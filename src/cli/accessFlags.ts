@@ -32,6 +32,11 @@ export const ACCESS_FLAGS: readonly Setting[] = [
     description: 'algorithms that ID tokens may be signed with; default: RS256',
     list: true,
   },
+  {
+    flags: '--service-account-max-token-expiration <duration>',
+    description: 'longest life of a ServiceAccount token on request, 1h or more; 0: as long as anybody may ask for',
+    default: '8760h',
+  },
   { flags: '--audit-policy-file <file>', description: 'YAML audit.k8s.io/v1 Policy: which requests are recorded' },
   {
     flags: '--audit-log-path <file>',

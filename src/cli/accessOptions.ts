@@ -8,11 +8,13 @@ import { AllowedHosts } from '../apiserver/admission/allowedHosts.ts'
 import type { ApiServerOptions } from '../apiserver/apiServerOptions.ts'
 import type { Auditor } from '../apiserver/audit/auditor.ts'
 import { StaticTokenAuthenticator } from '../apiserver/auth/staticTokens.ts'
+import { MAX_SECONDS } from '../apiserver/auth/tokenRequest.ts'
 import { durationMs } from './durations.ts'
 import { makeFolder } from './privateFolder.ts'
 
 export interface AccessOptions
   extends Pick<ApiServerOptions, 'tokenFile' | 'oidc' | 'anonymousAuth' | 'audit' | 'webhookAllowedHosts'> {
+  maxTokenSeconds: number
   eventTtlMs: number
 }
 
@@ -26,12 +28,14 @@ export async function accessOptions(settings: Record<string, unknown>, log: Log)
   if (eventTtlMs === undefined || eventTtlMs <= 0) {
     throw new Error(`--event-ttl: ${JSON.stringify(settings.eventTtl)} is no duration such as 1h or 90m`)
   }
+  const maxTokenSeconds = longestToken(String(settings.serviceAccountMaxTokenExpiration))
   const webhookAllowedHosts = settings.webhookAllowedHosts as string[] | undefined
   named('--webhook-allowed-hosts', () => new AllowedHosts(webhookAllowedHosts))
   const tokenFile = await staticTokens(settings.tokenAuthFile as string | undefined)
   const oidc = await oidcOptions(settings)
   const audit = await auditor(settings, log)
   return {
+    maxTokenSeconds,
     eventTtlMs,
     anonymousAuth: settings.anonymousAuth === true,
     ...(tokenFile !== undefined && { tokenFile }),
@@ -39,6 +43,19 @@ export async function accessOptions(settings: Record<string, unknown>, log: Log)
     ...(audit && { audit }),
     ...(webhookAllowedHosts && { webhookAllowedHosts }),
   }
+}
+
+const SHORTEST_SECONDS = 3600
+
+/** As kube-apiserver reads its flag of this name. */
+function longestToken(text: string): number {
+  const ms = durationMs(text)
+  if (ms === 0) return MAX_SECONDS
+  const seconds = Math.floor((ms ?? 0) / 1000)
+  if (seconds >= SHORTEST_SECONDS && seconds <= MAX_SECONDS) return seconds
+  throw new Error(
+    `--service-account-max-token-expiration: ${JSON.stringify(text)} is no duration between 1h and 2^32 seconds, such as 8760h`,
+  )
 }
 
 async function staticTokens(path: string | undefined): Promise<string | undefined> {

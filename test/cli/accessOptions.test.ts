@@ -18,8 +18,8 @@ async function read(...args: string[]): Promise<AccessOptions> {
   return accessOptions(await settingsOf(command, settings), { error: () => {} })
 }
 
-t.test('without flags nobody anonymous, no issuer, no audit, and Events live an hour', async t => {
-  t.strictSame(await read(), { anonymousAuth: false, eventTtlMs: 3_600_000 })
+t.test('without flags nobody anonymous, no issuer, no audit, tokens live a year, and Events an hour', async t => {
+  t.strictSame(await read(), { anonymousAuth: false, maxTokenSeconds: 31_536_000, eventTtlMs: 3_600_000 })
 })
 
 t.test('an issuer with all that upstream knows of it', async t => {
@@ -69,6 +69,21 @@ t.test('anonymous-auth is a switch, by flag and in the config file', async t => 
   t.match(await read('--config', config), { anonymousAuth: true, eventTtlMs: 5_400_000 })
   t.equal((await read('--config', config, '--anonymous-auth=false')).anonymousAuth, false)
   await t.rejects(read('--anonymous-auth=maybe'), /must be true or false/)
+})
+
+t.test('the longest life of a token is as kube-apiserver takes it', async t => {
+  const flag = '--service-account-max-token-expiration'
+  for (const [text, seconds] of [
+    ['2160h', 7_776_000],
+    ['1h', 3600],
+    ['0', 2 ** 32],
+  ] as const) {
+    t.equal((await read(flag, text)).maxTokenSeconds, seconds, text)
+  }
+  for (const text of ['59m59s', '2000000h', '-1h', '90d', '']) {
+    const message = `${flag}: ${JSON.stringify(text)} is no duration between 1h and 2^32 seconds, such as 8760h`
+    await t.rejects(read(`${flag}=${text}`), { message })
+  }
 })
 
 t.test('where webhooks may be is a list that is checked before anything starts', async t => {

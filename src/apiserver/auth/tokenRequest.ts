@@ -14,8 +14,8 @@ export interface TokenRequestContext {
   space: string
   issuer: TokenIssuer
   getObject: ObjectReader
-  /** Longer requests are shortened to this. Default: no limit. */
-  maxExpirationSeconds?: number
+  /** Longer requests are shortened to this. Default: a year. */
+  maxExpirationSeconds?: number | undefined
   /** Milliseconds since the epoch. */
   clock?: () => number
 }
@@ -23,10 +23,11 @@ export interface TokenRequestContext {
 /** Of a token whose request does not say how long it shall live. */
 export const DEFAULT_SECONDS = 3600
 const MIN_SECONDS = 600
-const MAX_SECONDS = 2 ** 32
+/** More cannot even be asked for. */
+export const MAX_SECONDS = 2 ** 32
+const YEAR_SECONDS = 365 * 24 * 3600
 /** What kubelets ask for on behalf of Pods that know nothing of expiry; upstream grants a year and warns after this. */
 const KUBELET_SECONDS = 3607
-const EXTENDED_SECONDS = 365 * 24 * 3600
 const BINDABLE = { Pod: 'pods', Secret: 'secrets', Node: 'nodes' } as const
 
 /**
@@ -47,13 +48,14 @@ export async function tokenRequest(
   const audiences: readonly string[] = asked.length > 0 ? asked : context.issuer.audiences
   const binding = isRecord(spec.boundObjectRef) ? await bind(spec.boundObjectRef, { namespace, name }, context) : {}
 
-  const granted = Math.min(seconds, context.maxExpirationSeconds ?? seconds)
+  const maximum = context.maxExpirationSeconds ?? YEAR_SECONDS
+  const granted = Math.min(seconds, maximum)
   const extended = binding.bound?.kind === 'Pod' && granted === KUBELET_SECONDS && asked.length === 0
   const token = await context.issuer.issue({
     space: context.space,
     serviceAccount: { namespace, name, uid },
     audiences,
-    expirationSeconds: extended ? EXTENDED_SECONDS : granted,
+    expirationSeconds: extended ? Math.min(YEAR_SECONDS, maximum) : granted,
     ...(extended && { warnAfterSeconds: granted }),
     ...binding,
   })

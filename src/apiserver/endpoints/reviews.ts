@@ -32,6 +32,8 @@ export interface ReviewDeps {
   authorizer: RbacAuthorizer
   issuer: TokenIssuer
   getObject: ObjectReader
+  /** The longest life of a token on request. Default: a year. */
+  maxTokenSeconds: number | undefined
   clock: () => Date
 }
 
@@ -130,6 +132,7 @@ async function tokenEndpoint(services: Services, exchange: Exchange, deps: Revie
     space: exchange.space,
     issuer: deps.issuer,
     getObject: deps.getObject,
+    maxExpirationSeconds: deps.maxTokenSeconds,
     clock: () => deps.clock().getTime(),
   }
   await sendValue(services, exchange, 201, await tokenRequest(decodeObject(stored), body, context))

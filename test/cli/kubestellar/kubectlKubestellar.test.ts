@@ -72,7 +72,7 @@ t.test('kubectl kubestellar as a process against a server', { timeout: 180_000 }
   const kubeconfig = parse((objects[5]!.stringData as { kubeconfig: string }).kubeconfig)
   t.equal(kubeconfig.clusters[0].cluster.server, `${harness.url}/clusters/${id}`)
   const { exp, iat } = JSON.parse(Buffer.from(kubeconfig.users[0].user.token.split('.')[1], 'base64url').toString())
-  t.equal(exp - iat, 87600 * 3600, 'the credential is good for ten years')
+  t.equal(exp - iat, 8760 * 3600, 'the credential is good for as long as the server gives')
 
   t.match(alone, { code: 0, out: "Wrote the syncer's kubeconfig to alone/kubeconfig\n", err: '' })
   const alonePath = join(harness.dir, 'alone/kubeconfig')
