@@ -127,16 +127,39 @@ export async function claim(cluster: SpaceClient, name: string, mailbox: SpaceCl
   if (record.mailbox !== name) throw servedFromElsewhere(record, name)
 }
 
-export function servedFromElsewhere({ mailbox }: ClusterRecord, name: string): TerminalError {
-  const belongs = MAILBOX_NAME.test(mailbox)
-    ? `the cluster is served from the mailbox ${mailbox}`
-    : `${RECORD_NAME} of the cluster says ${JSON.stringify(mailbox)}, which is no mailbox: somebody edited it`
-  return new TerminalError(`${belongs}, and the center's kubeconfig leads to the mailbox ${name}; ${NOTHING_TOUCHED}`)
+/**
+ * Writes the note again that somebody deleted under a running syncer. Whose the cluster is was found out when it began: what
+ * it placed since then, and what is just leaving the mailbox, is no stranger's.
+ * @throws TerminalError when another one wrote its own meanwhile
+ */
+export async function noteAgain(cluster: SpaceClient, name: string): Promise<void> {
+  const record = await firstRecord(cluster, name)
+  if (record.mailbox !== name) throw handedOver(record, name)
 }
 
-const NOTHING_TOUCHED =
-  'nothing was touched. Mend the kubeconfigs; if the cluster shall be served from this mailbox from now on, say so with ' +
-  '"orrery syncer adopt"'
+/** For a syncer that begins. */
+function servedFromElsewhere(record: ClusterRecord, name: string): TerminalError {
+  return new TerminalError(
+    `${belongs(record)}, and the center's kubeconfig leads to the mailbox ${name}; ${NOTHING_TOUCHED}`,
+  )
+}
+
+/** For a syncer that has served the cluster until now. */
+export function handedOver(record: ClusterRecord, name: string): TerminalError {
+  return new TerminalError(
+    `${belongs(record)} from now on, and this syncer serves the mailbox ${name}: it ends, and leaves what it placed as it is. ` +
+      ADOPT,
+  )
+}
+
+function belongs({ mailbox }: ClusterRecord): string {
+  return MAILBOX_NAME.test(mailbox)
+    ? `the cluster is served from the mailbox ${mailbox}`
+    : `${RECORD_NAME} of the cluster says ${JSON.stringify(mailbox)}, which is no mailbox: somebody edited it`
+}
+
+const ADOPT = 'If the cluster shall be served from this mailbox from now on, say so with "orrery syncer adopt"'
+const NOTHING_TOUCHED = `nothing was touched. Mend the kubeconfigs. ${ADOPT}`
 
 /**
  * Where no note says whose a cluster is (of release 0.1.0, or deleted), what was placed there does.
@@ -214,7 +237,9 @@ async function firstRecord(cluster: SpaceClient, mailbox: string): Promise<Clust
   } catch (error) {
     if (!isStatusError(error, 'AlreadyExists')) throw error
     // Another syncer came in the same moment, or the answer to us was lost.
-    return (await recordOf(cluster)) ?? { mailbox: '' }
+    const record = await recordOf(cluster)
+    if (record === undefined) throw error // and it is gone again: the next attempt tells
+    return record
   }
 }
 

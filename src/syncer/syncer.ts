@@ -16,10 +16,11 @@ import {
   type ClusterRecord,
   checkSyncTarget,
   claim,
+  handedOver,
   mailboxOf,
+  noteAgain,
   recordOf,
   requireOtherServer,
-  servedFromElsewhere,
   watchRecord,
 } from './identity.ts'
 import { Link } from './link.ts'
@@ -173,8 +174,8 @@ export function startSyncer(options: SyncerOptions): Syncer {
     let writing: Promise<unknown> = Promise.resolve()
     const changed = (now: ClusterRecord | undefined): void => {
       if (now === undefined)
-        writing = persist('noting the mailbox in the cluster again', () => claim(cluster, name, mailbox)).catch(refuse)
-      else if (now.mailbox !== name) refuse(servedFromElsewhere(now, name))
+        writing = persist('noting the mailbox in the cluster again', () => noteAgain(cluster, name)).catch(refuse)
+      else if (now.mailbox !== name) refuse(handedOver(now, name))
     }
     await watchRecord({ client: cluster, ...tools }, signal, changed)
     await writing

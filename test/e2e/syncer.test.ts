@@ -151,7 +151,7 @@ t.test('a simulated cluster', async whole => {
     await center.syncerKubeconfig(other, await mailboxOf(center, milano))
     const arguments_ = ['--from-kubeconfig', other, '--to-kubeconfig', toCluster]
     const stranger = Program.orrery(t, ['syncer', ...arguments_])
-    await stranger.said('nothing was touched. Mend the kubeconfigs;')
+    await stranger.said('nothing was touched. Mend the kubeconfigs.')
     t.equal(await stranger.exited(), 1)
     t.same((await cluster.list(MAPS)).items, before)
 

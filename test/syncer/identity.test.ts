@@ -188,12 +188,32 @@ t.test(
     const again = await center.world.present(p.clusterId, RECORD, ({ metadata }) => metadata.uid !== uid)
     t.same(again.data, { mailbox: p.mailboxName })
     await adopt(p.cluster, other.mailboxName)
-    t.match(await syncer.refused, `the cluster is served from the mailbox ${other.mailboxName}`)
+    const reason = await syncer.refused
+    t.match(reason, `the cluster is served from the mailbox ${other.mailboxName} from now on`)
+    t.match(reason, 'it ends, and leaves what it placed as it is')
+    t.notMatch(reason, 'nothing was touched', 'it served the cluster until now')
     await p.mailbox.delete(MAPS, AT_A)
     await p.settled()
     t.ok(center.world.get(p.clusterId, 'configmaps app/a'), 'nothing more is touched')
   },
 )
+
+t.test('the note of a running syncer is written again although something is just leaving its mailbox', async t => {
+  const p = await served(t)
+  const syncer = p.start()
+  await syncer.synced
+  await p.settled()
+  // It stays in the cluster as a stranger would: no deletion arrives while the center is away.
+  p.toCenter.down = true
+  p.toCenter.cut()
+  await p.mailbox.delete(MAPS, AT_A)
+  const { uid } = (await p.cluster.get(MAPS, CLUSTER_RECORD)).metadata
+  await p.cluster.delete(MAPS, CLUSTER_RECORD)
+  const again = center.world.present(p.clusterId, RECORD, ({ metadata }) => metadata.uid !== uid)
+  t.match(await Promise.race([syncer.refused, again]), { data: { mailbox: p.mailboxName } })
+  p.toCenter.down = false
+  await center.world.absent(p.clusterId, 'configmaps app/a')
+})
 
 t.test('a cluster that was handed over becomes what its new mailbox says', async t => {
   const [p, other] = [await served(t), await pairIn(center, t)]
