@@ -1,6 +1,7 @@
 /** Mailbox to cluster: applies what the plan wants, deletes what it no longer wants and we made, repairs what drifts. */
 import { isStatusError } from '../apimachinery/errors.ts'
 import { isKubernetesService } from '../apimachinery/kubernetesService.ts'
+import type { LogFields } from '../apimachinery/logFields.ts'
 import { apiVersionOf, groupResourceName, type KubeObject } from '../apimachinery/object.ts'
 import { DOWNSYNCED, isProjected, OVERWRITE, PROJECTED_LABEL, PROJECTED_VALUE } from '../apimachinery/placement.ts'
 import { NAMESPACES } from '../apimachinery/resources.ts'
@@ -44,6 +45,14 @@ const NOT_SERVED_RETRY_MS = 30_000
 /** An object that is going away and that we do not watch. */
 const TERMINATING_RETRY_MS = 5000
 
+/** Why the syncer deletes from the cluster. */
+const CAUSES = {
+  sourceGone: 'its source is gone',
+  unwanted: 'its source is there, and no placement wants it here any more',
+  leftover: 'left by an earlier run, and the mailbox does not hold it',
+  replaced: 'its source was deleted and made anew with other fields that cannot be changed; it comes again',
+} as const
+
 export class Downsync {
   readonly #deps: DownsyncDeps
   readonly #echoes = new Echoes()
@@ -51,6 +60,8 @@ export class Downsync {
   readonly #dialect: Dialect
   /** What may be in the cluster without our having heard so. Not all of it is unwanted. */
   readonly #leftovers = new Map<string, SyncKey>()
+  /** What the mailbox held in this run and holds no more. */
+  readonly #left = new Set<string>()
   /** Kinds that were said to be missing. */
   readonly #unserved = new Set<string>()
 
@@ -66,6 +77,11 @@ export class Downsync {
     this.#leftovers.set(keyText(key), key)
   }
 
+  /** Tells of an object that the mailbox held until now. */
+  sourceLeft(key: SyncKey): void {
+    this.#left.add(keyText(key))
+  }
+
   /** What is to be looked at again whenever the mirror becomes complete: no watch may tell of it. */
   leftovers(): Iterable<SyncKey> {
     return this.#leftovers.values()
@@ -77,12 +93,13 @@ export class Downsync {
     if (isKubernetesService(key, key.namespace, key.name)) return {}
     if (groupResourceName(key) === 'configmaps' && isClusterRecord(key)) return {}
     const mirrored = mirror.get(key)
+    if (mirrored) this.#left.delete(keyText(key))
     // Of this sort the cluster has its own, too.
     if (mirrored && isServersOwn(mirrored.object)) return {}
     if (mirrored && plan().wantsDown(key, key.namespace, key.name)) return await this.#apply(key, mirrored)
     // Namespaces hold more than what we put there: only a Namespace that left the mailbox leaves the cluster.
     const kept = mirrored !== undefined && groupResourceName(key) === 'namespaces'
-    if (!kept && mirrorComplete()) await this.#remove(key)
+    if (!kept && mirrorComplete()) await this.#remove(key, mirrored !== undefined)
     return {}
   }
 
@@ -241,30 +258,43 @@ export class Downsync {
   ): Promise<boolean> {
     const before = this.#echoes.get(keyText(key))?.sourceUid
     if (before === undefined || before === object.metadata.uid || !isOurs(live, DOWNSYNCED)) return false
-    await this.#delete(resource, key, live)
+    await this.#delete(resource, key, live, 'replaced')
     return true
   }
 
-  async #remove(key: SyncKey): Promise<void> {
+  async #remove(key: SyncKey, held: boolean): Promise<void> {
     const { cluster, served, watches } = this.#deps
     const text = keyText(key)
     // Most of what the mailbox holds was never meant for the cluster: that is not worth a question.
-    if (!this.#echoes.get(text) && !this.#leftovers.has(text) && !watches.get(key, key)) return
+    if (!this.#echoes.get(text) && !this.#leftovers.has(text) && !watches.get(key, key)) {
+      this.#left.delete(text)
+      return
+    }
     const resource = served.find(key)
     const live = resource && (await unlessGone(cluster.get(resource, refOf(key))))
     // The mailbox may have gone while the cluster was asked.
     if (!this.#deps.mirrorComplete()) return
-    if (live && isOursToDelete(live)) await this.#delete(resource, key, live)
+    if (live && isOursToDelete(live)) {
+      const gone = this.#left.has(text) ? 'sourceGone' : 'leftover'
+      await this.#delete(resource, key, live, held ? 'unwanted' : gone)
+    }
+    this.#left.delete(text)
     this.#echoes.forget(text)
     this.#pace.forget(text)
     this.#leftovers.delete(text)
   }
 
-  async #delete(resource: DiscoveredResource, key: SyncKey, live: Readonly<KubeObject>): Promise<void> {
+  async #delete(
+    resource: DiscoveredResource,
+    key: SyncKey,
+    live: Readonly<KubeObject>,
+    cause: keyof typeof CAUSES,
+  ): Promise<void> {
     const { uid = '' } = live.metadata
     try {
       const options = { propagationPolicy: 'Background', preconditions: { uid } } as const
       await this.#deps.cluster.delete(resource, refOf(key), options)
+      this.#deps.logger.info(fieldsOf(key, uid), `deleted from the cluster: ${CAUSES[cause]}`)
     } catch (error) {
       if (!isStatusError(error, 'NotFound', 'Conflict')) throw error
     }
@@ -295,6 +325,11 @@ export class Downsync {
       'somebody in the cluster keeps changing fields of this object that the center sets; repairing it less often',
     )
   }
+}
+
+/** For the log: the object that a line is about. */
+export function fieldsOf({ group, resource, namespace, name }: SyncKey, uid?: string): LogFields {
+  return { group, resource, ...(namespace && { namespace }), name, ...(uid !== undefined && { uid }) }
 }
 
 export function refOf(key: SyncKey): { namespace?: string; name: string } {

@@ -31,6 +31,7 @@ import { rateLimited, TokenBucket } from './rateLimit.ts'
 import { retrying } from './retrying.ts'
 import { ServedResources } from './served.ts'
 import { returnStatus } from './statusReturn.ts'
+import { isSyncConfig } from './syncPlan.ts'
 import { Upsync } from './upsync.ts'
 
 export interface SyncerOptions {
@@ -110,7 +111,10 @@ export function startSyncer(options: SyncerOptions): Syncer {
     space,
     ...tools,
     ...(stateDir !== undefined && { stateDir }),
-    onChange: (key, object, previous) => side.mailboxChanged(key, object, previous),
+    onChange: (key, object, previous) => {
+      if (object === undefined && !isSyncConfig(key)) downsync.sourceLeft(key)
+      side.mailboxChanged(key, object, previous)
+    },
     onComplete: () => {
       side.mailboxComplete()
       for (const key of downsync.leftovers()) queues.down.add(key)
@@ -142,6 +146,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     definitions,
     plan,
     mirrorComplete,
+    logger,
   })
   const statusReturn = { mailbox, served: mailboxServed, mirror, watches: projected, plan }
 

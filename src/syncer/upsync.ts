@@ -5,9 +5,10 @@ import { DOWNSYNCED } from '../apimachinery/placement.ts'
 import { CRDS, NAMESPACES } from '../apimachinery/resources.ts'
 import { cloneJson } from '../apimachinery/values.ts'
 import type { DiscoveredResource, SpaceClient } from '../client/client.ts'
+import type { Logger } from '../client/logger.ts'
 import { unlessGone } from '../client/unlessGone.ts'
 import type { ClusterWatches } from './clusterWatches.ts'
-import { refOf } from './downsync.ts'
+import { fieldsOf, refOf } from './downsync.ts'
 import { Echoes } from './echoes.ts'
 import { keyText, type MailboxMirror, type SyncKey } from './mirror.ts'
 import { FIELD_MANAGER, isOurs, isServersOwn, isUpsynced, upsyncCopy } from './ownership.ts'
@@ -28,6 +29,7 @@ export interface UpsyncDeps {
   definitions: ClusterWatches
   plan: () => SyncPlan
   mirrorComplete: () => boolean
+  logger: Logger
 }
 
 export class Upsync {
@@ -119,11 +121,18 @@ export class Upsync {
     if (!copy || !isUpsynced(copy.object) || copy.object.metadata.deletionTimestamp !== undefined) return
     if (!mirrorComplete() || !this.#isGone(key)) return
     try {
-      const preconditions = { uid: copy.object.metadata.uid ?? '' }
-      await mailbox.delete(copy.resource, refOf(key), { propagationPolicy: 'Background', preconditions })
+      const { uid = '' } = copy.object.metadata
+      const cause = this.#isAskedFor(key) ? 'it is gone from the cluster' : 'no upsync names it any more'
+      await mailbox.delete(copy.resource, refOf(key), { propagationPolicy: 'Background', preconditions: { uid } })
+      this.#deps.logger.info(fieldsOf(key, uid), `deleted from the mailbox: ${cause}`)
     } catch (error) {
       if (!isStatusError(error, 'NotFound', 'Conflict')) throw error
     }
+  }
+
+  #isAskedFor(key: SyncKey): boolean {
+    const plan = this.#deps.plan()
+    return plan.wantsUp(key, key.namespace, key.name) || (isDefinition(key) && wantsDefinition(plan, key.name))
   }
 
   /** Whether it is known, rather than merely not seen, that the cluster has nothing to carry under this key. */

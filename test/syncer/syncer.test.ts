@@ -221,6 +221,48 @@ t.test('leftovers of an earlier run go, also without its state and of kinds that
   t.equal(lines.filter(line => line.message.startsWith('the saved state cannot be used')).length, 1)
 })
 
+t.test('every deletion is told with its cause, in either direction', async t => {
+  const { world } = center
+  const p = await pair(t)
+  const { logger, lines } = recordingLogger()
+  const deletions = (): string[] =>
+    lines.flatMap(({ fields, message }) => {
+      const { resource, namespace, name } = fields as Record<string, string>
+      return message.startsWith('deleted from') ? [`${resource} ${namespace}/${name} ${message}`] : []
+    })
+  const first = p.start(logger)
+  for (const name of ['a', 'b']) await p.mailbox.create(MAPS, sent(name))
+  await Promise.all(['a', 'b'].map(name => world.present(p.clusterId, `configmaps app/${name}`)))
+  await p.mailbox.delete(MAPS, AT_A)
+  await world.absent(p.clusterId, 'configmaps app/a')
+  const upsync = [{ apiGroup: '', resources: ['configmaps'], namespaces: ['own'], names: ['*'] }]
+  await p.mailbox.patch(CONFIGS, { name: 'the-one' }, 'merge', { spec: { namespacedObjects: [], upsync } })
+  await world.absent(p.clusterId, 'configmaps app/b')
+  await p.cluster.create(NAMESPACES, namespace('own'))
+  for (const name of ['c', 'd']) await p.cluster.create(MAPS, configMap(name, {}, { namespace: 'own' }))
+  await Promise.all(['c', 'd'].map(name => world.present(p.mailboxId, `configmaps own/${name}`)))
+  await p.cluster.delete(MAPS, { namespace: 'own', name: 'c' })
+  await world.absent(p.mailboxId, 'configmaps own/c')
+  await p.mailbox.patch(CONFIGS, { name: 'the-one' }, 'merge', { spec: { upsync: [] } })
+  await world.absent(p.mailboxId, 'configmaps own/d')
+  await first.stop()
+  t.same(deletions(), [
+    'configmaps app/a deleted from the cluster: its source is gone',
+    'configmaps app/b deleted from the cluster: its source is there, and no placement wants it here any more',
+    'configmaps own/c deleted from the mailbox: it is gone from the cluster',
+    'configmaps own/d deleted from the mailbox: no upsync names it any more',
+  ])
+  const mark = { labels: PROJECTED, annotations: { [DOWNSYNCED]: 'ConfigMap/app/old' } }
+  await p.cluster.create(MAPS, configMap('old', {}, mark))
+  lines.length = 0
+  p.start(logger)
+  await world.absent(p.clusterId, 'configmaps app/old')
+  await p.settled()
+  t.same(deletions(), [
+    'configmaps app/old deleted from the cluster: left by an earlier run, and the mailbox does not hold it',
+  ])
+})
+
 t.test('a restart with an old state deletes nothing that the mailbox holds by now', async t => {
   const p = await pair(t)
   const first = p.start()
