@@ -52,6 +52,8 @@ export const DOWNSYNCED = `${EDGE_GROUP}/downsynced`
 export const UPSYNCED = `${EDGE_GROUP}/upsynced`
 /** On the object: whether the center's word goes when it is in the cluster already. */
 export const OVERWRITE = `${EDGE_GROUP}/downsync-overwrite`
+/** On the object in the WDS, "true": it may become of what a cluster held under its name before. */
+export const ADOPT = `${EDGE_GROUP}/adopt`
 
 /** Whether an object is the center's copy of one in a WDS, on its way to a cluster. */
 export function isProjected(object: Readonly<KubeObject>): boolean {

@@ -99,6 +99,12 @@ const SYNCER: readonly Setting[] = [
   { flags: '--sync-target-name <name>', description: 'name of the SyncTarget, for logs' },
   { flags: '--sync-target-uid <uid>', description: 'uid of the SyncTarget that the mailbox must be for' },
   { flags: '--state-dir <dir>', description: 'where the cursor is kept over restarts' },
+  {
+    flags: '--adopt-existing [bool]',
+    description: 'take over what was in the cluster before; else only what its source says (edge.kubestellar.io/adopt)',
+    default: false,
+    boolean: true,
+  },
   { flags: '--qps <n>', description: 'requests per second to the cluster', default: 100, number: true },
   { flags: '--burst <n>', description: 'requests that may come at once', default: 200, number: true },
 ]

@@ -34,6 +34,7 @@ export async function runSyncerCommand(settings: Record<string, unknown>): Promi
     center,
     space: from.first.space ?? '',
     cluster,
+    adoptExisting: settings.adoptExisting === true,
     limit: { qps: settings.qps as number, burst: settings.burst as number },
     logger: log,
     ...(stateDir !== undefined && { stateDir }),

@@ -3,7 +3,14 @@ import { isStatusError } from '../apimachinery/errors.ts'
 import { isKubernetesService } from '../apimachinery/kubernetesService.ts'
 import type { LogFields } from '../apimachinery/logFields.ts'
 import { apiVersionOf, groupResourceName, type KubeObject } from '../apimachinery/object.ts'
-import { DOWNSYNCED, isProjected, OVERWRITE, PROJECTED_LABEL, PROJECTED_VALUE } from '../apimachinery/placement.ts'
+import {
+  ADOPT,
+  DOWNSYNCED,
+  isProjected,
+  OVERWRITE,
+  PROJECTED_LABEL,
+  PROJECTED_VALUE,
+} from '../apimachinery/placement.ts'
 import { NAMESPACES } from '../apimachinery/resources.ts'
 import type { DiscoveredResource, SpaceClient } from '../client/client.ts'
 import { type Clock, systemClock } from '../client/clock.ts'
@@ -21,8 +28,11 @@ import {
   isOurs,
   isOursToDelete,
   isServersOwn,
+  isStrangers,
+  mayAdopt,
   mayOverwrite,
 } from './ownership.ts'
+import type { Refusal, Refusals } from './refusals.ts'
 import { RepairPace } from './repairPace.ts'
 import type { ServedResources } from './served.ts'
 import type { SyncPlan } from './syncPlan.ts'
@@ -36,6 +46,9 @@ export interface DownsyncDeps {
   plan: () => SyncPlan
   /** Whether the mirror is complete: only then is an absent object a deleted one. */
   mirrorComplete: () => boolean
+  refusals: Refusals
+  /** Whether all that is in the cluster already may be adopted. */
+  adoptExisting: boolean
   logger: Logger
   clock?: Clock
 }
@@ -44,6 +57,17 @@ export interface DownsyncDeps {
 const NOT_SERVED_RETRY_MS = 30_000
 /** An object that is going away and that we do not watch. */
 const TERMINATING_RETRY_MS = 5000
+/** What somebody else made in the cluster may go, and no watch of ours tells. */
+const STRANGER_RETRY_MS = 300_000
+
+const ALREADY_IN_CLUSTER: Refusal = {
+  reason: 'AlreadyInCluster',
+  message:
+    `was in the cluster before, and no syncer made it; annotate its source with ${ADOPT}: "true" to take it over, ` +
+    'or start the syncer with --adopt-existing',
+}
+
+type Outcome = ReconcileResult & { refusal?: Refusal }
 
 /** Why the syncer deletes from the cluster. */
 const CAUSES = {
@@ -96,14 +120,29 @@ export class Downsync {
     if (mirrored) this.#left.delete(keyText(key))
     // Of this sort the cluster has its own, too.
     if (mirrored && isServersOwn(mirrored.object)) return {}
-    if (mirrored && plan().wantsDown(key, key.namespace, key.name)) return await this.#apply(key, mirrored)
+    if (mirrored && plan().wantsDown(key, key.namespace, key.name)) return await this.#carry(key, mirrored)
+    this.#deps.refusals.settle(key)
     // Namespaces hold more than what we put there: only a Namespace that left the mailbox leaves the cluster.
     const kept = mirrored !== undefined && groupResourceName(key) === 'namespaces'
     if (!kept && mirrorComplete()) await this.#remove(key, mirrored !== undefined)
     return {}
   }
 
-  async #apply(key: SyncKey, { resource: { version }, object }: Mirrored): Promise<ReconcileResult> {
+  async #carry(key: SyncKey, mirrored: Mirrored): Promise<ReconcileResult> {
+    const { refusals } = this.#deps
+    try {
+      const { refusal, ...result } = await this.#apply(key, mirrored)
+      if (refusal) refusals.refuse(key, refusal)
+      else refusals.settle(key)
+      return result
+    } catch (error) {
+      // Rights may be on their way: tried again like other trouble, and told by the queue.
+      if (isStatusError(error, 'Forbidden')) refusals.note(key, { reason: 'Forbidden', message: error.message })
+      throw error
+    }
+  }
+
+  async #apply(key: SyncKey, { resource: { version }, object }: Mirrored): Promise<Outcome> {
     const { served, watches } = this.#deps
     const resource = await this.#served(key, version)
     if (resource === undefined) return { requeueAfterMs: NOT_SERVED_RETRY_MS }
@@ -126,6 +165,8 @@ export class Downsync {
       return cached ? {} : { requeueAfterMs: TERMINATING_RETRY_MS } // when it is gone it is made again
     }
     if (!mayOverwrite(object)) return await this.#handsOff(resource, key, object, live)
+    if (!this.#deps.adoptExisting && !mayAdopt(object) && isStrangers(live))
+      return { refusal: ALREADY_IN_CLUSTER, requeueAfterMs: STRANGER_RETRY_MS }
     const copy = downsyncCopy(object, apiVersionOf(resource), isOurs(live, DOWNSYNCED))
     const state = this.#echoes.compare(text, copy, live)
     if (state === 'same') return {}

@@ -1,18 +1,25 @@
 /** Tells the center that the syncer lives: `status.lastSyncerHeartbeatTime` of every config in the mailbox. */
 import { isStatusError } from '../apimachinery/errors.ts'
+import { SYNCER_CONFIG_NAME } from '../apimachinery/placement.ts'
 import { timestamp } from '../apimachinery/timestamp.ts'
+import { equalJson } from '../apimachinery/values.ts'
 import type { SpaceClient } from '../client/client.ts'
 import { type Clock, pause, systemClock } from '../client/clock.ts'
 import type { Logger } from '../client/logger.ts'
 import type { MailboxMirror, Mirrored } from './mirror.ts'
 import { FIELD_MANAGER } from './ownership.ts'
+import type { RefusalReport, Refusals } from './refusals.ts'
 import { isSyncConfig } from './syncPlan.ts'
+
+const SOON_MS = 1000
 
 export interface HeartbeatDeps {
   mailbox: SpaceClient
   mirror: MailboxMirror
   logger: Logger
   everyMs: number
+  /** What is told beside it in our SyncerConfig, when it changed. */
+  refusals: Refusals
   clock?: Clock
 }
 
@@ -20,6 +27,10 @@ export class Heartbeat {
   readonly #deps: HeartbeatDeps
   readonly #clock: Clock
   #wake: AbortController | undefined
+  #soon: (() => void) | undefined
+  #ended = false
+  /** The report that the center has; nobody knows what an earlier run left there. */
+  #reported: RefusalReport | 'unknown' | undefined = 'unknown'
 
   constructor(deps: HeartbeatDeps) {
     this.#deps = deps
@@ -28,7 +39,17 @@ export class Heartbeat {
 
   /** Beats now: there is a config that knows nothing of us yet. */
   hurry(): void {
+    this.#reported = 'unknown'
     this.#wake?.abort()
+  }
+
+  /** Beats within a second: refusals come in swarms. */
+  soon(): void {
+    if (this.#ended) return
+    this.#soon ??= this.#clock.after(SOON_MS, () => {
+      this.#soon = undefined
+      this.#wake?.abort()
+    })
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -38,22 +59,37 @@ export class Heartbeat {
       await this.#beat()
       await pause(this.#clock, this.#deps.everyMs, AbortSignal.any([signal, woken]))
     }
+    this.#ended = true
+    this.#soon?.()
   }
 
   async #beat(): Promise<void> {
     const lastSyncerHeartbeatTime = timestamp(new Date(this.#clock.now()))
+    const report = this.#deps.refusals.report()
+    const isNews = this.#reported === 'unknown' || !equalJson(report, this.#reported)
     const configs = [...this.#deps.mirror.values()].filter(entry => isSyncConfig(entry.resource))
-    await Promise.all(configs.map(config => this.#tell(config, { status: { lastSyncerHeartbeatTime } })))
+    const told = await Promise.all(
+      configs.map(async config => {
+        const reports =
+          isNews && config.object.metadata.name === SYNCER_CONFIG_NAME && config.object.kind === 'SyncerConfig'
+        const status = { lastSyncerHeartbeatTime, ...(reports && { refused: report ?? null }) }
+        return (await this.#tell(config, { status })) && reports
+      }),
+    )
+    if (told.includes(true)) this.#reported = report
   }
 
-  async #tell({ resource, object }: Mirrored, patch: object): Promise<void> {
+  /** Whether it arrived. */
+  async #tell({ resource, object }: Mirrored, patch: object): Promise<boolean> {
     const { mailbox, logger } = this.#deps
     try {
       const options = { subresource: 'status', fieldManager: FIELD_MANAGER }
       await mailbox.patch(resource, { name: object.metadata.name ?? '' }, 'merge', patch, options)
+      return true
     } catch (error) {
       // Deleted meanwhile: the stream says so, too.
       if (!isStatusError(error, 'NotFound')) logger.warn({ err: error }, 'the heartbeat did not reach the center')
+      return false
     }
   }
 }

@@ -4,6 +4,7 @@
 
 import { isRecord, type KubeObject } from '../apimachinery/object.ts'
 import {
+  ADOPT,
   CLUSTER_RECORD,
   CUSTOMIZATION_ERROR_ANNOTATION,
   DOWNSYNCED,
@@ -46,6 +47,23 @@ export function mayOverwrite(object: Readonly<KubeObject>): boolean {
 /** Of an object in the cluster: whether it goes when the mailbox does not hold it any more. What is going already needs no help. */
 export function isOursToDelete(live: Readonly<KubeObject>): boolean {
   return live.metadata.deletionTimestamp === undefined && isOurs(live, DOWNSYNCED) && mayOverwrite(live)
+}
+
+/**
+ * Of an object in the cluster: whether it was there before, and no syncer ever applied it. Namespaces are everybody's. What
+ * a syncer of an earlier release applied over somebody's object tells so by its managed fields.
+ */
+export function isStrangers(live: Readonly<KubeObject>): boolean {
+  if (isOurs(live, DOWNSYNCED) || (live.kind === 'Namespace' && live.apiVersion === 'v1')) return false
+  const { managedFields = [] } = live.metadata
+  return !managedFields.some(
+    ({ manager, operation, subresource }) => manager === FIELD_MANAGER && operation === 'Apply' && !subresource,
+  )
+}
+
+/** Of an object in the mailbox: whether it shall become of what a cluster holds under its name. */
+export function mayAdopt(object: Readonly<KubeObject>): boolean {
+  return object.metadata.annotations?.[ADOPT] === 'true'
 }
 
 /**
@@ -105,6 +123,7 @@ const NOT_CARRIED: ReadonlySet<string> = new Set([
   PROJECTED_KEYS_ANNOTATION,
   PROJECTED_FROM_ANNOTATION,
   CUSTOMIZATION_ERROR_ANNOTATION,
+  ADOPT,
   DOWNSYNCED,
   UPSYNCED,
 ])

@@ -28,6 +28,7 @@ import { MailboxFeed } from './mailboxFeed.ts'
 import { keyText, type SyncKey } from './mirror.ts'
 import { quietLogger } from './quietLogger.ts'
 import { rateLimited, TokenBucket } from './rateLimit.ts'
+import { Refusals } from './refusals.ts'
 import { retrying } from './retrying.ts'
 import { ServedResources } from './served.ts'
 import { returnStatus } from './statusReturn.ts'
@@ -46,6 +47,8 @@ export interface SyncerOptions {
   heartbeatMs?: number
   /** Of the SyncTarget that the mailbox must be for; any, when absent. */
   syncTargetUid?: string
+  /** Whether what was in the cluster before may be taken over, not only what its source says may be. */
+  adoptExisting?: boolean
   /** Requests to the cluster: so many each second, and so many at once. Default: no limit. */
   limit?: { qps: number; burst: number }
   logger: Logger
@@ -123,7 +126,8 @@ export function startSyncer(options: SyncerOptions): Syncer {
     },
   })
   const { mirror } = feed
-  const heartbeat = new Heartbeat({ mailbox, mirror, everyMs, logger, clock })
+  const refusals = new Refusals(logger, () => heartbeat.soon())
+  const heartbeat = new Heartbeat({ mailbox, mirror, refusals, everyMs, logger, clock })
   const side = new ClusterSide({
     cluster,
     mailboxServed,
@@ -136,7 +140,18 @@ export function startSyncer(options: SyncerOptions): Syncer {
   const mirrorComplete = (): boolean => feed.complete
   const plan = () => side.plan
   const { projected, born, definitions, served } = side
-  const downsync = new Downsync({ cluster, served, mirror, watches: projected, plan, mirrorComplete, logger, clock })
+  const downsync = new Downsync({
+    cluster,
+    served,
+    mirror,
+    watches: projected,
+    plan,
+    mirrorComplete,
+    refusals,
+    adoptExisting: options.adoptExisting === true,
+    logger,
+    clock,
+  })
   const upsync = new Upsync({
     mailbox,
     served: mailboxServed,

@@ -2,9 +2,9 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { isRecord } from '../../src/apimachinery/object.ts'
-import { DOWNSYNCED, OVERWRITE, UPSYNCED } from '../../src/apimachinery/placement.ts'
-import { ownMark } from '../../src/syncer/ownership.ts'
+import { isRecord, type KubeObject } from '../../src/apimachinery/object.ts'
+import { ADOPT, DOWNSYNCED, OVERWRITE, UPSYNCED } from '../../src/apimachinery/placement.ts'
+import { FIELD_MANAGER, ownMark } from '../../src/syncer/ownership.ts'
 import { FakeClock } from '../client/support/fakeClock.ts'
 import { startCenter } from '../support/center.ts'
 import { CONFIGS, configMap, MAPS, NAMESPACES, namespace, WORKSPACES } from './support/kinds.ts'
@@ -13,6 +13,11 @@ import { recordingLogger } from './support/recordingLogger.ts'
 
 const AT_A = { namespace: 'app', name: 'a' }
 const center = await startCenter(t, { expectsTrouble: true })
+/** Of a SyncerConfig. */
+const refuses =
+  (count: number) =>
+  ({ status }: KubeObject): boolean =>
+    isRecord(status) && (isRecord(status.refused) ? status.refused.count : 0) === count
 const pair = (test: Test): Promise<Pair> => pairIn(center, test)
 
 t.test('an object appears, follows its changes, is repaired, and goes; fields of others stay', async t => {
@@ -85,25 +90,78 @@ t.test('nothing is written when nothing changes', async t => {
   t.equal(await p.settled(), before)
 })
 
-t.test('an object that was there before is applied, never marked, never deleted; nor is a child of ours', async t => {
-  const p = await pair(t)
-  await p.cluster.create(NAMESPACES, namespace('app'))
-  await p.cluster.create(MAPS, configMap('a', { own: 'x' }))
-  const inherited = { [DOWNSYNCED]: ownMark(configMap('parent')) }
-  await p.cluster.create(MAPS, configMap('child', {}, { labels: PROJECTED, annotations: inherited }))
-  p.start()
-  await p.mailbox.create(MAPS, sent('a', { x: '1' }))
-  const applied = await center.world.present(
-    p.clusterId,
-    'configmaps app/a',
-    ({ data }) => isRecord(data) && data.x === '1',
-  )
-  t.notOk(applied.metadata.annotations?.[DOWNSYNCED])
-  await p.mailbox.delete(MAPS, AT_A)
-  await p.settled()
-  t.ok(center.world.get(p.clusterId, 'configmaps app/a'))
-  t.ok(center.world.get(p.clusterId, 'configmaps app/child'))
-})
+t.test(
+  'what was in the cluster before is refused and told, and taken over on request; a child of ours stays',
+  async t => {
+    const p = await pair(t)
+    const { world } = center
+    await p.cluster.create(NAMESPACES, namespace('app'))
+    const before = await p.cluster.create(MAPS, configMap('a', { own: 'x' }))
+    const inherited = { [DOWNSYNCED]: ownMark(configMap('parent')) }
+    await p.cluster.create(MAPS, configMap('child', {}, { labels: PROJECTED, annotations: inherited }))
+    const { logger, lines } = recordingLogger()
+    p.start(logger)
+    await p.mailbox.create(MAPS, sent('a', { x: '1' }))
+    const told = await world.present(p.mailboxId, 'syncerconfigs.edge.kubestellar.io the-one', refuses(1))
+    t.match(told.status, {
+      refused: {
+        count: 1,
+        reasons: { AlreadyInCluster: 1 },
+        objects: [{ group: '', resource: 'configmaps', namespace: 'app', name: 'a', reason: 'AlreadyInCluster' }],
+      },
+    })
+    await p.mailbox.patch(MAPS, AT_A, 'merge', { data: { x: '2' } })
+    await p.settled()
+    t.same(await p.cluster.get(MAPS, AT_A), before, 'not even a label')
+    t.same(
+      lines.filter(({ level }) => level === 'warn').map(({ message }) => message),
+      [
+        'refused: configmaps app/a was in the cluster before, and no syncer made it; annotate its source with ' +
+          'edge.kubestellar.io/adopt: "true" to take it over, or start the syncer with --adopt-existing',
+      ],
+    )
+    await p.mailbox.patch(MAPS, AT_A, 'merge', { metadata: { annotations: { [ADOPT]: 'true' } } })
+    const applied = await world.present(
+      p.clusterId,
+      'configmaps app/a',
+      ({ data }) => isRecord(data) && data.x === '2' && data.own === 'x',
+    )
+    t.notOk(applied.metadata.annotations?.[DOWNSYNCED])
+    t.notOk(applied.metadata.annotations?.[ADOPT])
+    await world.present(p.mailboxId, 'syncerconfigs.edge.kubestellar.io the-one', refuses(0))
+    await p.mailbox.patch(MAPS, AT_A, 'merge', { data: { x: '3' }, metadata: { annotations: { [ADOPT]: null } } })
+    await world.present(p.clusterId, 'configmaps app/a', ({ data }) => isRecord(data) && data.x === '3')
+    await p.mailbox.delete(MAPS, AT_A)
+    await p.settled()
+    t.ok(world.get(p.clusterId, 'configmaps app/a'))
+    t.ok(world.get(p.clusterId, 'configmaps app/child'))
+  },
+)
+
+t.test(
+  'a whole cluster may be taken over, and what a syncer of an earlier release took over needs no asking',
+  async t => {
+    const p = await pair(t)
+    const { world } = center
+    await p.cluster.create(NAMESPACES, namespace('app'))
+    await p.cluster.create(MAPS, configMap('a', { own: 'x' }))
+    await p.cluster.create(MAPS, configMap('b', { own: 'x' }))
+    await p.cluster.patch(MAPS, { ...AT_A, name: 'b' }, 'apply', configMap('b', { x: '0' }, { labels: PROJECTED }), {
+      fieldManager: FIELD_MANAGER,
+      force: true,
+    })
+    for (const name of ['a', 'b']) await p.mailbox.create(MAPS, sent(name, { x: '1' }))
+    const is = (x: string) => (object: KubeObject) =>
+      isRecord(object.data) && object.data.x === x && object.data.own === 'x'
+    const first = p.start()
+    await world.present(p.clusterId, 'configmaps app/b', is('1'))
+    await world.present(p.mailboxId, 'syncerconfigs.edge.kubestellar.io the-one', refuses(1))
+    await first.stop()
+    p.start(undefined, undefined, { adoptExisting: true })
+    await world.present(p.clusterId, 'configmaps app/a', is('1'))
+    await world.present(p.mailboxId, 'syncerconfigs.edge.kubestellar.io the-one', refuses(0))
+  },
+)
 
 t.test("the cluster's own Service kubernetes is never touched, whatever is asked", async t => {
   const service = { group: '', version: 'v1', resource: 'services' }
@@ -137,21 +195,16 @@ t.test("the cluster's own Service kubernetes is never touched, whatever is asked
   t.notOk((await p.mailbox.get(service, at)).metadata.annotations?.note, 'nor does it come up')
 })
 
-t.test('what somebody else makes in the same moment is applied, never marked, never deleted', async t => {
+t.test('what somebody else makes in the same moment is theirs', async t => {
   const p = await pair(t)
   await p.cluster.create(NAMESPACES, namespace('app'))
   p.toCluster.meanwhile.push(() => p.cluster.create(MAPS, configMap('a', { own: 'x' })))
   p.start()
   await p.mailbox.create(MAPS, sent('a', { x: '1' }))
-  const applied = await center.world.present(
-    p.clusterId,
-    'configmaps app/a',
-    ({ data }) => isRecord(data) && data.x === '1' && data.own === 'x',
-  )
-  t.notOk(applied.metadata.annotations?.[DOWNSYNCED])
+  await center.world.present(p.mailboxId, 'syncerconfigs.edge.kubestellar.io the-one', refuses(1))
   await p.mailbox.delete(MAPS, AT_A)
   await p.settled()
-  t.ok(center.world.get(p.clusterId, 'configmaps app/a'))
+  t.same(center.world.get(p.clusterId, 'configmaps app/a')?.data, { own: 'x' })
 })
 
 t.test(

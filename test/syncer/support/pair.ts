@@ -6,7 +6,7 @@ import type { SpaceClient } from '../../../src/client/client.ts'
 import type { Clock } from '../../../src/client/clock.ts'
 import type { Logger } from '../../../src/client/logger.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
-import { type Syncer, startSyncer } from '../../../src/syncer/syncer.ts'
+import { type Syncer, type SyncerOptions, startSyncer } from '../../../src/syncer/syncer.ts'
 import type { Center } from '../../support/center.ts'
 import { temporaryDir } from '../../support/server.ts'
 import { Faults } from './faults.ts'
@@ -27,7 +27,7 @@ export interface Pair {
   toCenter: Faults
   toCluster: Faults
   /** On a clock on which every wait is over at once, unless another one is given. */
-  start(logger?: Logger, clock?: Clock): Syncer
+  start(logger?: Logger, clock?: Clock, more?: Partial<SyncerOptions>): Syncer
   /** Resolves when neither side is written any more. */
   settled(): Promise<unknown>
 }
@@ -57,7 +57,7 @@ export async function pairIn(center: Center, t: Test, spec: object = WANTS): Pro
     dir,
     toCenter,
     toCluster,
-    start(logger = silentLogger, clock = virtualClock(Date.parse('2026-01-01T00:00:00Z') + ++starts * 1e7)) {
+    start(logger = silentLogger, clock = virtualClock(Date.parse('2026-01-01T00:00:00Z') + ++starts * 1e7), more = {}) {
       const syncer = startSyncer({
         center: toCenter.center(center.client),
         space: mailboxId,
@@ -66,6 +66,7 @@ export async function pairIn(center: Center, t: Test, spec: object = WANTS): Pro
         heartbeatMs: 1e9,
         logger,
         clock,
+        ...more,
       })
       running.add(syncer)
       return syncer
