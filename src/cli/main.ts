@@ -99,6 +99,18 @@ const SYNCER: readonly Setting[] = [
   { flags: '--sync-target-name <name>', description: 'name of the SyncTarget, for logs' },
   { flags: '--sync-target-uid <uid>', description: 'uid of the SyncTarget that the mailbox must be for' },
   { flags: '--state-dir <dir>', description: 'where the cursor is kept over restarts' },
+  { flags: '--allow-namespaces <names...>', description: 'namespaces to carry; "*" in them is any text', list: true },
+  {
+    flags: '--allow-kinds <kinds...>',
+    description:
+      'kinds to carry that have a namespace, as resource.group, such as deployments.apps, *.apps, configmaps',
+    list: true,
+  },
+  {
+    flags: '--allow-cluster-scoped <kinds...>',
+    description: 'kinds to carry that have none; default: all, but none when another list is given',
+    list: true,
+  },
   {
     flags: '--adopt-existing [bool]',
     description: 'take over what was in the cluster before; else only what its source says (edge.kubestellar.io/adopt)',

@@ -4,6 +4,7 @@ import { httpClient, httpSpaceClient } from '../client/http/httpClient.ts'
 import type { HttpClientOptions } from '../client/http/options.ts'
 import { type LoadedKubeconfig, loadKubeconfig } from '../client/kubeconfig.ts'
 import type { Logger } from '../client/logger.ts'
+import { Allowance, type AllowLists } from '../syncer/allowance.ts'
 import { adopt, mailboxOf, requireOtherServer } from '../syncer/identity.ts'
 import { startSyncer } from '../syncer/syncer.ts'
 import { createLog } from './log.ts'
@@ -19,6 +20,7 @@ const GRACE_MS = 500
 export async function runSyncerCommand(settings: Record<string, unknown>): Promise<number> {
   const name = settings.syncTargetName as string | undefined
   const log = createLog('orrery-syncer', name ? { syncTarget: name } : {})
+  const allowance = new Allowance(allowListsIn(settings))
   const { fromKubeconfig, fromContext } = settings as { fromKubeconfig: string; fromContext?: string }
   const from = await followedKubeconfig(fromKubeconfig, fromContext, log)
   const center = httpClient({
@@ -34,6 +36,7 @@ export async function runSyncerCommand(settings: Record<string, unknown>): Promi
     center,
     space: from.first.space ?? '',
     cluster,
+    allowance,
     adoptExisting: settings.adoptExisting === true,
     limit: { qps: settings.qps as number, burst: settings.burst as number },
     logger: log,
@@ -57,6 +60,15 @@ export async function runSyncerCommand(settings: Record<string, unknown>): Promi
   close()
   if (trouble !== undefined) throw new Error(trouble)
   return 0
+}
+
+function allowListsIn(settings: Record<string, unknown>): AllowLists {
+  const { allowNamespaces, allowKinds, allowClusterScoped } = settings as Record<string, string[] | undefined>
+  return {
+    ...(allowNamespaces && { namespaces: allowNamespaces }),
+    ...(allowKinds && { kinds: allowKinds }),
+    ...(allowClusterScoped && { clusterScoped: allowClusterScoped }),
+  }
 }
 
 /** `orrery syncer adopt`: from now on the cluster is served from the mailbox of this kubeconfig. */

@@ -21,6 +21,7 @@ import type { CacheChange } from '../client/informer.ts'
 import { listAll } from '../client/listWatch.ts'
 import type { Logger } from '../client/logger.ts'
 import type { WorkQueue } from '../client/workqueue.ts'
+import type { Allowance } from './allowance.ts'
 import { ClusterWatches } from './clusterWatches.ts'
 import { keyOf, type MailboxMirror, type SyncKey } from './mirror.ts'
 import { isOurs, isUpsynced } from './ownership.ts'
@@ -32,6 +33,7 @@ export interface ClusterSideDeps {
   cluster: SpaceClient
   mailboxServed: ServedResources
   mirror: MailboxMirror
+  allowance: Allowance
   queues: { down: WorkQueue<SyncKey>; status: WorkQueue<SyncKey>; up: WorkQueue<SyncKey> }
   logger: Logger
   clock: Clock
@@ -53,6 +55,8 @@ export class ClusterSide {
   readonly born: ClusterWatches
   readonly definitions: ClusterWatches
   readonly #deps: ClusterSideDeps
+  /** Kinds that upsync asks for and that may not be carried. */
+  readonly #unwatched = new Set<string>()
   readonly #tasks = new Set<Promise<void>>()
   #plan: SyncPlan = syncPlan([])
   #planIsOld = false
@@ -91,6 +95,9 @@ export class ClusterSide {
   /** To be called once the cluster's discovery was read. */
   start(): void {
     this.#started = true
+    const unmatched = this.#deps.allowance.unmatched(this.served.all())
+    if (unmatched.length > 0)
+      this.#deps.logger.warn({}, `the cluster serves no such kind (write resource.group): ${unmatched.join(', ')}`)
     const crds = this.served.find(CRDS)
     if (crds) this.definitions.want([crds])
     this.#watch()
@@ -135,7 +142,9 @@ export class ClusterSide {
 
   /** What an earlier run applied, of kinds that may not be watched any more, goes to the queue and to `found`. */
   async findLeftovers(found: (key: SyncKey) => void): Promise<void> {
-    const listed = [...this.served.all()].filter(({ verbs }) => verbs.includes('list') && verbs.includes('delete'))
+    const listed = [...this.served.all()]
+      .filter(({ verbs }) => verbs.includes('list') && verbs.includes('delete'))
+      .filter(resource => this.#deps.allowance.mayCarry(resource, resource.namespaced))
     await Promise.all(
       listed.map(async resource => {
         for (const object of await this.#projectedOf(resource)) {
@@ -203,14 +212,27 @@ export class ClusterSide {
   /** Watches of the cluster follow the plan and what the cluster serves. */
   #watch(): void {
     if (!this.#started) return
-    const { mailboxServed } = this.#deps
-    const watchable = (r: DiscoveredResource): boolean => r.verbs.includes('list') && r.verbs.includes('watch')
+    const { mailboxServed, allowance } = this.#deps
+    const watchable = (r: DiscoveredResource): boolean =>
+      r.verbs.includes('list') && r.verbs.includes('watch') && allowance.mayCarry(r, r.namespaced)
     const down = this.#plan.downResources.flatMap(resource => this.served.at(resource, resource.version) ?? [])
     const up = [...this.served.all()]
       .filter(resource => this.#plan.upsync.some(set => setCovers(set, resource)))
       .flatMap(resource => this.served.at(resource, mailboxServed.find(resource)?.version) ?? [])
+    for (const resource of up) if (!allowance.mayCarry(resource, resource.namespaced)) this.#tellUnwatched(resource)
     this.projected.want(down.filter(watchable))
     this.born.want(up.filter(watchable))
+  }
+
+  /** What nobody looks at nobody can list: the kind is told instead of its objects. */
+  #tellUnwatched(resource: GroupResource): void {
+    const name = groupResourceName(resource)
+    if (this.#unwatched.has(name)) return
+    this.#unwatched.add(name)
+    this.#deps.logger.warn(
+      { resource: name },
+      `refused: ${name} are not carried up, for the flags of this syncer do not allow it`,
+    )
   }
 
   #clusterServes(changed: ReadonlySet<string>): void {

@@ -17,6 +17,7 @@ import { type Clock, systemClock } from '../client/clock.ts'
 import type { Logger } from '../client/logger.ts'
 import { unlessGone } from '../client/unlessGone.ts'
 import type { ReconcileResult } from '../client/workqueue.ts'
+import type { Allowance } from './allowance.ts'
 import type { ClusterWatches } from './clusterWatches.ts'
 import { Dialect } from './dialect.ts'
 import { Echoes } from './echoes.ts'
@@ -47,6 +48,7 @@ export interface DownsyncDeps {
   /** Whether the mirror is complete: only then is an absent object a deleted one. */
   mirrorComplete: () => boolean
   refusals: Refusals
+  allowance: Allowance
   /** Whether all that is in the cluster already may be adopted. */
   adoptExisting: boolean
   logger: Logger
@@ -121,17 +123,23 @@ export class Downsync {
     // Of this sort the cluster has its own, too.
     if (mirrored && isServersOwn(mirrored.object)) return {}
     if (mirrored && plan().wantsDown(key, key.namespace, key.name)) return await this.#carry(key, mirrored)
-    this.#deps.refusals.settle(key)
     // Namespaces hold more than what we put there: only a Namespace that left the mailbox leaves the cluster.
     const kept = mirrored !== undefined && groupResourceName(key) === 'namespaces'
-    if (!kept && mirrorComplete()) await this.#remove(key, mirrored !== undefined)
+    if (kept || !mirrorComplete()) {
+      if (kept) this.#deps.refusals.settle(key)
+      return {}
+    }
+    const refusal = await this.#remove(key, mirrored !== undefined)
+    if (refusal) this.#deps.refusals.refuse(key, refusal)
+    else this.#deps.refusals.settle(key)
     return {}
   }
 
   async #carry(key: SyncKey, mirrored: Mirrored): Promise<ReconcileResult> {
     const { refusals } = this.#deps
     try {
-      const { refusal, ...result } = await this.#apply(key, mirrored)
+      const notAllowed = this.#deps.allowance.refusalOf(key)
+      const { refusal, ...result } = notAllowed ? { refusal: notAllowed } : await this.#apply(key, mirrored)
       if (refusal) refusals.refuse(key, refusal)
       else refusals.settle(key)
       return result
@@ -303,18 +311,21 @@ export class Downsync {
     return true
   }
 
-  async #remove(key: SyncKey, held: boolean): Promise<void> {
+  /** @returns why it stays although nobody wants it any more */
+  async #remove(key: SyncKey, held: boolean): Promise<Refusal | undefined> {
     const { cluster, served, watches } = this.#deps
     const text = keyText(key)
     // Most of what the mailbox holds was never meant for the cluster: that is not worth a question.
     if (!this.#echoes.get(text) && !this.#leftovers.has(text) && !watches.get(key, key)) {
       this.#left.delete(text)
-      return
+      return undefined
     }
+    const refusal = this.#deps.allowance.refusalOf(key)
+    if (refusal) return { ...refusal, message: `stays, for its deletion ${refusal.message}` }
     const resource = served.find(key)
     const live = resource && (await unlessGone(cluster.get(resource, refOf(key))))
     // The mailbox may have gone while the cluster was asked.
-    if (!this.#deps.mirrorComplete()) return
+    if (!this.#deps.mirrorComplete()) return undefined
     if (live && isOursToDelete(live)) {
       const gone = this.#left.has(text) ? 'sourceGone' : 'leftover'
       await this.#delete(resource, key, live, held ? 'unwanted' : gone)
@@ -323,6 +334,7 @@ export class Downsync {
     this.#echoes.forget(text)
     this.#pace.forget(text)
     this.#leftovers.delete(text)
+    return undefined
   }
 
   async #delete(

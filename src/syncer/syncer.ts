@@ -9,6 +9,7 @@ import type { Client, SpaceClient } from '../client/client.ts'
 import { type Clock, systemClock } from '../client/clock.ts'
 import type { Logger } from '../client/logger.ts'
 import { type Reconcile, TerminalError, WorkQueue } from '../client/workqueue.ts'
+import { Allowance } from './allowance.ts'
 import { ClusterSide } from './clusterSide.ts'
 import { Downsync } from './downsync.ts'
 import { Heartbeat } from './heartbeat.ts'
@@ -49,6 +50,8 @@ export interface SyncerOptions {
   syncTargetUid?: string
   /** Whether what was in the cluster before may be taken over, not only what its source says may be. */
   adoptExisting?: boolean
+  /** What the cluster's owner lets it carry. Default: everything. */
+  allowance?: Allowance
   /** Requests to the cluster: so many each second, and so many at once. Default: no limit. */
   limit?: { qps: number; burst: number }
   logger: Logger
@@ -78,6 +81,7 @@ const QUEUE = { baseMs: 100, maxMs: 60_000 }
  */
 export function startSyncer(options: SyncerOptions): Syncer {
   const { space, heartbeatMs: everyMs = 15_000, random = Math.random, clock = systemClock, stateDir } = options
+  const { allowance = new Allowance() } = options
   const stopping = new AbortController()
   const { signal } = stopping
   const synced = Promise.withResolvers<void>()
@@ -132,6 +136,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     cluster,
     mailboxServed,
     mirror,
+    allowance,
     queues,
     ...tools,
     signal,
@@ -148,6 +153,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     plan,
     mirrorComplete,
     refusals,
+    allowance,
     adoptExisting: options.adoptExisting === true,
     logger,
     clock,
@@ -161,6 +167,8 @@ export function startSyncer(options: SyncerOptions): Syncer {
     definitions,
     plan,
     mirrorComplete,
+    refusals,
+    allowance,
     logger,
   })
   const statusReturn = { mailbox, served: mailboxServed, mirror, watches: projected, plan }

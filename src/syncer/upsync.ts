@@ -7,11 +7,13 @@ import { cloneJson } from '../apimachinery/values.ts'
 import type { DiscoveredResource, SpaceClient } from '../client/client.ts'
 import type { Logger } from '../client/logger.ts'
 import { unlessGone } from '../client/unlessGone.ts'
+import type { Allowance } from './allowance.ts'
 import type { ClusterWatches } from './clusterWatches.ts'
 import { fieldsOf, refOf } from './downsync.ts'
 import { Echoes } from './echoes.ts'
 import { keyText, type MailboxMirror, type SyncKey } from './mirror.ts'
 import { FIELD_MANAGER, isOurs, isServersOwn, isUpsynced, upsyncCopy } from './ownership.ts'
+import type { Refusal, Refusals } from './refusals.ts'
 import { sameStatus } from './sameStatus.ts'
 import type { ServedResources } from './served.ts'
 import { type SyncPlan, wantsDefinition } from './syncPlan.ts'
@@ -29,6 +31,8 @@ export interface UpsyncDeps {
   definitions: ClusterWatches
   plan: () => SyncPlan
   mirrorComplete: () => boolean
+  refusals: Refusals
+  allowance: Allowance
   logger: Logger
 }
 
@@ -44,8 +48,25 @@ export class Upsync {
     const live = this.#live(key)
     if (live !== undefined && live.metadata.deletionTimestamp === undefined) {
       // What came from the center does not go back as if it had been born here.
-      if (!isOurs(live, DOWNSYNCED) && !isServersOwn(live)) await this.#carry(key, live)
-    } else await this.#remove(key)
+      if (isOurs(live, DOWNSYNCED) || isServersOwn(live)) return
+      const refusal = this.#refusalOf(key)
+      if (refusal) return this.#deps.refusals.refuse(key, refusal)
+      await this.#carry(key, live)
+    } else {
+      if (!this.#deps.plan().wantsDown(key, key.namespace, key.name)) this.#deps.refusals.settle(key)
+      await this.#remove(key)
+    }
+  }
+
+  /** What may not be carried into the cluster does not come out of it either. A CRD comes with what it defines. */
+  #refusalOf(key: SyncKey): Refusal | undefined {
+    const { allowance, plan } = this.#deps
+    if (!isDefinition(key) || plan().wantsUp(key, key.namespace, key.name)) return allowance.refusalOf(key)
+    const [resource = '', ...group] = key.name.split('.')
+    const defined = { group: group.join('.'), resource }
+    return [true, false].some(namespaced => allowance.mayCarry(defined, namespaced))
+      ? undefined
+      : allowance.refusalOf(key)
   }
 
   /** The object to be carried. */

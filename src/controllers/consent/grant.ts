@@ -4,6 +4,7 @@
  */
 import { type GroupResource, groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { LabelSelector } from '../../apimachinery/selectors.ts'
+import { matchesPattern } from '../../apimachinery/starPattern.ts'
 import { compileSelector } from '../where-resolver/selectors.ts'
 
 type Labels = Readonly<Record<string, string>>
@@ -152,7 +153,7 @@ function refusedBy(grant: Grant, object: Placed): Refusal | undefined {
   if (namespace === '' && !grant.clusterScoped) {
     return { reason: 'ClusterScopedNotGranted', message: `${kind} is cluster-scoped; ${ask} (spec.clusterScoped)` }
   }
-  if (namespace !== '' && grant.namespaces && !grant.namespaces.some(pattern => matches(pattern, namespace))) {
+  if (namespace !== '' && grant.namespaces && !grant.namespaces.some(pattern => matchesPattern(pattern, namespace))) {
     return {
       reason: 'NamespaceNotGranted',
       message: `namespace "${namespace}" is not granted; ${ask} (spec.namespaces)`,
@@ -167,22 +168,6 @@ function namesKind({ apiGroup, resources }: KindRule, { group, resource }: Group
 
 function oneOf(list: readonly string[] | undefined, name: string): boolean {
   return list === undefined || list.includes('*') || list.includes(name)
-}
-
-/** `*` stands for any text; linear in both. */
-function matches(pattern: string, text: string): boolean {
-  const [first = '', ...rest] = pattern.split('*')
-  if (rest.length === 0) return pattern === text
-  const last = rest.pop()!
-  if (!text.startsWith(first) || !text.endsWith(last) || text.length < first.length + last.length) return false
-  let at = first.length
-  const end = text.length - last.length
-  for (const part of rest) {
-    const found = text.indexOf(part, at)
-    if (found < 0 || found + part.length > end) return false
-    at = found + part.length
-  }
-  return true
 }
 
 function kindRule(rule: Record<string, unknown>): KindRule {
