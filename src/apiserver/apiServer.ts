@@ -170,7 +170,10 @@ async function apiServerParts(
     {
       name: 'initial spaces',
       needs: ['spaces', 'token secrets'],
-      start: () => (options.spaces ? ensureInitialSpaces(services) : undefined),
+      start: () =>
+        options.spaces
+          ? ensureInitialSpaces({ ...services, tree, firstObjects: options.firstObjects ?? [] })
+          : undefined,
     },
     { name: 'kubeconfig', needs: ['address', 'initial spaces'], start: () => writeKubeconfig(pki) },
     { name: 'renewal', needs: ['kubeconfig'], start: () => renewal.start(), stop: () => renewal.stop() },

@@ -7,6 +7,7 @@ import type { RenewalClock } from './pki/certificateRenewal.ts'
 import type { Logger } from './request/logger.ts'
 import type { InFlightLimits } from './server/inFlight.ts'
 import type { BuildInfo } from './server/versionInfo.ts'
+import type { FirstObject } from './spaces/initialSpaces.ts'
 
 export interface ApiServerOptions {
   /** Holds the database, keys, certificates and the administrator's kubeconfig. */
@@ -23,6 +24,8 @@ export interface ApiServerOptions {
   serviceNodePortRange?: string | undefined
   /** False serves one plain cluster at `/`, without spaces and Orrery's own kinds. */
   spaces: boolean
+  /** What the initial spaces have from the first start. Absent: nothing. */
+  firstObjects?: readonly FirstObject[]
   /** What of the objects is judged at another place, not by admission here. Absent: nothing. */
   elsewhere?: Elsewhere | undefined
   /** Text of a static token file, as kube-apiserver's --token-auth-file. */

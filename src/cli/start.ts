@@ -6,6 +6,7 @@ import { startBuiltinControllers } from '../controllers/builtinControllers.ts'
 import { accessOptions } from './accessOptions.ts'
 import { buildInfo } from './buildInfo.ts'
 import { elsewhere } from './elsewhere.ts'
+import { FIRST_OBJECTS } from './firstObjects.ts'
 import { createLog } from './log.ts'
 import { dataFolder } from './privateFolder.ts'
 import { terminated } from './signals.ts'
@@ -28,6 +29,7 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
     externalHostnames: (settings.externalHostname as string[] | undefined) ?? [],
     spaces: true,
     elsewhere,
+    firstObjects: FIRST_OBJECTS,
     acceptLoss: settings.acceptLoss === true,
     historyAgeMs: (settings.historyMinutes as number) * 60_000,
     build,

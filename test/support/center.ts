@@ -3,6 +3,7 @@ import type { Test } from 'tap'
 import { type ApiServer, startApiServer } from '../../src/apiserver/apiServer.ts'
 import { embeddedClient } from '../../src/apiserver/embedded/embeddedClient.ts'
 import { elsewhere } from '../../src/cli/elsewhere.ts'
+import { FIRST_OBJECTS } from '../../src/cli/firstObjects.ts'
 import type { Client } from '../../src/client/client.ts'
 import type { Logger } from '../../src/client/logger.ts'
 import { type RunningControllers, startBuiltinControllers } from '../../src/controllers/builtinControllers.ts'
@@ -69,6 +70,7 @@ export async function startCenter(t: Test, options: { expectsTrouble?: boolean }
     externalHostnames: [],
     spaces: true,
     elsewhere,
+    firstObjects: FIRST_OBJECTS,
     log: logger as never,
   })
   const clientFor = (component: string): Client =>
