@@ -16,8 +16,14 @@ import { type StreamedRef, StreamSource, type StreamSourceOptions } from '../cli
 export interface SpacePlaces {
   /** Path from the root by id; `undefined` while, or after, there is no such space. It never changes otherwise. */
   pathOf(space: string): string | undefined
+  /** The way back: the id of the space that is at a path from the root now. Another one may be there later. */
+  idAt(path: string): string | undefined
+  /** Ids of the spaces above it, from the root, and its own; none when there is no such space. */
+  lineageOf(space: string): readonly string[]
   /** Tells each space that becomes known from now on; the answer ends that. */
   onKnown(listener: (space: string) => void): () => void
+  /** Tells each space that is gone; the answer ends that. */
+  onGone(listener: (space: string) => void): () => void
 }
 
 /** Whether the space is a mailbox or lies below one; `undefined` when nobody knows such a space. */

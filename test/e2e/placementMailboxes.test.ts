@@ -1,7 +1,9 @@
 // A mailbox commands nobody: what a syncer's token writes there, or below, or carries up, is stored and has no effect elsewhere.
+// Only mailboxes of an earlier release serve what could command at all, and may have spaces below them: so these are such.
 import t, { type Test } from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import { embeddedClient } from '../../src/apiserver/embedded/embeddedClient.ts'
+import { decodeObject, encodeObject } from '../../src/apiserver/registry/codec.ts'
 import { silentLogger } from '../../src/client/logger.ts'
 import { startBuiltinControllers } from '../../src/controllers/builtinControllers.ts'
 import { startSyncer } from '../../src/syncer/syncer.ts'
@@ -78,7 +80,18 @@ async function prey(tag: string) {
   await scene.map('secret')
   await scene.place('ep', { wantSingletonReportedState: true, ...scene.at('victim') })
   await world.present(victim, 'configmaps app/secret')
+  await makeEarlier(await scene.mailboxName('evil'))
   return { scene, evil, victim, api: await syncerOf(evil) }
+}
+
+/** Gives the Workspace of a mailbox the type that it had before mailboxes had one of their own. */
+async function makeEarlier(name: string): Promise<void> {
+  const [group, resource, space] = ['tenancy.kcp.io', 'workspaces', center.idOf('root:espw')]
+  await server.store.update({ space, group, resource, namespace: '', name }, current => {
+    const workspace = decodeObject(current!)
+    workspace.spec = { ...(workspace.spec as object), type: { name: 'universal', path: 'root' } }
+    return { type: 'put', text: encodeObject(workspace) }
+  })
 }
 
 async function innocent(t: Test, victim: string): Promise<void> {
@@ -159,7 +172,9 @@ t.test('a space that a syncer makes in its mailbox counts as little as the mailb
 
 t.test('a space that is only named like a mailbox is an ordinary one', async () => {
   const { scene } = await prey('name')
-  const id = await center.space(await scene.mailboxName('evil'))
+  const name = await scene.mailboxName('evil')
+  const id = await center.space(name)
+  await center.consent('root:name-imw', `root:${name}`)
   await admin.ok(admin.in(id).post(BINDINGS, { ...MALLORY, metadata: { name: 'friend', labels: { x: 'p' } } }))
   const spec = { ...(COMMAND.spec as object), ...scene.at('evil') }
   await admin.ok(admin.in(id).post(`${EDGE_API}/edgeplacements`, { ...COMMAND, spec }))

@@ -38,6 +38,7 @@ t.test('two spaces with the same object: the newest says what is in it; who stay
   const scene = await center.scene('spaces', ['a'])
   const a = await scene.mailbox('a')
   const otherId = await center.space('spaces-other')
+  await center.consent('root:spaces-imw', 'root:spaces-other')
   const other = client.in(otherId)
   await other.create(NAMESPACES, namespace('app'))
   await scene.map('one', { from: 'first' }, { labels: { first: 'yes' } })

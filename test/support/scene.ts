@@ -13,6 +13,8 @@ export const PLACEMENTS = edge('edgeplacements')
 export const LOCATIONS = edge('locations')
 export const TARGETS = edge('synctargets')
 export const CUSTOMIZERS = edge('customizers')
+export const BINDINGS = edge('inventorybindings')
+export const GRANTS = edge('placementgrants')
 export const WORKSPACES: GroupVersionResource = { group: 'tenancy.kcp.io', version: 'v1alpha1', resource: 'workspaces' }
 export const MAPS: GroupVersionResource = { group: '', version: 'v1', resource: 'configmaps' }
 export const NAMESPACES: GroupVersionResource = { group: '', version: 'v1', resource: 'namespaces' }
@@ -71,10 +73,27 @@ export abstract class Stage {
     })
   }
 
+  /** The workload space uses the inventory from now on, and may place everything there; both by their paths. */
+  async consent(inventory: string, wds: string): Promise<void> {
+    const binding = { apiVersion: EDGE, kind: 'InventoryBinding', metadata: { name: 'imw' }, spec: { path: inventory } }
+    const spec = {
+      spaces: [{ path: wds }],
+      clusterScoped: true,
+      grantingKinds: true,
+      upsync: [{ apiGroup: '*', resources: ['*'] }],
+    }
+    const grant = { apiVersion: EDGE, kind: 'PlacementGrant', metadata: { generateName: 'scene-' }, spec }
+    await Promise.all([
+      this.client.in(this.idOf(wds)).create(BINDINGS, binding),
+      this.client.in(this.idOf(inventory)).create(GRANTS, grant),
+    ])
+  }
+
   /** An inventory with these clusters and an empty workload space with the Namespace `app`, apart from other scenes. */
   async scene(tag: string, clusters: readonly string[]): Promise<Scene> {
     const [inventory, wds] = await Promise.all([this.space(`${tag}-imw`), this.space(`${tag}-wmw`)])
     const scene = new Scene(this, { tag, inventory, wds })
+    await this.consent(`root:${tag}-imw`, `root:${tag}-wmw`)
     await Promise.all(clusters.map(name => scene.addCluster(name)))
     await this.client.in(wds).create(NAMESPACES, namespace('app', { team: 'blue' }))
     return scene

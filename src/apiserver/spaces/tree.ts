@@ -54,6 +54,21 @@ export class SpaceTree {
     return this.#byId.get(id)?.path
   }
 
+  /** The space that is at a path from the root now. */
+  idAt(path: string): string | undefined {
+    const resolved = this.resolve(path)
+    return resolved.found && resolved.space.path === path ? resolved.space.id : undefined
+  }
+
+  /** Ids of the spaces above it, from the root, and its own; none when there is no such space. */
+  lineageOf(id: string): string[] {
+    const lineage: string[] = []
+    for (let entry = this.#byId.get(id); entry !== undefined; entry = this.#byId.get(entry.parent ?? '')) {
+      lineage.push(entry.id)
+    }
+    return lineage.reverse()
+  }
+
   /** A space that is not in the tree is of no type in particular. */
   typeOf(id: string): SpaceType {
     return this.#byId.get(id)?.type ?? UNIVERSAL

@@ -1,10 +1,16 @@
 /**
- * EdgePlacement × Location × SyncTarget, indexed. A placement chooses Locations in every space by their labels; a Location
- * stands for the SyncTargets of its own space that its instanceSelector matches. Each change names what it touches: the
- * placements whose selectors match the Location before or after, and the Locations whose counts may differ.
+ * EdgePlacement × Location × SyncTarget, indexed. A placement chooses Locations by their labels, in the inventories that its
+ * space uses and as far as those grant it; a Location stands for the SyncTargets of its own space that its instanceSelector
+ * matches. Each change names what it touches: the placements whose selectors match the Location before or after, the Locations
+ * whose counts may differ, and where spaces are told of them. What an inventory grants touches the placements of the spaces
+ * that it is granted to.
  */
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { LabelSelector } from '../../apimachinery/selectors.ts'
+import { ConsentIndex } from '../consent/consentIndex.ts'
+import { coversLocation, type Grant } from '../consent/grant.ts'
+import type { SpacePlaces } from '../placedSource.ts'
+import { grantedName, mayBeShortened, splitGrantedName } from './grantedNames.ts'
 import { compileSelector, compileSelectors } from './selectors.ts'
 
 export interface ObjectId {
@@ -30,28 +36,73 @@ interface Target extends ObjectId {
   readonly available: boolean
 }
 
+export interface Counts {
+  readonly instances: number
+  readonly availableInstances: number
+}
+
+/** What a space is told of a Location that it may place on. */
+export interface GrantedRow extends Counts {
+  /** Path of the inventory. */
+  readonly inventory: string
+  readonly location: string
+  readonly labels: Labels
+}
+
+export interface Resolved {
+  /** Ordered by space, Location, SyncTarget. */
+  destinations: SliceDestination[]
+  /** Of the Locations that the space may place on. */
+  matchingLocationCount: number
+  /** Whether what goes to an inventory is not known: what the slice says of it stays. */
+  isUncertain(inventory: string): boolean
+}
+
 export interface TouchSink {
   placement(id: ObjectId): void
   location(id: ObjectId): void
+  /** A GrantedLocation. */
+  granted(id: ObjectId): void
+  binding(id: ObjectId): void
+}
+
+interface Placement {
+  readonly id: ObjectId
+  readonly selectors: readonly LabelSelector[]
 }
 
 export class WhereIndex {
-  readonly #placements = new Map<string, { id: ObjectId; selectors: readonly LabelSelector[] }>()
+  readonly consent: ConsentIndex
+  readonly #places: SpacePlaces
+  readonly #placements = new Map<string, Map<string, Placement>>()
   readonly #locations = new Map<string, Map<string, Location>>()
   readonly #targets = new Map<string, Map<string, Target>>()
+  /** Names of GrantedLocations by space: see {@link keepRow}. */
+  readonly #keptRows = new Map<string, Set<string>>()
   readonly #sink: TouchSink
 
-  constructor(sink: TouchSink) {
+  constructor(places: SpacePlaces, sink: TouchSink) {
+    this.#places = places
     this.#sink = sink
+    this.consent = new ConsentIndex(places, {
+      consent: (space, inventory) => this.#touchSpace(space, inventory),
+      binding: (space, name) => sink.binding({ space, name }),
+    })
   }
 
   setPlacement(id: ObjectId, object: KubeObject | undefined): void {
-    const key = `${id.space} ${id.name}`
-    if (object) {
-      const { selectors } = compileSelectors(isRecord(object.spec) ? object.spec.locationSelectors : [], 'spec')
-      this.#placements.set(key, { id, selectors })
-    } else this.#placements.delete(key)
+    const selectors = (spec: unknown) =>
+      compileSelectors(isRecord(spec) ? spec.locationSelectors : [], 'spec').selectors
+    put(this.#placements, id, object && { id, selectors: selectors(object.spec) })
     this.#sink.placement(id)
+  }
+
+  setBinding(id: ObjectId, object: KubeObject | undefined | 'unreadable'): void {
+    const { inventory } = this.consent.bindingOf(id.space, id.name) ?? {}
+    this.consent.setBinding(id.space, id.name, object)
+    const now = this.consent.bindingOf(id.space, id.name)?.inventory
+    if (inventory === now) return
+    for (const one of [inventory, now]) if (one !== undefined) this.#touchRows(one, [id])
   }
 
   setLocation(id: ObjectId, object: KubeObject | undefined): void {
@@ -65,7 +116,7 @@ export class WhereIndex {
     this.#sink.location(id)
     if (old && location && sameLabels(old.labels, location.labels) && sameSelector(old.instances, location.instances))
       return
-    this.#touchPlacements([old, location])
+    this.#touchUsers(id.space, [old, location])
   }
 
   setTarget(id: ObjectId, object: KubeObject | undefined): void {
@@ -84,21 +135,24 @@ export class WhereIndex {
       const after = target !== undefined && selects(location, target)
       if (!before && !after) continue
       this.#sink.location(location)
-      if (!same) this.#touchPlacements([location])
+      this.#touchUsers(id.space, [location], same)
     }
   }
 
-  /** Destinations of a placement, ordered by space, Location, SyncTarget; and how many Locations it chooses. */
-  resolve(id: ObjectId): { destinations: SliceDestination[]; matchingLocationCount: number } | undefined {
-    const placement = this.#placements.get(`${id.space} ${id.name}`)
+  /** `undefined` when there is no such placement. */
+  resolve({ space, name }: ObjectId): Resolved | undefined {
+    const placement = this.#placements.get(space)?.get(name)
     if (!placement) return undefined
     const destinations: SliceDestination[] = []
     let matchingLocationCount = 0
-    for (const locations of this.#locations.values()) {
-      for (const location of locations.values()) {
-        if (!chooses(placement.selectors, location)) continue
+    for (const inventory of this.consent.inventoriesOf(space)) {
+      const grants = this.consent.grantsFor(space, inventory)
+      if (grants.length === 0) continue
+      for (const location of this.#locations.get(inventory)?.values() ?? []) {
+        if (!chooses(placement.selectors, location) || !mayUse(grants, location)) continue
         matchingLocationCount++
         for (const target of this.#targetsOf(location)) {
+          if (!mayUse(grants, location, target)) continue
           destinations.push({
             cluster: location.space,
             locationName: location.name,
@@ -108,26 +162,91 @@ export class WhereIndex {
         }
       }
     }
-    return { destinations: destinations.sort(byPlace), matchingLocationCount }
+    const isUncertain = (inventory: string): boolean => this.consent.isUncertain(space, inventory)
+    return { destinations: destinations.sort(byPlace), matchingLocationCount, isUncertain }
+  }
+
+  /** What a GrantedLocation says; `undefined` when the space may not place there. */
+  rowOf({ space, name }: ObjectId): GrantedRow | undefined {
+    const { binding: bindingName, rest } = splitGrantedName(name)
+    const inventory = this.consent.bindingOf(space, bindingName)?.inventory
+    if (inventory === undefined) return undefined
+    const location = this.#locationOf(inventory, bindingName, name, rest)
+    const grants = this.consent.grantsFor(space, inventory)
+    if (!location || !mayUse(grants, location)) return undefined
+    const targets = this.#targetsOf(location).filter(target => mayUse(grants, location, target))
+    const { name: ofLocation, labels } = location
+    return { inventory: this.#places.pathOf(inventory) ?? '', location: ofLocation, labels, ...counts(targets) }
+  }
+
+  /** Whether it is not known that there is no such row any more; it is told again once more is known. */
+  keepRow({ space, name }: ObjectId): boolean {
+    const { inventory = '' } = this.consent.bindingOf(space, splitGrantedName(name).binding) ?? {}
+    if (!this.consent.isUncertain(space, inventory)) return false
+    this.#keptRows.set(space, (this.#keptRows.get(space) ?? new Set()).add(name))
+    return true
   }
 
   /** SyncTargets behind a Location, and how many of them are available; `undefined` when there is no such Location. */
-  countOf(id: ObjectId): { instances: number; availableInstances: number } | undefined {
+  countOf(id: ObjectId): Counts | undefined {
     const location = this.#locations.get(id.space)?.get(id.name)
-    if (!location) return undefined
-    const targets = this.#targetsOf(location)
-    return { instances: targets.length, availableInstances: targets.filter(target => target.available).length }
+    return location && counts(this.#targetsOf(location))
+  }
+
+  /** The name of a Location may be too long to stand in that of its row: then it is looked for. */
+  #locationOf(inventory: string, binding: string, row: string, rest: string): Location | undefined {
+    const locations = this.#locations.get(inventory)
+    const named = locations?.get(rest)
+    if (named && grantedName(binding, named.name) === row) return named
+    if (!mayBeShortened(row)) return undefined
+    return [...(locations?.values() ?? [])].find(location => grantedName(binding, location.name) === row)
   }
 
   #targetsOf(location: Location): Target[] {
     return [...(this.#targets.get(location.space)?.values() ?? [])].filter(target => selects(location, target))
   }
 
-  #touchPlacements(locations: readonly (Location | undefined)[]): void {
-    for (const { id, selectors } of this.#placements.values()) {
-      if (locations.some(location => location && chooses(selectors, location))) this.#sink.placement(id)
+  /** What a Location is, or stands for, is another for those who may place there. `sameTargets`: only how they are. */
+  #touchUsers(inventory: string, locations: readonly (Location | undefined)[], sameTargets = false): void {
+    const present = locations.filter(location => location !== undefined)
+    for (const { space, bindings } of this.consent.usersOf(inventory)) {
+      for (const binding of bindings) {
+        for (const { name } of present) this.#sink.granted({ space, name: grantedName(binding.name, name) })
+      }
+      if (sameTargets) continue
+      for (const { id, selectors } of this.#placements.get(space)?.values() ?? []) {
+        if (present.some(location => chooses(selectors, location))) this.#sink.placement(id)
+      }
     }
   }
+
+  /** What an inventory grants a space is another. */
+  #touchSpace(space: string, inventory: string | undefined): void {
+    for (const { id } of this.#placements.get(space)?.values() ?? []) this.#sink.placement(id)
+    const kept = this.#keptRows.get(space)
+    this.#keptRows.delete(space)
+    for (const name of kept ?? []) this.#sink.granted({ space, name })
+    if (inventory === undefined) return
+    for (const user of this.consent.usersOf(inventory))
+      if (user.space === space) this.#touchRows(inventory, user.bindings)
+  }
+
+  #touchRows(inventory: string, bindings: Iterable<ObjectId>): void {
+    for (const { space, name } of bindings) {
+      for (const location of this.#locations.get(inventory)?.keys() ?? []) {
+        this.#sink.granted({ space, name: grantedName(name, location) })
+      }
+    }
+  }
+}
+
+/** Whether one of the grants is for the Location, and for the SyncTarget behind it. */
+function mayUse(grants: readonly Grant[], location: Location, target: Location | Target = location): boolean {
+  return grants.some(grant => coversLocation(grant, location.labels, target.labels))
+}
+
+function counts(targets: readonly Target[]): Counts {
+  return { instances: targets.length, availableInstances: targets.filter(target => target.available).length }
 }
 
 function chooses(selectors: readonly LabelSelector[], location: Location): boolean {
@@ -155,7 +274,7 @@ function put<V>(index: Map<string, Map<string, V>>, id: ObjectId, value: V | und
   else index.delete(id.space)
 }
 
-function byPlace(a: SliceDestination, b: SliceDestination): number {
+export function byPlace(a: SliceDestination, b: SliceDestination): number {
   return (
     compare(a.cluster, b.cluster) ||
     compare(a.locationName, b.locationName) ||

@@ -1,12 +1,23 @@
 /**
  * The where-resolver: writes for each EdgePlacement the SinglePlacementSlice that says where its objects go, and tells
- * placements and Locations what came of their selectors.
+ * placements and Locations what came of their selectors. Where a space may place is what its InventoryBindings name and the
+ * PlacementGrants there allow; it tells the bindings, and the space, by a GrantedLocation for each Location.
+ *
+ * Nothing is written before all of these kinds are known whole, and what is not known takes nothing away.
  */
 import { type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import { EDGE_PLACEMENTS, LOCATIONS, SLICES, SYNC_TARGETS } from '../../apimachinery/placement.ts'
+import {
+  EDGE_PLACEMENTS,
+  GRANTED_LOCATIONS,
+  INVENTORY_BINDINGS,
+  LOCATIONS,
+  PLACEMENT_GRANTS,
+  SLICES,
+  SYNC_TARGETS,
+} from '../../apimachinery/placement.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
-import type { Clock } from '../../client/clock.ts'
+import { type Clock, systemClock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
@@ -14,8 +25,10 @@ import type { ControllerHandle } from '../controllerHandle.ts'
 import { PlacedSource, type SpacePlaces } from '../placedSource.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 import { toldFaults } from '../toldFaults.ts'
+import { reconcileBinding } from './bindingStatus.ts'
+import { reconcileGranted } from './grantedLocations.ts'
 import { compileSelector, faultAnnotations, placementFaults } from './selectors.ts'
-import { type ObjectId, type SliceDestination, WhereIndex } from './whereIndex.ts'
+import { byPlace, type Counts, type ObjectId, type Resolved, type SliceDestination, WhereIndex } from './whereIndex.ts'
 
 export interface WhereResolverDeps {
   client: Client
@@ -27,7 +40,7 @@ export interface WhereResolverDeps {
 }
 
 interface Key extends ObjectId {
-  readonly type: 'placement' | 'location'
+  readonly type: 'placement' | 'location' | 'granted' | 'binding'
 }
 
 const OPTIONS = { fieldManager: 'where-resolver' }
@@ -36,15 +49,42 @@ const OPTIONS = { fieldManager: 'where-resolver' }
 export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
   const { client, places, logger, clock, random, signal } = deps
   const common = { client, logger, ...(clock && { clock }), ...(random && { random }) }
-  const index = new WhereIndex({
-    placement: ({ space, name }) => controller.add({ type: 'placement', space, name }),
-    location: ({ space, name }) => controller.add({ type: 'location', space, name }),
+  const add = (type: Key['type'], { space, name }: ObjectId): void => controller.add({ type, space, name })
+  const index = new WhereIndex(places, {
+    placement: id => add('placement', id),
+    location: id => add('location', id),
+    granted: id => add('granted', id),
+    binding: id => add('binding', id),
   })
-  const handle = (resource: string, { space, name }: ObjectId, object: KubeObject | undefined) => {
+  const handle = (resource: string, { space, name }: ObjectId, object: KubeObject | undefined): void => {
     if (resource === EDGE_PLACEMENTS.resource) index.setPlacement({ space, name }, object)
     else if (resource === LOCATIONS.resource) index.setLocation({ space, name }, object)
     else if (resource === SYNC_TARGETS.resource) index.setTarget({ space, name }, object)
-    else controller.add({ type: 'placement', space, name })
+    else if (resource === INVENTORY_BINDINGS.resource) index.setBinding({ space, name }, object)
+    else if (resource === PLACEMENT_GRANTS.resource) index.consent.setGrant(space, name, object)
+    else if (resource === GRANTED_LOCATIONS.resource) add('granted', { space, name })
+    else add('placement', { space, name })
+  }
+  const change = (event: StreamEvent): void => {
+    const { space, name } = event
+    let object: KubeObject | undefined
+    try {
+      object = liveObject(event)
+    } catch (error) {
+      const { resource } = event.resource
+      if (resource === INVENTORY_BINDINGS.resource) index.setBinding({ space, name }, 'unreadable')
+      if (resource === PLACEMENT_GRANTS.resource) index.consent.setGrant(space, name, 'unreadable')
+      throw error
+    }
+    handle(event.resource.resource, event, object)
+  }
+  const written = { client, fieldManager: OPTIONS.fieldManager }
+  const binding = { ...written, consent: index.consent, places, now: () => (clock ?? systemClock).now() }
+  const reconcile = async (key: Key): Promise<void> => {
+    if (key.type === 'placement') await reconcilePlacement(client, index, key)
+    else if (key.type === 'location') await reconcileLocation(client, index, key)
+    else if (key.type === 'granted') await reconcileGranted({ ...written, index }, key)
+    else await reconcileBinding(binding, key)
   }
   const controller = new Controller<Key>({
     name: 'where-resolver',
@@ -56,26 +96,32 @@ export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
         ...common,
         places,
         space: '*',
-        resources: [EDGE_PLACEMENTS, SLICES, LOCATIONS, SYNC_TARGETS],
+        resources: [
+          EDGE_PLACEMENTS,
+          SLICES,
+          LOCATIONS,
+          SYNC_TARGETS,
+          INVENTORY_BINDINGS,
+          PLACEMENT_GRANTS,
+          GRANTED_LOCATIONS,
+        ],
         handler: {
-          change: event => handle(event.resource.resource, event, liveObject(event)),
+          change,
           vanished: ref => handle(ref.resource.resource, ref, undefined),
         },
       }),
     ],
-    reconcile: key =>
-      unlessSpaceGone(
-        key.space,
-        key.type === 'placement' ? reconcilePlacement(client, index, key) : reconcileLocation(client, index, key),
-      ),
+    reconcile: key => unlessSpaceGone(key.space, reconcile(key)),
   })
   const stop = new AbortController()
+  const unfollow = index.consent.follow()
   const running = controller.run(AbortSignal.any([signal, stop.signal]))
   return {
     idle: () => controller.queue.idle(),
     async stop() {
       stop.abort()
       await running
+      unfollow()
     },
   }
 }
@@ -91,7 +137,7 @@ async function reconcilePlacement(client: Client, index: WhereIndex, { space, na
   const api = client.in(space)
   const placement = await unlessGone(api.get(EDGE_PLACEMENTS, { name }))
   if (!placement || placement.metadata.deletionTimestamp !== undefined) return
-  await writeSlice(client, space, placement, resolved.destinations)
+  await writeSlice(client, space, placement, resolved)
   const faults = faultAnnotations(placement, toldFaults(placementFaults(placement.spec)))
   if (faults) await api.patch(EDGE_PLACEMENTS, { name }, 'merge', { metadata: { annotations: faults } }, OPTIONS)
   const status = {
@@ -101,18 +147,15 @@ async function reconcilePlacement(client: Client, index: WhereIndex, { space, na
   await writeStatus(client, EDGE_PLACEMENTS, space, placement, status)
 }
 
-async function writeSlice(
-  client: Client,
-  space: string,
-  placement: KubeObject,
-  destinations: SliceDestination[],
-): Promise<void> {
+/** The one place where destinations are given and taken. */
+async function writeSlice(client: Client, space: string, placement: KubeObject, resolved: Resolved): Promise<void> {
   const { name = '', uid = '' } = placement.metadata
   const api = client.in(space)
   const owner = { apiVersion: placement.apiVersion, kind: 'EdgePlacement', name, uid }
   const slice = await unlessGone(api.get(SLICES, { name }))
   if (!slice) {
     const metadata = { name, ownerReferences: [owner] }
+    const { destinations } = resolved
     const fresh = { apiVersion: placement.apiVersion, kind: 'SinglePlacementSlice', metadata, destinations }
     await api.create(SLICES, fresh, OPTIONS)
     return
@@ -121,8 +164,17 @@ async function writeSlice(
   const others = (slice.metadata.ownerReferences ?? []).filter(o => o.kind !== owner.kind || o.name !== name)
   const kept = slice.metadata.ownerReferences?.find(o => o.uid === uid) ?? owner
   const ownerReferences = [...others, kept]
+  const destinations = withUncertain(resolved, slice)
   const updated = { ...slice, metadata: { ...slice.metadata, ownerReferences }, destinations }
   if (!equalJson(updated, slice)) await api.update(SLICES, updated, OPTIONS)
+}
+
+/** Where it is not known whether an inventory consents, what the slice says of it stays. */
+function withUncertain({ destinations, isUncertain }: Resolved, slice: KubeObject): SliceDestination[] {
+  const rows = (Array.isArray(slice.destinations) ? slice.destinations : []).filter(isRecord) as unknown[]
+  const has = (row: SliceDestination): boolean => destinations.some(one => equalJson(one, row))
+  const kept = (rows as SliceDestination[]).filter(row => isUncertain(row.cluster) && !has(row))
+  return kept.length === 0 ? destinations : [...destinations, ...kept].sort(byPlace)
 }
 
 async function reconcileLocation(client: Client, index: WhereIndex, { space, name }: Key): Promise<void> {
@@ -141,7 +193,7 @@ async function writeStatus(
   resource: GroupVersionResource,
   space: string,
   object: KubeObject,
-  status: Record<string, number>,
+  status: Counts | Record<string, number>,
 ): Promise<void> {
   const current = isRecord(object.status) ? object.status : {}
   if (Object.entries(status).every(([field, value]) => current[field] === value)) return

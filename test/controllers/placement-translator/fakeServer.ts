@@ -26,9 +26,15 @@ export class FakeServer implements Client, SpacePlaces {
   readonly #entries = new Map<string, Entry>()
   readonly #log: StreamEvent[] = []
   readonly #paths = new Map([['root:espw', 'espw0id']])
+  /** Spaces that are gone. */
+  readonly #left = new Set<string>()
+  readonly #leaving = new Set<(space: string) => void>()
   readonly #wake = new Set<() => void>()
   /** Path by id, of the spaces that Workspaces stand for. */
-  readonly #places = new Map([['espw0id', 'root:espw']])
+  readonly #places = new Map([
+    ['root', 'root'],
+    ['espw0id', 'root:espw'],
+  ])
   readonly #placed = new Set<(space: string) => void>()
   #revision = 0
   #uids = 0
@@ -87,7 +93,33 @@ export class FakeServer implements Client, SpacePlaces {
 
   /** A space without a Workspace is a child of the root. */
   pathOf(space: string): string | undefined {
-    return this.unplaced.has(space) ? undefined : (this.#places.get(space) ?? `root:${space}`)
+    if (this.unplaced.has(space) || this.#left.has(space)) return undefined
+    return this.#places.get(space) ?? `root:${space}`
+  }
+
+  idAt(path: string): string | undefined {
+    const known = [...this.#places].find(([id, at]) => at === path && this.pathOf(id) === path)?.[0]
+    const own = /^root:([^:]+)$/.exec(path)?.[1]
+    return known ?? (own !== undefined && this.pathOf(own) === path ? own : undefined)
+  }
+
+  lineageOf(space: string): string[] {
+    const names = this.pathOf(space)?.split(':') ?? []
+    return names.flatMap((_, i) => this.idAt(names.slice(0, i + 1).join(':')) ?? [])
+  }
+
+  onGone(listener: (space: string) => void): () => void {
+    this.#leaving.add(listener)
+    return () => this.#leaving.delete(listener)
+  }
+
+  /** A space goes, with all that is in it. */
+  leave(space: string): void {
+    for (const entry of [...this.#entries.values()].filter(entry => entry.space === space)) {
+      this.#commit('DELETED', entry, 'delete')
+    }
+    this.#left.add(space)
+    for (const tell of this.#leaving) tell(space)
   }
 
   onKnown(listener: (space: string) => void): () => void {

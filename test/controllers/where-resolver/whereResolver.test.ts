@@ -5,6 +5,7 @@ import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery
 import { mailboxName } from '../../../src/apimachinery/placement.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { startWhereResolver } from '../../../src/controllers/where-resolver/whereResolver.ts'
+import { consent } from '../consent/consent.ts'
 import { FakeServer } from '../placement-translator/fakeServer.ts'
 
 const edge = (resource: string): GroupVersionResource => ({
@@ -43,6 +44,7 @@ async function world(t: Test) {
   const signal = new AbortController().signal
   const resolver = startWhereResolver({ client: server, places: server, logger: silentLogger, signal })
   t.teardown(() => resolver.stop())
+  await consent(server, 'inv1', 'wds1')
   const inventory = server.in('inv1')
   for (const name of ['guilder', 'florin']) await inventory.create(TARGETS, target(name))
   await inventory.create(LOCATIONS, location('florin', { env: 'prod' }, matching({ id: 'florin' })))
@@ -105,7 +107,11 @@ t.test('changes of Locations and SyncTargets reach the slices that they concern 
   t.same(names('prod'), ['guilder>guilder'])
   t.same(
     server.writes.slice(before).filter(write => write.startsWith('wds1')),
-    ['wds1 update singleplacementslices /prod', 'wds1 status edgeplacements /prod'],
+    [
+      'wds1 update grantedlocations /inv1.florin',
+      'wds1 update singleplacementslices /prod',
+      'wds1 status edgeplacements /prod',
+    ],
   )
   const { uid } = server.peek('inv1', TARGETS, 'guilder')!.metadata
   await inventory.delete(TARGETS, { name: 'guilder' })
@@ -202,6 +208,7 @@ t.test('Locations and SyncTargets in a mailbox are never chosen', async t => {
 t.test('a space whose place is not known counts only once it is known', async t => {
   const { server, wds, names } = await world(t)
   for (const space of ['inv2', 'wds2']) server.unplaced.add(space)
+  for (const space of ['wds1', 'wds2']) await consent(server, 'inv2', space)
   await wds.create(PLACEMENTS, placement('ep', matching({ late: 'yes' })))
   await server.in('inv2').create(TARGETS, target('late'))
   await server.in('inv2').create(LOCATIONS, location('late', { late: 'yes' }, {}))

@@ -1,0 +1,273 @@
+/**
+ * Who may place where, indexed: which inventories a space names in its InventoryBindings, and which of their PlacementGrants are
+ * for it or for a space above it. Both are live. Each change names the spaces that it concerns.
+ *
+ * A binding counts once its path leads to a space, and only while it leads to the one that it was pinned to when that first
+ * granted: who makes a space again under an old path gets nothing of what was meant for the old one. A grant or a binding that
+ * is there and cannot be read is never a no: what it might allow is unknown, and nobody acts on that.
+ */
+import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import type { SpacePlaces } from '../placedSource.ts'
+import { SelectorParts } from '../selectorParts.ts'
+import { boundPath } from './consentObjects.ts'
+import { compileGrant, type Grant } from './grant.ts'
+
+export interface ConsentSink {
+  /** What an inventory grants a space, or whether the space uses it, may be another now. `undefined`: any inventory. */
+  consent(space: string, inventory: string | undefined): void
+  /** What is to be said of an InventoryBinding may be another now. */
+  binding(space: string, name: string): void
+}
+
+export interface Binding {
+  readonly space: string
+  readonly name: string
+  /** Of the inventory. */
+  readonly path: string
+  /** Id of the inventory that first granted. */
+  readonly pinned: string | undefined
+  /** Id of the inventory that it stands for now. */
+  readonly inventory: string | undefined
+  /** Another space is at the path than the one that first granted. */
+  readonly replaced: boolean
+}
+
+interface KnownGrant {
+  readonly grant: Grant
+  /** As it is written, to be counted. */
+  readonly selector: unknown
+}
+
+/** That a space uses an inventory. */
+interface Use {
+  readonly bindings: Map<string, Binding>
+  /** By name; `undefined`: to be looked up. */
+  grants: readonly Grant[] | undefined
+}
+
+export class ConsentIndex {
+  readonly #places: SpacePlaces
+  readonly #sink: ConsentSink
+  /** By space and name. */
+  readonly #bindings = new Map<string, Map<string, Binding>>()
+  readonly #byPath = new Map<string, Set<Binding>>()
+  /** By inventory and space. */
+  readonly #uses = new Map<string, Map<string, Use>>()
+  /** By inventory and name. */
+  readonly #grants = new Map<string, Map<string, KnownGrant>>()
+  /** By inventory and whom they are for. */
+  readonly #bySubject = new Map<string, Map<string, Set<string>>>()
+  /** Names of what is there and cannot be read, by space. */
+  readonly #unread = new Map<string, Set<string>>()
+
+  constructor(places: SpacePlaces, sink: ConsentSink) {
+    this.#places = places
+    this.#sink = sink
+  }
+
+  /** Until the answer is called, follows which space is at which path. */
+  follow(): () => void {
+    const ends = [
+      this.#places.onKnown(space => {
+        const path = this.#places.pathOf(space)
+        if (path !== undefined) this.#placeAgain(this.#byPath.get(path))
+      }),
+      this.#places.onGone(space => {
+        const uses = [...(this.#uses.get(space)?.values() ?? [])]
+        this.#placeAgain(uses.flatMap(({ bindings }) => [...bindings.values()]))
+      }),
+    ]
+    return () => {
+      for (const end of ends) end()
+    }
+  }
+
+  /** `undefined`: it is gone. `unreadable`: it is there, and nobody knows what it says. */
+  setBinding(space: string, name: string, object: KubeObject | undefined | 'unreadable'): void {
+    const old = this.#bindings.get(space)?.get(name)
+    this.#mark(space, `binding ${name}`, object === 'unreadable')
+    if (object === 'unreadable') return
+    if (old) this.#remove(old)
+    if (object) {
+      const { status } = object
+      const pinned = isRecord(status) && typeof status.cluster === 'string' ? status.cluster : undefined
+      this.#add({ space, name, path: boundPath(object), pinned, ...this.#leadsTo(boundPath(object), pinned) })
+    }
+    const now = this.#bindings.get(space)?.get(name)
+    this.#tellMoved(old, now)
+    if (now) this.#sink.binding(space, name)
+  }
+
+  setGrant(inventory: string, name: string, object: KubeObject | undefined | 'unreadable'): void {
+    this.#mark(inventory, `grant ${name}`, object === 'unreadable')
+    if (object === 'unreadable') return
+    const named = this.#grants.get(inventory) ?? new Map<string, KnownGrant>()
+    const subjects = this.#bySubject.get(inventory) ?? new Map<string, Set<string>>()
+    const old = named.get(name)
+    const selector = isRecord(object?.spec) ? object.spec.locations : undefined
+    const now = object && { grant: compileGrant(object), selector }
+    const before = old ? subjectsOf(old.grant) : []
+    const after = now ? subjectsOf(now.grant) : []
+    for (const subject of before) drop(subjects, subject, name)
+    for (const subject of after) subjects.set(subject, (subjects.get(subject) ?? new Set()).add(name))
+    if (now) named.set(name, now)
+    else named.delete(name)
+    putOrDrop(this.#grants, inventory, named)
+    putOrDrop(this.#bySubject, inventory, subjects)
+    const concerned = new Set([...before, ...after])
+    for (const [space, use] of this.#uses.get(inventory) ?? []) {
+      if (!this.#subjectsFor(space, concerned).some(subject => concerned.has(subject))) continue
+      use.grants = undefined
+      this.#tell(space, inventory, use)
+    }
+  }
+
+  bindingOf(space: string, name: string): Binding | undefined {
+    return this.#bindings.get(space)?.get(name)
+  }
+
+  /** Ids of the inventories that a space uses, whether they grant it anything or not. Sorted. */
+  inventoriesOf(space: string): string[] {
+    const found = [...(this.#bindings.get(space)?.values() ?? [])].flatMap(({ inventory }) => inventory ?? [])
+    return [...new Set(found)].sort()
+  }
+
+  /** The spaces that use an inventory, each with its bindings to it. */
+  *usersOf(inventory: string): Iterable<{ space: string; bindings: Iterable<Binding> }> {
+    for (const [space, { bindings }] of this.#uses.get(inventory) ?? []) yield { space, bindings: bindings.values() }
+  }
+
+  /** What an inventory grants a space that uses it, by name; none when the space does not use it. */
+  grantsFor(space: string, inventory: string): readonly Grant[] {
+    const use = this.#uses.get(inventory)?.get(space)
+    if (!use) return []
+    use.grants ??= this.#lookUp(space, inventory)
+    return use.grants
+  }
+
+  /** Whether it is not known what a space may place on an inventory: what is there must stay, and nothing be refused. */
+  isUncertain(space: string, inventory: string): boolean {
+    const isBinding = (name: string): boolean => name.startsWith('binding ')
+    const isGrant = (name: string): boolean => name.startsWith('grant ')
+    return (
+      [...(this.#unread.get(space) ?? [])].some(isBinding) || [...(this.#unread.get(inventory) ?? [])].some(isGrant)
+    )
+  }
+
+  #leadsTo(path: string, pinned: string | undefined): Pick<Binding, 'inventory' | 'replaced'> {
+    const found = this.#places.idAt(path)
+    const replaced = found !== undefined && pinned !== undefined && pinned !== found
+    return { inventory: replaced ? undefined : found, replaced }
+  }
+
+  #placeAgain(bindings: Iterable<Binding> | undefined): void {
+    for (const old of [...(bindings ?? [])]) {
+      const now = { ...old, ...this.#leadsTo(old.path, old.pinned) }
+      if (now.inventory === old.inventory && now.replaced === old.replaced) continue
+      this.#remove(old)
+      this.#add(now)
+      this.#tellMoved(old, now)
+      this.#sink.binding(old.space, old.name)
+    }
+  }
+
+  #add(binding: Binding): void {
+    const { space, name, path, inventory } = binding
+    const named = this.#bindings.get(space) ?? new Map<string, Binding>()
+    this.#bindings.set(space, named.set(name, binding))
+    this.#byPath.set(path, (this.#byPath.get(path) ?? new Set()).add(binding))
+    if (inventory === undefined) return
+    const users = this.#uses.get(inventory) ?? new Map<string, Use>()
+    const use: Use = users.get(space) ?? { bindings: new Map(), grants: undefined }
+    use.bindings.set(name, binding)
+    this.#uses.set(inventory, users.set(space, use))
+  }
+
+  #remove(binding: Binding): void {
+    const { space, name, path, inventory } = binding
+    const named = this.#bindings.get(space)
+    if (named?.delete(name) && named.size === 0) this.#bindings.delete(space)
+    drop(this.#byPath, path, binding)
+    const users = inventory === undefined ? undefined : this.#uses.get(inventory)
+    const use = users?.get(space)
+    if (!users || !use || inventory === undefined) return
+    use.bindings.delete(name)
+    if (use.bindings.size === 0) users.delete(space)
+    putOrDrop(this.#uses, inventory, users)
+  }
+
+  /** The pin alone changes nothing of what may be placed. */
+  #tellMoved(old: Binding | undefined, now: Binding | undefined): void {
+    if (old && now && old.inventory === now.inventory) return
+    for (const inventory of new Set([old?.inventory, now?.inventory])) {
+      if (inventory !== undefined && old) this.#sink.consent(old.space, inventory)
+      else if (inventory !== undefined && now) this.#sink.consent(now.space, inventory)
+    }
+  }
+
+  #tell(space: string, inventory: string, use: Use): void {
+    this.#sink.consent(space, inventory)
+    for (const name of use.bindings.keys()) this.#sink.binding(space, name)
+  }
+
+  /** Grants are taken in the order of their names; whose selectors would be too much work with those before selects nothing. */
+  #lookUp(space: string, inventory: string): Grant[] {
+    const named = this.#grants.get(inventory)
+    const subjects = this.#bySubject.get(inventory)
+    if (!named || !subjects) return []
+    const names = this.#subjectsFor(space, subjects.keys()).flatMap(subject => [...(subjects.get(subject) ?? [])])
+    const parts = new SelectorParts()
+    return [...new Set(names)].sort().map(name => {
+      const { grant, selector } = named.get(name)!
+      return parts.take(selector ?? {}) ? grant : { ...grant, locations: 'none' as const }
+    })
+  }
+
+  /** What a grant may call a space by. Paths only where one of the grants has some: their text grows with the depth. */
+  #subjectsFor(space: string, among: Iterable<string>): string[] {
+    const ids = this.#places.lineageOf(space).map(byId)
+    for (const subject of among) {
+      if (!subject.startsWith(BY_PATH)) continue
+      const names = this.#places.pathOf(space)?.split(':') ?? []
+      return [...ids, ...names.map((_, i) => byPath(names.slice(0, i + 1).join(':')))]
+    }
+    return ids
+  }
+
+  #mark(space: string, name: string, unread: boolean): void {
+    const names = this.#unread.get(space)
+    if (unread) this.#unread.set(space, (names ?? new Set()).add(name))
+    else if (names?.delete(name)) {
+      if (names.size === 0) this.#unread.delete(space)
+      for (const [user, use] of this.#uses.get(space) ?? []) this.#tell(user, space, use)
+      this.#sink.consent(space, undefined)
+    }
+  }
+}
+
+const BY_PATH = 'path '
+
+function byId(id: string): string {
+  return `id ${id}`
+}
+
+function byPath(path: string): string {
+  return `${BY_PATH}${path}`
+}
+
+/** As `isFor` of grant.ts has it: an id counts before a path. */
+function subjectsOf({ spaces }: Grant): string[] {
+  return spaces.flatMap(({ path, cluster }) =>
+    cluster !== undefined ? byId(cluster) : path !== undefined ? byPath(path) : [],
+  )
+}
+
+function drop<V>(index: Map<string, Set<V>>, key: string, value: V): void {
+  const values = index.get(key)
+  if (values?.delete(value) && values.size === 0) index.delete(key)
+}
+
+function putOrDrop<V extends { size: number }>(index: Map<string, V>, key: string, value: V): void {
+  if (value.size > 0) index.set(key, value)
+  else index.delete(key)
+}

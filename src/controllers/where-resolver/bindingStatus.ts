@@ -1,0 +1,84 @@
+/** What an InventoryBinding is told: whether the inventory grants, and to which space it is pinned since it first did. */
+import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { INVENTORY_BINDINGS } from '../../apimachinery/placement.ts'
+import { timestamp } from '../../apimachinery/timestamp.ts'
+import type { Client } from '../../client/client.ts'
+import { unlessGone } from '../../client/unlessGone.ts'
+import type { Binding, ConsentIndex } from '../consent/consentIndex.ts'
+import type { SpacePlaces } from '../placedSource.ts'
+import type { ObjectId } from './whereIndex.ts'
+
+export const GRANTED = 'Granted'
+
+export interface BindingDeps {
+  client: Client
+  consent: ConsentIndex
+  places: SpacePlaces
+  /** Milliseconds since the epoch. */
+  now: () => number
+  fieldManager: string
+}
+
+interface Told {
+  status: 'True' | 'False'
+  reason: 'Granted' | 'NotGranted' | 'InventoryReplaced'
+  message: string
+}
+
+export async function reconcileBinding(deps: BindingDeps, { space, name }: ObjectId): Promise<void> {
+  const binding = deps.consent.bindingOf(space, name)
+  const told = binding && toldOf(deps, binding)
+  if (!told) return
+  const api = deps.client.in(space)
+  const object = await unlessGone(api.get(INVENTORY_BINDINGS, { name }))
+  if (!object || object.metadata.deletionTimestamp !== undefined) return
+  const pin = told.status === 'True' && binding.pinned === undefined ? binding.inventory : undefined
+  const conditions = conditionsWith(object, told, timestamp(new Date(deps.now())))
+  if (conditions === undefined && pin === undefined) return
+  const status = { ...(pin !== undefined && { cluster: pin }), ...(conditions && { conditions }) }
+  const { fieldManager } = deps
+  // the pin stands for what was read: a binding that was made again meanwhile is another one
+  const body = { metadata: { uid: object.metadata.uid }, status }
+  await api.patch(INVENTORY_BINDINGS, { name }, 'merge', body, { subresource: 'status', fieldManager })
+}
+
+/**
+ * The same words whether there is no such space or it grants nothing: who may not enter it learns nothing of it. `undefined`
+ * while it is not known.
+ */
+function toldOf({ consent, places }: BindingDeps, { space, path, inventory, replaced }: Binding): Told | undefined {
+  if (replaced) {
+    const message = `${path} is another space now than the one that granted; if the new one is meant, delete this InventoryBinding and make it again`
+    return { status: 'False', reason: 'InventoryReplaced', message }
+  }
+  if (inventory !== undefined && consent.grantsFor(space, inventory).length > 0) {
+    const message = `${path} lets this space place; "kubectl get grantedlocations" tells where`
+    return { status: 'True', reason: 'Granted', message }
+  }
+  if (inventory !== undefined && consent.isUncertain(space, inventory)) return undefined
+  const line = `kubectl kubestellar grant --imw ${path} ${places.pathOf(space) ?? space}`
+  const message = `no PlacementGrant in ${path} is for this space; ask who administers it for: ${line}`
+  return { status: 'False', reason: 'NotGranted', message }
+}
+
+/** `undefined` when it is told already. */
+function conditionsWith({ status, metadata }: KubeObject, told: Told, now: string): object[] | undefined {
+  const before = isRecord(status) && Array.isArray(status.conditions) ? status.conditions.filter(isRecord) : []
+  const old = before.find(({ type }) => type === GRANTED)
+  const { generation } = metadata
+  const same =
+    old?.status === told.status &&
+    old.reason === told.reason &&
+    old.message === told.message &&
+    old.observedGeneration === generation
+  if (same) return undefined
+  const moved = old?.status !== told.status
+  const lastTransitionTime = moved ? now : (old?.lastTransitionTime ?? now)
+  const condition = {
+    type: GRANTED,
+    ...told,
+    ...(generation && { observedGeneration: generation }),
+    lastTransitionTime,
+  }
+  return [...before.filter(({ type }) => type !== GRANTED), condition]
+}
