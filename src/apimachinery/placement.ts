@@ -69,11 +69,17 @@ const NAME = `([a-z0-9]+)-mb-(${UUID})`
 /** Only Workspaces named like this are ever taken for mailboxes: the id of the SyncTarget's space and the SyncTarget's uid. */
 export const MAILBOX_NAME = new RegExp(`^${NAME}$`)
 
+const MAILBOX = new RegExp(`^${MAILBOX_PARENT}:${NAME}$`)
 const IN_MAILBOX = new RegExp(`^${MAILBOX_PARENT}:${NAME}(?::|$)`)
 
 /** `cluster` is the logical-cluster id of the SyncTarget's space. */
 export function mailboxName(cluster: string, syncTargetUID: string): string {
   return `${cluster}-mb-${syncTargetUID}`
+}
+
+/** Whether a space is a mailbox itself. `path` is from the root. */
+export function isMailbox(path: string): boolean {
+  return MAILBOX.test(path)
 }
 
 /** Whether a space is a mailbox or lies below one: whoever may write a mailbox may make spaces in it. `path` is from the root. */
@@ -87,6 +93,6 @@ export const CLUSTER_RECORD = { namespace: 'kube-system', name: 'orrery-syncer' 
 /** On a mailbox Workspace: the name of its SyncTarget, for people and tools. */
 export const SYNC_TARGET_NAME_ANNOTATION = `${EDGE_GROUP}/sync-target-name`
 
-/** ServiceAccount, ClusterRole and ClusterRoleBinding of the syncer in each mailbox. */
+/** The syncer's ServiceAccount in each mailbox. Earlier releases called the roles so that they gave it. */
 export const SYNCER_NAME = 'kubestellar-syncer'
 export const SYNCER_NAMESPACE = 'default'

@@ -19,6 +19,9 @@ import { forgetEndedTokens } from './auth/endedTokens.ts'
 import { RbacAuthorizer } from './auth/rbac.ts'
 import { TokenIssuer } from './auth/serviceAccountTokens.ts'
 import type { UnionAuthenticator } from './auth/union.ts'
+import { MailboxRules } from './authority/mailboxRules.ts'
+import { syncerWrites } from './authority/syncerWrites.ts'
+import { UpsyncDemands } from './authority/upsyncDemands.ts'
 import { builtinSharedObjects } from './builtinSharedObjects.ts'
 import { type Catalog, loadCatalog } from './catalog/catalog.ts'
 import { DefinitionManager } from './definitions/definitionManager.ts'
@@ -90,7 +93,13 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     { store, isEnding: space => tree.isDeleting(space), clock, uuid: randomUUID },
     { since, clusterIp: network.kubernetesAddress },
   )
-  const authorizer = new RbacAuthorizer({ store, requireSpaceAccess: options.spaces, rootSpace: ROOT })
+  const demands = new UpsyncDemands({ store, types })
+  const authorizer = new RbacAuthorizer({
+    store,
+    requireSpaceAccess: options.spaces,
+    rootSpace: ROOT,
+    ...(options.spaces && { builtin: new MailboxRules({ tree, demands }) }),
+  })
   const issuer = new TokenIssuer({ signingKeyPem: pki.serviceAccountKeyPem, url: externalUrl, rootSpace: ROOT })
   const getObject: Assembly['getObject'] = async (space, group, resource, namespace, name) => {
     const stored = await store.get({ space, group, resource, namespace, name })
@@ -124,6 +133,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     externalUrl,
     network,
     kubernetesService,
+    authority: options.spaces ? [syncerWrites({ tree, demands })] : [],
     clock,
     random: Math.random,
     randomBytes,

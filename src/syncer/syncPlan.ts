@@ -13,33 +13,17 @@ import {
 } from '../apimachinery/object.ts'
 import { EDGE_GROUP } from '../apimachinery/placement.ts'
 import { NAMESPACES } from '../apimachinery/resources.ts'
+import {
+  resourceOfKind,
+  setMatches,
+  setsWantDefinition,
+  type UpsyncSet,
+  upsyncSets,
+} from '../apimachinery/upsyncSets.ts'
+
+export { isNeverCarried, setCovers, type UpsyncSet } from '../apimachinery/upsyncSets.ts'
 
 const ALL = '*'
-
-/** Whether a resource is never carried, in either direction: what makes and steers spaces acts where it stands. */
-export function isNeverCarried(resource: GroupResource): boolean {
-  return resource.group.endsWith('.kcp.io') || NEVER_CARRIED.has(groupResourceName(resource))
-}
-
-/** Of each server's own life, and too lively to mirror. */
-const NEVER_CARRIED: ReadonlySet<string> = new Set([
-  'bindings',
-  'componentstatuses',
-  'controllerrevisions.apps',
-  'endpoints',
-  'endpointslices.discovery.k8s.io',
-  'events',
-  'events.events.k8s.io',
-  'leases.coordination.k8s.io',
-  'nodes',
-])
-
-export interface UpsyncSet {
-  group: string
-  resources: readonly string[]
-  namespaces: readonly string[]
-  names: readonly string[]
-}
 
 export interface SyncPlan {
   /** Whether an object of the mailbox belongs into the cluster. */
@@ -75,33 +59,16 @@ export function syncPlan(
     const names = entry.names.get(namespace) ?? new Set()
     entry.names.set(namespace, names.add(name))
   }
-  const plural = (item: Record<string, unknown>): string =>
-    pluralOf(str(item.group), str(item.kind)) ?? usualPlural(str(item.kind))
+  const plural = (item: Record<string, unknown>): string => resourceOfKind(item, pluralOf)
   for (const config of configs) {
     const spec = isRecord(config.spec) ? config.spec : {}
+    upsync.push(...upsyncSets(config, pluralOf))
     if (config.kind === 'SyncerConfig') {
       readSyncerConfig(spec, want)
-      for (const item of objects(spec.upsync)) {
-        const { apiGroup } = item
-        upsync.push({
-          group: typeof apiGroup === 'string' ? apiGroup : '',
-          resources: strings(item.resources),
-          namespaces: strings(item.namespaces),
-          names: strings(item.names),
-        })
-      }
     } else if (config.kind === 'EdgeSyncConfig') {
       for (const item of objects(spec.downSyncedResources)) {
         const resource = { group: str(item.group), version: str(item.version), resource: plural(item) }
         want(resource, str(item.namespace), str(item.name))
-      }
-      for (const item of objects(spec.upSyncedResources)) {
-        upsync.push({
-          group: str(item.group),
-          resources: [plural(item)],
-          namespaces: [str(item.namespace)],
-          names: [str(item.name)],
-        })
       }
     }
   }
@@ -124,24 +91,7 @@ export function syncPlan(
 
 /** Whether the objects that a CRD of this name defines may have to be carried inward: then it goes first. */
 export function wantsDefinition(plan: SyncPlan, name: string): boolean {
-  const [resource = '', ...group] = name.split('.')
-  return plan.upsync.some(set => setCovers(set, { group: group.join('.'), resource }))
-}
-
-/** Whether a set reaches into a resource at all: its watch is then worth having. */
-export function setCovers(set: UpsyncSet, resource: GroupResource): boolean {
-  if (isNeverCarried(resource)) return false
-  return set.group === resource.group && set.names.length > 0 && includes(set.resources, resource.resource)
-}
-
-function setMatches(set: UpsyncSet, resource: GroupResource, namespace: string, name: string): boolean {
-  if (isKubernetesService(resource, namespace, name)) return false
-  if (!setCovers(set, resource) || !includes(set.names, name)) return false
-  return namespace === '' || includes(set.namespaces, namespace)
-}
-
-function includes(list: readonly string[], value: string): boolean {
-  return list.includes(value) || list.includes(ALL)
+  return setsWantDefinition(plan.upsync, name)
 }
 
 function readSyncerConfig(
@@ -166,12 +116,4 @@ function readSyncerConfig(
 
 function resourceOf(item: Record<string, unknown>): GroupVersionResource {
   return { group: str(item.group), version: str(item.apiVersion), resource: str(item.resource) }
-}
-
-/** For kinds that nobody serves yet. */
-function usualPlural(kind: string): string {
-  const lower = kind.toLowerCase()
-  if (lower === ALL || lower === '' || lower === 'endpoints') return lower
-  if (/(s|x|z|ch|sh)$/.test(lower)) return `${lower}es`
-  return /[^aeiou]y$/.test(lower) ? `${lower.slice(0, -1)}ies` : `${lower}s`
 }

@@ -18,7 +18,7 @@ import { FakeServer, namespace } from './placement-translator/fakeServer.ts'
 const EDGE = 'edge.kubestellar.io/v2alpha1'
 const EVENTS = { group: '', version: 'v1', resource: 'events' }
 const MAPS = { group: '', version: 'v1', resource: 'configmaps' }
-const ROLES = { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'clusterroles' }
+const ACCOUNTS = { group: '', version: 'v1', resource: 'serviceaccounts' }
 
 const edge = (kind: string, name: string, more: object = {}): KubeObject => ({
   apiVersion: EDGE,
@@ -119,7 +119,7 @@ t.test('a mailbox gets its rights while others take no writes', async t => {
   const quick = await add('quick')
   await settled()
   const { cluster } = server.peek('root:espw', WORKSPACES, quick)!.spec as { cluster: string }
-  t.ok(server.peek(cluster, ROLES, 'kubestellar-syncer'))
+  t.ok(server.peek(cluster, ACCOUNTS, 'kubestellar-syncer', 'default'))
 })
 
 t.test('heartbeats show in one inventory while another takes no writes', async t => {

@@ -60,7 +60,7 @@ t.test('a mailbox Workspace deleted by hand comes back, with its content', async
     JSON.stringify(o.spec).includes('g.test'),
   )
   t.match(config.spec, { namespacedObjects: [{ resource: 'configmaps' }] })
-  await world.present(after, 'clusterrolebindings.rbac.authorization.k8s.io kubestellar-syncer')
+  await world.present(after, 'serviceaccounts default/kubestellar-syncer')
   await center.settled()
   t.equal(await server.store.count({ space: before }), 0, 'nothing is left of the old space')
 })

@@ -56,6 +56,8 @@ export interface AdmissionChainDeps {
   externalUrl: () => string
   network: ServiceNetwork
   kubernetesService: KubernetesService
+  /** Who may do what about placement; the last to have a say. */
+  authority: readonly Admission[]
   clock: () => Date
   randomBytes: (size: number) => Buffer
   /** From 0 to 1. */
@@ -155,6 +157,7 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
       workspaceAdmission({ tree, externalUrl: deps.externalUrl, randomBytes: deps.randomBytes }),
       rbacAdmission(deps.authorizer),
       certificateAdmission(deps.authorizer, deps.clock),
+      ...deps.authority,
       spaceLifecycle(tree, isMaker),
     ],
     start: registry => policyStatus.start(registry),

@@ -47,6 +47,12 @@ export interface Decision {
   reason: string
 }
 
+/** Rules of the server itself, asked before the roles of a space are. */
+export interface BuiltinRules {
+  /** A verdict that no role changes; `undefined`: the roles decide. The user is as the space sees it. */
+  decide(attributes: Attributes): Decision | undefined | Promise<Decision | undefined>
+}
+
 export interface Authorizer {
   authorize(attributes: Attributes): Promise<Decision>
 }

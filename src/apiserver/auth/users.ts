@@ -32,6 +32,8 @@ export interface ServiceAccountRef {
 }
 
 const SERVICE_ACCOUNT_PREFIX = 'system:serviceaccount:'
+const RENEWAL_PREFIX = 'system:renewal:'
+const FOREIGN_PREFIX = 'system:cluster:'
 
 export function serviceAccountUserName(ref: ServiceAccountRef): string {
   return `${SERVICE_ACCOUNT_PREFIX}${ref.namespace}:${ref.name}`
@@ -42,6 +44,25 @@ export function parseServiceAccountUserName(userName: string): ServiceAccountRef
   if (!userName.startsWith(SERVICE_ACCOUNT_PREFIX)) return undefined
   const [namespace, name, ...rest] = userName.slice(SERVICE_ACCOUNT_PREFIX.length).split(':')
   return namespace && name && rest.length === 0 ? { namespace, name } : undefined
+}
+
+/** Whoever holds a credential that is good for asking for tokens of a ServiceAccount, and for nothing else. */
+export function renewalUserName(ref: ServiceAccountRef): string {
+  return `${RENEWAL_PREFIX}${ref.namespace}:${ref.name}`
+}
+
+export function isRenewal({ name }: UserInfo): boolean {
+  return name.startsWith(RENEWAL_PREFIX)
+}
+
+/** The account whose tokens the holder of a renewal credential may ask for. */
+export function renews({ name }: UserInfo): ServiceAccountRef | undefined {
+  return parseServiceAccountUserName(name.replace(RENEWAL_PREFIX, SERVICE_ACCOUNT_PREFIX))
+}
+
+/** The space that an {@link effectiveUser} is a ServiceAccount of, where that is another one. */
+export function foreignHome({ groups }: UserInfo): string | undefined {
+  return groups.find(group => group.startsWith(FOREIGN_PREFIX))?.slice(FOREIGN_PREFIX.length)
 }
 
 /** Groups of every token of a ServiceAccount, `system:authenticated` excluded. */
@@ -70,8 +91,8 @@ export function effectiveUser(user: UserInfo, space: string): UserInfo {
   if (user.extra === undefined) return user
   const homes = user.extra[EXTRAS.clusterName]
   const foreign = homes?.find(home => home !== space)
-  if (foreign !== undefined && user.name.startsWith(SERVICE_ACCOUNT_PREFIX)) {
-    const groups = [GROUPS.authenticated, `system:cluster:${foreign}`]
+  if (foreign !== undefined && (user.name.startsWith(SERVICE_ACCOUNT_PREFIX) || isRenewal(user))) {
+    const groups = [GROUPS.authenticated, `${FOREIGN_PREFIX}${foreign}`]
     return { name: ANONYMOUS, groups }
   }
   if (!inScope(user.extra[EXTRAS.scopes], space)) return { name: ANONYMOUS, groups: [GROUPS.authenticated] }
@@ -80,7 +101,7 @@ export function effectiveUser(user: UserInfo, space: string): UserInfo {
 
 /** Groups that the program itself gives a meaning outside of a space's own RBAC: none that a space may hand out. */
 export function crossesSpaces(group: string): boolean {
-  return group === GROUPS.masters || group.startsWith('system:kcp:') || group.startsWith('system:cluster:')
+  return group === GROUPS.masters || group.startsWith('system:kcp:') || group.startsWith(FOREIGN_PREFIX)
 }
 
 /** The value of {@link EXTRAS.scopes} that confines an identity to one space. */

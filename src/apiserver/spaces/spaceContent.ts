@@ -3,7 +3,7 @@ import { isStatusError } from '../../apimachinery/errors.ts'
 import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
 import { LOGICAL_CLUSTERS, PATH_ANNOTATION } from '../../apimachinery/resources.ts'
 import type { Range, Store } from '../../storage/store.ts'
-import { systemContext } from '../registry/context.ts'
+import { systemContext, systemUser } from '../registry/context.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import type { SpaceTree } from './tree.ts'
@@ -45,7 +45,8 @@ export class SpaceContent {
       spec: {},
       status: { phase: 'Ready', URL: `${this.#deps.externalUrl()}/clusters/${space}` },
     })
-    if (owner === undefined) return
+    // The server needs no role, and nobody else shall have one by its name.
+    if (owner === undefined || owner.startsWith(systemUser(''))) return
     await this.#ensure(space, ['rbac.authorization.k8s.io', 'v1', 'clusterrolebindings'], {
       apiVersion: 'rbac.authorization.k8s.io/v1',
       kind: 'ClusterRoleBinding',

@@ -12,11 +12,6 @@ const NOT_THE_CORE_SPACE = 2
 const NO_MAILBOX = 5
 
 const SERVICE_ACCOUNTS: GroupVersionResource = { group: '', version: 'v1', resource: 'serviceaccounts' }
-const BINDINGS: GroupVersionResource = {
-  group: 'rbac.authorization.k8s.io',
-  version: 'v1',
-  resource: 'clusterrolebindings',
-}
 
 export interface FoundSyncTarget {
   readonly name: string
@@ -45,7 +40,7 @@ export interface MailboxWait {
 }
 
 /**
- * Waits until the mailbox can be used: it is ready and the syncer has an identity with rights inside.
+ * Waits until the mailbox can be used: it is ready and the syncer has an identity inside.
  * @returns the id of the mailbox space
  * @throws CommandError exit code 2 when `espw` is no core space, 5 when the time is over
  */
@@ -79,16 +74,12 @@ export async function waitForMailbox(wait: MailboxWait): Promise<string> {
     )
   }
   const id = isRecord(object.spec) ? String(object.spec.cluster) : ''
-  for (const [resource, ref] of [
-    [SERVICE_ACCOUNTS, { namespace: SYNCER_NAMESPACE, name: SYNCER_NAME }],
-    [BINDINGS, { name: SYNCER_NAME }],
-  ] as const) {
-    const rights = await waitFor({ client: client.in(id), resource, ref, done: found => found !== undefined, signal })
-    if (rights.reached) continue
-    const missing = `${resource.resource} "${SYNCER_NAME}" is missing in ${place} after ${timeoutSeconds} s`
-    throw new CommandError(`${missing}; is the mailbox controller running?`, NO_MAILBOX)
-  }
-  return id
+  const ref = { namespace: SYNCER_NAMESPACE, name: SYNCER_NAME }
+  const inside = { client: client.in(id), resource: SERVICE_ACCOUNTS, ref, signal }
+  const account = await waitFor({ ...inside, done: found => found !== undefined })
+  if (account.reached) return id
+  const missing = `the ServiceAccount "${SYNCER_NAME}" is missing in ${place} after ${timeoutSeconds} s`
+  throw new CommandError(`${missing}; is the mailbox controller running?`, NO_MAILBOX)
 }
 
 /** A token of the syncer's ServiceAccount. Earlier tokens stay valid, so a running syncer is not disturbed. */

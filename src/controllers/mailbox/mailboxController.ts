@@ -23,7 +23,7 @@ import { type StreamHandler, StreamSource } from '../../client/streamSource.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
 import { PlacedSource, type SpacePlaces } from '../placedSource.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
-import { ensureSyncerRights, syncerRights } from './syncerRights.ts'
+import { ensureSyncerAccount, RIGHTS_MARK, removeFormerRights, SERVICE_ACCOUNTS } from './syncerAccount.ts'
 
 export interface MailboxControllerDeps {
   client: Client
@@ -41,6 +41,8 @@ interface MailboxFact {
   readonly terminating: boolean
   /** The annotation; `undefined` on Workspaces that we did not make. */
   readonly syncTargetName: string | undefined
+  /** Whether nothing of an earlier release grants rights in it. */
+  readonly cleared: boolean
 }
 
 const OPTIONS = { fieldManager: 'mailbox-controller' }
@@ -70,7 +72,6 @@ class MailboxController {
     const { client, places, logger, clock, random, signal } = deps
     const common = { client, logger, ...(clock && { clock }), ...(random && { random }) }
     this.#client = client
-    const rightsKinds = syncerRights().map(({ resource }) => resource)
     this.#inventories = new PlacedSource({
       ...common,
       places,
@@ -92,12 +93,12 @@ class MailboxController {
             vanished: ref => this.#workspaceChanged(ref.name, undefined),
           },
         }),
-        // the syncer's rights, when somebody changes or deletes them
+        // the syncer's identity, when somebody deletes it
         new StreamSource({
           ...common,
           space: '*',
-          resources: rightsKinds,
-          handler: { change: event => this.#rightsChanged(event) },
+          resources: [SERVICE_ACCOUNTS],
+          handler: { change: event => this.#accountChanged(event) },
         }),
       ],
       party: name => this.#workspaces.get(name)?.readySpace || MAILBOX_PARENT,
@@ -155,14 +156,15 @@ class MailboxController {
         readySpace,
         terminating: metadata.deletionTimestamp !== undefined,
         syncTargetName: metadata.annotations?.[SYNC_TARGET_NAME_ANNOTATION],
+        cleared: metadata.annotations?.[RIGHTS_MARK.key] === RIGHTS_MARK.value,
       })
       if (readySpace) this.#bySpace.set(readySpace, name)
     } else this.#workspaces.delete(name)
     this.#controller.add(name)
   }
 
-  #rightsChanged(event: StreamEvent): void {
-    if (event.name !== SYNCER_NAME) return
+  #accountChanged(event: StreamEvent): void {
+    if (event.name !== SYNCER_NAME || event.type !== 'DELETED') return
     const mailbox = this.#bySpace.get(event.space)
     if (mailbox) this.#controller.add(mailbox)
   }
@@ -179,19 +181,27 @@ class MailboxController {
     }
     if (!workspace) return await this.#create(name, target)
     if (workspace.terminating) return // made again, empty, when it is gone
-    if (workspace.syncTargetName !== target) {
-      const body = { metadata: { annotations: { [SYNC_TARGET_NAME_ANNOTATION]: target } } }
-      await this.#client.in(MAILBOX_PARENT).patch(WORKSPACES, { name }, 'merge', body, OPTIONS)
-    }
+    if (workspace.syncTargetName !== target) await this.#annotate(name, { [SYNC_TARGET_NAME_ANNOTATION]: target })
     const { readySpace } = workspace
-    if (readySpace) await unlessSpaceGone(readySpace, ensureSyncerRights(this.#client.in(readySpace)))
+    if (!readySpace) return
+    await unlessSpaceGone(readySpace, ensureSyncerAccount(this.#client.in(readySpace)))
+    if (workspace.cleared) return
+    await unlessSpaceGone(readySpace, removeFormerRights(this.#client, readySpace))
+    await this.#annotate(name, { [RIGHTS_MARK.key]: RIGHTS_MARK.value })
+  }
+
+  async #annotate(name: string, annotations: Record<string, string>): Promise<void> {
+    await this.#client.in(MAILBOX_PARENT).patch(WORKSPACES, { name }, 'merge', { metadata: { annotations } }, OPTIONS)
   }
 
   async #create(name: string, target: string): Promise<void> {
     const object = {
       apiVersion: apiVersionOf(WORKSPACES),
       kind: 'Workspace',
-      metadata: { name, annotations: { [SYNC_TARGET_NAME_ANNOTATION]: target } },
+      metadata: {
+        name,
+        annotations: { [SYNC_TARGET_NAME_ANNOTATION]: target, [RIGHTS_MARK.key]: RIGHTS_MARK.value },
+      },
       spec: { type: { name: 'mailbox', path: TYPES_PATH } },
     }
     try {

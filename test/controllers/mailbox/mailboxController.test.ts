@@ -11,6 +11,7 @@ import { FakeServer } from '../placement-translator/fakeServer.ts'
 const ACCOUNTS = { group: '', version: 'v1', resource: 'serviceaccounts' }
 const ROLES = { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'clusterroles' }
 const BINDINGS = { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'clusterrolebindings' }
+const SECRETS = { group: '', version: 'v1', resource: 'secrets' }
 const ORPHAN = 'inv1-mb-99999999-9999-4999-8999-999999999999'
 
 const target = (name: string): KubeObject => ({
@@ -41,7 +42,7 @@ async function world(t: Test, prepare: (server: FakeServer) => Promise<unknown> 
   return { server, add, spaceOf }
 }
 
-t.test('a SyncTarget gets a mailbox in which its syncer may do everything', async t => {
+t.test('a SyncTarget gets a mailbox in which its syncer has an identity and no roles', async t => {
   const { server, add, spaceOf } = await world(t)
   const name = await add('florin')
   await server.quiet()
@@ -50,17 +51,48 @@ t.test('a SyncTarget gets a mailbox in which its syncer may do everything', asyn
   t.equal(annotations['edge.kubestellar.io/sync-target-name'], 'florin')
   const space = spaceOf(name)
   t.ok(server.peek(space, ACCOUNTS, 'kubestellar-syncer', 'default'))
-  t.same(server.peek(space, ROLES, 'kubestellar-syncer')!.rules, [
-    { apiGroups: ['*'], resources: ['*'], verbs: ['*'] },
-    { nonResourceURLs: ['/'], verbs: ['access'] },
-  ])
-  t.match(server.peek(space, BINDINGS, 'kubestellar-syncer'), {
-    roleRef: { kind: 'ClusterRole', name: 'kubestellar-syncer' },
-    subjects: [{ kind: 'ServiceAccount', name: 'kubestellar-syncer', namespace: 'default' }],
-  })
-  await server.in(space).delete(ROLES, { name: 'kubestellar-syncer' })
+  t.same([...server.names(space, ROLES), ...server.names(space, BINDINGS)], [])
+  await server.in(space).delete(ACCOUNTS, { namespace: 'default', name: 'kubestellar-syncer' })
   await server.quiet()
-  t.ok(server.peek(space, ROLES, 'kubestellar-syncer'), 'lost rights come back')
+  t.ok(server.peek(space, ACCOUNTS, 'kubestellar-syncer', 'default'), 'a lost identity comes back')
+})
+
+t.test('what an earlier release granted in a mailbox goes, with the ways back that it left open; once', async t => {
+  const { server, add, spaceOf } = await world(t)
+  const name = await add('florin')
+  await server.quiet()
+  const api = server.in(spaceOf(name))
+  const rbac = (kind: string, name: string, labels: Record<string, string> = {}): KubeObject => ({
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind,
+    metadata: { name, labels },
+  })
+  const inDefault = (kind: string, name: string, more: object = {}): KubeObject => ({
+    apiVersion: 'v1',
+    kind,
+    metadata: { namespace: 'default', name },
+    ...more,
+  })
+  await api.create(ROLES, rbac('ClusterRole', 'kubestellar-syncer'))
+  await api.create(BINDINGS, rbac('ClusterRoleBinding', 'kubestellar-syncer'))
+  await api.create(BINDINGS, rbac('ClusterRoleBinding', 'mallory'))
+  await api.create(BINDINGS, rbac('ClusterRoleBinding', 'on-its-way', { 'edge.kubestellar.io/projected': 'yes' }))
+  await api.create(ACCOUNTS, inDefault('ServiceAccount', 'back-door'))
+  await api.create(ACCOUNTS, inDefault('ServiceAccount', 'default'))
+  await api.create(SECRETS, inDefault('Secret', 'token', { type: 'kubernetes.io/service-account-token' }))
+  await api.create(SECRETS, inDefault('Secret', 'carried', { type: 'Opaque' }))
+  const forget = { metadata: { annotations: { 'edge.kubestellar.io/syncer-rights': null } } }
+  await server.in('root:espw').patch(WORKSPACES, { name }, 'merge', forget)
+  await server.quiet()
+  const space = spaceOf(name)
+  t.same(server.names(space, ROLES), [])
+  t.same(server.names(space, BINDINGS), ['on-its-way'])
+  t.same(server.names(space, ACCOUNTS), ['default/default', 'default/kubestellar-syncer'])
+  t.same(server.names(space, SECRETS), ['default/carried'])
+  await api.create(BINDINGS, rbac('ClusterRoleBinding', 'operators'))
+  await server.in('root:espw').patch(WORKSPACES, { name }, 'merge', { metadata: { labels: { a: 'b' } } })
+  await server.quiet()
+  t.same(server.names(space, BINDINGS), ['on-its-way', 'operators'], 'what an administrator grants later stays')
 })
 
 t.test('the mailbox goes with its SyncTarget', async t => {

@@ -1,0 +1,96 @@
+/**
+ * Who may do what in a mailbox, before any role is asked.
+ *
+ * A syncer reads its mailbox, writes the status of what was placed there and of the configs that it follows, and what an upsync
+ * set names. No other ServiceAccount acts there, and nobody but administrators in a space below a mailbox. Elsewhere a syncer's
+ * credential is good for nothing, not even for what every authenticated user may do. What of an object may change is for
+ * admission (syncerWrites.ts); here is what is known without the object.
+ */
+import { isInMailbox, isMailbox } from '../../apimachinery/placement.ts'
+import type { Attributes, BuiltinRules, Decision } from '../auth/types.ts'
+import { foreignHome, isRenewal, parseServiceAccountUserName, renews } from '../auth/users.ts'
+import type { SpaceTree } from '../spaces/tree.ts'
+import { hasOwnStatus, isDemanded, isPowerful, isReport, SYNCER_USER } from './syncerReach.ts'
+import type { UpsyncDemands } from './upsyncDemands.ts'
+
+const ALLOWED: Decision = { allowed: true, reason: '' }
+const READS: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
+/** What a client asks to know what is served. */
+const DISCOVERY = /^\/(api|apis|openapi|version|livez|readyz|healthz)(\/|$)/
+const SELF_REVIEWS: ReadonlySet<string> = new Set([
+  'selfsubjectaccessreviews',
+  'selfsubjectrulesreviews',
+  'selfsubjectreviews',
+])
+
+export interface MailboxRulesDeps {
+  tree: Pick<SpaceTree, 'pathOf'>
+  demands: Pick<UpsyncDemands, 'of'>
+}
+
+export class MailboxRules implements BuiltinRules {
+  readonly #deps: MailboxRulesDeps
+
+  constructor(deps: MailboxRulesDeps) {
+    this.#deps = deps
+  }
+
+  decide(attributes: Attributes): Decision | undefined | Promise<Decision | undefined> {
+    const { user, space } = attributes
+    const { tree } = this.#deps
+    const home = foreignHome(user)
+    if (home !== undefined && isInMailbox(tree.pathOf(home) ?? ''))
+      return no("the credential of a mailbox's syncer is good in that mailbox only")
+    const path = tree.pathOf(space) ?? ''
+    if (!isInMailbox(path)) return undefined
+    if (!isMailbox(path)) return no('spaces below a mailbox are closed')
+    if (isRenewal(user)) return this.#renewal(attributes)
+    if (parseServiceAccountUserName(user.name) === undefined) return undefined
+    if (user.name !== SYNCER_USER) return no('no ServiceAccount acts in a mailbox but that of its syncer')
+    return this.#syncer(attributes)
+  }
+
+  #renewal({ user, verb, resource, path }: Attributes): Decision {
+    const account = renews(user)
+    const asks =
+      verb === 'create' &&
+      resource?.group === '' &&
+      resource.resource === 'serviceaccounts' &&
+      resource.subresource === 'token' &&
+      resource.namespace === account?.namespace &&
+      resource.name === account.name
+    if (asks || (verb === 'access' && path === '/')) return ALLOWED
+    return no(
+      'a renewal credential is good for nothing but asking for a token: ' +
+        `serviceaccounts/token of ${account?.namespace}/${account?.name}`,
+    )
+  }
+
+  #syncer({ verb, resource, path, space }: Attributes): Decision | Promise<Decision> {
+    if (resource === undefined) {
+      const open = verb === 'access' ? path === '/' : (verb === 'get' || verb === 'head') && DISCOVERY.test(path)
+      return open ? ALLOWED : no('a syncer needs discovery only')
+    }
+    const { group, subresource, namespace, name } = resource
+    if (READS.has(verb)) return subresource === '' || subresource === 'status' ? ALLOWED : no(MAY)
+    const isChange = verb === 'update' || verb === 'patch'
+    if (subresource === 'status')
+      return isChange && (isReport(resource) || !(isPowerful(resource) || hasOwnStatus(resource))) ? ALLOWED : no(MAY)
+    if (subresource !== '') return no(MAY)
+    if (verb === 'create' && SELF_REVIEWS.has(resource.resource) && group.startsWith('auth')) return ALLOWED
+    if (isPowerful(resource)) return no('a syncer writes nothing that grants rights or steers a server')
+    // A kind without `/status` has its status in the object itself.
+    if (isChange) return ALLOWED
+    if (verb !== 'create' && verb !== 'delete') return no(MAY)
+    return this.#deps.demands
+      .of(space)
+      .then(sets => (isDemanded(sets, { resource, namespace, name }) ? ALLOWED : no(MAY)))
+  }
+}
+
+const MAY =
+  'a syncer may write the status of what was placed in its mailbox, and what an upsync set of the mailbox names'
+
+function no(reason: string): Decision {
+  return { allowed: false, reason }
+}

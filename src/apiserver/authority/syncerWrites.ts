@@ -1,0 +1,110 @@
+/**
+ * What of an object a syncer may write. The kinds and verbs were judged before (mailboxRules.ts); here the object is known: what
+ * the center placed changes in its status only, what was born in the cluster carries the syncer's mark, and nobody takes a mark
+ * that is the center's to give.
+ */
+import { statusError } from '../../apimachinery/errors.ts'
+import { at, str } from '../../apimachinery/fields.ts'
+import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
+import {
+  EDGE_GROUP,
+  isMailbox,
+  isProjected,
+  PROJECTED_FROM_ANNOTATION,
+  PROJECTED_KEYS_ANNOTATION,
+  PROJECTED_LABEL,
+  UPSYNCED,
+} from '../../apimachinery/placement.ts'
+import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
+import { equalJson } from '../../apimachinery/values.ts'
+import type { Admission, AdmissionRequest } from '../registry/admission.ts'
+import type { SpaceTree } from '../spaces/tree.ts'
+import { isDemanded, isReport, SYNCER_USER } from './syncerReach.ts'
+import type { UpsyncDemands } from './upsyncDemands.ts'
+
+export interface SyncerWritesDeps {
+  tree: Pick<SpaceTree, 'pathOf'>
+  demands: Pick<UpsyncDemands, 'of'>
+}
+
+/** Annotations by which the center keeps account of what is in a mailbox. */
+const CENTER_ANNOTATIONS = [
+  PROJECTED_KEYS_ANNOTATION,
+  PROJECTED_FROM_ANNOTATION,
+  `${EDGE_GROUP}/owner`,
+  `${EDGE_GROUP}/upsynced-for`,
+]
+/** Types of Secret that are credentials of the server that holds them. */
+const SERVER_SECRETS =
+  /^(kubernetes\.io\/service-account-token|bootstrap\.kubernetes\.io\/token|edge\.kubestellar\.io\/.*)$/
+/** What every write moves. */
+const MOVING = ['resourceVersion', 'generation', 'managedFields']
+
+export function syncerWrites({ tree, demands }: SyncerWritesDeps): Admission {
+  return {
+    stage: 'validate',
+    handles: (_type, _operation, { user, space, unstored }) =>
+      unstored !== true && user.name === SYNCER_USER && isMailbox(tree.pathOf(space) ?? ''),
+    async admit(request) {
+      const { operation, type, subresource, object, old, context } = request
+      const name = object.metadata.name ?? ''
+      const refuse = (why: string): never => {
+        throw statusError.forbidden(type, name, why)
+      }
+      const target = { resource: type, namespace: object.metadata.namespace ?? '', name }
+      const isCarried = async (): Promise<boolean> => isDemanded(await demands.of(context.space), target)
+      if (subresource === 'status') {
+        const known = isReport(type) || (old && isProjected(old)) || (isBorn(old) && (await isCarried()))
+        if (!known) refuse(`a syncer reports the status of what was placed here (label ${PROJECTED_LABEL}) only`)
+        return
+      }
+      if (old !== undefined && isProjected(old)) {
+        const same = operation === 'UPDATE' && equalJson(withoutStatus(old), withoutStatus(object))
+        if (!same) refuse('the center placed it here: a syncer changes nothing but its status')
+        return
+      }
+      if (!(await isCarried())) refuse('no upsync set of the mailbox names it')
+      if (old !== undefined && !isBorn(old)) refuse(`it was not carried here from the cluster (annotation ${UPSYNCED})`)
+      if (operation === 'DELETE') return
+      const isNeeded = type.group === NAMESPACES.group && type.resource === NAMESPACES.resource
+      if (!isBorn(object) && !(isNeeded && operation === 'CREATE'))
+        refuse(`metadata.annotations: what a syncer carries has ${UPSYNCED}: ${JSON.stringify(markOf(object))}`)
+      checkContent(request, refuse)
+    },
+  }
+}
+
+function checkContent({ type, object, old }: AdmissionRequest, refuse: (why: string) => never): void {
+  const { labels, annotations } = object.metadata
+  if (labels?.[PROJECTED_LABEL] !== undefined)
+    refuse(`metadata.labels: ${PROJECTED_LABEL} is for what the center places; take it off the object in the cluster`)
+  for (const key of CENTER_ANNOTATIONS) {
+    if (annotations?.[key] !== old?.metadata.annotations?.[key])
+      refuse(`metadata.annotations: ${key} is the center's; take it off the object in the cluster`)
+  }
+  for (const field of ['finalizers', 'ownerReferences'] as const) {
+    const before = old?.metadata[field] ?? []
+    const added = (object.metadata[field] ?? []).some(each => !before.some(known => equalJson(known, each)))
+    // the server's own, on definitions
+    if (added && !(field === 'finalizers' && groupResourceName(type) === groupResourceName(CRDS)))
+      refuse(`metadata.${field}: they stay in the cluster`)
+  }
+  if (type.group === '' && type.resource === 'secrets' && SERVER_SECRETS.test(str(object, 'type')))
+    refuse(`type: a Secret of type ${str(object, 'type')} is a credential of the server that holds it`)
+  if (groupResourceName(type) === groupResourceName(CRDS) && at(object, 'spec', 'conversion', 'strategy') === 'Webhook')
+    refuse('spec.conversion: a webhook of the cluster is not called here')
+}
+
+/** The mark on what was born in the cluster: children that inherit the annotation do not inherit its value. */
+function markOf({ kind, metadata }: Readonly<KubeObject>): string {
+  return `${kind}/${metadata.namespace ?? ''}/${metadata.name}`
+}
+
+function isBorn(object: Readonly<KubeObject> | undefined): boolean {
+  return object !== undefined && object.metadata.annotations?.[UPSYNCED] === markOf(object)
+}
+
+function withoutStatus({ status: _status, ...object }: Readonly<KubeObject>): object {
+  const metadata = Object.fromEntries(Object.entries(object.metadata).filter(([key]) => !MOVING.includes(key)))
+  return { ...object, metadata }
+}
