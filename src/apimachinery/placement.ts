@@ -25,6 +25,9 @@ export const INVENTORY_BINDINGS = edge('inventorybindings')
 export const GRANTED_LOCATIONS = edge('grantedlocations')
 export const SYNCER_CONFIGS = edge('syncerconfigs')
 export const EDGE_SYNC_CONFIGS = edge('edgesyncconfigs')
+/** The component that decides where objects go; it alone tells what came of bindings and grants. */
+export const WHERE_RESOLVER = 'where-resolver'
+
 /** The one SyncerConfig that the center keeps in each mailbox. */
 export const SYNCER_CONFIG_NAME = 'the-one'
 

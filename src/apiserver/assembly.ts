@@ -19,6 +19,7 @@ import { forgetEndedTokens } from './auth/endedTokens.ts'
 import { RbacAuthorizer } from './auth/rbac.ts'
 import { TokenIssuer } from './auth/serviceAccountTokens.ts'
 import type { UnionAuthenticator } from './auth/union.ts'
+import { authorityAdmission } from './authority/authorityAdmission.ts'
 import { MailboxRules } from './authority/mailboxRules.ts'
 import { syncerWrites } from './authority/syncerWrites.ts'
 import { UpsyncDemands } from './authority/upsyncDemands.ts'
@@ -133,7 +134,9 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     externalUrl,
     network,
     kubernetesService,
-    authority: options.spaces ? [syncerWrites({ tree, demands })] : [],
+    authority: options.spaces
+      ? [...authorityAdmission({ store, parsed, tree, authorizer }), syncerWrites({ tree, demands })]
+      : [],
     clock,
     random: Math.random,
     randomBytes,

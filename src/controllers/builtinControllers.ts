@@ -1,7 +1,8 @@
 /** All controllers that belong to the server, started and stopped as one. */
+import { WHERE_RESOLVER } from '../apimachinery/placement.ts'
 import type { Client } from '../client/client.ts'
 import type { Logger } from '../client/logger.ts'
-import { MAILBOX_CONTROLLER, PLACEMENT_TRANSLATOR, WHERE_RESOLVER } from './carriers.ts'
+import { MAILBOX_CONTROLLER, PLACEMENT_TRANSLATOR } from './carriers.ts'
 import { clusterRoleAggregationController } from './cluster-role-aggregation/clusterRoleAggregationController.ts'
 import { csrController, type SignCertificate } from './csr/csrController.ts'
 import { startEventTtl } from './event-ttl/eventTtlController.ts'

@@ -1,5 +1,6 @@
+import { WHERE_RESOLVER } from '../apimachinery/placement.ts'
+
 /** The components that carry objects to other places: what holds where they write does not bind them. */
-export const WHERE_RESOLVER = 'where-resolver'
 export const MAILBOX_CONTROLLER = 'mailbox-controller'
 export const PLACEMENT_TRANSLATOR = 'placement-translator'
 

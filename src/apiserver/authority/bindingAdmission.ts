@@ -1,0 +1,120 @@
+/**
+ * InventoryBindings: who writes one decides where everything of the space goes, so it is judged like writing all of its
+ * EdgePlacements. What an inventory is, and whether there is one, is told to those alone who may see it.
+ */
+import { statusError } from '../../apimachinery/errors.ts'
+import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
+import { dns1123Label } from '../../apimachinery/names.ts'
+import { type GroupResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import {
+  EDGE_GROUP,
+  EDGE_PLACEMENTS,
+  INVENTORY_BINDINGS,
+  isInMailbox,
+  LOCATIONS,
+} from '../../apimachinery/placement.ts'
+import { WORKSPACES } from '../../apimachinery/resources.ts'
+import { SPACE_TYPES, serves } from '../../apimachinery/spaceTypes.ts'
+import { forbiddenMessage } from '../auth/forbidden.ts'
+import type { Admission, AdmissionRequest } from '../registry/admission.ts'
+import type { WriteContext } from '../registry/context.ts'
+import type { AuthorityDeps } from './authorityDeps.ts'
+import { isServer } from './grantedLocationAdmission.ts'
+import { pathProblems } from './spacePaths.ts'
+
+/** Each lists the Locations of an inventory in the space. */
+const MAX_BINDINGS = 32
+const FIELD = 'spec.path'
+
+export function bindingAdmission(deps: AuthorityDeps): Admission {
+  return {
+    handles: (type, _operation, { subresource }) => isBinding(type) && subresource === '',
+    async admit(request) {
+      await checkRights(deps, request)
+      const { operation, type, object, old } = request
+      if (operation === 'DELETE') return
+      const problems = operation === 'CREATE' ? await problemsOf(deps, request) : moved(object, old)
+      if (problems.length > 0) throw statusError.invalid(type, object.metadata.name ?? '', problems)
+      if (operation === 'CREATE') await warnOfNone(deps, request.context, pathIn(object))
+    },
+  }
+}
+
+/** The pin in the status says which space is meant: who could move it could mean another. */
+export const bindingStatusAdmission: Admission = {
+  stage: 'gate',
+  handles: (type, _operation, { subresource, user }) => isBinding(type) && subresource === 'status' && !isServer(user),
+  admit({ type, object }) {
+    throw statusError.forbidden(type, object.metadata.name ?? '', 'the center writes its status')
+  },
+}
+
+function isBinding({ group, resource }: GroupResource): boolean {
+  return group === EDGE_GROUP && resource === INVENTORY_BINDINGS.resource
+}
+
+function pathIn({ spec }: KubeObject): string {
+  return isRecord(spec) && typeof spec.path === 'string' ? spec.path : ''
+}
+
+async function checkRights({ authorizer }: AuthorityDeps, { type, object, context }: AdmissionRequest): Promise<void> {
+  for (const verb of ['create', 'update', 'delete']) {
+    const resource = { ...EDGE_PLACEMENTS, subresource: '', namespace: '', name: '' }
+    const attributes = { user: context.user, space: context.space, verb, resource, path: '' }
+    const { allowed } = await authorizer.authorize(attributes)
+    if (allowed) continue
+    const why = `it decides where every EdgePlacement of the space leads: ${forbiddenMessage(attributes)}`
+    throw statusError.forbidden(type, object.metadata.name ?? '', why)
+  }
+}
+
+function moved(object: KubeObject, old: KubeObject | undefined): FieldError[] {
+  if (old === undefined || pathIn(object) === pathIn(old)) return []
+  const remedy = 'field is immutable; make another InventoryBinding, and delete this one'
+  return [fieldError.invalid(FIELD, pathIn(object), remedy)]
+}
+
+async function problemsOf(deps: AuthorityDeps, { object, context }: AdmissionRequest): Promise<FieldError[]> {
+  const name = object.metadata.name ?? ''
+  const path = pathIn(object)
+  // the name begins those of GrantedLocations, and ends there with a dot
+  const named = dns1123Label(name).map(detail => fieldError.invalid('metadata.name', name, detail))
+  const problems = [...named, ...pathProblems(FIELD, path)]
+  if (problems.length > 0) return problems
+  return [...(await crowd(deps, context.space, path)), ...(await noInventory(deps, context, path))]
+}
+
+/** One binding for each inventory, and not too many. */
+async function crowd({ store, parsed }: AuthorityDeps, space: string, path: string): Promise<FieldError[]> {
+  const { group, resource } = INVENTORY_BINDINGS
+  const { items } = await store.list({ space, group, resource }, { limit: MAX_BINDINGS, uncounted: true })
+  const same = items.map(stored => parsed.get(stored)).find(other => pathIn(other) === path)
+  if (same !== undefined) {
+    const detail = `InventoryBinding "${same.metadata.name}" is for this inventory already; use that one`
+    return [fieldError.invalid(FIELD, path, detail)]
+  }
+  if (items.length < MAX_BINDINGS) return []
+  const detail = `the space has ${MAX_BINDINGS} InventoryBindings, and may have no more; delete one first`
+  return [fieldError.forbidden(FIELD, detail)]
+}
+
+async function noInventory({ tree, authorizer }: AuthorityDeps, { user }: WriteContext, path: string) {
+  const resolved = tree.resolve(path)
+  if (!resolved.found || !(await authorizer.mayAccessSpace(user, resolved.space.id))) return []
+  const { type } = resolved.space
+  if (serves(type, LOCATIONS) && !isInMailbox(path)) return []
+  const types = [...SPACE_TYPES.values()].filter(one => serves(one, LOCATIONS)).map(({ name }) => name)
+  const detail = `a space of type "${type.name}" is no inventory; name one of type ${types.sort().join(' or ')}`
+  return [fieldError.invalid(FIELD, path, detail)]
+}
+
+/** Only somebody who could have seen it above is told that it is not there. */
+async function warnOfNone({ tree, authorizer }: AuthorityDeps, context: WriteContext, path: string): Promise<void> {
+  const resolved = tree.resolve(path)
+  if (resolved.found || resolved.ancestor === undefined) return
+  const { id, path: above } = resolved.ancestor
+  const name = path.slice(above.length + 1).split(':')[0]!
+  const resource = { ...WORKSPACES, subresource: '', namespace: '', name }
+  const { allowed } = await authorizer.authorize({ user: context.user, space: id, verb: 'get', resource, path: '' })
+  if (allowed) context.warn(`there is no space ${path} yet; the binding counts once there is, and grants this space`)
+}

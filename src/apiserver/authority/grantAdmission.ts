@@ -1,0 +1,107 @@
+/**
+ * PlacementGrants: a space is granted by its id, so that whoever makes a space again under an old path gets nothing. Users write
+ * its path; the id is filled in, and stays until they name another. What was there before is let be.
+ */
+import { statusError } from '../../apimachinery/errors.ts'
+import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
+import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { EDGE_GROUP, isInMailbox, PLACEMENT_GRANTS } from '../../apimachinery/placement.ts'
+import { type LabelSelectorObject, validateLabelSelector } from '../../apimachinery/selectors.ts'
+import { equalJson } from '../../apimachinery/values.ts'
+import type { Admission } from '../registry/admission.ts'
+import type { SpaceTree } from '../spaces/tree.ts'
+import { pathProblems } from './spacePaths.ts'
+
+/** Labels, expressions and values. Every Location is held against them. */
+const MAX_SELECTOR_PARTS = 1000
+
+type Fields = Readonly<Record<string, unknown>>
+
+export function grantAdmission({ tree }: { tree: SpaceTree }): Admission {
+  return {
+    handles: ({ group, resource }, operation, { subresource }) =>
+      group === EDGE_GROUP && resource === PLACEMENT_GRANTS.resource && operation !== 'DELETE' && subresource === '',
+    admit({ type, object, old }) {
+      const before = old === undefined ? {} : specOf(old)
+      const spec = specOf(object)
+      const entries = recordsIn(before.spaces)
+      const spaces = recordsIn(spec.spaces).map((entry, i) => placed(tree, entry, `spec.spaces[${i}]`, entries))
+      const problems = [
+        ...spaces.flatMap(({ problems }) => problems),
+        ...(equalJson(spec.locations, before.locations) ? [] : selectorProblems(spec.locations)),
+        ...(equalJson(spec.upsync, before.upsync) ? [] : upsyncProblems(spec.upsync)),
+      ]
+      if (problems.length > 0) throw statusError.invalid(type, object.metadata.name ?? '', problems)
+      object.spec = { ...spec, spaces: spaces.map(({ entry }) => entry) }
+    },
+  }
+}
+
+/** An entry of `spec.spaces` with the id that it stands for. */
+function placed(
+  tree: SpaceTree,
+  entry: Fields,
+  field: string,
+  before: readonly Fields[],
+): { entry: Fields; problems: readonly FieldError[] } {
+  const { path, cluster } = entry
+  const fine = (id: unknown) => ({ entry: { ...entry, ...(id !== undefined && { cluster: id }) }, problems: [] })
+  const wrong = (...problems: FieldError[]) => ({ entry, problems })
+  if (before.some(one => equalJson(one, entry))) return fine(cluster)
+  if (typeof path !== 'string') {
+    if (cluster !== undefined) return fine(cluster)
+    return wrong(fieldError.required(`${field}.path`, 'the path of the space from the root, such as root:a:b'))
+  }
+  const malformed = pathProblems(`${field}.path`, path)
+  if (malformed.length > 0) return wrong(...malformed)
+  if (isInMailbox(path)) return wrong(fieldError.invalid(`${field}.path`, path, 'a mailbox places nothing'))
+  const found = tree.idAt(path)
+  if (cluster !== undefined) {
+    if (found === undefined || found === cluster) return fine(cluster)
+    return wrong(
+      fieldError.invalid(`${field}.cluster`, cluster, `is not the id of ${path}; leave it out to have it filled in`),
+    )
+  }
+  const granted = before.find(one => one.path === path)?.cluster
+  if (granted !== undefined && found !== undefined && granted !== found) {
+    const detail = `is another space now than the one that was granted; if the new one is meant, say ${field}.cluster: ${found}`
+    return wrong(fieldError.invalid(`${field}.path`, path, detail))
+  }
+  if (found === undefined && granted === undefined) {
+    const detail = 'there is no such space, and a grant for a space that is gone is for nobody; make the space first'
+    return wrong(fieldError.invalid(`${field}.path`, path, detail))
+  }
+  return fine(found ?? granted)
+}
+
+function selectorProblems(selector: unknown): FieldError[] {
+  if (!isRecord(selector)) return []
+  const parts = partsOf(selector)
+  if (parts > MAX_SELECTOR_PARTS) return [fieldError.tooMany('spec.locations', parts, MAX_SELECTOR_PARTS)]
+  return validateLabelSelector(selector as LabelSelectorObject, 'spec.locations')
+}
+
+function partsOf({ matchLabels, matchExpressions }: Fields): number {
+  const labels = isRecord(matchLabels) ? Object.keys(matchLabels).length : 0
+  return recordsIn(matchExpressions).reduce(
+    (sum, { values }) => sum + 1 + (Array.isArray(values) ? values.length : 0),
+    labels,
+  )
+}
+
+/** A rule that asks for all Secrets would be one for none. */
+function upsyncProblems(upsync: unknown): FieldError[] {
+  return recordsIn(upsync).flatMap(({ resources, names }, i) => {
+    const asksSecrets = Array.isArray(resources) && resources.includes('secrets')
+    if (!asksSecrets || (Array.isArray(names) && !names.includes('*'))) return []
+    return [fieldError.required(`spec.upsync[${i}].names`, 'Secrets are carried up by name only; name them')]
+  })
+}
+
+function specOf({ spec }: KubeObject): Record<string, unknown> {
+  return isRecord(spec) ? spec : {}
+}
+
+function recordsIn(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.filter(isRecord) : []
+}
