@@ -16,7 +16,7 @@ export const FIRST_OBJECTS: readonly FirstObject[] = [
   {
     path: INVENTORY,
     resource: PLACEMENT_GRANTS,
-    object: placementGrant(grantName(WORKLOAD), WORKLOAD, EVERYTHING),
+    object: placementGrant(grantName(WORKLOAD), { path: WORKLOAD }, EVERYTHING),
   },
   {
     path: WORKLOAD,

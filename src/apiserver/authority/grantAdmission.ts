@@ -19,6 +19,8 @@ type Fields = Readonly<Record<string, unknown>>
 
 export function grantAdmission({ tree }: { tree: SpaceTree }): Admission {
   return {
+    // before the generation is counted: a manifest that is applied again without ids changes nothing
+    stage: 'mutate',
     handles: ({ group, resource }, operation, { subresource }) =>
       group === EDGE_GROUP && resource === PLACEMENT_GRANTS.resource && operation !== 'DELETE' && subresource === '',
     admit({ type, object, old }) {

@@ -5,6 +5,8 @@ import { CommandError } from '../ws/commandError.ts'
 import { createProgram, runProgram, type Terminal } from '../ws/runProgram.ts'
 import { pathOf, type Session, withSession } from '../ws/session.ts'
 import { checkObjectName, parseLabels } from './arguments.ts'
+import { grantCommand, grantsCommand, type InventoryOption, ungrantCommand } from './grantCommands.ts'
+import type { GrantOptions } from './grantSpec.ts'
 import { ensureLocation, removeLocation } from './inventory.ts'
 import { type PrepOptions, prepForSyncer } from './prepForSyncer.ts'
 import { ensureWmw, removeWmw } from './workloadSpaces.ts'
@@ -52,6 +54,32 @@ export async function kubectlKubestellar(args: readonly string[], terminal: Term
   common(remove.command('wmw <name>'))
     .description('delete a workload description space under root, with all that is in it')
     .action((name: string, options: CommonOptions) => run(options, s => removeWmw(s, name, terminal)))
+
+  inventory(program.command('grant <space>'))
+    .description('let a space, and all below it, place on the clusters of an inventory')
+    .option('--name <name>', "name of the PlacementGrant; default: the space's path")
+    .option('--locations <selector>', 'only where Location and SyncTarget have these labels, such as env=prod')
+    .option('--namespaces <names>', 'only namespaces of these names; "*" stands for any text, such as team-a-*')
+    .option('--allow <kinds>', 'only these kinds, such as deployments.apps,configmaps,*.batch')
+    .option('--deny <kinds>', 'not these kinds')
+    .option('--cluster-scoped', 'cluster-scoped objects too')
+    .option(
+      '--granting-kinds',
+      'also kinds that grant rights or steer the cluster: RBAC, webhooks, policies, APIServices',
+    )
+    .option('--upsync <kinds>', 'kinds that may be carried up from the clusters; "*" is all but Secrets')
+    .option('--upsync-secrets <names>', 'Secrets that may be carried up, as NAMESPACE/NAME')
+    .action((space: string, options: CommonOptions & InventoryOption & GrantOptions & { name?: string }) =>
+      run(options, s => grantCommand(s, space, options, terminal)),
+    )
+  inventory(program.command('ungrant <space>'))
+    .description('take back what a space was granted; what it has placed there goes')
+    .action((space: string, options: CommonOptions & InventoryOption) =>
+      run(options, s => ungrantCommand(s, space, options, terminal)),
+    )
+  inventory(program.command('grants'))
+    .description('print who may place what on the clusters of an inventory')
+    .action((options: CommonOptions & InventoryOption) => run(options, s => grantsCommand(s, options, terminal)))
 
   syncer(inventory(program.command('prep-for-syncer <synctarget>')))
     .description('write the manifest that runs the syncer of a SyncTarget in its cluster')

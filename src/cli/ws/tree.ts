@@ -65,7 +65,8 @@ function rowOf(workspace: KubeObject): string[] {
   return [workspace.metadata.name ?? '', typeOf(workspace), phase, url]
 }
 
-function columns(rows: readonly string[][]): string[] {
+/** Rows of a table, its head first, in aligned columns. */
+export function columns(rows: readonly string[][]): string[] {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map(row => row[column]!.length)))
   return rows.map(row =>
     row

@@ -12,12 +12,16 @@ export function inventoryBinding(name: string, path: string): KubeObject {
 }
 
 /** `spec` without `spaces`. */
-export function placementGrant(name: string, path: string, spec: Record<string, unknown>): KubeObject {
+export function placementGrant(
+  name: string,
+  space: { path?: string; cluster?: string },
+  spec: Record<string, unknown>,
+): KubeObject {
   return {
     apiVersion: EDGE_API_VERSION,
     kind: 'PlacementGrant',
     metadata: { name },
-    spec: { spaces: [{ path }], ...spec },
+    spec: { spaces: [space], ...spec },
   }
 }
 

@@ -107,6 +107,10 @@ t.test('a grant is for the space that is at the path now, by its id', async t =>
   const id = await createSpace(api, 'tenant')
   const made = await inventory.ok(inventory.post(GRANTS, grant('tenant', [{ path: 'root:tenant' }])))
   t.same(spacesOf(made), [{ path: 'root:tenant', cluster: id }])
+  const again = await inventory.ok(
+    inventory.patch(`${GRANTS}/tenant`, 'merge', grant('tenant', [{ path: 'root:tenant' }])),
+  )
+  t.equal(again.metadata.resourceVersion, made.metadata.resourceVersion, 'the same manifest again changes nothing')
   t.match(spacesOf(await inventory.ok(inventory.get(`${GRANTS}/wmw1`))), [{ cluster: server.tree.idAt('root:wmw1') }])
   const gone = await inventory.post(GRANTS, grant('gone', [{ path: 'root:tenant' }, { path: 'root:gone' }]))
   t.match(gone, invalid(/spec\.spaces\[1\]\.path: .*"root:gone": there is no such space/))

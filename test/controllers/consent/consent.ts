@@ -20,5 +20,5 @@ export async function grant(
   wds: string,
   spec: Record<string, unknown> = EVERYTHING,
 ): Promise<void> {
-  await server.in(inventory).create(PLACEMENT_GRANTS, placementGrant(wds, `root:${wds}`, spec))
+  await server.in(inventory).create(PLACEMENT_GRANTS, placementGrant(wds, { path: `root:${wds}` }, spec))
 }

@@ -1,0 +1,84 @@
+/** `grant`, `ungrant` and `grants`: what an inventory's administrator says about who may place there. */
+import { isStatusError } from '../../apimachinery/errors.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
+import { PLACEMENT_GRANTS } from '../../apimachinery/placement.ts'
+import { type LabelSelectorObject, labelSelectorFromObject } from '../../apimachinery/selectors.ts'
+import { CommandError } from '../ws/commandError.ts'
+import type { Terminal } from '../ws/runProgram.ts'
+import { pathOf, type Session } from '../ws/session.ts'
+import { columns } from '../ws/tree.ts'
+import { type GrantOptions, grantSpec, kindsText } from './grantSpec.ts'
+import { grantsIn, noInventory, removeGrants, servesNone, setGrant, spacesOf, specOf } from './grants.ts'
+import { singular } from './resources.ts'
+
+export interface InventoryOption {
+  imw: string
+}
+
+const KIND = singular(PLACEMENT_GRANTS)
+const HEAD = ['NAME', 'SPACES', 'LOCATIONS', 'NAMESPACES', 'ALLOW', 'DENY', 'CLUSTER-SCOPED', 'GRANTING', 'UPSYNC']
+
+export async function grantCommand(
+  session: Session,
+  space: string,
+  options: GrantOptions & InventoryOption & { name?: string },
+  terminal: Terminal,
+): Promise<void> {
+  const spec = grantSpec(options)
+  const inventory = await pathOf(session, options.imw)
+  const path = await pathOf(session, space)
+  try {
+    const { name, made } = await setGrant(session.client.in(inventory), { path }, spec, options.name)
+    terminal.out(`${KIND}/${name} ${made}`)
+  } catch (error) {
+    if (servesNone(error)) throw noInventory(error)
+    if (!isStatusError(error, 'Invalid') || !error.message.includes('is another space now')) throw error
+    const remedy = `kubectl kubestellar ungrant --imw ${inventory} ${path}`
+    throw new CommandError(`${path} is another space now than the one that was granted; first: ${remedy}`, 1, {
+      cause: error,
+    })
+  }
+}
+
+export async function ungrantCommand(
+  session: Session,
+  space: string,
+  options: InventoryOption,
+  terminal: Terminal,
+): Promise<void> {
+  const inventory = await pathOf(session, options.imw)
+  const path = await pathOf(session, space)
+  const { deleted, changed, remaining } = await removeGrants(session.client.in(inventory), path)
+  for (const name of deleted) terminal.out(`${KIND} "${name}" deleted`)
+  for (const name of changed) terminal.out(`${KIND}/${name} configured`)
+  for (const { name, path: above } of remaining) {
+    terminal.err(`Note: PlacementGrant "${name}" is for ${above}, and so for ${path} still.`)
+  }
+  if (deleted.length + changed.length > 0) return
+  if (remaining.length === 0) throw new CommandError(`no PlacementGrant in ${inventory} is for ${path}`)
+  throw new CommandError(`no PlacementGrant in ${inventory} names ${path}; take away what is granted above it`)
+}
+
+export async function grantsCommand(session: Session, options: InventoryOption, terminal: Terminal): Promise<void> {
+  const inventory = await pathOf(session, options.imw)
+  const grants = await grantsIn(session.client.in(inventory))
+  if (grants.length === 0) terminal.err(`No PlacementGrants found in ${inventory}: nobody may place there.`)
+  else for (const line of columns([HEAD, ...grants.map(rowOf)])) terminal.out(line)
+}
+
+function rowOf(grant: KubeObject): string[] {
+  const { locations, namespaces, allow, deny, clusterScoped, grantingKinds, upsync } = specOf(grant)
+  return [
+    grant.metadata.name ?? '',
+    spacesOf(grant)
+      .map(({ path, cluster }) => path ?? cluster ?? '')
+      .join(','),
+    locations === undefined ? '<all>' : labelSelectorFromObject(locations as LabelSelectorObject).toString() || '<all>',
+    Array.isArray(namespaces) ? namespaces.join(',') || '<none>' : '<all>',
+    allow === undefined ? '<all>' : kindsText(allow) || '<none>',
+    kindsText(deny) || '<none>',
+    String(clusterScoped === true),
+    String(grantingKinds === true),
+    kindsText(upsync) || '<none>',
+  ]
+}
