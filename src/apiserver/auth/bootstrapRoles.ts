@@ -202,6 +202,9 @@ const BINDINGS: Record<string, [role: string, ...groups: string[]]> = {
   'system:service-account-issuer-discovery': ['system:service-account-issuer-discovery', GROUPS.serviceAccounts],
 }
 
+/** By it everybody reads Workspaces in the root: those that concern them, see workspaceSight.ts. */
+export const EVERYBODYS_READER = 'system:kcp:authenticated:tenancy:reader'
+
 const ROOT_ROLES: Record<string, RoleSpec> = {
   'system:kcp:tenancy:reader': { rules: [rule(WORKSPACES.group, [WORKSPACES.resource, 'workspacetypes'], READ)] },
   'system:kcp:universal-workspacetype-use': {
@@ -212,7 +215,7 @@ const ROOT_ROLES: Record<string, RoleSpec> = {
 }
 const ROOT_BINDINGS: Record<string, [role: string, ...groups: string[]]> = {
   'system:kcp:tenancy:authenticated:access': ['system:kcp:workspace:access', GROUPS.authenticated],
-  'system:kcp:authenticated:tenancy:reader': ['system:kcp:tenancy:reader', GROUPS.authenticated],
+  [EVERYBODYS_READER]: ['system:kcp:tenancy:reader', GROUPS.authenticated],
   'system:kcp:authenticated:universal-workspacetype-use': [
     'system:kcp:universal-workspacetype-use',
     GROUPS.authenticated,

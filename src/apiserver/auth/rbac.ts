@@ -11,7 +11,7 @@ import { statusError } from '../../apimachinery/errors.ts'
 import { joinedAsGo } from '../../apimachinery/go/goPrint.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Store, StoreEvent } from '../../storage/store.ts'
-import { bootstrapObjects } from './bootstrapRoles.ts'
+import { bootstrapObjects, EVERYBODYS_READER } from './bootstrapRoles.ts'
 import { RbacIndex, type RbacObjects, type RoleRef } from './rbacIndex.ts'
 import { type PolicyRule, RBAC_GROUP, ruleAllows } from './rbacRules.ts'
 import type { Attributes, Authorizer, BuiltinRules, Decision, UserInfo } from './types.ts'
@@ -186,6 +186,7 @@ function isIn(objects: readonly KubeObject[]): (object: KubeObject) => boolean {
 function decide(index: RbacIndex, attributes: Attributes): Decision {
   const errors = new Set<string>()
   for (const grant of index.grants(attributes.user, attributes.resource?.namespace ?? '')) {
+    if (attributes.ownOnly && grant.binding === EVERYBODYS_READER) continue
     if (grant.rules === undefined) errors.add(grant.error)
     else if (grant.rules.some(rule => ruleAllows(rule, attributes))) return { allowed: true, reason: grant.reason }
   }

@@ -29,6 +29,8 @@ export interface Grant {
   error: string
   /** The reason to give when a rule allows. */
   reason: string
+  /** Of a ClusterRoleBinding of this name. */
+  binding: string | undefined
 }
 
 type Grants = Map<string, Grant[]>
@@ -113,6 +115,7 @@ export class RbacIndex {
         rules,
         error: `${ref.kind.toLowerCase()}.rbac.authorization.k8s.io ${JSON.stringify(ref.name)} not found`,
         reason: `RBAC: allowed by ${kind} ${JSON.stringify(name)} of ${ref.kind} ${JSON.stringify(ref.name)} to ${found.text}`,
+        binding: namespace === '' ? name : undefined,
       }
       const list = grants.get(found.key)
       if (list === undefined) grants.set(found.key, [grant])

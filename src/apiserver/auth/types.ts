@@ -39,6 +39,8 @@ export interface Attributes {
   resource?: { group: string; version: string; resource: string; subresource: string; namespace: string; name: string }
   /** Path without the space prefix; for non-resource requests. */
   path: string
+  /** What everybody may do with the root's Workspaces does not count: see workspaceSight.ts. */
+  ownOnly?: true
 }
 
 export interface Decision {

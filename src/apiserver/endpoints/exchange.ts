@@ -30,7 +30,7 @@ export interface Services {
   readonly turns: WriteTurns
   readonly blocks: BlockWriter
   readonly compression: Compression
-  readonly authorizer: Authorizer
+  readonly authorizer: Authorizer & { mayAccessSpace(user: UserInfo, space: string): Promise<boolean> }
   /** How streams tell objects. */
   readonly forms: StreamForms
   /** Aborts when the server drains: open watches end. */

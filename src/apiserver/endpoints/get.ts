@@ -1,6 +1,8 @@
 /** GET of one object. */
+import { statusError } from '../../apimachinery/errors.ts'
 import type { Exchange, Services } from './exchange.ts'
 import { sendObject } from './respond.ts'
+import { sightOf } from './workspaceSight.ts'
 
 export async function getEndpoint(services: Services, exchange: Exchange): Promise<void> {
   services.reader.requireRevision(exchange.info.query.get('resourceVersion') ?? '')
@@ -10,5 +12,8 @@ export async function getEndpoint(services: Services, exchange: Exchange): Promi
     exchange.resource.namespace,
     exchange.resource.name,
   )
-  await sendObject(services, exchange, stored)
+  const sight = await sightOf(services.authorizer, exchange)
+  const seen = sight ? await sight.seen(stored) : stored
+  if (seen === undefined) throw statusError.notFound(exchange.type, exchange.resource.name)
+  await sendObject(services, exchange, seen)
 }

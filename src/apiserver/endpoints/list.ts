@@ -4,6 +4,7 @@ import { fieldError } from '../../apimachinery/fieldErrors.ts'
 import { selectionFor } from '../registry/selection.ts'
 import { type Exchange, intOption, type Services } from './exchange.ts'
 import { sendList } from './respond.ts'
+import { sightOf } from './workspaceSight.ts'
 
 export async function listEndpoint(services: Services, exchange: Exchange): Promise<void> {
   const { query } = exchange.info
@@ -12,17 +13,19 @@ export async function listEndpoint(services: Services, exchange: Exchange): Prom
     const error = fieldError.forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list')
     throw statusError.invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', [error])
   }
+  const selection = selectionFor(exchange.type, services.deps.strategyFor(exchange.type), {
+    labelSelector: query.get('labelSelector') ?? undefined,
+    fieldSelector: query.get('fieldSelector') ?? undefined,
+  })
+  const sight = await sightOf(services.authorizer, exchange)
   const list = await services.reader.list(exchange.type, {
     space: exchange.space,
     namespace: exchange.resource.namespace === '' ? undefined : exchange.resource.namespace,
-    selection: selectionFor(exchange.type, services.deps.strategyFor(exchange.type), {
-      labelSelector: query.get('labelSelector') ?? undefined,
-      fieldSelector: query.get('fieldSelector') ?? undefined,
-    }),
+    selection: sight ? sight.narrowed(selection) : selection,
     limit: intOption(query, 'limit'),
     continue: query.get('continue') ?? undefined,
     resourceVersion: query.get('resourceVersion') ?? undefined,
     resourceVersionMatch: query.get('resourceVersionMatch') ?? undefined,
   })
-  await sendList(services, exchange, list)
+  await sendList(services, exchange, sight ? { ...list, items: list.items.map(stored => sight.shown(stored)) } : list)
 }

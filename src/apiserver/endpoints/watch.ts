@@ -19,9 +19,10 @@ import { notAcceptable, WATCH_MEDIA_TYPES } from './negotiate.ts'
 import { protobufForm } from './protobufForms.ts'
 import { headers, tableOf } from './respond.ts'
 import { type FrameSink, responseSink } from './streamWriter.ts'
+import { sightOf, type WorkspaceSight } from './workspaceSight.ts'
 
 /** What a watch needs to know of its request: nothing of what carries it. */
-export type WatchTarget = Pick<Exchange, 'info' | 'resource' | 'space' | 'type' | 'form'>
+export type WatchTarget = Pick<Exchange, 'info' | 'resource' | 'space' | 'type' | 'form' | 'user'>
 
 const BOOKMARK_INTERVAL_MS = 60_000
 /** Without timeoutSeconds a watch ends after 30 to 60 minutes, as upstream does to spread reconnects. */
@@ -48,6 +49,8 @@ export interface WatchPlan {
   after: number
   bookmarks: boolean
   timeoutMs: number
+  /** What of the changes the user sees; absent: all. */
+  seen?: ReturnType<WorkspaceSight['follow']>
 }
 
 /** Reads the options and takes the snapshot, so that errors are still plain answers. @throws StatusError */
@@ -67,9 +70,17 @@ export async function planOf(services: Services, exchange: WatchTarget): Promise
   checkInitialEvents(sendInitial, query.get('resourceVersionMatch'))
   const revision = knownRevision(query.get('resourceVersion') ?? '', services.reader.revision)
   const wantsInitial = sendInitial === null ? revision === 0 : sendInitial === 'true'
-  const initial = wantsInitial
-    ? await services.reader.list(exchange.type, { space: exchange.space, namespace: namespaceOf(exchange), selection })
-    : undefined
+  const sight = await sightOf(services.authorizer, exchange)
+  const present =
+    wantsInitial || sight
+      ? await services.reader.list(exchange.type, {
+          space: exchange.space,
+          namespace: namespaceOf(exchange),
+          selection: sight ? sight.narrowed(selection) : selection,
+        })
+      : undefined
+  const initial = wantsInitial ? shownTo(sight, present) : undefined
+  const known = present?.items.map(({ key }) => key.name) ?? []
   const seconds = intOption(query, 'timeoutSeconds') ?? DEFAULT_TIMEOUT_SECONDS * (1 + services.deps.random())
   return {
     selection,
@@ -78,7 +89,12 @@ export async function planOf(services: Services, exchange: WatchTarget): Promise
     after: initial ? initial.revision : revision === 0 ? services.reader.revision : revision,
     bookmarks,
     timeoutMs: Math.min(Math.max(seconds, 1) * 1000, 2 ** 31 - 1),
+    ...(sight && present && { seen: sight.follow(known, present.revision, selection) }),
   }
+}
+
+function shownTo(sight: WorkspaceSight | undefined, list: ListResult | undefined): ListResult | undefined {
+  return sight && list ? { ...list, items: list.items.map(stored => sight.shown(stored)) } : list
 }
 
 function checkInitialEvents(sendInitial: string | null, match: string | null): void {
@@ -150,7 +166,9 @@ export async function runWatch(
           type,
         )
       }
-      if (!(await sink.write(batch.map(({ type, stored }) => form.render(type, stored))))) return
+      const seen = plan.seen ? await plan.seen(batch) : batch
+      if (seen.length === 0) continue
+      if (!(await sink.write(seen.map(({ type, stored }) => form.render(type, stored))))) return
     }
   } catch (error) {
     const status = error instanceof StatusError ? error : statusError.internal(error)

@@ -125,6 +125,7 @@ export class Reader {
       const found = layer ? await this.#made(chosen, layer, type, { space: query.space, at }) : page.items
       const views = prepareViews(found, type)
       if (views) await views
+      if (selection.ready) await selection.ready(found.map(stored => shownAs(stored, type, scan)))
       let taken = 0
       for (const stored of found) {
         taken++

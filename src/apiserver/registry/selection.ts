@@ -18,6 +18,8 @@ export interface Selection {
   /** The one name that can match, when a field selector fixes it: the store then looks it up instead of scanning. */
   readonly name?: string
   readonly namespace?: string
+  /** To be awaited before `matches` is asked about these objects. */
+  ready?(objects: readonly Readonly<KubeObject>[]): Promise<void>
   matches(object: Readonly<KubeObject>): boolean
 }
 

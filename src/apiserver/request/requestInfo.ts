@@ -129,3 +129,13 @@ function decode(part: string): string {
     throw new StatusError('BadRequest', `malformed percent-encoding in the URL path: ${JSON.stringify(part)}`)
   }
 }
+
+/** Whoever may see one object may also list or watch it by its name, as `kubectl get NAME --watch` does. */
+export function nameAware(info: RequestInfo, resource: ResourceRequest): ResourceRequest {
+  if (resource.name !== '' || (info.verb !== 'list' && info.verb !== 'watch')) return resource
+  const term = info.query
+    .get('fieldSelector')
+    ?.split(',')
+    .find(part => /^metadata\.name==?[^=]/.test(part))
+  return term === undefined ? resource : { ...resource, name: term.slice(term.lastIndexOf('=') + 1) }
+}

@@ -11,7 +11,7 @@ import { forbidden } from '../auth/forbidden.ts'
 import { impersonate } from '../auth/impersonation.ts'
 import type { Attributes, Authentication, Authenticator, Authorizer, Decision, UserInfo } from '../auth/types.ts'
 import { allowsAnonymous, anonymousUser, effectiveUser, GROUPS } from '../auth/users.ts'
-import { parseRequest, type RequestInfo, type ResourceRequest } from '../request/requestInfo.ts'
+import { nameAware, parseRequest, type RequestInfo, type ResourceRequest } from '../request/requestInfo.ts'
 import { ROOT, type SpaceTree } from '../spaces/tree.ts'
 import { bearerOfProtocols } from './webSocketToken.ts'
 
@@ -170,6 +170,7 @@ export class Pipeline {
       verb: 'list',
       resource,
       path: '',
+      ownOnly: true,
     })
     return decision.allowed
   }
@@ -201,16 +202,6 @@ function namespaceAware(resource: ResourceRequest): ResourceRequest {
   return resource.group === '' && resource.resource === 'namespaces' && resource.name !== ''
     ? { ...resource, namespace: resource.name }
     : resource
-}
-
-/** Whoever may see one object may also list or watch it by its name, as `kubectl get NAME --watch` does. */
-function nameAware(info: RequestInfo, resource: ResourceRequest): ResourceRequest {
-  if (resource.name !== '' || (info.verb !== 'list' && info.verb !== 'watch')) return resource
-  const term = info.query
-    .get('fieldSelector')
-    ?.split(',')
-    .find(part => /^metadata\.name==?[^=]/.test(part))
-  return term === undefined ? resource : { ...resource, name: term.slice(term.lastIndexOf('=') + 1) }
 }
 
 function hasImpersonation(headers: IncomingHttpHeaders): boolean {

@@ -45,7 +45,7 @@ export function workFor({ id, phase, deleting }: WorkspaceView): SpaceWork | und
 }
 
 /** `undefined` when the annotation does not tell a user: then nobody is made administrator of the space. */
-export function ownerName({ object }: WorkspaceView): string | undefined {
+export function ownerName({ object }: { object: Readonly<KubeObject> }): string | undefined {
   const text = object.metadata.annotations?.[OWNER_ANNOTATION]
   if (typeof text !== 'string') return undefined
   let owner: unknown

@@ -32,7 +32,9 @@ export function serverOf(base: string, path: string): string {
 export async function enterable(client: Client, path: string): Promise<string> {
   const [seen, workspace] = await Promise.all([discovers(client, path), workspaceOf(client, path)])
   if (seen === 'missing' || (seen === 'denied' && workspace === 'missing')) {
-    throw new CommandError(`workspace "${path}" not found${await nearest(client, path)}`)
+    // the server tells strangers no more
+    const how = seen === 'denied' ? 'not found, or closed to you' : 'not found'
+    throw new CommandError(`workspace "${path}" ${how}${await nearest(client, path)}`)
   }
   if (seen === 'denied') throw new CommandError(`access to workspace "${path}" denied`)
   if (path === ROOT_SPACE) return ROOT_SPACE
