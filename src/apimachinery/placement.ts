@@ -39,6 +39,8 @@ export const PROJECTED_LABEL = `${EDGE_GROUP}/projected`
 export const PROJECTED_VALUE = 'yes'
 /** On the copy: which keys and fields came from the source, so that their removal reaches the copy too. */
 export const PROJECTED_KEYS_ANNOTATION = `${EDGE_GROUP}/projected-keys`
+/** On the copy: id of the space whose object it is. In a cluster, where that is asked for: in whose name it was applied. */
+export const OWNER_ANNOTATION = `${EDGE_GROUP}/owner`
 /** On the copy: ids of the spaces that it was made from, comma-separated. */
 export const PROJECTED_FROM_ANNOTATION = `${EDGE_GROUP}/projected-from`
 

@@ -112,6 +112,12 @@ const SYNCER: readonly Setting[] = [
     list: true,
   },
   {
+    flags: '--impersonate [bool]',
+    description: 'write to the cluster as user orrery:space:<id> of the space that owns the object: its RBAC decides',
+    default: false,
+    boolean: true,
+  },
+  {
     flags: '--adopt-existing [bool]',
     description: 'take over what was in the cluster before; else only what its source says (edge.kubestellar.io/adopt)',
     default: false,

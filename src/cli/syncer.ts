@@ -37,6 +37,7 @@ export async function runSyncerCommand(settings: Record<string, unknown>): Promi
     space: from.first.space ?? '',
     cluster,
     allowance,
+    ...(settings.impersonate === true && { impersonate: (user: string) => cluster.as(user) }),
     adoptExisting: settings.adoptExisting === true,
     limit: { qps: settings.qps as number, burst: settings.burst as number },
     logger: log,

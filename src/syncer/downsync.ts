@@ -32,6 +32,8 @@ import {
   isStrangers,
   mayAdopt,
   mayOverwrite,
+  ownerOf,
+  spaceUser,
 } from './ownership.ts'
 import type { Refusal, Refusals } from './refusals.ts'
 import { RepairPace } from './repairPace.ts'
@@ -39,7 +41,11 @@ import type { ServedResources } from './served.ts'
 import type { SyncPlan } from './syncPlan.ts'
 
 export interface DownsyncDeps {
+  /** Reads, and writes unless `as` is there. */
   cluster: SpaceClient
+  /** The cluster in the name of a user. What a space owns is then written as {@link spaceUser}, so that the cluster's own access
+   * control judges it. */
+  as?: ((user: string) => SpaceClient) | undefined
   served: ServedResources
   mirror: MailboxMirror
   /** The downsynced objects of the cluster. */
@@ -67,6 +73,11 @@ const ALREADY_IN_CLUSTER: Refusal = {
   message:
     `was in the cluster before, and no syncer made it; annotate its source with ${ADOPT}: "true" to take it over, ` +
     'or start the syncer with --adopt-existing',
+}
+
+const NO_OWNER: Refusal = {
+  reason: 'NoOwner',
+  message: 'does not tell the space that owns it, in whose name it would be applied (--impersonate)',
 }
 
 type Outcome = ReconcileResult & { refusal?: Refusal }
@@ -152,14 +163,16 @@ export class Downsync {
 
   async #apply(key: SyncKey, { resource: { version }, object }: Mirrored): Promise<Outcome> {
     const { served, watches } = this.#deps
+    const owner = this.#deps.as && ownerOf(object)
+    if (this.#deps.as && owner === undefined) return { refusal: NO_OWNER }
     const resource = await this.#served(key, version)
     if (resource === undefined) return { requeueAfterMs: NOT_SERVED_RETRY_MS }
     const text = keyText(key)
     const cached = watches.get(key, key)
     let live = cached ?? (await unlessGone(this.#deps.cluster.get(resource, refOf(key))))
     if (live === undefined) {
-      const copy = downsyncCopy(object, apiVersionOf(resource), true)
-      const made = await this.#make(resource, key, copy)
+      const copy = downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark: true, owner })
+      const made = await this.#make(resource, key, copy, owner)
       if (made !== undefined) {
         this.#echoes.wrote(text, copy, made, object.metadata.uid)
         return {}
@@ -175,7 +188,7 @@ export class Downsync {
     if (!mayOverwrite(object)) return await this.#handsOff(resource, key, object, live)
     if (!this.#deps.adoptExisting && !mayAdopt(object) && isStrangers(live))
       return { refusal: ALREADY_IN_CLUSTER, requeueAfterMs: STRANGER_RETRY_MS }
-    const copy = downsyncCopy(object, apiVersionOf(resource), isOurs(live, DOWNSYNCED))
+    const copy = downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark: isOurs(live, DOWNSYNCED), owner })
     const state = this.#echoes.compare(text, copy, live)
     if (state === 'same') return {}
     // Only what the cluster changed is a repair: what the center changed must never wait behind a quarrel.
@@ -199,13 +212,18 @@ export class Downsync {
    * mark on what somebody else made in the same moment.
    * @returns `undefined` when the object is there already
    */
-  async #make(resource: DiscoveredResource, key: SyncKey, copy: KubeObject): Promise<KubeObject | undefined> {
+  async #make(
+    resource: DiscoveredResource,
+    key: SyncKey,
+    copy: KubeObject,
+    owner: string | undefined,
+  ): Promise<KubeObject | undefined> {
     const text = keyText(key)
     // Should the answer be lost, it may be there, and may not be wanted any more by then.
     this.#leftovers.set(text, key)
     try {
       const made = await this.#inNamespace(key, () =>
-        this.#deps.cluster.create(resource, copy, { fieldManager: FIELD_MANAGER }),
+        this.#writer(owner).create(resource, copy, { fieldManager: FIELD_MANAGER }),
       )
       this.#leftovers.delete(text)
       return made
@@ -222,12 +240,12 @@ export class Downsync {
     copy: KubeObject,
     live: Readonly<KubeObject>,
   ): Promise<KubeObject> {
-    const { cluster } = this.#deps
-    await this.#takeOver(resource, key, live)
+    const cluster = this.#writer(ownerOf(copy))
+    await this.#takeOver(resource, key, live, cluster)
     // With its uid the apply fails when it is not that object any more, and what we know about ownership with it.
     const { uid } = live.metadata
     const guarded = uid ? { ...copy, metadata: { ...copy.metadata, uid } } : copy
-    const result = await this.#applyDeclared(resource, key, guarded)
+    const result = await this.#applyDeclared(resource, key, guarded, cluster)
     if (
       result.metadata.annotations?.[OVERWRITE] !== undefined &&
       copy.metadata.annotations?.[OVERWRITE] === undefined
@@ -239,7 +257,12 @@ export class Downsync {
   }
 
   /** What we created counts as applied from now on: else fields that the center drops would stay ours for ever. */
-  async #takeOver(resource: DiscoveredResource, key: SyncKey, live: Readonly<KubeObject>): Promise<void> {
+  async #takeOver(
+    resource: DiscoveredResource,
+    key: SyncKey,
+    live: Readonly<KubeObject>,
+    cluster: SpaceClient,
+  ): Promise<void> {
     const { managedFields = [] } = live.metadata
     const mine = managedFields.filter(({ manager, subresource }) => manager === FIELD_MANAGER && !subresource)
     if (mine.length !== 1 || mine[0]!.operation !== 'Update') return
@@ -250,7 +273,7 @@ export class Downsync {
       { op: 'replace', path: `${at}/operation`, value: 'Apply' },
     ]
     try {
-      await this.#deps.cluster.patch(resource, refOf(key), 'json', body, { fieldManager: FIELD_MANAGER })
+      await cluster.patch(resource, refOf(key), 'json', body, { fieldManager: FIELD_MANAGER })
     } catch (error) {
       // The apply behind this one, which names the uid, tells the same.
       if (!isStatusError(error, 'NotFound')) throw error
@@ -258,13 +281,23 @@ export class Downsync {
   }
 
   /** Leaves out what this cluster's release does not know. */
-  async #applyDeclared(resource: DiscoveredResource, key: SyncKey, copy: KubeObject): Promise<KubeObject> {
-    const { cluster } = this.#deps
+  async #applyDeclared(
+    resource: DiscoveredResource,
+    key: SyncKey,
+    copy: KubeObject,
+    cluster: SpaceClient,
+  ): Promise<KubeObject> {
     return await this.#dialect.speak(resource, copy, body =>
       this.#inNamespace(key, () =>
         cluster.patch(resource, refOf(key), 'apply', body, { fieldManager: FIELD_MANAGER, force: true }),
       ),
     )
+  }
+
+  /** The cluster, in the name of the space that owns what is written where that is wanted. */
+  #writer(owner: string | undefined): SpaceClient {
+    const { as, cluster } = this.#deps
+    return as && owner !== undefined ? as(spaceUser(owner)) : cluster
   }
 
   /** Makes the Namespace first where it is missing. */
@@ -293,7 +326,13 @@ export class Downsync {
     const value = object.metadata.annotations?.[OVERWRITE]
     if (live.metadata.annotations?.[OVERWRITE] === value && isProjected(live)) return {}
     const metadata = { annotations: { [OVERWRITE]: value }, labels: { [PROJECTED_LABEL]: PROJECTED_VALUE } }
-    await this.#deps.cluster.patch(resource, refOf(key), 'merge', { metadata }, { fieldManager: FIELD_MANAGER })
+    await this.#writer(ownerOf(object)).patch(
+      resource,
+      refOf(key),
+      'merge',
+      { metadata },
+      { fieldManager: FIELD_MANAGER },
+    )
     this.#echoes.forget(keyText(key))
     return {}
   }
@@ -346,7 +385,7 @@ export class Downsync {
     const { uid = '' } = live.metadata
     try {
       const options = { propagationPolicy: 'Background', preconditions: { uid } } as const
-      await this.#deps.cluster.delete(resource, refOf(key), options)
+      await this.#writer(ownerOf(live)).delete(resource, refOf(key), options)
       this.#deps.logger.info(fieldsOf(key, uid), `deleted from the cluster: ${CAUSES[cause]}`)
     } catch (error) {
       if (!isStatusError(error, 'NotFound', 'Conflict')) throw error

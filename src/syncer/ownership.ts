@@ -10,6 +10,7 @@ import {
   DOWNSYNCED,
   isProjected,
   OVERWRITE,
+  OWNER_ANNOTATION,
   PROJECTED_FROM_ANNOTATION,
   PROJECTED_KEYS_ANNOTATION,
   PROJECTED_LABEL,
@@ -68,16 +69,36 @@ export function mayAdopt(object: Readonly<KubeObject>): boolean {
 
 /**
  * What to apply in the cluster: the mailbox object without what servers and local controllers own.
- * `mark` makes it ours: only an object that we create is ours to delete.
+ * `mark` makes it ours: only an object that we create is ours to delete. `owner` is whom a later deletion is done for.
  */
-export function downsyncCopy(object: Readonly<KubeObject>, apiVersion: string, mark: boolean): KubeObject {
+export function downsyncCopy(
+  object: Readonly<KubeObject>,
+  { apiVersion, mark, owner }: { apiVersion: string; mark: boolean; owner: string | undefined },
+): KubeObject {
   const { status: _status, metadata: _metadata, ...rest } = cloneJson(object) as KubeObject
   const annotations = transportable(object.metadata.annotations)
   if (mark) annotations[DOWNSYNCED] = ownMark(object)
+  if (owner !== undefined) annotations[OWNER_ANNOTATION] = owner
   // The label is what the cluster is watched by.
   const labels = { ...object.metadata.labels, [PROJECTED_LABEL]: PROJECTED_VALUE }
   return withoutServerFields({ ...rest, apiVersion, kind: object.kind, metadata: carried(object, labels, annotations) })
 }
+
+/**
+ * Id of the space whose object it is: of one in the mailbox, or of one in the cluster that was applied in its name. `undefined`
+ * when nothing says so, or somebody wrote something else there.
+ */
+export function ownerOf({ metadata: { annotations } }: Readonly<KubeObject>): string | undefined {
+  const id = annotations?.[OWNER_ANNOTATION] ?? annotations?.[PROJECTED_FROM_ANNOTATION]?.split(',')[0]
+  return id !== undefined && SPACE_ID.test(id) ? id : undefined
+}
+
+/** The user in whose name what a space owns is applied, when the syncer impersonates. */
+export function spaceUser(id: string): string {
+  return `orrery:space:${id}`
+}
+
+const SPACE_ID = /^[a-z0-9]+$/
 
 /** What to apply in the mailbox for an object of the cluster. The status has a road of its own. */
 export function upsyncCopy(object: Readonly<KubeObject>, apiVersion: string): KubeObject {
@@ -124,6 +145,7 @@ const NOT_CARRIED: ReadonlySet<string> = new Set([
   PROJECTED_FROM_ANNOTATION,
   CUSTOMIZATION_ERROR_ANNOTATION,
   ADOPT,
+  OWNER_ANNOTATION,
   DOWNSYNCED,
   UPSYNCED,
 ])

@@ -50,6 +50,8 @@ export interface SyncerOptions {
   syncTargetUid?: string
   /** Whether what was in the cluster before may be taken over, not only what its source says may be. */
   adoptExisting?: boolean
+  /** The cluster in the name of a user, when what a space owns is to be written as `orrery:space:<id>`. */
+  impersonate?: (user: string) => SpaceClient
   /** What the cluster's owner lets it carry. Default: everything. */
   allowance?: Allowance
   /** Requests to the cluster: so many each second, and so many at once. Default: no limit. */
@@ -108,7 +110,10 @@ export function startSyncer(options: SyncerOptions): Syncer {
   const center = centerLink.watchOverAll(options.center)
   const mailbox = center.in(space)
   const bucket = options.limit && new TokenBucket({ ...options.limit, clock, signal })
-  const cluster = clusterLink.watchOver(bucket ? rateLimited(options.cluster, bucket) : options.cluster)
+  const overCluster = (client: SpaceClient): SpaceClient =>
+    clusterLink.watchOver(bucket ? rateLimited(client, bucket) : client)
+  const cluster = overCluster(options.cluster)
+  const { impersonate } = options
   const mailboxServed = new ServedResources(mailbox)
   const queue = (): WorkQueue<SyncKey> => new WorkQueue<SyncKey>({ id: keyText, ...tools, ...QUEUE })
   const queues = { down: queue(), status: queue(), up: queue() }
@@ -147,6 +152,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
   const { projected, born, definitions, served } = side
   const downsync = new Downsync({
     cluster,
+    as: impersonate && (user => overCluster(impersonate(user))),
     served,
     mirror,
     watches: projected,

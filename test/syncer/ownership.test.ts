@@ -35,7 +35,7 @@ const deployment: KubeObject = {
 }
 
 t.test('downsync carries name, labels, annotations and content, nothing of the server that it comes from', async t => {
-  t.same(downsyncCopy(deployment, 'apps/v1beta1', true), {
+  t.same(downsyncCopy(deployment, { apiVersion: 'apps/v1beta1', mark: true, owner: undefined }), {
     apiVersion: 'apps/v1beta1',
     kind: 'Deployment',
     metadata: {
@@ -46,7 +46,11 @@ t.test('downsync carries name, labels, annotations and content, nothing of the s
     },
     spec: { replicas: 1 },
   })
-  t.notOk(downsyncCopy(deployment, 'apps/v1', false).metadata.annotations?.[DOWNSYNCED])
+  t.notOk(
+    downsyncCopy(deployment, { apiVersion: 'apps/v1', mark: false, owner: undefined }).metadata.annotations?.[
+      DOWNSYNCED
+    ],
+  )
 })
 
 t.test('upsync carries the same way, without the label by which the center knows its own', async t => {
@@ -65,18 +69,18 @@ t.test('what each server makes for itself stays: a Job selector, the finalizers 
     metadata: { name: 'j', namespace: 'a', labels },
     spec: { selector: {}, template: { metadata: { labels } } },
   }
-  const copy = downsyncCopy(job, 'batch/v1', false)
+  const copy = downsyncCopy(job, { apiVersion: 'batch/v1', mark: false, owner: undefined })
   t.same(copy.spec, { template: { metadata: { labels: { mine: 'x' } } } })
   t.same(copy.metadata.labels, { mine: 'x', [PROJECTED_LABEL]: 'yes' })
   const manual = { ...job, spec: { ...job.spec, manualSelector: true } }
-  t.same(downsyncCopy(manual, 'batch/v1', false).spec, manual.spec)
+  t.same(downsyncCopy(manual, { apiVersion: 'batch/v1', mark: false, owner: undefined }).spec, manual.spec)
   const namespace = {
     apiVersion: 'v1',
     kind: 'Namespace',
     metadata: { name: 'a' },
     spec: { finalizers: ['kubernetes'] },
   }
-  t.same(downsyncCopy(namespace, 'v1', true).spec, {})
+  t.same(downsyncCopy(namespace, { apiVersion: 'v1', mark: true, owner: undefined }).spec, {})
   t.equal(
     isServersOwn({
       apiVersion: 'v1',
@@ -132,8 +136,8 @@ t.test('a copy never shares with the object that it was made from, and copying c
   fc.assert(
     fc.property(object, fc.boolean(), (given, mark) => {
       const before = JSON.stringify(given)
-      const copy = downsyncCopy(given, 'v1', mark)
-      const again = JSON.stringify(downsyncCopy(given, 'v1', mark))
+      const copy = downsyncCopy(given, { apiVersion: 'v1', mark, owner: undefined })
+      const again = JSON.stringify(downsyncCopy(given, { apiVersion: 'v1', mark, owner: undefined }))
       const stable = JSON.stringify(copy) === again
       if (typeof copy.spec === 'object' && copy.spec !== null) Object.assign(copy.spec, { touched: true })
       Object.assign(copy.metadata, { name: 'other' })

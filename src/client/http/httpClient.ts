@@ -15,6 +15,8 @@ export interface ClosableClient extends Client {
   close(): void
 }
 export interface ClosableSpaceClient extends SpaceClient {
+  /** The same connections, and each request in the name of a user: who the client is needs the right to impersonate. */
+  as(user: string): SpaceClient
   close(): void
 }
 
@@ -31,7 +33,17 @@ export function httpClient(options: HttpClientOptions): ClosableClient {
 /** A client for one cluster at `server` as it is: a plain Kubernetes cluster, or `https://…/clusters/<space>`. */
 export function httpSpaceClient(options: HttpClientOptions): ClosableSpaceClient {
   const transport = new HttpTransport(options)
-  return Object.assign(new HttpSpaceClient(transport, ''), { close: () => transport.close() })
+  return Object.assign(new HttpSpaceClient(transport, ''), {
+    as: (user: string) => {
+      const headers = { 'impersonate-user': user }
+      const inTheirName: Pick<HttpTransport, 'json' | 'lines'> = {
+        json: request => transport.json({ ...request, headers }),
+        lines: request => transport.lines({ ...request, headers }),
+      }
+      return new HttpSpaceClient(inTheirName, '')
+    },
+    close: () => transport.close(),
+  })
 }
 
 async function* stream(transport: HttpTransport, options: StreamOptions): AsyncGenerator<StreamBatch, void, void> {

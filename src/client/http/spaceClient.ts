@@ -26,11 +26,11 @@ const PATCH_TYPES: Record<PatchType, string> = {
 }
 
 export class HttpSpaceClient implements SpaceClient {
-  readonly #transport: HttpTransport
+  readonly #transport: Pick<HttpTransport, 'json' | 'lines'>
   readonly #prefix: string
 
   /** `prefix` is what comes before `/api` and `/apis`, below the server's own prefix. */
-  constructor(transport: HttpTransport, prefix: string) {
+  constructor(transport: Pick<HttpTransport, 'json' | 'lines'>, prefix: string) {
     this.#transport = transport
     this.#prefix = prefix
   }

@@ -20,6 +20,8 @@ export interface Request {
   /** Default `application/json`. */
   contentType?: string
   accept?: string
+  /** Beside those of the client. */
+  headers?: Readonly<Record<string, string>>
   signal?: AbortSignal
 }
 
@@ -146,6 +148,7 @@ export class HttpTransport {
     const bearer = typeof token === 'function' ? await this.#ask(token) : token
     return {
       ...headers,
+      ...request.headers,
       accept: request.accept ?? 'application/json',
       'user-agent': userAgent,
       ...(bearer && { authorization: `Bearer ${bearer}` }),

@@ -88,6 +88,21 @@ t.test('requests are those of the Kubernetes API below the space', async t => {
   })
 })
 
+t.test('a client in the name of a user says so with each request, and the client itself does not', async t => {
+  const { seen, url } = await scripted(t, (_, response) => json(response, 200, object))
+  const client = httpSpaceClient({ server: url, token: 'secret' })
+  t.teardown(() => client.close())
+  await client.as('orrery:space:abc').get(CONFIG_MAPS, { namespace: 'n', name: 'a' })
+  await client.get(CONFIG_MAPS, { namespace: 'n', name: 'a' })
+  t.same(
+    seen.map(({ headers }) => [headers.authorization, headers['impersonate-user']]),
+    [
+      ['Bearer secret', 'orrery:space:abc'],
+      ['Bearer secret', undefined],
+    ],
+  )
+})
+
 t.test('a list tells its version, its continuation and the kind of its items', async t => {
   const { seen, client } = await scripted(t, (_, response) =>
     json(response, 200, {
