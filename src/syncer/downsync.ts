@@ -1,7 +1,6 @@
 /** Mailbox to cluster: applies what the plan wants, deletes what it no longer wants and we made, repairs what drifts. */
 import { isStatusError } from '../apimachinery/errors.ts'
 import { isKubernetesService } from '../apimachinery/kubernetesService.ts'
-import type { LogFields } from '../apimachinery/logFields.ts'
 import { apiVersionOf, groupResourceName, type KubeObject } from '../apimachinery/object.ts'
 import {
   ADOPT,
@@ -21,7 +20,7 @@ import type { Allowance } from './allowance.ts'
 import type { ClusterWatches } from './clusterWatches.ts'
 import { Dialect } from './dialect.ts'
 import { Echoes } from './echoes.ts'
-import { keyText, type MailboxMirror, type Mirrored, type SyncKey } from './mirror.ts'
+import { fieldsOf, keyText, type MailboxMirror, type Mirrored, type SyncKey } from './mirror.ts'
 import {
   downsyncCopy,
   FIELD_MANAGER,
@@ -417,11 +416,6 @@ export class Downsync {
       'somebody in the cluster keeps changing fields of this object that the center sets; repairing it less often',
     )
   }
-}
-
-/** For the log: the object that a line is about. */
-export function fieldsOf({ group, resource, namespace, name }: SyncKey, uid?: string): LogFields {
-  return { group, resource, ...(namespace && { namespace }), name, ...(uid !== undefined && { uid }) }
 }
 
 export function refOf(key: SyncKey): { namespace?: string; name: string } {

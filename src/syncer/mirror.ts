@@ -4,6 +4,7 @@
  */
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { LogFields } from '../apimachinery/logFields.ts'
 import {
   type GroupResource,
   type GroupVersionResource,
@@ -32,6 +33,11 @@ export interface MirrorState {
 
 export function keyText(key: SyncKey): string {
   return `${groupResourceName(key)}|${key.namespace}|${key.name}`
+}
+
+/** For the log: the object that a line is about. */
+export function fieldsOf({ group, resource, namespace, name }: SyncKey, uid?: string): LogFields {
+  return { group, resource, ...(namespace && { namespace }), name, ...(uid !== undefined && { uid }) }
 }
 
 export function keyOf(resource: GroupResource, object: Readonly<KubeObject>): SyncKey {

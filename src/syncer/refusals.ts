@@ -3,8 +3,7 @@
  * over. Each object has one refusal at most, the newest.
  */
 import type { Logger } from '../client/logger.ts'
-import { fieldsOf } from './downsync.ts'
-import { keyText, type SyncKey } from './mirror.ts'
+import { fieldsOf, keyText, type SyncKey } from './mirror.ts'
 
 export type RefusalReason =
   /** The flags of the syncer do not allow it. */

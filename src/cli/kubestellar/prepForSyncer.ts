@@ -1,7 +1,9 @@
 /** `prep-for-syncer`: waits for the mailbox of a SyncTarget and writes what its syncer needs. */
 
+import { messageOf } from '../../apimachinery/messageOf.ts'
 import { MAILBOX_PARENT } from '../../apimachinery/placement.ts'
 import { writePrivateFile } from '../../apiserver/pki/files.ts'
+import { Allowance } from '../../syncer/allowance.ts'
 import { CommandError } from '../ws/commandError.ts'
 import type { Terminal } from '../ws/runProgram.ts'
 import { pathOf, type Session } from '../ws/session.ts'
@@ -9,6 +11,7 @@ import { serverOf } from '../ws/spaces.ts'
 import { parseDuration } from './arguments.ts'
 import { findSyncTarget, requestToken, waitForMailbox } from './mailbox.ts'
 import { syncerId, syncerKubeconfig, syncerManifest, toYaml } from './syncerManifest.ts'
+import { limitArguments, type SyncerLimits, syncerRules } from './syncerRights.ts'
 
 export interface PrepOptions {
   imw: string
@@ -24,6 +27,12 @@ export interface PrepOptions {
   replicas: string
   qps: string
   burst: string
+  /** Comma-separated lists; what the cluster's owner allows the syncer. */
+  allowNamespaces?: string
+  allowKinds?: string
+  allowClusterScoped?: string
+  impersonate?: boolean
+  adoptExisting?: boolean
   /** Seconds to wait for the mailbox. */
   timeout: string
   silent?: boolean
@@ -42,6 +51,7 @@ export async function prepForSyncer(
     qps: wholeNumber(options.qps, '--qps'),
     burst: wholeNumber(options.burst, '--burst'),
   }
+  const limits = limitsIn(options)
   const base = options.syncerServer === undefined ? session.base : baseUrl(options.syncerServer)
   const { client } = session
   const syncTarget = await findSyncTarget(client.in(await pathOf(session, options.imw)), name)
@@ -66,6 +76,8 @@ export async function prepForSyncer(
   if (options.kubeconfigOutput !== undefined) {
     await writePrivateFile(options.kubeconfigOutput, toYaml(syncerKubeconfig(access)))
     say(`Wrote the syncer's kubeconfig to ${options.kubeconfigOutput}`)
+    const flags = limitArguments(limits)
+    if (options.output === undefined && flags.length > 0) say(`Start the syncer with ${flags.join(' ')}`)
     if (options.output === undefined) return
   }
   if (isLoopback(base)) {
@@ -73,12 +85,31 @@ export async function prepForSyncer(
       `Note: the syncer will dial ${base}, which leads to this server on this machine only; see --syncer-server.`,
     )
   }
-  const objects = syncerManifest({ syncTarget, access, image: options.syncerImage, ...numbers })
+  const objects = syncerManifest({ syncTarget, access, image: options.syncerImage, limits, ...numbers })
   const manifest = objects.map(toYaml).join('---\n')
   const output = options.output ?? `${name}-syncer.yaml`
   if (output === '-') return terminal.out(manifest.trimEnd())
   await writePrivateFile(output, manifest)
   for (const line of advice(output, syncerId(syncTarget))) say(line)
+}
+
+/** @throws CommandError when a pattern can match nothing, or no ClusterRole can say it */
+function limitsIn(options: PrepOptions): SyncerLimits {
+  const { allowNamespaces, allowKinds, allowClusterScoped, impersonate, adoptExisting } = options
+  const limits = {
+    ...(allowNamespaces !== undefined && { namespaces: allowNamespaces.split(',') }),
+    ...(allowKinds !== undefined && { kinds: allowKinds.split(',') }),
+    ...(allowClusterScoped !== undefined && { clusterScoped: allowClusterScoped.split(',') }),
+    ...(impersonate && { impersonate }),
+    ...(adoptExisting && { adoptExisting }),
+  }
+  try {
+    new Allowance(limits)
+  } catch (error) {
+    throw new CommandError(messageOf(error), undefined, { cause: error })
+  }
+  syncerRules(limits)
+  return limits
 }
 
 function advice(file: string, id: string): string[] {

@@ -138,6 +138,11 @@ function syncer(command: Command): Command {
     .option('--replicas <n>', 'replicas of the syncer: 0 or 1', '1')
     .option('--qps <n>', 'requests per second to the cluster', '100')
     .option('--burst <n>', 'requests that may come at once', '200')
+    .option('--allow-namespaces <names>', 'namespaces that the syncer may carry, comma-separated; "*" is any text')
+    .option('--allow-kinds <kinds>', 'kinds with a namespace that it may carry: deployments.apps,*.apps,configmaps')
+    .option('--allow-cluster-scoped <kinds>', 'kinds without one; default: all, but none when another list is given')
+    .option('--impersonate', "let the cluster's RBAC decide: the syncer writes as user orrery:space:<id>")
+    .option('--adopt-existing', 'take over what is in the cluster already and has the name of something placed')
     .option('--timeout <seconds>', 'how long to wait for the mailbox', '30')
     .option('-s, --silent', 'print nothing but errors and notes')
 }

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { stringify } from 'yaml'
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { isLimited, limitArguments, ownRecords, type SyncerLimits, syncerRules } from './syncerRights.ts'
 
 export interface SyncerAccess {
   /** URL of the mailbox space. */
@@ -62,11 +63,14 @@ export interface SyncerManifestOptions {
   /** Requests per second to the cluster, and how many may come at once. */
   qps: number
   burst: number
+  /** What the cluster's owner allows. Default: everything. */
+  limits?: SyncerLimits
 }
 
 /** In the order in which they are applied. */
 export function syncerManifest(options: SyncerManifestOptions): KubeObject[] {
   const id = syncerId(options.syncTarget)
+  const { limits = {} } = options
   const rbac = 'rbac.authorization.k8s.io'
   const inside = { name: id, namespace: id }
   return [
@@ -82,7 +86,7 @@ export function syncerManifest(options: SyncerManifestOptions): KubeObject[] {
       apiVersion: `${rbac}/v1`,
       kind: 'ClusterRole',
       metadata: { name: id },
-      rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }],
+      rules: syncerRules(limits),
     },
     {
       apiVersion: `${rbac}/v1`,
@@ -91,6 +95,7 @@ export function syncerManifest(options: SyncerManifestOptions): KubeObject[] {
       roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: id },
       subjects: [{ kind: 'ServiceAccount', ...inside }],
     },
+    ...(isLimited(limits) ? ownRecords(id) : []),
     {
       apiVersion: 'v1',
       kind: 'Secret',
@@ -115,6 +120,7 @@ function deployment(id: string, options: SyncerManifestOptions): KubeObject {
       `--sync-target-uid=${syncTarget.uid}`,
       `--qps=${qps}`,
       `--burst=${burst}`,
+      ...limitArguments(options.limits ?? {}),
     ],
     env: [{ name: 'NAMESPACE', valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } }],
     terminationMessagePolicy: 'FallbackToLogsOnError',

@@ -2,6 +2,7 @@ import t from 'tap'
 import { parse } from 'yaml'
 import { checkObjectName, parseDuration, parseLabels } from '../../../src/cli/kubestellar/arguments.ts'
 import { syncerId, syncerManifest } from '../../../src/cli/kubestellar/syncerManifest.ts'
+import type { SyncerLimits } from '../../../src/cli/kubestellar/syncerRights.ts'
 
 const syncTarget = { name: 'florin', uid: '98df7462-f835-499a-a37d-6d416031763c' }
 const manifest = (token: string, server = 'https://h/clusters/abc') =>
@@ -64,6 +65,50 @@ t.test('the manifest holds all that a syncer needs, under one name', async t => 
         },
       },
     },
+  })
+})
+
+t.test('the rights in the cluster are made from what its owner allows', async t => {
+  const access = { server: 'https://h/clusters/abc', token: 'tok' }
+  const made = (limits: SyncerLimits) =>
+    syncerManifest({ syncTarget, access, image: 'i:1', replicas: 1, qps: 20, burst: 30, limits })
+  const rules = (limits: SyncerLimits): unknown => made(limits).find(({ kind }) => kind === 'ClusterRole')?.rules
+  const [read, write] = [
+    ['get', 'list', 'watch'],
+    ['create', 'patch', 'delete'],
+  ]
+  const definitions = { apiGroups: ['apiextensions.k8s.io'], resources: ['customresourcedefinitions'], verbs: read }
+  const everything = [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }]
+  t.strictSame(rules({}), everything)
+  t.strictSame(rules({ adoptExisting: true }), everything)
+  t.equal(made({ adoptExisting: true }).length, 7)
+  const limits = { namespaces: ['shop', 'b'], kinds: ['*.apps', 'secrets', 'configmaps'], clusterScoped: ['a.x.io'] }
+  t.strictSame(rules(limits), [
+    { apiGroups: ['apps'], resources: ['*'], verbs: [...read, ...write] },
+    { apiGroups: [''], resources: ['secrets', 'configmaps'], verbs: [...read, ...write] },
+    { apiGroups: ['x.io'], resources: ['a'], verbs: [...read, ...write] },
+    { apiGroups: [''], resources: ['namespaces'], verbs: [...read, 'create'] },
+    { apiGroups: [''], resources: ['namespaces'], resourceNames: ['shop', 'b'], verbs: ['patch', 'delete'] },
+    definitions,
+  ])
+  t.strictSame(rules({ kinds: ['configmaps'], impersonate: true }), [
+    { apiGroups: [''], resources: ['configmaps'], verbs: read },
+    { apiGroups: [''], resources: ['namespaces'], verbs: read },
+    definitions,
+    { apiGroups: [''], resources: ['users'], verbs: ['impersonate'] },
+  ])
+  const objects = made(limits)
+  t.strictSame(
+    objects.slice(5, 7).map(({ kind, metadata }) => [kind, metadata.namespace, metadata.name]),
+    [
+      ['Role', 'kube-system', syncerId(syncTarget)],
+      ['RoleBinding', 'kube-system', syncerId(syncTarget)],
+    ],
+  )
+  t.match(JSON.stringify(objects.at(-1)), '"--allow-kinds=*.apps,secrets,configmaps","--allow-cluster-scoped=a.x.io"')
+  t.throws(() => rules({ kinds: ['deploy*.apps'] }), {
+    message:
+      '--allow-kinds: a ClusterRole cannot say "deploy*.apps"; name each kind, as resource.group, or all of a group, as *.group',
   })
 })
 

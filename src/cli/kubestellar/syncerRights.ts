@@ -1,0 +1,125 @@
+/**
+ * The rights of a syncer in its cluster, made from what the cluster's owner allows it. RBAC knows no patterns of names and no
+ * "kinds without a namespace": where it cannot say the same it says more, and the syncer itself keeps to the lists. Pure.
+ */
+import type { KubeObject } from '../../apimachinery/object.ts'
+import { CLUSTER_RECORD } from '../../apimachinery/placement.ts'
+import type { AllowLists } from '../../syncer/allowance.ts'
+import { CommandError } from '../ws/commandError.ts'
+
+export interface SyncerLimits extends AllowLists {
+  /** Objects are written in the name of the spaces that own them. */
+  impersonate?: boolean
+  adoptExisting?: boolean
+}
+
+interface Rule {
+  apiGroups: string[]
+  resources: string[]
+  verbs: string[]
+  resourceNames?: string[]
+}
+
+const READ = ['get', 'list', 'watch']
+const WRITE = ['create', 'patch', 'delete']
+const RBAC = 'rbac.authorization.k8s.io'
+
+export function isLimited({ namespaces, kinds, clusterScoped, impersonate }: SyncerLimits): boolean {
+  return impersonate === true || [namespaces, kinds, clusterScoped].some(list => list !== undefined)
+}
+
+/** Of the ClusterRole. @throws CommandError naming a pattern that no rule can say */
+export function syncerRules(limits: SyncerLimits): Rule[] {
+  if (!isLimited(limits)) return [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }]
+  const { namespaces, kinds, clusterScoped = [], impersonate } = limits
+  const verbs = impersonate ? READ : [...READ, ...WRITE]
+  const carried = [
+    ...(kinds ?? ['*']).map(pattern => kindOf('--allow-kinds', pattern)),
+    ...clusterScoped.map(pattern => kindOf('--allow-cluster-scoped', pattern)),
+  ]
+  const all = carried.some(({ group }) => group === '*')
+  return [
+    ...(all ? [{ apiGroups: ['*'], resources: ['*'], verbs }] : byGroup(carried, verbs)),
+    ...(all ? [] : namespaceRules(impersonate ? [] : (namespaces ?? ['*']))),
+    // Which kinds there are to carry.
+    { apiGroups: ['apiextensions.k8s.io'], resources: ['customresourcedefinitions'], verbs: READ },
+    ...(impersonate ? [{ apiGroups: [''], resources: ['users'], verbs: ['impersonate'] }] : []),
+  ]
+}
+
+/** Role and RoleBinding for what the syncer keeps in the cluster about itself; a ClusterRole would grant it everywhere. */
+export function ownRecords(id: string): KubeObject[] {
+  const { namespace, name } = CLUSTER_RECORD
+  const records = (group: string, resource: string): Rule[] => [
+    { apiGroups: [group], resources: [resource], verbs: ['create'] },
+    { apiGroups: [group], resources: [resource], resourceNames: [name], verbs: [...READ, 'update', 'patch'] },
+  ]
+  const metadata = { name: id, namespace }
+  return [
+    {
+      apiVersion: `${RBAC}/v1`,
+      kind: 'Role',
+      metadata,
+      rules: [...records('', 'configmaps'), ...records('coordination.k8s.io', 'leases')],
+    },
+    {
+      apiVersion: `${RBAC}/v1`,
+      kind: 'RoleBinding',
+      metadata,
+      roleRef: { apiGroup: RBAC, kind: 'Role', name: id },
+      subjects: [{ kind: 'ServiceAccount', name: id, namespace: id }],
+    },
+  ]
+}
+
+/** As the syncer is told. */
+export function limitArguments({
+  namespaces,
+  kinds,
+  clusterScoped,
+  impersonate,
+  adoptExisting,
+}: SyncerLimits): string[] {
+  const list = (flag: string, patterns: readonly string[] | undefined): string[] =>
+    patterns === undefined ? [] : [`${flag}=${patterns.join(',')}`]
+  return [
+    ...list('--allow-namespaces', namespaces),
+    ...list('--allow-kinds', kinds),
+    ...list('--allow-cluster-scoped', clusterScoped),
+    ...(impersonate ? ['--impersonate'] : []),
+    ...(adoptExisting ? ['--adopt-existing'] : []),
+  ]
+}
+
+function namespaceRules(writable: readonly string[]): Rule[] {
+  const namespaces = { apiGroups: [''], resources: ['namespaces'] }
+  const read = { ...namespaces, verbs: READ }
+  if (writable.length === 0) return [read]
+  if (writable.some(name => name.includes('*'))) return [{ ...namespaces, verbs: [...READ, ...WRITE] }]
+  return [
+    { ...namespaces, verbs: [...READ, 'create'] },
+    { ...namespaces, resourceNames: [...writable], verbs: ['patch', 'delete'] },
+  ]
+}
+
+function byGroup(kinds: readonly { group: string; resource: string }[], verbs: string[]): Rule[] {
+  const groups = new Map<string, Set<string>>()
+  for (const { group, resource } of kinds) groups.set(group, (groups.get(group) ?? new Set()).add(resource))
+  return [...groups].map(([group, resources]) => ({
+    apiGroups: [group],
+    resources: resources.has('*') ? ['*'] : [...resources],
+    verbs,
+  }))
+}
+
+/** `resource.group`, `*.group`, `resource` of the core group, or `*`. */
+function kindOf(flag: string, pattern: string): { group: string; resource: string } {
+  if (pattern === '*') return { group: '*', resource: '*' }
+  const [resource = '', ...rest] = pattern.split('.')
+  const group = rest.join('.')
+  if (!group.includes('*') && (!resource.includes('*') || (resource === '*' && group !== '')))
+    return { group, resource }
+  throw new CommandError(
+    `${flag}: a ClusterRole cannot say ${JSON.stringify(pattern)}; name each kind, as resource.group, or all of a group, as *.group`,
+  )
+}
