@@ -21,6 +21,8 @@ import { TokenIssuer } from './auth/serviceAccountTokens.ts'
 import type { UnionAuthenticator } from './auth/union.ts'
 import { authorityAdmission } from './authority/authorityAdmission.ts'
 import { MailboxRules } from './authority/mailboxRules.ts'
+import { RenewalAuthenticator } from './authority/renewalAuthenticator.ts'
+import { SyncerTokens } from './authority/syncerTokens.ts'
 import { syncerWrites } from './authority/syncerWrites.ts'
 import { UpsyncDemands } from './authority/upsyncDemands.ts'
 import { builtinSharedObjects } from './builtinSharedObjects.ts'
@@ -60,6 +62,8 @@ export interface Assembly {
   readonly definitions: DefinitionManager
   readonly spaceManager: SpaceManager
   readonly tokenSecrets: TokenSecrets
+  /** Absent where there are no spaces. */
+  readonly syncerTokens: SyncerTokens | undefined
   getObject(
     space: string,
     group: string,
@@ -106,7 +110,13 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     const stored = await store.get({ space, group, resource, namespace, name })
     return stored && decodeObject(stored)
   }
-  const authenticator = await authenticators({ issuer, getObject, tokenFile: options.tokenFile, oidc: options.oidc })
+  const authenticator = await authenticators({
+    issuer,
+    getObject,
+    tokenFile: options.tokenFile,
+    oidc: options.oidc,
+    ...(options.spaces && { more: [new RenewalAuthenticator({ issuer, getObject, clock: Date.now })] }),
+  })
   forgetEndedTokens(store, authenticator)
 
   const shared = builtinSharedObjects({ types, store, since, kubernetesService })
@@ -194,6 +204,18 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     admission,
     definitions,
     spaceManager: new SpaceManager({ spaces: options.spaces, store, registry, types, tree, externalUrl, log }),
+    syncerTokens: options.spaces
+      ? new SyncerTokens({
+          store,
+          registry,
+          types,
+          tree,
+          issuer,
+          getObject,
+          clock,
+          endReads: space => scopes.endSpace(space),
+        })
+      : undefined,
     tokenSecrets: new TokenSecrets({ store, registry, types, issuer, caPem: pki.caPem, log }),
     getObject,
   }

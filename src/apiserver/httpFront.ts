@@ -23,7 +23,7 @@ export interface HttpFrontDeps {
 
 export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: HttpFrontDeps): FastifyInstance {
   const { log } = options
-  const { services, catalog, tree, scopes, authenticator, authorizer, issuer, getObject } = assembly
+  const { services, catalog, tree, scopes, authenticator, authorizer, issuer, getObject, syncerTokens } = assembly
   const { store, url, ready, draining } = deps
   const metrics = new Metrics({ revision: () => store.revision, spaces: () => tree.size })
   const nonResource = new NonResourceRoutes({
@@ -72,6 +72,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
       issuer,
       getObject,
       maxTokenSeconds: options.maxTokenSeconds,
+      syncerTokens,
       clock: () => new Date(),
     }),
     metrics,

@@ -14,15 +14,18 @@ export interface AuthenticatorsOptions {
   tokenFile: string | undefined
   /** An issuer of ID tokens to trust; its `audiences` are the server's. */
   oidc: Omit<OidcOptions, 'audiences' | 'clock'> | undefined
+  /** For credentials of further sorts. */
+  more?: readonly Authenticator[]
 }
 
 export async function authenticators(options: AuthenticatorsOptions): Promise<UnionAuthenticator> {
-  const { issuer, getObject, tokenFile, oidc } = options
+  const { issuer, getObject, tokenFile, oidc, more = [] } = options
   return new UnionAuthenticator({
     authenticators: [
       new X509Authenticator(),
       ...(tokenFile === undefined ? [] : [new StaticTokenAuthenticator(tokenFile, { audiences: issuer.audiences })]),
       new ServiceAccountAuthenticator({ issuer, getObject }),
+      ...more,
       ...(oidc === undefined ? [] : [await oidcAuthenticator(oidc, issuer.audiences)]),
     ],
   })

@@ -3,12 +3,12 @@
  * exist in the token's space, with the uids of then.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/#bound-service-account-tokens
  */
-import { StatusError } from '../../apimachinery/errors.ts'
 import { groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { unverifiedClaims, unverifiedHeader } from './jwtClaims.ts'
 import type { IdentifiedRef, TokenForm, TokenIssuer } from './serviceAccountTokens.ts'
 import type { Authentication, Authenticator, Credentials } from './types.ts'
 import { authenticated, EXTRAS, serviceAccountGroups, serviceAccountUserName } from './users.ts'
+import { refused, verifiedClaims } from './verifiedClaims.ts'
 
 /** Reads one object of the store; `''` for the core group. */
 export type ObjectReader = (
@@ -56,7 +56,7 @@ export class ServiceAccountAuthenticator implements Authenticator {
     const { issuer } = this.#options
     const form = issuer.formOf(unverifiedClaims(token)?.iss, unverifiedHeader(token)?.kid)
     if (form === undefined) return undefined
-    const claims = await this.#verifySignature(token)
+    const claims = await verifiedClaims(token, issuer)
     const audiences = this.#checkTimeAndAudience(claims, form, credentials.audiences ?? issuer.audiences)
     const identity = form === 'legacy' ? legacyIdentity(claims) : boundIdentity(claims)
     if (!issuer.mayIssueFor(identity.space, claims.iss)) throw refused("the token's issuer is another space")
@@ -75,26 +75,6 @@ export class ServiceAccountAuthenticator implements Authenticator {
       space,
       audiences,
     }
-  }
-
-  async #verifySignature(token: string): Promise<Record<string, unknown>> {
-    const { compactVerify } = await import('jose')
-    try {
-      const verified = await compactVerify(
-        token,
-        header => {
-          const key = this.#options.issuer.publicKeys.get(header.kid ?? '')
-          if (key === undefined) throw new Error('the token is signed with an unknown key')
-          return key
-        },
-        { algorithms: ['ES256'] },
-      )
-      const claims: unknown = JSON.parse(Buffer.from(verified.payload).toString())
-      if (isRecord(claims)) return claims
-    } catch (error) {
-      throw refused(error instanceof Error ? error.message : 'the token is malformed')
-    }
-    throw refused('the token is malformed')
   }
 
   /** The accepted audiences that the token names. */
@@ -188,9 +168,4 @@ function legacyIdentity(claims: Record<string, unknown>): Identity {
 function identified(value: unknown): IdentifiedRef | undefined {
   if (!isRecord(value) || typeof value.name !== 'string' || value.name === '') return undefined
   return { name: value.name, uid: typeof value.uid === 'string' ? value.uid : '' }
-}
-
-/** The client only hears `Unauthorized`; TokenReview and logs may tell the cause, which never holds the token. */
-function refused(why: string): StatusError {
-  return new StatusError('Unauthorized', 'Unauthorized', undefined, { cause: new Error(why) })
 }

@@ -6,7 +6,7 @@
  * @see https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/#schema-for-service-account-private-claims
  */
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, randomUUID } from 'node:crypto'
-import { type ServiceAccountRef, serviceAccountUserName } from './users.ts'
+import { renewalUserName, type ServiceAccountRef, serviceAccountUserName } from './users.ts'
 
 export const DEFAULT_ISSUER = 'https://kubernetes.default.svc'
 /** Issuer of tokens that live in Secrets of type kubernetes.io/service-account-token and do not expire. */
@@ -146,6 +146,33 @@ export class TokenIssuer {
       'kubernetes.io/serviceaccount/service-account.uid': account.uid,
       'kubernetes.io/serviceaccount/clusterName': space,
       sub: serviceAccountUserName(account),
+    })
+  }
+
+  /**
+   * A credential that is good for asking for tokens of the account, as long as the Secret says so. Its issuer is its audience, so
+   * that whoever believes in tokens of accounts does not take it for one.
+   */
+  issueRenewal(spec: {
+    audience: string
+    space: string
+    account: ServiceAccountRef & { uid: string }
+    secret: IdentifiedRef
+  }): Promise<string> {
+    const { namespace, name, uid } = spec.account
+    const claim: KubernetesClaim = {
+      namespace,
+      serviceaccount: { name, uid },
+      secret: spec.secret,
+      clusterName: spec.space,
+    }
+    return this.#sign({
+      aud: [spec.audience],
+      iat: Math.floor(this.#clock() / 1000),
+      iss: spec.audience,
+      jti: this.#randomUuid(),
+      'kubernetes.io': claim,
+      sub: renewalUserName(spec.account),
     })
   }
 

@@ -18,6 +18,7 @@ import type { ObjectReader } from '../auth/serviceAccountAuthenticator.ts'
 import type { TokenIssuer } from '../auth/serviceAccountTokens.ts'
 import { DEFAULT_SECONDS, tokenRequest } from '../auth/tokenRequest.ts'
 import type { Authenticator } from '../auth/types.ts'
+import type { SyncerTokens } from '../authority/syncerTokens.ts'
 import { objectOf } from '../operations/objectOf.ts'
 import { decodeObject } from '../registry/codec.ts'
 import { readBody } from './body.ts'
@@ -34,6 +35,8 @@ export interface ReviewDeps {
   getObject: ObjectReader
   /** The longest life of a token on request. Default: a year. */
   maxTokenSeconds: number | undefined
+  /** Has the first say about tokens. Absent where there are no spaces. */
+  syncerTokens?: Pick<SyncerTokens, 'answer'> | undefined
   clock: () => Date
 }
 
@@ -118,8 +121,9 @@ async function tokenEndpoint(services: Services, exchange: Exchange, deps: Revie
   const spec = isRecord(body.spec) ? body.spec : {}
   // policies limit what is asked for, said or not
   body.spec = { ...spec, expirationSeconds: spec.expirationSeconds ?? DEFAULT_SECONDS }
+  const write = writeContext(exchange)
   await admitUnstored(services.deps.admission, body, {
-    context: writeContext(exchange),
+    context: write,
     type: exchange.type,
     subresource: 'token',
     namespace,
@@ -127,7 +131,10 @@ async function tokenEndpoint(services: Services, exchange: Exchange, deps: Revie
     kind: { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' },
     settle: changed => checkTypes(changed, TOKEN_REQUEST_TYPE),
   })
-  const stored = await services.reader.get(exchange.space, exchange.type, namespace, name)
+  const account = decodeObject(await services.reader.get(exchange.space, exchange.type, namespace, name))
+  const { space, user, dryRun } = write
+  const special = await deps.syncerTokens?.answer({ space, user, dryRun, account, body })
+  if (special !== undefined) return await sendValue(services, exchange, 201, special)
   const context = {
     space: exchange.space,
     issuer: deps.issuer,
@@ -135,5 +142,5 @@ async function tokenEndpoint(services: Services, exchange: Exchange, deps: Revie
     maxExpirationSeconds: deps.maxTokenSeconds,
     clock: () => deps.clock().getTime(),
   }
-  await sendValue(services, exchange, 201, await tokenRequest(decodeObject(stored), body, context))
+  await sendValue(services, exchange, 201, await tokenRequest(account, body, context))
 }

@@ -10,6 +10,7 @@ import { objects } from '../../apimachinery/fields.ts'
 import { type GroupVersionResource, groupResourceName } from '../../apimachinery/object.ts'
 import { EDGE_GROUP, isProjected, SYNCER_NAME, SYNCER_NAMESPACE } from '../../apimachinery/placement.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
+import { SHORT_TOKENS_ANNOTATION } from '../../apimachinery/syncerCredential.ts'
 import type { Client, SpaceClient, StreamEvent } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 
@@ -31,14 +32,12 @@ const TOKEN_SECRET = 'kubernetes.io/service-account-token'
 
 /** On the mailbox Workspace: nothing in the mailbox grants what an earlier release granted. */
 export const RIGHTS_MARK = { key: `${EDGE_GROUP}/syncer-rights`, value: 'built-in' } as const
-/** On the ServiceAccount: no token of it lives longer than a day. Those of earlier releases did. */
-export const SHORT_TOKENS_MARK = { key: `${EDGE_GROUP}/short-tokens`, value: 'true' } as const
 
 /** Makes it when it is missing. */
 export async function ensureSyncerAccount(api: SpaceClient): Promise<void> {
   const ref = { namespace: SYNCER_NAMESPACE, name: SYNCER_NAME }
   if ((await unlessGone(api.get(SERVICE_ACCOUNTS, ref))) !== undefined) return
-  const metadata = { ...ref, annotations: { [SHORT_TOKENS_MARK.key]: SHORT_TOKENS_MARK.value } }
+  const metadata = { ...ref, annotations: { [SHORT_TOKENS_ANNOTATION]: 'true' } }
   try {
     const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata }
     await api.create(SERVICE_ACCOUNTS, account, { fieldManager: 'mailbox-controller' })

@@ -6,6 +6,7 @@ import { isKubernetesService } from '../../apimachinery/kubernetesService.ts'
 import { type GroupResource, groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { CLUSTER_RECORD, EDGE_GROUP, SYNCER_NAME } from '../../apimachinery/placement.ts'
 import { LOGICAL_CLUSTERS, WORKSPACES } from '../../apimachinery/resources.ts'
+import { CREDENTIAL_PREFIX, SESSION_NAME } from '../../apimachinery/syncerCredential.ts'
 
 const IGNORED_GROUPS: ReadonlySet<string> = new Set([
   EDGE_GROUP,
@@ -54,6 +55,8 @@ export function isSystemObject(gr: GroupResource, object: KubeObject): boolean {
   if (isKubernetesService(gr, namespace ?? '', name ?? '')) return true
   if (gr.group === '') {
     if (gr.resource === 'secrets') {
+      // The server's account of syncers' credentials is in the mailbox under such names.
+      if (namespace === 'default' && (name === SESSION_NAME || name?.startsWith(CREDENTIAL_PREFIX))) return true
       return object.type === 'kubernetes.io/service-account-token' || object.type === 'bootstrap.kubernetes.io/token'
     }
     if (gr.resource === 'configmaps') {
