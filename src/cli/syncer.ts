@@ -1,9 +1,11 @@
 /** `orrery syncer`: carries between a mailbox space and the cluster beside which it runs. */
 import { readFile, stat } from 'node:fs/promises'
+import type { GroupVersionResource } from '../apimachinery/object.ts'
 import { httpClient, httpSpaceClient } from '../client/http/httpClient.ts'
 import type { HttpClientOptions } from '../client/http/options.ts'
+import { RenewedToken } from '../client/http/renewedToken.ts'
 import { type LoadedKubeconfig, loadKubeconfig } from '../client/kubeconfig.ts'
-import type { Logger } from '../client/logger.ts'
+import { type Logger, silentLogger } from '../client/logger.ts'
 import { Allowance, type AllowLists } from '../syncer/allowance.ts'
 import { adopt, mailboxOf, requireOtherServer } from '../syncer/identity.ts'
 import { startSyncer } from '../syncer/syncer.ts'
@@ -13,6 +15,7 @@ import { terminated } from './signals.ts'
 
 const IN_CLUSTER = '/var/run/secrets/kubernetes.io/serviceaccount'
 const USER_AGENT = 'orrery-syncer'
+const SERVICE_ACCOUNTS: GroupVersionResource = { group: '', version: 'v1', resource: 'serviceaccounts' }
 /** Requests under way at the end get this long. */
 const GRACE_MS = 500
 
@@ -23,10 +26,12 @@ export async function runSyncerCommand(settings: Record<string, unknown>): Promi
   const allowance = new Allowance(allowListsIn(settings))
   const { fromKubeconfig, fromContext } = settings as { fromKubeconfig: string; fromContext?: string }
   const from = await followedKubeconfig(fromKubeconfig, fromContext, log)
+  const renewed = renewedToken(from.first, from.token, log)
   const center = httpClient({
     ...from.first.options,
     server: from.first.base,
-    token: from.token,
+    token: () => renewed.token(),
+    onRefused: token => renewed.refused(token),
     userAgent: USER_AGENT,
   })
   const cluster = httpSpaceClient({ ...(await clusterOptions(settings)), userAgent: USER_AGENT })
@@ -49,6 +54,7 @@ export async function runSyncerCommand(settings: Record<string, unknown>): Promi
   const trouble = await Promise.race([
     terminated(),
     from.elsewhere.then(() => 'the kubeconfig names another mailbox now; start the syncer again to serve that one'),
+    renewed.ended,
     syncer.refused,
   ])
   const close = (): void => {
@@ -75,7 +81,9 @@ function allowListsIn(settings: Record<string, unknown>): AllowLists {
 /** `orrery syncer adopt`: from now on the cluster is served from the mailbox of this kubeconfig. */
 export async function adoptCluster(settings: Record<string, unknown>): Promise<number> {
   const { fromKubeconfig, fromContext } = settings as { fromKubeconfig: string; fromContext?: string }
-  const center = httpSpaceClient({ ...(await loadKubeconfig(fromKubeconfig, fromContext)).options })
+  const from = await loadKubeconfig(fromKubeconfig, fromContext)
+  const renewed = renewedToken(from, () => tokenOf(from), silentLogger)
+  const center = httpSpaceClient({ ...from.options, token: () => renewed.token() })
   const cluster = httpSpaceClient({ ...(await clusterOptions(settings)), userAgent: USER_AGENT })
   try {
     const mailbox = await mailboxOf(center)
@@ -91,6 +99,31 @@ export async function adoptCluster(settings: Record<string, unknown>): Promise<n
     center.close()
     cluster.close()
   }
+}
+
+/** By what the kubeconfig holds, if that is a renewal credential; a token is used as it is. */
+function renewedToken(
+  { options, base, space }: LoadedKubeconfig,
+  credential: () => Promise<string | undefined>,
+  logger: Logger,
+): RenewedToken {
+  return new RenewedToken({
+    credential,
+    logger,
+    async ask(token, request) {
+      const server = space === undefined ? base : `${base}/clusters/${space}`
+      const client = httpSpaceClient({ ...options, server, token, userAgent: USER_AGENT })
+      try {
+        return await client.create(SERVICE_ACCOUNTS, request, { subresource: 'token' })
+      } finally {
+        client.close()
+      }
+    },
+  })
+}
+
+async function tokenOf({ options: { token } }: LoadedKubeconfig): Promise<string | undefined> {
+  return typeof token === 'function' ? await token() : token
 }
 
 interface FollowedKubeconfig {
@@ -121,8 +154,7 @@ async function followedKubeconfig(path: string, context: string | undefined, log
         }
         if (current.base !== first.base || current.space !== first.space) elsewhere.resolve()
       }
-      const { token } = current.options
-      return typeof token === 'function' ? await token() : token
+      return await tokenOf(current)
     },
   }
 }

@@ -1,5 +1,6 @@
 /** What users type after the inventory commands: a name and labels, checked as the server will check them. */
 import { dns1123Subdomain, labelValue, qualifiedName } from '../../apimachinery/nameRules.ts'
+import { RENEWAL_MAX_SECONDS } from '../../apimachinery/syncerCredential.ts'
 import { CommandError } from '../ws/commandError.ts'
 
 /** @throws CommandError when no SyncTarget and Location can be called so */
@@ -26,6 +27,17 @@ export function parseLabels(args: readonly string[]): Record<string, string> {
   }
   if (args.length === 0) throw new CommandError('must be given at least one label key=value')
   return labels
+}
+
+/** Seconds that a syncer's credential may go unused. @throws CommandError */
+export function parseLifetime(text: string): number {
+  const seconds = parseDuration(text)
+  const [least, most] = [600, RENEWAL_MAX_SECONDS]
+  if (seconds >= least && seconds <= most) return seconds
+  throw new CommandError(
+    `--lifetime: ${text} is not between 10m and ${most / 3600}h (90 days); it is how long the credential may go unused: ` +
+      'a syncer that runs renews it each day, without an end',
+  )
 }
 
 const UNITS: Record<string, number> = { h: 3600, m: 60, s: 1 }

@@ -3,6 +3,7 @@ import { isStatusError } from '../../apimachinery/errors.ts'
 import { type GroupVersionResource, isRecord } from '../../apimachinery/object.ts'
 import { mailboxName, SYNC_TARGETS, SYNCER_NAME, SYNCER_NAMESPACE } from '../../apimachinery/placement.ts'
 import { CLUSTER_ANNOTATION, WORKSPACES } from '../../apimachinery/resources.ts'
+import { isRenewalCredential, RENEWAL_AUDIENCE, REPLACES_ANNOTATION } from '../../apimachinery/syncerCredential.ts'
 import type { Client, SpaceClient } from '../../client/client.ts'
 import { CommandError } from '../ws/commandError.ts'
 import { phaseOf } from '../ws/spaces.ts'
@@ -11,7 +12,7 @@ import { waitFor } from '../ws/waitFor.ts'
 const NOT_THE_CORE_SPACE = 2
 const NO_MAILBOX = 5
 
-const SERVICE_ACCOUNTS: GroupVersionResource = { group: '', version: 'v1', resource: 'serviceaccounts' }
+export const SERVICE_ACCOUNTS: GroupVersionResource = { group: '', version: 'v1', resource: 'serviceaccounts' }
 
 export interface FoundSyncTarget {
   readonly name: string
@@ -82,20 +83,30 @@ export async function waitForMailbox(wait: MailboxWait): Promise<string> {
   throw new CommandError(`${missing}; is the mailbox controller running?`, NO_MAILBOX)
 }
 
-/** A token of the syncer's ServiceAccount. Earlier tokens stay valid, so a running syncer is not disturbed. */
-export async function requestToken(mailbox: SpaceClient, lifetimeSeconds: number): Promise<string> {
+/**
+ * A renewal credential of the mailbox's syncer. Earlier ones stay valid, so a running syncer is not disturbed; if it `replaces`
+ * them they end when it is used.
+ */
+export async function requestCredential(
+  mailbox: SpaceClient,
+  { lifetimeSeconds, replaces }: { lifetimeSeconds: number; replaces: boolean },
+): Promise<string> {
   const answer = await mailbox.create(
     SERVICE_ACCOUNTS,
     {
       apiVersion: 'authentication.k8s.io/v1',
       kind: 'TokenRequest',
-      metadata: { namespace: SYNCER_NAMESPACE, name: SYNCER_NAME },
-      spec: { expirationSeconds: lifetimeSeconds },
+      metadata: {
+        namespace: SYNCER_NAMESPACE,
+        name: SYNCER_NAME,
+        ...(replaces && { annotations: { [REPLACES_ANNOTATION]: 'true' } }),
+      },
+      spec: { audiences: [RENEWAL_AUDIENCE], expirationSeconds: lifetimeSeconds },
     },
     { subresource: 'token' },
   )
   const token = isRecord(answer.status) ? answer.status.token : undefined
-  if (typeof token !== 'string' || token === '')
-    throw new CommandError('the server answered a TokenRequest without a token')
+  if (typeof token !== 'string' || !isRenewalCredential(token))
+    throw new CommandError('the server makes no renewal credentials; is it of an earlier release?')
   return token
 }

@@ -8,9 +8,9 @@ import { CommandError } from '../ws/commandError.ts'
 import type { Terminal } from '../ws/runProgram.ts'
 import { pathOf, type Session } from '../ws/session.ts'
 import { serverOf } from '../ws/spaces.ts'
-import { parseDuration } from './arguments.ts'
-import { findSyncTarget, requestToken, waitForMailbox } from './mailbox.ts'
-import { syncerId, syncerKubeconfig, syncerManifest, toYaml } from './syncerManifest.ts'
+import { parseLifetime } from './arguments.ts'
+import { findSyncTarget, requestCredential, waitForMailbox } from './mailbox.ts'
+import { credentialSecret, syncerId, syncerKubeconfig, syncerManifest, toYaml } from './syncerManifest.ts'
 import { limitArguments, type SyncerLimits, syncerRules } from './syncerRights.ts'
 
 export interface PrepOptions {
@@ -19,6 +19,8 @@ export interface PrepOptions {
   syncerImage: string
   /** File for the manifest; `-` is stdout. Default: `<SyncTarget>-syncer.yaml`. */
   output?: string
+  /** File for the Secret that holds the credential, which is then not in the manifest. */
+  credentialOutput?: string
   /** File for the syncer's kubeconfig; the manifest is then only written when `output` says where. */
   kubeconfigOutput?: string
   /** `scheme://host:port` by which the syncer reaches the server; default: as in the user's kubeconfig. */
@@ -45,7 +47,7 @@ export async function prepForSyncer(
   options: PrepOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const lifetimeSeconds = parseDuration(options.lifetime)
+  const lifetimeSeconds = parseLifetime(options.lifetime)
   const numbers = {
     replicas: wholeNumber(options.replicas, '--replicas'),
     qps: wholeNumber(options.qps, '--qps'),
@@ -61,7 +63,7 @@ export async function prepForSyncer(
     mailbox: syncTarget.mailbox,
     timeoutSeconds: wholeNumber(options.timeout, '--timeout'),
   })
-  const token = await requestToken(client.in(mailboxId), lifetimeSeconds)
+  const token = await requestCredential(client.in(mailboxId), { lifetimeSeconds, replaces: false })
   const { caPem, insecure, tlsServerName } = session.options
   const access = {
     server: serverOf(base, mailboxId),
@@ -86,11 +88,18 @@ export async function prepForSyncer(
     )
   }
   const objects = syncerManifest({ syncTarget, access, image: options.syncerImage, limits, ...numbers })
-  const manifest = objects.map(toYaml).join('---\n')
+  const secret = credentialSecret(syncTarget, token)
+  // before the Deployment, whose Pod waits for it
+  const all = options.credentialOutput === undefined ? [...objects.slice(0, -1), secret, ...objects.slice(-1)] : objects
+  const manifest = all.map(toYaml).join('---\n')
+  if (options.credentialOutput !== undefined) {
+    await writePrivateFile(options.credentialOutput, toYaml(secret))
+    say(`Wrote the Secret with the syncer's credential to ${options.credentialOutput}; apply it after the manifest`)
+  }
   const output = options.output ?? `${name}-syncer.yaml`
   if (output === '-') return terminal.out(manifest.trimEnd())
   await writePrivateFile(output, manifest)
-  for (const line of advice(output, syncerId(syncTarget))) say(line)
+  for (const line of advice(output, syncerId(syncTarget), options.credentialOutput === undefined)) say(line)
 }
 
 /** @throws CommandError when a pattern can match nothing, or no ClusterRole can say it */
@@ -112,7 +121,7 @@ function limitsIn(options: PrepOptions): SyncerLimits {
   return limits
 }
 
-function advice(file: string, id: string): string[] {
+function advice(file: string, id: string, isSecret: boolean): string[] {
   const kubectl = 'KUBECONFIG=<workload-execution-cluster-config> kubectl'
   return [
     `Wrote the manifest for the workload execution cluster to ${file}, namespace "${id}". Apply it with`,
@@ -123,11 +132,11 @@ function advice(file: string, id: string): string[] {
     '',
     `  ${kubectl} get deployment -n ${id} ${id}`,
     '',
-    'The file holds a credential: whoever has it can act as this syncer.',
+    ...(isSecret ? ['The file holds a credential: whoever has it can act as this syncer.'] : []),
   ]
 }
 
-function baseUrl(text: string): string {
+export function baseUrl(text: string): string {
   if (/^https?:\/\//.test(text) && URL.canParse(text)) return text.replace(/\/+$/, '')
   throw new CommandError(`--syncer-server: ${JSON.stringify(text)} is not a URL such as https://host:port`)
 }

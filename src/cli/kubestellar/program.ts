@@ -4,17 +4,29 @@ import { MAILBOX_PARENT } from '../../apimachinery/placement.ts'
 import { CommandError } from '../ws/commandError.ts'
 import { createProgram, runProgram, type Terminal } from '../ws/runProgram.ts'
 import { pathOf, type Session, withSession } from '../ws/session.ts'
-import { checkObjectName, parseLabels } from './arguments.ts'
+import { checkObjectName, parseLabels, parseLifetime } from './arguments.ts'
 import { grantCommand, grantsCommand, type InventoryOption, ungrantCommand } from './grantCommands.ts'
 import type { GrantOptions } from './grantSpec.ts'
 import { ensureLocation, removeLocation } from './inventory.ts'
 import { type PrepOptions, prepForSyncer } from './prepForSyncer.ts'
+import {
+  adoptCluster,
+  listSyncers,
+  type RotateOptions,
+  removeSyncer,
+  revokeSyncer,
+  rotateSyncer,
+  type SyncerOptions,
+} from './syncers.ts'
 import { ensureWmw, removeWmw } from './workloadSpaces.ts'
 
 interface CommonOptions {
   kubeconfig?: string
   context?: string
 }
+
+const LIFETIME = 'how long the credential may go unused, at most 2160h (90 days); a running syncer renews it'
+const DEFAULT_LIFETIME = '2160h'
 
 const NOTES = `
 The current workspace of your kubeconfig stays as it is, except that 'ensure wmw' ends inside the workload space.`
@@ -81,22 +93,62 @@ export async function kubectlKubestellar(args: readonly string[], terminal: Term
     .description('print who may place what on the clusters of an inventory')
     .action((options: CommonOptions & InventoryOption) => run(options, s => grantsCommand(s, options, terminal)))
 
-  syncer(inventory(program.command('prep-for-syncer <synctarget>')))
+  syncer(mailbox(program.command('prep-for-syncer <synctarget>')))
     .description('write the manifest that runs the syncer of a SyncTarget in its cluster')
-    .action((name: string, options: CommonOptions & PrepOptions) =>
-      run(options, s => prepForSyncer(s, name, options, terminal)),
-    )
-  syncer(inventory(program.command('prep-for-cluster <name> [labels...]')))
+    .action((name: string, options: CommonOptions & PrepOptions) => {
+      parseLifetime(options.lifetime)
+      return run(options, s => prepForSyncer(s, name, options, terminal))
+    })
+  syncer(mailbox(program.command('prep-for-cluster <name> [labels...]')))
     .description("'ensure location' and 'prep-for-syncer' in one")
     .action((name: string, labels: string[], options: CommonOptions & PrepOptions) => {
       const entry = inventoryEntry(name, labels)
+      parseLifetime(options.lifetime)
       const told = { ...terminal, out: quietOut(options, terminal) }
       return run(options, async s => {
         await ensureLocation(s.client.in(await pathOf(s, options.imw)), entry, told)
         await prepForSyncer(s, name, options, terminal)
       })
     })
+  syncerCommands(program, terminal)
   return await runProgram(program, args, terminal)
+}
+
+function syncerCommands(program: Command, terminal: Terminal): void {
+  const group = program.command('syncer').description('who may act as the syncer of a cluster')
+  mailbox(group.command('list'))
+    .description('show sessions and credentials of all syncers of an inventory')
+    .action((options: CommonOptions & SyncerOptions) => run(options, s => listSyncers(s, options, terminal)))
+  mailbox(group.command('revoke <synctarget>'))
+    .description('end every credential of a syncer, at once')
+    .action((name: string, options: CommonOptions & SyncerOptions) =>
+      run(options, s => revokeSyncer(s, name, options, terminal)),
+    )
+  mailbox(group.command('rotate <synctarget>'))
+    .description('write a new credential; those before it end when it is used')
+    .option(
+      '-o, --output <file>',
+      'where its Secret goes, "-" for stdout; default: <synctarget>-syncer-credential.yaml',
+    )
+    .option('--kubeconfig-output <file>', 'write a kubeconfig instead, for a syncer outside of the cluster')
+    .option('--syncer-server <url>', 'scheme://host:port by which the syncer reaches the server')
+    .option('--lifetime <duration>', LIFETIME, DEFAULT_LIFETIME)
+    .action((name: string, options: CommonOptions & RotateOptions) => {
+      parseLifetime(options.lifetime)
+      return run(options, s => rotateSyncer(s, name, options, terminal))
+    })
+  mailbox(group.command('remove <synctarget>'))
+    .description('end every credential of a syncer, and say how to take it out of its cluster')
+    .action((name: string, options: CommonOptions & SyncerOptions) =>
+      run(options, s => removeSyncer(s, name, options, terminal)),
+    )
+  mailbox(group.command('adopt <synctarget>'))
+    .description("serve a cluster from this SyncTarget's mailbox from now on, whatever it was served from before")
+    .requiredOption('--to-kubeconfig <file>', 'kubeconfig of the cluster')
+    .option('--to-context <name>', 'context in it; default: its current one')
+    .action((name: string, options: CommonOptions & SyncerOptions & { toKubeconfig: string; toContext?: string }) =>
+      run(options, s => adoptCluster(s, name, options, terminal)),
+    )
 }
 
 function inventoryEntry(name: string, labels: readonly string[]): { name: string; labels: Record<string, string> } {
@@ -127,14 +179,20 @@ function inventory(command: Command): Command {
   return common(command).option('--imw <path>', 'inventory space; "." is the current workspace', '.')
 }
 
+function mailbox(command: Command): Command {
+  return inventory(command)
+    .option('--espw <path>', 'core space, whose children the mailboxes are', MAILBOX_PARENT)
+    .option('--timeout <seconds>', 'how long to wait for the mailbox', '30')
+}
+
 function syncer(command: Command): Command {
   return command
-    .option('--espw <path>', 'core space, whose children the mailboxes are', MAILBOX_PARENT)
     .option('--syncer-image <image>', 'container image that has Orrery', 'orrery:latest')
     .option('-o, --output <file>', 'where the manifest goes, "-" for stdout; default: <synctarget>-syncer.yaml')
     .option('--kubeconfig-output <file>', "write the syncer's kubeconfig alone, for a syncer outside of the cluster")
     .option('--syncer-server <url>', 'scheme://host:port by which the syncer reaches the server')
-    .option('--lifetime <duration>', 'how long the credential is good', '87600h')
+    .option('--credential-output <file>', 'write the Secret with the credential there, and not into the manifest')
+    .option('--lifetime <duration>', LIFETIME, DEFAULT_LIFETIME)
     .option('--replicas <n>', 'replicas of the syncer: 0 or 1', '1')
     .option('--qps <n>', 'requests per second to the cluster', '100')
     .option('--burst <n>', 'requests that may come at once', '200')
@@ -143,6 +201,5 @@ function syncer(command: Command): Command {
     .option('--allow-cluster-scoped <kinds>', 'kinds without one; default: all, but none when another list is given')
     .option('--impersonate', "let the cluster's RBAC decide: the syncer writes as user orrery:space:<id>")
     .option('--adopt-existing', 'take over what is in the cluster already and has the name of something placed')
-    .option('--timeout <seconds>', 'how long to wait for the mailbox', '30')
     .option('-s, --silent', 'print nothing but errors and notes')
 }

@@ -10,11 +10,13 @@ export interface SyncerAccess {
   caPem?: string
   insecure?: boolean
   tlsServerName?: string
+  /** The renewal credential. */
   token: string
 }
 
-/** The syncer's kubeconfig, as an object. */
-export function syncerKubeconfig({ server, caPem, insecure, tlsServerName, token }: SyncerAccess): object {
+/** The syncer's kubeconfig, as an object: with its credential, or with the path of the file that holds it. */
+export function syncerKubeconfig(access: SyncerAccess, tokenFile?: string): object {
+  const { server, caPem, insecure, tlsServerName, token } = access
   const cluster = {
     server,
     ...(caPem !== undefined && { 'certificate-authority-data': Buffer.from(caPem).toString('base64') }),
@@ -29,7 +31,7 @@ export function syncerKubeconfig({ server, caPem, insecure, tlsServerName, token
       { name: 'default-context', context: { cluster: 'default-cluster', namespace: 'default', user: 'default-user' } },
     ],
     'current-context': 'default-context',
-    users: [{ name: 'default-user', user: { token } }],
+    users: [{ name: 'default-user', user: tokenFile === undefined ? { token } : { tokenFile } }],
   }
 }
 
@@ -55,6 +57,17 @@ export function syncerId(syncTarget: { name: string; uid: string }): string {
   return `${ID_PREFIX}-${name}-${hash}`
 }
 
+/** Where a Pod of the syncer finds what it is given. */
+const FOLDER = '/kubestellar'
+const CREDENTIAL_FILE = 'credential'
+
+/** The Secret in the cluster that holds the syncer's credential, and nothing else: it is replaced without the rest. */
+export function credentialSecret(syncTarget: { name: string; uid: string }, token: string): KubeObject {
+  const id = syncerId(syncTarget)
+  const metadata = { name: `${id}-credential`, namespace: id }
+  return { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { [CREDENTIAL_FILE]: token } }
+}
+
 export interface SyncerManifestOptions {
   syncTarget: { name: string; uid: string }
   access: SyncerAccess
@@ -67,7 +80,7 @@ export interface SyncerManifestOptions {
   limits?: SyncerLimits
 }
 
-/** In the order in which they are applied. */
+/** In the order in which they are applied. Only {@link credentialSecret}, which comes beside it, is secret. */
 export function syncerManifest(options: SyncerManifestOptions): KubeObject[] {
   const id = syncerId(options.syncTarget)
   const { limits = {} } = options
@@ -100,7 +113,7 @@ export function syncerManifest(options: SyncerManifestOptions): KubeObject[] {
       apiVersion: 'v1',
       kind: 'Secret',
       metadata: inside,
-      stringData: { kubeconfig: toYaml(syncerKubeconfig(options.access)) },
+      stringData: { kubeconfig: toYaml(syncerKubeconfig(options.access, `${FOLDER}/${CREDENTIAL_FILE}`)) },
     },
     deployment(id, options),
   ]
@@ -115,7 +128,7 @@ function deployment(id: string, options: SyncerManifestOptions): KubeObject {
     command: ['orrery'],
     args: [
       'syncer',
-      '--from-kubeconfig=/kubestellar/kubeconfig',
+      `--from-kubeconfig=${FOLDER}/kubeconfig`,
       `--sync-target-name=${syncTarget.name}`,
       `--sync-target-uid=${syncTarget.uid}`,
       `--qps=${qps}`,
@@ -124,7 +137,7 @@ function deployment(id: string, options: SyncerManifestOptions): KubeObject {
     ],
     env: [{ name: 'NAMESPACE', valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } }],
     terminationMessagePolicy: 'FallbackToLogsOnError',
-    volumeMounts: [{ name: 'kubestellar', mountPath: '/kubestellar/', readOnly: true }],
+    volumeMounts: [{ name: 'kubestellar', mountPath: `${FOLDER}/`, readOnly: true }],
   }
   return {
     apiVersion: 'apps/v1',
@@ -140,9 +153,14 @@ function deployment(id: string, options: SyncerManifestOptions): KubeObject {
         spec: {
           serviceAccountName: id,
           containers: [container],
-          volumes: [{ name: 'kubestellar', secret: { secretName: id, optional: false } }],
+          // one volume: the syncer sees that its kubeconfig changes when the credential does
+          volumes: [{ name: 'kubestellar', projected: { sources: [id, `${id}-credential`].map(secretSource) } }],
         },
       },
     },
   }
+}
+
+function secretSource(name: string): object {
+  return { secret: { name, optional: false } }
 }

@@ -9,6 +9,8 @@ export interface HttpClientOptions {
   keyPem?: string
   /** Bearer token; a function is asked before every request and does its own caching. */
   token?: string | (() => Promise<string | undefined>)
+  /** Told of each token that the server refuses. */
+  onRefused?: (token: string | undefined) => void
   /** Skips the verification of the server's certificate. */
   insecure?: boolean
   /** Name expected in the server's certificate instead of the host of `server`. */

@@ -107,6 +107,7 @@ export class HttpTransport {
     const response = await this.#roundTrip({ request, agent, headers, body, idleMs, signal })
     const code = response.statusCode ?? 0
     if (code >= 200 && code < 300) return response
+    if (code === 401) this.#options.onRefused?.(headers.authorization?.slice('Bearer '.length))
     throw await errorOf(response, code)
   }
 

@@ -66,13 +66,15 @@ t.test('kubectl kubestellar as a process against a server', { timeout: 180_000 }
   const path = join(harness.dir, 'florin-syncer.yaml')
   t.equal(statSync(path).mode & 0o777, 0o600, 'a file with a credential is private')
   const objects: KubeObject[] = parseAllDocuments(readFileSync(path, 'utf8')).map(document => document.toJSON())
-  t.equal(objects.length, 7)
-  t.match(JSON.stringify(objects[6]), 'example.com/orrery:1')
-  t.match(JSON.stringify(objects[6]), `--sync-target-uid=${target.metadata.uid}`)
+  t.equal(objects.length, 8)
+  t.match(JSON.stringify(objects[7]), 'example.com/orrery:1')
+  t.match(JSON.stringify(objects[7]), `--sync-target-uid=${target.metadata.uid}`)
   const kubeconfig = parse((objects[5]!.stringData as { kubeconfig: string }).kubeconfig)
   t.equal(kubeconfig.clusters[0].cluster.server, `${harness.url}/clusters/${id}`)
-  const { exp, iat } = JSON.parse(Buffer.from(kubeconfig.users[0].user.token.split('.')[1], 'base64url').toString())
-  t.equal(exp - iat, 8760 * 3600, 'the credential is good for as long as the server gives')
+  t.strictSame(kubeconfig.users[0].user, { tokenFile: '/kubestellar/credential' })
+  const { credential } = objects[6]!.stringData as { credential: string }
+  const { iss } = JSON.parse(Buffer.from(credential.split('.')[1]!, 'base64url').toString())
+  t.equal(iss, 'orrery-syncer-renewal', 'what is handed out is good for asking for tokens only')
 
   t.match(alone, { code: 0, out: "Wrote the syncer's kubeconfig to alone/kubeconfig\n", err: '' })
   const alonePath = join(harness.dir, 'alone/kubeconfig')
@@ -90,7 +92,7 @@ t.test('kubectl kubestellar as a process against a server', { timeout: 180_000 }
   t.match(wmw, { code: 0, out: /created in root\.\nCurrent workspace is 'root:wmw-c' \(type root:universal\)\.\n$/ })
   t.match(parse(readFileSync(main, 'utf8')), { 'current-context': 'workspace.kcp.io/current' })
   t.match(denied, fails(1, /^Error: access to workspace "root:imw1" denied\n$/))
-  t.match(own, { code: 0, out: /^\.\n└── root:espw:\S+-mb-\S+\n$/ }, 'a syncer is at home in its mailbox')
+  t.match(own, { code: 0, out: /^\.\n└── \S+ \(no access\)\n$/ }, 'the credential opens no space by itself')
   t.match(gone, { code: 0, out: /^synctarget.*florin" deleted\nlocation.*florin" deleted\n$/ })
 
   t.match(await ks('remove wmw wmw-c'), {
@@ -105,6 +107,11 @@ t.test('what is wrong on the face of it needs no server', async t => {
   for (const [args, code, message] of [
     [['ensure', 'location', 'florin'], 1, 'must be given at least one label key=value'],
     [['ensure', 'location', 'florin', 'id=x'], 1, "'id' label may not be specified"],
+    [
+      ['syncer', 'rotate', 'florin', '--lifetime', '87600h'],
+      1,
+      '--lifetime: 87600h is not between 10m and 2160h (90 days); it is how long the credential may go unused: a syncer that runs renews it each day, without an end',
+    ],
     [['remove', 'location', 'florin', '--context', 'base'], 1, '--context flag not supported'],
     [['ensure', 'wmw', 'w', '--with-kube', 'maybe'], 1, 'with-kube should be true or false'],
   ] as const) {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { parse } from 'yaml'
-import { checkObjectName, parseDuration, parseLabels } from '../../../src/cli/kubestellar/arguments.ts'
-import { syncerId, syncerManifest } from '../../../src/cli/kubestellar/syncerManifest.ts'
+import { checkObjectName, parseDuration, parseLabels, parseLifetime } from '../../../src/cli/kubestellar/arguments.ts'
+import { credentialSecret, syncerId, syncerManifest } from '../../../src/cli/kubestellar/syncerManifest.ts'
 import type { SyncerLimits } from '../../../src/cli/kubestellar/syncerRights.ts'
 
 const syncTarget = { name: 'florin', uid: '98df7462-f835-499a-a37d-6d416031763c' }
@@ -38,8 +38,13 @@ t.test('the manifest holds all that a syncer needs, under one name', async t => 
   const { kubeconfig } = objects[5]!.stringData as { kubeconfig: string }
   t.match(parse(kubeconfig), {
     clusters: [{ cluster: { server: 'https://h/clusters/abc', 'certificate-authority-data': 'UEVN' } }],
-    users: [{ user: { token: 'tok' } }],
+    users: [{ user: { tokenFile: '/kubestellar/credential' } }],
     'current-context': 'default-context',
+  })
+  t.notMatch(JSON.stringify(objects), /tok"/, 'the credential is a Secret of its own')
+  t.match(credentialSecret(syncTarget, 'tok'), {
+    metadata: { name: `${id}-credential`, namespace: id },
+    stringData: { credential: 'tok' },
   })
   t.match(objects[6], {
     spec: {
@@ -47,6 +52,7 @@ t.test('the manifest holds all that a syncer needs, under one name', async t => 
       strategy: { type: 'Recreate' },
       template: {
         spec: {
+          volumes: [{ projected: { sources: [{ secret: { name: id } }, { secret: { name: `${id}-credential` } }] } }],
           containers: [
             {
               image: 'i:1',
@@ -133,5 +139,8 @@ t.test('what the user types is checked before anything is sent', async t => {
   t.throws(() => checkObjectName('Florin'), { message: /"Florin" is not a valid name: a lowercase RFC 1123/ })
   t.equal(parseDuration('87600h'), 315_360_000)
   t.equal(parseDuration('1h30m5s'), 5405)
+  t.equal(parseLifetime('2160h'), 90 * 24 * 3600)
+  for (const lifetime of ['87600h', '2160h1s', '5m'])
+    t.throws(() => parseLifetime(lifetime), { message: /^--lifetime: .* is not between 10m and 2160h \(90 days\)/ })
   t.throws(() => parseDuration('10y'), { message: /"10y" is not a duration/ })
 })

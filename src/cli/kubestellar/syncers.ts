@@ -1,0 +1,243 @@
+/** `syncer list|revoke|rotate|remove|adopt`: who may act as the syncer of a cluster, and until when. */
+import { objects, str } from '../../apimachinery/fields.ts'
+import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
+import { MAILBOX_PARENT, SYNC_TARGETS, SYNCER_NAME, SYNCER_NAMESPACE } from '../../apimachinery/placement.ts'
+import {
+  CREDENTIAL_ANNOTATION,
+  CREDENTIAL_TYPE,
+  EXPIRES_ANNOTATION,
+  SESSION_NAME,
+  SESSION_TYPE,
+  SHORT_TOKENS_ANNOTATION,
+  USED_ANNOTATION,
+} from '../../apimachinery/syncerCredential.ts'
+import { writePrivateFile } from '../../apiserver/pki/files.ts'
+import type { SpaceClient } from '../../client/client.ts'
+import { httpSpaceClient } from '../../client/http/httpClient.ts'
+import { loadKubeconfig } from '../../client/kubeconfig.ts'
+import { listAll } from '../../client/listWatch.ts'
+import { unlessGone } from '../../client/unlessGone.ts'
+import { adopt, requireOtherServer } from '../../syncer/identity.ts'
+import { CommandError } from '../ws/commandError.ts'
+import type { Terminal } from '../ws/runProgram.ts'
+import { pathOf, type Session } from '../ws/session.ts'
+import { serverOf } from '../ws/spaces.ts'
+import { waitFor } from '../ws/waitFor.ts'
+import { parseLifetime } from './arguments.ts'
+import { type FoundSyncTarget, findSyncTarget, requestCredential, SERVICE_ACCOUNTS, waitForMailbox } from './mailbox.ts'
+import { baseUrl } from './prepForSyncer.ts'
+import { credentialSecret, syncerId, syncerKubeconfig, toYaml } from './syncerManifest.ts'
+
+export interface SyncerOptions {
+  imw: string
+  espw: string
+  /** Seconds to wait for the mailbox. */
+  timeout: string
+}
+
+const SECRETS: GroupVersionResource = { group: '', version: 'v1', resource: 'secrets' }
+const ACCOUNT = { namespace: SYNCER_NAMESPACE, name: SYNCER_NAME }
+const COLUMNS = ['SYNCTARGET', 'READY', 'HEARTBEAT', 'SESSION', 'CREDENTIAL', 'LAST USED', 'EXPIRES']
+
+interface Opened {
+  target: FoundSyncTarget
+  /** Id of the mailbox space. */
+  id: string
+  mailbox: SpaceClient
+}
+
+/** A line for each credential of each SyncTarget; what is dangerous is told on standard error. */
+export async function listSyncers(session: Session, options: SyncerOptions, terminal: Terminal): Promise<void> {
+  const inventory = session.client.in(await pathOf(session, options.imw))
+  const targets = await listAll(inventory, SYNC_TARGETS, { limit: 500 })
+  const rows: string[][] = []
+  for (const { metadata, status } of targets.items) {
+    const { name = '' } = metadata
+    const ready = str(
+      objects(status, 'conditions').find(({ type }) => type === 'Ready'),
+      'status',
+    )
+    const { mailbox } = await open(session, name, options)
+    const { credentials, live } = await secretsOf(mailbox)
+    const account = await unlessGone(mailbox.get(SERVICE_ACCOUNTS, ACCOUNT))
+    const head = [
+      name,
+      ready || 'Unknown',
+      str(status, 'lastSyncerHeartbeatTime') || '-',
+      live?.metadata.creationTimestamp ?? '-',
+    ]
+    for (const each of credentials.length > 0 ? credentials : [undefined])
+      rows.push([...head, ...credentialCells(each, live)])
+    if (account !== undefined && account.metadata.annotations?.[SHORT_TOKENS_ANNOTATION] === undefined) {
+      terminal.err(
+        `Warning: tokens that an earlier release made for the syncer of ${name} are good for up to ten years; ` +
+          `end them, with: kubectl kubestellar syncer revoke ${name}`,
+      )
+    }
+  }
+  for (const line of table([COLUMNS, ...rows])) terminal.out(line)
+}
+
+/** Ends every credential of a syncer, with the tokens and streams that it got by them. */
+export async function revokeSyncer(
+  session: Session,
+  name: string,
+  options: SyncerOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const opened = await open(session, name, options)
+  await revoke(opened, Number(options.timeout))
+  terminal.out(`every credential of the syncer of ${name} is revoked; what its cluster holds stays there`)
+  terminal.out(`Give it a new one with: kubectl kubestellar syncer rotate ${name}`)
+}
+
+export interface RotateOptions extends SyncerOptions {
+  lifetime: string
+  output?: string
+  kubeconfigOutput?: string
+  syncerServer?: string
+}
+
+/** A new credential in place of all others, which end when it is used. */
+export async function rotateSyncer(
+  session: Session,
+  name: string,
+  options: RotateOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const lifetimeSeconds = parseLifetime(options.lifetime)
+  const base = options.syncerServer === undefined ? session.base : baseUrl(options.syncerServer)
+  const { target, id, mailbox } = await open(session, name, options)
+  const token = await requestCredential(mailbox, { lifetimeSeconds, replaces: true })
+  const { caPem, insecure, tlsServerName } = session.options
+  if (options.kubeconfigOutput !== undefined) {
+    const access = {
+      server: serverOf(base, id),
+      token,
+      ...(caPem !== undefined && { caPem }),
+      ...(insecure && { insecure }),
+      ...(tlsServerName !== undefined && { tlsServerName }),
+    }
+    await writePrivateFile(options.kubeconfigOutput, toYaml(syncerKubeconfig(access)))
+    terminal.out(`Wrote the syncer's kubeconfig with a new credential to ${options.kubeconfigOutput}`)
+    return
+  }
+  const secret = toYaml(credentialSecret(target, token))
+  if (options.output === '-') return terminal.out(secret.trimEnd())
+  const output = options.output ?? `${name}-syncer-credential.yaml`
+  await writePrivateFile(output, secret)
+  terminal.out(`Wrote a new credential of the syncer of ${name} to ${output}. Apply it with`)
+  terminal.out('')
+  terminal.out(`  KUBECONFIG=<workload-execution-cluster-config> kubectl apply -f "${output}"`)
+  terminal.out('')
+  terminal.out('The credentials before it end when the syncer uses it.')
+}
+
+/** Ends every credential of a syncer, and says how to take the syncer itself out of its cluster. */
+export async function removeSyncer(
+  session: Session,
+  name: string,
+  options: SyncerOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const opened = await open(session, name, options)
+  await revoke(opened, Number(options.timeout))
+  const id = syncerId(opened.target)
+  const kubectl = 'KUBECONFIG=<workload-execution-cluster-config> kubectl'
+  for (const line of [
+    `every credential of the syncer of ${name} is revoked; what its cluster holds stays there. Take the syncer out with`,
+    '',
+    `  ${kubectl} delete namespace,clusterrole,clusterrolebinding ${id}`,
+    '',
+    `The SyncTarget stays; delete it with: kubectl kubestellar remove location ${name}`,
+  ])
+    terminal.out(line)
+}
+
+/** From now on a cluster is served from the mailbox of this SyncTarget, whatever it was served from before. */
+export async function adoptCluster(
+  session: Session,
+  name: string,
+  options: SyncerOptions & { toKubeconfig: string; toContext?: string },
+  terminal: Terminal,
+): Promise<void> {
+  const { target, mailbox } = await open(session, name, options)
+  const cluster = httpSpaceClient((await loadKubeconfig(options.toKubeconfig, options.toContext)).options)
+  try {
+    await requireOtherServer(mailbox, cluster)
+    const before = await adopt(cluster, target.mailbox)
+    const former = before === undefined ? 'none' : before.mailbox || 'none that could be read'
+    terminal.out(
+      before?.mailbox === target.mailbox
+        ? `the cluster is served from the mailbox ${target.mailbox} already`
+        : `the cluster is served from the mailbox ${target.mailbox} from now on (before: ${former})`,
+    )
+  } finally {
+    cluster.close()
+  }
+}
+
+async function open(session: Session, name: string, options: SyncerOptions): Promise<Opened> {
+  const { client } = session
+  const target = await findSyncTarget(client.in(await pathOf(session, options.imw)), name)
+  const id = await waitForMailbox({
+    client,
+    espw: await pathOf(session, options.espw || MAILBOX_PARENT),
+    mailbox: target.mailbox,
+    timeoutSeconds: seconds(options.timeout),
+  })
+  return { target, id, mailbox: client.in(id) }
+}
+
+function seconds(text: string): number {
+  if (!/^\d+$/.test(text)) throw new CommandError(`--timeout: ${JSON.stringify(text)} is not a whole number`)
+  return Number(text)
+}
+
+/** The credentials come first: nobody begins a session behind us. The account goes too, for tokens that stand for none. */
+async function revoke({ mailbox }: Opened, timeoutSeconds: number): Promise<void> {
+  const { credentials, live } = await secretsOf(mailbox)
+  for (const { metadata } of [...credentials, ...(live ? [live] : [])])
+    await unlessGone(mailbox.delete(SECRETS, { namespace: SYNCER_NAMESPACE, name: metadata.name ?? '' }))
+  const account = await unlessGone(mailbox.get(SERVICE_ACCOUNTS, ACCOUNT))
+  await unlessGone(mailbox.delete(SERVICE_ACCOUNTS, ACCOUNT))
+  const { reached } = await waitFor({
+    client: mailbox,
+    resource: SERVICE_ACCOUNTS,
+    ref: ACCOUNT,
+    done: now => now !== undefined && now.metadata.uid !== account?.metadata.uid,
+    signal: AbortSignal.timeout(timeoutSeconds * 1000),
+  })
+  if (!reached)
+    throw new CommandError('revoked; the identity of the syncer is not made anew: is the mailbox controller running?')
+}
+
+async function secretsOf(mailbox: SpaceClient): Promise<{ credentials: KubeObject[]; live: KubeObject | undefined }> {
+  const { items } = await listAll(mailbox, SECRETS, { namespace: SYNCER_NAMESPACE, limit: 500 })
+  return {
+    credentials: items.filter(({ type }) => type === CREDENTIAL_TYPE),
+    live: items.find(({ type, metadata }) => type === SESSION_TYPE && metadata.name === SESSION_NAME),
+  }
+}
+
+function credentialCells(credential: KubeObject | undefined, live: KubeObject | undefined): string[] {
+  if (credential === undefined) return ['none', '-', '-']
+  const { name = '', annotations = {} } = credential.metadata
+  const expires = annotations[EXPIRES_ANNOTATION] ?? '-'
+  const isLive = live?.metadata.annotations?.[CREDENTIAL_ANNOTATION] === name
+  return [
+    isLive ? `${name} (in use)` : name,
+    annotations[USED_ANNOTATION] ?? 'never',
+    Date.parse(expires) <= Date.now() ? `${expires} (expired)` : expires,
+  ]
+}
+
+function table(rows: readonly (readonly string[])[]): string[] {
+  const widths = COLUMNS.map((_, column) => Math.max(...rows.map(row => row[column]!.length)))
+  return rows.map(row =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column]!))
+      .join('   ')
+      .trimEnd(),
+  )
+}

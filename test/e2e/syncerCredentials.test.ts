@@ -1,0 +1,106 @@
+// A syncer's credential from its making to its end, with the real programs: prep, renewal, takeover, rotation, revocation.
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { isRecord } from '../../src/apimachinery/object.ts'
+import { kubectlKubestellar } from '../../src/cli/kubestellar/program.ts'
+import { temporaryDir } from '../support/server.ts'
+import { at, CenterProcess, clientOf, deployment, gone, is, map, register } from '../syncer/support/installation.ts'
+import { ACCOUNTS, DEPLOYMENTS, MAPS } from '../syncer/support/kinds.ts'
+import { freePort, Program, until } from '../syncer/support/processes.ts'
+
+const SECRETS = { group: '', version: 'v1', resource: 'secrets' }
+const dir = temporaryDir(t)
+const center = new CenterProcess(t, join(dir, 'center'), await freePort())
+const wecArgs = ['simulate-wec', '--name', 'florin', '--data-dir', join(dir, 'wec'), '--secure-port', '0']
+const wec = Program.orrery(t, wecArgs)
+await Promise.all([center.start(), wec.said('ready')])
+const toCluster = join(dir, 'wec', 'admin.kubeconfig')
+const cluster = await clientOf(t, toCluster)
+const mailbox = await register(center)
+const mail = center.in(mailbox)
+const wds = center.in('root:wmw1')
+const account = { namespace: 'default', name: 'kubestellar-syncer' }
+
+async function ks(line: string): Promise<{ code: number; out: string; err: string }> {
+  const said = { out: [] as string[], err: [] as string[] }
+  const terminal = { out: (text: string) => void said.out.push(text), err: (text: string) => void said.err.push(text) }
+  const args = [...line.split(' '), '--imw', 'root:imw1', '--kubeconfig', join(dir, 'center', 'admin.kubeconfig')]
+  const code = await kubectlKubestellar(args, terminal)
+  return { code, out: said.out.join('\n'), err: said.err.join('\n') }
+}
+const start = (t: Test, kubeconfig: string): Program =>
+  Program.orrery(t, ['syncer', '--from-kubeconfig', kubeconfig, '--to-kubeconfig', toCluster, '--qps', '0'])
+
+const kubeconfig = join(dir, 'syncer.kubeconfig')
+let syncer: Program
+
+t.test('what prep-for-syncer writes runs a syncer: down, status', async t2 => {
+  t2.match(await ks(`prep-for-syncer florin --kubeconfig-output ${kubeconfig}`), { code: 0, err: '' })
+  syncer = start(t, kubeconfig)
+  await wds.create(MAPS, map('page', { x: '1' }))
+  await wds.create(DEPLOYMENTS, deployment)
+  await until(cluster, MAPS, at('page'), is('data', { x: '1' }))
+  await until(wds, DEPLOYMENTS, at('web'), object => isRecord(object?.status) && object.status.readyReplicas === 1)
+  const { out, err } = await ks('syncer list')
+  t2.match(out, /^SYNCTARGET .* EXPIRES\nflorin .* kubestellar-syncer-credential-\w+ \(in use\) /)
+  t2.equal(err, '')
+})
+
+t.test('a second syncer takes over; the first one says so in one line and ends', async t2 => {
+  const second = start(t, kubeconfig)
+  await second.said('the mailbox is known')
+  await syncer.said('orrery syncer: this session of the syncer has ended: another one began at')
+  t2.equal(await syncer.exited(), 1)
+  await wds.patch(MAPS, at('page'), 'merge', { data: { x: '2' } })
+  await until(cluster, MAPS, at('page'), is('data', { x: '2' }))
+  syncer = second
+})
+
+t.test('a rotated credential is taken up by the running syncer, and the former ends', async t2 => {
+  const before = (await mail.list(SECRETS, { namespace: 'default' })).items
+  const former = before.find(({ type }) => type === 'edge.kubestellar.io/syncer-credential')?.metadata.name ?? ''
+  t2.match(await ks(`syncer rotate florin --kubeconfig-output ${kubeconfig}`), { code: 0, err: '' })
+  await wds.patch(MAPS, at('page'), 'merge', { data: { x: '3' } })
+  await wds.patch(DEPLOYMENTS, at('web'), 'merge', { spec: { replicas: 2 } })
+  await until(wds, DEPLOYMENTS, at('web'), object => isRecord(object?.status) && object.status.readyReplicas === 2)
+  await until(mail, SECRETS, { namespace: 'default', name: former }, gone)
+  await until(cluster, MAPS, at('page'), is('data', { x: '3' }))
+})
+
+t.test('revocation ends it at once, and the cluster keeps what it holds; a new credential brings it back', async t2 => {
+  t2.match(await ks('syncer revoke florin'), { code: 0, out: /is revoked; what its cluster holds stays there/ })
+  await syncer.said('the center refuses the syncer')
+  await wds.create(MAPS, map('late', { x: '1' }))
+  t2.match(await ks('syncer list'), { out: /florin .* none/ })
+  t2.ok(await cluster.get(MAPS, at('page')))
+  t2.match(await ks(`syncer rotate florin --kubeconfig-output ${kubeconfig}`), { code: 0 })
+  await until(cluster, MAPS, at('late'), is('data', { x: '1' }))
+  t2.notMatch(syncer.lines.join('\n'), /eyJ/, 'no credential in the log')
+})
+
+t.test('tokens of an earlier release are told, until they are revoked', async t2 => {
+  await mail.patch(ACCOUNTS, account, 'merge', {
+    metadata: { annotations: { 'edge.kubestellar.io/short-tokens': null } },
+  })
+  const warning = /^Warning: tokens that an earlier release made for the syncer of florin are good for up to ten years/
+  t2.match(await ks('syncer list'), { code: 0, err: warning })
+  t2.match(await ks('syncer remove florin'), {
+    code: 0,
+    out: /kubectl delete namespace,clusterrole,clusterrolebinding/,
+  })
+  t2.match(await ks('syncer list'), { code: 0, err: '' })
+  t2.equal(await syncer.end('SIGTERM'), 0)
+})
+
+t.test('adopt says which mailbox serves a cluster from now on', async t2 => {
+  t2.match(await ks(`syncer adopt florin --to-kubeconfig ${toCluster}`), { code: 0, out: /served from .* already/ })
+  const record = { namespace: 'kube-system', name: 'orrery-syncer' }
+  await cluster.patch(MAPS, record, 'merge', { data: { mailbox: 'x-mb-y' } })
+  t2.match(await ks(`syncer adopt florin --to-kubeconfig ${toCluster}`), {
+    code: 0,
+    out: /from now on \(before: x-mb-y\)/,
+  })
+  const itself = join(dir, 'center', 'admin.kubeconfig')
+  const refused = await ks(`syncer adopt florin --to-kubeconfig ${itself}`)
+  t2.match(refused, { code: 1, err: /leads to the space root of the center itself; nothing was touched/ })
+})
