@@ -1,5 +1,6 @@
 /** The server's parts put together, over an open store. Nothing runs yet: see apiServer.ts for the order of that. */
 import { randomBytes, randomUUID, X509Certificate } from 'node:crypto'
+import { type Nature, natureOf } from '../apimachinery/nature.ts'
 import type { KubeObject } from '../apimachinery/object.ts'
 import { protobufCodec } from '../apimachinery/protobuf/protobufCodec.ts'
 import { CRDS } from '../apimachinery/resources.ts'
@@ -23,7 +24,6 @@ import { authorityAdmission } from './authority/authorityAdmission.ts'
 import { MailboxRules } from './authority/mailboxRules.ts'
 import { RenewalAuthenticator } from './authority/renewalAuthenticator.ts'
 import { SyncerTokens } from './authority/syncerTokens.ts'
-import { syncerWrites } from './authority/syncerWrites.ts'
 import { UpsyncDemands } from './authority/upsyncDemands.ts'
 import { builtinSharedObjects } from './builtinSharedObjects.ts'
 import { type Catalog, loadCatalog } from './catalog/catalog.ts'
@@ -56,6 +56,7 @@ export interface Assembly {
   readonly authenticator: UnionAuthenticator
   readonly authorizer: RbacAuthorizer
   readonly issuer: TokenIssuer
+  readonly nature: Nature
   readonly certificates: CertificateSigner
   readonly kubernetesService: KubernetesService
   readonly admission: AdmissionChain
@@ -98,10 +99,12 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     { store, isEnding: space => tree.isDeleting(space), clock, uuid: randomUUID },
     { since, clusterIp: network.kubernetesAddress },
   )
+  const nature = natureOf(tree)
   const demands = new UpsyncDemands({ store, types })
   const authorizer = new RbacAuthorizer({
     store,
     requireSpaceAccess: options.spaces,
+    nature,
     rootSpace: ROOT,
     ...(options.spaces && { builtin: new MailboxRules({ tree, demands }) }),
   })
@@ -113,6 +116,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
   const authenticator = await authenticators({
     issuer,
     getObject,
+    nature,
     tokenFile: options.tokenFile,
     oidc: options.oidc,
     ...(options.spaces && { more: [new RenewalAuthenticator({ issuer, getObject, clock: Date.now })] }),
@@ -137,6 +141,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     parsed,
     types,
     authorizer,
+    nature,
     webhooks,
     elsewhere: options.elsewhere,
     disabledPlugins: options.disabledAdmissionPlugins ?? [],
@@ -144,9 +149,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     externalUrl,
     network,
     kubernetesService,
-    authority: options.spaces
-      ? [...authorityAdmission({ store, parsed, tree, authorizer }), syncerWrites({ tree, demands })]
-      : [],
+    authority: options.spaces ? authorityAdmission({ store, parsed, tree, nature, authorizer, demands }) : [],
     clock,
     random: Math.random,
     randomBytes,
@@ -186,6 +189,16 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
   types.onChange((space, group, resource) => {
     if (types.in(space).versions(group, resource).length === 0) scopes.endResource(space, group, resource)
   })
+  // what a space's type says may have changed for all that it holds
+  const rethink = (space: string): void => {
+    authorizer.forget(space)
+    admission.rethink(space)
+  }
+  tree.onKnown(rethink)
+  tree.onTyped(space => {
+    rethink(space)
+    authenticator.forget(space)
+  })
   tree.onGone(space => {
     types.forgetSpace(space)
     scopes.endSpace(space)
@@ -199,6 +212,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     authenticator,
     authorizer,
     issuer,
+    nature,
     certificates: new CertificateSigner({ ca: { certPem: pki.caPem, keyPem: pki.caKeyPem } }),
     kubernetesService,
     admission,
@@ -216,7 +230,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
           endReads: space => scopes.endSpace(space),
         })
       : undefined,
-    tokenSecrets: new TokenSecrets({ store, registry, types, issuer, caPem: pki.caPem, log }),
+    tokenSecrets: new TokenSecrets({ store, registry, types, issuer, nature, caPem: pki.caPem, log }),
     getObject,
   }
 }

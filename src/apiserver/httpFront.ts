@@ -23,7 +23,8 @@ export interface HttpFrontDeps {
 
 export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: HttpFrontDeps): FastifyInstance {
   const { log } = options
-  const { services, catalog, tree, scopes, authenticator, authorizer, issuer, getObject, syncerTokens } = assembly
+  const { services, catalog, tree, scopes, authenticator, authorizer, issuer, nature, getObject, syncerTokens } =
+    assembly
   const { store, url, ready, draining } = deps
   const metrics = new Metrics({ revision: () => store.revision, spaces: () => tree.size })
   const nonResource = new NonResourceRoutes({
@@ -70,6 +71,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
       authenticator,
       authorizer,
       issuer,
+      nature,
       getObject,
       maxTokenSeconds: options.maxTokenSeconds,
       syncerTokens,

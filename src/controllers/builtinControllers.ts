@@ -1,4 +1,5 @@
 /** All controllers that belong to the server, started and stopped as one. */
+import { EVERYTHING_ACTS, natureOf, type Places } from '../apimachinery/nature.ts'
 import { WHERE_RESOLVER } from '../apimachinery/placement.ts'
 import type { Client } from '../client/client.ts'
 import type { Logger } from '../client/logger.ts'
@@ -23,7 +24,7 @@ export interface BuiltinControllersOptions {
   clientFor(component: string): Client
   caPem: string
   /** Where spaces stand, for the controllers of placement. Absent in a plain cluster: it has none of them. */
-  places?: SpacePlaces
+  places?: SpacePlaces & Places
   /** Signs what approved CertificateSigningRequests ask for. Absent: nobody does. */
   sign?: SignCertificate
   /** How long Events live after they were last written. Default an hour. */
@@ -44,6 +45,7 @@ export interface RunningControllers {
 
 export function startBuiltinControllers(options: BuiltinControllersOptions): RunningControllers {
   const { clientFor, caPem } = options
+  const nature = options.places ? natureOf(options.places) : EVERYTHING_ACTS
   const logger = patientLogger(options.logger)
   const serviceAccounts = serviceAccountController({
     client: clientFor('service-account-controller'),
@@ -56,13 +58,13 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
     serviceAccounts,
     resourceQuotaController({
       client: clientFor('resourcequota-controller'),
-      skipsCopies: options.places !== undefined,
+      nature,
       logger,
     }),
     storageProtectionController({ client: clientFor('storage-protection-controller'), logger }),
-    clusterRoleAggregationController({ client: clientFor('clusterrole-aggregation-controller'), logger }),
+    clusterRoleAggregationController({ client: clientFor('clusterrole-aggregation-controller'), nature, logger }),
     ...(options.sign
-      ? [csrController({ client: clientFor('certificate-controller'), sign: options.sign, logger })]
+      ? [csrController({ client: clientFor('certificate-controller'), sign: options.sign, nature, logger })]
       : []),
   ]
   for (const controller of machinery) controller.start()

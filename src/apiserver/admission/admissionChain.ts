@@ -1,5 +1,5 @@
 /** Every admission step of a server in its order, and the settings behind them. */
-import type { KubeObject } from '../../apimachinery/object.ts'
+import type { Nature } from '../../apimachinery/nature.ts'
 import type { Store } from '../../storage/store.ts'
 import type { RbacAuthorizer } from '../auth/rbac.ts'
 import type { UserInfo } from '../auth/types.ts'
@@ -47,6 +47,7 @@ export interface AdmissionChainDeps {
   parsed: ParsedCache
   types: TypeRegistry
   authorizer: RbacAuthorizer
+  nature: Nature
   webhooks: WebhookClient
   /** Names of plug-ins, as of kube-apiserver's `--disable-admission-plugins`; `ServiceAccount` can be left out. */
   disabledPlugins?: readonly string[]
@@ -70,6 +71,8 @@ export interface AdmissionChain {
   /** From now on policies get their status, through `registry`. */
   start(registry: Registry): void
   stop(): Promise<void>
+  /** What acts in a space has become other than it was. */
+  rethink(space: string): void
   /** A space is gone. */
   forgetSpace(space: string): void
 }
@@ -78,8 +81,7 @@ export interface AdmissionChain {
 const MAKERS: ReadonlySet<string> = new Set(['definitions', 'spaces', 'token-secrets', 'bootstrap'].map(systemUser))
 
 export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
-  const { store, parsed, types, elsewhere, tree, log } = deps
-  const ignores = elsewhere && { ignores: (object: KubeObject) => elsewhere.isCopy(object) }
+  const { store, parsed, types, elsewhere, nature, tree, log } = deps
   const settings = (group: string, ...resources: string[]) => resources.map(resource => ({ group, resource }))
   const configurations = new ConfigurationLog({
     store,
@@ -99,9 +101,9 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
       STORAGE_CLASSES,
       INGRESS_CLASSES,
     ],
-    ...ignores,
+    nature,
   })
-  const labelled = new LabelledNamespaces({ store, ...ignores })
+  const labelled = new LabelledNamespaces({ store, nature })
   const cel = new AdmissionCel()
   const policyStatus = new PolicyStatus({ settings: configurations, types, log })
   const namespaces = new NamespaceReader({ store, parsed })
@@ -121,7 +123,7 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
     namespaces,
     authorizer: deps.authorizer,
   })
-  const pods = { store, parsed, settings: configurations, random: deps.random }
+  const pods = { store, parsed, settings: configurations, nature, random: deps.random }
   const [limitDefaults, limitBounds] = limitRanger(configurations)
   const allocations = new AllocationLog({ store, kept: deps.network.kubernetesAddress })
   const disabled = new Set(deps.disabledPlugins ?? [])
@@ -155,13 +157,17 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
       ),
       deps.kubernetesService.admission(),
       workspaceAdmission({ tree, externalUrl: deps.externalUrl, randomBytes: deps.randomBytes }),
-      rbacAdmission(deps.authorizer),
+      rbacAdmission(deps.authorizer, nature),
       certificateAdmission(deps.authorizer, deps.clock),
       ...deps.authority,
       spaceLifecycle(tree, isMaker),
     ],
     start: registry => policyStatus.start(registry),
     stop: () => policyStatus.stop(),
+    rethink(space) {
+      configurations.rethink(space)
+      labelled.rethink(space)
+    },
     forgetSpace: space => allocations.forget(space),
   }
 }

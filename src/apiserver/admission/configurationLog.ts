@@ -2,6 +2,7 @@
  * The few objects that steer admission (webhook configurations, policies, quotas, …) of every space, kept parsed, as a
  * projection of the store, so that a request learns with one look into a map that none concerns it.
  */
+import type { Nature } from '../../apimachinery/nature.ts'
 import { type GroupResource, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
 import type { Key, Store, Stored, StoreEvent } from '../../storage/store.ts'
 import { decodeObject } from '../registry/codec.ts'
@@ -11,8 +12,10 @@ export interface ConfigurationLogOptions {
   resources: readonly GroupResource[]
   /** Only objects whose text says this are looked at; the others are not even parsed. */
   mark?: string
-  /** Objects that do not act here. */
+  /** Objects that are none of this. */
   ignores?: (object: KubeObject) => boolean
+  /** Which objects act in their space; the others are kept aside. Absent: all. Whoever gives it tells of changes by `rethink`. */
+  nature?: Pick<Nature, 'acts'>
 }
 
 /** By space and `namespace/name`. No empty maps inside. */
@@ -22,16 +25,19 @@ export class ConfigurationLog {
   readonly #options: ConfigurationLogOptions
   /** By resource. */
   readonly #known = new Map<string, Known>()
+  /** Those that do not act where they are, by resource. */
+  readonly #inert = new Map<string, Known>()
   readonly #listeners: ((space: string) => void)[] = []
 
   constructor(options: ConfigurationLogOptions) {
     this.#options = options
     for (const { group, resource } of options.resources) {
-      const known: Known = new Map()
-      this.#known.set(groupResourceName({ group, resource }), known)
+      const name = groupResourceName({ group, resource })
+      this.#known.set(name, new Map())
+      this.#inert.set(name, new Map())
       options.store.project(
         { group, resource },
-        { reset: items => this.#reset(known, items), apply: event => this.#apply(known, event) },
+        { reset: items => this.#reset(name, items), apply: event => this.#apply(name, event) },
       )
     }
   }
@@ -39,6 +45,22 @@ export class ConfigurationLog {
   /** Calls back after each change in a space. */
   onChange(listener: (space: string) => void): void {
     this.#listeners.push(listener)
+  }
+
+  /** What acts in a space has become other than it was. */
+  rethink(space: string): void {
+    let changed = false
+    for (const { group, resource } of this.#options.resources) {
+      const name = groupResourceName({ group, resource })
+      const [known, inert] = [this.#known.get(name)!, this.#inert.get(name)!]
+      const all = [...(known.get(space) ?? []), ...(inert.get(space) ?? [])]
+      known.delete(space)
+      inert.delete(space)
+      for (const [id, object] of all)
+        put(this.#acts(space, object, { group, resource }) ? known : inert, space, id, object)
+      changed ||= all.length > 0
+    }
+    if (changed) this.#tell(space)
   }
 
   /** Logical-cluster ids of the spaces that have such objects. */
@@ -63,25 +85,38 @@ export class ConfigurationLog {
     return this.#known.get(groupResourceName(resource))?.get(space)?.get(`${namespace}/${name}`)
   }
 
-  #reset(known: Known, items: Iterable<Stored>): void {
-    const acting = [...items].map(stored => ({ key: stored.key, object: this.#acting(stored) }))
+  #reset(name: string, items: Iterable<Stored>): void {
+    const read = [...items].map(stored => ({ key: stored.key, object: this.#read(stored) }))
+    const [known, inert] = [this.#known.get(name)!, this.#inert.get(name)!]
     const before = [...known.keys()]
     known.clear()
-    for (const { key, object } of acting) if (object) put(known, key, object)
+    inert.clear()
+    for (const { key, object } of read) {
+      if (object) put(this.#acts(key.space, object, key) ? known : inert, key.space, idOf(key), object)
+    }
     for (const space of new Set([...before, ...known.keys()])) this.#tell(space)
   }
 
-  #apply(known: Known, { type, key, stored }: StoreEvent): void {
-    const object = type === 'put' ? this.#acting(stored) : undefined
-    const changed = object ? put(known, key, object) : drop(known, key)
-    if (changed) this.#tell(key.space)
+  #apply(name: string, { type, key, stored }: StoreEvent): void {
+    const [known, inert] = [this.#known.get(name)!, this.#inert.get(name)!]
+    const object = type === 'put' ? this.#read(stored) : undefined
+    const acts = object !== undefined && this.#acts(key.space, object, key)
+    drop(inert, key)
+    if (object && !acts) put(inert, key.space, idOf(key), object)
+    if (object && acts) put(known, key.space, idOf(key), object)
+    else if (!drop(known, key)) return
+    this.#tell(key.space)
   }
 
-  #acting(stored: Stored): KubeObject | undefined {
+  #read(stored: Stored): KubeObject | undefined {
     const { mark, ignores } = this.#options
     if (mark !== undefined && !stored.bytes.includes(mark)) return undefined
     const object = decodeObject(stored)
     return ignores?.(object) ? undefined : object
+  }
+
+  #acts(space: string, object: KubeObject, { group, resource }: GroupResource): boolean {
+    return this.#options.nature?.acts(space, { group, resource }, object) ?? true
   }
 
   #tell(space: string): void {
@@ -89,17 +124,20 @@ export class ConfigurationLog {
   }
 }
 
-function put(known: Known, { space, namespace, name }: Key, object: KubeObject): true {
+function idOf({ namespace, name }: Key): string {
+  return `${namespace}/${name}`
+}
+
+function put(known: Known, space: string, id: string, object: KubeObject): void {
   const objects = known.get(space) ?? new Map<string, KubeObject>()
-  objects.set(`${namespace}/${name}`, object)
+  objects.set(id, object)
   known.set(space, objects)
-  return true
 }
 
 /** Whether it was there. */
-function drop(known: Known, { space, namespace, name }: Key): boolean {
-  const objects = known.get(space)
-  if (!objects?.delete(`${namespace}/${name}`)) return false
-  if (objects.size === 0) known.delete(space)
+function drop(known: Known, key: Key): boolean {
+  const objects = known.get(key.space)
+  if (!objects?.delete(idOf(key))) return false
+  if (objects.size === 0) known.delete(key.space)
   return true
 }

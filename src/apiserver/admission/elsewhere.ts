@@ -1,5 +1,4 @@
 /** What is decided at another place is not decided here: what waits for a cluster is judged there. */
-import type { KubeObject } from '../../apimachinery/object.ts'
 import type { UserInfo } from '../auth/types.ts'
 import type { Admission, AdmissionTarget } from '../registry/admission.ts'
 
@@ -10,8 +9,6 @@ export interface Elsewhere {
    * of the space from the root.
    */
   judges(user: string, path: string): boolean
-  /** Whether an object only waits here for another place: as a setting of admission it does not act here. */
-  isCopy(object: Readonly<KubeObject>): boolean
 }
 
 /** The steps, for what is judged here alone. They are asked about one write after the other, and where that is judged is one answer. */

@@ -6,6 +6,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type StatusError, statusError } from '../../apimachinery/errors.ts'
 import { ensure, list, num, record, records, str } from '../../apimachinery/fields.ts'
+import type { Nature } from '../../apimachinery/nature.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
 import type { Store } from '../../storage/store.ts'
@@ -28,6 +29,7 @@ export interface PodAdmissionDeps {
   store: Store
   parsed: ParsedCache
   settings: ConfigurationLog
+  nature: Pick<Nature, 'isDescribed'>
   /** From 0 to 1. */
   random: () => number
 }
@@ -39,8 +41,8 @@ export function refusePod(request: AdmissionRequest, why: string): StatusError {
   return statusError.forbidden(PODS, nameOf(request), why)
 }
 
-/** Every Pod runs as a ServiceAccount that exists, and finds its token. */
-export function serviceAccountAdmission({ store, parsed, random }: PodAdmissionDeps): Admission {
+/** Every Pod runs as a ServiceAccount that exists, and finds its token. Where accounts are descriptions, its cluster sees to that. */
+export function serviceAccountAdmission({ store, parsed, random, nature }: PodAdmissionDeps): Admission {
   const find = async (space: string, namespace: string, name: string): Promise<KubeObject | undefined> => {
     const tries = name === 'default' ? DEFAULT_ACCOUNT_TRIES : 1
     for (let attempt = 1; ; attempt++) {
@@ -52,7 +54,8 @@ export function serviceAccountAdmission({ store, parsed, random }: PodAdmissionD
   }
   return {
     stage: 'mutate',
-    handles: (type, operation, { subresource }) => operation === 'CREATE' && isPod(type, subresource),
+    handles: (type, operation, { subresource, space }) =>
+      operation === 'CREATE' && isPod(type, subresource) && !nature.isDescribed(space, SERVICE_ACCOUNTS),
     async admit(request) {
       const { object, context } = request
       if (object.metadata.annotations?.[MIRROR] !== undefined) return

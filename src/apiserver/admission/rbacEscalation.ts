@@ -1,17 +1,18 @@
-/** Nobody grants more than they hold. */
+/** Nobody grants more than they hold. What does not act grants nothing; what begins to act is judged as if it were new. */
+import type { Nature } from '../../apimachinery/nature.ts'
 import { checkRbacWrite } from '../auth/escalation.ts'
 import type { RbacAuthorizer } from '../auth/rbac.ts'
 import { RBAC_GROUP } from '../auth/rbacRules.ts'
 import type { Admission } from '../registry/admission.ts'
 
-export function rbacAdmission(authorizer: RbacAuthorizer): Admission {
+export function rbacAdmission(authorizer: RbacAuthorizer, nature: Pick<Nature, 'acts'>): Admission {
   return {
     handles: (type, operation) => type.group === RBAC_GROUP && operation !== 'DELETE',
     async admit({ context, type, object, old }) {
-      await checkRbacWrite(
-        { user: context.user, space: context.space, resource: type.resource, object, ...(old && { old }) },
-        authorizer,
-      )
+      const { user, space } = context
+      if (!nature.acts(space, type, object)) return
+      const granting = old !== undefined && nature.acts(space, type, old)
+      await checkRbacWrite({ user, space, resource: type.resource, object, ...(granting && { old }) }, authorizer)
     },
   }
 }

@@ -1,4 +1,5 @@
 /** Whom a server believes, and in which order they are asked. */
+import type { Nature } from '../../apimachinery/nature.ts'
 import type { OidcOptions } from './oidcAuthenticator.ts'
 import { type ObjectReader, ServiceAccountAuthenticator } from './serviceAccountAuthenticator.ts'
 import type { TokenIssuer } from './serviceAccountTokens.ts'
@@ -10,6 +11,8 @@ import { X509Authenticator } from './x509.ts'
 export interface AuthenticatorsOptions {
   issuer: TokenIssuer
   getObject: ObjectReader
+  /** Which ServiceAccounts act. */
+  nature: Pick<Nature, 'acts'>
   /** Text of a static token file, as kube-apiserver's --token-auth-file. */
   tokenFile: string | undefined
   /** An issuer of ID tokens to trust; its `audiences` are the server's. */
@@ -19,12 +22,12 @@ export interface AuthenticatorsOptions {
 }
 
 export async function authenticators(options: AuthenticatorsOptions): Promise<UnionAuthenticator> {
-  const { issuer, getObject, tokenFile, oidc, more = [] } = options
+  const { issuer, getObject, nature, tokenFile, oidc, more = [] } = options
   return new UnionAuthenticator({
     authenticators: [
       new X509Authenticator(),
       ...(tokenFile === undefined ? [] : [new StaticTokenAuthenticator(tokenFile, { audiences: issuer.audiences })]),
-      new ServiceAccountAuthenticator({ issuer, getObject }),
+      new ServiceAccountAuthenticator({ issuer, getObject, nature }),
       ...more,
       ...(oidc === undefined ? [] : [await oidcAuthenticator(oidc, issuer.audiences)]),
     ],

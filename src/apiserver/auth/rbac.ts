@@ -9,6 +9,7 @@
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { statusError } from '../../apimachinery/errors.ts'
 import { joinedAsGo } from '../../apimachinery/go/goPrint.ts'
+import { EVERYTHING_ACTS, type Nature } from '../../apimachinery/nature.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Store, StoreEvent } from '../../storage/store.ts'
 import { bootstrapObjects, EVERYBODYS_READER } from './bootstrapRoles.ts'
@@ -21,6 +22,8 @@ export interface RbacOptions {
   store: Pick<Store, 'list' | 'project'>
   /** Whether users need verb `access` on `/` inside a space before anything else counts. Default true. */
   requireSpaceAccess?: boolean
+  /** Which roles and bindings grant anything. Default: all. Whoever gives it tells of changes by `forget`. */
+  nature?: Nature
   /** Id of the root space. Default `root`. */
   rootSpace?: string
   /** Asked before any role. Default: none. */
@@ -48,7 +51,14 @@ export class RbacAuthorizer implements Authorizer {
   readonly #layers: { plain: Layer; root: Layer }
 
   constructor(options: RbacOptions) {
-    this.#options = { requireSpaceAccess: true, rootSpace: 'root', maxSpaces: 10_000, builtin: NO_RULES, ...options }
+    this.#options = {
+      requireSpaceAccess: true,
+      nature: EVERYTHING_ACTS,
+      rootSpace: 'root',
+      maxSpaces: 10_000,
+      builtin: NO_RULES,
+      ...options,
+    }
     this.#indexes = new BoundedCache(this.#options.maxSpaces)
     this.#layers = { plain: layerOf(bootstrapObjects()), root: layerOf(bootstrapObjects({ root: true })) }
     // A change behind the reads of a build is heard of, too, and drops it.
@@ -57,6 +67,11 @@ export class RbacAuthorizer implements Authorizer {
       apply: ({ key }: StoreEvent) => this.#indexes.delete(key.space),
     }
     for (const resource of RESOURCES) options.store.project({ group: RBAC_GROUP, resource }, forget)
+  }
+
+  /** What counts in a space has become other than it was. */
+  forget(space: string): void {
+    this.#indexes.delete(space)
   }
 
   async authorize(attributes: Attributes): Promise<Decision> {
@@ -128,10 +143,12 @@ export class RbacAuthorizer implements Authorizer {
   }
 
   async #build(space: string): Promise<RbacIndex> {
+    const { nature } = this.#options
     const [clusterRoles, clusterRoleBindings, roles, roleBindings] = await Promise.all(
       RESOURCES.map(async resource => {
         const page = await this.#options.store.list({ space, group: RBAC_GROUP, resource })
-        return page.items.map(item => JSON.parse(item.bytes.toString()) as KubeObject)
+        const objects = page.items.map(item => JSON.parse(item.bytes.toString()) as KubeObject)
+        return objects.filter(object => nature.acts(space, { group: RBAC_GROUP, resource }, object))
       }),
     )
     const layer = space === this.#options.rootSpace ? this.#layers.root : this.#layers.plain

@@ -3,6 +3,7 @@
  * exist in the token's space, with the uids of then.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/#bound-service-account-tokens
  */
+import { EVERYTHING_ACTS, type Nature } from '../../apimachinery/nature.ts'
 import { groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { unverifiedClaims, unverifiedHeader } from './jwtClaims.ts'
 import type { IdentifiedRef, TokenForm, TokenIssuer } from './serviceAccountTokens.ts'
@@ -22,6 +23,8 @@ export type ObjectReader = (
 export interface ServiceAccountAuthenticatorOptions {
   issuer: TokenIssuer
   getObject: ObjectReader
+  /** Which accounts act. Default: all. */
+  nature?: Pick<Nature, 'acts'>
   /** Milliseconds since the epoch. */
   clock?: () => number
 }
@@ -36,6 +39,8 @@ interface Identity {
   extra: Record<string, string[]>
 }
 
+const SERVICE_ACCOUNTS = { group: '', resource: 'serviceaccounts' }
+
 /** How far another server's clock may be ahead. */
 const NOT_BEFORE_LEEWAY_SECONDS = 60
 
@@ -43,7 +48,7 @@ export class ServiceAccountAuthenticator implements Authenticator {
   readonly #options: Required<ServiceAccountAuthenticatorOptions>
 
   constructor(options: ServiceAccountAuthenticatorOptions) {
-    this.#options = { clock: Date.now, ...options }
+    this.#options = { clock: Date.now, nature: EVERYTHING_ACTS, ...options }
   }
 
   /**
@@ -97,7 +102,10 @@ export class ServiceAccountAuthenticator implements Authenticator {
 
   async #checkObjects(identity: Identity, token: string): Promise<void> {
     const { namespace, serviceAccount, legacySecret } = identity
-    await this.#require(identity, 'serviceaccounts', namespace, serviceAccount)
+    const account = await this.#require(identity, SERVICE_ACCOUNTS.resource, namespace, serviceAccount)
+    if (!this.#options.nature.acts(identity.space, SERVICE_ACCOUNTS, account)) {
+      throw refused(`serviceaccount ${JSON.stringify(serviceAccount.name)} is a description and nobody in this space`)
+    }
     for (const { resource, ref } of identity.bound) {
       await this.#require(identity, resource, resource === 'nodes' ? '' : namespace, ref)
     }

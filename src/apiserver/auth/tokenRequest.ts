@@ -5,6 +5,7 @@
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { str } from '../../apimachinery/fields.ts'
+import { NATURED_LABEL, type Nature } from '../../apimachinery/nature.ts'
 import { isRecord, type KubeObject, parseApiVersion } from '../../apimachinery/object.ts'
 import type { ObjectReader } from './serviceAccountAuthenticator.ts'
 import type { IdentifiedRef, TokenIssuer, TokenSpec } from './serviceAccountTokens.ts'
@@ -14,6 +15,8 @@ export interface TokenRequestContext {
   space: string
   issuer: TokenIssuer
   getObject: ObjectReader
+  /** Which accounts act. Absent: all. */
+  nature?: Pick<Nature, 'acts'>
   /** Longer requests are shortened to this. Default: a year. */
   maxExpirationSeconds?: number | undefined
   /** Milliseconds since the epoch. */
@@ -28,11 +31,12 @@ export const MAX_SECONDS = 2 ** 32
 const YEAR_SECONDS = 365 * 24 * 3600
 /** What kubelets ask for on behalf of Pods that know nothing of expiry; upstream grants a year and warns after this. */
 const KUBELET_SECONDS = 3607
+const SERVICE_ACCOUNTS = { group: '', resource: 'serviceaccounts' }
 const BINDABLE = { Pod: 'pods', Secret: 'secrets', Node: 'nodes' } as const
 
 /**
  * Gives the body back with its status filled. `serviceAccount` is the object as stored.
- * @throws StatusError Invalid for a bad duration, BadRequest for something that cannot be bound to, NotFound or Conflict
+ * @throws StatusError Forbidden for an account that does not act in its space, Invalid for a bad duration, BadRequest for something that cannot be bound to, NotFound or Conflict
  *   when the bound object is not there or has another uid
  */
 export async function tokenRequest(
@@ -43,6 +47,10 @@ export async function tokenRequest(
   const { namespace = '', name = '', uid = '' } = serviceAccount.metadata
   const spec = isRecord(body.spec) ? body.spec : {}
   checkMetadata(body, { namespace, name })
+  if (context.nature?.acts(context.space, SERVICE_ACCOUNTS, serviceAccount) === false) {
+    const why = `it describes an account of clusters and has no tokens in this space, unless it is labelled ${NATURED_LABEL}: "true"`
+    throw statusError.forbidden(SERVICE_ACCOUNTS, name, why)
+  }
   const seconds = expiration(spec.expirationSeconds)
   const asked = Array.isArray(spec.audiences) ? spec.audiences.filter(a => typeof a === 'string' && a !== '') : []
   const audiences: readonly string[] = asked.length > 0 ? asked : context.issuer.audiences

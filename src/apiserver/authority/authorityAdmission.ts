@@ -2,9 +2,18 @@
 import type { Admission } from '../registry/admission.ts'
 import type { AuthorityDeps } from './authorityDeps.ts'
 import { bindingAdmission, bindingStatusAdmission } from './bindingAdmission.ts'
+import { describedObjects } from './describedObjects.ts'
 import { grantAdmission } from './grantAdmission.ts'
 import { grantedLocationAdmission } from './grantedLocationAdmission.ts'
+import { syncerWrites } from './syncerWrites.ts'
 
 export function authorityAdmission(deps: AuthorityDeps): Admission[] {
-  return [bindingAdmission(deps), bindingStatusAdmission, grantAdmission(deps), grantedLocationAdmission]
+  return [
+    describedObjects(deps),
+    bindingAdmission(deps),
+    bindingStatusAdmission,
+    grantAdmission(deps),
+    grantedLocationAdmission,
+    syncerWrites(deps),
+  ]
 }

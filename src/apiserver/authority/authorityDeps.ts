@@ -1,12 +1,16 @@
 /** What the steps of this folder ask. */
+import type { Nature } from '../../apimachinery/nature.ts'
 import type { Store } from '../../storage/store.ts'
 import type { RbacAuthorizer } from '../auth/rbac.ts'
 import type { ParsedCache } from '../registry/codec.ts'
 import type { SpaceTree } from '../spaces/tree.ts'
+import type { UpsyncDemands } from './upsyncDemands.ts'
 
 export interface AuthorityDeps {
   store: Pick<Store, 'list'>
   parsed: ParsedCache
   tree: SpaceTree
+  nature: Nature
   authorizer: RbacAuthorizer
+  demands: UpsyncDemands
 }

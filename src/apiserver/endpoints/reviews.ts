@@ -1,5 +1,6 @@
 /** Kinds that are answered instead of stored: token and access reviews, and TokenRequest. */
 
+import type { Nature } from '../../apimachinery/nature.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Schema } from '../../apimachinery/schema.ts'
@@ -32,6 +33,7 @@ export interface ReviewDeps {
   authenticator: Authenticator
   authorizer: RbacAuthorizer
   issuer: TokenIssuer
+  nature: Pick<Nature, 'acts'>
   getObject: ObjectReader
   /** The longest life of a token on request. Default: a year. */
   maxTokenSeconds: number | undefined
@@ -138,6 +140,7 @@ async function tokenEndpoint(services: Services, exchange: Exchange, deps: Revie
   const context = {
     space: exchange.space,
     issuer: deps.issuer,
+    nature: deps.nature,
     getObject: deps.getObject,
     maxExpirationSeconds: deps.maxTokenSeconds,
     clock: () => deps.clock().getTime(),

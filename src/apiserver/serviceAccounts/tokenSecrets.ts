@@ -1,16 +1,19 @@
 /**
  * Tokens without end, for those who ask for one with a Secret of type `kubernetes.io/service-account-token`: the Secret is
- * filled a moment after it is made, refilled when somebody empties it, and deleted when its ServiceAccount is gone.
+ * filled a moment after it is made, refilled when somebody empties it, and deleted when its ServiceAccount is gone. Where
+ * ServiceAccounts are descriptions, so is a Secret for one that does not act: it is left as it is.
  *
  * It follows the log of Secrets of all spaces; those of other types are told apart by their bytes. What fails is tried again
  * with backoff.
  * @see https://kubernetes.io/docs/concepts/configuration/secret/#serviceaccount-token-secrets
  */
+import { NATURED_LABEL, type Nature } from '../../apimachinery/nature.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { WorkQueue } from '../../client/workqueue.ts'
 import { keyText } from '../../storage/keys.ts'
 import { isStorageError, type Key, type Range, type Store, type Stored, type StoreEvent } from '../../storage/store.ts'
-import type { TokenIssuer } from '../auth/serviceAccountTokens.ts'
+import { unverifiedClaims } from '../auth/jwtClaims.ts'
+import { LEGACY_ISSUER, type TokenIssuer } from '../auth/serviceAccountTokens.ts'
 import { FailureNotes } from '../following/failureNotes.ts'
 import { followLog } from '../following/followLog.ts'
 import { deleteObject } from '../operations/remove.ts'
@@ -25,6 +28,8 @@ export interface TokenSecretsDeps {
   registry: Registry
   types: TypeRegistry
   issuer: TokenIssuer
+  /** Which accounts act. */
+  nature: Nature
   /** What clients of this server are to trust, PEM. */
   caPem: string
   log: Logger
@@ -40,7 +45,7 @@ const ACCOUNTS = { group: '', resource: 'serviceaccounts' } as const
 export class TokenSecrets {
   readonly #deps: TokenSecretsDeps
   readonly #stopping = new AbortController()
-  /** Keys of Secrets, and of ServiceAccounts that are gone. */
+  /** Keys of Secrets, and of ServiceAccounts that are gone or begin to act. */
   readonly #queue = new WorkQueue<Key>({ id: keyText, party: ({ space }) => space })
   readonly #failures = new FailureNotes()
   #running: Promise<unknown> = Promise.resolve()
@@ -53,13 +58,14 @@ export class TokenSecrets {
 
   /** Catches up with what happened while the server was down, in the background, then follows the log. */
   start(): void {
-    const { store, log } = this.#deps
+    const { store, nature, log } = this.#deps
     const { signal } = this.#stopping
     // No deletion is missed, however long a watch is away.
     store.project(ACCOUNTS, {
       reset() {},
-      apply: ({ type, key }) => {
-        if (type === 'delete') this.#queue.add(key)
+      apply: ({ type, key, stored }) => {
+        const begins = (): boolean => nature.isDescribed(key.space, ACCOUNTS) && stored.bytes.includes(NATURED_LABEL)
+        if (type === 'delete' || begins()) this.#queue.add(key)
       },
     })
     const following = {
@@ -108,6 +114,11 @@ export class TokenSecrets {
     this.#failures.settle(keyText(key))
   }
 
+  /** Of a Secret without its account: whether it was never filled here, and may belong to an account of the clusters. */
+  #isDescription(space: string, secret: KubeObject): boolean {
+    return this.#deps.nature.isDescribed(space, ACCOUNTS) && !isTokenOf(space, dataOf(secret).token)
+  }
+
   #note(key: Key, error: unknown): void {
     if (!this.#failures.isNews(keyText(key), error)) return
     const { space, resource, namespace, name } = key
@@ -119,7 +130,7 @@ export class TokenSecrets {
 
   /** Brings one Secret to its wanted state. */
   async #converge(key: Key): Promise<void> {
-    const { store, registry, types, issuer } = this.#deps
+    const { store, registry, types, issuer, nature } = this.#deps
     const stored = await store.get(key)
     const type = types.in(key.space).find('', 'v1', SECRETS.resource)
     if (stored === undefined || type === undefined) return
@@ -127,8 +138,10 @@ export class TokenSecrets {
     const { annotations = {}, deletionTimestamp, uid } = secret.metadata
     if (secret.type !== TYPE || deletionTimestamp !== undefined) return
     const name = annotations[ACCOUNT_NAME] ?? ''
-    const account = await store.get({ ...key, ...ACCOUNTS, name })
-    const accountUid = account && (decodeObject(account).metadata.uid ?? '')
+    const found = await store.get({ ...key, ...ACCOUNTS, name })
+    const account = found && decodeObject(found)
+    if (account ? !nature.acts(key.space, ACCOUNTS, account) : this.#isDescription(key.space, secret)) return
+    const accountUid = account && (account.metadata.uid ?? '')
     const context = systemContext(key.space, COMPONENT)
     if (accountUid === undefined || (annotations[ACCOUNT_UID] ?? accountUid) !== accountUid) {
       await deleteObject(registry.deps, context, type, key, { preconditions: { ...(uid && { uid }) } })
@@ -158,6 +171,13 @@ export class TokenSecrets {
       return current
     })
   }
+}
+
+/** Whether a token was made by a server like this one for an account of a space. */
+function isTokenOf(space: string, encoded: unknown): boolean {
+  if (typeof encoded !== 'string') return false
+  const claims = unverifiedClaims(Buffer.from(encoded, 'base64').toString())
+  return claims?.iss === LEGACY_ISSUER && claims['kubernetes.io/serviceaccount/clusterName'] === space
 }
 
 function holdsToken(stored: Stored): boolean {

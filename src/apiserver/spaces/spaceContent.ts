@@ -1,7 +1,9 @@
 /** What every space holds from its birth, and how nothing is left of it. Both are safe to repeat. */
 import { isStatusError } from '../../apimachinery/errors.ts'
+import { isNatured, NATURED_LABEL } from '../../apimachinery/nature.ts'
 import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
 import { LOGICAL_CLUSTERS, PATH_ANNOTATION } from '../../apimachinery/resources.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Range, Store } from '../../storage/store.ts'
 import { systemContext, systemUser } from '../registry/context.ts'
 import type { Registry } from '../registry/registry.ts'
@@ -10,7 +12,7 @@ import type { SpaceTree } from './tree.ts'
 
 export interface SpaceContentDeps {
   store: Store
-  registry: Pick<Registry, 'create'>
+  registry: Pick<Registry, 'create' | 'update'>
   types: TypeRegistry
   tree: SpaceTree
   /** `https://host:port`, without a path. */
@@ -22,7 +24,12 @@ export interface SpaceContentDeps {
 /** Who the server is when it looks after spaces. */
 export const COMPONENT = 'spaces'
 const PURGE_BATCH = 500
+const BINDINGS = ['rbac.authorization.k8s.io', 'v1', 'clusterrolebindings'] as const
+/** Makes a space's owner its administrator. */
+const ADMINISTRATION = 'workspace-admin'
 const INITIAL_NAMESPACES = ['default', 'kube-system', 'kube-public']
+
+type KindName = readonly [group: string, version: string, resource: string]
 
 export class SpaceContent {
   readonly #deps: SpaceContentDeps
@@ -47,13 +54,37 @@ export class SpaceContent {
     })
     // The server needs no role, and nobody else shall have one by its name.
     if (owner === undefined || owner.startsWith(systemUser(''))) return
-    await this.#ensure(space, ['rbac.authorization.k8s.io', 'v1', 'clusterrolebindings'], {
+    await this.#ensure(space, BINDINGS, {
       apiVersion: 'rbac.authorization.k8s.io/v1',
       kind: 'ClusterRoleBinding',
-      metadata: { name: 'workspace-admin' },
+      metadata: { name: ADMINISTRATION, labels: { [NATURED_LABEL]: 'true' } },
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
       subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: owner }],
     })
+  }
+
+  /**
+   * To be called before a space of an earlier release becomes one that describes workload: its administration gets the label
+   * without which it would not act there. In a space that describes already nothing is done, for there the label grants.
+   */
+  async prepareDescribing(space: string): Promise<void> {
+    const { tree, registry } = this.#deps
+    if (tree.typeOf(space).describes) return
+    try {
+      await registry.update(
+        systemContext(space, COMPONENT),
+        this.#kind(space, BINDINGS),
+        '',
+        ADMINISTRATION,
+        current => {
+          if (isNatured(current)) return current
+          current.metadata.labels = { ...current.metadata.labels, [NATURED_LABEL]: 'true' }
+          return current
+        },
+      )
+    } catch (error) {
+      if (!isStatusError(error, 'NotFound')) throw error
+    }
   }
 
   /** @throws the signal's reason when it aborts before all is gone */
@@ -63,18 +94,19 @@ export class SpaceContent {
     await this.#deleteAll({ space }, signal)
   }
 
-  async #ensure(
-    space: string,
-    [group, version, resource]: [group: string, version: string, resource: string],
-    object: KubeObject,
-  ): Promise<void> {
-    const type = this.#deps.types.in(space).find(group, version, resource)
-    if (type === undefined) throw new Error(`the built-in kind ${resource} is missing from the catalog`)
+  async #ensure(space: string, kind: KindName, object: KubeObject): Promise<void> {
+    const type = this.#kind(space, kind)
     try {
       await this.#deps.registry.create(systemContext(space, COMPONENT), type, '', object)
     } catch (error) {
       if (!isStatusError(error, 'AlreadyExists')) throw error
     }
+  }
+
+  #kind(space: string, [group, version, resource]: KindName): ResourceType {
+    const type = this.#deps.types.in(space).find(group, version, resource)
+    if (type === undefined) throw new Error(`the built-in kind ${resource} is missing from the catalog`)
+    return type
   }
 
   async #deleteAll(range: Range, signal: AbortSignal): Promise<void> {

@@ -39,6 +39,7 @@ export class SpaceTree {
   readonly #outside = new Map<string, Map<string, Place>>()
   readonly #onKnown = new Set<Listener>()
   readonly #onGone = new Set<Listener>()
+  readonly #onTyped = new Set<Listener>()
 
   constructor(store: Pick<Store, 'project'>) {
     const { group, resource } = WORKSPACES
@@ -87,6 +88,12 @@ export class SpaceTree {
     return () => this.#onKnown.delete(listener)
   }
 
+  /** Tells the id of each space whose type has become another. A listener must not throw. */
+  onTyped(listener: Listener): () => void {
+    this.#onTyped.add(listener)
+    return () => this.#onTyped.delete(listener)
+  }
+
   /** Tells the id of each space that has left the tree. A listener must not throw. */
   onGone(listener: Listener): () => void {
     this.#onGone.add(listener)
@@ -116,13 +123,18 @@ export class SpaceTree {
 
   #reset(items: Iterable<Stored>): void {
     const places = [...items].flatMap(stored => placeOf(stored) ?? this.#child(stored.key.space, stored.key.name) ?? [])
-    const before = new Set(this.#byId.keys())
+    const before = new Map([...this.#byId.values()].map(({ id, type }) => [id, type]))
     for (const map of [this.#byId, this.#children, this.#outside]) map.clear()
     this.#byId.set(ROOT, { id: ROOT, path: ROOT, name: ROOT, parent: undefined, type: UNIVERSAL, deleting: false })
     for (const place of places) if (place.id !== '') into(this.#outside, place.parent, place)
     this.#takeIn(ROOT)
-    for (const id of this.#byId.keys()) if (!before.delete(id) && id !== ROOT) this.#tell(this.#onKnown, id)
-    for (const id of before) this.#tell(this.#onGone, id)
+    for (const { id, type } of this.#byId.values()) {
+      const was = before.get(id)
+      before.delete(id)
+      if (was === undefined && id !== ROOT) this.#tell(this.#onKnown, id)
+      else if (was !== undefined && was !== type) this.#tell(this.#onTyped, id)
+    }
+    for (const id of before.keys()) this.#tell(this.#onGone, id)
   }
 
   #apply({ type, key, stored }: StoreEvent): void {
@@ -133,7 +145,9 @@ export class SpaceTree {
     outOf(this.#outside, key.space, key.name)
     if (known?.id === place.id) {
       known.deleting = place.deleting
+      if (known.type === place.type) return
       known.type = place.type
+      this.#tell(this.#onTyped, known.id)
     } else {
       if (known !== undefined) this.#remove(known)
       if (place.id === '') return

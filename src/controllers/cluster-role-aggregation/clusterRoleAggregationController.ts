@@ -1,8 +1,9 @@
 /**
  * Writes the rules of aggregated ClusterRoles into them: the rules of all ClusterRoles of the space that their selectors
- * match, so that what `kubectl get` shows is what they grant.
+ * match, so that what `kubectl get` shows is what they grant. Roles that do not act in their space neither gather nor are gathered.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/rbac/#aggregated-clusterroles
  */
+import type { Nature } from '../../apimachinery/nature.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { roleSelectors } from '../../apimachinery/roleSelectors.ts'
 import { equalJson } from '../../apimachinery/values.ts'
@@ -24,10 +25,12 @@ const ROLES = { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'cl
 /** Which roles gather others, by space: a change of any role of a space is news for those. */
 export class AggregatedRoles implements StreamHandler {
   readonly #bySpace = new Map<string, Set<string>>()
+  readonly #nature: Pick<Nature, 'acts'>
   readonly #wake: (key: AggregationKey) => void
   #synced = false
 
-  constructor(wake: (key: AggregationKey) => void) {
+  constructor(nature: Pick<Nature, 'acts'>, wake: (key: AggregationKey) => void) {
+    this.#nature = nature
     this.#wake = wake
   }
 
@@ -39,11 +42,15 @@ export class AggregatedRoles implements StreamHandler {
   change(event: StreamEvent): void {
     const { space, name } = event
     const names = this.#bySpace.get(space)
-    if (event.type !== 'DELETED' && event.mentions('"aggregationRule":{') && aggregates(event.object)) {
+    if (event.type !== 'DELETED' && event.mentions('"aggregationRule":{') && this.#gathers(event)) {
       if (names === undefined) this.#bySpace.set(space, new Set([name]))
       else names.add(name)
     } else if (names?.delete(name) && names.size === 0) this.#bySpace.delete(space)
     if (this.#synced) this.#wakeAll(space)
+  }
+
+  #gathers({ space, object }: StreamEvent): boolean {
+    return aggregates(object) && this.#nature.acts(space, ROLES, object)
   }
 
   synced(): void {
@@ -58,24 +65,29 @@ export class AggregatedRoles implements StreamHandler {
 
 export function clusterRoleAggregationController(options: {
   client: Client
+  nature: Pick<Nature, 'acts'>
   logger: Logger
 }): Controller<AggregationKey> {
-  const { client, logger } = options
-  const handler = new AggregatedRoles(key => controller.add(key))
+  const { client, nature, logger } = options
+  const handler = new AggregatedRoles(nature, key => controller.add(key))
   const controller = new Controller<AggregationKey>({
     name: 'cluster-role-aggregation',
     party: ({ space }) => space,
     sources: [new StreamSource({ client, space: '*', resources: [ROLES], handler, logger })],
-    reconcile: key => unlessSpaceGone(key.space, reconcile(client, key)),
+    reconcile: key => unlessSpaceGone(key.space, reconcile(options, key)),
     logger,
     id: key => `${key.space}/${key.name}`,
   })
   return controller
 }
 
-async function reconcile(client: Client, { space, name }: AggregationKey): Promise<void> {
+async function reconcile(
+  { client, nature }: { client: Client; nature: Pick<Nature, 'acts'> },
+  { space, name }: AggregationKey,
+): Promise<void> {
   const roles = client.in(space)
-  const { items } = await listAll(roles, ROLES, {})
+  const all = await listAll(roles, ROLES, {})
+  const items = all.items.filter(item => nature.acts(space, ROLES, item))
   const role = items.find(item => item.metadata.name === name)
   if (role === undefined || !aggregates(role)) return
   const rules = gatheredRules(role, items)

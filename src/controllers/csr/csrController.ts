@@ -4,6 +4,7 @@
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { objects } from '../../apimachinery/fields.ts'
+import type { Nature } from '../../apimachinery/nature.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import { Controller } from '../../client/controller.ts'
@@ -25,6 +26,8 @@ export type SignCertificate = (order: {
 export interface CsrControllerOptions {
   client: Client
   sign: SignCertificate
+  /** Requests that do not act where they are, such as those of a cluster in its mailbox, are signed by nobody. */
+  nature: Pick<Nature, 'acts'>
   logger: Logger
 }
 
@@ -37,10 +40,11 @@ export interface CsrKey {
 const REQUESTS = { group: 'certificates.k8s.io', version: 'v1', resource: 'certificatesigningrequests' }
 
 export function csrController(options: CsrControllerOptions): Controller<CsrKey> {
-  const { client, logger } = options
+  const { client, nature, logger } = options
   const change = (event: StreamEvent): void => {
     const { space, name } = event
-    if (event.type !== 'DELETED' && isWaiting(event.object)) controller.add({ space, name })
+    if (event.type === 'DELETED' || !nature.acts(space, REQUESTS, event.object)) return
+    if (isWaiting(event.object)) controller.add({ space, name })
   }
   const controller = new Controller<CsrKey>({
     name: 'csr-signer',
@@ -53,7 +57,7 @@ export function csrController(options: CsrControllerOptions): Controller<CsrKey>
   return controller
 }
 
-async function reconcile({ client, sign }: CsrControllerOptions, { space, name }: CsrKey): Promise<void> {
+async function reconcile({ client, nature, sign }: CsrControllerOptions, { space, name }: CsrKey): Promise<void> {
   const requests = client.in(space)
   let request: KubeObject
   try {
@@ -62,7 +66,7 @@ async function reconcile({ client, sign }: CsrControllerOptions, { space, name }
     if (isStatusError(error, 'NotFound')) return
     throw error
   }
-  if (!isWaiting(request)) return
+  if (!isWaiting(request) || !nature.acts(space, REQUESTS, request)) return
   const spec = isRecord(request.spec) ? request.spec : {}
   const outcome = await sign({
     space,

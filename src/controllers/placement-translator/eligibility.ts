@@ -3,6 +3,7 @@
  * cluster. What acts in the center alone, what a server makes for itself and what belongs to Orrery stays at home.
  */
 import { isKubernetesService } from '../../apimachinery/kubernetesService.ts'
+import { isNatured } from '../../apimachinery/nature.ts'
 import { type GroupResource, groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { CLUSTER_RECORD, EDGE_GROUP, SYNCER_NAME } from '../../apimachinery/placement.ts'
 import { LOGICAL_CLUSTERS, WORKSPACES } from '../../apimachinery/resources.ts'
@@ -48,9 +49,13 @@ export function reachOf(gr: GroupResource): Reach {
   return gr.group === 'apis.kcp.io' && gr.resource === 'apibindings' ? 'mailbox' : 'cluster'
 }
 
-/** Objects that servers make for themselves in every space or cluster; the copy would fight the receiver's own. */
+/**
+ * Objects that are there for their own space: those that were told to act there, and those that servers make for themselves in
+ * every space or cluster; the copy would fight the receiver's own.
+ */
 export function isSystemObject(gr: GroupResource, object: KubeObject): boolean {
   const { name, namespace, labels } = object.metadata
+  if (isNatured(object)) return true
   if (labels?.['kubernetes.io/bootstrapping'] !== undefined) return true
   if (isKubernetesService(gr, namespace ?? '', name ?? '')) return true
   if (gr.group === '') {
@@ -68,8 +73,13 @@ export function isSystemObject(gr: GroupResource, object: KubeObject): boolean {
     return false
   }
   // The syncer's own rights in a mailbox must not be overwritten by a workload of the same name.
-  if (gr.group === RBAC) return (namespace ?? '') === '' && name === SYNCER_NAME
+  if (gr.group === RBAC) return (namespace ?? '') === '' && (name === SYNCER_NAME || isAdministration(gr, object))
   return labels?.['kube-aggregator.kubernetes.io/automanaged'] !== undefined
+}
+
+/** Who administers the space, which says nothing about clusters. Of earlier releases it has no label. */
+function isAdministration({ resource }: GroupResource, { metadata }: KubeObject): boolean {
+  return resource === 'clusterrolebindings' && metadata.name === 'workspace-admin'
 }
 
 /**

@@ -1,4 +1,5 @@
 /** Which quotas count what, from the stream: so that a change concerns a quota only when it can have freed something. */
+import type { Nature } from '../../apimachinery/nature.ts'
 import { groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { amountsOf } from '../../apimachinery/quota/resourceList.ts'
 import { countedResources } from '../../apimachinery/quota/usage.ts'
@@ -15,11 +16,14 @@ export interface QuotaKey {
 export const QUOTAS = { group: '', version: 'v1', resource: 'resourcequotas' }
 
 export class QuotaIndex implements StreamHandler {
+  readonly #nature: Pick<Nature, 'acts'>
   readonly #stale: (key: QuotaKey) => void
   /** By `space/namespace`, then by name of the quota: the resources that it counts. */
   readonly #counted = new Map<string, Map<string, ReadonlySet<string>>>()
 
-  constructor(stale: (key: QuotaKey) => void) {
+  /** Quotas that do not act where they are count nothing. */
+  constructor(nature: Pick<Nature, 'acts'>, stale: (key: QuotaKey) => void) {
+    this.#nature = nature
     this.#stale = stale
   }
 
@@ -45,10 +49,12 @@ export class QuotaIndex implements StreamHandler {
   #note({ space, namespace, name, type, object }: StreamEvent): void {
     const place = `${space}/${namespace}`
     const quotas = this.#counted.get(place) ?? new Map<string, ReadonlySet<string>>()
-    if (type === 'DELETED') quotas.delete(name)
+    if (type === 'DELETED' || !this.#nature.acts(space, QUOTAS, object)) quotas.delete(name)
     else {
+      // what its status says may come from elsewhere as long as it did not act
+      const begins = !quotas.has(name)
       quotas.set(name, new Set(countedResources(hardOf(object).keys()).map(groupResourceName)))
-      if (!isMeasured(object)) this.#stale({ space, namespace, name })
+      if (begins || !isMeasured(object)) this.#stale({ space, namespace, name })
     }
     if (quotas.size === 0) this.#counted.delete(place)
     else this.#counted.set(place, quotas)

@@ -3,8 +3,8 @@
  * @see https://kubernetes.io/docs/concepts/policy/resource-quotas/
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
+import type { Nature } from '../../apimachinery/nature.ts'
 import type { GroupResource, GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
-import { isProjected } from '../../apimachinery/placement.ts'
 import { amountsToJson } from '../../apimachinery/quota/resourceList.ts'
 import { measureUsage } from '../../apimachinery/quota/usage.ts'
 import { equalJson } from '../../apimachinery/values.ts'
@@ -19,8 +19,8 @@ import { hardOf, QUOTAS, QuotaIndex, type QuotaKey } from './quotaIndex.ts'
 
 export interface ResourceQuotaControllerOptions {
   client: Client
-  /** Whether quotas that are copies on their way to a cluster are left alone: their status comes from there. */
-  skipsCopies: boolean
+  /** Quotas that do not act where they are are left alone: their status comes from clusters. */
+  nature: Pick<Nature, 'acts'>
   logger: Logger
   clock?: Clock
 }
@@ -30,11 +30,11 @@ const RESYNC_MS = 5 * 60_000
 
 export class ResourceQuotaReconciler {
   readonly #client: Client
-  readonly #skipsCopies: boolean
+  readonly #nature: Pick<Nature, 'acts'>
 
-  constructor(options: Pick<ResourceQuotaControllerOptions, 'client' | 'skipsCopies'>) {
+  constructor(options: Pick<ResourceQuotaControllerOptions, 'client' | 'nature'>) {
     this.#client = options.client
-    this.#skipsCopies = options.skipsCopies
+    this.#nature = options.nature
   }
 
   async reconcile({ space, namespace, name }: QuotaKey): Promise<ReconcileResult> {
@@ -43,7 +43,7 @@ export class ResourceQuotaReconciler {
       if (isStatusError(error, 'NotFound') && error.details?.kind === QUOTAS.resource) return undefined
       throw error
     })
-    if (quota === undefined || (this.#skipsCopies && isProjected(quota))) return {}
+    if (quota === undefined || !this.#nature.acts(space, QUOTAS, quota)) return {}
     const hard = hardOf(quota)
     const used = await measureUsage(quota, hard, resource => listOf(client, resource, namespace))
     const status = { hard: amountsToJson(hard), used: amountsToJson(used) }
@@ -60,7 +60,7 @@ export class ResourceQuotaReconciler {
 export function resourceQuotaController(options: ResourceQuotaControllerOptions): Controller<QuotaKey> {
   const { client, logger, clock } = options
   const reconciler = new ResourceQuotaReconciler(options)
-  const handler = new QuotaIndex(key => controller.add(key))
+  const handler = new QuotaIndex(options.nature, key => controller.add(key))
   const controller = new Controller<QuotaKey>({
     name: 'resource-quota',
     party: ({ space }) => space,

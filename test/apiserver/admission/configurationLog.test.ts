@@ -1,5 +1,6 @@
 /** What steers admission is known inside of the commit that changes it: no request sees the setting of before. */
 import t from 'tap'
+import { EVERYTHING_ACTS } from '../../../src/apimachinery/nature.ts'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { ConfigurationLog } from '../../../src/apiserver/admission/configurationLog.ts'
 import { LabelledNamespaces } from '../../../src/apiserver/admission/podSecurity/labelledNamespaces.ts'
@@ -47,10 +48,35 @@ t.test('settings are known inside of their commit, and who compiles them is told
   await store.close()
 })
 
+t.test('what does not act in its space is kept aside, until what acts there becomes another', async t => {
+  const { store, put, remove } = await world()
+  let acting = 'natured'
+  const nature = { acts: (_space: string, _kind: object, { metadata }: KubeObject) => metadata.labels?.n === acting }
+  const log = new ConfigurationLog({ store, resources: [QUOTAS], nature })
+  const told: string[] = []
+  log.onChange(space => void told.push(space))
+  const names = (): unknown[] => log.list('s', QUOTAS, 'ns').map(({ metadata }) => metadata.name)
+  await put(QUOTAS, 'a', { n: 'plain' }, 'ns')
+  t.notOk(log.has('s', QUOTAS))
+  t.same(told, [])
+  await put(QUOTAS, 'b', { n: 'natured' }, 'ns')
+  t.same(names(), ['b'])
+  await put(QUOTAS, 'a', { n: 'natured' }, 'ns')
+  t.same(names(), ['a', 'b'])
+  await put(QUOTAS, 'b', { n: 'plain' }, 'ns')
+  t.same(names(), ['a'])
+  acting = 'plain'
+  log.rethink('s')
+  t.same(names(), ['b'])
+  await remove(QUOTAS, 'a', 'ns')
+  t.same(told, ['s', 's', 's', 's'])
+  await store.close()
+})
+
 t.test('namespaces count when their labels speak of pods', async t => {
   const { store, put, remove } = await world()
   await put(NAMESPACES, 'old', { 'pod-security.kubernetes.io/enforce': 'restricted' })
-  const labelled = new LabelledNamespaces({ store })
+  const labelled = new LabelledNamespaces({ store, nature: EVERYTHING_ACTS })
   const enforced = (name: string) => labelled.labels('s', name)?.['pod-security.kubernetes.io/enforce']
   t.equal(enforced('old'), 'restricted')
   await put(NAMESPACES, 'new', { 'pod-security.kubernetes.io/enforce': 'baseline' })

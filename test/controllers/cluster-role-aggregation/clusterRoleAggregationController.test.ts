@@ -1,5 +1,6 @@
 /** Aggregated ClusterRoles show what they grant, and follow their parts. */
 import t from 'tap'
+import { natureOf } from '../../../src/apimachinery/nature.ts'
 import { embeddedClient } from '../../../src/apiserver/embedded/embeddedClient.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { clusterRoleAggregationController } from '../../../src/controllers/cluster-role-aggregation/clusterRoleAggregationController.ts'
@@ -19,6 +20,7 @@ function role(name: string, labels: Record<string, string>, rules: object[], mor
 t.test('the rules of an aggregated role are those of the roles that it gathers, in its space', async t => {
   const { api, server, faults } = await startTestServer(t)
   const controller = clusterRoleAggregationController({
+    nature: natureOf(server.tree),
     client: embeddedClient({ services: server.services, store: server.store, tree: server.tree, component: 'test' }),
     logger: silentLogger,
   })
@@ -59,4 +61,32 @@ t.test("a space's own additions to view, edit and admin are shown there", async 
   t.notOk(await shows(two, 'view'))
   const { items } = (await api.in(one).get(ROLES)).body
   t.match(JSON.stringify(items.find(item => item.metadata.name === 'view')?.rules), 'widgets')
+})
+
+t.test('what only describes roles of clusters is neither filled nor gathered', async t => {
+  const { api, server, faults } = await startTestServer(t)
+  const controller = clusterRoleAggregationController({
+    nature: natureOf(server.tree),
+    client: embeddedClient({ services: server.services, store: server.store, tree: server.tree, component: 'test' }),
+    logger: silentLogger,
+  })
+  controller.start()
+  t.teardown(() => controller.stop())
+  const space = api.in('root:wmw1')
+  const natured = { 'edge.kubestellar.io/natured': 'true' }
+  const aggregationRule = { clusterRoleSelectors: [{ matchLabels: { part: 'yes' } }] }
+  await api.ok(space.post(ROLES, role('a', { part: 'yes' }, [rule('as')])))
+  await api.ok(space.post(ROLES, role('b', { part: 'yes', ...natured }, [rule('bs')])))
+  await api.ok(space.post(ROLES, role('described', {}, [], { aggregationRule })))
+  await api.ok(space.post(ROLES, role('acting', natured, [], { aggregationRule })))
+  const watch = await space.watch(`${ROLES}?watch=1&fieldSelector=metadata.name=acting`)
+  await watch.until(({ object }) => JSON.stringify(object.rules) === JSON.stringify([rule('bs')]))
+  watch.close()
+  await controller.queue.idle()
+  t.notOk((await space.get(`${ROLES}/described`)).body.rules)
+  await api.ok(space.patch(`${ROLES}/described`, 'merge', { metadata: { labels: natured } }))
+  const later = await space.watch(`${ROLES}?watch=1&fieldSelector=metadata.name=described`)
+  await later.until(({ object }) => JSON.stringify(object.rules) === JSON.stringify([rule('bs')]))
+  later.close()
+  t.strictSame(faults, [])
 })

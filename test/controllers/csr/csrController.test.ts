@@ -3,6 +3,7 @@ import 'reflect-metadata'
 import { webcrypto, X509Certificate } from 'node:crypto'
 import { Pkcs10CertificateRequestGenerator } from '@peculiar/x509'
 import t, { type Test } from 'tap'
+import { EVERYTHING_ACTS } from '../../../src/apimachinery/nature.ts'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { embeddedClient } from '../../../src/apiserver/embedded/embeddedClient.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
@@ -43,6 +44,7 @@ async function start(t: Test): Promise<TestServer> {
   const started = await startTestServer(t)
   const { server } = started
   const controller = csrController({
+    nature: EVERYTHING_ACTS,
     client: embeddedClient({ services: server.services, store: server.store, tree: server.tree, component: 'csr' }),
     sign: order => server.certificates.sign(order),
     logger: silentLogger,

@@ -142,6 +142,22 @@ t.test('objects that servers make for themselves', async t => {
   )
 })
 
+t.test('objects that act in their own space, and who administers it', async t => {
+  const rbac = (resource: string) => ({ group: 'rbac.authorization.k8s.io', resource })
+  const object = (name: string, labels = {}): KubeObject => ({
+    apiVersion: 'v1',
+    kind: 'X',
+    metadata: { name, labels },
+  })
+  const natured = object('x', { 'edge.kubestellar.io/natured': 'true' })
+  for (const kind of [rbac('clusterroles'), { group: '', resource: 'resourcequotas' }]) {
+    t.ok(isSystemObject(kind, natured))
+    t.notOk(isSystemObject(kind, object('x', { 'edge.kubestellar.io/natured': 'false' })))
+  }
+  t.ok(isSystemObject(rbac('clusterrolebindings'), object('workspace-admin')), 'of an earlier release')
+  t.notOk(isSystemObject(rbac('clusterroles'), object('workspace-admin')))
+})
+
 t.test('definers', async t => {
   const crd = { apiVersion: 'v1', kind: 'X', metadata: {}, spec: { group: 'g.io', names: { plural: 'things' } } }
   t.same(definedBy({ group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' }, crd), [

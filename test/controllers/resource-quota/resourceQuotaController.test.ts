@@ -1,17 +1,19 @@
 /** The status of quotas follows what goes and shrinks; copies on their way to a cluster keep the status that comes from there. */
 import t from 'tap'
+import { natureOf } from '../../../src/apimachinery/nature.ts'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { embeddedClient } from '../../../src/apiserver/embedded/embeddedClient.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { resourceQuotaController } from '../../../src/controllers/resource-quota/resourceQuotaController.ts'
-import { CONFIGMAPS, configMap, startTestServer } from '../../support/server.ts'
+import type { Api } from '../../support/api.ts'
+import { CONFIGMAPS, configMap, createSpace, startTestServer } from '../../support/server.ts'
 
 const { api, server, faults } = await startTestServer(t)
 const QUOTAS = '/api/v1/namespaces/default/resourcequotas'
 const PODS = '/api/v1/namespaces/default/pods'
 const controller = resourceQuotaController({
   client: embeddedClient({ ...server, component: 'resourcequota-controller' }),
-  skipsCopies: true,
+  nature: natureOf(server.tree),
   logger: silentLogger,
 })
 controller.start()
@@ -30,12 +32,12 @@ interface Status {
 }
 
 /** Follows a quota from its present state until its status is as expected; the test's time limit is the other end. */
-async function reaches(name: string, found: (status: Status) => boolean): Promise<void> {
-  const now = await api.ok(api.get(`${QUOTAS}/${name}`))
+async function reaches(name: string, found: (status: Status) => boolean, space: Api = api): Promise<void> {
+  const now = await api.ok(space.get(`${QUOTAS}/${name}`))
   const statusOf = (object: KubeObject): Status => (object.status ?? {}) as Status
   if (found(statusOf(now))) return
   const { resourceVersion } = now.metadata
-  const watch = await api.watch(
+  const watch = await space.watch(
     `${QUOTAS}?watch=1&fieldSelector=metadata.name=${name}&resourceVersion=${resourceVersion}`,
   )
   await watch.until(({ object }) => found(statusOf(object)))
@@ -74,12 +76,32 @@ t.test('a Pod that has ended no longer counts', async t => {
   t.pass()
 })
 
-t.test('a copy on its way to a cluster is neither measured nor enforced', async t => {
-  await api.ok(api.post(QUOTAS, quota('copy', { configmaps: '0' }, { 'edge.kubestellar.io/projected': 'yes' })))
-  t.equal((await api.post(CONFIGMAPS, configMap('e'))).code, 201)
-  await reaches('q', ({ used }) => used?.configmaps === '4')
+t.test('a copy on its way to a cluster is not measured', async t => {
+  const mailbox = 'abc123-mb-01234567-89ab-cdef-0123-456789abcdef'
+  const space = api.in(await createSpace(api.in('root:espw'), mailbox))
+  await api.ok(space.post(QUOTAS, quota('copy', { configmaps: '0' }, { 'edge.kubestellar.io/projected': 'yes' })))
+  await api.ok(space.post(QUOTAS, quota('other', { configmaps: '0' })))
+  await reaches('other', ({ used }) => used !== undefined, space)
   await controller.queue.idle()
-  t.strictSame((await api.ok(api.get(`${QUOTAS}/copy`))).status ?? {}, {})
+  t.strictSame((await api.ok(space.get(`${QUOTAS}/copy`))).status ?? {}, {})
+})
+
+t.test('where quotas are descriptions only one that is labelled is measured, from then on', async t => {
+  const space = api.in('root:wmw1')
+  const hard = { configmaps: '0' }
+  const labels = { 'edge.kubestellar.io/natured': 'true' }
+  const stale = { status: { hard, used: { configmaps: '7' } } }
+  const { headers } = await space.post(QUOTAS, quota('described', hard))
+  t.match(headers.warning, /this ResourceQuota does not act in this space/)
+  // as a cluster would report it
+  await api.ok(space.patch(`${QUOTAS}/described/status`, 'merge', stale))
+  await api.ok(space.post(CONFIGMAPS, configMap('free')))
+  await api.ok(space.post(QUOTAS, quota('acting', { configmaps: '1' }, labels)))
+  t.match(await space.post(CONFIGMAPS, configMap('two')), { code: 403, body: { message: /exceeded quota: acting/ } })
+  await controller.queue.idle()
+  t.match(await space.get(`${QUOTAS}/described`), { body: stale })
+  await api.ok(space.patch(`${QUOTAS}/described`, 'merge', { metadata: { labels } }))
+  await reaches('described', ({ used }) => used?.configmaps === '1', space)
 })
 
 t.test('nothing of this is a fault of the server', async t => {

@@ -2,7 +2,7 @@
  * The namespaces that say something about the security of pods. The others, nearly all, cost a look into a map: they are not
  * even parsed.
  */
-import type { KubeObject } from '../../../apimachinery/object.ts'
+import type { Nature } from '../../../apimachinery/nature.ts'
 import { NAMESPACES } from '../../../apimachinery/resources.ts'
 import type { Store } from '../../../storage/store.ts'
 import { ConfigurationLog } from '../configurationLog.ts'
@@ -10,20 +10,26 @@ import { type Labels, speaksOfPodSecurity } from './policy.ts'
 
 export interface LabelledNamespacesDeps {
   store: Pick<Store, 'project'>
-  /** Namespaces whose labels are meant for another place. */
-  ignores?: (namespace: KubeObject) => boolean
+  /** Of which Namespaces the labels are meant for another place. */
+  nature: Pick<Nature, 'acts'>
 }
 
 export class LabelledNamespaces {
   readonly #log: ConfigurationLog
 
-  constructor({ store, ignores }: LabelledNamespacesDeps) {
+  constructor({ store, nature }: LabelledNamespacesDeps) {
     this.#log = new ConfigurationLog({
       store,
       resources: [NAMESPACES],
       mark: 'pod-security.kubernetes.io/',
-      ignores: namespace => !speaksOfPodSecurity(namespace.metadata.labels) || ignores?.(namespace) === true,
+      ignores: namespace => !speaksOfPodSecurity(namespace.metadata.labels),
+      nature,
     })
+  }
+
+  /** What acts in a space has become other than it was. */
+  rethink(space: string): void {
+    this.#log.rethink(space)
   }
 
   /** `undefined` when the namespace says nothing. */

@@ -1,0 +1,55 @@
+/**
+ * Where denatured kinds are descriptions: whoever writes one that does not act is told so, and the label that makes one act is
+ * judged like a creation. (What an acting role or binding grants is judged beside this, by rbacEscalation.ts.)
+ */
+import { isNatured, NATURED_LABEL, type Nature } from '../../apimachinery/nature.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { forbidden } from '../auth/forbidden.ts'
+import type { Attributes, Authorizer } from '../auth/types.ts'
+import type { Admission, AdmissionRequest } from '../registry/admission.ts'
+
+export interface DescribedObjectsDeps {
+  nature: Nature
+  authorizer: Authorizer
+}
+
+export function describedObjects({ nature, authorizer }: DescribedObjectsDeps): Admission {
+  return {
+    stage: 'validate',
+    handles: (type, operation, { space, unstored }) =>
+      operation !== 'DELETE' && !unstored && nature.isDescribed(space, type),
+    concerns: ({ object, old }) => old === undefined || isNatured(object) !== isNatured(old),
+    async admit(request) {
+      const { context, type, object, old } = request
+      const acts = nature.acts(context.space, type, object)
+      const acted = old !== undefined && nature.acts(context.space, type, old)
+      if (acts && !acted && old !== undefined) await requireCreate(request, authorizer)
+      if (!acts && (acted || old === undefined)) context.warn(warningOf(type, acted))
+    },
+  }
+}
+
+/** @throws StatusError Forbidden */
+async function requireCreate(
+  { context, requestType, object }: AdmissionRequest,
+  authorizer: Authorizer,
+): Promise<void> {
+  const { group, version, resource } = requestType
+  const { namespace = '' } = object.metadata
+  const attributes: Attributes = {
+    user: context.user,
+    space: context.space,
+    verb: 'create',
+    resource: { group, version, resource, subresource: '', namespace, name: '' },
+    path: '',
+  }
+  const { allowed, reason } = await authorizer.authorize(attributes)
+  if (allowed) return
+  const why = `to label one ${NATURED_LABEL}: "true" makes it act, as if it were created`
+  throw forbidden(attributes, reason === '' ? why : `${why}; ${reason}`)
+}
+
+function warningOf({ kind }: ResourceType, acted: boolean): string {
+  const what = acted ? `this ${kind} no longer acts` : `this ${kind} does not act`
+  return `${what} in this space: it describes what clusters get; the label ${NATURED_LABEL}: "true" makes it act here, and keeps it here`
+}
