@@ -135,6 +135,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     clock,
     uuid: randomUUID,
     post: (target, body) => webhooks.post(target, body),
+    callsConversions: space => nature.callsConversions(space),
   })
   const admission = admissionChain({
     store,

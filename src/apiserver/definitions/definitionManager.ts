@@ -32,6 +32,8 @@ export interface DefinitionManagerDeps extends ConversionDeps {
   types: TypeRegistry
   log: Logger
   clock: () => Date
+  /** Whether conversion webhooks of a space are called. */
+  callsConversions(space: string): boolean
   /** When to try again. */
   timers?: Clock
   random?: Random

@@ -21,6 +21,8 @@ const CONVERSION_LIMIT_BYTES = 256 * 1024 * 1024
 export interface ServedDefinitionsDeps extends ConversionDeps {
   store: Pick<Store, 'project'>
   types: TypeRegistry
+  /** Whether conversion webhooks of a space are called; where not, their kinds are converted as without one. */
+  callsConversions(space: string): boolean
   /** Something remains to be done for this CRD, see {@link workFor}. */
   wanting(key: Key): void
   /** This CRD could not be understood; what it had stays, until `retry` succeeds. */
@@ -171,14 +173,16 @@ export class ServedDefinitions {
     const status = { ...(isRecord(definition.status) ? definition.status : {}), acceptedNames }
     const types = resourceTypesOf({ ...definition, status })
     const conversion = conversionOf(definition)
-    if (conversion.strategy === 'None') return types
+    if (conversion.strategy === 'None' || !this.#deps.callsConversions(space)) return types
     const { client, caPem, reviewVersions } = conversion
     const limits = { timeoutSeconds: CONVERSION_TIMEOUT_SECONDS, limitBytes: CONVERSION_LIMIT_BYTES }
     const target = { client, space, ...limits, ...(caPem !== undefined && { caPem }) }
     return types.map(type => {
       const webhook = { target, reviewVersions, kind: { group: type.group, kind: type.kind } }
       const convert = (objects: readonly KubeObject[], apiVersion: string): Promise<KubeObject[]> =>
-        convertThroughWebhook(this.#deps, webhook, objects, apiVersion)
+        this.#deps.callsConversions(space)
+          ? convertThroughWebhook(this.#deps, webhook, objects, apiVersion)
+          : Promise.resolve(objects.map(object => ({ ...object, apiVersion })))
       return { ...type, custom: { ...type.custom!, convert } }
     })
   }

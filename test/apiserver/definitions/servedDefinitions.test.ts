@@ -32,6 +32,7 @@ async function world() {
   const keyOf = (name: string) => ({ space: 's', group, resource, namespace: '', name: `${name}.example.com` })
   const serve = (): ServedDefinitions =>
     new ServedDefinitions({
+      callsConversions: () => true,
       store,
       types,
       post: () => Promise.reject(new Error('nobody is there')),
