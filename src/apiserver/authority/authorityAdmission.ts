@@ -5,6 +5,7 @@ import { bindingAdmission, bindingStatusAdmission } from './bindingAdmission.ts'
 import { describedObjects } from './describedObjects.ts'
 import { grantAdmission } from './grantAdmission.ts'
 import { grantedLocationAdmission } from './grantedLocationAdmission.ts'
+import { mailboxCopies } from './mailboxCopies.ts'
 import { syncerWrites } from './syncerWrites.ts'
 
 export function authorityAdmission(deps: AuthorityDeps): Admission[] {
@@ -14,6 +15,7 @@ export function authorityAdmission(deps: AuthorityDeps): Admission[] {
     bindingStatusAdmission,
     grantAdmission(deps),
     grantedLocationAdmission,
+    mailboxCopies(deps.tree),
     syncerWrites(deps),
   ]
 }

@@ -1,0 +1,49 @@
+/**
+ * What is on its way from a workload space is written into a mailbox by the center alone. Others report its status there. The
+ * server's administrators may do what they must; the center puts back what differs.
+ */
+import { type StatusError, statusError } from '../../apimachinery/errors.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
+import { isInMailbox, isProjected, PROJECTED_LABEL, PROJECTED_VALUE } from '../../apimachinery/placement.ts'
+import { equalJson } from '../../apimachinery/values.ts'
+import { GROUPS } from '../auth/users.ts'
+import type { Admission, AdmissionRequest } from '../registry/admission.ts'
+import type { SpaceTree } from '../spaces/tree.ts'
+
+export function mailboxCopies(tree: Pick<SpaceTree, 'pathOf'>): Admission {
+  return {
+    stage: 'validate',
+    handles: (_type, _operation, { space, user, unstored }) =>
+      !unstored && !user.groups.includes(GROUPS.masters) && isInMailbox(tree.pathOf(space) ?? ''),
+    concerns: ({ object, old }) => isProjected(object) || (old !== undefined && isProjected(old)),
+    admit(request) {
+      const { operation, object, old } = request
+      if (operation === 'CREATE') {
+        if (isProjected(object)) throw marked(request)
+        return
+      }
+      if (old === undefined) return
+      if (operation === 'UPDATE' && !isProjected(old) && isProjected(object)) throw marked(request)
+      if (isProjected(old) && (operation === 'DELETE' || !equalJson(exceptStatus(object), exceptStatus(old)))) {
+        const why =
+          'it is on its way to a cluster, and in a mailbox only its status can be written; change it in the workload space that it comes from'
+        throw refusal(request, why)
+      }
+    },
+  }
+}
+
+function marked(request: AdmissionRequest): StatusError {
+  const why = `metadata.labels: only the center labels objects of a mailbox ${PROJECTED_LABEL}: "${PROJECTED_VALUE}"; leave the label out`
+  return refusal(request, why)
+}
+
+function refusal({ requestType, object }: AdmissionRequest, why: string): StatusError {
+  return statusError.forbidden(requestType, object.metadata.name ?? '', why)
+}
+
+/** Without what the server itself keeps of a write. */
+function exceptStatus({ status: _status, metadata, ...rest }: Readonly<KubeObject>): object {
+  const { managedFields: _managed, resourceVersion: _version, generation: _generation, ...meta } = metadata
+  return { ...rest, metadata: meta }
+}
