@@ -2,15 +2,20 @@
  * Where denatured kinds are descriptions: whoever writes one that does not act is told so, and the label that makes one act is
  * judged like a creation. (What an acting role or binding grants is judged beside this, by rbacEscalation.ts.)
  */
+
+import { isStatusError } from '../../apimachinery/errors.ts'
 import { isNatured, NATURED_LABEL, type Nature } from '../../apimachinery/nature.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { forbidden } from '../auth/forbidden.ts'
+import type { RbacAuthorizer } from '../auth/rbac.ts'
+import { roleRefOf } from '../auth/rbacIndex.ts'
+import { RBAC_GROUP } from '../auth/rbacRules.ts'
 import type { Attributes, Authorizer } from '../auth/types.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 
 export interface DescribedObjectsDeps {
   nature: Nature
-  authorizer: Authorizer
+  authorizer: RbacAuthorizer
 }
 
 export function describedObjects({ nature, authorizer }: DescribedObjectsDeps): Admission {
@@ -24,6 +29,7 @@ export function describedObjects({ nature, authorizer }: DescribedObjectsDeps): 
       const acts = nature.acts(context.space, type, object)
       const acted = old !== undefined && nature.acts(context.space, type, old)
       if (acts && !acted && old !== undefined) await requireCreate(request, authorizer)
+      if (acts && isBinding(type)) await warnOfRole(request, authorizer)
       if (!acts && (acted || old === undefined)) context.warn(warningOf(type, acted))
     },
   }
@@ -47,6 +53,22 @@ async function requireCreate(
   if (allowed) return
   const why = `to label one ${NATURED_LABEL}: "true" makes it act, as if it were created`
   throw forbidden(attributes, reason === '' ? why : `${why}; ${reason}`)
+}
+
+const isBinding = ({ group, resource }: ResourceType): boolean =>
+  group === RBAC_GROUP && (resource === 'clusterrolebindings' || resource === 'rolebindings')
+
+/** Roles are descriptions, too. */
+async function warnOfRole({ context, object }: AdmissionRequest, authorizer: RbacAuthorizer): Promise<void> {
+  const ref = roleRefOf(object)
+  try {
+    await authorizer.roleRules(ref, context.space, object.metadata.namespace ?? '')
+  } catch (error) {
+    if (!isStatusError(error, 'NotFound')) throw error
+    context.warn(
+      `roleRef: no ${ref.kind} ${JSON.stringify(ref.name)} acts in this space, so this binding grants nothing: label one ${NATURED_LABEL}: "true"`,
+    )
+  }
 }
 
 function warningOf({ kind }: ResourceType, acted: boolean): string {

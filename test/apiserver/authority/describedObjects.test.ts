@@ -57,7 +57,11 @@ t.test('a role that only describes is none for a binding that acts', async t => 
   const space = await spaceOf('roles', 'workload')
   const alice = api.as(ALICE).in('root:roles')
   await api.ok(space.post(`${RBAC}/clusterroles`, role('reader', [ENTRY, READ_MAPS])))
-  await api.ok(space.post(`${RBAC}/clusterrolebindings`, binding('reads', 'alice', NATURED, toRole('reader'))))
+  const made = await space.post(`${RBAC}/clusterrolebindings`, binding('reads', 'alice', NATURED, toRole('reader')))
+  t.match(
+    [made.code, made.headers.warning],
+    [201, /roleRef: no ClusterRole .*reader.* acts in this space, so this binding grants nothing/],
+  )
   t.equal((await alice.get(CONFIGMAPS)).code, 403)
   await api.ok(space.patch(`${RBAC}/clusterroles/reader`, 'merge', { metadata: { labels: NATURED } }))
   t.equal((await alice.get(CONFIGMAPS)).code, 200)
