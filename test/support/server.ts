@@ -110,11 +110,16 @@ export function accessOf(kubeconfig: string): Access {
   }
 }
 
-/** Makes a Workspace and waits until its space can be used. Returns the space's id. */
-export async function createSpace(api: Api, name: string): Promise<string> {
+/** Makes a Workspace, of a type if one is named, and waits until its space can be used. Returns the space's id. */
+export async function createSpace(api: Api, name: string, type?: string): Promise<string> {
   const path = '/apis/tenancy.kcp.io/v1alpha1/workspaces'
   const made = await api.ok(
-    api.post(path, { apiVersion: 'tenancy.kcp.io/v1alpha1', kind: 'Workspace', metadata: { name } }),
+    api.post(path, {
+      apiVersion: 'tenancy.kcp.io/v1alpha1',
+      kind: 'Workspace',
+      metadata: { name },
+      ...(type !== undefined && { spec: { type: { name: type, path: 'root' } } }),
+    }),
   )
   const { resourceVersion } = made.metadata
   const watch = await api.watch(

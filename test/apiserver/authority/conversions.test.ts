@@ -54,7 +54,7 @@ async function reviewsOf(space: Api): Promise<number> {
 const MAILBOX = 'abc123-mb-01234567-89ab-cdef-0123-456789abcdef'
 const plain = api.in(await createSpace(api, 'plain'))
 const mailbox = api.in(await createSpace(api.in('root:espw'), MAILBOX))
-const workload = api.in('root:wmw1')
+const workload = api.in(await createSpace(api, 'described', 'workload'))
 for (const space of [plain, mailbox, workload]) await crdsIn(space).define(CRD)
 
 for (const [name, space] of [

@@ -2,13 +2,12 @@
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import type { Api } from '../../support/api.ts'
-import { ALICE, BOB, CONFIGMAPS, configMap, startTestServer } from '../../support/server.ts'
+import { ALICE, BOB, CONFIGMAPS, configMap, createSpace, startTestServer } from '../../support/server.ts'
 
 const { api, faults } = await startTestServer(t, { serviceAccounts: true })
 const NATURED = { 'edge.kubestellar.io/natured': 'true' }
 const RBAC = '/apis/rbac.authorization.k8s.io/v1'
 const ADMISSION = '/apis/admissionregistration.k8s.io/v1'
-const WORKSPACES = '/apis/tenancy.kcp.io/v1alpha1/workspaces'
 const CLUSTER_ADMIN = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' }
 const user = (name: string) => ({ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name })
 const binding = (name: string, to: string, labels = {}, roleRef = CLUSTER_ADMIN) => ({
@@ -20,16 +19,9 @@ const role = (name: string, rules: object[], labels = {}) => ({ metadata: { name
 const toRole = (name: string) => ({ ...CLUSTER_ADMIN, name })
 const ENTRY = { nonResourceURLs: ['/'], verbs: ['access'] }
 
-/** A space of a type under the root, ready. */
+/** A space of a type under the root. `by`: who makes it. */
 async function spaceOf(name: string, type: string, by: Api = api): Promise<Api> {
-  const spec = { type: { name: type, path: 'root' } }
-  const { metadata } = await api.ok(by.post(WORKSPACES, { metadata: { name }, spec }))
-  const query = `?watch=1&fieldSelector=metadata.name=${name}&resourceVersion=${metadata.resourceVersion}`
-  const isReady = ({ status }: KubeObject): boolean => (status as { phase?: string } | undefined)?.phase === 'Ready'
-  const watch = await api.watch(`${WORKSPACES}${query}`)
-  await watch.until(({ object }) => isReady(object))
-  watch.close()
-  return api.in(`root:${name}`)
+  return api.in(await createSpace(by, name, type))
 }
 
 t.test('a binding in a workload space gives nobody anything, until it is labelled', async t => {
@@ -124,7 +116,10 @@ t.test('whoever describes needs not hold what is described, whoever makes it act
 })
 
 t.test('who makes a workload space administers it', async t => {
-  const rules = [ENTRY, { apiGroups: ['tenancy.kcp.io'], resources: ['workspaces'], verbs: ['create'] }]
+  const rules = [
+    ENTRY,
+    { apiGroups: ['tenancy.kcp.io'], resources: ['workspaces'], verbs: ['create', 'list', 'watch'] },
+  ]
   await api.ok(api.post(`${RBAC}/clusterroles`, role('maker', rules)))
   await api.ok(api.post(`${RBAC}/clusterrolebindings`, binding('maker', 'alice', {}, toRole('maker'))))
   await spaceOf('hers', 'workload', api.as(ALICE))

@@ -66,13 +66,13 @@ t.test('what acted there acts no more with the next request, but for its adminis
 
 t.test('in a space that describes already, no label is given to what somebody put there under that name', async t => {
   const { api, server } = await startTestServer(t)
-  const space = api.in('root:wmw1')
+  const id = await createSpace(api, 'described', 'workload')
+  const space = api.in(id)
   await space.delete(`${RBAC}/clusterrolebindings/workspace-admin`)
   await api.ok(space.post(`${RBAC}/clusterrolebindings`, binding('workspace-admin', 'bob')))
   const { services, store, tree, url } = server
   const { registry, types } = services
   const content = new SpaceContent({ store, registry, types, tree, externalUrl: () => url, spaces: true })
-  const resolved = tree.resolve('root:wmw1')
-  await content.prepareDescribing(resolved.found ? resolved.space.id : '')
-  t.equal((await api.as(BOB).in('root:wmw1').get(CONFIGMAPS)).code, 403)
+  await content.prepareDescribing(id)
+  t.equal((await api.as(BOB).in(id).get(CONFIGMAPS)).code, 403)
 })

@@ -72,7 +72,7 @@ t.test('what only describes roles of clusters is neither filled nor gathered', a
   })
   controller.start()
   t.teardown(() => controller.stop())
-  const space = api.in('root:wmw1')
+  const space = api.in(await createSpace(api, 'described', 'workload'))
   const natured = { 'edge.kubestellar.io/natured': 'true' }
   const aggregationRule = { clusterRoleSelectors: [{ matchLabels: { part: 'yes' } }] }
   await api.ok(space.post(ROLES, role('a', { part: 'yes' }, [rule('as')])))

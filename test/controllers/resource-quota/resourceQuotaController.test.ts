@@ -87,7 +87,7 @@ t.test('a copy on its way to a cluster is not measured', async t => {
 })
 
 t.test('where quotas are descriptions only one that is labelled is measured, from then on', async t => {
-  const space = api.in('root:wmw1')
+  const space = api.in(await createSpace(api, 'described', 'workload'))
   const hard = { configmaps: '0' }
   const labels = { 'edge.kubestellar.io/natured': 'true' }
   const stale = { status: { hard, used: { configmaps: '7' } } }
