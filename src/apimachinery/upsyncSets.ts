@@ -5,6 +5,7 @@
 import { objects, str, strings } from './fields.ts'
 import { isKubernetesService } from './kubernetesService.ts'
 import { type GroupResource, groupResourceName, isRecord, type KubeObject } from './object.ts'
+import { EDGE_GROUP } from './placement.ts'
 
 export interface UpsyncSet {
   group: string
@@ -17,6 +18,7 @@ export interface UpsyncSet {
 export type PluralOf = (group: string, kind: string) => string | undefined
 
 const ALL = '*'
+const SECRETS = 'secrets'
 
 /** Of each server's own life, and too lively to mirror. */
 const NEVER_CARRIED: ReadonlySet<string> = new Set([
@@ -34,6 +36,26 @@ const NEVER_CARRIED: ReadonlySet<string> = new Set([
 /** Whether a resource is never carried, in either direction: what makes and steers spaces acts where it stands. */
 export function isNeverCarried(resource: GroupResource): boolean {
   return resource.group.endsWith('.kcp.io') || NEVER_CARRIED.has(groupResourceName(resource))
+}
+
+const POWERFUL_GROUPS: ReadonlySet<string> = new Set([
+  EDGE_GROUP,
+  'admissionregistration.k8s.io',
+  'apiregistration.k8s.io',
+  'authentication.k8s.io',
+  'authorization.k8s.io',
+  'certificates.k8s.io',
+  'flowcontrol.apiserver.k8s.io',
+  'rbac.authorization.k8s.io',
+])
+
+/**
+ * Whether a kind grants rights or steers: RBAC, admission, API services, certificates, spaces, placement, identities. It is never
+ * a report of a cluster, so it is not carried inward, whatever the sets name.
+ */
+export function isPowerful(resource: GroupResource): boolean {
+  const { group } = resource
+  return POWERFUL_GROUPS.has(group) || group.endsWith('.kcp.io') || groupResourceName(resource) === 'serviceaccounts'
 }
 
 /** Of a SyncerConfig or an EdgeSyncConfig. Empty lists match nothing. */
@@ -59,9 +81,11 @@ export function resourceOfKind(item: Record<string, unknown>, pluralOf: PluralOf
   return pluralOf(str(item.group), str(item.kind)) ?? usualPlural(str(item.kind))
 }
 
-/** Whether a set reaches into a resource at all: its watch is then worth having. */
+/** Whether a set reaches into a resource at all: its watch is then worth having. Secrets have to be named. */
 export function setCovers(set: UpsyncSet, resource: GroupResource): boolean {
-  if (isNeverCarried(resource)) return false
+  if (isNeverCarried(resource) || isPowerful(resource)) return false
+  if (groupResourceName(resource) === SECRETS)
+    return set.group === '' && set.resources.includes(SECRETS) && set.names.some(name => name !== ALL)
   return set.group === resource.group && set.names.length > 0 && includes(set.resources, resource.resource)
 }
 
@@ -69,6 +93,7 @@ export function setCovers(set: UpsyncSet, resource: GroupResource): boolean {
 export function setMatches(set: UpsyncSet, resource: GroupResource, namespace: string, name: string): boolean {
   if (isKubernetesService(resource, namespace, name)) return false
   if (!setCovers(set, resource) || !includes(set.names, name)) return false
+  if (groupResourceName(resource) === SECRETS && !set.names.includes(name)) return false
   return namespace === '' || includes(set.namespaces, namespace)
 }
 
@@ -80,7 +105,9 @@ export function setsWantDefinition(sets: readonly UpsyncSet[], name: string): bo
 
 /** Whether objects of a namespace may have to be carried inward: then the namespace goes first. */
 export function setsWantNamespace(sets: readonly UpsyncSet[], name: string): boolean {
-  return sets.some(set => set.names.length > 0 && set.resources.length > 0 && includes(set.namespaces, name))
+  const carries = (set: UpsyncSet): boolean =>
+    set.resources.some(resource => setCovers(set, { group: set.group, resource }))
+  return sets.some(set => includes(set.namespaces, name) && carries(set))
 }
 
 function includes(list: readonly string[], value: string): boolean {

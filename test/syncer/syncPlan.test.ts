@@ -196,3 +196,34 @@ t.test('several configs together want what any of them wants', async () => {
     { numRuns: 300 },
   )
 })
+
+t.test('what grants or steers is never wanted up, and Secrets by name only', async t => {
+  const up = (apiGroup: string, resources: string[], names = ['*']) => ({
+    apiGroup,
+    resources,
+    namespaces: ['*'],
+    names,
+  })
+  const plan = syncPlan([
+    {
+      apiVersion: 'edge.kubestellar.io/v2alpha1',
+      kind: 'SyncerConfig',
+      metadata: { name: 'the-one' },
+      spec: {
+        upsync: [
+          up('rbac.authorization.k8s.io', ['*']),
+          up('admissionregistration.k8s.io', ['*']),
+          up('', ['*']),
+          up('', ['secrets'], ['report', '*']),
+        ],
+      },
+    },
+  ])
+  const wants = (group: string, resource: string, name = 'x') => plan.wantsUp({ group, resource }, 'ns', name)
+  t.notOk(wants('rbac.authorization.k8s.io', 'roles'))
+  t.notOk(wants('admissionregistration.k8s.io', 'validatingwebhookconfigurations'))
+  t.notOk(wants('', 'serviceaccounts'))
+  t.notOk(wants('', 'secrets', 'private'))
+  t.ok(wants('', 'secrets', 'report'))
+  t.ok(wants('', 'configmaps'))
+})

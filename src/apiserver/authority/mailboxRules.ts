@@ -7,10 +7,11 @@
  * admission (syncerWrites.ts); here is what is known without the object.
  */
 import { isInMailbox, isMailbox } from '../../apimachinery/placement.ts'
+import { isPowerful } from '../../apimachinery/upsyncSets.ts'
 import type { Attributes, BuiltinRules, Decision } from '../auth/types.ts'
 import { foreignHome, isRenewal, parseServiceAccountUserName, renews } from '../auth/users.ts'
 import type { SpaceTree } from '../spaces/tree.ts'
-import { hasOwnStatus, isDemanded, isPowerful, isReport, SYNCER_USER } from './syncerReach.ts'
+import { hasOwnStatus, isDemanded, isReport, SYNCER_USER } from './syncerReach.ts'
 import type { UpsyncDemands } from './upsyncDemands.ts'
 
 const ALLOWED: Decision = { allowed: true, reason: '' }
@@ -74,8 +75,7 @@ export class MailboxRules implements BuiltinRules {
     const { group, subresource, namespace, name } = resource
     if (READS.has(verb)) return subresource === '' || subresource === 'status' ? ALLOWED : no(MAY)
     const isChange = verb === 'update' || verb === 'patch'
-    if (subresource === 'status')
-      return isChange && (isReport(resource) || !(isPowerful(resource) || hasOwnStatus(resource))) ? ALLOWED : no(MAY)
+    if (subresource === 'status') return isChange && (isReport(resource) || !hasOwnStatus(resource)) ? ALLOWED : no(MAY)
     if (subresource !== '') return no(MAY)
     if (verb === 'create' && SELF_REVIEWS.has(resource.resource) && group.startsWith('auth')) return ALLOWED
     if (isPowerful(resource)) return no('a syncer writes nothing that grants rights or steers a server')
