@@ -6,6 +6,7 @@ import { isStatusError } from '../../apimachinery/errors.ts'
 import { apiVersionOf, type GroupVersionResource, type KubeObject } from '../../apimachinery/object.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import { TYPES_PATH } from '../../apimachinery/spaceTypes.ts'
+import { cloneJson } from '../../apimachinery/values.ts'
 import { systemContext } from '../registry/context.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
@@ -44,7 +45,8 @@ export async function ensureInitialSpaces({ types, registry, tree, firstObjects 
     const kind = types.in(space).find(resource.group, resource.version, resource.resource)
     if (kind === undefined) throw new Error(`the kind ${object.kind} is missing from the catalog`)
     try {
-      await registry.create(systemContext(space, BOOTSTRAP), kind, '', object)
+      // a copy: the registry changes what it is given, and another server of the process is given the same
+      await registry.create(systemContext(space, BOOTSTRAP), kind, '', cloneJson(object))
     } catch (error) {
       if (!isStatusError(error, 'AlreadyExists')) throw error
     }

@@ -102,6 +102,9 @@ t.test('the kinds of placement have the names, columns and sub-resources of thei
       ['EdgeSyncConfig', 'esc', false, 'status'],
       ['SyncTarget', '', false, 'status'],
       ['Location', '', false, 'status'],
+      ['PlacementGrant', 'pgrant', false, 'status'],
+      ['InventoryBinding', 'ibind', false, 'status'],
+      ['GrantedLocation', 'gloc', false, ''],
     ],
   )
   t.same(
