@@ -4,10 +4,10 @@
  */
 import { isRecord } from '../apimachinery/object.ts'
 
-/** Selectors, their labels, expressions and values, and downsync tests. A thousand clusters can be named one by one. */
+/** Selectors, their labels, expressions and values, downsync tests; or upsync sets. A thousand clusters can be named one by one. */
 export const MAX_SELECTOR_PARTS = 10_000
 
-/** Of one list of `locationSelectors`, or of all selectors of a `downsync`, in their order. */
+/** Of one list of `locationSelectors`, of all selectors of a `downsync`, or of one list of `upsync`, in their order. */
 export class SelectorParts {
   #left = MAX_SELECTOR_PARTS
 
@@ -17,7 +17,7 @@ export class SelectorParts {
     return this.#left >= 0
   }
 
-  /** The same for a downsync test, apart from its selectors. */
+  /** The same for a downsync test, apart from its selectors, and for an upsync set. */
   takeTest(): boolean {
     this.#left--
     return this.#left >= 0

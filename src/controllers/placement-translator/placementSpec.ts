@@ -20,12 +20,23 @@ export interface Matchable {
   readonly labels: Labels
 }
 
+/** As it stands in configurations. */
 export interface UpsyncSet {
   apiGroup: string
   resources: string[]
   namespaces: string[]
   names: string[]
 }
+
+interface UpsyncTest {
+  /** `undefined`: any. */
+  resources: ReadonlySet<string> | undefined
+  namespaces: ReadonlySet<string> | undefined
+  names: ReadonlySet<string> | undefined
+}
+
+/** By API group: whether any of many sets holds an object is asked of those alone that are about its group. */
+type UpsyncTests = ReadonlyMap<string, readonly UpsyncTest[]>
 
 interface DownsyncTest {
   apiGroup: string | undefined
@@ -39,7 +50,9 @@ interface DownsyncTest {
 
 export interface PlacementSpec {
   readonly downsync: readonly DownsyncTest[]
+  /** In the order of the object, so that the i-th is `spec.upsync[i]`. */
   readonly upsync: readonly UpsyncSet[]
+  readonly upsyncTests: UpsyncTests
   readonly wantSingletonReportedState: boolean
   /** Whether labels of Namespaces can change the outcome. */
   readonly readsNamespaceLabels: boolean
@@ -54,14 +67,11 @@ export function compilePlacement(object: KubeObject): PlacementSpec {
     if (!parts.takeTest()) break
     downsync.push(compileTest(test, parts))
   }
+  const upsync = upsyncSets(spec.upsync)
   return {
     downsync,
-    upsync: objects(spec.upsync).map(set => ({
-      apiGroup: typeof set.apiGroup === 'string' ? set.apiGroup : '',
-      resources: strings(set.resources),
-      namespaces: strings(set.namespaces),
-      names: strings(set.names),
-    })),
+    upsync,
+    upsyncTests: compileUpsync(upsync),
     wantSingletonReportedState: spec.wantSingletonReportedState === true,
     readsNamespaceLabels: downsync.some(test => test.namespaceSelectors !== undefined),
   }
@@ -69,18 +79,48 @@ export function compilePlacement(object: KubeObject): PlacementSpec {
 
 /** `namespaceLabels` are those of the object's Namespace; ignored for cluster-scoped objects. */
 export function downsyncs(spec: PlacementSpec, object: Matchable, namespaceLabels: Labels | undefined): boolean {
+  return spec.downsync.some(test => passes(test, object, namespaceLabels)) && !upsyncs(spec.upsyncTests, object)
+}
+
+/** Sets of one placement or of several, compiled to be held against many objects. */
+export function compileUpsync(sets: readonly UpsyncSet[]): UpsyncTests {
+  const tests = new Map<string, UpsyncTest[]>()
+  for (const { apiGroup, resources, namespaces, names } of sets) {
+    const test = { resources: anyOf(resources), namespaces: anyOf(namespaces), names: anyOf(names) }
+    const ofGroup = tests.get(apiGroup)
+    if (ofGroup) ofGroup.push(test)
+    else tests.set(apiGroup, [test])
+  }
+  return tests
+}
+
+export function upsyncs(tests: UpsyncTests, { resource, namespace, name }: Omit<Matchable, 'labels'>): boolean {
+  const ofGroup = tests.get(resource.group)
   return (
-    spec.downsync.some(test => passes(test, object, namespaceLabels)) && !spec.upsync.some(set => upsyncs(set, object))
+    ofGroup?.some(
+      test =>
+        (test.resources?.has(resource.resource) ?? true) &&
+        (namespace === '' || (test.namespaces?.has(namespace) ?? true)) &&
+        (test.names?.has(name) ?? true),
+    ) ?? false
   )
 }
 
-export function upsyncs(set: UpsyncSet, object: Matchable): boolean {
-  return (
-    set.apiGroup === object.resource.group &&
-    holds(set.resources, object.resource.resource) &&
-    (object.namespace === '' || holds(set.namespaces, object.namespace)) &&
-    holds(set.names, object.name)
-  )
+/** Those that count: of too many, the first ones. */
+function upsyncSets(value: unknown): UpsyncSet[] {
+  const parts = new SelectorParts()
+  const sets: UpsyncSet[] = []
+  for (const set of objects(value)) {
+    // the where-resolver says so
+    if (!parts.takeTest()) break
+    sets.push({
+      apiGroup: typeof set.apiGroup === 'string' ? set.apiGroup : '',
+      resources: strings(set.resources),
+      namespaces: strings(set.namespaces),
+      names: strings(set.names),
+    })
+  }
+  return sets
 }
 
 function passes(test: DownsyncTest, object: Matchable, namespaceLabels: Labels | undefined): boolean {
@@ -128,6 +168,7 @@ function selectors(value: unknown, parts: SelectorParts): readonly LabelSelector
   })
 }
 
-function holds(list: readonly string[], value: string): boolean {
-  return list.includes(value) || list.includes('*')
+/** A list as a set; with `*` anything is in it, empty nothing is. */
+function anyOf(list: readonly string[]): ReadonlySet<string> | undefined {
+  return list.includes('*') ? undefined : new Set(list)
 }

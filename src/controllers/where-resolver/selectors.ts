@@ -51,7 +51,9 @@ export const VALIDATION_ERROR_PREFIX = 'validation-error.kubestellar.io/'
 
 const TOO_MANY = `it and all selectors behind it select nothing: a placement may have ${MAX_SELECTOR_PARTS} selectors, labels, expressions and values; use fewer selectors, or split the placement`
 
-/** Faults of every selector of an EdgePlacement, also of those that only decide what is downsynced. */
+const TOO_MANY_SETS = `it and all sets behind it carry nothing: a placement may have ${MAX_SELECTOR_PARTS} upsync sets; name more objects in one set, or split the placement`
+
+/** Faults of every selector and set of an EdgePlacement, also of those that only decide what is carried. */
 export function placementFaults(spec: unknown): string[] {
   if (!isRecord(spec)) return []
   const { faults } = compileSelectors(spec.locationSelectors, 'spec.locationSelectors')
@@ -70,7 +72,15 @@ export function placementFaults(spec: unknown): string[] {
       faults.push(...compileSelectors(test[list], `${at}.${list}`, parts).faults)
     }
   }
-  return faults
+  return [...faults, ...upsyncFaults(spec.upsync)]
+}
+
+function upsyncFaults(value: unknown): string[] {
+  const parts = new SelectorParts()
+  for (const [i, set] of (Array.isArray(value) ? value : []).entries()) {
+    if (isRecord(set) && !parts.takeTest()) return [`spec.upsync[${i}]: ${TOO_MANY_SETS}`]
+  }
+  return []
 }
 
 /** Annotations to set (or with null to remove) so that the object shows exactly these faults; `undefined` if it does. */

@@ -4,6 +4,7 @@ import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { definedBy, isSystemObject, reachOf } from '../../../src/controllers/placement-translator/eligibility.ts'
 import { compilePlacement, downsyncs } from '../../../src/controllers/placement-translator/placementSpec.ts'
 import { syncerConfigSpec } from '../../../src/controllers/placement-translator/syncerConfig.ts'
+import { placementFaults } from '../../../src/controllers/where-resolver/selectors.ts'
 
 const MAPS = { group: '', resource: 'configmaps' }
 const page = { resource: MAPS, namespace: 'web', name: 'page', labels: { app: 'x' } }
@@ -43,6 +44,20 @@ t.test('selectors beyond ten thousand select nothing, and those before them stil
   const values = Array.from({ length: 10_000 }, (_, i) => `v${i}`)
   const wide = { matchExpressions: [{ key: 'app', operator: 'NotIn', values }] }
   t.notOk(selects(test({ labelSelectors: [wide, mine] })), 'and values of one selector')
+})
+
+t.test('upsync sets beyond ten thousand carry nothing, which is told, and those before them still count', async t => {
+  const set = (name: string) => ({ apiGroup: '', resources: ['configmaps'], namespaces: ['web'], names: [name] })
+  const others = (count: number) => Array.from({ length: count }, (_, i) => set(`other-${i}`))
+  const within = { downsync: [{}], upsync: [...others(9_999), set('page')] }
+  t.notOk(selects(within), 'what is born in the cluster does not go down')
+  t.same(placementFaults(within), [])
+  const beyond = { downsync: [{}], upsync: [...others(10_000), set('page')] }
+  t.ok(selects(beyond), 'this set does not count')
+  t.equal(compilePlacement({ spec: beyond } as unknown as KubeObject).upsync.length, 10_000, 'nor is it carried')
+  t.same(placementFaults(beyond), [
+    'spec.upsync[10000]: it and all sets behind it carry nothing: a placement may have 10000 upsync sets; name more objects in one set, or split the placement',
+  ])
 })
 
 t.test('labels of Namespaces', async t => {
