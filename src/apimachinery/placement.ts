@@ -55,6 +55,8 @@ export const EXECUTING_COUNT_ANNOTATION = 'kubestellar.io/executing-count'
 /** The syncer's marks: the object that it made in the cluster, and the one that it made in the mailbox. */
 export const DOWNSYNCED = `${EDGE_GROUP}/downsynced`
 export const UPSYNCED = `${EDGE_GROUP}/upsynced`
+/** On the object in the mailbox that was carried up, by the center: ids of the spaces that asked for it, comma-separated. */
+export const UPSYNCED_FOR = `${EDGE_GROUP}/upsynced-for`
 /** On the object: whether the center's word goes when it is in the cluster already. */
 export const OVERWRITE = `${EDGE_GROUP}/downsync-overwrite`
 /** On the object in the WDS, "true": it may become of what a cluster held under its name before. */

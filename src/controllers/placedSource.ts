@@ -73,6 +73,11 @@ export class PlacedSource implements Source {
     return this.#held.has(space)
   }
 
+  /** Whether something of any space does. */
+  get holdsAny(): boolean {
+    return this.#held.size > 0
+  }
+
   async run(signal: AbortSignal): Promise<void> {
     const end = this.#options.places.onKnown(space => this.#release(space))
     try {

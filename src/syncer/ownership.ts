@@ -16,6 +16,7 @@ import {
   PROJECTED_LABEL,
   PROJECTED_VALUE,
   UPSYNCED,
+  UPSYNCED_FOR,
 } from '../apimachinery/placement.ts'
 import { cloneJson } from '../apimachinery/values.ts'
 
@@ -148,6 +149,7 @@ const NOT_CARRIED: ReadonlySet<string> = new Set([
   OWNER_ANNOTATION,
   DOWNSYNCED,
   UPSYNCED,
+  UPSYNCED_FOR,
 ])
 
 /** Annotations that belong to one server stay there. */

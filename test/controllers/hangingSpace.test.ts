@@ -14,6 +14,7 @@ import { startPlacementTranslator } from '../../src/controllers/placement-transl
 import { startWhereResolver } from '../../src/controllers/where-resolver/whereResolver.ts'
 import { FakeClock } from '../client/support/fakeClock.ts'
 import { FakeServer, namespace } from './placement-translator/fakeServer.ts'
+import { consent, inventory } from './placement-translator/translatorWorld.ts'
 
 const EDGE = 'edge.kubestellar.io/v2alpha1'
 const EVENTS = { group: '', version: 'v1', resource: 'events' }
@@ -71,7 +72,9 @@ t.test('the translator fills one mailbox while another takes no writes', async t
     await server
       .in('root:espw')
       .create(WORKSPACES, { apiVersion: 'tenancy.kcp.io/v1alpha1', kind: 'Workspace', metadata })
+    await inventory(server, uid, uid)
   }
+  for (const space of ['wds1', 'wds2']) await consent(server, space)
   const box = (uid: string): string =>
     (server.peek('root:espw', WORKSPACES, mailboxName('inv1', uid))!.spec as { cluster: string }).cluster
   hung.matches = space => space === box(slow)

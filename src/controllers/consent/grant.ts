@@ -19,6 +19,8 @@ export interface KindRule {
   /** `*` for any. */
   readonly apiGroup: string
   readonly resources: readonly string[]
+  /** The same, to look up: there may be any number, and every object is held against them. */
+  readonly named: ReadonlySet<string>
 }
 
 export interface UpsyncRule extends KindRule {
@@ -125,7 +127,7 @@ export function mayUpsync(grants: readonly Grant[], object: Placed): boolean {
   const isSecret = object.group === '' && object.resource === 'secrets'
   return grants.some(({ upsync }) =>
     upsync.some(({ namespaces, names, ...rule }) => {
-      if (isSecret && !(rule.resources.includes('secrets') && names?.includes(object.name))) return false
+      if (isSecret && !(namesSecrets(rule) && names?.includes(object.name))) return false
       return (
         namesKind(rule, object) &&
         (object.namespace === '' || oneOf(namespaces, object.namespace)) &&
@@ -133,6 +135,11 @@ export function mayUpsync(grants: readonly Grant[], object: Placed): boolean {
       )
     }),
   )
+}
+
+/** Secrets are carried up only where a rule says so in as many words. */
+export function namesSecrets({ apiGroup, resources }: KindRule): boolean {
+  return apiGroup === '' && resources.includes('secrets')
 }
 
 function refusedBy(grant: Grant, object: Placed): Refusal | undefined {
@@ -162,8 +169,8 @@ function refusedBy(grant: Grant, object: Placed): Refusal | undefined {
   return undefined
 }
 
-function namesKind({ apiGroup, resources }: KindRule, { group, resource }: GroupResource): boolean {
-  return (apiGroup === '*' || apiGroup === group) && (resources.includes('*') || resources.includes(resource))
+function namesKind({ apiGroup, named }: KindRule, { group, resource }: GroupResource): boolean {
+  return (apiGroup === '*' || apiGroup === group) && (named.has('*') || named.has(resource))
 }
 
 function oneOf(list: readonly string[] | undefined, name: string): boolean {
@@ -171,7 +178,8 @@ function oneOf(list: readonly string[] | undefined, name: string): boolean {
 }
 
 function kindRule(rule: Record<string, unknown>): KindRule {
-  return { apiGroup: typeof rule.apiGroup === 'string' ? rule.apiGroup : '', resources: texts(rule.resources) }
+  const resources = texts(rule.resources)
+  return { apiGroup: typeof rule.apiGroup === 'string' ? rule.apiGroup : '', resources, named: new Set(resources) }
 }
 
 function records(value: unknown): Record<string, unknown>[] {

@@ -5,12 +5,25 @@ import type { Client } from '../../client/client.ts'
 import type { Mailbox } from './mailboxes.ts'
 import { FIELD_MANAGER } from './names.ts'
 import type { PlacementJoin } from './placementJoin.ts'
+import { type PlacementReports, UPSYNC_KEY } from './placementReports.ts'
 import { createdSyncerConfig, syncerConfigSpec, updatedSyncerConfig } from './syncerConfig.ts'
+import type { UpsyncRecords } from './upsyncRecords.ts'
+import { MAX_SPACE_UPSYNC, type UpsyncShare } from './upsyncShare.ts'
 
-export async function reconcileConfig(client: Client, join: PlacementJoin, mailbox: Mailbox): Promise<void> {
+export interface ConfigReconcilerDeps {
+  client: Client
+  join: PlacementJoin
+  records: UpsyncRecords
+  reports: PlacementReports
+}
+
+export async function reconcileConfig(deps: ConfigReconcilerDeps, mailbox: Mailbox): Promise<void> {
+  const { client, join } = deps
   const api = client.in(mailbox.space)
   const options = { fieldManager: FIELD_MANAGER }
-  const spec = syncerConfigSpec(join.contentOf(mailbox.name).values(), join.upsyncOf(mailbox.name))
+  const share = join.upsyncOf(mailbox.name)
+  reportCrowded(deps, mailbox.name, share)
+  const spec = syncerConfigSpec(join.contentOf(mailbox.name).values(), share.sets)
   try {
     const body = updatedSyncerConfig(spec, await api.get(SYNCER_CONFIGS, { name: SYNCER_CONFIG_NAME }))
     if (body) await api.update(SYNCER_CONFIGS, body, options)
@@ -18,4 +31,17 @@ export async function reconcileConfig(client: Client, join: PlacementJoin, mailb
     if (!isStatusError(error, 'NotFound')) throw error
     if (join.isChosen(mailbox.name)) await api.create(SYNCER_CONFIGS, createdSyncerConfig(spec), options)
   }
+  deps.records.setShare(mailbox, share)
+}
+
+function reportCrowded({ join, reports }: ConfigReconcilerDeps, mailbox: string, { crowded }: UpsyncShare): void {
+  for (const { space, name } of join.placementsOf(mailbox)) {
+    const left = crowded.find(other => other.space === space && other.name === name)?.left
+    const told = left === undefined ? undefined : { reason: 'TooMuchUpsync', message: crowdedMessage(left) }
+    reports.report(space, name, UPSYNC_KEY, mailbox, told)
+  }
+}
+
+function crowdedMessage(left: number): string {
+  return `${left} of its sets are not carried up: those of all placements of a space have ${MAX_SPACE_UPSYNC} bytes in a cluster's SyncerConfig; name fewer objects, or use "*"`
 }

@@ -9,6 +9,7 @@ import { NAMESPACES } from '../../apimachinery/resources.ts'
 import type { Client, SpaceClient } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
+import type { Told } from './allowance.ts'
 import type { CopyFact, Mailbox } from './mailboxes.ts'
 import { FIELD_MANAGER, namespaceKey, parseObjectKey } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
@@ -27,9 +28,16 @@ export interface CopyReconcilerDeps {
   mailbox: (name: string) => Mailbox | undefined
   /** Something beside the copy's own work has written it: that work looks at it again, so that no old content stays. */
   again: (mailbox: string, key: string) => void
+  /** Whether a source may say how Pods of its Namespace are secured there. */
+  maySecure: (source: Source) => boolean
+  /** What of a source does not reach a mailbox although the copy does; `undefined`: nothing. */
+  withheld: (source: Source, told: Told | undefined) => void
   /** The mailbox refuses an object, or no longer does. */
   refusalChanged: (mailbox: string, key: string) => void
 }
+
+const POD_SECURITY = 'pod-security.kubernetes.io/'
+const UNSECURED = `its labels ${POD_SECURITY}* stay behind; ask who administers the inventory to extend its PlacementGrant (spec.clusterScoped)`
 
 /** How often a removal waits for the copy in the place that the object moves to, and how long at first. */
 const MOVE_ATTEMPTS = 6
@@ -78,9 +86,21 @@ export class CopyReconciler {
       const object = await this.#deps.sources.read(source.space, source.fact)
       if (!object) return undefined
       const { object: customized } = await this.#deps.sources.customize(source, object)
-      objects.push({ space: source.space, object: withCount(customized, this.#countOf(source)) })
+      objects.push({ space: source.space, object: withCount(this.#secured(source, customized), this.#countOf(source)) })
     }
     return project(objects)
+  }
+
+  /** Pod security is about the cluster, not about what is in the Namespace. */
+  #secured(source: Source, object: KubeObject): KubeObject {
+    if (source.fact.key !== namespaceKey(source.fact.name)) return object
+    const { labels = {} } = object.metadata
+    const asked = Object.keys(labels).filter(key => key.startsWith(POD_SECURITY))
+    const withheld = asked.length > 0 && !this.#deps.maySecure(source)
+    this.#deps.withheld(source, withheld ? { reason: 'ClusterScopedNotGranted', message: UNSECURED } : undefined)
+    if (!withheld) return object
+    const kept = Object.entries(labels).filter(([key]) => !key.startsWith(POD_SECURITY))
+    return { ...object, metadata: { ...object.metadata, labels: Object.fromEntries(kept) } }
   }
 
   /** What the source will be told; said here at once, so that the copy is not written twice. */

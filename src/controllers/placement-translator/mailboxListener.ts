@@ -30,6 +30,7 @@ export function mailboxListener({ add, join, mailbox: find }: MailboxListenerDep
         if (join.wantsState(space, key)) add({ type: 'source', space, key })
       }
     },
+    carriedUp: (mailbox, key) => add({ type: 'asked', mailbox, key }),
     configChanged: mailbox => add({ type: 'config', mailbox }),
     served(mailbox, resource) {
       for (const [key, fact] of join.contentOf(mailbox)) {

@@ -10,6 +10,8 @@ import {
   PROJECTED_LABEL,
   SYNCER_CONFIG_NAME,
   SYNCER_CONFIGS,
+  UPSYNCED,
+  UPSYNCED_FOR,
 } from '../../apimachinery/placement.ts'
 import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
@@ -20,6 +22,7 @@ import { definedBy } from './eligibility.ts'
 import { namespaceKey, objectKey, resourceKey } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
 import { projectedFrom } from './projection.ts'
+import type { UpsyncShare } from './upsyncShare.ts'
 
 /** What is remembered of each projected object. */
 export interface CopyFact {
@@ -30,6 +33,14 @@ export interface CopyFact {
   readonly from: readonly string[]
 }
 
+/** What is remembered of each object that the syncer carried up. */
+export interface CarriedFact {
+  readonly resource: GroupVersionResource
+  readonly uid: string
+  /** Who asked for it, as the object says. */
+  readonly askedBy: string
+}
+
 export interface MailboxListener {
   /** The mailbox is ready and all that it holds is known (again). */
   synced(mailbox: string): void
@@ -38,6 +49,8 @@ export interface MailboxListener {
   /** A projected object's status may have changed. */
   reported(mailbox: string, key: string): void
   configChanged(mailbox: string): void
+  /** An object was carried up, or it says another thing about who asked for it. */
+  carriedUp(mailbox: string, key: string): void
   /** The mailbox defines (again) a kind. */
   served(mailbox: string, resource: string): void
   namespaceGone(mailbox: string, namespace: string): void
@@ -57,11 +70,14 @@ export class Mailbox {
   /** Logical-cluster id. */
   readonly space: string
   readonly copies = new Map<string, CopyFact>()
+  readonly carried = new Map<string, CarriedFact>()
   readonly namespaces = new Set<string>()
   /** Versions that are known to say what we want; their events are no news. */
   readonly settled = new Map<string, string>()
   /** Why the mailbox does not take an object, for those that it refused when last asked. */
   readonly refused = new Map<string, string>()
+  /** What its syncer was last asked to carry up. */
+  share: UpsyncShare | undefined
   synced = false
   /** The mailbox's stream has told everything up to here; without end while a snapshot is being told. */
   told = Number.POSITIVE_INFINITY
@@ -183,6 +199,7 @@ export class Mailboxes {
     if (id === CRDS_ID) {
       for (const gr of definedBy(resource, event.object)) this.#listener.served(mailbox.name, resourceKey(gr))
     }
+    if (event.mentions(UPSYNCED) || mailbox.carried.has(key)) this.#noteCarried(mailbox, key, event)
     const known = mailbox.copies.has(key)
     if (!known && !event.mentions(PROJECTED_LABEL)) return
     const { object } = event
@@ -199,10 +216,24 @@ export class Mailboxes {
     if (mailbox.settled.get(key) !== resourceVersion) this.#listener.changed(mailbox.name, key)
   }
 
+  #noteCarried(mailbox: Mailbox, key: string, { object, resource }: StreamEvent): void {
+    const { uid = '', annotations = {} } = object.metadata
+    if (annotations[UPSYNCED] === undefined || isProjected(object)) {
+      mailbox.carried.delete(key)
+      return
+    }
+    const before = mailbox.carried.get(key)
+    const askedBy = annotations[UPSYNCED_FOR] ?? ''
+    if (before?.uid === uid && before.askedBy === askedBy) return
+    mailbox.carried.set(key, { resource, uid, askedBy })
+    this.#listener.carriedUp(mailbox.name, key)
+  }
+
   #gone(mailbox: Mailbox, resource: GroupVersionResource, namespace: string, name: string): void {
     const key = objectKey(resource, namespace, name)
     this.#deps.cache.delete(mailbox.space, key)
     mailbox.settled.delete(key)
+    mailbox.carried.delete(key)
     if (key === SYNCER_CONFIG_KEY) this.#listener.configChanged(mailbox.name)
     if (key === namespaceKey(name)) {
       mailbox.namespaces.delete(name)

@@ -1,11 +1,11 @@
 /** What the placement translator calls itself, and keys of objects. */
 import type { GroupResource } from '../../apimachinery/object.ts'
-import { DOWNSYNCED, UPSYNCED } from '../../apimachinery/placement.ts'
+import { DOWNSYNCED, UPSYNCED, UPSYNCED_FOR } from '../../apimachinery/placement.ts'
 import { NAMESPACES } from '../../apimachinery/resources.ts'
 
 export const FIELD_MANAGER = 'placement-translator'
-/** The syncer's marks on what it carried say something about one object in one place, so no source's travels. */
-export const SYNCER_MARKS = [DOWNSYNCED, UPSYNCED] as const
+/** The marks on what was carried say something about one object in one place, so no source's travels. */
+export const CARRIER_MARKS = [DOWNSYNCED, UPSYNCED, UPSYNCED_FOR] as const
 
 /** `group|resource`: no group, resource or name holds a bar. */
 export function resourceKey(gr: GroupResource): string {

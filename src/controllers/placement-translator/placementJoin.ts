@@ -2,8 +2,12 @@
  * The placement join: EdgePlacement × object → selections (in each {@link Workload}), EdgePlacement × SinglePlacementSlice →
  * mailboxes; their product is what each mailbox should hold. The product is never stored: every change names the copies,
  * SyncerConfigs and source objects that it may have touched, and the questions below answer for one of them at a time.
+ *
+ * An object goes only where a Location leads on which it may be placed; what is refused everywhere counts as not selected there.
  */
-import type { PlacementSpec, UpsyncSet } from './placementSpec.ts'
+import type { Allowance, Told } from './allowance.ts'
+import type { PlacementSpec } from './placementSpec.ts'
+import { type SpaceSets, shareUpsync, type UpsyncShare } from './upsyncShare.ts'
 import { addTo, type ObjectFact, removeFrom, Workload } from './workload.ts'
 
 /** A SyncTarget's mailbox, and the Location through which it was chosen. */
@@ -18,32 +22,44 @@ export interface ChangeSink {
   copy(mailbox: string, key: string): void
   config(mailbox: string): void
   source(space: string, key: string): void
+  /** What the placement is told may be another now. */
+  placement(space: string, name: string): void
+}
+
+/** Who says what may go where. */
+export interface Consent {
+  allowance(space: string, way: Destination): Allowance
 }
 
 export interface Source {
   readonly space: string
   readonly fact: ObjectFact
-  /** First by name of the Locations that lead to the mailbox: the one whose parameters count. */
+  /** First by name of the Locations that lead to the mailbox with the object: the one whose parameters count. */
   readonly location: Destination
 }
+
+/** By mailbox: the Locations that lead there, first by name first. */
+export type Ways = ReadonlyMap<string, readonly Destination[]>
 
 interface Space {
   readonly workload: Workload
   readonly specs: Map<string, PlacementSpec>
-  /** By placement name, then mailbox. Kept whether or not the placement exists. */
-  readonly slices: Map<string, ReadonlyMap<string, Destination>>
+  /** By placement name. Kept whether or not the placement exists. */
+  readonly slices: Map<string, Ways>
 }
 
-const NOWHERE: ReadonlyMap<string, Destination> = new Map()
+const NOWHERE: Ways = new Map()
 
 export class PlacementJoin {
   readonly #spaces = new Map<string, Space>()
   /** Mailbox → `space placement` pairs whose slice names it, for placements that exist. */
   readonly #byMailbox = new Map<string, Set<string>>()
   readonly #sink: ChangeSink
+  readonly #consent: Consent
 
-  constructor(sink: ChangeSink) {
+  constructor(sink: ChangeSink, consent: Consent) {
     this.#sink = sink
+    this.#consent = consent
   }
 
   workload(id: string): Workload {
@@ -61,6 +77,7 @@ export class PlacementJoin {
     if (isNew) for (const mailbox of destinations(space, name).keys()) addTo(this.#byMailbox, mailbox, pair(id, name))
     space.workload.setPlacement(name, spec)
     for (const mailbox of destinations(space, name).keys()) this.#sink.config(mailbox)
+    this.#sink.placement(id, name)
   }
 
   removePlacement(id: string, name: string): void {
@@ -75,40 +92,57 @@ export class PlacementJoin {
     }
   }
 
-  /** What the slice of the same name as the placement says; an empty list when there is none. */
-  setDestinations(id: string, name: string, list: readonly Destination[]): void {
+  /** What the slice of the same name as the placement says; `undefined` when there is none. */
+  setDestinations(id: string, name: string, list: readonly Destination[] | undefined): void {
     const space = this.#space(id)
     const before = destinations(space, name)
-    const slice = firstByLocation(list)
-    if (slice.size === 0) space.slices.delete(name)
-    else space.slices.set(name, slice)
+    if (list) space.slices.set(name, waysOf(list))
+    else space.slices.delete(name)
     const after = destinations(space, name)
     // what is to be made comes before what is to go, so that a move seldom waits
     const touched = new Set<string>()
-    for (const [mailbox, destination] of after) {
+    for (const [mailbox, ways] of after) {
       const old = before.get(mailbox)
       if (!old) addTo(this.#byMailbox, mailbox, pair(id, name))
-      if (!old || old.locationName !== destination.locationName || old.cluster !== destination.cluster)
-        touched.add(mailbox)
+      if (!old || !sameWays(old, ways)) touched.add(mailbox)
     }
     for (const mailbox of before.keys()) {
       if (after.has(mailbox)) continue
       removeFrom(this.#byMailbox, mailbox, pair(id, name))
       touched.add(mailbox)
     }
-    if (touched.size === 0) return
-    const selected = space.workload.selectedBy(name)
-    for (const mailbox of touched) for (const key of selected) this.#sink.copy(mailbox, key)
+    if (space.specs.has(name)) this.#sink.placement(id, name)
+    this.#touch(id, name, [...touched])
+  }
+
+  /** What some spaces may place on some ways may be another now. */
+  touchConsent(concerns: (space: string) => boolean, through: (way: Destination) => boolean): void {
+    for (const [id, space] of this.#spaces) {
+      if (space.specs.size === 0 || !concerns(id)) continue
+      for (const name of space.specs.keys()) {
+        const touched: string[] = []
+        for (const [mailbox, ways] of destinations(space, name)) if (ways.some(through)) touched.push(mailbox)
+        this.#touch(id, name, touched)
+        this.#sink.placement(id, name)
+      }
+    }
+  }
+
+  /** All that a placement has to do with some mailboxes. */
+  #touch(id: string, name: string, mailboxes: readonly string[]): void {
+    if (mailboxes.length === 0) return
+    const selected = this.#spaces.get(id)!.workload.selectedBy(name)
+    for (const mailbox of mailboxes) for (const key of selected) this.#sink.copy(mailbox, key)
     for (const key of selected) this.#sink.source(id, key)
-    for (const mailbox of touched) this.#sink.config(mailbox)
+    for (const mailbox of mailboxes) this.#sink.config(mailbox)
   }
 
   /** A Location's labels or annotations changed: its customized objects are to be projected anew. */
   touchLocation(cluster: string, locationName: string): void {
     for (const [id, space] of this.#spaces) {
       for (const name of space.specs.keys()) {
-        for (const [mailbox, destination] of destinations(space, name)) {
-          if (destination.cluster !== cluster || destination.locationName !== locationName) continue
+        for (const [mailbox, ways] of destinations(space, name)) {
+          if (!ways.some(way => way.cluster === cluster && way.locationName === locationName)) continue
           for (const key of space.workload.selectedBy(name)) {
             if (!space.workload.get(key)?.customized) continue
             this.#sink.copy(mailbox, key)
@@ -155,11 +189,28 @@ export class PlacementJoin {
   destinationsOf(id: string, key: string): Map<string, Destination> {
     const space = this.#spaces.get(id)
     const found = new Map<string, Destination>()
-    if (!space) return found
+    const fact = space?.workload.get(key)
+    if (!space || !fact) return found
     for (const name of space.workload.selectionOf(key).placements) {
-      for (const destination of destinations(space, name).values()) keepFirst(found, destination)
+      for (const ways of destinations(space, name).values()) {
+        const way = this.#wayOf(id, ways, fact)
+        const old = way && found.get(way.mailbox)
+        if (way && (!old || precedes(way, old))) found.set(way.mailbox, way)
+      }
     }
     return found
+  }
+
+  /** The first Location on which the object may be placed. */
+  #wayOf(id: string, ways: readonly Destination[], fact: ObjectFact): Destination | undefined {
+    for (const way of ways) if (this.#refusal(id, way, fact) === undefined) return way
+    return undefined
+  }
+
+  #refusal(id: string, way: Destination, { resource, namespace, name }: ObjectFact): Told | undefined {
+    const allowance = this.#consent.allowance(id, way)
+    if (allowance.allowsAll) return undefined
+    return allowance.refusal({ group: resource.group, resource: resource.resource, namespace, name })
   }
 
   wantsState(id: string, key: string): boolean {
@@ -173,10 +224,11 @@ export class PlacementJoin {
       const [id, name] = unpair(entry)
       const space = this.#spaces.get(id)!
       if (!space.workload.selects(name, key)) continue
-      const location = space.slices.get(name)!.get(mailbox)!
+      const fact = space.workload.get(key)!
+      const location = this.#wayOf(id, space.slices.get(name)!.get(mailbox)!, fact)
       const old = found.get(id)
-      if (old && !precedes(location, old.location)) continue
-      found.set(id, { space: id, fact: space.workload.get(key)!, location })
+      if (!location || (old && !precedes(location, old.location))) continue
+      found.set(id, { space: id, fact, location })
     }
     return [...found.values()].sort((a, b) => b.fact.revision - a.fact.revision || (a.space < b.space ? -1 : 1))
   }
@@ -186,22 +238,54 @@ export class PlacementJoin {
     const content = new Map<string, ObjectFact>()
     for (const entry of this.#byMailbox.get(mailbox) ?? []) {
       const [id, name] = unpair(entry)
-      const { workload } = this.#spaces.get(id)!
+      const { workload, slices } = this.#spaces.get(id)!
+      const ways = slices.get(name)!.get(mailbox)!
       for (const key of workload.selectedBy(name)) {
         const fact = workload.get(key)!
         const old = content.get(key)
-        if (!old || fact.revision > old.revision) content.set(key, fact)
+        if (old && fact.revision <= old.revision) continue
+        if (this.#wayOf(id, ways, fact)) content.set(key, fact)
       }
     }
     return content
   }
 
-  /** Upsync sets of every placement that leads to the mailbox, with repetitions. */
-  upsyncOf(mailbox: string): UpsyncSet[] {
-    return [...(this.#byMailbox.get(mailbox) ?? [])].flatMap(entry => {
+  /** What is to be carried up into a mailbox: the sets of every placement that leads there, as far as they are granted. */
+  upsyncOf(mailbox: string): UpsyncShare {
+    const bySpace = new Map<string, SpaceSets>()
+    for (const entry of this.#byMailbox.get(mailbox) ?? []) {
       const [id, name] = unpair(entry)
-      return [...this.#spaces.get(id)!.specs.get(name)!.upsync]
+      const space = this.#spaces.get(id)!
+      const spec = space.specs.get(name)!
+      if (spec.upsync.length === 0) continue
+      const allowances = new Set(
+        space.slices
+          .get(name)!
+          .get(mailbox)!
+          .map(way => this.#consent.allowance(id, way)),
+      )
+      const sets = [...allowances].flatMap(allowance => allowance.upsync(spec).sets)
+      bySpace.set(id, (bySpace.get(id) ?? new Map()).set(name, sets))
+    }
+    return shareUpsync(bySpace)
+  }
+
+  /** Spaces and names of the placements that lead to the mailbox. */
+  placementsOf(mailbox: string): { space: string; name: string }[] {
+    return [...(this.#byMailbox.get(mailbox) ?? [])].map(entry => {
+      const [space, name] = unpair(entry)
+      return { space, name }
     })
+  }
+
+  spec(id: string, name: string): PlacementSpec | undefined {
+    return this.#spaces.get(id)?.specs.get(name)
+  }
+
+  /** Where a placement leads; `undefined` as long as nobody knows. */
+  waysOf(id: string, name: string): Ways | undefined {
+    const space = this.#spaces.get(id)
+    return space?.specs.has(name) ? space.slices.get(name) : undefined
   }
 
   /** Whether any placement leads to the mailbox. */
@@ -213,8 +297,11 @@ export class PlacementJoin {
   needsNamespace(mailbox: string, namespace: string): boolean {
     for (const entry of this.#byMailbox.get(mailbox) ?? []) {
       const [id, name] = unpair(entry)
-      const { workload } = this.#spaces.get(id)!
-      for (const key of workload.inNamespace(namespace)) if (workload.selects(name, key)) return true
+      const { workload, slices } = this.#spaces.get(id)!
+      const ways = slices.get(name)!.get(mailbox)!
+      for (const key of workload.inNamespace(namespace)) {
+        if (workload.selects(name, key) && this.#wayOf(id, ways, workload.get(key)!)) return true
+      }
     }
     return false
   }
@@ -239,23 +326,31 @@ export class PlacementJoin {
       this.#sink.copy(mailbox, key)
       if (change !== 'changed') this.#sink.config(mailbox)
     }
+    if (change !== 'changed') this.#sink.placement(id, name)
   }
 }
 
 /** A slice counts only beside its placement. */
-function destinations(space: Space, name: string): ReadonlyMap<string, Destination> {
+function destinations(space: Space, name: string): Ways {
   return space.specs.has(name) ? (space.slices.get(name) ?? NOWHERE) : NOWHERE
 }
 
-function firstByLocation(list: readonly Destination[]): Map<string, Destination> {
-  const found = new Map<string, Destination>()
-  for (const destination of list) keepFirst(found, destination)
-  return found
+function waysOf(list: readonly Destination[]): Ways {
+  const ways = new Map<string, Destination[]>()
+  for (const way of list) {
+    const others = ways.get(way.mailbox)
+    if (others) others.push(way)
+    else ways.set(way.mailbox, [way])
+  }
+  for (const several of ways.values()) if (several.length > 1) several.sort((a, b) => (precedes(a, b) ? -1 : 1))
+  return ways
 }
 
-function keepFirst(found: Map<string, Destination>, destination: Destination): void {
-  const old = found.get(destination.mailbox)
-  if (!old || precedes(destination, old)) found.set(destination.mailbox, destination)
+function sameWays(a: readonly Destination[], b: readonly Destination[]): boolean {
+  return (
+    a.length === b.length &&
+    a.every((way, i) => way.locationName === b[i]!.locationName && way.cluster === b[i]!.cluster)
+  )
 }
 
 function precedes(a: Destination, b: Destination): boolean {

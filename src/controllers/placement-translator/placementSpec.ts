@@ -106,6 +106,11 @@ export function upsyncs(tests: UpsyncTests, { resource, namespace, name }: Omit<
   )
 }
 
+/** Whether any objects of the kind may match. */
+export function upsyncsKind(tests: UpsyncTests, { group, resource }: GroupResource): boolean {
+  return tests.get(group)?.some(test => test.resources?.has(resource) ?? true) ?? false
+}
+
 /** Those that count: of too many, the first ones. */
 function upsyncSets(value: unknown): UpsyncSet[] {
   const parts = new SelectorParts()

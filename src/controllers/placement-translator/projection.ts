@@ -15,7 +15,7 @@ import {
   PROJECTED_VALUE,
 } from '../../apimachinery/placement.ts'
 import { equalJson } from '../../apimachinery/values.ts'
-import { SYNCER_MARKS } from './names.ts'
+import { CARRIER_MARKS } from './names.ts'
 
 export interface ProjectionSource {
   /** Id of the space that it comes from. */
@@ -47,7 +47,7 @@ const OWN_ANNOTATIONS: ReadonlySet<string> = new Set([
   PROJECTED_KEYS_ANNOTATION,
   PROJECTED_FROM_ANNOTATION,
   CUSTOMIZATION_ERROR_ANNOTATION,
-  ...SYNCER_MARKS,
+  ...CARRIER_MARKS,
 ])
 const NOT_FIELDS = new Set(['apiVersion', 'kind', 'metadata', 'status'])
 

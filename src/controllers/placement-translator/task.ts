@@ -6,6 +6,10 @@ export type Task =
   | { readonly type: 'config'; readonly mailbox: string }
   /** What one object in a workload space is told: count, errors, status. */
   | { readonly type: 'source'; readonly space: string; readonly key: string }
+  /** Who asked for one object that was carried up into a mailbox. */
+  | { readonly type: 'asked'; readonly mailbox: string; readonly key: string }
+  /** What one placement is told: whether all that it selects is placed. */
+  | { readonly type: 'report'; readonly space: string; readonly name: string }
   /** A space lost its last placement; queued behind the work which that caused. */
   | { readonly type: 'close'; readonly space: string }
 
@@ -17,6 +21,10 @@ export function taskId(task: Task): string {
       return `config ${task.mailbox}`
     case 'source':
       return `source ${task.space} ${task.key}`
+    case 'asked':
+      return `asked ${task.mailbox} ${task.key}`
+    case 'report':
+      return `report ${task.space} ${task.name}`
     case 'close':
       return `close ${task.space}`
   }
@@ -24,5 +32,5 @@ export function taskId(task: Task): string {
 
 /** Whose requests the work waits for: the mailbox or space that it writes to. */
 export function taskParty(task: Task): string {
-  return task.type === 'copy' || task.type === 'config' ? task.mailbox : task.space
+  return 'mailbox' in task ? task.mailbox : task.space
 }

@@ -3,29 +3,43 @@
  * carries counts, errors and singleton status back. Everything is driven by streams; nothing is polled.
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { CUSTOMIZERS, EDGE_PLACEMENTS, LOCATIONS, MAILBOX_PARENT, SLICES } from '../../apimachinery/placement.ts'
+import {
+  CUSTOMIZERS,
+  EDGE_PLACEMENTS,
+  INVENTORY_BINDINGS,
+  LOCATIONS,
+  MAILBOX_NAME,
+  MAILBOX_PARENT,
+  PLACEMENT_GRANTS,
+  SLICES,
+  SYNC_TARGETS,
+} from '../../apimachinery/placement.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
-import type { Clock } from '../../client/clock.ts'
+import { type Clock, systemClock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
 import { type StreamHandler, StreamSource } from '../../client/streamSource.ts'
 import { type ReconcileResult, WorkQueue } from '../../client/workqueue.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
 import { PlacedSource, type SpacePlaces, standsInMailbox } from '../placedSource.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
+import type { Told } from './allowance.ts'
 import { reconcileConfig } from './configReconciler.ts'
+import { Consents, type Through } from './consents.ts'
 import { CopyReconciler } from './copyReconciler.ts'
 import { spacesWithFeedback } from './feedbackLeftovers.ts'
 import { FeedbackReconciler } from './feedbackReconciler.ts'
 import { type Mailbox, Mailboxes } from './mailboxes.ts'
 import { mailboxListener } from './mailboxListener.ts'
 import { ObjectCache } from './objectCache.ts'
-import { PlacementJoin } from './placementJoin.ts'
+import { PlacementJoin, type Source } from './placementJoin.ts'
+import { PlacementReports } from './placementReports.ts'
 import { compilePlacement } from './placementSpec.ts'
 import { SourceReader } from './sourceReader.ts'
 import { type Task, taskId, taskParty } from './task.ts'
 import { destinationsIn, replace } from './topology.ts'
+import { UpsyncRecords } from './upsyncRecords.ts'
 import { Workloads } from './workloads.ts'
 
 export interface PlacementTranslatorDeps {
@@ -57,7 +71,11 @@ class Translator {
   readonly #placements = new Map<string, unknown>()
   readonly #locations = new Map<string, KubeObject>()
   readonly #customizers = new Map<string, KubeObject>()
+  readonly #consents: Consents
   readonly #join: PlacementJoin
+  readonly #reports: PlacementReports
+  readonly #records: UpsyncRecords
+  readonly #topology: PlacedSource
   readonly #workloads: Workloads
   readonly #mailboxes: Mailboxes
   readonly #copies: CopyReconciler
@@ -86,11 +104,27 @@ class Translator {
       ...(clock && { clock }),
       ...(random && { random }),
     })
-    this.#join = new PlacementJoin({
-      copy: (mailbox, key) => this.#queue.add({ type: 'copy', mailbox, key }),
-      config: mailbox => this.#queue.add({ type: 'config', mailbox }),
-      source: (space, key) => this.#queue.add({ type: 'source', space, key }),
+    const report = (space: string, name: string) => this.#queue.add({ type: 'report', space, name })
+    const consents = new Consents(places)
+    this.#consents = consents
+    this.#join = new PlacementJoin(
+      {
+        copy: (mailbox, key) => this.#queue.add({ type: 'copy', mailbox, key }),
+        config: mailbox => this.#queue.add({ type: 'config', mailbox }),
+        source: (space, key) => this.#queue.add({ type: 'source', space, key }),
+        placement: report,
+      },
+      consents,
+    )
+    this.#reports = new PlacementReports({
+      client,
+      join: this.#join,
+      allowances: consents,
+      nowhere: space => consents.nowhere(space),
+      clock: clock ?? systemClock,
+      again: report,
     })
+    this.#records = new UpsyncRecords(client, (mailbox, key) => this.#queue.add({ type: 'asked', mailbox, key }))
     const cache = new ObjectCache(CACHED_OBJECTS)
     this.#workloads = new Workloads({
       ...common,
@@ -131,6 +165,8 @@ class Translator {
         standsInMailbox(places, space) === true ||
         (this.#workloads.isSynced(space) && join.fact(space, key) === undefined),
       again: (mailbox, key) => this.#queue.add({ type: 'copy', mailbox, key }),
+      maySecure: source => consents.allowance(source.space, source.location).clusterScoped,
+      withheld: (source, told) => this.#reportCopy(source, told),
       refusalChanged: (mailbox, key) => {
         for (const { space } of join.sourcesOf(mailbox, key)) this.#queue.add({ type: 'source', space, key })
       },
@@ -143,11 +179,11 @@ class Translator {
       sources,
       mailbox: name => this.#mailboxes.get(name),
     })
-    const topology = new PlacedSource({
+    this.#topology = new PlacedSource({
       ...common,
       places,
       space: '*',
-      resources: [EDGE_PLACEMENTS, SLICES, LOCATIONS, CUSTOMIZERS],
+      resources: [EDGE_PLACEMENTS, SLICES, LOCATIONS, SYNC_TARGETS, CUSTOMIZERS, INVENTORY_BINDINGS, PLACEMENT_GRANTS],
       handler: this.#topologyHandler(),
     })
     const workspaces = new StreamSource({
@@ -160,9 +196,9 @@ class Translator {
       },
     })
     this.#running = Promise.all([
-      topology.run(signal),
+      this.#topology.run(signal),
       workspaces.run(signal),
-      this.#takeBackLeftovers(topology.synced, signal),
+      this.#takeBackLeftovers(this.#topology.synced, signal),
       this.#queue.run(task => this.#reconcile(task), { concurrency: CONCURRENCY, signal }),
     ])
   }
@@ -180,21 +216,28 @@ class Translator {
   async #reconcile(task: Task): Promise<ReconcileResult | void> {
     switch (task.type) {
       case 'copy':
-      case 'config': {
+      case 'config':
+      case 'asked': {
         const mailbox = this.#mailboxes.get(task.mailbox)
         if (!mailbox) return // all its content is queued when it is ready
         if (!this.#knowsAllFor(task.mailbox)) return this.#postpone(task)
-        const work = task.type === 'config' ? this.#configure(mailbox) : this.#copies.reconcile(mailbox, task.key)
+        const work = this.#inMailbox(task, mailbox)
         return (await unlessSpaceGone(mailbox.space, work)) ?? {}
       }
       case 'source':
         if (
           !this.#topologySynced ||
-          (this.#join.isWorkloadSpace(task.space) && !this.#workloads.isSynced(task.space))
+          (this.#join.isWorkloadSpace(task.space) && !this.#workloads.isSynced(task.space)) ||
+          !this.#knowsWaysOf(task.space, this.#join.workload(task.space).selectionOf(task.key).placements)
         ) {
           return this.#postpone(task)
         }
         return await this.#tell(task.space, task.key)
+      case 'report': {
+        const knows = this.#topologySynced && this.#workloads.isSynced(task.space)
+        if (!knows || !this.#knowsWaysOf(task.space, [task.name])) return this.#postpone(task)
+        return (await unlessSpaceGone(task.space, this.#reports.reconcile(task.space, task.name))) ?? {}
+      }
       case 'close':
         // until its feedback is taken back, the space is followed; each step of that asks again
         if (this.#join.isWorkloadSpace(task.space) || this.#join.hasFeedback(task.space)) return
@@ -219,14 +262,42 @@ class Translator {
     }
   }
 
-  async #configure(mailbox: Mailbox): Promise<ReconcileResult> {
-    await reconcileConfig(this.#client, this.#join, mailbox)
+  async #inMailbox(
+    task: Task & { readonly type: 'copy' | 'config' | 'asked' },
+    mailbox: Mailbox,
+  ): Promise<ReconcileResult> {
+    if (task.type === 'copy') return await this.#copies.reconcile(mailbox, task.key)
+    if (task.type === 'asked') await this.#records.reconcile(mailbox, task.key)
+    else {
+      const [client, join, records, reports] = [this.#client, this.#join, this.#records, this.#reports]
+      await reconcileConfig({ client, join, records, reports }, mailbox)
+    }
     return {}
   }
 
-  /** What a mailbox should hold is known only when every space that feeds it is known whole. */
+  /** Whether the inventories to which placements lead are known: a grant that nobody has seen yet is no refusal. */
+  #knowsWaysOf(space: string, placements: readonly string[]): boolean {
+    if (!this.#topology.holdsAny) return true
+    return placements.every(name =>
+      [...(this.#join.waysOf(space, name)?.values() ?? [])].every(ways =>
+        ways.every(({ cluster }) => !this.#topology.holds(cluster)),
+      ),
+    )
+  }
+
+  /** The placements by which an object of a space comes into a mailbox are told of it. */
+  #reportCopy({ space, fact, location: { mailbox } }: Source, told: Told | undefined): void {
+    for (const name of this.#join.workload(space).selectionOf(fact.key).placements) {
+      if (this.#join.waysOf(space, name)?.has(mailbox)) this.#reports.report(space, name, fact.key, mailbox, told)
+    }
+  }
+
+  /**
+   * What a mailbox should hold is known only when every space that feeds it is known whole, and the inventory that it belongs
+   * to.
+   */
   #knowsAllFor(mailbox: string): boolean {
-    if (!this.#topologySynced) return false
+    if (!this.#topologySynced || this.#topology.holds(MAILBOX_NAME.exec(mailbox)?.[1] ?? '')) return false
     for (const space of this.#join.spacesOf(mailbox)) if (!this.#workloads.isSynced(space)) return false
     return true
   }
@@ -247,8 +318,24 @@ class Translator {
         case EDGE_PLACEMENTS.resource:
           return this.#placementChanged(at.space, at.name, object)
         case SLICES.resource:
-          return this.#join.setDestinations(at.space, at.name, object ? destinationsIn(object) : [])
+          return this.#join.setDestinations(at.space, at.name, object && destinationsIn(object))
+        case PLACEMENT_GRANTS.resource: {
+          const concerns = this.#consents.setGrant(at.space, at.name, live(object))
+          if (concerns) this.#join.touchConsent(concerns, way => way.cluster === at.space)
+          return
+        }
+        case INVENTORY_BINDINGS.resource:
+          if (this.#consents.setBinding(at.space, at.name, live(object))) {
+            this.#join.touchConsent(
+              space => space === at.space,
+              () => true,
+            )
+          }
+          return
+        case SYNC_TARGETS.resource:
+          return this.#touchThrough(this.#consents.setTarget(at.space, at.name, object))
         case LOCATIONS.resource:
+          this.#touchThrough(this.#consents.setLocation(at.space, at.name, object))
           if (replace(this.#locations, `${at.space}/${at.name}`, object)) this.#join.touchLocation(at.space, at.name)
           return
         case CUSTOMIZERS.resource: {
@@ -270,6 +357,10 @@ class Translator {
     }
   }
 
+  #touchThrough(through: Through | undefined): void {
+    if (through) this.#join.touchConsent(() => true, through)
+  }
+
   #placementChanged(space: string, name: string, object: KubeObject | undefined): void {
     const key = `${space} ${name}`
     if (object && object.metadata.deletionTimestamp === undefined) {
@@ -281,6 +372,7 @@ class Translator {
       return
     }
     this.#placements.delete(key)
+    this.#reports.forget(space, name)
     this.#join.removePlacement(space, name)
     this.#closeIfIdle(space)
   }
@@ -299,4 +391,9 @@ class Translator {
       this.#workloads.open(space)
     }
   }
+}
+
+/** What is being deleted consents to nothing any more. */
+function live(object: KubeObject | undefined): KubeObject | undefined {
+  return object?.metadata.deletionTimestamp === undefined ? object : undefined
 }

@@ -119,7 +119,7 @@ t.test('the kinds of placement have the names, columns and sub-resources of thei
   )
   t.same(
     type('edgeplacements', 'edge.kubestellar.io', 'v2alpha1').columns.map(c => c.name),
-    ['Age'],
+    ['Placed', 'Reason', 'Age'],
   )
   const placement = type('edgeplacements', 'edge.kubestellar.io', 'v2alpha1').schema
   t.notOk(at(placement, 'spec', 'downsync', '[]').required)

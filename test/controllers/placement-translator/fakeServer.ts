@@ -197,7 +197,7 @@ export class FakeServer implements Client, SpacePlaces {
     const object = structuredClone(body)
     const metadata = {
       ...object.metadata,
-      uid: uid(++this.#uids),
+      uid: body.metadata.uid ?? uid(++this.#uids),
       generation: 1,
       managedFields: [{ manager: options?.fieldManager ?? 'user' }],
       annotations: { ...object.metadata.annotations, 'kcp.io/cluster': space },

@@ -8,6 +8,7 @@ import type { Client, SpaceClient } from '../../../src/client/client.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { startPlacementTranslator } from '../../../src/controllers/placement-translator/translator.ts'
 import { FakeServer, namespace } from './fakeServer.ts'
+import { consent, inventory } from './translatorWorld.ts'
 
 const MAPS: GroupVersionResource = { group: '', version: 'v1', resource: 'configmaps' }
 const EDGE = 'edge.kubestellar.io/v2alpha1'
@@ -70,6 +71,8 @@ async function placed(t: Test, meanwhile: Meanwhile): Promise<{ server: FakeServ
     stop.abort()
     await translator.stop()
   })
+  await inventory(server, 'l', UID)
+  await consent(server, 'wds1')
   const wds = server.in('wds1')
   await wds.create(NAMESPACES, namespace('app'))
   await wds.create(MAPS, page({ v: '1' }))

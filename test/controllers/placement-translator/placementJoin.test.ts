@@ -3,6 +3,8 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
+import { compileGrant } from '../../../src/controllers/consent/grant.ts'
+import { Allowance } from '../../../src/controllers/placement-translator/allowance.ts'
 import { objectKey, resourceKey } from '../../../src/controllers/placement-translator/names.ts'
 import { type Destination, PlacementJoin } from '../../../src/controllers/placement-translator/placementJoin.ts'
 import {
@@ -12,6 +14,16 @@ import {
 } from '../../../src/controllers/placement-translator/placementSpec.ts'
 import { syncerConfigSpec } from '../../../src/controllers/placement-translator/syncerConfig.ts'
 import type { ObjectFact } from '../../../src/controllers/placement-translator/workload.ts'
+
+/** Every object may go everywhere. */
+const ALL_GRANTED = compileGrant({
+  apiVersion: 'v1',
+  kind: 'PlacementGrant',
+  metadata: { name: 'all' },
+  spec: { clusterScoped: true, grantingKinds: true, upsync: [{ apiGroup: '*', resources: ['*'] }] },
+})
+const ALLOWANCE = new Allowance([ALL_GRANTED])
+const ANYTHING = { allowance: () => ALLOWANCE }
 
 const SPACES = ['ws1', 'ws2']
 const GR = {
@@ -84,11 +96,15 @@ t.test('the incremental join agrees with a recomputation after every change', as
   fc.assert(
     fc.property(fc.array(step, { minLength: 1, maxLength: 40, size: 'max' }), steps => {
       const touched = new Set<string>()
-      const join = new PlacementJoin({
-        copy: (mailbox, key) => touched.add(`copy ${mailbox} ${key}`),
-        config: mailbox => touched.add(`config ${mailbox}`),
-        source: (id, key) => touched.add(`source ${id} ${key}`),
-      })
+      const join = new PlacementJoin(
+        {
+          copy: (mailbox, key) => touched.add(`copy ${mailbox} ${key}`),
+          config: mailbox => touched.add(`config ${mailbox}`),
+          source: (id, key) => touched.add(`source ${id} ${key}`),
+          placement: () => {},
+        },
+        ANYTHING,
+      )
       const models = new Map<string, Model>(
         SPACES.map(id => [id, { objects: new Map(), placements: new Map(), slices: new Map() }]),
       )
@@ -140,11 +156,15 @@ t.test('the incremental join agrees with a recomputation after every change', as
 
 t.test('a change names no more than it may have altered', async t => {
   const touched: string[] = []
-  const join = new PlacementJoin({
-    copy: (mailbox, key) => touched.push(`copy ${mailbox} ${key}`),
-    config: mailbox => touched.push(`config ${mailbox}`),
-    source: (id, key) => touched.push(`source ${id} ${key}`),
-  })
+  const join = new PlacementJoin(
+    {
+      copy: (mailbox, key) => touched.push(`copy ${mailbox} ${key}`),
+      config: mailbox => touched.push(`config ${mailbox}`),
+      source: (id, key) => touched.push(`source ${id} ${key}`),
+      placement: () => {},
+    },
+    ANYTHING,
+  )
   join.setPlacement('ws1', 'p', compilePlacement({ spec: { downsync: [{ apiGroup: '' }] } } as unknown as KubeObject))
   join.setDestinations('ws1', 'p', [{ mailbox: 'm1', cluster: 'inv', locationName: 'a' }])
   for (let i = 0; i < 100; i++) {
@@ -243,7 +263,7 @@ function answers(join: PlacementJoin, ...keys: ReadonlyMap<string, string>[]): M
       const wants = join.wantsState(at, key)
       if (destinations.length > 0 || wants) outcome.set(full, `${destinations} ${wants}`)
     } else if (join.isChosen(at)) {
-      outcome.set(full, JSON.stringify(syncerConfigSpec(join.contentOf(at).values(), join.upsyncOf(at))))
+      outcome.set(full, JSON.stringify(syncerConfigSpec(join.contentOf(at).values(), join.upsyncOf(at).sets)))
     }
   }
   return outcome

@@ -16,6 +16,7 @@ import {
   ALL_MAPS,
   CRONTABS,
   configMap,
+  consent,
   EDGE,
   FLORIN_UID,
   MAPS,
@@ -260,6 +261,7 @@ t.test('state returns while there is exactly one destination; the count is kept 
 
 t.test('two spaces that send the same object: the newest wins, and one may leave', async t => {
   const { server, wds, florin } = await world(t)
+  await consent(server, 'wds2')
   const other = server.in('wds2')
   await other.create(NAMESPACES, namespace('commonstuff'))
   for (const [api, value] of [

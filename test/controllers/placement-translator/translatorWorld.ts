@@ -1,8 +1,15 @@
 /** What tests of the translator share: two mailboxes, a workload space, a running translator, and objects for them. */
 import type { Test } from 'tap'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
-import { LOCATIONS, mailboxName } from '../../../src/apimachinery/placement.ts'
+import {
+  INVENTORY_BINDINGS,
+  LOCATIONS,
+  mailboxName,
+  PLACEMENT_GRANTS,
+  SYNC_TARGETS,
+} from '../../../src/apimachinery/placement.ts'
 import { NAMESPACES, WORKSPACES } from '../../../src/apimachinery/resources.ts'
+import type { Clock } from '../../../src/client/clock.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { startPlacementTranslator } from '../../../src/controllers/placement-translator/translator.ts'
 import { FakeServer, namespace } from './fakeServer.ts'
@@ -38,8 +45,44 @@ export function slice(name: string, ...targets: ('florin' | 'guilder')[]): KubeO
   return { apiVersion: EDGE, kind: 'SinglePlacementSlice', metadata: { name }, destinations }
 }
 
+export function grant(name: string, space: string, spec: object = EVERYTHING): KubeObject {
+  return {
+    apiVersion: EDGE,
+    kind: 'PlacementGrant',
+    metadata: { name },
+    spec: { spaces: [{ path: `root:${space}` }], ...spec },
+  }
+}
+
+/** All but Secrets upward. */
+export const EVERYTHING = {
+  clusterScoped: true,
+  grantingKinds: true,
+  upsync: [{ apiGroup: '*', resources: ['*'] }],
+}
+
+/** A cluster of the inventory `inv1`. */
+export async function inventory(server: FakeServer, name: string, uid: string): Promise<void> {
+  const labels = { 'loc-name': name, env: 'prod' }
+  const api = server.in('inv1')
+  await api.create(LOCATIONS, { apiVersion: EDGE, kind: 'Location', metadata: { name, labels } })
+  await api.create(SYNC_TARGETS, { apiVersion: EDGE, kind: 'SyncTarget', metadata: { name, uid, labels } })
+}
+
+/** A space may place on the inventory `inv1`: it names the inventory, and the inventory grants it everything, or `spec`. */
+export async function consent(server: FakeServer, space: string, spec: object = EVERYTHING): Promise<void> {
+  const binding = {
+    apiVersion: EDGE,
+    kind: 'InventoryBinding',
+    metadata: { name: 'inv1' },
+    spec: { path: 'root:inv1' },
+  }
+  await server.in(space).create(INVENTORY_BINDINGS, binding)
+  await server.in('inv1').create(PLACEMENT_GRANTS, grant(space, space, spec))
+}
+
 /** Two mailboxes, one workload space `wds1` with a Namespace, a running translator. */
-export async function world(t: Test) {
+export async function world(t: Test, clock?: Clock) {
   const server = new FakeServer()
   const errors: string[] = []
   const logger = {
@@ -56,21 +99,18 @@ export async function world(t: Test) {
       metadata: { name: mailboxName('inv1', uid) },
     }
     await server.in('root:espw').create(WORKSPACES, workspace)
-    const location = {
-      apiVersion: EDGE,
-      kind: 'Location',
-      metadata: { name, labels: { 'loc-name': name, env: 'prod' } },
-    }
-    await server.in('inv1').create(LOCATIONS, location)
+    await inventory(server, name, uid)
   }
   const box = (uid: string) => {
     const workspace = server.peek('root:espw', WORKSPACES, mailboxName('inv1', uid))
     return (workspace!.spec as { cluster: string }).cluster
   }
+  await consent(server, 'wds1')
   const wds = server.in('wds1')
   await wds.create(NAMESPACES, namespace('commonstuff', { common: 'si' }))
   const stop = new AbortController()
-  const start = () => startPlacementTranslator({ client: server, places: server, logger, signal: stop.signal })
+  const start = () =>
+    startPlacementTranslator({ client: server, places: server, logger, signal: stop.signal, ...(clock && { clock }) })
   let translator = start()
   t.teardown(async () => {
     stop.abort()

@@ -1,0 +1,216 @@
+/**
+ * Tells each EdgePlacement whether all that it selects is placed, in its condition `Placed`: what is refused, how often, why
+ * and what to do. Refusals by grants are worked out from the join when they are told; others that only the work itself finds
+ * are reported and kept here.
+ *
+ * A placement is told at most once a second, and nothing is written that it says already.
+ */
+import { setImmediate } from 'node:timers/promises'
+import { type GroupResource, groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { EDGE_PLACEMENTS } from '../../apimachinery/placement.ts'
+import type { Client } from '../../client/client.ts'
+import type { Clock } from '../../client/clock.ts'
+import { unlessGone } from '../../client/unlessGone.ts'
+import type { ReconcileResult } from '../../client/workqueue.ts'
+import { shortened } from '../toldFaults.ts'
+import type { Allowance, Told } from './allowance.ts'
+import { FIELD_MANAGER, parseObjectKey } from './names.ts'
+import type { PlacementJoin, Ways } from './placementJoin.ts'
+import { RefusalCount } from './refusalCount.ts'
+
+export interface PlacementReportsDeps {
+  client: Client
+  join: PlacementJoin
+  allowances: { allowance(space: string, way: { mailbox: string; cluster: string; locationName: string }): Allowance }
+  /** Why a space has nowhere to place; `undefined` when it has. */
+  nowhere: (space: string) => Told | undefined
+  clock: Clock
+  /** Has {@link PlacementReports.reconcile} called for the placement. */
+  again: (space: string, placement: string) => void
+}
+
+const CONDITION = 'Placed'
+const INTERVAL_MS = 1000
+const MAX_MESSAGE = 2000
+/** Pairs of object and combination of grants that are looked at between two turns of the event loop. */
+const TURN_WORK = 20_000
+/** In place of an object's key: what is reported is about the upsync sets of the placement. */
+export const UPSYNC_KEY = ''
+
+export class PlacementReports {
+  readonly #deps: PlacementReportsDeps
+  /** By `space placement`, then `mailbox key`. */
+  readonly #reported = new Map<string, Map<string, Told>>()
+  /** When a placement was last looked at, for those of the last second. */
+  readonly #lookedAt = new Map<string, number>()
+
+  constructor(deps: PlacementReportsDeps) {
+    this.#deps = deps
+  }
+
+  /** What keeps an object of a placement out of a mailbox, or no longer does, other than grants. */
+  report(space: string, placement: string, key: string, mailbox: string, told: Told | undefined): void {
+    const id = `${space} ${placement}`
+    const entry = `${mailbox} ${key}`
+    const known = this.#reported.get(id)
+    const before = known?.get(entry)
+    if (before?.reason === told?.reason && before?.message === told?.message) return
+    if (told) this.#reported.set(id, (known ?? new Map<string, Told>()).set(entry, told))
+    else if (known?.delete(entry) && known.size === 0) this.#reported.delete(id)
+    this.#deps.again(space, placement)
+  }
+
+  forget(space: string, placement: string): void {
+    this.#reported.delete(`${space} ${placement}`)
+    this.#lookedAt.delete(`${space} ${placement}`)
+  }
+
+  /** To be called only when the topology and the space are known whole. */
+  async reconcile(space: string, name: string): Promise<ReconcileResult> {
+    const id = `${space} ${name}`
+    const { clock, join } = this.#deps
+    const waitMs = (this.#lookedAt.get(id) ?? Number.NEGATIVE_INFINITY) + INTERVAL_MS - clock.now()
+    if (waitMs > 0) return { requeueAfterMs: waitMs }
+    const ways = join.waysOf(space, name)
+    if (!ways) return {} // the where-resolver has not said yet
+    this.#lookedAt.set(id, clock.now())
+    await this.#tell(space, name, await this.#verdict(space, name, ways))
+    return {}
+  }
+
+  async #verdict(space: string, name: string, ways: Ways): Promise<{ status: 'True' | 'False' } & Told> {
+    if (ways.size === 0) return { status: 'False', ...(this.#deps.nowhere(space) ?? NO_LOCATION) }
+    const count = new RefusalCount()
+    const kinds = this.#alike(space, ways)
+    await this.#countRefused(space, name, kinds, count)
+    this.#countUpsync(space, name, kinds, count)
+    this.#countReported(space, name, ways, count)
+    if (count.isEmpty) return { status: 'True', ...ALL_PLACED }
+    return { status: 'False', reason: count.reason, message: shortened(count.message(), MAX_MESSAGE - 1) }
+  }
+
+  /** Mailboxes that the same grants lead to, counted: thousands of clusters mostly share them. */
+  #alike(space: string, ways: Ways): { allowances: ReadonlySet<Allowance>; mailboxes: number }[] {
+    const ids = new Map<Allowance, number>()
+    const groups = new Map<string, { allowances: ReadonlySet<Allowance>; mailboxes: number }>()
+    for (const several of ways.values()) {
+      const allowances = new Set(several.map(way => this.#deps.allowances.allowance(space, way)))
+      const id = [...allowances]
+        .map(allowance => {
+          const known = ids.get(allowance) ?? ids.size
+          ids.set(allowance, known)
+          return known
+        })
+        .join()
+      const group = groups.get(id)
+      if (group) group.mailboxes++
+      else groups.set(id, { allowances, mailboxes: 1 })
+    }
+    return [...groups.values()]
+  }
+
+  async #countRefused(
+    space: string,
+    name: string,
+    groups: { allowances: ReadonlySet<Allowance>; mailboxes: number }[],
+    count: RefusalCount,
+  ): Promise<void> {
+    const judged = groups.filter(({ allowances }) => ![...allowances].some(({ allowsAll }) => allowsAll))
+    if (judged.length === 0) return
+    let work = 0
+    for (const key of this.#deps.join.workload(space).selectedBy(name)) {
+      const object = parseObjectKey(key)
+      for (const { allowances, mailboxes } of judged) {
+        const told = refusedByAll(allowances, object)
+        if (told) count.add(describe(object), told, mailboxes)
+        work += allowances.size
+      }
+      if (work < TURN_WORK) continue
+      work = 0
+      await setImmediate()
+    }
+  }
+
+  #countUpsync(
+    space: string,
+    name: string,
+    groups: { allowances: ReadonlySet<Allowance>; mailboxes: number }[],
+    count: RefusalCount,
+  ): void {
+    const spec = this.#deps.join.spec(space, name)
+    if (!spec || spec.upsync.length === 0) return
+    for (const { allowances, mailboxes } of groups) {
+      // what one of several grants denies another may allow
+      const cuts = [...allowances].map(allowance => allowance.upsync(spec).denied)
+      for (const field of cuts[0] ?? []) {
+        if (cuts.every(denied => denied.includes(field))) count.add(field, UPSYNC_NOT_GRANTED, mailboxes)
+      }
+    }
+  }
+
+  /** What was reported of objects and mailboxes that the placement has nothing to do with any more is forgotten. */
+  #countReported(space: string, name: string, ways: Ways, count: RefusalCount): void {
+    const reported = this.#reported.get(`${space} ${name}`)
+    const workload = this.#deps.join.workload(space)
+    for (const [entry, told] of reported ?? []) {
+      const blank = entry.indexOf(' ')
+      const [mailbox, key] = [entry.slice(0, blank), entry.slice(blank + 1)]
+      if (!ways.has(mailbox) || (key !== UPSYNC_KEY && !workload.selects(name, key))) reported!.delete(entry)
+      else count.add(key === UPSYNC_KEY ? 'spec.upsync' : describe(parseObjectKey(key)), told, 1)
+    }
+  }
+
+  async #tell(space: string, name: string, { status, reason, message }: { status: string } & Told): Promise<void> {
+    const api = this.#deps.client.in(space)
+    const placement = await unlessGone(api.get(EDGE_PLACEMENTS, { name }))
+    if (!placement || placement.metadata.deletionTimestamp !== undefined) return
+    const { generation = 0, resourceVersion = '' } = placement.metadata
+    const conditions = conditionsOf(placement)
+    const old = conditions.find(({ type }) => type === CONDITION)
+    const said = { status, reason, message, observedGeneration: generation }
+    if (old && Object.entries(said).every(([field, value]) => old[field] === value)) return
+    const now = new Date(this.#deps.clock.now()).toISOString().replace(/\.\d+Z$/, 'Z')
+    const lastTransitionTime = old?.status === status ? (old.lastTransitionTime ?? now) : now
+    const condition = { type: CONDITION, ...said, lastTransitionTime }
+    const body = {
+      metadata: { resourceVersion },
+      status: { conditions: [...conditions.filter(other => other !== old), condition] },
+    }
+    await api.patch(EDGE_PLACEMENTS, { name }, 'merge', body, { subresource: 'status', fieldManager: FIELD_MANAGER })
+  }
+}
+
+const ALL_PLACED: Told = { reason: 'AllPlaced', message: '' }
+const NO_LOCATION: Told = {
+  reason: 'NoLocation',
+  message:
+    'spec.locationSelectors choose no Location that this space may use and that stands for a cluster; those that it may use: kubectl get grantedlocations --show-labels',
+}
+const UPSYNC_NOT_GRANTED: Told = {
+  reason: 'UpsyncNotGranted',
+  message:
+    'it may not be carried up from there; ask who administers the inventory to extend its PlacementGrant (spec.upsync; Secrets by name)',
+}
+
+/** Why none of them lets the object be placed. */
+function refusedByAll(
+  allowances: Iterable<Allowance>,
+  object: GroupResource & { namespace: string; name: string },
+): Told | undefined {
+  let first: Told | undefined
+  for (const allowance of allowances) {
+    const told = allowance.refusal(object)
+    if (!told) return undefined
+    first ??= told
+  }
+  return first
+}
+
+function describe(object: GroupResource & { namespace: string; name: string }): string {
+  const { namespace, name } = object
+  return `${groupResourceName(object)} "${namespace ? `${namespace}/` : ''}${name}"`
+}
+
+function conditionsOf({ status }: KubeObject): Record<string, unknown>[] {
+  return isRecord(status) && Array.isArray(status.conditions) ? status.conditions.filter(isRecord) : []
+}

@@ -1,0 +1,387 @@
+// What may go where is asked of both sides: a workload space names the inventory, and the inventory grants.
+import t from 'tap'
+import type { KubeObject } from '../../../src/apimachinery/object.ts'
+import {
+  EDGE_PLACEMENTS,
+  INVENTORY_BINDINGS,
+  LOCATIONS,
+  PLACEMENT_GRANTS,
+  SLICES,
+  SYNC_TARGETS,
+  SYNCER_CONFIGS,
+} from '../../../src/apimachinery/placement.ts'
+import { CRDS, NAMESPACES } from '../../../src/apimachinery/resources.ts'
+import { FakeClock } from '../../client/support/fakeClock.ts'
+import { type FakeServer, namespace } from './fakeServer.ts'
+import {
+  ALL_MAPS,
+  configMap,
+  consent,
+  EDGE,
+  EVERYTHING,
+  FLORIN_UID,
+  grant,
+  inventory,
+  MAPS,
+  placement,
+  replicaSet,
+  SETS,
+  slice,
+  world,
+} from './translatorWorld.ts'
+
+const ROLES = { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'clusterroles' }
+const RESTRICTED = { namespaces: ['team-*'], deny: [{ apiGroup: 'apps', resources: ['replicasets'] }] }
+
+const placed = (server: FakeServer, space = 'wds1', name = 'ep') => {
+  const { conditions = [] } = (server.peek(space, EDGE_PLACEMENTS, name)?.status ?? {}) as {
+    conditions?: { type: string; status: string; reason: string; message: string; lastTransitionTime: string }[]
+  }
+  return conditions.find(({ type }) => type === 'Placed')
+}
+const setGrant = async (server: FakeServer, name: string, spec: object) => {
+  const api = server.in('inv1')
+  const old = await api.get(PLACEMENT_GRANTS, { name })
+  await api.update(PLACEMENT_GRANTS, { ...old, spec: { ...(old.spec as object), ...spec } })
+}
+/** What happened is told, and the second in which a placement is told nothing more is over. */
+const tick = async (server: FakeServer, clock: FakeClock) => {
+  await server.quiet()
+  await clock.advance(1000)
+  await server.quiet()
+}
+const upsyncIn = (server: FakeServer, mailbox: string) =>
+  (server.peek(mailbox, SYNCER_CONFIGS, 'the-one')!.spec as { upsync: object[] }).upsync
+
+t.test('nothing goes where no grant is; it goes when one comes, and leaves when it is withdrawn', async t => {
+  const clock = new FakeClock()
+  const { server, wds, florin } = await world(t, clock)
+  await server.in('inv1').delete(PLACEMENT_GRANTS, { name: 'wds1' })
+  await wds.create(MAPS, configMap('page', { a: '1' }))
+  await wds.create(EDGE_PLACEMENTS, placement('ep', ALL_MAPS))
+  await wds.create(SLICES, slice('ep', 'florin'))
+  await server.quiet()
+  t.same(server.names(florin, MAPS), [])
+  t.notOk(server.peek(florin, NAMESPACES, 'commonstuff'), 'nor its Namespace')
+  const refused = placed(server)!
+  t.match(refused, { status: 'False', reason: 'NotGranted' })
+  t.equal(
+    refused.message,
+    'NotGranted: 1 refused (1 copy): configmaps "commonstuff/page": inventory "root:inv1" does not grant this space the place; ask who administers it for: kubectl kubestellar grant --imw root:inv1 root:wds1',
+  )
+
+  await server.in('inv1').create(PLACEMENT_GRANTS, grant('wds1', 'wds1'))
+  await server.quiet()
+  t.same(server.names(florin, MAPS), ['commonstuff/page'])
+  t.equal(placed(server)!.status, 'False', 'told at most once a second')
+  await tick(server, clock)
+  t.match(placed(server), { status: 'True', reason: 'AllPlaced' })
+
+  await server.in('inv1').delete(PLACEMENT_GRANTS, { name: 'wds1' })
+  await server.quiet()
+  t.same(server.names(florin, MAPS), [])
+  await server.in('inv1').create(PLACEMENT_GRANTS, grant('wds1', 'wds1'))
+  await server.quiet()
+  t.same(server.names(florin, MAPS), ['commonstuff/page'])
+  await wds.delete(INVENTORY_BINDINGS, { name: 'inv1' })
+  await tick(server, clock)
+  t.same(server.names(florin, MAPS), [], 'the other consent counts as much')
+  t.match(placed(server), { status: 'False', reason: 'NotBound' })
+})
+
+t.test('each object is judged: by kind, namespace, scope, and whether it grants rights', async t => {
+  const clock = new FakeClock()
+  const { server, wds, florin } = await world(t, clock)
+  await setGrant(server, 'wds1', { ...RESTRICTED, clusterScoped: false, grantingKinds: false })
+  await wds.create(NAMESPACES, namespace('team-a', { app: 'x' }))
+  await wds.create(MAPS, configMap('page', {}))
+  await wds.create(MAPS, configMap('page', {}, { namespace: 'team-a' }))
+  await wds.create(SETS, replicaSet('run'))
+  const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name: 'all' }, rules: [] }
+  await wds.create(ROLES, role)
+  const crd = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'crontabs.stable.example.com' },
+    spec: { group: 'stable.example.com', names: { plural: 'crontabs' } },
+  }
+  await wds.create(CRDS, crd)
+  await wds.create(EDGE_PLACEMENTS, placement('ep', { downsync: [{}], wantSingletonReportedState: true }))
+  await wds.create(SLICES, slice('ep', 'florin', 'guilder'))
+  await server.quiet()
+  t.same(server.names(florin, MAPS), ['team-a/page'])
+  t.same(server.peek(florin, NAMESPACES, 'team-a')!.metadata.labels!.app, 'x', 'Namespaces are judged by their name')
+  t.notOk(server.peek(florin, NAMESPACES, 'commonstuff'))
+  for (const resource of [SETS, ROLES, CRDS]) t.same(server.names(florin, resource), [], resource.resource)
+  const listed = JSON.stringify(server.peek(florin, SYNCER_CONFIGS, 'the-one')!.spec)
+  for (const name of ['commonstuff', 'all', 'run', 'crontabs']) t.notOk(listed.includes(name), name)
+  const { status, reason, message } = placed(server)!
+  t.same([status, reason], ['False', 'NamespaceNotGranted'])
+  for (const part of [
+    'NamespaceNotGranted: 2 refused (4 copies): ',
+    'configmaps "commonstuff/page"',
+    'namespaces "commonstuff"',
+    'GrantingKindNotGranted: 1 refused (2 copies): clusterroles.rbac.authorization.k8s.io "all"',
+    'ClusterScopedNotGranted: 1 refused (2 copies): customresourcedefinitions.apiextensions.k8s.io "crontabs',
+    'KindNotGranted: 1 refused (2 copies): replicasets.apps "commonstuff/run"',
+    'extend PlacementGrant "wds1" (spec.namespaces)',
+  ]) {
+    t.ok(message.includes(part), `${part} in ${message}`)
+  }
+  const count = (name: string, of = MAPS, at = 'commonstuff') =>
+    server.peek('wds1', of, name, at)!.metadata.annotations!['kubestellar.io/executing-count']
+  t.equal(count('page'), '0', 'what is refused runs nowhere')
+  t.equal(count('page', MAPS, 'team-a'), '2')
+
+  await setGrant(server, 'wds1', { deny: [], namespaces: ['team-*', 'commonstuff'], grantingKinds: true })
+  await tick(server, clock)
+  t.same(server.names(florin, MAPS), ['commonstuff/page', 'team-a/page'])
+  t.same(server.names(florin, SETS), ['commonstuff/run'])
+  t.same(server.names(florin, ROLES), [], 'it is cluster-scoped as well')
+  t.match(placed(server), { status: 'False', reason: 'ClusterScopedNotGranted' })
+})
+
+t.test('a slice that somebody made up leads nowhere', async t => {
+  const { server, wds, florin } = await world(t)
+  await inventory(server, 'open', '44444444-4444-4444-8444-444444444444')
+  await setGrant(server, 'wds1', { locations: { matchLabels: { 'loc-name': 'open' } } })
+  await wds.create(MAPS, configMap('page', {}))
+  await wds.create(EDGE_PLACEMENTS, placement('ep', ALL_MAPS))
+  const row = { cluster: 'inv1', locationName: 'open', syncTargetName: 'open', syncTargetUID: FLORIN_UID }
+  const destinations = [row, { ...row, locationName: 'florin' }, { ...row, locationName: 'nowhere' }]
+  await wds.create(SLICES, { ...slice('ep'), destinations })
+  await server.quiet()
+  t.same(server.names(florin, MAPS), [], 'neither by a granted Location nor by one that does not exist')
+  t.match(placed(server), { status: 'False', reason: 'NotGranted' })
+})
+
+t.test('one of several Locations is enough, and labels of Locations and SyncTargets are live', async t => {
+  const { server, wds, florin } = await world(t)
+  const labels = { tier: 'gold', 'loc-name': 'second' }
+  await server
+    .in('inv1')
+    .create(LOCATIONS, { apiVersion: EDGE, kind: 'Location', metadata: { name: 'second', labels } })
+  await setGrant(server, 'wds1', { locations: { matchLabels: { tier: 'gold' } } })
+  const annotations = { 'edge.kubestellar.io/expand-parameters': 'true' }
+  await wds.create(MAPS, configMap('page', { at: '%(loc-name)' }, { annotations }))
+  await wds.create(EDGE_PLACEMENTS, placement('ep', ALL_MAPS))
+  const row = { cluster: 'inv1', locationName: 'florin', syncTargetName: 'florin', syncTargetUID: FLORIN_UID }
+  await wds.create(SLICES, { ...slice('ep'), destinations: [row, { ...row, locationName: 'second' }] })
+  await server.quiet()
+  t.same(server.names(florin, MAPS), [], 'its SyncTarget has no such label')
+  const relabel = async (resource: typeof LOCATIONS, name: string, tier: string) => {
+    const object = await server.in('inv1').get(resource, { name })
+    const { labels } = object.metadata
+    await server
+      .in('inv1')
+      .update(resource, { ...object, metadata: { ...object.metadata, labels: { ...labels, tier } } })
+    await server.quiet()
+  }
+  await relabel(SYNC_TARGETS, 'florin', 'gold')
+  t.same(
+    server.peek(florin, MAPS, 'page', 'commonstuff')!.data,
+    { at: 'second' },
+    'its parameters are those that count',
+  )
+  await relabel(LOCATIONS, 'florin', 'gold')
+  t.same(server.peek(florin, MAPS, 'page', 'commonstuff')!.data, { at: 'florin' })
+  await relabel(SYNC_TARGETS, 'florin', 'none')
+  t.same(server.names(florin, MAPS), [])
+})
+
+t.test('an inventory that is not known yet is no refusal', async t => {
+  const { server, wds, florin, restart } = await world(t)
+  await wds.create(MAPS, configMap('page', {}))
+  await wds.create(EDGE_PLACEMENTS, placement('ep', ALL_MAPS))
+  await wds.create(SLICES, slice('ep', 'florin'))
+  await server.quiet()
+  const { uid } = server.peek(florin, MAPS, 'page', 'commonstuff')!.metadata
+  await restart(async () => server.unplaced.add('inv1'))
+  await server.quiet()
+  t.equal(server.peek(florin, MAPS, 'page', 'commonstuff')?.metadata.uid, uid, 'nothing is removed')
+  t.match(placed(server), { status: 'True' })
+  server.place('inv1')
+  await wds.create(MAPS, configMap('second', {}))
+  await server.quiet()
+  t.same(server.names(florin, MAPS), ['commonstuff/page', 'commonstuff/second'], 'work goes on once it is known')
+})
+
+t.test('an inventory that is made anew under the old path is another one', async t => {
+  const { server, wds, florin } = await world(t)
+  await wds.create(MAPS, configMap('page', {}))
+  await wds.create(EDGE_PLACEMENTS, placement('ep', ALL_MAPS))
+  await wds.create(SLICES, slice('ep', 'florin'))
+  const binding = await wds.get(INVENTORY_BINDINGS, { name: 'inv1' })
+  await wds.update(INVENTORY_BINDINGS, { ...binding, status: { cluster: 'earlier' } }, { subresource: 'status' })
+  await server.quiet()
+  t.same(server.names(florin, MAPS), [])
+  t.match(placed(server), { status: 'False', reason: 'NotBound' })
+})
+
+t.test('a placement that leads nowhere says why', async t => {
+  const clock = new FakeClock()
+  const { server, wds } = await world(t, clock)
+  await wds.create(EDGE_PLACEMENTS, placement('ep', ALL_MAPS))
+  await server.quiet()
+  t.equal(placed(server), undefined, 'nobody knows yet')
+  await wds.create(SLICES, slice('ep'))
+  await server.quiet()
+  t.match(placed(server), {
+    status: 'False',
+    reason: 'NoLocation',
+    message: /^spec\.locationSelectors choose no Location/,
+  })
+  await server.in('inv1').delete(PLACEMENT_GRANTS, { name: 'wds1' })
+  await tick(server, clock)
+  t.match(placed(server), { reason: 'NotGranted', message: /kubectl kubestellar grant --imw root:inv1 root:wds1$/ })
+  await wds.delete(INVENTORY_BINDINGS, { name: 'inv1' })
+  await tick(server, clock)
+  t.match(placed(server), { reason: 'NotBound', message: /create an InventoryBinding \(spec\.path\)$/ })
+})
+
+t.test('many refusals make one short text, and no second write', async t => {
+  const clock = new FakeClock()
+  const { server, wds } = await world(t, clock)
+  await setGrant(server, 'wds1', { namespaces: ['none'] })
+  for (let i = 0; i < 300; i++) await wds.create(MAPS, configMap(`page-${'x'.repeat(200)}-${i}`, {}))
+  await wds.create(EDGE_PLACEMENTS, placement('ep', ALL_MAPS))
+  await wds.create(SLICES, slice('ep', 'florin', 'guilder'))
+  await server.quiet()
+  await tick(server, clock)
+  const { message } = placed(server)!
+  t.ok(message.startsWith('NamespaceNotGranted: 300 refused (600 copies): configmaps'), message)
+  t.ok(message.length <= 2000)
+  const told = () => server.writes.filter(write => write.startsWith('wds1 status edgeplacements')).length
+  const before = told()
+  t.ok(before <= 2)
+  await setGrant(server, 'wds1', { deny: [{ apiGroup: 'batch', resources: ['jobs'] }] })
+  await tick(server, clock)
+  t.equal(told(), before, 'it says the same')
+})
+
+t.test('labels by which Namespaces loosen the security of Pods need a grant for the cluster scope', async t => {
+  const { server, wds, florin, guilder } = await world(t)
+  await server.in('inv1').create(PLACEMENT_GRANTS, {
+    ...grant('florin', 'wds1', { locations: { matchLabels: { 'loc-name': 'florin' } } }),
+  })
+  await setGrant(server, 'wds1', { locations: { matchLabels: { 'loc-name': 'guilder' } } })
+  const labels = { team: 'a', 'pod-security.kubernetes.io/enforce': 'privileged' }
+  await wds.create(NAMESPACES, namespace('shop', labels))
+  const downsync = [{ apiGroup: '', resources: ['namespaces'], objectNames: ['shop'] }]
+  await wds.create(EDGE_PLACEMENTS, placement('ep', { downsync }))
+  await wds.create(SLICES, slice('ep', 'florin', 'guilder'))
+  await server.quiet()
+  const at = (mailbox: string) => Object.keys(server.peek(mailbox, NAMESPACES, 'shop')!.metadata.labels!)
+  t.same(at(guilder), ['team', 'pod-security.kubernetes.io/enforce', 'edge.kubestellar.io/projected'])
+  t.same(at(florin), ['team', 'edge.kubestellar.io/projected'])
+})
+
+t.test('what is carried up is cut to the grant, and Secrets go by name only', async t => {
+  const { server, wds, florin } = await world(t)
+  await setGrant(server, 'wds1', {
+    upsync: [
+      { apiGroup: '', resources: ['*'], namespaces: ['a', 'b'] },
+      { apiGroup: '', resources: ['secrets'], names: ['report'] },
+      { apiGroup: 'stable.example.com', resources: ['crontabs'], names: ['x', 'y'] },
+    ],
+  })
+  const all = { namespaces: ['*'], names: ['*'] }
+  const upsync = [
+    { apiGroup: '', resources: ['configmaps', 'secrets'], namespaces: ['b', 'c'], names: ['*'] },
+    { apiGroup: 'stable.example.com', resources: ['*'], ...all },
+    { apiGroup: 'apps', resources: ['*'], ...all },
+  ]
+  await wds.create(EDGE_PLACEMENTS, placement('ep', { upsync }))
+  await wds.create(SLICES, slice('ep', 'florin'))
+  await server.quiet()
+  t.same(upsyncIn(server, florin), [
+    { apiGroup: '', resources: ['configmaps'], namespaces: ['b'], names: ['*'] },
+    { apiGroup: '', resources: ['secrets'], namespaces: ['b', 'c'], names: ['report'] },
+    { apiGroup: 'stable.example.com', resources: ['crontabs'], namespaces: ['*'], names: ['x', 'y'] },
+  ])
+  const { reason, message } = placed(server)!
+  t.equal(reason, 'UpsyncNotGranted')
+  t.ok(message.startsWith('UpsyncNotGranted: 1 refused (1 copy): spec.upsync[2]: it may not be carried up'), message)
+})
+
+t.test('the wildcard of the core group leaves Secrets out, and is none to complain about', async t => {
+  const { server, wds, florin } = await world(t)
+  const wild = { apiGroup: '', resources: ['*'], namespaces: ['*'], names: ['*'] }
+  await wds.create(EDGE_PLACEMENTS, placement('ep', { upsync: [wild] }))
+  await wds.create(SLICES, slice('ep', 'florin'))
+  await server.quiet()
+  const [{ resources } = { resources: [] as string[] }] = upsyncIn(server, florin) as { resources: string[] }[]
+  t.ok(resources.includes('configmaps'))
+  t.notOk(resources.includes('secrets') || resources.includes('*'))
+  t.match(placed(server), { status: 'True' })
+})
+
+t.test("one space's sets leave room for the others', and who asks for too much is told", async t => {
+  const clock = new FakeClock()
+  const { server, wds, florin } = await world(t, clock)
+  const set = (name: string) => ({ apiGroup: 'g.io', resources: ['things'], namespaces: ['a'], names: [name] })
+  const many = Array.from({ length: 9000 }, (_, i) => set(`thing-${i}`))
+  await wds.create(EDGE_PLACEMENTS, placement('ep', { upsync: many }))
+  await wds.create(SLICES, slice('ep', 'florin'))
+  await consent(server, 'wds2')
+  const other = server.in('wds2')
+  await other.create(EDGE_PLACEMENTS, placement('ep', { upsync: [set('mine')] }))
+  await other.create(SLICES, slice('ep', 'florin'))
+  await server.quiet()
+  const sets = upsyncIn(server, florin)
+  t.ok(JSON.stringify(sets).length < 250_000)
+  t.ok(sets.some(one => (one as { names: string[] }).names[0] === 'mine'))
+  t.match(placed(server, 'wds2'), { status: 'True' })
+  await tick(server, clock)
+  t.match(placed(server), { status: 'False', reason: 'TooMuchUpsync' })
+  t.match(
+    placed(server)!.message,
+    /spec\.upsync: \d+ of its sets are not carried up: those of all placements of a space/,
+  )
+})
+
+t.test('an object that was carried up says which spaces asked for it, and the record follows them', async t => {
+  const { server, wds, florin, restart } = await world(t)
+  const upsync = [{ apiGroup: '', resources: ['configmaps'], namespaces: ['commonstuff'], names: ['report'] }]
+  await wds.create(EDGE_PLACEMENTS, placement('ep', { upsync }))
+  await wds.create(SLICES, slice('ep', 'florin'))
+  await consent(server, 'wds2')
+  const other = server.in('wds2')
+  await other.create(EDGE_PLACEMENTS, placement('ep', { upsync: [{ ...upsync[0], names: ['*'] }] }))
+  await other.create(SLICES, slice('ep', 'florin'))
+  await server.in(florin).create(NAMESPACES, namespace('commonstuff'))
+  const carry = (name: string, annotations = {}) => {
+    const mark = { 'edge.kubestellar.io/upsynced': `ConfigMap/commonstuff/${name}` }
+    return server.in(florin).create(MAPS, configMap(name, {}, { annotations: { ...mark, ...annotations } }))
+  }
+  await carry('report')
+  await carry('other', { 'edge.kubestellar.io/upsynced-for': 'wds1' })
+  await server.in(florin).create(MAPS, configMap('plain', {}))
+  await server.quiet()
+  const askedBy = (name: string) =>
+    server.peek(florin, MAPS, name, 'commonstuff')!.metadata.annotations!['edge.kubestellar.io/upsynced-for']
+  t.equal(askedBy('report'), 'wds1,wds2')
+  t.equal(askedBy('other'), 'wds2', 'whatever it said of itself')
+  t.equal(askedBy('plain'), undefined)
+  await other.delete(EDGE_PLACEMENTS, { name: 'ep' })
+  await server.quiet()
+  t.equal(askedBy('report'), 'wds1')
+  t.equal(askedBy('other'), undefined)
+  const writes = server.writes.length
+  await restart(async () => {})
+  await server.quiet()
+  t.equal(server.writes.length, writes, 'a restart changes nothing')
+})
+
+t.test('an upsync set of one space does not keep the object of another one at home', async t => {
+  const { server, wds, florin } = await world(t)
+  const page = { apiGroup: '', resources: ['configmaps'], namespaces: ['commonstuff'], names: ['page'] }
+  await consent(server, 'wds2', EVERYTHING)
+  await server.in('wds2').create(EDGE_PLACEMENTS, placement('up', { downsync: [{}], upsync: [page] }))
+  await server.in('wds2').create(SLICES, slice('up', 'florin'))
+  await wds.create(MAPS, configMap('page', { of: 'wds1' }))
+  await wds.create(EDGE_PLACEMENTS, placement('ep', ALL_MAPS))
+  await wds.create(SLICES, slice('ep', 'florin'))
+  await server.quiet()
+  t.same((server.peek(florin, MAPS, 'page', 'commonstuff') as KubeObject).data, { of: 'wds1' })
+})

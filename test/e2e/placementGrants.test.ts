@@ -1,0 +1,44 @@
+// A running center: what a grant does not allow stays at home and is told; a changed grant counts at once.
+import t from 'tap'
+import { isRecord, type KubeObject } from '../../src/apimachinery/object.ts'
+import { GRANTS, MAPS, NAMESPACES, startCenter } from '../support/center.ts'
+
+const center = await startCenter(t)
+
+const placed = ({ status }: KubeObject): Record<string, unknown> => {
+  const conditions: unknown = isRecord(status) ? status.conditions : undefined
+  const found: unknown = Array.isArray(conditions) ? conditions.find(one => isRecord(one) && one.type === 'Placed') : {}
+  return isRecord(found) ? found : {}
+}
+
+t.test('a grant for one namespace, widened, and withdrawn', async t => {
+  const scene = await center.scene('granted', ['florin'])
+  const mailbox = await scene.mailbox('florin')
+  const inventory = center.client.in(scene.inventory)
+  const told = (reason: string) =>
+    center.world.present(
+      scene.wdsId,
+      'edgeplacements.edge.kubestellar.io ep',
+      object => placed(object).reason === reason,
+    )
+  const [grant] = (await inventory.list(GRANTS)).items
+  const change = (spec: object) => inventory.patch(GRANTS, { name: grant!.metadata.name! }, 'merge', { spec })
+  await change({ namespaces: ['app'] })
+  await scene.wds.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'other' } })
+  await scene.map('page', {})
+  await scene.wds.create(MAPS, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'page', namespace: 'other' } })
+  await scene.place('ep', { downsync: [{ apiGroup: '', resources: ['configmaps'], objectNames: ['page'] }] })
+  await center.holds(mailbox, ['app/page'])
+  const refused = placed(await told('NamespaceNotGranted'))
+  t.match(refused, { status: 'False', message: /configmaps "other\/page": namespace "other" is not granted; ask who/ })
+  t.ok(refused.lastTransitionTime)
+  await change({ namespaces: ['app', 'oth*'] })
+  await center.holds(mailbox, ['app/page', 'other/page'])
+  t.match(placed(await told('AllPlaced')), { status: 'True' })
+  await inventory.delete(GRANTS, { name: grant!.metadata.name! })
+  await center.holds(mailbox, [])
+  t.match(placed(await told('NotGranted')), {
+    status: 'False',
+    message: /kubectl kubestellar grant --imw root:granted-imw/,
+  })
+})
