@@ -6,6 +6,7 @@ import { describedObjects } from './describedObjects.ts'
 import { grantAdmission } from './grantAdmission.ts'
 import { grantedLocationAdmission } from './grantedLocationAdmission.ts'
 import { mailboxCopies } from './mailboxCopies.ts'
+import { placementAdmission } from './placementAdmission.ts'
 import { syncerWrites } from './syncerWrites.ts'
 
 export function authorityAdmission(deps: AuthorityDeps): Admission[] {
@@ -15,6 +16,7 @@ export function authorityAdmission(deps: AuthorityDeps): Admission[] {
     bindingStatusAdmission,
     grantAdmission(deps),
     grantedLocationAdmission,
+    placementAdmission(deps),
     mailboxCopies(deps.tree),
     syncerWrites(deps),
   ]
