@@ -39,9 +39,12 @@ export const PROJECTED_LABEL = `${EDGE_GROUP}/projected`
 export const PROJECTED_VALUE = 'yes'
 /** On the copy: which keys and fields came from the source, so that their removal reaches the copy too. */
 export const PROJECTED_KEYS_ANNOTATION = `${EDGE_GROUP}/projected-keys`
-/** On the copy: id of the space whose object it is. In a cluster, where that is asked for: in whose name it was applied. */
+/**
+ * On the copy: id of the space whose object it is. Whoever else places one of that name there waits until that claim ends. In a
+ * cluster, where that is asked for: in whose name it was applied.
+ */
 export const OWNER_ANNOTATION = `${EDGE_GROUP}/owner`
-/** On the copy: ids of the spaces that it was made from, comma-separated. */
+/** On copies of releases that merged several spaces' objects into one: their ids, comma-separated. */
 export const PROJECTED_FROM_ANNOTATION = `${EDGE_GROUP}/projected-from`
 
 /** On the object in the WDS: whether its text is a template for each destination, and which Customizer changes it. */
@@ -49,6 +52,12 @@ export const EXPAND_ANNOTATION = `${EDGE_GROUP}/expand-parameters`
 export const CUSTOMIZER_ANNOTATION = `${EDGE_GROUP}/customizer`
 /** On the object in the WDS: what went wrong while it was customized. Never projected. */
 export const CUSTOMIZATION_ERROR_ANNOTATION = `${EDGE_GROUP}/customization-error`
+/** On the object in the WDS: where another space owns the object of that name. Never projected. */
+export const CONFLICT_ANNOTATION = `${EDGE_GROUP}/object-conflict`
+/** On the object in the WDS: id or path of a space that is to own it wherever this one does and that one places it too. */
+export const HAND_OVER_ANNOTATION = `${EDGE_GROUP}/hand-over-to`
+/** On a SyncTarget: ids or paths of spaces, comma-separated, that give way there to whoever else places the same objects. */
+export const RELEASE_OWNER_ANNOTATION = `${EDGE_GROUP}/release-owner`
 /** On the object in the WDS whose state is wanted: the number of its destinations. */
 export const EXECUTING_COUNT_ANNOTATION = 'kubestellar.io/executing-count'
 

@@ -142,6 +142,7 @@ function carried(
 /** The translator's notes about its copy, the marks of either side, and what kubectl remembers of its last apply. */
 const NOT_CARRIED: ReadonlySet<string> = new Set([
   'kubectl.kubernetes.io/last-applied-configuration',
+  OWNER_ANNOTATION,
   PROJECTED_KEYS_ANNOTATION,
   PROJECTED_FROM_ANNOTATION,
   CUSTOMIZATION_ERROR_ANNOTATION,

@@ -2,8 +2,10 @@
 import t from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import { startCenter } from '../support/center.ts'
-import { configMap, MAPS, NAMESPACES, namespace, PLACEMENTS, placement, WORKSPACES } from '../support/scene.ts'
+import { configMap, MAPS, NAMESPACES, namespace, PLACEMENTS, placement, TARGETS, WORKSPACES } from '../support/scene.ts'
 
+const CONFLICT = 'edge.kubestellar.io/object-conflict'
+const EVENTS = { group: '', version: 'v1', resource: 'events' }
 const COUNT = 'kubestellar.io/executing-count'
 const ONE = 'configmaps app/one'
 const REF = { namespace: 'app', name: 'one' }
@@ -34,30 +36,88 @@ t.test(
   },
 )
 
-t.test('two spaces with the same object: the newest says what is in it; who stays keeps it', async t => {
-  const scene = await center.scene('spaces', ['a'])
+t.test(
+  "two spaces with the same object: it is the first one's; the other is told, and follows in one update",
+  async t => {
+    const scene = await center.scene('spaces', ['a'])
+    const a = await scene.mailbox('a')
+    const otherId = await center.space('spaces-other')
+    await center.consent('root:spaces-imw', 'root:spaces-other')
+    const other = client.in(otherId)
+    await other.create(NAMESPACES, namespace('app'))
+    await scene.map('one', { from: 'first' }, { labels: { first: 'yes' } })
+    await scene.place('ep')
+    const mine = await world.present(a, ONE, o => data(o).from === 'first')
+    t.equal(mine.metadata.annotations?.['edge.kubestellar.io/owner'], scene.wdsId)
+    await other.create(MAPS, configMap('one', { from: 'second' }, { labels: { second: 'yes' } }))
+    await other.create(
+      PLACEMENTS,
+      placement('ep', { ...MINE, ...scene.everywhere(), wantSingletonReportedState: true }),
+    )
+    const told = await world.present(otherId, ONE, o => o.metadata.annotations?.[CONFLICT] !== undefined)
+    t.match(told.metadata.annotations?.[CONFLICT], `space ${scene.wdsId} owns it (at a)`)
+    t.equal(told.metadata.annotations?.[COUNT], '0')
+    await other.patch(MAPS, REF, 'merge', { data: { from: 'second again' } })
+    await center.settled()
+    t.equal(world.get(a, ONE)?.metadata.resourceVersion, mine.metadata.resourceVersion, 'nothing was written there')
+    const { items } = await other.list(EVENTS, { namespace: 'app', fieldSelector: 'reason=ObjectConflict' })
+    t.match(items, [{ type: 'Warning', involvedObject: { kind: 'ConfigMap', name: 'one', uid: told.metadata.uid } }])
+    t.equal(items.length, 1)
+    const stop = new AbortController()
+    const { resourceVersion } = await client.in(a).list(MAPS)
+    const events = client.in(a).watch(MAPS, { namespace: 'app', resourceVersion, signal: stop.signal })
+    await scene.wds.delete(PLACEMENTS, { name: 'ep' })
+    const seen: string[] = []
+    for await (const batch of events) {
+      for (const event of batch) {
+        if (event.type === 'BOOKMARK') continue
+        seen.push(`${event.type} ${data(event.object).from}`)
+        if (data(event.object).from === 'second again') stop.abort()
+      }
+    }
+    t.same(seen, ['MODIFIED second again'], 'the copy was never gone, nor half the one and half the other')
+    const left = world.get(a, ONE)
+    t.equal(left?.metadata.uid, mine.metadata.uid)
+    t.equal(left?.metadata.labels?.first, undefined, 'what only the other gave is gone')
+    await world.present(
+      otherId,
+      ONE,
+      ({ metadata: { annotations = {} } }) => annotations[CONFLICT] === undefined && annotations[COUNT] === '1',
+    )
+    await scene.place('ep')
+    await world.present(scene.wdsId, ONE, o => o.metadata.annotations?.[CONFLICT] !== undefined)
+    await client.in('root').delete(WORKSPACES, { name: 'spaces-other' })
+    await world.present(a, ONE, o => data(o).from === 'first')
+    await scene.wds.delete(PLACEMENTS, { name: 'ep' })
+    await world.absent(a, ONE)
+    t.ok(world.get(a, 'namespaces app'), 'Namespaces stay')
+  },
+)
+
+t.test('release by the inventory, and hand over by the owner', async t => {
+  const scene = await center.scene('pass', ['a'])
   const a = await scene.mailbox('a')
-  const otherId = await center.space('spaces-other')
-  await center.consent('root:spaces-imw', 'root:spaces-other')
+  const otherId = await center.space('pass-other')
+  await center.consent('root:pass-imw', 'root:pass-other')
   const other = client.in(otherId)
   await other.create(NAMESPACES, namespace('app'))
-  await scene.map('one', { from: 'first' }, { labels: { first: 'yes' } })
+  await scene.map('one', { from: 'first' })
   await scene.place('ep')
   await world.present(a, ONE, o => data(o).from === 'first')
-  await other.create(MAPS, configMap('one', { from: 'second' }, { labels: { second: 'yes' } }))
+  await other.create(MAPS, configMap('one', { from: 'second' }))
   await other.create(PLACEMENTS, placement('ep', { ...MINE, ...scene.everywhere() }))
-  const both = await world.present(a, ONE, o => data(o).from === 'second')
-  t.match(both.metadata.labels, { first: 'yes', second: 'yes' })
-  await scene.wds.patch(MAPS, REF, 'merge', { data: { from: 'first again' } })
-  await world.present(a, ONE, o => data(o).from === 'first again')
-  const { uid } = both.metadata
-  await scene.wds.delete(MAPS, REF)
-  const left = await world.present(a, ONE, o => data(o).from === 'second')
-  t.equal(left.metadata.uid, uid, 'the copy is never deleted while one of them wants it')
-  t.equal(left.metadata.labels?.first, undefined, 'what only the other gave is gone')
-  await center.settled()
-  t.equal(world.get(a, ONE)?.metadata.resourceVersion, left.metadata.resourceVersion, 'no flapping')
-  await client.in('root').delete(WORKSPACES, { name: 'spaces-other' })
-  await world.absent(a, ONE)
-  t.ok(world.get(a, 'namespaces app'), 'Namespaces stay')
+  await world.present(otherId, ONE, o => o.metadata.annotations?.[CONFLICT] !== undefined)
+  const handOver = { 'edge.kubestellar.io/hand-over-to': 'root:pass-other' }
+  await scene.wds.patch(MAPS, REF, 'merge', { metadata: { annotations: handOver } })
+  const handed = await world.present(a, ONE, o => data(o).from === 'second')
+  t.equal(handed.metadata.annotations?.['edge.kubestellar.io/hand-over-to'], undefined)
+  await world.present(scene.wdsId, ONE, o => o.metadata.annotations?.[CONFLICT] !== undefined)
+  await scene.wds.patch(MAPS, REF, 'merge', {
+    metadata: { annotations: { 'edge.kubestellar.io/hand-over-to': null } },
+  })
+  const release = { 'edge.kubestellar.io/release-owner': 'root:pass-other' }
+  await client.in(scene.inventory).patch(TARGETS, { name: 'a' }, 'merge', { metadata: { annotations: release } })
+  const released = await world.present(a, ONE, o => data(o).from === 'first')
+  t.equal(released.metadata.uid, handed.metadata.uid)
+  await world.present(otherId, ONE, o => o.metadata.annotations?.[CONFLICT] !== undefined)
 })

@@ -2,6 +2,7 @@
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { SYNCER_CONFIG_NAME, SYNCER_CONFIGS } from '../../apimachinery/placement.ts'
 import type { Client } from '../../client/client.ts'
+import { keptDefinitions } from './definitions.ts'
 import type { Mailbox } from './mailboxes.ts'
 import { FIELD_MANAGER } from './names.ts'
 import type { PlacementJoin } from './placementJoin.ts'
@@ -23,7 +24,8 @@ export async function reconcileConfig(deps: ConfigReconcilerDeps, mailbox: Mailb
   const options = { fieldManager: FIELD_MANAGER }
   const share = join.upsyncOf(mailbox.name)
   reportCrowded(deps, mailbox.name, share)
-  const spec = syncerConfigSpec(join.contentOf(mailbox.name).values(), share.sets)
+  const content = join.contentOf(mailbox.name)
+  const spec = syncerConfigSpec([...content.values(), ...keptDefinitions(mailbox, content)], share.sets)
   try {
     const body = updatedSyncerConfig(spec, await api.get(SYNCER_CONFIGS, { name: SYNCER_CONFIG_NAME }))
     if (body) await api.update(SYNCER_CONFIGS, body, options)

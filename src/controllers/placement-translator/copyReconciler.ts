@@ -10,11 +10,13 @@ import type { Client, SpaceClient } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import type { Told } from './allowance.ts'
-import type { CopyFact, Mailbox } from './mailboxes.ts'
+import { definitionKey, isNeededDefinition } from './definitions.ts'
+import { type CopyFact, type Mailbox, ownersIn } from './mailboxes.ts'
 import { FIELD_MANAGER, namespaceKey, parseObjectKey } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
+import { byRight, executingCount, type OwnershipRules, standingOf } from './ownership.ts'
 import type { PlacementJoin, Source } from './placementJoin.ts'
-import { createdCopy, implicitNamespace, type Projection, project, updatedCopy } from './projection.ts'
+import { createdCopy, implicitNamespace, ownerOf, type Projection, project, updatedCopy } from './projection.ts'
 import type { SourceReader } from './sourceReader.ts'
 
 export interface CopyReconcilerDeps {
@@ -26,14 +28,17 @@ export interface CopyReconcilerDeps {
   isGoneFrom: (space: string, key: string) => boolean
   /** The mailbox, when it is ready and all that it should hold is known. */
   mailbox: (name: string) => Mailbox | undefined
+  /** The mailbox, as far as it is known. */
+  known: (name: string) => Mailbox | undefined
+  rules: OwnershipRules
   /** Something beside the copy's own work has written it: that work looks at it again, so that no old content stays. */
   again: (mailbox: string, key: string) => void
   /** Whether a source may say how Pods of its Namespace are secured there. */
   maySecure: (source: Source) => boolean
   /** What of a source does not reach a mailbox although the copy does; `undefined`: nothing. */
   withheld: (source: Source, told: Told | undefined) => void
-  /** The mailbox refuses an object, or no longer does. */
-  refusalChanged: (mailbox: string, key: string) => void
+  /** What those who claim an object are told may have changed: its owner, its content, whether the mailbox takes it. */
+  verdictChanged: (mailbox: string, key: string) => void
 }
 
 const POD_SECURITY = 'pod-security.kubernetes.io/'
@@ -67,28 +72,34 @@ export class CopyReconciler {
     if (mailbox.refused.get(key) === why) return
     if (why === undefined) mailbox.refused.delete(key)
     else mailbox.refused.set(key, why)
-    this.#deps.refusalChanged(mailbox.name, key)
+    this.#deps.verdictChanged(mailbox.name, key)
   }
 
   async #converge(mailbox: Mailbox, key: string): Promise<ReconcileResult> {
-    const sources = this.#deps.join.sourcesOf(mailbox.name, key)
-    if (sources.length === 0) return await this.#remove(mailbox, key)
-    const projection = await this.#project(sources)
-    if (!projection) return {} // a source has just gone; its event comes
+    const { join, rules } = this.#deps
+    const claims = join.sourcesOf(mailbox.name, key)
+    if (claims.length === 0) return await this.#remove(mailbox, key)
+    const recorded = mailbox.ownersOf(key)
+    const ranked = byRight(claims, { mailbox: mailbox.name, recorded, rules })
+    const source = ranked[0]!
+    const projection = await this.#project(mailbox, source)
+    if (!projection) return {} // it has just gone; its event comes
     if (projection.namespace !== '') await this.#ensureNamespace(mailbox, projection.namespace)
-    await this.#write(mailbox, key, sources[0]!.fact.resource, projection)
+    const wrote = await this.#write(mailbox, key, source.fact.resource, projection)
+    mailbox.bereft.delete(key)
+    const isNewOwner = recorded.length > 0 && recorded.join() !== source.space
+    if (isNewOwner || (wrote && claims.length > 1)) {
+      this.#deps.verdictChanged(mailbox.name, key)
+    }
     return {}
   }
 
-  async #project(sources: readonly Source[]): Promise<Projection | undefined> {
-    const objects = []
-    for (const source of sources) {
-      const object = await this.#deps.sources.read(source.space, source.fact)
-      if (!object) return undefined
-      const { object: customized } = await this.#deps.sources.customize(source, object)
-      objects.push({ space: source.space, object: withCount(this.#secured(source, customized), this.#countOf(source)) })
-    }
-    return project(objects)
+  async #project(mailbox: Mailbox, source: Source): Promise<Projection | undefined> {
+    const object = await this.#deps.sources.read(source.space, source.fact)
+    if (!object) return undefined
+    const { object: customized } = await this.#deps.sources.customize(source, object)
+    const secured = this.#secured(source, customized)
+    return project(source.space, withCount(secured, this.#countOf(source, object, mailbox.name)))
   }
 
   /** Pod security is about the cluster, not about what is in the Namespace. */
@@ -104,18 +115,22 @@ export class CopyReconciler {
   }
 
   /** What the source will be told; said here at once, so that the copy is not written twice. */
-  #countOf({ space, fact }: Source): string | undefined {
-    const { join } = this.#deps
-    return join.wantsState(space, fact.key) ? String(join.destinationsOf(space, fact.key).size) : undefined
+  #countOf({ space, fact }: Source, object: KubeObject, mailbox: string): string | undefined {
+    const { join, known } = this.#deps
+    if (!join.wantsState(space, fact.key)) return undefined
+    const standing = standingOf({ join, mailbox: known }, { space, key: fact.key, assumed: mailbox })
+    return executingCount(standing, object)
   }
 
-  async #write(mailbox: Mailbox, key: string, gvr: GroupVersionResource, projection: Projection): Promise<void> {
+  /** Whether anything was written. */
+  async #write(mailbox: Mailbox, key: string, gvr: GroupVersionResource, projection: Projection): Promise<boolean> {
     const api = this.#deps.client.in(mailbox.space)
     const options = { fieldManager: FIELD_MANAGER }
     const known = mailbox.copies.get(key)
     if (!known) {
       try {
-        return this.#settle(mailbox, key, gvr, await api.create(gvr, createdCopy(projection), options))
+        this.#settle(mailbox, key, gvr, await api.create(gvr, createdCopy(projection), options))
+        return true
       } catch (error) {
         if (!isStatusError(error, 'AlreadyExists')) throw error
       }
@@ -123,11 +138,13 @@ export class CopyReconciler {
     const copy = await this.#current(mailbox, key, gvr, known, api)
     if (!copy) {
       mailbox.forget(key, known)
-      return this.#settle(mailbox, key, gvr, await api.create(gvr, createdCopy(projection), options))
+      this.#settle(mailbox, key, gvr, await api.create(gvr, createdCopy(projection), options))
+      return true
     }
-    if (copy.metadata.deletionTimestamp !== undefined) return // made anew when it is gone
+    if (copy.metadata.deletionTimestamp !== undefined) return false // made anew when it is gone
     const body = updatedCopy(projection, copy)
     this.#settle(mailbox, key, gvr, body ? await this.#update(mailbox, key, gvr, known, body) : copy)
+    return body !== undefined
   }
 
   async #update(
@@ -163,22 +180,27 @@ export class CopyReconciler {
 
   #settle(mailbox: Mailbox, key: string, resource: GroupVersionResource, object: KubeObject): void {
     const { uid = '', resourceVersion = '', deletionTimestamp } = object.metadata
+    const owner = ownerOf(object)
     if (!mailbox.isNews(object)) {
-      if (mailbox.copies.get(key)?.resourceVersion === resourceVersion) mailbox.settled.set(key, resourceVersion)
+      const known = mailbox.copies.get(key)
+      if (known?.uid === uid && known.owner !== owner) mailbox.copies.set(key, { ...known, owner })
+      if (known?.resourceVersion === resourceVersion) mailbox.settled.set(key, resourceVersion)
       return
     }
     mailbox.settled.set(key, resourceVersion)
-    const from = this.#deps.join.sourcesOf(mailbox.name, key).map(source => source.space)
-    mailbox.copies.set(key, { resource, uid, resourceVersion, terminating: deletionTimestamp !== undefined, from })
+    mailbox.copies.set(key, { resource, uid, resourceVersion, terminating: deletionTimestamp !== undefined, owner })
     this.#deps.cache.set(mailbox.space, key, object)
     if (key === namespaceKey(object.metadata.name ?? '')) mailbox.namespaces.add(object.metadata.name ?? '')
   }
 
   async #remove(mailbox: Mailbox, key: string): Promise<ReconcileResult> {
     const copy = mailbox.copies.get(key)
+    mailbox.bereft.delete(key)
+    this.#lookAtDefinition(mailbox, key)
     if (!copy || copy.terminating) return {}
     const { namespace, name } = parseObjectKey(key)
     if (key === namespaceKey(name) && !this.#namespaceMayGo(mailbox, copy, name)) return {}
+    if (isNeededDefinition(this.#deps.join, mailbox.name, key)) return {}
     const requeueAfterMs = await this.#moved(mailbox, key, copy)
     if (requeueAfterMs !== undefined) return { requeueAfterMs }
     const { uid, resourceVersion } = copy
@@ -197,6 +219,13 @@ export class CopyReconciler {
     return {}
   }
 
+  /** Whoever brought the definition of what goes may be gone already. */
+  #lookAtDefinition(mailbox: Mailbox, key: string): void {
+    const definition = definitionKey(parseObjectKey(key))
+    if (!mailbox.copies.has(definition) || this.#deps.join.sourcesOf(mailbox.name, definition).length > 0) return
+    this.#deps.again(mailbox.name, definition)
+  }
+
   /**
    * Where the object goes now it is made first, so that a move leaves no moment without it; how long to wait for that.
    * Patience ends: a place that cannot take the object does not keep it from leaving the old one.
@@ -206,7 +235,7 @@ export class CopyReconciler {
     const waited = this.#waited.get(id) ?? 0
     this.#waited.delete(id)
     let failed = false
-    for (const space of copy.from) {
+    for (const space of ownersIn(copy.owner)) {
       for (const name of this.#deps.join.destinationsOf(space, key).keys()) {
         const other = this.#deps.mailbox(name)
         if (!other || other.copies.has(key)) continue
@@ -239,8 +268,9 @@ export class CopyReconciler {
    * its sources is known to be gone, and nothing else needs it.
    */
   #namespaceMayGo(mailbox: Mailbox, copy: CopyFact, name: string): boolean {
-    if (copy.from.length === 0 || this.#deps.join.needsNamespace(mailbox.name, name)) return false
-    return copy.from.every(space => this.#deps.isGoneFrom(space, namespaceKey(name)))
+    const owners = ownersIn(copy.owner)
+    if (owners.length === 0 || this.#deps.join.needsNamespace(mailbox.name, name)) return false
+    return owners.every(space => this.#deps.isGoneFrom(space, namespaceKey(name)))
   }
 
   async #ensureNamespace(mailbox: Mailbox, name: string): Promise<void> {

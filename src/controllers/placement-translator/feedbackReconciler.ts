@@ -1,21 +1,28 @@
 /**
  * Converges what one object of a workload space is told: in how many clusters it runs, what went wrong while it was
- * customized, and, while it runs in exactly one cluster and a placement asks for it, the state reported there.
+ * customized, where another space owns it, and, while it runs in exactly one cluster and a placement asks for it, the state
+ * reported there. What is in a cluster counts where the object's own space owns it.
  */
 import type { GroupResource, KubeObject } from '../../apimachinery/object.ts'
 import {
+  CONFLICT_ANNOTATION,
   CUSTOMIZATION_ERROR_ANNOTATION,
   EXECUTING_COUNT_ANNOTATION,
   isProjected,
 } from '../../apimachinery/placement.ts'
 import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
+import { timestamp } from '../../apimachinery/timestamp.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Client } from '../../client/client.ts'
+import type { Clock } from '../../client/clock.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
+import { type Conflict, type Conflicts, conflictText, createConflictEvent } from './conflicts.ts'
 import type { Mailbox } from './mailboxes.ts'
 import { FIELD_MANAGER, resourceKey } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
+import { executingCount, isShared, type Standing, standingOf } from './ownership.ts'
 import type { Destination, PlacementJoin } from './placementJoin.ts'
+import { type Projection, project, saySame } from './projection.ts'
 import type { SourceReader } from './sourceReader.ts'
 import type { ObjectFact } from './workload.ts'
 
@@ -24,7 +31,17 @@ export interface FeedbackReconcilerDeps {
   join: PlacementJoin
   cache: ObjectCache
   sources: SourceReader
+  /** The mailbox, as far as it is known. */
   mailbox: (name: string) => Mailbox | undefined
+  conflicts: Conflicts
+  clock: Clock
+}
+
+interface Contested {
+  space: string
+  fact: ObjectFact
+  object: KubeObject
+  standing: Standing
 }
 
 interface Faulty {
@@ -53,30 +70,79 @@ export class FeedbackReconciler {
   }
 
   async reconcile(space: string, key: string): Promise<void> {
-    const { join, sources, client } = this.#deps
+    const { join, sources, conflicts, mailbox } = this.#deps
     const fact = join.fact(space, key)
-    if (!fact) return
+    if (!fact) return conflicts.set(space, key, [])
     const wantsState = join.wantsState(space, key)
-    const destinations = [...join.destinationsOf(space, key).values()]
-    const refusals = this.#refusalsOf(key, destinations)
-    if (!wantsState && !fact.customized && !fact.annotated && refusals.size === 0) return
+    const standing = standingOf({ join, mailbox }, { space, key })
+    const { own, others, certain } = standing
+    const refusals = this.#refusalsOf(key, own)
+    if (others.length === 0 && certain) conflicts.set(space, key, [])
+    if (!wantsState && !fact.customized && !fact.annotated && refusals.size === 0 && others.length === 0) return
     const object = await sources.read(space, fact)
     if (!object) return
+    const found = await this.#conflictsOf({ space, fact, object, standing })
+    if (certain) conflicts.set(space, key, found)
+    const destinations = [...own, ...others.map(({ destination }) => destination)]
     const faults = await this.#faultsOf({ space, fact, object, destinations, refusals })
-    const annotations = changed(object, {
-      [EXECUTING_COUNT_ANNOTATION]: wantsState ? String(destinations.length) : null,
+    const before = object.metadata.annotations?.[CONFLICT_ANNOTATION]
+    const conflict = certain ? conflictText(found) : before
+    await this.#annotate(space, fact, object, {
+      [EXECUTING_COUNT_ANNOTATION]: wantsState ? executingCount(standing, object) : null,
       [CUSTOMIZATION_ERROR_ANNOTATION]: faults,
+      [CONFLICT_ANNOTATION]: conflict ?? null,
     })
-    const ref = { ...(fact.namespace && { namespace: fact.namespace }), name: fact.name }
-    if (annotations) {
-      const { uid } = object.metadata
-      const body = { metadata: { ...(uid && { uid }), annotations } }
-      const written = await client.in(space).patch(fact.resource, ref, 'merge', body, { fieldManager: FIELD_MANAGER })
-      if (Object.values(annotations).some(value => value !== null)) {
-        join.workload(space).noteFeedback(key, Number(written.metadata.resourceVersion))
-      }
+    if (wantsState && certain && own.length === 1) await this.#returnStatus(space, fact, own[0]!)
+  }
+
+  async #annotate(
+    space: string,
+    fact: ObjectFact,
+    object: KubeObject,
+    wanted: Record<string, string | null>,
+  ): Promise<void> {
+    const { join, client, clock } = this.#deps
+    const annotations = changed(object, wanted)
+    if (!annotations) return
+    const text = annotations[CONFLICT_ANNOTATION]
+    if (text != null && object.metadata.annotations?.[CONFLICT_ANNOTATION] === undefined) {
+      await createConflictEvent(client, { space, object, text, at: timestamp(new Date(clock.now())) })
     }
-    if (wantsState && destinations.length === 1) await this.#returnStatus(space, fact, destinations[0]!)
+    const ref = { ...(fact.namespace && { namespace: fact.namespace }), name: fact.name }
+    const { uid } = object.metadata
+    const body = { metadata: { ...(uid && { uid }), annotations } }
+    const written = await client.in(space).patch(fact.resource, ref, 'merge', body, { fieldManager: FIELD_MANAGER })
+    if (Object.values(annotations).some(value => value !== null)) {
+      join.workload(space).noteFeedback(fact.key, Number(written.metadata.resourceVersion))
+    }
+  }
+
+  /** Where another space's object is not what this one would be. What many need is no conflict while all say the same. */
+  async #conflictsOf({ space, fact, object, standing }: Contested): Promise<Conflict[]> {
+    const found: Conflict[] = []
+    for (const { destination, owner } of standing.others) {
+      if (isShared(fact.key)) {
+        const ours = await this.#projectionOf({ space, fact, location: destination }, object)
+        const theirs = await this.#theirs(owner, destination.mailbox, fact.key)
+        if (!theirs || saySame(ours, theirs)) continue
+      }
+      found.push({ mailbox: destination.mailbox, locationName: destination.locationName, owner })
+    }
+    return found
+  }
+
+  async #theirs(owner: string, mailbox: string, key: string): Promise<Projection | undefined> {
+    const source = this.#deps.join.sourcesOf(mailbox, key).find(({ space }) => space === owner)
+    const object = source && (await this.#deps.sources.read(owner, source.fact))
+    return object && (await this.#projectionOf(source, object))
+  }
+
+  async #projectionOf(
+    at: { space: string; fact: ObjectFact; location: Destination },
+    source: KubeObject,
+  ): Promise<Projection> {
+    const { object } = await this.#deps.sources.customize(at, source)
+    return project(at.space, object)
   }
 
   /** What mailboxes say that do not take the object, by mailbox. */
@@ -112,6 +178,7 @@ export class FeedbackReconciler {
     const mailbox = this.#deps.mailbox(destination.mailbox)
     const copy = mailbox?.copies.get(fact.key)
     if (!mailbox || !copy) return // the copy's own event comes
+    if (copy.owner !== space) return // it is about to be taken over
     const ref = { ...(fact.namespace && { namespace: fact.namespace }), name: fact.name }
     const reported =
       this.#deps.cache.get(mailbox.space, fact.key, copy.resourceVersion) ?? (await this.#get(mailbox.space, fact, ref))

@@ -27,7 +27,7 @@ export function mailboxListener({ add, join, mailbox: find }: MailboxListenerDep
     changed: copy,
     reported(mailbox, key) {
       for (const { space } of join.sourcesOf(mailbox, key)) {
-        if (join.wantsState(space, key)) add({ type: 'source', space, key })
+        if (join.wantsState(space, key) || join.fact(space, key)?.annotated) add({ type: 'source', space, key })
       }
     },
     carriedUp: (mailbox, key) => add({ type: 'asked', mailbox, key }),

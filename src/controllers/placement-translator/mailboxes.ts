@@ -21,7 +21,7 @@ import { StreamSource } from '../../client/streamSource.ts'
 import { definedBy } from './eligibility.ts'
 import { namespaceKey, objectKey, resourceKey } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
-import { projectedFrom } from './projection.ts'
+import { ownerOf } from './projection.ts'
 import type { UpsyncShare } from './upsyncShare.ts'
 
 /** What is remembered of each projected object. */
@@ -30,7 +30,13 @@ export interface CopyFact {
   readonly uid: string
   readonly resourceVersion: string
   readonly terminating: boolean
-  readonly from: readonly string[]
+  /** Id of the space whose object it is; several, comma-separated, where an earlier release merged them; `''`: nobody's. */
+  readonly owner: string
+}
+
+/** Ids in {@link CopyFact.owner}. */
+export function ownersIn(owner: string): string[] {
+  return owner === '' ? [] : owner.split(',')
 }
 
 /** What is remembered of each object that the syncer carried up. */
@@ -78,6 +84,8 @@ export class Mailbox {
   readonly refused = new Map<string, string>()
   /** What its syncer was last asked to carry up. */
   share: UpsyncShare | undefined
+  /** Owners of copies that other hands have taken away, and that are to be made again. */
+  readonly bereft = new Map<string, string>()
   synced = false
   /** The mailbox's stream has told everything up to here; without end while a snapshot is being told. */
   told = Number.POSITIVE_INFINITY
@@ -85,6 +93,11 @@ export class Mailbox {
   constructor(name: string, space: string) {
     this.name = name
     this.space = space
+  }
+
+  /** Ids of the spaces that own the object there by what was written last; several only where an earlier release merged them. */
+  ownersOf(key: string): string[] {
+    return ownersIn(this.copies.get(key)?.owner ?? this.bereft.get(key) ?? '')
   }
 
   /**
@@ -120,8 +133,13 @@ export class Mailboxes {
 
   /** The mailbox, once it is ready and its content is known. */
   get(name: string): Mailbox | undefined {
-    const mailbox = this.#running.get(name)?.mailbox
+    const mailbox = this.known(name)
     return mailbox?.synced ? mailbox : undefined
+  }
+
+  /** The mailbox, once it is ready, as far as its content is known. */
+  known(name: string): Mailbox | undefined {
+    return this.#running.get(name)?.mailbox
   }
 
   /** Takes in one event of the Workspaces that are children of the mailbox parent. */
@@ -200,17 +218,19 @@ export class Mailboxes {
       for (const gr of definedBy(resource, event.object)) this.#listener.served(mailbox.name, resourceKey(gr))
     }
     if (event.mentions(UPSYNCED) || mailbox.carried.has(key)) this.#noteCarried(mailbox, key, event)
-    const known = mailbox.copies.has(key)
+    const known = mailbox.copies.get(key)
     if (!known && !event.mentions(PROJECTED_LABEL)) return
     const { object } = event
     const { uid = '', resourceVersion = '', deletionTimestamp } = object.metadata
     if (isProjected(object)) {
-      const from = projectedFrom(object)
-      mailbox.copies.set(key, { resource, uid, resourceVersion, terminating: deletionTimestamp !== undefined, from })
+      // once known, the owner is told by our own writes alone: no hand in the mailbox gives an object away
+      const owner = known?.owner || mailbox.bereft.get(key) || ownerOf(object)
+      mailbox.copies.set(key, { resource, uid, resourceVersion, terminating: deletionTimestamp !== undefined, owner })
       this.#deps.cache.set(mailbox.space, key, object)
       this.#listener.reported(mailbox.name, key)
     } else {
       if (!known) return
+      mailbox.bereft.set(key, known.owner)
       mailbox.copies.delete(key)
     }
     if (mailbox.settled.get(key) !== resourceVersion) this.#listener.changed(mailbox.name, key)
@@ -239,7 +259,11 @@ export class Mailboxes {
       mailbox.namespaces.delete(name)
       this.#listener.namespaceGone(mailbox.name, name)
     }
-    if (mailbox.copies.delete(key)) this.#listener.changed(mailbox.name, key)
+    const known = mailbox.copies.get(key)
+    if (!known) return
+    mailbox.bereft.set(key, known.owner)
+    mailbox.copies.delete(key)
+    this.#listener.changed(mailbox.name, key)
   }
 }
 

@@ -36,6 +36,10 @@ export interface Source {
   readonly fact: ObjectFact
   /** First by name of the Locations that lead to the mailbox with the object: the one whose parameters count. */
   readonly location: Destination
+  /** The placements of the space that claim the object for the mailbox. */
+  readonly placements: readonly string[]
+  /** Creation time of the oldest of them. */
+  readonly since: string
 }
 
 /** By mailbox: the Locations that lead there, first by name first. */
@@ -44,6 +48,8 @@ export type Ways = ReadonlyMap<string, readonly Destination[]>
 interface Space {
   readonly workload: Workload
   readonly specs: Map<string, PlacementSpec>
+  /** Creation times of the placements, by name. */
+  readonly created: Map<string, string>
   /** By placement name. Kept whether or not the placement exists. */
   readonly slices: Map<string, Ways>
 }
@@ -70,10 +76,12 @@ export class PlacementJoin {
     return this.#spaces.get(id)?.workload.get(key)
   }
 
-  setPlacement(id: string, name: string, spec: PlacementSpec): void {
+  /** `created` is the placement's creation time: the older claim goes first. */
+  setPlacement(id: string, name: string, spec: PlacementSpec, created = ''): void {
     const space = this.#space(id)
     const isNew = !space.specs.has(name)
     space.specs.set(name, spec)
+    space.created.set(name, created)
     if (isNew) for (const mailbox of destinations(space, name).keys()) addTo(this.#byMailbox, mailbox, pair(id, name))
     space.workload.setPlacement(name, spec)
     for (const mailbox of destinations(space, name).keys()) this.#sink.config(mailbox)
@@ -86,6 +94,7 @@ export class PlacementJoin {
     const gone = destinations(space, name)
     space.workload.removePlacement(name)
     space.specs.delete(name)
+    space.created.delete(name)
     for (const mailbox of gone.keys()) {
       removeFrom(this.#byMailbox, mailbox, pair(id, name))
       this.#sink.config(mailbox)
@@ -217,7 +226,7 @@ export class PlacementJoin {
     return this.#spaces.get(id)?.workload.selectionOf(key).wantsState ?? false
   }
 
-  /** What a mailbox's copy of an object is made from; empty when the mailbox should not hold it. Newest source first. */
+  /** The claims on one object of a mailbox, one for each space, oldest first; empty when the mailbox should not hold it. */
   sourcesOf(mailbox: string, key: string): Source[] {
     const found = new Map<string, Source>()
     for (const entry of this.#byMailbox.get(mailbox) ?? []) {
@@ -226,28 +235,43 @@ export class PlacementJoin {
       if (!space.workload.selects(name, key)) continue
       const fact = space.workload.get(key)!
       const location = this.#wayOf(id, space.slices.get(name)!.get(mailbox)!, fact)
+      if (!location) continue
+      const since = space.created.get(name)!
       const old = found.get(id)
-      if (!location || (old && !precedes(location, old.location))) continue
-      found.set(id, { space: id, fact, location })
+      found.set(id, {
+        space: id,
+        fact,
+        location: old && !precedes(location, old.location) ? old.location : location,
+        placements: old ? [...old.placements, name] : [name],
+        since: old && old.since < since ? old.since : since,
+      })
     }
-    return [...found.values()].sort((a, b) => b.fact.revision - a.fact.revision || (a.space < b.space ? -1 : 1))
+    return [...found.values()].sort((a, b) => (claimOf(a) < claimOf(b) ? -1 : 1))
   }
 
-  /** Everything that a mailbox should hold, one (the newest) fact for each object, unordered. */
+  /** Everything that a mailbox should hold, one fact (of the oldest claim) for each object, unordered. */
   contentOf(mailbox: string): Map<string, ObjectFact> {
     const content = new Map<string, ObjectFact>()
-    for (const entry of this.#byMailbox.get(mailbox) ?? []) {
+    for (const entry of this.#claimsOn(mailbox)) {
       const [id, name] = unpair(entry)
       const { workload, slices } = this.#spaces.get(id)!
       const ways = slices.get(name)!.get(mailbox)!
       for (const key of workload.selectedBy(name)) {
+        if (content.has(key)) continue
         const fact = workload.get(key)!
-        const old = content.get(key)
-        if (old && fact.revision <= old.revision) continue
         if (this.#wayOf(id, ways, fact)) content.set(key, fact)
       }
     }
     return content
+  }
+
+  /** Whether some object of this kind is selected for the mailbox. */
+  needsKind(mailbox: string, kind: string): boolean {
+    for (const entry of this.#byMailbox.get(mailbox) ?? []) {
+      const [id, name] = unpair(entry)
+      if (this.#spaces.get(id)!.workload.uses(name, kind)) return true
+    }
+    return false
   }
 
   /** What is to be carried up into a mailbox: the sets of every placement that leads there, as far as they are granted. */
@@ -306,12 +330,26 @@ export class PlacementJoin {
     return false
   }
 
+  /** Placements that lead to the mailbox, the oldest first. */
+  #claimsOn(mailbox: string): string[] {
+    const claim = (entry: string) => {
+      const [space, name] = unpair(entry)
+      return claimOf({ space, since: this.#spaces.get(space)!.created.get(name)! })
+    }
+    const entries = [...(this.#byMailbox.get(mailbox) ?? [])]
+    return entries
+      .map(entry => ({ entry, claim: claim(entry) }))
+      .sort((a, b) => (a.claim < b.claim ? -1 : 1))
+      .map(({ entry }) => entry)
+  }
+
   #space(id: string): Space {
     let space = this.#spaces.get(id)
     if (!space) {
       const created: Space = {
         workload: new Workload((name, key, change) => this.#selectionChanged(id, name, key, change)),
         specs: new Map(),
+        created: new Map(),
         slices: new Map(),
       }
       space = created
@@ -333,6 +371,11 @@ export class PlacementJoin {
 /** A slice counts only beside its placement. */
 function destinations(space: Space, name: string): Ways {
   return space.specs.has(name) ? (space.slices.get(name) ?? NOWHERE) : NOWHERE
+}
+
+/** Sorts the older claim first; of two made in the same second, the one of the space whose id is first. */
+function claimOf({ since, space }: { readonly since: string; readonly space: string }): string {
+  return `${since} ${space}`
 }
 
 function waysOf(list: readonly Destination[]): Ways {

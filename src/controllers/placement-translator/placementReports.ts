@@ -60,6 +60,12 @@ export class PlacementReports {
     this.#deps.again(space, placement)
   }
 
+  /** What was reported for this reason is no more; what was reported since for another one stays. */
+  withdraw(space: string, placement: string, key: string, mailbox: string, reason: string): void {
+    if (this.#reported.get(`${space} ${placement}`)?.get(`${mailbox} ${key}`)?.reason !== reason) return
+    this.report(space, placement, key, mailbox, undefined)
+  }
+
   forget(space: string, placement: string): void {
     this.#reported.delete(`${space} ${placement}`)
     this.#lookedAt.delete(`${space} ${placement}`)

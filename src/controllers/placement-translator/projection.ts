@@ -1,14 +1,18 @@
 /**
- * What a mailbox's copy of an object looks like, given its (customized) sources and the copy that is there.
+ * What a mailbox's copy of an object looks like, given its owner's (customized) object and the copy that is there.
  *
- * Source keys of labels and annotations overlay the copy's own; every other top-level field is the source's; status and
- * the rest of metadata are the mailbox's. The copy remembers which keys and fields came from a source, so that what leaves
- * the source leaves the copy, and what somebody else put there stays.
+ * The owner's keys of labels and annotations overlay the copy's own; every other top-level field is the owner's; status and
+ * the rest of metadata are the mailbox's. The copy remembers whose it is, and which keys and fields came from there, so that
+ * what leaves the source leaves the copy, also when the owner is another now, and what somebody else put there stays.
  */
 import { strings } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject, type ObjectMeta } from '../../apimachinery/object.ts'
 import {
+  CONFLICT_ANNOTATION,
   CUSTOMIZATION_ERROR_ANNOTATION,
+  EXECUTING_COUNT_ANNOTATION,
+  HAND_OVER_ANNOTATION,
+  OWNER_ANNOTATION,
   PROJECTED_FROM_ANNOTATION,
   PROJECTED_KEYS_ANNOTATION,
   PROJECTED_LABEL,
@@ -17,14 +21,7 @@ import {
 import { equalJson } from '../../apimachinery/values.ts'
 import { CARRIER_MARKS } from './names.ts'
 
-export interface ProjectionSource {
-  /** Id of the space that it comes from. */
-  readonly space: string
-  /** Already customized. */
-  readonly object: KubeObject
-}
-
-/** The part of a copy that sources decide. */
+/** The part of a copy that its owner decides. */
 export interface Projection {
   readonly apiVersion: string
   readonly kind: string
@@ -34,7 +31,8 @@ export interface Projection {
   readonly annotations: Readonly<Record<string, string>>
   /** Top-level fields other than apiVersion, kind, metadata and status. */
   readonly fields: Readonly<Record<string, unknown>>
-  readonly spaces: readonly string[]
+  /** Id of the owner's space. */
+  readonly owner: string
 }
 
 interface ProjectedKeys {
@@ -46,39 +44,38 @@ interface ProjectedKeys {
 const OWN_ANNOTATIONS: ReadonlySet<string> = new Set([
   PROJECTED_KEYS_ANNOTATION,
   PROJECTED_FROM_ANNOTATION,
+  OWNER_ANNOTATION,
   CUSTOMIZATION_ERROR_ANNOTATION,
+  CONFLICT_ANNOTATION,
+  HAND_OVER_ANNOTATION,
   ...CARRIER_MARKS,
 ])
 const NOT_FIELDS = new Set(['apiVersion', 'kind', 'metadata', 'status'])
 
-/** `sources`, at least one, newest first: each top-level field and each key is the newest source's that has it. */
-export function project(sources: readonly ProjectionSource[]): Projection {
-  const newest = sources[0]!.object
-  const labels: Record<string, string> = {}
-  const annotations: Record<string, string> = {}
-  const fields: Record<string, unknown> = {}
-  for (const { object } of sources.toReversed()) {
-    for (const [key, value] of Object.entries(object.metadata.labels ?? {})) {
-      if (!isReservedKey(key) && key !== PROJECTED_LABEL) labels[key] = value
-    }
-    for (const [key, value] of Object.entries(object.metadata.annotations ?? {})) {
-      if (!isReservedKey(key) && !OWN_ANNOTATIONS.has(key)) annotations[key] = value
-    }
-    for (const [field, value] of Object.entries(withoutServerFields(object))) {
-      if (!NOT_FIELDS.has(field)) fields[field] = value
-    }
-  }
+/** `object` is the owner's, customized already. */
+export function project(owner: string, object: KubeObject): Projection {
+  const { name = '', namespace = '', labels = {}, annotations = {} } = object.metadata
   return {
-    apiVersion: newest.apiVersion,
-    kind: newest.kind,
-    name: newest.metadata.name ?? '',
-    namespace: newest.metadata.namespace ?? '',
-    labels,
-    annotations,
-    fields,
-    spaces: sources.map(source => source.space).sort(),
+    apiVersion: object.apiVersion,
+    kind: object.kind,
+    name,
+    namespace,
+    labels: keep(labels, key => !isReservedKey(key) && key !== PROJECTED_LABEL),
+    annotations: keep(annotations, key => !isReservedKey(key) && !OWN_ANNOTATIONS.has(key)),
+    fields: keep(withoutServerFields(object), field => !NOT_FIELDS.has(field)),
+    owner,
   }
 }
+
+/** Whether both say the same of an object that several spaces need: who owns it makes no difference. */
+export function saySame(a: Projection, b: Projection): boolean {
+  return (
+    equalJson(a.labels, b.labels) &&
+    equalJson(without(a.annotations, LOCAL_NOTES), without(b.annotations, LOCAL_NOTES)) &&
+    equalJson(a.fields, b.fields)
+  )
+}
+const LOCAL_NOTES = [EXECUTING_COUNT_ANNOTATION, 'kubectl.kubernetes.io/last-applied-configuration']
 
 /** The body that creates the copy. */
 export function createdCopy(projection: Projection): KubeObject {
@@ -100,10 +97,11 @@ export function createdCopy(projection: Projection): KubeObject {
 export function updatedCopy(projection: Projection, copy: KubeObject): KubeObject | undefined {
   const before = projectedKeysOf(copy)
   const { labels = {}, annotations = {} } = copy.metadata
+  const { [PROJECTED_FROM_ANNOTATION]: _merged, ...others } = annotations
   const metadata: ObjectMeta = {
     ...copy.metadata,
     labels: { ...without(labels, before.labels), ...projection.labels, [PROJECTED_LABEL]: PROJECTED_VALUE },
-    annotations: { ...without(annotations, before.annotations), ...projection.annotations, ...records(projection) },
+    annotations: { ...without(others, before.annotations), ...projection.annotations, ...records(projection) },
   }
   const fields = keptByServer(projection, copy)
   const updated: KubeObject = {
@@ -125,9 +123,10 @@ export function implicitNamespace(name: string): KubeObject {
   }
 }
 
-/** Ids of the spaces that the copy was made from; empty for implicit Namespaces. */
-export function projectedFrom(copy: KubeObject): string[] {
-  return (copy.metadata.annotations?.[PROJECTED_FROM_ANNOTATION] ?? '').split(',').filter(id => id !== '')
+/** Id of the owner's space; of a copy that an earlier release merged, all their ids, comma-separated; `''` of implicit Namespaces. */
+export function ownerOf(copy: KubeObject): string {
+  const { [OWNER_ANNOTATION]: owner, [PROJECTED_FROM_ANNOTATION]: merged } = copy.metadata.annotations ?? {}
+  return owner ?? merged ?? ''
 }
 
 function records(projection: Projection): Record<string, string> {
@@ -138,7 +137,7 @@ function records(projection: Projection): Record<string, string> {
   }
   return {
     [PROJECTED_KEYS_ANNOTATION]: JSON.stringify(keys),
-    [PROJECTED_FROM_ANNOTATION]: projection.spaces.join(','),
+    [OWNER_ANNOTATION]: projection.owner,
   }
 }
 
@@ -197,6 +196,10 @@ function keptByServer(projection: Projection, copy: KubeObject): Readonly<Record
       ...(template !== undefined && { template }),
     },
   }
+}
+
+function keep<V>(value: Readonly<Record<string, V>>, test: (key: string) => boolean): Record<string, V> {
+  return Object.fromEntries(Object.entries(value).filter(([key]) => test(key)))
 }
 
 function without<T extends object>(value: T, keys: readonly string[]): T {

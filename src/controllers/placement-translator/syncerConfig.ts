@@ -1,10 +1,16 @@
 /** The content of a mailbox's SyncerConfig `the-one`: what its syncer is to carry, in an order that never wavers. */
-import type { KubeObject } from '../../apimachinery/object.ts'
+import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
 import { EDGE_API_VERSION, SYNCER_CONFIG_NAME } from '../../apimachinery/placement.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import { reachOf } from './eligibility.ts'
 import type { UpsyncSet } from './placementSpec.ts'
-import type { ObjectFact } from './workload.ts'
+
+/** What the syncer is to carry down. */
+export interface Carried {
+  readonly resource: GroupVersionResource
+  readonly namespace: string
+  readonly name: string
+}
 
 interface ResourceHead {
   group: string
@@ -20,7 +26,7 @@ export interface SyncerConfigSpec {
 }
 
 /** Kinds that stop at the mailbox are left out. Equal upsync sets count once. */
-export function syncerConfigSpec(facts: Iterable<ObjectFact>, upsync: readonly UpsyncSet[]): SyncerConfigSpec {
+export function syncerConfigSpec(facts: Iterable<Carried>, upsync: readonly UpsyncSet[]): SyncerConfigSpec {
   const byResource = new Map<string, { head: ResourceHead; byNamespace: Map<string, string[]> }>()
   for (const { resource, namespace, name } of facts) {
     if (reachOf(resource) !== 'cluster') continue

@@ -15,6 +15,11 @@ export function destinationsIn(slice: KubeObject): Destination[] {
   })
 }
 
+/** The mailbox of a SyncTarget. */
+export function mailboxOf({ space, object }: { space: string; object: KubeObject }): string {
+  return mailboxName(space, object.metadata.uid ?? '')
+}
+
 /** Puts or deletes; whether what customization reads of the object (all but status) is another now. */
 export function replace(map: Map<string, KubeObject>, key: string, object: KubeObject | undefined): boolean {
   const old = map.get(key)

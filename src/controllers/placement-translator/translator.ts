@@ -26,6 +26,7 @@ import { PlacedSource, type SpacePlaces, standsInMailbox } from '../placedSource
 import { unlessSpaceGone } from '../spaceGone.ts'
 import type { Told } from './allowance.ts'
 import { reconcileConfig } from './configReconciler.ts'
+import { Conflicts, conflictMessage } from './conflicts.ts'
 import { Consents, type Through } from './consents.ts'
 import { CopyReconciler } from './copyReconciler.ts'
 import { spacesWithFeedback } from './feedbackLeftovers.ts'
@@ -33,12 +34,13 @@ import { FeedbackReconciler } from './feedbackReconciler.ts'
 import { type Mailbox, Mailboxes } from './mailboxes.ts'
 import { mailboxListener } from './mailboxListener.ts'
 import { ObjectCache } from './objectCache.ts'
+import { type OwnershipRules, releasesOn } from './ownership.ts'
 import { PlacementJoin, type Source } from './placementJoin.ts'
 import { PlacementReports } from './placementReports.ts'
 import { compilePlacement } from './placementSpec.ts'
 import { SourceReader } from './sourceReader.ts'
 import { type Task, taskId, taskParty } from './task.ts'
-import { destinationsIn, replace } from './topology.ts'
+import { destinationsIn, mailboxOf, replace } from './topology.ts'
 import { UpsyncRecords } from './upsyncRecords.ts'
 import { Workloads } from './workloads.ts'
 
@@ -67,11 +69,15 @@ class Translator {
   readonly #queue: WorkQueue<Task>
   /** Tasks that wait until a stream is complete. */
   readonly #postponed = new Map<string, Task>()
-  /** Specs as last taken in. */
+  /** Specs and creation times as last taken in. */
   readonly #placements = new Map<string, unknown>()
   readonly #locations = new Map<string, KubeObject>()
   readonly #customizers = new Map<string, KubeObject>()
   readonly #consents: Consents
+  /** Ids and paths of the spaces that give way in a mailbox, for mailboxes that have such. */
+  readonly #releases = new Map<string, readonly string[]>()
+  /** Mailboxes of the SyncTargets that say so, by space and name: who is deleted is told without uid. */
+  readonly #releasing = new Map<string, string>()
   readonly #join: PlacementJoin
   readonly #reports: PlacementReports
   readonly #records: UpsyncRecords
@@ -156,6 +162,12 @@ class Translator {
       customizer: (space, reference) => this.#customizers.get(`${space} ${reference}`),
     })
     const join = this.#join
+    const known = (name: string) => this.#mailboxes.known(name)
+    const rules: OwnershipRules = {
+      isReleased: (mailbox, space) =>
+        this.#releases.get(mailbox)?.some(reference => rules.isSpace(reference, space)) ?? false,
+      isSpace: (reference, space) => reference === space || places.pathOf(space) === reference,
+    }
     this.#copies = new CopyReconciler({
       client,
       join,
@@ -165,9 +177,11 @@ class Translator {
         standsInMailbox(places, space) === true ||
         (this.#workloads.isSynced(space) && join.fact(space, key) === undefined),
       again: (mailbox, key) => this.#queue.add({ type: 'copy', mailbox, key }),
+      known,
+      rules,
       maySecure: source => consents.allowance(source.space, source.location).clusterScoped,
       withheld: (source, told) => this.#reportCopy(source, told),
-      refusalChanged: (mailbox, key) => {
+      verdictChanged: (mailbox, key) => {
         for (const { space } of join.sourcesOf(mailbox, key)) this.#queue.add({ type: 'source', space, key })
       },
       mailbox: name => (this.#knowsAllFor(name) ? this.#mailboxes.get(name) : undefined),
@@ -177,7 +191,17 @@ class Translator {
       join,
       cache,
       sources,
-      mailbox: name => this.#mailboxes.get(name),
+      mailbox: known,
+      conflicts: new Conflicts(join, (space, placements, key, mailbox, owner) => {
+        for (const name of placements) {
+          if (owner === undefined) this.#reports.withdraw(space, name, key, mailbox, OBJECT_CONFLICT)
+          else {
+            const told = { reason: OBJECT_CONFLICT, message: conflictMessage(owner) }
+            this.#reports.report(space, name, key, mailbox, told)
+          }
+        }
+      }),
+      clock: clock ?? systemClock,
     })
     this.#topology = new PlacedSource({
       ...common,
@@ -333,6 +357,7 @@ class Translator {
           }
           return
         case SYNC_TARGETS.resource:
+          this.#releasesChanged(at, object)
           return this.#touchThrough(this.#consents.setTarget(at.space, at.name, object))
         case LOCATIONS.resource:
           this.#touchThrough(this.#consents.setLocation(at.space, at.name, object))
@@ -365,9 +390,11 @@ class Translator {
     const key = `${space} ${name}`
     if (object && object.metadata.deletionTimestamp === undefined) {
       // status and annotations of placements change too
-      if (this.#placements.has(key) && equalJson(this.#placements.get(key), object.spec)) return
-      this.#placements.set(key, object.spec)
-      this.#join.setPlacement(space, name, compilePlacement(object))
+      const { creationTimestamp = '' } = object.metadata
+      const seen = [object.spec, creationTimestamp]
+      if (equalJson(this.#placements.get(key), seen)) return
+      this.#placements.set(key, seen)
+      this.#join.setPlacement(space, name, compilePlacement(object), creationTimestamp)
       this.#workloads.open(space)
       return
     }
@@ -375,6 +402,21 @@ class Translator {
     this.#reports.forget(space, name)
     this.#join.removePlacement(space, name)
     this.#closeIfIdle(space)
+  }
+
+  #releasesChanged(at: { space: string; name: string }, object: KubeObject | undefined): void {
+    const id = `${at.space}/${at.name}`
+    const references = object ? releasesOn(object) : []
+    const before = this.#releasing.get(id)
+    const mailbox = references.length > 0 ? mailboxOf({ space: at.space, object: object! }) : undefined
+    if (before !== undefined && before !== mailbox) this.#releases.delete(before)
+    if (mailbox === undefined) return void this.#releasing.delete(id)
+    if (before === mailbox && equalJson(this.#releases.get(mailbox), references)) return
+    this.#releasing.set(id, mailbox)
+    this.#releases.set(mailbox, references)
+    for (const key of this.#mailboxes.known(mailbox)?.copies.keys() ?? []) {
+      if (this.#join.sourcesOf(mailbox, key).length > 1) this.#queue.add({ type: 'copy', mailbox, key })
+    }
   }
 
   #closeIfIdle(space: string): void {
@@ -392,6 +434,8 @@ class Translator {
     }
   }
 }
+
+const OBJECT_CONFLICT = 'ObjectConflict'
 
 /** What is being deleted consents to nothing any more. */
 function live(object: KubeObject | undefined): KubeObject | undefined {

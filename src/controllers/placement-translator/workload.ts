@@ -23,9 +23,11 @@ export interface ObjectFact {
   readonly customized: boolean
   /** `namespace/name` of its Customizer, or `''`. */
   readonly customizer: string
-  /** Carries feedback that the translator wrote: count or error. */
+  /** Carries feedback that the translator wrote: count, error or conflict. */
   readonly annotated: boolean
   readonly defines: readonly GroupResource[]
+  /** Id or path of the space that is to own it where this one does; absent when it is to stay. */
+  readonly handOverTo?: string
 }
 
 /** A selection came or went, or what is selected changed. */
@@ -135,6 +137,11 @@ export class Workload {
     const placement = this.#placements.get(name)
     const fact = this.#objects.get(key)
     return placement !== undefined && fact !== undefined && isSelected(placement, fact)
+  }
+
+  /** Whether a placement selects, by name, an object of this kind. */
+  uses(name: string, kind: string): boolean {
+    return this.#placements.get(name)?.uses.has(kind) ?? false
   }
 
   /** Keys that a placement selects, explicitly or not. */

@@ -1,5 +1,10 @@
 /** The workload description spaces that are being followed: one stream each, from the first EdgePlacement to the last. */
-import { CUSTOMIZATION_ERROR_ANNOTATION, EXECUTING_COUNT_ANNOTATION } from '../../apimachinery/placement.ts'
+import {
+  CONFLICT_ANNOTATION,
+  CUSTOMIZATION_ERROR_ANNOTATION,
+  EXECUTING_COUNT_ANNOTATION,
+  HAND_OVER_ANNOTATION,
+} from '../../apimachinery/placement.ts'
 import { CRDS } from '../../apimachinery/resources.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
@@ -117,6 +122,7 @@ export function factOf(event: StreamEvent, key: string): ObjectFact {
   const { object, resource, namespace, name, revision } = event
   const annotations = object.metadata.annotations ?? {}
   const customizer = customizerOf(object)
+  const handOverTo = annotations[HAND_OVER_ANNOTATION]
   return {
     key,
     resource,
@@ -128,7 +134,9 @@ export function factOf(event: StreamEvent, key: string): ObjectFact {
     customizer,
     annotated:
       annotations[EXECUTING_COUNT_ANNOTATION] !== undefined ||
-      annotations[CUSTOMIZATION_ERROR_ANNOTATION] !== undefined,
+      annotations[CUSTOMIZATION_ERROR_ANNOTATION] !== undefined ||
+      annotations[CONFLICT_ANNOTATION] !== undefined,
     defines: definedBy(resource, object),
+    ...(handOverTo && { handOverTo }),
   }
 }

@@ -197,7 +197,8 @@ export class FakeServer implements Client, SpacePlaces {
     const object = structuredClone(body)
     const metadata = {
       ...object.metadata,
-      uid: body.metadata.uid ?? uid(++this.#uids),
+      uid: object.metadata.uid ?? uid(++this.#uids),
+      creationTimestamp: new Date(this.#revision * 1000).toISOString(),
       generation: 1,
       managedFields: [{ manager: options?.fieldManager ?? 'user' }],
       annotations: { ...object.metadata.annotations, 'kcp.io/cluster': space },

@@ -39,6 +39,10 @@ interface Model {
   slices: Map<string, Destination[]>
 }
 
+/** The second space's placement p is the oldest, its q the newest. */
+const CREATED: Record<string, string> = { 'ws1 p': '2', 'ws1 q': '3', 'ws2 p': '1', 'ws2 q': '4' }
+const createdAt = (id: string, name: string): string => CREATED[`${id} ${name}`]!
+
 const labels = fc.constantFrom<Record<string, string>>({}, { app: 'a' }, { app: 'b' })
 const namespaced = fc.record({
   gr: fc.constantFrom('configmaps', 'crontabs'),
@@ -130,7 +134,7 @@ t.test('the incremental join agrees with a recomputation after every change', as
           case 'place': {
             const compiled = compilePlacement({ spec: one.spec } as unknown as KubeObject)
             model.placements.set(one.placement, compiled)
-            join.setPlacement(one.space, one.placement, compiled)
+            join.setPlacement(one.space, one.placement, compiled, createdAt(one.space, one.placement))
             break
           }
           case 'unplace':
@@ -198,7 +202,7 @@ function factOf(
 
 /** The outcome from scratch: `copy`, `config` and `source` keys to text. */
 function expected(models: Map<string, Model>): Map<string, string> {
-  const sources = new Map<string, { id: string; fact: ObjectFact; location: string }[]>()
+  const sources = new Map<string, { id: string; fact: ObjectFact; location: string; since: string }[]>()
   const outcome = new Map<string, string>()
   const upsync = new Map<string, unknown[]>()
   for (const [id, { objects, placements, slices }] of models) {
@@ -223,8 +227,12 @@ function expected(models: Map<string, Model>): Map<string, string> {
         for (const [mailbox, location] of byMailbox) {
           const entries = sources.get(`${mailbox} ${fact.key}`) ?? []
           const old = entries.find(entry => entry.id === id)
-          if (!old) entries.push({ id, fact, location })
-          else if (location < old.location) old.location = location
+          const since = createdAt(id, name)
+          if (!old) entries.push({ id, fact, location, since })
+          else {
+            if (location < old.location) old.location = location
+            if (since < old.since) old.since = since
+          }
           sources.set(`${mailbox} ${fact.key}`, entries)
           destinations.set(fact.key, (destinations.get(fact.key) ?? new Set()).add(mailbox))
         }
@@ -236,7 +244,7 @@ function expected(models: Map<string, Model>): Map<string, string> {
   }
   const contents = new Map<string, ObjectFact[]>()
   for (const [pair, entries] of sources) {
-    entries.sort((a, b) => b.fact.revision - a.fact.revision)
+    entries.sort((a, b) => (a.since < b.since ? -1 : 1))
     outcome.set(`copy ${pair}`, entries.map(e => `${e.id} ${e.fact.revision} ${e.location}`).join())
     const mailbox = pair.slice(0, pair.indexOf(' '))
     contents.set(mailbox, [...(contents.get(mailbox) ?? []), entries[0]!.fact])

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
-import { createdCopy, project, updatedCopy } from '../../../src/controllers/placement-translator/projection.ts'
+import { createdCopy, ownerOf, project, updatedCopy } from '../../../src/controllers/placement-translator/projection.ts'
 
 const source = (metadata: object, fields: object): KubeObject => ({
   apiVersion: 'v1',
@@ -10,7 +10,7 @@ const source = (metadata: object, fields: object): KubeObject => ({
   metadata: { name: 'x', namespace: 'n', ...metadata },
   ...fields,
 })
-const projected = (object: KubeObject, space = 'ws') => project([{ space, object }])
+const projected = (object: KubeObject, space = 'ws') => project(space, object)
 
 t.test('a new copy has what the source says and nothing that belongs to a server', async t => {
   const copy = createdCopy(
@@ -92,18 +92,32 @@ t.test('however it came about, a copy says what a fresh one would, and a second 
   )
 })
 
-t.test('of several sources the newest wins each field and key; who else has one fills the gaps', async t => {
-  const newest = source({ labels: { both: 'new', n: '1' } }, { spec: { from: 'new' } })
-  const oldest = source({ labels: { both: 'old', o: '1' } }, { spec: { from: 'old' }, data: { from: 'old' } })
+t.test('a copy says whose it is, and what a source claims about that is not believed', async t => {
   const copy = createdCopy(
-    project([
-      { space: 'b', object: newest },
-      { space: 'a', object: oldest },
-    ]),
+    projected(source({ annotations: { 'edge.kubestellar.io/owner': 'other', mine: '1' } }, { spec: {} }), 'a'),
   )
-  t.same(copy.metadata.labels, { both: 'new', n: '1', o: '1', 'edge.kubestellar.io/projected': 'yes' })
-  t.same([copy.spec, copy.data], [{ from: 'new' }, { from: 'old' }])
-  t.equal(copy.metadata.annotations!['edge.kubestellar.io/projected-from'], 'a,b')
+  t.equal(copy.metadata.annotations!['edge.kubestellar.io/owner'], 'a')
+  t.match(copy.metadata.annotations!['edge.kubestellar.io/projected-keys'], /"annotations":\["mine"\]/)
+})
+
+t.test('a copy that passes from one space to another keeps nothing of what it was', async t => {
+  const first = source({ labels: { both: 'a', l: '1' }, annotations: { n: '1' } }, { spec: { from: 'a' }, data: {} })
+  const second = source({ labels: { both: 'b' } }, { spec: { from: 'b' } })
+  const copy = { ...createdCopy(projected(first, 'a')), status: { s: 1 } }
+  const passed = updatedCopy(projected(second, 'b'), copy)!
+  t.same({ ...passed, status: undefined }, { ...createdCopy(projected(second, 'b')), status: undefined })
+  t.same(passed.status, { s: 1 }, 'what the cluster reported stays')
+})
+
+t.test('a copy that an earlier release merged has one owner from now on, and no note of the others', async t => {
+  const mine = source({}, { spec: { from: 'a' } })
+  const merged = createdCopy(projected(mine, 'a'))
+  const { 'edge.kubestellar.io/owner': _, ...annotations } = merged.metadata.annotations!
+  merged.metadata = { ...merged.metadata, annotations: { ...annotations, 'edge.kubestellar.io/projected-from': 'a,b' } }
+  t.equal(ownerOf(merged), 'a,b')
+  const copy = updatedCopy(projected(mine, 'a'), merged)!
+  t.equal(ownerOf(copy), 'a')
+  t.notOk('edge.kubestellar.io/projected-from' in copy.metadata.annotations!)
 })
 
 t.test('a Job goes without the selector that its server made, and keeps the one made where it arrives', async t => {

@@ -16,7 +16,6 @@ import {
   ALL_MAPS,
   CRONTABS,
   configMap,
-  consent,
   EDGE,
   FLORIN_UID,
   MAPS,
@@ -257,31 +256,6 @@ t.test('state returns while there is exactly one destination; the count is kept 
   await wds.delete(EDGE_PLACEMENTS, { name: 'ep' })
   await server.quiet()
   t.notOk('kubestellar.io/executing-count' in home().metadata.annotations!, 'also when the last placement goes')
-})
-
-t.test('two spaces that send the same object: the newest wins, and one may leave', async t => {
-  const { server, wds, florin } = await world(t)
-  await consent(server, 'wds2')
-  const other = server.in('wds2')
-  await other.create(NAMESPACES, namespace('commonstuff'))
-  for (const [api, value] of [
-    [wds, 'one'],
-    [other, 'two'],
-  ] as const) {
-    await api.create(MAPS, configMap('page', { from: value }, { labels: { [value]: 'yes' } }))
-    await api.create(EDGE_PLACEMENTS, placement('ep', ALL_MAPS))
-    await api.create(SLICES, slice('ep', 'florin'))
-  }
-  await server.quiet()
-  const copy = () => server.peek(florin, MAPS, 'page', 'commonstuff')!
-  t.same(copy().data, { from: 'two' })
-  t.same(copy().metadata.labels, { one: 'yes', two: 'yes', 'edge.kubestellar.io/projected': 'yes' })
-  const { uid } = copy().metadata
-  await other.delete(MAPS, { namespace: 'commonstuff', name: 'page' })
-  await server.quiet()
-  t.same(copy().data, { from: 'one' })
-  t.same(copy().metadata.labels, { one: 'yes', 'edge.kubestellar.io/projected': 'yes' })
-  t.equal(copy().metadata.uid, uid, 'the copy was never gone')
 })
 
 t.test('a relabelled Namespace changes what is selected by its labels', async t => {

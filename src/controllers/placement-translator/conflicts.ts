@@ -1,0 +1,135 @@
+/**
+ * What those are told who place an object that another space owns in some cluster: on the object, an annotation while it lasts
+ * and an Event when it begins; and, placement by placement, to {@link TellConflict}.
+ */
+import { isStatusError } from '../../apimachinery/errors.ts'
+import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
+import { HAND_OVER_ANNOTATION, RELEASE_OWNER_ANNOTATION } from '../../apimachinery/placement.ts'
+import type { Client } from '../../client/client.ts'
+import { shortened } from '../toldFaults.ts'
+import { FIELD_MANAGER } from './names.ts'
+import type { PlacementJoin } from './placementJoin.ts'
+
+/**
+ * Placements of a space claim an object for a mailbox where another space owns it; `owner` is its id. `undefined`: they do so
+ * no more, or own it now. Told once for each change.
+ */
+export type TellConflict = (
+  space: string,
+  placements: readonly string[],
+  key: string,
+  mailbox: string,
+  owner: string | undefined,
+) => void
+
+export interface Conflict {
+  readonly mailbox: string
+  readonly locationName: string
+  readonly owner: string
+}
+
+interface Told {
+  readonly owner: string
+  readonly placements: readonly string[]
+}
+
+const NOTHING: ReadonlyMap<string, Told> = new Map()
+/** Of the annotation. */
+const MAX_CHARACTERS = 2000
+
+/** Remembers what was told, of objects in conflict only. */
+export class Conflicts {
+  readonly #join: PlacementJoin
+  readonly #tell: TellConflict
+  /** By space and key, then by mailbox. */
+  readonly #told = new Map<string, ReadonlyMap<string, Told>>()
+
+  constructor(join: PlacementJoin, tell: TellConflict) {
+    this.#join = join
+    this.#tell = tell
+  }
+
+  /** All conflicts that one object is in now. */
+  set(space: string, key: string, conflicts: readonly Conflict[]): void {
+    const id = `${space} ${key}`
+    const before = this.#told.get(id) ?? NOTHING
+    if (before.size === 0 && conflicts.length === 0) return
+    const now = new Map(
+      conflicts.map(({ mailbox, owner }) => [mailbox, { owner, placements: this.#placements(space, key, mailbox) }]),
+    )
+    if (now.size === 0) this.#told.delete(id)
+    else this.#told.set(id, now)
+    for (const [mailbox, { placements }] of before) {
+      const ended = placements.filter(name => !now.get(mailbox)?.placements.includes(name))
+      if (ended.length > 0) this.#tell(space, ended, key, mailbox, undefined)
+    }
+    for (const [mailbox, { owner, placements }] of now) {
+      const old = before.get(mailbox)
+      const news = old?.owner === owner ? placements.filter(name => !old.placements.includes(name)) : placements
+      if (news.length > 0) this.#tell(space, news, key, mailbox, owner)
+    }
+  }
+
+  #placements(space: string, key: string, mailbox: string): readonly string[] {
+    return this.#join.sourcesOf(mailbox, key).find(source => source.space === space)?.placements ?? []
+  }
+}
+
+/** In words that name the remedies; `undefined` when there is none. The other space is named by its id, not by its path. */
+export function conflictText(conflicts: readonly Conflict[]): string | undefined {
+  if (conflicts.length === 0) return undefined
+  const byOwner = new Map<string, string[]>()
+  for (const { owner, locationName } of conflicts) byOwner.set(owner, [...(byOwner.get(owner) ?? []), locationName])
+  const owned = [...byOwner]
+    .map(([owner, locations]) => `space ${owner} owns it (at ${[...new Set(locations)].sort().join(', ')})`)
+    .sort()
+  return `${shortened(`not placed where ${owned.join('; ')}`, MAX_CHARACTERS - REMEDIES.length - 3)}; ${REMEDIES}`
+}
+
+/** The same about one cluster, for a placement. */
+export function conflictMessage(owner: string): string {
+  return `space ${owner} owns it there; ${REMEDIES}`
+}
+
+const REMEDIES = [
+  'use another name',
+  `or ask them to hand it over (annotation ${HAND_OVER_ANNOTATION} on their object)`,
+  `or who administers the inventory to release it (annotation ${RELEASE_OWNER_ANNOTATION} on the SyncTarget)`,
+].join(', ')
+
+const EVENTS: GroupVersionResource = { group: '', version: 'v1', resource: 'events' }
+
+/** An Event on the object, in its own space. `at`: ISO 8601. */
+export async function createConflictEvent(
+  client: Client,
+  { space, object, text, at }: { space: string; object: KubeObject; text: string; at: string },
+): Promise<void> {
+  const { name = '', namespace = 'default', uid = '', resourceVersion = '' } = object.metadata
+  try {
+    const event = {
+      apiVersion: 'v1',
+      kind: 'Event',
+      // names of some kinds are no names for Events; which object it is about stands inside
+      metadata: { name: `object-conflict.${uid}.${resourceVersion}`, namespace },
+      involvedObject: {
+        apiVersion: object.apiVersion,
+        kind: object.kind,
+        name,
+        ...(object.metadata.namespace !== undefined && { namespace }),
+        uid,
+        resourceVersion,
+      },
+      type: 'Warning',
+      reason: 'ObjectConflict',
+      message: shortened(text, 1000),
+      source: { component: FIELD_MANAGER },
+      firstTimestamp: at,
+      lastTimestamp: at,
+      count: 1,
+    }
+    await client.in(space).create(EVENTS, event, { fieldManager: FIELD_MANAGER })
+  } catch (error) {
+    // told before; or a quota, or a Namespace that is going, has no room for it: the annotation says the same
+    if (!isStatusError(error, 'AlreadyExists', 'Forbidden', 'NotFound')) throw error
+  }
+}

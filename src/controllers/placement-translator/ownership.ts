@@ -1,0 +1,106 @@
+/**
+ * Whose an object in a mailbox is. Each has one owner, a workload space, and is that space's object alone: two are never
+ * merged. Who has it keeps it, whatever is written anywhere and however often the server starts, until that claim ends, the
+ * inventory's administrator releases it, or the owner hands it over. Then the next claim takes the same copy over.
+ */
+import type { KubeObject } from '../../apimachinery/object.ts'
+import {
+  CONFLICT_ANNOTATION,
+  EXECUTING_COUNT_ANNOTATION,
+  RELEASE_OWNER_ANNOTATION,
+} from '../../apimachinery/placement.ts'
+import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
+import type { Mailbox } from './mailboxes.ts'
+import { resourceKey } from './names.ts'
+import type { Destination, PlacementJoin, Source } from './placementJoin.ts'
+
+export interface OwnershipRules {
+  /** Whether a space has to give way in the mailbox to whoever else claims the same object. */
+  isReleased(mailbox: string, space: string): boolean
+  /** Whether `reference`, an id or a path, means this space. */
+  isSpace(reference: string, space: string): boolean
+}
+
+/**
+ * The claims on one object of one mailbox with the owner's first, then those that would follow. `claims` are in the order in
+ * which they were made; `recorded` are the owners so far.
+ */
+export function byRight(
+  claims: readonly Source[],
+  { mailbox, recorded, rules }: { mailbox: string; recorded: readonly string[]; rules: OwnershipRules },
+): readonly Source[] {
+  if (claims.length < 2) return claims
+  const willing = claims.filter(({ space }) => !rules.isReleased(mailbox, space))
+  // where all have to give way, nobody does
+  const eligible = willing.length > 0 ? willing : claims
+  const holder = eligible.find(({ space }) => recorded.includes(space)) ?? eligible[0]!
+  const owner = heirOf(holder, eligible, rules)
+  return [...new Set([owner, ...eligible, ...claims])]
+}
+
+/** Who ends up with what the holder hands over; the holder, when that leads in a circle. */
+function heirOf(holder: Source, eligible: readonly Source[], rules: OwnershipRules): Source {
+  const seen = new Set([holder])
+  for (let at = holder; ; ) {
+    const { handOverTo } = at.fact
+    const next = handOverTo && eligible.find(({ space }) => rules.isSpace(handOverTo, space))
+    if (!next || next === at) return at
+    if (seen.has(next)) return holder
+    seen.add(next)
+    at = next
+  }
+}
+
+/** How a space stands where one of its objects goes. */
+export interface Standing {
+  /** It owns the object there, or nobody does yet. */
+  readonly own: readonly Destination[]
+  readonly others: readonly { readonly destination: Destination; readonly owner: string }[]
+  /** Whether all is known; what is not, is told anew when it is. */
+  readonly certain: boolean
+}
+
+export interface StandingInputs {
+  join: PlacementJoin
+  /** As far as it is known. */
+  mailbox: (name: string) => Mailbox | undefined
+}
+
+/** `assumed`: a mailbox where it owns the object from now on. */
+export function standingOf(
+  { join, mailbox: find }: StandingInputs,
+  { space, key, assumed }: { space: string; key: string; assumed?: string },
+): Standing {
+  const own: Destination[] = []
+  const others: { destination: Destination; owner: string }[] = []
+  let certain = true
+  for (const destination of join.destinationsOf(space, key).values()) {
+    const mailbox = find(destination.mailbox)
+    if (!mailbox?.synced && !mailbox?.copies.has(key)) certain = false
+    const owners = mailbox?.ownersOf(key) ?? []
+    if (owners.length === 0 || owners.includes(space) || destination.mailbox === assumed) own.push(destination)
+    // a claim that has ended is about to be taken over
+    else if (!owners.some(id => join.destinationsOf(id, key).has(destination.mailbox))) certain = false
+    else others.push({ destination, owner: owners[0]! })
+  }
+  return { own, others, certain }
+}
+
+/** While not all is known, an object that is in conflict goes on saying what it says: it is told when it is known. */
+export function executingCount({ own, certain }: Standing, { metadata: { annotations = {} } }: KubeObject): string {
+  const known = certain || annotations[CONFLICT_ANNOTATION] === undefined
+  return known ? String(own.length) : (annotations[EXECUTING_COUNT_ANNOTATION] ?? '0')
+}
+
+const SHARED: ReadonlySet<string> = new Set([resourceKey(NAMESPACES), resourceKey(CRDS)])
+
+/** Whether all who need objects of this kind can live with one that says what they say, whosever it is. */
+export function isShared(key: string): boolean {
+  return SHARED.has(key.slice(0, key.indexOf('|', key.indexOf('|') + 1)))
+}
+
+/** What a SyncTarget's administrator writes there: ids or paths of the spaces that have to give way. */
+export function releasesOn(syncTarget: KubeObject): string[] {
+  const text = syncTarget.metadata.annotations?.[RELEASE_OWNER_ANNOTATION] ?? ''
+  return text.split(',').flatMap(part => part.trim() || [])
+}
