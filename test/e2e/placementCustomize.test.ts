@@ -37,27 +37,30 @@ t.test('each copy speaks of its own Location, and follows when the Location is r
   t.equal(await center.settled(), before + 1)
 })
 
-t.test('a Customizer that is missing is told on the object, and its creation cures it', async t => {
+t.test('a Customizer that is missing is told on the object and holds it back; its creation cures it', async t => {
   const scene = await center.scene('missing', ['a'])
   const a = await scene.mailbox('a')
   await scene.map('one', { v: 'source' }, { annotations: NAMED })
   await scene.place('ep')
   await world.present(scene.wdsId, ONE, o => faultOf(o).includes('Customizer "app/c" not found'))
-  t.equal(data(await world.present(a, ONE)).v, 'source', 'it goes out uncustomized')
-  t.equal(faultOf(world.get(a, ONE)), '', 'the fault is no part of the copy')
+  await center.settled()
+  t.equal(world.get(a, ONE), undefined, 'it does not go out uncustomized')
   await scene.wds.create(CUSTOMIZERS, customizer('c', [{ path: '$.data.v', value: '"custom"' }]))
-  await world.present(a, ONE, o => data(o).v === 'custom')
+  const good = await world.present(a, ONE, o => data(o).v === 'custom')
   await world.present(scene.wdsId, ONE, o => faultOf(o) === '')
   await scene.wds.delete(CUSTOMIZERS, { namespace: 'app', name: 'c' })
-  await world.present(a, ONE, o => data(o).v === 'source')
+  await scene.wds.patch(MAPS, REF, 'merge', { data: { v: 'new' } })
   await world.present(scene.wdsId, ONE, o => faultOf(o) !== '')
+  await center.settled()
+  t.equal(world.get(a, ONE)?.metadata.resourceVersion, good.metadata.resourceVersion, 'the last good copy stays')
   await scene.wds.patch(MAPS, REF, 'merge', {
     metadata: { annotations: { 'edge.kubestellar.io/customizer': null } },
   })
   await world.present(scene.wdsId, ONE, o => faultOf(o) === '')
+  await world.present(a, ONE, o => data(o).v === 'new')
 })
 
-t.test('a bad path or bad JSON spoils only its own replacement, and says where', async t => {
+t.test('a bad path or bad JSON holds the object back, and says where', async t => {
   const scene = await center.scene('bad', ['a'])
   const a = await scene.mailbox('a')
   const good = { path: '$.data.w', value: '"%(cluster)"' }
@@ -73,12 +76,13 @@ t.test('a bad path or bad JSON spoils only its own replacement, and says where',
   t.match(fault, /replacements\[0\].*\$\.data\[/)
   t.match(fault, /replacements\[1\]: value is not JSON/)
   t.match(fault, /for a\)/, 'it names the Location')
-  t.same(data(await world.present(a, ONE, o => data(o).w !== undefined)), { v: 'source', w: 'a' })
+  await center.settled()
+  t.equal(world.get(a, ONE), undefined)
   await scene.wds.update(CUSTOMIZERS, {
     ...(await scene.wds.get(CUSTOMIZERS, { namespace: 'app', name: 'c' })),
     replacements: [{ path: '$.data.v', value: '"cured"' }, good],
   })
-  await world.present(a, ONE, o => data(o).v === 'cured')
+  t.same(data(await world.present(a, ONE)), { v: 'cured', w: 'a' })
   await world.present(scene.wdsId, ONE, o => faultOf(o) === '')
 })
 

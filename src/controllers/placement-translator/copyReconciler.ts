@@ -1,6 +1,7 @@
 /**
  * Converges one object of one mailbox: makes it, brings it up to date, or deletes it when it carries the projected label
- * and nothing wants it any more. Decides only on complete knowledge; its caller sees to that.
+ * and nothing wants it any more. Decides only on complete knowledge; its caller sees to that. What cannot be customized as
+ * its owner asks is held back: the copy stays as it was.
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
@@ -81,9 +82,9 @@ export class CopyReconciler {
     if (claims.length === 0) return await this.#remove(mailbox, key)
     const recorded = mailbox.ownersOf(key)
     const ranked = byRight(claims, { mailbox: mailbox.name, recorded, rules })
-    const source = ranked[0]!
-    const projection = await this.#project(mailbox, source)
-    if (!projection) return {} // it has just gone; its event comes
+    const made = await this.#firstGood(mailbox, recorded.length > 0 ? ranked.slice(0, 1) : ranked)
+    if (!made) return {}
+    const { source, projection } = made
     if (projection.namespace !== '') await this.#ensureNamespace(mailbox, projection.namespace)
     const wrote = await this.#write(mailbox, key, source.fact.resource, projection)
     mailbox.bereft.delete(key)
@@ -94,12 +95,20 @@ export class CopyReconciler {
     return {}
   }
 
-  async #project(mailbox: Mailbox, source: Source): Promise<Projection | undefined> {
-    const object = await this.#deps.sources.read(source.space, source.fact)
-    if (!object) return undefined
-    const { object: customized } = await this.#deps.sources.customize(source, object)
-    const secured = this.#secured(source, customized)
-    return project(source.space, withCount(secured, this.#countOf(source, object, mailbox.name)))
+  /** The first claim whose object is there and can be customized; nothing, when one has just gone: its event comes. */
+  async #firstGood(
+    mailbox: Mailbox,
+    claims: readonly Source[],
+  ): Promise<{ source: Source; projection: Projection } | undefined> {
+    for (const source of claims) {
+      const object = await this.#deps.sources.read(source.space, source.fact)
+      if (!object) return undefined
+      const { object: customized, faults } = await this.#deps.sources.customize(source, object)
+      if (faults.length > 0) continue // the source is told
+      const counted = withCount(this.#secured(source, customized), this.#countOf(source, object, mailbox.name))
+      return { source, projection: project(source.space, counted) }
+    }
+    return undefined
   }
 
   /** Pod security is about the cluster, not about what is in the Namespace. */

@@ -1,6 +1,7 @@
 /**
  * Customization of a workload object for one destination: parameters of the Location first, then the replacements of the
- * object's Customizer. What cannot be done is left undone and said; the rest still happens.
+ * object's Customizer. What cannot be done is left undone and said; the rest still happens, so that all faults are told at
+ * once. An object with faults is not sent anywhere.
  *
  * A small object and a small Customizer can ask for gigabytes. So sizes are known before anything is made, and the work for
  * one destination has a limit: beyond it, too, things are left undone and said.
