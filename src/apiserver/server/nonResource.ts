@@ -9,10 +9,12 @@ import { methodNotAllowed } from '../endpoints/methods.ts'
 import { CONTENT_TYPES, negotiateFormat, PLAIN, wantsPretty } from '../endpoints/negotiate.ts'
 import { sendValue, yamlText } from '../endpoints/respond.ts'
 import type { OpenApiRoutes } from '../openapi/routes.ts'
+import { ROOT } from '../spaces/tree.ts'
 import type { TypeRegistry, TypeSet } from '../types/typeRegistry.ts'
 import { answerHealth, type Health } from './health.ts'
 import type { Metrics } from './metrics.ts'
 import type { AuthorizedRequest } from './pipeline.ts'
+import { METRICS_PATH, requireRoot } from './serverWide.ts'
 
 export interface NonResourceDeps {
   types: TypeRegistry
@@ -46,7 +48,7 @@ export class NonResourceRoutes {
     const { info, space } = authorized
     const path = info.path.length > 1 && info.path.endsWith('/') ? info.path.slice(0, -1) : info.path
     if (request.method !== 'GET' && request.method !== 'HEAD') {
-      if (!this.#exists(path, this.#deps.types.in(space).types)) return false
+      if (!this.#exists(path, space)) return false
       reply.header('Allow', 'GET, HEAD')
       throw methodNotAllowed()
     }
@@ -60,7 +62,8 @@ export class NonResourceRoutes {
       )
       return true
     }
-    if (path === '/metrics') {
+    if (path === METRICS_PATH) {
+      requireRoot(path, space)
       const { contentType, body } = await this.#deps.metrics.render()
       reply.type(contentType).send(body)
       return true
@@ -91,12 +94,13 @@ export class NonResourceRoutes {
     const format = negotiateFormat(request.headers.accept, path !== '/')
     const indent = wantsPretty(info.query, request.headers['user-agent']) ? 2 : undefined
     // Only paths of what exists are remembered, so clients cannot grow the memory.
-    const known = this.#prepared.get(set)?.get(`${path} ${format} ${indent}`)
-    const document = known === undefined ? this.#document(path, set.types) : undefined
+    const key = `${path === '/' && space === ROOT ? ROOT : ''}${path} ${format} ${indent}`
+    const known = this.#prepared.get(set)?.get(key)
+    const document = known === undefined ? this.#document(path, set.types, space) : undefined
     if (known === undefined && document === undefined) return false
     const prepared =
       known ??
-      this.#prepare(set, `${path} ${format} ${indent}`, () =>
+      this.#prepare(set, key, () =>
         format === 'protobuf'
           ? this.#deps.protobuf.encode({ apiVersion: '', ...(document as { kind: string }) })
           : format === 'yaml'
@@ -107,8 +111,8 @@ export class NonResourceRoutes {
   }
 
   /** `undefined` when a space with these types has no such path. */
-  #document(path: string, types: TypeSet['types']): unknown {
-    if (path === '/') return { paths: this.#paths(types) }
+  #document(path: string, types: TypeSet['types'], space: string): unknown {
+    if (path === '/') return { paths: this.#paths(types, space) }
     if (path === '/api') return apiVersions(types, this.#deps.address())
     if (path === '/apis') return apiGroupList(types)
     const parts = path.split('/').slice(1)
@@ -118,11 +122,12 @@ export class NonResourceRoutes {
     return undefined
   }
 
-  #exists(path: string, types: TypeSet['types']): boolean {
-    return path === '/' || path.startsWith('/openapi/') || this.#paths(types).includes(path)
+  #exists(path: string, space: string): boolean {
+    const { types } = this.#deps.types.in(space)
+    return path === '/' || path.startsWith('/openapi/') || this.#paths(types, space).includes(path)
   }
 
-  #paths(types: TypeSet['types']): string[] {
+  #paths(types: TypeSet['types'], space: string): string[] {
     const { health, openId } = this.#deps
     const checks = Object.keys(health.checks)
     const alive = checks.filter(name => !health.readinessOnly.includes(name))
@@ -138,7 +143,7 @@ export class NonResourceRoutes {
       ]),
       ...probes('/healthz', alive),
       ...probes('/livez', alive),
-      '/metrics',
+      ...(space === ROOT ? [METRICS_PATH] : []),
       '/openapi/v2',
       '/openapi/v3',
       ...probes('/readyz', checks),

@@ -13,6 +13,7 @@ import type { Attributes, Authentication, Authenticator, Authorizer, Decision, U
 import { allowsAnonymous, anonymousUser, effectiveUser, GROUPS } from '../auth/users.ts'
 import { nameAware, parseRequest, type RequestInfo, type ResourceRequest } from '../request/requestInfo.ts'
 import { ROOT, type SpaceTree } from '../spaces/tree.ts'
+import { isServerWide } from './serverWide.ts'
 import { bearerOfProtocols } from './webSocketToken.ts'
 
 export interface PipelineDeps {
@@ -121,7 +122,7 @@ export class Pipeline {
 
   async #spaceOf(info: RequestInfo, identity: Authentication): Promise<string> {
     const { tree, spaces } = this.#deps
-    if (info.space === undefined) return spaces ? (identity.space ?? ROOT) : ROOT
+    if (info.space === undefined) return spaces && !isServerWide(info.path) ? (identity.space ?? ROOT) : ROOT
     if (!spaces) throw statusError.notFound(WORKSPACES, info.space)
     const superuser = identity.user.groups.includes(GROUPS.masters)
     if (info.space === '*') {
