@@ -3,7 +3,7 @@
  * @see https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/
  */
 import { CAUSE_REASONS, type FieldError, fieldErrorBody } from './fieldErrors.ts'
-import { messageOf } from './messageOf.ts'
+import { toldOf } from './messageOf.ts'
 import { type GroupResource, groupResourceName } from './object.ts'
 
 export const STATUS_REASONS = {
@@ -156,9 +156,9 @@ export const statusError = {
   internal: (error: unknown) =>
     new StatusError(
       'InternalError',
-      `Internal error occurred: ${messageOf(error)}`,
+      `Internal error occurred: ${toldOf(error)}`,
       {
-        causes: [{ message: messageOf(error) }],
+        causes: [{ message: toldOf(error) }],
       },
       { cause: error },
     ),

@@ -4,6 +4,7 @@
  * The store knows keys, bytes and revisions, never kinds. Every write has a revision of its own; revisions rise, and nobody
  * may count with them: an engine may leave some out. A write is acknowledged, readable and watchable only after it is on disk.
  */
+import type { Discreet } from '../apimachinery/messageOf.ts'
 
 /** Position in the log, above 0. Below 2^53, so a `number` holds it exactly. It is the API's `resourceVersion`. */
 export type Revision = number
@@ -195,12 +196,25 @@ export type StorageErrorCode =
   /** The disk refused a write; the store takes no more writes until it is opened again. */
   | 'Failed'
 
-export class StorageError extends Error {
+/** What users of the server are told instead of the message, which is for its operator: it names files. */
+const TOLD: Partial<Record<StorageErrorCode, string>> = {
+  Closed: 'the server is stopping',
+  Locked: 'the server cannot open its store; its log says why',
+  Format: 'the server cannot open its store; its log says why',
+  Damaged: 'the server cannot read what it has stored; its log says why',
+  Failed: 'the server cannot write to its disk, and takes no more writes until it is started again; its log says why',
+}
+
+export class StorageError extends Error implements Discreet {
   readonly code: StorageErrorCode
   constructor(code: StorageErrorCode, message: string, options?: ErrorOptions) {
     super(message, options)
     this.name = 'StorageError'
     this.code = code
+  }
+
+  get told(): string {
+    return TOLD[this.code] ?? this.message
   }
 }
 

@@ -4,7 +4,7 @@
  * @see https://github.com/kubernetes/enhancements/tree/master/keps/sig-api-machinery/5080-ordered-namespace-deletion
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
-import { messageOf } from '../../apimachinery/messageOf.ts'
+import { toldOf } from '../../apimachinery/messageOf.ts'
 import { groupResourceName } from '../../apimachinery/object.ts'
 import type { DiscoveredResource, SpaceClient } from '../../client/client.ts'
 import { DiscoveryError, type DiscoveryFailure } from '../../client/discoveryError.ts'
@@ -38,7 +38,7 @@ export async function deleteContent(
     } catch (error) {
       // a resource that went away since discovery (its CRD was deleted) took its objects along
       if (isStatusError(error, 'NotFound')) return
-      const message = messageOf(error)
+      const message = toldOf(error)
       contentFailures.push(`unable to delete all ${groupResourceName(resource)}: ${message}`)
     }
   }
