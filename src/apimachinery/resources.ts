@@ -21,3 +21,5 @@ export const LOGICAL_CLUSTERS: GroupVersionResource = {
 export const CLUSTER_ANNOTATION = 'kcp.io/cluster'
 /** On the LogicalCluster: the path of its space from the root. */
 export const PATH_ANNOTATION = 'kcp.io/path'
+/** On the LogicalCluster of a space: id of the store that holds it, made at the store's first start. */
+export const STORE_ANNOTATION = 'orrery/store'

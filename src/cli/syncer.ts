@@ -1,5 +1,6 @@
 /** `orrery syncer`: carries between a mailbox space and the cluster beside which it runs. */
 import { readFile, stat } from 'node:fs/promises'
+import { isStatusError } from '../apimachinery/errors.ts'
 import type { GroupVersionResource } from '../apimachinery/object.ts'
 import { httpClient, httpSpaceClient } from '../client/http/httpClient.ts'
 import type { HttpClientOptions } from '../client/http/options.ts'
@@ -7,7 +8,7 @@ import { RenewedToken } from '../client/http/renewedToken.ts'
 import { type LoadedKubeconfig, loadKubeconfig } from '../client/kubeconfig.ts'
 import { type Logger, silentLogger } from '../client/logger.ts'
 import { Allowance, type AllowLists } from '../syncer/allowance.ts'
-import { adopt, mailboxOf, requireOtherServer } from '../syncer/identity.ts'
+import { adopt, isFrom, mailboxOf, requireOtherServer } from '../syncer/identity.ts'
 import { startSyncer } from '../syncer/syncer.ts'
 import { createLog } from './log.ts'
 import { privateFolder } from './privateFolder.ts'
@@ -86,13 +87,16 @@ export async function adoptCluster(settings: Record<string, unknown>): Promise<n
   const center = httpSpaceClient({ ...from.options, token: () => renewed.token() })
   const cluster = httpSpaceClient({ ...(await clusterOptions(settings)), userAgent: USER_AGENT })
   try {
-    const mailbox = await mailboxOf(center)
-    await requireOtherServer(center, cluster)
+    const mailbox = await accepted('the center', fromKubeconfig, mailboxOf(center))
+    const { name } = mailbox
+    const toKubeconfig = (settings.toKubeconfig as string | undefined) ?? 'the pod it runs in'
+    await accepted('the cluster', toKubeconfig, requireOtherServer(center, cluster))
     const before = await adopt(cluster, mailbox)
-    if (before?.mailbox === mailbox) process.stdout.write(`the cluster is served from the mailbox ${mailbox} already\n`)
+    if (before && isFrom(before, mailbox))
+      process.stdout.write(`the cluster is served from the mailbox ${name} already\n`)
     else {
       const former = before === undefined ? 'none' : before.mailbox || 'none that could be read'
-      process.stdout.write(`the cluster is served from the mailbox ${mailbox} from now on (before: ${former})\n`)
+      process.stdout.write(`the cluster is served from the mailbox ${name} from now on (before: ${former})\n`)
     }
     return 0
   } finally {
@@ -124,6 +128,20 @@ function renewedToken(
 
 async function tokenOf({ options: { token } }: LoadedKubeconfig): Promise<string | undefined> {
   return typeof token === 'function' ? await token() : token
+}
+
+/** @throws Error in words for whoever gave a credential that is refused */
+async function accepted<T>(side: string, from: string, asking: Promise<T>): Promise<T> {
+  try {
+    return await asking
+  } catch (error) {
+    if (!isStatusError(error, 'Unauthorized')) throw error
+    throw new Error(
+      `${side} refuses the credential of ${from}: it is wrong, expired or revoked; nothing was touched. ` +
+        'Make a new one (for the center: "kubectl kubestellar prep-for-syncer")',
+      { cause: error },
+    )
+  }
 }
 
 interface FollowedKubeconfig {

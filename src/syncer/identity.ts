@@ -8,8 +8,16 @@
 import { isStatusError, StatusError } from '../apimachinery/errors.ts'
 import { str } from '../apimachinery/fields.ts'
 import { type GroupVersionResource, groupResourceName, type KubeObject } from '../apimachinery/object.ts'
-import { CLUSTER_RECORD, MAILBOX_NAME, PROJECTED_LABEL, PROJECTED_VALUE } from '../apimachinery/placement.ts'
-import { LOGICAL_CLUSTERS, PATH_ANNOTATION } from '../apimachinery/resources.ts'
+import {
+  CLUSTER_RECORD,
+  isInMailbox,
+  MAILBOX_NAME,
+  MAILBOX_PARENT,
+  PROJECTED_LABEL,
+  PROJECTED_VALUE,
+} from '../apimachinery/placement.ts'
+import { LOGICAL_CLUSTERS, NAMESPACES, PATH_ANNOTATION, STORE_ANNOTATION } from '../apimachinery/resources.ts'
+import { equalJson } from '../apimachinery/values.ts'
 import type { SpaceClient } from '../client/client.ts'
 import type { Clock } from '../client/clock.ts'
 import { Informer } from '../client/informer.ts'
@@ -20,9 +28,21 @@ import { TerminalError } from '../client/workqueue.ts'
 import { FIELD_MANAGER, isOursToDelete, ownMark } from './ownership.ts'
 import { ServedResources } from './served.ts'
 
-/** What a cluster says about whom it is served by: the name of a mailbox, unless somebody edited it. */
+/** What a cluster says about whom it is served by. A release that knew less of it wrote only the mailbox. */
 export interface ClusterRecord {
+  /** The name of a mailbox, unless somebody edited it. */
   mailbox: string
+  /** Id of the center's store: names of mailboxes say nothing about which center they are in. */
+  store?: string
+  /** Uid of the cluster's Namespace kube-system: a note that was copied or restored into another cluster is not that one's. */
+  cluster?: string
+}
+
+/** A mailbox, as its center tells of it. */
+export interface Mailbox {
+  readonly name: string
+  /** Of a center of an earlier release nothing is known. */
+  readonly store: string | undefined
 }
 
 const CONFIG_MAPS: GroupVersionResource = { group: '', version: 'v1', resource: 'configmaps' }
@@ -30,26 +50,26 @@ const RECORD_NAME = `ConfigMap ${CLUSTER_RECORD.namespace}/${CLUSTER_RECORD.name
 const ABOUT = 'From which mailbox the Orrery syncer serves this cluster. See "orrery syncer adopt --help".'
 
 /**
- * The name of the mailbox that a client leads to.
+ * The mailbox that a client leads to.
  * @throws TerminalError when it leads to something else
  * @throws StatusError when that cannot be found out now
  */
-export async function mailboxOf(space: SpaceClient): Promise<string> {
-  const path = await pathOf(space)
-  const name = path?.split(':').at(-1) ?? ''
-  if (MAILBOX_NAME.test(name)) return name
-  const what = path === undefined ? 'a server without spaces' : `the space ${path}`
+export async function mailboxOf(space: SpaceClient): Promise<Mailbox> {
+  const place = await placeOf(space)
+  const name = place?.path.split(':').at(-1) ?? ''
+  if (MAILBOX_NAME.test(name)) return { name, store: place?.store }
+  const what = place === undefined ? 'a server without spaces' : `the space ${place.path}`
   throw new TerminalError(
     `the center's kubeconfig leads to ${what}, which is no mailbox; nothing was touched. ` +
-      'Use the kubeconfig that "kubectl kubestellar prep-for-syncer" makes for this cluster',
+      'Use the kubeconfig that "kubectl kubestellar prep-for-syncer" makes for this cluster; or are the two swapped?',
   )
 }
 
-/** Of a space, from the root; `undefined` on a server that has none. */
-async function pathOf(space: SpaceClient): Promise<string | undefined> {
+/** Which space it is, from the root, and of which store; `undefined` on a server that has no spaces. */
+async function placeOf(space: SpaceClient): Promise<{ path: string; store: string | undefined } | undefined> {
   try {
-    const { metadata } = await space.get(LOGICAL_CLUSTERS, { name: 'cluster' })
-    return metadata.annotations?.[PATH_ANNOTATION] ?? ''
+    const { annotations } = (await space.get(LOGICAL_CLUSTERS, { name: 'cluster' })).metadata
+    return { path: annotations?.[PATH_ANNOTATION] ?? '', store: annotations?.[STORE_ANNOTATION] }
   } catch (error) {
     if (!isStatusError(error, 'NotFound')) throw error
     const served = await servedBy(space)
@@ -76,36 +96,67 @@ export function checkSyncTarget(mailbox: string, uid: string): void {
   )
 }
 
-/** `undefined` when no syncer served the cluster before. */
+/**
+ * `undefined` when no syncer served the cluster before.
+ * @throws TerminalError when the note is another cluster's
+ */
 export async function recordOf(cluster: SpaceClient): Promise<ClusterRecord | undefined> {
+  const [record, uid] = await Promise.all([noteIn(cluster), uidOf(cluster)])
+  if (record?.cluster !== undefined && uid !== undefined && record.cluster !== uid) {
+    throw new TerminalError(
+      `${RECORD_NAME} was written in another cluster, whose Namespace kube-system has uid ${record.cluster}, and that of ` +
+        `this one has ${uid}; ${NOTHING_TOUCHED}`,
+    )
+  }
+  return record
+}
+
+async function noteIn(cluster: SpaceClient): Promise<ClusterRecord | undefined> {
   const object = await unlessGone(cluster.get(CONFIG_MAPS, CLUSTER_RECORD))
-  if (object === undefined) return undefined
-  return recordIn(object)
+  return object && recordIn(object)
+}
+
+/** By which a cluster is told from others; `undefined` where the syncer may not ask. */
+async function uidOf(cluster: SpaceClient): Promise<string | undefined> {
+  try {
+    return (await unlessGone(cluster.get(NAMESPACES, { name: CLUSTER_RECORD.namespace })))?.metadata.uid
+  } catch (error) {
+    if (isStatusError(error, 'Forbidden')) return undefined
+    throw error
+  }
 }
 
 /** Of the ConfigMap that says so. */
 export function recordIn(object: Readonly<KubeObject>): ClusterRecord {
-  return { mailbox: str(object, 'data', 'mailbox') }
+  const [store, cluster] = [str(object, 'data', 'store'), str(object, 'data', 'cluster')]
+  return { mailbox: str(object, 'data', 'mailbox'), ...(store && { store }), ...(cluster && { cluster }) }
 }
 
 /**
- * A cluster is another server than the center. In a space of the center the syncer would overwrite what it was made from, and
- * the center would carry that to every cluster. (A space of another Orrery server is a cluster like others.)
- * @throws TerminalError when it is the same server
+ * A cluster is another server than the center: in a space of the center the syncer would overwrite what it was made from, and
+ * the center would carry that to every cluster. A workload space of another Orrery server is a cluster like others; its root,
+ * its core space and its mailboxes hold what makes that server, and are not.
+ * @throws TerminalError when it is the same server, or such a space
  */
 export async function requireOtherServer(mailbox: SpaceClient, cluster: SpaceClient): Promise<void> {
-  const path = await pathOf(cluster).catch((error: unknown) => {
+  const place = await placeOf(cluster).catch((error: unknown) => {
     // Whoever may not ask is on a plain cluster: a syncer's credential for a space lets it.
     if (isStatusError(error, 'Forbidden')) return undefined
     throw error
   })
-  if (path === undefined) return
+  if (place === undefined) return
+  const { path } = place
+  const wrong = (what: string): TerminalError =>
+    new TerminalError(
+      `the cluster's kubeconfig leads to the space ${path} of ${what}; nothing was touched. ` +
+        'Give it the kubeconfig of the cluster that the syncer shall serve',
+    )
+  const here = await placeOf(mailbox)
+  if (place.store !== undefined && place.store === here?.store) throw wrong('the center itself')
   const [center, other] = await Promise.all([authorityOf(mailbox), authorityOf(cluster)])
-  if (center === undefined || center !== other) return
-  throw new TerminalError(
-    `the cluster's kubeconfig leads to the space ${path} of the center itself; nothing was touched. ` +
-      'Give it the kubeconfig of the cluster that the syncer shall serve',
-  )
+  if (center !== undefined && center === other) throw wrong('the center itself')
+  if (path === 'root' || path === MAILBOX_PARENT || isInMailbox(path))
+    throw wrong('an Orrery server, which is no cluster')
 }
 
 /** The certificates that a server tells its Pods to trust. */
@@ -115,16 +166,18 @@ async function authorityOf(space: SpaceClient): Promise<string | undefined> {
 }
 
 /**
- * Writes the mailbox into a cluster that knows none.
+ * Writes the mailbox into a cluster that knows none, and what an earlier release did not write.
  * @throws TerminalError when the cluster is served from another one, or looks so
  */
-export async function claim(cluster: SpaceClient, name: string, mailbox: SpaceClient): Promise<void> {
+export async function claim(cluster: SpaceClient, given: Mailbox, mailbox: SpaceClient): Promise<void> {
   let record = await recordOf(cluster)
+  const wanted = await recordFor(cluster, given)
   if (record === undefined) {
-    await requireNoStrangers(cluster, name, mailbox)
-    record = await firstRecord(cluster, name)
+    await requireNoStrangers(cluster, given.name, mailbox)
+    record = await firstRecord(cluster, wanted)
   }
-  if (record.mailbox !== name) throw servedFromElsewhere(record, name)
+  if (!isFrom(record, given)) throw servedFromElsewhere(record, given)
+  if (!equalJson(record, { ...record, ...wanted })) await write(cluster, wanted)
 }
 
 /**
@@ -132,30 +185,41 @@ export async function claim(cluster: SpaceClient, name: string, mailbox: SpaceCl
  * it placed since then, and what is just leaving the mailbox, is no stranger's.
  * @throws TerminalError when another one wrote its own meanwhile
  */
-export async function noteAgain(cluster: SpaceClient, name: string): Promise<void> {
-  const record = await firstRecord(cluster, name)
-  if (record.mailbox !== name) throw handedOver(record, name)
+export async function noteAgain(cluster: SpaceClient, given: Mailbox): Promise<void> {
+  const record = await firstRecord(cluster, await recordFor(cluster, given))
+  if (!isFrom(record, given)) throw handedOver(record, given)
+}
+
+/** Whether a note speaks of a mailbox; what one of both does not say is no contradiction. */
+export function isFrom(record: ClusterRecord, { name, store }: Mailbox): boolean {
+  return record.mailbox === name && (record.store === undefined || store === undefined || record.store === store)
 }
 
 /** For a syncer that begins. */
-function servedFromElsewhere(record: ClusterRecord, name: string): TerminalError {
+function servedFromElsewhere(record: ClusterRecord, given: Mailbox): TerminalError {
   return new TerminalError(
-    `${belongs(record)}, and the center's kubeconfig leads to the mailbox ${name}; ${NOTHING_TOUCHED}`,
+    `${belongs(record, given)}, and the center's kubeconfig leads to ${nameOf(given, record)}; ${NOTHING_TOUCHED}`,
   )
 }
 
 /** For a syncer that has served the cluster until now. */
-export function handedOver(record: ClusterRecord, name: string): TerminalError {
+export function handedOver(record: ClusterRecord, given: Mailbox): TerminalError {
   return new TerminalError(
-    `${belongs(record)} from now on, and this syncer serves the mailbox ${name}: it ends, and leaves what it placed as it is. ` +
-      ADOPT,
+    `${belongs(record, given)} from now on, and this syncer serves ${nameOf(given, record)}: it ends, and leaves what it ` +
+      `placed as it is. ${ADOPT}`,
   )
 }
 
-function belongs({ mailbox }: ClusterRecord): string {
+function belongs(record: ClusterRecord, given: Mailbox): string {
+  const { mailbox, store } = record
   return MAILBOX_NAME.test(mailbox)
-    ? `the cluster is served from the mailbox ${mailbox}`
+    ? `the cluster is served from ${nameOf({ name: mailbox, store }, { mailbox: given.name })}`
     : `${RECORD_NAME} of the cluster says ${JSON.stringify(mailbox)}, which is no mailbox: somebody edited it`
+}
+
+/** The center's store is worth a word only where two mailboxes have one name. */
+function nameOf({ name, store }: Mailbox, other: ClusterRecord): string {
+  return `the mailbox ${name}${name === other.mailbox && store !== undefined ? ` of the center with store ${store}` : ''}`
 }
 
 const ADOPT = 'If the cluster shall be served from this mailbox from now on, say so with "orrery syncer adopt"'
@@ -221,19 +285,18 @@ export async function watchRecord(
 }
 
 /** Hands the cluster over to a mailbox, whatever it was served from before; that is the answer. */
-export async function adopt(cluster: SpaceClient, mailbox: string): Promise<ClusterRecord | undefined> {
-  const before = await recordOf(cluster)
-  if (before?.mailbox === mailbox) return before
-  const record = recordOn(mailbox)
-  if (before === undefined) await cluster.create(CONFIG_MAPS, record, { fieldManager: FIELD_MANAGER })
-  else await cluster.patch(CONFIG_MAPS, CLUSTER_RECORD, 'merge', { data: record.data }, { fieldManager: FIELD_MANAGER })
+export async function adopt(cluster: SpaceClient, given: Mailbox): Promise<ClusterRecord | undefined> {
+  const before = await noteIn(cluster)
+  const wanted = await recordFor(cluster, given)
+  if (before === undefined) await cluster.create(CONFIG_MAPS, recordOn(wanted), { fieldManager: FIELD_MANAGER })
+  else if (!equalJson(before, wanted)) await write(cluster, wanted)
   return before
 }
 
-async function firstRecord(cluster: SpaceClient, mailbox: string): Promise<ClusterRecord> {
+async function firstRecord(cluster: SpaceClient, wanted: ClusterRecord): Promise<ClusterRecord> {
   try {
-    await cluster.create(CONFIG_MAPS, recordOn(mailbox), { fieldManager: FIELD_MANAGER })
-    return { mailbox }
+    await cluster.create(CONFIG_MAPS, recordOn(wanted), { fieldManager: FIELD_MANAGER })
+    return wanted
   } catch (error) {
     if (!isStatusError(error, 'AlreadyExists')) throw error
     // Another syncer came in the same moment, or the answer to us was lost.
@@ -243,11 +306,21 @@ async function firstRecord(cluster: SpaceClient, mailbox: string): Promise<Clust
   }
 }
 
-function recordOn(mailbox: string): KubeObject {
+async function recordFor(cluster: SpaceClient, { name, store }: Mailbox): Promise<ClusterRecord> {
+  const uid = await uidOf(cluster)
+  return { mailbox: name, ...(store !== undefined && { store }), ...(uid !== undefined && { cluster: uid }) }
+}
+
+async function write(cluster: SpaceClient, record: ClusterRecord): Promise<void> {
+  const data = { store: null, cluster: null, ...record }
+  await cluster.patch(CONFIG_MAPS, CLUSTER_RECORD, 'merge', { data }, { fieldManager: FIELD_MANAGER })
+}
+
+function recordOn(record: ClusterRecord): KubeObject {
   return {
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: { ...CLUSTER_RECORD, annotations: { 'kubernetes.io/description': ABOUT } },
-    data: { mailbox },
+    data: { ...record },
   }
 }

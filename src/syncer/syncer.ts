@@ -18,6 +18,8 @@ import {
   checkSyncTarget,
   claim,
   handedOver,
+  isFrom,
+  type Mailbox,
   mailboxOf,
   noteAgain,
   recordOf,
@@ -204,48 +206,54 @@ export function startSyncer(options: SyncerOptions): Syncer {
     stopping.abort()
   }
   /** Somebody may hand the cluster over while we run, or delete the note by mistake. */
-  const guard = async (name: string): Promise<void> => {
+  const guard = async (given: Mailbox): Promise<void> => {
     let writing: Promise<unknown> = Promise.resolve()
     const changed = (now: ClusterRecord | undefined): void => {
       if (now === undefined)
-        writing = persist('noting the mailbox in the cluster again', () => noteAgain(cluster, name)).catch(refuse)
-      else if (now.mailbox !== name) refuse(handedOver(now, name))
+        writing = persist('noting the mailbox in the cluster again', () => noteAgain(cluster, given)).catch(refuse)
+      else if (!isFrom(now, given)) refuse(handedOver(now, given))
     }
     await watchRecord({ client: cluster, ...tools }, signal, changed)
     await writing
   }
-  /** The mailbox's name; `undefined` when the syncer ends, because of what it was given or for another reason. */
-  const identify = async (): Promise<string | undefined> => {
+  /** `undefined` when the syncer ends, because of what it was given or for another reason. */
+  const orRefuse = async <T>(find: () => Promise<T | undefined>): Promise<T | undefined> => {
     try {
-      const name = await persist('asking which mailbox this is', () => mailboxOf(mailbox))
-      if (name === undefined) return undefined
-      if (options.syncTargetUid !== undefined) checkSyncTarget(name, options.syncTargetUid)
-      await persist('asking whether the cluster is the center itself', () => requireOtherServer(mailbox, cluster))
-      await persist('asking whether the cluster is served from this mailbox', () => claim(cluster, name, mailbox))
-      return signal.aborted ? undefined : name
+      const found = await find()
+      return signal.aborted ? undefined : found
     } catch (error) {
       if (!(error instanceof TerminalError)) throw error
       refuse(error)
       return undefined
     }
   }
-  const runCenter = async (identified: Promise<string | undefined>): Promise<void> => {
-    const name = await identified
-    if (name === undefined) return
+  const identify = async (): Promise<Mailbox | undefined> => {
+    const given = await persist('asking which mailbox this is', () => mailboxOf(mailbox))
+    if (given === undefined) return undefined
+    if (options.syncTargetUid !== undefined) checkSyncTarget(given.name, options.syncTargetUid)
+    await persist('asking whether the cluster is the center itself', () => requireOtherServer(mailbox, cluster))
+    await persist('asking whether the cluster is served from this mailbox', () => claim(cluster, given, mailbox))
+    return given
+  }
+  const runCenter = async (identified: Promise<Mailbox | undefined>): Promise<void> => {
+    const given = await identified
+    if (given === undefined) return
     const beating = feed.findGoal(signal).then(() => heartbeat.run(signal))
-    await Promise.all([feed.run(name, signal), beating, runMailboxSide()])
+    await Promise.all([feed.run(given.name, signal), beating, runMailboxSide()])
   }
   const run = async (): Promise<void> => {
-    const record = await persist('asking from which mailbox the cluster is served', () => recordOf(cluster))
-    const identified = identify()
+    const record = await orRefuse(() =>
+      persist('asking from which mailbox the cluster is served', () => recordOf(cluster)),
+    )
+    const identified = orRefuse(identify)
     /** Whose the cluster is: what it says itself, where that is enough to serve it while the center is away. */
-    let name: string | undefined
-    if (record !== undefined && (await feed.restore(record.mailbox))) {
-      name = record.mailbox
+    let given: Mailbox | undefined
+    if (record !== undefined && !signal.aborted && (await feed.restore(record.mailbox))) {
+      given = { name: record.mailbox, store: record.store }
       side.mailboxComplete()
       synced.resolve()
-    } else name = await identified
-    const runsCluster = name === undefined || signal.aborted ? [] : [guard(name), runClusterSide()]
+    } else given = await identified
+    const runsCluster = given === undefined || signal.aborted ? [] : [guard(given), runClusterSide()]
     await Promise.all([runCenter(identified), ...runsCluster])
     await side.stop()
     if (refusal !== undefined) refused.resolve(refusal)

@@ -4,16 +4,16 @@
  */
 import t, { type Test } from 'tap'
 import { StatusError } from '../../src/apimachinery/errors.ts'
-import type { KubeObject } from '../../src/apimachinery/object.ts'
-import { CLUSTER_RECORD, OVERWRITE } from '../../src/apimachinery/placement.ts'
+import { isRecord, type KubeObject } from '../../src/apimachinery/object.ts'
+import { CLUSTER_RECORD, DOWNSYNCED, OVERWRITE } from '../../src/apimachinery/placement.ts'
 import { LOGICAL_CLUSTERS } from '../../src/apimachinery/resources.ts'
 import type { SpaceClient } from '../../src/client/client.ts'
 import { DiscoveryError } from '../../src/client/discoveryError.ts'
-import { adopt } from '../../src/syncer/identity.ts'
+import { adopt, requireOtherServer } from '../../src/syncer/identity.ts'
 import { type Syncer, startSyncer } from '../../src/syncer/syncer.ts'
 import { startCenter } from '../support/center.ts'
 import { temporaryDir } from '../support/server.ts'
-import { CONFIGS, configMap, MAPS } from './support/kinds.ts'
+import { asCluster, CONFIGS, configMap, MAPS, NAMESPACES, namespace } from './support/kinds.ts'
 import { type Pair, PROJECTED, pairIn, sent } from './support/pair.ts'
 import { recordingLogger } from './support/recordingLogger.ts'
 import { virtualClock } from './support/virtualClock.ts'
@@ -48,6 +48,15 @@ function misled(test: Test, given: { space: string; cluster: SpaceClient; stateD
   return syncer
 }
 
+/** What the cluster of a pair is to say about itself. */
+async function noteOf(p: Pair): Promise<object> {
+  const [store, cluster] = await Promise.all([
+    center.client.in('root').get(LOGICAL_CLUSTERS, { name: 'cluster' }),
+    p.cluster.get(NAMESPACES, { name: 'kube-system' }),
+  ])
+  return { mailbox: p.mailboxName, store: store.metadata.uid, cluster: cluster.metadata.uid }
+}
+
 /** Everything that a space holds, as text. */
 async function contentOf(id: string): Promise<string> {
   await center.settled()
@@ -57,7 +66,68 @@ async function contentOf(id: string): Promise<string> {
 t.test('the first syncer writes into the cluster from which mailbox it is served', async t => {
   const p = await served(t)
   const record = await p.cluster.get(MAPS, CLUSTER_RECORD)
-  t.same(record.data, { mailbox: p.mailboxName })
+  t.same(record.data, await noteOf(p))
+})
+
+t.test("a note that was restored into another cluster is not that one's", async t => {
+  const [p, copy] = [await served(t), await pairIn(center, t)]
+  const { data } = await p.cluster.get(MAPS, CLUSTER_RECORD)
+  await copy.cluster.create(MAPS, { ...configMap(CLUSTER_RECORD.name, {}, CLUSTER_RECORD), data })
+  await copy.cluster.create(NAMESPACES, namespace('app'))
+  const mark = { labels: PROJECTED, annotations: { [DOWNSYNCED]: 'ConfigMap/app/copied' } }
+  await copy.cluster.create(MAPS, configMap('copied', {}, mark))
+  const before = await contentOf(copy.clusterId)
+  // With the state it need not wait for the center, and does not believe the note either.
+  p.toCenter.down = true
+  const restored = startSyncer({
+    center: p.toCenter.center(center.client),
+    space: p.mailboxId,
+    cluster: copy.cluster,
+    stateDir: p.dir,
+    logger: recordingLogger().logger,
+    clock: virtualClock(0),
+  })
+  t.teardown(() => restored.stop())
+  const reason = await restored.refused
+  t.match(reason, 'ConfigMap kube-system/orrery-syncer was written in another cluster, whose Namespace kube-system has')
+  t.match(reason, 'nothing was touched')
+  t.match(reason, 'orrery syncer adopt')
+  t.equal(await contentOf(copy.clusterId), before)
+  const mailbox = { name: p.mailboxName, store: undefined }
+  await adopt(copy.cluster, mailbox)
+  misled(t, { space: p.mailboxId, cluster: copy.cluster })
+  await center.world.absent(copy.clusterId, 'configmaps app/copied')
+})
+
+t.test('a mailbox of the same name in another center is another mailbox', async t => {
+  const p = await served(t)
+  await p.cluster.patch(MAPS, CLUSTER_RECORD, 'merge', { data: { store: 'of-another-center' } })
+  const before = await contentOf(p.clusterId)
+  const reason = await misled(t, { space: p.mailboxId, cluster: p.cluster }).refused
+  t.match(reason, `served from the mailbox ${p.mailboxName} of the center with store of-another-center, and the center`)
+  t.match(reason, 'nothing was touched')
+  t.equal(await contentOf(p.clusterId), before)
+})
+
+t.test('the note of an earlier release is completed', async t => {
+  const p = await served(t)
+  await p.cluster.patch(MAPS, CLUSTER_RECORD, 'merge', { data: { store: null, cluster: null } })
+  const note = await noteOf(p)
+  p.start()
+  await center.world.present(p.clusterId, RECORD, ({ data }) => isRecord(data) && data.store !== undefined)
+  t.same((await p.cluster.get(MAPS, CLUSTER_RECORD)).data, note)
+})
+
+t.test("another Orrery server's own spaces are no cluster, for adopt neither", async t => {
+  const p = await pairIn(center, t)
+  for (const space of ['root', 'root:espw']) {
+    const before = await contentOf(space)
+    const other = asCluster(center.client.in(space))
+    const reason = await misled(t, { space: p.mailboxId, cluster: other }).refused
+    t.match(reason, `leads to the space ${space} of an Orrery server, which is no cluster; nothing was touched`)
+    await t.rejects(requireOtherServer(p.mailbox, other), { message: /which is no cluster/ })
+    t.equal(await contentOf(space), before)
+  }
 })
 
 t.test('a plain cluster is claimed although one of its aggregated APIs has no server', async t => {
@@ -74,7 +144,7 @@ t.test('a plain cluster is claimed although one of its aggregated APIs has no se
   await p.mailbox.create(MAPS, sent('a'))
   const syncer = misled(t, { space: p.mailboxId, cluster: { ...p.cluster, discover, get } })
   await center.world.present(p.clusterId, 'configmaps app/a')
-  t.same((await p.cluster.get(MAPS, CLUSTER_RECORD)).data, { mailbox: p.mailboxName })
+  t.same((await p.cluster.get(MAPS, CLUSTER_RECORD)).data, await noteOf(p))
   await syncer.stop()
 })
 
@@ -146,7 +216,7 @@ t.test('a cluster whose note is gone belongs to the mailbox that holds what is t
   t.equal(await contentOf(p.clusterId), before)
   p.start()
   const again = await center.world.present(p.clusterId, RECORD)
-  t.same(again.data, { mailbox: p.mailboxName })
+  t.same(again.data, await noteOf(p))
 })
 
 t.test('what a syncer leaves in its cluster for good does not make the cluster another one', async t => {
@@ -186,8 +256,8 @@ t.test(
     const { uid } = (await p.cluster.get(MAPS, CLUSTER_RECORD)).metadata
     await p.cluster.delete(MAPS, CLUSTER_RECORD)
     const again = await center.world.present(p.clusterId, RECORD, ({ metadata }) => metadata.uid !== uid)
-    t.same(again.data, { mailbox: p.mailboxName })
-    await adopt(p.cluster, other.mailboxName)
+    t.same(again.data, await noteOf(p))
+    await adopt(p.cluster, { name: other.mailboxName, store: undefined })
     const reason = await syncer.refused
     t.match(reason, `the cluster is served from the mailbox ${other.mailboxName} from now on`)
     t.match(reason, 'it ends, and leaves what it placed as it is')
@@ -217,7 +287,8 @@ t.test('the note of a running syncer is written again although something is just
 
 t.test('a cluster that was handed over becomes what its new mailbox says', async t => {
   const [p, other] = [await served(t), await pairIn(center, t)]
-  t.same(await adopt(p.cluster, other.mailboxName), { mailbox: p.mailboxName })
+  const before = await noteOf(p)
+  t.same(await adopt(p.cluster, { name: other.mailboxName, store: undefined }), before)
   await other.mailbox.create(MAPS, sent('b'))
   const syncer = misled(t, { space: other.mailboxId, cluster: p.cluster })
   await center.world.present(p.clusterId, 'configmaps app/b')
@@ -240,7 +311,7 @@ t.test('the record is never carried, nor taken away, in either direction', async
   await p.mailbox.create(MAPS, sent('a'))
   await center.world.present(p.clusterId, 'configmaps app/a')
   await p.settled()
-  t.same((await p.cluster.get(MAPS, CLUSTER_RECORD)).data, { mailbox: p.mailboxName })
+  t.same((await p.cluster.get(MAPS, CLUSTER_RECORD)).data, await noteOf(p))
   await p.mailbox.delete(MAPS, CLUSTER_RECORD)
   const upsync = [{ apiGroup: '', resources: ['configmaps'], namespaces: ['*'], names: ['*'] }]
   await p.mailbox.patch(CONFIGS, { name: 'the-one' }, 'merge', { spec: { upsync } })
@@ -248,7 +319,7 @@ t.test('the record is never carried, nor taken away, in either direction', async
   await center.world.present(p.mailboxId, 'configmaps app/born')
   await p.settled()
   t.notOk(center.world.get(p.mailboxId, `configmaps ${namespace}/${CLUSTER_RECORD.name}`))
-  t.same((await p.cluster.get(MAPS, CLUSTER_RECORD)).data, { mailbox: p.mailboxName })
+  t.same((await p.cluster.get(MAPS, CLUSTER_RECORD)).data, await noteOf(p))
 })
 
 t.test('while the center is away a syncer ends, too, when its cluster is handed over', async t => {
@@ -258,7 +329,7 @@ t.test('while the center is away a syncer ends, too, when its cluster is handed 
   await syncer.synced
   await p.cluster.delete(MAPS, AT_A)
   await center.world.present(p.clusterId, 'configmaps app/a')
-  await adopt(p.cluster, other.mailboxName)
+  await adopt(p.cluster, { name: other.mailboxName, store: undefined })
   t.match(await syncer.refused, `the cluster is served from the mailbox ${other.mailboxName}`)
   await p.cluster.delete(MAPS, AT_A)
   await p.settled()

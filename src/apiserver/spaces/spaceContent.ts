@@ -2,13 +2,14 @@
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { isNatured, NATURED_LABEL } from '../../apimachinery/nature.ts'
 import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
-import { LOGICAL_CLUSTERS, PATH_ANNOTATION } from '../../apimachinery/resources.ts'
+import { LOGICAL_CLUSTERS, PATH_ANNOTATION, STORE_ANNOTATION } from '../../apimachinery/resources.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Range, Store } from '../../storage/store.ts'
+import { decodeObject } from '../registry/codec.ts'
 import { systemContext, systemUser } from '../registry/context.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
-import type { SpaceTree } from './tree.ts'
+import { ROOT, type SpaceTree } from './tree.ts'
 
 export interface SpaceContentDeps {
   store: Store
@@ -33,6 +34,7 @@ type KindName = readonly [group: string, version: string, resource: string]
 
 export class SpaceContent {
   readonly #deps: SpaceContentDeps
+  #store: string | undefined
 
   constructor(deps: SpaceContentDeps) {
     this.#deps = deps
@@ -44,11 +46,13 @@ export class SpaceContent {
     await Promise.all(INITIAL_NAMESPACES.map(name => this.#ensure(space, ['', 'v1', 'namespaces'], namespace(name))))
     if (!this.#deps.spaces) return
     const path = this.#deps.tree.pathOf(space) ?? space
+    const store = space === ROOT ? undefined : await this.#storeId()
+    const annotations = { [PATH_ANNOTATION]: path, ...(store && { [STORE_ANNOTATION]: store }) }
     const { group, version, resource } = LOGICAL_CLUSTERS
     await this.#ensure(space, [group, version, resource], {
       apiVersion: apiVersionOf(LOGICAL_CLUSTERS),
       kind: 'LogicalCluster',
-      metadata: { name: 'cluster', annotations: { [PATH_ANNOTATION]: path } },
+      metadata: { name: 'cluster', annotations },
       spec: {},
       status: { phase: 'Ready', URL: `${this.#deps.externalUrl()}/clusters/${space}` },
     })
@@ -85,6 +89,16 @@ export class SpaceContent {
     } catch (error) {
       if (!isStatusError(error, 'NotFound')) throw error
     }
+  }
+
+  /** The uid of the root's LogicalCluster: made when the store was new, and never again. */
+  async #storeId(): Promise<string | undefined> {
+    if (this.#store === undefined) {
+      const { group, resource } = LOGICAL_CLUSTERS
+      const stored = await this.#deps.store.get({ space: ROOT, group, resource, namespace: '', name: 'cluster' })
+      this.#store = stored && decodeObject(stored).metadata.uid
+    }
+    return this.#store
   }
 
   /** @throws the signal's reason when it aborts before all is gone */

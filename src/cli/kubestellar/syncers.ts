@@ -17,7 +17,7 @@ import { httpSpaceClient } from '../../client/http/httpClient.ts'
 import { loadKubeconfig } from '../../client/kubeconfig.ts'
 import { listAll } from '../../client/listWatch.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
-import { adopt, requireOtherServer } from '../../syncer/identity.ts'
+import { adopt, mailboxOf, requireOtherServer } from '../../syncer/identity.ts'
 import { CommandError } from '../ws/commandError.ts'
 import type { Terminal } from '../ws/runProgram.ts'
 import { pathOf, type Session } from '../ws/session.ts'
@@ -165,7 +165,7 @@ export async function adoptCluster(
   const cluster = httpSpaceClient((await loadKubeconfig(options.toKubeconfig, options.toContext)).options)
   try {
     await requireOtherServer(mailbox, cluster)
-    const before = await adopt(cluster, target.mailbox)
+    const before = await adopt(cluster, await mailboxOf(mailbox))
     const former = before === undefined ? 'none' : before.mailbox || 'none that could be read'
     terminal.out(
       before?.mailbox === target.mailbox

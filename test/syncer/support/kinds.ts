@@ -1,5 +1,6 @@
 /** Resources and small objects that the tests of the syncer use. */
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
+import { STORE_ANNOTATION } from '../../../src/apimachinery/resources.ts'
 import type { SpaceClient } from '../../../src/client/client.ts'
 
 const core = (resource: string): GroupVersionResource => ({ group: '', version: 'v1', resource })
@@ -27,6 +28,7 @@ export const CRDS: GroupVersionResource = {
 export function asCluster(space: SpaceClient): SpaceClient {
   const get: SpaceClient['get'] = async (resource, ref) => {
     const object = await space.get(resource, ref)
+    if (resource.resource === 'logicalclusters') return { ...object, metadata: withoutStore(object.metadata) }
     return ref.name === 'kube-root-ca.crt' ? { ...object, data: { 'ca.crt': 'of another server' } } : object
   }
   return {
@@ -39,6 +41,11 @@ export function asCluster(space: SpaceClient): SpaceClient {
     delete: (...args) => space.delete(...args),
     discover: () => space.discover(),
   }
+}
+
+function withoutStore({ annotations, ...metadata }: KubeObject['metadata']): KubeObject['metadata'] {
+  const { [STORE_ANNOTATION]: _store, ...others } = annotations ?? {}
+  return { ...metadata, annotations: others }
 }
 
 export function namespace(name: string, labels: Record<string, string> = {}): KubeObject {
