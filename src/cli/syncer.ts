@@ -1,5 +1,7 @@
 /** `orrery syncer`: carries between a mailbox space and the cluster beside which it runs. */
+import { randomUUID } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { isStatusError } from '../apimachinery/errors.ts'
 import type { GroupVersionResource } from '../apimachinery/object.ts'
 import { httpClient, httpSpaceClient } from '../client/http/httpClient.ts'
@@ -9,7 +11,7 @@ import { type LoadedKubeconfig, loadKubeconfig } from '../client/kubeconfig.ts'
 import { type Logger, silentLogger } from '../client/logger.ts'
 import { Allowance, type AllowLists } from '../syncer/allowance.ts'
 import { adopt, isFrom, mailboxOf, requireOtherServer } from '../syncer/identity.ts'
-import { startSyncer } from '../syncer/syncer.ts'
+import { type Syncer, type SyncerOptions, startSyncer } from '../syncer/syncer.ts'
 import { createLog } from './log.ts'
 import { privateFolder } from './privateFolder.ts'
 import { terminated } from './signals.ts'
@@ -19,6 +21,9 @@ const USER_AGENT = 'orrery-syncer'
 const SERVICE_ACCOUNTS: GroupVersionResource = { group: '', version: 'v1', resource: 'serviceaccounts' }
 /** Requests under way at the end get this long. */
 const GRACE_MS = 500
+/** After so long without a word of the syncer that serves the cluster another one takes over. */
+const LEASE_MS = 15_000
+const AGAIN = Symbol('again')
 
 /** @throws Error in words for whoever started it, when it was given what does not belong together */
 export async function runSyncerCommand(settings: Record<string, unknown>): Promise<number> {
@@ -38,7 +43,7 @@ export async function runSyncerCommand(settings: Record<string, unknown>): Promi
   const cluster = httpSpaceClient({ ...(await clusterOptions(settings)), userAgent: USER_AGENT })
   const { stateDir, syncTargetUid } = settings as { stateDir?: string; syncTargetUid?: string }
   if (stateDir !== undefined) privateFolder({ path: stateDir, entries: /^mailbox\.json/, log })
-  const syncer = startSyncer({
+  const options = {
     center,
     space: from.first.space ?? '',
     cluster,
@@ -47,17 +52,24 @@ export async function runSyncerCommand(settings: Record<string, unknown>): Promi
     adoptExisting: settings.adoptExisting === true,
     limit: { qps: settings.qps as number, burst: settings.burst as number },
     logger: log,
+    lease: { holder: `${hostname()}_${randomUUID()}`, durationMs: LEASE_MS },
     ...(stateDir !== undefined && { stateDir }),
     ...(syncTargetUid !== undefined && { syncTargetUid }),
-  })
-  log.info({ from: from.first.options.server }, 'syncer started')
-  void syncer.synced.then(() => log.info({}, 'the mailbox is known, syncing'))
-  const trouble = await Promise.race([
-    terminated(),
+  } satisfies SyncerOptions
+  const ended = Promise.race([
+    terminated().then(() => undefined),
     from.elsewhere.then(() => 'the kubeconfig names another mailbox now; start the syncer again to serve that one'),
     renewed.ended,
-    syncer.refused,
   ])
+  let syncer: Syncer
+  let trouble: string | undefined | typeof AGAIN
+  do {
+    syncer = startSyncer(options)
+    log.info({ from: from.first.options.server }, 'syncer started')
+    void syncer.synced.then(() => log.info({}, 'the mailbox is known, syncing'))
+    trouble = await Promise.race([ended, syncer.refused, syncer.deposed.then((): typeof AGAIN => AGAIN)])
+    if (trouble === AGAIN) log.warn({}, 'another syncer took over while the cluster could not be reached; standing by')
+  } while (trouble === AGAIN)
   const close = (): void => {
     center.close()
     cluster.close()

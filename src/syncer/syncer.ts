@@ -26,6 +26,7 @@ import {
   requireOtherServer,
   watchRecord,
 } from './identity.ts'
+import { ClusterLease } from './lease.ts'
 import { Link } from './link.ts'
 import { MailboxFeed } from './mailboxFeed.ts'
 import { keyText, type SyncKey } from './mirror.ts'
@@ -52,6 +53,11 @@ export interface SyncerOptions {
   syncTargetUid?: string
   /** Whether what was in the cluster before may be taken over, not only what its source says may be. */
   adoptExisting?: boolean
+  /**
+   * So that one syncer serves the cluster at a time: others stand by. `holder` is of this syncer alone; after `durationMs`
+   * without a word of it another one takes over. Default: none, and nobody stands by.
+   */
+  lease?: { holder: string; durationMs: number }
   /** The cluster in the name of a user, when what a space owns is to be written as `orrery:space:<id>`. */
   impersonate?: (user: string) => SpaceClient
   /** What the cluster's owner lets it carry. Default: everything. */
@@ -71,6 +77,8 @@ export interface Syncer {
    * then, and has touched neither. Never resolves otherwise.
    */
   readonly refused: Promise<string>
+  /** Resolves when another syncer took over while the cluster was out of reach; this one has ended then. Else never. */
+  readonly deposed: Promise<void>
   /** Resolves when everything has ended; requests under way are waited for. */
   stop(): Promise<void>
 }
@@ -90,6 +98,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
   const { signal } = stopping
   const synced = Promise.withResolvers<void>()
   const refused = Promise.withResolvers<string>()
+  const deposed = Promise.withResolvers<void>()
   /** Leftovers are told from what is wanted only by a complete mirror; the end of the syncer ends the wait. */
   const complete = Promise.withResolvers<void>()
   signal.addEventListener('abort', () => complete.resolve(), { once: true })
@@ -114,7 +123,23 @@ export function startSyncer(options: SyncerOptions): Syncer {
   const bucket = options.limit && new TokenBucket({ ...options.limit, clock, signal })
   const overCluster = (client: SpaceClient): SpaceClient =>
     clusterLink.watchOver(bucket ? rateLimited(client, bucket) : client)
-  const cluster = overCluster(options.cluster)
+  let isDeposed = false
+  const lease =
+    options.lease &&
+    new ClusterLease({
+      ...options.lease,
+      ...tools,
+      cluster: clusterLink.watchOver(options.cluster),
+      signal,
+      onLost() {
+        isDeposed = true
+        stopping.abort()
+      },
+    })
+  const fenced = (client: SpaceClient): SpaceClient => overCluster(lease ? lease.fenced(client) : client)
+  /** For its own notes, which it writes before it serves. */
+  const plainCluster = overCluster(options.cluster)
+  const cluster = fenced(options.cluster)
   const { impersonate } = options
   const mailboxServed = new ServedResources(mailbox)
   const queue = (): WorkQueue<SyncKey> => new WorkQueue<SyncKey>({ id: keyText, ...tools, ...QUEUE })
@@ -154,7 +179,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
   const { projected, born, definitions, served } = side
   const downsync = new Downsync({
     cluster,
-    as: impersonate && (user => overCluster(impersonate(user))),
+    as: impersonate && (user => fenced(impersonate(user))),
     served,
     mirror,
     watches: projected,
@@ -210,10 +235,10 @@ export function startSyncer(options: SyncerOptions): Syncer {
     let writing: Promise<unknown> = Promise.resolve()
     const changed = (now: ClusterRecord | undefined): void => {
       if (now === undefined)
-        writing = persist('noting the mailbox in the cluster again', () => noteAgain(cluster, given)).catch(refuse)
+        writing = persist('noting the mailbox in the cluster again', () => noteAgain(plainCluster, given)).catch(refuse)
       else if (!isFrom(now, given)) refuse(handedOver(now, given))
     }
-    await watchRecord({ client: cluster, ...tools }, signal, changed)
+    await watchRecord({ client: plainCluster, ...tools }, signal, changed)
     await writing
   }
   /** `undefined` when the syncer ends, because of what it was given or for another reason. */
@@ -231,8 +256,8 @@ export function startSyncer(options: SyncerOptions): Syncer {
     const given = await persist('asking which mailbox this is', () => mailboxOf(mailbox))
     if (given === undefined) return undefined
     if (options.syncTargetUid !== undefined) checkSyncTarget(given.name, options.syncTargetUid)
-    await persist('asking whether the cluster is the center itself', () => requireOtherServer(mailbox, cluster))
-    await persist('asking whether the cluster is served from this mailbox', () => claim(cluster, given, mailbox))
+    await persist('asking whether the cluster is the center itself', () => requireOtherServer(mailbox, plainCluster))
+    await persist('asking whether the cluster is served from this mailbox', () => claim(plainCluster, given, mailbox))
     return given
   }
   const runCenter = async (identified: Promise<Mailbox | undefined>): Promise<void> => {
@@ -241,27 +266,34 @@ export function startSyncer(options: SyncerOptions): Syncer {
     const beating = feed.findGoal(signal).then(() => heartbeat.run(signal))
     await Promise.all([feed.run(given.name, signal), beating, runMailboxSide()])
   }
-  const run = async (): Promise<void> => {
-    const record = await orRefuse(() =>
-      persist('asking from which mailbox the cluster is served', () => recordOf(cluster)),
-    )
-    const identified = orRefuse(identify)
-    /** Whose the cluster is: what it says itself, where that is enough to serve it while the center is away. */
-    let given: Mailbox | undefined
-    if (record !== undefined && !signal.aborted && (await feed.restore(record.mailbox))) {
-      given = { name: record.mailbox, store: record.store }
+  const serve = async (identified: Promise<Mailbox | undefined>, isRestored: boolean): Promise<void> => {
+    if (lease && !(await persist('asking for the Lease of the cluster', () => lease.acquire()))) return
+    if (isRestored) {
       side.mailboxComplete()
       synced.resolve()
-    } else given = await identified
-    const runsCluster = given === undefined || signal.aborted ? [] : [guard(given), runClusterSide()]
-    await Promise.all([runCenter(identified), ...runsCluster])
+    }
+    await Promise.all([lease?.keep(), runCenter(identified), runClusterSide()])
+  }
+  const run = async (): Promise<void> => {
+    const record = await orRefuse(() =>
+      persist('asking from which mailbox the cluster is served', () => recordOf(plainCluster)),
+    )
+    const identified = orRefuse(identify)
+    const isRestored = record !== undefined && !signal.aborted && (await feed.restore(record.mailbox))
+    // Whose the cluster is: what it says itself, where that is enough to serve it while the center is away.
+    const given = isRestored ? { name: record.mailbox, store: record.store } : await identified
+    if (given !== undefined && !signal.aborted) await Promise.all([guard(given), serve(identified, isRestored)])
+    await identified
     await side.stop()
+    await lease?.release()
     if (refusal !== undefined) refused.resolve(refusal)
+    else if (isDeposed) deposed.resolve()
   }
   const running = run()
   return {
     synced: synced.promise,
     refused: refused.promise,
+    deposed: deposed.promise,
     async stop() {
       stopping.abort()
       await running

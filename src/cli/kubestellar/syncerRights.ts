@@ -52,7 +52,7 @@ export function ownRecords(id: string): KubeObject[] {
   const { namespace, name } = CLUSTER_RECORD
   const records = (group: string, resource: string): Rule[] => [
     { apiGroups: [group], resources: [resource], verbs: ['create'] },
-    { apiGroups: [group], resources: [resource], resourceNames: [name], verbs: [...READ, 'update', 'patch'] },
+    { apiGroups: [group], resources: [resource], resourceNames: [name], verbs: [...READ, 'update', 'patch', 'delete'] },
   ]
   const metadata = { name: id, namespace }
   return [

@@ -1,0 +1,205 @@
+/**
+ * One live syncer for each cluster: whoever holds the Lease serves it, others stand by and take over when the holder is silent
+ * for the Lease's duration or lets go of it. How long nobody renewed is measured here, by the clock of whoever waits: those of
+ * two machines need not agree.
+ *
+ * A holder that could not renew in time goes on reading, and writes nothing until it has asked again: then the Lease is still
+ * its own, or somebody else's.
+ * @see https://kubernetes.io/docs/concepts/architecture/leases/
+ */
+import { isStatusError } from '../apimachinery/errors.ts'
+import { num, str } from '../apimachinery/fields.ts'
+import { type GroupVersionResource, isRecord, type KubeObject } from '../apimachinery/object.ts'
+import { CLUSTER_RECORD } from '../apimachinery/placement.ts'
+import type { SpaceClient } from '../client/client.ts'
+import { type Clock, pause } from '../client/clock.ts'
+import type { Logger } from '../client/logger.ts'
+import { unlessGone } from '../client/unlessGone.ts'
+import { TerminalError } from '../client/workqueue.ts'
+import { FIELD_MANAGER } from './ownership.ts'
+
+const LEASES: GroupVersionResource = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }
+
+export interface LeaseOptions {
+  cluster: SpaceClient
+  /** Of this process and no other. */
+  holder: string
+  durationMs: number
+  logger: Logger
+  clock: Clock
+  signal: AbortSignal
+  /** Somebody else took over. */
+  onLost(): void
+}
+
+/** What stands in the Lease. */
+interface Held {
+  holder: string
+  /** Changes with every renewal. */
+  renewed: string
+  object: KubeObject
+}
+
+export class ClusterLease {
+  readonly #options: LeaseOptions
+  /** Until when nobody else takes it, by our clock; before that we may write. */
+  #goodUntilMs = 0
+  /** The cluster knows no Leases, or we may not have one: nothing holds us back. */
+  #without = false
+  #renewal: Promise<boolean> | undefined
+
+  constructor(options: LeaseOptions) {
+    this.#options = options
+  }
+
+  /** Waits until the Lease is ours; false when the signal came first. @throws StatusError when the cluster does not answer */
+  async acquire(): Promise<boolean> {
+    const { clock, signal, logger, durationMs } = this.#options
+    let seen: { renewed: string; holder: string; sinceMs: number } | undefined
+    while (!signal.aborted) {
+      if (await this.#tryRenew(held => held.holder === '' || isOver(held))) return true
+      const held = await this.#read()
+      if (held !== undefined && (seen?.renewed !== held.renewed || seen.holder !== held.holder)) {
+        if (seen?.holder !== held.holder)
+          logger.info({ holder: held.holder }, 'another syncer serves the cluster; standing by until it ends')
+        seen = { renewed: held.renewed, holder: held.holder, sinceMs: clock.now() }
+      }
+      await pause(clock, durationMs / 5, signal)
+    }
+    return false
+
+    function isOver(held: Held): boolean {
+      return (
+        seen !== undefined &&
+        seen.holder === held.holder &&
+        seen.renewed === held.renewed &&
+        clock.now() - seen.sinceMs >= durationMs
+      )
+    }
+  }
+
+  /** Renews until the signal aborts or somebody else took over. */
+  async keep(): Promise<void> {
+    const { clock, signal, durationMs, logger } = this.#options
+    while (!signal.aborted) {
+      await pause(clock, durationMs / 3, signal)
+      if (signal.aborted || this.#without) continue
+      try {
+        if (!(await this.#renewed())) return
+      } catch (error) {
+        logger.debug({ err: error }, 'the Lease was not renewed')
+      }
+    }
+  }
+
+  /** Lets go, so that whoever stands by need not wait. To be called when nothing is written any more. */
+  async release(): Promise<void> {
+    if (this.#without || this.#goodUntilMs === 0) return
+    const { cluster, holder, logger } = this.#options
+    try {
+      const held = await this.#read()
+      if (held?.holder !== holder) return
+      const { uid, resourceVersion } = held.object.metadata
+      const preconditions = { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) }
+      await cluster.delete(LEASES, CLUSTER_RECORD, { preconditions })
+    } catch (error) {
+      logger.debug({ err: error }, 'the Lease was not let go; it ends by itself')
+    }
+  }
+
+  /** Writes wait until it is certain that nobody else serves the cluster. @throws StatusError when that is not to be known */
+  fenced(client: SpaceClient): SpaceClient {
+    const after = async <T>(call: () => Promise<T>): Promise<T> => {
+      if (!this.#without && this.#options.clock.now() >= this.#goodUntilMs && !(await this.#renewed()))
+        throw new TerminalError('another syncer serves the cluster by now')
+      return await call()
+    }
+    return {
+      get: (...args) => client.get(...args),
+      list: (...args) => client.list(...args),
+      watch: (...args) => client.watch(...args),
+      discover: () => client.discover(),
+      create: (...args) => after(() => client.create(...args)),
+      update: (...args) => after(() => client.update(...args)),
+      patch: (...args) => after(() => client.patch(...args)),
+      delete: (...args) => after(() => client.delete(...args)),
+    }
+  }
+
+  /** Whether it is ours still; one question at a time. */
+  #renewed(): Promise<boolean> {
+    this.#renewal ??= this.#tryRenew(() => false)
+      .then(isOurs => {
+        if (!isOurs) this.#options.onLost()
+        return isOurs
+      })
+      .finally(() => {
+        this.#renewal = undefined
+      })
+    return this.#renewal
+  }
+
+  /** Whether the Lease is ours now. `mayTake` judges that of another holder. */
+  async #tryRenew(mayTake: (held: Held) => boolean): Promise<boolean> {
+    const { cluster, holder, clock, durationMs } = this.#options
+    const askedMs = clock.now()
+    try {
+      const held = await this.#read()
+      if (held === undefined) await cluster.create(LEASES, this.#lease(), { fieldManager: FIELD_MANAGER })
+      else if (held.holder !== holder && !mayTake(held)) return false
+      else {
+        const { resourceVersion = '' } = held.object.metadata
+        const lease = this.#lease(held)
+        const metadata = { ...lease.metadata, resourceVersion }
+        await cluster.update(LEASES, { ...lease, metadata }, { fieldManager: FIELD_MANAGER })
+      }
+    } catch (error) {
+      // Somebody was faster: the next look tells who.
+      if (isStatusError(error, 'Conflict', 'AlreadyExists')) return (await this.#read())?.holder === holder
+      return this.#isWithout(error)
+    }
+    this.#goodUntilMs = askedMs + durationMs
+    return true
+  }
+
+  #isWithout(error: unknown): boolean {
+    if (!isStatusError(error, 'NotFound', 'Forbidden', 'MethodNotAllowed')) throw error
+    if (!this.#without)
+      this.#options.logger.warn(
+        { reason: error.reason },
+        `the cluster lets the syncer keep no Lease (${error.message}): see to it that no second one serves it`,
+      )
+    this.#without = true
+    return true
+  }
+
+  async #read(): Promise<Held | undefined> {
+    const object = await unlessGone(this.#options.cluster.get(LEASES, CLUSTER_RECORD))
+    if (object === undefined) return undefined
+    return { object, holder: str(object, 'spec', 'holderIdentity'), renewed: str(object, 'spec', 'renewTime') }
+  }
+
+  #lease(before?: Held): KubeObject {
+    const { holder, durationMs, clock } = this.#options
+    const now = microTime(clock.now())
+    const spec = isRecord(before?.object.spec) ? before.object.spec : {}
+    const stays = before?.holder === holder
+    const transitions = num(spec.leaseTransitions) ?? 0
+    return {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { ...CLUSTER_RECORD },
+      spec: {
+        holderIdentity: holder,
+        leaseDurationSeconds: Math.ceil(durationMs / 1000),
+        acquireTime: stays ? spec.acquireTime : now,
+        renewTime: now,
+        leaseTransitions: stays || before === undefined ? transitions : transitions + 1,
+      },
+    }
+  }
+}
+
+function microTime(ms: number): string {
+  return new Date(ms).toISOString().replace('Z', '000Z')
+}

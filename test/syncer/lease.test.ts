@@ -1,0 +1,128 @@
+/** One live syncer for each cluster: others stand by, take over from one that is silent, and none writes without knowing. */
+import t, { type Test } from 'tap'
+import { StatusError, statusError } from '../../src/apimachinery/errors.ts'
+import { isRecord, type KubeObject } from '../../src/apimachinery/object.ts'
+import { CLUSTER_RECORD } from '../../src/apimachinery/placement.ts'
+import type { SpaceClient } from '../../src/client/client.ts'
+import { silentLogger } from '../../src/client/logger.ts'
+import { ClusterLease } from '../../src/syncer/lease.ts'
+import { FakeClock } from '../client/support/fakeClock.ts'
+import { startCenter } from '../support/center.ts'
+import { configMap, MAPS, NAMESPACES, namespace } from './support/kinds.ts'
+import { pairIn, sent } from './support/pair.ts'
+import { recordingLogger } from './support/recordingLogger.ts'
+
+const LEASES = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }
+const KEY = 'leases.coordination.k8s.io kube-system/orrery-syncer'
+const DURATION_MS = 15_000
+const center = await startCenter(t, { expectsTrouble: true })
+
+function holder(t: Test, cluster: SpaceClient, name: string, logger = silentLogger) {
+  const clock = new FakeClock()
+  const stopping = new AbortController()
+  t.teardown(() => stopping.abort())
+  const lost = Promise.withResolvers<void>()
+  const { signal } = stopping
+  const onLost = (): void => lost.resolve()
+  const lease = new ClusterLease({ cluster, holder: name, durationMs: DURATION_MS, logger, clock, signal, onLost })
+  return { lease, clock, lost: lost.promise, end: () => stopping.abort() }
+}
+const heldBy =
+  (name: string) =>
+  ({ spec }: KubeObject): boolean =>
+    isRecord(spec) && spec.holderIdentity === name
+
+t.test('a silent holder loses the Lease, writes nothing from then on, and hears of it', async t => {
+  const p = await pairIn(center, t)
+  await p.cluster.create(NAMESPACES, namespace('app'))
+  const [first, second] = [holder(t, p.cluster, 'first'), holder(t, p.cluster, 'second')]
+  t.ok(await first.lease.acquire())
+  const writer = first.lease.fenced(p.cluster)
+  await writer.create(MAPS, configMap('early'))
+  const waiting = second.lease.acquire()
+  // It was renewed meanwhile: the count begins anew.
+  for (const ms of [10_000, 10_000]) {
+    await second.clock.advance(ms)
+    await center.settled()
+    const before = center.world.get(p.clusterId, KEY)?.metadata.resourceVersion
+    await first.clock.advance(1)
+    t.ok(await first.lease.acquire())
+    await center.world.present(p.clusterId, KEY, ({ metadata }) => metadata.resourceVersion !== before)
+    t.ok(heldBy('first')(await p.cluster.get(LEASES, CLUSTER_RECORD)))
+  }
+  const taking = center.world.present(p.clusterId, KEY, heldBy('second'))
+  for (let step = 0; step < 10; step++) {
+    await second.clock.advance(DURATION_MS / 5)
+    await center.settled()
+  }
+  t.ok(await waiting)
+  const taken = await taking
+  t.match(taken.spec, { leaseDurationSeconds: 15, leaseTransitions: 1 })
+  await first.clock.advance(DURATION_MS)
+  await t.rejects(writer.create(MAPS, configMap('late')), { message: 'another syncer serves the cluster by now' })
+  await first.lost
+  t.notOk(center.world.get(p.clusterId, 'configmaps app/late'))
+})
+
+t.test('a holder that could not renew in time asks again, and goes on when nobody took over', async t => {
+  const p = await pairIn(center, t)
+  await p.cluster.create(NAMESPACES, namespace('app'))
+  const { lease, clock } = holder(t, p.toCluster.cluster(p.cluster), 'first')
+  t.ok(await lease.acquire())
+  p.toCluster.down = true
+  await clock.advance(DURATION_MS * 3)
+  const writer = lease.fenced(p.cluster)
+  await t.rejects(writer.create(MAPS, configMap('blind')), 'not on a guess')
+  p.toCluster.down = false
+  await writer.create(MAPS, configMap('sure'))
+  t.notOk(center.world.get(p.clusterId, 'configmaps app/blind'))
+})
+
+t.test('a cluster that lets it keep no Lease is served without one, and that is said once', async t => {
+  const p = await pairIn(center, t)
+  for (const error of [
+    new StatusError('NotFound', 'the server could not find the requested resource'),
+    statusError.forbidden(LEASES, 'orrery-syncer', 'RBAC says no'),
+  ]) {
+    const refuse = <T>(call: () => Promise<T>, group: string): Promise<T> =>
+      group === LEASES.group ? Promise.reject(error) : call()
+    const cluster: SpaceClient = {
+      ...p.cluster,
+      get: (resource, ref) => refuse(() => p.cluster.get(resource, ref), resource.group),
+      create: (resource, object, options) => refuse(() => p.cluster.create(resource, object, options), resource.group),
+    }
+    const { logger, lines } = recordingLogger()
+    const { lease, clock } = holder(t, cluster, 'first', logger)
+    t.ok(await lease.acquire())
+    await clock.advance(DURATION_MS * 3)
+    await lease.fenced(cluster).list(MAPS)
+    t.match(lines, [
+      { level: 'warn', message: /lets the syncer keep no Lease .* see to it that no second one serves it/ },
+    ])
+  }
+})
+
+t.test('of two syncers one serves; when it ends the other one does', async t => {
+  const p = await pairIn(center, t)
+  const { logger, lines } = recordingLogger()
+  const [clock, standbyClock] = [new FakeClock(), new FakeClock()]
+  const lease = (name: string) => ({ lease: { holder: name, durationMs: DURATION_MS } })
+  const first = p.start(undefined, clock, { ...lease('first'), stateDir: `${p.dir}/first` })
+  await center.world.present(p.clusterId, KEY, heldBy('first'))
+  await p.mailbox.create(MAPS, sent('a'))
+  await center.world.present(p.clusterId, 'configmaps app/a')
+  const second = p.start(logger, standbyClock, { ...lease('second'), stateDir: `${p.dir}/second` })
+  let isServing = false
+  void second.synced.then(() => {
+    isServing = true
+  })
+  await p.settled()
+  t.notOk(isServing)
+  t.match(lines, [{ level: 'info', message: 'another syncer serves the cluster; standing by until it ends' }])
+  await first.stop()
+  t.notOk(center.world.get(p.clusterId, KEY), 'it lets go')
+  await p.mailbox.create(MAPS, sent('b'))
+  await standbyClock.advance(DURATION_MS / 5)
+  await center.world.present(p.clusterId, 'configmaps app/b')
+  await second.synced
+})
