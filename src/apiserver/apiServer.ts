@@ -172,7 +172,17 @@ async function apiServerParts(
       needs: ['spaces', 'token secrets'],
       start: () =>
         options.spaces
-          ? ensureInitialSpaces({ ...services, tree, firstObjects: options.firstObjects ?? [] })
+          ? ensureInitialSpaces({
+              ...services,
+              store,
+              tree,
+              log,
+              firstObjects: options.firstObjects ?? [],
+              earlier: options.earlierData,
+              beforeTyped: async (space, type) => {
+                if (type.describes) await spaceManager.prepareDescribing(space)
+              },
+            })
           : undefined,
     },
     { name: 'kubeconfig', needs: ['address', 'initial spaces'], start: () => writeKubeconfig(pki) },

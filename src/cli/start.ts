@@ -5,6 +5,7 @@ import { embeddedClient } from '../apiserver/embedded/embeddedClient.ts'
 import { startBuiltinControllers } from '../controllers/builtinControllers.ts'
 import { accessOptions } from './accessOptions.ts'
 import { buildInfo } from './buildInfo.ts'
+import { EARLIER_DATA } from './earlierData.ts'
 import { elsewhere } from './elsewhere.ts'
 import { FIRST_OBJECTS } from './firstObjects.ts'
 import { createLog } from './log.ts'
@@ -30,6 +31,7 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
     spaces: true,
     elsewhere,
     firstObjects: FIRST_OBJECTS,
+    earlierData: EARLIER_DATA,
     acceptLoss: settings.acceptLoss === true,
     historyAgeMs: (settings.historyMinutes as number) * 60_000,
     build,

@@ -2,6 +2,7 @@
 import type { Test } from 'tap'
 import { type ApiServer, startApiServer } from '../../src/apiserver/apiServer.ts'
 import { embeddedClient } from '../../src/apiserver/embedded/embeddedClient.ts'
+import { EARLIER_DATA } from '../../src/cli/earlierData.ts'
 import { elsewhere } from '../../src/cli/elsewhere.ts'
 import { FIRST_OBJECTS } from '../../src/cli/firstObjects.ts'
 import type { Client } from '../../src/client/client.ts'
@@ -59,18 +60,25 @@ export class Center extends Stage {
   }
 }
 
+export interface CenterOptions {
+  expectsTrouble?: boolean
+  /** Of a server that does not run; default: a fresh one. */
+  dataDir?: string
+}
+
 /** Stopped when the test ends, which fails when something was logged as trouble. */
-export async function startCenter(t: Test, options: { expectsTrouble?: boolean } = {}): Promise<Center> {
+export async function startCenter(t: Test, options: CenterOptions = {}): Promise<Center> {
   const log: LogLine[] = []
   const logger = recording(log)
   const server = await startApiServer({
-    dataDir: temporaryDir(t),
+    dataDir: options.dataDir ?? temporaryDir(t),
     bindAddress: '127.0.0.1',
     securePort: 0,
     externalHostnames: [],
     spaces: true,
     elsewhere,
     firstObjects: FIRST_OBJECTS,
+    earlierData: EARLIER_DATA,
     log: logger as never,
   })
   const clientFor = (component: string): Client =>

@@ -26,6 +26,8 @@ export interface TestServer {
 }
 
 export interface TestServerOptions {
+  /** Of a server that does not run; default: a fresh one. */
+  dataDir?: string
   /** Whether Pods need a ServiceAccount that exists. */
   serviceAccounts?: boolean
   /** False serves one plain cluster at `/`. */
@@ -36,8 +38,7 @@ export interface TestServerOptions {
 }
 
 export async function startTestServer(t: Test, options: TestServerOptions = {}): Promise<TestServer> {
-  const dataDir = temporaryDir(t)
-  return start(t, dataDir, options)
+  return start(t, options.dataDir ?? temporaryDir(t), options)
 }
 
 /** Removed with everything in it when the test ends. */

@@ -48,7 +48,7 @@ export function workspaceAdmission(deps: WorkspaceAdmissionDeps): Admission {
         return
       }
       if (old === undefined) return
-      keepFixed(type, object, old)
+      keepFixed(type, object, old, trustedName(context.user) === systemUser(BOOTSTRAP))
       if (trustedName(context.user) !== systemUser(COMPONENT)) keepFinalizer(object, old)
     },
   }
@@ -91,12 +91,19 @@ interface SpaceTypeReference {
   path: string
 }
 
-function keepFixed(type: { group: string; kind: string }, object: KubeObject, old: KubeObject): void {
+/** Only the server itself, when it brings data of an earlier release along, gives a space another type. */
+function keepFixed(
+  type: { group: string; kind: string },
+  object: KubeObject,
+  old: KubeObject,
+  mayRetype: boolean,
+): void {
   const before = isRecord(old.spec) ? old.spec : {}
   const now = isRecord(object.spec) ? object.spec : {}
   object.spec = now
   for (const field of FIXED) {
     if (now[field] === undefined) now[field] = before[field]
+    if (field === 'type' && mayRetype) continue
     if (!equalJson(now[field], before[field])) {
       const error = fieldError.invalid(`spec.${field}`, now[field], 'field is immutable')
       throw statusError.invalid(type, object.metadata.name ?? '', [error])

@@ -24,10 +24,10 @@ export interface SpaceContentDeps {
 
 /** Who the server is when it looks after spaces. */
 export const COMPONENT = 'spaces'
+/** The ClusterRoleBinding of a space's owner. */
+export const OWNER_BINDING = 'workspace-admin'
 const PURGE_BATCH = 500
 const BINDINGS = ['rbac.authorization.k8s.io', 'v1', 'clusterrolebindings'] as const
-/** Makes a space's owner its administrator. */
-const ADMINISTRATION = 'workspace-admin'
 const INITIAL_NAMESPACES = ['default', 'kube-system', 'kube-public']
 
 type KindName = readonly [group: string, version: string, resource: string]
@@ -61,7 +61,7 @@ export class SpaceContent {
     await this.#ensure(space, BINDINGS, {
       apiVersion: 'rbac.authorization.k8s.io/v1',
       kind: 'ClusterRoleBinding',
-      metadata: { name: ADMINISTRATION, labels: { [NATURED_LABEL]: 'true' } },
+      metadata: { name: OWNER_BINDING, labels: { [NATURED_LABEL]: 'true' } },
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
       subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: owner }],
     })
@@ -79,7 +79,7 @@ export class SpaceContent {
         systemContext(space, COMPONENT),
         this.#kind(space, BINDINGS),
         '',
-        ADMINISTRATION,
+        OWNER_BINDING,
         current => {
           if (isNatured(current)) return current
           current.metadata.labels = { ...current.metadata.labels, [NATURED_LABEL]: 'true' }
