@@ -38,8 +38,8 @@ t.test('a space serves the kinds of its type, and the others do not exist there'
 
 /** Whether the server has said of a CRD whether it is served. */
 function judged({ status }: KubeObject): boolean {
-  const { conditions = [] } = (status ?? {}) as { conditions?: { type: string }[] }
-  return conditions.some(({ type }) => type === 'Established')
+  const { conditions } = (status ?? {}) as { conditions?: { type: string }[] | null }
+  return conditions?.some(({ type }) => type === 'Established') === true
 }
 
 t.test("a definition of the space's own does not take the place of a kind that is not served there", async t => {
