@@ -105,6 +105,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     store,
     requireSpaceAccess: options.spaces,
     nature,
+    ownKinds: options.spaces,
     rootSpace: ROOT,
     ...(options.spaces && { builtin: new MailboxRules({ tree, demands }) }),
   })
@@ -123,7 +124,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
   })
   forgetEndedTokens(store, authenticator)
 
-  const shared = builtinSharedObjects({ types, store, since, kubernetesService })
+  const shared = builtinSharedObjects({ types, store, since, ownKinds: options.spaces, kubernetesService })
   const webhooks = new WebhookClient({
     routes: new ServiceRoutes({ store, parsed, random: Math.random }),
     hosts: new AllowedHosts(options.webhookAllowedHosts),

@@ -20,6 +20,8 @@ export interface BuiltinSharedObjectsDeps {
   store: Pick<Store, 'list'>
   /** RFC 3339: their age. */
   since: string
+  /** False for a plain cluster: it has none of Orrery's own kinds. */
+  ownKinds: boolean
   kubernetesService: KubernetesService
 }
 
@@ -27,12 +29,13 @@ export function builtinSharedObjects({
   types,
   store,
   since,
+  ownKinds,
   kubernetesService,
 }: BuiltinSharedObjectsDeps): SharedObjects {
   return new SharedObjects(
     sharedRbac({
-      root: bootstrapObjects({ root: true, creationTimestamp: since }),
-      other: bootstrapObjects({ creationTimestamp: since }),
+      root: bootstrapObjects({ root: true, ownKinds, creationTimestamp: since }),
+      other: bootstrapObjects({ ownKinds, creationTimestamp: since }),
       async ownRoles(space, at) {
         const range = { space, group: RBAC_GROUP, resource: 'clusterroles' }
         const { items } = await store.list(range, at === undefined ? {} : { at })

@@ -5,6 +5,7 @@
  */
 import { fixedUid } from '../../apimachinery/fixedUid.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { OWN_KIND_RIGHTS } from '../../apimachinery/ownKindRights.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
 import { aggregatedRules } from './aggregation.ts'
@@ -14,6 +15,8 @@ import { GROUPS } from './users.ts'
 export interface BootstrapOptions {
   /** Adds what only the root space has: everybody may enter it and see its workspaces. */
   root?: boolean
+  /** False leaves Orrery's own kinds out, for a plain cluster, which has none of them. Default true. */
+  ownKinds?: boolean
   /** RFC 3339; the objects' creationTimestamp. */
   creationTimestamp?: string
 }
@@ -28,9 +31,8 @@ interface RoleSpec {
 
 /** ClusterRoles, then ClusterRoleBindings, each sorted by name. Fresh copies at every call; uids never change. */
 export function bootstrapObjects(options: BootstrapOptions = {}): KubeObject[] {
-  const roles = Object.entries({ ...ROLES, ...(options.root && ROOT_ROLES) }).map(([name, spec]) =>
-    clusterRole(name, spec, options),
-  )
+  const specs = { ...ROLES, ...(options.ownKinds !== false && OWN_KIND_ROLES), ...(options.root && ROOT_ROLES) }
+  const roles = Object.entries(specs).map(([name, spec]) => clusterRole(name, spec, options))
   for (const role of roles) {
     if (role.aggregationRule !== undefined) role.rules = cloneJson(aggregatedRules(role, roles))
   }
@@ -191,6 +193,14 @@ const ROLES: Record<string, RoleSpec> = {
   },
   'system:kcp:workspace:access': { rules: [{ nonResourceURLs: ['/'], verbs: ['access'] }] },
 }
+
+/** What `admin`, `edit` and `view` hold of Orrery's own kinds, each in a role of its own: Kubernetes' rules stay as they are. */
+const OWN_KIND_ROLES: Record<string, RoleSpec> = Object.fromEntries(
+  Object.entries(OWN_KIND_RIGHTS).map(([role, { group, resources, verbs }]) => [
+    `system:kubestellar:aggregate-to-${role}`,
+    { aggregateTo: role, rules: [rule(group, [...resources], verbs === 'read' ? READ : WRITE)] },
+  ]),
+)
 
 /** Binding name to role name and groups. */
 const BINDINGS: Record<string, [role: string, ...groups: string[]]> = {

@@ -24,6 +24,8 @@ export interface RbacOptions {
   requireSpaceAccess?: boolean
   /** Which roles and bindings grant anything. Default: all. Whoever gives it tells of changes by `forget`. */
   nature?: Nature
+  /** Whether the bootstrap roles speak of Orrery's own kinds. Default true. */
+  ownKinds?: boolean
   /** Id of the root space. Default `root`. */
   rootSpace?: string
   /** Asked before any role. Default: none. */
@@ -54,13 +56,18 @@ export class RbacAuthorizer implements Authorizer {
     this.#options = {
       requireSpaceAccess: true,
       nature: EVERYTHING_ACTS,
+      ownKinds: true,
       rootSpace: 'root',
       maxSpaces: 10_000,
       builtin: NO_RULES,
       ...options,
     }
     this.#indexes = new BoundedCache(this.#options.maxSpaces)
-    this.#layers = { plain: layerOf(bootstrapObjects()), root: layerOf(bootstrapObjects({ root: true })) }
+    const { ownKinds } = this.#options
+    this.#layers = {
+      plain: layerOf(bootstrapObjects({ ownKinds })),
+      root: layerOf(bootstrapObjects({ ownKinds, root: true })),
+    }
     // A change behind the reads of a build is heard of, too, and drops it.
     const forget = {
       reset: () => this.#indexes.clear(),

@@ -28,6 +28,31 @@ t.test('aggregated roles show their rules', async t => {
   t.ok(grants('admin', 'create', 'rolebindings') && grants('admin', 'delete', 'pods'))
 })
 
+t.test(
+  'admin, edit and view hold what goes with them of the own kinds; consent is for administrators alone',
+  async t => {
+    for (const kind of ['edgeplacements', 'customizers', 'synctargets', 'locations']) {
+      t.ok(grants('view', 'watch', kind) && !grants('view', 'create', kind), kind)
+      t.ok(grants('edit', 'create', kind) && grants('admin', 'delete', kind), kind)
+    }
+    for (const kind of ['inventorybindings', 'placementgrants']) {
+      t.ok(grants('view', 'get', kind), kind)
+      t.notOk(grants('view', 'create', kind) || grants('edit', 'create', kind) || grants('edit', 'patch', kind), kind)
+      t.ok(grants('admin', 'create', kind) && grants('admin', 'update', kind) && grants('admin', 'delete', kind), kind)
+    }
+    for (const kind of ['singleplacementslices', 'grantedlocations', 'syncerconfigs', 'edgesyncconfigs']) {
+      t.notOk(grants('edit', 'update', kind) || grants('admin', 'update', kind), `${kind} are the center's`)
+    }
+    t.ok(grants('view', 'list', 'grantedlocations') && grants('view', 'get', 'edgeplacements/status'))
+    t.notOk(grants('admin', 'update', 'edgeplacements/status'))
+    t.notMatch(
+      JSON.stringify(bootstrapObjects({ ownKinds: false })),
+      'kubestellar',
+      'a plain cluster knows none of them',
+    )
+  },
+)
+
 t.test('a caller may change what it was given', async t => {
   const [first] = bootstrapObjects()
   rulesOf(first!).length = 0
