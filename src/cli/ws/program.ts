@@ -1,5 +1,6 @@
 /** The command line of `kubectl ws`. */
 import type { Command } from 'commander'
+import { TYPES_PATH, UNIVERSAL } from '../../apimachinery/spaceTypes.ts'
 import { type CreateOptions, createCommand, createContextCommand, ensureCommand } from './create.ts'
 import { createProgram, runProgram, type Terminal } from './runProgram.ts'
 import type { SessionOptions } from './session.ts'
@@ -18,6 +19,8 @@ Paths:
 The current workspace is kept in the kubeconfig, as context workspace.kcp.io/current.
 A workspace that is named like a sub-command is entered with 'use'.`
 
+const TYPES = UNIVERSAL.children.map(name => `${TYPES_PATH}:${name}`).join(', ')
+
 /** Resolves to the exit code. */
 export async function kubectlWs(args: readonly string[], terminal: Terminal): Promise<number> {
   const program = createProgram('kubectl ws', 'Moves between workspaces (spaces) and makes new ones.')
@@ -34,7 +37,7 @@ export async function kubectlWs(args: readonly string[], terminal: Terminal): Pr
     .action((options: UseOptions) => useSpace('.', options, terminal))
   withKubeconfig(program.command('create <name>'))
     .description('make a workspace in the current one')
-    .option('--type <type>', 'type of the workspace, such as root:universal; default: the server chooses')
+    .option('--type <type>', `type of the workspace: ${TYPES}; default: the first that the current one allows`)
     .option('--enter', 'enter it when it is ready')
     .option('--ignore-existing', 'be content if it exists; --type must then start with root:')
     .option('--create-context <name>', 'also make a context for it; with --enter that context becomes current')

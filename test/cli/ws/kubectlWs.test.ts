@@ -38,20 +38,25 @@ t.test('kubectl ws as a process against a server', { timeout: 180_000 }, async t
   const list = `${join(harness.dir, 'absent')}:${harness.kubeconfig('listed')}`
   const elsewhere = harness.kubeconfig('elsewhere')
   const base = harness.kubeconfig('bare')
-  const [missing, sub, up, twice, kept, tree, full, home, flag, listed, bare, down] = await Promise.all([
-    ws(':root:team:x:y'),
-    ws('nope:deep'),
-    ws('..:..:..:..'),
-    ws('create b --context root --type root:universal'),
-    ws('create team --context root --ignore-existing'),
-    ws('tree --context root'),
-    ws('tree -f'),
-    ws('~', harness.kubeconfig('home')),
-    ws(`root:team --kubeconfig ${elsewhere}`),
-    ws('root:team --short', list),
-    ws('team --context base', base),
-    ws('root', writeUnreachable(harness.dir)),
-  ])
+  const [missing, sub, up, twice, typed, noType, noChild, other, kept, tree, full, home, flag, listed, bare, down] =
+    await Promise.all([
+      ws(':root:team:x:y'),
+      ws('nope:deep'),
+      ws('..:..:..:..'),
+      ws('create b --context root --type root:universal'),
+      ws('create stock --context root --type inventory'),
+      ws('create x --context root --type root:warehouse'),
+      ws('create x --context root --type root:mailbox'),
+      ws('create team --context root --ignore-existing --type root:workload'),
+      ws('create team --context root --ignore-existing'),
+      ws('tree --context root'),
+      ws('tree -f'),
+      ws('~', harness.kubeconfig('home')),
+      ws(`root:team --kubeconfig ${elsewhere}`),
+      ws('root:team --short', list),
+      ws('team --context base', base),
+      ws('root', writeUnreachable(harness.dir)),
+    ])
   t.match(missing, fails('workspace "root:team:x:y" not found; the nearest workspace that exists is "root:team"'))
   t.match(
     sub,
@@ -59,6 +64,20 @@ t.test('kubectl ws as a process against a server', { timeout: 180_000 }, async t
   )
   t.match(up, fails('cannot go up from root'))
   t.match(twice, { code: 0, out: /^Workspace "b" \(type root:universal\) created\./ })
+  t.match(typed, { code: 0, out: /^Workspace "stock" \(type root:inventory\) created\./ })
+  const types = '"universal", "inventory", "workload", "workload-rbac"'
+  t.match(noType, { code: 1, out: '', err: /^Error: .*spec\.type\.name: Unsupported value: "warehouse": .*\n$/ })
+  t.match(noType.err, `supported values: ${types}`)
+  t.match(noChild, {
+    code: 1,
+    err: /spec\.type\.name: .*a space of type "universal" may have children of type universal, /,
+  })
+  t.match(
+    other,
+    fails(
+      'workspace "team" cannot be created with type root:workload, it already exists with different type root:universal',
+    ),
+  )
   t.match(kept, { code: 0, out: /^Workspace "team" \(type root:universal\) already exists\.\n/ })
   t.match(tree, { code: 0, out: /^\.\n└── root\n(.*\n)* +[├└]── team\n.*└── a\n.*└── b\n/ })
   t.match(full, ok('.\n└── root:team:a:b'))
