@@ -1,12 +1,15 @@
 /** The command line of `kubectl kubestellar`. */
 import { type Command, Option } from 'commander'
-import { MAILBOX_PARENT } from '../../apimachinery/placement.ts'
+import type { GroupResource } from '../../apimachinery/object.ts'
+import { MAILBOX_PARENT, SYNC_TARGETS } from '../../apimachinery/placement.ts'
+import type { SpaceClient } from '../../client/client.ts'
 import { CommandError } from '../ws/commandError.ts'
 import { createProgram, runProgram, type Terminal } from '../ws/runProgram.ts'
 import { pathOf, type Session, withSession } from '../ws/session.ts'
 import { checkObjectName, parseLabels, parseLifetime } from './arguments.ts'
 import { grantCommand, grantsCommand, type InventoryOption, ungrantCommand } from './grantCommands.ts'
 import type { GrantOptions } from './grantSpec.ts'
+import { servesNone } from './grants.ts'
 import { ensureLocation, removeLocation } from './inventory.ts'
 import { type PrepOptions, prepForSyncer } from './prepForSyncer.ts'
 import {
@@ -18,7 +21,7 @@ import {
   rotateSyncer,
   type SyncerOptions,
 } from './syncers.ts'
-import { ensureWmw, removeWmw } from './workloadSpaces.ts'
+import { DEFAULT_INVENTORY, ensureWmw, removeWmw } from './workloadSpaces.ts'
 
 interface CommonOptions {
   kubeconfig?: string
@@ -42,13 +45,13 @@ export async function kubectlKubestellar(args: readonly string[], terminal: Term
     .description('make a SyncTarget and a Location of one name, with labels key=value on both')
     .action((name: string, labels: string[], options: CommonOptions & { imw: string }) => {
       const entry = inventoryEntry(name, labels)
-      return run(options, async s => ensureLocation(s.client.in(await pathOf(s, options.imw)), entry, terminal))
+      return inInventory(options, space => ensureLocation(space, entry, terminal))
     })
   inventory(remove.command('location <name>'))
     .description('delete the SyncTarget and the Location of a name')
     .action((name: string, options: CommonOptions & { imw: string }) => {
       checkObjectName(name)
-      return run(options, async s => removeLocation(s.client.in(await pathOf(s, options.imw)), name, terminal))
+      return inInventory(options, space => removeLocation(space, name, terminal))
     })
   common(ensure.command('wmw <name>'))
     .description('make a workload description space under root, and enter it')
@@ -58,10 +61,15 @@ export async function kubectlKubestellar(args: readonly string[], terminal: Term
         'whether the kinds of Kubernetes are wanted (they are always served)',
       ).default('true'),
     )
-    .action((name: string, options: CommonOptions & { withKube: string }) => {
-      const { withKube } = options
+    .option(
+      '--inventory <path>',
+      `inventory that the space uses, repeatable, "" for none; default: ${DEFAULT_INVENTORY}, if it uses none yet`,
+      (path: string, before: string[] | undefined) => [...(before ?? []), path],
+    )
+    .action((name: string, options: CommonOptions & { withKube: string; inventory?: string[] }) => {
+      const { withKube, inventory: inventories } = options
       if (withKube !== 'true' && withKube !== 'false') throw new CommandError('with-kube should be true or false')
-      return run(options, s => ensureWmw(s, name, withKube === 'true', terminal))
+      return run(options, s => ensureWmw(s, name, { withKube: withKube === 'true', inventories }, terminal))
     })
   common(remove.command('wmw <name>'))
     .description('delete a workload description space under root, with all that is in it')
@@ -97,7 +105,7 @@ export async function kubectlKubestellar(args: readonly string[], terminal: Term
     .description('write the manifest that runs the syncer of a SyncTarget in its cluster')
     .action((name: string, options: CommonOptions & PrepOptions) => {
       parseLifetime(options.lifetime)
-      return run(options, s => prepForSyncer(s, name, options, terminal))
+      return inInventory(options, (_, s) => prepForSyncer(s, name, options, terminal))
     })
   syncer(mailbox(program.command('prep-for-cluster <name> [labels...]')))
     .description("'ensure location' and 'prep-for-syncer' in one")
@@ -105,8 +113,8 @@ export async function kubectlKubestellar(args: readonly string[], terminal: Term
       const entry = inventoryEntry(name, labels)
       parseLifetime(options.lifetime)
       const told = { ...terminal, out: quietOut(options, terminal) }
-      return run(options, async s => {
-        await ensureLocation(s.client.in(await pathOf(s, options.imw)), entry, told)
+      return inInventory(options, async (space, s) => {
+        await ensureLocation(space, entry, told)
         await prepForSyncer(s, name, options, terminal)
       })
     })
@@ -167,6 +175,28 @@ async function run(options: CommonOptions, use: (session: Session) => Promise<vo
   // the current workspace is what the commands go by, and it is not a matter of contexts
   if (context !== undefined) throw new CommandError('--context flag not supported')
   await withSession(kubeconfig === undefined ? {} : { kubeconfig }, use)
+}
+
+/** As `run`, for what needs SyncTargets: that a space serves none is said in one line. */
+async function inInventory(
+  options: CommonOptions & { imw: string },
+  use: (inventory: SpaceClient, session: Session) => Promise<void>,
+): Promise<void> {
+  await run(options, async session => {
+    const path = await pathOf(session, options.imw)
+    const inventory = session.client.in(path)
+    try {
+      await use(inventory, session)
+    } catch (error) {
+      if (!servesNone(error) || (await serves(inventory, SYNC_TARGETS))) throw error
+      const message = `${path} serves no SyncTargets: it is no inventory; name one with --imw, such as --imw root:imw1`
+      throw new CommandError(message, 1, { cause: error })
+    }
+  })
+}
+
+async function serves(space: SpaceClient, { group, resource }: GroupResource): Promise<boolean> {
+  return (await space.discover()).some(served => served.group === group && served.resource === resource)
 }
 
 function common(command: Command): Command {

@@ -1,28 +1,109 @@
 /** `ensure wmw` and `remove wmw`: workload description spaces under the root. */
 import { isStatusError } from '../../apimachinery/errors.ts'
-import { WORKSPACES } from '../../apimachinery/resources.ts'
+import { INVENTORY_BINDINGS, PLACEMENT_GRANTS } from '../../apimachinery/placement.ts'
+import { CLUSTER_ANNOTATION, LOGICAL_CLUSTERS, WORKSPACES } from '../../apimachinery/resources.ts'
+import type { SpaceClient } from '../../client/client.ts'
+import { listAll } from '../../client/listWatch.ts'
+import { EVERYTHING } from '../../controllers/consent/consentObjects.ts'
 import { CommandError } from '../ws/commandError.ts'
 import type { Terminal } from '../ws/runProgram.ts'
-import type { Session } from '../ws/session.ts'
+import { pathOf, type Session } from '../ws/session.ts'
 import { ROOT_SPACE, resolveDots } from '../ws/spacePath.ts'
 import { ensureSpace, READY_TIMEOUT_MS } from '../ws/spaces.ts'
 import { enter } from '../ws/use.ts'
 import { waitFor } from '../ws/waitFor.ts'
+import { ensureBinding, ensureGrant, grantLine, servesNone } from './grants.ts'
 import { singular } from './resources.ts'
 
 const NO_ACCESS = 3
+const WORKLOAD_TYPE = 'root:workload'
+export const DEFAULT_INVENTORY = 'root:imw1'
+/** Flags that grant {@link EVERYTHING}. */
+const ALL_OF_IT = ['--cluster-scoped', '--granting-kinds', "--upsync '*'"]
 
-/** Makes the space when it is missing and ends inside it: this command changes the current workspace. */
-export async function ensureWmw(session: Session, name: string, withKube: boolean, terminal: Terminal): Promise<void> {
+export interface WmwOptions {
+  withKube: boolean
+  /** Paths of the inventories to use, as users write them. Absent: {@link DEFAULT_INVENTORY}, if the space uses none. */
+  inventories?: readonly string[] | undefined
+}
+
+/**
+ * Makes the space when it is missing, has it use inventories, and ends inside it: this command changes the current workspace.
+ * A grant that somebody took away is asked for, not made again.
+ */
+export async function ensureWmw(
+  session: Session,
+  name: string,
+  options: WmwOptions,
+  terminal: Terminal,
+): Promise<void> {
   const path = pathBelowRoot(name)
-  await ensureSpace(session.client, path, line => terminal.out(line))
-  if (!withKube) terminal.err('Note: every space serves the kinds of Kubernetes; --with-kube false takes none away.')
+  await ensureSpace(session.client, path, line => terminal.out(line), WORKLOAD_TYPE)
+  if (!options.withKube) {
+    terminal.err('Note: every space serves the kinds of Kubernetes; --with-kube false takes none away.')
+  }
+  const asked = (options.inventories ?? []).filter(inventory => inventory !== '')
+  for (const inventory of asked) await useInventory(session, path, { inventory, asked: true }, terminal)
+  if (options.inventories === undefined) {
+    await useInventory(session, path, { inventory: DEFAULT_INVENTORY, asked: false }, terminal)
+  }
   try {
     await enter(session, path, {}, terminal)
   } catch (error) {
     if (!(error instanceof CommandError)) throw error
     throw new CommandError(error.message, NO_ACCESS, { cause: error })
   }
+}
+
+/** Both consents, as far as the user may give them; else what to ask for. */
+async function useInventory(
+  session: Session,
+  path: string,
+  { inventory: argument, asked }: { inventory: string; asked: boolean },
+  terminal: Terminal,
+): Promise<void> {
+  const inventory = await pathOf(session, argument)
+  const space = session.client.in(path)
+  let bound = false
+  try {
+    if (!asked && (await listAll(space, INVENTORY_BINDINGS, { limit: 1 })).items.length > 0) return
+    const { name, made } = await ensureBinding(space, inventory)
+    bound = made === 'created'
+    if (bound) terminal.out(`${singular(INVENTORY_BINDINGS)}/${name} created`)
+  } catch (error) {
+    if (servesNone(error)) throw noWorkloadSpace(path, error)
+    if (!isStatusError(error, 'Forbidden')) throw error
+    // who may only work there enters all the same
+    if (asked) terminal.err(`Note: you may not bind ${path} to ${inventory}; an administrator of ${path} may.`)
+    return
+  }
+  if (!bound && !asked) return
+  const cluster = await idOf(space)
+  try {
+    const grantee = { path, ...(cluster !== undefined && { cluster }) }
+    const { name, made } = await ensureGrant(session.client.in(inventory), grantee, EVERYTHING)
+    if (made !== 'unchanged') terminal.out(`${singular(PLACEMENT_GRANTS)}/${name} ${made} in ${inventory}`)
+  } catch (error) {
+    if (!isStatusError(error, 'Forbidden', 'NotFound')) throw error
+    terminal.err(`Note: ${path} may place nothing on ${inventory} yet. Who administers that inventory grants it with:`)
+    terminal.err(`  ${grantLine(inventory, path, ...ALL_OF_IT)}`)
+  }
+}
+
+/** `undefined` to those who may not see it. */
+async function idOf(space: SpaceClient): Promise<string | undefined> {
+  try {
+    return (await space.get(LOGICAL_CLUSTERS, { name: 'cluster' })).metadata.annotations?.[CLUSTER_ANNOTATION]
+  } catch (error) {
+    if (isStatusError(error, 'Forbidden')) return undefined
+    throw error
+  }
+}
+
+function noWorkloadSpace(path: string, cause: unknown): CommandError {
+  return new CommandError(`${path} is no workload space: it serves no InventoryBindings; choose another name`, 1, {
+    cause,
+  })
 }
 
 /** Deletes the space with all that is in it, if there is one, and waits until it is gone. */

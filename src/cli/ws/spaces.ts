@@ -82,14 +82,23 @@ export async function waitReady(client: Client, parent: string, name: string): P
   )
 }
 
-/** Makes what is missing of `path` below the root, and waits for each. `tell` hears of every space that is made. */
-export async function ensureSpace(client: Client, path: string, tell: (line: string) => void): Promise<void> {
+/**
+ * Makes what is missing of `path` below the root, and waits for each. `tell` hears of every space that is made. `type` is for
+ * the last one; the server chooses all others'.
+ */
+export async function ensureSpace(
+  client: Client,
+  path: string,
+  tell: (line: string) => void,
+  type?: string,
+): Promise<void> {
   const [top = '', ...names] = path.split(':')
   let parent = top
-  for (const name of names) {
+  for (const [index, name] of names.entries()) {
     let workspace = await workspaceOf(client, `${parent}:${name}`)
     if (workspace === 'missing') {
-      workspace = await createOrGet(client, parent, name)
+      const isLast = index === names.length - 1
+      workspace = await createOrGet(client, parent, { name, ...(isLast && type !== undefined && { type }) })
       tell(`Workspace "${name}" (type ${typeOf(workspace)}) created in ${parent}.`)
     }
     if (typeof workspace === 'object' && phaseOf(workspace) !== 'Ready') await waitReady(client, parent, name)
@@ -98,12 +107,12 @@ export async function ensureSpace(client: Client, path: string, tell: (line: str
 }
 
 /** Somebody else may make it at the same moment. */
-async function createOrGet(client: Client, parent: string, name: string): Promise<KubeObject> {
+async function createOrGet(client: Client, parent: string, wanted: NewWorkspace): Promise<KubeObject> {
   try {
-    return await createWorkspace(client, parent, { name })
+    return await createWorkspace(client, parent, wanted)
   } catch (error) {
     if (!isStatusError(error, 'AlreadyExists')) throw error
-    return await client.in(parent).get(WORKSPACES, { name })
+    return await client.in(parent).get(WORKSPACES, { name: wanted.name })
   }
 }
 

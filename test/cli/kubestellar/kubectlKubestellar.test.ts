@@ -89,7 +89,17 @@ t.test('kubectl kubestellar as a process against a server', { timeout: 180_000 }
     run('kubectl-ws', 'tree -f', syncerConfig),
     run('kubectl-kubestellar', 'remove location florin --imw root:imw1', harness.kubeconfig('second')),
   ])
-  t.match(wmw, { code: 0, out: /created in root\.\nCurrent workspace is 'root:wmw-c' \(type root:universal\)\.\n$/ })
+  t.match(wmw, {
+    code: 0,
+    out: [
+      'Workspace "wmw-c" (type root:workload) created in root.',
+      'inventorybinding.edge.kubestellar.io/imw1 created',
+      'placementgrant.edge.kubestellar.io/wmw-c created in root:imw1',
+      "Current workspace is 'root:wmw-c' (type root:workload).",
+      '',
+    ].join('\n'),
+    err: '',
+  })
   t.match(parse(readFileSync(main, 'utf8')), { 'current-context': 'workspace.kcp.io/current' })
   t.match(denied, fails(1, /^Error: access to workspace "root:imw1" denied\n$/))
   t.match(own, { code: 0, out: /^\.\n└── \S+ \(no access\)\n$/ }, 'the credential opens no space by itself')
