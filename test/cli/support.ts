@@ -26,11 +26,11 @@ export interface Harness {
   run(program: string, args: readonly string[], kubeconfig: string): Promise<Result>
 }
 
-/** Starts a server; everything ends with the test. */
-export async function startHarness(t: Test): Promise<Harness> {
+/** Starts a server, with further flags; everything ends with the test. */
+export async function startHarness(t: Test, flags: readonly string[] = []): Promise<Harness> {
   const dir = mkdtempSync(join(tmpdir(), 'orrery-cli-'))
   const dataDir = join(dir, 'data')
-  const server = spawn(join(BIN, 'orrery'), ['start', '--data-dir', dataDir, '--secure-port', '0'], {
+  const server = spawn(join(BIN, 'orrery'), ['start', '--data-dir', dataDir, '--secure-port', '0', ...flags], {
     stdio: ['ignore', 'pipe', 'ignore'],
     env: { ...process.env, ORRERY_LOG_LEVEL: 'error' },
   })

@@ -1,0 +1,127 @@
+/**
+ * The recipe of docs/operations.md for a team of its own, run as it stands there: the administrator's part as the
+ * administrator, the member's as a member. Then what the team may not.
+ */
+import { execFile, execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { WORKSPACES } from '../../src/apimachinery/resources.ts'
+import { waitFor } from '../../src/cli/ws/waitFor.ts'
+import { httpClient } from '../../src/client/http/httpClient.ts'
+import { loadKubeconfig } from '../../src/client/kubeconfig.ts'
+import { startHarness } from '../cli/support.ts'
+import { temporaryDir } from '../support/server.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const TOKENS = 'token-of-mia,mia,u-1,"shops"\ntoken-of-lea,lea,u-2,"shops-leads"\ntoken-of-sam,sam,u-3,"others"\n'
+const EDGE = 'edge.kubestellar.io/v2alpha1'
+
+/** The recipe's commands: who makes it possible, who works. */
+function recipe(): string[] {
+  const text = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8')
+  const [section = ''] = (text.split('\n### A team of its own\n')[1] ?? '').split(/\n##+ /)
+  return [...section.matchAll(/```sh\n(.*?)```/gs)].map(match => match[1]!)
+}
+
+function hasKubectl(): boolean {
+  try {
+    execFileSync('kubectl', ['version', '--client'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+const skip = hasKubectl() ? false : 'no kubectl in the PATH'
+t.test('a team has what it needs by the recipe, and nothing more', { skip, timeout: 120_000 }, async t => {
+  const tokens = join(temporaryDir(t), 'tokens')
+  writeFileSync(tokens, TOKENS)
+  const harness = await startHarness(t, ['--token-auth-file', tokens])
+  const admin = harness.kubeconfig('admin')
+  const { options, base } = await loadKubeconfig(admin)
+  const client = httpClient({ ...options, server: base })
+  t.teardown(() => client.close())
+
+  const sh = (script: string, kubeconfig: string) =>
+    new Promise<{ code: number; out: string; err: string }>(resolve => {
+      const env = { ...process.env, KUBECONFIG: kubeconfig, PATH: `${join(ROOT, 'bin')}:${process.env.PATH}` }
+      execFile('bash', ['-ec', script], { cwd: harness.dir, env, timeout: 60_000 }, (error, out, err) =>
+        resolve({ code: error === null ? 0 : Number(error.code), out, err }),
+      )
+    })
+  const kubeconfigOf = (user: string): string => {
+    const path = join(harness.dir, user)
+    const config = {
+      clusters: [{ name: 'c', cluster: { server: `${base}/clusters/root`, 'insecure-skip-tls-verify': true } }],
+      users: [{ name: 'u', user: { token: `token-of-${user}` } }],
+      contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+      'current-context': 'c',
+    }
+    writeFileSync(path, JSON.stringify(config))
+    return path
+  }
+  const [mia, lea, sam] = [kubeconfigOf('mia'), kubeconfigOf('lea'), kubeconfigOf('sam')]
+
+  for (const [name, env] of [
+    ['florin', 'prod'],
+    ['guilder', 'test'],
+  ]) {
+    const labels = `env=${env}`
+    t.match(await sh(`kubectl kubestellar ensure location ${name} --imw root:imw1 ${labels}`, admin), { code: 0 })
+  }
+  const [prepare = '', work = '', ...more] = recipe()
+  t.same(more, [], 'the recipe has two parts')
+  t.match(await sh(prepare, admin), { code: 0, err: '' })
+  t.match((await client.in('root:imw1').get(edge('placementgrants'), { name: 'shops' })).spec, {
+    spaces: [{ path: 'root:shops' }],
+    namespaces: ['shop', 'shop-*'],
+    clusterScoped: undefined,
+    grantingKinds: undefined,
+  })
+
+  t.match(await sh(work, mia), { code: 0, out: /edgeplacement\.edge\.kubestellar\.io\/prices created/, err: '' })
+  const slice = await waitFor({
+    client: client.in('root:shops'),
+    resource: edge('singleplacementslices'),
+    ref: { name: 'prices' },
+    done: found => found !== undefined,
+    signal: AbortSignal.timeout(30_000),
+  })
+  const destinations = slice.object?.destinations as { locationName: string; syncTargetUID: string }[]
+  t.same(
+    destinations.map(({ locationName }) => locationName),
+    ['florin'],
+  )
+  const { items } = await client.in('root:espw').list(WORKSPACES)
+  const mailbox = items.find(({ metadata }) => metadata.name?.endsWith(destinations[0]!.syncTargetUID))
+  const arrived = await waitFor({
+    client: client.in(`root:espw:${mailbox?.metadata.name}`),
+    resource: { group: '', version: 'v1', resource: 'configmaps' },
+    ref: { namespace: 'shop', name: 'prices' },
+    done: found => found !== undefined,
+    signal: AbortSignal.timeout(30_000),
+  })
+  t.match(arrived, { reached: true, object: { data: { coffee: '2.40' } } })
+
+  // names of Locations with their labels, and no more of the inventory
+  const seen = await sh('kubectl get grantedlocations --show-labels', mia)
+  t.match(seen, { code: 0, out: /florin.*env=prod/ })
+  t.notMatch(seen.out, 'guilder', 'what is not granted is not listed')
+
+  const binding = `kubectl apply -f - <<< '{"apiVersion":"${EDGE}","kind":"InventoryBinding","metadata":{"name":"x"},"spec":{"path":"root:other"}}'`
+  const refused = async (script: string, who: string, why: RegExp) =>
+    t.match(await sh(script, who), { code: 1, err: why }, script)
+  await refused(binding, mia, /cannot create resource "inventorybindings"/)
+  await refused('kubectl kubestellar grant --imw root:imw1 root:shops', mia, /denied|forbidden|Forbidden/)
+  await refused('kubectl get secrets -n default --as=system:admin', mia, /cannot impersonate/)
+  await refused('kubectl ws root:wmw1', mia, /access to workspace "root:wmw1" denied/)
+  await refused('kubectl ws root:imw1', mia, /access to workspace "root:imw1" denied/)
+  await refused('kubectl ws root:shops', sam, /access to workspace "root:shops" denied/)
+  await refused('kubectl kubestellar grant --imw root:imw1 root:shops', lea, /denied|forbidden|Forbidden/)
+  t.match(await sh(`kubectl ws root:shops && ${binding}`, lea), { code: 0 }, 'who leads the team chooses inventories')
+})
+
+function edge(resource: string) {
+  return { group: 'edge.kubestellar.io', version: 'v2alpha1', resource }
+}
