@@ -39,7 +39,13 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
   })
   const controllers = startBuiltinControllers({
     clientFor: component =>
-      embeddedClient({ services: server.services, store: server.store, tree: server.tree, component }),
+      embeddedClient({
+        services: server.services,
+        store: server.store,
+        tree: server.tree,
+        component,
+        audit: access.audit,
+      }),
     caPem: server.caPem,
     sign: order => server.certificates.sign(order),
     places: server.tree,

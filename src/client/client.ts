@@ -44,13 +44,18 @@ export interface WriteOptions {
   fieldManager?: string
   /** Server-side apply: take fields over from other managers. */
   force?: boolean
+  because?: Because
 }
+
+/** Annotations for the audit event of a write. Only a server that records the write of its own controller asks for them. */
+export type Because = () => Readonly<Record<string, string>>
 
 export type PatchType = 'json' | 'merge' | 'strategic' | 'apply'
 
 export interface DeleteOptions {
   propagationPolicy?: 'Background' | 'Foreground' | 'Orphan'
   preconditions?: { uid?: string; resourceVersion?: string }
+  because?: Because
 }
 
 /** A resource that a server serves, from discovery; one entry per resource, at the group's preferred version. */

@@ -1,6 +1,7 @@
 /** The whole center inside the test's process: server and controllers, their log, and when they are at rest. */
 import type { Test } from 'tap'
 import { type ApiServer, startApiServer } from '../../src/apiserver/apiServer.ts'
+import type { Auditor } from '../../src/apiserver/audit/auditor.ts'
 import { embeddedClient } from '../../src/apiserver/embedded/embeddedClient.ts'
 import { EARLIER_DATA } from '../../src/cli/earlierData.ts'
 import { elsewhere } from '../../src/cli/elsewhere.ts'
@@ -64,6 +65,8 @@ export interface CenterOptions {
   expectsTrouble?: boolean
   /** Of a server that does not run; default: a fresh one. */
   dataDir?: string
+  /** Records requests, and writes of controllers. */
+  audit?: Auditor
 }
 
 /** Stopped when the test ends, which fails when something was logged as trouble. */
@@ -79,10 +82,17 @@ export async function startCenter(t: Test, options: CenterOptions = {}): Promise
     elsewhere,
     firstObjects: FIRST_OBJECTS,
     earlierData: EARLIER_DATA,
+    audit: options.audit,
     log: logger as never,
   })
   const clientFor = (component: string): Client =>
-    embeddedClient({ services: server.services, store: server.store, tree: server.tree, component })
+    embeddedClient({
+      services: server.services,
+      store: server.store,
+      tree: server.tree,
+      component,
+      audit: options.audit,
+    })
   const controllers = startBuiltinControllers({ clientFor, caPem: server.caPem, places: server.tree, logger })
   const client = clientFor('test')
   const world = new World(client)

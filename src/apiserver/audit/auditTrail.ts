@@ -37,6 +37,8 @@ export interface TrailOptions {
   uri: string
   sourceIps: readonly string[]
   userAgent: string | undefined
+  /** Nobody sent a request: it is told once, when it is done. */
+  isInternal?: boolean
 }
 
 /** What is known of the bodies when a request has ended. */
@@ -71,6 +73,7 @@ export class AuditTrail implements AccessWitness {
   constructor(options: TrailOptions) {
     this.#options = options
     this.auditId = options.auditId
+    this.#received = options.isInternal === true
     this.#receivedMs = options.clock()
   }
 

@@ -4,8 +4,11 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
+import type { EmbeddedWrite, WriteAudit, WriteTrail } from '../embedded/writeAudit.ts'
+import type { AuditEvent } from './auditEvent.ts'
 import { AuditTrail } from './auditTrail.ts'
 import type { AuditPolicy } from './policy.ts'
+import { writeTrail } from './writeTrail.ts'
 
 export interface AuditSink {
   /** Takes one line without its end. Lines are kept in order; never throws. */
@@ -31,21 +34,26 @@ export interface AuditedRequest {
 /** Longer ids of clients are not taken over. */
 const ID_LIMIT = 64
 
-export class Auditor {
+export class Auditor implements WriteAudit {
   readonly #options: Required<AuditorOptions>
 
   constructor(options: AuditorOptions) {
     this.#options = { clock: () => performance.timeOrigin + performance.now(), ...options }
   }
 
+  beginWrite(write: EmbeddedWrite): WriteTrail | undefined {
+    const { policy, clock } = this.#options
+    return writeTrail(write, { policy, clock, write: event => this.#write(event), auditId: randomUUID() })
+  }
+
   /** A client may bring the id, in the header `Audit-ID`, to find its requests again. */
   begin({ url, headers, remoteAddress }: AuditedRequest): AuditTrail {
-    const { policy, sink, clock } = this.#options
+    const { policy, clock } = this.#options
     const own = headers['audit-id']
     return new AuditTrail({
       policy,
       clock,
-      write: event => sink.write(JSON.stringify(event)),
+      write: event => this.#write(event),
       auditId: typeof own === 'string' && own !== '' && own.length <= ID_LIMIT ? own : randomUUID(),
       uri: url,
       sourceIps: sourceIps(headers, remoteAddress),
@@ -55,6 +63,10 @@ export class Auditor {
 
   close(): Promise<void> {
     return this.#options.sink.close()
+  }
+
+  #write(event: AuditEvent): void {
+    this.#options.sink.write(JSON.stringify(event))
   }
 }
 

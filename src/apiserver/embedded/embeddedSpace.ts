@@ -31,6 +31,7 @@ import { viewBytes } from '../registry/views.ts'
 import type { SpaceTree } from '../spaces/tree.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import type { StreamedServices } from './sharedEvent.ts'
+import type { EmbeddedWrite, WriteAudit } from './writeAudit.ts'
 
 /** What of the server the client stands on. */
 export interface EmbeddedServices extends StreamedServices {
@@ -46,6 +47,8 @@ export interface EmbeddedDeps {
   tree: SpaceTree
   /** Names the component in managedFields and as user. */
   component: string
+  /** Records writes. Absent: nobody does. */
+  audit?: WriteAudit | undefined
 }
 
 export class EmbeddedSpace implements SpaceClient {
@@ -99,8 +102,10 @@ export class EmbeddedSpace implements SpaceClient {
   async create(resource: GroupVersionResource, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
     const { namespace = '', name = '' } = object.metadata
     const target = this.#target(resource, { namespace, name }, options)
-    const { stored } = await create(this.#deps.services.registry, target, cloneJson(object))
-    return objectAs(stored, target.type)
+    const { registry } = this.#deps.services
+    return await this.#recorded('create', target, options, object, async recorded =>
+      resultOf(await create(registry, recorded, cloneJson(object)), target.type),
+    )
   }
 
   async update(resource: GroupVersionResource, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
@@ -108,11 +113,14 @@ export class EmbeddedSpace implements SpaceClient {
     const { registry } = this.#deps.services
     const target = this.#target(resource, { namespace, name }, options)
     const again = (): KubeObject => cloneJson(object)
-    const { stored } =
-      target.subresource === 'finalize'
-        ? await finalize(registry, target, object)
-        : await update(registry, target, again(), { again })
-    return objectAs(stored, target.type)
+    return await this.#recorded('update', target, options, object, async recorded =>
+      resultOf(
+        recorded.subresource === 'finalize'
+          ? await finalize(registry, recorded, object)
+          : await update(registry, recorded, again(), { again }),
+        target.type,
+      ),
+    )
   }
 
   async patch(
@@ -124,17 +132,49 @@ export class EmbeddedSpace implements SpaceClient {
   ): Promise<KubeObject> {
     const { registry } = this.#deps.services
     const target = this.#target(resource, ref, options)
-    const { stored } =
-      form === 'apply'
-        ? await apply(registry, target, cloneJson(body) as KubeObject, { force: options.force ?? false })
-        : await patch(registry, target, form, body)
-    return objectAs(stored, target.type)
+    return await this.#recorded('patch', target, options, body, async recorded =>
+      resultOf(
+        form === 'apply'
+          ? await apply(registry, recorded, cloneJson(body) as KubeObject, { force: options.force ?? false })
+          : await patch(registry, recorded, form, body),
+        target.type,
+      ),
+    )
   }
 
   async delete(resource: GroupVersionResource, ref: ObjectRef, options: DeleteOptions = {}): Promise<void> {
     const { type, space } = this.#at(resource)
     const { namespace = '', name } = ref
-    await deleteObject(this.#deps.services.deps, this.#context(space, {}), type, { namespace, name }, options)
+    const target = { context: this.#context(space, {}), type, namespace, name, subresource: '' }
+    const { because: _, ...sent } = options
+    await this.#recorded('delete', target, options, { kind: 'DeleteOptions', ...sent }, async ({ context }) => {
+      await deleteObject(this.#deps.services.deps, context, type, { namespace, name }, sent)
+      return undefined
+    })
+  }
+
+  /** Does a write, and tells who records writes of it. Its reasons are asked for before it, which may change them. */
+  async #recorded<T extends KubeObject | undefined>(
+    verb: EmbeddedWrite['verb'],
+    target: Target,
+    { because }: Pick<WriteOptions, 'because'>,
+    sent: unknown,
+    write: (target: Target) => Promise<T>,
+  ): Promise<T> {
+    const { context, ...named } = target
+    const trail = this.#deps.audit?.beginWrite({ ...named, verb, user: context.user, space: context.space })
+    if (trail === undefined) return await write(target)
+    const annotate: NonNullable<WriteContext['annotate']> = (...given) => trail.annotate(...given)
+    for (const [key, value] of Object.entries(because?.() ?? {})) annotate(key, value)
+    try {
+      const object = await write({ ...target, context: { ...context, annotate } })
+      const result = (): KubeObject | undefined => object
+      trail.done(verb === 'create' ? 201 : 200, () => sent, result)
+      return object
+    } catch (error) {
+      trail.failed(error)
+      throw error
+    }
   }
 
   async discover(): Promise<DiscoveredResource[]> {
@@ -186,6 +226,10 @@ export class EmbeddedSpace implements SpaceClient {
 
 export function spaceNotFound(space: string): StatusError {
   return statusError.notFound(WORKSPACES, space)
+}
+
+function resultOf({ stored }: { stored: Stored }, type: ResourceType): KubeObject {
+  return objectAs(stored, type)
 }
 
 function objectAs(stored: Stored, type: ResourceType): KubeObject {

@@ -5,7 +5,9 @@
  *
  * An object goes only where a Location leads on which it may be placed; what is refused everywhere counts as not selected there.
  */
+import { SYNCER_CONFIGS } from '../../apimachinery/placement.ts'
 import type { Allowance, Told } from './allowance.ts'
+import { namespaceKey, parseObjectKey } from './names.ts'
 import type { PlacementSpec } from './placementSpec.ts'
 import { type SpaceSets, shareUpsync, type UpsyncShare } from './upsyncShare.ts'
 import { addTo, type ObjectFact, removeFrom, Workload } from './workload.ts'
@@ -44,6 +46,12 @@ export interface Source {
 
 /** By mailbox: the Locations that lead there, first by name first. */
 export type Ways = ReadonlyMap<string, readonly Destination[]>
+
+/** What has an object in a mailbox: a placement of a space. */
+export interface Cause {
+  readonly space: string
+  readonly placement?: string
+}
 
 interface Space {
   readonly workload: Workload
@@ -247,6 +255,24 @@ export class PlacementJoin {
       })
     }
     return [...found.values()].sort((a, b) => (claimOf(a) < claimOf(b) ? -1 : 1))
+  }
+
+  /** The placements by which a mailbox holds an object, or a Namespace for others; the mailbox's, for what serves all of them. */
+  causesOf(mailbox: string, key: string): Cause[] {
+    const { group, resource, name: object } = parseObjectKey(key)
+    const all = [...(this.#byMailbox.get(mailbox) ?? [])].map(unpair)
+    const causes = (wants: (workload: Workload, placement: string) => boolean): Cause[] =>
+      all.flatMap(([space, placement]) =>
+        wants(this.#spaces.get(space)!.workload, placement) ? [{ space, placement }] : [],
+      )
+    if (group === SYNCER_CONFIGS.group && resource === SYNCER_CONFIGS.resource) return causes(() => true)
+    const claims = this.sourcesOf(mailbox, key).flatMap(({ space, placements }) =>
+      placements.map(placement => ({ space, placement })),
+    )
+    if (claims.length > 0 || key !== namespaceKey(object)) return claims
+    return causes((workload, placement) =>
+      [...workload.inNamespace(object)].some(inside => workload.selects(placement, inside)),
+    )
   }
 
   /** Everything that a mailbox should hold, one fact (of the oldest claim) for each object, unordered. */

@@ -29,9 +29,10 @@ import { reconcileConfig } from './configReconciler.ts'
 import { Conflicts, conflictMessage } from './conflicts.ts'
 import { Consents, type Through } from './consents.ts'
 import { CopyReconciler } from './copyReconciler.ts'
+import { explainedClient } from './explainedClient.ts'
 import { spacesWithFeedback } from './feedbackLeftovers.ts'
 import { FeedbackReconciler } from './feedbackReconciler.ts'
-import { type Mailbox, Mailboxes } from './mailboxes.ts'
+import { type Mailbox, Mailboxes, ownersIn } from './mailboxes.ts'
 import { mailboxListener } from './mailboxListener.ts'
 import { ObjectCache } from './objectCache.ts'
 import { type OwnershipRules, releasesOn } from './ownership.ts'
@@ -100,7 +101,6 @@ class Translator {
     const { client, places, logger, clock, random } = deps
     const signal = AbortSignal.any([deps.signal, this.#stop.signal])
     const common = { client, logger, ...(clock && { clock }), ...(random && { random }) }
-    this.#client = client
     this.#places = places
     this.#logger = logger
     this.#queue = new WorkQueue<Task>({
@@ -168,8 +168,13 @@ class Translator {
         this.#releases.get(mailbox)?.some(reference => rules.isSpace(reference, space)) ?? false,
       isSpace: (reference, space) => reference === space || places.pathOf(space) === reference,
     }
+    this.#client = explainedClient(client, {
+      join,
+      places,
+      cameFrom: (mailbox, key) => ownersIn(this.#mailboxes.get(mailbox)?.copies.get(key)?.owner ?? ''),
+    })
     this.#copies = new CopyReconciler({
-      client,
+      client: this.#client,
       join,
       cache,
       sources,
