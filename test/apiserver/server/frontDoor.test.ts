@@ -96,7 +96,7 @@ t.test('who may not is answered before the body has come', async t => {
   const alice = { Authorization: `Bearer ${ALICE}` }
   t.equal(await promise(CONFIGMAPS, { Authorization: 'Bearer unknown' }), 401)
   t.equal(await promise(CONFIGMAPS, alice), 403)
-  t.equal(await promise(`/clusters/root:nowhere${CONFIGMAPS}`, alice), 404)
+  t.equal(await promise(`/clusters/root:nowhere${CONFIGMAPS}`, alice), 403) // as one that is closed
   t.equal(await promise(`/clusters/Bad!${CONFIGMAPS}`, alice), 400)
 
   const role = { apiGroup: RBAC, kind: 'ClusterRole', name: 'cluster-admin' }
