@@ -98,7 +98,7 @@ t.test('its orders are read, not given', async t => {
   const placed = await mine.patch(`${MAPS}/placed`, 'merge', { data: { v: 'mine' } })
   t.match(placed, {
     code: 403,
-    body: { message: /the center placed it here: a syncer changes nothing but its status/ },
+    body: { message: /in a mailbox only its status can be written/ },
   })
 })
 
@@ -118,7 +118,11 @@ t.test('what it carries up is what was asked for, and takes no mark of the cente
   t.equal((await mine.post('/api/v1/namespaces', cluster('v1', 'Namespace', 'unasked'))).code, 403)
   await mine.ok(mine.post('/api/v1/namespaces', cluster('v1', 'Namespace', 'shop')))
   for (const [what, metadata, message] of [
-    ['a projected label', { labels: { 'edge.kubestellar.io/projected': 'yes' } }, /for what the center places/],
+    [
+      'a projected label',
+      { labels: { 'edge.kubestellar.io/projected': 'yes' } },
+      /only the center labels objects of a mailbox/,
+    ],
     ['a finalizer', { finalizers: ['a.test/b'] }, /metadata\.finalizers/],
     [
       'an owner',

@@ -1,7 +1,6 @@
 /**
  * What of an object a syncer may write. The kinds and verbs were judged before (mailboxRules.ts); here the object is known: what
- * the center placed changes in its status only, what was born in the cluster carries the syncer's mark, and nobody takes a mark
- * that is the center's to give.
+ * was born in the cluster carries the syncer's mark, and nobody takes a mark that is the center's to give.
  */
 import { statusError } from '../../apimachinery/errors.ts'
 import { at, str } from '../../apimachinery/fields.ts'
@@ -37,8 +36,6 @@ const CENTER_ANNOTATIONS = [
 /** Types of Secret that are credentials of the server that holds them. */
 const SERVER_SECRETS =
   /^(kubernetes\.io\/service-account-token|bootstrap\.kubernetes\.io\/token|edge\.kubestellar\.io\/.*)$/
-/** What every write moves. */
-const MOVING = ['resourceVersion', 'generation', 'managedFields']
 
 export function syncerWrites({ tree, demands }: SyncerWritesDeps): Admission {
   return {
@@ -58,11 +55,8 @@ export function syncerWrites({ tree, demands }: SyncerWritesDeps): Admission {
         if (!known) refuse(`a syncer reports the status of what was placed here (label ${PROJECTED_LABEL}) only`)
         return
       }
-      if (old !== undefined && isProjected(old)) {
-        const same = operation === 'UPDATE' && equalJson(withoutStatus(old), withoutStatus(object))
-        if (!same) refuse('the center placed it here: a syncer changes nothing but its status')
-        return
-      }
+      // what may be done to it is said for everybody (mailboxCopies.ts)
+      if (old !== undefined && isProjected(old)) return
       if (!(await isCarried())) refuse('no upsync set of the mailbox names it')
       if (old !== undefined && !isBorn(old)) refuse(`it was not carried here from the cluster (annotation ${UPSYNCED})`)
       if (operation === 'DELETE') return
@@ -75,9 +69,7 @@ export function syncerWrites({ tree, demands }: SyncerWritesDeps): Admission {
 }
 
 function checkContent({ type, object, old }: AdmissionRequest, refuse: (why: string) => never): void {
-  const { labels, annotations } = object.metadata
-  if (labels?.[PROJECTED_LABEL] !== undefined)
-    refuse(`metadata.labels: ${PROJECTED_LABEL} is for what the center places; take it off the object in the cluster`)
+  const { annotations } = object.metadata
   for (const key of CENTER_ANNOTATIONS) {
     if (annotations?.[key] !== old?.metadata.annotations?.[key])
       refuse(`metadata.annotations: ${key} is the center's; take it off the object in the cluster`)
@@ -102,9 +94,4 @@ function markOf({ kind, metadata }: Readonly<KubeObject>): string {
 
 function isBorn(object: Readonly<KubeObject> | undefined): boolean {
   return object !== undefined && object.metadata.annotations?.[UPSYNCED] === markOf(object)
-}
-
-function withoutStatus({ status: _status, ...object }: Readonly<KubeObject>): object {
-  const metadata = Object.fromEntries(Object.entries(object.metadata).filter(([key]) => !MOVING.includes(key)))
-  return { ...object, metadata }
 }

@@ -31,14 +31,6 @@ t.test('a Pod comes into a mailbox as it is', async t => {
   t.notOk('volumes' in (spec as object))
 })
 
-t.test('and so it does into a space below a mailbox', async t => {
-  const name = 'abc123-mb-11234567-89ab-cdef-0123-456789abcdef'
-  await createSpace(api.in('root:espw'), name)
-  const below = api.in(await createSpace(api.in(`root:espw:${name}`), 'below'))
-  const { spec } = await api.ok(below.post(PODS, POD))
-  t.match(spec, { serviceAccountName: 'of-the-cluster', priority: 7 })
-})
-
 t.test('in other spaces it does not', async t => {
   const space = api.in(await createSpace(api, 'plain'))
   t.match((await space.post(PODS, POD)).body.message, 'error looking up service account default/of-the-cluster')
