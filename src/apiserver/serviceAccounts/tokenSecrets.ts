@@ -12,8 +12,8 @@ import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { WorkQueue } from '../../client/workqueue.ts'
 import { keyText } from '../../storage/keys.ts'
 import { isStorageError, type Key, type Range, type Store, type Stored, type StoreEvent } from '../../storage/store.ts'
-import { unverifiedClaims } from '../auth/jwtClaims.ts'
-import { LEGACY_ISSUER, type TokenIssuer } from '../auth/serviceAccountTokens.ts'
+import { unverifiedClaims, unverifiedHeader } from '../auth/jwtClaims.ts'
+import type { TokenIssuer } from '../auth/serviceAccountTokens.ts'
 import { FailureNotes } from '../following/failureNotes.ts'
 import { followLog } from '../following/followLog.ts'
 import { deleteObject } from '../operations/remove.ts'
@@ -116,7 +116,16 @@ export class TokenSecrets {
 
   /** Of a Secret without its account: whether it was never filled here, and may belong to an account of the clusters. */
   #isDescription(space: string, secret: KubeObject): boolean {
-    return this.#deps.nature.isDescribed(space, ACCOUNTS) && !isTokenOf(space, dataOf(secret).token)
+    return this.#deps.nature.isDescribed(space, ACCOUNTS) && !this.#isTokenOf(space, dataOf(secret).token)
+  }
+
+  /** Whether this server made the token, for an account of this space. */
+  #isTokenOf(space: string, encoded: unknown): boolean {
+    if (typeof encoded !== 'string') return false
+    const token = Buffer.from(encoded, 'base64').toString()
+    const claims = unverifiedClaims(token)
+    if (this.#deps.issuer.formOf(claims?.iss, unverifiedHeader(token)?.kid) !== 'legacy') return false
+    return claims?.['kubernetes.io/serviceaccount/clusterName'] === space
   }
 
   #note(key: Key, error: unknown): void {
@@ -171,13 +180,6 @@ export class TokenSecrets {
       return current
     })
   }
-}
-
-/** Whether a token was made by a server like this one for an account of a space. */
-function isTokenOf(space: string, encoded: unknown): boolean {
-  if (typeof encoded !== 'string') return false
-  const claims = unverifiedClaims(Buffer.from(encoded, 'base64').toString())
-  return claims?.iss === LEGACY_ISSUER && claims['kubernetes.io/serviceaccount/clusterName'] === space
 }
 
 function holdsToken(stored: Stored): boolean {
