@@ -6,7 +6,7 @@ import { httpClient } from '../../src/client/http/httpClient.ts'
 import { silentLogger } from '../../src/client/logger.ts'
 import { startSyncer } from '../../src/syncer/syncer.ts'
 import { Api } from '../support/api.ts'
-import { PLACEMENTS, startCenter } from '../support/center.ts'
+import { GRANTS, PLACEMENTS, startCenter } from '../support/center.ts'
 import { crdsIn } from '../support/crds.ts'
 import { accessOf, startTestServer } from '../support/server.ts'
 import { virtualClock } from '../syncer/support/virtualClock.ts'
@@ -139,6 +139,15 @@ t.test('kinds that grant or steer are not carried up, whatever an upsync set nam
     { apiGroup: '', resources: ['configmaps', 'secrets'], namespaces: ['shop'], names: ['*'] },
     { apiGroup: '', resources: ['secrets'], namespaces: ['shop'], names: ['report'] },
   ]
+  await client.in(scene.inventory).create(GRANTS, {
+    apiVersion: 'edge.kubestellar.io/v2alpha1',
+    kind: 'PlacementGrant',
+    metadata: { name: 'report' },
+    spec: {
+      spaces: [{ path: 'root:up-wmw' }],
+      upsync: [{ apiGroup: '', resources: ['secrets'], namespaces: ['shop'], names: ['report'] }],
+    },
+  })
   await scene.place('carry', { ...scene.at('evil'), downsync: [], upsync: sets })
   const api = await syncerOf(evil)
   const http = httpClient({ server: api.access.url, caPem: server.caPem, token: api.access.token! })
