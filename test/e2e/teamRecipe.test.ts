@@ -115,7 +115,7 @@ t.test('a team has what it needs by the recipe, and nothing more', { skip, timeo
   await refused(binding, mia, /cannot create resource "inventorybindings"/)
   await refused('kubectl kubestellar grant --imw root:imw1 root:shops', mia, /denied|forbidden|Forbidden/)
   await refused('kubectl get secrets -n default --as=system:admin', mia, /cannot impersonate/)
-  await refused('kubectl ws root:wmw1', mia, /access to workspace "root:wmw1" denied/)
+  await refused('kubectl ws root:wmw1', mia, /workspace "root:wmw1" not found, or closed to you/)
   await refused('kubectl ws root:imw1', mia, /access to workspace "root:imw1" denied/)
   await refused('kubectl ws root:shops', sam, /access to workspace "root:shops" denied/)
   await refused('kubectl kubestellar grant --imw root:imw1 root:shops', lea, /denied|forbidden|Forbidden/)
