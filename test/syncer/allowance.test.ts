@@ -63,7 +63,10 @@ t.test('what is not allowed stays out, in either direction, and is told and coun
       { group: '', resource: 'configmaps', apiVersion: 'v1', objectsByNamespace: [{ namespace: 'own', names: ['*'] }] },
     ],
     clusterScope: [{ group: ROLES.group, resource: ROLES.resource, apiVersion: 'v1', objects: ['*'] }],
-    upsync: [{ apiGroup: '', resources: ['configmaps', 'secrets'], namespaces: ['up', 'up-not'], names: ['*'] }],
+    upsync: [
+      { apiGroup: '', resources: ['configmaps'], namespaces: ['up', 'up-not'], names: ['*'] },
+      { apiGroup: '', resources: ['secrets'], namespaces: ['up', 'up-not'], names: ['s'] },
+    ],
   })
   await p.mailbox.create(NAMESPACES, namespace('own', PROJECTED))
   const secret = (at: string, labels: object): KubeObject => ({
