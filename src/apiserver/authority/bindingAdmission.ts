@@ -110,13 +110,14 @@ async function noInventory({ tree, authorizer }: AuthorityDeps, { user }: WriteC
   return [fieldError.invalid(FIELD, path, detail)]
 }
 
-/** Only somebody who could have seen it above is told that it is not there. */
+/** Only somebody who could have seen it above is told that it is not there. What everybody may in the root shows nothing. */
 async function warnOfNone({ tree, authorizer }: AuthorityDeps, context: WriteContext, path: string): Promise<void> {
   const resolved = tree.resolve(path)
   if (resolved.found || resolved.ancestor === undefined) return
   const { id, path: above } = resolved.ancestor
   const name = path.slice(above.length + 1).split(':')[0]!
   const resource = { ...WORKSPACES, subresource: '', namespace: '', name }
-  const { allowed } = await authorizer.authorize({ user: context.user, space: id, verb: 'get', resource, path: '' })
+  const attributes = { user: context.user, space: id, verb: 'get', resource, path: '', ownOnly: true as const }
+  const { allowed } = await authorizer.authorize(attributes)
   if (allowed) context.warn(`there is no space ${path} yet; the binding counts once there is, and grants this space`)
 }

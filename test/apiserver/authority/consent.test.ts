@@ -81,6 +81,9 @@ t.test('a path to what is no inventory is refused, but only to who may enter the
   ]
   t.match([hidden.code, absent.code], [201, 201])
   t.same([hidden.headers.warning, absent.headers.warning], [undefined, undefined])
+  // everybody may read the root's Workspaces, but sees only their own
+  const unborn = await alice.post(BINDINGS, binding('unborn', 'root:unborn'))
+  t.match([unborn.code, unborn.headers.warning], [201, undefined])
   const early = await space.post(BINDINGS, binding('early', 'root:nowhere'))
   t.match(early, { code: 201, headers: { warning: /there is no space root:nowhere yet/ } })
 })
