@@ -1,7 +1,8 @@
 /**
  * Tokens without end, for those who ask for one with a Secret of type `kubernetes.io/service-account-token`: the Secret is
  * filled a moment after it is made, refilled when somebody empties it, and deleted when its ServiceAccount is gone. Where
- * ServiceAccounts are descriptions, so is a Secret for one that does not act: it is left as it is.
+ * ServiceAccounts are descriptions, so is a Secret for one that does not act: it is left as it is. In a mailbox a Secret that is
+ * on its way holds no token.
  *
  * It follows the log of Secrets of all spaces; those of other types are told apart by their bytes. What fails is tried again
  * with backoff.
@@ -9,10 +10,11 @@
  */
 import { NATURED_LABEL, type Nature } from '../../apimachinery/nature.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { WorkQueue } from '../../client/workqueue.ts'
 import { keyText } from '../../storage/keys.ts'
 import { isStorageError, type Key, type Range, type Store, type Stored, type StoreEvent } from '../../storage/store.ts'
-import { unverifiedClaims, unverifiedHeader } from '../auth/jwtClaims.ts'
+import { unverifiedClaims } from '../auth/jwtClaims.ts'
 import type { TokenIssuer } from '../auth/serviceAccountTokens.ts'
 import { FailureNotes } from '../following/failureNotes.ts'
 import { followLog } from '../following/followLog.ts'
@@ -114,18 +116,28 @@ export class TokenSecrets {
     this.#failures.settle(keyText(key))
   }
 
+  /** Whether a token was made by a server like this one for an account of a space. */
+  #isTokenOf(space: string, encoded: unknown): boolean {
+    if (typeof encoded !== 'string') return false
+    const claims = unverifiedClaims(Buffer.from(encoded, 'base64').toString())
+    const isOurs = this.#deps.issuer.formOf(claims?.iss, undefined) === 'legacy'
+    return isOurs && claims?.['kubernetes.io/serviceaccount/clusterName'] === space
+  }
+
   /** Of a Secret without its account: whether it was never filled here, and may belong to an account of the clusters. */
   #isDescription(space: string, secret: KubeObject): boolean {
     return this.#deps.nature.isDescribed(space, ACCOUNTS) && !this.#isTokenOf(space, dataOf(secret).token)
   }
 
-  /** Whether this server made the token, for an account of this space. */
-  #isTokenOf(space: string, encoded: unknown): boolean {
-    if (typeof encoded !== 'string') return false
-    const token = Buffer.from(encoded, 'base64').toString()
-    const claims = unverifiedClaims(token)
-    if (this.#deps.issuer.formOf(claims?.iss, unverifiedHeader(token)?.kid) !== 'legacy') return false
-    return claims?.['kubernetes.io/serviceaccount/clusterName'] === space
+  /** What is on its way through a mailbox is nobody's credential there; earlier releases filled it all the same. */
+  async #takeBack(key: Key, type: ResourceType, secret: KubeObject): Promise<void> {
+    if (!this.#isTokenOf(key.space, dataOf(secret).token)) return
+    const context = systemContext(key.space, COMPONENT)
+    await this.#deps.registry.update(context, type, key.namespace, key.name, current => {
+      const { token, ...rest } = dataOf(current)
+      if (this.#isTokenOf(key.space, token)) current.data = rest
+      return current
+    })
   }
 
   #note(key: Key, error: unknown): void {
@@ -146,6 +158,7 @@ export class TokenSecrets {
     const secret = decodeObject(stored)
     const { annotations = {}, deletionTimestamp, uid } = secret.metadata
     if (secret.type !== TYPE || deletionTimestamp !== undefined) return
+    if (!nature.acts(key.space, SECRETS, secret)) return await this.#takeBack(key, type, secret)
     const name = annotations[ACCOUNT_NAME] ?? ''
     const found = await store.get({ ...key, ...ACCOUNTS, name })
     const account = found && decodeObject(found)

@@ -1,5 +1,6 @@
 /** In a mailbox what is on its way to a cluster is inert, and only the center writes more of it than its status. */
 import t from 'tap'
+import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
 import { systemContext } from '../../../src/apiserver/registry/context.ts'
 import type { Api } from '../../support/api.ts'
 import { ALICE, CONFIGMAPS, configMap, createSpace, startTestServer } from '../../support/server.ts'
@@ -38,6 +39,39 @@ t.test('copies of bindings and accounts give nobody anything, nor does what a cl
   // what the center makes for the mailbox itself
   await api.ok(space.post(`${RBAC}/clusterrolebindings`, binding('own', {})))
   t.equal((await api.as(ALICE).in(id).get(CONFIGMAPS)).code, 200)
+})
+
+t.test('a copy of a Secret is given no token of the mailbox, and one that it was given is taken back', async t => {
+  const { space, id } = await mailbox()
+  const SECRETS = '/api/v1/namespaces/default/secrets'
+  const type = 'kubernetes.io/service-account-token'
+  const metadata = (name: string, more: object) => ({
+    metadata: { name, annotations: { 'kubernetes.io/service-account.name': 'robot' }, ...more },
+    type,
+  })
+  await api.ok(space.post(ACCOUNTS, { metadata: { name: 'robot' } }))
+  const watch = await space.watch(`${SECRETS}?watch=1`)
+  const until = async (name: string, filled: boolean): Promise<KubeObject> => {
+    for (;;) {
+      const { object } = (await watch.next())!
+      if (object.metadata.name === name && isRecord(object.data) && 'token' in object.data === filled) return object
+    }
+  }
+  await api.ok(space.post(SECRETS, metadata('own', {})))
+  const { data } = await until('own', true)
+  await api.ok(space.post(SECRETS, metadata('copy', { labels: PROJECTED })))
+  // Secrets are looked at in the order of their making
+  await api.ok(space.post(SECRETS, metadata('later', {})))
+  await until('later', true)
+  t.equal((await space.get(`${SECRETS}/copy`)).body.data, undefined)
+
+  const { token } = data as { token: string }
+  const bearer = api.as(Buffer.from(token, 'base64').toString()).in(id)
+  await api.ok(space.post(`${RBAC}/clusterrolebindings`, binding('own', {})))
+  await api.ok(space.patch(`${SECRETS}/own`, 'merge', { metadata: { labels: PROJECTED } }))
+  await until('own', false)
+  t.equal((await bearer.get(CONFIGMAPS)).code, 401)
+  watch.close()
 })
 
 t.test('whoever has all rights in a mailbox writes the status of copies and nothing else of them', async t => {

@@ -68,6 +68,17 @@ t.test('one server', async t => {
     t.equal((await api.get(`${SECRETS}/stayer-token`)).code, 200)
   })
 
+  t.test('in a workload space, too, it goes with the account that acted', async () => {
+    await createSpace(api, 'describing', 'workload')
+    const describing = api.in('root:describing')
+    const labels = { 'edge.kubestellar.io/natured': 'true' }
+    await describing.ok(describing.post(ACCOUNTS, { metadata: { name: 'acts', labels } }))
+    await describing.ok(describing.post(SECRETS, secret('acts-token', 'acts')))
+    await until(describing, 'acts-token', s => 'token' in dataOf(s))
+    await describing.ok(describing.delete(`${ACCOUNTS}/acts`))
+    await gone(describing, 'acts-token')
+  })
+
   t.test('one that names nobody, or somebody of another uid, is deleted', async () => {
     await api.ok(api.post(SECRETS, secret('orphan', 'nobody')))
     await gone(api, 'orphan')
