@@ -5,6 +5,7 @@ import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Client } from '../../client/client.ts'
 import { asDescribed } from './asDescribed.ts'
 import { type Customization, customize } from './customize.ts'
+import { isSystemObject } from './eligibility.ts'
 import type { ObjectCache } from './objectCache.ts'
 import type { Destination } from './placementJoin.ts'
 import type { ObjectFact } from './workload.ts'
@@ -16,6 +17,8 @@ export interface SourceReaderDeps {
   /** `reference` is `namespace/name`. */
   customizer: (space: string, reference: string) => KubeObject | undefined
 }
+
+const STAYS = 'it would be what never travels: a token Secret, or an object that acts in its space'
 
 /** Of customizations, between two turns of the event loop: a few milliseconds. */
 const TURN_WORK = 50_000
@@ -62,7 +65,9 @@ export class SourceReader {
       customizer: at.fact.customizer === '' ? undefined : this.#deps.customizer(at.space, at.fact.customizer),
     })
     this.#work += customized.work
-    return customized
+    // what stays at home is left out before anybody customizes
+    if (!isSystemObject(at.fact.resource, customized.object)) return customized
+    return { ...customized, faults: [...customized.faults, STAYS] }
   }
 
   /** Shared by all who wait; the first of them to go on may keep the others waiting for another one. */

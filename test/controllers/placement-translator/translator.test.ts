@@ -182,6 +182,37 @@ t.test('a custom object brings its definition along, which leaves with it', asyn
   t.same(server.names(florin, CRDS), [])
 })
 
+t.test('no Customizer makes something of an object that would not have travelled', async t => {
+  const { server, wds, florin } = await world(t)
+  const SECRETS = { group: '', version: 'v1', resource: 'secrets' }
+  const customizer = (name: string, path: string, value: string) => ({
+    apiVersion: EDGE,
+    kind: 'Customizer',
+    metadata: { name, namespace: 'commonstuff' },
+    replacements: [{ path, value: JSON.stringify(value) }],
+  })
+  await wds.create(CUSTOMIZERS, customizer('token', '$.type', 'kubernetes.io/service-account-token'))
+  await wds.create(CUSTOMIZERS, customizer('stay', "$.metadata.labels['edge.kubestellar.io/natured']", 'true'))
+  const by = (name: string) => ({ labels: { app: 'x' }, annotations: { 'edge.kubestellar.io/customizer': name } })
+  await wds.create(MAPS, configMap('stays', {}, by('stay')))
+  const metadata = { name: 'forged', namespace: 'commonstuff', ...by('token') }
+  await wds.create(SECRETS, { apiVersion: 'v1', kind: 'Secret', type: 'Opaque', metadata })
+  await wds.create(EDGE_PLACEMENTS, placement('ep', { downsync: [{ apiGroup: '', namespaces: ['commonstuff'] }] }))
+  await wds.create(SLICES, slice('ep', 'florin'))
+  await server.quiet()
+  t.same([...server.names(florin, MAPS), ...server.names(florin, SECRETS)], [])
+  for (const [gvr, name] of [
+    [MAPS, 'stays'],
+    [SECRETS, 'forged'],
+  ] as const) {
+    const { annotations = {} } = server.peek('wds1', gvr, name, 'commonstuff')!.metadata
+    t.match(
+      annotations['edge.kubestellar.io/customization-error'],
+      /^it would be what never travels: .* \(for florin\)$/,
+    )
+  }
+})
+
 t.test('copies differ by Location, and a fault is shown on the object and cured with its cause', async t => {
   const { server, wds, florin, guilder, restart } = await world(t)
   const annotations = { 'edge.kubestellar.io/expand-parameters': 'true', 'edge.kubestellar.io/customizer': 'cust' }
