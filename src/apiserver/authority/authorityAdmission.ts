@@ -5,6 +5,7 @@ import { bindingAdmission, bindingStatusAdmission } from './bindingAdmission.ts'
 import { describedObjects } from './describedObjects.ts'
 import { grantAdmission } from './grantAdmission.ts'
 import { grantedLocationAdmission } from './grantedLocationAdmission.ts'
+import { logicalClusterAdmission } from './logicalClusterAdmission.ts'
 import { mailboxCopies } from './mailboxCopies.ts'
 import { placementAdmission } from './placementAdmission.ts'
 import { syncerWrites } from './syncerWrites.ts'
@@ -16,6 +17,7 @@ export function authorityAdmission(deps: AuthorityDeps): Admission[] {
     bindingStatusAdmission,
     grantAdmission(deps),
     grantedLocationAdmission,
+    logicalClusterAdmission,
     placementAdmission(deps),
     mailboxCopies(deps.tree),
     syncerWrites(deps),
