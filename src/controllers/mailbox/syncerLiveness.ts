@@ -48,7 +48,10 @@ interface Mailbox {
 interface Heartbeat {
   /** RFC 3339, as the syncer says it. */
   text: string
-  /** By our clock. One of the future counts from when it came: a cluster's wrong clock must not keep a dead syncer alive. */
+  /**
+   * By our clock. News counts from when it came, whatever the cluster's clock says: a wrong one must neither keep a dead syncer
+   * alive nor make a live one silent. Of what stood there when we began nobody knows when it came but the syncer.
+   */
   atMs: number
 }
 
@@ -148,7 +151,11 @@ class SyncerLiveness {
       const { status } = event.object
       const text = isRecord(status) ? status.lastSyncerHeartbeatTime : undefined
       if (typeof text !== 'string' || this.#heartbeats.get(event.space)?.text === text) return
-      this.#heartbeats.set(event.space, { text, atMs: Math.min(Date.parse(text), this.#clock.now()) })
+      const now = this.#clock.now()
+      this.#heartbeats.set(event.space, {
+        text,
+        atMs: event.type === 'MODIFIED' ? now : Math.min(Date.parse(text), now),
+      })
     }
     const mailbox = this.#bySpace.get(event.space)
     if (mailbox) this.#controller.add(mailbox)

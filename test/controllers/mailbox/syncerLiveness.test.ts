@@ -71,3 +71,25 @@ t.test('a syncer whose clock is ahead is silent as soon as any other', async t =
   t.match(server.peek('inv1', SYNC_TARGETS, 'florin')!.status, ready('False'))
   t.equal(clock.pending, 0, 'no timer waits for the year 9999')
 })
+
+t.test('a syncer whose clock is behind lives as long as it reports', async t => {
+  const { server, clock, mailboxOf } = world(t)
+  const mailbox = await mailboxOf('inv1')
+  const beat = async (heartbeat: string) => {
+    await server.in(mailbox).update(SYNCER_CONFIGS, configWith(heartbeat), { subresource: 'status' })
+    await server.quiet()
+  }
+  const status = () => server.peek('inv1', SYNC_TARGETS, 'florin')!.status
+  const ready = (status: string) => ({ conditions: [{ type: 'Ready', status }] })
+  await clock.advance(3_600_000)
+  await beat('1969-12-31T22:00:00Z')
+  t.match(status(), ready('True'), 'what comes now is news')
+  await clock.advance(30_000)
+  await beat('1969-12-31T22:00:30Z')
+  await clock.advance(30_000)
+  await server.quiet()
+  t.match(status(), { ...ready('True'), lastSyncerHeartbeatTime: '1969-12-31T22:00:30Z' })
+  await clock.advance(15_000)
+  await server.quiet()
+  t.match(status(), ready('False'))
+})
