@@ -194,3 +194,24 @@ t.test('the syncer itself goes on: it reads, reports and carries up', async t =>
   t.equal((await mine.patch(apply, 'apply', { ...report, data: { a: '2' } })).code, 200)
   t.equal((await mine.delete(`${SHOP}/configmaps/report-2`)).code, 200)
 })
+
+t.test('it takes away what it carried up, also when nobody asks for that any more', async t => {
+  const maps = `${SHOP}/configmaps`
+  await mine.ok(mine.post(maps, born('ConfigMap', 'report-2')))
+  const unmarked = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'report-1', namespace: 'shop' } }
+  await admin.ok(admin.in(stolen).post(maps, unmarked))
+  const placement = `/apis/${EDGE}/edgeplacements/ep`
+  await admin.ok(admin.in(scene.wdsId).patch(placement, 'merge', { spec: { upsync: null } }))
+  await world.present(
+    stolen,
+    'syncerconfigs.edge.kubestellar.io the-one',
+    ({ spec }) => !JSON.stringify(spec).includes('report-1'),
+  )
+  t.equal((await mine.patch(`${maps}/report-2`, 'merge', { data: { more: 'x' } })).code, 403, 'it is not added to')
+  t.match(await mine.delete(`${maps}/report-1`), { code: 403, body: { message: /was not carried here/ } })
+  t.equal((await mine.delete(`${MAPS}/placed`)).code, 403)
+  t.equal((await mine.delete('/api/v1/namespaces/default/configmaps/kube-root-ca.crt')).code, 403)
+  t.equal((await mine.delete('/api/v1/namespaces/shop')).code, 403)
+  t.equal((await mine.delete(maps)).code, 403, 'no collection is deleted')
+  t.equal((await mine.delete(`${maps}/report-2`)).code, 200)
+})

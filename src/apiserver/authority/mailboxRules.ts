@@ -81,7 +81,9 @@ export class MailboxRules implements BuiltinRules {
     if (isPowerful(resource)) return no('a syncer writes nothing that grants rights or steers a server')
     // A kind without `/status` has its status in the object itself.
     if (isChange) return ALLOWED
-    if (verb !== 'create' && verb !== 'delete') return no(MAY)
+    // What it carried up it takes away, also when no set asks for it any more: admission knows it by its mark.
+    if (verb === 'delete') return ALLOWED
+    if (verb !== 'create') return no(MAY)
     return this.#deps.demands
       .of(space)
       .then(sets => (isDemanded(sets, { resource, namespace, name }) ? ALLOWED : no(MAY)))

@@ -57,9 +57,12 @@ export function syncerWrites({ tree, demands }: SyncerWritesDeps): Admission {
       }
       // what may be done to it is said for everybody (mailboxCopies.ts)
       if (old !== undefined && isProjected(old)) return
-      if (!(await isCarried())) refuse('no upsync set of the mailbox names it')
-      if (old !== undefined && !isBorn(old)) refuse(`it was not carried here from the cluster (annotation ${UPSYNCED})`)
-      if (operation === 'DELETE') return
+      const isDeleted = operation === 'DELETE'
+      // What came by a set has to go when the set is gone.
+      if (!isDeleted && !(await isCarried())) refuse('no upsync set of the mailbox names it')
+      if ((isDeleted || old !== undefined) && !isBorn(old))
+        refuse(`it was not carried here from the cluster (annotation ${UPSYNCED})`)
+      if (isDeleted) return
       const isNeeded = type.group === NAMESPACES.group && type.resource === NAMESPACES.resource
       if (!isBorn(object) && !(isNeeded && operation === 'CREATE'))
         refuse(`metadata.annotations: what a syncer carries has ${UPSYNCED}: ${JSON.stringify(markOf(object))}`)
