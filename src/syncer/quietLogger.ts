@@ -1,6 +1,7 @@
 /**
  * A logger that says each cause once, however often it is retried: many objects and loops meet the same trouble. What was
- * said comes again only after the cause was away for a while.
+ * said comes again only after the cause was away for a while. Causes name objects, and there may be more of these than anybody
+ * remembers or reads: so many lines of one trouble are said in that while, and no more.
  */
 import { BoundedCache } from '../apimachinery/boundedCache.ts'
 import { isStatusError, StatusError } from '../apimachinery/errors.ts'
@@ -18,6 +19,7 @@ export interface QuietLoggerOptions {
 /** Longer than any retry delay, so that a retry never looks like news. */
 const FORGET_MS = 10 * 60_000
 const CAUSES_LIMIT = 500
+const LINES_LIMIT = 100
 
 export function quietLogger({ logger, isTold, clock = systemClock }: QuietLoggerOptions): Logger {
   /** When each cause was last met. */
@@ -28,11 +30,24 @@ export function quietLogger({ logger, isTold, clock = systemClock }: QuietLogger
     causes.set(cause, now)
     return last === undefined || now - last > FORGET_MS
   }
+  /** Lines about errors, by what is said of them. Those are a few sentences of ours; what servers say is without bound. */
+  const said = new BoundedCache<string, { sinceMs: number; lines: number }>(CAUSES_LIMIT)
+  /** How many it makes with this one. */
+  const countLine = (message: string): number => {
+    const now = clock.now()
+    const before = said.peek(message)
+    const current = before === undefined || now - before.sinceMs > FORGET_MS ? { sinceMs: now, lines: 0 } : before
+    said.set(message, current)
+    return ++current.lines
+  }
   const say = (level: 'warn' | 'error', fields: LogFields, message: string): void => {
     const error = 'err' in fields ? fields.err : undefined
     const text = error instanceof Error ? error.message : ''
-    if (isTold(error) || !isNews(`${message}|${text}`)) logger.debug(fields, message)
+    const isSaid = !isTold(error) && isNews(`${message}|${text}`)
+    const lines = isSaid && text !== '' ? countLine(message) : 0
+    if (!isSaid || lines > LINES_LIMIT) logger.debug(fields, message)
     else logger[level](plain(fields), text === '' ? message : `${message}: ${text}`)
+    if (lines === LINES_LIMIT) logger[level]({}, `${message}: so many times that no more is told of it for a while`)
   }
   return {
     debug: (fields, message) => logger.debug(fields, message),
