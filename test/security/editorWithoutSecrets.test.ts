@@ -1,0 +1,108 @@
+/**
+ * Somebody who edits placements of a space and may not read its Secrets sends them to a cluster, or home, by widening what
+ * others placed, by lifting the sets that hold them back, by labels, or by rights that they give themselves.
+ */
+import t from 'tap'
+import { namespace, placement } from '../support/scene.ts'
+import { EDGE, NATURED, RBAC, startFleet } from './support/fleet.ts'
+
+const fleet = await startFleet(t)
+const { admin, world } = fleet
+const wmw = admin.in('root:wmw1')
+const GROUP = 'rbac.authorization.k8s.io'
+const PROD = { locationSelectors: [{ matchLabels: { env: 'prod' } }] }
+const maps = { apiGroup: '', resources: ['configmaps'], namespaces: ['app'] }
+const PLACEMENTS = `${EDGE}/edgeplacements`
+await fleet.done('ensure location florin --imw root:imw1 env=prod')
+const inventory = fleet.idOf('root:imw1')
+const { uid } = (await world.present(inventory, 'synctargets.edge.kubestellar.io florin')).metadata
+const florin = await fleet.readySpace('root:espw', `${inventory}-mb-${uid}`)
+await wmw.ok(wmw.post('/api/v1/namespaces', namespace('app')))
+await wmw.ok(wmw.post('/api/v1/namespaces/app/secrets', { metadata: { name: 'vault' }, stringData: { pin: '1234' } }))
+const born = { apiGroup: '', resources: ['secrets'], namespaces: ['app'], names: ['vault'] }
+await wmw.ok(wmw.post(PLACEMENTS, placement('ep', { ...PROD, downsync: [maps], upsync: [] })))
+const all = { apiGroup: '', resources: ['secrets', 'configmaps'], namespaces: ['app'] }
+// everything, but the Secret stays at home: a set says that it comes from the clusters
+await wmw.ok(wmw.post(PLACEMENTS, placement('held', { ...PROD, downsync: [all], upsync: [born] })))
+
+// view is without Secrets; the role lets her edit placements beside
+const acting = { labels: NATURED }
+const rules = [{ apiGroups: ['edge.kubestellar.io'], resources: ['edgeplacements'], verbs: ['*'] }]
+await wmw.ok(wmw.post(`${RBAC}/clusterroles`, { metadata: { name: 'places', ...acting }, rules }))
+await fleet.letIn('root:wmw1', 'carol', ['view', 'places'])
+const carol = fleet.as('carol').in('root:wmw1')
+t.teardown(() => carol.close())
+
+const stays = async (): Promise<void> => {
+  await fleet.passes(florin)
+  if (world.get(florin, 'secrets app/vault')) throw new Error('the Secret was sent')
+}
+
+t.test('no change of a placement by an editor sends what the editor may not read', async t => {
+  t.equal((await carol.get('/api/v1/namespaces/app/secrets/vault')).code, 403)
+  const secrets = { ...maps, resources: ['secrets'] }
+  const widened: object[] = [
+    { downsync: [maps, secrets] },
+    { downsync: [{ ...maps, resources: ['*'] }] },
+    { downsync: [{ ...maps, resources: [] }] },
+    { downsync: [{}] },
+    { downsync: [{ namespaces: ['app'] }] },
+    { downsync: [maps, { ...secrets, objectNames: ['vault'] }] },
+    { downsync: [{ ...secrets, labelSelectors: [{}] }] },
+  ]
+  const refused = {
+    code: 403,
+    body: { reason: 'Forbidden', message: /spec\.downsync\[\d\] places what "carol" may not read/ },
+  }
+  for (const spec of widened) {
+    t.match(await carol.patch(`${PLACEMENTS}/ep`, 'merge', { spec }), refused, JSON.stringify(spec))
+    t.match(await carol.post(PLACEMENTS, placement('mine', { ...PROD, ...spec })), refused)
+    const apply = { apiVersion: 'edge.kubestellar.io/v2alpha1', kind: 'EdgePlacement', metadata: { name: 'ep' }, spec }
+    const applied = await carol.patch(`${PLACEMENTS}/ep?fieldManager=carol&force=true`, 'apply', apply)
+    t.match(applied, refused, 'by apply')
+  }
+  const one = [{ op: 'add', path: '/spec/downsync/-', value: secrets }]
+  t.match(await carol.patch(`${PLACEMENTS}/ep`, 'json', one), refused, 'by JSON patch')
+  await stays()
+})
+
+t.test('nor does lifting the set that holds it back', async t => {
+  const refused = { code: 403, body: { message: /may not read/ } }
+  t.match(await carol.patch(`${PLACEMENTS}/held`, 'merge', { spec: { upsync: [] } }), refused)
+  const others = [{ ...born, names: ['another'] }]
+  t.match(await carol.patch(`${PLACEMENTS}/held`, 'merge', { spec: { upsync: others } }), refused)
+  await stays()
+  t.equal((await carol.patch(`${PLACEMENTS}/held`, 'merge', { spec: { downsync: [maps] } })).code, 200, 'less is fine')
+})
+
+t.test('nor do rights that somebody gives themselves', async t => {
+  const roleRef = { apiGroup: GROUP, kind: 'ClusterRole', name: 'cluster-admin' }
+  const subjects = [{ apiGroup: GROUP, kind: 'User', name: 'carol' }]
+  for (const metadata of [{ name: 'mine' }, { name: 'mine', ...acting }])
+    t.match(await carol.post(`${RBAC}/clusterrolebindings`, { metadata, roleRef, subjects }), { code: 403 })
+  t.match(await carol.patch(`${RBAC}/clusterroles/places`, 'merge', { rules: [] }), { code: 403 })
+  t.match(await carol.get('/api/v1/namespaces/app/secrets', { 'Impersonate-User': 'system:admin' }), { code: 403 })
+  for (const kind of ['inventorybindings', 'grantedlocations', 'singleplacementslices'])
+    t.equal((await carol.post(`${EDGE}/${kind}`, { metadata: { name: 'x' } })).code, 403, kind)
+})
+
+t.test('who may describe rights and not make them acts on nothing: the label is judged as a creation', async t => {
+  const describes = [{ apiGroups: [GROUP], resources: ['clusterrolebindings'], verbs: ['get', 'update', 'patch'] }]
+  await wmw.ok(wmw.post(`${RBAC}/clusterroles`, { metadata: { name: 'describes', ...acting }, rules: describes }))
+  await fleet.letIn('root:wmw1', 'bob', ['describes'])
+  const bob = fleet.as('bob').in('root:wmw1')
+  t.teardown(() => bob.close())
+  const roleRef = { apiGroup: GROUP, kind: 'ClusterRole', name: 'view' }
+  const subjects = [{ apiGroup: GROUP, kind: 'User', name: 'bob' }]
+  await wmw.ok(wmw.post(`${RBAC}/clusterrolebindings`, { metadata: { name: 'for-clusters' }, roleRef, subjects }))
+  t.equal(
+    (await bob.patch(`${RBAC}/clusterrolebindings/for-clusters`, 'merge', { metadata: { annotations: { a: 'b' } } }))
+      .code,
+    200,
+  )
+  t.match(await bob.patch(`${RBAC}/clusterrolebindings/for-clusters`, 'merge', { metadata: acting }), {
+    code: 403,
+    body: { reason: 'Forbidden' },
+  })
+  t.equal((await bob.get('/api/v1/namespaces/app/configmaps')).code, 403)
+})
