@@ -4,6 +4,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { isStatusError } from '../apimachinery/errors.ts'
 import type { GroupVersionResource } from '../apimachinery/object.ts'
+import { isRenewalCredential } from '../apimachinery/syncerCredential.ts'
 import { httpClient, httpSpaceClient } from '../client/http/httpClient.ts'
 import type { HttpClientOptions } from '../client/http/options.ts'
 import { RenewedToken } from '../client/http/renewedToken.ts'
@@ -195,9 +196,19 @@ async function versionOf(path: string): Promise<string> {
   return `${ino} ${mtimeMs} ${size}`
 }
 
+/** @throws Error when it is no cluster's */
 async function clusterOptions(settings: Record<string, unknown>): Promise<HttpClientOptions> {
   const path = settings.toKubeconfig as string | undefined
-  if (path !== undefined) return (await loadKubeconfig(path, settings.toContext as string | undefined)).options
+  if (path !== undefined) {
+    const loaded = await loadKubeconfig(path, settings.toContext as string | undefined)
+    // Seen before anything is asked: no answer would tell it, for such a credential may ask nothing there.
+    if (isRenewalCredential((await tokenOf(loaded)) ?? ''))
+      throw new Error(
+        `${path} holds a syncer's credential for a mailbox, and is no kubeconfig of a cluster; nothing was touched. ` +
+          'Are the two kubeconfigs swapped?',
+      )
+    return loaded.options
+  }
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = process.env
   if (!host || !port) throw new Error('--to-kubeconfig is required outside a cluster')
   // The kubelet renews the token in the file: read it each time.
