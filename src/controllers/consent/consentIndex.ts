@@ -1,16 +1,18 @@
 /**
- * Who may place where, indexed: which inventories a space names in its InventoryBindings, and which of their PlacementGrants are
+ * Who may place where, indexed, for all who ask: which inventories a space names in its InventoryBindings, and which of their PlacementGrants are
  * for it or for a space above it. Both are live. Each change names the spaces that it concerns.
  *
  * A binding counts once its path leads to a space, and only while it leads to the one that it was pinned to when that first
  * granted: who makes a space again under an old path gets nothing of what was meant for the old one. A grant or a binding that
  * is there and cannot be read is never a no: what it might allow is unknown, and nobody acts on that.
  */
-import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { isRecord } from '../../apimachinery/object.ts'
+import { equalJson } from '../../apimachinery/values.ts'
 import type { SpacePlaces } from '../placedSource.ts'
 import { SelectorParts } from '../selectorParts.ts'
-import { boundPath } from './consentObjects.ts'
+import { boundPath, pinnedTo } from './consentObjects.ts'
 import { compileGrant, type Grant } from './grant.ts'
+import type { ConsentObject, ConsentTaker } from './takeConsent.ts'
 
 export interface ConsentSink {
   /** What an inventory grants a space, or whether the space uses it, may be another now. `undefined`: any inventory. */
@@ -34,8 +36,8 @@ export interface Binding {
 
 interface KnownGrant {
   readonly grant: Grant
-  /** As it is written, to be counted. */
-  readonly selector: unknown
+  /** As it is written. */
+  readonly spec: unknown
 }
 
 /** That a space uses an inventory. */
@@ -45,7 +47,7 @@ interface Use {
   grants: readonly Grant[] | undefined
 }
 
-export class ConsentIndex {
+export class ConsentIndex implements ConsentTaker {
   readonly #places: SpacePlaces
   readonly #sink: ConsentSink
   /** By space and name. */
@@ -83,29 +85,28 @@ export class ConsentIndex {
   }
 
   /** `undefined`: it is gone. `unreadable`: it is there, and nobody knows what it says. */
-  setBinding(space: string, name: string, object: KubeObject | undefined | 'unreadable'): void {
+  setBinding(space: string, name: string, object: ConsentObject): void {
     const old = this.#bindings.get(space)?.get(name)
     this.#mark(space, `binding ${name}`, object === 'unreadable')
     if (object === 'unreadable') return
     if (old) this.#remove(old)
     if (object) {
-      const { status } = object
-      const pinned = isRecord(status) && typeof status.cluster === 'string' ? status.cluster : undefined
-      this.#add({ space, name, path: boundPath(object), pinned, ...this.#leadsTo(boundPath(object), pinned) })
+      const [path, pinned] = [boundPath(object), pinnedTo(object)]
+      this.#add({ space, name, path, pinned, ...this.#leadsTo(path, pinned) })
     }
     const now = this.#bindings.get(space)?.get(name)
     this.#tellMoved(old, now)
     if (now) this.#sink.binding(space, name)
   }
 
-  setGrant(inventory: string, name: string, object: KubeObject | undefined | 'unreadable'): void {
+  setGrant(inventory: string, name: string, object: ConsentObject): void {
     this.#mark(inventory, `grant ${name}`, object === 'unreadable')
     if (object === 'unreadable') return
     const named = this.#grants.get(inventory) ?? new Map<string, KnownGrant>()
     const subjects = this.#bySubject.get(inventory) ?? new Map<string, Set<string>>()
     const old = named.get(name)
-    const selector = isRecord(object?.spec) ? object.spec.locations : undefined
-    const now = object && { grant: compileGrant(object), selector }
+    if (old ? object && equalJson(old.spec, object.spec) : !object) return
+    const now = object && { grant: compileGrant(object), spec: object.spec }
     const before = old ? subjectsOf(old.grant) : []
     const after = now ? subjectsOf(now.grant) : []
     for (const subject of before) drop(subjects, subject, name)
@@ -124,6 +125,14 @@ export class ConsentIndex {
 
   bindingOf(space: string, name: string): Binding | undefined {
     return this.#bindings.get(space)?.get(name)
+  }
+
+  bindingsOf(space: string): Iterable<Binding> {
+    return this.#bindings.get(space)?.values() ?? []
+  }
+
+  uses(space: string, inventory: string): boolean {
+    return this.#uses.get(inventory)?.has(space) ?? false
   }
 
   /** Ids of the inventories that a space uses, whether they grant it anything or not. Sorted. */
@@ -145,13 +154,26 @@ export class ConsentIndex {
     return use.grants
   }
 
-  /** Whether it is not known what a space may place on an inventory: what is there must stay, and nothing be refused. */
-  isUncertain(space: string, inventory: string): boolean {
-    const isBinding = (name: string): boolean => name.startsWith('binding ')
-    const isGrant = (name: string): boolean => name.startsWith('grant ')
-    return (
-      [...(this.#unread.get(space) ?? [])].some(isBinding) || [...(this.#unread.get(inventory) ?? [])].some(isGrant)
-    )
+  /** Whether some grant of the inventory looks at the labels of Locations and SyncTargets. */
+  looksAtLabels(inventory: string): boolean {
+    return [...(this.#grants.get(inventory)?.values() ?? [])].some(({ grant }) => grant.locations !== undefined)
+  }
+
+  /** Whether anything is there that cannot be read. */
+  get hasUnread(): boolean {
+    return this.#unread.size > 0
+  }
+
+  /**
+   * Whether it is not known what a space may place on an inventory, or on one that it uses: what is there must stay, and nothing
+   * be refused.
+   */
+  isUncertain(space: string, inventory?: string): boolean {
+    if (!this.hasUnread) return false
+    const unread = (where: string, what: string): boolean =>
+      [...(this.#unread.get(where) ?? [])].some(name => name.startsWith(what))
+    const inventories = inventory === undefined ? this.inventoriesOf(space) : [inventory]
+    return unread(space, 'binding ') || inventories.some(id => unread(id, 'grant '))
   }
 
   #leadsTo(path: string, pinned: string | undefined): Pick<Binding, 'inventory' | 'replaced'> {
@@ -218,8 +240,10 @@ export class ConsentIndex {
     const names = this.#subjectsFor(space, subjects.keys()).flatMap(subject => [...(subjects.get(subject) ?? [])])
     const parts = new SelectorParts()
     return [...new Set(names)].sort().map(name => {
-      const { grant, selector } = named.get(name)!
-      return parts.take(selector ?? {}) ? grant : { ...grant, locations: 'none' as const }
+      const { grant, spec } = named.get(name)!
+      return parts.take((isRecord(spec) ? spec.locations : undefined) ?? {})
+        ? grant
+        : { ...grant, locations: 'none' as const }
     })
   }
 
@@ -255,7 +279,7 @@ function byPath(path: string): string {
   return `${BY_PATH}${path}`
 }
 
-/** As `isFor` of grant.ts has it: an id counts before a path. */
+/** Whom a grant is for, with all below them: an id counts before a path. */
 function subjectsOf({ spaces }: Grant): string[] {
   return spaces.flatMap(({ path, cluster }) =>
     cluster !== undefined ? byId(cluster) : path !== undefined ? byPath(path) : [],

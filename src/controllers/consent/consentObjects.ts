@@ -37,6 +37,11 @@ export function boundPath({ spec }: KubeObject): string {
   return isRecord(spec) && typeof spec.path === 'string' ? spec.path : ''
 }
 
+/** Id of the inventory that an InventoryBinding is pinned to; `undefined` until one has granted. */
+export function pinnedTo({ status }: KubeObject): string | undefined {
+  return isRecord(status) && typeof status.cluster === 'string' && status.cluster !== '' ? status.cluster : undefined
+}
+
 /** What the InventoryBinding of an inventory is called if nobody says otherwise: `root:a:imw` is `a-imw`. */
 export function bindingName(path: string): string {
   return shortened(belowRoot(path).replaceAll(':', '-'), MAX_LABEL)

@@ -98,13 +98,6 @@ export function compileGrant(object: KubeObject): Grant {
   }
 }
 
-/** Whether a grant is for a space: `lineage` are the ids of the space and of those above it, `paths` their paths. */
-export function isFor(grant: Grant, lineage: readonly string[], paths: readonly string[]): boolean {
-  return grant.spaces.some(({ path, cluster }) =>
-    cluster !== undefined ? lineage.includes(cluster) : path !== undefined && paths.includes(path),
-  )
-}
-
 /** Whether a grant is for a Location and a SyncTarget behind it. */
 export function coversLocation({ locations }: Grant, location: Labels, target: Labels): boolean {
   if (locations === undefined) return true

@@ -18,11 +18,17 @@ export class Allowance {
   readonly #refuses: Told | undefined
   /** Whether no object is ever refused. */
   readonly allowsAll: boolean
+  /** Whether there may be more that is allowed: nothing that is there goes because of what is refused. */
+  readonly isUncertain: boolean
   readonly #remembered = new BoundedCache<string, { readonly refusal: Refusal | undefined }>(REMEMBERED)
   readonly #cuts = new WeakMap<PlacementSpec, UpsyncCut>()
 
-  /** @param refuses why nothing at all is allowed, whatever the grants */
-  constructor(grants: readonly Grant[], refuses?: Told) {
+  /** @param options `refuses`: why nothing at all is allowed, whatever the grants */
+  constructor(
+    grants: readonly Grant[],
+    { refuses, isUncertain = false }: { refuses?: Told; isUncertain?: boolean } = {},
+  ) {
+    this.isUncertain = isUncertain
     this.#grants = grants
     this.#refuses = refuses
     this.allowsAll =

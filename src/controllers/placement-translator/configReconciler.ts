@@ -20,6 +20,8 @@ export interface ConfigReconcilerDeps {
 
 export async function reconcileConfig(deps: ConfigReconcilerDeps, mailbox: Mailbox): Promise<void> {
   const { client, join } = deps
+  // what it names stays in the cluster; all is looked at again once it is known
+  if (join.isUncertain(mailbox.name)) return
   const api = client.in(mailbox.space)
   const options = { fieldManager: FIELD_MANAGER }
   const share = join.upsyncOf(mailbox.name)

@@ -34,8 +34,8 @@ export interface CopyReconcilerDeps {
   rules: OwnershipRules
   /** Something beside the copy's own work has written it: that work looks at it again, so that no old content stays. */
   again: (mailbox: string, key: string) => void
-  /** Whether a source may say how Pods of its Namespace are secured there. */
-  maySecure: (source: Source) => boolean
+  /** Whether a source may say how Pods of its Namespace are secured there; `undefined`: nobody knows. */
+  maySecure: (source: Source) => boolean | undefined
   /** What of a source does not reach a mailbox although the copy does; `undefined`: nothing. */
   withheld: (source: Source, told: Told | undefined) => void
   /** What those who claim an object are told may have changed: its owner, its content, whether the mailbox takes it. */
@@ -59,6 +59,7 @@ export class CopyReconciler {
   }
 
   async reconcile(mailbox: Mailbox, key: string): Promise<ReconcileResult> {
+    if (this.#mayBeAnothers(mailbox, key)) return {} // all is looked at again once it is known
     try {
       const result = await this.#converge(mailbox, key)
       this.#noteRefusal(mailbox, key, undefined)
@@ -67,6 +68,14 @@ export class CopyReconciler {
       if (isStatusError(error, 'Invalid', 'BadRequest')) this.#noteRefusal(mailbox, key, error.message)
       throw error
     }
+  }
+
+  /** Whether the copy may be owed to a claim of which nobody knows whether it is granted. */
+  #mayBeAnothers(mailbox: Mailbox, key: string): boolean {
+    const { join } = this.#deps
+    const unsure = join.unsureOf(mailbox.name, key)
+    if (unsure.size === 0) return false
+    return mailbox.ownersOf(key).some(space => unsure.has(space)) || join.sourcesOf(mailbox.name, key).length === 0
   }
 
   #noteRefusal(mailbox: Mailbox, key: string, why: string | undefined): void {
@@ -95,7 +104,10 @@ export class CopyReconciler {
     return {}
   }
 
-  /** The first claim whose object is there and can be customized; nothing, when one has just gone: its event comes. */
+  /**
+   * The first claim whose object is there and can be customized; nothing, when one has just gone, or it is not known what of it
+   * may go: news of that come.
+   */
   async #firstGood(
     mailbox: Mailbox,
     claims: readonly Source[],
@@ -103,6 +115,7 @@ export class CopyReconciler {
     for (const source of claims) {
       const object = await this.#deps.sources.read(source.space, source.fact)
       if (!object) return undefined
+      if (this.#deps.maySecure(source) === undefined && asksToSecure(source, object)) return undefined
       const { object: customized, faults } = await this.#deps.sources.customize(source, object)
       if (faults.length > 0) continue // the source is told
       const counted = withCount(this.#secured(source, customized), this.#countOf(source, object, mailbox.name))
@@ -115,8 +128,7 @@ export class CopyReconciler {
   #secured(source: Source, object: KubeObject): KubeObject {
     if (source.fact.key !== namespaceKey(source.fact.name)) return object
     const { labels = {} } = object.metadata
-    const asked = Object.keys(labels).filter(key => key.startsWith(POD_SECURITY))
-    const withheld = asked.length > 0 && !this.#deps.maySecure(source)
+    const withheld = asksToSecure(source, object) && !this.#deps.maySecure(source)
     this.#deps.withheld(source, withheld ? { reason: 'ClusterScopedNotGranted', message: UNSECURED } : undefined)
     if (!withheld) return object
     const kept = Object.entries(labels).filter(([key]) => !key.startsWith(POD_SECURITY))
@@ -301,6 +313,10 @@ export class CopyReconciler {
       if (!isStatusError(error, 'AlreadyExists')) throw error
     }
   }
+}
+
+function asksToSecure({ fact }: Source, { metadata: { labels = {} } }: KubeObject): boolean {
+  return fact.key === namespaceKey(fact.name) && Object.keys(labels).some(key => key.startsWith(POD_SECURITY))
 }
 
 /** The object with this executing count, or without one. */

@@ -73,6 +73,7 @@ export class FeedbackReconciler {
     const { join, sources, conflicts, mailbox } = this.#deps
     const fact = join.fact(space, key)
     if (!fact) return conflicts.set(space, key, [])
+    if (join.isUnsureOf(space, key)) return // told once it is known where it goes
     const wantsState = join.wantsState(space, key)
     const standing = standingOf({ join, mailbox }, { space, key })
     const { own, others, certain } = standing

@@ -31,6 +31,8 @@ export interface ChangeSink {
 /** Who says what may go where. */
 export interface Consent {
   allowance(space: string, way: Destination): Allowance
+  /** Whether any allowance may be uncertain. */
+  readonly anyUncertain: boolean
 }
 
 export interface Source {
@@ -132,15 +134,15 @@ export class PlacementJoin {
     this.#touch(id, name, [...touched])
   }
 
-  /** What some spaces may place on some ways may be another now. */
-  touchConsent(concerns: (space: string) => boolean, through: (way: Destination) => boolean): void {
-    for (const [id, space] of this.#spaces) {
-      if (space.specs.size === 0 || !concerns(id)) continue
-      for (const name of space.specs.keys()) {
+  /** What a space, or any, may place on some ways may be another now. */
+  touchConsent(id: string | undefined, through: (way: Destination) => boolean): void {
+    for (const one of id === undefined ? this.#spaces.keys() : [id]) {
+      const space = this.#spaces.get(one)
+      for (const name of space?.specs.keys() ?? []) {
         const touched: string[] = []
-        for (const [mailbox, ways] of destinations(space, name)) if (ways.some(through)) touched.push(mailbox)
-        this.#touch(id, name, touched)
-        this.#sink.placement(id, name)
+        for (const [mailbox, ways] of destinations(space!, name)) if (ways.some(through)) touched.push(mailbox)
+        this.#touch(one, name, touched)
+        this.#sink.placement(one, name)
       }
     }
   }
@@ -222,6 +224,50 @@ export class PlacementJoin {
   #wayOf(id: string, ways: readonly Destination[], fact: ObjectFact): Destination | undefined {
     for (const way of ways) if (this.#refusal(id, way, fact) === undefined) return way
     return undefined
+  }
+
+  /** Whether an object might be placed on one of the ways, or on an earlier one than is known. */
+  #isUnsure(id: string, ways: readonly Destination[], fact: ObjectFact): boolean {
+    for (const way of ways) {
+      if (this.#refusal(id, way, fact) === undefined) return false
+      if (this.#consent.allowance(id, way).isUncertain) return true
+    }
+    return false
+  }
+
+  /** Spaces of which it is not known whether they claim an object of a mailbox, or by which Location. */
+  unsureOf(mailbox: string, key: string): Set<string> {
+    const unsure = new Set<string>()
+    if (!this.#consent.anyUncertain) return unsure
+    for (const entry of this.#byMailbox.get(mailbox) ?? []) {
+      const [id, name] = unpair(entry)
+      const { workload, slices } = this.#spaces.get(id)!
+      if (!workload.selects(name, key)) continue
+      if (this.#isUnsure(id, slices.get(name)!.get(mailbox)!, workload.get(key)!)) unsure.add(id)
+    }
+    return unsure
+  }
+
+  /** Whether it is not known where one object of one space goes. */
+  isUnsureOf(id: string, key: string): boolean {
+    const space = this.#spaces.get(id)
+    const fact = space?.workload.get(key)
+    if (!this.#consent.anyUncertain || !space || !fact) return false
+    return [...space.workload.selectionOf(key).placements].some(name =>
+      [...destinations(space, name).values()].some(ways => this.#isUnsure(id, ways, fact)),
+    )
+  }
+
+  /** Whether it is not known all that may go to a mailbox. */
+  isUncertain(mailbox: string): boolean {
+    if (!this.#consent.anyUncertain) return false
+    return this.placementsOf(mailbox).some(({ space, name }) =>
+      this.#spaces
+        .get(space)!
+        .slices.get(name)!
+        .get(mailbox)!
+        .some(way => this.#consent.allowance(space, way).isUncertain),
+    )
   }
 
   #refusal(id: string, way: Destination, { resource, namespace, name }: ObjectFact): Told | undefined {
@@ -343,14 +389,16 @@ export class PlacementJoin {
     return this.#byMailbox.has(mailbox)
   }
 
-  /** Whether some object in this Namespace should be in the mailbox. */
+  /** Whether some object in this Namespace should be in the mailbox, or may have to. */
   needsNamespace(mailbox: string, namespace: string): boolean {
     for (const entry of this.#byMailbox.get(mailbox) ?? []) {
       const [id, name] = unpair(entry)
       const { workload, slices } = this.#spaces.get(id)!
       const ways = slices.get(name)!.get(mailbox)!
       for (const key of workload.inNamespace(namespace)) {
-        if (workload.selects(name, key) && this.#wayOf(id, ways, workload.get(key)!)) return true
+        if (!workload.selects(name, key)) continue
+        const fact = workload.get(key)!
+        if (this.#wayOf(id, ways, fact) || this.#isUnsure(id, ways, fact)) return true
       }
     }
     return false

@@ -21,9 +21,13 @@ import { RefusalCount } from './refusalCount.ts'
 export interface PlacementReportsDeps {
   client: Client
   join: PlacementJoin
-  allowances: { allowance(space: string, way: { mailbox: string; cluster: string; locationName: string }): Allowance }
-  /** Why a space has nowhere to place; `undefined` when it has. */
-  nowhere: (space: string) => Told | undefined
+  allowances: {
+    allowance(space: string, way: { mailbox: string; cluster: string; locationName: string }): Allowance
+    /** Why a space has nowhere to place; `undefined` when it has. */
+    nowhere(space: string): Told | undefined
+    /** Whether it is not known all that a space may place. */
+    isUncertain(space: string): boolean
+  }
   clock: Clock
   /** Has {@link PlacementReports.reconcile} called for the placement. */
   again: (space: string, placement: string) => void
@@ -79,13 +83,14 @@ export class PlacementReports {
     if (waitMs > 0) return { requeueAfterMs: waitMs }
     const ways = join.waysOf(space, name)
     if (!ways) return {} // the where-resolver has not said yet
+    if (this.#deps.allowances.isUncertain(space)) return {} // called again once it is known
     this.#lookedAt.set(id, clock.now())
     await this.#tell(space, name, await this.#verdict(space, name, ways))
     return {}
   }
 
   async #verdict(space: string, name: string, ways: Ways): Promise<{ status: 'True' | 'False' } & Told> {
-    if (ways.size === 0) return { status: 'False', ...(this.#deps.nowhere(space) ?? NO_LOCATION) }
+    if (ways.size === 0) return { status: 'False', ...(this.#deps.allowances.nowhere(space) ?? NO_LOCATION) }
     const count = new RefusalCount()
     const kinds = this.#alike(space, ways)
     await this.#countRefused(space, name, kinds, count)

@@ -21,13 +21,14 @@ import { type Clock, systemClock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
 import { type StreamHandler, StreamSource } from '../../client/streamSource.ts'
 import { type ReconcileResult, WorkQueue } from '../../client/workqueue.ts'
+import { takeConsent } from '../consent/takeConsent.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
 import { PlacedSource, type SpacePlaces, standsInMailbox } from '../placedSource.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 import type { Told } from './allowance.ts'
 import { reconcileConfig } from './configReconciler.ts'
 import { Conflicts, conflictMessage } from './conflicts.ts'
-import { Consents, type Through } from './consents.ts'
+import { Consents } from './consents.ts'
 import { CopyReconciler } from './copyReconciler.ts'
 import { explainedClient } from './explainedClient.ts'
 import { spacesWithFeedback } from './feedbackLeftovers.ts'
@@ -91,6 +92,7 @@ class Translator {
   readonly #places: SpacePlaces
   readonly #logger: Logger
   readonly #running: Promise<unknown>
+  readonly #unfollow: () => void
   /** How many objects of a space are being told something right now. */
   readonly #telling = new Map<string, number>()
   #topologySynced = false
@@ -111,7 +113,7 @@ class Translator {
       ...(random && { random }),
     })
     const report = (space: string, name: string) => this.#queue.add({ type: 'report', space, name })
-    const consents = new Consents(places)
+    const consents = new Consents(places, (space, through) => this.#join.touchConsent(space, through))
     this.#consents = consents
     this.#join = new PlacementJoin(
       {
@@ -126,7 +128,6 @@ class Translator {
       client,
       join: this.#join,
       allowances: consents,
-      nowhere: space => consents.nowhere(space),
       clock: clock ?? systemClock,
       again: report,
     })
@@ -184,7 +185,10 @@ class Translator {
       again: (mailbox, key) => this.#queue.add({ type: 'copy', mailbox, key }),
       known,
       rules,
-      maySecure: source => consents.allowance(source.space, source.location).clusterScoped,
+      maySecure: source => {
+        const { clusterScoped, isUncertain } = consents.allowance(source.space, source.location)
+        return clusterScoped || (isUncertain ? undefined : false)
+      },
       withheld: (source, told) => this.#reportCopy(source, told),
       verdictChanged: (mailbox, key) => {
         for (const { space } of join.sourcesOf(mailbox, key)) this.#queue.add({ type: 'source', space, key })
@@ -224,6 +228,7 @@ class Translator {
         vanished: ref => this.#mailboxes.close(ref.name),
       },
     })
+    this.#unfollow = consents.follow()
     this.#running = Promise.all([
       this.#topology.run(signal),
       workspaces.run(signal),
@@ -239,6 +244,7 @@ class Translator {
   async stop(): Promise<void> {
     this.#stop.abort()
     await Promise.all([this.#running, this.#workloads.stop(), this.#mailboxes.stop()])
+    this.#unfollow()
   }
 
   // biome-ignore lint/suspicious/noConfusingVoidType: most tasks have nothing to say
@@ -348,24 +354,11 @@ class Translator {
           return this.#placementChanged(at.space, at.name, object)
         case SLICES.resource:
           return this.#join.setDestinations(at.space, at.name, object && destinationsIn(object))
-        case PLACEMENT_GRANTS.resource: {
-          const concerns = this.#consents.setGrant(at.space, at.name, live(object))
-          if (concerns) this.#join.touchConsent(concerns, way => way.cluster === at.space)
-          return
-        }
-        case INVENTORY_BINDINGS.resource:
-          if (this.#consents.setBinding(at.space, at.name, live(object))) {
-            this.#join.touchConsent(
-              space => space === at.space,
-              () => true,
-            )
-          }
-          return
         case SYNC_TARGETS.resource:
           this.#releasesChanged(at, object)
-          return this.#touchThrough(this.#consents.setTarget(at.space, at.name, object))
+          return this.#consents.setTarget(at.space, at.name, object)
         case LOCATIONS.resource:
-          this.#touchThrough(this.#consents.setLocation(at.space, at.name, object))
+          this.#consents.setLocation(at.space, at.name, object)
           if (replace(this.#locations, `${at.space}/${at.name}`, object)) this.#join.touchLocation(at.space, at.name)
           return
         case CUSTOMIZERS.resource: {
@@ -376,19 +369,19 @@ class Translator {
       }
     }
     return {
-      change: (event: StreamEvent) =>
-        handle(event.resource.resource, event, event.type === 'DELETED' ? undefined : event.object),
-      vanished: ref => handle(ref.resource.resource, ref),
+      change: (event: StreamEvent) => {
+        if (takeConsent(this.#consents, event)) return
+        handle(event.resource.resource, event, event.type === 'DELETED' ? undefined : event.object)
+      },
+      vanished: ref => {
+        if (!takeConsent(this.#consents, ref)) handle(ref.resource.resource, ref)
+      },
       synced: () => {
         if (!this.#topologySynced) this.#logger.info({ controller: 'placement-translator' }, 'controller is in step')
         this.#topologySynced = true
         this.#release()
       },
     }
-  }
-
-  #touchThrough(through: Through | undefined): void {
-    if (through) this.#join.touchConsent(() => true, through)
   }
 
   #placementChanged(space: string, name: string, object: KubeObject | undefined): void {
@@ -441,8 +434,3 @@ class Translator {
 }
 
 const OBJECT_CONFLICT = 'ObjectConflict'
-
-/** What is being deleted consents to nothing any more. */
-function live(object: KubeObject | undefined): KubeObject | undefined {
-  return object?.metadata.deletionTimestamp === undefined ? object : undefined
-}

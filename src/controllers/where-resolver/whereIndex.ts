@@ -9,6 +9,7 @@ import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { LabelSelector } from '../../apimachinery/selectors.ts'
 import { ConsentIndex } from '../consent/consentIndex.ts'
 import { coversLocation, type Grant } from '../consent/grant.ts'
+import type { ConsentObject, ConsentTaker } from '../consent/takeConsent.ts'
 import type { SpacePlaces } from '../placedSource.ts'
 import { grantedName, mayBeShortened, splitGrantedName } from './grantedNames.ts'
 import { compileSelector, compileSelectors } from './selectors.ts'
@@ -71,7 +72,7 @@ interface Placement {
   readonly selectors: readonly LabelSelector[]
 }
 
-export class WhereIndex {
+export class WhereIndex implements ConsentTaker {
   readonly consent: ConsentIndex
   readonly #places: SpacePlaces
   readonly #placements = new Map<string, Map<string, Placement>>()
@@ -97,12 +98,16 @@ export class WhereIndex {
     this.#sink.placement(id)
   }
 
-  setBinding(id: ObjectId, object: KubeObject | undefined | 'unreadable'): void {
-    const { inventory } = this.consent.bindingOf(id.space, id.name) ?? {}
-    this.consent.setBinding(id.space, id.name, object)
-    const now = this.consent.bindingOf(id.space, id.name)?.inventory
+  setBinding(space: string, name: string, object: ConsentObject): void {
+    const { inventory } = this.consent.bindingOf(space, name) ?? {}
+    this.consent.setBinding(space, name, object)
+    const now = this.consent.bindingOf(space, name)?.inventory
     if (inventory === now) return
-    for (const one of [inventory, now]) if (one !== undefined) this.#touchRows(one, [id])
+    for (const one of [inventory, now]) if (one !== undefined) this.#touchRows(one, [{ space, name }])
+  }
+
+  setGrant(inventory: string, name: string, object: ConsentObject): void {
+    this.consent.setGrant(inventory, name, object)
   }
 
   setLocation(id: ObjectId, object: KubeObject | undefined): void {

@@ -21,6 +21,7 @@ import { type Clock, systemClock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
+import { liveObject, takeConsent } from '../consent/takeConsent.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
 import { PlacedSource, type SpacePlaces } from '../placedSource.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
@@ -60,23 +61,11 @@ export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
     if (resource === EDGE_PLACEMENTS.resource) index.setPlacement({ space, name }, object)
     else if (resource === LOCATIONS.resource) index.setLocation({ space, name }, object)
     else if (resource === SYNC_TARGETS.resource) index.setTarget({ space, name }, object)
-    else if (resource === INVENTORY_BINDINGS.resource) index.setBinding({ space, name }, object)
-    else if (resource === PLACEMENT_GRANTS.resource) index.consent.setGrant(space, name, object)
     else if (resource === GRANTED_LOCATIONS.resource) add('granted', { space, name })
     else add('placement', { space, name })
   }
   const change = (event: StreamEvent): void => {
-    const { space, name } = event
-    let object: KubeObject | undefined
-    try {
-      object = liveObject(event)
-    } catch (error) {
-      const { resource } = event.resource
-      if (resource === INVENTORY_BINDINGS.resource) index.setBinding({ space, name }, 'unreadable')
-      if (resource === PLACEMENT_GRANTS.resource) index.consent.setGrant(space, name, 'unreadable')
-      throw error
-    }
-    handle(event.resource.resource, event, object)
+    if (!takeConsent(index, event)) handle(event.resource.resource, event, liveObject(event))
   }
   const written = { client, fieldManager: OPTIONS.fieldManager }
   const binding = { ...written, consent: index.consent, places, now: () => (clock ?? systemClock).now() }
@@ -107,7 +96,9 @@ export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
         ],
         handler: {
           change,
-          vanished: ref => handle(ref.resource.resource, ref, undefined),
+          vanished: ref => {
+            if (!takeConsent(index, ref)) handle(ref.resource.resource, ref, undefined)
+          },
         },
       }),
     ],
@@ -124,11 +115,6 @@ export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
       unfollow()
     },
   }
-}
-
-/** What is being deleted is treated as gone. */
-function liveObject(event: StreamEvent): KubeObject | undefined {
-  return event.type === 'DELETED' || event.object.metadata.deletionTimestamp !== undefined ? undefined : event.object
 }
 
 async function reconcilePlacement(client: Client, index: WhereIndex, { space, name }: Key): Promise<void> {

@@ -12,6 +12,7 @@ import {
 } from '../../../src/apimachinery/placement.ts'
 import { CRDS, NAMESPACES } from '../../../src/apimachinery/resources.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
+import { unreadable } from '../consent/unreadable.ts'
 import { type FakeServer, namespace } from './fakeServer.ts'
 import {
   ALL_MAPS,
@@ -205,6 +206,44 @@ t.test('an inventory that is not known yet is no refusal', async t => {
   await server.quiet()
   t.same(server.names(florin, MAPS), ['commonstuff/page', 'commonstuff/second'], 'work goes on once it is known')
 })
+
+for (const resource of [PLACEMENT_GRANTS, INVENTORY_BINDINGS]) {
+  t.test(`${resource.resource} that are there and cannot be read are no refusal`, async t => {
+    const clock = new FakeClock()
+    const { server, wds, florin, restart, errors } = await world(t, clock)
+    const page = { apiGroup: '', resources: ['configmaps'], namespaces: ['commonstuff'], names: ['report'] }
+    const security = { 'pod-security.kubernetes.io/enforce': 'privileged' }
+    await wds.create(NAMESPACES, namespace('shop', security))
+    await wds.create(MAPS, configMap('page', { a: '1' }))
+    const namespaces = { apiGroup: '', resources: ['namespaces'], objectNames: ['shop'] }
+    const downsync = [...ALL_MAPS.downsync, namespaces]
+    await wds.create(EDGE_PLACEMENTS, placement('ep', { downsync, upsync: [page], wantSingletonReportedState: true }))
+    await wds.create(SLICES, slice('ep', 'florin'))
+    await server.quiet()
+    await tick(server, clock)
+    t.match(placed(server), { status: 'True' })
+    const writes = server.writes.length
+    await restart(async () => {}, unreadable(server, resource.resource))
+    await tick(server, clock)
+    t.same(server.writes.slice(writes), [], 'nothing is removed, refused or counted anew')
+    const data = () => server.peek(florin, MAPS, 'page', 'commonstuff')?.data
+    await wds.update(MAPS, { ...(await wds.get(MAPS, { name: 'page', namespace: 'commonstuff' })), data: { a: '2' } })
+    await wds.delete(NAMESPACES, { name: 'shop' })
+    await tick(server, clock)
+    t.same([data(), server.names(florin, NAMESPACES)], [{ a: '1' }, ['commonstuff', 'default']], 'who is gone is gone')
+    const [space, name] = resource === PLACEMENT_GRANTS ? ['inv1', 'wds1'] : ['wds1', 'inv1']
+    const object = await server.in(space!).get(resource, { name: name! })
+    await server.in(space!).update(resource, { ...object, metadata: { ...object.metadata, labels: { of: 'now' } } })
+    await tick(server, clock)
+    t.same(data(), { a: '2' }, 'work goes on once it is known')
+    await server.in(space!).delete(resource, { name: name! })
+    await tick(server, clock)
+    t.same([data(), upsyncIn(server, florin)], [undefined, []], 'what is gone allows nothing')
+    t.match(placed(server), { status: 'False' })
+    t.ok(errors.length > 0 && errors.every(error => error.includes('spoilt')), 'each was told to the log')
+    errors.length = 0
+  })
+}
 
 t.test('an inventory that is made anew under the old path is another one', async t => {
   const { server, wds, florin } = await world(t)

@@ -23,7 +23,7 @@ const ALL_GRANTED = compileGrant({
   spec: { clusterScoped: true, grantingKinds: true, upsync: [{ apiGroup: '*', resources: ['*'] }] },
 })
 const ALLOWANCE = new Allowance([ALL_GRANTED])
-const ANYTHING = { allowance: () => ALLOWANCE }
+const ANYTHING = { allowance: () => ALLOWANCE, anyUncertain: false }
 
 const SPACES = ['ws1', 'ws2']
 const GR = {

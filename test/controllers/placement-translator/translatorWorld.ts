@@ -9,6 +9,7 @@ import {
   SYNC_TARGETS,
 } from '../../../src/apimachinery/placement.ts'
 import { NAMESPACES, WORKSPACES } from '../../../src/apimachinery/resources.ts'
+import type { Client } from '../../../src/client/client.ts'
 import type { Clock } from '../../../src/client/clock.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { startPlacementTranslator } from '../../../src/controllers/placement-translator/translator.ts'
@@ -109,20 +110,20 @@ export async function world(t: Test, clock?: Clock) {
   const wds = server.in('wds1')
   await wds.create(NAMESPACES, namespace('commonstuff', { common: 'si' }))
   const stop = new AbortController()
-  const start = () =>
-    startPlacementTranslator({ client: server, places: server, logger, signal: stop.signal, ...(clock && { clock }) })
+  const start = (client: Client = server) =>
+    startPlacementTranslator({ client, places: server, logger, signal: stop.signal, ...(clock && { clock }) })
   let translator = start()
   t.teardown(async () => {
     stop.abort()
     await translator.stop()
     if (errors.length > 0) throw new Error(`logged as errors: ${errors.join('; ')}`)
   })
-  const restart = async (between: () => Promise<unknown>) => {
+  const restart = async (between: () => Promise<unknown>, client?: Client) => {
     await translator.stop()
     await between()
-    translator = start()
+    translator = start(client)
   }
-  return { server, wds, florin: box(FLORIN_UID), guilder: box(GUILDER_UID), restart }
+  return { server, wds, florin: box(FLORIN_UID), guilder: box(GUILDER_UID), restart, errors }
 }
 
 export const ALL_MAPS = { downsync: [{ apiGroup: '', resources: ['configmaps'], namespaces: ['commonstuff'] }] }

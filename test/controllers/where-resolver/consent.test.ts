@@ -12,10 +12,11 @@ import {
   SLICES,
   SYNC_TARGETS,
 } from '../../../src/apimachinery/placement.ts'
-import type { Client, StreamEvent } from '../../../src/client/client.ts'
+import type { Client } from '../../../src/client/client.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { startWhereResolver } from '../../../src/controllers/where-resolver/whereResolver.ts'
 import { bind, consent, grant } from '../consent/consent.ts'
+import { unreadable } from '../consent/unreadable.ts'
 import { FakeServer } from '../placement-translator/fakeServer.ts'
 
 type Labels = Record<string, string>
@@ -286,25 +287,4 @@ for (const { resource } of [PLACEMENT_GRANTS, INVENTORY_BINDINGS]) {
     await server.quiet()
     t.same([placed(server, 'wds1'), server.names('wds1', GRANTED_LOCATIONS)], [[], []])
   })
-}
-
-/** The server, but objects of that resource that exist when a stream begins cannot be decoded. */
-function unreadable(server: FakeServer, resource: string): Client {
-  const spoilt = (event: StreamEvent): StreamEvent => ({
-    ...event,
-    get object(): KubeObject {
-      throw new Error('spoilt')
-    },
-  })
-  return {
-    in: space => server.in(space),
-    async *stream(options) {
-      for await (const batch of server.stream(options)) {
-        const events = batch.events.map(event =>
-          event.type === 'ADDED' && event.resource.resource === resource ? spoilt(event) : event,
-        )
-        yield { ...batch, events }
-      }
-    },
-  }
 }
