@@ -4,20 +4,21 @@
  * its owner asks is held back: the copy stays as it was.
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
-import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
-import { EXECUTING_COUNT_ANNOTATION, isProjected } from '../../apimachinery/placement.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
+import { EXECUTING_COUNT_ANNOTATION } from '../../apimachinery/placement.ts'
 import { NAMESPACES } from '../../apimachinery/resources.ts'
-import type { Client, SpaceClient } from '../../client/client.ts'
-import { unlessGone } from '../../client/unlessGone.ts'
+import type { Client } from '../../client/client.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import type { Told } from './allowance.ts'
+import { CopyWriter } from './copyWriter.ts'
 import { definitionKey, isNeededDefinition } from './definitions.ts'
 import { type CopyFact, type Mailbox, ownersIn } from './mailboxes.ts'
 import { FIELD_MANAGER, namespaceKey, parseObjectKey } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
 import { byRight, executingCount, type OwnershipRules, standingOf } from './ownership.ts'
 import type { PlacementJoin, Source } from './placementJoin.ts'
-import { createdCopy, implicitNamespace, ownerOf, type Projection, project, updatedCopy } from './projection.ts'
+import { asksToSecure, UNSECURED, withoutPodSecurity } from './podSecurity.ts'
+import { implicitNamespace, type Projection, project } from './projection.ts'
 import type { SourceReader } from './sourceReader.ts'
 
 export interface CopyReconcilerDeps {
@@ -42,20 +43,19 @@ export interface CopyReconcilerDeps {
   verdictChanged: (mailbox: string, key: string) => void
 }
 
-const POD_SECURITY = 'pod-security.kubernetes.io/'
-const UNSECURED = `its labels ${POD_SECURITY}* stay behind; ask who administers the inventory to extend its PlacementGrant (spec.clusterScoped)`
-
 /** How often a removal waits for the copy in the place that the object moves to, and how long at first. */
 const MOVE_ATTEMPTS = 6
 const MOVE_WAIT_MS = 20
 
 export class CopyReconciler {
   readonly #deps: CopyReconcilerDeps
+  readonly #writer: CopyWriter
   /** Removals that waited in vain so far, by mailbox and key. */
   readonly #waited = new Map<string, number>()
 
   constructor(deps: CopyReconcilerDeps) {
     this.#deps = deps
+    this.#writer = new CopyWriter(deps)
   }
 
   async reconcile(mailbox: Mailbox, key: string): Promise<ReconcileResult> {
@@ -95,7 +95,7 @@ export class CopyReconciler {
     if (!made) return {}
     const { source, projection } = made
     if (projection.namespace !== '') await this.#ensureNamespace(mailbox, projection.namespace)
-    const wrote = await this.#write(mailbox, key, source.fact.resource, projection)
+    const wrote = await this.#writer.write(mailbox, key, source.fact.resource, projection)
     mailbox.bereft.delete(key)
     const isNewOwner = recorded.length > 0 && recorded.join() !== source.space
     if (isNewOwner || (wrote && claims.length > 1)) {
@@ -124,15 +124,11 @@ export class CopyReconciler {
     return undefined
   }
 
-  /** Pod security is about the cluster, not about what is in the Namespace. */
   #secured(source: Source, object: KubeObject): KubeObject {
     if (source.fact.key !== namespaceKey(source.fact.name)) return object
-    const { labels = {} } = object.metadata
     const withheld = asksToSecure(source, object) && !this.#deps.maySecure(source)
-    this.#deps.withheld(source, withheld ? { reason: 'ClusterScopedNotGranted', message: UNSECURED } : undefined)
-    if (!withheld) return object
-    const kept = Object.entries(labels).filter(([key]) => !key.startsWith(POD_SECURITY))
-    return { ...object, metadata: { ...object.metadata, labels: Object.fromEntries(kept) } }
+    this.#deps.withheld(source, withheld ? UNSECURED : undefined)
+    return withheld ? withoutPodSecurity(object) : object
   }
 
   /** What the source will be told; said here at once, so that the copy is not written twice. */
@@ -141,77 +137,6 @@ export class CopyReconciler {
     if (!join.wantsState(space, fact.key)) return undefined
     const standing = standingOf({ join, mailbox: known }, { space, key: fact.key, assumed: mailbox })
     return executingCount(standing, object)
-  }
-
-  /** Whether anything was written. */
-  async #write(mailbox: Mailbox, key: string, gvr: GroupVersionResource, projection: Projection): Promise<boolean> {
-    const api = this.#deps.client.in(mailbox.space)
-    const options = { fieldManager: FIELD_MANAGER }
-    const known = mailbox.copies.get(key)
-    if (!known) {
-      try {
-        this.#settle(mailbox, key, gvr, await api.create(gvr, createdCopy(projection), options))
-        return true
-      } catch (error) {
-        if (!isStatusError(error, 'AlreadyExists')) throw error
-      }
-    }
-    const copy = await this.#current(mailbox, key, gvr, known, api)
-    if (!copy) {
-      mailbox.forget(key, known)
-      this.#settle(mailbox, key, gvr, await api.create(gvr, createdCopy(projection), options))
-      return true
-    }
-    if (copy.metadata.deletionTimestamp !== undefined) return false // made anew when it is gone
-    const body = updatedCopy(projection, copy)
-    this.#settle(mailbox, key, gvr, body ? await this.#update(mailbox, key, gvr, known, body) : copy)
-    return body !== undefined
-  }
-
-  async #update(
-    mailbox: Mailbox,
-    key: string,
-    gvr: GroupVersionResource,
-    known: CopyFact | undefined,
-    body: KubeObject,
-  ): Promise<KubeObject> {
-    try {
-      return await this.#deps.client.in(mailbox.space).update(gvr, body, { fieldManager: FIELD_MANAGER })
-    } catch (error) {
-      // what we remembered is old: the retry reads anew
-      this.#deps.cache.delete(mailbox.space, key)
-      if (isStatusError(error, 'NotFound')) mailbox.forget(key, known)
-      throw error
-    }
-  }
-
-  async #current(
-    mailbox: Mailbox,
-    key: string,
-    gvr: GroupVersionResource,
-    known: CopyFact | undefined,
-    api: SpaceClient,
-  ): Promise<KubeObject | undefined> {
-    const cached = known && this.#deps.cache.get(mailbox.space, key, known.resourceVersion)
-    // a copy made at another version of its kind is read again at ours
-    if (cached && known.resource.version === gvr.version) return cached
-    const { namespace, name } = parseObjectKey(key)
-    return await unlessGone(api.get(gvr, { ...(namespace && { namespace }), name }))
-  }
-
-  #settle(mailbox: Mailbox, key: string, resource: GroupVersionResource, object: KubeObject): void {
-    const { uid = '', resourceVersion = '', deletionTimestamp } = object.metadata
-    const owner = ownerOf(object)
-    if (!mailbox.isNews(object)) {
-      const known = mailbox.copies.get(key)
-      if (known?.uid === uid && known.owner !== owner) mailbox.copies.set(key, { ...known, owner })
-      if (known?.resourceVersion === resourceVersion) mailbox.settled.set(key, resourceVersion)
-      return
-    }
-    mailbox.settled.set(key, resourceVersion)
-    mailbox.copies.set(key, { resource, uid, resourceVersion, terminating: deletionTimestamp !== undefined, owner })
-    this.#deps.cache.set(mailbox.space, key, object)
-    if (key === namespaceKey(object.metadata.name ?? '')) mailbox.namespaces.add(object.metadata.name ?? '')
   }
 
   async #remove(mailbox: Mailbox, key: string): Promise<ReconcileResult> {
@@ -234,7 +159,7 @@ export class CopyReconciler {
       mailbox.settled.delete(key)
     } catch (error) {
       if (isStatusError(error, 'NotFound')) return {}
-      if (isStatusError(error, 'Conflict')) await this.#reread(mailbox, key, copy)
+      if (isStatusError(error, 'Conflict')) await this.#writer.reread(mailbox, key, copy)
       throw error
     }
     return {}
@@ -273,17 +198,6 @@ export class CopyReconciler {
     return MOVE_WAIT_MS * 2 ** waited
   }
 
-  /** After a lost race: what the copy is now, so that the retry does not repeat the same old precondition. */
-  async #reread(mailbox: Mailbox, key: string, copy: CopyFact): Promise<void> {
-    const { namespace, name } = parseObjectKey(key)
-    const ref = { ...(namespace && { namespace }), name }
-    const object = await unlessGone(this.#deps.client.in(mailbox.space).get(copy.resource, ref))
-    if (!object || !isProjected(object)) return mailbox.forget(key, copy)
-    if (!mailbox.isNews(object)) return
-    const { uid = '', resourceVersion = '', deletionTimestamp } = object.metadata
-    mailbox.copies.set(key, { ...copy, uid, resourceVersion, terminating: deletionTimestamp !== undefined })
-  }
-
   /**
    * A Namespace may hold things that are not ours. It goes only when it was itself selected (implicit ones stay), each of
    * its sources is known to be gone, and nothing else needs it.
@@ -313,10 +227,6 @@ export class CopyReconciler {
       if (!isStatusError(error, 'AlreadyExists')) throw error
     }
   }
-}
-
-function asksToSecure({ fact }: Source, { metadata: { labels = {} } }: KubeObject): boolean {
-  return fact.key === namespaceKey(fact.name) && Object.keys(labels).some(key => key.startsWith(POD_SECURITY))
 }
 
 /** The object with this executing count, or without one. */

@@ -1,0 +1,100 @@
+/** Writes one object of one mailbox, and keeps what is known of the mailbox in step with what was written. */
+import { isStatusError } from '../../apimachinery/errors.ts'
+import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
+import { isProjected } from '../../apimachinery/placement.ts'
+import type { Client, SpaceClient } from '../../client/client.ts'
+import { unlessGone } from '../../client/unlessGone.ts'
+import type { CopyFact, Mailbox } from './mailboxes.ts'
+import { FIELD_MANAGER, namespaceKey, parseObjectKey } from './names.ts'
+import type { ObjectCache } from './objectCache.ts'
+import { createdCopy, ownerOf, type Projection, updatedCopy } from './projection.ts'
+
+export class CopyWriter {
+  readonly #deps: { client: Client; cache: ObjectCache }
+
+  constructor(deps: { client: Client; cache: ObjectCache }) {
+    this.#deps = deps
+  }
+
+  /** Whether anything was written. */
+  async write(mailbox: Mailbox, key: string, gvr: GroupVersionResource, projection: Projection): Promise<boolean> {
+    const api = this.#deps.client.in(mailbox.space)
+    const options = { fieldManager: FIELD_MANAGER }
+    const known = mailbox.copies.get(key)
+    if (!known) {
+      try {
+        this.#settle(mailbox, key, gvr, await api.create(gvr, createdCopy(projection), options))
+        return true
+      } catch (error) {
+        if (!isStatusError(error, 'AlreadyExists')) throw error
+      }
+    }
+    const copy = await this.#current(mailbox, key, gvr, known, api)
+    if (!copy) {
+      mailbox.forget(key, known)
+      this.#settle(mailbox, key, gvr, await api.create(gvr, createdCopy(projection), options))
+      return true
+    }
+    if (copy.metadata.deletionTimestamp !== undefined) return false // made anew when it is gone
+    const body = updatedCopy(projection, copy)
+    this.#settle(mailbox, key, gvr, body ? await this.#update(mailbox, key, gvr, known, body) : copy)
+    return body !== undefined
+  }
+
+  async #update(
+    mailbox: Mailbox,
+    key: string,
+    gvr: GroupVersionResource,
+    known: CopyFact | undefined,
+    body: KubeObject,
+  ): Promise<KubeObject> {
+    try {
+      return await this.#deps.client.in(mailbox.space).update(gvr, body, { fieldManager: FIELD_MANAGER })
+    } catch (error) {
+      // what we remembered is old: the retry reads anew
+      this.#deps.cache.delete(mailbox.space, key)
+      if (isStatusError(error, 'NotFound')) mailbox.forget(key, known)
+      throw error
+    }
+  }
+
+  async #current(
+    mailbox: Mailbox,
+    key: string,
+    gvr: GroupVersionResource,
+    known: CopyFact | undefined,
+    api: SpaceClient,
+  ): Promise<KubeObject | undefined> {
+    const cached = known && this.#deps.cache.get(mailbox.space, key, known.resourceVersion)
+    // a copy made at another version of its kind is read again at ours
+    if (cached && known.resource.version === gvr.version) return cached
+    const { namespace, name } = parseObjectKey(key)
+    return await unlessGone(api.get(gvr, { ...(namespace && { namespace }), name }))
+  }
+
+  #settle(mailbox: Mailbox, key: string, resource: GroupVersionResource, object: KubeObject): void {
+    const { uid = '', resourceVersion = '', deletionTimestamp } = object.metadata
+    const owner = ownerOf(object)
+    if (!mailbox.isNews(object)) {
+      const known = mailbox.copies.get(key)
+      if (known?.uid === uid && known.owner !== owner) mailbox.copies.set(key, { ...known, owner })
+      if (known?.resourceVersion === resourceVersion) mailbox.settled.set(key, resourceVersion)
+      return
+    }
+    mailbox.settled.set(key, resourceVersion)
+    mailbox.copies.set(key, { resource, uid, resourceVersion, terminating: deletionTimestamp !== undefined, owner })
+    this.#deps.cache.set(mailbox.space, key, object)
+    if (key === namespaceKey(object.metadata.name ?? '')) mailbox.namespaces.add(object.metadata.name ?? '')
+  }
+
+  /** After a lost race: what the copy is now, so that the retry does not repeat the same old precondition. */
+  async reread(mailbox: Mailbox, key: string, copy: CopyFact): Promise<void> {
+    const { namespace, name } = parseObjectKey(key)
+    const ref = { ...(namespace && { namespace }), name }
+    const object = await unlessGone(this.#deps.client.in(mailbox.space).get(copy.resource, ref))
+    if (!object || !isProjected(object)) return mailbox.forget(key, copy)
+    if (!mailbox.isNews(object)) return
+    const { uid = '', resourceVersion = '', deletionTimestamp } = object.metadata
+    mailbox.copies.set(key, { ...copy, uid, resourceVersion, terminating: deletionTimestamp !== undefined })
+  }
+}
