@@ -12,7 +12,7 @@ import { coversLocation } from '../consent/grant.ts'
 import type { ConsentObject, ConsentTaker } from '../consent/takeConsent.ts'
 import type { SpacePlaces } from '../placedSource.ts'
 import { Allowance, type Told } from './allowance.ts'
-import type { Destination } from './placementJoin.ts'
+import type { Destination } from './ways.ts'
 
 type Labels = Readonly<Record<string, string>>
 export type Through = (way: Destination) => boolean

@@ -7,7 +7,8 @@ import { MAILBOX_PARENT } from '../../apimachinery/placement.ts'
 import type { Because, Client, ObjectRef, SpaceClient } from '../../client/client.ts'
 import type { SpacePlaces } from '../placedSource.ts'
 import { objectKey } from './names.ts'
-import type { Cause, PlacementJoin } from './placementJoin.ts'
+import type { PlacementJoin } from './placementJoin.ts'
+import type { Cause } from './placementProduct.ts'
 
 /** JSON: a list of `{"cluster","path","edgePlacement"}`; the placement only where one still wants the object. */
 export const PLACED_BY = 'edge.kubestellar.io/placed-by'

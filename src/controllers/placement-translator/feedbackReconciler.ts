@@ -21,9 +21,10 @@ import type { Mailbox } from './mailboxes.ts'
 import { FIELD_MANAGER, resourceKey } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
 import { executingCount, isShared, type Standing, standingOf } from './ownership.ts'
-import type { Destination, PlacementJoin } from './placementJoin.ts'
+import type { PlacementJoin } from './placementJoin.ts'
 import { type Projection, project, saySame } from './projection.ts'
 import type { SourceReader } from './sourceReader.ts'
+import type { Destination } from './ways.ts'
 import type { ObjectFact } from './workload.ts'
 
 export interface FeedbackReconcilerDeps {

@@ -12,7 +12,9 @@ import {
 import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
 import type { Mailbox } from './mailboxes.ts'
 import { resourceKey } from './names.ts'
-import type { Destination, PlacementJoin, Source } from './placementJoin.ts'
+import type { PlacementJoin } from './placementJoin.ts'
+import type { Source } from './placementProduct.ts'
+import type { Destination } from './ways.ts'
 
 export interface OwnershipRules {
   /** Whether a space has to give way in the mailbox to whoever else claims the same object. */

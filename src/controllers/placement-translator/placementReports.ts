@@ -15,8 +15,9 @@ import type { ReconcileResult } from '../../client/workqueue.ts'
 import { shortened } from '../toldFaults.ts'
 import type { Allowance, Told } from './allowance.ts'
 import { FIELD_MANAGER, parseObjectKey } from './names.ts'
-import type { PlacementJoin, Ways } from './placementJoin.ts'
+import type { PlacementJoin } from './placementJoin.ts'
 import { RefusalCount } from './refusalCount.ts'
+import type { Ways } from './ways.ts'
 
 export interface PlacementReportsDeps {
   client: Client

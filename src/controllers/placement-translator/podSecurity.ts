@@ -5,7 +5,7 @@
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Told } from './allowance.ts'
 import { namespaceKey } from './names.ts'
-import type { Source } from './placementJoin.ts'
+import type { Source } from './placementProduct.ts'
 
 const POD_SECURITY = 'pod-security.kubernetes.io/'
 /** What a placement is told whose Namespace goes without them. */

@@ -7,7 +7,7 @@ import { asDescribed } from './asDescribed.ts'
 import { type Customization, customize } from './customize.ts'
 import { isSystemObject } from './eligibility.ts'
 import type { ObjectCache } from './objectCache.ts'
-import type { Destination } from './placementJoin.ts'
+import type { Destination } from './ways.ts'
 import type { ObjectFact } from './workload.ts'
 
 export interface SourceReaderDeps {

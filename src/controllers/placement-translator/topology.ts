@@ -2,7 +2,7 @@
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { mailboxName } from '../../apimachinery/placement.ts'
 import { equalJson } from '../../apimachinery/values.ts'
-import type { Destination } from './placementJoin.ts'
+import type { Destination } from './ways.ts'
 
 /** Rows of a SinglePlacementSlice; malformed ones are left out. */
 export function destinationsIn(slice: KubeObject): Destination[] {

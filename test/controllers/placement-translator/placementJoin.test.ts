@@ -6,13 +6,14 @@ import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { compileGrant } from '../../../src/controllers/consent/grant.ts'
 import { Allowance } from '../../../src/controllers/placement-translator/allowance.ts'
 import { objectKey, resourceKey } from '../../../src/controllers/placement-translator/names.ts'
-import { type Destination, PlacementJoin } from '../../../src/controllers/placement-translator/placementJoin.ts'
+import { PlacementJoin } from '../../../src/controllers/placement-translator/placementJoin.ts'
 import {
   compilePlacement,
   downsyncs,
   type PlacementSpec,
 } from '../../../src/controllers/placement-translator/placementSpec.ts'
 import { syncerConfigSpec } from '../../../src/controllers/placement-translator/syncerConfig.ts'
+import type { Destination } from '../../../src/controllers/placement-translator/ways.ts'
 import type { ObjectFact } from '../../../src/controllers/placement-translator/workload.ts'
 
 /** Every object may go everywhere. */

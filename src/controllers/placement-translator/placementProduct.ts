@@ -1,0 +1,281 @@
+/**
+ * What goes where, asked for one object or one mailbox at a time: the product of EdgePlacements, slices and workload, as
+ * {@link PlacementJoin} keeps them. The product is never stored.
+ *
+ * An object goes only where a Location leads on which it may be placed; what is refused everywhere counts as not selected there.
+ */
+import { SYNCER_CONFIGS } from '../../apimachinery/placement.ts'
+import { namespaceKey, parseObjectKey } from './names.ts'
+import type { PlacementSpec } from './placementSpec.ts'
+import { type SpaceSets, shareUpsync, type UpsyncShare } from './upsyncShare.ts'
+import { type Consent, WayChoice } from './wayChoice.ts'
+import { type Destination, precedes, type Ways } from './ways.ts'
+import type { ObjectFact, Workload } from './workload.ts'
+
+export interface Source {
+  readonly space: string
+  readonly fact: ObjectFact
+  /** First by name of the Locations that lead to the mailbox with the object: the one whose parameters count. */
+  readonly location: Destination
+  /** The placements of the space that claim the object for the mailbox. */
+  readonly placements: readonly string[]
+  /** Creation time of the oldest of them. */
+  readonly since: string
+}
+
+/** What has an object in a mailbox: a placement of a space. */
+export interface Cause {
+  readonly space: string
+  readonly placement?: string
+}
+
+export interface Space {
+  readonly workload: Workload
+  readonly specs: Map<string, PlacementSpec>
+  /** Creation times of the placements, by name. */
+  readonly created: Map<string, string>
+  /** By placement name. Kept whether or not the placement exists. */
+  readonly slices: Map<string, Ways>
+}
+
+const NOWHERE: Ways = new Map()
+
+export class PlacementProduct {
+  protected readonly spaces = new Map<string, Space>()
+  /** Mailbox → `space placement` pairs whose slice names it, for placements that exist. */
+  protected readonly byMailbox = new Map<string, Set<string>>()
+  readonly #consent: Consent
+  readonly #choice: WayChoice
+
+  constructor(consent: Consent) {
+    this.#consent = consent
+    this.#choice = new WayChoice(consent)
+  }
+
+  fact(id: string, key: string): ObjectFact | undefined {
+    return this.spaces.get(id)?.workload.get(key)
+  }
+
+  /** Whether objects of the space carry feedback that would stay there if the space were forgotten. */
+  hasFeedback(id: string): boolean {
+    return this.spaces.get(id)?.workload.hasFeedback ?? false
+  }
+
+  isWorkloadSpace(id: string): boolean {
+    return (this.spaces.get(id)?.specs.size ?? 0) > 0
+  }
+
+  /** Spaces with a placement that leads to the mailbox. */
+  spacesOf(mailbox: string): Set<string> {
+    return new Set([...(this.byMailbox.get(mailbox) ?? [])].map(entry => unpair(entry)[0]))
+  }
+
+  /** Where one object of one space goes. */
+  destinationsOf(id: string, key: string): Map<string, Destination> {
+    const space = this.spaces.get(id)
+    const found = new Map<string, Destination>()
+    const fact = space?.workload.get(key)
+    if (!space || !fact) return found
+    for (const name of space.workload.selectionOf(key).placements) {
+      for (const ways of destinations(space, name).values()) {
+        const way = this.#choice.first(id, ways, fact)
+        const old = way && found.get(way.mailbox)
+        if (way && (!old || precedes(way, old))) found.set(way.mailbox, way)
+      }
+    }
+    return found
+  }
+
+  /** Spaces of which it is not known whether they claim an object of a mailbox, or by which Location. */
+  unsureOf(mailbox: string, key: string): Set<string> {
+    const unsure = new Set<string>()
+    if (!this.#consent.anyUncertain) return unsure
+    for (const entry of this.byMailbox.get(mailbox) ?? []) {
+      const [id, name] = unpair(entry)
+      const { workload, slices } = this.spaces.get(id)!
+      if (!workload.selects(name, key)) continue
+      if (this.#choice.isUnsure(id, slices.get(name)!.get(mailbox)!, workload.get(key)!)) unsure.add(id)
+    }
+    return unsure
+  }
+
+  /** Whether it is not known where one object of one space goes. */
+  isUnsureOf(id: string, key: string): boolean {
+    const space = this.spaces.get(id)
+    const fact = space?.workload.get(key)
+    if (!this.#consent.anyUncertain || !space || !fact) return false
+    return [...space.workload.selectionOf(key).placements].some(name =>
+      [...destinations(space, name).values()].some(ways => this.#choice.isUnsure(id, ways, fact)),
+    )
+  }
+
+  /** Whether it is not known all that may go to a mailbox. */
+  isUncertain(mailbox: string): boolean {
+    if (!this.#consent.anyUncertain) return false
+    return this.placementsOf(mailbox).some(({ space, name }) =>
+      this.spaces
+        .get(space)!
+        .slices.get(name)!
+        .get(mailbox)!
+        .some(way => this.#consent.allowance(space, way).isUncertain),
+    )
+  }
+
+  wantsState(id: string, key: string): boolean {
+    return this.spaces.get(id)?.workload.selectionOf(key).wantsState ?? false
+  }
+
+  /** The claims on one object of a mailbox, one for each space, oldest first; empty when the mailbox should not hold it. */
+  sourcesOf(mailbox: string, key: string): Source[] {
+    const found = new Map<string, Source>()
+    for (const entry of this.byMailbox.get(mailbox) ?? []) {
+      const [id, name] = unpair(entry)
+      const space = this.spaces.get(id)!
+      if (!space.workload.selects(name, key)) continue
+      const fact = space.workload.get(key)!
+      const location = this.#choice.first(id, space.slices.get(name)!.get(mailbox)!, fact)
+      if (!location) continue
+      const since = space.created.get(name)!
+      const old = found.get(id)
+      found.set(id, {
+        space: id,
+        fact,
+        location: old && !precedes(location, old.location) ? old.location : location,
+        placements: old ? [...old.placements, name] : [name],
+        since: old && old.since < since ? old.since : since,
+      })
+    }
+    return [...found.values()].sort((a, b) => (claimOf(a) < claimOf(b) ? -1 : 1))
+  }
+
+  /** The placements by which a mailbox holds an object, or a Namespace for others; the mailbox's, for what serves all of them. */
+  causesOf(mailbox: string, key: string): Cause[] {
+    const { group, resource, name: object } = parseObjectKey(key)
+    const all = [...(this.byMailbox.get(mailbox) ?? [])].map(unpair)
+    const causes = (wants: (workload: Workload, placement: string) => boolean): Cause[] =>
+      all.flatMap(([space, placement]) =>
+        wants(this.spaces.get(space)!.workload, placement) ? [{ space, placement }] : [],
+      )
+    if (group === SYNCER_CONFIGS.group && resource === SYNCER_CONFIGS.resource) return causes(() => true)
+    const claims = this.sourcesOf(mailbox, key).flatMap(({ space, placements }) =>
+      placements.map(placement => ({ space, placement })),
+    )
+    if (claims.length > 0 || key !== namespaceKey(object)) return claims
+    return causes((workload, placement) =>
+      [...workload.inNamespace(object)].some(inside => workload.selects(placement, inside)),
+    )
+  }
+
+  /** Everything that a mailbox should hold, one fact (of the oldest claim) for each object, unordered. */
+  contentOf(mailbox: string): Map<string, ObjectFact> {
+    const content = new Map<string, ObjectFact>()
+    for (const entry of this.#claimsOn(mailbox)) {
+      const [id, name] = unpair(entry)
+      const { workload, slices } = this.spaces.get(id)!
+      const ways = slices.get(name)!.get(mailbox)!
+      for (const key of workload.selectedBy(name)) {
+        if (content.has(key)) continue
+        const fact = workload.get(key)!
+        if (this.#choice.first(id, ways, fact)) content.set(key, fact)
+      }
+    }
+    return content
+  }
+
+  /** Whether some object of this kind is selected for the mailbox. */
+  needsKind(mailbox: string, kind: string): boolean {
+    for (const entry of this.byMailbox.get(mailbox) ?? []) {
+      const [id, name] = unpair(entry)
+      if (this.spaces.get(id)!.workload.uses(name, kind)) return true
+    }
+    return false
+  }
+
+  /** What is to be carried up into a mailbox: the sets of every placement that leads there, as far as they are granted. */
+  upsyncOf(mailbox: string): UpsyncShare {
+    const bySpace = new Map<string, SpaceSets>()
+    for (const entry of this.byMailbox.get(mailbox) ?? []) {
+      const [id, name] = unpair(entry)
+      const space = this.spaces.get(id)!
+      const spec = space.specs.get(name)!
+      if (spec.upsync.length === 0) continue
+      const allowances = new Set(
+        space.slices
+          .get(name)!
+          .get(mailbox)!
+          .map(way => this.#consent.allowance(id, way)),
+      )
+      const sets = [...allowances].flatMap(allowance => allowance.upsync(spec).sets)
+      bySpace.set(id, (bySpace.get(id) ?? new Map()).set(name, sets))
+    }
+    return shareUpsync(bySpace)
+  }
+
+  /** Spaces and names of the placements that lead to the mailbox. */
+  placementsOf(mailbox: string): { space: string; name: string }[] {
+    return [...(this.byMailbox.get(mailbox) ?? [])].map(entry => {
+      const [space, name] = unpair(entry)
+      return { space, name }
+    })
+  }
+
+  spec(id: string, name: string): PlacementSpec | undefined {
+    return this.spaces.get(id)?.specs.get(name)
+  }
+
+  /** Where a placement leads; `undefined` as long as nobody knows. */
+  waysOf(id: string, name: string): Ways | undefined {
+    const space = this.spaces.get(id)
+    return space?.specs.has(name) ? space.slices.get(name) : undefined
+  }
+
+  /** Whether any placement leads to the mailbox. */
+  isChosen(mailbox: string): boolean {
+    return this.byMailbox.has(mailbox)
+  }
+
+  /** Whether some object in this Namespace should be in the mailbox, or may have to. */
+  needsNamespace(mailbox: string, namespace: string): boolean {
+    for (const entry of this.byMailbox.get(mailbox) ?? []) {
+      const [id, name] = unpair(entry)
+      const { workload, slices } = this.spaces.get(id)!
+      const ways = slices.get(name)!.get(mailbox)!
+      for (const key of workload.inNamespace(namespace)) {
+        if (!workload.selects(name, key)) continue
+        const fact = workload.get(key)!
+        if (this.#choice.first(id, ways, fact) || this.#choice.isUnsure(id, ways, fact)) return true
+      }
+    }
+    return false
+  }
+
+  /** Placements that lead to the mailbox, the oldest first. */
+  #claimsOn(mailbox: string): string[] {
+    const claim = (entry: string) => {
+      const [space, name] = unpair(entry)
+      return claimOf({ space, since: this.spaces.get(space)!.created.get(name)! })
+    }
+    const entries = [...(this.byMailbox.get(mailbox) ?? [])]
+    return entries
+      .map(entry => ({ entry, claim: claim(entry) }))
+      .sort((a, b) => (a.claim < b.claim ? -1 : 1))
+      .map(({ entry }) => entry)
+  }
+}
+
+/** A slice counts only beside its placement. */
+export function destinations(space: Space, name: string): Ways {
+  return space.specs.has(name) ? (space.slices.get(name) ?? NOWHERE) : NOWHERE
+}
+
+/** Sorts the older claim first; of two made in the same second, the one of the space whose id is first. */
+function claimOf({ since, space }: { readonly since: string; readonly space: string }): string {
+  return `${since} ${space}`
+}
+
+// Space ids hold no blanks.
+export const pair = (id: string, name: string) => `${id} ${name}`
+const unpair = (entry: string): [id: string, name: string] => {
+  const blank = entry.indexOf(' ')
+  return [entry.slice(0, blank), entry.slice(blank + 1)]
+}
