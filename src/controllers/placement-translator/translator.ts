@@ -2,7 +2,6 @@
  * The placement translator: keeps every mailbox's content equal to the product of placements, slices and workload, and
  * carries counts, errors and singleton status back. Everything is driven by streams; nothing is polled.
  */
-import type { KubeObject } from '../../apimachinery/object.ts'
 import {
   CUSTOMIZERS,
   EDGE_PLACEMENTS,
@@ -15,13 +14,11 @@ import {
   SYNC_TARGETS,
 } from '../../apimachinery/placement.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
-import { equalJson } from '../../apimachinery/values.ts'
-import type { Client, StreamEvent } from '../../client/client.ts'
+import type { Client } from '../../client/client.ts'
 import { type Clock, systemClock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
-import { type StreamHandler, StreamSource } from '../../client/streamSource.ts'
+import { StreamSource } from '../../client/streamSource.ts'
 import { type ReconcileResult, WorkQueue } from '../../client/workqueue.ts'
-import { takeConsent } from '../consent/takeConsent.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
 import { PlacedSource, type SpacePlaces, standsInMailbox } from '../placedSource.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
@@ -36,14 +33,14 @@ import { FeedbackReconciler } from './feedbackReconciler.ts'
 import { type Mailbox, Mailboxes, ownersIn } from './mailboxes.ts'
 import { mailboxListener } from './mailboxListener.ts'
 import { ObjectCache } from './objectCache.ts'
-import { type OwnershipRules, releasesOn } from './ownership.ts'
+import type { OwnershipRules } from './ownership.ts'
 import { PlacementJoin } from './placementJoin.ts'
 import type { Source } from './placementProduct.ts'
 import { PlacementReports } from './placementReports.ts'
-import { compilePlacement } from './placementSpec.ts'
+import { Releases } from './releases.ts'
 import { SourceReader } from './sourceReader.ts'
 import { type Task, taskId, taskParty } from './task.ts'
-import { destinationsIn, mailboxOf, replace } from './topology.ts'
+import { TopologyIntake } from './topologyIntake.ts'
 import { UpsyncRecords } from './upsyncRecords.ts'
 import { Workloads } from './workloads.ts'
 
@@ -72,15 +69,6 @@ class Translator {
   readonly #queue: WorkQueue<Task>
   /** Tasks that wait until a stream is complete. */
   readonly #postponed = new Map<string, Task>()
-  /** Specs and creation times as last taken in. */
-  readonly #placements = new Map<string, unknown>()
-  readonly #locations = new Map<string, KubeObject>()
-  readonly #customizers = new Map<string, KubeObject>()
-  readonly #consents: Consents
-  /** Ids and paths of the spaces that give way in a mailbox, for mailboxes that have such. */
-  readonly #releases = new Map<string, readonly string[]>()
-  /** Mailboxes of the SyncTargets that say so, by space and name: who is deleted is told without uid. */
-  readonly #releasing = new Map<string, string>()
   readonly #join: PlacementJoin
   readonly #reports: PlacementReports
   readonly #records: UpsyncRecords
@@ -115,7 +103,6 @@ class Translator {
     })
     const report = (space: string, name: string) => this.#queue.add({ type: 'report', space, name })
     const consents = new Consents(places, (space, through) => this.#join.touchConsent(space, through))
-    this.#consents = consents
     this.#join = new PlacementJoin(
       {
         copy: (mailbox, key) => this.#queue.add({ type: 'copy', mailbox, key }),
@@ -157,17 +144,28 @@ class Translator {
         mailbox: name => this.#mailboxes.get(name),
       }),
     )
+    const releases = new Releases()
+    const intake = new TopologyIntake({
+      join: this.#join,
+      consents,
+      releases,
+      released: mailbox => this.#contestAgain(mailbox),
+      placed: space => this.#workloads.open(space),
+      unplaced: (space, name) => {
+        this.#reports.forget(space, name)
+        this.#closeIfIdle(space)
+      },
+    })
     const sources = new SourceReader({
       client,
       cache,
-      location: (cluster, name) => this.#locations.get(`${cluster}/${name}`),
-      customizer: (space, reference) => this.#customizers.get(`${space} ${reference}`),
+      location: (cluster, name) => intake.location(cluster, name),
+      customizer: (space, reference) => intake.customizer(space, reference),
     })
     const join = this.#join
     const known = (name: string) => this.#mailboxes.known(name)
     const rules: OwnershipRules = {
-      isReleased: (mailbox, space) =>
-        this.#releases.get(mailbox)?.some(reference => rules.isSpace(reference, space)) ?? false,
+      isReleased: (mailbox, space) => releases.of(mailbox).some(reference => rules.isSpace(reference, space)),
       isSpace: (reference, space) => reference === space || places.pathOf(space) === reference,
     }
     this.#client = explainedClient(client, {
@@ -218,7 +216,11 @@ class Translator {
       places,
       space: '*',
       resources: [EDGE_PLACEMENTS, SLICES, LOCATIONS, SYNC_TARGETS, CUSTOMIZERS, INVENTORY_BINDINGS, PLACEMENT_GRANTS],
-      handler: this.#topologyHandler(),
+      handler: {
+        change: event => intake.change(event),
+        vanished: ref => intake.vanished(ref),
+        synced: () => this.#topologyIsWhole(),
+      },
     })
     const workspaces = new StreamSource({
       ...common,
@@ -338,6 +340,12 @@ class Translator {
     return true
   }
 
+  #topologyIsWhole(): void {
+    if (!this.#topologySynced) this.#logger.info({ controller: 'placement-translator' }, 'controller is in step')
+    this.#topologySynced = true
+    this.#release()
+  }
+
   #postpone(task: Task): void {
     this.#postponed.set(taskId(task), task)
   }
@@ -348,71 +356,8 @@ class Translator {
     for (const task of tasks) this.#queue.add(task)
   }
 
-  #topologyHandler(): StreamHandler {
-    const handle = (resource: string, at: { space: string; namespace: string; name: string }, object?: KubeObject) => {
-      switch (resource) {
-        case EDGE_PLACEMENTS.resource:
-          return this.#placementChanged(at.space, at.name, object)
-        case SLICES.resource:
-          return this.#join.setDestinations(at.space, at.name, object && destinationsIn(object))
-        case SYNC_TARGETS.resource:
-          this.#releasesChanged(at, object)
-          return this.#consents.setTarget(at.space, at.name, object)
-        case LOCATIONS.resource:
-          this.#consents.setLocation(at.space, at.name, object)
-          if (replace(this.#locations, `${at.space}/${at.name}`, object)) this.#join.touchLocation(at.space, at.name)
-          return
-        case CUSTOMIZERS.resource: {
-          const reference = `${at.namespace}/${at.name}`
-          const changed = replace(this.#customizers, `${at.space} ${reference}`, object)
-          if (changed) this.#join.touchCustomizer(at.space, reference)
-        }
-      }
-    }
-    return {
-      change: (event: StreamEvent) => {
-        if (takeConsent(this.#consents, event)) return
-        handle(event.resource.resource, event, event.type === 'DELETED' ? undefined : event.object)
-      },
-      vanished: ref => {
-        if (!takeConsent(this.#consents, ref)) handle(ref.resource.resource, ref)
-      },
-      synced: () => {
-        if (!this.#topologySynced) this.#logger.info({ controller: 'placement-translator' }, 'controller is in step')
-        this.#topologySynced = true
-        this.#release()
-      },
-    }
-  }
-
-  #placementChanged(space: string, name: string, object: KubeObject | undefined): void {
-    const key = `${space} ${name}`
-    if (object && object.metadata.deletionTimestamp === undefined) {
-      // status and annotations of placements change too
-      const { creationTimestamp = '' } = object.metadata
-      const seen = [object.spec, creationTimestamp]
-      if (equalJson(this.#placements.get(key), seen)) return
-      this.#placements.set(key, seen)
-      this.#join.setPlacement(space, name, compilePlacement(object), creationTimestamp)
-      this.#workloads.open(space)
-      return
-    }
-    this.#placements.delete(key)
-    this.#reports.forget(space, name)
-    this.#join.removePlacement(space, name)
-    this.#closeIfIdle(space)
-  }
-
-  #releasesChanged(at: { space: string; name: string }, object: KubeObject | undefined): void {
-    const id = `${at.space}/${at.name}`
-    const references = object ? releasesOn(object) : []
-    const before = this.#releasing.get(id)
-    const mailbox = references.length > 0 ? mailboxOf({ space: at.space, object: object! }) : undefined
-    if (before !== undefined && before !== mailbox) this.#releases.delete(before)
-    if (mailbox === undefined) return void this.#releasing.delete(id)
-    if (before === mailbox && equalJson(this.#releases.get(mailbox), references)) return
-    this.#releasing.set(id, mailbox)
-    this.#releases.set(mailbox, references)
+  /** What several spaces claim in a mailbox may be another's now. */
+  #contestAgain(mailbox: string): void {
     for (const key of this.#mailboxes.known(mailbox)?.copies.keys() ?? []) {
       if (this.#join.sourcesOf(mailbox, key).length > 1) this.#queue.add({ type: 'copy', mailbox, key })
     }

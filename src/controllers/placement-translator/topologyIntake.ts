@@ -1,0 +1,108 @@
+/**
+ * Takes in what all spaces say of placing (EdgePlacements, slices, Locations, SyncTargets, Customizers, bindings and grants),
+ * and hands it to those who keep it.
+ */
+import type { KubeObject } from '../../apimachinery/object.ts'
+import { CUSTOMIZERS, EDGE_PLACEMENTS, LOCATIONS, SLICES, SYNC_TARGETS } from '../../apimachinery/placement.ts'
+import { equalJson } from '../../apimachinery/values.ts'
+import type { StreamEvent } from '../../client/client.ts'
+import type { StreamedRef } from '../../client/streamSource.ts'
+import { takeConsent } from '../consent/takeConsent.ts'
+import type { Consents } from './consents.ts'
+import type { PlacementJoin } from './placementJoin.ts'
+import { compilePlacement } from './placementSpec.ts'
+import type { Releases } from './releases.ts'
+import { destinationsIn, replace } from './topology.ts'
+
+export interface TopologyIntakeDeps {
+  join: PlacementJoin
+  consents: Consents
+  releases: Releases
+  /** Spaces have to give way in a mailbox that did not before. */
+  released: (mailbox: string) => void
+  /** A space has a placement that is new or another one now. */
+  placed: (space: string) => void
+  unplaced: (space: string, placement: string) => void
+}
+
+interface Place {
+  readonly space: string
+  readonly namespace: string
+  readonly name: string
+}
+
+export class TopologyIntake {
+  readonly #deps: TopologyIntakeDeps
+  /** Specs and creation times as last taken in. */
+  readonly #placements = new Map<string, unknown>()
+  readonly #locations = new Map<string, KubeObject>()
+  readonly #customizers = new Map<string, KubeObject>()
+
+  constructor(deps: TopologyIntakeDeps) {
+    this.#deps = deps
+  }
+
+  location(cluster: string, name: string): KubeObject | undefined {
+    return this.#locations.get(`${cluster}/${name}`)
+  }
+
+  /** `reference` is `namespace/name`. */
+  customizer(space: string, reference: string): KubeObject | undefined {
+    return this.#customizers.get(`${space} ${reference}`)
+  }
+
+  change(event: StreamEvent): void {
+    if (takeConsent(this.#deps.consents, event)) return
+    this.#take(event.resource.resource, event, event.type === 'DELETED' ? undefined : event.object)
+  }
+
+  vanished(ref: StreamedRef): void {
+    if (!takeConsent(this.#deps.consents, ref)) this.#take(ref.resource.resource, ref)
+  }
+
+  #take(resource: string, at: Place, object?: KubeObject): void {
+    switch (resource) {
+      case EDGE_PLACEMENTS.resource:
+        this.#placementChanged(at.space, at.name, object)
+        break
+      case SLICES.resource:
+        this.#deps.join.setDestinations(at.space, at.name, object && destinationsIn(object))
+        break
+      case SYNC_TARGETS.resource:
+        this.#releasesChanged(at, object)
+        this.#deps.consents.setTarget(at.space, at.name, object)
+        break
+      case LOCATIONS.resource:
+        this.#deps.consents.setLocation(at.space, at.name, object)
+        if (replace(this.#locations, `${at.space}/${at.name}`, object)) this.#deps.join.touchLocation(at.space, at.name)
+        break
+      case CUSTOMIZERS.resource: {
+        const reference = `${at.namespace}/${at.name}`
+        const changed = replace(this.#customizers, `${at.space} ${reference}`, object)
+        if (changed) this.#deps.join.touchCustomizer(at.space, reference)
+      }
+    }
+  }
+
+  #placementChanged(space: string, name: string, object: KubeObject | undefined): void {
+    const key = `${space} ${name}`
+    if (object && object.metadata.deletionTimestamp === undefined) {
+      // status and annotations of placements change too
+      const { creationTimestamp = '' } = object.metadata
+      const seen = [object.spec, creationTimestamp]
+      if (equalJson(this.#placements.get(key), seen)) return
+      this.#placements.set(key, seen)
+      this.#deps.join.setPlacement(space, name, compilePlacement(object), creationTimestamp)
+      this.#deps.placed(space)
+      return
+    }
+    this.#placements.delete(key)
+    this.#deps.join.removePlacement(space, name)
+    this.#deps.unplaced(space, name)
+  }
+
+  #releasesChanged(at: Place, object: KubeObject | undefined): void {
+    const mailbox = this.#deps.releases.set(at, object)
+    if (mailbox !== undefined) this.#deps.released(mailbox)
+  }
+}
