@@ -9,6 +9,7 @@ import type { Client } from '../../client/client.ts'
 import { shortened } from '../toldFaults.ts'
 import { FIELD_MANAGER } from './names.ts'
 import type { PlacementJoin } from './placementJoin.ts'
+import type { PlacementReports } from './placementReports.ts'
 
 /**
  * Placements of a space claim an object for a mailbox where another space owns it; `owner` is its id. `undefined`: they do so
@@ -86,10 +87,20 @@ export function conflictText(conflicts: readonly Conflict[]): string | undefined
   return `${shortened(`not placed where ${owned.join('; ')}`, MAX_CHARACTERS - REMEDIES.length - 3)}; ${REMEDIES}`
 }
 
-/** The same about one cluster, for a placement. */
-export function conflictMessage(owner: string): string {
-  return `space ${owner} owns it there; ${REMEDIES}`
+/** Tells each placement of it, by its condition. */
+export function conflictReports(reports: Pick<PlacementReports, 'report' | 'withdraw'>): TellConflict {
+  return (space, placements, key, mailbox, owner) => {
+    for (const name of placements) {
+      if (owner === undefined) reports.withdraw(space, name, key, mailbox, OBJECT_CONFLICT)
+      else {
+        const message = `space ${owner} owns it there; ${REMEDIES}`
+        reports.report(space, name, key, mailbox, { reason: OBJECT_CONFLICT, message })
+      }
+    }
+  }
 }
+
+const OBJECT_CONFLICT = 'ObjectConflict'
 
 const REMEDIES = [
   'use another name',
@@ -120,7 +131,7 @@ export async function createConflictEvent(
         resourceVersion,
       },
       type: 'Warning',
-      reason: 'ObjectConflict',
+      reason: OBJECT_CONFLICT,
       message: shortened(text, 1000),
       source: { component: FIELD_MANAGER },
       firstTimestamp: at,

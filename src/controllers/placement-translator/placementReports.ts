@@ -16,6 +16,7 @@ import { shortened } from '../toldFaults.ts'
 import type { Allowance, Told } from './allowance.ts'
 import { FIELD_MANAGER, parseObjectKey } from './names.ts'
 import type { PlacementJoin } from './placementJoin.ts'
+import type { Source } from './placementProduct.ts'
 import { RefusalCount } from './refusalCount.ts'
 import type { Ways } from './ways.ts'
 
@@ -63,6 +64,14 @@ export class PlacementReports {
     if (told) this.#reported.set(id, (known ?? new Map<string, Told>()).set(entry, told))
     else if (known?.delete(entry) && known.size === 0) this.#reported.delete(id)
     this.#deps.again(space, placement)
+  }
+
+  /** The placements by which an object of a space comes into a mailbox are told of it. */
+  reportCopy({ space, fact, location: { mailbox } }: Source, told: Told | undefined): void {
+    const { join } = this.#deps
+    for (const name of join.workload(space).selectionOf(fact.key).placements) {
+      if (join.waysOf(space, name)?.has(mailbox)) this.report(space, name, fact.key, mailbox, told)
+    }
   }
 
   /** What was reported for this reason is no more; what was reported since for another one stays. */

@@ -7,7 +7,6 @@ import {
   EDGE_PLACEMENTS,
   INVENTORY_BINDINGS,
   LOCATIONS,
-  MAILBOX_NAME,
   MAILBOX_PARENT,
   PLACEMENT_GRANTS,
   SLICES,
@@ -22,23 +21,23 @@ import { type ReconcileResult, WorkQueue } from '../../client/workqueue.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
 import { PlacedSource, type SpacePlaces, standsInMailbox } from '../placedSource.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
-import type { Told } from './allowance.ts'
 import { reconcileConfig } from './configReconciler.ts'
-import { Conflicts, conflictMessage } from './conflicts.ts'
+import { Conflicts, conflictReports } from './conflicts.ts'
 import { Consents } from './consents.ts'
 import { CopyReconciler } from './copyReconciler.ts'
 import { explainedClient } from './explainedClient.ts'
 import { spacesWithFeedback } from './feedbackLeftovers.ts'
 import { FeedbackReconciler } from './feedbackReconciler.ts'
+import { Knowledge } from './knowledge.ts'
 import { type Mailbox, Mailboxes, ownersIn } from './mailboxes.ts'
 import { mailboxListener } from './mailboxListener.ts'
 import { ObjectCache } from './objectCache.ts'
 import type { OwnershipRules } from './ownership.ts'
 import { PlacementJoin } from './placementJoin.ts'
-import type { Source } from './placementProduct.ts'
 import { PlacementReports } from './placementReports.ts'
 import { Releases } from './releases.ts'
 import { SourceReader } from './sourceReader.ts'
+import { SpaceClosing } from './spaceClosing.ts'
 import { type Task, taskId, taskParty } from './task.ts'
 import { TopologyIntake } from './topologyIntake.ts'
 import { UpsyncRecords } from './upsyncRecords.ts'
@@ -67,8 +66,8 @@ export function startPlacementTranslator(deps: PlacementTranslatorDeps): Control
 class Translator {
   readonly #stop = new AbortController()
   readonly #queue: WorkQueue<Task>
-  /** Tasks that wait until a stream is complete. */
-  readonly #postponed = new Map<string, Task>()
+  readonly #knowledge: Knowledge
+  readonly #closing: SpaceClosing
   readonly #join: PlacementJoin
   readonly #reports: PlacementReports
   readonly #records: UpsyncRecords
@@ -78,21 +77,13 @@ class Translator {
   readonly #copies: CopyReconciler
   readonly #feedback: FeedbackReconciler
   readonly #client: Client
-  readonly #places: SpacePlaces
   readonly #logger: Logger
   readonly #running: Promise<unknown>
   readonly #unfollow: () => void
-  /** How many objects of a space are being told something right now. */
-  readonly #telling = new Map<string, number>()
-  #topologySynced = false
-  /** Spaces that are followed only to take back feedback of an earlier run. */
-  readonly #leftovers = new Set<string>()
-
   constructor(deps: PlacementTranslatorDeps) {
     const { client, places, logger, clock, random } = deps
     const signal = AbortSignal.any([deps.signal, this.#stop.signal])
     const common = { client, logger, ...(clock && { clock }), ...(random && { random }) }
-    this.#places = places
     this.#logger = logger
     this.#queue = new WorkQueue<Task>({
       id: taskId,
@@ -127,12 +118,12 @@ class Translator {
       cache,
       workload: space => this.#join.workload(space),
       synced: space => {
-        this.#release()
-        this.#closeIfIdle(space)
+        this.#knowledge.release()
+        this.#closing.closeIfIdle(space)
       },
       changed: (space, told) => {
         if (told) this.#queue.add({ type: 'source', space, key: told })
-        this.#closeIfIdle(space)
+        this.#closing.closeIfIdle(space)
       },
       kindsChanged: space => this.#feedback.forgetKinds(space),
     })
@@ -144,6 +135,18 @@ class Translator {
         mailbox: name => this.#mailboxes.get(name),
       }),
     )
+    this.#knowledge = new Knowledge({
+      join: this.#join,
+      workloads: this.#workloads,
+      topology: () => this.#topology,
+      add: task => this.#queue.add(task),
+    })
+    this.#closing = new SpaceClosing({
+      join: this.#join,
+      workloads: this.#workloads,
+      places,
+      ask: space => this.#queue.add({ type: 'close', space }),
+    })
     const releases = new Releases()
     const intake = new TopologyIntake({
       join: this.#join,
@@ -153,7 +156,7 @@ class Translator {
       placed: space => this.#workloads.open(space),
       unplaced: (space, name) => {
         this.#reports.forget(space, name)
-        this.#closeIfIdle(space)
+        this.#closing.closeIfIdle(space)
       },
     })
     const sources = new SourceReader({
@@ -188,11 +191,11 @@ class Translator {
         const { clusterScoped, isUncertain } = consents.allowance(source.space, source.location)
         return clusterScoped || (isUncertain ? undefined : false)
       },
-      withheld: (source, told) => this.#reportCopy(source, told),
+      withheld: (source, told) => this.#reports.reportCopy(source, told),
       verdictChanged: (mailbox, key) => {
         for (const { space } of join.sourcesOf(mailbox, key)) this.#queue.add({ type: 'source', space, key })
       },
-      mailbox: name => (this.#knowsAllFor(name) ? this.#mailboxes.get(name) : undefined),
+      mailbox: name => (this.#knowledge.knowsMailbox(name) ? this.#mailboxes.get(name) : undefined),
     })
     this.#feedback = new FeedbackReconciler({
       client,
@@ -200,15 +203,7 @@ class Translator {
       cache,
       sources,
       mailbox: known,
-      conflicts: new Conflicts(join, (space, placements, key, mailbox, owner) => {
-        for (const name of placements) {
-          if (owner === undefined) this.#reports.withdraw(space, name, key, mailbox, OBJECT_CONFLICT)
-          else {
-            const told = { reason: OBJECT_CONFLICT, message: conflictMessage(owner) }
-            this.#reports.report(space, name, key, mailbox, told)
-          }
-        }
-      }),
+      conflicts: new Conflicts(join, conflictReports(this.#reports)),
       clock: clock ?? systemClock,
     })
     this.#topology = new PlacedSource({
@@ -219,7 +214,7 @@ class Translator {
       handler: {
         change: event => intake.change(event),
         vanished: ref => intake.vanished(ref),
-        synced: () => this.#topologyIsWhole(),
+        synced: () => this.#knowledge.topologyIsWhole(),
       },
     })
     const workspaces = new StreamSource({
@@ -235,9 +230,17 @@ class Translator {
     this.#running = Promise.all([
       this.#topology.run(signal),
       workspaces.run(signal),
-      this.#takeBackLeftovers(this.#topology.synced, signal),
+      this.#begin(signal),
       this.#queue.run(task => this.#reconcile(task), { concurrency: CONCURRENCY, signal }),
     ])
+  }
+
+  /** What is to be done once the topology is known whole for the first time. */
+  async #begin(signal: AbortSignal): Promise<void> {
+    const stopped = new Promise<void>(resolve => signal.addEventListener('abort', () => resolve(), { once: true }))
+    await Promise.race([this.#topology.synced, stopped])
+    if (!signal.aborted) this.#logger.info({ controller: 'placement-translator' }, 'controller is in step')
+    this.#closing.takeBack(await spacesWithFeedback(this.#client, this.#logger, signal))
   }
 
   idle(): Promise<void> {
@@ -258,45 +261,22 @@ class Translator {
       case 'asked': {
         const mailbox = this.#mailboxes.get(task.mailbox)
         if (!mailbox) return // all its content is queued when it is ready
-        if (!this.#knowsAllFor(task.mailbox)) return this.#postpone(task)
+        if (!this.#knowledge.knowsMailbox(task.mailbox)) return this.#knowledge.postpone(task)
         const work = this.#inMailbox(task, mailbox)
         return (await unlessSpaceGone(mailbox.space, work)) ?? {}
       }
-      case 'source':
-        if (
-          !this.#topologySynced ||
-          (this.#join.isWorkloadSpace(task.space) && !this.#workloads.isSynced(task.space)) ||
-          !this.#knowsWaysOf(task.space, this.#join.workload(task.space).selectionOf(task.key).placements)
-        ) {
-          return this.#postpone(task)
-        }
-        return await this.#tell(task.space, task.key)
+      case 'source': {
+        const { space, key } = task
+        if (!this.#knowledge.knowsSource(space, key)) return this.#knowledge.postpone(task)
+        const tell = () => unlessSpaceGone(space, this.#feedback.reconcile(space, key))
+        return await this.#closing.whileTelling(space, tell)
+      }
       case 'report': {
-        const knows = this.#topologySynced && this.#workloads.isSynced(task.space)
-        if (!knows || !this.#knowsWaysOf(task.space, [task.name])) return this.#postpone(task)
+        if (!this.#knowledge.knowsPlacement(task.space, task.name)) return this.#knowledge.postpone(task)
         return (await unlessSpaceGone(task.space, this.#reports.reconcile(task.space, task.name))) ?? {}
       }
       case 'close':
-        // until its feedback is taken back, the space is followed; each step of that asks again
-        if (this.#join.isWorkloadSpace(task.space) || this.#join.hasFeedback(task.space)) return
-        if (this.#telling.has(task.space)) return
-        if (this.#leftovers.has(task.space) && !this.#workloads.isSynced(task.space)) return
-        this.#leftovers.delete(task.space)
-        this.#workloads.close(task.space)
-        this.#join.dropWorkload(task.space)
-        this.#feedback.forgetKinds(task.space)
-    }
-  }
-
-  async #tell(space: string, key: string): Promise<void> {
-    this.#telling.set(space, (this.#telling.get(space) ?? 0) + 1)
-    try {
-      await unlessSpaceGone(space, this.#feedback.reconcile(space, key))
-    } finally {
-      const others = this.#telling.get(space)! - 1
-      if (others > 0) this.#telling.set(space, others)
-      else this.#telling.delete(space)
-      this.#closeIfIdle(space)
+        if (this.#closing.close(task.space)) this.#feedback.forgetKinds(task.space)
     }
   }
 
@@ -313,70 +293,10 @@ class Translator {
     return {}
   }
 
-  /** Whether the inventories to which placements lead are known: a grant that nobody has seen yet is no refusal. */
-  #knowsWaysOf(space: string, placements: readonly string[]): boolean {
-    if (!this.#topology.holdsAny) return true
-    return placements.every(name =>
-      [...(this.#join.waysOf(space, name)?.values() ?? [])].every(ways =>
-        ways.every(({ cluster }) => !this.#topology.holds(cluster)),
-      ),
-    )
-  }
-
-  /** The placements by which an object of a space comes into a mailbox are told of it. */
-  #reportCopy({ space, fact, location: { mailbox } }: Source, told: Told | undefined): void {
-    for (const name of this.#join.workload(space).selectionOf(fact.key).placements) {
-      if (this.#join.waysOf(space, name)?.has(mailbox)) this.#reports.report(space, name, fact.key, mailbox, told)
-    }
-  }
-
-  /**
-   * What a mailbox should hold is known only when every space that feeds it is known whole, and the inventory that it belongs
-   * to.
-   */
-  #knowsAllFor(mailbox: string): boolean {
-    if (!this.#topologySynced || this.#topology.holds(MAILBOX_NAME.exec(mailbox)?.[1] ?? '')) return false
-    for (const space of this.#join.spacesOf(mailbox)) if (!this.#workloads.isSynced(space)) return false
-    return true
-  }
-
-  #topologyIsWhole(): void {
-    if (!this.#topologySynced) this.#logger.info({ controller: 'placement-translator' }, 'controller is in step')
-    this.#topologySynced = true
-    this.#release()
-  }
-
-  #postpone(task: Task): void {
-    this.#postponed.set(taskId(task), task)
-  }
-
-  #release(): void {
-    const tasks = [...this.#postponed.values()]
-    this.#postponed.clear()
-    for (const task of tasks) this.#queue.add(task)
-  }
-
   /** What several spaces claim in a mailbox may be another's now. */
   #contestAgain(mailbox: string): void {
     for (const key of this.#mailboxes.known(mailbox)?.copies.keys() ?? []) {
       if (this.#join.sourcesOf(mailbox, key).length > 1) this.#queue.add({ type: 'copy', mailbox, key })
     }
   }
-
-  #closeIfIdle(space: string): void {
-    if (!this.#join.isWorkloadSpace(space)) this.#queue.add({ type: 'close', space })
-  }
-
-  /** Feedback of an earlier run in spaces that have lost their last placement. */
-  async #takeBackLeftovers(synced: Promise<void>, signal: AbortSignal): Promise<void> {
-    const stopped = new Promise<void>(resolve => signal.addEventListener('abort', () => resolve(), { once: true }))
-    await Promise.race([synced, stopped])
-    for (const space of await spacesWithFeedback(this.#client, this.#logger, signal)) {
-      if (standsInMailbox(this.#places, space) !== false) continue // what an earlier release told there harms nobody
-      this.#leftovers.add(space)
-      this.#workloads.open(space)
-    }
-  }
 }
-
-const OBJECT_CONFLICT = 'ObjectConflict'
