@@ -28,7 +28,7 @@ export function encodeObject(object: KubeObject): Encoded {
 
 /**
  * Whether writing `text` over `current` would change nothing but the revision. `now` is the object of `text`, `old` that of
- * `current`: the order of members is not a change.
+ * `current`: the order of members is not a change, nor that a manager says the same again at a later time.
  */
 export function sameObject(
   current: Stored,
@@ -45,8 +45,12 @@ export function sameObject(
 }
 
 function unversioned(object: Readonly<KubeObject>): KubeObject {
-  const { resourceVersion: _, ...metadata } = object.metadata
-  return { ...object, metadata }
+  const { resourceVersion: _, managedFields, ...metadata } = object.metadata
+  if (managedFields === undefined) return { ...object, metadata }
+  return {
+    ...object,
+    metadata: { ...metadata, managedFields: managedFields.map(({ time: _time, ...claim }) => claim) },
+  }
 }
 
 /** A private copy that the caller may change. */

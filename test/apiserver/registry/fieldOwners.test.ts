@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import type { KubeObject, ManagedFieldsEntry } from '../../../src/apimachinery/object.ts'
 import { apply } from '../../../src/apiserver/operations/apply.ts'
 import { patch } from '../../../src/apiserver/operations/patch.ts'
+import type { Admission } from '../../../src/apiserver/registry/admission.ts'
 import type { UpdateOptions } from '../../../src/apiserver/registry/preparation.ts'
 import { asking, claims, configMap, deployment, heart, objectOf, refused } from './support.ts'
 
@@ -173,4 +174,23 @@ t.test('apply', async t => {
     await t.rejects(apply('one', configMap('c', {}, { managedFields: [] })), refused('BadRequest'))
     await t.rejects(create('one', configMap('c')), refused('AlreadyExists'))
   })
+})
+
+t.test('who says again what admission completes changes nothing, however much later', async t => {
+  let now = 0
+  const completes: Admission = {
+    stage: 'mutate',
+    handles: () => true,
+    async admit({ object }) {
+      object.data = { place: 'a, with its id' }
+    },
+  }
+  const clock = () => new Date(Date.UTC(2026, 0, 1, 0, 0, now))
+  const here = await heart(t, { deps: { clock, admission: [completes] } })
+  const type = here.type('v1/configmaps')
+  const made = objectOf(await here.registry.create(asking({}), type, 'n', configMap('c', { place: 'a' })))
+  now++
+  const says = (current: KubeObject): KubeObject => ({ ...current, data: { place: 'a' } })
+  const again = objectOf(await here.registry.update(asking({}), type, 'n', 'c', says))
+  t.equal(again.metadata.resourceVersion, made.metadata.resourceVersion)
 })
