@@ -13,14 +13,13 @@ import {
   isInMailbox,
   LOCATIONS,
 } from '../../apimachinery/placement.ts'
-import { WORKSPACES } from '../../apimachinery/resources.ts'
 import { SPACE_TYPES, serves } from '../../apimachinery/spaceTypes.ts'
 import { forbiddenMessage } from '../auth/forbidden.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import type { WriteContext } from '../registry/context.ts'
 import type { AuthorityDeps } from './authorityDeps.ts'
 import { isServer } from './grantedLocationAdmission.ts'
-import { pathProblems } from './spacePaths.ts'
+import { maySee, pathProblems } from './spacePaths.ts'
 
 /** Each lists the Locations of an inventory in the space. */
 const MAX_BINDINGS = 32
@@ -110,14 +109,8 @@ async function noInventory({ tree, authorizer }: AuthorityDeps, { user }: WriteC
   return [fieldError.invalid(FIELD, path, detail)]
 }
 
-/** Only somebody who could have seen it above is told that it is not there. What everybody may in the root shows nothing. */
-async function warnOfNone({ tree, authorizer }: AuthorityDeps, context: WriteContext, path: string): Promise<void> {
-  const resolved = tree.resolve(path)
-  if (resolved.found || resolved.ancestor === undefined) return
-  const { id, path: above } = resolved.ancestor
-  const name = path.slice(above.length + 1).split(':')[0]!
-  const resource = { ...WORKSPACES, subresource: '', namespace: '', name }
-  const attributes = { user: context.user, space: id, verb: 'get', resource, path: '', ownOnly: true as const }
-  const { allowed } = await authorizer.authorize(attributes)
-  if (allowed) context.warn(`there is no space ${path} yet; the binding counts once there is, and grants this space`)
+/** Only somebody who could have seen it is told that it is not there. */
+async function warnOfNone(deps: AuthorityDeps, context: WriteContext, path: string): Promise<void> {
+  if (deps.tree.resolve(path).found || !(await maySee(deps, context.user, path))) return
+  context.warn(`there is no space ${path} yet; the binding counts once there is, and grants this space`)
 }

@@ -1,33 +1,38 @@
 /**
  * PlacementGrants: a space is granted by its id, so that whoever makes a space again under an old path gets nothing. Users write
- * its path; the id is filled in, and stays until they name another. What was there before is let be.
+ * its path; the id is filled in, and stays until they name another. What was there before is let be. Who may not see whether
+ * there is such a space says the id, so that nobody learns of spaces by granting them.
  */
 import { statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { EDGE_GROUP, isInMailbox, PLACEMENT_GRANTS } from '../../apimachinery/placement.ts'
+import { CLUSTER_ANNOTATION } from '../../apimachinery/resources.ts'
 import { type LabelSelectorObject, validateLabelSelector } from '../../apimachinery/selectors.ts'
 import { equalJson } from '../../apimachinery/values.ts'
+import type { UserInfo } from '../auth/types.ts'
 import type { Admission } from '../registry/admission.ts'
-import type { SpaceTree } from '../spaces/tree.ts'
-import { pathProblems } from './spacePaths.ts'
+import type { AuthorityDeps } from './authorityDeps.ts'
+import { maySee, pathProblems } from './spacePaths.ts'
 
 /** Labels, expressions and values. Every Location is held against them. */
 const MAX_SELECTOR_PARTS = 1000
 
 type Fields = Readonly<Record<string, unknown>>
 
-export function grantAdmission({ tree }: { tree: SpaceTree }): Admission {
+export function grantAdmission(deps: AuthorityDeps): Admission {
   return {
     // before the generation is counted: a manifest that is applied again without ids changes nothing
     stage: 'mutate',
     handles: ({ group, resource }, operation, { subresource }) =>
       group === EDGE_GROUP && resource === PLACEMENT_GRANTS.resource && operation !== 'DELETE' && subresource === '',
-    admit({ type, object, old }) {
+    async admit({ type, object, old, context }) {
       const before = old === undefined ? {} : specOf(old)
       const spec = specOf(object)
       const entries = recordsIn(before.spaces)
-      const spaces = recordsIn(spec.spaces).map((entry, i) => placed(tree, entry, `spec.spaces[${i}]`, entries))
+      const spaces = []
+      for (const [i, entry] of recordsIn(spec.spaces).entries())
+        spaces.push(await placed(deps, context.user, entry, `spec.spaces[${i}]`, entries))
       const problems = [
         ...spaces.flatMap(({ problems }) => problems),
         ...(equalJson(spec.locations, before.locations) ? [] : selectorProblems(spec.locations)),
@@ -40,12 +45,13 @@ export function grantAdmission({ tree }: { tree: SpaceTree }): Admission {
 }
 
 /** An entry of `spec.spaces` with the id that it stands for. */
-function placed(
-  tree: SpaceTree,
+async function placed(
+  deps: AuthorityDeps,
+  user: UserInfo,
   entry: Fields,
   field: string,
   before: readonly Fields[],
-): { entry: Fields; problems: readonly FieldError[] } {
+): Promise<{ entry: Fields; problems: readonly FieldError[] }> {
   const { path, cluster } = entry
   const fine = (id: unknown) => ({ entry: { ...entry, ...(id !== undefined && { cluster: id }) }, problems: [] })
   const wrong = (...problems: FieldError[]) => ({ entry, problems })
@@ -57,14 +63,19 @@ function placed(
   const malformed = pathProblems(`${field}.path`, path)
   if (malformed.length > 0) return wrong(...malformed)
   if (isInMailbox(path)) return wrong(fieldError.invalid(`${field}.path`, path, 'a mailbox places nothing'))
-  const found = tree.idAt(path)
+  const granted = before.find(one => one.path === path)?.cluster
+  if (!(await maySee(deps, user, path))) {
+    if (cluster !== undefined || granted !== undefined) return fine(cluster ?? granted)
+    const detail = `you may not see whether there is such a space; say its id as ${field}.cluster: who administers it reads that from its LogicalCluster, annotation ${CLUSTER_ANNOTATION}`
+    return wrong(fieldError.invalid(`${field}.path`, path, detail))
+  }
+  const found = deps.tree.idAt(path)
   if (cluster !== undefined) {
     if (found === undefined || found === cluster) return fine(cluster)
     return wrong(
       fieldError.invalid(`${field}.cluster`, cluster, `is not the id of ${path}; leave it out to have it filled in`),
     )
   }
-  const granted = before.find(one => one.path === path)?.cluster
   if (granted !== undefined && found !== undefined && granted !== found) {
     const detail = `is another space now than the one that was granted; if the new one is meant, say ${field}.cluster: ${found}`
     return wrong(fieldError.invalid(`${field}.path`, path, detail))

@@ -21,14 +21,19 @@ const HEAD = ['NAME', 'SPACES', 'LOCATIONS', 'NAMESPACES', 'ALLOW', 'DENY', 'CLU
 export async function grantCommand(
   session: Session,
   space: string,
-  options: GrantOptions & InventoryOption & { name?: string },
+  options: GrantOptions & InventoryOption & { name?: string; id?: string },
   terminal: Terminal,
 ): Promise<void> {
   const spec = grantSpec(options)
   const inventory = await pathOf(session, options.imw)
   const path = await pathOf(session, space)
   try {
-    const { name, made } = await setGrant(session.client.in(inventory), { path }, spec, options.name)
+    const { name, made } = await setGrant(
+      session.client.in(inventory),
+      { path, ...(options.id && { cluster: options.id }) },
+      spec,
+      options.name,
+    )
     terminal.out(`${KIND}/${name} ${made}`)
   } catch (error) {
     if (servesNone(error)) throw noInventory(error)

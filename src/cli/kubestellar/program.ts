@@ -78,6 +78,7 @@ export async function kubectlKubestellar(args: readonly string[], terminal: Term
   inventory(program.command('grant <space>'))
     .description('let a space, and all below it, place on the clusters of an inventory')
     .option('--name <name>', "name of the PlacementGrant; default: the space's path")
+    .option('--id <id>', 'id of the space, where you may not see it; who administers it knows it')
     .option('--locations <selector>', 'only where Location and SyncTarget have these labels, such as env=prod')
     .option('--namespaces <names>', 'only namespaces of these names; "*" stands for any text, such as team-a-*')
     .option('--allow <kinds>', 'only these kinds, such as deployments.apps,configmaps,*.batch')
@@ -89,7 +90,7 @@ export async function kubectlKubestellar(args: readonly string[], terminal: Term
     )
     .option('--upsync <kinds>', 'kinds that may be carried up from the clusters; "*" is all but Secrets')
     .option('--upsync-secrets <names>', 'Secrets that may be carried up, as NAMESPACE/NAME')
-    .action((space: string, options: CommonOptions & InventoryOption & GrantOptions & { name?: string }) =>
+    .action((space: string, options: CommonOptions & InventoryOption & GrantOptions & { name?: string; id?: string }) =>
       run(options, s => grantCommand(s, space, options, terminal)),
     )
   inventory(program.command('ungrant <space>'))

@@ -86,7 +86,7 @@ async function useInventory(
   } catch (error) {
     if (!isStatusError(error, 'Forbidden', 'NotFound')) throw error
     terminal.err(`Note: ${path} may place nothing on ${inventory} yet. Who administers that inventory grants it with:`)
-    terminal.err(`  ${grantLine(inventory, path, ...ALL_OF_IT)}`)
+    terminal.err(`  ${grantLine(inventory, path, ...(cluster === undefined ? [] : ['--id', cluster]), ...ALL_OF_IT)}`)
   }
 }
 

@@ -47,6 +47,25 @@ t.test('whoever may not write every EdgePlacement of a space writes no Inventory
   t.match(await alice.post(BINDINGS, binding('imw1', 'root:imw1')), { code: 201 })
 })
 
+t.test('who may not see a space grants it by its id, and learns nothing of it', async t => {
+  const id = await createSpace(api, 'closed')
+  const alice = await letIn(api.in('root:imw1'), ['placementgrants'], ['*'])
+  const told = async (path: string) => {
+    const { code, body } = await alice.post(GRANTS, grant('blind', [{ path }]))
+    return [code, String(body.message).replaceAll(path, '<path>')]
+  }
+  const closed = await told('root:closed')
+  t.match(closed, [422, /you may not see whether there is such a space; say its id as spec\.spaces\[0\]\.cluster/])
+  for (const path of ['root:nothing', 'root:closed:below', 'root:nothing:below']) t.same(await told(path), closed, path)
+  const made = await alice.post(GRANTS, grant('blind', [{ path: 'root:closed', cluster: id }]))
+  t.match(made, { code: 201, body: { spec: { spaces: [{ path: 'root:closed', cluster: id }] } } })
+  const changed = { spec: { spaces: [{ path: 'root:closed' }], clusterScoped: true } }
+  t.match(await alice.patch(`${GRANTS}/blind`, 'merge', changed), {
+    code: 200,
+    body: { spec: { spaces: [{ path: 'root:closed', cluster: id }] } },
+  })
+})
+
 t.test('a binding names an inventory by its path, once, and stays with it', async t => {
   await createSpace(api, 'once')
   const space = api.in('root:once')
