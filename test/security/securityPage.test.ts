@@ -1,0 +1,89 @@
+/**
+ * docs/security.md, run as it stands there: each block of commands, in its order, by whom its comments name; what the page
+ * shows below a block is in what it printed. And every test that the page names is there.
+ */
+import { execFile, execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { startHarness } from '../cli/support.ts'
+import { temporaryDir } from '../support/server.ts'
+import { privateFile } from './support/privateFile.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const PAGE = readFileSync(join(ROOT, 'docs/security.md'), 'utf8')
+
+interface Block {
+  script: string
+  /** Texts, in their order. */
+  shown: readonly string[]
+}
+
+function blocks(): Block[] {
+  return [...PAGE.matchAll(/^```sh\n(.*?)^```\n(?:```\n(.*?)^```\n)?/gms)].map(([, script = '', shown = '']) => ({
+    script,
+    shown: shown.split('\n').filter(line => line !== ''),
+  }))
+}
+
+/** Columns are as wide as what is in them. */
+function spaced(text: string): string {
+  return text.replaceAll(/ +/g, ' ')
+}
+
+function hasKubectl(): boolean {
+  try {
+    execFileSync('kubectl', ['version', '--client'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+t.setTimeout(180_000)
+const skip = hasKubectl() ? false : 'no kubectl in the PATH'
+t.test('what the page says to type does what the page says', { skip, timeout: 180_000 }, async t => {
+  const tokens = privateFile(join(temporaryDir(t), 'tokens'), 'token-of-mia,mia,u-1,"shops"\n')
+  const harness = await startHarness(t, ['--token-auth-file', tokens])
+  const admin = harness.kubeconfig('admin')
+  const config = {
+    clusters: [{ name: 'c', cluster: { server: `${harness.url}/clusters/root`, 'insecure-skip-tls-verify': true } }],
+    users: [{ name: 'u', user: { token: 'token-of-mia' } }],
+    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+    'current-context': 'c',
+  }
+  const mia = privateFile(join(harness.dir, 'mia'), JSON.stringify(config))
+  const sh = (script: string, kubeconfig: string) =>
+    new Promise<{ code: number; out: string; err: string }>(resolve => {
+      const env = { ...process.env, KUBECONFIG: kubeconfig, PATH: `${join(ROOT, 'bin')}:${process.env.PATH}` }
+      execFile('bash', ['-ec', script], { cwd: harness.dir, env, timeout: 60_000 }, (error, out, err) =>
+        resolve({ code: error === null ? 0 : Number(error.code), out, err }),
+      )
+    })
+  t.match(await sh('kubectl kubestellar ensure location florin --imw root:imw1 env=prod', admin), { code: 0 })
+  const all = blocks()
+  t.ok(all.length > 8)
+  for (const { script, shown } of all) {
+    const { code, out, err } = await sh(script, script.startsWith('# mia\n') ? mia : admin)
+    t.equal(code, 0, `${script}\n${out}\n${err}`)
+    const printed = spaced(`${out}\n${err}`)
+    let from = 0
+    for (const line of shown) {
+      const at = printed.indexOf(spaced(line), from)
+      t.ok(at >= 0, at >= 0 ? line : `${line}\nis not, in its place, in\n${out}\n${err}`)
+      if (at >= 0) from = at + spaced(line).length
+    }
+  }
+})
+
+t.test('tests that the page and the catalogue name are there', async t => {
+  const [, classes = ''] = PAGE.split('## Classes of holes')
+  const catalogue = readFileSync(join(import.meta.dirname, 'README.md'), 'utf8')
+  const named = [...`${classes}${catalogue}`.matchAll(/`([a-z][\w-]*(?:\/[\w-]+)+)`/g)].map(match => match[1]!)
+  t.ok(named.length > 50)
+  for (const name of new Set(named))
+    t.ok(
+      ['.test.ts', ''].some(end => existsSync(join(ROOT, 'test', name + end))),
+      `test/${name}`,
+    )
+})
