@@ -46,6 +46,9 @@ t.test("a Location env=prod of a tenant's own draws nothing of what others place
     world.names(mailbox, 'configmaps').filter(name => name.startsWith('app/')),
     [],
   )
+  t.equal((await fleet.as('alice').in(mailbox).get('/api/v1/namespaces')).code, 403, 'nor is its mailbox theirs')
+  const { code } = await fleet.ks('prep-for-syncer trap --imw root:alice', fleet.kubeconfigOf('alice'))
+  t.not(code, 0, 'an administrator of the server hands out credentials for it')
   const slice = world.get(fleet.idOf('root:wmw1'), SLICE)
   t.strictSame(
     (slice?.destinations as KubeObject[] | undefined)?.map(({ locationName }) => locationName),
