@@ -58,6 +58,18 @@ export const CONFLICT_ANNOTATION = `${EDGE_GROUP}/object-conflict`
 export const HAND_OVER_ANNOTATION = `${EDGE_GROUP}/hand-over-to`
 /** On a SyncTarget: ids or paths of spaces, comma-separated, that give way there to whoever else places the same objects. */
 export const RELEASE_OWNER_ANNOTATION = `${EDGE_GROUP}/release-owner`
+/** On a SyncTarget that a syncer was heard of: it goes when that has left the cluster, or an administrator no longer waits. */
+export const CLUSTER_FINALIZER = `${EDGE_GROUP}/cluster`
+/** On a SyncTarget that is being deleted, with its uid: nobody waits for the syncer any more. */
+export const FORCE_DETACH_ANNOTATION = `${EDGE_GROUP}/force-detach`
+/** On a SyncTarget, "true": its syncer holds still. The center says the same on SyncerConfig `the-one`. */
+export const PAUSED_ANNOTATION = `${EDGE_GROUP}/paused`
+/** On SyncerConfig `the-one`, by the center: the syncer is to leave its cluster, `Orphan` or `Delete`. */
+export const LEAVE_ANNOTATION = `${EDGE_GROUP}/leave`
+
+/** What becomes of the workload of a cluster that leaves: it stays and is nobody's, or what syncers made of it goes. */
+export type DetachPolicy = 'Orphan' | 'Delete'
+
 /** On the object in the WDS whose state is wanted: the number of its destinations. */
 export const EXECUTING_COUNT_ANNOTATION = 'kubestellar.io/executing-count'
 

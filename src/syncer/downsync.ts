@@ -100,6 +100,9 @@ export class Downsync {
   readonly #left = new Set<string>()
   /** Kinds that were said to be missing. */
   readonly #unserved = new Set<string>()
+  readonly #underWay = new Set<Promise<unknown>>()
+  /** What came while nothing may be written. */
+  #waiting: Map<string, SyncKey> | undefined
 
   constructor(deps: DownsyncDeps) {
     this.#deps = deps
@@ -123,7 +126,34 @@ export class Downsync {
     return this.#leftovers.values()
   }
 
+  /** From now on nothing is written; resolves when what was under way is over. */
+  async hold(): Promise<void> {
+    this.#waiting ??= new Map()
+    await Promise.allSettled([...this.#underWay])
+  }
+
+  /** Writes again; what came meanwhile is to be looked at. */
+  resume(): Iterable<SyncKey> {
+    const waiting = this.#waiting ?? new Map<string, SyncKey>()
+    this.#waiting = undefined
+    return waiting.values()
+  }
+
   async reconcile(key: SyncKey): Promise<ReconcileResult> {
+    if (this.#waiting) {
+      this.#waiting.set(keyText(key), key)
+      return {}
+    }
+    const work = this.#reconcile(key)
+    this.#underWay.add(work)
+    try {
+      return await work
+    } finally {
+      this.#underWay.delete(work)
+    }
+  }
+
+  async #reconcile(key: SyncKey): Promise<ReconcileResult> {
     const { mirror, plan, mirrorComplete } = this.#deps
     // The cluster's own, whoever marked it and whatever the mailbox says.
     if (isKubernetesService(key, key.namespace, key.name)) return {}

@@ -7,11 +7,19 @@ import type { SpaceClient } from '../client/client.ts'
 import { type Clock, pause, systemClock } from '../client/clock.ts'
 import type { Logger } from '../client/logger.ts'
 import type { MailboxMirror, Mirrored } from './mirror.ts'
+import type { LeaveReport, OrdersReport } from './orders.ts'
 import { FIELD_MANAGER } from './ownership.ts'
 import type { RefusalReport, Refusals } from './refusals.ts'
 import { isSyncConfig } from './syncPlan.ts'
 
 const SOON_MS = 1000
+
+/** `null`: nothing to tell, and what was told before goes. */
+interface Report {
+  readonly refused: RefusalReport | null
+  readonly paused: true | null
+  readonly leaving: LeaveReport | null
+}
 
 export interface HeartbeatDeps {
   mailbox: SpaceClient
@@ -20,6 +28,7 @@ export interface HeartbeatDeps {
   everyMs: number
   /** What is told beside it in our SyncerConfig, when it changed. */
   refusals: Refusals
+  orders: () => OrdersReport
   clock?: Clock
 }
 
@@ -30,7 +39,7 @@ export class Heartbeat {
   #soon: (() => void) | undefined
   #ended = false
   /** The report that the center has; nobody knows what an earlier run left there. */
-  #reported: RefusalReport | 'unknown' | undefined = 'unknown'
+  #reported: Report | 'unknown' = 'unknown'
 
   constructor(deps: HeartbeatDeps) {
     this.#deps = deps
@@ -40,6 +49,11 @@ export class Heartbeat {
   /** Beats now: there is a config that knows nothing of us yet. */
   hurry(): void {
     this.#reported = 'unknown'
+    this.#wake?.abort()
+  }
+
+  /** Beats now: somebody waits for what there is to tell. */
+  tell(): void {
     this.#wake?.abort()
   }
 
@@ -65,18 +79,24 @@ export class Heartbeat {
 
   async #beat(): Promise<void> {
     const lastSyncerHeartbeatTime = timestamp(new Date(this.#clock.now()))
-    const report = this.#deps.refusals.report()
+    const report = this.#report()
     const isNews = this.#reported === 'unknown' || !equalJson(report, this.#reported)
     const configs = [...this.#deps.mirror.values()].filter(entry => isSyncConfig(entry.resource))
     const told = await Promise.all(
       configs.map(async config => {
         const reports =
           isNews && config.object.metadata.name === SYNCER_CONFIG_NAME && config.object.kind === 'SyncerConfig'
-        const status = { lastSyncerHeartbeatTime, ...(reports && { refused: report ?? null }) }
+        const status = { lastSyncerHeartbeatTime, ...(reports && report) }
         return (await this.#tell(config, { status })) && reports
       }),
     )
     if (told.includes(true)) this.#reported = report
+  }
+
+  #report(): Report {
+    const { refusals, orders } = this.#deps
+    const { paused = null, leaving = null } = orders()
+    return { refused: refusals.report() ?? null, paused, leaving }
   }
 
   /** Whether it arrived. */

@@ -293,6 +293,11 @@ export async function adopt(cluster: SpaceClient, given: Mailbox): Promise<Clust
   return before
 }
 
+/** Takes the note out of a cluster that is not served any more: it may be served from any mailbox then. */
+export async function forgetMailbox(cluster: SpaceClient): Promise<void> {
+  await unlessGone(cluster.delete(CONFIG_MAPS, CLUSTER_RECORD))
+}
+
 async function firstRecord(cluster: SpaceClient, wanted: ClusterRecord): Promise<ClusterRecord> {
   try {
     await cluster.create(CONFIG_MAPS, recordOn(wanted), { fieldManager: FIELD_MANAGER })

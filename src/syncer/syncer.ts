@@ -11,12 +11,14 @@ import type { Logger } from '../client/logger.ts'
 import { type Reconcile, TerminalError, WorkQueue } from '../client/workqueue.ts'
 import { Allowance } from './allowance.ts'
 import { ClusterSide } from './clusterSide.ts'
+import { leaveCluster } from './departure.ts'
 import { Downsync } from './downsync.ts'
 import { Heartbeat } from './heartbeat.ts'
 import {
   type ClusterRecord,
   checkSyncTarget,
   claim,
+  forgetMailbox,
   handedOver,
   isFrom,
   type Mailbox,
@@ -30,6 +32,7 @@ import { ClusterLease } from './lease.ts'
 import { Link } from './link.ts'
 import { MailboxFeed } from './mailboxFeed.ts'
 import { keyText, type SyncKey } from './mirror.ts'
+import { carriesOrders, Orders } from './orders.ts'
 import { quietLogger } from './quietLogger.ts'
 import { rateLimited, TokenBucket } from './rateLimit.ts'
 import { Refusals } from './refusals.ts'
@@ -152,6 +155,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     ...(stateDir !== undefined && { stateDir }),
     onChange: (key, object, previous) => {
       if (object === undefined && !isSyncConfig(key)) downsync.sourceLeft(key)
+      if (carriesOrders(key, object, key.name)) orders.look()
       side.mailboxChanged(key, object, previous)
     },
     onComplete: () => {
@@ -163,7 +167,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
   })
   const { mirror } = feed
   const refusals = new Refusals(logger, () => heartbeat.soon())
-  const heartbeat = new Heartbeat({ mailbox, mirror, refusals, everyMs, logger, clock })
+  const heartbeat = new Heartbeat({ mailbox, mirror, refusals, orders: () => orders.report(), everyMs, logger, clock })
   const side = new ClusterSide({
     cluster,
     mailboxServed,
@@ -204,10 +208,41 @@ export function startSyncer(options: SyncerOptions): Syncer {
     allowance,
     logger,
   })
+  let departing: { cut: AbortController; done: Promise<void> } | undefined
+  const orders: Orders = new Orders({
+    mirror,
+    logger,
+    hold: () => downsync.hold(),
+    resume() {
+      for (const key of downsync.resume()) queues.down.add(key)
+    },
+    async leave(policy, tell) {
+      departing?.cut.abort()
+      await departing?.done
+      const cut = new AbortController()
+      const done = leaveCluster({ ...departure, ...tools, signal }, { policy, cut: cut.signal, tell })
+      departing = { cut, done }
+      await done
+    },
+    onNews: () => heartbeat.tell(),
+  })
+  const departure = {
+    cluster,
+    as: impersonate && ((user: string) => fenced(impersonate(user))),
+    served,
+    allowance,
+    forgetMailbox: () => forgetMailbox(plainCluster),
+  }
   const statusReturn = { mailbox, served: mailboxServed, mirror, watches: projected, plan }
 
   const work = (on: WorkQueue<SyncKey>, reconcile: Reconcile<SyncKey>): Promise<void> =>
     on.run(reconcile, { concurrency: CONCURRENCY, signal })
+  /** What the mailbox is told of a cluster that leaves would be that it is empty. */
+  const unlessLeaving =
+    (reconcile: (key: SyncKey) => Promise<void>): Reconcile<SyncKey> =>
+    async key => {
+      if (!orders.leaving) await reconcile(key)
+    }
   const runClusterSide = async (): Promise<void> => {
     await retrying({ what: 'discovery of the cluster', ...tools, signal }, () => served.refresh())
     side.start()
@@ -219,8 +254,14 @@ export function startSyncer(options: SyncerOptions): Syncer {
   const runMailboxSide = async (): Promise<void> => {
     await retrying({ what: 'discovery of the mailbox', ...tools, signal }, () => mailboxServed.refresh())
     await Promise.all([
-      work(queues.status, key => returnStatus(statusReturn, key)),
-      work(queues.up, key => upsync.reconcile(key)),
+      work(
+        queues.status,
+        unlessLeaving(key => returnStatus(statusReturn, key)),
+      ),
+      work(
+        queues.up,
+        unlessLeaving(key => upsync.reconcile(key)),
+      ),
     ])
   }
   const persist = <T>(what: string, attempt: () => Promise<T>): Promise<T | undefined> =>
@@ -234,6 +275,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
   const guard = async (given: Mailbox): Promise<void> => {
     let writing: Promise<unknown> = Promise.resolve()
     const changed = (now: ClusterRecord | undefined): void => {
+      if (orders.leaving && now === undefined) return // by us
       if (now === undefined)
         writing = persist('noting the mailbox in the cluster again', () => noteAgain(plainCluster, given)).catch(refuse)
       else if (!isFrom(now, given)) refuse(handedOver(now, given))
@@ -269,6 +311,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
   const serve = async (identified: Promise<Mailbox | undefined>, isRestored: boolean): Promise<void> => {
     if (lease && !(await persist('asking for the Lease of the cluster', () => lease.acquire()))) return
     if (isRestored) {
+      orders.look()
       side.mailboxComplete()
       synced.resolve()
     }
@@ -285,6 +328,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     if (given !== undefined && !signal.aborted) await Promise.all([guard(given), serve(identified, isRestored)])
     await identified
     await side.stop()
+    await orders.ended()
     await lease?.release()
     if (refusal !== undefined) refused.resolve(refusal)
     else if (isDeposed) deposed.resolve()

@@ -1,6 +1,7 @@
 /**
  * The mailbox controller: one Workspace under the mailbox parent for each SyncTarget, there as long as the SyncTarget is,
- * and inside it the syncer's identity. A Workspace is garbage only when its name and its annotation both say that it is a
+ * and inside it the syncer's identity. A SyncTarget that is being deleted and whose syncer has yet to leave the cluster
+ * (departure.ts) keeps its mailbox until that is over, and goes itself once the mailbox is gone. A Workspace is garbage only when its name and its annotation both say that it is a
  * mailbox and its SyncTarget is known to be gone. A SyncTarget that stands in a mailbox itself counts as none.
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
@@ -23,6 +24,7 @@ import { type StreamHandler, StreamSource } from '../../client/streamSource.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
 import { PlacedSource, type SpacePlaces } from '../placedSource.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
+import { hasLeft, isLeaving, letGo } from './departure.ts'
 import { ensureSyncerAccount, RIGHTS_MARK, removeFormerRights, SERVICE_ACCOUNTS } from './syncerAccount.ts'
 
 export interface MailboxControllerDeps {
@@ -45,6 +47,13 @@ interface MailboxFact {
   readonly cleared: boolean
 }
 
+interface TargetFact {
+  readonly space: string
+  readonly name: string
+  /** Of one that is being deleted: whether its syncer is waited for. */
+  readonly leaving: 'waits' | 'over' | undefined
+}
+
 const OPTIONS = { fieldManager: 'mailbox-controller' }
 
 /** Starts at once and runs until `signal` aborts or `stop`. */
@@ -58,8 +67,8 @@ class MailboxController {
   readonly #client: Client
   readonly #controller: Controller<string>
   readonly #inventories: PlacedSource
-  /** SyncTarget name by mailbox name; SyncTargets that are being deleted are not in it. */
-  readonly #targets = new Map<string, string>()
+  /** By mailbox name; SyncTargets that are being deleted, and whose syncer nobody has heard of, are not in it. */
+  readonly #targets = new Map<string, TargetFact>()
   /** Mailbox name by `space/name` of the SyncTarget, to notice a new uid under an old name. */
   readonly #mailboxOf = new Map<string, string>()
   readonly #workspaces = new Map<string, MailboxFact>()
@@ -117,27 +126,29 @@ class MailboxController {
   }
 
   #targetHandler(): StreamHandler {
-    const handle = (space: string, name: string, uid: string | undefined) => {
+    const handle = (space: string, name: string, object: KubeObject | undefined) => {
       const id = `${space}/${name}`
       const old = this.#mailboxOf.get(id)
-      const mailbox = uid === undefined ? undefined : mailboxName(space, uid)
+      const mailbox = object && mailboxName(space, object.metadata.uid ?? '')
       if (old !== undefined && old !== mailbox) {
         this.#targets.delete(old)
         this.#controller.add(old)
       }
-      if (mailbox === undefined) {
+      if (object === undefined || mailbox === undefined) {
         this.#mailboxOf.delete(id)
         return
       }
-      if (old === mailbox) return
+      const leaving = isLeaving(object) ? (hasLeft(object) ? 'over' : 'waits') : undefined
+      const known = this.#targets.get(mailbox)
+      if (old === mailbox && known?.leaving === leaving) return
       this.#mailboxOf.set(id, mailbox)
-      this.#targets.set(mailbox, name)
+      this.#targets.set(mailbox, { space, name, leaving })
       this.#controller.add(mailbox)
     }
     return {
       change: ({ type, space, name, object }) => {
-        const gone = type === 'DELETED' || object.metadata.deletionTimestamp !== undefined
-        handle(space, name, gone ? undefined : object.metadata.uid)
+        const gone = type === 'DELETED' || (object.metadata.deletionTimestamp !== undefined && !isLeaving(object))
+        handle(space, name, gone ? undefined : object)
       },
       vanished: ({ space, name }) => handle(space, name, undefined),
     }
@@ -179,9 +190,15 @@ class MailboxController {
         await this.#remove(name, workspace)
       return
     }
-    if (!workspace) return await this.#create(name, target)
+    if (target.leaving) {
+      if (!workspace) return await letGo(this.#client.in(target.space), target.name, name)
+      if (target.leaving === 'over' && !workspace.terminating) await this.#remove(name, workspace)
+      return
+    }
+    if (!workspace) return await this.#create(name, target.name)
     if (workspace.terminating) return // made again, empty, when it is gone
-    if (workspace.syncTargetName !== target) await this.#annotate(name, { [SYNC_TARGET_NAME_ANNOTATION]: target })
+    if (workspace.syncTargetName !== target.name)
+      await this.#annotate(name, { [SYNC_TARGET_NAME_ANNOTATION]: target.name })
     const { readySpace } = workspace
     if (!readySpace) return
     await unlessSpaceGone(readySpace, ensureSyncerAccount(this.#client.in(readySpace)))

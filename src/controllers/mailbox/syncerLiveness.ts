@@ -1,32 +1,41 @@
 /**
- * Whether syncers live: their heartbeats in the mailboxes, shown on the SyncTargets where people look.
+ * What syncers and SyncTargets tell each other. Whether a syncer lives: its heartbeats in the mailbox, shown on the SyncTarget
+ * where people look. And what is asked of it there, to hold still or to leave the cluster, told in its mailbox, with how far
+ * it is with that.
  *
  * A syncer may write its own mailbox only, so the center carries the news. `Ready` turns False when no heartbeat came for a
  * while; the moment is planned by a timer for each mailbox, nothing is polled.
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
-import { objects } from '../../apimachinery/fields.ts'
-import { isRecord } from '../../apimachinery/object.ts'
+import { at, objects } from '../../apimachinery/fields.ts'
+import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import {
+  CLUSTER_FINALIZER,
   EDGE_API_VERSION,
+  FORCE_DETACH_ANNOTATION,
+  LEAVE_ANNOTATION,
   MAILBOX_NAME,
   MAILBOX_PARENT,
+  PAUSED_ANNOTATION,
   SYNC_TARGET_NAME_ANNOTATION,
   SYNC_TARGETS,
   SYNCER_CONFIG_NAME,
   SYNCER_CONFIGS,
 } from '../../apimachinery/placement.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
-import { timestamp } from '../../apimachinery/timestamp.ts'
+import { equalJson } from '../../apimachinery/values.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import { type Clock, systemClock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
 import { StreamSource } from '../../client/streamSource.ts'
+import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
-import { type SpacePlaces, standsInMailbox } from '../placedSource.ts'
+import { PlacedSource, type SpacePlaces, standsInMailbox } from '../placedSource.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
+import { type Condition, withConditions } from './conditions.ts'
+import { isLeaving, leavingCondition, policyOf } from './departure.ts'
 
 export interface SyncerLivenessDeps {
   client: Client
@@ -55,6 +64,15 @@ interface Heartbeat {
   atMs: number
 }
 
+interface ConfigFact {
+  readonly orders: Orders
+  /** What the syncer answers to them, as text to be compared. */
+  readonly answers: string
+}
+
+/** Annotations of the SyncerConfig; `null` where there is none. */
+type Orders = Readonly<Record<typeof LEAVE_ANNOTATION | typeof PAUSED_ANNOTATION, string | null>>
+
 /** Three missed heartbeats. */
 const SILENCE_MS = 45_000
 const OPTIONS = { fieldManager: 'mailbox-controller' }
@@ -75,7 +93,12 @@ class SyncerLiveness {
   readonly #bySpace = new Map<string, string>()
   /** By space; absent when none ever came. */
   readonly #heartbeats = new Map<string, Heartbeat>()
-  readonly #configured = new Set<string>()
+  /** What the SyncerConfig says, by space. */
+  readonly #configs = new Map<string, ConfigFact>()
+  /** What is asked of a syncer, as text to be compared, by `space/name` of the SyncTarget. */
+  readonly #asked = new Map<string, string>()
+  /** Mailbox name by the same. */
+  readonly #byTarget = new Map<string, string>()
   readonly #stop = new AbortController()
   readonly #running: Promise<void>
 
@@ -100,6 +123,16 @@ class SyncerLiveness {
           space: '*',
           resources: [SYNCER_CONFIGS],
           handler: { change: event => this.#configChanged(event) },
+        }),
+        new PlacedSource({
+          ...common,
+          places,
+          space: '*',
+          resources: [SYNC_TARGETS],
+          handler: {
+            change: event => this.#targetChanged(event, event.type === 'DELETED' ? undefined : event.object),
+            vanished: ref => this.#targetChanged(ref, undefined),
+          },
         }),
       ],
       party: name => this.#mailboxes.get(name)?.targetSpace ?? '',
@@ -126,10 +159,15 @@ class SyncerLiveness {
     }
     const { spec, status, metadata } = event.object
     const targetName = metadata.annotations?.[SYNC_TARGET_NAME_ANNOTATION]
-    if (targetName === undefined || metadata.deletionTimestamp !== undefined) return
+    if (targetName === undefined) return
+    if (metadata.deletionTimestamp !== undefined) {
+      this.#forget(event.name)
+      return
+    }
     const ready = isRecord(status) && status.phase === 'Ready' && isRecord(spec) && typeof spec.cluster === 'string'
     const space = ready ? String(spec.cluster) : ''
     this.#mailboxes.set(event.name, { space, targetSpace: match[1]!, targetName })
+    this.#byTarget.set(`${match[1]}/${targetName}`, event.name)
     if (space) this.#bySpace.set(space, event.name)
     this.#controller.add(event.name)
   }
@@ -140,22 +178,40 @@ class SyncerLiveness {
     if (!mailbox) return
     this.#bySpace.delete(mailbox.space)
     this.#heartbeats.delete(mailbox.space)
-    this.#configured.delete(mailbox.space)
+    this.#configs.delete(mailbox.space)
+    const target = `${mailbox.targetSpace}/${mailbox.targetName}`
+    if (this.#byTarget.get(target) === name) this.#byTarget.delete(target)
+  }
+
+  /** Only what is asked of the syncer matters; its status is our own. */
+  #targetChanged({ space, name }: { space: string; name: string }, object: KubeObject | undefined): void {
+    const id = `${space}/${name}`
+    const before = this.#asked.get(id)
+    const now =
+      object &&
+      JSON.stringify([object.metadata.uid, ordersFor(object), object.metadata.annotations?.[FORCE_DETACH_ANNOTATION]])
+    if (now === before) return
+    if (now === undefined) this.#asked.delete(id)
+    else this.#asked.set(id, now)
+    const mailbox = this.#byTarget.get(id)
+    if (mailbox) this.#controller.add(mailbox)
   }
 
   #configChanged(event: StreamEvent): void {
     if (event.name !== SYNCER_CONFIG_NAME) return
-    if (event.type === 'DELETED') this.#configured.delete(event.space)
+    if (event.type === 'DELETED') this.#configs.delete(event.space)
     else {
-      this.#configured.add(event.space)
-      const { status } = event.object
-      const text = isRecord(status) ? status.lastSyncerHeartbeatTime : undefined
-      if (typeof text !== 'string' || this.#heartbeats.get(event.space)?.text === text) return
-      const now = this.#clock.now()
-      this.#heartbeats.set(event.space, {
-        text,
-        atMs: event.type === 'MODIFIED' ? now : Math.min(Date.parse(text), now),
-      })
+      const before = this.#configs.get(event.space)
+      const now = configFact(event.object)
+      this.#configs.set(event.space, now)
+      const text = at(event.object, 'status', 'lastSyncerHeartbeatTime')
+      const beats = typeof text === 'string' && this.#heartbeats.get(event.space)?.text !== text
+      if (beats) {
+        const nowMs = this.#clock.now()
+        const atMs = event.type === 'MODIFIED' ? nowMs : Math.min(Date.parse(text), nowMs)
+        this.#heartbeats.set(event.space, { text, atMs })
+      }
+      if (!beats && equalJson(before, now)) return
     }
     const mailbox = this.#bySpace.get(event.space)
     if (mailbox) this.#controller.add(mailbox)
@@ -167,17 +223,27 @@ class SyncerLiveness {
     // what an earlier release made for a SyncTarget in a mailbox; the mailbox controller removes it
     if (standsInMailbox(this.#places, mailbox.targetSpace)) return {}
     await unlessSpaceGone(mailbox.space, this.#ensureConfig(mailbox.space))
+    const target = await unlessGone(
+      unlessSpaceGone(
+        mailbox.targetSpace,
+        this.#client.in(mailbox.targetSpace).get(SYNC_TARGETS, { name: mailbox.targetName }),
+      ),
+    )
+    // its mailbox goes with it
+    if (target === undefined || target.metadata.uid !== MAILBOX_NAME.exec(name)?.[2]) return {}
+    await unlessSpaceGone(mailbox.space, this.#order(mailbox.space, ordersFor(target)))
     const heartbeat = this.#heartbeats.get(mailbox.space)
-    if (heartbeat === undefined) return {}
-    const silentMs = this.#clock.now() - heartbeat.atMs
+    if (heartbeat === undefined && !isLeaving(target)) return {}
+    const silentMs = heartbeat === undefined ? SILENCE_MS : this.#clock.now() - heartbeat.atMs
     const alive = silentMs < SILENCE_MS
-    await this.#report(mailbox, heartbeat.text, alive)
+    await this.#hold(target, mailbox)
+    await this.#report(target, mailbox, { heartbeat: heartbeat?.text, alive })
     return alive ? { requeueAfterMs: SILENCE_MS - silentMs } : {}
   }
 
   /** A syncer has a place for its heartbeat before any placement selects its cluster. */
   async #ensureConfig(space: string): Promise<void> {
-    if (this.#configured.has(space)) return
+    if (this.#configs.has(space)) return
     const config = {
       apiVersion: EDGE_API_VERSION,
       kind: 'SyncerConfig',
@@ -191,33 +257,85 @@ class SyncerLiveness {
     }
   }
 
-  async #report(mailbox: Mailbox, heartbeat: string, alive: boolean): Promise<void> {
-    const api = this.#client.in(mailbox.targetSpace)
-    try {
-      const target = await api.get(SYNC_TARGETS, { name: mailbox.targetName })
-      const status = isRecord(target.status) ? target.status : {}
-      const before = objects(status.conditions)
-      const old = before.find(condition => condition.type === 'Ready')
-      const value = alive ? 'True' : 'False'
-      const moved = old?.status !== value
-      const ready = {
+  /** What the SyncTarget asks, told to its syncer. */
+  async #order(space: string, orders: Orders): Promise<void> {
+    if (equalJson(this.#configs.get(space)?.orders, orders)) return
+    const body = { metadata: { annotations: orders } }
+    await this.#client.in(space).patch(SYNCER_CONFIGS, { name: SYNCER_CONFIG_NAME }, 'merge', body, OPTIONS)
+  }
+
+  /** From now on the SyncTarget does not go before its syncer has left the cluster. */
+  async #hold({ metadata }: KubeObject, { targetSpace, targetName }: Mailbox): Promise<void> {
+    const { deletionTimestamp, uid, resourceVersion, finalizers = [] } = metadata
+    if (deletionTimestamp !== undefined || finalizers.includes(CLUSTER_FINALIZER)) return
+    const body = { metadata: { uid, resourceVersion, finalizers: [...finalizers, CLUSTER_FINALIZER] } }
+    await unlessGone(this.#client.in(targetSpace).patch(SYNC_TARGETS, { name: targetName }, 'merge', body, OPTIONS))
+  }
+
+  async #report(
+    target: KubeObject,
+    mailbox: Mailbox,
+    { heartbeat, alive }: { heartbeat: string | undefined; alive: boolean },
+  ): Promise<void> {
+    const before = objects(target.status, 'conditions')
+    const answers: unknown = JSON.parse(this.#configs.get(mailbox.space)?.answers ?? '{}')
+    const told: Condition[] = [
+      {
         type: 'Ready',
-        status: value,
+        status: alive ? 'True' : 'False',
         reason: alive ? 'SyncerAlive' : 'SyncerSilent',
         message: alive ? 'the syncer reports' : 'no heartbeat of the syncer came in time',
-        lastTransitionTime: moved ? timestamp(new Date(this.#clock.now())) : old?.lastTransitionTime,
-      }
-      const conditions = [...before.filter(condition => condition.type !== 'Ready'), ready]
-      await api.patch(
-        SYNC_TARGETS,
-        { name: mailbox.targetName },
-        'merge',
-        { status: { lastSyncerHeartbeatTime: heartbeat, conditions } },
-        { ...OPTIONS, subresource: 'status' },
-      )
+      },
+    ]
+    const paused = pausedCondition(target, answers, alive)
+    if (paused.status === 'True' || before.some(({ type }) => type === paused.type)) told.push(paused)
+    if (isLeaving(target)) told.push(leavingCondition(target, answers, alive))
+    const conditions = withConditions(before, told, this.#clock.now())
+    const status = { ...(heartbeat !== undefined && { lastSyncerHeartbeatTime: heartbeat }), conditions }
+    const api = this.#client.in(mailbox.targetSpace)
+    const body = { metadata: { uid: target.metadata.uid }, status }
+    try {
+      const options = { ...OPTIONS, subresource: 'status' }
+      await api.patch(SYNC_TARGETS, { name: mailbox.targetName }, 'merge', body, options)
     } catch (error) {
-      // Deleted: the mailbox goes with it.
+      // Deleted, or made anew under the same name: the mailbox goes with it.
       if (!isStatusError(error, 'NotFound')) throw error
     }
   }
+}
+
+/** What a SyncTarget asks of its syncer. */
+function ordersFor(target: KubeObject): Orders {
+  const { annotations } = target.metadata
+  return {
+    [LEAVE_ANNOTATION]: isLeaving(target) ? policyOf(target) : null,
+    [PAUSED_ANNOTATION]: annotations?.[PAUSED_ANNOTATION] === 'true' ? 'true' : null,
+  }
+}
+
+function configFact({ metadata: { annotations }, status }: KubeObject): ConfigFact {
+  const { paused, leaving } = isRecord(status) ? status : {}
+  return {
+    orders: {
+      [LEAVE_ANNOTATION]: annotations?.[LEAVE_ANNOTATION] ?? null,
+      [PAUSED_ANNOTATION]: annotations?.[PAUSED_ANNOTATION] ?? null,
+    },
+    answers: JSON.stringify({ paused, leaving }),
+  }
+}
+
+function pausedCondition(target: KubeObject, answers: unknown, alive: boolean): Condition {
+  const type = 'Paused'
+  const holds = at(answers, 'paused') === true
+  if (ordersFor(target)[PAUSED_ANNOTATION] === null) {
+    return holds && alive
+      ? { type, status: 'True', reason: 'WaitingForSyncer', message: 'the syncer has not yet begun to carry again' }
+      : { type, status: 'False', reason: 'NotPaused', message: 'the syncer carries' }
+  }
+  if (!holds) {
+    const message = 'the syncer has not yet said that it holds still: it may still write to the cluster'
+    return { type, status: 'True', reason: alive ? 'WaitingForSyncer' : 'SyncerSilent', message }
+  }
+  const message = 'nothing is applied to the cluster and nothing deleted from it; its mailbox is kept up to date'
+  return { type, status: 'True', reason: 'SyncerPaused', message }
 }

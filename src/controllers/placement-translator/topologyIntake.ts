@@ -9,6 +9,7 @@ import type { StreamEvent } from '../../client/client.ts'
 import type { StreamedRef } from '../../client/streamSource.ts'
 import { takeConsent } from '../consent/takeConsent.ts'
 import type { Consents } from './consents.ts'
+import type { LeavingMailboxes } from './leavingMailboxes.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import { compilePlacement } from './placementSpec.ts'
 import type { Releases } from './releases.ts'
@@ -18,6 +19,7 @@ export interface TopologyIntakeDeps {
   join: PlacementJoin
   consents: Consents
   releases: Releases
+  leaving: LeavingMailboxes
   /** Spaces have to give way in a mailbox that did not before. */
   released: (mailbox: string) => void
   /** A space has a placement that is new or another one now. */
@@ -69,6 +71,7 @@ export class TopologyIntake {
         this.#deps.join.setDestinations(at.space, at.name, object && destinationsIn(object))
         break
       case SYNC_TARGETS.resource:
+        this.#deps.leaving.set(at, object)
         this.#releasesChanged(at, object)
         this.#deps.consents.setTarget(at.space, at.name, object)
         break

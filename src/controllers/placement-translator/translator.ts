@@ -29,6 +29,7 @@ import { explainedClient } from './explainedClient.ts'
 import { spacesWithFeedback } from './feedbackLeftovers.ts'
 import { FeedbackReconciler } from './feedbackReconciler.ts'
 import { Knowledge } from './knowledge.ts'
+import { LeavingMailboxes } from './leavingMailboxes.ts'
 import { type Mailbox, Mailboxes, ownersIn } from './mailboxes.ts'
 import { mailboxListener } from './mailboxListener.ts'
 import { ObjectCache } from './objectCache.ts'
@@ -68,6 +69,7 @@ class Translator {
   readonly #queue: WorkQueue<Task>
   readonly #knowledge: Knowledge
   readonly #closing: SpaceClosing
+  readonly #leaving = new LeavingMailboxes(mailbox => this.#mailboxes.known(mailbox) !== undefined)
   readonly #join: PlacementJoin
   readonly #reports: PlacementReports
   readonly #records: UpsyncRecords
@@ -152,6 +154,7 @@ class Translator {
       join: this.#join,
       consents,
       releases,
+      leaving: this.#leaving,
       released: mailbox => this.#contestAgain(mailbox),
       placed: space => this.#workloads.open(space),
       unplaced: (space, name) => {
@@ -222,8 +225,14 @@ class Translator {
       space: MAILBOX_PARENT,
       resources: [WORKSPACES],
       handler: {
-        change: event => this.#mailboxes.workspaceChanged(event),
-        vanished: ref => this.#mailboxes.close(ref.name),
+        change: event => {
+          if (event.type === 'DELETED') this.#leaving.forget(event.name)
+          this.#mailboxes.workspaceChanged(event)
+        },
+        vanished: ref => {
+          this.#leaving.forget(ref.name)
+          this.#mailboxes.close(ref.name)
+        },
       },
     })
     this.#unfollow = consents.follow()
@@ -259,6 +268,7 @@ class Translator {
       case 'copy':
       case 'config':
       case 'asked': {
+        if (this.#leaving.has(task.mailbox)) return
         const mailbox = this.#mailboxes.get(task.mailbox)
         if (!mailbox) return // all its content is queued when it is ready
         if (!this.#knowledge.knowsMailbox(task.mailbox)) return this.#knowledge.postpone(task)

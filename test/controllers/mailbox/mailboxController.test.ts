@@ -176,3 +176,56 @@ t.test('while the place of an inventory is not known, its mailboxes are neither 
   await server.quiet()
   t.same(server.names('root:espw', WORKSPACES), [kept, later].sort())
 })
+
+t.test('a SyncTarget that waits for its syncer keeps its mailbox, and goes after it', async t => {
+  const { server, add } = await world(t)
+  const inventory = server.in('inv1')
+  const name = await add('florin')
+  await inventory.patch(SYNC_TARGETS, { name: 'florin' }, 'merge', {
+    metadata: { finalizers: ['edge.kubestellar.io/cluster'] },
+  })
+  await inventory.delete(SYNC_TARGETS, { name: 'florin' })
+  await server.quiet()
+  t.same(server.names('root:espw', WORKSPACES), [name])
+  const told = (type: string, status: string, reason: string) => ({
+    status: { conditions: [{ type, status, reason }] },
+  })
+  const says = (body: object) =>
+    inventory.patch(SYNC_TARGETS, { name: 'florin' }, 'merge', body, { subresource: 'status' })
+  await says(told('Leaving', 'True', 'SyncerSilent'))
+  await server.quiet()
+  t.same(server.names('root:espw', WORKSPACES), [name])
+  await says(told('Leaving', 'False', 'Left'))
+  await server.quiet()
+  t.same(server.names('root:espw', WORKSPACES), [])
+  t.same(server.names('inv1', SYNC_TARGETS), [])
+  const writes = server.writes.filter(write => / delete (workspaces|synctargets) /.test(write))
+  t.match(writes.slice(-2), [/delete workspaces/, /delete synctargets/], 'the mailbox first')
+})
+
+t.test('who forces names the uid; without a mailbox nobody is waited for', async t => {
+  const { server, add } = await world(t)
+  const inventory = server.in('inv1')
+  const finalizers = ['edge.kubestellar.io/cluster']
+  const [florin, guilder] = [await add('florin'), await add('guilder')]
+  for (const name of ['florin', 'guilder']) {
+    await inventory.patch(SYNC_TARGETS, { name }, 'merge', { metadata: { finalizers } })
+    await inventory.delete(SYNC_TARGETS, { name })
+  }
+  await server.quiet()
+  const force = (uid: string) =>
+    inventory.patch(SYNC_TARGETS, { name: 'florin' }, 'merge', {
+      metadata: { annotations: { 'edge.kubestellar.io/force-detach': uid } },
+    })
+  await force('true')
+  await server.quiet()
+  t.same(server.names('root:espw', WORKSPACES), [florin, guilder].sort())
+  await force(florin.split('-mb-')[1]!)
+  await server.quiet()
+  t.same(server.names('root:espw', WORKSPACES), [guilder])
+  t.same(server.names('inv1', SYNC_TARGETS), ['guilder'])
+  await server.in('root:espw').delete(WORKSPACES, { name: guilder })
+  await server.quiet()
+  t.same(server.names('root:espw', WORKSPACES), [], 'it is not made again')
+  t.same(server.names('inv1', SYNC_TARGETS), [])
+})

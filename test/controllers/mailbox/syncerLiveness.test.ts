@@ -93,3 +93,81 @@ t.test('a syncer whose clock is behind lives as long as it reports', async t => 
   await server.quiet()
   t.match(status(), ready('False'))
 })
+
+const FINALIZER = 'edge.kubestellar.io/cluster'
+const conditionsOf = (server: FakeServer) =>
+  (server.peek('inv1', SYNC_TARGETS, 'florin')!.status as { conditions: { type: string }[] }).conditions
+const answer = (heartbeat: string, more: object): KubeObject => ({
+  ...configWith(heartbeat),
+  status: { lastSyncerHeartbeatTime: heartbeat, ...more },
+})
+
+t.test('a SyncTarget whose syncer was heard of is held, and its deletion is told to the syncer', async t => {
+  const { server, clock, mailboxOf } = world(t)
+  const box = await mailboxOf('inv1')
+  const inventory = server.in('inv1')
+  const finalizers = () => server.peek('inv1', SYNC_TARGETS, 'florin')!.metadata.finalizers
+  t.equal(finalizers(), undefined)
+  const beat = (more: object = {}) => {
+    const heartbeat = new Date(clock.now()).toISOString()
+    return server.in(box).patch(SYNCER_CONFIGS, { name: 'the-one' }, 'merge', answer(heartbeat, more), {
+      subresource: 'status',
+    })
+  }
+  await beat()
+  await server.quiet()
+  t.same(finalizers(), [FINALIZER])
+  const order = () => server.peek(box, SYNCER_CONFIGS, 'the-one')!.metadata.annotations?.['edge.kubestellar.io/leave']
+  t.equal(order(), undefined)
+  await inventory.patch(SYNC_TARGETS, { name: 'florin' }, 'merge', { spec: { detachPolicy: 'Delete' } })
+  await inventory.delete(SYNC_TARGETS, { name: 'florin' })
+  await server.quiet()
+  t.equal(order(), 'Delete')
+  t.match(conditionsOf(server), [{ type: 'Ready' }, { type: 'Leaving', status: 'True', reason: 'WaitingForSyncer' }])
+  await clock.advance(1000)
+  await beat({ leaving: { policy: 'Delete', done: false, remaining: 3, message: 'ConfigMap/a/b is being deleted' } })
+  await server.quiet()
+  t.match(conditionsOf(server)[1], {
+    reason: 'SyncerLeaves',
+    message: /ConfigMap\/a\/b is being deleted \(3 objects left\)/,
+  })
+  await clock.advance(1000)
+  await beat({ leaving: { policy: 'Orphan', done: true, remaining: 0 } })
+  await server.quiet()
+  t.match(conditionsOf(server)[1], { status: 'True' }, 'an answer to another order is none')
+  await clock.advance(60_000)
+  await server.quiet()
+  t.match(conditionsOf(server)[1], { status: 'True', reason: 'SyncerSilent' })
+  await beat({ leaving: { policy: 'Delete', done: true, remaining: 0 } })
+  await server.quiet()
+  t.match(conditionsOf(server)[1], { status: 'False', reason: 'Left' })
+})
+
+t.test('a pause is told to the syncer, and the SyncTarget says whether it holds still', async t => {
+  const { server, clock, mailboxOf } = world(t)
+  const box = await mailboxOf('inv1')
+  const beat = (more: object) =>
+    server.in(box).update(SYNCER_CONFIGS, answer(new Date(clock.now()).toISOString(), more), { subresource: 'status' })
+  await beat({})
+  await server.quiet()
+  t.match(conditionsOf(server), [{ type: 'Ready' }], 'who never paused need not read of it')
+  const pause = (value: string | null) =>
+    server.in('inv1').patch(SYNC_TARGETS, { name: 'florin' }, 'merge', {
+      metadata: { annotations: { 'edge.kubestellar.io/paused': value } },
+    })
+  await pause('true')
+  await server.quiet()
+  const order = () => server.peek(box, SYNCER_CONFIGS, 'the-one')!.metadata.annotations?.['edge.kubestellar.io/paused']
+  t.equal(order(), 'true')
+  t.match(conditionsOf(server)[1], { type: 'Paused', status: 'True', reason: 'WaitingForSyncer' })
+  await beat({ paused: true })
+  await server.quiet()
+  t.match(conditionsOf(server)[1], { type: 'Paused', status: 'True', reason: 'SyncerPaused' })
+  await server.in(box).delete(SYNCER_CONFIGS, { name: 'the-one' })
+  await server.quiet()
+  t.equal(order(), 'true', 'the order comes again with the config')
+  await pause(null)
+  await beat({})
+  await server.quiet()
+  t.match(conditionsOf(server)[1], { type: 'Paused', status: 'False', reason: 'NotPaused' })
+})

@@ -224,6 +224,9 @@ export class FakeServer implements Client, SpacePlaces {
     ) as KubeObject
     object.metadata = { ...object.metadata, resourceVersion: old.metadata.resourceVersion! }
     if (isDeepStrictEqual(object, old)) return structuredClone(old)
+    const { deletionTimestamp, finalizers = [] } = object.metadata
+    if (deletionTimestamp !== undefined && finalizers.length === 0)
+      return this.#commit('DELETED', { space, resource, object }, 'delete')
     return this.#commit('MODIFIED', { space, resource, object }, options?.subresource ?? 'update')
   }
 
@@ -236,6 +239,15 @@ export class FakeServer implements Client, SpacePlaces {
       throw statusError.conflict(resource, ref.name, 'the precondition does not hold')
     }
     this.deletions.push(options)
+    if ((metadata.finalizers?.length ?? 0) > 0) {
+      const deletionTimestamp = metadata.deletionTimestamp ?? new Date(this.#revision * 1000).toISOString()
+      this.#commit(
+        'MODIFIED',
+        { ...entry, object: { ...entry.object, metadata: { ...metadata, deletionTimestamp } } },
+        'delete',
+      )
+      return
+    }
     this.#commit('DELETED', entry, 'delete')
   }
 

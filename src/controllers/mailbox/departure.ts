@@ -1,0 +1,84 @@
+/**
+ * How a cluster leaves. A SyncTarget that a syncer was heard of has a finalizer. When it is deleted, its mailbox stays and tells
+ * the syncer to leave; the condition `Leaving` says what is waited for. It is over when the syncer confirms, or when whoever
+ * administers the inventory says so by an annotation that has the uid of the SyncTarget: one that was copied from another
+ * manifest forces nothing. Then the mailbox goes, and the SyncTarget after it.
+ */
+import { isStatusError } from '../../apimachinery/errors.ts'
+import { objects, str } from '../../apimachinery/fields.ts'
+import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import {
+  CLUSTER_FINALIZER,
+  type DetachPolicy,
+  FORCE_DETACH_ANNOTATION,
+  MAILBOX_NAME,
+  SYNC_TARGETS,
+} from '../../apimachinery/placement.ts'
+import type { SpaceClient } from '../../client/client.ts'
+import { unlessGone } from '../../client/unlessGone.ts'
+import type { Condition } from './conditions.ts'
+
+export const LEAVING = 'Leaving'
+/** Of what a syncer says. */
+const MESSAGE_LIMIT = 500
+const OPTIONS = { fieldManager: 'mailbox-controller' }
+
+/** Whether it is being deleted and held for its syncer. */
+export function isLeaving({ metadata }: KubeObject): boolean {
+  return metadata.deletionTimestamp !== undefined && metadata.finalizers?.includes(CLUSTER_FINALIZER) === true
+}
+
+/** Whether nobody is waited for any more. */
+export function hasLeft(target: KubeObject): boolean {
+  const told = objects(target.status, 'conditions').find(({ type }) => type === LEAVING)
+  return isForced(target) || (told?.status === 'False' && told.reason === 'Left')
+}
+
+export function isForced({ metadata: { uid, annotations } }: KubeObject): boolean {
+  return uid !== undefined && annotations?.[FORCE_DETACH_ANNOTATION] === uid
+}
+
+export function policyOf({ spec }: KubeObject): DetachPolicy {
+  return str(spec, 'detachPolicy') === 'Delete' ? 'Delete' : 'Orphan'
+}
+
+/** What the SyncTarget says of its leaving, from the status of the SyncerConfig. */
+export function leavingCondition(target: KubeObject, status: unknown, alive: boolean): Condition {
+  const { uid = '', annotations } = target.metadata
+  const policy = policyOf(target)
+  const report = isRecord(status) && isRecord(status.leaving) ? status.leaving : {}
+  const answers = report.policy === policy
+  if (isForced(target))
+    return { type: LEAVING, status: 'False', reason: 'Forced', message: 'the syncer is not waited for any more' }
+  if (answers && report.done === true)
+    return { type: LEAVING, status: 'False', reason: 'Left', message: 'the syncer has left the cluster' }
+  const what =
+    policy === 'Orphan'
+      ? 'to take its marks off the workload, which stays in the cluster'
+      : 'to delete from the cluster what was placed there'
+  const wrong = annotations?.[FORCE_DETACH_ANNOTATION]
+  const force =
+    (wrong === undefined ? '' : `; the annotation ${FORCE_DETACH_ANNOTATION} is not the uid of this SyncTarget`) +
+    `; to let it go without, whatever is in the cluster: annotate it with ${FORCE_DETACH_ANNOTATION}=${uid}`
+  const rest = answers
+    ? `; ${str(report, 'message').slice(0, MESSAGE_LIMIT) || 'it has begun'} (${Number(report.remaining) || 0} objects left)`
+    : ''
+  return {
+    type: LEAVING,
+    status: 'True',
+    reason: !alive ? 'SyncerSilent' : answers ? 'SyncerLeaves' : 'WaitingForSyncer',
+    message: `waits for the syncer ${what}${rest}${alive ? '' : '; it is silent'}${force}`,
+  }
+}
+
+/** Lets a SyncTarget go whose mailbox is gone. */
+export async function letGo(inventory: SpaceClient, name: string, mailbox: string): Promise<void> {
+  const target = await unlessGone(inventory.get(SYNC_TARGETS, { name }))
+  if (target?.metadata.uid !== MAILBOX_NAME.exec(mailbox)?.[2] || target === undefined || !isLeaving(target)) return
+  const finalizers = target.metadata.finalizers!.filter(each => each !== CLUSTER_FINALIZER)
+  try {
+    await inventory.update(SYNC_TARGETS, { ...target, metadata: { ...target.metadata, finalizers } }, OPTIONS)
+  } catch (error) {
+    if (!isStatusError(error, 'NotFound')) throw error
+  }
+}

@@ -1,0 +1,186 @@
+/**
+ * Leaves a cluster. Either what was placed there stays, and the syncer's marks come off, so that no syncer takes it for its own
+ * again; or what syncers made there is deleted, and the rest (adopted, or hands off) is left unmarked. Objects that the flags of
+ * this syncer do not allow stay as they are.
+ *
+ * It is over when a look at the whole cluster finds nothing more, which also means that what was deleted is gone. Then the
+ * cluster's note of its mailbox goes: it may be served from any other one.
+ */
+import { isStatusError } from '../apimachinery/errors.ts'
+import { messageOf } from '../apimachinery/messageOf.ts'
+import { groupResourceName, type KubeObject } from '../apimachinery/object.ts'
+import {
+  type DetachPolicy,
+  DOWNSYNCED,
+  EXECUTING_COUNT_ANNOTATION,
+  OWNER_ANNOTATION,
+  PROJECTED_LABEL,
+  PROJECTED_VALUE,
+} from '../apimachinery/placement.ts'
+import { CRDS, NAMESPACES } from '../apimachinery/resources.ts'
+import type { Random } from '../client/backoff.ts'
+import type { DiscoveredResource, SpaceClient } from '../client/client.ts'
+import { type Clock, pause } from '../client/clock.ts'
+import { listAll } from '../client/listWatch.ts'
+import type { Logger } from '../client/logger.ts'
+import type { Allowance } from './allowance.ts'
+import { refOf } from './downsync.ts'
+import { fieldsOf, keyOf } from './mirror.ts'
+import type { LeaveReport } from './orders.ts'
+import { FIELD_MANAGER, isOurs, isOursToDelete, ownerOf, ownMark, spaceUser } from './ownership.ts'
+import { retrying } from './retrying.ts'
+import type { ServedResources } from './served.ts'
+
+export interface DepartureDeps {
+  cluster: SpaceClient
+  /** As in the downsync: in whose name each object is written. */
+  as?: ((user: string) => SpaceClient) | undefined
+  served: ServedResources
+  allowance: Allowance
+  /** Removes the cluster's note of its mailbox. */
+  forgetMailbox(): Promise<void>
+  logger: Logger
+  clock: Clock
+  random: Random
+  signal: AbortSignal
+}
+
+interface Marked {
+  readonly resource: DiscoveredResource
+  readonly object: KubeObject
+}
+
+const PROJECTED = `${PROJECTED_LABEL}=${PROJECTED_VALUE}`
+const AT_ONCE = 8
+/** Between two looks, while something is still going away or resists. */
+const AGAIN_MS = { first: 500, most: 15_000 }
+const MESSAGE_LIMIT = 500
+/** What says that the center placed it, and how many others of it there are. */
+const MARKS = [DOWNSYNCED, OWNER_ANNOTATION, EXECUTING_COUNT_ANNOTATION]
+const UNMARKED = {
+  metadata: {
+    labels: { [PROJECTED_LABEL]: null },
+    annotations: Object.fromEntries(MARKS.map(key => [key, null])),
+  },
+}
+
+/** Until it is done, or `cut` or the end of the syncer stops it; `tell` hears how far it is. */
+export async function leaveCluster(
+  deps: DepartureDeps,
+  { policy, cut, tell }: { policy: DetachPolicy; cut: AbortSignal; tell: (report: LeaveReport) => void },
+): Promise<void> {
+  const { logger, clock, random } = deps
+  const signal = AbortSignal.any([deps.signal, cut])
+  const persist = <T>(what: string, attempt: () => Promise<T>): Promise<T | undefined> =>
+    retrying({ what, signal, logger, clock, random }, attempt)
+  for (let waitMs = AGAIN_MS.first; !signal.aborted; waitMs = Math.min(2 * waitMs, AGAIN_MS.most)) {
+    const found = await persist('looking for what was placed in the cluster', () => markedIn(deps))
+    if (found === undefined) return
+    if (found.length === 0) break
+    const trouble = await releaseAll(deps, policy, found, signal)
+    tell({
+      policy,
+      done: false,
+      remaining: found.length,
+      message: (trouble ?? waitsFor(found)).slice(0, MESSAGE_LIMIT),
+    })
+    if (trouble !== undefined || policy === 'Delete') await pause(clock, waitMs, signal)
+  }
+  if (signal.aborted) return
+  await persist("removing the cluster's note of its mailbox", () => deps.forgetMailbox())
+  if (signal.aborted) return
+  logger.info(
+    { policy },
+    'the cluster has left; nothing in it is marked as placed any more, and this syncer can be removed',
+  )
+  tell({ policy, done: true, remaining: 0 })
+}
+
+/** What others need goes last: Namespaces and definitions only once nothing else is left. */
+async function markedIn({ cluster, served, allowance, logger }: DepartureDeps): Promise<Marked[]> {
+  await served.refresh()
+  const listed = [...served.all()]
+    .filter(({ verbs }) => verbs.includes('list') && verbs.includes('patch'))
+    .filter(resource => allowance.mayCarry(resource, resource.namespaced))
+  const found = await Promise.all(
+    listed.map(async resource => {
+      try {
+        const { items } = await listAll(cluster, resource, { labelSelector: PROJECTED, limit: 500 })
+        return items
+          .filter(object => isMarked(object) && !allowance.refusalOf(keyOf(resource, object)))
+          .map(object => ({ resource, object }))
+      } catch (error) {
+        if (!isStatusError(error, 'Forbidden', 'NotFound', 'MethodNotAllowed', 'BadRequest')) throw error
+        logger.warn(
+          { err: error },
+          `what was placed among ${groupResourceName(resource)} cannot be seen; it stays as it is`,
+        )
+        return []
+      }
+    }),
+  )
+  const all = found.flat()
+  const first = all.filter(({ resource }) => !NEEDED.has(groupResourceName(resource)))
+  return first.length > 0 ? first : all
+}
+
+const NEEDED = new Set([NAMESPACES, CRDS].map(groupResourceName))
+
+/** Whether a syncer made it or wrote to it. Children of such objects may inherit label and annotation. */
+function isMarked(object: Readonly<KubeObject>): boolean {
+  const { managedFields = [] } = object.metadata
+  return isOurs(object, DOWNSYNCED) || managedFields.some(({ manager }) => manager === FIELD_MANAGER)
+}
+
+/** @returns what one of them resists with */
+async function releaseAll(
+  deps: DepartureDeps,
+  policy: DetachPolicy,
+  found: readonly Marked[],
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  let trouble: string | undefined
+  const rest = found.values()
+  const work = async (): Promise<void> => {
+    for (const marked of rest) {
+      if (signal.aborted) return
+      try {
+        await release(deps, policy, marked)
+      } catch (error) {
+        trouble ??= `${ownMark(marked.object)}: ${messageOf(error)}`
+        deps.logger.warn(
+          { err: error, ...fieldsOf(keyOf(marked.resource, marked.object)) },
+          'not released yet, trying again',
+        )
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  return trouble
+}
+
+async function release(deps: DepartureDeps, policy: DetachPolicy, { resource, object }: Marked): Promise<void> {
+  const key = keyOf(resource, object)
+  const { uid = '', deletionTimestamp } = object.metadata
+  const owner = ownerOf(object)
+  const client = deps.as && owner !== undefined ? deps.as(spaceUser(owner)) : deps.cluster
+  try {
+    if (policy === 'Delete' && isOurs(object, DOWNSYNCED)) {
+      if (deletionTimestamp !== undefined) return // waited for
+      if (isOursToDelete(object)) {
+        await client.delete(resource, refOf(key), { propagationPolicy: 'Background', preconditions: { uid } })
+        deps.logger.info(fieldsOf(key, uid), 'deleted from the cluster: the cluster leaves, with what was placed there')
+        return
+      }
+    }
+    await client.patch(resource, refOf(key), 'merge', UNMARKED, { fieldManager: FIELD_MANAGER })
+  } catch (error) {
+    // gone, or another one by now: the next look tells
+    if (!isStatusError(error, 'NotFound', 'Conflict')) throw error
+  }
+}
+
+function waitsFor(found: readonly Marked[]): string {
+  const going = found.find(({ object }) => object.metadata.deletionTimestamp !== undefined)
+  return going === undefined ? 'under way' : `${ownMark(going.object)} is being deleted`
+}

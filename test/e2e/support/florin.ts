@@ -1,0 +1,85 @@
+/** A server, the simulated cluster florin and its syncer, as processes of their own, for what becomes of a cluster as a whole. */
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
+import type { SpaceClient } from '../../../src/client/client.ts'
+import { temporaryDir } from '../../support/server.ts'
+import { at, CenterProcess, clientOf, is, mailboxOf, map, register } from '../../syncer/support/installation.ts'
+import { MAPS, TARGETS } from '../../syncer/support/kinds.ts'
+import { freePort, Program, until } from '../../syncer/support/processes.ts'
+
+export const FLORIN = { name: 'florin' }
+export const RECORD = { namespace: 'kube-system', name: 'orrery-syncer' }
+export const target: KubeObject = {
+  apiVersion: 'edge.kubestellar.io/v2alpha1',
+  kind: 'SyncTarget',
+  metadata: { name: 'florin', labels: { id: 'florin' } },
+  spec: {},
+}
+
+export const condition = (object: KubeObject | undefined, type: string) => {
+  const { conditions } = isRecord(object?.status) ? object.status : {}
+  return (Array.isArray(conditions) ? conditions : []).find(each => each.type === type)
+}
+export const has =
+  (type: string, status: string, reason: string) =>
+  (object: KubeObject | undefined): boolean =>
+    condition(object, type)?.status === status && condition(object, type)?.reason === reason
+export const marks = (object: KubeObject | undefined): string[] =>
+  Object.keys({ ...object?.metadata.labels, ...object?.metadata.annotations }).filter(key =>
+    /kubestellar\.io/.test(key),
+  )
+
+export class Florin {
+  readonly inventory: SpaceClient
+  readonly wds: SpaceClient
+  readonly cluster: SpaceClient
+  readonly #t: Test
+  readonly #dir: string
+  readonly #center: CenterProcess
+  readonly #toCluster: string
+
+  private constructor(t: Test, dir: string, center: CenterProcess, toCluster: string, cluster: SpaceClient) {
+    this.#t = t
+    this.#dir = dir
+    this.#center = center
+    this.#toCluster = toCluster
+    this.cluster = cluster
+    this.inventory = center.in('root:imw1')
+    this.wds = center.in('root:wmw1')
+  }
+
+  /** With florin's mailbox, and the ConfigMap page in the cluster. */
+  static async begin(t: Test): Promise<Florin & { syncer: Program }> {
+    const dir = temporaryDir(t)
+    const center = new CenterProcess(t, join(dir, 'center'), await freePort())
+    const wec = ['simulate-wec', '--name', 'w', '--data-dir', join(dir, 'wec'), '--secure-port', '0']
+    await Promise.all([center.start(), Program.orrery(t, wec).said('ready')])
+    const toCluster = join(dir, 'wec', 'admin.kubeconfig')
+    const one = new Florin(t, dir, center, toCluster, await clientOf(t, toCluster))
+    const mailbox = await register(center)
+    const syncer = await one.serve(mailbox)
+    await one.wds.create(MAPS, map('page', { x: '1' }))
+    await until(one.cluster, MAPS, at('page'), is('data', { x: '1' }))
+    await until(one.inventory, TARGETS, FLORIN, has('Ready', 'True', 'SyncerAlive'))
+    return Object.assign(one, { syncer })
+  }
+
+  async serve(mailbox: string): Promise<Program> {
+    return Program.orrery(this.#t, ['syncer', ...(await this.#ends(mailbox)), '--qps', '0'])
+  }
+
+  async adopt(mailbox: string): Promise<Program> {
+    return Program.orrery(this.#t, ['syncer', 'adopt', ...(await this.#ends(mailbox))])
+  }
+
+  mailboxOf(object: KubeObject): Promise<string> {
+    return mailboxOf(this.#center, object)
+  }
+
+  async #ends(mailbox: string): Promise<string[]> {
+    const fromCenter = join(this.#dir, `${mailbox}.kubeconfig`)
+    await this.#center.syncerKubeconfig(fromCenter, mailbox)
+    return ['--from-kubeconfig', fromCenter, '--to-kubeconfig', this.#toCluster]
+  }
+}
