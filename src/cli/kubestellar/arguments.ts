@@ -51,3 +51,9 @@ export function parseDuration(text: string): number {
   for (const [, count, unit] of text.matchAll(/(\d+)([hms])/g)) seconds += Number(count) * UNITS[unit!]!
   return seconds
 }
+
+/** Of `--timeout`. @throws CommandError */
+export function parseSeconds(text: string): number {
+  if (!/^\d+$/.test(text)) throw new CommandError(`--timeout: ${JSON.stringify(text)} is not a whole number`)
+  return Number(text)
+}

@@ -3,13 +3,23 @@
  * label `id: NAME`, by which the Location selects it; both carry the labels that placement selects by.
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
+import { objects, str } from '../../apimachinery/fields.ts'
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import { type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import { EDGE_API_VERSION, LOCATIONS, SYNC_TARGETS } from '../../apimachinery/placement.ts'
+import {
+  type DetachPolicy,
+  EDGE_API_VERSION,
+  FORCE_DETACH_ANNOTATION,
+  LOCATIONS,
+  SYNC_TARGETS,
+} from '../../apimachinery/placement.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { SpaceClient } from '../../client/client.ts'
+import { unlessGone } from '../../client/unlessGone.ts'
 import { CommandError } from '../ws/commandError.ts'
 import type { Terminal } from '../ws/runProgram.ts'
+import { waitFor } from '../ws/waitFor.ts'
+import { parseSeconds } from './arguments.ts'
 import { singular } from './resources.ts'
 
 export interface InventoryEntry {
@@ -19,6 +29,7 @@ export interface InventoryEntry {
 
 const CREATE_FAILED = 3
 const LABEL_FAILED = 4
+const NOT_LEFT = 6
 const OPTIONS = { fieldManager: 'kubectl-kubestellar' }
 
 /**
@@ -41,9 +52,72 @@ export async function ensureLocation(space: SpaceClient, entry: InventoryEntry, 
   await remove(space, LOCATIONS, 'default', terminal)
 }
 
-export async function removeLocation(space: SpaceClient, name: string, terminal: Terminal): Promise<void> {
+export interface RemoveOptions {
+  /** What becomes of the workload in the cluster; default: what the SyncTarget says. */
+  workload?: string
+  force?: boolean
+  /** Seconds to wait for the syncer. */
+  timeout: string
+}
+
+/**
+ * Deletes both, and waits until the syncer has left the cluster.
+ * @throws CommandError exit code 6 when it has not in time
+ */
+export async function removeLocation(
+  space: SpaceClient,
+  name: string,
+  { workload, force, timeout }: RemoveOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const detachPolicy = workload === undefined ? undefined : detachPolicyOf(workload)
+  const timeoutSeconds = parseSeconds(timeout)
+  const target = await find(space, SYNC_TARGETS, name)
+  if (target && detachPolicy !== undefined)
+    await unlessGone(space.patch(SYNC_TARGETS, { name }, 'merge', { spec: { detachPolicy } }, OPTIONS))
+  if (target && force) {
+    const { uid = '' } = target.metadata
+    const body = { metadata: { uid, annotations: { [FORCE_DETACH_ANNOTATION]: uid } } }
+    await unlessGone(space.patch(SYNC_TARGETS, { name }, 'merge', body, OPTIONS))
+  }
+  // before the Location: from now on the mailbox stays as it is, and the syncer decides what goes
   await remove(space, SYNC_TARGETS, name, terminal)
   await remove(space, LOCATIONS, name, terminal)
+  if (target) await waitUntilLeft(space, target, { timeoutSeconds, terminal })
+}
+
+async function waitUntilLeft(
+  space: SpaceClient,
+  { metadata: { name = '', uid } }: KubeObject,
+  { timeoutSeconds, terminal }: { timeoutSeconds: number; terminal: Terminal },
+): Promise<void> {
+  let told: string | undefined
+  const { reached } = await waitFor({
+    client: space,
+    resource: SYNC_TARGETS,
+    ref: { name },
+    done(object) {
+      if (object === undefined || object.metadata.uid !== uid) return true
+      const leaving = objects(object.status, 'conditions').find(({ type }) => type === 'Leaving')
+      const message = str(leaving, 'message').split('; to let it go')[0]!
+      if (message !== '' && message !== told) terminal.err(`${singular(SYNC_TARGETS)}/${name} ${message}`)
+      told = message || told
+      return false
+    },
+    signal: AbortSignal.timeout(timeoutSeconds * 1000),
+  })
+  if (reached) return
+  throw new CommandError(
+    `SyncTarget "${name}" still ${told || 'waits for its syncer'} after ${timeoutSeconds} s; it goes when that is done. ` +
+      'If the syncer will not come back, say the same again with --force: the cluster keeps what it holds',
+    NOT_LEFT,
+  )
+}
+
+function detachPolicyOf(workload: string): DetachPolicy {
+  if (workload === 'keep') return 'Orphan'
+  if (workload === 'delete') return 'Delete'
+  throw new CommandError(`--workload: ${JSON.stringify(workload)} is neither "keep" nor "delete"`)
 }
 
 /** @returns the object as it was found or made */

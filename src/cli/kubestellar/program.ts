@@ -10,7 +10,7 @@ import { checkObjectName, parseLabels, parseLifetime } from './arguments.ts'
 import { grantCommand, grantsCommand, type InventoryOption, ungrantCommand } from './grantCommands.ts'
 import type { GrantOptions } from './grantSpec.ts'
 import { servesNone } from './grants.ts'
-import { ensureLocation, removeLocation } from './inventory.ts'
+import { ensureLocation, type RemoveOptions, removeLocation } from './inventory.ts'
 import { type PrepOptions, prepForSyncer } from './prepForSyncer.ts'
 import {
   adoptCluster,
@@ -48,10 +48,16 @@ export async function kubectlKubestellar(args: readonly string[], terminal: Term
       return inInventory(options, space => ensureLocation(space, entry, terminal))
     })
   inventory(remove.command('location <name>'))
-    .description('delete the SyncTarget and the Location of a name')
-    .action((name: string, options: CommonOptions & { imw: string }) => {
+    .description('delete the SyncTarget and the Location of a name, once the syncer has left the cluster')
+    .option(
+      '--workload <fate>',
+      'what was placed there: "keep" or "delete"; default: as the SyncTarget says, else keep',
+    )
+    .option('--force', 'do not wait for the syncer: the cluster keeps what it holds')
+    .option('--timeout <seconds>', 'how long to wait for the syncer', '60')
+    .action((name: string, options: CommonOptions & { imw: string } & RemoveOptions) => {
       checkObjectName(name)
-      return inInventory(options, space => removeLocation(space, name, terminal))
+      return inInventory(options, space => removeLocation(space, name, options, terminal))
     })
   common(ensure.command('wmw <name>'))
     .description('make a workload description space under root, and enter it')

@@ -23,7 +23,7 @@ import type { Terminal } from '../ws/runProgram.ts'
 import { pathOf, type Session } from '../ws/session.ts'
 import { serverOf } from '../ws/spaces.ts'
 import { waitFor } from '../ws/waitFor.ts'
-import { parseLifetime } from './arguments.ts'
+import { parseLifetime, parseSeconds } from './arguments.ts'
 import { type FoundSyncTarget, findSyncTarget, requestCredential, SERVICE_ACCOUNTS, waitForMailbox } from './mailbox.ts'
 import { baseUrl } from './prepForSyncer.ts'
 import { credentialSecret, syncerId, syncerKubeconfig, toYaml } from './syncerManifest.ts'
@@ -184,14 +184,9 @@ async function open(session: Session, name: string, options: SyncerOptions): Pro
     client,
     espw: await pathOf(session, options.espw || MAILBOX_PARENT),
     mailbox: target.mailbox,
-    timeoutSeconds: seconds(options.timeout),
+    timeoutSeconds: parseSeconds(options.timeout),
   })
   return { target, id, mailbox: client.in(id) }
-}
-
-function seconds(text: string): number {
-  if (!/^\d+$/.test(text)) throw new CommandError(`--timeout: ${JSON.stringify(text)} is not a whole number`)
-  return Number(text)
 }
 
 /** The credentials come first: nobody begins a session behind us. The account goes too, for tokens that stand for none. */
