@@ -35,6 +35,8 @@ interface Target extends ObjectId {
   readonly labels: Labels
   readonly uid: string
   readonly available: boolean
+  /** Whether new placements stay away. */
+  readonly unschedulable: boolean
 }
 
 export interface Counts {
@@ -55,6 +57,8 @@ export interface Resolved {
   destinations: SliceDestination[]
   /** Of the Locations that the space may place on. */
   matchingLocationCount: number
+  /** Of these, those that count only where the slice has them already. */
+  onlyKept: ReadonlySet<SliceDestination>
   /** Whether what goes to an inventory is not known: what the slice says of it stays. */
   isUncertain(inventory: string): boolean
 }
@@ -131,9 +135,15 @@ export class WhereIndex implements ConsentTaker {
       labels: object.metadata.labels ?? {},
       uid: object.metadata.uid ?? '',
       available: isAvailable(object),
+      unschedulable: isRecord(object.spec) && object.spec.unschedulable === true,
     }
     put(this.#targets, id, target)
-    const same = old && target && old.uid === target.uid && sameLabels(old.labels, target.labels)
+    const same =
+      old &&
+      target &&
+      old.uid === target.uid &&
+      old.unschedulable === target.unschedulable &&
+      sameLabels(old.labels, target.labels)
     if (same && old.available === target.available) return
     for (const location of this.#locations.get(id.space)?.values() ?? []) {
       const before = old !== undefined && selects(location, old)
@@ -149,6 +159,7 @@ export class WhereIndex implements ConsentTaker {
     const placement = this.#placements.get(space)?.get(name)
     if (!placement) return undefined
     const destinations: SliceDestination[] = []
+    const onlyKept = new Set<SliceDestination>()
     let matchingLocationCount = 0
     for (const inventory of this.consent.inventoriesOf(space)) {
       const grants = this.consent.grantsFor(space, inventory)
@@ -158,17 +169,19 @@ export class WhereIndex implements ConsentTaker {
         matchingLocationCount++
         for (const target of this.#targetsOf(location)) {
           if (!mayUse(grants, location, target)) continue
-          destinations.push({
+          const destination = {
             cluster: location.space,
             locationName: location.name,
             syncTargetName: target.name,
             syncTargetUID: target.uid,
-          })
+          }
+          destinations.push(destination)
+          if (target.unschedulable) onlyKept.add(destination)
         }
       }
     }
     const isUncertain = (inventory: string): boolean => this.consent.isUncertain(space, inventory)
-    return { destinations: destinations.sort(byPlace), matchingLocationCount, isUncertain }
+    return { destinations: destinations.sort(byPlace), onlyKept, matchingLocationCount, isUncertain }
   }
 
   /** What a GrantedLocation says; `undefined` when the space may not place there. */

@@ -141,7 +141,7 @@ async function writeSlice(client: Client, space: string, placement: KubeObject, 
   const slice = await unlessGone(api.get(SLICES, { name }))
   if (!slice) {
     const metadata = { name, ownerReferences: [owner] }
-    const { destinations } = resolved
+    const destinations = resolved.destinations.filter(destination => !resolved.onlyKept.has(destination))
     const fresh = { apiVersion: placement.apiVersion, kind: 'SinglePlacementSlice', metadata, destinations }
     await api.create(SLICES, fresh, OPTIONS)
     return
@@ -150,17 +150,21 @@ async function writeSlice(client: Client, space: string, placement: KubeObject, 
   const others = (slice.metadata.ownerReferences ?? []).filter(o => o.kind !== owner.kind || o.name !== name)
   const kept = slice.metadata.ownerReferences?.find(o => o.uid === uid) ?? owner
   const ownerReferences = [...others, kept]
-  const destinations = withUncertain(resolved, slice)
+  const destinations = rowsFor(resolved, slice)
   const updated = { ...slice, metadata: { ...slice.metadata, ownerReferences }, destinations }
   if (!equalJson(updated, slice)) await api.update(SLICES, updated, OPTIONS)
 }
 
-/** Where it is not known whether an inventory consents, what the slice says of it stays. */
-function withUncertain({ destinations, isUncertain }: Resolved, slice: KubeObject): SliceDestination[] {
+/**
+ * Where it is not known whether an inventory consents, what the slice says of it stays; to a SyncTarget that is unschedulable
+ * goes on what goes there already.
+ */
+function rowsFor({ destinations, onlyKept, isUncertain }: Resolved, slice: KubeObject): SliceDestination[] {
   const rows = (Array.isArray(slice.destinations) ? slice.destinations : []).filter(isRecord) as unknown[]
-  const has = (row: SliceDestination): boolean => destinations.some(one => equalJson(one, row))
-  const kept = (rows as SliceDestination[]).filter(row => isUncertain(row.cluster) && !has(row))
-  return kept.length === 0 ? destinations : [...destinations, ...kept].sort(byPlace)
+  const old = rows as SliceDestination[]
+  const wanted = destinations.filter(row => !onlyKept.has(row) || old.some(one => equalJson(one, row)))
+  const kept = old.filter(row => isUncertain(row.cluster) && !destinations.some(one => equalJson(one, row)))
+  return kept.length === 0 ? wanted : [...wanted, ...kept].sort(byPlace)
 }
 
 async function reconcileLocation(client: Client, index: WhereIndex, { space, name }: Key): Promise<void> {
