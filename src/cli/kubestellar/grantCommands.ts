@@ -1,8 +1,9 @@
 /** `grant`, `ungrant` and `grants`: what an inventory's administrator says about who may place there. */
 import { isStatusError } from '../../apimachinery/errors.ts'
-import type { KubeObject } from '../../apimachinery/object.ts'
+import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
 import { PLACEMENT_GRANTS } from '../../apimachinery/placement.ts'
 import { type LabelSelectorObject, labelSelectorFromObject } from '../../apimachinery/selectors.ts'
+import type { SpaceClient } from '../../client/client.ts'
 import { CommandError } from '../ws/commandError.ts'
 import type { Terminal } from '../ws/runProgram.ts'
 import { pathOf, type Session } from '../ws/session.ts'
@@ -27,6 +28,7 @@ export async function grantCommand(
   const spec = grantSpec(options)
   const inventory = await pathOf(session, options.imw)
   const path = await pathOf(session, space)
+  await checkKinds(session.client.in(inventory), spec, terminal)
   try {
     const { name, made } = await setGrant(
       session.client.in(inventory),
@@ -43,6 +45,36 @@ export async function grantCommand(
       cause: error,
     })
   }
+}
+
+/**
+ * A kind of its own may be placed that the inventory does not serve; the singular of one that it does is a slip that would take
+ * away what is placed. @throws CommandError
+ */
+async function checkKinds(inventory: SpaceClient, spec: Record<string, unknown>, terminal: Terminal): Promise<void> {
+  const served = await inventory.discover()
+  for (const [field, flag] of [
+    ['allow', '--allow'],
+    ['deny', '--deny'],
+    ['upsync', '--upsync'],
+  ] as const) {
+    for (const { apiGroup, resources } of (spec[field] ?? []) as { apiGroup: string; resources: string[] }[]) {
+      const unknown = resources.filter(
+        resource => resource !== '*' && !served.some(kind => kind.resource === resource && isOf(kind, apiGroup)),
+      )
+      for (const resource of unknown) {
+        const name = groupResourceName({ group: apiGroup, resource })
+        const meant = served.find(kind => kind.kind.toLowerCase() === resource.toLowerCase() && isOf(kind, apiGroup))
+        if (meant)
+          throw new CommandError(`${flag}: "${name}" is no resource; did you mean ${groupResourceName(meant)}?`)
+        terminal.err(`Note: ${flag} names "${name}", which the inventory does not serve; mind plural and group.`)
+      }
+    }
+  }
+}
+
+function isOf(kind: { group: string }, apiGroup: string): boolean {
+  return apiGroup === '*' || kind.group === apiGroup
 }
 
 export async function ungrantCommand(

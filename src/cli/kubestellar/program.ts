@@ -36,6 +36,11 @@ The current workspace of your kubeconfig stays as it is, except that 'ensure wmw
 
 /** Resolves to the exit code. */
 export async function kubectlKubestellar(args: readonly string[], terminal: Terminal): Promise<number> {
+  const run = (options: CommonOptions, use: (session: Session) => Promise<void>) => runIn(terminal, options, use)
+  const inInventory = (
+    options: CommonOptions & { imw: string },
+    use: (inventory: SpaceClient, session: Session) => Promise<void>,
+  ) => runInInventory(terminal, options, use)
   const program = createProgram('kubectl kubestellar', 'Manages inventory, workload spaces and syncers.')
   program.addHelpText('after', NOTES)
   const ensure = program.command('ensure').description('make what is missing')
@@ -130,6 +135,7 @@ export async function kubectlKubestellar(args: readonly string[], terminal: Term
 }
 
 function syncerCommands(program: Command, terminal: Terminal): void {
+  const run = (options: CommonOptions, use: (session: Session) => Promise<void>) => runIn(terminal, options, use)
   const group = program.command('syncer').description('who may act as the syncer of a cluster')
   mailbox(group.command('list'))
     .description('show sessions and credentials of all syncers of an inventory')
@@ -177,19 +183,24 @@ function quietOut(options: PrepOptions, terminal: Terminal): Terminal['out'] {
   return options.output === '-' ? terminal.err : terminal.out
 }
 
-async function run(options: CommonOptions, use: (session: Session) => Promise<void>): Promise<void> {
+async function runIn(
+  terminal: Terminal,
+  options: CommonOptions,
+  use: (session: Session) => Promise<void>,
+): Promise<void> {
   const { kubeconfig, context } = options
   // the current workspace is what the commands go by, and it is not a matter of contexts
   if (context !== undefined) throw new CommandError('--context flag not supported')
-  await withSession(kubeconfig === undefined ? {} : { kubeconfig }, use)
+  await withSession({ warn: terminal.err, ...(kubeconfig !== undefined && { kubeconfig }) }, use)
 }
 
-/** As `run`, for what needs SyncTargets: that a space serves none is said in one line. */
-async function inInventory(
+/** As `runIn`, for what needs SyncTargets: that a space serves none is said in one line. */
+async function runInInventory(
+  terminal: Terminal,
   options: CommonOptions & { imw: string },
   use: (inventory: SpaceClient, session: Session) => Promise<void>,
 ): Promise<void> {
-  await run(options, async session => {
+  await runIn(terminal, options, async session => {
     const path = await pathOf(session, options.imw)
     const inventory = session.client.in(path)
     try {

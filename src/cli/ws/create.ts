@@ -26,7 +26,7 @@ export async function createCommand(name: string, options: CreateOptions, termin
   if (ignoreExisting && type !== undefined && !type.startsWith(`${ROOT_SPACE}:`)) {
     throw new CommandError('--ignore-existing must not be used with non-absolute type path')
   }
-  await withSession(options, async session => {
+  await withSession({ ...options, warn: terminal.err }, async session => {
     const { client } = session
     const parent = await currentPath(session)
     const { workspace, existed } = await createOrFind(client, parent, { name, type, ignoreExisting })

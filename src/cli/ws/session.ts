@@ -16,6 +16,8 @@ export interface SessionOptions {
   kubeconfig?: string
   /** `--context` */
   context?: string
+  /** Gets what the server warns of. */
+  warn?: (line: string) => void
 }
 
 export interface Session {
@@ -44,13 +46,18 @@ export async function withSession<R>(options: SessionOptions, use: (session: Ses
   }
 }
 
-async function openSession({ kubeconfig, context }: SessionOptions): Promise<Session> {
+async function openSession({ kubeconfig, context, warn }: SessionOptions): Promise<Session> {
   const paths = kubeconfigPaths(kubeconfig, process.env.KUBECONFIG)
   const files = await KubeconfigFiles.read(paths)
   const name = context ?? files.currentContext
   if (name === '') throw new CommandError('no context is current in the kubeconfig; name one with --context')
   const loaded = await load(files, name)
-  const options = { ...loaded.options, server: loaded.base, userAgent: 'orrery-kubectl' }
+  const options = {
+    ...loaded.options,
+    server: loaded.base,
+    userAgent: 'orrery-kubectl',
+    ...(warn && { onWarning: (text: string) => warn(`Warning: ${text}`) }),
+  }
   const { base, space } = loaded
   return { paths, context: name, base, server: loaded.options.server, space, options, client: httpClient(options) }
 }

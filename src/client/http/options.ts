@@ -11,6 +11,8 @@ export interface HttpClientOptions {
   token?: string | (() => Promise<string | undefined>)
   /** Told of each token that the server refuses. */
   onRefused?: (token: string | undefined) => void
+  /** Told of each warning that the server sends with an answer. */
+  onWarning?: (text: string) => void
   /** Skips the verification of the server's certificate. */
   insecure?: boolean
   /** Name expected in the server's certificate instead of the host of `server`. */

@@ -106,6 +106,7 @@ export class HttpTransport {
     const signal = request.signal ? AbortSignal.any([request.signal, this.#signal]) : this.#signal
     const response = await this.#roundTrip({ request, agent, headers, body, idleMs, signal })
     const code = response.statusCode ?? 0
+    if (this.#options.onWarning) for (const text of warningsOf(response)) this.#options.onWarning(text)
     if (code >= 200 && code < 300) return response
     if (code === 401) this.#options.onRefused?.(headers.authorization?.slice('Bearer '.length))
     throw await errorOf(response, code)
@@ -243,4 +244,10 @@ function asStatusError(error: unknown, server: string, retry = false): StatusErr
 
 function isReset(error: object): boolean {
   return 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
+}
+
+/** Texts of the Warning headers (RFC 7234, section 5.5) as Kubernetes sends them: `299 - "text"`. */
+function warningsOf({ headersDistinct }: http.IncomingMessage): string[] {
+  const texts = (headersDistinct.warning ?? []).flatMap(value => [...value.matchAll(/299 \S+ "((?:[^"\\]|\\.)*)"/g)])
+  return texts.map(match => match[1]!.replace(/\\(.)/g, '$1'))
 }

@@ -80,6 +80,24 @@ t.test('a grant for several spaces loses the one, and what is granted above is t
   })
 })
 
+t.test(
+  'a slip in the name of a kind is told before anything is granted, and what the server warns of is shown',
+  async t => {
+    t.match(await run('grant --imw root:imw1 root:wmw1 --name slip --allow deployment.apps,configmaps'), {
+      code: 1,
+      err: 'Error: --allow: "deployment.apps" is no resource; did you mean deployments.apps?',
+    })
+    await t.rejects(inventory.get(PLACEMENT_GRANTS, { name: 'slip' }), /not found/)
+    t.match(await run('grant --imw root:imw1 root:wmw1 --name slip --allow widgets.example.com'), {
+      code: 0,
+      err: /Note: --allow names "widgets.example.com", which the inventory does not serve/,
+    })
+    t.match(await run('ensure wmw slipped --inventory root:imw9'), {
+      err: /^Warning: there is no space root:imw9 yet/m,
+    })
+  },
+)
+
 t.test('what cannot be granted is said in one line', async t => {
   t.match(await run('grant --imw root:imw1 root:gone'), {
     code: 1,
