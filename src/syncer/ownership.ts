@@ -70,7 +70,8 @@ export function mayAdopt(object: Readonly<KubeObject>): boolean {
 
 /**
  * What to apply in the cluster: the mailbox object without what servers and local controllers own.
- * `mark` makes it ours: only an object that we create is ours to delete. `owner` is whom a later deletion is done for.
+ * `mark` makes it ours: only an object that we create is ours to delete, and no Namespace that is there by implication, for
+ * others put things into it. `owner` is whom a later deletion is done for.
  */
 export function downsyncCopy(
   object: Readonly<KubeObject>,
@@ -78,7 +79,7 @@ export function downsyncCopy(
 ): KubeObject {
   const { status: _status, metadata: _metadata, ...rest } = cloneJson(object) as KubeObject
   const annotations = transportable(object.metadata.annotations)
-  if (mark) annotations[DOWNSYNCED] = ownMark(object)
+  if (mark && !isImplied(object)) annotations[DOWNSYNCED] = ownMark(object)
   if (owner !== undefined) annotations[OWNER_ANNOTATION] = owner
   // The label is what the cluster is watched by.
   const labels = { ...object.metadata.labels, [PROJECTED_LABEL]: PROJECTED_VALUE }
@@ -92,6 +93,11 @@ export function downsyncCopy(
 export function ownerOf({ metadata: { annotations } }: Readonly<KubeObject>): string | undefined {
   const id = annotations?.[OWNER_ANNOTATION] ?? annotations?.[PROJECTED_FROM_ANNOTATION]?.split(',')[0]
   return id !== undefined && SPACE_ID.test(id) ? id : undefined
+}
+
+/** Of an object in the mailbox: whether it is a Namespace that nobody placed, which is there for what was placed in it. */
+function isImplied(object: Readonly<KubeObject>): boolean {
+  return object.kind === 'Namespace' && object.apiVersion === 'v1' && ownerOf(object) === undefined
 }
 
 /** The user in whose name what a space owns is applied, when the syncer impersonates. */

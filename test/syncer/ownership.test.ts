@@ -2,7 +2,14 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
-import { DOWNSYNCED, OVERWRITE, PROJECTED_LABEL, UPSYNCED } from '../../src/apimachinery/placement.ts'
+import {
+  DOWNSYNCED,
+  OVERWRITE,
+  OWNER_ANNOTATION,
+  PROJECTED_FROM_ANNOTATION,
+  PROJECTED_LABEL,
+  UPSYNCED,
+} from '../../src/apimachinery/placement.ts'
 import { downsyncCopy, isOurs, isServersOwn, mayOverwrite, ownMark, upsyncCopy } from '../../src/syncer/ownership.ts'
 
 const deployment: KubeObject = {
@@ -51,6 +58,17 @@ t.test('downsync carries name, labels, annotations and content, nothing of the s
       DOWNSYNCED
     ],
   )
+})
+
+t.test('a Namespace that is there by implication is never marked; one that was placed is', async t => {
+  const markOf = (annotations: Record<string, string>): string | undefined => {
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'a', annotations } }
+    const copy = downsyncCopy(namespace, { apiVersion: 'v1', mark: true, owner: undefined })
+    return copy.metadata.annotations?.[DOWNSYNCED]
+  }
+  t.equal(markOf({}), undefined)
+  t.equal(markOf({ [OWNER_ANNOTATION]: 'abc' }), 'Namespace//a')
+  t.equal(markOf({ [PROJECTED_FROM_ANNOTATION]: 'abc,def' }), 'Namespace//a', 'by an earlier release')
 })
 
 t.test('upsync carries the same way, without the label by which the center knows its own', async t => {
@@ -141,7 +159,11 @@ t.test('a copy never shares with the object that it was made from, and copying c
       const stable = JSON.stringify(copy) === again
       if (typeof copy.spec === 'object' && copy.spec !== null) Object.assign(copy.spec, { touched: true })
       Object.assign(copy.metadata, { name: 'other' })
-      return stable && JSON.stringify(given) === before && isOurs(JSON.parse(again), DOWNSYNCED) === mark
+      return (
+        stable &&
+        JSON.stringify(given) === before &&
+        isOurs(JSON.parse(again), DOWNSYNCED) === (mark && given.kind !== 'Namespace')
+      )
     }),
     { numRuns: 200 },
   )
