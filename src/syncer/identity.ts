@@ -16,7 +16,13 @@ import {
   PROJECTED_LABEL,
   PROJECTED_VALUE,
 } from '../apimachinery/placement.ts'
-import { LOGICAL_CLUSTERS, NAMESPACES, PATH_ANNOTATION, STORE_ANNOTATION } from '../apimachinery/resources.ts'
+import {
+  CLUSTER_ANNOTATION,
+  LOGICAL_CLUSTERS,
+  NAMESPACES,
+  PATH_ANNOTATION,
+  STORE_ANNOTATION,
+} from '../apimachinery/resources.ts'
 import { equalJson } from '../apimachinery/values.ts'
 import type { SpaceClient } from '../client/client.ts'
 import type { Clock } from '../client/clock.ts'
@@ -34,6 +40,8 @@ export interface ClusterRecord {
   mailbox: string
   /** Id of the center's store: names of mailboxes say nothing about which center they are in. */
   store?: string
+  /** Id of the mailbox's space, by which a kubeconfig is judged before the center is asked. A mailbox made anew has another one. */
+  space?: string
   /** Uid of the cluster's Namespace kube-system: a note that was copied or restored into another cluster is not that one's. */
   cluster?: string
 }
@@ -43,6 +51,8 @@ export interface Mailbox {
   readonly name: string
   /** Of a center of an earlier release nothing is known. */
   readonly store: string | undefined
+  /** Id of its space. */
+  readonly space?: string | undefined
 }
 
 const CONFIG_MAPS: GroupVersionResource = { group: '', version: 'v1', resource: 'configmaps' }
@@ -57,7 +67,7 @@ const ABOUT = 'From which mailbox the Orrery syncer serves this cluster. See "or
 export async function mailboxOf(space: SpaceClient): Promise<Mailbox> {
   const place = await placeOf(space)
   const name = place?.path.split(':').at(-1) ?? ''
-  if (MAILBOX_NAME.test(name)) return { name, store: place?.store }
+  if (MAILBOX_NAME.test(name)) return { name, store: place?.store, space: place?.space }
   const what = place === undefined ? 'a server without spaces' : `the space ${place.path}`
   throw new TerminalError(
     `the center's kubeconfig leads to ${what}, which is no mailbox; nothing was touched. ` +
@@ -65,11 +75,21 @@ export async function mailboxOf(space: SpaceClient): Promise<Mailbox> {
   )
 }
 
+interface Place {
+  path: string
+  store: string | undefined
+  space: string | undefined
+}
+
 /** Which space it is, from the root, and of which store; `undefined` on a server that has no spaces. */
-async function placeOf(space: SpaceClient): Promise<{ path: string; store: string | undefined } | undefined> {
+async function placeOf(space: SpaceClient): Promise<Place | undefined> {
   try {
     const { annotations } = (await space.get(LOGICAL_CLUSTERS, { name: 'cluster' })).metadata
-    return { path: annotations?.[PATH_ANNOTATION] ?? '', store: annotations?.[STORE_ANNOTATION] }
+    return {
+      path: annotations?.[PATH_ANNOTATION] ?? '',
+      store: annotations?.[STORE_ANNOTATION],
+      space: annotations?.[CLUSTER_ANNOTATION],
+    }
   } catch (error) {
     if (!isStatusError(error, 'NotFound')) throw error
     const served = await servedBy(space)
@@ -128,9 +148,31 @@ async function uidOf(cluster: SpaceClient): Promise<string | undefined> {
 
 /** Of the ConfigMap that says so. */
 export function recordIn(object: Readonly<KubeObject>): ClusterRecord {
-  const [store, cluster] = [str(object, 'data', 'store'), str(object, 'data', 'cluster')]
-  return { mailbox: str(object, 'data', 'mailbox'), ...(store && { store }), ...(cluster && { cluster }) }
+  const [store, space, cluster] = ['store', 'space', 'cluster'].map(field => str(object, 'data', field))
+  const mailbox = str(object, 'data', 'mailbox')
+  return { mailbox, ...(store && { store }), ...(space && { space }), ...(cluster && { cluster }) }
 }
+
+/** The mailbox that a note speaks of. */
+export function mailboxIn({ mailbox, store, space }: ClusterRecord): Mailbox {
+  return { name: mailbox, store, space }
+}
+
+/**
+ * Before the center hears of the syncer, whose first token ends the session of another one of that mailbox.
+ * @param space where the center's kubeconfig leads to: only an id can be judged
+ * @throws TerminalError when the cluster is served from another space
+ */
+export function checkSpace(record: ClusterRecord, space: string): void {
+  if (record.space === undefined || record.space === space || !SPACE_ID.test(space)) return
+  const { mailbox } = record
+  throw new TerminalError(
+    `the cluster is served from the mailbox ${mailbox}, whose space is ${record.space}, and the center's kubeconfig leads ` +
+      `to the space ${space}; ${NOTHING_TOUCHED}`,
+  )
+}
+
+const SPACE_ID = /^[a-z0-9]{16}$/
 
 /**
  * A cluster is another server than the center: in a space of the center the syncer would overwrite what it was made from, and
@@ -191,35 +233,38 @@ export async function noteAgain(cluster: SpaceClient, given: Mailbox): Promise<v
 }
 
 /** Whether a note speaks of a mailbox; what one of both does not say is no contradiction. */
-export function isFrom(record: ClusterRecord, { name, store }: Mailbox): boolean {
-  return record.mailbox === name && (record.store === undefined || store === undefined || record.store === store)
+export function isFrom(record: ClusterRecord, { name, store, space }: Mailbox): boolean {
+  const agree = (a: string | undefined, b: string | undefined): boolean => a === undefined || b === undefined || a === b
+  return record.mailbox === name && agree(record.store, store) && agree(record.space, space)
 }
 
 /** For a syncer that begins. */
 function servedFromElsewhere(record: ClusterRecord, given: Mailbox): TerminalError {
   return new TerminalError(
-    `${belongs(record, given)}, and the center's kubeconfig leads to ${nameOf(given, record)}; ${NOTHING_TOUCHED}`,
+    `${belongs(record, given)}, and the center's kubeconfig leads to ${nameOf(given, mailboxIn(record))}; ${NOTHING_TOUCHED}`,
   )
 }
 
 /** For a syncer that has served the cluster until now. */
 export function handedOver(record: ClusterRecord, given: Mailbox): TerminalError {
   return new TerminalError(
-    `${belongs(record, given)} from now on, and this syncer serves ${nameOf(given, record)}: it ends, and leaves what it ` +
+    `${belongs(record, given)} from now on, and this syncer serves ${nameOf(given, mailboxIn(record))}: it ends, and leaves what it ` +
       `placed as it is. ${ADOPT}`,
   )
 }
 
 function belongs(record: ClusterRecord, given: Mailbox): string {
-  const { mailbox, store } = record
-  return MAILBOX_NAME.test(mailbox)
-    ? `the cluster is served from ${nameOf({ name: mailbox, store }, { mailbox: given.name })}`
-    : `${RECORD_NAME} of the cluster says ${JSON.stringify(mailbox)}, which is no mailbox: somebody edited it`
+  return MAILBOX_NAME.test(record.mailbox)
+    ? `the cluster is served from ${nameOf(mailboxIn(record), given)}`
+    : `${RECORD_NAME} of the cluster says ${JSON.stringify(record.mailbox)}, which is no mailbox: somebody edited it`
 }
 
-/** The center's store is worth a word only where two mailboxes have one name. */
-function nameOf({ name, store }: Mailbox, other: ClusterRecord): string {
-  return `the mailbox ${name}${name === other.mailbox && store !== undefined ? ` of the center with store ${store}` : ''}`
+/** More than the name is worth a word only where two mailboxes have one. */
+function nameOf({ name, store, space }: Mailbox, other: Mailbox): string {
+  if (name !== other.name) return `the mailbox ${name}`
+  return store === other.store
+    ? `the mailbox ${name} in space ${space}`
+    : `the mailbox ${name} of the center with store ${store}`
 }
 
 const ADOPT = 'If the cluster shall be served from this mailbox from now on, say so with "orrery syncer adopt"'
@@ -311,13 +356,18 @@ async function firstRecord(cluster: SpaceClient, wanted: ClusterRecord): Promise
   }
 }
 
-async function recordFor(cluster: SpaceClient, { name, store }: Mailbox): Promise<ClusterRecord> {
+async function recordFor(cluster: SpaceClient, { name, store, space }: Mailbox): Promise<ClusterRecord> {
   const uid = await uidOf(cluster)
-  return { mailbox: name, ...(store !== undefined && { store }), ...(uid !== undefined && { cluster: uid }) }
+  return {
+    mailbox: name,
+    ...(store !== undefined && { store }),
+    ...(space !== undefined && { space }),
+    ...(uid !== undefined && { cluster: uid }),
+  }
 }
 
 async function write(cluster: SpaceClient, record: ClusterRecord): Promise<void> {
-  const data = { store: null, cluster: null, ...record }
+  const data = { store: null, space: null, cluster: null, ...record }
   await cluster.patch(CONFIG_MAPS, CLUSTER_RECORD, 'merge', { data }, { fieldManager: FIELD_MANAGER })
 }
 

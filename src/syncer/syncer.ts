@@ -16,12 +16,14 @@ import { Downsync } from './downsync.ts'
 import { Heartbeat } from './heartbeat.ts'
 import {
   type ClusterRecord,
+  checkSpace,
   checkSyncTarget,
   claim,
   forgetMailbox,
   handedOver,
   isFrom,
   type Mailbox,
+  mailboxIn,
   mailboxOf,
   noteAgain,
   recordOf,
@@ -308,25 +310,44 @@ export function startSyncer(options: SyncerOptions): Syncer {
     const beating = feed.findGoal(signal).then(() => heartbeat.run(signal))
     await Promise.all([feed.run(given.name, signal), beating, runMailboxSide()])
   }
-  const serve = async (identified: Promise<Mailbox | undefined>, isRestored: boolean): Promise<void> => {
-    if (lease && !(await persist('asking for the Lease of the cluster', () => lease.acquire()))) return
+  let keeping: Promise<void> | undefined
+  /** Whether this syncer is the one that serves; it stays so from then on, whatever it waits for. */
+  const acquire = async (): Promise<boolean> => {
+    if (!lease) return true
+    if (!(await persist('asking for the Lease of the cluster', () => lease.acquire()))) return false
+    keeping ??= lease.keep()
+    return true
+  }
+  const serve = async (
+    acquired: Promise<boolean> | undefined,
+    identified: Promise<Mailbox | undefined>,
+    isRestored: boolean,
+  ): Promise<void> => {
+    if (!(await (acquired ?? acquire()))) return
     if (isRestored) {
       orders.look()
       side.mailboxComplete()
       synced.resolve()
     }
-    await Promise.all([lease?.keep(), runCenter(identified), runClusterSide()])
+    await Promise.all([runCenter(identified), runClusterSide()])
   }
   const run = async (): Promise<void> => {
-    const record = await orRefuse(() =>
-      persist('asking from which mailbox the cluster is served', () => recordOf(plainCluster)),
-    )
-    const identified = orRefuse(identify)
+    const record = await orRefuse(async () => {
+      const found = await persist('asking from which mailbox the cluster is served', () => recordOf(plainCluster))
+      if (found !== undefined) checkSpace(found, space)
+      return found
+    })
+    // To a center that hears of a second syncer the first one is over. So where a cluster is served already, whoever stands by
+    // says nothing to the center.
+    const acquired = record && acquire()
+    const identified = orRefuse(async () => ((await acquired) === false ? undefined : await identify()))
     const isRestored = record !== undefined && !signal.aborted && (await feed.restore(record.mailbox))
     // Whose the cluster is: what it says itself, where that is enough to serve it while the center is away.
-    const given = isRestored ? { name: record.mailbox, store: record.store } : await identified
-    if (given !== undefined && !signal.aborted) await Promise.all([guard(given), serve(identified, isRestored)])
+    const given = isRestored ? mailboxIn(record) : await identified
+    if (given !== undefined && !signal.aborted)
+      await Promise.all([guard(given), serve(acquired, identified, isRestored)])
     await identified
+    await keeping
     await side.stop()
     await orders.ended()
     await lease?.release()

@@ -54,7 +54,12 @@ async function noteOf(p: Pair): Promise<object> {
     center.client.in('root').get(LOGICAL_CLUSTERS, { name: 'cluster' }),
     p.cluster.get(NAMESPACES, { name: 'kube-system' }),
   ])
-  return { mailbox: p.mailboxName, store: store.metadata.uid, cluster: cluster.metadata.uid }
+  return { mailbox: p.mailboxName, store: store.metadata.uid, space: p.mailboxId, cluster: cluster.metadata.uid }
+}
+
+/** As an earlier release left the note. */
+async function forgetSpace(p: Pair): Promise<void> {
+  await p.cluster.patch(MAPS, CLUSTER_RECORD, 'merge', { data: { space: null } })
 }
 
 /** Everything that a space holds, as text. */
@@ -111,7 +116,7 @@ t.test('a mailbox of the same name in another center is another mailbox', async 
 
 t.test('the note of an earlier release is completed', async t => {
   const p = await served(t)
-  await p.cluster.patch(MAPS, CLUSTER_RECORD, 'merge', { data: { store: null, cluster: null } })
+  await p.cluster.patch(MAPS, CLUSTER_RECORD, 'merge', { data: { store: null, space: null, cluster: null } })
   const note = await noteOf(p)
   p.start()
   await center.world.present(p.clusterId, RECORD, ({ data }) => isRecord(data) && data.store !== undefined)
@@ -148,8 +153,39 @@ t.test('a plain cluster is claimed although one of its aggregated APIs has no se
   await syncer.stop()
 })
 
+t.test('a cluster that is served from another space: the syncer ends before the center hears of it', async t => {
+  const [p, other] = [await served(t), await pairIn(center, t)]
+  // The center would answer nothing.
+  other.toCenter.down = true
+  const before = await contentOf(p.clusterId)
+  const reason = await other.start(undefined, undefined, { cluster: p.cluster }).refused
+  t.match(
+    reason,
+    `the cluster is served from the mailbox ${p.mailboxName}, whose space is ${p.mailboxId}, and the center's`,
+  )
+  t.match(reason, `leads to the space ${other.mailboxId}; nothing was touched`)
+  t.match(reason, 'orrery syncer adopt')
+  t.equal(await contentOf(p.clusterId), before)
+})
+
+t.test('a mailbox that was made anew under its name is another mailbox, until the cluster is handed over', async t => {
+  const p = await served(t)
+  await p.cluster.patch(MAPS, CLUSTER_RECORD, 'merge', { data: { space: 'abcdefgh01234567' } })
+  const path = `root:${p.mailboxName}`
+  const reason = await misled(t, { space: path, cluster: p.cluster }).refused
+  t.match(
+    reason,
+    `from the mailbox ${p.mailboxName} in space abcdefgh01234567, and the center's kubeconfig leads to the`,
+  )
+  t.match(reason, `mailbox ${p.mailboxName} in space ${p.mailboxId}; nothing was touched`)
+  await adopt(p.cluster, { name: p.mailboxName, store: undefined, space: p.mailboxId })
+  const syncer = misled(t, { space: path, cluster: p.cluster })
+  await syncer.synced
+})
+
 t.test('a space that is no mailbox: the syncer ends and has touched neither side', async t => {
   const p = await served(t)
+  await forgetSpace(p)
   const before = await contentOf(p.clusterId)
   for (const space of ['root', await center.space(`plain-${p.mailboxName}`)]) {
     const center = await contentOf(space)
@@ -162,6 +198,7 @@ t.test('a space that is no mailbox: the syncer ends and has touched neither side
 
 t.test("another cluster's mailbox: the syncer ends, also with the state of the right one", async t => {
   const [p, other] = [await served(t), await served(t)]
+  await forgetSpace(p)
   const [before, mailbox] = [await contentOf(p.clusterId), await contentOf(other.mailboxId)]
   for (const stateDir of [p.dir, other.dir]) {
     const reason = await misled(t, { space: other.mailboxId, cluster: p.cluster, stateDir }).refused

@@ -8,6 +8,7 @@ import { silentLogger } from '../../src/client/logger.ts'
 import { ClusterLease } from '../../src/syncer/lease.ts'
 import { FakeClock } from '../client/support/fakeClock.ts'
 import { startCenter } from '../support/center.ts'
+import { Faults } from './support/faults.ts'
 import { configMap, MAPS, NAMESPACES, namespace } from './support/kinds.ts'
 import { pairIn, sent } from './support/pair.ts'
 import { recordingLogger } from './support/recordingLogger.ts'
@@ -111,7 +112,14 @@ t.test('of two syncers one serves; when it ends the other one does', async t => 
   await center.world.present(p.clusterId, KEY, heldBy('first'))
   await p.mailbox.create(MAPS, sent('a'))
   await center.world.present(p.clusterId, 'configmaps app/a')
-  const second = p.start(logger, standbyClock, { ...lease('second'), stateDir: `${p.dir}/second` })
+  // Its first word would end the first one's session.
+  const toCenter = new Faults()
+  toCenter.coming.push('fine')
+  const second = p.start(logger, standbyClock, {
+    ...lease('second'),
+    stateDir: `${p.dir}/second`,
+    center: toCenter.center(center.client),
+  })
   let isServing = false
   void second.synced.then(() => {
     isServing = true
@@ -119,6 +127,7 @@ t.test('of two syncers one serves; when it ends the other one does', async t => 
   await p.settled()
   t.notOk(isServing)
   t.match(lines, [{ level: 'info', message: 'another syncer serves the cluster; standing by until it ends' }])
+  t.equal(toCenter.coming.length, 1, 'it asks the center nothing')
   await first.stop()
   t.notOk(center.world.get(p.clusterId, KEY), 'it lets go')
   await p.mailbox.create(MAPS, sent('b'))
