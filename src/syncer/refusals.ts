@@ -32,6 +32,8 @@ export interface RefusalReport {
 /** The report is part of a status that is written with every change of it. */
 const LISTED_LIMIT = 20
 const MESSAGE_LIMIT = 500
+/** Some kinds have names of any length. */
+const NAME_LIMIT = 253
 
 export class Refusals {
   readonly #byKey = new Map<string, Refusal & { key: SyncKey }>()
@@ -66,7 +68,12 @@ export class Refusals {
     for (const { key, reason, message } of this.#byKey.values()) {
       reasons[reason] = (reasons[reason] ?? 0) + 1
       if (objects.length < LISTED_LIMIT)
-        objects.push({ ...fieldsOf(key), reason, message: message.slice(0, MESSAGE_LIMIT) })
+        objects.push({
+          ...fieldsOf(key),
+          name: key.name.slice(0, NAME_LIMIT),
+          reason,
+          message: message.slice(0, MESSAGE_LIMIT),
+        })
     }
     return { count: this.#byKey.size, reasons, objects }
   }

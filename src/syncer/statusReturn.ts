@@ -9,6 +9,7 @@ import type { MailboxMirror, SyncKey } from './mirror.ts'
 import { FIELD_MANAGER } from './ownership.ts'
 import { sameStatus } from './sameStatus.ts'
 import type { ServedResources } from './served.ts'
+import type { StatusLimit } from './statusLimit.ts'
 import type { SyncPlan } from './syncPlan.ts'
 
 export interface StatusReturnDeps {
@@ -18,6 +19,7 @@ export interface StatusReturnDeps {
   mirror: MailboxMirror
   watches: ClusterWatches
   plan: () => SyncPlan
+  statusLimit: StatusLimit
 }
 
 /** Each server has a status of its own for these: it tells about that server, not about the workload. */
@@ -28,6 +30,7 @@ export async function returnStatus(deps: StatusReturnDeps, key: SyncKey): Promis
   const mirrored = deps.mirror.get(key)
   const live = deps.watches.get(key, key)
   if (mirrored === undefined || live?.status === undefined || sameStatus(live, mirrored.object)) return
+  if (!deps.statusLimit.allows(key, live)) return
   const subresource = deps.served.find(key)?.subresources.includes('status') === true
   try {
     const patch = [{ op: 'add', path: '/status', value: live.status }]

@@ -40,6 +40,7 @@ import { rateLimited, TokenBucket } from './rateLimit.ts'
 import { Refusals } from './refusals.ts'
 import { retrying } from './retrying.ts'
 import { ServedResources } from './served.ts'
+import { StatusLimit } from './statusLimit.ts'
 import { returnStatus } from './statusReturn.ts'
 import { isSyncConfig } from './syncPlan.ts'
 import { Upsync } from './upsync.ts'
@@ -197,6 +198,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     logger,
     clock,
   })
+  const statusLimit = new StatusLimit(logger)
   const upsync = new Upsync({
     mailbox,
     served: mailboxServed,
@@ -208,6 +210,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     mirrorComplete,
     refusals,
     allowance,
+    statusLimit,
     logger,
   })
   let departing: { cut: AbortController; done: Promise<void> } | undefined
@@ -235,7 +238,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     allowance,
     forgetMailbox: () => forgetMailbox(plainCluster),
   }
-  const statusReturn = { mailbox, served: mailboxServed, mirror, watches: projected, plan }
+  const statusReturn = { mailbox, served: mailboxServed, mirror, watches: projected, plan, statusLimit }
 
   const work = (on: WorkQueue<SyncKey>, reconcile: Reconcile<SyncKey>): Promise<void> =>
     on.run(reconcile, { concurrency: CONCURRENCY, signal })

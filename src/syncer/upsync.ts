@@ -16,6 +16,7 @@ import { FIELD_MANAGER, isOurs, isServersOwn, isUpsynced, upsyncCopy } from './o
 import type { Refusal, Refusals } from './refusals.ts'
 import { sameStatus } from './sameStatus.ts'
 import type { ServedResources } from './served.ts'
+import type { StatusLimit } from './statusLimit.ts'
 import { type SyncPlan, wantsDefinition } from './syncPlan.ts'
 
 export interface UpsyncDeps {
@@ -33,6 +34,7 @@ export interface UpsyncDeps {
   mirrorComplete: () => boolean
   refusals: Refusals
   allowance: Allowance
+  statusLimit: StatusLimit
   logger: Logger
 }
 
@@ -86,13 +88,15 @@ export class Upsync {
     const copy = upsyncCopy(live, apiVersionOf(resource))
     if (isDefinition(key)) return await this.#define(key, resource, copy, existing)
     const withStatus = resource.subresources.includes('status')
-    if (!withStatus && live.status !== undefined) copy.status = cloneJson(live.status)
+    const { status } = live
+    const reported = status !== undefined && this.#deps.statusLimit.allows(key, live) ? status : undefined
+    if (!withStatus && reported !== undefined) copy.status = cloneJson(reported)
     if (existing === undefined || this.#echoes.compare(keyText(key), copy, existing) !== 'same') {
       const result = await this.#apply(resource, key, copy)
       this.#echoes.wrote(keyText(key), copy, result, undefined)
     }
-    if (withStatus && live.status !== undefined && !sameStatus(live, existing)) {
-      const patch = [{ op: 'add', path: '/status', value: live.status }]
+    if (withStatus && reported !== undefined && !sameStatus(live, existing)) {
+      const patch = [{ op: 'add', path: '/status', value: reported }]
       await mailbox.patch(resource, refOf(key), 'json', patch, { subresource: 'status', fieldManager: FIELD_MANAGER })
     }
   }

@@ -71,6 +71,27 @@ t.test('its token commands no other cluster', async t => {
   await until(florin.api, MAPS, PAGE, is('data', { title: 'ours' }))
 })
 
+t.test('what it reports is bounded', async t => {
+  const holder = admin.as(token)
+  t.teardown(() => holder.close())
+  const config = `${EDGE}/syncerconfigs/the-one/status`
+  const report = (status: object) => holder.in(milano.mailbox).patch(config, 'merge', { status })
+  const large = 'x'.repeat(256 * 1024)
+  t.match(await report({ refused: { reasons: { ['r'.repeat(256 * 1024)]: 1 } } }), {
+    code: 422,
+    body: {
+      reason: 'Invalid',
+      message: /status: Too long: a syncer reports at most 262144 bytes of JSON of an object; shorten/,
+    },
+  })
+  t.match(await report({ refused: { objects: [{ message: large }] } }), { code: 422, body: { message: /1000/ } })
+  t.match(await report({ refused: { objects: Array(101).fill({ name: 'a' }) } }), {
+    code: 422,
+    body: { message: /100/ },
+  })
+  t.match(await report({ refused: { count: 1, objects: [{ name: 'a', message: 'why' }] } }), { code: 200 })
+})
+
 t.test('revoked, it ends at once with its token and its stream; the cluster keeps what it holds', async t => {
   const holder = admin.as(token)
   t.teardown(() => holder.close())

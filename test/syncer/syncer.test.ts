@@ -7,7 +7,7 @@ import { ADOPT, DOWNSYNCED, OVERWRITE, OWNER_ANNOTATION, UPSYNCED } from '../../
 import { FIELD_MANAGER, ownMark } from '../../src/syncer/ownership.ts'
 import { FakeClock } from '../client/support/fakeClock.ts'
 import { startCenter } from '../support/center.ts'
-import { CONFIGS, configMap, MAPS, NAMESPACES, namespace, WORKSPACES } from './support/kinds.ts'
+import { CONFIGS, configMap, DEPLOYMENTS, MAPS, NAMESPACES, namespace, WORKSPACES } from './support/kinds.ts'
 import { type Pair, PROJECTED, pairIn, sent } from './support/pair.ts'
 import { recordingLogger } from './support/recordingLogger.ts'
 
@@ -299,6 +299,47 @@ t.test('a Namespace that was placed goes with its source', async t => {
   await center.world.present(p.clusterId, 'configmaps app/a')
   await p.mailbox.delete(NAMESPACES, { name: 'app' })
   await center.world.absent(p.clusterId, 'namespaces app')
+})
+
+t.test('a status that is too large stays in the cluster, and that is told once', async t => {
+  const named = { group: 'apps', resource: 'deployments', apiVersion: 'v1' }
+  const p = await pairIn(center, t, {
+    namespacedObjects: [{ ...named, objectsByNamespace: [{ namespace: 'app', names: ['*'] }] }],
+  })
+  const { logger, lines } = recordingLogger()
+  p.start(logger)
+  const [key, ref] = ['deployments.apps app/web', { namespace: 'app', name: 'web' }]
+  const labels = { app: 'web' }
+  await p.mailbox.create(DEPLOYMENTS, {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { ...ref, labels: PROJECTED },
+    spec: {
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }] } },
+    },
+  })
+  await center.world.present(p.clusterId, key)
+  const report = async (observedGeneration: number, message: string): Promise<void> => {
+    const conditions = [{ type: 'Available', status: 'True', message }]
+    const body = { status: { observedGeneration, conditions } }
+    await p.cluster.patch(DEPLOYMENTS, ref, 'merge', body, { subresource: 'status' })
+  }
+  const observed =
+    (generation: number) =>
+    ({ status }: KubeObject) =>
+      isRecord(status) && status.observedGeneration === generation
+  await report(1, 'small')
+  await center.world.present(p.mailboxId, key, observed(1))
+  for (const generation of [2, 3]) {
+    await report(generation, 'x'.repeat(256 * 1024))
+    await center.world.present(p.clusterId, key, observed(generation))
+    await p.settled()
+  }
+  t.ok(observed(1)(center.world.get(p.mailboxId, key)!))
+  t.equal(lines.filter(({ message }) => message.includes('larger than 262144 bytes')).length, 1)
+  await report(4, 'small again')
+  await center.world.present(p.mailboxId, key, observed(4))
 })
 
 t.test('leftovers of an earlier run go, also without its state and of kinds that are wanted no more', async t => {

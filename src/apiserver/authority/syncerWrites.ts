@@ -15,6 +15,7 @@ import {
   UPSYNCED,
 } from '../../apimachinery/placement.ts'
 import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
+import { isStatusTooLarge, STATUS_LIMIT_BYTES } from '../../apimachinery/statusLimit.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import type { SpaceTree } from '../spaces/tree.ts'
@@ -45,6 +46,7 @@ export function syncerWrites({ tree, demands }: SyncerWritesDeps): Admission {
     async admit(request) {
       const { operation, type, subresource, object, old, context } = request
       const name = object.metadata.name ?? ''
+      if (operation !== 'DELETE') checkStatus(request)
       const refuse = (why: string): never => {
         throw statusError.forbidden(type, name, why)
       }
@@ -69,6 +71,13 @@ export function syncerWrites({ tree, demands }: SyncerWritesDeps): Admission {
       checkContent(request, refuse)
     },
   }
+}
+
+/** What is stored already may stay. */
+function checkStatus({ type, object, old }: AdmissionRequest): void {
+  if (!isStatusTooLarge(object) || equalJson(object.status, old?.status)) return
+  const detail = `a syncer reports at most ${STATUS_LIMIT_BYTES} bytes of JSON of an object; shorten what the cluster says there`
+  throw statusError.invalid(type, object.metadata.name ?? '', [{ type: 'TooLong', field: 'status', detail }])
 }
 
 function checkContent({ type, object, old }: AdmissionRequest, refuse: (why: string) => never): void {
