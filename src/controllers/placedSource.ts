@@ -20,6 +20,8 @@ export interface SpacePlaces {
   idAt(path: string): string | undefined
   /** Ids of the spaces above it, from the root, and its own; none when there is no such space. */
   lineageOf(space: string): readonly string[]
+  /** Whether it, or a space above it, is being deleted with all that is in it. */
+  isDeleting(space: string): boolean
   /** Tells each space that becomes known from now on; the answer ends that. */
   onKnown(listener: (space: string) => void): () => void
   /** Tells each space that is gone; the answer ends that. */

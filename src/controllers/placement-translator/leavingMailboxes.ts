@@ -1,23 +1,30 @@
 /**
- * The mailboxes whose SyncTarget is being deleted. They stay as they are until they go: what becomes of the workload in the
- * cluster is between its SyncTarget and its syncer, and a placement that leads there no more takes nothing away.
+ * The mailboxes whose SyncTarget is being deleted, alone or with its whole inventory. They stay as they are until they go: what
+ * becomes of the workload in the cluster is between its SyncTarget and its syncer, and a placement that leads there no more
+ * takes nothing away.
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { MAILBOX_NAME } from '../../apimachinery/placement.ts'
+import type { SpacePlaces } from '../placedSource.ts'
 import { mailboxOf } from './topology.ts'
 
 export class LeavingMailboxes {
   readonly #leaving = new Set<string>()
   /** The same by space and name of the SyncTarget: who is deleted is told without uid. */
   readonly #byTarget = new Map<string, string>()
+  readonly #places: SpacePlaces
   readonly #isThere: (mailbox: string) => boolean
 
   /** @param isThere whether there is a mailbox of that name */
-  constructor(isThere: (mailbox: string) => boolean) {
+  constructor(places: SpacePlaces, isThere: (mailbox: string) => boolean) {
+    this.#places = places
     this.#isThere = isThere
   }
 
+  /** Of an inventory that goes nobody knows what vanishes first, nor when its mailboxes follow. */
   has(mailbox: string): boolean {
-    return this.#leaving.has(mailbox)
+    const inventory = MAILBOX_NAME.exec(mailbox)?.[1] ?? ''
+    return this.#leaving.has(mailbox) || this.#places.isDeleting(inventory) || this.#places.pathOf(inventory) === undefined
   }
 
   /** Takes in a SyncTarget. */

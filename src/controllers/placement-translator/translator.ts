@@ -69,7 +69,7 @@ class Translator {
   readonly #queue: WorkQueue<Task>
   readonly #knowledge: Knowledge
   readonly #closing: SpaceClosing
-  readonly #leaving = new LeavingMailboxes(mailbox => this.#mailboxes.known(mailbox) !== undefined)
+  readonly #leaving: LeavingMailboxes
   readonly #join: PlacementJoin
   readonly #reports: PlacementReports
   readonly #records: UpsyncRecords
@@ -87,6 +87,7 @@ class Translator {
     const signal = AbortSignal.any([deps.signal, this.#stop.signal])
     const common = { client, logger, ...(clock && { clock }), ...(random && { random }) }
     this.#logger = logger
+    this.#leaving = new LeavingMailboxes(places, mailbox => this.#mailboxes.known(mailbox) !== undefined)
     this.#queue = new WorkQueue<Task>({
       id: taskId,
       party: taskParty,
@@ -268,10 +269,10 @@ class Translator {
       case 'copy':
       case 'config':
       case 'asked': {
-        if (this.#leaving.has(task.mailbox)) return
         const mailbox = this.#mailboxes.get(task.mailbox)
         if (!mailbox) return // all its content is queued when it is ready
         if (!this.#knowledge.knowsMailbox(task.mailbox)) return this.#knowledge.postpone(task)
+        if (this.#leaving.has(task.mailbox)) return
         const work = this.#inMailbox(task, mailbox)
         return (await unlessSpaceGone(mailbox.space, work)) ?? {}
       }

@@ -46,6 +46,8 @@ export class FakeServer implements Client, SpacePlaces {
   readonly stalled = new Set<string>()
   /** Ids of spaces whose place is not known yet. */
   readonly unplaced = new Set<string>()
+  /** Ids of spaces that are being deleted. */
+  readonly deleting = new Set<string>()
   /** Called before each write; may throw to refuse it. */
   refuse: (space: string, verb: string, resource: GroupResource, name: string) => void = () => {};
 
@@ -101,6 +103,10 @@ export class FakeServer implements Client, SpacePlaces {
     const known = [...this.#places].find(([id, at]) => at === path && this.pathOf(id) === path)?.[0]
     const own = /^root:([^:]+)$/.exec(path)?.[1]
     return known ?? (own !== undefined && this.pathOf(own) === path ? own : undefined)
+  }
+
+  isDeleting(space: string): boolean {
+    return this.deleting.has(space)
   }
 
   lineageOf(space: string): string[] {

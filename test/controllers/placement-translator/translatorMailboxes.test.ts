@@ -1,6 +1,13 @@
 /** What stands in a mailbox, or where nobody knows whether it does, commands no cluster. */
 import t from 'tap'
-import { EDGE_PLACEMENTS, LOCATIONS, mailboxName, SLICES, SYNCER_CONFIGS } from '../../../src/apimachinery/placement.ts'
+import {
+  EDGE_PLACEMENTS,
+  LOCATIONS,
+  mailboxName,
+  SLICES,
+  SYNC_TARGETS,
+  SYNCER_CONFIGS,
+} from '../../../src/apimachinery/placement.ts'
 import { NAMESPACES, WORKSPACES } from '../../../src/apimachinery/resources.ts'
 import { type FakeServer, namespace } from './fakeServer.ts'
 import { ALL_MAPS, configMap, consent, EDGE, FLORIN_UID, MAPS, placement, slice, world } from './translatorWorld.ts'
@@ -94,4 +101,23 @@ t.test('a placement in a space whose place is not known waits until it is', asyn
   server.place('wds2')
   await server.quiet()
   t.same(server.names(florin, MAPS), ['commonstuff/evil'])
+})
+
+t.test('an inventory that is deleted whole takes nothing out of its mailboxes, whatever vanishes first', async t => {
+  const { server, wds, florin, restart } = await world(t)
+  await wds.create(MAPS, configMap('page', { a: '1' }))
+  await wds.create(EDGE_PLACEMENTS, placement('ep', ALL_MAPS))
+  await wds.create(SLICES, slice('ep', 'florin'))
+  await server.quiet()
+  t.same(server.names(florin, MAPS), ['commonstuff/page'])
+  server.deleting.add('inv1')
+  await server.in('inv1').delete(LOCATIONS, { name: 'florin' })
+  await server.quiet()
+  t.same(server.names(florin, MAPS), ['commonstuff/page'])
+  await server.in('inv1').delete(SYNC_TARGETS, { name: 'florin' })
+  await server.quiet()
+  t.same(server.names(florin, MAPS), ['commonstuff/page'])
+  await restart(async () => server.leave('inv1'))
+  await server.quiet()
+  t.same(server.names(florin, MAPS), ['commonstuff/page'], 'nor while its mailboxes have yet to follow')
 })
