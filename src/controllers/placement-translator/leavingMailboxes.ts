@@ -1,7 +1,7 @@
 /**
- * The mailboxes whose SyncTarget is being deleted, alone or with its whole inventory. They stay as they are until they go: what
- * becomes of the workload in the cluster is between its SyncTarget and its syncer, and a placement that leads there no more
- * takes nothing away.
+ * The mailboxes whose SyncTarget is being deleted or gone, alone or with its whole inventory. They stay as they are until they
+ * go: what becomes of the workload in the cluster is between its SyncTarget and its syncer, and a placement that leads there no
+ * more takes nothing away.
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { MAILBOX_NAME } from '../../apimachinery/placement.ts'
@@ -9,40 +9,36 @@ import type { SpacePlaces } from '../placedSource.ts'
 import { mailboxOf } from './topology.ts'
 
 export class LeavingMailboxes {
-  readonly #leaving = new Set<string>()
+  readonly #places: SpacePlaces
+  /** Mailboxes that have a SyncTarget which nobody deletes. */
+  readonly #staying = new Set<string>()
   /** The same by space and name of the SyncTarget: who is deleted is told without uid. */
   readonly #byTarget = new Map<string, string>()
-  readonly #places: SpacePlaces
-  readonly #isThere: (mailbox: string) => boolean
 
-  /** @param isThere whether there is a mailbox of that name */
-  constructor(places: SpacePlaces, isThere: (mailbox: string) => boolean) {
+  constructor(places: SpacePlaces) {
     this.#places = places
-    this.#isThere = isThere
   }
 
-  /** Of an inventory that goes nobody knows what vanishes first, nor when its mailboxes follow. */
+  /** To be asked once all SyncTargets are known. Of an inventory that goes nobody knows what vanishes first. */
   has(mailbox: string): boolean {
     const inventory = MAILBOX_NAME.exec(mailbox)?.[1] ?? ''
-    return this.#leaving.has(mailbox) || this.#places.isDeleting(inventory) || this.#places.pathOf(inventory) === undefined
+    const isGoing = this.#places.isDeleting(inventory) || this.#places.pathOf(inventory) === undefined
+    return isGoing || !this.#staying.has(mailbox)
   }
 
-  /** Takes in a SyncTarget. */
-  set({ space, name }: { space: string; name: string }, object: KubeObject | undefined): void {
+  /** Takes in a SyncTarget; the mailbox that has one from now on and had none before. */
+  set({ space, name }: { space: string; name: string }, object: KubeObject | undefined): string | undefined {
     const id = `${space}/${name}`
-    if (object?.metadata.deletionTimestamp !== undefined) {
-      const mailbox = mailboxOf({ space, object })
-      this.#byTarget.set(id, mailbox)
-      this.#leaving.add(mailbox)
-      return
-    }
     const before = this.#byTarget.get(id)
-    this.#byTarget.delete(id)
-    if (before !== undefined && !this.#isThere(before)) this.#leaving.delete(before)
-  }
-
-  /** The mailbox is gone. */
-  forget(mailbox: string): void {
-    this.#leaving.delete(mailbox)
+    const stays = object !== undefined && object.metadata.deletionTimestamp === undefined
+    const mailbox = stays ? mailboxOf({ space, object }) : undefined
+    if (mailbox === before) return undefined
+    if (before !== undefined) this.#staying.delete(before)
+    if (mailbox === undefined) this.#byTarget.delete(id)
+    else {
+      this.#byTarget.set(id, mailbox)
+      this.#staying.add(mailbox)
+    }
+    return mailbox
   }
 }

@@ -20,6 +20,8 @@ export interface TopologyIntakeDeps {
   consents: Consents
   releases: Releases
   leaving: LeavingMailboxes
+  /** A mailbox has a SyncTarget now: all that it should hold is to be looked at. */
+  stays: (mailbox: string) => void
   /** Spaces have to give way in a mailbox that did not before. */
   released: (mailbox: string) => void
   /** A space has a placement that is new or another one now. */
@@ -71,9 +73,7 @@ export class TopologyIntake {
         this.#deps.join.setDestinations(at.space, at.name, object && destinationsIn(object))
         break
       case SYNC_TARGETS.resource:
-        this.#deps.leaving.set(at, object)
-        this.#releasesChanged(at, object)
-        this.#deps.consents.setTarget(at.space, at.name, object)
+        this.#targetChanged(at, object)
         break
       case LOCATIONS.resource:
         this.#deps.consents.setLocation(at.space, at.name, object)
@@ -102,6 +102,13 @@ export class TopologyIntake {
     this.#placements.delete(key)
     this.#deps.join.removePlacement(space, name)
     this.#deps.unplaced(space, name)
+  }
+
+  #targetChanged(at: Place, object: KubeObject | undefined): void {
+    const mailbox = this.#deps.leaving.set(at, object)
+    this.#releasesChanged(at, object)
+    this.#deps.consents.setTarget(at.space, at.name, object)
+    if (mailbox !== undefined) this.#deps.stays(mailbox)
   }
 
   #releasesChanged(at: Place, object: KubeObject | undefined): void {

@@ -87,7 +87,7 @@ class Translator {
     const signal = AbortSignal.any([deps.signal, this.#stop.signal])
     const common = { client, logger, ...(clock && { clock }), ...(random && { random }) }
     this.#logger = logger
-    this.#leaving = new LeavingMailboxes(places, mailbox => this.#mailboxes.known(mailbox) !== undefined)
+    this.#leaving = new LeavingMailboxes(places)
     this.#queue = new WorkQueue<Task>({
       id: taskId,
       party: taskParty,
@@ -130,14 +130,12 @@ class Translator {
       },
       kindsChanged: space => this.#feedback.forgetKinds(space),
     })
-    this.#mailboxes = new Mailboxes(
-      { ...common, signal, cache },
-      mailboxListener({
-        add: task => this.#queue.add(task),
-        join: this.#join,
-        mailbox: name => this.#mailboxes.get(name),
-      }),
-    )
+    const listener = mailboxListener({
+      add: task => this.#queue.add(task),
+      join: this.#join,
+      mailbox: name => this.#mailboxes.get(name),
+    })
+    this.#mailboxes = new Mailboxes({ ...common, signal, cache }, listener)
     this.#knowledge = new Knowledge({
       join: this.#join,
       workloads: this.#workloads,
@@ -156,6 +154,9 @@ class Translator {
       consents,
       releases,
       leaving: this.#leaving,
+      stays: mailbox => {
+        if (this.#mailboxes.get(mailbox)) listener.synced(mailbox)
+      },
       released: mailbox => this.#contestAgain(mailbox),
       placed: space => this.#workloads.open(space),
       unplaced: (space, name) => {
@@ -226,14 +227,8 @@ class Translator {
       space: MAILBOX_PARENT,
       resources: [WORKSPACES],
       handler: {
-        change: event => {
-          if (event.type === 'DELETED') this.#leaving.forget(event.name)
-          this.#mailboxes.workspaceChanged(event)
-        },
-        vanished: ref => {
-          this.#leaving.forget(ref.name)
-          this.#mailboxes.close(ref.name)
-        },
+        change: event => this.#mailboxes.workspaceChanged(event),
+        vanished: ref => this.#mailboxes.close(ref.name),
       },
     })
     this.#unfollow = consents.follow()

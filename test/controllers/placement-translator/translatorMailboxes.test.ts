@@ -10,7 +10,18 @@ import {
 } from '../../../src/apimachinery/placement.ts'
 import { NAMESPACES, WORKSPACES } from '../../../src/apimachinery/resources.ts'
 import { type FakeServer, namespace } from './fakeServer.ts'
-import { ALL_MAPS, configMap, consent, EDGE, FLORIN_UID, MAPS, placement, slice, world } from './translatorWorld.ts'
+import {
+  ALL_MAPS,
+  configMap,
+  consent,
+  EDGE,
+  FLORIN_UID,
+  inventory,
+  MAPS,
+  placement,
+  slice,
+  world,
+} from './translatorWorld.ts'
 
 const EVIL = `root:espw:${mailboxName('inv1', '33333333-3333-4333-8333-333333333333')}`
 
@@ -120,4 +131,23 @@ t.test('an inventory that is deleted whole takes nothing out of its mailboxes, w
   await restart(async () => server.leave('inv1'))
   await server.quiet()
   t.same(server.names(florin, MAPS), ['commonstuff/page'], 'nor while its mailboxes have yet to follow')
+})
+
+t.test('a SyncTarget that goes at once takes nothing out of its mailbox; one that comes later fills it', async t => {
+  const { server, wds, florin, guilder, restart } = await world(t)
+  await wds.create(MAPS, configMap('page', { a: '1' }))
+  await wds.create(EDGE_PLACEMENTS, placement('ep', ALL_MAPS))
+  await wds.create(SLICES, slice('ep', 'florin', 'guilder'))
+  await server.quiet()
+  await server.in('inv1').delete(SYNC_TARGETS, { name: 'florin' })
+  await server.in('inv1').delete(LOCATIONS, { name: 'florin' })
+  await server.quiet()
+  t.same(server.names(florin, MAPS), ['commonstuff/page'])
+  await restart(async () => wds.delete(MAPS, { namespace: 'commonstuff', name: 'page' }))
+  await server.quiet()
+  t.same(server.names(florin, MAPS), ['commonstuff/page'], 'nor after a restart')
+  t.same(server.names(guilder, MAPS), [])
+  await inventory(server, 'florin', FLORIN_UID)
+  await server.quiet()
+  t.same(server.names(florin, MAPS), [])
 })
