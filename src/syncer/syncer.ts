@@ -276,11 +276,13 @@ export function startSyncer(options: SyncerOptions): Syncer {
     refusal ??= error.message
     stopping.abort()
   }
+  let isServing = false
   /** Somebody may hand the cluster over while we run, or delete the note by mistake. */
   const guard = async (given: Mailbox): Promise<void> => {
     let writing: Promise<unknown> = Promise.resolve()
     const changed = (now: ClusterRecord | undefined): void => {
       if (orders.leaving && now === undefined) return // by us
+      if (now === undefined && !isServing) return // the one that serves may be leaving
       if (now === undefined)
         writing = persist('noting the mailbox in the cluster again', () => noteAgain(plainCluster, given)).catch(refuse)
       else if (!isFrom(now, given)) refuse(handedOver(now, given))
@@ -327,6 +329,12 @@ export function startSyncer(options: SyncerOptions): Syncer {
     isRestored: boolean,
   ): Promise<void> => {
     if (!(await (acquired ?? acquire()))) return
+    // The one before may have left the cluster: then only the center can say that there is still a mailbox to serve from.
+    const isNoted = async (): Promise<boolean> => (await recordOf(plainCluster)) !== undefined
+    const noted = lease && (await persist('asking from which mailbox the cluster is served', isNoted))
+    if (noted === false && (await identified) !== undefined && (await orRefuse(identify)) === undefined) return
+    if (signal.aborted) return
+    isServing = true
     if (isRestored) {
       orders.look()
       side.mailboxComplete()

@@ -9,7 +9,7 @@ import { ClusterLease } from '../../src/syncer/lease.ts'
 import { FakeClock } from '../client/support/fakeClock.ts'
 import { startCenter } from '../support/center.ts'
 import { Faults } from './support/faults.ts'
-import { configMap, MAPS, NAMESPACES, namespace } from './support/kinds.ts'
+import { CONFIGS, configMap, MAPS, NAMESPACES, namespace } from './support/kinds.ts'
 import { pairIn, sent } from './support/pair.ts'
 import { recordingLogger } from './support/recordingLogger.ts'
 
@@ -134,4 +134,23 @@ t.test('of two syncers one serves; when it ends the other one does', async t => 
   await standbyClock.advance(DURATION_MS / 5)
   await center.world.present(p.clusterId, 'configmaps app/b')
   await second.synced
+})
+
+t.test('a standby takes no cluster up again that the one before it has left', async t => {
+  const p = await pairIn(center, t)
+  const [clock, standbyClock] = [new FakeClock(), new FakeClock()]
+  const lease = (name: string) => ({ lease: { holder: name, durationMs: DURATION_MS } })
+  const first = p.start(undefined, clock, lease('first'))
+  await center.world.present(p.clusterId, KEY, heldBy('first'))
+  await p.mailbox.create(MAPS, sent('a'))
+  await center.world.present(p.clusterId, 'configmaps app/a')
+  p.start(undefined, standbyClock, lease('second'))
+  await p.settled()
+  const leave = { metadata: { annotations: { 'edge.kubestellar.io/leave': 'Orphan' } } }
+  await p.mailbox.patch(CONFIGS, { name: 'the-one' }, 'merge', leave)
+  const note = `configmaps ${CLUSTER_RECORD.namespace}/${CLUSTER_RECORD.name}`
+  await center.world.absent(p.clusterId, note)
+  await p.settled()
+  t.notOk(center.world.get(p.clusterId, note), 'nor does it note the mailbox again')
+  await first.stop()
 })
