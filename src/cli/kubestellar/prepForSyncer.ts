@@ -10,7 +10,14 @@ import { pathOf, type Session } from '../ws/session.ts'
 import { serverOf } from '../ws/spaces.ts'
 import { parseLifetime } from './arguments.ts'
 import { findSyncTarget, requestCredential, waitForMailbox } from './mailbox.ts'
-import { credentialSecret, syncerId, syncerKubeconfig, syncerManifest, toYaml } from './syncerManifest.ts'
+import {
+  credentialSecret,
+  type SyncerAccess,
+  syncerId,
+  syncerKubeconfig,
+  syncerManifest,
+  toYaml,
+} from './syncerManifest.ts'
 import { limitArguments, type SyncerLimits, syncerRules } from './syncerRights.ts'
 
 export interface PrepOptions {
@@ -64,14 +71,7 @@ export async function prepForSyncer(
     timeoutSeconds: wholeNumber(options.timeout, '--timeout'),
   })
   const token = await requestCredential(client.in(mailboxId), { lifetimeSeconds, replaces: false })
-  const { caPem, insecure, tlsServerName } = session.options
-  const access = {
-    server: serverOf(base, mailboxId),
-    token,
-    ...(caPem !== undefined && { caPem }),
-    ...(insecure && { insecure }),
-    ...(tlsServerName !== undefined && { tlsServerName }),
-  }
+  const access = syncerAccess(session, serverOf(base, mailboxId), token)
   const say = (line: string) => {
     if (!options.silent) terminal.out(line)
   }
@@ -134,6 +134,18 @@ function advice(file: string, id: string, isSecret: boolean): string[] {
     '',
     ...(isSecret ? ['The file holds a credential: whoever has it can act as this syncer.'] : []),
   ]
+}
+
+/** How a syncer reaches its mailbox space: with its own credential, and with the caller's trust in the server. */
+export function syncerAccess(session: Session, server: string, token: string): SyncerAccess {
+  const { caPem, insecure, tlsServerName } = session.options
+  return {
+    server,
+    token,
+    ...(caPem !== undefined && { caPem }),
+    ...(insecure && { insecure }),
+    ...(tlsServerName !== undefined && { tlsServerName }),
+  }
 }
 
 export function baseUrl(text: string): string {

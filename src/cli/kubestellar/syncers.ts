@@ -25,7 +25,7 @@ import { serverOf } from '../ws/spaces.ts'
 import { waitFor } from '../ws/waitFor.ts'
 import { parseLifetime, parseSeconds } from './arguments.ts'
 import { type FoundSyncTarget, findSyncTarget, requestCredential, SERVICE_ACCOUNTS, waitForMailbox } from './mailbox.ts'
-import { baseUrl } from './prepForSyncer.ts'
+import { baseUrl, syncerAccess } from './prepForSyncer.ts'
 import { credentialSecret, syncerId, syncerKubeconfig, toYaml } from './syncerManifest.ts'
 
 export interface SyncerOptions {
@@ -109,15 +109,8 @@ export async function rotateSyncer(
   const base = options.syncerServer === undefined ? session.base : baseUrl(options.syncerServer)
   const { target, id, mailbox } = await open(session, name, options)
   const token = await requestCredential(mailbox, { lifetimeSeconds, replaces: true })
-  const { caPem, insecure, tlsServerName } = session.options
   if (options.kubeconfigOutput !== undefined) {
-    const access = {
-      server: serverOf(base, id),
-      token,
-      ...(caPem !== undefined && { caPem }),
-      ...(insecure && { insecure }),
-      ...(tlsServerName !== undefined && { tlsServerName }),
-    }
+    const access = syncerAccess(session, serverOf(base, id), token)
     await writePrivateFile(options.kubeconfigOutput, toYaml(syncerKubeconfig(access)))
     terminal.out(`Wrote the syncer's kubeconfig with a new credential to ${options.kubeconfigOutput}`)
     return
