@@ -3,7 +3,7 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { isRecord, type KubeObject } from '../../src/apimachinery/object.ts'
-import { ADOPT, DOWNSYNCED, OVERWRITE, OWNER_ANNOTATION, UPSYNCED } from '../../src/apimachinery/placement.ts'
+import { ADOPT, DOWNSYNCED, OVERWRITE, UPSYNCED } from '../../src/apimachinery/placement.ts'
 import { FIELD_MANAGER, ownMark } from '../../src/syncer/ownership.ts'
 import { FakeClock } from '../client/support/fakeClock.ts'
 import { startCenter } from '../support/center.ts'
@@ -237,69 +237,6 @@ t.test(
     t.ok(world.get(p.clusterId, 'configmaps app/a'), 'hands off means no deletion either')
   },
 )
-
-t.test('a Namespace is not deleted while the mailbox has it, even when nothing in it is wanted any more', async t => {
-  const p = await pair(t)
-  p.start()
-  await p.mailbox.create(MAPS, sent('a'))
-  await center.world.present(p.clusterId, 'configmaps app/a')
-  await p.mailbox.delete(MAPS, AT_A)
-  await p.mailbox.patch(CONFIGS, { name: 'the-one' }, 'merge', { spec: { namespacedObjects: [] } })
-  await center.world.absent(p.clusterId, 'configmaps app/a')
-  await p.settled()
-  t.notOk(center.world.get(p.clusterId, 'namespaces app')?.metadata.deletionTimestamp)
-})
-
-t.test('a Namespace that is deleted in the cluster comes back with its objects', async t => {
-  const p = await pair(t)
-  p.start()
-  await p.mailbox.create(MAPS, sent('a'))
-  const before = await center.world.present(p.clusterId, 'configmaps app/a')
-  await p.cluster.delete(NAMESPACES, { name: 'app' })
-  await center.world.present(p.clusterId, 'configmaps app/a', ({ metadata }) => metadata.uid !== before.metadata.uid)
-})
-
-t.test('a Namespace that nobody placed is never deleted, whatever becomes of the mailbox', async t => {
-  const p = await pair(t)
-  const owned = (owner: string | null) => ({ metadata: { annotations: { [OWNER_ANNOTATION]: owner } } })
-  const names = { group: '', resource: 'configmaps', apiVersion: 'v1' }
-  const objectsByNamespace = ['app', 'late'].map(namespace => ({ namespace, names: ['*'] }))
-  const spec = { namespacedObjects: [{ ...names, objectsByNamespace }] }
-  await p.mailbox.patch(CONFIGS, { name: 'the-one' }, 'merge', { spec })
-  // Marked by an earlier release, or placed until now.
-  await p.mailbox.create(NAMESPACES, namespace('late', PROJECTED))
-  await p.mailbox.patch(NAMESPACES, { name: 'late' }, 'merge', owned('abc'))
-  const first = p.start()
-  await p.mailbox.create(MAPS, sent('a'))
-  await p.mailbox.create(MAPS, sent('a', {}, { labels: PROJECTED, namespace: 'late' }))
-  await center.world.present(p.clusterId, 'configmaps app/a')
-  const marked = ({ metadata }: KubeObject): boolean => metadata.annotations?.[DOWNSYNCED] !== undefined
-  await center.world.present(p.clusterId, 'namespaces late', marked)
-  await center.world.present(p.clusterId, 'configmaps late/a')
-  await p.mailbox.patch(NAMESPACES, { name: 'late' }, 'merge', owned(null))
-  await center.world.present(p.clusterId, 'namespaces late', object => !marked(object))
-  await first.stop()
-  for (const name of ['app', 'late']) await p.mailbox.delete(NAMESPACES, { name })
-  await center.world.absent(p.mailboxId, 'namespaces app')
-  await center.world.absent(p.mailboxId, 'namespaces late')
-  p.start()
-  await center.world.absent(p.clusterId, 'configmaps app/a')
-  await center.world.absent(p.clusterId, 'configmaps late/a')
-  await p.settled()
-  for (const name of ['app', 'late'])
-    t.notOk((await p.cluster.get(NAMESPACES, { name })).metadata.deletionTimestamp, name)
-})
-
-t.test('a Namespace that was placed goes with its source', async t => {
-  const p = await pair(t)
-  const metadata = { annotations: { [OWNER_ANNOTATION]: 'abc' } }
-  await p.mailbox.patch(NAMESPACES, { name: 'app' }, 'merge', { metadata })
-  p.start()
-  await p.mailbox.create(MAPS, sent('a'))
-  await center.world.present(p.clusterId, 'configmaps app/a')
-  await p.mailbox.delete(NAMESPACES, { name: 'app' })
-  await center.world.absent(p.clusterId, 'namespaces app')
-})
 
 t.test('a status that is too large stays in the cluster, and that is told once', async t => {
   const named = { group: 'apps', resource: 'deployments', apiVersion: 'v1' }
