@@ -13,13 +13,17 @@ import type { RefusalReport, Refusals } from './refusals.ts'
 import { isSyncConfig } from './syncPlan.ts'
 
 const SOON_MS = 1000
+const UNTOLD = { remaining: null, message: null }
 
 /** `null`: nothing to tell, and what was told before goes. */
 interface Report {
   readonly refused: RefusalReport | null
   readonly paused: true | null
-  readonly leaving: LeaveReport | null
+  readonly leaving: Told<LeaveReport> | null
 }
+
+/** Fields that have nothing to tell are said too, as nothing: the report is merged into the one before. */
+type Told<T> = { readonly [K in keyof Required<T>]: Required<T>[K] | null }
 
 export interface HeartbeatDeps {
   mailbox: SpaceClient
@@ -96,7 +100,7 @@ export class Heartbeat {
   #report(): Report {
     const { refusals, orders } = this.#deps
     const { paused = null, leaving = null } = orders()
-    return { refused: refusals.report() ?? null, paused, leaving }
+    return { refused: refusals.report() ?? null, paused, leaving: leaving && { ...UNTOLD, ...leaving } }
   }
 
   /** Whether it arrived. */

@@ -19,7 +19,8 @@ import type { MailboxMirror } from './mirror.ts'
 export interface LeaveReport {
   readonly policy: DetachPolicy
   readonly done: boolean
-  readonly remaining: number
+  /** Absent until the first look at the cluster has counted. */
+  readonly remaining?: number
   readonly message?: string
 }
 
@@ -76,7 +77,7 @@ export class Orders {
       this.#leave = order
       const what = order === 'Orphan' ? 'what was placed there stays' : 'what was placed there is deleted'
       logger.info({ policy: order }, `the SyncTarget is being deleted: leaving the cluster, and ${what}`)
-      this.#tell({ leaving: { policy: order, done: false, remaining: 0 } })
+      this.#tell({ leaving: { policy: order, done: false } })
       this.#start(hold().then(() => leave(order, report => this.#leave === order && this.#tell({ leaving: report }))))
       return
     }

@@ -80,8 +80,10 @@ t.test('what resists is told, and nothing is done until it is over', async t => 
   t.match(told.status, { leaving: { done: false, remaining: 1 } })
   t.ok(world.get(p.clusterId, RECORD))
   await leave(p, 'Orphan')
-  await world.present(p.mailboxId, THE_ONE, isDone('Orphan'))
+  const done = await world.present(p.mailboxId, THE_ONE, isDone('Orphan'))
   t.same(marks(world.get(p.clusterId, A)!), [], 'another order ends the first')
+  const { leaving } = done.status as Record<string, unknown>
+  t.same(leaving, { policy: 'Orphan', done: true, remaining: 0 }, 'what was told before is no more')
 })
 
 t.test('what the flags of the syncer do not allow stays as it is', async t => {

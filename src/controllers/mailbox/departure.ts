@@ -61,7 +61,7 @@ export function leavingCondition(target: KubeObject, status: unknown, alive: boo
     (wrong === undefined ? '' : `; the annotation ${FORCE_DETACH_ANNOTATION} is not the uid of this SyncTarget`) +
     `; to let it go without, whatever is in the cluster: annotate it with ${FORCE_DETACH_ANNOTATION}=${uid}`
   const rest = answers
-    ? `; ${str(report, 'message').slice(0, MESSAGE_LIMIT) || 'it has begun'} (${Number(report.remaining) || 0} objects left)`
+    ? `; ${str(report, 'message').slice(0, MESSAGE_LIMIT) || 'it has begun'} (${leftOf(report)})`
     : ''
   return {
     type: LEAVING,
@@ -69,6 +69,12 @@ export function leavingCondition(target: KubeObject, status: unknown, alive: boo
     reason: !alive ? 'SyncerSilent' : answers ? 'SyncerLeaves' : 'WaitingForSyncer',
     message: `waits for the syncer ${what}${rest}${alive ? '' : '; it is silent'}${force}`,
   }
+}
+
+/** As long as it goes on something is left: a syncer that says nothing of it, or nought, has yet to look. */
+function leftOf({ remaining }: Record<string, unknown>): string {
+  const count = Number(remaining)
+  return count > 0 ? `${count} ${count === 1 ? 'object' : 'objects'} left` : 'it has yet to count what is left'
 }
 
 /** Lets a SyncTarget go whose mailbox is gone. */

@@ -124,6 +124,13 @@ t.test('a SyncTarget whose syncer was heard of is held, and its deletion is told
   await server.quiet()
   t.equal(order(), 'Delete')
   t.match(conditionsOf(server), [{ type: 'Ready' }, { type: 'Leaving', status: 'True', reason: 'WaitingForSyncer' }])
+  for (const left of [{}, { remaining: 0 }]) {
+    await clock.advance(1000)
+    await beat({ leaving: { policy: 'Delete', done: false, ...left } })
+    await server.quiet()
+    const told = { message: /it has begun \(it has yet to count what is left\)/ }
+    t.match(conditionsOf(server)[1], told, 'nothing is counted before the first look')
+  }
   await clock.advance(1000)
   await beat({ leaving: { policy: 'Delete', done: false, remaining: 3, message: 'ConfigMap/a/b is being deleted' } })
   await server.quiet()
