@@ -1,7 +1,7 @@
 /** What some grants together allow, with answers remembered: thousands of copies ask about few kinds and namespaces. */
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { type Grant, type Placed, type Refusal, refusalOf } from '../consent/grant.ts'
-import type { PlacementSpec } from './placementSpec.ts'
+import { compileUpsync, type Matchable, type PlacementSpec, upsyncs } from './placementSpec.ts'
 import { cutUpsync, type UpsyncCut } from './upsyncGrants.ts'
 
 /** Words of the translator's own beside those of the grants. */
@@ -22,6 +22,7 @@ export class Allowance {
   readonly isUncertain: boolean
   readonly #remembered = new BoundedCache<string, { readonly refusal: Refusal | undefined }>(REMEMBERED)
   readonly #cuts = new WeakMap<PlacementSpec, UpsyncCut>()
+  readonly #carried = new WeakMap<PlacementSpec, ReturnType<typeof compileUpsync>>()
 
   /** @param options `refuses`: why nothing at all is allowed, whatever the grants */
   constructor(
@@ -67,6 +68,17 @@ export class Allowance {
       this.#cuts.set(spec, cut)
     }
     return cut
+  }
+
+  /** Whether an object is carried up by the sets of a placement, as far as they are allowed. */
+  carriesUp(spec: PlacementSpec, object: Omit<Matchable, 'labels'>): boolean {
+    if (!upsyncs(spec.upsyncTests, object)) return false
+    let tests = this.#carried.get(spec)
+    if (!tests) {
+      tests = compileUpsync(this.upsync(spec).sets.map(({ set }) => set))
+      this.#carried.set(spec, tests)
+    }
+    return upsyncs(tests, object)
   }
 }
 

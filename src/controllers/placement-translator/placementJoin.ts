@@ -7,7 +7,7 @@ import { destinations, PlacementProduct, pair, type Space } from './placementPro
 import type { PlacementSpec } from './placementSpec.ts'
 import type { Consent } from './wayChoice.ts'
 import { type Destination, sameWays, waysOf } from './ways.ts'
-import { addTo, removeFrom, Workload } from './workload.ts'
+import { addTo, type ObjectFact, removeFrom, Workload } from './workload.ts'
 
 export interface ChangeSink {
   copy(mailbox: string, key: string): void
@@ -61,6 +61,7 @@ export class PlacementJoin extends PlacementProduct {
     if (list) space.slices.set(name, waysOf(list))
     else space.slices.delete(name)
     const after = destinations(space, name)
+    const released = space.workload.matchAgain(name)
     // what is to be made comes before what is to go, so that a move seldom waits
     const touched = new Set<string>()
     for (const [mailbox, ways] of after) {
@@ -74,26 +75,28 @@ export class PlacementJoin extends PlacementProduct {
       touched.add(mailbox)
     }
     if (space.specs.has(name)) this.#sink.placement(id, name)
-    this.#touch(id, name, [...touched])
+    this.#touch(id, name, [...touched], released)
   }
 
   /** What a space, or any, may place on some ways may be another now. */
   touchConsent(id: string | undefined, through: (way: Destination) => boolean): void {
+    this.choice.forget()
     for (const one of id === undefined ? this.spaces.keys() : [id]) {
       const space = this.spaces.get(one)
       for (const name of space?.specs.keys() ?? []) {
         const touched: string[] = []
         for (const [mailbox, ways] of destinations(space!, name)) if (ways.some(through)) touched.push(mailbox)
+        if (touched.length > 0) space!.workload.matchAgain(name)
         this.#touch(one, name, touched)
         this.#sink.placement(one, name)
       }
     }
   }
 
-  /** All that a placement has to do with some mailboxes. */
-  #touch(id: string, name: string, mailboxes: readonly string[]): void {
+  /** All that a placement has to do with some mailboxes, and what it had to do with them. */
+  #touch(id: string, name: string, mailboxes: readonly string[], released: readonly string[] = []): void {
     if (mailboxes.length === 0) return
-    const selected = this.spaces.get(id)!.workload.selectedBy(name)
+    const selected = [...this.spaces.get(id)!.workload.selectedBy(name), ...released]
     for (const mailbox of mailboxes) for (const key of selected) this.#sink.copy(mailbox, key)
     for (const key of selected) this.#sink.source(id, key)
     for (const mailbox of mailboxes) this.#sink.config(mailbox)
@@ -137,7 +140,10 @@ export class PlacementJoin extends PlacementProduct {
     let space = this.spaces.get(id)
     if (!space) {
       const created: Space = {
-        workload: new Workload((name, key, change) => this.#selectionChanged(id, name, key, change)),
+        workload: new Workload(
+          (name, key, change) => this.#selectionChanged(id, name, key, change),
+          (name, fact) => this.#isHeld(id, name, fact),
+        ),
         specs: new Map(),
         created: new Map(),
         slices: new Map(),
@@ -146,6 +152,13 @@ export class PlacementJoin extends PlacementProduct {
       this.spaces.set(id, space)
     }
     return space
+  }
+
+  /** A placement that leads nowhere yet has nothing to place either. */
+  #isHeld(id: string, name: string, fact: ObjectFact): boolean {
+    const space = this.spaces.get(id)!
+    const spec = space.specs.get(name)
+    return spec !== undefined && this.choice.isHeld({ space: id, spec, ways: destinations(space, name) }, fact)
   }
 
   #selectionChanged(id: string, name: string, key: string, change: 'joined' | 'left' | 'changed'): void {

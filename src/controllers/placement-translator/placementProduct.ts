@@ -8,7 +8,7 @@ import { SYNCER_CONFIGS } from '../../apimachinery/placement.ts'
 import { namespaceKey, parseObjectKey } from './names.ts'
 import type { PlacementSpec } from './placementSpec.ts'
 import { type SpaceSets, shareUpsync, type UpsyncShare } from './upsyncShare.ts'
-import { type Consent, WayChoice } from './wayChoice.ts'
+import { type Approach, type Consent, WayChoice } from './wayChoice.ts'
 import { type Destination, precedes, type Ways } from './ways.ts'
 import type { ObjectFact, Workload } from './workload.ts'
 
@@ -45,11 +45,11 @@ export class PlacementProduct {
   /** Mailbox → `space placement` pairs whose slice names it, for placements that exist. */
   protected readonly byMailbox = new Map<string, Set<string>>()
   readonly #consent: Consent
-  readonly #choice: WayChoice
+  protected readonly choice: WayChoice
 
   constructor(consent: Consent) {
     this.#consent = consent
-    this.#choice = new WayChoice(consent)
+    this.choice = new WayChoice(consent)
   }
 
   fact(id: string, key: string): ObjectFact | undefined {
@@ -77,8 +77,9 @@ export class PlacementProduct {
     const fact = space?.workload.get(key)
     if (!space || !fact) return found
     for (const name of space.workload.selectionOf(key).placements) {
+      const spec = space.specs.get(name)!
       for (const ways of destinations(space, name).values()) {
-        const way = this.#choice.first(id, ways, fact)
+        const way = this.choice.first({ space: id, spec, ways }, fact)
         const old = way && found.get(way.mailbox)
         if (way && (!old || precedes(way, old))) found.set(way.mailbox, way)
       }
@@ -92,9 +93,9 @@ export class PlacementProduct {
     if (!this.#consent.anyUncertain) return unsure
     for (const entry of this.byMailbox.get(mailbox) ?? []) {
       const [id, name] = unpair(entry)
-      const { workload, slices } = this.spaces.get(id)!
+      const { workload } = this.spaces.get(id)!
       if (!workload.selects(name, key)) continue
-      if (this.#choice.isUnsure(id, slices.get(name)!.get(mailbox)!, workload.get(key)!)) unsure.add(id)
+      if (this.choice.isUnsure(this.#approach(id, name, mailbox), workload.get(key)!)) unsure.add(id)
     }
     return unsure
   }
@@ -105,7 +106,9 @@ export class PlacementProduct {
     const fact = space?.workload.get(key)
     if (!this.#consent.anyUncertain || !space || !fact) return false
     return [...space.workload.selectionOf(key).placements].some(name =>
-      [...destinations(space, name).values()].some(ways => this.#choice.isUnsure(id, ways, fact)),
+      [...destinations(space, name).values()].some(ways =>
+        this.choice.isUnsure({ space: id, spec: space.specs.get(name)!, ways }, fact),
+      ),
     )
   }
 
@@ -133,7 +136,7 @@ export class PlacementProduct {
       const space = this.spaces.get(id)!
       if (!space.workload.selects(name, key)) continue
       const fact = space.workload.get(key)!
-      const location = this.#choice.first(id, space.slices.get(name)!.get(mailbox)!, fact)
+      const location = this.choice.first(this.#approach(id, name, mailbox), fact)
       if (!location) continue
       const since = space.created.get(name)!
       const old = found.get(id)
@@ -171,12 +174,12 @@ export class PlacementProduct {
     const content = new Map<string, ObjectFact>()
     for (const entry of this.#claimsOn(mailbox)) {
       const [id, name] = unpair(entry)
-      const { workload, slices } = this.spaces.get(id)!
-      const ways = slices.get(name)!.get(mailbox)!
+      const { workload } = this.spaces.get(id)!
+      const approach = this.#approach(id, name, mailbox)
       for (const key of workload.selectedBy(name)) {
         if (content.has(key)) continue
         const fact = workload.get(key)!
-        if (this.#choice.first(id, ways, fact)) content.set(key, fact)
+        if (this.choice.first(approach, fact)) content.set(key, fact)
       }
     }
     return content
@@ -238,15 +241,21 @@ export class PlacementProduct {
   needsNamespace(mailbox: string, namespace: string): boolean {
     for (const entry of this.byMailbox.get(mailbox) ?? []) {
       const [id, name] = unpair(entry)
-      const { workload, slices } = this.spaces.get(id)!
-      const ways = slices.get(name)!.get(mailbox)!
+      const { workload } = this.spaces.get(id)!
+      const approach = this.#approach(id, name, mailbox)
       for (const key of workload.inNamespace(namespace)) {
         if (!workload.selects(name, key)) continue
         const fact = workload.get(key)!
-        if (this.#choice.first(id, ways, fact) || this.#choice.isUnsure(id, ways, fact)) return true
+        if (this.choice.first(approach, fact) || this.choice.isUnsure(approach, fact)) return true
       }
     }
     return false
+  }
+
+  /** Of a placement that leads to the mailbox. */
+  #approach(id: string, name: string, mailbox: string): Approach {
+    const { specs, slices } = this.spaces.get(id)!
+    return { space: id, spec: specs.get(name)!, ways: slices.get(name)!.get(mailbox)! }
   }
 
   /** Placements that lead to the mailbox, the oldest first. */

@@ -2,7 +2,7 @@
  * An EdgePlacement's `spec`, compiled: which objects it downsyncs and what it upsyncs.
  *
  * Downsync tests are ORed, their criteria ANDed, an empty list matches everything. Upsync sets are ORed, their lists ANDed,
- * an empty list matches nothing. An object that both match is not downsynced: it is born in the cluster.
+ * an empty list matches nothing. An object that both match is not downsynced where it may be carried up: it is born there.
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { objects, strings } from '../../apimachinery/fields.ts'
@@ -77,9 +77,9 @@ export function compilePlacement(object: KubeObject): PlacementSpec {
   }
 }
 
-/** `namespaceLabels` are those of the object's Namespace; ignored for cluster-scoped objects. */
+/** Before any upsync set is asked. `namespaceLabels` are those of the object's Namespace; ignored for cluster-scoped objects. */
 export function downsyncs(spec: PlacementSpec, object: Matchable, namespaceLabels: Labels | undefined): boolean {
-  return spec.downsync.some(test => passes(test, object, namespaceLabels)) && !upsyncs(spec.upsyncTests, object)
+  return spec.downsync.some(test => passes(test, object, namespaceLabels))
 }
 
 /** Sets of one placement or of several, compiled to be held against many objects. */

@@ -1,6 +1,10 @@
-/** Which of the ways to a mailbox an object takes: the first on which it may be placed. */
+/**
+ * Which of the ways to a mailbox an object takes: the first on which it may be placed. None, where the placement's upsync sets
+ * name it and may carry it up on one of the ways: it is born there. What they name and may not carry is placed like all else.
+ */
 import type { Allowance, Told } from './allowance.ts'
-import type { Destination } from './ways.ts'
+import { type PlacementSpec, upsyncs } from './placementSpec.ts'
+import type { Destination, Ways } from './ways.ts'
 import type { ObjectFact } from './workload.ts'
 
 /** Who says what may go where. */
@@ -10,26 +14,66 @@ export interface Consent {
   readonly anyUncertain: boolean
 }
 
+/** A placement's ways to one mailbox. */
+export interface Approach {
+  /** Id of the placement's space. */
+  readonly space: string
+  readonly spec: PlacementSpec
+  readonly ways: readonly Destination[]
+}
+
 export class WayChoice {
   readonly #consent: Consent
+  /** What leads to each mailbox, each combination once: thousands of clusters mostly share them. */
+  #allowances = new WeakMap<Ways, readonly (readonly Allowance[])[]>()
 
   constructor(consent: Consent) {
     this.#consent = consent
   }
 
   /** The first Location on which the object may be placed. */
-  first(id: string, ways: readonly Destination[], fact: ObjectFact): Destination | undefined {
-    for (const way of ways) if (this.#refusal(id, way, fact) === undefined) return way
+  first({ space, spec, ways }: Approach, fact: ObjectFact): Destination | undefined {
+    if (ways.some(way => this.#consent.allowance(space, way).carriesUp(spec, fact))) return undefined
+    for (const way of ways) if (this.#refusal(space, way, fact) === undefined) return way
     return undefined
   }
 
-  /** Whether an object might be placed on one of the ways, or on an earlier one than is known. */
-  isUnsure(id: string, ways: readonly Destination[], fact: ObjectFact): boolean {
-    for (const way of ways) {
-      if (this.#refusal(id, way, fact) === undefined) return false
-      if (this.#consent.allowance(id, way).isUncertain) return true
+  /** Whether an object might be placed on one of the ways, or on an earlier one than is known, or be carried up there. */
+  isUnsure({ space, spec, ways }: Approach, fact: ObjectFact): boolean {
+    const allowances = ways.map(way => this.#consent.allowance(space, way))
+    if (allowances.some(allowance => allowance.carriesUp(spec, fact))) return false
+    if (upsyncs(spec.upsyncTests, fact) && allowances.some(({ isUncertain }) => isUncertain)) return true
+    for (const [i, way] of ways.entries()) {
+      if (this.#refusal(space, way, fact) === undefined) return false
+      if (allowances[i]!.isUncertain) return true
     }
     return false
+  }
+
+  /** Whether a placement carries an object up from wherever it leads. */
+  isHeld({ space, spec, ways }: { space: string; spec: PlacementSpec; ways: Ways }, fact: ObjectFact): boolean {
+    if (!upsyncs(spec.upsyncTests, fact)) return false
+    return this.#ledBy(space, ways).every(several => several.some(allowance => allowance.carriesUp(spec, fact)))
+  }
+
+  /** What is allowed may be another now. */
+  forget(): void {
+    this.#allowances = new WeakMap()
+  }
+
+  #ledBy(space: string, ways: Ways): readonly (readonly Allowance[])[] {
+    const known = this.#allowances.get(ways)
+    if (known) return known
+    const ids = new Map<Allowance, number>()
+    const found = new Map<string, readonly Allowance[]>()
+    for (const several of ways.values()) {
+      const allowances = [...new Set(several.map(way => this.#consent.allowance(space, way)))]
+      for (const allowance of allowances) if (!ids.has(allowance)) ids.set(allowance, ids.size)
+      found.set(allowances.map(allowance => ids.get(allowance)).join(), allowances)
+    }
+    const all = [...found.values()]
+    this.#allowances.set(ways, all)
+    return all
   }
 
   #refusal(id: string, way: Destination, { resource, namespace, name }: ObjectFact): Told | undefined {

@@ -7,8 +7,9 @@
  */
 import type { GroupResource, GroupVersionResource } from '../../apimachinery/object.ts'
 import { NAMESPACES } from '../../apimachinery/resources.ts'
+import { equalJson } from '../../apimachinery/values.ts'
 import { resourceKey } from './names.ts'
-import { downsyncs, type PlacementSpec } from './placementSpec.ts'
+import { downsyncs, type PlacementSpec, upsyncs } from './placementSpec.ts'
 
 /** What is remembered of each object of the space. */
 export interface ObjectFact {
@@ -32,6 +33,8 @@ export interface ObjectFact {
 
 /** A selection came or went, or what is selected changed. */
 export type OnSelection = (placement: string, key: string, change: 'joined' | 'left' | 'changed') => void
+/** Whether an object that a placement's downsync matches is not to be placed anywhere all the same. */
+export type IsHeld = (placement: string, fact: ObjectFact) => boolean
 
 interface Placement {
   spec: PlacementSpec
@@ -48,9 +51,11 @@ export class Workload {
   readonly #definers = new Map<string, Set<string>>()
   readonly #annotated = new Set<string>()
   readonly #onSelection: OnSelection
+  readonly #isHeld: IsHeld
 
-  constructor(onSelection: OnSelection) {
+  constructor(onSelection: OnSelection, isHeld: IsHeld) {
     this.#onSelection = onSelection
+    this.#isHeld = isHeld
   }
 
   get(key: string): ObjectFact | undefined {
@@ -120,10 +125,29 @@ export class Workload {
       for (const fact of this.#objects.values()) this.#match(name, placement, fact)
       return
     }
+    const before = old.spec
     const flipped = old.spec.wantSingletonReportedState !== spec.wantSingletonReportedState
     old.spec = spec
     if (flipped) for (const key of [...old.explicit]) this.#onSelection(name, key, 'changed')
+    else if (!equalJson(before.upsync, spec.upsync)) this.#upsyncChanged(name, old, before)
     for (const fact of this.#objects.values()) this.#match(name, old, fact)
+  }
+
+  /** What is selected all the same may be held back from some mailboxes, and was from others. */
+  #upsyncChanged(name: string, { spec, explicit }: Placement, before: PlacementSpec): void {
+    for (const key of [...explicit]) {
+      const fact = this.#objects.get(key)!
+      if ([before, spec].some(({ upsyncTests }) => upsyncs(upsyncTests, fact))) this.#onSelection(name, key, 'changed')
+    }
+  }
+
+  /** What is held back of a placement may be another now. Answers with what it selected before and selects no more. */
+  matchAgain(name: string): string[] {
+    const placement = this.#placements.get(name)
+    if (!placement || placement.spec.upsync.length === 0) return []
+    const before = this.selectedBy(name)
+    for (const fact of this.#objects.values()) this.#match(name, placement, fact)
+    return before.filter(key => !this.selects(name, key))
   }
 
   removePlacement(name: string): void {
@@ -182,7 +206,7 @@ export class Workload {
 
   #match(name: string, placement: Placement, fact: ObjectFact): void {
     const namespaceLabels = this.#objects.get(`${resourceKey(NAMESPACES)}||${fact.namespace}`)?.labels
-    const wanted = downsyncs(placement.spec, fact, namespaceLabels)
+    const wanted = downsyncs(placement.spec, fact, namespaceLabels) && !this.#isHeld(name, fact)
     if (wanted === placement.explicit.has(fact.key)) return
     if (wanted) this.#take(name, placement, fact)
     else this.#drop(name, placement, fact)

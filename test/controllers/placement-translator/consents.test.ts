@@ -424,3 +424,44 @@ t.test('an upsync set of one space does not keep the object of another one at ho
   await server.quiet()
   t.same((server.peek(florin, MAPS, 'page', 'commonstuff') as KubeObject).data, { of: 'wds1' })
 })
+
+t.test('what an upsync set names and no grant lets be carried up is placed, and held back once one does', async t => {
+  const { server, wds, florin, guilder } = await world(t)
+  const report = { apiGroup: '', resources: ['configmaps'], namespaces: ['commonstuff'], names: ['report'] }
+  await server
+    .in('inv1')
+    .create(PLACEMENT_GRANTS, grant('only-guilder', 'wds1', { locations: { matchLabels: { 'loc-name': 'guilder' } } }))
+  await setGrant(server, 'wds1', { upsync: [] })
+  await wds.create(MAPS, configMap('report', {}))
+  await wds.create(MAPS, configMap('page', {}))
+  await wds.create(
+    EDGE_PLACEMENTS,
+    placement('ep', { ...ALL_MAPS, upsync: [report], wantSingletonReportedState: true }),
+  )
+  await wds.create(SLICES, slice('ep', 'florin', 'guilder'))
+  await server.quiet()
+  const maps = () => [florin, guilder].map(mailbox => server.names(mailbox, MAPS).map(name => name.split('/')[1]))
+  const count = () =>
+    server.peek('wds1', MAPS, 'report', 'commonstuff')!.metadata.annotations?.['kubestellar.io/executing-count']
+  t.same(maps(), [
+    ['page', 'report'],
+    ['page', 'report'],
+  ])
+  t.equal(count(), '2')
+  const guilderUp = await server.in('inv1').get(PLACEMENT_GRANTS, { name: 'only-guilder' })
+  await server
+    .in('inv1')
+    .update(PLACEMENT_GRANTS, { ...guilderUp, spec: { ...(guilderUp.spec as object), upsync: [report] } })
+  await server.quiet()
+  t.same(maps(), [['page', 'report'], ['page']], 'where one does')
+  t.same(upsyncIn(server, guilder).length, 1)
+  t.equal(count(), '1')
+  await setGrant(server, 'wds1', { upsync: [report] })
+  await server.quiet()
+  t.same(maps(), [['page'], ['page']])
+  t.equal(count(), undefined)
+  await setGrant(server, 'wds1', { upsync: [] })
+  await wds.update(SLICES, { ...(await wds.get(SLICES, { name: 'ep' })), ...slice('ep', 'guilder') })
+  await server.quiet()
+  t.same(maps(), [[], ['page']])
+})

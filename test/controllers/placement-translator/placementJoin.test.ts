@@ -11,6 +11,7 @@ import {
   compilePlacement,
   downsyncs,
   type PlacementSpec,
+  upsyncs,
 } from '../../../src/controllers/placement-translator/placementSpec.ts'
 import { syncerConfigSpec } from '../../../src/controllers/placement-translator/syncerConfig.ts'
 import type { Destination } from '../../../src/controllers/placement-translator/ways.ts'
@@ -24,7 +25,13 @@ const ALL_GRANTED = compileGrant({
   spec: { clusterScoped: true, grantingKinds: true, upsync: [{ apiGroup: '*', resources: ['*'] }] },
 })
 const ALLOWANCE = new Allowance([ALL_GRANTED])
-const ANYTHING = { allowance: () => ALLOWANCE, anyUncertain: false }
+/** But nothing is carried up from the third mailbox. */
+const DOWN_ONLY = new Allowance([{ ...ALL_GRANTED, upsync: [] }])
+const goesUp = (mailbox: string) => mailbox !== 'm3'
+const ANYTHING = {
+  allowance: (_space: string, { mailbox }: Destination) => (goesUp(mailbox) ? ALLOWANCE : DOWN_ONLY),
+  anyUncertain: false,
+}
 
 const SPACES = ['ws1', 'ws2']
 const GR = {
@@ -210,8 +217,12 @@ function expected(models: Map<string, Model>): Map<string, string> {
     const destinations = new Map<string, Set<string>>()
     const wants = new Set<string>()
     for (const [name, spec] of placements) {
-      const explicit = [...objects.values()].filter(fact =>
-        downsyncs(spec, fact, objects.get(objectKey(GR.namespaces, '', fact.namespace))?.labels),
+      const asked = (fact: ObjectFact) => upsyncs(spec.upsyncTests, fact)
+      const heldEverywhere = (slices.get(name) ?? []).every(({ mailbox }) => goesUp(mailbox))
+      const explicit = [...objects.values()].filter(
+        fact =>
+          downsyncs(spec, fact, objects.get(objectKey(GR.namespaces, '', fact.namespace))?.labels) &&
+          !(asked(fact) && heldEverywhere),
       )
       const used = new Set(explicit.map(fact => resourceKey(fact.resource)))
       const selected = new Set([
@@ -223,9 +234,12 @@ function expected(models: Map<string, Model>): Map<string, string> {
       for (const { mailbox, locationName } of slices.get(name) ?? []) {
         if (!byMailbox.has(mailbox) || locationName < byMailbox.get(mailbox)!) byMailbox.set(mailbox, locationName)
       }
-      for (const mailbox of byMailbox.keys()) upsync.set(mailbox, [...(upsync.get(mailbox) ?? []), ...spec.upsync])
+      for (const mailbox of byMailbox.keys()) {
+        upsync.set(mailbox, [...(upsync.get(mailbox) ?? []), ...(goesUp(mailbox) ? spec.upsync : [])])
+      }
       for (const fact of selected) {
         for (const [mailbox, location] of byMailbox) {
+          if (asked(fact) && goesUp(mailbox)) continue
           const entries = sources.get(`${mailbox} ${fact.key}`) ?? []
           const old = entries.find(entry => entry.id === id)
           const since = createdAt(id, name)

@@ -2,7 +2,7 @@
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { definedBy, isSystemObject, reachOf } from '../../../src/controllers/placement-translator/eligibility.ts'
-import { compilePlacement, downsyncs } from '../../../src/controllers/placement-translator/placementSpec.ts'
+import { compilePlacement, downsyncs, upsyncs } from '../../../src/controllers/placement-translator/placementSpec.ts'
 import { syncerConfigSpec } from '../../../src/controllers/placement-translator/syncerConfig.ts'
 import { placementFaults } from '../../../src/controllers/where-resolver/selectors.ts'
 
@@ -14,8 +14,11 @@ const role = {
   name: 'r',
   labels: {},
 }
-const selects = (spec: object, object: typeof page | typeof role = page, namespaceLabels?: Record<string, string>) =>
-  downsyncs(compilePlacement({ spec } as unknown as KubeObject), object, namespaceLabels)
+/** Where all that is asked for may be carried up. */
+const selects = (spec: object, object: typeof page | typeof role = page, namespaceLabels?: Record<string, string>) => {
+  const compiled = compilePlacement({ spec } as unknown as KubeObject)
+  return downsyncs(compiled, object, namespaceLabels) && !upsyncs(compiled.upsyncTests, object)
+}
 const test = (criteria: object) => ({ downsync: [criteria] })
 
 t.test('criteria of a downsync test', async t => {
