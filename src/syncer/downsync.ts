@@ -25,6 +25,7 @@ import {
   downsyncCopy,
   FIELD_MANAGER,
   isClusterRecord,
+  isImplied,
   isOurs,
   isOursToDelete,
   isServersOwn,
@@ -169,17 +170,21 @@ export class Downsync {
       if (kept) this.#deps.refusals.settle(key)
       return {}
     }
-    const refusal = await this.#remove(key, mirrored !== undefined)
-    if (refusal) this.#deps.refusals.refuse(key, refusal)
-    else this.#deps.refusals.settle(key)
-    return {}
+    return await this.#tellingOf(key, async () => {
+      const refusal = await this.#remove(key, mirrored !== undefined)
+      return { ...(refusal && { refusal }) }
+    })
   }
 
   async #carry(key: SyncKey, mirrored: Mirrored): Promise<ReconcileResult> {
+    const refusal = this.#deps.allowance.refusalOf(key)
+    return await this.#tellingOf(key, async () => (refusal ? { refusal } : await this.#apply(key, mirrored)))
+  }
+
+  async #tellingOf(key: SyncKey, work: () => Promise<Outcome>): Promise<ReconcileResult> {
     const { refusals } = this.#deps
     try {
-      const notAllowed = this.#deps.allowance.refusalOf(key)
-      const { refusal, ...result } = notAllowed ? { refusal: notAllowed } : await this.#apply(key, mirrored)
+      const { refusal, ...result } = await work()
       if (refusal) refusals.refuse(key, refusal)
       else refusals.settle(key)
       return result
@@ -190,9 +195,13 @@ export class Downsync {
     }
   }
 
-  async #apply(key: SyncKey, { resource: { version }, object }: Mirrored): Promise<Outcome> {
+  /** @param needer the space whose object needs a Namespace that nobody placed */
+  async #apply(key: SyncKey, { resource: { version }, object }: Mirrored, needer?: string): Promise<Outcome> {
     const { served, watches } = this.#deps
-    const owner = this.#deps.as && ownerOf(object)
+    const implied = this.#deps.as !== undefined && isImplied(object)
+    const owner = this.#deps.as && (ownerOf(object) ?? (implied ? needer : undefined))
+    // It comes with the first object that needs it, in the name of its space.
+    if (implied && owner === undefined) return {}
     if (this.#deps.as && owner === undefined) return { refusal: NO_OWNER }
     const resource = await this.#served(key, version)
     if (resource === undefined) return { requeueAfterMs: NOT_SERVED_RETRY_MS }
@@ -214,6 +223,7 @@ export class Downsync {
       this.#echoes.forget(text)
       return cached ? {} : { requeueAfterMs: TERMINATING_RETRY_MS } // when it is gone it is made again
     }
+    if (implied) return {} // there, which is all that is needed of it
     if (!mayOverwrite(object)) return await this.#handsOff(resource, key, object, live)
     if (!this.#deps.adoptExisting && !mayAdopt(object) && isStrangers(live))
       return { refusal: ALREADY_IN_CLUSTER, requeueAfterMs: STRANGER_RETRY_MS }
@@ -251,7 +261,7 @@ export class Downsync {
     // Should the answer be lost, it may be there, and may not be wanted any more by then.
     this.#leftovers.set(text, key)
     try {
-      const made = await this.#inNamespace(key, () =>
+      const made = await this.#inNamespace(key, owner, () =>
         this.#writer(owner).create(resource, copy, { fieldManager: FIELD_MANAGER }),
       )
       this.#leftovers.delete(text)
@@ -317,7 +327,7 @@ export class Downsync {
     cluster: SpaceClient,
   ): Promise<KubeObject> {
     return await this.#dialect.speak(resource, copy, body =>
-      this.#inNamespace(key, () =>
+      this.#inNamespace(key, ownerOf(copy), () =>
         cluster.patch(resource, refOf(key), 'apply', body, { fieldManager: FIELD_MANAGER, force: true }),
       ),
     )
@@ -330,7 +340,7 @@ export class Downsync {
   }
 
   /** Makes the Namespace first where it is missing. */
-  async #inNamespace(key: SyncKey, write: () => Promise<KubeObject>): Promise<KubeObject> {
+  async #inNamespace(key: SyncKey, owner: string | undefined, write: () => Promise<KubeObject>): Promise<KubeObject> {
     const { mirror, plan } = this.#deps
     try {
       return await write()
@@ -340,7 +350,7 @@ export class Downsync {
       const namespace = { ...NAMESPACES, namespace: '', name: key.namespace }
       const mirrored = mirror.get(namespace)
       if (!mirrored || !plan().wantsDown(namespace, '', key.namespace)) throw error
-      await this.#apply(namespace, mirrored)
+      await this.#apply(namespace, mirrored, owner)
       return await write()
     }
   }

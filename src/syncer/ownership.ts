@@ -96,7 +96,7 @@ export function ownerOf({ metadata: { annotations } }: Readonly<KubeObject>): st
 }
 
 /** Of an object in the mailbox: whether it is a Namespace that nobody placed, which is there for what was placed in it. */
-function isImplied(object: Readonly<KubeObject>): boolean {
+export function isImplied(object: Readonly<KubeObject>): boolean {
   return object.kind === 'Namespace' && object.apiVersion === 'v1' && ownerOf(object) === undefined
 }
 

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { statusError } from '../../src/apimachinery/errors.ts'
 import { isRecord, type KubeObject } from '../../src/apimachinery/object.ts'
-import { OWNER_ANNOTATION, PROJECTED_FROM_ANNOTATION } from '../../src/apimachinery/placement.ts'
+import { DOWNSYNCED, OWNER_ANNOTATION, PROJECTED_FROM_ANNOTATION } from '../../src/apimachinery/placement.ts'
 import type { SpaceClient } from '../../src/client/client.ts'
 import { startCenter } from '../support/center.ts'
 import { MAPS, NAMESPACES, namespace } from './support/kinds.ts'
@@ -98,4 +98,60 @@ t.test('what the cluster does not let a space do, and what nobody owns, is told'
     metadata: { annotations: { [OWNER_ANNOTATION]: 'good' } },
   })
   await center.world.present(p.clusterId, 'configmaps app/b')
+})
+
+t.test(
+  'a Namespace that came with its objects is made in the name of the space that needs it, and let be after that',
+  async t => {
+    const p = await pairIn(center, t)
+    const { world } = center
+    const { logger, lines } = recordingLogger()
+    const { as, writes } = users(p)
+    p.start(logger, undefined, { impersonate: as })
+    await p.mailbox.create(MAPS, sent('a', {}, from({ [OWNER_ANNOTATION]: 'one' })))
+    await world.present(p.clusterId, 'configmaps app/a')
+    await p.mailbox.create(MAPS, sent('b', {}, from({ [OWNER_ANNOTATION]: 'two' })))
+    await world.present(p.clusterId, 'configmaps app/b')
+    await p.settled()
+    t.same(
+      writes.filter(write => write.endsWith(' app')),
+      ['orrery:space:one create app'],
+    )
+    const made = await world.present(p.clusterId, 'namespaces app')
+    t.equal(
+      made.metadata.annotations?.[OWNER_ANNOTATION],
+      'one',
+      'in whose name it is let go of when the cluster leaves',
+    )
+    t.notOk(made.metadata.annotations?.[DOWNSYNCED], 'never deleted')
+    t.same(
+      lines.filter(({ level }) => level === 'warn'),
+      [],
+    )
+  },
+)
+
+t.test('a deletion that the cluster does not let a space do is told', async t => {
+  const p = await pairIn(center, t)
+  const { world } = center
+  const { as } = users(p)
+  let withdrawn = false
+  const impersonate = (user: string): SpaceClient => ({
+    ...as(user),
+    delete: async (resource, ref, options) => {
+      if (withdrawn) throw statusError.forbidden(MAPS, ref.name, 'RBAC says no')
+      await as(user).delete(resource, ref, options)
+    },
+  })
+  p.start(recordingLogger().logger, undefined, { impersonate })
+  await p.mailbox.create(MAPS, sent('a', {}, from({ [OWNER_ANNOTATION]: 'one' })))
+  await world.present(p.clusterId, 'configmaps app/a')
+  await p.settled()
+  withdrawn = true
+  await p.mailbox.delete(MAPS, { namespace: 'app', name: 'a' })
+  await world.present(p.mailboxId, THE_ONE, refused('Forbidden'))
+  t.ok(world.get(p.clusterId, 'configmaps app/a'))
+  withdrawn = false
+  await world.absent(p.clusterId, 'configmaps app/a')
+  await world.present(p.mailboxId, THE_ONE, object => !refused('Forbidden')(object))
 })
