@@ -1,10 +1,11 @@
 /** The way from a SyncTarget to its mailbox space and the syncer's credential for it. */
 import { isStatusError } from '../../apimachinery/errors.ts'
-import { type GroupVersionResource, isRecord } from '../../apimachinery/object.ts'
+import { type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { mailboxName, SYNC_TARGETS, SYNCER_NAME, SYNCER_NAMESPACE } from '../../apimachinery/placement.ts'
 import { CLUSTER_ANNOTATION, WORKSPACES } from '../../apimachinery/resources.ts'
 import { isRenewalCredential, RENEWAL_AUDIENCE, REPLACES_ANNOTATION } from '../../apimachinery/syncerCredential.ts'
 import type { Client, SpaceClient } from '../../client/client.ts'
+import { unlessGone } from '../../client/unlessGone.ts'
 import { CommandError } from '../ws/commandError.ts'
 import { phaseOf } from '../ws/spaces.ts'
 import { waitFor } from '../ws/waitFor.ts'
@@ -23,9 +24,12 @@ export interface FoundSyncTarget {
 
 /** @throws StatusError NotFound */
 export async function findSyncTarget(inventory: SpaceClient, name: string): Promise<FoundSyncTarget> {
-  const { metadata } = await inventory.get(SYNC_TARGETS, { name })
-  const cluster = metadata.annotations?.[CLUSTER_ANNOTATION]
-  const { uid } = metadata
+  return foundIn(await inventory.get(SYNC_TARGETS, { name }))
+}
+
+/** What a SyncTarget tells of its mailbox. */
+export function foundIn({ metadata: { name = '', uid, annotations } }: KubeObject): FoundSyncTarget {
+  const cluster = annotations?.[CLUSTER_ANNOTATION]
   if (!cluster || !uid)
     throw new CommandError(`SyncTarget "${name}" does not tell its space and uid; is this an Orrery server?`)
   return { name, uid, mailbox: mailboxName(cluster, uid) }
@@ -48,14 +52,7 @@ export interface MailboxWait {
 export async function waitForMailbox(wait: MailboxWait): Promise<string> {
   const { client, espw, mailbox, timeoutSeconds } = wait
   const signal = AbortSignal.timeout(timeoutSeconds * 1000)
-  const parent = client.in(espw)
-  try {
-    await parent.list(WORKSPACES, { limit: 1 })
-  } catch (error) {
-    if (!isStatusError(error, 'NotFound', 'Forbidden')) throw error
-    const message = `it looks like "${espw}" is not the core space (ESPW): ${error.message}`
-    throw new CommandError(message, NOT_THE_CORE_SPACE, { cause: error })
-  }
+  const parent = await coreSpace(client, espw)
   const { reached, object } = await waitFor({
     client: parent,
     resource: WORKSPACES,
@@ -74,13 +71,36 @@ export async function waitForMailbox(wait: MailboxWait): Promise<string> {
       NO_MAILBOX,
     )
   }
-  const id = isRecord(object.spec) ? String(object.spec.cluster) : ''
+  const id = idOf(object)
   const ref = { namespace: SYNCER_NAMESPACE, name: SYNCER_NAME }
   const inside = { client: client.in(id), resource: SERVICE_ACCOUNTS, ref, signal }
   const account = await waitFor({ ...inside, done: found => found !== undefined })
   if (account.reached) return id
   const missing = `the ServiceAccount "${SYNCER_NAME}" is missing in ${place} after ${timeoutSeconds} s`
   throw new CommandError(`${missing}; is the mailbox controller running?`, NO_MAILBOX)
+}
+
+/** @throws CommandError exit code 2 when there are no mailboxes */
+export async function coreSpace(client: Client, espw: string): Promise<SpaceClient> {
+  const parent = client.in(espw)
+  try {
+    await parent.list(WORKSPACES, { limit: 1 })
+  } catch (error) {
+    if (!isStatusError(error, 'NotFound', 'Forbidden')) throw error
+    const message = `it looks like "${espw}" is not the core space (ESPW): ${error.message}`
+    throw new CommandError(message, NOT_THE_CORE_SPACE, { cause: error })
+  }
+  return parent
+}
+
+/** Id of a mailbox's space, as it is now; `undefined` when it cannot be used. */
+export async function readyMailbox(core: SpaceClient, mailbox: string): Promise<string | undefined> {
+  const workspace = await unlessGone(core.get(WORKSPACES, { name: mailbox }))
+  return workspace && phaseOf(workspace) === 'Ready' ? idOf(workspace) : undefined
+}
+
+function idOf({ spec }: KubeObject): string {
+  return isRecord(spec) ? String(spec.cluster) : ''
 }
 
 /**

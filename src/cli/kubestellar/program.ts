@@ -28,6 +28,12 @@ interface CommonOptions {
   context?: string
 }
 
+/** Runs what needs SyncTargets. */
+type InInventory = (
+  options: CommonOptions & { imw: string },
+  use: (inventory: SpaceClient, session: Session) => Promise<void>,
+) => Promise<void>
+
 const LIFETIME = 'how long the credential may go unused, at most 2160h (90 days); a running syncer renews it'
 const DEFAULT_LIFETIME = '2160h'
 
@@ -37,10 +43,7 @@ The current workspace of your kubeconfig stays as it is, except that 'ensure wmw
 /** Resolves to the exit code. */
 export async function kubectlKubestellar(args: readonly string[], terminal: Terminal): Promise<number> {
   const run = (options: CommonOptions, use: (session: Session) => Promise<void>) => runIn(terminal, options, use)
-  const inInventory = (
-    options: CommonOptions & { imw: string },
-    use: (inventory: SpaceClient, session: Session) => Promise<void>,
-  ) => runInInventory(terminal, options, use)
+  const inInventory: InInventory = (options, use) => runInInventory(terminal, options, use)
   const program = createProgram('kubectl kubestellar', 'Manages inventory, workload spaces and syncers.')
   program.addHelpText('after', NOTES)
   const ensure = program.command('ensure').description('make what is missing')
@@ -130,16 +133,19 @@ export async function kubectlKubestellar(args: readonly string[], terminal: Term
         await prepForSyncer(s, name, options, terminal)
       })
     })
-  syncerCommands(program, terminal)
+  syncerCommands(program, inInventory, terminal)
   return await runProgram(program, args, terminal)
 }
 
-function syncerCommands(program: Command, terminal: Terminal): void {
-  const run = (options: CommonOptions, use: (session: Session) => Promise<void>) => runIn(terminal, options, use)
+function syncerCommands(program: Command, inInventory: InInventory, terminal: Terminal): void {
+  const run = (options: CommonOptions & { imw: string }, use: (session: Session) => Promise<void>) =>
+    inInventory(options, (_, session) => use(session))
   const group = program.command('syncer').description('who may act as the syncer of a cluster')
-  mailbox(group.command('list'))
+  core(inventory(group.command('list')))
     .description('show sessions and credentials of all syncers of an inventory')
-    .action((options: CommonOptions & SyncerOptions) => run(options, s => listSyncers(s, options, terminal)))
+    .action((options: CommonOptions & Omit<SyncerOptions, 'timeout'>) =>
+      run(options, s => listSyncers(s, options, terminal)),
+    )
   mailbox(group.command('revoke <synctarget>'))
     .description('end every credential of a syncer, at once')
     .action((name: string, options: CommonOptions & SyncerOptions) =>
@@ -227,10 +233,12 @@ function inventory(command: Command): Command {
   return common(command).option('--imw <path>', 'inventory space; "." is the current workspace', '.')
 }
 
+function core(command: Command): Command {
+  return command.option('--espw <path>', 'core space, whose children the mailboxes are', MAILBOX_PARENT)
+}
+
 function mailbox(command: Command): Command {
-  return inventory(command)
-    .option('--espw <path>', 'core space, whose children the mailboxes are', MAILBOX_PARENT)
-    .option('--timeout <seconds>', 'how long to wait for the mailbox', '30')
+  return core(inventory(command)).option('--timeout <seconds>', 'how long to wait for the mailbox', '30')
 }
 
 function syncer(command: Command): Command {

@@ -24,7 +24,16 @@ import { pathOf, type Session } from '../ws/session.ts'
 import { serverOf } from '../ws/spaces.ts'
 import { waitFor } from '../ws/waitFor.ts'
 import { parseLifetime, parseSeconds } from './arguments.ts'
-import { type FoundSyncTarget, findSyncTarget, requestCredential, SERVICE_ACCOUNTS, waitForMailbox } from './mailbox.ts'
+import {
+  coreSpace,
+  type FoundSyncTarget,
+  findSyncTarget,
+  foundIn,
+  readyMailbox,
+  requestCredential,
+  SERVICE_ACCOUNTS,
+  waitForMailbox,
+} from './mailbox.ts'
 import { baseUrl, syncerAccess } from './prepForSyncer.ts'
 import { credentialSecret, syncerId, syncerKubeconfig, toYaml } from './syncerManifest.ts'
 
@@ -46,26 +55,37 @@ interface Opened {
   mailbox: SpaceClient
 }
 
-/** A line for each credential of each SyncTarget; what is dangerous is told on standard error. */
-export async function listSyncers(session: Session, options: SyncerOptions, terminal: Terminal): Promise<void> {
-  const inventory = session.client.in(await pathOf(session, options.imw))
+/**
+ * A line for each credential of each SyncTarget; what is dangerous is told on standard error. One that has no mailbox, yet or
+ * any more, hides none of the others.
+ */
+export async function listSyncers(
+  session: Session,
+  options: Omit<SyncerOptions, 'timeout'>,
+  terminal: Terminal,
+): Promise<void> {
+  const { client } = session
+  const inventory = client.in(await pathOf(session, options.imw))
+  const core = await coreSpace(client, await pathOf(session, options.espw || MAILBOX_PARENT))
   const targets = await listAll(inventory, SYNC_TARGETS, { limit: 500 })
   const rows: string[][] = []
-  for (const { metadata, status } of targets.items) {
-    const { name = '' } = metadata
+  for (const target of targets.items) {
+    const { status } = target
+    const { name, mailbox: workspace } = foundIn(target)
     const ready = str(
       objects(status, 'conditions').find(({ type }) => type === 'Ready'),
       'status',
     )
-    const { mailbox } = await open(session, name, options)
+    const alive = [name, ready || 'Unknown', str(status, 'lastSyncerHeartbeatTime') || '-']
+    const id = await readyMailbox(core, workspace)
+    if (id === undefined) {
+      rows.push([...alive, '-', 'no mailbox', '-', '-'])
+      continue
+    }
+    const mailbox = client.in(id)
     const { credentials, live } = await secretsOf(mailbox)
     const account = await unlessGone(mailbox.get(SERVICE_ACCOUNTS, ACCOUNT))
-    const head = [
-      name,
-      ready || 'Unknown',
-      str(status, 'lastSyncerHeartbeatTime') || '-',
-      live?.metadata.creationTimestamp ?? '-',
-    ]
+    const head = [...alive, live?.metadata.creationTimestamp ?? '-']
     for (const each of credentials.length > 0 ? credentials : [undefined])
       rows.push([...head, ...credentialCells(each, live)])
     if (account !== undefined && account.metadata.annotations?.[SHORT_TOKENS_ANNOTATION] === undefined) {
