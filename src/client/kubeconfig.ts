@@ -1,8 +1,13 @@
 /**
- * Client options from a kubeconfig file. Reading and credential plugins (exec, OIDC, token files) are those of
- * `@kubernetes/client-node`, loaded only when this is called.
+ * Client options from a kubeconfig file. Reading and credential plugins (exec, OIDC) are those of `@kubernetes/client-node`,
+ * loaded only when this is called; `tokenFile`, which it does not know, is read here.
  * @see https://kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig/
  */
+import { readFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { parse } from 'yaml'
+import { objects, str } from '../apimachinery/fields.ts'
+import { messageOf } from '../apimachinery/messageOf.ts'
 import type { HttpClientOptions } from './http/options.ts'
 
 export interface LoadedKubeconfig {
@@ -40,8 +45,14 @@ export async function loadKubeconfig(path: string, context?: string): Promise<Lo
     return request
   }
   const first = await ask()
-  const changing = Boolean(user?.exec || user?.authProvider || (user as { tokenFile?: string } | null)?.tokenFile)
-  const token = changing ? async () => bearerOf((await ask()).headers) : bearerOf(first.headers)
+  const tokenFile = user ? await tokenFileOf(path, user.name) : undefined
+  const changing = Boolean(user?.exec || user?.authProvider)
+  const token =
+    tokenFile !== undefined
+      ? await tokenIn(tokenFile)
+      : changing
+        ? async () => bearerOf((await ask()).headers)
+        : bearerOf(first.headers)
   const pem = { caPem: pemOf(first.ca), certPem: pemOf(first.cert), keyPem: pemOf(first.key) }
   const options: HttpClientOptions = {
     server: cluster.server,
@@ -59,6 +70,34 @@ export async function loadKubeconfig(path: string, context?: string): Promise<Lo
 export function splitServer(server: string): { base: string; space: string | undefined } {
   const match = /^(.*?)\/clusters\/([^/]+)\/?$/.exec(server)
   return match ? { base: match[1]!, space: match[2]! } : { base: server.replace(/\/+$/, ''), space: undefined }
+}
+
+/** Relative to the kubeconfig, as kubectl takes it. */
+async function tokenFileOf(path: string, user: string): Promise<string | undefined> {
+  const config: unknown = parse(await readFile(path, 'utf8'))
+  const entry = objects(config, 'users').find(({ name }) => name === user)
+  const file = str(entry, 'user', 'tokenFile')
+  return file === '' ? undefined : resolve(dirname(path), file)
+}
+
+/**
+ * A token that is whatever the file holds now: it is renewed there, without a restart. It counts before one that stands in the
+ * kubeconfig. A later fault leaves the last good one in use.
+ * @throws Error when there is none to begin with
+ */
+async function tokenIn(file: string): Promise<() => Promise<string>> {
+  const read = async (): Promise<string> => {
+    const token = (await readFile(file, 'utf8')).trim()
+    if (token === '') throw new Error('it is empty')
+    return token
+  }
+  let last = await read().catch(error => {
+    throw new Error(`tokenFile ${file}: no token can be read: ${messageOf(error)}`, { cause: error })
+  })
+  return async () => {
+    last = await read().catch(() => last)
+    return last
+  }
 }
 
 function bearerOf(headers: Record<string, string | string[]> | undefined): string | undefined {

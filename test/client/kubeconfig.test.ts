@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import t from 'tap'
 import { loadKubeconfig, splitServer } from '../../src/client/kubeconfig.ts'
 
@@ -25,11 +25,13 @@ function file(dir: string): string {
           },
         },
       },
+      { name: 'file', user: { tokenFile: 'folder/token', token: 'in-the-config' } },
       { name: 'basic', user: { username: 'u', password: 'p' } },
     ],
     contexts: [
       { name: 'root', context: { cluster: 'c', user: 'cert', namespace: 'n' } },
       { name: 'exec', context: { cluster: 'plain', user: 'exec' } },
+      { name: 'file', context: { cluster: 'plain', user: 'file' } },
       { name: 'basic', context: { cluster: 'plain', user: 'basic' } },
       { name: 'lost', context: { cluster: 'nowhere', user: 'cert' } },
     ],
@@ -53,6 +55,21 @@ t.test('a kubeconfig becomes client options', async t => {
   t.equal(space, undefined)
   t.equal(options.insecure, true)
   t.equal(typeof options.token === 'function' && (await options.token()), 'from-exec')
+})
+
+t.test('the token of a tokenFile is what the file holds now', async t => {
+  const dir = t.testdir({ folder: { token: 'one\n' } })
+  const path = file(dir)
+  const { token } = (await loadKubeconfig(path, 'file')).options
+  const now = () => typeof token === 'function' && token()
+  t.equal(await now(), 'one')
+  writeFileSync(`${dir}/folder/token`, 'two')
+  t.equal(await now(), 'two')
+  writeFileSync(`${dir}/folder/token`, '')
+  t.equal(await now(), 'two', 'one that is just being replaced')
+  rmSync(`${dir}/folder/token`)
+  t.equal(await now(), 'two')
+  await t.rejects(loadKubeconfig(path, 'file'), /^tokenFile .*\/folder\/token: no token can be read: ENOENT/)
 })
 
 t.test('what is missing or not supported is said by name', async t => {

@@ -1,10 +1,23 @@
 // A syncer's credential from its making to its end, with the real programs: prep, renewal, takeover, rotation, revocation.
+import { copyFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { parseAllDocuments } from 'yaml'
 import { isRecord } from '../../src/apimachinery/object.ts'
+import { CREDENTIAL_ANNOTATION, SESSION_NAME } from '../../src/apimachinery/syncerCredential.ts'
 import { kubectlKubestellar } from '../../src/cli/kubestellar/program.ts'
 import { temporaryDir } from '../support/server.ts'
-import { at, CenterProcess, clientOf, deployment, gone, is, map, register } from '../syncer/support/installation.ts'
+import {
+  at,
+  CenterProcess,
+  clientOf,
+  deployment,
+  gone,
+  is,
+  map,
+  register,
+  warnings,
+} from '../syncer/support/installation.ts'
 import { ACCOUNTS, DEPLOYMENTS, MAPS } from '../syncer/support/kinds.ts'
 import { freePort, Program, until } from '../syncer/support/processes.ts'
 
@@ -30,6 +43,17 @@ async function ks(line: string): Promise<{ code: number; out: string; err: strin
 }
 const start = (t: Test, kubeconfig: string): Program =>
   Program.orrery(t, ['syncer', '--from-kubeconfig', kubeconfig, '--to-kubeconfig', toCluster, '--qps', '0'])
+
+/** A working token for whoever holds a file of prep-for-syncer. */
+async function tokenFor(t: Test, file: string): Promise<unknown> {
+  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: account, spec: {} }
+  return await (await clientOf(t, file)).create(ACCOUNTS, body, { subresource: 'token' })
+}
+/** Name of the credential that the running syncer came with. */
+async function inUse(): Promise<string | undefined> {
+  const session = await mail.get(SECRETS, { namespace: 'default', name: SESSION_NAME })
+  return session.metadata.annotations?.[CREDENTIAL_ANNOTATION]
+}
 
 const kubeconfig = join(dir, 'syncer.kubeconfig')
 let syncer: Program
@@ -61,12 +85,19 @@ t.test('a second syncer stands by and disturbs nobody; when the first one ends i
 t.test('a rotated credential is taken up by the running syncer, and the former ends', async t2 => {
   const before = (await mail.list(SECRETS, { namespace: 'default' })).items
   const former = before.find(({ type }) => type === 'edge.kubestellar.io/syncer-credential')?.metadata.name ?? ''
+  const stolen = join(dir, 'stolen.kubeconfig')
+  copyFileSync(kubeconfig, stolen)
   t2.match(await ks(`syncer rotate florin --kubeconfig-output ${kubeconfig}`), { code: 0, err: '' })
   await wds.patch(MAPS, at('page'), 'merge', { data: { x: '3' } })
   await wds.patch(DEPLOYMENTS, at('web'), 'merge', { spec: { replicas: 2 } })
   await until(wds, DEPLOYMENTS, at('web'), object => isRecord(object?.status) && object.status.readyReplicas === 2)
   await until(mail, SECRETS, { namespace: 'default', name: former }, gone)
   await until(cluster, MAPS, at('page'), is('data', { x: '3' }))
+  await t2.rejects(tokenFor(t2, stolen), {
+    reason: 'Unauthorized',
+    message: /was revoked, or replaced by a newer one; make another one with "kubectl kubestellar syncer rotate"/,
+  })
+  t2.equal(warnings(syncer).length, 0, 'the syncer itself notices nothing')
 })
 
 t.test('revocation ends it at once, and the cluster keeps what it holds; a new credential brings it back', async t2 => {
@@ -78,6 +109,42 @@ t.test('revocation ends it at once, and the cluster keeps what it holds; a new c
   t2.match(await ks(`syncer rotate florin --kubeconfig-output ${kubeconfig}`), { code: 0 })
   await until(cluster, MAPS, at('late'), is('data', { x: '1' }))
   t2.notMatch(syncer.lines.join('\n'), /eyJ/, 'no credential in the log')
+})
+
+t.test('a syncer in a Pod takes up the Secret that rotate writes, while it runs', async t2 => {
+  t2.equal(await syncer.end('SIGTERM'), 0)
+  // what the Deployment of the manifest mounts
+  const folder = join(dir, 'kubestellar')
+  mkdirSync(folder)
+  const credential = join(folder, 'credential')
+  const objectsIn = (file: string) => parseAllDocuments(readFileSync(file, 'utf8')).map(each => each.toJS())
+  const mount = (file: string): void => {
+    for (const { kind, stringData } of objectsIn(file)) {
+      if (kind !== 'Secret' || stringData === undefined) continue
+      for (const [key, text] of Object.entries<string>(stringData)) {
+        writeFileSync(join(dir, 'mounting'), text.replaceAll('/kubestellar/credential', credential), { mode: 0o600 })
+        renameSync(join(dir, 'mounting'), join(folder, key))
+      }
+    }
+  }
+  const manifest = join(dir, 'florin-syncer.yaml')
+  const allowed = '--allow-namespaces shop --allow-kinds configmaps,deployments.apps'
+  t2.match(await ks(`prep-for-syncer florin ${allowed} --output ${manifest}`), { code: 0 })
+  mount(manifest)
+  const { args } = objectsIn(manifest).find(({ kind }) => kind === 'Deployment').spec.template.spec.containers[0]
+  const inPod = args.map((arg: string) => arg.replace('=/kubestellar/', `=${folder}/`))
+  syncer = Program.orrery(t, [...inPod, '--to-kubeconfig', toCluster])
+  await syncer.said('the mailbox is known')
+  const former = (await inUse()) ?? ''
+  const secret = join(dir, 'florin-syncer-credential.yaml')
+  t2.match(await ks(`syncer rotate florin --output ${secret}`), { code: 0, out: /kubectl apply -f/ })
+  t2.equal(await inUse(), former, 'not before it is used')
+  mount(secret)
+  await wds.patch(DEPLOYMENTS, at('web'), 'merge', { spec: { replicas: 3 } })
+  await until(wds, DEPLOYMENTS, at('web'), object => isRecord(object?.status) && object.status.readyReplicas === 3)
+  await until(mail, SECRETS, { namespace: 'default', name: former }, gone)
+  t2.not(await inUse(), former)
+  t2.equal(warnings(syncer).length, 0)
 })
 
 t.test('tokens of an earlier release are told, until they are revoked', async t2 => {
