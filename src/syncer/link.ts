@@ -11,7 +11,7 @@ import type { Logger } from '../client/logger.ts'
 export interface LinkOptions {
   /** For the log: `the center`, `the cluster`. */
   name: string
-  /** What a refused credential means here and what to do about it. */
+  /** What a refused credential means here and what to do about it, where the server does not say. */
   refusedHint: string
   logger: Logger
 }
@@ -118,9 +118,11 @@ export class Link {
     if (state === 'unreachable' && ++this.#unreachable < FAILURES_THAT_MATTER) return
     if (this.#state === state) return
     this.#state = state
-    if (state === 'refused')
-      logger.warn({ reason: 'Unauthorized' }, `${name} refuses the syncer's credential: ${refusedHint}`)
-    else logger.warn({}, `${name} cannot be reached, trying again until it answers: ${error.message}`)
+    const trying = 'trying again until it is accepted'
+    if (state === 'refused') {
+      const why = error.message === 'Unauthorized' ? refusedHint : error.message
+      logger.warn({ reason: 'Unauthorized' }, `${name} refuses the syncer's credential: ${why}; ${trying}`)
+    } else logger.warn({}, `${name} cannot be reached, trying again until it answers: ${error.message}`)
   }
 }
 

@@ -112,12 +112,13 @@ export function startSyncer(options: SyncerOptions): Syncer {
   const centerLink = new Link({
     name: 'the center',
     refusedHint:
-      'its token is wrong, expired or revoked, or its mailbox was made anew; trying again until it is accepted',
+      'its token is wrong, expired or revoked, or its mailbox was made anew; make another one with ' +
+      '"kubectl kubestellar syncer rotate"',
     logger: options.logger,
   })
   const clusterLink = new Link({
     name: 'the cluster',
-    refusedHint: 'its token or certificate is wrong, expired or revoked; trying again until it is accepted',
+    refusedHint: 'its token or certificate is wrong, expired or revoked',
     logger: options.logger,
   })
   const isTold = (error: unknown): boolean => centerLink.isTold(error) || clusterLink.isTold(error)

@@ -30,12 +30,17 @@ function linked() {
 t.test('a refused token is one clear line, however often it is tried, and one when it is accepted', async t => {
   const { call, messages } = linked()
   for (let i = 0; i < 10; i++) await call(REFUSED())
-  t.same(messages(), ["the center refuses the syncer's credential: ask for a new one"])
+  t.same(messages(), [
+    "the center refuses the syncer's credential: ask for a new one; trying again until it is accepted",
+  ])
   await call()
   await call()
   t.same(messages().slice(1), ['the center answers again'])
   await call(REFUSED())
   t.equal(messages().length, 3, 'a second time is news')
+  const other = linked()
+  await other.call(new StatusError('Unauthorized', 'it expired yesterday'))
+  t.match(other.messages(), [/: it expired yesterday; trying again/])
 })
 
 t.test('a single broken connection is not worth a line, an outage is', async t => {
