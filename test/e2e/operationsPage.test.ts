@@ -1,0 +1,154 @@
+/**
+ * The sections of docs/operations.md about clusters that come, are paused and leave, run as they stand there: against a server,
+ * a simulated cluster and its syncer, each a process of its own.
+ */
+import { execFile, execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { SYNC_TARGETS } from '../../src/apimachinery/placement.ts'
+import { waitFor } from '../../src/cli/ws/waitFor.ts'
+import { httpClient } from '../../src/client/http/httpClient.ts'
+import { loadKubeconfig } from '../../src/client/kubeconfig.ts'
+import { startHarness } from '../cli/support.ts'
+import { clientOf, gone, is, map } from '../syncer/support/installation.ts'
+import { MAPS, NAMESPACES } from '../syncer/support/kinds.ts'
+import { Program, until } from '../syncer/support/processes.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const PAGE = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8')
+
+/** The commands of a section, without those of the sections below it. */
+function commandsIn(heading: string): string[] {
+  const [section = ''] = (PAGE.split(`\n${heading}\n`)[1] ?? '').split(/\n##+ /)
+  const blocks = [...section.matchAll(/^```sh\n(.*?)^```/gms)].map(match => match[1]!)
+  // a here document is one command, and so is what a backslash continues
+  const commands = blocks.flatMap(block => block.match(/^(?:.*<<END\n(?:.*\n)*?END|(?:.*\\\n)*.+)$/gm) ?? [])
+  t.ok(commands.length > 0, heading)
+  return commands
+}
+
+function hasKubectl(): boolean {
+  try {
+    execFileSync('kubectl', ['version', '--client'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+t.setTimeout(120_000)
+const skip = hasKubectl() ? false : 'no kubectl in the PATH'
+t.test('what the page says to type about clusters does it', { skip, timeout: 120_000 }, async t => {
+  const harness = await startHarness(t)
+  const admin = harness.kubeconfig('admin')
+  const { options, base } = await loadKubeconfig(admin)
+  const client = httpClient({ ...options, server: base })
+  t.teardown(() => client.close())
+  const inventory = client.in('root:imw1')
+  const wec = join(harness.dir, 'wec')
+  await Program.orrery(t, ['simulate-wec', '--name', 'florin', '--data-dir', wec, '--secure-port', '0']).said('ready')
+
+  /** Syncers that the page has started, in their order. */
+  const syncers: Program[] = []
+  const typed: string[] = []
+  /** What a command prints. It must succeed, unless another exit code is `wanted`. */
+  const type = async (command: string, wanted = 0): Promise<string> => {
+    const here = command
+      .replaceAll(/https:\/\/(HOST:PORT|orrery\.example\.org:6443)/g, harness.url)
+      .replaceAll('/var/lib/orrery-syncer', join(harness.dir, 'state'))
+      .replaceAll(/(?<= |=)florin\.kubeconfig/g, join(wec, 'admin.kubeconfig'))
+    typed.push(here)
+    if (here.startsWith('orrery syncer --')) {
+      const args = here.replaceAll('\\\n', ' ').split(/\s+/).slice(1)
+      syncers.push(Program.spawned(t, join(ROOT, 'bin/orrery'), args.map(inFolder)))
+      return ''
+    }
+    const env = { ...process.env, KUBECONFIG: admin, PATH: `${join(ROOT, 'bin')}:${process.env.PATH}` }
+    return await new Promise(resolve => {
+      execFile('bash', ['-ec', here], { cwd: harness.dir, env, timeout: 60_000 }, (error, out, err) => {
+        t.equal(error === null ? 0 : error.code, wanted, `${here}\n${out}\n${err}`)
+        resolve(`${out}\n${err}`)
+      })
+    })
+  }
+  const inFolder = (arg: string): string => (arg === 'florin-syncer.kubeconfig' ? join(harness.dir, arg) : arg)
+  const typeAll = async (heading: string): Promise<string[]> => {
+    const said = []
+    for (const command of commandsIn(heading)) said.push(await type(command))
+    return said
+  }
+
+  await type('kubectl ws root')
+  const arrivals = commandsIn('## Bring a cluster in')
+  const arrival = await typeAll('## Bring a cluster in')
+  await syncers[0]!.said('the mailbox is known')
+  t.match(arrival.at(-1), /synctarget.*florin .*\n.*\n.*location.*florin +synctargets/s)
+
+  await type('kubectl ws create shops --type root:workload')
+  const consents = await typeAll('## Let a space place')
+  t.match(
+    consents[1],
+    /shops +root:shops +env=prod +shop-\*,common +configmaps,services,deployments.apps|shops +root:shops +env=prod/,
+  )
+  t.match(consents[2], 'placementgrant.edge.kubestellar.io "shops" deleted')
+  t.match(consents.at(-1), /inventorybinding.*imw1 +root:imw1 /)
+
+  const wds = client.in('root:wmw1')
+  await wds.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } })
+  await wds.create(
+    { group: 'edge.kubestellar.io', version: 'v2alpha1', resource: 'edgeplacements' },
+    {
+      apiVersion: 'edge.kubestellar.io/v2alpha1',
+      kind: 'EdgePlacement',
+      metadata: { name: 'p' },
+      spec: { locationSelectors: [{}], downsync: [{ apiGroup: '', resources: ['configmaps'], namespaces: ['shop'] }] },
+    },
+  )
+  await wds.create(MAPS, map('page', { x: '1' }))
+  const cluster = await clientOf(t, join(wec, 'admin.kubeconfig'))
+  const page = { namespace: 'shop', name: 'page' }
+  await until(cluster, MAPS, page, is('data', { x: '1' }))
+
+  const [enter = '', pause = '', wait = '', resume = '', ...more] = commandsIn('### Pause a cluster')
+  t.same(more, [])
+  for (const command of [enter, pause, wait]) await type(command)
+  await wds.patch(MAPS, page, 'merge', { data: { x: '2' } })
+  await type(resume)
+  await until(cluster, MAPS, page, is('data', { x: '2' }))
+
+  t.equal(await syncers[0]!.end('SIGTERM'), 0)
+  t.match(await typeAll('### Which mailbox a cluster is served from'), [
+    /^the cluster is served from the mailbox .* already/,
+  ])
+  await type(arrivals.find(command => command.startsWith('orrery syncer --'))!)
+  await syncers[1]!.said('the mailbox is known')
+  await typeAll('### What a cluster refuses')
+  const credentials = await typeAll("### Syncers' credentials")
+  t.match(credentials[0], /^SYNCTARGET .*\n.*florin +True .*\(in use\)/s)
+  t.match(credentials[2], 'every credential of the syncer of florin is revoked; what its cluster holds stays there')
+  await type('kubectl kubestellar syncer rotate florin --imw root:imw1 --kubeconfig-output florin-syncer.kubeconfig')
+  await syncers[1]!.said('the center answers again')
+
+  const [keep = '', remove = '', force = '', annotate = '', ...rest] = commandsIn('## Take a cluster out')
+  t.same(rest, [])
+  await type(keep)
+  t.ok(await cluster.get(MAPS, page), 'the workload stays')
+  await type('kubectl kubestellar ensure location florin --imw root:imw1 env=prod')
+  const { metadata } = await inventory.get(SYNC_TARGETS, { name: 'florin' })
+  await type(remove)
+  await type(force)
+  await type('kubectl kubestellar ensure location florin --imw root:imw1 env=prod')
+  const anew = (await inventory.get(SYNC_TARGETS, { name: 'florin' })).metadata.uid!
+  t.not(anew, metadata.uid)
+  await type(annotate.replace('UID', anew))
+  await inventory.delete(SYNC_TARGETS, { name: 'florin' })
+  await waitFor({
+    client: inventory,
+    resource: SYNC_TARGETS,
+    ref: { name: 'florin' },
+    done: gone,
+    signal: AbortSignal.timeout(15_000),
+  })
+  t.ok(typed.length > 25)
+})
