@@ -4,6 +4,7 @@
  */
 import type { Random } from './backoff.ts'
 import type { Clock } from './clock.ts'
+import type { Lane } from './fairQueue.ts'
 import type { Logger } from './logger.ts'
 import { type Reconcile, WorkQueue } from './workqueue.ts'
 
@@ -28,6 +29,8 @@ export interface ControllerOptions<K> {
   id?: (key: K) => string
   /** Whose work a key is. As in {@link WorkQueue}. */
   party?: (key: K) => string
+  /** In whose turn a key waits. As in {@link WorkQueue}. */
+  lane?: (key: K) => Lane
   clock?: Clock
   random?: Random
 }
@@ -46,6 +49,7 @@ export class Controller<K> {
       logger: options.logger,
       ...(options.id && { id: options.id }),
       ...(options.party && { party: options.party }),
+      ...(options.lane && { lane: options.lane }),
       ...(options.clock && { clock: options.clock }),
       ...(options.random && { random: options.random }),
     })

@@ -1,11 +1,13 @@
 /**
  * A work queue of keys: each key waits at most once, is never worked on by two at a time, and comes back with exponential
  * backoff when its work fails. A key added while it is being worked on is worked on again afterwards, so no news is lost.
+ * Keys wait in turns of their owners: see {@link FairQueue}.
  * @see https://pkg.go.dev/k8s.io/client-go/util/workqueue for the idea
  */
 import { isStatusError } from '../apimachinery/errors.ts'
 import { backoffMs, type Random } from './backoff.ts'
 import { type Clock, systemClock } from './clock.ts'
+import { FairQueue, type Lane } from './fairQueue.ts'
 import { type Logger, silentLogger } from './logger.ts'
 
 /** Thrown by a reconcile that cannot succeed until its input changes: logged once, not retried. */
@@ -33,6 +35,11 @@ export interface WorkQueueOptions<K> {
    * way waits alone: what one space's webhooks leave unanswered keeps no other space waiting.
    */
   party?: ((key: K) => string) | undefined
+  /**
+   * In whose turn a key waits. It is asked of each key that is added, also when one that is the same waits already for
+   * another's turn: it is then worked on in the turn that comes first. Default: its party's.
+   */
+  lane?: ((key: K) => Lane) | undefined
   /** Retry delay bounds. Default 10 ms to 60 s. */
   baseMs?: number
   maxMs?: number
@@ -57,11 +64,23 @@ interface Entry<K> {
   readonly key: K
   queued: boolean
   running: boolean
-  /** Added while running. */
-  dirty: boolean
+  /** Where it was added last. */
+  lane: Lane
+  /** Added while running, in these turns. */
+  dirty: Lane[] | undefined
   failures: number
   cancelRetry: (() => void) | undefined
   later: { atMs: number; cancel: () => void } | undefined
+}
+
+const NOBODYS: Lane = { owner: '' }
+
+function sameLane(a: Lane, b: Lane): boolean {
+  return a.owner === b.owner && a.part === b.part && a.last === b.last
+}
+
+function isQueued(entry: { readonly queued: boolean }): boolean {
+  return entry.queued
 }
 
 export class WorkQueue<K = string> {
@@ -71,14 +90,15 @@ export class WorkQueue<K = string> {
   readonly #clock: Clock
   readonly #random: Random
   readonly #logger: Logger
+  readonly #lane: (key: K) => Lane
   readonly #entries = new Map<string, Entry<K>>()
-  #waiting: Entry<K>[] = []
-  #head = 0
+  /** What waits; also what was taken in another turn meanwhile, which is passed over. */
+  readonly #waiting = new FairQueue<Entry<K>>()
+  #queued = 0
   #running = 0
   /** Slow reconciles by party, and the keys that wait for them to end. */
-  readonly #slow = new Map<string, { running: number; waiting: Entry<K>[] }>()
+  readonly #slow = new Map<string, { running: number; waiting: FairQueue<Entry<K>> }>()
   #slowRunning = 0
-  #slowWaiting = 0
   #worker: { reconcile: Reconcile<K>; concurrency: number; signal: AbortSignal } | undefined
   #pumping = false
   #stopped = false
@@ -87,7 +107,9 @@ export class WorkQueue<K = string> {
 
   constructor(options: WorkQueueOptions<K> = {}) {
     this.#id = options.id ?? (key => (typeof key === 'string' ? key : JSON.stringify(key)))
-    this.#party = options.party
+    const { party } = options
+    this.#party = party
+    this.#lane = options.lane ?? (party ? key => ({ owner: party(key) }) : () => NOBODYS)
     this.#backoff = { baseMs: options.baseMs ?? 10, maxMs: options.maxMs ?? 60_000 }
     this.#clock = options.clock ?? systemClock
     this.#random = options.random ?? Math.random
@@ -96,7 +118,7 @@ export class WorkQueue<K = string> {
 
   /** Keys that wait or run now; those that only wait for a timer are not counted. */
   get size(): number {
-    return this.#waiting.length - this.#head + this.#slowWaiting + this.#running
+    return this.#queued + this.#running
   }
 
   /** Asks for a reconcile of `key` soon, also when a retry of it waits for its time. Without effect after the run ended. */
@@ -143,25 +165,30 @@ export class WorkQueue<K = string> {
 
   #entry(key: K): Entry<K> {
     const id = this.#id(key)
-    let entry = this.#entries.get(id)
-    if (!entry) {
-      const none = { cancelRetry: undefined, later: undefined }
-      entry = { key, queued: false, running: false, dirty: false, failures: 0, ...none }
-      this.#entries.set(id, entry)
+    const lane = this.#lane(key)
+    const known = this.#entries.get(id)
+    if (known) {
+      known.lane = lane
+      return known
     }
+    const none = { dirty: undefined, cancelRetry: undefined, later: undefined }
+    const entry: Entry<K> = { key, queued: false, running: false, lane, failures: 0, ...none }
+    this.#entries.set(id, entry)
     return entry
   }
 
-  #enqueue(entry: Entry<K>): void {
-    if (this.#stopped || entry.queued) return
+  #enqueue(entry: Entry<K>, lane = entry.lane): void {
+    if (this.#stopped) return
     if (entry.running) {
-      entry.dirty = true
+      entry.dirty ??= []
+      if (!entry.dirty.some(other => sameLane(other, lane))) entry.dirty.push(lane)
       return
     }
     entry.cancelRetry?.()
     entry.cancelRetry = undefined
+    if (!entry.queued) this.#queued++
     entry.queued = true
-    this.#waiting.push(entry)
+    this.#waiting.add(entry, lane)
     this.#schedulePump()
   }
 
@@ -178,19 +205,17 @@ export class WorkQueue<K = string> {
   #pump(): void {
     const worker = this.#worker
     if (!worker || this.#stopped || worker.signal.aborted) return
-    while (this.#running - this.#slowRunning < worker.concurrency && this.#head < this.#waiting.length) {
-      const entry = this.#waiting[this.#head++]!
-      if (this.#head > 1024 && this.#head * 2 > this.#waiting.length) {
-        this.#waiting = this.#waiting.slice(this.#head)
-        this.#head = 0
-      }
+    while (this.#running - this.#slowRunning < worker.concurrency) {
+      const taken = this.#waiting.take(isQueued)
+      if (!taken) return
+      const { item: entry, lane } = taken
       const slow = this.#party && this.#slow.get(this.#party(entry.key))
       if (slow !== undefined && slow.running >= SLOW_LIMIT) {
-        slow.waiting.push(entry)
-        this.#slowWaiting++
+        slow.waiting.add(entry, lane)
         continue
       }
       entry.queued = false
+      this.#queued--
       entry.running = true
       this.#running++
       void this.#work(entry, worker.reconcile, worker.signal)
@@ -219,9 +244,10 @@ export class WorkQueue<K = string> {
     if (party !== undefined && isSlow) this.#slowed(party, -1)
     entry.running = false
     this.#running--
-    if (entry.dirty) {
-      entry.dirty = false
-      this.#enqueue(entry)
+    const { dirty } = entry
+    if (dirty) {
+      entry.dirty = undefined
+      for (const lane of dirty) this.#enqueue(entry, lane)
     } else if (!entry.queued && !entry.cancelRetry && !entry.later) {
       this.#entries.delete(this.#id(entry.key))
     }
@@ -232,16 +258,17 @@ export class WorkQueue<K = string> {
 
   /** A reconcile of `party` has become slow, or such a one has ended. */
   #slowed(party: string, change: 1 | -1): void {
-    const slow = this.#slow.get(party) ?? { running: 0, waiting: [] }
+    const slow = this.#slow.get(party) ?? { running: 0, waiting: new FairQueue<Entry<K>>() }
     this.#slow.set(party, slow)
     slow.running += change
     this.#slowRunning += change
     if (slow.running === 0) this.#slow.delete(party)
     if (slow.running >= SLOW_LIMIT) return
     // with the last slow one go all who waited for it: nobody else would wake them
-    const next = slow.running === 0 ? slow.waiting : slow.waiting.splice(0, 1)
-    this.#slowWaiting -= next.length
-    for (const entry of next) this.#waiting.push(entry)
+    for (let next = slow.waiting.take(isQueued); next; next = slow.waiting.take(isQueued)) {
+      this.#waiting.add(next.item, next.lane)
+      if (slow.running > 0) return
+    }
   }
 
   #failed(entry: Entry<K>, error: unknown, signal: AbortSignal): void {
@@ -273,10 +300,9 @@ export class WorkQueue<K = string> {
       entry.later?.cancel()
     }
     this.#entries.clear()
-    this.#waiting = []
-    this.#head = 0
+    this.#waiting.clear()
+    this.#queued = 0
     this.#slow.clear()
-    this.#slowWaiting = 0
     this.#slowRunning = 0
     for (const wake of this.#idleWaiters.splice(0)) wake()
   }

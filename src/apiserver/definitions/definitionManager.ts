@@ -57,6 +57,7 @@ export class DefinitionManager {
       id: idOf,
       // a CRD that waits for the finalizers of its instances takes nobody's place
       party: idOf,
+      lane: ({ space }) => ({ owner: space }),
       ...(timers && { clock: timers }),
       ...(random && { random }),
     })

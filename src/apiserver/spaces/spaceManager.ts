@@ -50,6 +50,7 @@ export class SpaceManager {
       id: idOf,
       // a large space that is emptied takes nobody's place
       party: idOf,
+      lane: ({ space }) => ({ owner: space }),
       ...(clock && { clock }),
       ...(random && { random }),
     })

@@ -111,6 +111,7 @@ class MailboxController {
         }),
       ],
       party: name => this.#workspaces.get(name)?.readySpace || MAILBOX_PARENT,
+      lane: name => ({ owner: MAILBOX_NAME.exec(name)?.[1] ?? '' }),
       reconcile: name => this.#reconcile(name),
     })
     this.#running = this.#controller.run(AbortSignal.any([signal, this.#stop.signal]))

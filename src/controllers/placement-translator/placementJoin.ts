@@ -10,7 +10,8 @@ import { type Destination, sameWays, waysOf } from './ways.ts'
 import { addTo, type ObjectFact, removeFrom, Workload } from './workload.ts'
 
 export interface ChangeSink {
-  copy(mailbox: string, key: string): void
+  /** `space` is the one whose change that is. */
+  copy(mailbox: string, key: string, space: string): void
   config(mailbox: string): void
   source(space: string, key: string): void
   /** What the placement is told may be another now. */
@@ -97,7 +98,7 @@ export class PlacementJoin extends PlacementProduct {
   #touch(id: string, name: string, mailboxes: readonly string[], released: readonly string[] = []): void {
     if (mailboxes.length === 0) return
     const selected = [...this.spaces.get(id)!.workload.selectedBy(name), ...released]
-    for (const mailbox of mailboxes) for (const key of selected) this.#sink.copy(mailbox, key)
+    for (const mailbox of mailboxes) for (const key of selected) this.#sink.copy(mailbox, key, id)
     for (const key of selected) this.#sink.source(id, key)
     for (const mailbox of mailboxes) this.#sink.config(mailbox)
   }
@@ -110,7 +111,7 @@ export class PlacementJoin extends PlacementProduct {
           if (!ways.some(way => way.cluster === cluster && way.locationName === locationName)) continue
           for (const key of space.workload.selectedBy(name)) {
             if (!space.workload.get(key)?.customized) continue
-            this.#sink.copy(mailbox, key)
+            this.#sink.copy(mailbox, key, id)
             this.#sink.source(id, key)
           }
         }
@@ -123,7 +124,7 @@ export class PlacementJoin extends PlacementProduct {
     const space = this.spaces.get(id)
     if (!space) return
     for (const key of space.workload.withCustomizer(reference)) {
-      for (const mailbox of this.destinationsOf(id, key).keys()) this.#sink.copy(mailbox, key)
+      for (const mailbox of this.destinationsOf(id, key).keys()) this.#sink.copy(mailbox, key, id)
       this.#sink.source(id, key)
     }
   }
@@ -164,7 +165,7 @@ export class PlacementJoin extends PlacementProduct {
   #selectionChanged(id: string, name: string, key: string, change: 'joined' | 'left' | 'changed'): void {
     this.#sink.source(id, key)
     for (const mailbox of destinations(this.spaces.get(id)!, name).keys()) {
-      this.#sink.copy(mailbox, key)
+      this.#sink.copy(mailbox, key, id)
       if (change !== 'changed') this.#sink.config(mailbox)
     }
     if (change !== 'changed') this.#sink.placement(id, name)

@@ -171,7 +171,12 @@ export class PlacementProduct {
 
   /** Everything that a mailbox should hold, one fact (of the oldest claim) for each object, unordered. */
   contentOf(mailbox: string): Map<string, ObjectFact> {
-    const content = new Map<string, ObjectFact>()
+    return new Map([...this.claimsIn(mailbox)].map(([key, { fact }]) => [key, fact]))
+  }
+
+  /** The same, and whose claim each is. */
+  claimsIn(mailbox: string): Map<string, { readonly space: string; readonly fact: ObjectFact }> {
+    const content = new Map<string, { space: string; fact: ObjectFact }>()
     for (const entry of this.#claimsOn(mailbox)) {
       const [id, name] = unpair(entry)
       const { workload } = this.spaces.get(id)!
@@ -179,7 +184,7 @@ export class PlacementProduct {
       for (const key of workload.selectedBy(name)) {
         if (content.has(key)) continue
         const fact = workload.get(key)!
-        if (this.choice.first(approach, fact)) content.set(key, fact)
+          if (this.choice.first(approach, fact)) content.set(key, { space: id, fact })
       }
     }
     return content

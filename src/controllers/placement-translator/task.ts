@@ -1,7 +1,9 @@
 /** The translator's units of work, and the queue's view of them. */
+import type { Lane } from '../../client/fairQueue.ts'
+
 export type Task =
-  /** One object in one mailbox. */
-  | { readonly type: 'copy'; readonly mailbox: string; readonly key: string }
+  /** One object in one mailbox; `origin` is the space on whose account it is looked at, when that is known. */
+  | { readonly type: 'copy'; readonly mailbox: string; readonly key: string; readonly origin?: string | undefined }
   /** The SyncerConfig of one mailbox. */
   | { readonly type: 'config'; readonly mailbox: string }
   /** What one object in a workload space is told: count, errors, status. */
@@ -33,4 +35,23 @@ export function taskId(task: Task): string {
 /** Whose requests the work waits for: the mailbox or space that it writes to. */
 export function taskParty(task: Task): string {
   return 'mailbox' in task ? task.mailbox : task.space
+}
+
+/**
+ * In whose turn a task waits: what a space has placed is its own work in each mailbox, what a mailbox asks for by itself the
+ * mailbox's. A space is let go of when nothing else is to be done for it.
+ */
+export function taskLane(task: Task): Lane {
+  switch (task.type) {
+    case 'copy':
+      return { owner: task.origin ?? task.mailbox, part: task.mailbox }
+    case 'config':
+    case 'asked':
+      return { owner: task.mailbox, part: task.mailbox }
+    case 'source':
+    case 'report':
+      return { owner: task.space }
+    case 'close':
+      return { owner: task.space, last: true }
+  }
 }

@@ -39,7 +39,7 @@ import { PlacementReports } from './placementReports.ts'
 import { Releases } from './releases.ts'
 import { SourceReader } from './sourceReader.ts'
 import { SpaceClosing } from './spaceClosing.ts'
-import { type Task, taskId, taskParty } from './task.ts'
+import { type Task, taskId, taskLane, taskParty } from './task.ts'
 import { TopologyIntake } from './topologyIntake.ts'
 import { UpsyncRecords } from './upsyncRecords.ts'
 import { Workloads } from './workloads.ts'
@@ -91,6 +91,7 @@ class Translator {
     this.#queue = new WorkQueue<Task>({
       id: taskId,
       party: taskParty,
+      lane: taskLane,
       logger: logger,
       ...(clock && { clock }),
       ...(random && { random }),
@@ -99,7 +100,7 @@ class Translator {
     const consents = new Consents(places, (space, through) => this.#join.touchConsent(space, through))
     this.#join = new PlacementJoin(
       {
-        copy: (mailbox, key) => this.#queue.add({ type: 'copy', mailbox, key }),
+        copy: (mailbox, key, origin) => this.#queue.add({ type: 'copy', mailbox, key, origin }),
         config: mailbox => this.#queue.add({ type: 'config', mailbox }),
         source: (space, key) => this.#queue.add({ type: 'source', space, key }),
         placement: report,
@@ -189,7 +190,7 @@ class Translator {
       isGoneFrom: (space, key) =>
         standsInMailbox(places, space) === true ||
         (this.#workloads.isSynced(space) && join.fact(space, key) === undefined),
-      again: (mailbox, key) => this.#queue.add({ type: 'copy', mailbox, key }),
+      again: (mailbox, key) => this.#copyAgain(mailbox, key),
       known,
       rules,
       maySecure: source => {
@@ -302,7 +303,12 @@ class Translator {
   /** What several spaces claim in a mailbox may be another's now. */
   #contestAgain(mailbox: string): void {
     for (const key of this.#mailboxes.known(mailbox)?.copies.keys() ?? []) {
-      if (this.#join.sourcesOf(mailbox, key).length > 1) this.#queue.add({ type: 'copy', mailbox, key })
+      if (this.#join.sourcesOf(mailbox, key).length > 1) this.#copyAgain(mailbox, key)
     }
+  }
+
+  /** On account of whoever owns the copy. */
+  #copyAgain(mailbox: string, key: string): void {
+    this.#queue.add({ type: 'copy', mailbox, key, origin: this.#mailboxes.known(mailbox)?.ownersOf(key)[0] })
   }
 }

@@ -1,0 +1,141 @@
+/**
+ * What waits, in turns: round robin among owners, within an owner among its parts, and first in, first out within a part.
+ * Whoever has little to do waits for one turn of each of the others, however much those have.
+ *
+ * An owner that comes (back) goes behind all who wait already, so coming often earns nothing. Only owners with something
+ * waiting are remembered.
+ */
+
+/** In whose turn something waits. */
+export interface Lane {
+  /** Whose work it is (a space). */
+  readonly owner: string
+  /** What of the owner's (a mailbox): its parts take turns too. Default: one part. */
+  readonly part?: string
+  /** Taken only when nothing else of the owner waits. */
+  readonly last?: boolean
+}
+
+export class FairQueue<T extends object> {
+  readonly #owners = new Map<string, Owner<T>>()
+  readonly #turns = new Line<Owner<T>>()
+
+  /** Without effect on what waits in this lane already. It may wait in several. */
+  add(item: T, lane: Lane): void {
+    let owner = this.#owners.get(lane.owner)
+    if (!owner) {
+      owner = new Owner<T>(lane.owner)
+      this.#owners.set(lane.owner, owner)
+      this.#turns.add(owner)
+    }
+    owner.add(item, lane)
+  }
+
+  /** Takes the next one that still waits, and says in whose turn; those for which `waits` is false are passed over. */
+  take(waits: (item: T) => boolean): { item: T; lane: Lane } | undefined {
+    for (let owner = this.#turns.take(); owner; owner = this.#turns.take()) {
+      const taken = owner.take(waits)
+      if (owner.isEmpty) this.#owners.delete(owner.name)
+      else this.#turns.add(owner)
+      if (taken) return taken
+    }
+    return undefined
+  }
+
+  /** Owners of which something waits. */
+  get owners(): number {
+    return this.#owners.size
+  }
+
+  clear(): void {
+    this.#owners.clear()
+    this.#turns.clear()
+  }
+}
+
+class Owner<T extends object> {
+  readonly name: string
+  readonly #parts = new Map<string, Part<T>>()
+  readonly #turns = new Line<Part<T>>()
+  #last: Part<T> | undefined
+
+  constructor(name: string) {
+    this.name = name
+  }
+
+  get isEmpty(): boolean {
+    return this.#parts.size === 0 && this.#last === undefined
+  }
+
+  add(item: T, lane: Lane): void {
+    if (lane.last) {
+      this.#last ??= { lane, items: new Line<T>() }
+      this.#last.items.add(item)
+      return
+    }
+    const name = lane.part ?? ''
+    let part = this.#parts.get(name)
+    if (!part) {
+      part = { lane, items: new Line<T>() }
+      this.#parts.set(name, part)
+      this.#turns.add(part)
+    }
+    part.items.add(item)
+  }
+
+  take(waits: (item: T) => boolean): { item: T; lane: Lane } | undefined {
+    for (let part = this.#turns.take(); part; part = this.#turns.take()) {
+      const item = firstOf(part.items, waits)
+      if (part.items.isEmpty) this.#parts.delete(part.lane.part ?? '')
+      else this.#turns.add(part)
+      if (item) return { item, lane: part.lane }
+    }
+    const last = this.#last
+    const item = last && firstOf(last.items, waits)
+    if (last?.items.isEmpty) this.#last = undefined
+    return item && { item, lane: last!.lane }
+  }
+}
+
+interface Part<T extends object> {
+  readonly lane: Lane
+  readonly items: Line<T>
+}
+
+function firstOf<T extends object>(items: Line<T>, waits: (item: T) => boolean): T | undefined {
+  for (let item = items.take(); item; item = items.take()) if (waits(item)) return item
+  return undefined
+}
+
+/**
+ * First in, first out, each at most once. One iterator goes on over the set for as long as it finds something: a new one for
+ * each step would begin behind all the holes that earlier steps have left.
+ */
+class Line<T extends object> {
+  readonly #items = new Set<T>()
+  #next: Iterator<T> | undefined
+
+  get isEmpty(): boolean {
+    return this.#items.size === 0
+  }
+
+  add(item: T): void {
+    this.#items.add(item)
+  }
+
+  take(): T | undefined {
+    if (this.#items.size === 0) return undefined
+    let step = this.#next?.next()
+    if (!step || step.done) {
+      this.#next = this.#items.values()
+      step = this.#next.next()
+    }
+    this.#items.delete(step.value as T)
+    return step.value as T
+  }
+
+  clear(): void {
+    this.#items.clear()
+    this.#next = undefined
+  }
+}

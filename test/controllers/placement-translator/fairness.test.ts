@@ -1,0 +1,32 @@
+/** Whatever one space has placed, another's edit is carried as soon as before; also into the same mailbox. */
+import t from 'tap'
+import { EDGE_PLACEMENTS, SLICES } from '../../../src/apimachinery/placement.ts'
+import { NAMESPACES } from '../../../src/apimachinery/resources.ts'
+import { namespace } from './fakeServer.ts'
+import { ALL_MAPS, configMap, consent, MAPS, placement, slice, world } from './translatorWorld.ts'
+
+const MANY = 1000
+
+t.test("one space's thousands of copies do not go before another's edit", async t => {
+  const { server, wds, florin } = await world(t)
+  await consent(server, 'wds2')
+  const other = server.in('wds2')
+  await other.create(NAMESPACES, namespace('commonstuff', { common: 'si' }))
+  await other.create(MAPS, configMap('mine', { version: 'old' }))
+  await other.create(EDGE_PLACEMENTS, placement('ep', ALL_MAPS))
+  await other.create(SLICES, slice('ep', 'florin'))
+  await wds.create(EDGE_PLACEMENTS, placement('ep', ALL_MAPS))
+  for (let i = 0; i < MANY; i++) await wds.create(MAPS, configMap(`m${i}`, {}))
+  await server.quiet()
+  t.match(server.peek(florin, MAPS, 'mine', 'commonstuff'), { data: { version: 'old' } })
+
+  const before = server.writes.length
+  await wds.create(SLICES, slice('ep', 'florin', 'guilder'))
+  await other.patch(MAPS, { namespace: 'commonstuff', name: 'mine' }, 'merge', { data: { version: 'new' } })
+  await server.quiet()
+  const writes = server.writes.slice(before)
+  t.match(server.peek(florin, MAPS, 'mine', 'commonstuff'), { data: { version: 'new' } })
+  t.ok(writes.length > 2 * MANY, 'all that the first space has placed is there')
+  const turn = writes.findIndex(write => write.startsWith(`${florin} update configmaps`))
+  t.ok(turn >= 0 && turn < 300, `it was write ${turn} of ${writes.length}`)
+})
