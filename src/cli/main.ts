@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Command } from 'commander'
 import { messageOf } from '../apimachinery/messageOf.ts'
 import { DEFAULT_ADDRESSES, DEFAULT_PORTS } from '../apiserver/serviceNetwork/serviceRanges.ts'
+import { CONTROLLER_NAMES } from '../controllers/controllerNames.ts'
 import { ACCESS_FLAGS } from './accessFlags.ts'
 import { PRIVATE_UMASK } from './privateFolder.ts'
 import { addSettings, type Setting, settingsOf } from './settings.ts'
@@ -89,6 +90,11 @@ const START: readonly Setting[] = [
     description: 'start a damaged store with what is intact of it; the log says what is lost',
     default: false,
     boolean: true,
+  },
+  {
+    flags: '--controllers <names...>',
+    description: `controllers to run: "*" all, "foo" that one, "-foo" all but that one (give it as --controllers=*,-foo); default: *. All: ${CONTROLLER_NAMES.join(', ')}`,
+    list: true,
   },
   ...ACCESS_FLAGS,
 ]

@@ -1,8 +1,10 @@
 /** `orrery start`: the API server with the built-in controllers in one process. */
 import { flushCompileCache } from 'node:module'
+import { messageOf } from '../apimachinery/messageOf.ts'
 import { startApiServer } from '../apiserver/apiServer.ts'
 import { embeddedClient } from '../apiserver/embedded/embeddedClient.ts'
 import { startBuiltinControllers } from '../controllers/builtinControllers.ts'
+import { type ControllerName, chosenControllers } from '../controllers/controllerNames.ts'
 import { accessOptions } from './accessOptions.ts'
 import { buildInfo } from './buildInfo.ts'
 import { EARLIER_DATA } from './earlierData.ts'
@@ -17,6 +19,7 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
   if (settings.storage === 'etcd') throw new Error('--storage etcd is not part of this release; use --storage level')
   if (settings.etcdServers !== undefined)
     throw new Error('--etcd-servers goes with --storage etcd, which is not part of this release; leave it out')
+  const chosen = chosenOf(settings.controllers as string[] | undefined)
   const { eventTtlMs, ...access } = await accessOptions(settings, log)
   const build = buildInfo()
   const server = await startApiServer({
@@ -49,6 +52,7 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
     caPem: server.caPem,
     sign: order => server.certificates.sign(order),
     places: server.tree,
+    controllers: chosen,
     eventTtlMs,
     logger: log,
   })
@@ -61,4 +65,12 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
   await controllers.stop()
   await server.close()
   return 0
+}
+
+function chosenOf(list: readonly string[] = ['*']): ReadonlySet<ControllerName> {
+  try {
+    return chosenControllers(list)
+  } catch (error) {
+    throw new Error(`--controllers: ${messageOf(error)}`, { cause: error })
+  }
 }

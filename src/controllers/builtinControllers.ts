@@ -2,9 +2,12 @@
 import { EVERYTHING_ACTS, natureOf, type Places } from '../apimachinery/nature.ts'
 import { WHERE_RESOLVER } from '../apimachinery/placement.ts'
 import type { Client } from '../client/client.ts'
+import type { Controller } from '../client/controller.ts'
 import type { Logger } from '../client/logger.ts'
 import { MAILBOX_CONTROLLER, PLACEMENT_TRANSLATOR } from './carriers.ts'
 import { clusterRoleAggregationController } from './cluster-role-aggregation/clusterRoleAggregationController.ts'
+import type { ControllerHandle } from './controllerHandle.ts'
+import { CONTROLLER_NAMES, type ControllerName } from './controllerNames.ts'
 import { csrController, type SignCertificate } from './csr/csrController.ts'
 import { startEventTtl } from './event-ttl/eventTtlController.ts'
 import { garbageCollector } from './garbage-collector/garbageCollector.ts'
@@ -27,6 +30,8 @@ export interface BuiltinControllersOptions {
   places?: SpacePlaces & Places
   /** Signs what approved CertificateSigningRequests ask for. Absent: nobody does. */
   sign?: SignCertificate
+  /** Those that run. Default: all. */
+  controllers?: ReadonlySet<ControllerName>
   /** How long Events live after they were last written. Default an hour. */
   eventTtlMs?: number
   logger: Logger
@@ -44,52 +49,69 @@ export interface RunningControllers {
 }
 
 export function startBuiltinControllers(options: BuiltinControllersOptions): RunningControllers {
-  const { clientFor, caPem } = options
-  const nature = options.places ? natureOf(options.places) : EVERYTHING_ACTS
+  const { clientFor, caPem, places } = options
+  const nature = places ? natureOf(places) : EVERYTHING_ACTS
   const logger = patientLogger(options.logger)
-  const serviceAccounts = serviceAccountController({
-    client: clientFor('service-account-controller'),
-    caPem,
-    logger,
-  })
-  const machinery = [
-    namespaceController({ client: clientFor('namespace-controller'), logger }),
-    garbageCollector({ client: clientFor('garbage-collector'), logger }),
-    serviceAccounts,
-    resourceQuotaController({
-      client: clientFor('resourcequota-controller'),
-      nature,
-      logger,
-    }),
-    storageProtectionController({ client: clientFor('storage-protection-controller'), logger }),
-    clusterRoleAggregationController({ client: clientFor('clusterrole-aggregation-controller'), nature, logger }),
-    ...(options.sign
-      ? [csrController({ client: clientFor('certificate-controller'), sign: options.sign, nature, logger })]
-      : []),
-  ]
-  for (const controller of machinery) controller.start()
   const { signal } = new AbortController()
-  const eventTtl = startEventTtl({
-    client: clientFor('event-ttl-controller'),
-    ttlMs: options.eventTtlMs ?? EVENT_TTL_MS,
-    logger,
-  })
-  const { places } = options
-  const placement = places
-    ? [
-        startWhereResolver({ client: clientFor(WHERE_RESOLVER), places, logger, signal }),
-        startMailboxController({ client: clientFor(MAILBOX_CONTROLLER), places, logger, signal }),
-        startSyncerLiveness({ client: clientFor(MAILBOX_CONTROLLER), places, logger, signal }),
-        startPlacementTranslator({ client: clientFor(PLACEMENT_TRANSLATOR), places, logger, signal }),
-      ]
-    : []
+  const placed = (start: (deps: PlacedDeps) => ControllerHandle, component: string): Start | undefined =>
+    places && (() => start({ client: clientFor(component), places, logger, signal }))
+  let useAuthority = (_renewed: string): void => {}
+  const starts: Record<ControllerName, Start | undefined> = {
+    'namespace-controller': () => started(namespaceController({ client: clientFor('namespace-controller'), logger })),
+    'garbage-collector-controller': () => started(garbageCollector({ client: clientFor('garbage-collector'), logger })),
+    'serviceaccount-controller': () => {
+      const controller = serviceAccountController({ client: clientFor('service-account-controller'), caPem, logger })
+      useAuthority = renewed => controller.useAuthority(renewed)
+      return started(controller)
+    },
+    'resourcequota-controller': () =>
+      started(resourceQuotaController({ client: clientFor('resourcequota-controller'), nature, logger })),
+    'storage-protection-controller': () =>
+      started(storageProtectionController({ client: clientFor('storage-protection-controller'), logger })),
+    'clusterrole-aggregation-controller': () =>
+      started(
+        clusterRoleAggregationController({ client: clientFor('clusterrole-aggregation-controller'), nature, logger }),
+      ),
+    'certificatesigningrequest-signing-controller':
+      options.sign &&
+      (
+        (sign: SignCertificate) => () =>
+          started(csrController({ client: clientFor('certificate-controller'), sign, nature, logger }))
+      )(options.sign),
+    'event-ttl-controller': () => {
+      const ttlMs = options.eventTtlMs ?? EVENT_TTL_MS
+      return startEventTtl({ client: clientFor('event-ttl-controller'), ttlMs, logger })
+    },
+    'where-resolver': placed(startWhereResolver, WHERE_RESOLVER),
+    'mailbox-controller': placed(startMailboxController, MAILBOX_CONTROLLER),
+    'syncer-liveness-controller': placed(startSyncerLiveness, MAILBOX_CONTROLLER),
+    'placement-translator': placed(startPlacementTranslator, PLACEMENT_TRANSLATOR),
+  }
+  const chosen = options.controllers ?? new Set(CONTROLLER_NAMES)
+  const left = CONTROLLER_NAMES.filter(name => !chosen.has(name))
+  if (left.length > 0) options.logger.warn({ controllers: left }, 'controllers that do not run, as --controllers says')
+  const running = CONTROLLER_NAMES.filter(name => chosen.has(name)).flatMap(name => starts[name]?.() ?? [])
   return {
-    useAuthority: renewed => serviceAccounts.useAuthority(renewed),
+    useAuthority: renewed => useAuthority(renewed),
     async idle() {
-      await Promise.all([...machinery.map(controller => controller.queue.idle()), ...placement.map(c => c.idle())])
+      await Promise.all(running.map(controller => controller.idle()))
     },
     async stop() {
-      await Promise.all([...machinery, eventTtl, ...placement].map(controller => controller.stop()))
+      await Promise.all(running.map(controller => controller.stop()))
     },
   }
+}
+
+type Start = () => ControllerHandle
+
+interface PlacedDeps {
+  client: Client
+  places: SpacePlaces & Places
+  logger: Logger
+  signal: AbortSignal
+}
+
+function started<K>(controller: Controller<K>): ControllerHandle {
+  controller.start()
+  return { idle: () => controller.queue.idle(), stop: () => controller.stop() }
 }

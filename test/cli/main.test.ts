@@ -1,7 +1,11 @@
 /** The command line as a whole: what somebody reads who mistypes. */
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import t from 'tap'
+import { CONTROLLER_NAMES } from '../../src/controllers/controllerNames.ts'
 
 const ORRERY = join(import.meta.dirname, '../../bin/orrery')
 
@@ -16,4 +20,41 @@ t.test('a misspelt sub-command is named, with those that there are', async t => 
   })
   t.match(await run('syncer', 'adopt'), { code: 1, err: /^orrery syncer adopt: --from-kubeconfig is required/ })
   t.match(await run('store', 'verfy'), { code: 1, err: /unknown command 'verfy'\n\(Did you mean verify\?\)/ })
+})
+
+t.test('which controllers run is chosen by name, and the help has the names', async t => {
+  const help = await new Promise<string>(resolve =>
+    execFile(ORRERY, ['start', '--help'], (_error, out) => resolve(out)),
+  )
+  for (const name of CONTROLLER_NAMES) t.match(help.replace(/\s+/g, ' '), name)
+  const dataDir = t.testdir()
+  t.match(await run('start', '--data-dir', dataDir, '--controllers=*,-nodeipam'), {
+    code: 1,
+    err: /^orrery start: --controllers: "nodeipam" is not in the list of known controllers: certificatesigning/,
+  })
+  t.strictSame(readdirSync(dataDir), [], 'before anything was touched')
+  const environment = { ...process.env, ORRERY_CONTROLLERS: 'garbage-collector-controller,-wherever' }
+  const told = await new Promise<string>(resolve =>
+    execFile(ORRERY, ['start', '--data-dir', dataDir], { env: environment }, (_error, _out, err) => resolve(err)),
+  )
+  t.match(told, '"wherever" is not in the list of known controllers')
+})
+
+t.test('what is not to run does not run, and the log says so', async t => {
+  const config = join(t.testdir(), 'orrery.yaml')
+  const dataDir = t.testdir()
+  writeFileSync(config, `data-dir: ${dataDir}\nsecure-port: 0\ncontrollers: ["*", -garbage-collector-controller]\n`)
+  const server = spawn(ORRERY, ['start', '--config', config])
+  t.teardown(() => server.kill('SIGKILL'))
+  const lines: { msg?: string; controller?: string; controllers?: string[] }[] = []
+  for await (const line of createInterface({ input: server.stderr })) {
+    lines.push(JSON.parse(line))
+    // the last of those that start
+    if (line.includes('controller is in step') && line.includes('placement-translator')) break
+  }
+  const exited = once(server, 'exit')
+  server.kill('SIGTERM')
+  await exited
+  const left = lines.find(({ msg }) => msg?.startsWith('controllers that do not run'))
+  t.strictSame(left?.controllers, ['garbage-collector-controller'])
 })

@@ -71,7 +71,7 @@ export function clusterRoleAggregationController(options: {
   const { client, nature, logger } = options
   const handler = new AggregatedRoles(nature, key => controller.add(key))
   const controller = new Controller<AggregationKey>({
-    name: 'cluster-role-aggregation',
+    name: 'clusterrole-aggregation-controller',
     party: ({ space }) => space,
     sources: [new StreamSource({ client, space: '*', resources: [ROLES], handler, logger })],
     reconcile: key => unlessSpaceGone(key.space, reconcile(options, key)),

@@ -47,7 +47,7 @@ export function csrController(options: CsrControllerOptions): Controller<CsrKey>
     if (isWaiting(event.object)) controller.add({ space, name })
   }
   const controller = new Controller<CsrKey>({
-    name: 'csr-signer',
+    name: 'certificatesigningrequest-signing-controller',
     party: ({ space }) => space,
     sources: [new StreamSource({ client, space: '*', resources: [REQUESTS], handler: { change }, logger })],
     reconcile: key => unlessSpaceGone(key.space, reconcile(options, key)),

@@ -23,7 +23,7 @@ export function garbageCollector(options: GarbageCollectorOptions): Controller<S
   const graph = new DependencyGraph({ wake, kindsChanged: space => reconciler.kindsChanged(space) })
   const reconciler = new GarbageReconciler({ client, graph, owners: new OwnerReader(client, clock), wake })
   const controller = new Controller<StreamedRef>({
-    name: 'garbage-collector',
+    name: 'garbage-collector-controller',
     party: ({ space }) => space,
     sources: [new StreamSource({ client, space: '*', handler: graph, logger, ...(clock && { clock }) })],
     reconcile: ref => unlessSpaceGone(ref.space, reconciler.reconcile(ref)),

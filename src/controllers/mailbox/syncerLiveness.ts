@@ -109,7 +109,7 @@ class SyncerLiveness {
     this.#places = places
     this.#clock = clock ?? systemClock
     this.#controller = new Controller<string>({
-      name: 'syncer-liveness',
+      name: 'syncer-liveness-controller',
       ...common,
       sources: [
         new StreamSource({

@@ -77,7 +77,7 @@ export function namespaceController(options: NamespaceControllerOptions): Contro
     },
   })
   const controller = new Controller<NamespaceKey>({
-    name: 'namespace',
+    name: 'namespace-controller',
     party: ({ space }) => space,
     sources: [source],
     reconcile: (key, signal) => unlessSpaceGone(key.space, reconciler.reconcile(key, signal)),

@@ -62,7 +62,7 @@ export function resourceQuotaController(options: ResourceQuotaControllerOptions)
   const reconciler = new ResourceQuotaReconciler(options)
   const handler = new QuotaIndex(options.nature, key => controller.add(key))
   const controller = new Controller<QuotaKey>({
-    name: 'resource-quota',
+    name: 'resourcequota-controller',
     party: ({ space }) => space,
     sources: [new StreamSource({ client, space: '*', handler, logger, ...(clock && { clock }) })],
     reconcile: async key => (await unlessSpaceGone(key.space, reconciler.reconcile(key))) ?? {},

@@ -147,7 +147,7 @@ export function serviceAccountController(options: ServiceAccountControllerOption
   const handler = new NamespaceIndex(options.caPem, key => controller.add(key))
   const resources = [NAMESPACES, ACCOUNTS, CONFIG_MAPS]
   const controller = new Controller<NamespaceKey>({
-    name: 'service-account',
+    name: 'serviceaccount-controller',
     party: ({ space }) => space,
     sources: [new StreamSource({ client, space: '*', resources, handler, logger })],
     reconcile: key => unlessSpaceGone(key.space, reconciler.reconcile(key)),

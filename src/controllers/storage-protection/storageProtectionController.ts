@@ -48,7 +48,7 @@ export function storageProtectionController({ client, logger }: StorageProtectio
   const resources = [CLAIMS, VOLUMES, PODS]
   const handler = { begin: () => users.begin(), change, synced: () => users.synced() }
   const controller = new Controller<StorageKey>({
-    name: 'storage-protection',
+    name: 'storage-protection-controller',
     party: ({ space }) => space,
     sources: [new StreamSource({ client, space: '*', resources, handler, logger })],
     reconcile: key => unlessSpaceGone(key.space, reconcile(client.in(key.space), key, users)),

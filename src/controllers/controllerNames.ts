@@ -1,0 +1,55 @@
+/** The names of the controllers, and which of them a server runs. What kube-controller-manager has too is named as there. */
+
+export const CONTROLLER_NAMES = [
+  'certificatesigningrequest-signing-controller',
+  'clusterrole-aggregation-controller',
+  'event-ttl-controller',
+  'garbage-collector-controller',
+  'mailbox-controller',
+  'namespace-controller',
+  'placement-translator',
+  'resourcequota-controller',
+  'serviceaccount-controller',
+  'storage-protection-controller',
+  'syncer-liveness-controller',
+  'where-resolver',
+] as const
+
+export type ControllerName = (typeof CONTROLLER_NAMES)[number]
+
+/** What kube-controller-manager called them before 1.28, and still takes. */
+const FORMER_NAMES: Readonly<Record<string, ControllerName>> = {
+  'clusterrole-aggregation': 'clusterrole-aggregation-controller',
+  csrsigning: 'certificatesigningrequest-signing-controller',
+  garbagecollector: 'garbage-collector-controller',
+  namespace: 'namespace-controller',
+  resourcequota: 'resourcequota-controller',
+  serviceaccount: 'serviceaccount-controller',
+}
+
+const ALL = '*'
+
+/**
+ * Reads a list as of the flag `--controllers`: `*` is all, `foo` the controller foo, `-foo` all but it. The first word about a
+ * controller counts; of one that the list does not name `*` decides, wherever it stands.
+ * @throws Error naming what is no controller
+ */
+export function chosenControllers(list: readonly string[]): ReadonlySet<ControllerName> {
+  const named = new Map<ControllerName, boolean>()
+  for (const word of list) {
+    if (word === ALL) continue
+    const without = word.startsWith('-')
+    const name = known(without ? word.slice(1) : word)
+    if (!named.has(name)) named.set(name, !without)
+  }
+  return new Set(CONTROLLER_NAMES.filter(name => named.get(name) ?? list.includes(ALL)))
+}
+
+function known(word: string): ControllerName {
+  const name = FORMER_NAMES[word] ?? CONTROLLER_NAMES.find(name => name === word)
+  if (name) return name
+  throw new Error(
+    `${JSON.stringify(word)} is not in the list of known controllers: ${CONTROLLER_NAMES.join(', ')}; "*" is all of them, ` +
+      `"-${CONTROLLER_NAMES[0]}" all but that one`,
+  )
+}
