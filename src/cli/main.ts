@@ -66,6 +66,26 @@ const STOPPED_DATA_DIR: Setting = {
   default: '.orrery',
 }
 
+/** One object of a store. */
+const STORED_OBJECT: readonly Setting[] = [
+  CONFIG,
+  STOPPED_DATA_DIR,
+  {
+    flags: '--space <space>',
+    description: "the object's space, by path from the root or id; may be left out when one holds such an object",
+  },
+  {
+    flags: '--resource <resource>',
+    description: 'plural name, with .group where that is not clear: configmaps, deployments.apps',
+  },
+  { flags: '--namespace <namespace>', description: 'may be left out where that is clear' },
+  { flags: '--name <name>', description: "the object's name" },
+  {
+    flags: '--key <key>',
+    description: 'all of it at once: <space>/<group>/<resource>/<namespace>/<name>, parts may be empty',
+  },
+]
+
 /** Of a server. */
 const START: readonly Setting[] = [
   CONFIG,
@@ -172,9 +192,26 @@ const COMMANDS: readonly SubCommand[] = [
   },
   {
     name: 'store',
-    summary: 'look at the store of a server that does not run',
+    summary: 'look at the store of a server that does not run, or take an object out of it',
     settings: [],
     commands: [
+      {
+        name: 'get',
+        summary: 'print one object, as JSON; changes nothing',
+        settings: STORED_OBJECT,
+        inFile: START,
+        load: async () => (await import('./storedObject.ts')).getStored,
+      },
+      {
+        name: 'delete',
+        summary: 'delete one object, so that the server can start again',
+        notes:
+          'Watchers and syncers are told of the deletion once the server runs. Finalizers are not waited for, and what\n' +
+          'the object holds (of a Namespace, a Workspace, a CustomResourceDefinition) stays. Keep what "store get" prints.',
+        settings: STORED_OBJECT,
+        inFile: START,
+        load: async () => (await import('./storedObject.ts')).deleteStored,
+      },
       {
         name: 'verify',
         summary: 'check every row of the store; changes nothing',

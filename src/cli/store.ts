@@ -1,4 +1,4 @@
-/** `orrery store verify` and `orrery store stats`: look at the store of a server that does not run, and change nothing. */
+/** `orrery store verify` and `orrery store stats`: look at the whole store of a server that does not run, and change nothing. */
 import { existsSync } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -63,7 +63,7 @@ export async function storeStats(settings: Record<string, unknown>): Promise<num
   return 0
 }
 
-function folderOf(dataDir: string): FolderOptions {
+export function folderOf(dataDir: string): FolderOptions {
   if (!existsSync(dataDir))
     throw new Error(`there is no data dir ${dataDir}: give the one of the server, with --data-dir`)
   return { path: join(dataDir, 'store'), established: existsSync(join(dataDir, 'pki', 'ca.key')) }
