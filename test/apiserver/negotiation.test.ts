@@ -52,7 +52,8 @@ t.test('one server', async t => {
   })
 
   t.test('a path that is not there is not there for any method', async t => {
-    for (const path of ['/nonsense', '/apis/nope', '/apis/nope/v1', '/apis/apps/v7', '/api/v2']) {
+    const below = `/services/stream/clusters/root${CONFIGMAPS}`
+    for (const path of ['/nonsense', '/apis/nope', '/apis/nope/v1', '/apis/apps/v7', '/api/v2', below]) {
       for (const method of ['GET', 'POST', 'PUT', 'DELETE'])
         t.match(await api.send(method, path), { code: 404, body: { reason: 'NotFound' } }, `${method} ${path}`)
     }

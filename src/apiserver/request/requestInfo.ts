@@ -52,6 +52,11 @@ export function parseRequest(method: string, url: string): RequestInfo {
       throw new StatusError('BadRequest', `invalid cluster: ${JSON.stringify(space)} does not match the regex`)
     }
   }
+  if (stream && path !== '' && path !== '/') {
+    // Nothing lies below a stream: such a path is one that nobody serves, and never the resource that it would be elsewhere.
+    stream = false
+    path = `/services/stream${path}`
+  }
   const { resource, watch } = stream ? NO_RESOURCE : parseResourcePath(path)
   return { space, stream, path, query, verb: verbOf(method, resource, watch || watchAsked(query)), resource }
 }

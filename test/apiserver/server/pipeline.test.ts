@@ -206,6 +206,8 @@ t.test('what the authorizer is asked', async t => {
     ['POST /openapi/v3', 'post /openapi/v3'],
     ['GET /clusters/root:one/openapi/v3', 'get /openapi/v3'],
     ['GET /services/stream/clusters/root:one', 'watch *.* /'],
+    ['GET /services/stream/clusters/root:one/', 'watch *.* /'],
+    [`GET /services/stream/clusters/root:one${CONFIGMAPS}`, `get /services/stream${CONFIGMAPS}`],
   ] as const)
     t.equal(await question(request), wanted, request)
 })
