@@ -33,7 +33,7 @@ export interface ApiServerOptions {
   /** Text of a static token file, as kube-apiserver's --token-auth-file. */
   tokenFile?: string
   /** An issuer of ID tokens to trust; its `audiences` are the server's. */
-  oidc?: Omit<OidcOptions, 'audiences' | 'clock'>
+  oidc?: Omit<OidcOptions, 'audiences' | 'clock' | 'elapsed'>
   /** Whether requests without credentials are let in as system:anonymous, to be judged by RBAC. Default false. */
   anonymousAuth?: boolean
   /** The longest life of a ServiceAccount token on request. Default: a year. */

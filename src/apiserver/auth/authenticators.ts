@@ -16,7 +16,7 @@ export interface AuthenticatorsOptions {
   /** Text of a static token file, as kube-apiserver's --token-auth-file. */
   tokenFile: string | undefined
   /** An issuer of ID tokens to trust; its `audiences` are the server's. */
-  oidc: Omit<OidcOptions, 'audiences' | 'clock'> | undefined
+  oidc: Omit<OidcOptions, 'audiences' | 'clock' | 'elapsed'> | undefined
   /** For credentials of further sorts. */
   more?: readonly Authenticator[]
 }

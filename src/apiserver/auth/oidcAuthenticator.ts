@@ -6,11 +6,10 @@
  * token ever bears one: such a user is refused, such a group is left out.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/authentication/#openid-connect-tokens
  */
-import type { CompactVerifyGetKey } from 'jose'
 import { StatusError } from '../../apimachinery/errors.ts'
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import { isRecord } from '../../apimachinery/object.ts'
-import { fetchJson } from './fetchJson.ts'
+import { IssuerKeys } from './issuerKeys.ts'
 import { unverifiedClaims } from './jwtClaims.ts'
 import type { Authentication, Authenticator, Credentials } from './types.ts'
 import { authenticated, EXTRAS } from './users.ts'
@@ -35,29 +34,23 @@ export interface OidcOptions {
   signingAlgorithms?: readonly string[]
   /** What tokens are good for when a TokenReview asks: the API server's own audiences. */
   audiences?: readonly string[]
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch: whether tokens are valid now. */
   clock?: () => number
+  /** Milliseconds on any clock that only goes forward: how long the issuer's keys are remembered. */
+  elapsed?: () => number
 }
 
 export const SIGNING_ALGORITHMS = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512']
 
 const RESERVED = 'system:'
 
-/** How long an issuer that did not answer is left alone. */
-const RETRY_MS = 5000
-const TIMEOUT_MS = 5000
-/** A key that is not known is looked for at most this often. */
-const KEYS_COOLDOWN_MS = 10_000
-const KEYS_MAX_AGE_MS = 10 * 60_000
-/** How long known keys go on counting when the issuer does not answer. */
-const KEYS_GRACE_MS = 60 * 60_000
 /** As upstream's library: how far `nbf` may lie ahead. */
 const NOT_BEFORE_LEEWAY_SECONDS = 300
 
 export class OidcAuthenticator implements Authenticator {
   readonly #options: OidcOptions
   readonly #clock: () => number
-  #keys: { found: Promise<CompactVerifyGetKey>; untilMs: number } | undefined
+  readonly #keys: IssuerKeys
 
   /** @throws Error naming the setting that is wrong */
   constructor(options: OidcOptions) {
@@ -82,6 +75,7 @@ export class OidcAuthenticator implements Authenticator {
     }
     this.#options = options
     this.#clock = options.clock ?? Date.now
+    this.#keys = new IssuerKeys({ issuerUrl: options.issuerUrl, caPem: options.caPem, clock: options.elapsed })
   }
 
   /** @throws StatusError Unauthorized, whose cause says why, for a token of the issuer that is no good or cannot be checked */
@@ -103,8 +97,7 @@ export class OidcAuthenticator implements Authenticator {
   async #verify(token: string): Promise<Record<string, unknown>> {
     const { compactVerify } = await import('jose')
     const { clientId, signingAlgorithms = ['RS256'] } = this.#options
-    const keys = await this.#issuerKeys()
-    const { payload } = await compactVerify(token, keys, { algorithms: [...signingAlgorithms] })
+    const { payload } = await compactVerify(token, this.#keys.find, { algorithms: [...signingAlgorithms] })
     const claims: unknown = JSON.parse(Buffer.from(payload).toString())
     if (!isRecord(claims)) throw new Error('the token holds no claims')
     const { aud, exp, nbf } = claims
@@ -150,44 +143,6 @@ export class OidcAuthenticator implements Authenticator {
     if (usernamePrefix === '-') return ''
     if (usernamePrefix !== undefined && usernamePrefix !== '') return usernamePrefix
     return usernameClaim === 'email' ? '' : `${issuerUrl}#`
-  }
-
-  /** Discovery is asked once for all who wait; its failure is remembered for a moment. */
-  #issuerKeys(): Promise<CompactVerifyGetKey> {
-    const now = this.#clock()
-    if (this.#keys !== undefined && now < this.#keys.untilMs) return this.#keys.found
-    const entry = { found: this.#discover(), untilMs: Number.POSITIVE_INFINITY }
-    this.#keys = entry
-    entry.found.catch(() => {
-      entry.untilMs = this.#clock() + RETRY_MS
-    })
-    return entry.found
-  }
-
-  async #discover(): Promise<CompactVerifyGetKey> {
-    const { createRemoteJWKSet, customFetch } = await import('jose')
-    const { issuerUrl, caPem } = this.#options
-    const get = (url: string): Promise<unknown> =>
-      fetchJson(url, { timeoutMs: TIMEOUT_MS, ...(caPem !== undefined && { caPem }) })
-    const document = await get(`${issuerUrl.replace(/\/$/, '')}/.well-known/openid-configuration`)
-    const { issuer, jwks_uri: keysUrl } = isRecord(document) ? document : {}
-    if (issuer !== issuerUrl) throw new Error(`issuer did not match: expected ${issuerUrl}, got ${String(issuer)}`)
-    if (typeof keysUrl !== 'string' || !keysUrl.startsWith('https://')) throw new Error('the issuer names no jwks_uri')
-    let last: { keys: unknown; atMs: number } | undefined
-    const latest = async (): Promise<unknown> => {
-      try {
-        last = { keys: await get(keysUrl), atMs: this.#clock() }
-      } catch (error) {
-        if (last === undefined || this.#clock() - last.atMs > KEYS_GRACE_MS) throw error
-      }
-      return last.keys
-    }
-    return createRemoteJWKSet(new URL(keysUrl), {
-      cooldownDuration: KEYS_COOLDOWN_MS,
-      cacheMaxAge: KEYS_MAX_AGE_MS,
-      timeoutDuration: TIMEOUT_MS,
-      [customFetch]: async () => Response.json(await latest()),
-    })
   }
 }
 

@@ -12,7 +12,7 @@ import type { Authentication, Authenticator, Credentials } from './types.ts'
 export interface UnionOptions {
   /** In the order of asking. Those that know certificates must do their own remembering. */
   authenticators: readonly Authenticator[]
-  /** Milliseconds since the epoch. */
+  /** Milliseconds on any clock that only goes forward: one that is set back would keep what was remembered. */
   clock?: () => number
   /** How long a good token is remembered. Default 10 s. */
   ttlMs?: number
@@ -43,7 +43,7 @@ export class UnionAuthenticator implements Authenticator {
 
   constructor(options: UnionOptions) {
     this.#options = {
-      clock: Date.now,
+      clock: () => performance.now(),
       ttlMs: 10_000,
       maxEntries: 4096,
       ...options,

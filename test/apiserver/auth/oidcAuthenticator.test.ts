@@ -101,7 +101,7 @@ t.test('other credentials work while the issuer is away', async t => {
 t.test('an issuer that comes back is asked again, after a moment', async t => {
   const issuer = await startIssuer(t)
   let now = nowMs
-  const authenticator = new OidcAuthenticator({ ...optionsFor(issuer), clock: () => now })
+  const authenticator = new OidcAuthenticator({ ...optionsFor(issuer), elapsed: () => now })
   issuer.down = true
   const token = await issuer.token({})
   await t.rejects(authenticator.authenticate({ token }), { message: 'Unauthorized' })
@@ -110,6 +110,32 @@ t.test('an issuer that comes back is asked again, after a moment', async t => {
   issuer.down = false
   now += 6000
   t.equal((await authenticator.authenticate({ token }))?.user.name, `${issuer.url}#jane`)
+})
+
+t.test('keys are remembered for ten minutes, whatever the time of day does meanwhile', async t => {
+  const issuer = await startIssuer(t)
+  const day = Date.now
+  t.teardown(() => Object.assign(Date, { now: day }))
+  let elapsed = 0
+  const authenticator = new OidcAuthenticator({ ...optionsFor(issuer), elapsed: () => elapsed, clock: () => nowMs })
+  const first = await issuer.token({ sub: 'a' })
+  await authenticator.authenticate({ token: first })
+  await issuer.rotate('k2')
+  Object.assign(Date, { now: () => day() - 3_600_000 })
+  elapsed = 11_000
+  const second = await issuer.token({ sub: 'b' })
+  t.match(await authenticator.authenticate({ token: second }), { user: {} }, 'a key that is not known is looked for')
+  await issuer.rotate('k3')
+  Object.assign(Date, { now: () => day() + 3_600_000 })
+  t.match(await authenticator.authenticate({ token: second }), { user: {} }, 'a jump forward forgets nothing')
+  elapsed += 600_000
+  await t.rejects(authenticator.authenticate({ token: second }), { message: 'Unauthorized' }, 'what is gone ends')
+  issuer.down = true
+  elapsed += 600_000
+  const third = await issuer.token({ sub: 'c' })
+  t.match(await authenticator.authenticate({ token: third }), { user: {} }, 'an issuer that is away takes nothing back')
+  elapsed += 3_600_000
+  await t.rejects(authenticator.authenticate({ token: third }), { message: 'Unauthorized' }, 'for an hour')
 })
 
 t.test('keys are remembered', async t => {

@@ -41,6 +41,25 @@ t.test('a bad token becomes good a second later at most', async t => {
   t.equal((await union.authenticate({ token: 'a' }))?.user.name, 'ann')
 })
 
+t.test('setting the time of day changes nothing of how long tokens are remembered', async t => {
+  const day = Date.now
+  t.teardown(() => Object.assign(Date, { now: day }))
+  const backend = new Recorder()
+  backend.answer = () => user('ann')
+  const union = new UnionAuthenticator({ authenticators: [backend], ttlMs: 0 })
+  await union.authenticate({ token: 'a' })
+  Object.assign(Date, { now: () => day() - 3_600_000 })
+  backend.answer = () => undefined
+  await t.rejects(union.authenticate({ token: 'a' }), { message: 'Unauthorized' }, 'back: it ends all the same')
+  const patient = new UnionAuthenticator({ authenticators: [backend] })
+  backend.answer = () => user('ann')
+  backend.asked.length = 0
+  await patient.authenticate({ token: 'a' })
+  Object.assign(Date, { now: () => day() + 3_600_000 })
+  await patient.authenticate({ token: 'a' })
+  t.same(backend.asked, ['a'], 'forward: it is still known')
+})
+
 t.test('a failure to find out is not remembered', async t => {
   const backend = new Recorder()
   backend.answer = () => {

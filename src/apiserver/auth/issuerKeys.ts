@@ -1,0 +1,114 @@
+/**
+ * The keys of an OpenID Connect issuer: found by its discovery document, remembered for a while, and looked for again when a
+ * token names one that is not known.
+ *
+ * How long is told by a clock that only goes forward. By the time of day, setting the clock back would keep keys that the
+ * issuer has taken back, for as long as the jump.
+ * @see https://openid.net/specs/openid-connect-discovery-1_0.html
+ */
+import type { CompactVerifyGetKey, createLocalJWKSet, JSONWebKeySet } from 'jose'
+import { isRecord } from '../../apimachinery/object.ts'
+import { fetchJson } from './fetchJson.ts'
+
+export interface IssuerKeysOptions {
+  issuerUrl: string
+  /** Authorities that vouch for the issuer, PEM. Default: the system's. */
+  caPem?: string | undefined
+  /** Milliseconds on any clock that only goes forward. */
+  clock?: (() => number) | undefined
+}
+
+/** How long an issuer that did not answer is left alone. */
+const RETRY_MS = 5000
+const TIMEOUT_MS = 5000
+/** A key that is not known is looked for at most this often. */
+const COOLDOWN_MS = 10_000
+const MAX_AGE_MS = 10 * 60_000
+/** How long known keys go on counting when the issuer does not answer. */
+const GRACE_MS = 60 * 60_000
+
+type LocalKeys = ReturnType<typeof createLocalJWKSet>
+
+interface Known {
+  keys: LocalKeys
+  /** When the issuer last said so. */
+  saidMs: number
+  /** When it was last asked. */
+  askedMs: number
+}
+
+export class IssuerKeys {
+  readonly #options: IssuerKeysOptions
+  readonly #clock: () => number
+  #url: { found: Promise<string>; untilMs: number } | undefined
+  #known: Known | undefined
+  #asking: Promise<Known> | undefined
+
+  constructor(options: IssuerKeysOptions) {
+    this.#options = options
+    this.#clock = options.clock ?? (() => performance.now())
+  }
+
+  /** For `compactVerify` of jose. @throws Error when the issuer does not answer, or has no such key */
+  readonly find: CompactVerifyGetKey = async (header, token) => {
+    let known = this.#known
+    if (known === undefined || this.#clock() - known.askedMs >= MAX_AGE_MS) known = await this.#ask()
+    try {
+      return await known.keys(header, token)
+    } catch (error) {
+      const unknown = error instanceof Error && 'code' in error && error.code === 'ERR_JWKS_NO_MATCHING_KEY'
+      if (!unknown || this.#clock() - known.askedMs < COOLDOWN_MS) throw error
+      return (await this.#ask()).keys(header, token)
+    }
+  }
+
+  /** The issuer is asked once for all who wait. */
+  #ask(): Promise<Known> {
+    this.#asking ??= this.#latest().finally(() => {
+      this.#asking = undefined
+    })
+    return this.#asking
+  }
+
+  async #latest(): Promise<Known> {
+    const url = await this.#keysUrl()
+    const last = this.#known
+    try {
+      const { createLocalJWKSet } = await import('jose')
+      // It says itself what is no set of keys.
+      const keys = createLocalJWKSet((await this.#get(url)) as JSONWebKeySet)
+      const now = this.#clock()
+      this.#known = { keys, saidMs: now, askedMs: now }
+    } catch (error) {
+      const now = this.#clock()
+      if (last === undefined || now - last.saidMs > GRACE_MS) throw error
+      this.#known = { ...last, askedMs: now }
+    }
+    return this.#known
+  }
+
+  /** Discovery is asked once for all who wait; its failure is remembered for a moment. */
+  #keysUrl(): Promise<string> {
+    if (this.#url !== undefined && this.#clock() < this.#url.untilMs) return this.#url.found
+    const entry = { found: this.#discover(), untilMs: Number.POSITIVE_INFINITY }
+    this.#url = entry
+    entry.found.catch(() => {
+      entry.untilMs = this.#clock() + RETRY_MS
+    })
+    return entry.found
+  }
+
+  async #discover(): Promise<string> {
+    const { issuerUrl } = this.#options
+    const document = await this.#get(`${issuerUrl.replace(/\/$/, '')}/.well-known/openid-configuration`)
+    const { issuer, jwks_uri: keysUrl } = isRecord(document) ? document : {}
+    if (issuer !== issuerUrl) throw new Error(`issuer did not match: expected ${issuerUrl}, got ${String(issuer)}`)
+    if (typeof keysUrl !== 'string' || !keysUrl.startsWith('https://')) throw new Error('the issuer names no jwks_uri')
+    return keysUrl
+  }
+
+  #get(url: string): Promise<unknown> {
+    const { caPem } = this.#options
+    return fetchJson(url, { timeoutMs: TIMEOUT_MS, ...(caPem !== undefined && { caPem }) })
+  }
+}
