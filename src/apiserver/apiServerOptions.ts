@@ -42,7 +42,7 @@ export interface ApiServerOptions {
   audit?: Auditor | undefined
   /** As kube-apiserver's --disable-admission-plugins: `ServiceAccount` where nobody makes the accounts of namespaces. */
   disabledAdmissionPlugins?: readonly string[]
-  /** Names, addresses and ranges that webhooks may be at; absent: everywhere but link-local addresses. */
+  /** Names, addresses and ranges that webhooks may be at; absent: everywhere but closed addresses. */
   webhookAllowedHosts?: readonly string[] | undefined
   /** What the store keeps of the past. Default: 10 minutes. */
   historyAgeMs?: number

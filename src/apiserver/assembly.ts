@@ -29,6 +29,7 @@ import { builtinSharedObjects } from './builtinSharedObjects.ts'
 import { type Catalog, loadCatalog } from './catalog/catalog.ts'
 import { DefinitionManager } from './definitions/definitionManager.ts'
 import { definitionStrategy } from './definitions/definitionStrategy.ts'
+import { UnheardFailures } from './definitions/unheardFailures.ts'
 import { BlockWriter } from './endpoints/blockWriter.ts'
 import { Compression } from './endpoints/compression.ts'
 import type { Services } from './endpoints/exchange.ts'
@@ -129,6 +130,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     routes: new ServiceRoutes({ store, parsed, random: Math.random }),
     hosts: new AllowedHosts(options.webhookAllowedHosts),
   })
+  const unheard = new UnheardFailures(log)
   const definitions = new DefinitionManager({
     store,
     types,
@@ -136,6 +138,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     clock,
     uuid: randomUUID,
     post: (target, body) => webhooks.post(target, body),
+    unheard: failure => unheard.note(failure),
     callsConversions: space => nature.callsConversions(space),
   })
   const admission = admissionChain({

@@ -63,7 +63,7 @@ export const ACCESS_FLAGS: readonly Setting[] = [
   {
     flags: '--webhook-allowed-hosts <hosts...>',
     description:
-      'where webhooks may be: host names with *, addresses and CIDR ranges; default: everywhere but link-local addresses',
+      "where webhooks may be: host names with *, addresses, CIDR ranges, localhost; default: everywhere but the server's host, its link, unique-local and other special addresses, which is also the entry default",
     list: true,
   },
   {

@@ -5,7 +5,7 @@ import type { KubeObject } from '../../src/apimachinery/object.ts'
 import { embeddedClient } from '../../src/apiserver/embedded/embeddedClient.ts'
 import { startConverter } from '../support/converter.ts'
 import { crdsIn } from '../support/crds.ts'
-import { CONFIGMAPS, configMap, createSpace, startTestServer } from '../support/server.ts'
+import { CONFIGMAPS, configMap, createSpace, startTestServer, WEBHOOKS_HERE } from '../support/server.ts'
 
 const GROUP = 'streamed.example.com'
 const GAUGES = { group: GROUP, resource: 'gauges' }
@@ -34,7 +34,7 @@ const gauge = (version: string, name: string): object => ({
 
 /** What both streams tell of objects, of which one was stored in v1 before its kind came to be defined as `later`. */
 async function toldAfter(t: Test, later: ReturnType<typeof definition>): Promise<string[]> {
-  const { api, server, faults } = await startTestServer(t)
+  const { api, server, faults } = await startTestServer(t, WEBHOOKS_HERE)
   const space = await createSpace(api, 'one')
   const at = api.in(space)
   const crds = crdsIn(at)
@@ -92,7 +92,7 @@ t.test('what its webhook does not convert is told as it is stored, and the other
     return { ...object, apiVersion }
   })
   const conversion = { strategy: 'Webhook', webhook: { clientConfig, conversionReviewVersions: ['v1'] } }
-  const { api } = await startTestServer(t)
+  const { api } = await startTestServer(t, WEBHOOKS_HERE)
   const space = await createSpace(api, 'one')
   const at = api.in(space)
   const crds = crdsIn(at)
@@ -115,7 +115,7 @@ t.test('what its webhook does not convert is told as it is stored, and the other
 t.test('no webhook of one space keeps a stream of all spaces waiting', async t => {
   const { clientConfig } = await startSilence(t)
   const conversion = { strategy: 'Webhook', webhook: { clientConfig, conversionReviewVersions: ['v1'] } }
-  const { api, server } = await startTestServer(t)
+  const { api, server } = await startTestServer(t, WEBHOOKS_HERE)
   const at = api.in(await createSpace(api, 'one'))
   const crds = crdsIn(at)
   await crds.define(definition('v1', ['v1']))

@@ -3,9 +3,9 @@ import t from 'tap'
 import { CONFIGURATIONS, configuration, startWebhookServer, webhook } from '../apiserver/admission/webhookServer.ts'
 import type { Api } from '../support/api.ts'
 import { crdsIn } from '../support/crds.ts'
-import { ALICE, CONFIGMAPS, configMap, startTestServer } from '../support/server.ts'
+import { ALICE, CONFIGMAPS, configMap, startTestServer, WEBHOOKS_HERE } from '../support/server.ts'
 
-const { api, faults } = await startTestServer(t)
+const { api, faults } = await startTestServer(t, WEBHOOKS_HERE)
 const RBAC = '/apis/rbac.authorization.k8s.io/v1'
 const GROUP = 'rbac.authorization.k8s.io'
 const names = async (answer: ReturnType<Api['get']>): Promise<unknown[]> =>

@@ -15,6 +15,9 @@ export const ALICE = 'token-of-alice'
 export const BOB = 'token-of-bob'
 const TOKENS = `${ALICE},alice,u-1\n${BOB},bob,u-2\n`
 
+/** For tests whose webhooks run beside the server, where none may be unless the operator says so. */
+export const WEBHOOKS_HERE: TestServerOptions = { more: { webhookAllowedHosts: ['localhost'] } }
+
 export interface TestServer {
   readonly api: Api
   readonly server: ApiServer

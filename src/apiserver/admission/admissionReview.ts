@@ -4,6 +4,7 @@
  */
 import { STATUS_REASONS, type StatusDetails, StatusError, type StatusReason } from '../../apimachinery/errors.ts'
 import { str, strings } from '../../apimachinery/fields.ts'
+import { messageOf } from '../../apimachinery/messageOf.ts'
 import { isRecord } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { AdmissionRequest } from '../registry/admission.ts'
@@ -35,21 +36,34 @@ export function admissionReview(
   }
 }
 
-/** @throws Error saying what is wrong with the answer */
+/** What is wrong with an answer; the message is for administrators, see {@link WebhookCallError}. */
+export class InvalidReview extends Error {
+  /** What everybody may hear of it. */
+  readonly openly: string
+
+  /** `answered`: what shows the answer, put behind what is open. */
+  constructor(openly: string, answered = '', options?: ErrorOptions) {
+    super(openly + answered, options)
+    this.name = 'InvalidReview'
+    this.openly = openly
+  }
+}
+
+/** @throws InvalidReview */
 export function readReview(answer: unknown, version: ReviewVersion, uid: string): ReviewAnswer {
-  if (!isRecord(answer)) throw new Error('webhook response was absent')
+  if (!isRecord(answer)) throw new InvalidReview('webhook response was absent')
   const response = isRecord(answer.response) ? answer.response : undefined
-  if (response === undefined) throw new Error('webhook response was absent')
+  if (response === undefined) throw new InvalidReview('webhook response was absent')
   if (version === 'v1') {
     // an answer that does not say what it is is taken for what was asked for
     const apiVersion = str(answer, 'apiVersion') || 'admission.k8s.io/v1'
     const kind = str(answer, 'kind') || 'AdmissionReview'
     if (apiVersion !== 'admission.k8s.io/v1' || kind !== 'AdmissionReview') {
       const wanted = 'admission.k8s.io/v1, Kind=AdmissionReview'
-      throw new Error(`expected webhook response of ${wanted}, got ${apiVersion}, Kind=${kind}`)
+      throw new InvalidReview(`expected webhook response of ${wanted}`, `, got ${apiVersion}, Kind=${kind}`)
     }
     if (response.uid !== uid) {
-      throw new Error(`expected response.uid=${JSON.stringify(uid)}, got ${quoted(response.uid)}`)
+      throw new InvalidReview(`expected response.uid=${JSON.stringify(uid)}`, `, got ${quoted(response.uid)}`)
     }
   }
   const allowed = response.allowed === true
@@ -57,10 +71,10 @@ export function readReview(answer: unknown, version: ReviewVersion, uid: string)
   const decoded = typeof patch === 'string' && patch !== '' ? decodePatch(patch) : []
   const isEmpty = Array.isArray(decoded) && decoded.length === 0
   if (!isEmpty && version === 'v1' && !patchType) {
-    throw new Error('webhook returned response.patch but not response.patchType')
+    throw new InvalidReview('webhook returned response.patch but not response.patchType')
   }
   if (!isEmpty && patchType && patchType !== 'JSONPatch') {
-    throw new Error(`webhook returned invalid response.patchType of ${quoted(patchType)}`)
+    throw new InvalidReview('webhook returned invalid response.patchType', ` of ${quoted(patchType)}`)
   }
   return {
     allowed,
@@ -80,7 +94,7 @@ function decodePatch(patch: string): unknown {
   try {
     return JSON.parse(Buffer.from(patch, 'base64').toString())
   } catch (cause) {
-    throw new Error(`cannot decode response.patch: ${cause instanceof Error ? cause.message : cause}`, { cause })
+    throw new InvalidReview('cannot decode response.patch', `: ${messageOf(cause)}`, { cause })
   }
 }
 

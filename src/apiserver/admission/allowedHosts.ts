@@ -2,13 +2,18 @@
  * Where webhooks may be: names and address ranges, judged by the address that is really connected to, so that a name cannot
  * mean one thing when it is checked and another when it is dialled.
  *
- * Without a list everything is allowed but link-local addresses: there the machine's own cloud answers, never a webhook. With
- * one, a range allows its addresses, and a name allows whatever it resolves to, but never the server's own host or link.
+ * Without a list everything is allowed but what is closed: {@link isClosed}, and the addresses of the server's own interfaces.
+ * With one, a range allows its addresses, closed or not, and a name allows whatever it resolves to, as long as that is not
+ * closed. An address that stands for another one is allowed only if that is, too.
  */
 import { lookup as systemLookup } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { bareAddress, embeddedIpv4, familyOf, isClosed } from './closedAddresses.ts'
 
 export const ALLOWED_HOSTS_FLAG = '--webhook-allowed-hosts'
+/** The entry that stands for what is allowed without a list. */
+const DEFAULT_ENTRY = 'default'
 
 type Resolve = (
   host: string,
@@ -16,12 +21,16 @@ type Resolve = (
   callback: (error: NodeJS.ErrnoException | null, addresses: { address: string; family: number }[]) => void,
 ) => void
 
-/** The address is not among those that the server may connect to; the message is for the user. */
+/** The address is not among those that the server may connect to. */
 export class HostRefused extends Error {
+  /** The message without what a name leads to, which not everybody shall hear. */
+  readonly openly: string
+
   constructor(host: string, address: string) {
-    const what = host === address ? address : `${address} (${host})`
-    super(`connecting to ${what} is not allowed by the server's ${ALLOWED_HOSTS_FLAG}`)
+    const text = (what: string): string => `connecting to ${what} is not allowed by the server's ${ALLOWED_HOSTS_FLAG}`
+    super(text(host === address ? address : `${address} (${host})`))
     this.name = 'HostRefused'
+    this.openly = text(host)
   }
 }
 
@@ -29,26 +38,40 @@ export class AllowedHosts {
   readonly #ranges = new BlockList()
   /** What stands between the `*` of each name. */
   readonly #names: string[][] = []
-  readonly #everything: boolean
+  #everything = false
+  readonly #own: () => readonly string[]
 
   /**
-   * `entries`: host names, in which `*` stands for any run of characters, addresses and CIDR ranges; `localhost` is loopback.
-   * `undefined`: no list. @throws Error for an entry that is none of these
+   * `entries`: host names, in which `*` stands for any run of characters, addresses and CIDR ranges; `localhost` is loopback,
+   * `default` what is allowed without a list. `own` are the addresses of this machine.
+   * @throws Error for an entry that is none of these
    */
-  constructor(entries?: readonly string[]) {
-    this.#everything = entries === undefined
-    for (const entry of entries ?? []) this.#add(entry.trim())
+  constructor(entries: readonly string[] = [DEFAULT_ENTRY], own: () => readonly string[] = ownAddresses) {
+    this.#own = own
+    for (const entry of entries) this.#add(entry.trim())
   }
 
   /** Whether a connection to `address` may be opened for `host`, which is the address itself or the name that led to it. */
   allows(address: string, host: string): boolean {
-    const family = familyOf(address)
-    if (this.#ranges.check(address, family)) return true
-    if (LINK_LOCAL.check(address, family)) return false
+    const bare = bareAddress(address)
+    const embedded = embeddedIpv4(bare)
+    if (this.#ranges.check(bare, familyOf(bare))) return embedded === undefined || this.#opens(embedded)
+    if (isClosed(bare) || this.#isOwn(bare)) return false
     if (this.#everything) return true
-    if (host === address || OWN_HOST.check(address, family)) return false
+    if (host === address) return false
     const name = host.toLowerCase().replace(/\.$/, '')
     return this.#names.some(parts => isMadeOf(name, parts))
+  }
+
+  /** Whether what an allowed address stands for may be reached. */
+  #opens(address: string): boolean {
+    return this.#ranges.check(address, 'ipv4') || !(isClosed(address) || this.#isOwn(address))
+  }
+
+  #isOwn(address: string): boolean {
+    const list = new BlockList()
+    for (const own of this.#own()) list.addAddress(bareAddress(own), familyOf(own))
+    return list.check(address, familyOf(address))
   }
 
   /** For `host` as it stands in a URL. @throws HostRefused when it is an address that is not allowed */
@@ -75,7 +98,8 @@ export class AllowedHosts {
     const range = /^([^/]+)\/(\d{1,3})$/.exec(entry)
     const [network = entry, bits] = range === null ? [] : [range[1], Number(range[2])]
     const version = isIP(network)
-    if (entry === 'localhost') {
+    if (entry === DEFAULT_ENTRY) this.#everything = true
+    else if (entry === 'localhost') {
       this.#ranges.addSubnet('127.0.0.0', 8, 'ipv4')
       this.#ranges.addAddress('::1', 'ipv6')
     } else if (version !== 0 && (bits ?? 0) <= (version === 4 ? 32 : 128)) {
@@ -100,16 +124,6 @@ function isMadeOf(name: string, [head = '', ...parts]: readonly string[]): boole
   return name.length - tail.length >= at && name.endsWith(tail)
 }
 
-function familyOf(address: string): 'ipv4' | 'ipv6' {
-  return isIP(address) === 6 ? 'ipv6' : 'ipv4'
-}
-
-const LINK_LOCAL = ranges(['169.254.0.0', 16], ['fe80::', 10])
-/** Loopback, and the unspecified addresses, which lead there too. */
-const OWN_HOST = ranges(['127.0.0.0', 8], ['0.0.0.0', 8], ['::1', 128], ['::', 128])
-
-function ranges(...all: [network: string, bits: number][]): BlockList {
-  const list = new BlockList()
-  for (const [network, bits] of all) list.addSubnet(network, bits, familyOf(network))
-  return list
+function ownAddresses(): string[] {
+  return Object.values(networkInterfaces()).flatMap(all => (all ?? []).map(({ address }) => address))
 }

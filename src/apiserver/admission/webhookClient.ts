@@ -6,7 +6,7 @@
 import { type Agent, request } from 'node:https'
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import { type AllowedHosts, HostRefused } from './allowedHosts.ts'
-import type { Route, ServiceReference, ServiceRoutes } from './serviceRoutes.ts'
+import { NoRoute, type Route, type ServiceReference, type ServiceRoutes } from './serviceRoutes.ts'
 import { TLS_REFUSALS, WebhookTrust } from './webhookTrust.ts'
 
 export type WebhookAddress = { url: string } | { service: ServiceReference }
@@ -22,11 +22,19 @@ export interface WebhookTarget {
   limitBytes?: number
 }
 
-/** The webhook could not be asked, or did not answer as one; the message is for the user. */
+/**
+ * The webhook could not be asked, or did not answer as one. The message is for administrators of the server: it may hold what was
+ * answered, and what is at an address. Whoever may write webhooks chooses the address, and must not read there what the server
+ * can.
+ */
 export class WebhookCallError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
+  /** What everybody may hear of it. */
+  readonly openly: string
+
+  constructor(message: string, { openly = message, ...options }: ErrorOptions & { openly?: string } = {}) {
     super(message, options)
     this.name = 'WebhookCallError'
+    this.openly = openly
   }
 }
 
@@ -53,15 +61,20 @@ export class WebhookClient {
       route = found
     }).catch(error => {
       if (error instanceof WebhookCallError) throw error
-      const why = signal.aborted ? 'context deadline exceeded' : wording(error, route ?? asked.route)
-      throw new WebhookCallError(`Post ${JSON.stringify(asked.shown)}: ${why}`, { cause: error })
+      const late = 'context deadline exceeded'
+      const { why, openly = why } = signal.aborted
+        ? { why: late }
+        : wording(error, route ?? asked.route, asked.serverName)
+      const posting = `Post ${JSON.stringify(asked.shown)}: `
+      throw new WebhookCallError(posting + why, { cause: error, openly: posting + openly })
     })
-    if (code < 200 || code > 299) throw new WebhookCallError(unexpected(code, answer))
+    if (code < 200 || code > 299) throw unexpected(code, answer)
     try {
       return JSON.parse(answer.toString())
     } catch (cause) {
-      const why = messageOf(cause)
-      throw new WebhookCallError(`couldn't get version/kind; json parse error: ${why}`, { cause })
+      // The parser's words quote the text.
+      const openly = "couldn't get version/kind; json parse error"
+      throw new WebhookCallError(`${openly}: ${messageOf(cause)}`, { cause, openly })
     }
   }
 
@@ -168,24 +181,44 @@ function callOf({ client, timeoutSeconds }: WebhookTarget): Call {
   return { shown, route: { host: serverName, port }, path: encodeURI(place), hostHeader, serverName }
 }
 
-/** The failures that users know, as upstream's users know them. */
-function wording(error: unknown, { host, port }: Route): string {
-  const { code = '', message = String(error) } = error as { code?: string; message?: string }
-  const address = `${host.includes(':') ? `[${host}]` : host}:${port}`
-  if (error instanceof HostRefused) return `dial tcp ${address}: ${message}`
-  if (code === 'ECONNREFUSED') return `dial tcp ${address}: connect: connection refused`
-  if (code === 'ENOTFOUND') return `dial tcp: lookup ${host}: no such host`
-  if (code === 'ECONNRESET') return 'EOF'
-  const tls = TLS_REFUSALS[code]
-  if (tls !== undefined) return `tls: failed to verify certificate: x509: ${tls}`
-  return code === 'ERR_TLS_CERT_ALTNAME_INVALID' ? `tls: failed to verify certificate: x509: ${message}` : message
+interface Wording {
+  why: string
+  /** Without what only administrators hear. */
+  openly?: string
 }
 
-function unexpected(code: number, answer: Buffer): string {
-  const text = answer.subarray(0, 1024).toString().trim()
-  if (code >= 500) {
-    return `an error on the server (${JSON.stringify(text || 'unknown')}) has prevented the request from succeeding`
+/**
+ * The failures that users know, as upstream's users know them. That nobody is there, that somebody is who speaks no TLS or who
+ * hangs up: all of that is one to those who could learn by it what runs where.
+ */
+function wording(error: unknown, { host, port }: Route, serverName = host): Wording {
+  const { code = '', message = String(error) } = error as { code?: string; message?: string }
+  const address = `${host.includes(':') ? `[${host}]` : host}:${port}`
+  if (error instanceof NoRoute) return { why: message }
+  if (error instanceof HostRefused) {
+    return { why: `dial tcp ${address}: ${message}`, openly: `dial tcp ${address}: ${error.openly}` }
   }
-  if (code === 404) return 'the server could not find the requested resource'
-  return text !== '' ? text : `the server responded with the status code ${code} but did not return more information`
+  if (code === 'ENOTFOUND') return { why: `dial tcp: lookup ${host}: no such host` }
+  const refused = 'tls: failed to verify certificate: x509: '
+  const tls = TLS_REFUSALS[code]
+  if (tls !== undefined) return { why: refused + tls }
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
+    return { why: refused + message, openly: `${refused}certificate is not valid for ${serverName}` }
+  }
+  const openly = 'the webhook could not be reached'
+  if (code === 'ECONNREFUSED') return { why: `dial tcp ${address}: connect: connection refused`, openly }
+  return { why: code === 'ECONNRESET' ? 'EOF' : message, openly }
+}
+
+function unexpected(code: number, answer: Buffer): WebhookCallError {
+  const text = answer.subarray(0, 1024).toString().trim()
+  const broken = (what: string): string =>
+    `an error on the server (${JSON.stringify(what)}) has prevented the request from succeeding`
+  if (code >= 500) return new WebhookCallError(broken(text || 'unknown'), { openly: broken('unknown') })
+  const status = (shown: string): string =>
+    `the server responded with the status code ${shown} but did not return more information`
+  // Which code it is would tell which paths there are.
+  const openly = status(`${Math.floor(code / 100)}xx`)
+  const missing = 'the server could not find the requested resource'
+  return new WebhookCallError(code === 404 ? missing : text || status(String(code)), { openly })
 }

@@ -9,12 +9,13 @@ import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { applyJsonPatch } from '../../apimachinery/patch/jsonPatch.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { cloneJson, equalJson } from '../../apimachinery/values.ts'
-import type { Authorizer } from '../auth/types.ts'
+import type { Authorizer, UserInfo } from '../auth/types.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
+import { systemUser, trustedName } from '../registry/context.ts'
 import type { Logger } from '../request/logger.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import { checkConditions, requestVariables } from './admissionCel.ts'
-import { admissionReview, denial, type ReviewAnswer, readReview } from './admissionReview.ts'
+import { admissionReview, denial, InvalidReview, type ReviewAnswer, readReview } from './admissionReview.ts'
 import { nameOf, type Shown, shownAs, takeBack } from './attributes.ts'
 import { annotate, MutationNotes } from './auditAnnotations.ts'
 import type { NamespaceReader } from './namespaces.ts'
@@ -207,7 +208,7 @@ async function ask(
     const answer = await deps.client
       .post(target, admissionReview(request, { type, version, uid, shown }))
       .catch(error => {
-        throw new WebhookCallError(`failed to call webhook: ${messageOf(error)}`, { cause: error })
+        throw callError('failed to call webhook: ', error)
       })
     try {
       const read = readReview(answer, version, uid)
@@ -215,15 +216,32 @@ async function ask(
         annotate(context, `${webhook.name}/${key}`, value)
       }
       return read
-    } catch (cause) {
-      throw new WebhookCallError(`received invalid webhook response: ${messageOf(cause)}`, { cause })
+    } catch (error) {
+      throw callError('received invalid webhook response: ', error)
     }
   } catch (error) {
     if (!(error instanceof WebhookCallError)) throw error
-    const failed = `failed calling webhook ${JSON.stringify(webhook.name)}: ${error.message}`
+    const why = hearsAnswers(context.user) ? error.message : error.openly
+    const failed = `failed calling webhook ${JSON.stringify(webhook.name)}: ${why}`
     if (!webhook.failsOpen) throw statusError.internal(new Error(failed, { cause: error }))
     deps.log.warn({ webhook: webhook.name, why: error.message }, 'webhook failed, request goes on without it')
     passed()
     return undefined
   }
+}
+
+/** The error with words before it. What is no failure of a webhook is told as it is: it is our own. */
+function callError(before: string, cause: unknown): WebhookCallError {
+  const hides = cause instanceof WebhookCallError || cause instanceof InvalidReview
+  const openly = hides ? cause.openly : messageOf(cause)
+  return new WebhookCallError(before + messageOf(cause), { cause, openly: before + openly })
+}
+
+/**
+ * Who hears what a webhook answered. Controllers do not, though they are the server itself: what they are told goes into
+ * conditions, for all to read.
+ */
+function hearsAnswers(user: UserInfo): boolean {
+  const name = trustedName(user)
+  return name !== '' && !name.startsWith(systemUser(''))
 }

@@ -9,6 +9,7 @@ import { validateAnnotations, validateLabels } from '../../apimachinery/names.ts
 import { isRecord, type KubeObject, type ObjectMeta, parseApiVersion } from '../../apimachinery/object.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
 import { WebhookCallError, type WebhookTarget } from '../admission/webhookClient.ts'
+import type { UnheardFailure } from './unheardFailures.ts'
 
 export interface ConversionWebhook {
   target: WebhookTarget
@@ -20,6 +21,8 @@ export interface ConversionWebhook {
 
 export interface ConversionDeps {
   post(target: WebhookTarget, body: unknown): Promise<unknown>
+  /** Hears, for the log, what those who asked are not told. */
+  unheard?(failure: UnheardFailure): void
   uuid(): string
 }
 
@@ -51,7 +54,9 @@ export async function convertThroughWebhook(
     })
   } catch (error) {
     if (!(error instanceof WebhookCallError)) throw error
-    throw fail(`failed: ${error.message}`, error)
+    // Who reads or writes is not known here, so that nobody hears what was answered: the log does.
+    deps.unheard?.({ space: target.space, ...kind, why: error.message })
+    throw fail(`failed: ${error.openly}`, error)
   }
   const results = readAnswer(answer, review, uid, why => fail(`failed: ${why}`))
   if (results.length !== waiting.length) {
@@ -67,14 +72,11 @@ function readAnswer(answer: unknown, review: string, uid: string, fail: (why: st
   const { response, apiVersion, kind }: Record<string, unknown> = isRecord(answer) ? answer : {}
   // v1beta1 never asked for these two, and its webhooks leave them out
   if (review === 'v1' && (apiVersion !== `${REVIEW_GROUP}/v1` || kind !== 'ConversionReview')) {
-    const [group, version] = typeof apiVersion === 'string' ? apiVersion.split('/') : []
-    const wanted = `${REVIEW_GROUP}/v1, Kind=ConversionReview`
-    const got = `${group ?? ''}/${version ?? ''}, Kind=${typeof kind === 'string' ? kind : ''}`
-    throw fail(`expected webhook response of ${wanted}, got ${got}`)
+    throw fail(`expected webhook response of ${REVIEW_GROUP}/v1, Kind=ConversionReview`)
   }
   if (!isRecord(response)) throw fail('no response provided')
   if (review === 'v1' && response.uid !== uid) {
-    throw fail(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(response.uid ?? '')}`)
+    throw fail(`expected response.uid=${JSON.stringify(uid)}, got another`)
   }
   const result = isRecord(response.result) ? response.result : {}
   if (result.status !== 'Success') {

@@ -1,21 +1,80 @@
 /** Where webhooks may be: which entries there are, what they allow, and that a name cannot change its meaning on the way. */
 import type { LookupAddress } from 'node:dns'
+import { networkInterfaces } from 'node:os'
 import fc from 'fast-check'
 import t from 'tap'
 import { AllowedHosts, HostRefused } from '../../../src/apiserver/admission/allowedHosts.ts'
 
-t.test('without a list everything is allowed but link-local addresses', async t => {
-  const hosts = new AllowedHosts()
-  for (const address of ['127.0.0.1', '::1', '10.1.2.3', '8.8.8.8', '2001:db8::1']) {
+const OWN = ['203.0.113.9', 'fe80::9%eth0', '2001:db8:1::9']
+/** By what makes them closed. */
+const CLOSED: Record<string, string[]> = {
+  'the own host': ['127.0.0.1', '127.9.9.9', '0.0.0.0', '0.1.2.3', '::1', '::', '0:0:0:0:0:0:0:1'],
+  'addresses of its interfaces': ['203.0.113.9', '::ffff:203.0.113.9', '2001:DB8:1:0::9'],
+  'the link': ['169.254.169.254', '169.254.170.2', 'fe80::1', 'febf::1', 'fe80::1%eth0', 'fec0::1'],
+  'unique-local': ['fc00::1', 'fd00:ec2::254', 'FD00:0EC2:0:0::254', 'fd20:ce::254', 'fd00:42::42', 'fdff::'],
+  'IPv4 in IPv6': [
+    '::ffff:169.254.169.254',
+    '::FFFF:a9fe:a9fe',
+    '0:0:0:0:0:ffff:7f00:1',
+    '::169.254.169.254',
+    '::7f00:1',
+  ],
+  'translated IPv4': [
+    '64:ff9b::a9fe:a9fe',
+    '64:ff9b::8.8.8.8',
+    '64:ff9b:1::a9fe:a9fe',
+    '64:ff9b:1:fffe::1',
+    '::ffff:0:7f00:1',
+  ],
+  tunnels: ['2002:7f00:1::', '2002:a9fe:a9fe::1', '2001::1', '2001:0:ffff::', '192.88.99.1'],
+  'providers of machines': ['100.100.100.200', '168.63.129.16', '192.0.0.192', '::ffff:100.100.100.200'],
+  'many at once': ['224.0.0.1', '239.1.1.1', '255.255.255.255', '240.0.0.1', 'ff02::1', 'ff0e::1'],
+}
+
+t.test('without a list everything is allowed but what is closed, in every spelling', async t => {
+  const hosts = new AllowedHosts(undefined, () => OWN)
+  for (const address of [
+    '10.1.2.3',
+    '172.16.0.1',
+    '192.168.1.1',
+    '100.64.0.1',
+    '8.8.8.8',
+    '2606:4700::1',
+    '2001:db8::1',
+  ]) {
     t.ok(hosts.allows(address, address), address)
     t.ok(hosts.allows(address, 'some.name'), address)
   }
-  for (const address of ['169.254.169.254', 'fe80::1', '::ffff:169.254.169.254', 'febf::1']) {
-    t.notOk(hosts.allows(address, address), address)
-    t.notOk(hosts.allows(address, 'some.name'), address)
-    t.throws(() => hosts.check(address), HostRefused)
+  for (const [why, addresses] of Object.entries(CLOSED)) {
+    for (const address of addresses) {
+      t.notOk(hosts.allows(address, address), `${why}: ${address}`)
+      t.notOk(hosts.allows(address, 'some.name'), `${why}: ${address}`)
+      t.throws(() => hosts.check(address), HostRefused)
+    }
   }
   t.ok(new AllowedHosts(['169.254.0.0/16']).allows('169.254.169.254', '169.254.169.254'), 'unless it is listed')
+})
+
+t.test('the addresses of this machine are closed', async t => {
+  const own = Object.values(networkInterfaces()).flatMap(all => (all ?? []).map(({ address }) => address))
+  t.ok(own.length > 0)
+  for (const address of own) t.notOk(new AllowedHosts().allows(address, address), address)
+})
+
+t.test('what is open by default can be opened together with more', async t => {
+  const hosts = new AllowedHosts(['default', 'localhost', 'fd12:3456::/32'])
+  for (const address of ['8.8.8.8', '127.0.0.1', '::1', 'fd12:3456:1::7']) t.ok(hosts.allows(address, address), address)
+  for (const address of ['169.254.169.254', 'fd00:ec2::254']) t.notOk(hosts.allows(address, address), address)
+})
+
+t.test('a translation that is listed leads to what would be allowed, and to nothing else', async t => {
+  const hosts = new AllowedHosts(['64:ff9b::/96', '2002::/16', '127.0.0.0/8'], () => OWN)
+  for (const address of ['64:ff9b::8.8.8.8', '2002:808:808::1', '64:ff9b::7f00:1']) {
+    t.ok(hosts.allows(address, address), address)
+  }
+  for (const address of ['64:ff9b::a9fe:a9fe', '2002:a9fe:a9fe::', '64:ff9b::203.0.113.9']) {
+    t.notOk(hosts.allows(address, address), address)
+  }
 })
 
 t.test('ranges and addresses allow what lies in them, under any name', async t => {
@@ -29,7 +88,7 @@ t.test('ranges and addresses allow what lies in them, under any name', async t =
   }
 })
 
-t.test('names allow what they resolve to, but not the own host or link', async t => {
+t.test('names allow what they resolve to, but nothing that is closed', async t => {
   const hosts = new AllowedHosts(['hooks.example.com', '*.svc.example.com'])
   t.ok(hosts.allows('203.0.113.1', 'hooks.example.com'))
   t.ok(hosts.allows('203.0.113.1', 'HOOKS.example.com.'))
@@ -37,7 +96,9 @@ t.test('names allow what they resolve to, but not the own host or link', async t
   for (const name of ['example.com', 'svc.example.com', 'hooksXexample.com', 'hooks.example.com.evil.org', 'x']) {
     t.notOk(hosts.allows('203.0.113.1', name), name)
   }
-  for (const address of ['127.0.0.1', '::1', '0.0.0.0', '::', '169.254.1.1', 'fe80::1', '::ffff:127.0.0.1']) {
+  for (const address of Object.values(CLOSED)
+    .flat()
+    .filter(each => !/203\.0|DB8/.test(each))) {
     t.notOk(hosts.allows(address, 'hooks.example.com'), address)
   }
   t.ok(new AllowedHosts(['localhost']).allows('127.0.0.1', 'localhost'))
@@ -100,5 +161,6 @@ t.test('a name is resolved once, and only allowed addresses of it are connected 
   t.equal(await resolved(hosts, [evil, good], false), '10.0.0.1')
   await t.rejects(resolved(hosts, [evil], true), {
     message: "connecting to 169.254.169.254 (name) is not allowed by the server's --webhook-allowed-hosts",
+    openly: "connecting to name is not allowed by the server's --webhook-allowed-hosts",
   })
 })

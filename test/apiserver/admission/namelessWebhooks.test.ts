@@ -2,11 +2,11 @@
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { crdsIn } from '../../support/crds.ts'
-import { CONFIGMAPS, configMap, startTestServer } from '../../support/server.ts'
+import { CONFIGMAPS, configMap, startTestServer, WEBHOOKS_HERE } from '../../support/server.ts'
 import { namelessAuthority, newKeys, RSA, type Shape } from './namelessAuthority.ts'
 import { CONFIGURATIONS, configuration, startWebhookServer, type WebhookServer, webhook } from './webhookServer.ts'
 
-const { api, faults } = await startTestServer(t)
+const { api, faults } = await startTestServer(t, WEBHOOKS_HERE)
 const authority = await namelessAuthority({}, RSA)
 
 const start = async (shape?: Shape): Promise<WebhookServer> =>

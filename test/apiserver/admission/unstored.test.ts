@@ -1,10 +1,10 @@
 /** Webhooks and policies see what is asked of the server and never stored: reviews, tokens, bindings, evictions, approvals. */
 import { execFileSync } from 'node:child_process'
 import t from 'tap'
-import { CONFIGMAPS, configMap, startTestServer } from '../../support/server.ts'
+import { CONFIGMAPS, configMap, startTestServer, WEBHOOKS_HERE } from '../../support/server.ts'
 import { CONFIGURATIONS, configuration, startWebhookServer, webhook } from './webhookServer.ts'
 
-const { api, faults } = await startTestServer(t)
+const { api, faults } = await startTestServer(t, WEBHOOKS_HERE)
 const hooks = await startWebhookServer(t)
 const GROUP = '/apis/admissionregistration.k8s.io/v1'
 const TOKENS = '/api/v1/namespaces/default/serviceaccounts/robot/token'

@@ -2,10 +2,10 @@
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { encodeObject } from '../../../src/apiserver/registry/codec.ts'
-import { CONFIGMAPS, configMap, createSpace, startTestServer } from '../../support/server.ts'
+import { CONFIGMAPS, configMap, createSpace, startTestServer, WEBHOOKS_HERE } from '../../support/server.ts'
 import { CONFIGURATIONS, configuration, startWebhookServer, webhook } from './webhookServer.ts'
 
-const { api, server, faults } = await startTestServer(t)
+const { api, server, faults } = await startTestServer(t, WEBHOOKS_HERE)
 const hooks = await startWebhookServer(t)
 hooks.on('/deny', () => ({ allowed: false, status: { message: 'asked' } }))
 
@@ -122,6 +122,17 @@ t.test('with a list of allowed hosts webhooks are nowhere else', async t => {
   const loose = await startTestServer(t, { more: { webhookAllowedHosts: ['localhost'] } })
   t.equal(await asked(named, loose.api), ASKED)
   t.match(await asked({ url: 'https://169.254.169.254/deny' }), why('169.254.169.254'), 'link-local: never unasked')
+})
+
+t.test('without a list none is on the own host, by whatever name or spelling', async t => {
+  const { api } = await startTestServer(t)
+  const refused = /connecting to \S+( \(localhost\))? is not allowed by the server's --webhook-allowed-hosts$/
+  for (const host of ['127.0.0.1', 'localhost', '[::ffff:7f00:1]', '[::ffff:127.0.0.1]', '0x7f.1', '0', '2130706433']) {
+    const at = { url: `https://${host}:${hooks.port}/deny`, caBundle: hooks.caBundle }
+    t.match(await asked(at, api), refused, host)
+  }
+  await api.ok(api.post(SERVICES, service({ type: 'ExternalName', externalName: 'localhost' })))
+  t.match(await asked(at({ port: hooks.port }), api), refused, 'nor behind a Service')
 })
 
 t.test('nothing of this is a fault of the server', async t => {

@@ -2,10 +2,10 @@
 import t from 'tap'
 import type { Answer as Response } from '../../support/api.ts'
 import { crdsIn } from '../../support/crds.ts'
-import { ALICE, CONFIGMAPS, configMap, createSpace, startTestServer } from '../../support/server.ts'
+import { ALICE, CONFIGMAPS, configMap, createSpace, startTestServer, WEBHOOKS_HERE } from '../../support/server.ts'
 import { CONFIGURATIONS, configuration, startWebhookServer, webhook } from './webhookServer.ts'
 
-const { api, faults } = await startTestServer(t)
+const { api, faults } = await startTestServer(t, WEBHOOKS_HERE)
 const hooks = await startWebhookServer(t)
 
 /** Puts webhooks in force for the time of `during`. */

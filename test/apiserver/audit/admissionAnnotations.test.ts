@@ -24,7 +24,7 @@ async function start(t: Test, level: string): Promise<Audited> {
     if (event.stage === 'ResponseComplete') waiting.get(event.auditID)?.(event)
   }
   const audit = new Auditor({ policy, sink: { write, close: async () => {} } })
-  const { api } = await startTestServer(t, { more: { audit } })
+  const { api } = await startTestServer(t, { more: { audit, webhookAllowedHosts: ['localhost'] } })
   return {
     api,
     async annotationsOf(name, data) {

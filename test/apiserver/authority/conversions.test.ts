@@ -5,9 +5,9 @@ import { decodeObject, encodeObject } from '../../../src/apiserver/registry/code
 import type { Api } from '../../support/api.ts'
 import { startConverter } from '../../support/converter.ts'
 import { crdsIn } from '../../support/crds.ts'
-import { createSpace, startTestServer } from '../../support/server.ts'
+import { createSpace, startTestServer, WEBHOOKS_HERE } from '../../support/server.ts'
 
-const { api, server, faults } = await startTestServer(t)
+const { api, server, faults } = await startTestServer(t, WEBHOOKS_HERE)
 const text = { type: 'string' }
 const schema = (field: string): object => ({
   openAPIV3Schema: {

@@ -1,12 +1,12 @@
 /** Admission webhooks and policies, as cluster administrators rely on them. */
 import t, { type Test } from 'tap'
 import { crdsIn } from '../../support/crds.ts'
-import { CONFIGMAPS, configMap, startTestServer } from '../../support/server.ts'
+import { CONFIGMAPS, configMap, startTestServer, WEBHOOKS_HERE } from '../../support/server.ts'
 import { CONFIGURATIONS, configuration, startWebhookServer, webhook } from '../admission/webhookServer.ts'
 import { pod, podTemplate } from './cluster.ts'
 import { edit } from './operations.ts'
 
-const { api, faults } = await startTestServer(t)
+const { api, faults } = await startTestServer(t, WEBHOOKS_HERE)
 const hooks = await startWebhookServer(t)
 const crds = crdsIn(api)
 const PODS = '/api/v1/namespaces/default/pods'

@@ -3,11 +3,11 @@ import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { startConverter } from '../../support/converter.ts'
 import { crdsIn } from '../../support/crds.ts'
-import { startTestServer } from '../../support/server.ts'
+import { startTestServer, WEBHOOKS_HERE } from '../../support/server.ts'
 import { goes } from './cluster.ts'
 import { edit } from './operations.ts'
 
-const { api, faults } = await startTestServer(t)
+const { api, faults } = await startTestServer(t, WEBHOOKS_HERE)
 const crds = crdsIn(api)
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 
