@@ -26,6 +26,7 @@ export function mailboxListener({ add, join, mailbox: find }: MailboxListenerDep
       for (const [key, { space, fact }] of claims) if (!isFirst(fact)) copy(mailbox, key, space)
       for (const key of find(mailbox)?.copies.keys() ?? []) copy(mailbox, key)
       add({ type: 'config', mailbox })
+      add({ type: 'refused', mailbox })
     },
     changed: (mailbox, key) => copy(mailbox, key),
     reported(mailbox, key) {
@@ -34,6 +35,7 @@ export function mailboxListener({ add, join, mailbox: find }: MailboxListenerDep
       }
     },
     carriedUp: (mailbox, key) => add({ type: 'asked', mailbox, key }),
+    clusterRefuses: mailbox => add({ type: 'refused', mailbox }),
     configChanged: mailbox => add({ type: 'config', mailbox }),
     served(mailbox, resource) {
       for (const [key, { space, fact }] of join.claimsIn(mailbox)) {

@@ -18,6 +18,7 @@ import type { Client, StreamEvent } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
 import { StreamSource } from '../../client/streamSource.ts'
+import { NOTHING_REFUSED, type Refused, refusedIn, sameRefused } from './clusterRefusals.ts'
 import { definedBy } from './eligibility.ts'
 import { namespaceKey, objectKey, resourceKey } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
@@ -55,6 +56,8 @@ export interface MailboxListener {
   /** A projected object's status may have changed. */
   reported(mailbox: string, key: string): void
   configChanged(mailbox: string): void
+  /** Its cluster refuses something else than before. */
+  clusterRefuses(mailbox: string): void
   /** An object was carried up, or it says another thing about who asked for it. */
   carriedUp(mailbox: string, key: string): void
   /** The mailbox defines (again) a kind. */
@@ -82,6 +85,8 @@ export class Mailbox {
   readonly settled = new Map<string, string>()
   /** Why the mailbox does not take an object, for those that it refused when last asked. */
   readonly refused = new Map<string, string>()
+  /** What its cluster refuses of what is in it. */
+  clusterRefuses: Refused = NOTHING_REFUSED
   /** What its syncer was last asked to carry up. */
   share: UpsyncShare | undefined
   /** Owners of copies that other hands have taken away, and that are to be made again. */
@@ -209,7 +214,10 @@ export class Mailboxes {
     }
     const id = resourceKey(resource)
     const key = objectKey(resource, namespace, name)
-    if (key === SYNCER_CONFIG_KEY) this.#listener.configChanged(mailbox.name)
+    if (key === SYNCER_CONFIG_KEY) {
+      this.#listener.configChanged(mailbox.name)
+      this.#noteRefused(mailbox, event)
+    }
     if (id === NAMESPACES_ID) {
       if (event.object.metadata.deletionTimestamp === undefined) mailbox.namespaces.add(name)
       else mailbox.namespaces.delete(name)
@@ -234,6 +242,13 @@ export class Mailboxes {
       mailbox.copies.delete(key)
     }
     if (mailbox.settled.get(key) !== resourceVersion) this.#listener.changed(mailbox.name, key)
+  }
+
+  #noteRefused(mailbox: Mailbox, event: StreamEvent): void {
+    const refused = event.mentions('"refused"') ? refusedIn(event.object) : NOTHING_REFUSED
+    if (sameRefused(mailbox.clusterRefuses, refused)) return
+    mailbox.clusterRefuses = refused
+    this.#listener.clusterRefuses(mailbox.name)
   }
 
   #noteCarried(mailbox: Mailbox, key: string, { object, resource }: StreamEvent): void {

@@ -1,7 +1,7 @@
 /**
  * Tells each EdgePlacement whether all that it selects is placed, in its condition `Placed`: what is refused, how often, why
- * and what to do. Refusals by grants are worked out from the join when they are told; others that only the work itself finds
- * are reported and kept here.
+ * and what to do. Refusals by grants are worked out from the join when they are told, those by clusters from what their syncers
+ * say; others that only the work itself finds are reported and kept here.
  *
  * A placement is told at most once a second, and nothing is written that it says already.
  */
@@ -14,6 +14,7 @@ import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import { shortened } from '../toldFaults.ts'
 import type { Allowance, Told } from './allowance.ts'
+import type { ClusterRefusals } from './clusterRefusals.ts'
 import { FIELD_MANAGER, parseObjectKey } from './names.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import type { Source } from './placementProduct.ts'
@@ -30,6 +31,7 @@ export interface PlacementReportsDeps {
     /** Whether it is not known all that a space may place. */
     isUncertain(space: string): boolean
   }
+  refusals: Pick<ClusterRefusals, 'of'>
   clock: Clock
   /** Has {@link PlacementReports.reconcile} called for the placement. */
   again: (space: string, placement: string) => void
@@ -99,15 +101,20 @@ export class PlacementReports {
     return {}
   }
 
-  async #verdict(space: string, name: string, ways: Ways): Promise<{ status: 'True' | 'False' } & Told> {
+  async #verdict(space: string, name: string, ways: Ways): Promise<Verdict> {
     if (ways.size === 0) return { status: 'False', ...(this.#deps.allowances.nowhere(space) ?? NO_LOCATION) }
     const count = new RefusalCount()
     const kinds = this.#alike(space, ways)
     await this.#countRefused(space, name, kinds, count)
     this.#countUpsync(space, name, kinds, count)
     this.#countReported(space, name, ways, count)
-    if (count.isEmpty) return { status: 'True', ...ALL_PLACED }
-    return { status: 'False', reason: count.reason, message: shortened(count.message(), MAX_MESSAGE - 1) }
+    const byClusters = new RefusalCount()
+    const isPartial = await this.#countByClusters(space, name, ways, byClusters)
+    const counts = [count, byClusters].filter(({ isEmpty }) => !isEmpty)
+    if (counts.length === 0) return { status: 'True', ...ALL_PLACED, isPartial }
+    // what the center says itself first: no cluster's words push it out
+    const message = counts.map(each => each.message()).join('. ')
+    return { status: 'False', reason: counts[0]!.reason, message: shortened(message, MAX_MESSAGE - 1) }
   }
 
   /** Mailboxes that the same grants lead to, counted: thousands of clusters mostly share them. */
@@ -181,7 +188,45 @@ export class PlacementReports {
     }
   }
 
-  async #tell(space: string, name: string, { status, reason, message }: { status: string } & Told): Promise<void> {
+  /**
+   * What clusters refuse, each cluster's first object before any cluster's second: one that refuses much, or says so, hides no
+   * other. Answers whether there are clusters that nobody has heard yet.
+   */
+  async #countByClusters(space: string, name: string, ways: Ways, count: RefusalCount): Promise<boolean> {
+    const workload = this.#deps.join.workload(space)
+    const refusing: { at: string; refused: [key: string, words: string][] }[] = []
+    let isPartial = false
+    let work = 0
+    for (const [mailbox, several] of ways) {
+      const all = this.#deps.refusals.of(mailbox, { space, placement: name })
+      isPartial ||= all === undefined
+      const refused = (all ?? []).filter(([key]) => workload.selects(name, key))
+      if (refused.length > 0) refusing.push({ at: several[0]!.locationName, refused })
+      work += 1 + (all?.length ?? 0)
+      if (work < TURN_WORK) continue
+      work = 0
+      await setImmediate()
+    }
+    const longest = Math.max(0, ...refusing.map(({ refused }) => refused.length))
+    const told = new Map<string, { key: string; words: string; at: string[] }>()
+    for (let i = 0; i < longest; i++) {
+      for (const { at, refused } of refusing) {
+        const [key, words] = refused[i] ?? []
+        if (key === undefined || words === undefined) continue
+        const id = `${key} ${words}`
+        const known = told.get(id) ?? { key, words, at: [] }
+        known.at.push(at)
+        told.set(id, known)
+      }
+    }
+    for (const { key, words, at } of told.values()) {
+      const message = `refused by the cluster at ${namesOf(at)}: ${words}`
+      count.add(describe(parseObjectKey(key)), { reason: REFUSED_BY_CLUSTER, message }, at.length)
+    }
+    return isPartial
+  }
+
+  async #tell(space: string, name: string, { status, reason, message, isPartial }: Verdict): Promise<void> {
     const api = this.#deps.client.in(space)
     const placement = await unlessGone(api.get(EDGE_PLACEMENTS, { name }))
     if (!placement || placement.metadata.deletionTimestamp !== undefined) return
@@ -190,6 +235,8 @@ export class PlacementReports {
     const old = conditions.find(({ type }) => type === CONDITION)
     const said = { status, reason, message, observedGeneration: generation }
     if (old && Object.entries(said).every(([field, value]) => old[field] === value)) return
+    // what a cluster refused it may refuse still; told when it is heard
+    if (isPartial && status === 'True' && String(old?.message).includes(REFUSED_BY_CLUSTER)) return
     const now = new Date(this.#deps.clock.now()).toISOString().replace(/\.\d+Z$/, 'Z')
     const lastTransitionTime = old?.status === status ? (old.lastTransitionTime ?? now) : now
     const condition = { type: CONDITION, ...said, lastTransitionTime }
@@ -200,6 +247,16 @@ export class PlacementReports {
     await api.patch(EDGE_PLACEMENTS, { name }, 'merge', body, { subresource: 'status', fieldManager: FIELD_MANAGER })
   }
 }
+
+interface Verdict extends Told {
+  readonly status: 'True' | 'False'
+  /** Whether more may be refused than is known. */
+  readonly isPartial?: boolean
+}
+
+const REFUSED_BY_CLUSTER = 'RefusedByCluster'
+/** Of the clusters that refuse the same. */
+const MAX_NAMES = 5
 
 const ALL_PLACED: Told = { reason: 'AllPlaced', message: '' }
 const NO_LOCATION: Told = {
@@ -225,6 +282,11 @@ function refusedByAll(
     first ??= told
   }
   return first
+}
+
+function namesOf(locations: readonly string[]): string {
+  const rest = locations.length - MAX_NAMES
+  return `${locations.slice(0, MAX_NAMES).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
 }
 
 function describe(object: GroupResource & { namespace: string; name: string }): string {

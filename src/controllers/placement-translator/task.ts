@@ -6,6 +6,8 @@ export type Task =
   | { readonly type: 'copy'; readonly mailbox: string; readonly key: string; readonly origin?: string | undefined }
   /** The SyncerConfig of one mailbox. */
   | { readonly type: 'config'; readonly mailbox: string }
+  /** What the cluster of one mailbox refuses. */
+  | { readonly type: 'refused'; readonly mailbox: string }
   /** What one object in a workload space is told: count, errors, status. */
   | { readonly type: 'source'; readonly space: string; readonly key: string }
   /** Who asked for one object that was carried up into a mailbox. */
@@ -21,6 +23,8 @@ export function taskId(task: Task): string {
       return `copy ${task.mailbox} ${task.key}`
     case 'config':
       return `config ${task.mailbox}`
+    case 'refused':
+      return `refused ${task.mailbox}`
     case 'source':
       return `source ${task.space} ${task.key}`
     case 'asked':

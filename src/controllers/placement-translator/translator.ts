@@ -21,6 +21,7 @@ import { type ReconcileResult, WorkQueue } from '../../client/workqueue.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
 import { PlacedSource, type SpacePlaces, standsInMailbox } from '../placedSource.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
+import { ClusterRefusals } from './clusterRefusals.ts'
 import { reconcileConfig } from './configReconciler.ts'
 import { Conflicts, conflictReports } from './conflicts.ts'
 import { Consents } from './consents.ts'
@@ -72,6 +73,7 @@ class Translator {
   readonly #leaving: LeavingMailboxes
   readonly #join: PlacementJoin
   readonly #reports: PlacementReports
+  readonly #refusals: ClusterRefusals
   readonly #records: UpsyncRecords
   readonly #topology: PlacedSource
   readonly #workloads: Workloads
@@ -107,10 +109,17 @@ class Translator {
       },
       consents,
     )
+    this.#refusals = new ClusterRefusals({
+      join: this.#join,
+      mailbox: name => this.#mailboxes.get(name),
+      clock: clock ?? systemClock,
+      changed: report,
+    })
     this.#reports = new PlacementReports({
       client,
       join: this.#join,
       allowances: consents,
+      refusals: this.#refusals,
       clock: clock ?? systemClock,
       again: report,
     })
@@ -162,6 +171,7 @@ class Translator {
       placed: space => this.#workloads.open(space),
       unplaced: (space, name) => {
         this.#reports.forget(space, name)
+        this.#refusals.forget(space, name)
         this.#closing.closeIfIdle(space)
       },
     })
@@ -272,6 +282,9 @@ class Translator {
         const work = this.#inMailbox(task, mailbox)
         return (await unlessSpaceGone(mailbox.space, work)) ?? {}
       }
+      case 'refused':
+        if (!this.#knowledge.knowsMailbox(task.mailbox)) return this.#knowledge.postpone(task)
+        return this.#refusals.reconcile(task.mailbox)
       case 'source': {
         const { space, key } = task
         if (!this.#knowledge.knowsSource(space, key)) return this.#knowledge.postpone(task)

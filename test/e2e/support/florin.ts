@@ -65,8 +65,8 @@ export class Florin {
     return Object.assign(one, { syncer })
   }
 
-  async serve(mailbox: string): Promise<Program> {
-    return Program.orrery(this.#t, ['syncer', ...(await this.#ends(mailbox)), '--qps', '0'])
+  async serve(mailbox: string, ...flags: string[]): Promise<Program> {
+    return Program.orrery(this.#t, ['syncer', ...(await this.#ends(mailbox)), '--qps', '0', ...flags])
   }
 
   async adopt(mailbox: string): Promise<Program> {
