@@ -2,7 +2,7 @@
 import t from 'tap'
 import { isRecord } from '../../src/apimachinery/object.ts'
 import { BINDINGS, GRANTS, NAMESPACES, namespace, PLACEMENTS, startCenter, WORKSPACES } from '../support/center.ts'
-import { configMap, MAPS, MAPS_OF_APP, placement } from '../support/scene.ts'
+import { configMap, LOCATIONS, MAPS, MAPS_OF_APP, placement } from '../support/scene.ts'
 
 const EDGE = 'edge.kubestellar.io'
 const SLICE = `singleplacementslices.${EDGE} ep`
@@ -102,4 +102,9 @@ t.test('a space lists where it may place, with labels and readiness', async t =>
   const row = await world.present(scene.wdsId, `grantedlocations.${EDGE} imw.a`, ({ instances }) => instances === 1)
   t.match(row, { inventory: 'root:listed-imw', location: 'a', ready: 0 })
   t.same(row.metadata.labels, { scene: 'listed', cluster: 'a' })
+  const metadata = { annotations: { 'example.com/rack': '7' }, labels: { zone: 'b' } }
+  await client.in(scene.inventory).patch(LOCATIONS, { name: 'a' }, 'merge', { metadata })
+  const seen = await world.present(scene.wdsId, `grantedlocations.${EDGE} imw.a`, o => o.metadata.labels?.zone === 'b')
+  t.same(Object.keys(seen.metadata.annotations ?? {}), ['kcp.io/cluster'], "annotations are the inventory's")
+  t.same(Object.keys(seen).sort(), ['apiVersion', 'instances', 'inventory', 'kind', 'location', 'metadata', 'ready'])
 })

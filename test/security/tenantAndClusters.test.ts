@@ -133,6 +133,18 @@ t.test('where a namespace is shared, what others placed there stays theirs, and 
   t.match(page.metadata.annotations?.[conflict], new RegExp(`space ${fleet.idOf('root:wmw1')}`))
   t.notMatch(page.metadata.annotations?.[conflict], /root:wmw1/, 'an id, and no path')
   const alice = fleet.as('alice').in(id)
+  await alice.ok(alice.post(`${EDGE}/edgeplacements`, placement('pages', { ...PROD, downsync: [maps] })))
+  await fleet.told(id, 'pages', 'ObjectConflict')
+  // as kubectl get shows them
+  const shown = await alice.ok(
+    alice.get(`${EDGE}/edgeplacements/pages`, { Accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }),
+  )
+  const columns = (shown.columnDefinitions as { name: string }[]).map(({ name }) => name)
+  t.same(columns, ['Name', 'Placed', 'Reason', 'Age'])
+  t.same((shown.rows as { cells: unknown[] }[])[0]!.cells.slice(0, 3), ['pages', 'False', 'ObjectConflict'])
+  const events = await alice.ok(alice.get('/api/v1/namespaces/app/events?fieldSelector=reason=ObjectConflict'))
+  t.match(events.items, [{ type: 'Warning', involvedObject: { kind: 'ConfigMap', name: 'page' } }])
+  t.equal((await alice.delete(`${EDGE}/edgeplacements/pages`)).code, 200)
   for (const title of ['DEFACED BY ALICE again', 'DEFACED BY ALICE once more'])
     await alice.ok(alice.patch('/api/v1/namespaces/app/configmaps/page', 'merge', { data: { title } }))
   const forged = { 'edge.kubestellar.io/owner': id, 'edge.kubestellar.io/projected-keys': '{}' }
