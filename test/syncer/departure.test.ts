@@ -1,6 +1,7 @@
 /** A syncer that is told to leave its cluster, or to hold still there: what it does, what it leaves alone, what it answers. */
 import t from 'tap'
 import { isRecord, type KubeObject } from '../../src/apimachinery/object.ts'
+import type { Logger } from '../../src/client/logger.ts'
 import { Allowance } from '../../src/syncer/allowance.ts'
 import { startCenter } from '../support/center.ts'
 import { CONFIGS, configMap, MAPS, NAMESPACES, namespace } from './support/kinds.ts'
@@ -27,13 +28,13 @@ const marks = ({ metadata }: KubeObject): string[] => [
   ...Object.keys(metadata.annotations ?? {}).filter(key => key.includes('kubestellar')),
 ]
 /** ConfigMap b was in the cluster before, and is taken over. */
-async function withAdopted(t: Parameters<typeof pairIn>[1], more: object = {}): Promise<Pair> {
+async function withAdopted(t: Parameters<typeof pairIn>[1], logger?: Logger): Promise<Pair> {
   const p = await pairIn(center, t)
   await p.cluster.create(NAMESPACES, namespace('app'))
   await p.cluster.create(MAPS, configMap('b', { mine: 'yes' }))
   await p.mailbox.create(MAPS, sent('a', { x: '1' }))
   await p.mailbox.create(MAPS, sent('b', { x: '1' }))
-  p.start(undefined, undefined, { adoptExisting: true, ...more })
+  p.start(logger, undefined, { adoptExisting: true })
   await center.world.present(p.clusterId, A)
   await center.world.present(p.clusterId, B, ({ data }) => isRecord(data) && data.x === '1')
   return p
@@ -57,10 +58,19 @@ t.test('leaving, the workload stays and bears no mark; what the mailbox then say
 })
 
 t.test('leaving with its workload, the syncer deletes what it made, and frees what it took over', async t => {
-  const p = await withAdopted(t)
+  const { logger, lines } = recordingLogger()
+  const p = await withAdopted(t, logger)
   const { world } = center
   await leave(p, 'Delete')
   await world.present(p.mailboxId, THE_ONE, isDone('Delete'))
+  const deletions = lines.filter(({ message }) => message.startsWith('deleted from'))
+  t.match(deletions, [
+    {
+      fields: { resource: 'configmaps', namespace: 'app', name: 'a' },
+      message: 'deleted from the cluster: the cluster leaves, with what was placed there',
+    },
+  ])
+  t.equal(deletions.length, 1, 'each deletion is told, with its cause')
   t.notOk(world.get(p.clusterId, A))
   t.same(marks(world.get(p.clusterId, B)!), [])
   t.ok(world.get(p.clusterId, 'namespaces app'), 'the cluster had it before')

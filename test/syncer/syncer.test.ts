@@ -407,17 +407,37 @@ t.test(
   'an object that was made anew in the center with other immutable fields is made anew in the cluster',
   async t => {
     const p = await pair(t)
-    p.start()
+    const { logger, lines } = recordingLogger()
+    p.start(logger)
     await p.mailbox.create(MAPS, { ...sent('a', { x: '1' }), immutable: true })
     const before = await center.world.present(p.clusterId, 'configmaps app/a')
+    // so that the syncer sees both at once
+    const pause = (value: 'true' | null) =>
+      p.mailbox.patch(CONFIGS, { name: 'the-one' }, 'merge', {
+        metadata: { annotations: { 'edge.kubestellar.io/paused': value } },
+      })
+    await pause('true')
+    await center.world.present(
+      p.mailboxId,
+      'syncerconfigs.edge.kubestellar.io the-one',
+      ({ status }) => isRecord(status) && status.paused === true,
+    )
     await p.mailbox.delete(MAPS, AT_A)
     await p.mailbox.create(MAPS, { ...sent('a', { x: '2' }), immutable: true })
+    await pause(null)
     const after = await center.world.present(
       p.clusterId,
       'configmaps app/a',
       ({ data }) => isRecord(data) && data.x === '2',
     )
     t.not(after.metadata.uid, before.metadata.uid)
+    t.match(
+      lines.find(({ message }) => message.startsWith('deleted from')),
+      {
+        fields: { resource: 'configmaps', namespace: 'app', name: 'a', uid: before.metadata.uid },
+        message: /: its source was deleted and made anew with other fields that cannot be changed; it comes again$/,
+      },
+    )
   },
 )
 
