@@ -5,17 +5,29 @@
  * A unit is about what it takes to look at one value; reading text costs one for ten characters (`READ`). So a budget bounds
  * time and memory at once: what is not paid for is not made.
  */
+import { LOOK_EVERY, type TimeBound } from './threadTime.ts'
+
 export const READ = 0.1
 
 export class WorkBudget {
   #left: number
   readonly #refuse: () => Error
   #refusal: Error | undefined
+  readonly #isLate: TimeBound | undefined
+  /** The clock is looked at when less than this is left. */
+  #lookAt: number
 
-  /** `refuse` makes the error that tells the user what ran out. */
-  constructor(units: number, refuse: () => Error) {
+  /** `refuse` makes the error that tells the user what ran out; `isLate` is asked now and then, and ends the budget too. */
+  constructor(units: number, refuse: () => Error, isLate?: TimeBound) {
     this.#left = units
     this.#refuse = refuse
+    this.#isLate = isLate
+    this.#lookAt = isLate === undefined ? 0 : units - LOOK_EVERY
+  }
+
+  /** What is not spent, although it may not be any more. */
+  get #spendable(): number {
+    return Math.max(0, this.#left)
   }
 
   /** Never less than 0. */
@@ -33,7 +45,13 @@ export class WorkBudget {
     if (this.#refusal !== undefined) throw this.#refusal
     this.#left -= units
     // a NaN is no price
+    if (!(this.#left >= this.#lookAt)) this.#look()
+  }
+
+  #look(): void {
     if (!(this.#left >= 0)) throw this.#refuseFromNowOn()
+    if (this.#isLate?.() === true) throw this.#refuseFromNowOn()
+    this.#lookAt = Math.max(0, this.#left - LOOK_EVERY)
   }
 
   /**
@@ -41,13 +59,18 @@ export class WorkBudget {
    * this one does, the error is its own.
    */
   part<T>(units: number, refuse: () => Error, run: (part: WorkBudget) => T): T {
+    if (!(this.#left >= this.#lookAt)) this.#look()
     const left = this.left
-    const part = units <= left ? new WorkBudget(units, refuse) : new WorkBudget(left, () => this.#refuseFromNowOn())
+    const isLate = this.#isLate
+    const part =
+      units <= left
+        ? new WorkBudget(units, refuse, isLate)
+        : new WorkBudget(left, () => this.#refuseFromNowOn(), isLate)
     const given = part.left
     try {
       return run(part)
     } finally {
-      this.#left -= given - part.left
+      this.#left -= given - part.#spendable
     }
   }
 

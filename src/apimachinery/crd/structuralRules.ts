@@ -5,7 +5,7 @@
 import { type FieldError, fieldError, formatFieldError } from '../fieldErrors.ts'
 import { messageOf } from '../messageOf.ts'
 import type { Schema } from '../schema.ts'
-import { compileLinearRegExp } from '../structural/linearRegExp.ts'
+import { userPattern } from '../structural/userPatterns.ts'
 
 type Level = 'root' | 'item' | 'field'
 
@@ -124,7 +124,7 @@ function valueValidations(
   if (schema.not !== undefined) nested(schema.not, `${at}.not`, errors, false)
   if (schema.pattern === undefined || schema.pattern === '') return
   try {
-    compileLinearRegExp(schema.pattern)
+    userPattern(schema.pattern)
   } catch (error) {
     const why = messageOf(error)
     const detail = `must be a valid regular expression, but isn't: ${why}`

@@ -14,11 +14,12 @@ import {
   CelCompileError,
   type CelProgram,
   celBudget,
+  celTimeBound,
   compileCel,
 } from './celProgram.ts'
 import { toCel } from './celValues.ts'
 import { findField } from './fieldPath.ts'
-import { byKey, isNeverKept, isUnchanged } from './ratcheting.ts'
+import { byKey, isNeverKept, isUnchanged, type Known } from './ratcheting.ts'
 import { type Step, type Trail, trailText } from './trail.ts'
 import { NONE } from './validationRun.ts'
 
@@ -62,9 +63,10 @@ export function compileRules(schema: Schema): RuleValidator | undefined {
   const node = nodeOf(schema)
   if (node === null) return undefined
   return (value, old, path = '', warn = () => {}) => {
-    const run: Run = { base: path, trail: [], errors: [], warn, budget: celBudget(MAX_OBJECT_COST) }
+    const budget = celBudget(MAX_OBJECT_COST, celTimeBound())
+    const run: Run = { base: path, trail: [], errors: [], warn, budget, kept: new Map() }
     try {
-      walk(node, value, old === undefined ? NO_PAST : pastOf(schema, value, old), run)
+      walk(node, value, old === undefined ? NO_PAST : pastOf({ schema, value, old, known: run.kept }), run)
     } catch (error) {
       if (!(error instanceof CelBudgetError)) throw error
       // told where it happened
@@ -81,6 +83,7 @@ interface Run {
   errors: FieldError[]
   warn: Warn
   budget: WorkBudget
+  kept: Known
 }
 
 /** What a value is compared with. */
@@ -95,15 +98,20 @@ interface Past {
 
 const NO_PAST: Past = { old: NONE, isTold: false, isKept: () => false }
 
-function pastOf(schema: Schema, value: unknown, old: unknown, isTold = true): Past {
-  let known: boolean | undefined
-  // many parts may ask
-  return { old, isTold, isKept: () => (known ??= isUnchanged(schema, value, old)) }
+interface Pair {
+  schema: Schema
+  value: unknown
+  old: unknown
+  known: Known
 }
 
-function pastOfPart(whole: Past, { schema }: Node, value: unknown, old: unknown, isTold = true): Past {
-  if (whole.old === NONE || old === NONE) return { old: NONE, isTold: false, isKept: whole.isKept }
-  return pastOf(schema, value, old, whole.isTold && isTold)
+function pastOf({ schema, value, old, known }: Pair, isTold = true): Past {
+  return { old, isTold, isKept: () => isUnchanged(schema, value, old, known) }
+}
+
+function pastOfPart(whole: Past, pair: Pair, isTold = true): Past {
+  if (whole.old === NONE || pair.old === NONE) return { old: NONE, isTold: false, isKept: whole.isKept }
+  return pastOf(pair, whole.isTold && isTold)
 }
 
 function nodeOf(schema: Schema): Node | null {
@@ -181,13 +189,17 @@ function walk(node: Node, value: unknown, past: Past, run: Run): void {
     const { items } = node
     if (items === undefined) return
     const before = correlateItems(node.schema, past.old)
-    for (const [i, item] of value.entries()) descend(items, i, item, pastOfPart(past, items, item, before(item)), run)
+    for (const [i, item] of value.entries()) {
+      const pair = { schema: items.schema, value: item, old: before(item), known: run.kept }
+      descend(items, i, item, pastOfPart(past, pair), run)
+    }
   } else if (isRecord(value)) {
     const isRoot = run.trail.length === 0
     const isTold = node.schema['x-kubernetes-map-type'] !== 'atomic'
     const pastOfMember = (child: Node, name: string): Past => {
       if (isRoot && isNeverKept(name)) return NO_PAST
-      return pastOfPart(past, child, value[name], memberOf(past.old, name), isTold)
+      const pair = { schema: child.schema, value: value[name], old: memberOf(past.old, name), known: run.kept }
+      return pastOfPart(past, pair, isTold)
     }
     for (const [name, child] of node.members) {
       if (Object.hasOwn(value, name)) descend(child, name, value[name], pastOfMember(child, name), run)

@@ -16,7 +16,7 @@ export interface Meter {
 export type Role = 'part' | 'body' | 'range' | 'key'
 
 /** `all` and `exists` go on behind an error; making one takes as long as this many steps. */
-const FAILURE = 15
+const FAILURE = 60
 
 /** The library sets `evaluate` and `handle` of its nodes itself, at the first use and at the check: ours stay in front. */
 export function attachMeter(node: ASTNode, role: Role, meter: Meter): void {

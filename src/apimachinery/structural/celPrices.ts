@@ -9,10 +9,10 @@
 import { READ, type WorkBudget } from '../workBudget.ts'
 import { checkItems, checkText } from './celBounds.ts'
 import { celEqual, chargeEntries, isMap } from './celEquality.ts'
-import { celPattern, isKnownPattern } from './celPatterns.ts'
 import { CelSemver } from './celSemver.ts'
 import { occurrences } from './celText.ts'
 import { CelUrl } from './celUrls.ts'
+import { paidPattern } from './userPatterns.ts'
 
 /** Of what is turned into one number or version: large numbers take more than linear time to read. */
 const MAX_NUMBER_TEXT = 1024
@@ -23,8 +23,6 @@ const COUNT = 0.02
 const TIME_ZONE = 500
 /** Upstream's is 350,000, which is for asking other servers; ours are asked once for each question. */
 const AUTHORIZER_CHECK = 1000
-/** Steps of the regular expression engine for one of ours. */
-const PATTERN_STEPS = 8
 
 /** Pays for a call with these arguments, a method's receiver first. @throws Error when the result would be too large */
 export type Price = (values: readonly unknown[], budget: WorkBudget) => void
@@ -195,21 +193,8 @@ const replace: Price = ([text, from, to, limit], budget) => {
 
 const matching: Price = ([text, pattern], budget) => {
   if (typeof text !== 'string' || typeof pattern !== 'string') return
-  const isNew = !isKnownPattern(pattern)
-  budget.spend(isNew ? pattern.length : pattern.length * READ)
-  const { size } = celPattern(pattern)
-  // the compiler's work is known afterwards; it is bounded
-  if (isNew) budget.spend(size)
-  const steps = Math.max(1, Math.ceil(pattern.length / 4), size / PATTERN_STEPS)
-  budget.spend((text.length + 1) * READ * steps)
-}
-
-/** How many there are is not known before; a character that is a match of its own takes half a step. */
-const findingAll: Price = (values, budget) => {
-  const [text, , limit] = values
-  const most = textSize(text) + 1
-  matching(values, budget)
-  budget.spend((typeof limit === 'bigint' && limit >= 0n && limit < most ? Number(limit) : most) / 2)
+  paidPattern(pattern, budget)
+  budget.spend(Math.ceil((text.length + 1) * READ) * Math.ceil(pattern.length / 4))
 }
 
 const format: Price = ([template, values], budget) => {
@@ -312,8 +297,7 @@ export const FUNCTION_PRICES: ReadonlyMap<string, Price> = prices({
   'isSorted min max': traversal,
   'size ofNonZeroValue': size,
   'indexOf lastIndexOf': indexOf,
-  'matches matchesLinear find': matching,
-  findAll: findingAll,
+  'matches matchesLinear find findAll': matching,
   bytes: toBytes,
   sum: adding,
   intersects: everyPair,

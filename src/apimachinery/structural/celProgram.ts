@@ -11,11 +11,13 @@ import {
 } from '@marcbachmann/cel-js'
 import { messageOf } from '../messageOf.ts'
 import type { Schema } from '../schema.ts'
+import { type TimeBound, threadTimeBound } from '../threadTime.ts'
 import { WorkBudget } from '../workBudget.ts'
 import { celEnvironment } from './celFunctions.ts'
 import { childrenOf, expandMacros } from './celMacros.ts'
 import { attachMeter, type Meter, type Role } from './celMeter.ts'
 import { memberNamed } from './celNames.ts'
+import { runningUnder } from './celRunning.ts'
 import { REPLACED } from './celText.ts'
 import { boundTypeDepth } from './celTypeDepth.ts'
 import { CelTypeMismatch, typeOfRule } from './celTypes.ts'
@@ -57,9 +59,19 @@ export class CelCallCostError extends CelBudgetError {
 }
 
 /** What all expressions of an object or of a policy may cost together. */
-export function celBudget(cost: number): WorkBudget {
+export function celBudget(cost: number, isLate?: TimeBound): WorkBudget {
   const why = 'validation failed due to running out of cost budget, no further validation rules will be run'
-  return new WorkBudget(cost, () => new CelBudgetError(why))
+  return new WorkBudget(cost, () => new CelBudgetError(why), isLate)
+}
+
+/**
+ * As long as all rules of an object, or a policy with one parameter, may take. Upstream's cost is made for a tenth of a second
+ * and spread over many threads; here, nobody else is served meanwhile. What sensible expressions cost takes a millisecond.
+ */
+const MAX_EVALUATION_MS = 80
+
+export function celTimeBound(): TimeBound {
+  return threadTimeBound(MAX_EVALUATION_MS)
 }
 
 /** The expression is wrong; the message shows where. */
@@ -113,7 +125,7 @@ function metered(run: () => unknown, meter: Meter, budget: WorkBudget): unknown 
   const outer = meter.budget
   meter.budget = budget
   try {
-    const value = run()
+    const value = runningUnder(budget, run)
     // quantifiers may go on behind the error
     if (budget.refusal !== undefined) throw budget.refusal
     return value

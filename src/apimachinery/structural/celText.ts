@@ -1,6 +1,8 @@
 /** Functions of CEL on text, each in time and memory linear in its arguments and its result. */
-import { celPattern } from './celPatterns.ts'
+
 import type { Functions } from './celRegister.ts'
+import { runningBudget } from './celRunning.ts'
+import { paidSteps, userPattern } from './userPatterns.ts'
 
 /**
  * Functions of the library that rules are rewritten not to call: its `matches` runs on a backtracking engine, and its
@@ -14,16 +16,18 @@ export const REPLACED: ReadonlyMap<string, string> = new Map([
 
 /** `maxItems`: matches that a list can hold. */
 export function textFunctions(maxItems: number): Functions {
-  const matches = (s: string, p: string) => celPattern(p).test(s)
+  const matches = (s: string, p: string) => userPattern(p).test(s, paidSteps(runningBudget()))
   return {
     'string.matchesLinear(string): bool': matches,
     'matchesLinear(string, string): bool': matches,
     'string.lowerAsciiOnly(): string': (s: string) => s.replace(/[A-Z]+/g, part => part.toLowerCase()),
     'string.upperAsciiOnly(): string': (s: string) => s.replace(/[a-z]+/g, part => part.toUpperCase()),
-    'string.find(string): string': (s: string, p: string) => celPattern(p).find(s) ?? '',
+    'string.find(string): string': (s: string, p: string) => userPattern(p).find(s, paidSteps(runningBudget())) ?? '',
     'string.findAll(string): list<string>': (s: string, p: string) => findAll(s, p, maxItems),
     'string.findAll(string, int): list<string>': (s: string, p: string, n: bigint) =>
-      n < 0n || n > BigInt(maxItems) ? findAll(s, p, maxItems) : celPattern(p).findAll(s, Number(n)),
+      n < 0n || n > BigInt(maxItems)
+        ? findAll(s, p, maxItems)
+        : userPattern(p).findAll(s, Number(n), paidSteps(runningBudget())),
     'string.replace(string, string): string': (s: string, from: string, to: string) => replace(s, from, to, -1),
     'string.replace(string, string, int): string': (s: string, from: string, to: string, limit: bigint) =>
       replace(s, from, to, Number(limit)),
@@ -33,7 +37,7 @@ export function textFunctions(maxItems: number): Functions {
 }
 
 function findAll(text: string, pattern: string, maxItems: number): string[] {
-  const found = celPattern(pattern).findAll(text, maxItems + 1)
+  const found = userPattern(pattern).findAll(text, maxItems + 1, paidSteps(runningBudget()))
   if (found.length > maxItems) throw new Error(`more than ${maxItems} matches of the regular expression`)
   return found
 }

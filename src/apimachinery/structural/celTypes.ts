@@ -6,7 +6,7 @@
 import type { ASTNode } from '@marcbachmann/cel-js'
 import type { Schema } from '../schema.ts'
 import { memberNamed } from './celNames.ts'
-import { celPattern } from './celPatterns.ts'
+import { userPattern } from './userPatterns.ts'
 
 interface Type {
   name: string
@@ -258,7 +258,7 @@ function textTest(node: ASTNode & { op: 'rcall' }, receiver: Type, arg: ASTNode,
   if (!fits(receiver) || !fits(given)) throw methodMismatch(node, receiver, [given])
   if (node.args[0] === 'matches' && arg.op === 'value' && typeof arg.args === 'string') {
     try {
-      celPattern(arg.args)
+      userPattern(arg.args)
     } catch {
       throw new CelTypeMismatch('invalid matches argument', arg.range.start)
     }

@@ -1,7 +1,7 @@
 /** `allOf`, `anyOf`, `oneOf` and `not` of a structural schema. What is inside of them is never ratcheted. */
-import { type FieldError, fieldError } from '../fieldErrors.ts'
+import { fieldError } from '../fieldErrors.ts'
 import type { Schema } from '../schema.ts'
-import { type Check, newRun, pathOf, type Run } from './validationRun.ts'
+import { type Check, newRun, type Run, report } from './validationRun.ts'
 
 /** One check for each combination of a schema; `checkOf` gives the check of a schema inside of one. */
 export function combinationChecks(schema: Schema, checkOf: (schema: Schema) => Check): Check[] {
@@ -12,7 +12,7 @@ export function combinationChecks(schema: Schema, checkOf: (schema: Schema) => C
   if (schema.not !== undefined) {
     const check = checkOf(schema.not)
     found.push((value, run) => {
-      if (attempt(check, value, run).length === 0) composite(run, 'must not validate the schema (not)')
+      if (holds(check, value, run)) composite(run, 'must not validate the schema (not)')
     })
   }
   return found
@@ -30,45 +30,49 @@ function isIntOrStringPattern(schema: Schema): boolean {
 
 function allOfCheck(all: Check[]): Check {
   return (value, run) => {
-    const failures = all.map(check => attempt(check, value, run))
-    const failed = failures.filter(errors => errors.length > 0)
-    if (failed.length === 0) return
-    run.errors.push(...failed.flat())
-    composite(run, `must validate all the schemas (allOf)${failed.length === all.length ? '. None validated' : ''}`)
+    const failing = all.filter(check => !holds(check, value, run))
+    if (failing.length === 0) return
+    if (!run.isProbe) for (const check of failing) tell(check, value, run)
+    composite(run, `must validate all the schemas (allOf)${failing.length === all.length ? '. None validated' : ''}`)
   }
 }
 
 function anyOfCheck(any: Check[]): Check {
   return (value, run) => {
-    let first: FieldError[] | undefined
-    for (const check of any) {
-      const errors = attempt(check, value, run)
-      if (errors.length === 0) return
-      first ??= errors
-    }
+    if (any.some(check => holds(check, value, run))) return
     composite(run, 'must validate at least one schema (anyOf)')
-    run.errors.push(...(first ?? []))
+    if (any[0] !== undefined && !run.isProbe) tell(any[0], value, run)
   }
 }
 
 function oneOfCheck(one: Check[]): Check {
   return (value, run) => {
-    const results = one.map(check => attempt(check, value, run))
-    const valid = results.filter(errors => errors.length === 0).length
+    const valid = one.filter(check => holds(check, value, run)).length
     if (valid === 1) return
     const found = valid === 0 ? 'none valid' : `${valid} valid alternatives`
     composite(run, `must validate one and only one schema (oneOf). Found ${found}`)
-    if (valid === 0) run.errors.push(...(results[0] ?? []))
+    if (valid === 0 && one[0] !== undefined && !run.isProbe) tell(one[0], value, run)
   }
 }
 
-function attempt(check: Check, value: unknown, run: Run): FieldError[] {
-  const errors: FieldError[] = []
-  check(value, { ...newRun(run.base, run.trail), errors })
-  return errors
+/** Whether the value is valid; nothing is told. */
+function holds(check: Check, value: unknown, run: Run): boolean {
+  const { isProbe, failed } = run
+  run.isProbe = true
+  run.failed = false
+  check(value, run)
+  const isValid = !run.failed
+  run.isProbe = isProbe
+  run.failed = failed
+  return isValid
+}
+
+/** Adds the errors of the value itself. */
+function tell(check: Check, value: unknown, run: Run): void {
+  check(value, { ...newRun(run.base, run.trail, run.budget), errors: run.errors })
 }
 
 /** Errors of combinations name no field of their own; the path stands in the message. */
 function composite(run: Run, message: string): void {
-  run.errors.push(fieldError.invalid('', '', `${JSON.stringify(pathOf(run))} ${message}`))
+  report(run, path => fieldError.invalid('', '', `${JSON.stringify(path)} ${message}`))
 }

@@ -4,51 +4,73 @@
  */
 import { isRecord, type Json } from '../object.ts'
 import type { Schema } from '../schema.ts'
+import { READ, WorkBudget } from '../workBudget.ts'
+
+/** Characters that defaults may add to an object: as many as a request can carry. */
+export const MAX_DEFAULTED = 3 * 1024 * 1024
 
 /**
  * Fills what is missing in `object`, in place. A null counts as missing where the schema is not nullable. Defaults are
  * copied, never shared. Subtrees whose schema has no default are not visited.
+ * @returns false when that would add more than {@link MAX_DEFAULTED}: then only a part was filled in
  */
-export function applyDefaults(object: unknown, schema: Schema | undefined): void {
-  if (schema !== undefined) fill(object, schema)
+export function applyDefaults(object: unknown, schema: Schema | undefined): boolean {
+  if (schema === undefined || planOf(schema) === null) return true
+  const budget = new WorkBudget(MAX_DEFAULTED, () => new Error('the defaults are too large'))
+  try {
+    fill(object, schema, budget)
+  } catch (error) {
+    if (error !== budget.refusal) throw error
+  }
+  return budget.refusal === undefined
 }
 
 /** What there is to do at one schema node; `undefined` when there is nothing to do there or below. */
 interface Plan {
-  defaults: [name: string, value: Json, nullable: boolean][]
+  defaults: { name: string; value: Json; nullable: boolean; characters: number }[]
   members: [name: string, schema: Schema][]
   additional: Schema | undefined
   items: Schema | undefined
+  /** What there is to look for in an object. */
+  looks: number
 }
 
 // A memo of a pure function: plans live as long as their schema.
 const plans = new WeakMap<Schema, Plan | null>()
 const reaching = new WeakMap<Schema, boolean>()
 
-function fill(value: unknown, schema: Schema): void {
+function fill(value: unknown, schema: Schema, budget: WorkBudget): void {
   if (typeof value !== 'object' || value === null) return
   const plan = planOf(schema)
   if (plan === null) return
   if (Array.isArray(value)) {
     if (plan.items === undefined) return
     for (let i = 0; i < value.length; i++) {
-      if (value[i] === null && isMissingNull(plan.items)) value[i] = clone(plan.items.default!)
-      fill(value[i], plan.items)
+      if (value[i] === null && isMissingNull(plan.items)) value[i] = paidClone(plan.items.default!, budget)
+      fill(value[i], plan.items, budget)
     }
   } else if (isRecord(value)) {
-    for (const [name, standard, nullable] of plan.defaults) {
-      if (!Object.hasOwn(value, name) || (value[name] === null && !nullable)) setOwn(value, name, clone(standard))
+    budget.spend(plan.looks * READ)
+    for (const { name, value: standard, nullable, characters } of plan.defaults) {
+      if (Object.hasOwn(value, name) && (value[name] !== null || nullable)) continue
+      budget.spend(characters)
+      setOwn(value, name, clone(standard))
     }
-    for (const [name, member] of plan.members) if (Object.hasOwn(value, name)) fill(value[name], member)
-    if (plan.additional !== undefined) fillAdditional(value, schema, plan.additional)
+    for (const [name, member] of plan.members) if (Object.hasOwn(value, name)) fill(value[name], member, budget)
+    if (plan.additional !== undefined) fillAdditional(value, schema, plan.additional, budget)
   }
 }
 
-function fillAdditional(object: Record<string, unknown>, schema: Schema, additional: Schema): void {
+function paidClone(value: Json, budget: WorkBudget): Json {
+  budget.spend(JSON.stringify(value).length)
+  return clone(value)
+}
+
+function fillAdditional(object: Record<string, unknown>, schema: Schema, additional: Schema, budget: WorkBudget): void {
   for (const name of Object.keys(object)) {
     if (schema.properties !== undefined && Object.hasOwn(schema.properties, name)) continue
-    if (object[name] === null && isMissingNull(additional)) setOwn(object, name, clone(additional.default!))
-    fill(object[name], additional)
+    if (object[name] === null && isMissingNull(additional)) setOwn(object, name, paidClone(additional.default!, budget))
+    fill(object[name], additional, budget)
   }
 }
 
@@ -59,15 +81,19 @@ function isMissingNull(schema: Schema): boolean {
 function planOf(schema: Schema): Plan | null {
   const known = plans.get(schema)
   if (known !== undefined) return known
-  const plan: Plan = { defaults: [], members: [], additional: undefined, items: undefined }
+  const plan: Plan = { defaults: [], members: [], additional: undefined, items: undefined, looks: 0 }
   for (const [name, member] of Object.entries(schema.properties ?? {})) {
-    if (member.default !== undefined) plan.defaults.push([name, member.default, member.nullable === true])
+    if (member.default !== undefined) {
+      const characters = name.length + JSON.stringify(member.default).length + 4
+      plan.defaults.push({ name, value: member.default, nullable: member.nullable === true, characters })
+    }
     if (reachesDefault(member)) plan.members.push([name, member])
   }
   if (typeof schema.additionalProperties === 'object' && concerns(schema.additionalProperties)) {
     plan.additional = schema.additionalProperties
   }
   if (schema.items !== undefined && concerns(schema.items)) plan.items = schema.items
+  plan.looks = plan.defaults.length + plan.members.length
   const isEmpty =
     plan.defaults.length === 0 && plan.members.length === 0 && plan.additional === undefined && plan.items === undefined
   plans.set(schema, isEmpty ? null : plan)

@@ -10,8 +10,8 @@ const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
 /** As Go's `time.ParseDuration` takes it, but for a bare `0`. */
 export const GO_DURATION =
   /^[+-]?(\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))*$/
-/** Numbers and units in a text of any kind. */
-const WORD_DURATION = /\d+\s*([A-Za-zµ]+)/g
+/** Numbers and units in a text of any kind; a number is tried once, not from each of its digits on. */
+const WORD_DURATION = /(?<!\d)\d+\s*([A-Za-zµ]+)/g
 /** The longest word for a unit may go on (`seconds`, `nanoseconds`), the shorter ones stand as they are. */
 const UNIT = /^(ns|nano.*|us|µs|micro.*|ms|milli.*|s|sec.*|m|min.*|h|hr|hour.*|d|day.*|w|wk|week.*)$/i
 /** Host names have letters of all scripts; dots only before a last part of letters, which then is there. */

@@ -13,13 +13,21 @@ import { NONE } from './validationRun.ts'
  * Elements of a `map` list may have changed places. An object with members that its schema does not describe counts as changed,
  * as upstream; so does one with metadata, of which schemas say little, and with it every whole object.
  */
-export function isUnchanged(schema: Schema, value: unknown, old: unknown): boolean {
-  if (Array.isArray(value)) return Array.isArray(old) && sameElements(schema, value, old)
-  if (isRecord(value)) return isRecord(old) && sameMembers(schema, value, old)
-  return equalJson(value, old)
+export function isUnchanged(schema: Schema, value: unknown, old: unknown, known: Known): boolean {
+  if (typeof value !== 'object' || value === null) return equalJson(value, old)
+  const found = known.get(value)
+  if (found !== undefined) return found
+  const isSame = Array.isArray(value)
+    ? Array.isArray(old) && sameElements(schema, value, old, known)
+    : isRecord(value) && isRecord(old) && sameMembers(schema, value, old, known)
+  known.set(value, isSame)
+  return isSame
 }
 
-function sameElements(schema: Schema, list: readonly unknown[], old: readonly unknown[]): boolean {
+/** What was compared before in one validation: what is in one another is asked for at every level. */
+export type Known = Map<object, boolean>
+
+function sameElements(schema: Schema, list: readonly unknown[], old: readonly unknown[], known: Known): boolean {
   if (schema['x-kubernetes-list-type'] !== 'map' || schema.items === undefined) return equalJson(list, old)
   const { items } = schema
   const before = byKey(old, schema['x-kubernetes-list-map-keys'] ?? [])
@@ -27,19 +35,24 @@ function sameElements(schema: Schema, list: readonly unknown[], old: readonly un
     list.length === old.length &&
     list.every(item => {
       const found = before(item)
-      return found !== NONE && isUnchanged(items, item, found)
+      return found !== NONE && isUnchanged(items, item, found, known)
     })
   )
 }
 
-function sameMembers(schema: Schema, object: Record<string, unknown>, old: Record<string, unknown>): boolean {
+function sameMembers(
+  schema: Schema,
+  object: Record<string, unknown>,
+  old: Record<string, unknown>,
+  known: Known,
+): boolean {
   if (schema[STRUCT_NAME] === OBJECT_META) return false
   const { properties = {}, additionalProperties } = schema
   const names = Object.keys(object).filter(name => object[name] !== undefined)
   if (names.length !== Object.keys(old).filter(name => old[name] !== undefined).length) return false
   return names.every(name => {
     const member = Object.hasOwn(properties, name) ? properties[name] : additionalProperties
-    return typeof member === 'object' && Object.hasOwn(old, name) && isUnchanged(member, object[name], old[name])
+    return typeof member === 'object' && Object.hasOwn(old, name) && isUnchanged(member, object[name], old[name], known)
   })
 }
 

@@ -4,17 +4,19 @@
  * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation
  */
 import { type FieldError, type FieldErrorType, fieldError } from '../fieldErrors.ts'
+import { messageOf } from '../messageOf.ts'
 import { isRecord } from '../object.ts'
 import type { Schema } from '../schema.ts'
 import { canonicalJson } from '../values.ts'
+import { READ } from '../workBudget.ts'
 import { compileRules, type RuleValidator, type Warn } from './cel.ts'
 import { combinationChecks } from './combinations.ts'
 import { embeddedErrors } from './embeddedResource.ts'
 import { stringFormats } from './formats.ts'
-import { compileLinearRegExp } from './linearRegExp.ts'
 import { duplicates } from './listTypes.ts'
 import { byKey, isNeverKept, isUnchanged } from './ratcheting.ts'
-import { type Check, invalid, NONE, newRun, pathOf, type Run } from './validationRun.ts'
+import { paidPattern, paidSteps } from './userPatterns.ts'
+import { type Check, exhausted, invalid, NONE, newRun, pathOf, type Run, report } from './validationRun.ts'
 
 /**
  * Empty when the value is valid. `path` names the value in messages (`spec`); the default is the root of an object. `old` is
@@ -34,7 +36,12 @@ export function compileValidator(schema: Schema): Validator {
   let rules: RuleValidator | undefined | null = null
   const validator: Validator = (value, path = '', old = undefined, warn = () => {}) => {
     const run = newRun(path)
-    check(value, run, old === undefined ? NONE : old)
+    try {
+      check(value, run, old === undefined ? NONE : old)
+    } catch (error) {
+      if (run.budget.refusal === undefined || error !== run.budget.refusal) throw error
+      return [...run.errors, ...run.embedded, ...run.lists, exhausted(run, run.budget.refusal)]
+    }
     const lists = run.lists.length > 0 && old !== undefined && hadListErrors(check, old) ? [] : run.lists
     const errors = [...run.errors, ...run.embedded, ...lists]
     if (rules === null) rules = compileRules(schema)
@@ -53,7 +60,11 @@ const RULES_NOT_CHECKED =
 /** An object whose lists were wrong before may be updated all the same. */
 function hadListErrors(check: Check, old: unknown): boolean {
   const run = newRun('')
-  check(old, run)
+  try {
+    check(old, run)
+  } catch (error) {
+    if (error !== run.budget.refusal) throw error
+  }
   return run.lists.length > 0
 }
 
@@ -64,9 +75,12 @@ function checkOf(schema: Schema): Check {
   let compiled: Check | undefined
   const check: Check = (value, run, old = NONE) => {
     compiled ??= compile(schema)
+    run.budget.spend()
     const before = run.errors.length
     compiled(value, run, old)
-    if (run.errors.length > before && old !== NONE && isUnchanged(schema, value, old)) run.errors.length = before
+    if (run.errors.length > before && old !== NONE && isUnchanged(schema, value, old, run.kept)) {
+      run.errors.length = before
+    }
   }
   checks.set(schema, check)
   return check
@@ -82,6 +96,7 @@ function compile(schema: Schema): Check {
   const logic = combinationChecks(schema, checkOf)
   return (value, run, old = NONE) => {
     type?.(value, run)
+    if (run.failed) return
     if (value === null || value === undefined) {
       if (schema.nullable !== true) enumeration?.(value, run)
       return
@@ -90,8 +105,12 @@ function compile(schema: Schema): Check {
     else if (typeof value === 'number') number?.(value, run)
     else if (Array.isArray(value)) list?.(value, run, old)
     else if (isRecord(value)) object?.(value, run, old)
+    if (run.failed) return
     enumeration?.(value, run)
-    for (const check of logic) check(value, run)
+    for (const check of logic) {
+      if (run.failed) return
+      check(value, run)
+    }
   }
 }
 
@@ -112,11 +131,10 @@ function typeCheck(schema: Schema): Check | undefined {
     if (isIntOrString ? actual === 'integer' || actual === 'string' : actual === type) return
     if (actual === 'null' && nullable === true) return
     if (type === 'number' && actual === 'integer') return
-    const path = pathOf(run)
     const isByFormat = format !== undefined && actual !== 'string' && actual !== 'array' && actual !== 'null'
     const got = isByFormat ? (FORMATS_OF_VALUES[actual] ?? '') : actual
-    const why = `${path} in body must be of type ${isByFormat ? format : wanted}: "${got}"`
-    run.errors.push(fieldError.typeInvalid(path, got, why))
+    const why = `in body must be of type ${isByFormat ? format : wanted}: "${got}"`
+    report(run, path => fieldError.typeInvalid(path, got, `${path} ${why}`))
   }
 }
 
@@ -141,11 +159,21 @@ function enumCheck(schema: Schema): Check | undefined {
   const compound = new Set(
     schema.enum.filter(allowed => typeof allowed === 'object' && allowed !== null).map(canonicalJson),
   )
+  const characters = shown.reduce((sum, text) => sum + text.length, 0)
   return (value, run) => {
-    if (typeof value === 'object' && value !== null ? compound.has(canonicalJson(value)) : scalars.has(value)) return
-    run.errors.push(fieldError.notSupported(pathOf(run), value, shown))
+    if (typeof value !== 'object' || value === null) {
+      if (!scalars.has(value)) report(run, path => fieldError.notSupported(path, value, shown), characters)
+      return
+    }
+    const json = canonicalJson(value)
+    run.budget.spend(json.length * READ)
+    if (compound.has(json)) return
+    report(run, path => fieldError.notSupported(path, value, shown), characters + json.length)
   }
 }
+
+/** Of the budget for a character that is counted or compared with a format. */
+const LOOK = 0.02
 
 function stringCheck(schema: Schema): ((value: string, run: Run) => void) | undefined {
   const { minLength, maxLength, pattern, format } = schema
@@ -153,19 +181,33 @@ function stringCheck(schema: Schema): ((value: string, run: Run) => void) | unde
   if (minLength === undefined && maxLength === undefined && pattern === undefined && hasFormat === undefined) {
     return undefined
   }
-  const expression = pattern === undefined || pattern === '' ? undefined : compileLinearRegExp(pattern)
+  const matches = pattern === undefined || pattern === '' ? undefined : patternCheck(pattern)
   return (value, run) => {
+    run.budget.spend(value.length * LOOK)
     if (hasFormat !== undefined && !hasFormat(value)) {
-      const path = pathOf(run)
-      const why = `${path} in body must be of type ${format}: ${JSON.stringify(value)}`
-      run.errors.push(fieldError.typeInvalid(path, value, why))
+      const why = `in body must be of type ${format}: ${JSON.stringify(value)}`
+      report(run, path => fieldError.typeInvalid(path, value, `${path} ${why}`), value.length)
     }
     // only the first of these is told
     if (maxLength !== undefined && value.length > maxLength && characters(value) > maxLength) {
-      run.errors.push(fieldError.tooLong(pathOf(run), maxLength))
+      report(run, path => fieldError.tooLong(path, maxLength))
     } else if (minLength !== undefined && characters(value) < minLength) {
       invalid(run, value, `should be at least ${minLength} chars long`)
-    } else if (expression !== undefined && !expression.test(value)) invalid(run, value, `should match '${pattern}'`)
+    } else matches?.(value, run)
+  }
+}
+
+/** A definition that was stored with a pattern that is refused today lets nothing pass. */
+function patternCheck(pattern: string): (value: string, run: Run) => void {
+  return (value, run) => {
+    const { budget } = run
+    budget.spend(value.length * READ)
+    try {
+      if (!paidPattern(pattern, budget).test(value, paidSteps(budget))) invalid(run, value, `should match '${pattern}'`)
+    } catch (error) {
+      if (budget.refusal !== undefined) throw error
+      invalid(run, value, `cannot be matched with the pattern of its definition: ${messageOf(error)}`)
+    }
   }
 }
 
@@ -191,8 +233,7 @@ function numberCheck(schema: Schema): ((value: number, run: Run) => void) | unde
     if ((isInteger && !fitsInteger(value, format)) || (isFloat && Math.abs(value) > LARGEST_FLOAT32)) {
       // upstream tells the place in words only
       const wanted = format === undefined ? 'integer (default format)' : `${type} with format ${format}`
-      const why = `Checked value must be of type ${wanted} in ${pathOf(run)}`
-      run.errors.push(fieldError.invalid(run.base, '', why))
+      report(run, path => fieldError.invalid(run.base, '', `Checked value must be of type ${wanted} in ${path}`))
     }
     if (minimum !== undefined && (exclusiveMinimum === true ? value <= minimum : value < minimum)) {
       invalid(run, value, `should be greater than ${exclusiveMinimum === true ? '' : 'or equal to '}${minimum}`)
@@ -219,6 +260,9 @@ function isMultiple(value: number, factor: number): boolean {
   return Math.abs(quotient - Math.round(quotient)) < 1e-9
 }
 
+/** Of the budget, as for other errors. */
+const LIST_ERROR = 100
+
 function listCheck(schema: Schema): ((value: unknown[], run: Run, old: unknown) => void) | undefined {
   const { minItems, maxItems, uniqueItems, items } = schema
   const listType = schema['x-kubernetes-list-type']
@@ -235,29 +279,44 @@ function listCheck(schema: Schema): ((value: unknown[], run: Run, old: unknown) 
         run.trail.push(i)
         item(value[i], run, before === undefined ? NONE : before(value[i]))
         run.trail.pop()
+        if (run.failed) return
       }
     }
     if (maxItems !== undefined && value.length > maxItems) {
-      run.errors.push(fieldError.tooMany(pathOf(run), value.length, maxItems))
+      report(run, path => fieldError.tooMany(path, value.length, maxItems))
     }
     if (minItems !== undefined && value.length < minItems) {
       invalid(run, value.length, `should have at least ${minItems} items`)
     }
-    if (uniqueItems === true && new Set(value.map(canonicalJson)).size < value.length) {
+    if (uniqueItems === true && hasTwice(value, run)) {
       invalid(run, value, "shouldn't contain duplicates")
     }
-    if (!keyed) return
+    if (!keyed || run.isProbe) return
+    run.budget.spend(value.length)
     if (listType === 'map') {
       for (const [i, element] of value.entries()) {
         if (typeof element === 'object' && !Array.isArray(element)) continue
         const why = 'must be an object for an array of list-type map'
+        run.budget.spend(LIST_ERROR)
         run.lists.push(fieldError.invalid(`${pathOf(run)}[${i}]`, element, why))
       }
     }
     for (const { index, key } of duplicates(value, listType === 'map' ? keys : undefined)) {
+      run.budget.spend(LIST_ERROR)
       run.lists.push(fieldError.duplicate(`${pathOf(run)}[${index}]`, key))
     }
   }
+}
+
+function hasTwice(list: readonly unknown[], run: Run): boolean {
+  const seen = new Set<string>()
+  for (const item of list) {
+    const json = canonicalJson(item)
+    run.budget.spend(json.length * READ)
+    if (seen.has(json)) return true
+    seen.add(json)
+  }
+  return false
 }
 
 function objectCheck(schema: Schema): ((value: Record<string, unknown>, run: Run, old: unknown) => void) | undefined {
@@ -286,11 +345,16 @@ function objectCheck(schema: Schema): ((value: Record<string, unknown>, run: Run
         return
       }
       if (maxProperties !== undefined && count > maxProperties) {
-        run.errors.push(fieldError.tooMany(pathOf(run), count, maxProperties))
+        report(run, path => fieldError.tooMany(path, count, maxProperties))
         return
       }
     }
-    if (isEmbedded) run.embedded.push(...embeddedErrors(value, pathOf(run)))
+    if (isEmbedded && !run.isProbe) {
+      const found = embeddedErrors(value, pathOf(run))
+      run.budget.spend(found.length * LIST_ERROR)
+      for (const error of found) run.embedded.push(error)
+    }
+    run.budget.spend((members.length + required.length) * READ)
     // what is there is compared with what was there before what lacks is told
     const isUpdate = old !== NONE
     if (!isUpdate) for (const name of required) if (!has(value, name)) under(run, name, requiredError)
@@ -299,6 +363,7 @@ function objectCheck(schema: Schema): ((value: Record<string, unknown>, run: Run
       run.trail.push(name)
       check(value[name], run, before(name))
       run.trail.pop()
+      if (run.failed) return
     }
     if (isUpdate) for (const name of required) if (!has(value, name)) under(run, name, requiredError)
     if (additional === undefined) return
@@ -307,6 +372,7 @@ function objectCheck(schema: Schema): ((value: Record<string, unknown>, run: Run
       run.trail.push(name)
       additional(value[name], run, before(name))
       run.trail.pop()
+      if (run.failed) return
     }
   }
 }
@@ -315,7 +381,7 @@ const requiredError = (path: string) => fieldError.required(path)
 
 function under(run: Run, name: string, error: (path: string) => FieldError): void {
   run.trail.push(name)
-  run.errors.push(error(pathOf(run)))
+  report(run, error)
   run.trail.pop()
 }
 

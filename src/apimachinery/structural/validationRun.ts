@@ -1,6 +1,18 @@
-/** What the checks of one validation share: where they are, and what they found. */
+/** What the checks of one validation share: where they are, what they found, and what they may still look at. */
 import { type FieldError, fieldError } from '../fieldErrors.ts'
+import { threadTimeBound } from '../threadTime.ts'
+import { READ, WorkBudget } from '../workBudget.ts'
 import { type Trail, trailText } from './trail.ts'
+
+/**
+ * What the schema may cost one object: a unit for each schema that a value is compared with. Sensible objects have some thousand
+ * values, and large ones a hundred thousand; a schema multiplies that by its branches.
+ */
+export const MAX_SCHEMA_WORK = 1_000_000
+/** Nobody else is served meanwhile; a hundred thousand values take a third of it. */
+const MAX_SCHEMA_MS = 100
+/** For an error that is told, besides its text. */
+const ERROR = 100
 
 /** What a run carries along; errors are worded only when there are some. */
 export interface Run {
@@ -10,21 +22,50 @@ export interface Run {
   /** Of embedded resources and of lists with keys: what upstream checks after the schema, and does not ratchet by value. */
   embedded: FieldError[]
   lists: FieldError[]
+  budget: WorkBudget
+  /** Whether somebody only asks if the value is valid: no error is told, the first one sets `failed` and ends it. */
+  isProbe: boolean
+  failed: boolean
+  /** Objects and lists that were compared with what they replace. */
+  kept: Map<object, boolean>
 }
 /** `old` is {@link NONE} where no old value stands for the new one. */
 export type Check = (value: unknown, run: Run, old?: unknown) => void
 export const NONE: unique symbol = Symbol('no old value')
 
-export function newRun(base: string, trail: Trail = []): Run {
-  return { base, trail, errors: [], embedded: [], lists: [] }
+export function newRun(base: string, trail: Trail = [], budget: WorkBudget = schemaBudget()): Run {
+  const found = { errors: [], embedded: [], lists: [] }
+  return { base, trail, ...found, budget, isProbe: false, failed: false, kept: new Map() }
+}
+
+function schemaBudget(): WorkBudget {
+  const why =
+    `was not checked to its end, as comparing the object with its schema takes too long: ` +
+    'give it fewer elements and members, or its definition fewer branches (anyOf, oneOf, allOf) and smaller patterns'
+  return new WorkBudget(MAX_SCHEMA_WORK, () => new Error(why), threadTimeBound(MAX_SCHEMA_MS))
+}
+
+/** Where the run was when it ran out of its budget. */
+export function exhausted(run: Run, why: Error): FieldError {
+  return { ...fieldError.invalid(pathOf(run), undefined, why.message), omitValue: true }
 }
 
 export function pathOf(run: Run): string {
   return trailText(run.trail, run.base)
 }
 
+/** `characters` of the error's text where that may be long. */
+export function report(run: Run, make: (path: string) => FieldError, characters = 0): void {
+  if (run.isProbe) {
+    run.failed = true
+    return
+  }
+  run.budget.spend(ERROR + characters * READ)
+  run.errors.push(make(pathOf(run)))
+}
+
 /** An error in the words of the schema validator: they name the field once more. */
 export function invalid(run: Run, value: unknown, message: string): void {
-  const path = pathOf(run)
-  run.errors.push(fieldError.invalid(path, value, `${path} in body ${message}`))
+  const characters = message.length + (typeof value === 'string' ? value.length : 0)
+  report(run, path => fieldError.invalid(path, value, `${path} in body ${message}`), characters)
 }

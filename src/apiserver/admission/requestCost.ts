@@ -3,7 +3,8 @@
  * make many, with many parameters; and while an expression runs, nothing else does.
  */
 import { setImmediate as letOthers } from 'node:timers/promises'
-import { celBudget } from '../../apimachinery/structural/celProgram.ts'
+import { celBudget, celTimeBound } from '../../apimachinery/structural/celProgram.ts'
+import { threadTimeMs } from '../../apimachinery/threadTime.ts'
 import type { WorkBudget } from '../../apimachinery/workBudget.ts'
 import type { Authorizer } from '../auth/types.ts'
 import type { AdmissionRequest } from '../registry/admission.ts'
@@ -14,8 +15,16 @@ const MAX_REQUEST_COST = 20_000_000
 /** Some ten milliseconds; after that, others have their turn. */
 const MUCH = 100_000
 
+/** As long as they may take together; others have their turns meanwhile. */
+const MAX_REQUEST_MS = 500
+
+interface Spent {
+  all: WorkBudget
+  ms: number
+}
+
 /** By request, which is another one for each object, for each round of changes, and for the validation. */
-const budgets = new WeakMap<AdmissionRequest, WorkBudget>()
+const known = new WeakMap<AdmissionRequest, Spent>()
 
 /** Runs expressions at a cost of at most `cost`, however often the authorizer is asked, and of what is left for the request. */
 export async function evaluateAtCost<T>(
@@ -24,19 +33,22 @@ export async function evaluateAtCost<T>(
   cost: number,
   run: (variables: AuthorizerVariables, budget: WorkBudget) => T,
 ): Promise<T> {
-  const all = budgets.get(request) ?? celBudget(MAX_REQUEST_COST)
-  budgets.set(request, all)
+  const spent = known.get(request) ?? { all: celBudget(MAX_REQUEST_COST), ms: 0 }
+  known.set(request, spent)
   let left = cost
+  const isLate = celTimeBound()
   try {
     return await withAuthorizer(authorizer, request, variables => {
-      const own = celBudget(Math.min(left, all.left))
+      const own = celBudget(Math.min(left, spent.ms > MAX_REQUEST_MS ? 0 : spent.all.left), isLate)
       const given = own.left
+      const began = threadTimeMs()
       try {
         return run(variables, own)
       } finally {
-        const spent = given - own.left
-        left -= spent
-        if (spent > 0) all.spend(spent)
+        spent.ms += threadTimeMs() - began
+        const units = own.refusal === undefined ? given - own.left : given
+        left -= units
+        if (units > 0) spent.all.spend(units)
       }
     })
   } finally {

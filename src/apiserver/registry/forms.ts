@@ -41,8 +41,8 @@ export interface FormRules {
   typeErrors(object: KubeObject, schema: Schema | undefined): string | undefined
   /** Drops what is decoded as nothing; the types are right. */
   dropEmpty(object: KubeObject, schema: Schema): void
-  /** What the schema says of defaults; strategies add theirs. */
-  applyDefaults(object: KubeObject, schema: Schema): void
+  /** What the schema says of defaults; strategies add theirs. False when they are too large. */
+  applyDefaults(object: KubeObject, schema: Schema): boolean
   /** What the schema says of values; strategies add theirs. */
   validate(type: ResourceType, schema: Schema, change: Change): FieldError[]
   finalizerErrors(type: ResourceType, metadata: ObjectMeta, old?: ObjectMeta): FieldError[]
@@ -114,6 +114,7 @@ export const FORMS: Readonly<Record<TypeForm, FormRules>> = {
     applyDefaults(object, schema) {
       // a struct is there even when nothing is in it
       if (schema.properties?.spec) object.spec ??= {}
+      return true
     },
     validate: none,
     finalizerErrors: (type, metadata, old) =>

@@ -8,6 +8,7 @@ import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
 import { CLUSTER_ANNOTATION } from '../../apimachinery/resources.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Schema } from '../../apimachinery/schema.ts'
+import { MAX_DEFAULTED } from '../../apimachinery/structural/defaults.ts'
 import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
 import type { ClientMetadata, Strategy } from '../../kinds/strategy.ts'
 import type { WriteContext } from './context.ts'
@@ -47,8 +48,16 @@ export class ObjectRules {
     dropEmptyMetadata(object.metadata)
   }
 
-  applyDefaults({ form, schema }: ResourceType, strategy: Strategy | undefined, object: KubeObject): void {
-    if (schema) FORMS[form].applyDefaults(object, schema)
+  /** @throws StatusError Invalid when the defaults would make the object too large */
+  applyDefaults(type: ResourceType, strategy: Strategy | undefined, object: KubeObject): void {
+    const { form, schema } = type
+    if (schema && !FORMS[form].applyDefaults(object, schema)) {
+      const why =
+        `the defaults of its definition would add more than ${MAX_DEFAULTED} characters: give it fewer elements, or the ` +
+        'definition fewer or shorter defaults inside of lists and maps'
+      const error = { ...fieldError.invalid('', undefined, why), omitValue: true }
+      throw statusError.invalid(type, object.metadata.name ?? '', [error])
+    }
     strategy?.applyDefaults?.(object)
   }
 

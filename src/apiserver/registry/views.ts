@@ -137,6 +137,7 @@ function asStored(object: KubeObject, custom: CustomVersions): KubeObject {
   const schema = custom.schemas.get(parseApiVersion(object.apiVersion)?.version ?? '')
   if (!mayBeOld(custom) || schema === undefined) return object
   pruneUnknown(object, schema)
+  // what is too much for a request is left out: the next write of the object is told
   applyDefaults(object, schema)
   return object
 }

@@ -1,10 +1,10 @@
 // CEL expressions that would fill the memory or take for ever: each ends with an error in words before it builds anything.
 import t from 'tap'
 import { celEnvironment } from '../../../src/apimachinery/structural/celFunctions.ts'
-import { patternSize } from '../../../src/apimachinery/structural/celPatterns.ts'
 import { FUNCTION_PRICES } from '../../../src/apimachinery/structural/celPrices.ts'
 import { celBudget, compileCel } from '../../../src/apimachinery/structural/celProgram.ts'
 import { toCel } from '../../../src/apimachinery/structural/celValues.ts'
+import { patternSize } from '../../../src/apimachinery/structural/userPatterns.ts'
 import { admissionEnvironment } from '../../../src/apiserver/admission/admissionCel.ts'
 
 const COST = 10_000_000
@@ -160,6 +160,35 @@ t.test('regular expressions are bounded with their repetitions written out', asy
     run('self.l.all(a, "a".matches(self.s + string(a)) || true)', { l: NUMBERS, s: 'a?'.repeat(2000) }).error,
     LIMIT,
   )
+})
+
+t.test('looking for a match is paid for by what the engine does, not by what the pattern looks like', async t => {
+  const large = '[a-z0-9]{1000}'.repeat(10)
+  t.match(run(`self.matches('${large}')`, LARGE).error, LIMIT)
+  t.match(run(`self.find('${large}') == ''`, LARGE).error, LIMIT)
+  t.match(run("self.findAll('x*y|x').size() > 0", LARGE).error, LIMIT, 'each search goes to the end and comes back')
+  t.match(run("self.findAll('x*y|x').size() > 0", 'x'.repeat(5000)).error, LIMIT, 'in short texts too')
+  t.match(run("self.matches('(x|y)*x[xy]{200}z?$')", `${'xxyxyyyxyx'.repeat(90_000)}`).error, LIMIT)
+  const usual = run("self.matches('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$')", 'a'.repeat(63))
+  t.equal(usual.value, true)
+  const again = run("self.matches('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$')", 'a'.repeat(63))
+  t.ok(again.cost < 200, `${again.cost} once it is known`)
+})
+
+t.test('what takes longer than its price ends when its time is over', async t => {
+  let asked = 0
+  const budget = celBudget(COST, () => ++asked > 3)
+  const program = compileCel('self.all(a, self.all(b, a + b >= 0))', undefined)
+  const self = toCel(NUMBERS, undefined)
+  t.throws(() => program.evaluate({ self, oldSelf: null }, budget), { name: 'CelCallCostError' })
+  t.equal(asked, 4)
+  t.ok(budget.left > COST - 30_000, 'long before its units are')
+  t.throws(
+    () => program.evaluate({ self, oldSelf: null }, budget),
+    { name: 'CelBudgetError' },
+    'and the next one at once',
+  )
+  t.equal(asked, 5)
 })
 
 t.test('macros inside one another are not written out without end', async t => {

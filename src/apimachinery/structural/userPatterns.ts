@@ -1,14 +1,15 @@
 /**
- * Regular expressions that rules use, compiled once. Rules may build them at run time, so the size of each and the number of
- * those kept are bounded: `(a{1000})(b{1000})` is a short text and a large program.
+ * Regular expressions of schemas and of rules, compiled once. Rules may build them at run time, so the size of each and the
+ * number of those kept are bounded: `(a{1000})(b{1000})` is a short text and a large program.
  */
 import { BoundedCache } from '../boundedCache.ts'
-import { compileLinearRegExp, type LinearRegExp } from './linearRegExp.ts'
+import type { WorkBudget } from '../workBudget.ts'
+import { compileLinearRegExp, type LinearRegExp, type Steps } from './linearRegExp.ts'
 
 /** What compiles within a tenth of a second and into a few MB; Kubernetes' own patterns have some hundreds. */
-const MAX_SIZE = 64 * 1024
-const MAX_KEPT = 256
-const MAX_KEPT_SIZE = 4 * MAX_SIZE
+const MAX_SIZE = 16 * 1024
+const MAX_KEPT = 1000
+const MAX_KEPT_SIZE = 16 * MAX_SIZE
 
 // A memo of a pure function.
 const kept = new BoundedCache<string, LinearRegExp>({
@@ -16,12 +17,28 @@ const kept = new BoundedCache<string, LinearRegExp>({
   weight: { limit: MAX_KEPT_SIZE, of: ({ size }) => size },
 })
 
-export function isKnownPattern(source: string): boolean {
-  return kept.has(source)
+/** Work budget for compiling one that is not known, for each of its parts, and to begin with. */
+const COMPILE = 5
+const COMPILE_ANY = 50
+/** Of the budget for an instruction that is looked at while a match is looked for. */
+const STEP = 0.2
+
+/** @throws the budget's error, or Error for a pattern that is too large or no RE2 pattern */
+export function paidPattern(source: string, budget: WorkBudget): LinearRegExp {
+  const known = kept.get(source)
+  if (known !== undefined) return known
+  const size = patternSize(source)
+  if (size <= MAX_SIZE) budget.spend(COMPILE_ANY + size * COMPILE)
+  return userPattern(source)
+}
+
+/** What matching tells its steps to. */
+export function paidSteps(budget: WorkBudget): Steps {
+  return count => budget.spend(count * STEP)
 }
 
 /** @throws Error for a pattern that is too large, or no RE2 pattern */
-export function celPattern(source: string): LinearRegExp {
+export function userPattern(source: string): LinearRegExp {
   const known = kept.get(source)
   if (known !== undefined) return known
   const size = patternSize(source)
