@@ -8,6 +8,8 @@ import type { ResourceType } from '../apimachinery/resourceType.ts'
 import { timestamp } from '../apimachinery/timestamp.ts'
 import { strategyFor } from '../kinds/strategyFor.ts'
 import { readProtobufFields } from '../program/dataFiles.ts'
+import { startThread } from '../program/startThread.ts'
+import { ThreadPool } from '../program/threadPool.ts'
 import type { Store } from '../storage/store.ts'
 import { type AdmissionChain, admissionChain } from './admission/admissionChain.ts'
 import { AllowedHosts } from './admission/allowedHosts.ts'
@@ -48,6 +50,9 @@ import { serviceNetwork } from './serviceNetwork/serviceRanges.ts'
 import { SpaceManager } from './spaces/spaceManager.ts'
 import { ROOT, SpaceTree } from './spaces/tree.ts'
 import { TypeRegistry } from './types/typeRegistry.ts'
+
+/** What one job may take. */
+const THREAD_LIMITS = { maxOldGenerationSizeMb: 512 }
 
 export interface Assembly {
   readonly services: Services
@@ -185,6 +190,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     turns: new WriteTurns(),
     blocks: new BlockWriter(),
     compression: new Compression({ deflate: options.deflate }),
+    threads: new ThreadPool({ start: () => startThread('jobs', { resourceLimits: THREAD_LIMITS }) }),
     forms: new StreamForms(types),
     authorizer,
     draining,

@@ -8,7 +8,7 @@ import { PROGRAM_ROOT } from './programRoot.ts'
 
 /** By name, the source of what runs in the thread, from the program's root. */
 export const THREADS = {
-  bigYaml: 'src/apiserver/endpoints/bigYamlWorker.ts',
+  jobs: 'src/apiserver/jobThread.ts',
 } as const satisfies Readonly<Record<string, string>>
 
 export type ThreadName = keyof typeof THREADS

@@ -1,6 +1,6 @@
 /** Large YAML means what small YAML means, and nobody waits for it but who sent it. */
 import t from 'tap'
-import { CONFIGMAPS, startTestServer } from '../support/server.ts'
+import { CONFIGMAPS, createSpace, startTestServer } from '../support/server.ts'
 
 const { api, faults } = await startTestServer(t)
 const YAML = { type: 'application/yaml' }
@@ -35,9 +35,9 @@ t.test('what is wrong with it is said', async t => {
   t.match(await api.post(CONFIGMAPS, `- a\n`.repeat(20_000), YAML), { code: 400 })
 })
 
-const members = Array.from({ length: 60_000 }, (_, i) => `k${i}: v${i}`)
+const members = Array.from({ length: 20_000 }, (_, i) => `k${i}: v${i}`)
 for (const [form, text] of [
-  ['in blocks', document('big', 60_000)],
+  ['in blocks', document('big', 20_000)],
   ['that begins like JSON', `{kind: ConfigMap, metadata: {name: big}, data: {${members.join(', ')}}}`],
 ] as const) {
   t.test(`others are answered while YAML ${form} is read`, async t => {
@@ -51,5 +51,18 @@ for (const [form, text] of [
     t.equal((await big).code, 409, 'the ConfigMap is there already')
   })
 }
+
+t.test('of one space it does not delay that of another, and what takes too long is refused', async t => {
+  const other = await createSpace(api, 'other')
+  let read = false
+  const slow = api.post(CONFIGMAPS, `x: [${'!!str a,'.repeat(360_000)}]\n`, YAML).then(answer => {
+    read = true
+    return answer
+  })
+  t.equal((await api.in(other).post(CONFIGMAPS, document('big', 1000), YAML)).code, 201)
+  t.notOk(read, 'the other one is still read')
+  const message = /^the YAML of the request takes too much to read \(it took .+\); send it as JSON/
+  t.match(await slow, { code: 400, body: { reason: 'BadRequest', message } })
+})
 
 t.test('nothing of it was a fault of the server', async t => t.strictSame(faults, []))

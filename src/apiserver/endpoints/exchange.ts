@@ -5,6 +5,7 @@ import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { goInteger } from '../../apimachinery/go/goIntegers.ts'
 import type { ProtobufCodec } from '../../apimachinery/protobuf/protobufCodec.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import type { ThreadPool } from '../../program/threadPool.ts'
 import type { Authorizer, UserInfo } from '../auth/types.ts'
 import { effectiveUser } from '../auth/users.ts'
 import type { Target } from '../operations/target.ts'
@@ -30,6 +31,8 @@ export interface Services {
   readonly turns: WriteTurns
   readonly blocks: BlockWriter
   readonly compression: Compression
+  /** For what may take long. */
+  readonly threads: ThreadPool
   readonly authorizer: Authorizer & { mayAccessSpace(user: UserInfo, space: string): Promise<boolean> }
   /** How streams tell objects. */
   readonly forms: StreamForms

@@ -10,7 +10,7 @@ import type { ProtobufCodec } from '../../apimachinery/protobuf/protobufCodec.ts
 import type { RepeatedKey } from '../../apimachinery/repeatedKeys.ts'
 import type { Auditor } from '../audit/auditor.ts'
 import type { AuditTrail } from '../audit/auditTrail.ts'
-import { BigYaml } from '../endpoints/bigYaml.ts'
+import { BIG_YAML, BigYaml } from '../endpoints/bigYaml.ts'
 import { BODY_LIMIT_BYTES, unsupportedMediaType } from '../endpoints/body.ts'
 import type { Services, SubresourceEndpoints } from '../endpoints/exchange.ts'
 import { methodNotAllowed } from '../endpoints/methods.ts'
@@ -145,16 +145,22 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     clientErrorHandler: refuseUnreadable,
   }) as unknown as FastifyInstance
   app.removeAllContentTypeParsers()
-  const bigYaml = new BigYaml()
+  const { threads } = deps.services
+  const bigYaml = new BigYaml(job => threads.run(BIG_YAML, job))
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
-    if (!bigYaml.wants(request.headers['content-type'], body)) done(null, body)
-    else
-      bigYaml.toJson(body).then(({ json, repeated }) => {
+    if (!bigYaml.wants(request.headers['content-type'], body)) return done(null, body)
+    const gone = new AbortController()
+    const leave = (): void => gone.abort()
+    request.raw.socket.once('close', leave)
+    bigYaml
+      .toJson(body, { owner: request.authorized?.space ?? '', signal: gone.signal })
+      .finally(() => request.raw.socket.off('close', leave))
+      .then(({ json, repeated }) => {
         request.repeatedKeys = repeated
         done(null, json)
       }, done)
   })
-  app.addHook('onClose', () => bigYaml.close())
+  app.addHook('onClose', () => threads.close())
   app.decorateRequest('authorized', undefined)
   app.decorateRequest('startedNs', 0n)
   app.decorateRequest('inFlight', undefined)

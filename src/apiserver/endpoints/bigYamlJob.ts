@@ -1,12 +1,9 @@
-/** The thread of `BigYaml`. */
-import { parentPort } from 'node:worker_threads'
+/** What a thread does for `BigYaml`. */
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import type { YamlJob, YamlResult } from './bigYaml.ts'
 import { parseYamlText } from './yamlBody.ts'
 
-parentPort!.on('message', ({ text, limits }: YamlJob) => parentPort!.postMessage(read(text, limits)))
-
-function read(text: string, limits: YamlJob['limits']): YamlResult {
+export function bigYamlJob({ text, limits }: YamlJob): YamlResult {
   try {
     const { value, repeated } = parseYamlText(text, limits)
     return { json: JSON.stringify(value ?? null), repeated }
