@@ -184,7 +184,7 @@ export class PlacementProduct {
       for (const key of workload.selectedBy(name)) {
         if (content.has(key)) continue
         const fact = workload.get(key)!
-          if (this.choice.first(approach, fact)) content.set(key, { space: id, fact })
+        if (this.choice.first(approach, fact)) content.set(key, { space: id, fact })
       }
     }
     return content

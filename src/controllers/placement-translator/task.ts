@@ -50,6 +50,7 @@ export function taskLane(task: Task): Lane {
     case 'copy':
       return { owner: task.origin ?? task.mailbox, part: task.mailbox }
     case 'config':
+    case 'refused':
     case 'asked':
       return { owner: task.mailbox, part: task.mailbox }
     case 'source':
