@@ -25,11 +25,21 @@ const sets = [
   { apiGroup: '', resources: ['configmaps'], namespaces: ['shop'], names: ['report-1', 'report-2'] },
   { apiGroup: 'group1.test', resources: ['sprockets'], namespaces: ['shop'], names: ['*'] },
   { apiGroup: '', resources: ['serviceaccounts'], namespaces: ['*'], names: ['*'] },
+  { apiGroup: '', resources: ['secrets'], namespaces: ['shop'], names: ['report-3'] },
 ]
+await admin.ok(
+  admin.in(scene.inventory).post(`/apis/${EDGE}/placementgrants`, {
+    metadata: { name: 'a-secret' },
+    spec: {
+      spaces: [{ cluster: scene.wdsId }],
+      upsync: [{ apiGroup: '', resources: ['secrets'], names: ['report-3'] }],
+    },
+  }),
+)
 await scene.place('ep', { upsync: sets })
 await world.present(stolen, 'configmaps app/placed')
 await world.present(stolen, 'syncerconfigs.edge.kubestellar.io the-one', ({ spec }) =>
-  JSON.stringify(spec).includes('report-1'),
+  ['report-1', 'report-3'].every(name => JSON.stringify(spec).includes(name)),
 )
 const request = (spec: object) => ({ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec })
 await world.present(stolen, 'serviceaccounts default/kubestellar-syncer')
@@ -152,6 +162,35 @@ t.test('what it carries up is what was asked for, and takes no mark of the cente
   const webhook = { clientConfig: { url: 'https://127.0.0.1:1/' }, conversionReviewVersions: ['v1'] }
   t.match(await mine.post(crds, crd('sprockets.group1.test', { strategy: 'Webhook', webhook })), { code: 403 })
   t.equal((await mine.post(crds, crd('sprockets.group1.test'))).code, 201, 'the definition that is needed')
+})
+
+t.test('a Secret that it may carry up is no credential of the center', async t => {
+  const secrets = `${SHOP}/secrets`
+  const account = { 'kubernetes.io/service-account.name': 'default' }
+  for (const [type, annotations] of [
+    ['kubernetes.io/service-account-token', account],
+    ['bootstrap.kubernetes.io/token', {}],
+    ['edge.kubestellar.io/syncer-credential', {}],
+  ] as const) {
+    const { metadata, ...secret } = born('Secret', 'report-3')
+    const marked = { ...metadata, annotations: { ...metadata.annotations, ...annotations } }
+    t.match(
+      await mine.post(secrets, { ...secret, type, metadata: marked }),
+      { code: 403, body: { message: /is a credential of the server that holds it/ } },
+      type,
+    )
+  }
+  t.equal((await mine.post(secrets, born('Secret', 'report-3'))).code, 201, 'one that is nothing else')
+  t.equal((await mine.post(secrets, born('Secret', 'report-4'))).code, 403, 'by its name only')
+})
+
+t.test('it reports on what was placed or carried up, not on what else is in the mailbox', async t => {
+  const services = `${SHOP}/services`
+  const service = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'own', namespace: 'shop' } }
+  await admin.ok(admin.in(stolen).post(services, { ...service, spec: { type: 'LoadBalancer', ports: [{ port: 80 }] } }))
+  const status = { loadBalancer: { ingress: [{ ip: '192.0.2.1' }] } }
+  const message = /a syncer reports the status of what was placed here/
+  t.match(await mine.patch(`${services}/own/status`, 'merge', { status }), { code: 403, body: { message } })
 })
 
 t.test('a ServiceAccount that somebody left in a mailbox does not act, whatever its roles say', async t => {

@@ -5,7 +5,7 @@ import { isRecord, type KubeObject } from '../../src/apimachinery/object.ts'
 import { DOWNSYNCED, OWNER_ANNOTATION, PROJECTED_FROM_ANNOTATION } from '../../src/apimachinery/placement.ts'
 import type { SpaceClient } from '../../src/client/client.ts'
 import { startCenter } from '../support/center.ts'
-import { MAPS, NAMESPACES, namespace } from './support/kinds.ts'
+import { CONFIGS, MAPS, NAMESPACES, namespace } from './support/kinds.ts'
 import { type Pair, PROJECTED, pairIn, sent } from './support/pair.ts'
 import { recordingLogger } from './support/recordingLogger.ts'
 
@@ -76,6 +76,33 @@ t.test('objects are made, changed, handed over and deleted in the name of the sp
   await p.settled()
   t.equal(of('a').at(-1), 'orrery:space:two delete a')
 })
+
+for (const [policy, verb] of [
+  ['Orphan', 'patch'],
+  ['Delete', 'delete'],
+] as const) {
+  t.test(`a cluster that leaves (${policy}) is left in the name of each space`, async t => {
+    const p = await pairIn(center, t)
+    const { world } = center
+    await p.cluster.create(NAMESPACES, namespace('app'))
+    const { as, writes } = users(p)
+    p.start(undefined, undefined, { impersonate: as })
+    for (const name of ['a', 'b'])
+      await p.mailbox.create(MAPS, sent(name, {}, from({ [OWNER_ANNOTATION]: `of${name}` })))
+    for (const name of ['a', 'b']) await world.present(p.clusterId, `configmaps app/${name}`)
+    await p.settled()
+    writes.length = 0
+    const annotations = { 'edge.kubestellar.io/leave': policy }
+    await p.mailbox.patch(CONFIGS, { name: 'the-one' }, 'merge', { metadata: { annotations } })
+    await world.present(
+      p.mailboxId,
+      THE_ONE,
+      ({ status }) => isRecord(status) && isRecord(status.leaving) && status.leaving.done === true,
+    )
+    const left = writes.filter(write => / [ab]$/.test(write))
+    t.same([...new Set(left)].sort(), [`orrery:space:ofa ${verb} a`, `orrery:space:ofb ${verb} b`])
+  })
+}
 
 t.test('what the cluster does not let a space do, and what nobody owns, is told', async t => {
   const p = await pairIn(center, t)

@@ -115,21 +115,6 @@ export function refusalOf(grants: readonly Grant[], object: Placed): Refusal | u
   return nearest ?? { reason: 'NotGranted', message: 'no PlacementGrant of the inventory is for this space' }
 }
 
-/** Whether one of the grants lets the object be carried up. Secrets must be named. */
-export function mayUpsync(grants: readonly Grant[], object: Placed): boolean {
-  const isSecret = object.group === '' && object.resource === 'secrets'
-  return grants.some(({ upsync }) =>
-    upsync.some(({ namespaces, names, ...rule }) => {
-      if (isSecret && !(namesSecrets(rule) && names?.includes(object.name))) return false
-      return (
-        namesKind(rule, object) &&
-        (object.namespace === '' || oneOf(namespaces, object.namespace)) &&
-        (isSecret || oneOf(names, object.name))
-      )
-    }),
-  )
-}
-
 /** Secrets are carried up only where a rule says so in as many words. */
 export function namesSecrets({ apiGroup, resources }: KindRule): boolean {
   return apiGroup === '' && resources.includes('secrets')
@@ -164,10 +149,6 @@ function refusedBy(grant: Grant, object: Placed): Refusal | undefined {
 
 function namesKind({ apiGroup, named }: KindRule, { group, resource }: GroupResource): boolean {
   return (apiGroup === '*' || apiGroup === group) && (named.has('*') || named.has(resource))
-}
-
-function oneOf(list: readonly string[] | undefined, name: string): boolean {
-  return list === undefined || list.includes('*') || list.includes(name)
 }
 
 function kindRule(rule: Record<string, unknown>): KindRule {
