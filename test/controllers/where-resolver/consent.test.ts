@@ -136,6 +136,20 @@ t.test('a grant of some Locations is judged on the labels of Location and SyncTa
   t.same(placed(server, 'wds1'), ['inv1>florin', 'inv1>guilder'])
 })
 
+t.test('a space is told how many of a Location it may use, and not how many there are', async t => {
+  const server = await world(t)
+  const api = server.in('inv1')
+  for (const env of ['prod', 'test'])
+    await api.create(SYNC_TARGETS, edge('SyncTarget', `rack-${env}`, { rack: '1', env }, {}))
+  const spec = { instanceSelector: { matchLabels: { rack: '1' } } }
+  await api.create(LOCATIONS, edge('Location', 'rack', { env: 'prod' }, spec))
+  await bind(server, 'wds1', 'inv1')
+  await grant(server, 'inv1', 'wds1', { locations: { matchLabels: { env: 'prod' } } })
+  await server.quiet()
+  t.match(server.peek('wds1', GRANTED_LOCATIONS, 'inv1.rack'), { location: 'rack', instances: 1 })
+  t.match(server.peek('inv1', LOCATIONS, 'rack')!.status, { instances: 2 })
+})
+
 t.test('a selector that cannot be read, or a thousand long ones, select nothing', async t => {
   const server = await world(t)
   await bind(server, 'wds1', 'inv1')
