@@ -25,14 +25,20 @@ export function grantSpec(options: GrantOptions): Record<string, unknown> {
   const { locations, namespaces, allow, deny, clusterScoped, grantingKinds } = options
   const upsync = [...kindsIn(options.upsync), ...secretsIn(options.upsyncSecrets)]
   return {
-    ...(locations !== undefined && { locations: selectorOf(locations) }),
+    ...(locations !== undefined && { locations: selectorOf(narrowing('--locations', locations)) }),
     ...(namespaces !== undefined && { namespaces: listIn(namespaces) }),
     ...(allow !== undefined && { allow: kindsIn(allow) }),
-    ...(deny !== undefined && { deny: kindsIn(deny) }),
+    ...(deny !== undefined && { deny: kindsIn(narrowing('--deny', deny)) }),
     ...(clusterScoped && { clusterScoped }),
     ...(grantingKinds && { grantingKinds }),
     ...(upsync.length > 0 && { upsync }),
   }
+}
+
+/** Nothing would narrow nothing, which is hardly what who writes the option wants: a variable was not set. */
+function narrowing(flag: string, text: string): string {
+  if (text.trim() !== '') return text
+  throw new CommandError(`${flag} is empty, and would narrow nothing; leave it out if that is meant`)
 }
 
 /** `deployments.apps,configmaps`; `*.apps` is all of a group, `*` everything. */

@@ -24,6 +24,7 @@ export interface FoundSyncTarget {
 
 /** @throws StatusError NotFound */
 export async function findSyncTarget(inventory: SpaceClient, name: string): Promise<FoundSyncTarget> {
+  if (name === '') throw new CommandError('the name of the SyncTarget is empty')
   return foundIn(await inventory.get(SYNC_TARGETS, { name }))
 }
 

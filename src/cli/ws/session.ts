@@ -91,8 +91,12 @@ export async function currentPath({ client, space, server }: Session): Promise<s
   }
 }
 
-/** The path that a `--imw`-like flag means: `.` is where the user is, all else as in `kubectl ws`. */
+/**
+ * The path that a `--imw`-like flag means: `.` is where the user is, all else as in `kubectl ws`, but for nothing at all, which
+ * is home there. Here it is what a variable that was not set leaves, and would mean the root with every space below it.
+ */
 export async function pathOf(session: Session, argument: string): Promise<string> {
+  if (argument.trim() === '') throw new CommandError('the name of a workspace is empty; write "." for the current one')
   const target = parseTarget(argument, '')
   if (target.kind === 'here') return await currentPath(session)
   if (target.kind === 'absolute') return resolveDots(target.path)

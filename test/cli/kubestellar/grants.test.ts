@@ -1,6 +1,6 @@
 /** `kubectl kubestellar grant`, `ungrant` and `grants`, and the consents that other commands make. */
 import t from 'tap'
-import { INVENTORY_BINDINGS, PLACEMENT_GRANTS } from '../../../src/apimachinery/placement.ts'
+import { INVENTORY_BINDINGS, PLACEMENT_GRANTS, SYNC_TARGETS } from '../../../src/apimachinery/placement.ts'
 import { FIRST_OBJECTS } from '../../../src/cli/firstObjects.ts'
 import { grantSpec } from '../../../src/cli/kubestellar/grantSpec.ts'
 import { ensureBinding, ensureGrant, grantLine } from '../../../src/cli/kubestellar/grants.ts'
@@ -126,6 +126,37 @@ t.test('what cannot be granted is said in one line', async t => {
   t.match(await run('ungrant --imw root:imw1 root:phoenix'), { code: 0 })
   t.match(await run('grant --imw root:imw1 root:phoenix'), { code: 0 })
 })
+
+t.test(
+  'an argument that is empty, as by a variable that was not set, is not the root, and narrows no grant',
+  async t => {
+    const before = (await inventory.list(PLACEMENT_GRANTS)).items.length
+    for (const [line, ...more] of [
+      ['grant --imw root:imw1', ''],
+      ['grant --imw root:imw1', ' '],
+      ['ungrant --imw root:imw1', ''],
+      ['grant root:wmw1 --imw', ''],
+      ['ensure location florin env=prod --imw', ''],
+    ] as const) {
+      t.match(await run(line, ...more), {
+        code: 1,
+        err: 'Error: the name of a workspace is empty; write "." for the current one',
+      })
+    }
+    for (const flag of ['--locations', '--deny']) {
+      t.match(await run(`grant --imw root:imw1 root:wmw1 --name narrow ${flag}`, ''), {
+        code: 1,
+        err: `Error: ${flag} is empty, and would narrow nothing; leave it out if that is meant`,
+      })
+    }
+    t.match(await run('syncer revoke --imw root:imw1', ''), {
+      code: 1,
+      err: 'Error: the name of the SyncTarget is empty',
+    })
+    t.equal((await inventory.list(PLACEMENT_GRANTS)).items.length, before)
+    t.same((await client.in('root').list(SYNC_TARGETS)).items, [])
+  },
+)
 
 t.test('the options of a grant', async t => {
   t.same(grantSpec({}), {})
