@@ -36,6 +36,7 @@ import { PlacedSource, type SpacePlaces, standsInMailbox } from '../placedSource
 import { unlessSpaceGone } from '../spaceGone.ts'
 import { type Condition, withConditions } from './conditions.ts'
 import { isLeaving, leavingCondition, policyOf } from './departure.ts'
+import { ReportPace } from './reportPace.ts'
 
 export interface SyncerLivenessDeps {
   client: Client
@@ -99,6 +100,7 @@ class SyncerLiveness {
   readonly #asked = new Map<string, string>()
   /** Mailbox name by the same. */
   readonly #byTarget = new Map<string, string>()
+  readonly #pace = new ReportPace()
   readonly #stop = new AbortController()
   readonly #running: Promise<void>
 
@@ -175,6 +177,7 @@ class SyncerLiveness {
   #forget(name: string): void {
     const mailbox = this.#mailboxes.get(name)
     this.#mailboxes.delete(name)
+    this.#pace.forget(name)
     if (!mailbox) return
     this.#bySpace.delete(mailbox.space)
     this.#heartbeats.delete(mailbox.space)
@@ -237,7 +240,12 @@ class SyncerLiveness {
     const silentMs = heartbeat === undefined ? SILENCE_MS : this.#clock.now() - heartbeat.atMs
     const alive = silentMs < SILENCE_MS
     await this.#hold(target, mailbox)
-    await this.#report(target, mailbox, { heartbeat: heartbeat?.text, alive })
+    const status = this.#statusOf(target, mailbox, { heartbeat: heartbeat?.text, alive })
+    if (!equalJson({ ...(isRecord(target.status) && target.status), ...status }, target.status)) {
+      const waitMs = this.#pace.take(name, this.#clock.now())
+      if (waitMs > 0) return { requeueAfterMs: waitMs }
+      await this.#report(target, mailbox, status)
+    }
     return alive ? { requeueAfterMs: SILENCE_MS - silentMs } : {}
   }
 
@@ -272,11 +280,11 @@ class SyncerLiveness {
     await unlessGone(this.#client.in(targetSpace).patch(SYNC_TARGETS, { name: targetName }, 'merge', body, OPTIONS))
   }
 
-  async #report(
+  #statusOf(
     target: KubeObject,
     mailbox: Mailbox,
     { heartbeat, alive }: { heartbeat: string | undefined; alive: boolean },
-  ): Promise<void> {
+  ): object {
     const before = objects(target.status, 'conditions')
     const answers: unknown = JSON.parse(this.#configs.get(mailbox.space)?.answers ?? '{}')
     const told: Condition[] = [
@@ -291,7 +299,10 @@ class SyncerLiveness {
     if (paused.status === 'True' || before.some(({ type }) => type === paused.type)) told.push(paused)
     if (isLeaving(target)) told.push(leavingCondition(target, answers, alive))
     const conditions = withConditions(before, told, this.#clock.now())
-    const status = { ...(heartbeat !== undefined && { lastSyncerHeartbeatTime: heartbeat }), conditions }
+    return { ...(heartbeat !== undefined && { lastSyncerHeartbeatTime: heartbeat }), conditions }
+  }
+
+  async #report(target: KubeObject, mailbox: Mailbox, status: object): Promise<void> {
     const api = this.#client.in(mailbox.targetSpace)
     const body = { metadata: { uid: target.metadata.uid }, status }
     try {

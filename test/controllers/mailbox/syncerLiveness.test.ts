@@ -94,6 +94,27 @@ t.test('a syncer whose clock is behind lives as long as it reports', async t => 
   t.match(status(), ready('False'))
 })
 
+t.test('a flood of heartbeats is not a flood of changes of the SyncTarget, and the last word is told', async t => {
+  const { server, clock, mailboxOf } = world(t)
+  const mailbox = await mailboxOf('inv1')
+  const second = (n: number): string => new Date(n * 1000).toISOString().replace('.000', '')
+  const target = () => server.peek('inv1', SYNC_TARGETS, 'florin')!
+  const seen = new Set<string>()
+  for (let n = 1; n <= 200; n++) {
+    const paused = n % 2 === 0
+    await server.in(mailbox).update(SYNCER_CONFIGS, answer(second(n), { paused }), { subresource: 'status' })
+    await server.quiet()
+    seen.add(target().metadata.resourceVersion!)
+  }
+  t.ok(seen.size >= 1 && seen.size <= 12, `the SyncTarget changed ${seen.size} times`)
+  await clock.advance(1000)
+  await server.quiet()
+  t.match(target().status, { lastSyncerHeartbeatTime: second(200), conditions: [{ type: 'Ready', status: 'True' }] })
+  await clock.advance(44_000)
+  await server.quiet()
+  t.match(target().status, { conditions: [{ type: 'Ready', status: 'False' }] }, 'silence is told in time')
+})
+
 const FINALIZER = 'edge.kubestellar.io/cluster'
 const conditionsOf = (server: FakeServer) =>
   (server.peek('inv1', SYNC_TARGETS, 'florin')!.status as { conditions: { type: string }[] }).conditions
