@@ -1,6 +1,7 @@
 // A running center: what a grant does not allow stays at home and is told; a changed grant counts at once.
 import t from 'tap'
 import { isRecord, type KubeObject } from '../../src/apimachinery/object.ts'
+import { CRDS } from '../../src/apimachinery/resources.ts'
 import { GRANTS, MAPS, NAMESPACES, startCenter } from '../support/center.ts'
 
 const center = await startCenter(t)
@@ -41,4 +42,41 @@ t.test('a grant for one namespace, widened, and withdrawn', async t => {
     status: 'False',
     message: /kubectl kubestellar grant --imw root:granted-imw/,
   })
+})
+
+t.test('a custom object whose definition may not be placed is told of, and follows when that may', async t => {
+  const scene = await center.scene('unserved', ['florin'])
+  const mailbox = await scene.mailbox('florin')
+  const inventory = center.client.in(scene.inventory)
+  const [grant] = (await inventory.list(GRANTS)).items
+  const change = (spec: object) => inventory.patch(GRANTS, { name: grant!.metadata.name! }, 'merge', { spec })
+  await change({ clusterScoped: false })
+  const [group, plural] = ['unserved.example.com', 'things']
+  const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
+  await scene.wds.create(CRDS, {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: { plural, singular: 'thing', kind: 'Thing' },
+      versions: [{ name: 'v1', served: true, storage: true, schema }],
+    },
+  } as KubeObject)
+  const established = ({ status }: KubeObject) => JSON.stringify(status ?? {}).includes('"Established"')
+  await center.world.present(
+    scene.wdsId,
+    `customresourcedefinitions.apiextensions.k8s.io ${plural}.${group}`,
+    established,
+  )
+  const thing = { apiVersion: `${group}/v1`, kind: 'Thing', metadata: { name: 'one', namespace: 'app' } }
+  await scene.wds.create({ group, version: 'v1', resource: plural }, thing)
+  await scene.place('ep', { downsync: [{ apiGroup: group }] })
+  const says = (text: string) => (object: KubeObject) => String(placed(object).message).includes(text)
+  const ep = 'edgeplacements.edge.kubestellar.io ep'
+  await center.world.present(scene.wdsId, ep, says(`KindNotServed: 1 refused (1 copy): ${plural}.${group} "app/one"`))
+  await change({ clusterScoped: true })
+  t.ok(await center.world.present(mailbox, `${plural}.${group} app/one`))
+  await center.world.present(scene.wdsId, ep, object => placed(object).status === 'True')
 })

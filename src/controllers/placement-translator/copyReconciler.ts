@@ -21,6 +21,7 @@ import type { Source } from './placementProduct.ts'
 import { asksToSecure, UNSECURED, withoutPodSecurity } from './podSecurity.ts'
 import { implicitNamespace, type Projection, project } from './projection.ts'
 import type { SourceReader } from './sourceReader.ts'
+import { UnservedKindError, unservedKind } from './unservedKinds.ts'
 
 export interface CopyReconcilerDeps {
   client: Client
@@ -40,6 +41,8 @@ export interface CopyReconcilerDeps {
   maySecure: (source: Source) => boolean | undefined
   /** What of a source does not reach a mailbox although the copy does; `undefined`: nothing. */
   withheld: (source: Source, told: Told | undefined) => void
+  /** Why a source has no copy there although it may; `undefined`: nothing keeps it back any more. */
+  unserved: (source: Source, told: Told | undefined) => void
   /** What those who claim an object are told may have changed: its owner, its content, whether the mailbox takes it. */
   verdictChanged: (mailbox: string, key: string) => void
 }
@@ -64,11 +67,26 @@ export class CopyReconciler {
     try {
       const result = await this.#converge(mailbox, key)
       this.#noteRefusal(mailbox, key, undefined)
+      if (mailbox.unserved.delete(key)) this.#tellUnserved(mailbox, key, undefined)
       return result
     } catch (error) {
+      if (error instanceof UnservedKindError) return this.#unserved(mailbox, key, error)
       if (isStatusError(error, 'Invalid', 'BadRequest')) this.#noteRefusal(mailbox, key, error.message)
       throw error
     }
+  }
+
+  /** Not thrown: nobody mends that by trying often, and a log full of it helps nobody. */
+  #unserved(mailbox: Mailbox, key: string, error: UnservedKindError): ReconcileResult {
+    const attempt = (mailbox.unserved.get(key) ?? 0) + 1
+    mailbox.unserved.set(key, attempt)
+    const { retryMs, told } = unservedKind(error, { attempt, copies: mailbox.copies })
+    this.#tellUnserved(mailbox, key, told)
+    return { requeueAfterMs: retryMs }
+  }
+
+  #tellUnserved(mailbox: Mailbox, key: string, told: Told | undefined): void {
+    for (const source of this.#deps.join.sourcesOf(mailbox.name, key)) this.#deps.unserved(source, told)
   }
 
   /** Whether the copy may be owed to a claim of which nobody knows whether it is granted. */

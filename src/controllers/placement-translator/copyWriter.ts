@@ -8,6 +8,7 @@ import type { CopyFact, Mailbox } from './mailboxes.ts'
 import { FIELD_MANAGER, namespaceKey, parseObjectKey } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
 import { createdCopy, ownerOf, type Projection, updatedCopy } from './projection.ts'
+import { UnservedKindError } from './unservedKinds.ts'
 
 export class CopyWriter {
   readonly #deps: { client: Client; cache: ObjectCache }
@@ -16,14 +17,16 @@ export class CopyWriter {
     this.#deps = deps
   }
 
-  /** Whether anything was written. */
+  /**
+   * Whether anything was written.
+   * @throws UnservedKindError
+   */
   async write(mailbox: Mailbox, key: string, gvr: GroupVersionResource, projection: Projection): Promise<boolean> {
     const api = this.#deps.client.in(mailbox.space)
-    const options = { fieldManager: FIELD_MANAGER }
     const known = mailbox.copies.get(key)
     if (!known) {
       try {
-        this.#settle(mailbox, key, gvr, await api.create(gvr, createdCopy(projection), options))
+        this.#settle(mailbox, key, gvr, await this.#create(api, gvr, createdCopy(projection)))
         return true
       } catch (error) {
         if (!isStatusError(error, 'AlreadyExists')) throw error
@@ -32,13 +35,23 @@ export class CopyWriter {
     const copy = await this.#current(mailbox, key, gvr, known, api)
     if (!copy) {
       mailbox.forget(key, known)
-      this.#settle(mailbox, key, gvr, await api.create(gvr, createdCopy(projection), options))
+      this.#settle(mailbox, key, gvr, await this.#create(api, gvr, createdCopy(projection)))
       return true
     }
     if (copy.metadata.deletionTimestamp !== undefined) return false // made anew when it is gone
     const body = updatedCopy(projection, copy)
     this.#settle(mailbox, key, gvr, body ? await this.#update(mailbox, key, gvr, known, body) : copy)
     return body !== undefined
+  }
+
+  async #create(api: SpaceClient, gvr: GroupVersionResource, body: KubeObject): Promise<KubeObject> {
+    try {
+      return await api.create(gvr, body, { fieldManager: FIELD_MANAGER })
+    } catch (error) {
+      // what is missing has no name: it is no Namespace, but the kind
+      if (!isStatusError(error, 'NotFound') || error.details?.name) throw error
+      throw new UnservedKindError(gvr, { cause: error })
+    }
   }
 
   async #update(

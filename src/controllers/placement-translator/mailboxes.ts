@@ -85,6 +85,8 @@ export class Mailbox {
   readonly settled = new Map<string, string>()
   /** Why the mailbox does not take an object, for those that it refused when last asked. */
   readonly refused = new Map<string, string>()
+  /** How often an object was tried whose kind it does not serve, for those that wait. */
+  readonly unserved = new Map<string, number>()
   /** What its cluster refuses of what is in it. */
   clusterRefuses: Refused = NOTHING_REFUSED
   /** What its syncer was last asked to carry up. */

@@ -19,6 +19,7 @@ import { FIELD_MANAGER, parseObjectKey } from './names.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import type { Source } from './placementProduct.ts'
 import { RefusalCount } from './refusalCount.ts'
+import { KIND_NOT_SERVED } from './unservedKinds.ts'
 import type { Ways } from './ways.ts'
 
 export interface PlacementReportsDeps {
@@ -73,6 +74,14 @@ export class PlacementReports {
     const { join } = this.#deps
     for (const name of join.workload(space).selectionOf(fact.key).placements) {
       if (join.waysOf(space, name)?.has(mailbox)) this.report(space, name, fact.key, mailbox, told)
+    }
+  }
+
+  /** The same of one whose kind is not served there. */
+  reportUnserved(source: Source, told: Told | undefined): void {
+    if (told) this.reportCopy(source, told)
+    for (const name of told ? [] : source.placements) {
+      this.withdraw(source.space, name, source.fact.key, source.location.mailbox, KIND_NOT_SERVED)
     }
   }
 

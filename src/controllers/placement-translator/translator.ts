@@ -208,6 +208,7 @@ class Translator {
         return clusterScoped || (isUncertain ? undefined : false)
       },
       withheld: (source, told) => this.#reports.reportCopy(source, told),
+      unserved: (source, told) => this.#reports.reportUnserved(source, told),
       verdictChanged: (mailbox, key) => {
         for (const { space } of join.sourcesOf(mailbox, key)) this.#queue.add({ type: 'source', space, key })
       },

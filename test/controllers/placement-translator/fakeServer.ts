@@ -1,6 +1,6 @@
 /** A small API server in memory, many spaces, one order: enough of the Client contract to run controllers against. */
 import { isDeepStrictEqual } from 'node:util'
-import { StatusError, statusError } from '../../../src/apimachinery/errors.ts'
+import { statusError } from '../../../src/apimachinery/errors.ts'
 import type { GroupResource, GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
 import type {
   Client,
@@ -283,7 +283,7 @@ export class FakeServer implements Client, SpacePlaces {
   #requireServed(space: string, resource: GroupVersionResource): void {
     if (resource.group !== 'stable.example.com') return
     if (this.peek(space, CRDS, `${resource.resource}.${resource.group}`)) return
-    throw new StatusError('NotFound', 'the server could not find the requested resource')
+    throw statusError.notFound(resource, '')
   }
 
   #find(space: string, resource: GroupVersionResource, ref: ObjectRef): Entry {

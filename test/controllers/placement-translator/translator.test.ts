@@ -7,10 +7,12 @@ import {
   EDGE_PLACEMENTS,
   LOCATIONS,
   mailboxName,
+  PLACEMENT_GRANTS,
   SLICES,
   SYNCER_CONFIGS,
 } from '../../../src/apimachinery/placement.ts'
 import { CRDS, NAMESPACES, WORKSPACES } from '../../../src/apimachinery/resources.ts'
+import { FakeClock } from '../../client/support/fakeClock.ts'
 import { namespace } from './fakeServer.ts'
 import {
   ALL_MAPS,
@@ -140,22 +142,23 @@ t.test('as long as a view is incomplete, nothing is deleted and no SyncerConfig 
   t.same(server.names(florin, MAPS), [], 'once all is known again, work goes on')
 })
 
+const crontabDefinition = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'crontabs.stable.example.com' },
+  spec: { group: 'stable.example.com', names: { plural: 'crontabs' } },
+}
+const cronTab = (name: string) => ({
+  apiVersion: 'stable.example.com/v1',
+  kind: 'CronTab',
+  metadata: { name, namespace: 'commonstuff' },
+  spec: {},
+})
+
 t.test('a custom object brings its definition along, which leaves with it', async t => {
   const { server, wds, florin } = await world(t)
-  const crd = {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: 'crontabs.stable.example.com' },
-    spec: { group: 'stable.example.com', names: { plural: 'crontabs' } },
-  }
-  await wds.create(CRDS, crd)
-  const crontab = {
-    apiVersion: 'stable.example.com/v1',
-    kind: 'CronTab',
-    metadata: { name: 'tab', namespace: 'commonstuff' },
-    spec: {},
-  }
-  await wds.create(CRONTABS, crontab)
+  await wds.create(CRDS, crontabDefinition)
+  await wds.create(CRONTABS, cronTab('tab'))
   await wds.create(EDGE_PLACEMENTS, placement('ep', { downsync: [{ apiGroup: 'stable.example.com' }] }))
   await wds.create(SLICES, slice('ep', 'florin'))
   await server.until(() => server.peek(florin, CRONTABS, 'tab', 'commonstuff') !== undefined)
@@ -166,7 +169,7 @@ t.test('a custom object brings its definition along, which leaves with it', asyn
       group: 'apiextensions.k8s.io',
       resource: 'customresourcedefinitions',
       apiVersion: 'v1',
-      objects: [crd.metadata.name],
+      objects: [crontabDefinition.metadata.name],
     },
   ])
   t.same(spec.namespacedObjects, [
@@ -389,3 +392,44 @@ t.test('a refused write is tried again and holds nothing else up', async t => {
   await server.until(() => server.names(florin, MAPS).length === 2)
   t.equal(refusals, 3)
 })
+
+t.test(
+  'an object whose kind the mailbox does not serve is told of, tried no more until that changes, and then placed',
+  async t => {
+    const clock = new FakeClock()
+    const { server, wds, florin } = await world(t, clock)
+    const grant = await server.in('inv1').get(PLACEMENT_GRANTS, { name: 'wds1' })
+    const granted = async (clusterScoped: boolean) => {
+      const old = await server.in('inv1').get(PLACEMENT_GRANTS, { name: 'wds1' })
+      await server.in('inv1').update(PLACEMENT_GRANTS, { ...old, spec: { ...(grant.spec as object), clusterScoped } })
+    }
+    await granted(false)
+    await wds.create(CRDS, crontabDefinition)
+    await wds.create(CRONTABS, cronTab('tick'))
+    await wds.create(EDGE_PLACEMENTS, placement('ep', { downsync: [{ apiGroup: 'stable.example.com' }] }))
+    await wds.create(SLICES, slice('ep', 'florin'))
+    let tries = 0
+    server.refuse = (space, verb, resource) => {
+      if (space === florin && verb === 'create' && resource.resource === 'crontabs') tries++
+    }
+    const placed = () =>
+      (
+        server.peek('wds1', EDGE_PLACEMENTS, 'ep')!.status as { conditions: { type: string; message: string }[] }
+      ).conditions.find(({ type }) => type === 'Placed')!.message
+    await server.quiet()
+    await clock.advance(60_000)
+    await server.quiet()
+    t.ok(tries <= 2, `tried ${tries} times in a minute`)
+    t.match(
+      placed(),
+      /KindNotServed: 1 refused \(1 copy\): crontabs\.stable\.example\.com "commonstuff\/tick": .* is not placed there/,
+    )
+    t.match(placed(), /ClusterScopedNotGranted: 1 refused/)
+    await granted(true)
+    await server.quiet()
+    t.ok(server.peek(florin, CRONTABS, 'tick', 'commonstuff'))
+    await clock.advance(1000)
+    await server.quiet()
+    t.equal(placed(), '')
+  },
+)
