@@ -7,6 +7,7 @@ import { grantAdmission } from './grantAdmission.ts'
 import { grantedLocationAdmission } from './grantedLocationAdmission.ts'
 import { logicalClusterAdmission } from './logicalClusterAdmission.ts'
 import { mailboxCopies } from './mailboxCopies.ts'
+import { mailboxDeletion } from './mailboxDeletion.ts'
 import { placementAdmission } from './placementAdmission.ts'
 import { syncerWrites } from './syncerWrites.ts'
 
@@ -20,6 +21,7 @@ export function authorityAdmission(deps: AuthorityDeps): Admission[] {
     logicalClusterAdmission,
     placementAdmission(deps),
     mailboxCopies(deps.tree),
+    mailboxDeletion(deps),
     syncerWrites(deps),
   ]
 }
