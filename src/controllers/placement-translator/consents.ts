@@ -98,7 +98,14 @@ export class Consents implements ConsentTaker {
 
   /** Why a space has nowhere to place; `undefined` when there is an inventory that grants it something. */
   nowhere(space: string): Told | undefined {
-    const [first] = this.#index.bindingsOf(space)
+    const bindings = [...this.#index.bindingsOf(space)]
+    const first = bindings.find(({ path }) => path !== '') ?? bindings[0]
+    if (first?.path === '') {
+      return {
+        reason: 'NotBound',
+        message: `InventoryBinding "${first.name}" names no inventory (spec.path); have an administrator of the space delete it and make it again with spec.path`,
+      }
+    }
     if (!first) {
       return {
         reason: 'NotBound',

@@ -465,3 +465,19 @@ t.test('what an upsync set names and no grant lets be carried up is placed, and 
   await server.quiet()
   t.same(maps(), [[], ['page']])
 })
+
+t.test('a space whose only InventoryBinding names no inventory is told which one and what to do', async t => {
+  const clock = new FakeClock()
+  const { server, wds } = await world(t, clock)
+  await wds.delete(INVENTORY_BINDINGS, { name: 'inv1' })
+  const old = { apiVersion: EDGE, kind: 'InventoryBinding', metadata: { name: 'old' }, spec: { inventory: 'imw1' } }
+  await wds.create(INVENTORY_BINDINGS, old)
+  await wds.create(EDGE_PLACEMENTS, placement('ep', ALL_MAPS))
+  await wds.create(SLICES, slice('ep'))
+  await tick(server, clock)
+  t.match(placed(server), {
+    status: 'False',
+    reason: 'NotBound',
+    message: /InventoryBinding "old" names no inventory \(spec\.path\)/,
+  })
+})
