@@ -6,6 +6,7 @@ import type { Deflate } from './endpoints/deflater.ts'
 import type { RenewalClock } from './pki/certificateRenewal.ts'
 import type { Logger } from './request/logger.ts'
 import type { InFlightLimits } from './server/inFlight.ts'
+import type { StrangerLimits } from './server/strangerLimits.ts'
 import type { BuildInfo } from './server/versionInfo.ts'
 import type { EarlierData, FirstObject } from './spaces/initialSpaces.ts'
 
@@ -48,6 +49,8 @@ export interface ApiServerOptions {
   historyAgeMs?: number
   /** Starts with what is intact of a damaged store, and logs what is lost. Default false. */
   acceptLoss?: boolean
+  /** Connections before and after authentication; default: by the descriptors that the process may have. */
+  strangers?: Partial<StrangerLimits>
   /** Requests at a time; default as upstream. */
   inFlight?: InFlightLimits
   /** How often the peer of a WebSocket has to show that it is there. Default 30 s. */

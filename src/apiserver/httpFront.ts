@@ -10,6 +10,8 @@ import { Metrics } from './server/metrics.ts'
 import { NonResourceRoutes } from './server/nonResource.ts'
 import { Pipeline } from './server/pipeline.ts'
 import { takesWrites } from './server/storeHealth.ts'
+import { strangerLimits } from './server/strangerLimits.ts'
+import { Strangers } from './server/strangers.ts'
 import { UNKNOWN_BUILD, versionInfo } from './server/versionInfo.ts'
 
 export interface HttpFrontDeps {
@@ -48,14 +50,17 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
       '/openid/v1/jwks': () => issuer.jwks(),
     },
   })
+  const strangers = new Strangers({ limits: strangerLimits(options.strangers) })
   return createHttpServer({
     tls: deps.tls,
+    strangers,
     pipeline: new Pipeline({
       tree,
       authenticator,
       authorizer,
       spaces: options.spaces,
       anonymousAuth: options.anonymousAuth === true,
+      known: socket => strangers.knows(socket),
     }),
     services,
     stream: {

@@ -1,5 +1,5 @@
 /**
- * The flags of `orrery start` about who gets in, what is recorded of it, where webhooks may be, and how long Events live; named
+ * The flags of `orrery start` about who gets in and how many try, what is recorded of it, where webhooks may be, and how long Events live; named
  * as kube-apiserver's, where it has them.
  */
 import type { Setting } from './settings.ts'
@@ -65,6 +65,19 @@ export const ACCESS_FLAGS: readonly Setting[] = [
     description:
       "where webhooks may be: host names with *, addresses, CIDR ranges, localhost; default: everywhere but the server's host, its link, unique-local and other special addresses, which is also the entry default",
     list: true,
+  },
+  {
+    flags: '--max-unauthenticated-connections <n>',
+    description:
+      'connections on which no credential was shown yet; default: half of what the file descriptors allow, at most 4096',
+    number: true,
+    minimum: 1,
+  },
+  {
+    flags: '--max-unauthenticated-connections-per-address <n>',
+    description: 'those of one address, or of an IPv6 /64; default: half of them all',
+    number: true,
+    minimum: 1,
   },
   {
     flags: '--event-ttl <duration>',

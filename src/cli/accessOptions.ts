@@ -13,7 +13,10 @@ import { durationMs } from './durations.ts'
 import { makeFolder } from './privateFolder.ts'
 
 export interface AccessOptions
-  extends Pick<ApiServerOptions, 'tokenFile' | 'oidc' | 'anonymousAuth' | 'audit' | 'webhookAllowedHosts'> {
+  extends Pick<
+    ApiServerOptions,
+    'tokenFile' | 'oidc' | 'anonymousAuth' | 'audit' | 'webhookAllowedHosts' | 'strangers'
+  > {
   maxTokenSeconds: number
   eventTtlMs: number
 }
@@ -42,7 +45,15 @@ export async function accessOptions(settings: Record<string, unknown>, log: Log)
     ...(oidc && { oidc }),
     ...(audit && { audit }),
     ...(webhookAllowedHosts && { webhookAllowedHosts }),
+    ...strangersOf(settings),
   }
+}
+
+function strangersOf(settings: Record<string, unknown>): Pick<ApiServerOptions, 'strangers'> {
+  const total = settings.maxUnauthenticatedConnections as number | undefined
+  const perAddress = settings.maxUnauthenticatedConnectionsPerAddress as number | undefined
+  const strangers = { ...(total !== undefined && { total }), ...(perAddress !== undefined && { perAddress }) }
+  return Object.keys(strangers).length === 0 ? {} : { strangers }
 }
 
 const SHORTEST_SECONDS = 3600

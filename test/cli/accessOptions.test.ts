@@ -89,6 +89,12 @@ t.test('the longest life of a token is as kube-apiserver takes it', async t => {
 t.test('where webhooks may be is a list that is checked before anything starts', async t => {
   const { webhookAllowedHosts } = await read('--webhook-allowed-hosts', 'hooks.example.com,10.0.0.0/8')
   t.strictSame(webhookAllowedHosts, ['hooks.example.com', '10.0.0.0/8'])
+  const { strangers } = await read(
+    '--max-unauthenticated-connections=100',
+    '--max-unauthenticated-connections-per-address=7',
+  )
+  t.strictSame(strangers, { total: 100, perAddress: 7 })
+  await t.rejects(read('--max-unauthenticated-connections=0'), { message: /: 0 is less than 1$/ })
   await t.rejects(read('--webhook-allowed-hosts', '10.0.0.0/40'), {
     message: '--webhook-allowed-hosts: "10.0.0.0/40" is no host name, address or CIDR range',
   })

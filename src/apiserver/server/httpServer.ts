@@ -26,6 +26,7 @@ import { HttpAudit } from './httpAudit.ts'
 import { InFlight, type InFlightLimits, type Ticket } from './inFlight.ts'
 import type { Metrics } from './metrics.ts'
 import type { AuthorizedRequest, Pipeline } from './pipeline.ts'
+import type { ConnectionServer, Strangers } from './strangers.ts'
 import { WebSockets } from './webSockets.ts'
 
 /** All PEM; `ca` vouches for clients. */
@@ -38,6 +39,7 @@ export interface TlsKeys {
 export interface HttpServerDeps {
   tls: TlsKeys
   pipeline: Pipeline
+  strangers: Strangers
   services: Services
   stream: SpaceStreamDeps
   /** Answers what names no resource (discovery, health, …); false when there is no such path. */
@@ -111,13 +113,14 @@ export function secureContext(tls: TlsKeys): SecureContextOptions {
 }
 
 export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
-  const { tls, metrics, log } = deps
+  const { tls, strangers, metrics, log } = deps
   const inFlight = new InFlight({ limits: deps.inFlight, clock: () => performance.now() })
   const door = new FrontDoor({ pipeline: deps.pipeline, draining: deps.services.draining })
   const webSockets = new WebSockets({ ...deps, door, inFlight })
   const { compression } = deps.services
   const audit = deps.audit && new HttpAudit(deps.audit, deps.services)
   metrics.follow(inFlight)
+  metrics.followConnections(strangers)
   const answerError = (request: FastifyRequest, reply: FastifyReply, error: StatusError): void =>
     sendStatus(deps.services.protobuf, request, reply, error)
   const app = Fastify({
@@ -144,6 +147,8 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     },
     clientErrorHandler: refuseUnreadable,
   }) as unknown as FastifyInstance
+  strangers.follow(app.server as unknown as ConnectionServer)
+  app.addHook('onClose', () => strangers.close())
   app.removeAllContentTypeParsers()
   const { threads } = deps.services
   const bigYaml = new BigYaml(job => threads.run(BIG_YAML, job))
@@ -171,6 +176,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   // Who may not ask is refused before the body is read.
   app.addHook('onRequest', async (request, reply) => {
     request.startedNs = process.hrtime.bigint()
+    strangers.begins(request.raw.socket)
     // Tells of answers that the client did not wait for, too; watches end like that.
     reply.raw.once('close', () => observe(request, reply))
     const trail = audit?.begin(request, reply)
@@ -180,6 +186,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     if (!reply.raw.closed) request.inFlight = inFlight.enter(authorized, () => reply.raw.destroy())
   })
   const observe = (request: FastifyRequest, reply: FastifyReply): void => {
+    strangers.ends(request.raw.socket)
     if (request.inFlight) inFlight.leave(request.inFlight)
     audit?.end(request, reply)
     const seconds = Number(process.hrtime.bigint() - request.startedNs) / 1e9
@@ -214,6 +221,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   })
   const refuse = (request: FastifyRequest, reply: FastifyReply, status: StatusError): void => {
     request.audit?.failed(status)
+    if (status.reason === 'Unauthorized' && strangers.refused(request.raw.socket)) reply.header('Connection', 'close')
     answerError(request, reply, status)
   }
   app.setErrorHandler((error, request, reply) => refuse(request, reply, toStatus(error, request, log)))

@@ -7,6 +7,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { InFlight } from './inFlight.ts'
 import { PRIORITY_LEVELS, type PriorityLevel } from './priorityLevels.ts'
+import { END_REASONS, type Strangers } from './strangers.ts'
 
 export interface Observation {
   verb: string
@@ -114,6 +115,31 @@ export class Metrics {
       registers,
       collect() {
         this.set({ verb: 'WATCH' }, inFlight.running('watching'))
+      },
+    })
+  }
+
+  /** Shows how many are connected. To be called once. */
+  followConnections(strangers: Strangers): void {
+    const registers = [this.#registry]
+    new Gauge({
+      name: 'orrery_connections',
+      help: 'Connections that are open, by whether a credential was shown on them.',
+      labelNames: ['authenticated'],
+      registers,
+      collect() {
+        this.set({ authenticated: 'no' }, strangers.size)
+        this.set({ authenticated: 'yes' }, strangers.connections - strangers.size)
+      },
+    })
+    new Counter({
+      name: 'orrery_connections_ended_total',
+      help: 'Connections without a credential that the server ended, by the bound that was reached.',
+      labelNames: ['bound'],
+      registers,
+      collect() {
+        this.reset()
+        for (const bound of END_REASONS) this.inc({ bound }, strangers.ended(bound))
       },
     })
   }

@@ -24,6 +24,8 @@ export interface PipelineDeps {
   spaces: boolean
   /** Whether whoever brings no credentials is system:anonymous instead of refused. */
   anonymousAuth: boolean
+  /** Hears on which connections requests come whose credential is good. */
+  known?: ((socket: TLSSocket) => void) | undefined
 }
 
 export interface AuthorizedRequest {
@@ -68,6 +70,7 @@ export class Pipeline {
     const info = parseRequest(request.method, request.url)
     witness?.parsed(info)
     const identity = await this.#authenticate(request, info)
+    if (!identity.user.groups.includes(GROUPS.unauthenticated)) this.#deps.known?.(request.socket)
     witness?.identified(identity.user)
     const space = await this.#spaceOf(info, identity)
     witness?.located(space)
