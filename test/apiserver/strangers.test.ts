@@ -11,8 +11,8 @@ async function serve(t: Test, strangers: Partial<StrangerLimits>) {
     if (faults.length > 0) throw new Error(faults.join('\n'))
   })
   const port = Number(new URL(server.url).port)
-  const open = async (localAddress = '127.0.0.1'): Promise<TLSSocket> => {
-    const socket = connect({ host: '127.0.0.1', port, ca: server.caPem, ...{ localAddress } })
+  const open = async (localAddress = '127.0.0.1', allowHalfOpen = false): Promise<TLSSocket> => {
+    const socket = connect({ host: '127.0.0.1', port, ca: server.caPem, ...{ localAddress, allowHalfOpen } })
     t.teardown(() => socket.destroy())
     socket.on('error', () => {})
     await once(socket, 'secureConnect')
@@ -96,6 +96,19 @@ t.test('after some wrong credentials the connection ends with the answer', async
   const ended = once(socket, 'close')
   t.match(await ask(socket, get('/api', 'wrong')), /^HTTP\/1.1 401[\s\S]*connection: close/i)
   await ended
+})
+
+t.test('a connection that is ended for what came on it ends, though its client holds on', async t => {
+  const { api, open } = await serve(t, {})
+  const socket = await open('127.0.0.1', true)
+  t.match(await ask(socket, get('/version', ALICE)), /^HTTP\/1.1 200/)
+  t.match(await ask(socket, 'no HTTP\r\n\r\n'), /^HTTP\/1.1 400/)
+  // The client's half stays open, so that only the server knows: the connection that asks is the only one left.
+  const connections = async () =>
+    /_connections\{authenticated="yes"\} (\d+)/.exec((await api.get('/metrics')).text)?.[1]
+  let left = await connections()
+  while (left !== '1') left = await connections()
+  t.notOk(socket.writableEnded)
 })
 
 t.test('a flood of requests without a credential in one piece is cut off', async t => {

@@ -75,6 +75,8 @@ const HEADERS_LIMIT_BYTES = 64 * 1024
 const HEADERS_TIMEOUT_MS = 20_000
 const REQUEST_TIMEOUT_MS = 60_000
 const HANDSHAKE_TIMEOUT_MS = 10_000
+/** From the answer to what is no HTTP to the end of its connection: time to read it. */
+const HELD_MS = 2000
 
 /** The strong cipher that costs least goes first; large lists cost little else. All seal what they encipher: none is CBC. */
 const CIPHERS = [
@@ -331,4 +333,7 @@ function refuseUnreadable(error: Error & { code?: string }, socket: Duplex): voi
   }
   const code = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
   socket.end(`HTTP/1.1 ${code} ${STATUS_CODES[code]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
+  // Nobody reads from it any more, so that its other end would hold it for as long as it likes.
+  const held = setTimeout(() => socket.destroy(), HELD_MS)
+  socket.once('close', () => clearTimeout(held))
 }
