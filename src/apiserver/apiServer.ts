@@ -8,6 +8,7 @@ import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import type { Server as TlsServer } from 'node:tls'
 import { Lifecycle, type Part } from '../client/lifecycle.ts'
+import { SetAside } from '../client/setAside/setAside.ts'
 import { openLevelStore } from '../storage/level/openLevelStore.ts'
 import type { AcceptedLoss } from '../storage/level/salvage.ts'
 import type { Store } from '../storage/store.ts'
@@ -30,6 +31,8 @@ export interface ApiServer {
   readonly url: string
   readonly services: Services
   readonly store: Store
+  /** Keys of work queues that are suspected of having ended the process before. */
+  readonly setAside: SetAside
   readonly tree: SpaceTree
   /** The authority that vouches for this server now. */
   readonly caPem: string
@@ -61,7 +64,9 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const [pki, store] = await Promise.all([established ? ensure() : opening.then(ensure), opening])
   let server: { parts: readonly Part[]; face: ApiServerFace }
   try {
-    server = await apiServerParts(options, { pki, ensure, clock: certificateClock, store, address })
+    // behind the store: who has that has the folder alone
+    const setAside = new SetAside({ dataDir, logger: log, ...(options.trialClock && { clock: options.trialClock }) })
+    server = await apiServerParts(options, { pki, ensure, clock: certificateClock, store, setAside, address })
   } catch (error) {
     await store.close()
     throw error
@@ -78,6 +83,7 @@ interface Opened {
   ensure(): Promise<Pki>
   clock: RenewalClock
   store: Store
+  setAside: SetAside
   /** Advertised. */
   address: string
 }
@@ -85,7 +91,7 @@ interface Opened {
 /** What runs of a server, in the order of its needs, and what it shows once all does. */
 async function apiServerParts(
   options: ApiServerOptions,
-  { pki, ensure, clock, store, address }: Opened,
+  { pki, ensure, clock, store, setAside, address }: Opened,
 ): Promise<{ parts: readonly Part[]; face: ApiServerFace }> {
   const { log } = options
   const draining = new AbortController()
@@ -96,6 +102,7 @@ async function apiServerParts(
     assembly
   const app = httpFront(options, assembly, {
     store,
+    setAside,
     tls: tlsKeys(pki),
     url: () => url,
     ready: () => ready,
@@ -132,7 +139,8 @@ async function apiServerParts(
   const parts: Part[] = [
     // open already: everything else is made over it
     { name: 'store', stop: () => store.close() },
-    { name: 'audit', needs: ['store'], stop: () => options.audit?.close() },
+    { name: 'set aside', needs: ['store'], stop: () => setAside.close() },
+    { name: 'audit', needs: ['set aside'], stop: () => options.audit?.close() },
     {
       name: 'admission',
       needs: ['store', 'audit'],
@@ -203,6 +211,7 @@ async function apiServerParts(
     },
     services,
     store,
+    setAside,
     tree,
     get caPem() {
       return caPem

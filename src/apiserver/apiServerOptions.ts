@@ -1,4 +1,5 @@
 /** What a server is told when it starts. */
+import type { Clock } from '../client/clock.ts'
 import type { Elsewhere } from './admission/elsewhere.ts'
 import type { Auditor } from './audit/auditor.ts'
 import type { OidcOptions } from './auth/oidcAuthenticator.ts'
@@ -61,6 +62,8 @@ export interface ApiServerOptions {
   deflate?: Deflate
   /** Decides when certificates are renewed. Default: the system's. */
   certificateClock?: RenewalClock
+  /** Decides when keys are tried that the process may have ended of. Default: the system's. */
+  trialClock?: Clock
   /** What `/version` says of the program. Default: that nobody knows. */
   build?: BuildInfo
   log: Logger

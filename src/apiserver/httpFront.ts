@@ -1,5 +1,6 @@
 /** What of the server is reached by HTTP: requests in their pipeline, probes, metrics and documents. */
 import type { FastifyInstance } from 'fastify'
+import type { SetAside } from '../client/setAside/setAside.ts'
 import type { Store } from '../storage/store.ts'
 import type { ApiServerOptions } from './apiServerOptions.ts'
 import type { Assembly } from './assembly.ts'
@@ -16,6 +17,7 @@ import { UNKNOWN_BUILD, versionInfo } from './server/versionInfo.ts'
 
 export interface HttpFrontDeps {
   store: Store
+  setAside: Pick<SetAside, 'counts'>
   tls: TlsKeys
   url: () => string
   /** Whether everything has started and nothing has stopped. */
@@ -27,8 +29,12 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
   const { log } = options
   const { services, catalog, tree, scopes, authenticator, authorizer, issuer, nature, getObject, syncerTokens } =
     assembly
-  const { store, url, ready, draining } = deps
-  const metrics = new Metrics({ revision: () => store.revision, spaces: () => tree.size })
+  const { store, setAside, url, ready, draining } = deps
+  const metrics = new Metrics({
+    revision: () => store.revision,
+    spaces: () => tree.size,
+    setAside: () => setAside.counts(),
+  })
   const nonResource = new NonResourceRoutes({
     types: services.types,
     protobuf: services.protobuf,

@@ -32,6 +32,7 @@ export async function simulateWec(settings: Record<string, unknown>): Promise<nu
     clientFor,
     caPem: server.caPem,
     sign: order => server.certificates.sign(order),
+    guardFor: name => server.setAside.guardFor(name),
     logger: log,
   })
   server.onAuthority(caPem => controllers.useAuthority(caPem))

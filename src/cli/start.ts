@@ -53,6 +53,7 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
     sign: order => server.certificates.sign(order),
     places: server.tree,
     controllers: chosen,
+    guardFor: name => server.setAside.guardFor(name),
     eventTtlMs,
     logger: log,
   })

@@ -6,6 +6,7 @@ import type { Random } from './backoff.ts'
 import type { Clock } from './clock.ts'
 import type { Lane } from './fairQueue.ts'
 import type { Logger } from './logger.ts'
+import type { KeyGuard } from './setAside/keyGuard.ts'
 import { type Reconcile, WorkQueue } from './workqueue.ts'
 
 /** Something that keeps itself up to date for as long as it runs (an informer, a stream source). */
@@ -31,6 +32,8 @@ export interface ControllerOptions<K> {
   party?: (key: K) => string
   /** In whose turn a key waits. As in {@link WorkQueue}. */
   lane?: (key: K) => Lane
+  /** As in {@link WorkQueue}. */
+  guard?: KeyGuard | undefined
   clock?: Clock
   random?: Random
 }
@@ -50,6 +53,7 @@ export class Controller<K> {
       ...(options.id && { id: options.id }),
       ...(options.party && { party: options.party }),
       ...(options.lane && { lane: options.lane }),
+      guard: options.guard,
       ...(options.clock && { clock: options.clock }),
       ...(options.random && { random: options.random }),
     })

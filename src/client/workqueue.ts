@@ -9,6 +9,7 @@ import { backoffMs, type Random } from './backoff.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { FairQueue, type Lane } from './fairQueue.ts'
 import { type Logger, silentLogger } from './logger.ts'
+import type { Hold, KeyGuard } from './setAside/keyGuard.ts'
 
 /** Thrown by a reconcile that cannot succeed until its input changes: logged once, not retried. */
 export class TerminalError extends Error {
@@ -21,6 +22,8 @@ export class TerminalError extends Error {
 export interface ReconcileResult {
   /** Look at the key again after this time, although nothing failed. */
   requeueAfterMs?: number
+  /** Nothing was done yet: the key is added again when enough is known. */
+  postponed?: boolean
 }
 
 /** Converges one key. Level-based, safe to repeat. Throw to be called again later; {@link TerminalError} to give up. */
@@ -40,6 +43,10 @@ export interface WorkQueueOptions<K> {
    * another's turn: it is then worked on in the turn that comes first. Default: its party's.
    */
   lane?: ((key: K) => Lane) | undefined
+  /** Told what runs; may hold keys back, which then count as such that wait for a timer. */
+  guard?: KeyGuard | undefined
+  /** Hears of each key that the guard holds back, at each addition, and that it does so no longer (no `hold`). */
+  held?: ((key: K, hold: Hold | undefined) => void) | undefined
   /** Retry delay bounds. Default 10 ms to 60 s. */
   baseMs?: number
   maxMs?: number
@@ -91,6 +98,8 @@ export class WorkQueue<K = string> {
   readonly #random: Random
   readonly #logger: Logger
   readonly #lane: (key: K) => Lane
+  readonly #guard: KeyGuard | undefined
+  readonly #held: ((key: K, hold: Hold | undefined) => void) | undefined
   readonly #entries = new Map<string, Entry<K>>()
   /** What waits; also what was taken in another turn meanwhile, which is passed over. */
   readonly #waiting = new FairQueue<Entry<K>>()
@@ -110,6 +119,8 @@ export class WorkQueue<K = string> {
     const { party } = options
     this.#party = party
     this.#lane = options.lane ?? (party ? key => ({ owner: party(key) }) : () => NOBODYS)
+    this.#guard = options.guard
+    this.#held = options.held
     this.#backoff = { baseMs: options.baseMs ?? 10, maxMs: options.maxMs ?? 60_000 }
     this.#clock = options.clock ?? systemClock
     this.#random = options.random ?? Math.random
@@ -186,10 +197,20 @@ export class WorkQueue<K = string> {
     }
     entry.cancelRetry?.()
     entry.cancelRetry = undefined
+    if (this.#guard && this.#isHeld(this.#guard, entry)) return
     if (!entry.queued) this.#queued++
     entry.queued = true
     this.#waiting.add(entry, lane)
     this.#schedulePump()
+  }
+
+  #isHeld(guard: KeyGuard, entry: Entry<K>): boolean {
+    const hold = guard.holds(this.#id(entry.key), () => {
+      this.#held?.(entry.key, undefined)
+      this.#enqueue(entry)
+    })
+    if (hold) this.#held?.(entry.key, hold)
+    return hold !== undefined
   }
 
   /** Reconciles start from a microtask, never inside the call that added the key. */
@@ -233,13 +254,17 @@ export class WorkQueue<K = string> {
         this.#slowed(party, 1)
         this.#schedulePump()
       })
+    const ticket = this.#guard?.begin(this.#id(entry.key))
+    let postponed = false
     try {
       const result = await reconcile(entry.key, signal)
       entry.failures = 0
+      postponed = result?.postponed === true
       if (result?.requeueAfterMs !== undefined) this.addAfter(entry.key, result.requeueAfterMs)
     } catch (error) {
       this.#failed(entry, error, signal)
     }
+    if (ticket !== undefined) this.#guard?.end(ticket, postponed)
     if (cancelSlow) cancelSlow()
     if (party !== undefined && isSlow) this.#slowed(party, -1)
     entry.running = false

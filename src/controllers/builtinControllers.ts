@@ -4,6 +4,7 @@ import { WHERE_RESOLVER } from '../apimachinery/placement.ts'
 import type { Client } from '../client/client.ts'
 import type { Controller } from '../client/controller.ts'
 import type { Logger } from '../client/logger.ts'
+import type { KeyGuard } from '../client/setAside/keyGuard.ts'
 import { MAILBOX_CONTROLLER, PLACEMENT_TRANSLATOR } from './carriers.ts'
 import { clusterRoleAggregationController } from './cluster-role-aggregation/clusterRoleAggregationController.ts'
 import type { ControllerHandle } from './controllerHandle.ts'
@@ -32,6 +33,8 @@ export interface BuiltinControllersOptions {
   sign?: SignCertificate
   /** Those that run. Default: all. */
   controllers?: ReadonlySet<ControllerName>
+  /** Of the work queue of each. Default: none. */
+  guardFor?: (controller: ControllerName) => KeyGuard
   /** How long Events live after they were last written. Default an hour. */
   eventTtlMs?: number
   logger: Logger
@@ -54,34 +57,36 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
   const logger = patientLogger(options.logger)
   const { signal } = new AbortController()
   const placed = (start: (deps: PlacedDeps) => ControllerHandle, component: string): Start | undefined =>
-    places && (() => start({ client: clientFor(component), places, logger, signal }))
+    places && (common => start({ ...common, client: clientFor(component), places, signal }))
   let useAuthority = (_renewed: string): void => {}
+  const { sign } = options
   const starts: Record<ControllerName, Start | undefined> = {
-    'namespace-controller': () => started(namespaceController({ client: clientFor('namespace-controller'), logger })),
-    'garbage-collector-controller': () => started(garbageCollector({ client: clientFor('garbage-collector'), logger })),
-    'serviceaccount-controller': () => {
-      const controller = serviceAccountController({ client: clientFor('service-account-controller'), caPem, logger })
+    'namespace-controller': common =>
+      started(namespaceController({ ...common, client: clientFor('namespace-controller') })),
+    'garbage-collector-controller': common =>
+      started(garbageCollector({ ...common, client: clientFor('garbage-collector') })),
+    'serviceaccount-controller': common => {
+      const controller = serviceAccountController({ ...common, client: clientFor('service-account-controller'), caPem })
       useAuthority = renewed => controller.useAuthority(renewed)
       return started(controller)
     },
-    'resourcequota-controller': () =>
-      started(resourceQuotaController({ client: clientFor('resourcequota-controller'), nature, logger })),
-    'storage-protection-controller': () =>
-      started(storageProtectionController({ client: clientFor('storage-protection-controller'), logger })),
-    'clusterrole-aggregation-controller': () =>
-      started(
-        clusterRoleAggregationController({ client: clientFor('clusterrole-aggregation-controller'), nature, logger }),
-      ),
-    'certificatesigningrequest-signing-controller':
-      options.sign &&
-      (
-        (sign: SignCertificate) => () =>
-          started(csrController({ client: clientFor('certificate-controller'), sign, nature, logger }))
-      )(options.sign),
-    'event-ttl-controller': () => {
-      const ttlMs = options.eventTtlMs ?? EVENT_TTL_MS
-      return startEventTtl({ client: clientFor('event-ttl-controller'), ttlMs, logger })
+    'resourcequota-controller': common =>
+      started(resourceQuotaController({ ...common, client: clientFor('resourcequota-controller'), nature })),
+    'storage-protection-controller': common =>
+      started(storageProtectionController({ ...common, client: clientFor('storage-protection-controller') })),
+    'clusterrole-aggregation-controller': common => {
+      const client = clientFor('clusterrole-aggregation-controller')
+      return started(clusterRoleAggregationController({ ...common, client, nature }))
     },
+    'certificatesigningrequest-signing-controller':
+      sign &&
+      (common => started(csrController({ ...common, client: clientFor('certificate-controller'), sign, nature }))),
+    'event-ttl-controller': common =>
+      startEventTtl({
+        ...common,
+        client: clientFor('event-ttl-controller'),
+        ttlMs: options.eventTtlMs ?? EVENT_TTL_MS,
+      }),
     'where-resolver': placed(startWhereResolver, WHERE_RESOLVER),
     'mailbox-controller': placed(startMailboxController, MAILBOX_CONTROLLER),
     'syncer-liveness-controller': placed(startSyncerLiveness, MAILBOX_CONTROLLER),
@@ -90,7 +95,9 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
   const chosen = options.controllers ?? new Set(CONTROLLER_NAMES)
   const left = CONTROLLER_NAMES.filter(name => !chosen.has(name))
   if (left.length > 0) options.logger.warn({ controllers: left }, 'controllers that do not run, as --controllers says')
-  const running = CONTROLLER_NAMES.filter(name => chosen.has(name)).flatMap(name => starts[name]?.() ?? [])
+  const running = CONTROLLER_NAMES.filter(name => chosen.has(name)).flatMap(
+    name => starts[name]?.({ logger, guard: options.guardFor?.(name) }) ?? [],
+  )
   return {
     useAuthority: renewed => useAuthority(renewed),
     async idle() {
@@ -102,12 +109,16 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
   }
 }
 
-type Start = () => ControllerHandle
+interface Common {
+  logger: Logger
+  guard: KeyGuard | undefined
+}
 
-interface PlacedDeps {
+type Start = (common: Common) => ControllerHandle
+
+interface PlacedDeps extends Common {
   client: Client
   places: SpacePlaces & Places
-  logger: Logger
   signal: AbortSignal
 }
 

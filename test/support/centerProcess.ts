@@ -15,14 +15,16 @@ export class CenterProcess extends Stage {
   readonly dataDir: string
   /** Everything that it wrote to stderr, all runs together, one entry for each line. */
   readonly stderr: string[] = []
+  readonly #command: readonly [string, ...string[]]
   #child: ChildProcess | undefined
   #ended: Promise<unknown> = Promise.resolve()
   #client: ClosableClient | undefined
   #world: World | undefined
 
-  /** Killed when the test ends. */
-  constructor(t: Test) {
+  /** Killed when the test ends. `program`: a script that is started in place of `orrery start`. */
+  constructor(t: Test, program?: string) {
     super()
+    this.#command = program === undefined ? [ORRERY, 'start'] : [process.execPath, program]
     this.dataDir = temporaryDir(t)
     t.teardown(async () => {
       await this.disconnect()
@@ -42,7 +44,8 @@ export class CenterProcess extends Stage {
 
   /** Resolves when it takes requests and `world` knows all that it holds. @throws Error when it ends before that */
   async start(): Promise<void> {
-    const child = spawn(ORRERY, ['start', '--data-dir', this.dataDir, '--secure-port', '0'], {
+    const [file, ...args] = this.#command
+    const child = spawn(file, [...args, '--data-dir', this.dataDir, '--secure-port', '0'], {
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     this.#child = child
@@ -61,6 +64,11 @@ export class CenterProcess extends Stage {
   /** Ends it at once, as a power failure would. */
   async kill(): Promise<void> {
     this.#child?.kill('SIGKILL')
+    await this.#ended
+  }
+
+  /** Resolves when it has ended by itself. */
+  async ended(): Promise<void> {
     await this.#ended
   }
 

@@ -21,6 +21,8 @@ export interface Observation {
 export interface Gauges {
   revision(): number
   spaces(): number
+  /** Keys that controllers do not work on because the process may have ended of them, by controller. */
+  setAside(): ReadonlyMap<string, number>
 }
 
 /** As upstream labels them. */
@@ -76,6 +78,16 @@ export class Metrics {
       registers,
       collect() {
         this.set(gauges.spaces())
+      },
+    })
+    new Gauge({
+      name: 'orrery_controller_keys_set_aside',
+      help: 'Keys that a controller does not work on for now, because the server may have ended of that.',
+      labelNames: ['controller'],
+      registers,
+      collect() {
+        this.reset()
+        for (const [controller, keys] of gauges.setAside()) this.set({ controller }, keys)
       },
     })
   }

@@ -11,6 +11,7 @@ import type { Client, StreamEvent } from '../../client/client.ts'
 import { Controller } from '../../client/controller.ts'
 import { listAll } from '../../client/listWatch.ts'
 import type { Logger } from '../../client/logger.ts'
+import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { type StreamHandler, StreamSource } from '../../client/streamSource.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 
@@ -67,11 +68,14 @@ export function clusterRoleAggregationController(options: {
   client: Client
   nature: Pick<Nature, 'acts'>
   logger: Logger
+  /** Of its work queue. */
+  guard?: KeyGuard | undefined
 }): Controller<AggregationKey> {
   const { client, nature, logger } = options
   const handler = new AggregatedRoles(nature, key => controller.add(key))
   const controller = new Controller<AggregationKey>({
     name: 'clusterrole-aggregation-controller',
+    guard: options.guard,
     party: ({ space }) => space,
     sources: [new StreamSource({ client, space: '*', resources: [ROLES], handler, logger })],
     reconcile: key => unlessSpaceGone(key.space, reconcile(options, key)),

@@ -9,6 +9,7 @@ import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
+import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { StreamSource } from '../../client/streamSource.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 
@@ -29,6 +30,8 @@ export interface CsrControllerOptions {
   /** Requests that do not act where they are, such as those of a cluster in its mailbox, are signed by nobody. */
   nature: Pick<Nature, 'acts'>
   logger: Logger
+  /** Of its work queue. */
+  guard?: KeyGuard | undefined
 }
 
 export interface CsrKey {
@@ -48,6 +51,7 @@ export function csrController(options: CsrControllerOptions): Controller<CsrKey>
   }
   const controller = new Controller<CsrKey>({
     name: 'certificatesigningrequest-signing-controller',
+    guard: options.guard,
     party: ({ space }) => space,
     sources: [new StreamSource({ client, space: '*', resources: [REQUESTS], handler: { change }, logger })],
     reconcile: key => unlessSpaceGone(key.space, reconcile(options, key)),

@@ -10,6 +10,7 @@ import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import { type Clock, systemClock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
+import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { type StreamHandler, StreamSource } from '../../client/streamSource.ts'
 import { WorkQueue } from '../../client/workqueue.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
@@ -19,6 +20,8 @@ export interface EventTtlOptions {
   /** From the last write of an Event to its end. */
   ttlMs: number
   logger: Logger
+  /** Of its work queue. */
+  guard?: KeyGuard | undefined
   clock?: Clock
 }
 
@@ -124,6 +127,7 @@ export function startEventTtl(options: EventTtlOptions): ControllerHandle {
   const queue = new WorkQueue<Entry>({
     id: entry => `${idOf(entry)}/${entry.revision}`,
     party: ({ space }) => space,
+    guard: options.guard,
     logger,
     clock,
   })

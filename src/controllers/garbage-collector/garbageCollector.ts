@@ -3,6 +3,7 @@ import type { Client } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
+import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { type StreamedRef, StreamSource } from '../../client/streamSource.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 import { DependencyGraph, refId } from './dependencyGraph.ts'
@@ -12,6 +13,8 @@ import { OwnerReader } from './ownerReader.ts'
 export interface GarbageCollectorOptions {
   client: Client
   logger: Logger
+  /** Of its work queue. */
+  guard?: KeyGuard | undefined
   /** Objects judged at the same time. Default 16. */
   concurrency?: number
   clock?: Clock
@@ -24,6 +27,7 @@ export function garbageCollector(options: GarbageCollectorOptions): Controller<S
   const reconciler = new GarbageReconciler({ client, graph, owners: new OwnerReader(client, clock), wake })
   const controller = new Controller<StreamedRef>({
     name: 'garbage-collector-controller',
+    guard: options.guard,
     party: ({ space }) => space,
     sources: [new StreamSource({ client, space: '*', handler: graph, logger, ...(clock && { clock }) })],
     reconcile: ref => unlessSpaceGone(ref.space, reconciler.reconcile(ref)),

@@ -20,6 +20,7 @@ import type { Client, StreamEvent } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
+import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { type StreamHandler, StreamSource } from '../../client/streamSource.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
 import { PlacedSource, type SpacePlaces } from '../placedSource.ts'
@@ -31,6 +32,8 @@ export interface MailboxControllerDeps {
   client: Client
   places: SpacePlaces
   logger: Logger
+  /** Of its work queue. */
+  guard?: KeyGuard | undefined
   clock?: Clock
   random?: () => number
   signal: AbortSignal
@@ -90,6 +93,7 @@ class MailboxController {
     })
     this.#controller = new Controller<string>({
       name: 'mailbox-controller',
+      guard: deps.guard,
       ...common,
       sources: [
         this.#inventories,

@@ -28,6 +28,7 @@ import type { Client, StreamEvent } from '../../client/client.ts'
 import { type Clock, systemClock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
+import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { StreamSource } from '../../client/streamSource.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
@@ -42,6 +43,8 @@ export interface SyncerLivenessDeps {
   client: Client
   places: SpacePlaces
   logger: Logger
+  /** Of its work queue. */
+  guard?: KeyGuard | undefined
   clock?: Clock
   random?: () => number
   signal: AbortSignal
@@ -112,6 +115,7 @@ class SyncerLiveness {
     this.#clock = clock ?? systemClock
     this.#controller = new Controller<string>({
       name: 'syncer-liveness-controller',
+      guard: deps.guard,
       ...common,
       sources: [
         new StreamSource({

@@ -10,6 +10,7 @@ import type { Client } from '../../client/client.ts'
 import { type Clock, systemClock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
+import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { StreamSource } from '../../client/streamSource.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
@@ -26,6 +27,8 @@ export interface NamespaceKey {
 export interface NamespaceControllerOptions {
   client: Client
   logger: Logger
+  /** Of its work queue. */
+  guard?: KeyGuard | undefined
   clock?: Clock
 }
 
@@ -78,6 +81,7 @@ export function namespaceController(options: NamespaceControllerOptions): Contro
   })
   const controller = new Controller<NamespaceKey>({
     name: 'namespace-controller',
+    guard: options.guard,
     party: ({ space }) => space,
     sources: [source],
     reconcile: (key, signal) => unlessSpaceGone(key.space, reconciler.reconcile(key, signal)),

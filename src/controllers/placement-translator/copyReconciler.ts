@@ -63,7 +63,7 @@ export class CopyReconciler {
   }
 
   async reconcile(mailbox: Mailbox, key: string): Promise<ReconcileResult> {
-    if (this.#mayBeAnothers(mailbox, key)) return {} // all is looked at again once it is known
+    if (this.#mayBeAnothers(mailbox, key)) return { postponed: true } // all is looked at again once it is known
     try {
       const result = await this.#converge(mailbox, key)
       this.#noteRefusal(mailbox, key, undefined)

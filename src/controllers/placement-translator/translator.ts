@@ -16,6 +16,7 @@ import { WORKSPACES } from '../../apimachinery/resources.ts'
 import type { Client } from '../../client/client.ts'
 import { type Clock, systemClock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
+import type { Hold, KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { StreamSource } from '../../client/streamSource.ts'
 import { type ReconcileResult, WorkQueue } from '../../client/workqueue.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
@@ -49,11 +50,18 @@ export interface PlacementTranslatorDeps {
   client: Client
   places: SpacePlaces
   logger: Logger
+  /** Of its work queue. */
+  guard?: KeyGuard | undefined
   clock?: Clock
   random?: () => number
   signal: AbortSignal
 }
 
+const SET_ASIDE = {
+  reason: 'SetAside',
+  message:
+    'the server ended while it placed this; it is left as it is in the cluster for now, and tried again later; mend the object, or what customizes it, or delete it',
+}
 /** Writes under way at the same time, beside those that some space is slow to answer; bounds memory as well as load. */
 const CONCURRENCY = 64
 /** Whole objects kept at hand; the rest is read again when needed. */
@@ -94,6 +102,8 @@ class Translator {
       id: taskId,
       party: taskParty,
       lane: taskLane,
+      guard: deps.guard,
+      held: (task, hold) => this.#tellHeld(task, hold),
       logger: logger,
       ...(clock && { clock }),
       ...(random && { random }),
@@ -270,6 +280,11 @@ class Translator {
     this.#unfollow()
   }
 
+  #postpone(task: Task): ReconcileResult {
+    this.#knowledge.postpone(task)
+    return { postponed: true }
+  }
+
   // biome-ignore lint/suspicious/noConfusingVoidType: most tasks have nothing to say
   async #reconcile(task: Task): Promise<ReconcileResult | void> {
     switch (task.type) {
@@ -277,8 +292,8 @@ class Translator {
       case 'config':
       case 'asked': {
         const mailbox = this.#mailboxes.get(task.mailbox)
-        if (!mailbox) return // all its content is queued when it is ready
-        if (!this.#knowledge.knowsMailbox(task.mailbox)) return this.#knowledge.postpone(task)
+        if (!mailbox) return { postponed: true } // all its content is queued when it is ready
+        if (!this.#knowledge.knowsMailbox(task.mailbox)) return this.#postpone(task)
         if (this.#leaving.has(task.mailbox)) return
         const work = this.#inMailbox(task, mailbox)
         return (await unlessSpaceGone(mailbox.space, work)) ?? {}
@@ -288,12 +303,12 @@ class Translator {
         return this.#refusals.reconcile(task.mailbox)
       case 'source': {
         const { space, key } = task
-        if (!this.#knowledge.knowsSource(space, key)) return this.#knowledge.postpone(task)
+        if (!this.#knowledge.knowsSource(space, key)) return this.#postpone(task)
         const tell = () => unlessSpaceGone(space, this.#feedback.reconcile(space, key))
         return await this.#closing.whileTelling(space, tell)
       }
       case 'report': {
-        if (!this.#knowledge.knowsPlacement(task.space, task.name)) return this.#knowledge.postpone(task)
+        if (!this.#knowledge.knowsPlacement(task.space, task.name)) return this.#postpone(task)
         return (await unlessSpaceGone(task.space, this.#reports.reconcile(task.space, task.name))) ?? {}
       }
       case 'close':
@@ -318,6 +333,17 @@ class Translator {
   #contestAgain(mailbox: string): void {
     for (const key of this.#mailboxes.known(mailbox)?.copies.keys() ?? []) {
       if (this.#join.sourcesOf(mailbox, key).length > 1) this.#copyAgain(mailbox, key)
+    }
+  }
+
+  /** What ended the process is not placed for now, and those whose object it is are told. */
+  #tellHeld(task: Task, hold: Hold | undefined): void {
+    if (task.type !== 'copy' || hold?.deaths === 0) return
+    const { mailbox, key } = task
+    for (const source of this.#join.sourcesOf(mailbox, key)) {
+      if (hold) this.#reports.reportCopy(source, SET_ASIDE)
+      else
+        for (const name of source.placements) this.#reports.withdraw(source.space, name, key, mailbox, SET_ASIDE.reason)
     }
   }
 

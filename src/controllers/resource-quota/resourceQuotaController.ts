@@ -12,6 +12,7 @@ import type { Client, SpaceClient } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
+import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { StreamSource } from '../../client/streamSource.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
@@ -22,6 +23,8 @@ export interface ResourceQuotaControllerOptions {
   /** Quotas that do not act where they are are left alone: their status comes from clusters. */
   nature: Pick<Nature, 'acts'>
   logger: Logger
+  /** Of its work queue. */
+  guard?: KeyGuard | undefined
   clock?: Clock
 }
 
@@ -63,6 +66,7 @@ export function resourceQuotaController(options: ResourceQuotaControllerOptions)
   const handler = new QuotaIndex(options.nature, key => controller.add(key))
   const controller = new Controller<QuotaKey>({
     name: 'resourcequota-controller',
+    guard: options.guard,
     party: ({ space }) => space,
     sources: [new StreamSource({ client, space: '*', handler, logger, ...(clock && { clock }) })],
     reconcile: async key => (await unlessSpaceGone(key.space, reconciler.reconcile(key))) ?? {},

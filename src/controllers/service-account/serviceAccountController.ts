@@ -9,6 +9,7 @@ import { NAMESPACES } from '../../apimachinery/resources.ts'
 import type { Client, SpaceClient, StreamEvent } from '../../client/client.ts'
 import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
+import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { type StreamHandler, StreamSource } from '../../client/streamSource.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
@@ -24,6 +25,8 @@ export interface ServiceAccountControllerOptions {
   /** The authorities that pods are to trust, PEM. */
   caPem: string
   logger: Logger
+  /** Of its work queue. */
+  guard?: KeyGuard | undefined
 }
 
 const ACCOUNTS = { group: '', version: 'v1', resource: 'serviceaccounts' }
@@ -148,6 +151,7 @@ export function serviceAccountController(options: ServiceAccountControllerOption
   const resources = [NAMESPACES, ACCOUNTS, CONFIG_MAPS]
   const controller = new Controller<NamespaceKey>({
     name: 'serviceaccount-controller',
+    guard: options.guard,
     party: ({ space }) => space,
     sources: [new StreamSource({ client, space: '*', resources, handler, logger })],
     reconcile: key => unlessSpaceGone(key.space, reconciler.reconcile(key)),

@@ -8,6 +8,7 @@ import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { Client, SpaceClient, StreamEvent } from '../../client/client.ts'
 import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
+import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { StreamSource } from '../../client/streamSource.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 import { ClaimUsers, claimsOf, hasEnded } from './claimUsers.ts'
@@ -15,6 +16,8 @@ import { ClaimUsers, claimsOf, hasEnded } from './claimUsers.ts'
 export interface StorageProtectionOptions {
   client: Client
   logger: Logger
+  /** Of its work queue. */
+  guard?: KeyGuard | undefined
 }
 
 export interface StorageKey {
@@ -31,7 +34,11 @@ const PODS = { group: '', version: 'v1', resource: 'pods' }
 const CLAIM_FINALIZER = 'kubernetes.io/pvc-protection'
 const VOLUME_FINALIZER = 'kubernetes.io/pv-protection'
 
-export function storageProtectionController({ client, logger }: StorageProtectionOptions): Controller<StorageKey> {
+export function storageProtectionController({
+  client,
+  logger,
+  guard,
+}: StorageProtectionOptions): Controller<StorageKey> {
   const users = new ClaimUsers()
   const change = (event: StreamEvent): void => {
     users.change(event)
@@ -49,6 +56,7 @@ export function storageProtectionController({ client, logger }: StorageProtectio
   const handler = { begin: () => users.begin(), change, synced: () => users.synced() }
   const controller = new Controller<StorageKey>({
     name: 'storage-protection-controller',
+    guard,
     party: ({ space }) => space,
     sources: [new StreamSource({ client, space: '*', resources, handler, logger })],
     reconcile: key => unlessSpaceGone(key.space, reconcile(client.in(key.space), key, users)),

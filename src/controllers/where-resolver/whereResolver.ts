@@ -20,6 +20,7 @@ import type { Client, StreamEvent } from '../../client/client.ts'
 import { type Clock, systemClock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
+import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import { liveObject, takeConsent } from '../consent/takeConsent.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
@@ -35,6 +36,8 @@ export interface WhereResolverDeps {
   client: Client
   places: SpacePlaces
   logger: Logger
+  /** Of its work queue. */
+  guard?: KeyGuard | undefined
   clock?: Clock
   random?: () => number
   signal: AbortSignal
@@ -77,6 +80,7 @@ export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
   }
   const controller = new Controller<Key>({
     name: 'where-resolver',
+    guard: deps.guard,
     ...common,
     id: key => `${key.type} ${key.space} ${key.name}`,
     party: ({ space }) => space,

@@ -7,7 +7,7 @@ import { PRIORITY_LEVELS } from '../../../src/apiserver/server/priorityLevels.ts
 
 t.test('requests that run are told by priority level, all levels at any time', async t => {
   const inFlight = new InFlight({ clock: () => 0 })
-  const metrics = new Metrics({ revision: () => 1, spaces: () => 1 })
+  const metrics = new Metrics({ revision: () => 1, spaces: () => 1, setAside: () => new Map([['where-resolver', 2]]) })
   metrics.follow(inFlight)
   const user = { name: 'ann', groups: ['system:authenticated'] }
   const enter = (method: string, url: string) =>
@@ -25,4 +25,5 @@ t.test('requests that run are told by priority level, all levels at any time', a
   t.same(await shown(), { ...none, 'global-default': 2 }, 'reading and changing together, no watches')
   inFlight.leave(reading)
   t.same(await shown(), { ...none, 'global-default': 1 })
+  t.match((await metrics.render()).body, /^orrery_controller_keys_set_aside\{controller="where-resolver"\} 2$/m)
 })

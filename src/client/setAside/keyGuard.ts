@@ -1,0 +1,19 @@
+/** Decides which keys of a work queue wait because of what an earlier process died of, and is told what runs. */
+export interface KeyGuard {
+  /**
+   * Asked of each key that is added. An answer: the key waits, and `go` is called once, later, when it may be worked on. Of
+   * several calls for a key the last `go` counts.
+   */
+  holds(id: string, go: () => void): Hold | undefined
+  /** Work on a key begins; the answer is for {@link end}. */
+  begin(id: string): number
+  /** `postponed`: nothing was done, the key comes again. */
+  end(ticket: number, postponed: boolean): void
+}
+
+export interface Hold {
+  /** How often the process ended while the key was tried alone; 0: it was one of several. */
+  readonly deaths: number
+  /** When it is tried again, in milliseconds since the epoch. */
+  readonly untilMs: number
+}

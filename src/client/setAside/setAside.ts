@@ -1,0 +1,288 @@
+/**
+ * Keys whose work may have ended the process before. Nobody can catch what V8 calls fatal, nor what kills a process that
+ * answers no more; but what ran is known afterwards ({@link UnderwayFile}), and the next start leaves it aside.
+ *
+ * Many ran by chance. So after a short while, in which the server can be reached and what is wrong with it be deleted, those
+ * keys are tried alone, one after the other. Who lives goes on as ever. If the process ends again, the one that was tried is
+ * to blame: it waits for minutes, then an hour, then a day; less when somebody asks for it, as its object may be mended.
+ */
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { isRecord } from '../../apimachinery/object.ts'
+import { type Clock, systemClock } from '../clock.ts'
+import type { Logger } from '../logger.ts'
+import type { Hold, KeyGuard } from './keyGuard.ts'
+import { shortId } from './shortId.ts'
+import { type UnderwayEntry, UnderwayFile } from './underwayFile.ts'
+
+export interface SetAsideOptions {
+  /** Where the two files are. */
+  dataDir: string
+  logger: Pick<Logger, 'info' | 'warn' | 'error'>
+  clock?: Clock
+}
+
+/** Until a key that was one of several is tried: doubled each time within the peace below. */
+const FIRST_MS = 5_000
+const FIRST_MAX_MS = 600_000
+/** After one, two, and more ends that are its own. */
+const WAITS_MS = [600_000, 3_600_000, 86_400_000]
+/** The same, from when somebody asks for it anew. */
+const WAITS_ASKED_MS = [30_000, 300_000, 3_600_000]
+/** What is asked for earlier is the beginning: every object is new then. */
+const BEGINNING_MS = 60_000
+/** A key that lives for so long is forgotten, with what was counted. */
+const PEACE_MS = 600_000
+/** Who is tried and does not come to an end by then waits for something; the next one is tried meanwhile. */
+const TRIAL_MS = 10_000
+/** Keys that are remembered. */
+const LIMIT = 2_000
+/** Lines of the log that name keys, for each start. */
+const TOLD = 20
+
+interface Suspect {
+  readonly queue: string
+  readonly id: string
+  /** Ends of the process while it was one of several, and while it was tried. */
+  among: number
+  alone: number
+  diedMs: number
+  dueMs: number
+  state: 'held' | 'tried' | 'lives'
+  go: (() => void) | undefined
+  livesSinceMs: number
+}
+
+export class SetAside {
+  readonly #clock: Clock
+  readonly #logger: SetAsideOptions['logger']
+  readonly #path: string
+  readonly #underway: UnderwayFile
+  readonly #suspects = new Map<string, Suspect>()
+  readonly #startedMs: number
+  readonly #tickets = new Map<number, Suspect>()
+  #trial: { suspect: Suspect; cancel: () => void } | undefined
+  #cancel: (() => void) | undefined
+  #closed = false
+
+  /** To be opened by who holds the data dir alone. @throws Error of the system */
+  constructor({ dataDir, logger, clock = systemClock }: SetAsideOptions) {
+    this.#clock = clock
+    this.#logger = logger
+    this.#path = join(dataDir, 'set-aside.json')
+    this.#startedMs = clock.now()
+    this.#underway = new UnderwayFile(join(dataDir, 'underway'), error =>
+      logger.warn(
+        { err: error },
+        'what is under way cannot be noted: a key that ends the process will not be set aside',
+      ),
+    )
+    for (const suspect of this.#read()) this.#suspects.set(keyOf(suspect.queue, suspect.id), suspect)
+    this.#accuse(this.#underway.found)
+    this.#underway.forget()
+    this.#schedule()
+  }
+
+  guardFor(queue: string): KeyGuard {
+    return {
+      holds: (id, go) => this.#holds(queue, id, go),
+      begin: id => this.#begin(queue, id),
+      end: (ticket, postponed) => this.#end(ticket, postponed),
+    }
+  }
+
+  /** Keys that are set aside now, by queue. */
+  counts(): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>()
+    for (const { queue, state } of this.#suspects.values())
+      if (state === 'held') counts.set(queue, (counts.get(queue) ?? 0) + 1)
+    return counts
+  }
+
+  /** An orderly end of the process: nothing that ran is to blame. */
+  close(): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.#cancel?.()
+    this.#trial?.cancel()
+    this.#underway.close()
+    if (this.#suspects.size > 0) this.#save()
+  }
+
+  #accuse(found: readonly UnderwayEntry[]): void {
+    if (found.length === 0) return
+    const nowMs = this.#startedMs
+    for (const { queue, id, tried } of found) {
+      const known = this.#suspects.get(keyOf(queue, id))
+      const suspect: Suspect = known ?? { queue, id, among: 0, alone: 0, ...BLANK }
+      if (tried) suspect.alone++
+      else suspect.among++
+      suspect.state = 'held'
+      suspect.diedMs = nowMs
+      suspect.dueMs = nowMs + waitMs(suspect)
+      this.#suspects.set(keyOf(queue, id), suspect)
+    }
+    const ranked = [...this.#suspects.entries()].sort(([, a], [, b]) => b.alone - a.alone || b.diedMs - a.diedMs)
+    for (const [key] of ranked.slice(LIMIT)) this.#suspects.delete(key)
+    this.#save()
+    this.#tell(ranked.map(([, suspect]) => suspect).filter(({ diedMs }) => diedMs === nowMs))
+  }
+
+  #tell(accused: readonly Suspect[]): void {
+    const guilty = accused.filter(({ alone }) => alone > 0)
+    for (const { queue, id, alone, dueMs } of guilty.slice(0, TOLD))
+      this.#logger.error(
+        { controller: queue, key: id, deaths: alone, nextTry: new Date(dueMs).toISOString() },
+        'the server ended while it worked on this key alone: it is set aside; mend or delete its object',
+      )
+    const others = accused.length - guilty.length
+    if (others === 0) return
+    const keys = accused.filter(({ alone }) => alone === 0).slice(0, TOLD)
+    // nobody's fault as far as is known: whoever kills a busy server meets this
+    this.#logger.info(
+      { keys: keys.map(({ queue, id }) => `${queue}: ${id}`), count: others },
+      'the server did not end in order: what it worked on is set aside for some seconds, then tried one by one',
+    )
+  }
+
+  #holds(queue: string, id: string, go: () => void): Hold | undefined {
+    if (this.#suspects.size === 0) return undefined
+    const suspect = this.#suspects.get(keyOf(queue, shortId(id)))
+    if (suspect?.state !== 'held' || this.#closed) return undefined
+    suspect.go = go
+    const nowMs = this.#clock.now()
+    if (suspect.alone > 0 && nowMs - this.#startedMs > BEGINNING_MS)
+      suspect.dueMs = Math.min(suspect.dueMs, nowMs + inTable(WAITS_ASKED_MS, suspect.alone))
+    this.#schedule()
+    return { deaths: suspect.alone, untilMs: suspect.dueMs }
+  }
+
+  #begin(queue: string, id: string): number {
+    const short = shortId(id)
+    const suspect = this.#suspects.size === 0 ? undefined : this.#suspects.get(keyOf(queue, short))
+    const tried = suspect?.state === 'tried'
+    const ticket = this.#underway.begin({ queue, id: short, tried })
+    if (tried) this.#tickets.set(ticket, suspect)
+    return ticket
+  }
+
+  #end(ticket: number, postponed: boolean): void {
+    this.#underway.end(ticket)
+    const suspect = this.#tickets.get(ticket)
+    if (!suspect) return
+    this.#tickets.delete(ticket)
+    // what was postponed has not been tried: it still is, when it comes again
+    if (!postponed) {
+      suspect.state = 'lives'
+      suspect.livesSinceMs = this.#clock.now()
+      if (suspect.alone > 0)
+        this.#logger.info({ controller: suspect.queue, key: suspect.id }, 'a key that was set aside is worked on again')
+    }
+    if (this.#trial?.suspect === suspect) this.#endTrial()
+    else this.#schedule()
+  }
+
+  #endTrial(): void {
+    this.#trial?.cancel()
+    this.#trial = undefined
+    this.#schedule()
+  }
+
+  /** Tries the next one whose time has come, or waits for that; forgets those that have lived in peace. */
+  #schedule(): void {
+    this.#cancel?.()
+    this.#cancel = undefined
+    if (this.#closed || this.#suspects.size === 0) return
+    const nowMs = this.#clock.now()
+    let nextMs = Number.POSITIVE_INFINITY
+    let forgotten = false
+    let chosen: Suspect | undefined
+    for (const [key, suspect] of this.#suspects) {
+      const endMs = endOf(suspect, this.#startedMs)
+      if (endMs <= nowMs) {
+        this.#suspects.delete(key)
+        forgotten = true
+      } else if (suspect.state === 'held' && suspect.go && suspect.dueMs <= nowMs) {
+        if (!chosen || suspect.dueMs < chosen.dueMs) chosen = suspect
+      } else nextMs = Math.min(nextMs, suspect.state === 'held' && suspect.go ? suspect.dueMs : endMs)
+    }
+    if (forgotten) this.#save()
+    if (chosen && !this.#trial) this.#try(chosen)
+    else if (nextMs < Number.POSITIVE_INFINITY)
+      this.#cancel = this.#clock.after(Math.min(nextMs - nowMs, MAX_TIMER_MS), () => this.#schedule())
+  }
+
+  #try(suspect: Suspect): void {
+    suspect.state = 'tried'
+    const cancel = this.#clock.after(TRIAL_MS, () => this.#endTrial())
+    this.#trial = { suspect, cancel }
+    const { go } = suspect
+    suspect.go = undefined
+    go?.()
+  }
+
+  #read(): Suspect[] {
+    try {
+      const all: unknown = JSON.parse(readFileSync(this.#path, 'utf8'))
+      return Array.isArray(all) ? all.flatMap(saved => suspectOf(saved, this.#startedMs)) : []
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+      this.#logger.warn({ err: error }, 'set-aside.json cannot be read: nothing is set aside because of it')
+      return []
+    }
+  }
+
+  /** Synced: the next thing that runs may be the last. */
+  #save(): void {
+    const saved = [...this.#suspects.values()].map(({ queue, id, among, alone, diedMs, dueMs, state }) => {
+      return { queue, id, among, alone, diedMs, dueMs, lives: state === 'lives' }
+    })
+    try {
+      const next = `${this.#path}.next`
+      const descriptor = openSync(next, 'w', 0o600)
+      try {
+        writeSync(descriptor, JSON.stringify(saved))
+        fsyncSync(descriptor)
+      } finally {
+        closeSync(descriptor)
+      }
+      renameSync(next, this.#path)
+    } catch (error) {
+      this.#logger.warn({ err: error }, 'what is set aside cannot be noted for the next start')
+    }
+  }
+}
+
+const BLANK = { diedMs: 0, dueMs: 0, state: 'held', go: undefined, livesSinceMs: 0 } as const
+/** The longest that timers of Node can wait is a little more. */
+const MAX_TIMER_MS = 2_000_000_000
+
+function keyOf(queue: string, id: string): string {
+  return `${queue}\0${id}`
+}
+
+function inTable(table: readonly number[], count: number): number {
+  return table[Math.min(count, table.length) - 1]!
+}
+
+function waitMs({ alone, among }: Suspect): number {
+  return alone > 0 ? inTable(WAITS_MS, alone) : Math.min(FIRST_MAX_MS, FIRST_MS * 2 ** Math.min(among - 1, 20))
+}
+
+/** When it is forgotten: in peace, or when its time has come and nobody has asked for it. */
+function endOf({ state, go, dueMs, livesSinceMs }: Suspect, startedMs: number): number {
+  if (state === 'lives') return livesSinceMs + PEACE_MS
+  if (state === 'held' && !go) return Math.max(dueMs, startedMs + BEGINNING_MS)
+  return Number.POSITIVE_INFINITY
+}
+
+function suspectOf(saved: unknown, nowMs: number): Suspect[] {
+  if (!isRecord(saved)) return []
+  const { queue, id, among, alone, diedMs, dueMs, lives } = saved
+  if (typeof queue !== 'string' || typeof id !== 'string') return []
+  const count = (value: unknown): number => (typeof value === 'number' && value > 0 ? Math.floor(value) : 0)
+  const suspect: Suspect = { queue, id, among: count(among), alone: count(alone), ...BLANK, diedMs: count(diedMs) }
+  if (lives === true) return [{ ...suspect, state: 'lives', livesSinceMs: nowMs }]
+  // a clock that was set back must not hold it for longer than its time
+  return [{ ...suspect, dueMs: Math.max(nowMs + FIRST_MS, Math.min(count(dueMs), nowMs + waitMs(suspect))) }]
+}

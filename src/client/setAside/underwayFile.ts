@@ -1,0 +1,119 @@
+/**
+ * What runs right now, in a file that outlives the process: keys of work queues, a slot each. A write goes to the system's page
+ * cache and is not synced: that survives everything but the end of the whole machine, of which no key is guilty.
+ *
+ * A slot is taken when work begins, and used again after it has ended. What stands in it until then is a stale entry of work
+ * that has ended. When nothing runs any more all slots become stale at once, by one number in the head.
+ */
+import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from 'node:fs'
+
+export interface UnderwayEntry {
+  readonly queue: string
+  /** As {@link shortId} makes it. */
+  readonly id: string
+  /** It ran alone of those that had been under way at an earlier end. */
+  readonly tried: boolean
+}
+
+const SLOT = 1024
+/** As much of the file is looked at: where more runs at a time it is nobody's fault. */
+const MAX_READ = 4096 * SLOT
+
+export class UnderwayFile {
+  /** What ran when the process before this one ended; nothing after an orderly end. */
+  readonly found: readonly UnderwayEntry[]
+  readonly #descriptor: number
+  readonly #failed: (error: unknown) => void
+  readonly #scratch = Buffer.alloc(SLOT)
+  /** Slots that nothing runs in; the one that was used last is used next. */
+  readonly #free: number[] = []
+  #slots = 0
+  #running = 0
+  #era = 1
+  #broken = false
+
+  /** `failed` is told once when the file cannot be written; from then on nothing is. @throws Error of the system */
+  constructor(path: string, failed: (error: unknown) => void) {
+    this.#failed = failed
+    this.#descriptor = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600)
+    const { era, entries } = parse(beginningOf(this.#descriptor))
+    this.found = entries
+    this.#era = era
+  }
+
+  /** What was found counts no more. To be called before anything begins. */
+  forget(): void {
+    this.#nextEra()
+  }
+
+  /** Something begins to run; the answer is for {@link end}. */
+  begin(entry: UnderwayEntry): number {
+    const slot = this.#free.pop() ?? ++this.#slots
+    this.#running++
+    this.#write(`${JSON.stringify([this.#era, entry.queue, entry.id, entry.tried])}\n`, slot * SLOT)
+    return slot
+  }
+
+  end(slot: number): void {
+    this.#free.push(slot)
+    if (--this.#running === 0) this.#nextEra()
+  }
+
+  /** An orderly end. */
+  close(): void {
+    if (this.#broken) return
+    this.#nextEra()
+    this.#broken = true
+    closeSync(this.#descriptor)
+  }
+
+  #nextEra(): void {
+    this.#era++
+    this.#write(`${this.#era}\n`, 0)
+  }
+
+  #write(text: string, position: number): void {
+    if (this.#broken) return
+    try {
+      writeSync(this.#descriptor, this.#scratch, 0, this.#scratch.write(text), position)
+    } catch (error) {
+      this.#broken = true
+      closeSync(this.#descriptor)
+      this.#failed(error)
+    }
+  }
+}
+
+function beginningOf(descriptor: number): Buffer {
+  const bytes = Buffer.alloc(Math.min(fstatSync(descriptor).size, MAX_READ))
+  return bytes.subarray(0, readSync(descriptor, bytes, 0, bytes.length, 0))
+}
+
+/** Whatever the file holds: half a slot, or another program's text, is no entry. */
+function parse(bytes: Buffer): { era: number; entries: UnderwayEntry[] } {
+  const line = (slot: number): string => {
+    const text = bytes.toString('utf8', slot * SLOT, (slot + 1) * SLOT)
+    return text.slice(0, Math.max(0, text.indexOf('\n')))
+  }
+  const era = Number(line(0))
+  if (!Number.isSafeInteger(era) || era < 1) return { era: 1, entries: [] }
+  const entries: UnderwayEntry[] = []
+  for (let slot = 1; slot * SLOT < bytes.length; slot++) {
+    const entry = entryOf(line(slot), era)
+    if (entry) entries.push(entry)
+  }
+  return { era, entries }
+}
+
+function entryOf(text: string, era: number): UnderwayEntry | undefined {
+  let parts: unknown
+  try {
+    parts = JSON.parse(text)
+  } catch {
+    return undefined // a slot that was being written, or never was
+  }
+  if (!Array.isArray(parts) || parts[0] !== era) return undefined
+  const [, queue, id, tried] = parts as unknown[]
+  if (typeof queue !== 'string' || typeof id !== 'string') return undefined
+  return { queue, id, tried: tried === true }
+}

@@ -1,0 +1,210 @@
+/** Keys that may have ended the process before. Each `life` is a process; it ends when the next one begins. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { SetAside } from '../../../src/client/setAside/setAside.ts'
+import { WorkQueue } from '../../../src/client/workqueue.ts'
+import { FakeClock, settle } from '../support/fakeClock.ts'
+
+const MINUTE = 60_000
+
+function world(t: Test) {
+  const dataDir = t.testdir()
+  const clock = new FakeClock()
+  const end = new AbortController()
+  t.teardown(() => end.abort())
+  let lives = 0
+  /** A process with one queue. `deadly` keys never come to an end, as those of which it dies. */
+  const life = (deadly: readonly string[] = []) => {
+    const own = ++lives
+    const time = {
+      now: () => clock.now(),
+      after: (ms: number, run: () => void) => clock.after(ms, () => own === lives && run()),
+    }
+    const log: string[] = []
+    const note =
+      (level: string) =>
+      (fields: object, message: string): void =>
+        void log.push(`${level} ${message} ${JSON.stringify(fields)}`)
+    const logger = { debug() {}, info: note('info'), warn: note('warn'), error: note('error') }
+    const setAside = new SetAside({ dataDir, logger, clock: time })
+    const begun: string[] = []
+    const postponed = new Set<string>()
+    const held: string[] = []
+    const queue = new WorkQueue<string>({
+      guard: setAside.guardFor('q'),
+      held: (key, hold) => held.push(hold ? `${key} ${hold.deaths}` : `${key} goes`),
+      clock: time,
+    })
+    void queue.run(
+      key => {
+        begun.push(key)
+        if (postponed.has(key)) return Promise.resolve({ postponed: true })
+        return deadly.includes(key) ? new Promise(() => {}) : Promise.resolve()
+      },
+      { signal: end.signal },
+    )
+    const add = async (...keys: string[]): Promise<void> => {
+      for (const key of keys) queue.add(key)
+      await settle()
+    }
+    return { setAside, queue, begun, postponed, held, log, add }
+  }
+  return { clock, life, dataDir }
+}
+
+t.test('what ran at an end waits a little, then is tried one by one; nothing else waits', async t => {
+  const { clock, life } = world(t)
+  const first = life(['a', 'b'])
+  await first.add('done')
+  await first.add('a', 'b')
+  const second = life(['a'])
+  t.match(second.log, [/^info the server did not end in order.*"keys":\["q: a","q: b"\],"count":2/])
+  await second.add('a', 'b', 'c', 'done')
+  t.strictSame(second.begun, ['c', 'done'])
+  t.strictSame(second.held, ['a 0', 'b 0'])
+  t.strictSame([...second.setAside.counts()], [['q', 2]])
+  t.equal(second.queue.size, 0)
+  await second.add('a', 'b')
+  await clock.advance(4999)
+  t.strictSame(second.begun, ['c', 'done'])
+  await clock.advance(1)
+  t.strictSame(second.begun, ['c', 'done', 'a'], 'the second one waits for the first, which goes on')
+
+  const third = life()
+  t.equal(third.log.length, 1)
+  t.match(
+    third.log[0],
+    /^error the server ended while it worked on this key alone.*"controller":"q","key":"a","deaths":1/,
+  )
+  await third.add('a', 'b')
+  t.strictSame(third.held, ['a 1', 'b 0'])
+  await clock.advance(6000)
+  t.strictSame(third.begun, ['b'], 'the other one had not been begun')
+  await clock.advance(10 * MINUTE - 6001)
+  t.strictSame(third.begun, ['b'])
+  await clock.advance(1)
+  t.strictSame(third.begun, ['b', 'a'])
+  t.match(third.log.at(-1), /^info a key that was set aside is worked on again .*"key":"a"/)
+  t.strictSame([...third.setAside.counts()], [])
+  await third.add('a')
+  t.strictSame(third.begun, ['b', 'a', 'a'], 'it is as any other')
+  await clock.advance(11 * MINUTE)
+  t.equal(clock.pending, 0, 'and forgotten')
+})
+
+t.test('each end that is its own makes it wait longer, unless somebody asks for it', async t => {
+  const { clock, life } = world(t)
+  await life(['a']).add('a')
+  const begins = async (waitMs: number, ask: boolean): Promise<void> => {
+    const { add, begun } = life(['a'])
+    await add('a')
+    if (ask) {
+      await clock.advance(61_000)
+      await add('a', 'a')
+    }
+    await clock.advance(waitMs - 1)
+    t.strictSame(begun, [])
+    await clock.advance(1)
+    t.strictSame(begun, ['a'], `after ${waitMs} ms`)
+  }
+  await begins(5000, false)
+  await begins(10 * MINUTE, false)
+  await begins(60 * MINUTE, false)
+  await begins(24 * 60 * MINUTE, false)
+  await begins(60 * MINUTE, true)
+})
+
+t.test('what is postponed has not been tried', async t => {
+  const { clock, life } = world(t)
+  await life(['a']).add('a')
+  const second = life(['a'])
+  second.postponed.add('a')
+  await second.add('a')
+  await clock.advance(5000)
+  t.strictSame(second.begun, ['a'], 'it is not known enough')
+  second.postponed.clear()
+  await second.add('a')
+  const third = life()
+  await third.add('a')
+  t.strictSame(third.held, ['a 1'], 'it was to blame')
+})
+
+t.test('one that is asked for anew is tried earlier', async t => {
+  const { clock, life } = world(t)
+  await life(['a']).add('a')
+  const second = life(['a'])
+  await second.add('a')
+  await clock.advance(5000)
+  const third = life()
+  await third.add('a')
+  await third.add('a')
+  await clock.advance(2 * MINUTE)
+  t.strictSame(third.begun, [], 'at the beginning everything is new')
+  await third.add('a')
+  await clock.advance(29_999)
+  t.strictSame(third.begun, [])
+  await clock.advance(1)
+  t.strictSame(third.begun, ['a'])
+})
+
+t.test('what nobody asks for any more is forgotten', async t => {
+  const { clock, life } = world(t)
+  await life(['gone']).add('gone')
+  const second = life()
+  await clock.advance(2 * MINUTE)
+  t.strictSame([...second.setAside.counts()], [])
+  await second.add('gone')
+  t.strictSame(second.begun, ['gone'])
+})
+
+t.test('an orderly end accuses nobody, and keeps what was known', async t => {
+  const { clock, life } = world(t)
+  const first = life(['a'])
+  await first.add('a')
+  first.setAside.close()
+  const second = life(['a'])
+  await second.add('a')
+  t.strictSame(second.begun, ['a'])
+  const third = life(['a'])
+  await third.add('a')
+  await clock.advance(5000)
+  const fourth = life()
+  await fourth.add('a')
+  fourth.setAside.close()
+  const fifth = life()
+  t.strictSame(fifth.log, [])
+  await fifth.add('a')
+  t.strictSame(fifth.held, ['a 1'])
+})
+
+t.test('who runs by chance whenever the process is killed is back within minutes', async t => {
+  const { clock, life } = world(t)
+  for (let kill = 0; kill < 30; kill++) {
+    const { add } = life(['a', 'b', 'c'])
+    await add('a', 'b', 'c')
+    await clock.advance(700)
+  }
+  const last = life()
+  await last.add('a', 'b', 'c')
+  await clock.advance(10 * MINUTE)
+  t.strictSame(last.begun.sort(), ['a', 'b', 'c'])
+})
+
+t.test('whatever the note says, and whatever the clock, no key waits for longer than its time', async t => {
+  const { clock, life, dataDir } = world(t)
+  const note = (text: string): void => writeFileSync(join(dataDir, 'set-aside.json'), text)
+  const key = { queue: 'q', id: 'a', among: 1, alone: 1, diedMs: 9e15, dueMs: 9e15, lives: false }
+  for (const text of ['', '{}', '[1,null,{"queue":"q"}]']) {
+    note(text)
+    const { add, begun, setAside } = life()
+    await add('a')
+    t.strictSame(begun, ['a'])
+    setAside.close()
+  }
+  note(JSON.stringify([key]))
+  const { add, begun } = life()
+  await add('a')
+  await clock.advance(10 * MINUTE)
+  t.strictSame(begun, ['a'])
+})

@@ -1,0 +1,69 @@
+/**
+ * `orrery start` in which placing a ConfigMap named `poison` ends the process at once, as a fatal error of V8 would: caught by
+ * nobody. Time until something is tried again passes five times as fast.
+ */
+import { startApiServer } from '../../src/apiserver/apiServer.ts'
+import { embeddedClient } from '../../src/apiserver/embedded/embeddedClient.ts'
+import { elsewhere } from '../../src/cli/elsewhere.ts'
+import { FIRST_OBJECTS } from '../../src/cli/firstObjects.ts'
+import { createLog } from '../../src/cli/log.ts'
+import { terminated } from '../../src/cli/signals.ts'
+import type { Client } from '../../src/client/client.ts'
+import { type Clock, systemClock } from '../../src/client/clock.ts'
+import { startBuiltinControllers } from '../../src/controllers/builtinControllers.ts'
+
+const [, , , dataDir = ''] = process.argv
+const SPEED = 5
+const startedMs = Date.now()
+const trialClock: Clock = {
+  now: () => startedMs + (Date.now() - startedMs) * SPEED,
+  after: (delayMs, run) => systemClock.after(delayMs / SPEED, run),
+}
+const log = createLog('doomed')
+const server = await startApiServer({
+  dataDir,
+  bindAddress: '127.0.0.1',
+  securePort: 0,
+  externalHostnames: [],
+  spaces: true,
+  elsewhere,
+  firstObjects: FIRST_OBJECTS,
+  trialClock,
+  log,
+})
+
+function doomed(client: Client): Client {
+  return {
+    ...client,
+    in: space => {
+      const api = client.in(space)
+      const create: typeof api.create = (resource, object, options) => {
+        if (object.metadata.name === 'poison') process.kill(process.pid, 'SIGKILL')
+        return api.create(resource, object, options)
+      }
+      return new Proxy(api, {
+        get: (target, name) => {
+          if (name === 'create') return create
+          const value: unknown = Reflect.get(target, name)
+          return typeof value === 'function' ? value.bind(target) : value
+        },
+      })
+    },
+  }
+}
+
+const controllers = startBuiltinControllers({
+  clientFor(component) {
+    const { services, store, tree } = server
+    const client = embeddedClient({ services, store, tree, component })
+    return component === 'placement-translator' ? doomed(client) : client
+  },
+  guardFor: name => server.setAside.guardFor(name),
+  caPem: server.caPem,
+  places: server.tree,
+  logger: log,
+})
+process.stdout.write(`ready: ${server.url}\n`)
+await terminated()
+await controllers.stop()
+await server.close()
