@@ -8,6 +8,7 @@ import type { Schema } from '../schema.ts'
 import { findField } from '../structural/fieldPath.ts'
 import { canonicalJson } from '../values.ts'
 import { APPROVAL_ANNOTATION, approvalOf } from './conditions.ts'
+import { crdBoundErrors } from './crdBounds.ts'
 import { storedVersionsOf } from './defaultCrd.ts'
 import { type CrdNames, type CrdVersion, readNames, readSpec } from './definition.ts'
 import { validateBundleUpdate, validateConversion } from './validateConversion.ts'
@@ -18,7 +19,9 @@ const COLUMN_FORMATS = ['byte', 'date', 'date-time', 'double', 'float', 'int32',
 const MAX_SELECTABLE_FIELDS = 8
 
 /** Errors of a CRD after {@link defaultCrd}; of its metadata the name alone is judged. */
-export function validateCrd(crd: KubeObject): FieldError[] {
+export function validateCrd(crd: KubeObject, old?: KubeObject): FieldError[] {
+  const tooLarge = crdBoundErrors(crd, old)
+  if (tooLarge.length > 0) return tooLarge
   return [
     ...validateName(crd),
     ...validateSpec(crd),

@@ -37,6 +37,23 @@ const RESOURCE_MEMBERS: Readonly<Record<string, Schema>> = {
 export function memberNamed(schema: Schema, name: string): Schema | undefined {
   const isResource = schema['x-kubernetes-embedded-resource'] === true
   if (isResource && Object.hasOwn(RESOURCE_MEMBERS, name)) return RESOURCE_MEMBERS[name]
-  const entry = Object.entries(schema.properties ?? {}).find(([property]) => celName(property) === name)
-  return entry?.[1]
+  return membersOf(schema).get(name)
+}
+
+// A memo of a pure function: rules name members one by one, of schemas that may have thousands.
+const known = new WeakMap<Schema, ReadonlyMap<string, Schema>>()
+
+/** By the name that rules write; the first of those that would be written alike. */
+function membersOf(schema: Schema): ReadonlyMap<string, Schema> {
+  let members = known.get(schema)
+  if (members === undefined) {
+    const named = new Map<string, Schema>()
+    for (const [property, member] of Object.entries(schema.properties ?? {})) {
+      const written = celName(property)
+      if (written !== undefined && !named.has(written)) named.set(written, member)
+    }
+    known.set(schema, named)
+    members = named
+  }
+  return members
 }
