@@ -17,6 +17,10 @@ export const SCHEMA_COST_LIMIT = 100_000_000
 
 const READ = 0.1
 const MATCH = 0.25
+/** Reads of a text that a format's validation takes. */
+const FORMAT_READS = 32
+/** Comparing two addresses. */
+const ADDRESS = 4
 const LIST_LITERAL = 10
 const MAP_LITERAL = 30
 
@@ -28,6 +32,8 @@ interface Value {
   schema?: Schema | undefined
   /** Of a list's elements or a map's values, where no schema tells it. */
   element?: Value | undefined
+  /** Of a list: whether a loop has made it. */
+  isMade?: boolean
 }
 type Scope = Readonly<Record<string, Value>>
 
@@ -38,8 +44,15 @@ export function estimateCost(source: string, schema: Schema): number {
 }
 
 function shapeOf(schema: Schema): { size: number; schema: Schema } {
-  return { size: maxSize(schema), schema }
+  // what is read as a time or a span of it is no text
+  const isTime = schema.type === 'string' && TIMES.has(schema.format ?? '')
+  return { size: isTime ? 1 : maxSize(schema), schema }
 }
+
+const TIMES: ReadonlySet<string> = new Set(['date', 'date-time', 'duration'])
+
+/** A text that upstream knows nothing of: comparing and reading it is free. */
+const UNKNOWN_TEXT: Value = { cost: 0, size: 0 }
 
 function scalar(cost: number): Value {
   return { cost, size: 1 }
@@ -50,7 +63,7 @@ function costOf(node: ASTNode, scope: Scope): Value {
     case 'value':
       return { cost: 0, size: typeof node.args === 'string' ? node.args.length : 1 }
     case 'id':
-      return { ...(scope[node.args] ?? scalar(0)), cost: 1 }
+      return scope[node.args] === undefined ? scalar(0) : { ...scope[node.args]!, cost: 1 }
     case '.':
     case '.?':
       return member(costOf(node.args[0], scope), node.args[1])
@@ -61,7 +74,7 @@ function costOf(node: ASTNode, scope: Scope): Value {
     }
     case 'list': {
       const items = node.args.map(arg => costOf(arg, scope))
-      return { cost: LIST_LITERAL + total(items), size: items.length, element: largest(items) }
+      return { cost: LIST_LITERAL + total(items), size: items.length, element: known(largest(items)) }
     }
     case 'map': {
       const values = node.args.map(([, value]) => costOf(value, scope))
@@ -80,6 +93,8 @@ function costOf(node: ASTNode, scope: Scope): Value {
     case '-_':
       return scalar(costOf(node.args, scope).cost + 1)
     case 'call':
+      // asking for a member does not select it
+      if (node.args[0] === 'has') return scalar(costOf(node.args[1][0]!, scope).cost - 1)
       return call(
         node.args[0],
         node.args[1].map(arg => costOf(arg, scope)),
@@ -106,7 +121,7 @@ function binary(operator: string, [a, b]: [Value, Value]): Value {
   const args = a.cost + b.cost
   switch (operator) {
     case 'in':
-      return scalar(args + b.size)
+      return scalar(args + (b.schema !== undefined && kindOf(b.schema) === 'map' ? 1 : b.size))
     case '+': {
       const size = a.size + b.size
       if (isList(a) || isList(b)) return { ...a, size, cost: args + 1 }
@@ -133,7 +148,7 @@ function isNumber({ size, schema }: Value): boolean {
 }
 
 function read(size: number): number {
-  return Math.max(1, Math.ceil(size * READ))
+  return Math.ceil(size * READ)
 }
 
 /** Overhead of a loop's steps, beside its body. */
@@ -144,6 +159,15 @@ const LOOPS: Readonly<Record<string, number>> = {
   existsOne: 2,
   map: 12,
   filter: 13,
+  transformList: 12,
+  transformMap: 3,
+}
+/** What a loop begins with, where it makes something. */
+const BEGINNINGS: Readonly<Record<string, number>> = {
+  map: LIST_LITERAL,
+  filter: LIST_LITERAL,
+  transformList: LIST_LITERAL,
+  transformMap: MAP_LITERAL,
 }
 
 function method([name, target, args]: [string, ASTNode, ASTNode[]], scope: Scope): Value {
@@ -152,12 +176,24 @@ function method([name, target, args]: [string, ASTNode, ASTNode[]], scope: Scope
   if (overhead !== undefined && variable?.op === 'id' && args.length >= 2) {
     const range = costOf(target, scope)
     const isMap = range.schema !== undefined && kindOf(range.schema) === 'map'
-    // over a map the variable is its key
-    const item: Value = isMap ? { cost: 1, size: 1 } : { ...elementOf(range), cost: 1 }
-    const bodies = args.slice(1).map(arg => costOf(arg, { ...scope, [variable.args]: item }))
-    const cost = range.cost + times(range.size, overhead + total(bodies)) + 1
-    if (name === 'map') return { cost, size: range.size, element: bodies.at(-1)! }
+    const element: Value = { ...elementOf(range), cost: 1 }
+    const second = args[1]!
+    const hasTwo = second.op === 'id' && args.length >= 3
+    // the first of two variables is a place or a key; one alone is a key or an element
+    const item: Value = isMap ? UNKNOWN_TEXT : hasTwo ? scalar(1) : element
+    const inside = { ...scope, [variable.args]: item, ...(hasTwo && { [second.args]: element }) }
+    const bodies = args.slice(hasTwo ? 2 : 1).map(arg => costOf(arg, inside))
+    const cost = range.cost + (BEGINNINGS[name] ?? 0) + times(range.size, overhead + total(bodies)) + 1
+    if (name === 'map' || name === 'transformList')
+      return { cost, size: range.size, element: bodies.at(-1)!, isMade: true }
+    if (name === 'transformMap') return { cost, size: range.size, element: bodies.at(-1)! }
     return name === 'filter' ? { ...range, cost } : scalar(cost)
+  }
+  if ((name === 'optMap' || name === 'optFlatMap') && variable?.op === 'id' && args.length === 2) {
+    const owner = costOf(target, scope)
+    const unknown: Value = { cost: 1, size: Number.POSITIVE_INFINITY }
+    const made = costOf(args[1]!, { ...scope, [variable.args]: unknown })
+    return { ...made, cost: owner.cost + made.cost + 1 }
   }
   if (target.op === 'id' && scope[target.args] === undefined) return namespaced(target.args, name, args, scope)
   const values = [target, ...args].map(arg => costOf(arg, scope))
@@ -173,7 +209,10 @@ function namespaced(namespace: string, name: string, args: readonly ASTNode[], s
   }
   const values = args.map(arg => costOf(arg, scope))
   const cost = total(values)
-  if (namespace === 'sets') return scalar(cost + times(values[0]?.size ?? 1, values[1]?.size ?? 1))
+  if (namespace === 'sets') {
+    const pairs = times(values[0]?.size ?? 1, values[1]?.size ?? 1)
+    return scalar(cost + (name === 'equivalent' ? 2 : 1) * pairs + 1)
+  }
   return scalar(cost + 1)
 }
 
@@ -183,9 +222,8 @@ function call(name: string, values: readonly Value[]): Value {
   const args = total(values)
   const reading = args + read(a.size)
   switch (name) {
-    case 'has':
     case 'size':
-      return scalar(args + (name === 'size' ? 1 : 0))
+      return scalar(args + 1)
     case 'startsWith':
     case 'endsWith':
       return scalar(args + read(b.size))
@@ -202,24 +240,32 @@ function call(name: string, values: readonly Value[]): Value {
     case 'trim':
     case 'reverse':
     case 'substring':
-    case 'replace':
       return { cost: reading, size: a.size }
+    case 'replace':
+      return { cost: args + read(a.size * 2), size: a.size }
     case 'split':
-      return { cost: reading, size: a.size, element: { cost: 0, size: a.size } }
-    case 'join':
-      return { cost: args + read(times(a.size, elementOf(a).size)), size: times(a.size, elementOf(a).size) }
+      return { cost: args + read(a.size * 2), size: a.size, element: UNKNOWN_TEXT }
+    case 'join': {
+      // upstream knows nothing of what a loop has made
+      const size = a.isMade === true ? Number.POSITIVE_INFINITY : times(a.size, elementOf(a).size)
+      return { cost: args + (a.isMade === true ? size : traversal(a)), size }
+    }
     case 'sum':
     case 'min':
     case 'max':
     case 'isSorted':
-      return { cost: args + times(a.size, read(elementOf(a).size)), size: elementOf(a).size }
+      return { cost: args + traversal(a), size: elementOf(a).size }
     case 'indexOf':
     case 'lastIndexOf':
-      return scalar(
-        isList(a) ? args + times(a.size, read(elementOf(a).size)) : args + times(read(a.size), read(b.size)),
-      )
+      return scalar(isList(a) ? args + traversal(a) : args + times(read(a.size), read(b.size)))
     case 'string':
-      return { cost: args + 1, size: isNumber(a) ? Number.POSITIVE_INFINITY : a.size }
+      return isNumber(a) ? { cost: args + 1, size: Number.POSITIVE_INFINITY } : { cost: reading, size: a.size }
+    case 'validate':
+      // with the regular expression that upstream assumes
+      return scalar(args + times(read(b.size), FORMAT_READS))
+    case 'containsIP':
+    case 'containsCIDR':
+      return scalar(args + ADDRESS + (b.schema?.type === 'string' || b.size > 1 ? read(b.size) : 0))
     case 'url':
     case 'ip':
     case 'isIP':
@@ -227,11 +273,8 @@ function call(name: string, values: readonly Value[]): Value {
     case 'isCIDR':
     case 'quantity':
     case 'isQuantity':
-    case 'duration':
-    case 'timestamp':
-    case 'int':
-    case 'uint':
-    case 'double':
+    case 'semver':
+    case 'isSemver':
       return scalar(reading)
     case 'orValue':
     case 'value':
@@ -240,6 +283,16 @@ function call(name: string, values: readonly Value[]): Value {
     default:
       return scalar(args + 1)
   }
+}
+
+/** Looking at each element of a list: texts are read. */
+function traversal(list: Value): number {
+  const element = elementOf(list)
+  return times(list.size, isNumber(element) ? 1 : 1 + read(element.size))
+}
+
+function known(element: Value): Value {
+  return isNumber(element) || isList(element) ? element : UNKNOWN_TEXT
 }
 
 function total(values: readonly Value[]): number {

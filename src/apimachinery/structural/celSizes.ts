@@ -36,7 +36,7 @@ export function valuesOf(schema: Schema): Schema | undefined {
 }
 
 function maxTextSize({ maxLength, enum: values, format }: Schema): number {
-  if (maxLength !== undefined) return maxLength * BYTES_OF_CHARACTER
+  if (maxLength !== undefined) return maxLength * (format === 'byte' ? 1 : BYTES_OF_CHARACTER)
   if (values !== undefined && values.length > 0) {
     return Math.max(...values.map(value => (typeof value === 'string' ? value.length : 0)))
   }

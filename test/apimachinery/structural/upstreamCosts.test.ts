@@ -1,0 +1,55 @@
+// What apiextensions-apiserver v1.36 says that these rules cost in the worst case: by what factor so many copies exceed the limit.
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import { validateSchema } from '../../../src/apimachinery/crd/validateSchema.ts'
+import type { Schema } from '../../../src/apimachinery/schema.ts'
+
+interface Recorded {
+  rule: string
+  copies: number
+  factor: string
+}
+
+const recorded = JSON.parse(readFileSync(new URL('upstreamCosts.json', import.meta.url), 'utf8')) as Recorded[]
+const text = (maxLength?: number): Schema => ({ type: 'string', ...(maxLength !== undefined && { maxLength }) })
+const list = (items: Schema, maxItems?: number): Schema => ({ type: 'array', items, ...(maxItems && { maxItems }) })
+const number: Schema = { type: 'integer' }
+const properties: Record<string, Schema> = {
+  s: text(),
+  m: text(1000),
+  n: text(100),
+  e: { type: 'string', enum: ['abc', 'abcdef'] },
+  d: { type: 'string', format: 'date-time' },
+  du: { type: 'string', format: 'duration' },
+  by: { type: 'string', format: 'byte', maxLength: 1000 },
+  i: number,
+  b: { type: 'boolean' },
+  l: list(text()),
+  lm: list(text(100), 100),
+  li: list(number, 1000),
+  lu: list(number),
+  lo: list({ type: 'object', required: ['name'], properties: { name: text(63), v: number } }, 50),
+  mp: { type: 'object', maxProperties: 50, additionalProperties: text(50) },
+  mu: { type: 'object', additionalProperties: text() },
+  ll: list(list(text(30), 30), 30),
+}
+
+/** As users are told. */
+function factorOf(rule: string, copies: number): string {
+  const items: Schema = { type: 'object', properties, 'x-kubernetes-validations': [{ rule, message: 'no' }] }
+  const errors = validateSchema({ type: 'object', properties: { a: list(items, copies) } }, 'schema', false)
+  if (errors.length === 0) return 'ok'
+  return (
+    /estimated rule cost exceeds budget by factor of (more than 100x|[\d.]+x)/.exec(errors[0]!.detail)?.[1] ??
+    errors[0]!.detail
+  )
+}
+
+t.test('rules cost what they cost upstream', t => {
+  t.ok(recorded.length > 90)
+  for (const { rule, copies, factor } of recorded) {
+    t.equal(factorOf(rule, copies), factor, rule)
+    if (copies >= 10) t.equal(factorOf(rule, copies / 10), 'ok', `${rule}, a tenth of it`)
+  }
+  t.end()
+})
