@@ -56,9 +56,17 @@ export function partialMetadata(object: KubeObject, version: TableVersion): Kube
 const DEFAULT: Printer = { columns: [nameColumn, createdAtColumn] }
 
 function printerOf(type: ResourceType): Printer {
-  if (type.columns.length > 0) return { columns: [nameColumn, ...jsonPathColumns(type.columns)] }
-  return printerFor(type) ?? DEFAULT
+  if (type.columns.length === 0) return printerFor(type) ?? DEFAULT
+  let printer = printers.get(type.columns)
+  if (printer === undefined) {
+    printer = { columns: [nameColumn, ...jsonPathColumns(type.columns)] }
+    printers.set(type.columns, printer)
+  }
+  return printer
 }
+
+// A memo of a pure function: columns live as long as the descriptor of their kind, and their paths are compiled once.
+const printers = new WeakMap<readonly ColumnDefinition[], Printer>()
 
 function rowObject(object: KubeObject, include: TableOptions['includeObject'], version: TableVersion) {
   if (include === 'None') return null

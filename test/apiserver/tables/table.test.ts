@@ -219,3 +219,22 @@ t.test('flow schemas are listed in the order in which they are tried', async t =
     [1, 100, 1000],
   )
 })
+
+t.test('the paths of columns are read once for a kind, not for each table', async t => {
+  let reads = 0
+  const column = {
+    name: 'Colour',
+    type: 'string' as const,
+    get jsonPath() {
+      reads++
+      return '.spec.colour'
+    },
+  }
+  const type = typeOf('widgets', { columns: [column], form: 'custom' })
+  const first = table(type, [object({ spec: { colour: 'red' } })])
+  t.same(first.rows[0]!.cells, ['a', 'red'])
+  const before = reads
+  const again = table(type, [object({ spec: { colour: 'blue' } })])
+  t.same(again.rows[0]!.cells, ['a', 'blue'])
+  t.equal(reads, before)
+})
