@@ -10,6 +10,7 @@ import { strategyFor } from '../kinds/strategyFor.ts'
 import { readProtobufFields } from '../program/dataFiles.ts'
 import { startThread } from '../program/startThread.ts'
 import { ThreadPool } from '../program/threadPool.ts'
+import { WorkTurns } from '../program/workTurns.ts'
 import type { Store } from '../storage/store.ts'
 import { type AdmissionChain, admissionChain } from './admission/admissionChain.ts'
 import { AllowedHosts } from './admission/allowedHosts.ts'
@@ -180,10 +181,12 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     annotateSpace: options.spaces,
   }
   const registry = new Registry(registryDeps)
+  const work = new WorkTurns()
   const services: Services = {
     deps: registryDeps,
     registry,
-    reader: new Reader({ store, parsed, shared }),
+    reader: new Reader({ store, parsed, shared, turns: work }),
+    work,
     types,
     frames: new FrameCache(),
     protobuf: protobufCodec(readProtobufFields),

@@ -36,11 +36,17 @@ export function watchFrameOf(type: string, kind: Kind, part: Buffer): Buffer {
   return Buffer.concat([length, event, head, part, END])
 }
 
-/** A list of `kind` in pieces, one behind the other. `metadata` is the list's, as the codec encodes it. */
-export function listPiecesOf(kind: Kind, metadata: Buffer, parts: readonly Buffer[]): Buffer[] {
-  let length = metadata.length
-  for (const part of parts) length += part.length
-  return [headOf(kind), finish(newWriter().uint32(PART_TAG).uint32(length)), metadata, ...parts, END]
+/**
+ * What stands before and after the parts of a list of `kind`, which come to `partBytes`. `metadata` is the list's, as the codec
+ * encodes it.
+ */
+export function listPiecesOf(kind: Kind, metadata: Buffer, partBytes: number): { before: Buffer[]; after: Buffer[] } {
+  const length = finish(
+    newWriter()
+      .uint32(PART_TAG)
+      .uint32(metadata.length + partBytes),
+  )
+  return { before: [headOf(kind), length, metadata], after: [END] }
 }
 
 /** The magic bytes and the envelope's `typeMeta`. */

@@ -3,6 +3,7 @@
  * memory of that size comes from the operating system page by page, which costs more than filling and encrypting it.
  */
 import type { Writable } from 'node:stream'
+import type { Work } from '../../program/workTurns.ts'
 
 /** Large enough to make system calls rare, small enough to stay in the processor's cache. */
 const BLOCK_BYTES = 128 * 1024
@@ -23,21 +24,28 @@ export function plainSink(out: Writable): BlockSink {
 export class BlockWriter {
   readonly #free: Buffer[] = []
 
-  /** Writes `pieces` one behind the other, without ending `out`. Resolves when it has taken them all; false once it is gone. */
-  async write(out: Pick<BlockSink, 'write'>, pieces: Iterable<Buffer>): Promise<boolean> {
+  /**
+   * Writes pieces one behind the other, without ending `out`. They may be made as they are asked for, some at a time: what a
+   * client does not read is not made. Resolves when it has taken them all; false once it is gone.
+   * @throws Abandoned, and what making the pieces throws
+   */
+  async write(out: Pick<BlockSink, 'write'>, batches: Iterable<readonly Buffer[]>, work?: Work): Promise<boolean> {
     const block = this.#free.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES)
     let used = 0
-    for (const piece of pieces) {
-      let from = 0
-      while (from < piece.length) {
-        const copied = piece.copy(block, used, from)
-        from += copied
-        used += copied
-        if (used < BLOCK_BYTES) continue
-        // What is left of a stream that broke may still read the block, so that one is left to the collector.
-        if (!(await out.write(block))) return false
-        used = 0
+    for (const pieces of batches) {
+      for (const piece of pieces) {
+        let from = 0
+        while (from < piece.length) {
+          const copied = piece.copy(block, used, from)
+          from += copied
+          used += copied
+          if (used < BLOCK_BYTES) continue
+          // What is left of a stream that broke may still read the block, so that one is left to the collector.
+          if (!(await out.write(block))) return false
+          used = 0
+        }
       }
+      if (work?.due) await work.rest()
     }
     if (used > 0 && !(await out.write(block.subarray(0, used)))) return false
     if (this.#free.length < KEPT_BLOCKS) this.#free.push(block)

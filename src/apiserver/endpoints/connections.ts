@@ -13,8 +13,8 @@ import type { KubeObject } from '../../apimachinery/object.ts'
 import { forbidden } from '../auth/forbidden.ts'
 import { effectiveUser } from '../auth/users.ts'
 import { decodeObject } from '../registry/codec.ts'
+import { headers } from './answerPieces.ts'
 import { type Exchange, intOption, type Services } from './exchange.ts'
-import { headers } from './respond.ts'
 
 /** @throws StatusError always, but for the log of a Pod without a node: it is empty */
 export async function connectionEndpoint(services: Services, exchange: Exchange): Promise<void> {

@@ -1,5 +1,5 @@
 /** DELETE of one object or of a selection of a collection. */
-import { StatusError, statusError } from '../../apimachinery/errors.ts'
+import { isStatusError, statusError } from '../../apimachinery/errors.ts'
 import { fieldError } from '../../apimachinery/fieldErrors.ts'
 import { typeErrors } from '../../apimachinery/go/typeErrors.ts'
 import { isRecord } from '../../apimachinery/object.ts'
@@ -9,8 +9,9 @@ import { decodeObject } from '../registry/codec.ts'
 import type { WriteContext } from '../registry/context.ts'
 import { selectionFor } from '../registry/selection.ts'
 import { readBody } from './body.ts'
-import { type Exchange, intOption, isDryRun, type Services, writeContext } from './exchange.ts'
-import { sendList, sendObject, sendValue } from './respond.ts'
+import { type Exchange, intOption, isDryRun, type Services, workOf, writeContext } from './exchange.ts'
+import { sendList } from './listAnswers.ts'
+import { sendObject, sendValue } from './respond.ts'
 
 /** Kinds whose deletion upstream answers with the deleted object instead of a Status. */
 const RETURNS_OBJECT = new Set([
@@ -23,6 +24,9 @@ const RETURNS_OBJECT = new Set([
   'persistentvolumeclaims',
   'limitranges',
 ])
+
+/** Deletions of a collection that are prepared in a row; they share writes to the disk. */
+const DELETED_AT_ONCE = 100
 
 export async function deleteEndpoint(services: Services, exchange: Exchange): Promise<void> {
   const options = optionsOf(services, exchange)
@@ -49,6 +53,7 @@ export async function deleteCollectionEndpoint(services: Services, exchange: Exc
   const options = optionsOf(services, exchange)
   const context = warnedContext(services, exchange, options)
   const { query } = exchange.info
+  const work = workOf(services, exchange)
   const list = await services.reader.list(exchange.type, {
     space: exchange.space,
     namespace: exchange.resource.namespace === '' ? undefined : exchange.resource.namespace,
@@ -58,23 +63,30 @@ export async function deleteCollectionEndpoint(services: Services, exchange: Exc
     }),
     limit: intOption(query, 'limit'),
     continue: query.get('continue') ?? undefined,
+    work,
   })
   list.items = list.items.filter(({ key }) => {
     const layer = services.deps.shared?.of(exchange.type, key.namespace)
     return layer === undefined || layer.comeBack !== undefined || !layer.has(key.space, key.name)
   })
-  const outcomes = await Promise.allSettled(
-    list.items.map(({ key }) => deleteObject(services.deps, context, exchange.type, key, options)),
-  )
-  for (const outcome of outcomes) {
-    // Somebody else deleted it first: that is what was asked for.
-    if (
-      outcome.status === 'rejected' &&
-      !(outcome.reason instanceof StatusError && outcome.reason.reason === 'NotFound')
+  let failure: PromiseRejectedResult | undefined
+  for (let i = 0; i < list.items.length; i += DELETED_AT_ONCE) {
+    // Whoever leaves wants no more of it: what is deleted till then is deleted.
+    if (i > 0) await work.rest()
+    const outcomes = await Promise.allSettled(
+      list.items
+        .slice(i, i + DELETED_AT_ONCE)
+        .map(({ key }) => deleteObject(services.deps, context, exchange.type, key, options)),
     )
-      throw outcome.reason
+    failure ??= outcomes.find(isFailure)
   }
+  if (failure) throw failure.reason
   await sendList(services, exchange, list)
+}
+
+/** Somebody else deleted it first: that is what was asked for. */
+function isFailure(outcome: PromiseSettledResult<unknown>): outcome is PromiseRejectedResult {
+  return outcome.status === 'rejected' && !isStatusError(outcome.reason, 'NotFound')
 }
 
 function warnedContext(services: Services, exchange: Exchange, options: DeleteOptions): WriteContext {

@@ -6,6 +6,7 @@ import { goInteger } from '../../apimachinery/go/goIntegers.ts'
 import type { ProtobufCodec } from '../../apimachinery/protobuf/protobufCodec.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { ThreadPool } from '../../program/threadPool.ts'
+import type { Work, WorkTurns } from '../../program/workTurns.ts'
 import type { Authorizer, UserInfo } from '../auth/types.ts'
 import { effectiveUser } from '../auth/users.ts'
 import type { Target } from '../operations/target.ts'
@@ -31,8 +32,9 @@ export interface Services {
   readonly turns: WriteTurns
   readonly blocks: BlockWriter
   readonly compression: Compression
-  /** For what may take long. */
+  /** For what may take long: elsewhere, or here in slices. */
   readonly threads: ThreadPool
+  readonly work: WorkTurns
   readonly authorizer: Authorizer & { mayAccessSpace(user: UserInfo, space: string): Promise<boolean> }
   /** How streams tell objects. */
   readonly forms: StreamForms
@@ -64,6 +66,11 @@ export type SubresourceEndpoints = Readonly<Record<string, Endpoint>>
 
 /** More warnings than these are not told. */
 const WARNINGS_TOLD = 32
+
+/** Long work for a request; ends when its client has gone. */
+export function workOf({ work }: Pick<Services, 'work'>, { space, reply }: Pick<Exchange, 'space' | 'reply'>): Work {
+  return work.begin({ owner: space, isAbandoned: () => reply.raw.destroyed })
+}
 
 /** An update that would make its object is allowed to whoever may create it. @throws StatusError Forbidden */
 export async function requireCreate({ authorizer }: Services, exchange: Exchange): Promise<void> {

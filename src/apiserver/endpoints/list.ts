@@ -2,8 +2,8 @@
 import { statusError } from '../../apimachinery/errors.ts'
 import { fieldError } from '../../apimachinery/fieldErrors.ts'
 import { selectionFor } from '../registry/selection.ts'
-import { type Exchange, intOption, type Services } from './exchange.ts'
-import { sendList } from './respond.ts'
+import { type Exchange, intOption, type Services, workOf } from './exchange.ts'
+import { sendList } from './listAnswers.ts'
 import { sightOf } from './workspaceSight.ts'
 
 export async function listEndpoint(services: Services, exchange: Exchange): Promise<void> {
@@ -26,6 +26,7 @@ export async function listEndpoint(services: Services, exchange: Exchange): Prom
     continue: query.get('continue') ?? undefined,
     resourceVersion: query.get('resourceVersion') ?? undefined,
     resourceVersionMatch: query.get('resourceVersionMatch') ?? undefined,
+    work: workOf(services, exchange),
   })
   await sendList(services, exchange, sight ? { ...list, items: list.items.map(stored => sight.shown(stored)) } : list)
 }

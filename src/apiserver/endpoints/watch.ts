@@ -6,18 +6,20 @@ import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
 import { PROTOBUF_WATCH_MEDIA_TYPE } from '../../apimachinery/protobuf/protobufCodec.ts'
+import type { Work } from '../../program/workTurns.ts'
 import type { Stored } from '../../storage/store.ts'
 import type { ListResult } from '../registry/reader.ts'
 import { knownRevision } from '../registry/readVersions.ts'
 import { type Selection, selectionFor } from '../registry/selection.ts'
 import { prepareViews } from '../registry/views.ts'
 import { partialMetadata } from '../tables/table.ts'
-import { boolOption, type Exchange, intOption, type Services } from './exchange.ts'
+import { headers } from './answerPieces.ts'
+import { boolOption, type Exchange, intOption, type Services, workOf } from './exchange.ts'
 import { bookmarkObject, type FrameType, jsonEvent, jsonFrame } from './frames.ts'
 import { bytesAs } from './listItems.ts'
 import { notAcceptable, WATCH_MEDIA_TYPES } from './negotiate.ts'
 import { protobufForm } from './protobufForms.ts'
-import { headers, tableOf } from './respond.ts'
+import { tableOf } from './respond.ts'
 import { type FrameSink, responseSink } from './streamWriter.ts'
 import { sightOf, type WorkspaceSight } from './workspaceSight.ts'
 
@@ -27,10 +29,11 @@ export type WatchTarget = Pick<Exchange, 'info' | 'resource' | 'space' | 'type' 
 const BOOKMARK_INTERVAL_MS = 60_000
 /** Without timeoutSeconds a watch ends after 30 to 60 minutes, as upstream does to spread reconnects. */
 const DEFAULT_TIMEOUT_SECONDS = 1800
-const INITIAL_BATCH = 256
+/** Of the objects that a watch begins with, handed over at once. */
+const INITIAL_BATCH_BYTES = 64 * 1024
 
 export async function watchEndpoint(services: Services, exchange: Exchange): Promise<void> {
-  const plan = await planOf(services, exchange)
+  const plan = await planOf(services, exchange, workOf(services, exchange))
   const { raw } = exchange.reply.hijack()
   const contentType = exchange.form.format === 'protobuf' ? PROTOBUF_WATCH_MEDIA_TYPE : 'application/json'
   raw.writeHead(200, { ...headers(exchange), 'Content-Type': contentType, 'Transfer-Encoding': 'chunked' })
@@ -54,7 +57,7 @@ export interface WatchPlan {
 }
 
 /** Reads the options and takes the snapshot, so that errors are still plain answers. @throws StatusError */
-export async function planOf(services: Services, exchange: WatchTarget): Promise<WatchPlan> {
+export async function planOf(services: Services, exchange: WatchTarget, work?: Work): Promise<WatchPlan> {
   const { query } = exchange.info
   if (exchange.form.format === 'yaml') throw notAcceptable(WATCH_MEDIA_TYPES)
   const fields = [
@@ -77,6 +80,7 @@ export async function planOf(services: Services, exchange: WatchTarget): Promise
           space: exchange.space,
           namespace: namespaceOf(exchange),
           selection: sight ? sight.narrowed(selection) : selection,
+          work,
         })
       : undefined
   const initial = wantsInitial ? shownTo(sight, present) : undefined
@@ -140,7 +144,8 @@ export async function runWatch(
       }, services.bookmarkIntervalMs ?? BOOKMARK_INTERVAL_MS)
     : undefined
   try {
-    if (plan.initial && !(await sendInitial(plan, sink, form.render, form.bookmark))) return
+    const work = services.work.begin({ owner: exchange.space })
+    if (plan.initial && !(await sendInitial(plan, { sink, work, ...form }))) return
     for await (const batch of services.reader.watch(exchange.type, {
       space: exchange.space,
       namespace: namespaceOf(exchange),
@@ -183,15 +188,23 @@ export async function runWatch(
 
 async function sendInitial(
   plan: WatchPlan,
-  sink: FrameSink,
-  render: (type: FrameType, stored: Stored) => Buffer,
-  bookmark: (revision: number, initialEventsEnd: boolean) => Buffer,
+  { sink, work, render, bookmark }: { sink: FrameSink; work: Work } & Pick<Frames, 'render' | 'bookmark'>,
 ): Promise<boolean> {
   const { items, revision } = plan.initial!
-  for (let start = 0; start < items.length; start += INITIAL_BATCH) {
-    if (!(await sink.write(items.slice(start, start + INITIAL_BATCH).map(stored => render('ADDED', stored)))))
-      return false
+  let frames: Buffer[] = []
+  let bytes = 0
+  for (const stored of items) {
+    const frame = render('ADDED', stored)
+    frames.push(frame)
+    bytes += frame.length
+    const isDue = work.due
+    if (!isDue && bytes < INITIAL_BATCH_BYTES) continue
+    if (!(await sink.write(frames))) return false
+    frames = []
+    bytes = 0
+    if (isDue) await work.rest()
   }
+  if (frames.length > 0 && !(await sink.write(frames))) return false
   return plan.marksInitialEnd ? sink.write([bookmark(revision, true)]) : true
 }
 

@@ -77,6 +77,7 @@ export class WorkspaceSight {
     return {
       ...selection,
       everything: false,
+      matchesLabels: undefined,
       ready: objects => this.#learn(objects.filter(object => selection.matches(object))),
       matches: object => selection.matches(object) && this.#sees(object),
     }

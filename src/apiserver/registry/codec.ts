@@ -87,6 +87,11 @@ export class ParsedCache {
     return object
   }
 
+  /** What is there already. */
+  known(stored: Stored): Readonly<KubeObject> | undefined {
+    return this.#entries.peek(stored)
+  }
+
   /** The same for one of many that are looked at in a row. */
   scan(stored: Stored): Readonly<KubeObject> {
     const known = this.#entries.peek(stored)

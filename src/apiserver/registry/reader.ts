@@ -5,6 +5,7 @@
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { type Work, WorkTurns } from '../../program/workTurns.ts'
 import { compareKeys } from '../../storage/keys.ts'
 import {
   isStorageError,
@@ -22,10 +23,11 @@ import { decodeContinue, ExpiredContinueError, encodeContinue } from './continue
 import { storageGroup } from './convert.ts'
 import { EventSelector, type SelectedEvent, shownAs } from './eventSelector.ts'
 import { inNamespace, keyOf, rangeOf } from './keys.ts'
+import { scanLabels } from './labelScanner.ts'
 import { knownRevision, revisionOfList, tooLarge, watchError } from './readVersions.ts'
 import { EVERYTHING, type Selection } from './selection.ts'
 import { type LayerFollower, mergeShared, type SharedLayer, type SharedObjects } from './sharedObjects.ts'
-import { prepareViews } from './views.ts'
+import { prepareViews, viewBytes } from './views.ts'
 
 export interface ListQuery {
   /** Logical-cluster id, or `*`. */
@@ -37,6 +39,8 @@ export interface ListQuery {
   continue?: string | undefined
   resourceVersion?: string | undefined
   resourceVersionMatch?: string | undefined
+  /** Whose slices selecting takes; absent: the space's. */
+  work?: Work | undefined
 }
 
 export interface ListResult {
@@ -63,15 +67,20 @@ interface PageOptions {
   after: Key | undefined
 }
 
-/** Objects looked at in one turn for a page that selects. */
+/** Objects asked of the store at once for a page that selects. */
 const SCAN_PAGE = 500
+/** Objects looked at before the clock is. */
+const LOOKED_AT = 16
 
 export class Reader {
   readonly #store: Store
   readonly #parsed: ParsedCache
   readonly #shared: SharedObjects | undefined
 
-  constructor(deps: { store: Store; parsed: ParsedCache; shared?: SharedObjects }) {
+  readonly #turns: WorkTurns
+
+  constructor(deps: { store: Store; parsed: ParsedCache; shared?: SharedObjects; turns?: WorkTurns }) {
+    this.#turns = deps.turns ?? new WorkTurns()
     this.#store = deps.store
     this.#shared = deps.shared
     this.#parsed = deps.parsed
@@ -98,7 +107,7 @@ export class Reader {
 
   async list(type: ResourceType, query: ListQuery): Promise<ListResult> {
     const selection = query.selection ?? EVERYTHING
-    const scan = (stored: Stored): Readonly<KubeObject> => this.#parsed.scan(stored)
+    const work = query.work ?? this.#turns.begin({ owner: query.space })
     const range = rangeOf(type, query)
     const start = this.#startOf(query)
     let { after } = start
@@ -125,13 +134,14 @@ export class Reader {
       const found = layer ? await this.#made(chosen, layer, type, { space: query.space, at }) : page.items
       const views = prepareViews(found, type)
       if (views) await views
-      if (selection.ready) await selection.ready(found.map(stored => shownAs(stored, type, scan)))
+      if (selection.ready) await selection.ready(await this.#shown(found, type, work))
       let taken = 0
       for (const stored of found) {
         taken++
-        if (inNamespace(stored.key, query) && (selection.everything || selection.matches(shownAs(stored, type, scan))))
+        if (inNamespace(stored.key, query) && (selection.everything || this.#matches(stored, type, selection)))
           items.push(stored)
         if (items.length >= wanted) break
+        if (selects && taken % LOOKED_AT === 0 && work.due) await work.rest()
       }
       const left = entries.length - taken
       after = found[taken - 1]?.key
@@ -147,6 +157,27 @@ export class Reader {
         return result
       }
     }
+  }
+
+  /** Labels are read without parsing, where they are all that counts. */
+  #matches(stored: Stored, type: ResourceType, selection: Selection): boolean {
+    const { matchesLabels } = selection
+    if (matchesLabels && (!type.custom || viewBytes(stored, type) === stored.bytes)) {
+      const known = this.#parsed.known(stored)
+      if (known) return matchesLabels(known.metadata.labels)
+      const labels = scanLabels(stored.bytes)
+      if (labels !== 'unread') return matchesLabels(labels)
+    }
+    return selection.matches(shownAs(stored, type, version => this.#parsed.scan(version)))
+  }
+
+  async #shown(found: readonly Stored[], type: ResourceType, work: Work): Promise<Readonly<KubeObject>[]> {
+    const shown: Readonly<KubeObject>[] = []
+    for (const stored of found) {
+      shown.push(shownAs(stored, type, version => this.#parsed.scan(version)))
+      if (work.due) await work.rest()
+    }
+    return shown
   }
 
   /**

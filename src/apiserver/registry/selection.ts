@@ -21,6 +21,8 @@ export interface Selection {
   /** To be awaited before `matches` is asked about these objects. */
   ready?(objects: readonly Readonly<KubeObject>[]): Promise<void>
   matches(object: Readonly<KubeObject>): boolean
+  /** The same where nothing but labels counts. Whoever narrows `matches` leaves it out. */
+  matchesLabels?: ((labels: KubeObject['metadata']['labels']) => boolean) | undefined
 }
 
 export const EVERYTHING: Selection = { everything: true, matches: () => true }
@@ -40,6 +42,7 @@ export function selectionFor(
     everything: false,
     ...(fixed(fields, 'metadata.name') !== undefined && { name: fixed(fields, 'metadata.name')! }),
     ...(fixed(fields, 'metadata.namespace') && { namespace: fixed(fields, 'metadata.namespace')! }),
+    ...(fields === undefined && { matchesLabels: own => labels!.matches(own) }),
     matches: object => {
       if (labels !== undefined && !labels.matches(object.metadata.labels)) return false
       if (fields === undefined || valuesOf === undefined) return true

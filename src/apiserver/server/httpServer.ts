@@ -8,6 +8,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { ProtobufCodec } from '../../apimachinery/protobuf/protobufCodec.ts'
 import type { RepeatedKey } from '../../apimachinery/repeatedKeys.ts'
+import { Abandoned } from '../../program/workTurns.ts'
 import type { Auditor } from '../audit/auditor.ts'
 import type { AuditTrail } from '../audit/auditTrail.ts'
 import { BIG_YAML, BigYaml } from '../endpoints/bigYaml.ts'
@@ -16,9 +17,9 @@ import type { Services, SubresourceEndpoints } from '../endpoints/exchange.ts'
 import { methodNotAllowed } from '../endpoints/methods.ts'
 import { CONTENT_TYPES, errorFormat, wantsPretty } from '../endpoints/negotiate.ts'
 import { PATCH_TYPES } from '../endpoints/patch.ts'
-import { yamlText } from '../endpoints/respond.ts'
 import { planStream, runSpaceStream, type SpaceStreamDeps } from '../endpoints/spaceStream.ts'
 import { responseSink } from '../endpoints/streamWriter.ts'
+import { yamlText } from '../endpoints/yamlWriter.ts'
 import type { Logger } from '../request/logger.ts'
 import { dispatch, exchangeFor } from './dispatch.ts'
 import { FrontDoor } from './frontDoor.ts'
@@ -289,6 +290,7 @@ function toStatus(error: unknown, request: FastifyRequest, log: Logger): StatusE
     return unsupportedMediaType(request.method === 'PATCH' ? PATCH_TYPES : undefined)
   if (isClientError(error)) return statusError.badRequest(error.message)
   // Nobody is there to read this, and nobody here is to blame.
+  if (error instanceof Abandoned) return statusError.badRequest('the request ended before its answer')
   if (code === 'ECONNRESET' && request.raw.destroyed) return statusError.badRequest('the request ended before its body')
   request.audit?.panicked(error)
   log.error(

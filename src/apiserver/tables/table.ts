@@ -26,26 +26,41 @@ export interface TableOptions {
 }
 export type TableVersion = 'v1' | 'v1beta1'
 
-/** A `meta.k8s.io` Table as a plain JSON value. */
-export function tableFor(options: TableOptions): object {
+/** A `meta.k8s.io` Table in parts: whoever has many objects makes its rows one by one. */
+export interface TableParts {
+  /** Everything but the rows, which come last. */
+  head: object
+  row(object: KubeObject): object
+  /** The order of the rows where it is not that of the objects. */
+  compare: Printer['compare']
+}
+
+export function tableParts(options: Omit<TableOptions, 'objects'>): TableParts {
   const { type, now, version } = options
   const printer = options.defaultColumns ? DEFAULT : printerOf(type)
-  const objects = printer.compare ? options.objects.toSorted(printer.compare) : options.objects
-  const rows = objects.map(object => {
-    const conditions = printer.conditions?.(object) ?? []
-    return {
-      cells: printer.columns.map(column => column.cell(object, now)),
-      ...(conditions.length > 0 && { conditions }),
-      object: rowObject(object, options.includeObject, version),
-    }
-  })
   return {
-    kind: 'Table',
-    apiVersion: `meta.k8s.io/${version}`,
-    metadata: options.listMeta,
-    columnDefinitions: options.headers ? printer.columns.map(column => header(column, type)) : null,
-    rows,
+    head: {
+      kind: 'Table',
+      apiVersion: `meta.k8s.io/${version}`,
+      metadata: options.listMeta,
+      columnDefinitions: options.headers ? printer.columns.map(column => header(column, type)) : null,
+    },
+    row: object => {
+      const conditions = printer.conditions?.(object) ?? []
+      return {
+        cells: printer.columns.map(column => column.cell(object, now)),
+        ...(conditions.length > 0 && { conditions }),
+        object: rowObject(object, options.includeObject, version),
+      }
+    },
+    compare: printer.compare,
   }
+}
+
+/** The same as a plain JSON value. */
+export function tableFor({ objects, ...options }: TableOptions): object {
+  const { head, row, compare } = tableParts(options)
+  return { ...head, rows: (compare ? objects.toSorted(compare) : objects).map(row) }
 }
 
 /** The object's metadata alone. */

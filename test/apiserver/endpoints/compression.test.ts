@@ -120,7 +120,7 @@ t.test('many answers are compressed two at a time, and slow readers hold up nobo
   const blocks = new BlockWriter()
   const start = (out: PassThrough): Promise<void> => {
     const sink = compression.sink(out, 1_000_000)
-    return blocks.write(sink, PIECES).then(all => void (all && sink.end()))
+    return blocks.write(sink, [PIECES]).then(all => void (all && sink.end()))
   }
   const unread = Array.from({ length: 3 }, () => new PassThrough({ highWaterMark: 1 }))
   const stuck = unread.map(start)

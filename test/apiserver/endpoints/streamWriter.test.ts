@@ -81,7 +81,7 @@ t.test('large answers arrive as they are, at the same time and one after the oth
     const { raw, response } = await answer(t)
     const pieces = Array.from({ length: 300 }, (_, i) => Buffer.alloc((i * 7919) % 5000, seed + i))
     const received = textOf(response)
-    await blocks.write(plainSink(raw), pieces)
+    await blocks.write(plainSink(raw), [pieces])
     raw.end()
     t.ok((await received) === Buffer.concat(pieces).toString(), `answer ${seed}`)
   }
@@ -91,10 +91,7 @@ t.test('large answers arrive as they are, at the same time and one after the oth
 
 t.test('a large answer to somebody who goes away comes to an end', async t => {
   const { raw, response } = await answer(t)
-  const writing = new BlockWriter().write(
-    plainSink(raw),
-    Array.from({ length: 1000 }, () => Buffer.alloc(64 * 1024)),
-  )
+  const writing = new BlockWriter().write(plainSink(raw), [Array.from({ length: 1000 }, () => Buffer.alloc(64 * 1024))])
   response.destroy()
   t.equal(await writing, false)
 })

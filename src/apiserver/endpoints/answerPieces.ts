@@ -1,0 +1,97 @@
+/**
+ * Answers in pieces: short ones leave as a whole, long ones block by block, as fast as the client reads and no further when it
+ * has gone.
+ */
+import type { Work } from '../../program/workTurns.ts'
+import type { Stored } from '../../storage/store.ts'
+import { plainSink } from './blockWriter.ts'
+import { GZIP_FROM_BYTES } from './compression.ts'
+import type { Exchange, Services } from './exchange.ts'
+import { CONTENT_TYPES, type Format } from './negotiate.ts'
+import { warningHeaders } from './warningHeaders.ts'
+
+/** Longer answers are written block by block. */
+const WHOLE_LIMIT_BYTES = GZIP_FROM_BYTES
+
+export interface Pieces {
+  /** Some at a time; may be made as they are asked for. */
+  pieces: Iterable<readonly Buffer[]>
+  format: Format
+  work: Work
+  /** What they are made of: held as long as they are written. */
+  items: readonly Stored[]
+  /** Default 200. */
+  code?: number
+}
+
+/** An answer that is there as a whole. */
+export async function sendKnown(
+  services: Services,
+  exchange: Exchange,
+  { pieces, ...rest }: Omit<Pieces, 'pieces'> & { pieces: readonly Buffer[]; length: number },
+): Promise<void> {
+  const { length, format, code = 200 } = rest
+  if (length <= WHOLE_LIMIT_BYTES) return send(exchange, code, Buffer.concat(pieces, length), format)
+  await streamPieces(services, exchange, { ...rest, pieces: [pieces] })
+}
+
+/** An answer whose length nobody knows before it is made. */
+export async function sendPieces(services: Services, exchange: Exchange, made: Pieces): Promise<void> {
+  const { work, format, code = 200 } = made
+  const rest = made.pieces[Symbol.iterator]()
+  const begun: Buffer[] = []
+  let length = 0
+  while (length <= WHOLE_LIMIT_BYTES) {
+    const { done, value } = rest.next()
+    if (done) return send(exchange, code, Buffer.concat(begun, length), format)
+    for (const piece of value) begun.push(piece)
+    length += lengthOf(value)
+    if (work.due) await work.rest()
+  }
+  const pieces = function* (): Generator<readonly Buffer[]> {
+    yield begun
+    yield* { [Symbol.iterator]: () => rest }
+  }
+  await streamPieces(services, exchange, { ...made, pieces: pieces() })
+}
+
+/** A long answer. `length` is absent where nobody knows it. */
+export async function streamPieces(
+  services: Services,
+  exchange: Exchange,
+  streamed: Pieces & { length?: number },
+): Promise<void> {
+  const { pieces, length, format, items, work, code = 200 } = streamed
+  const { raw } = exchange.reply.hijack()
+  const compressed = services.compression.takes(exchange.request)
+  const framing = compressed
+    ? { 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' }
+    : length === undefined
+      ? {}
+      : { 'Content-Length': length }
+  raw.writeHead(code, { ...headers(exchange), 'Content-Type': CONTENT_TYPES[format], ...framing })
+  const held = length ?? lengthOf(items.map(({ bytes }) => bytes))
+  const out = compressed ? services.compression.sink(raw, held) : plainSink(raw)
+  if (await services.blocks.write(out, pieces, work)) out.end()
+}
+
+export function lengthOf(pieces: readonly Buffer[]): number {
+  let length = 0
+  for (const piece of pieces) length += piece.length
+  return length
+}
+
+export function headers(exchange: Pick<Exchange, 'warnings'>): Record<string, string | string[]> {
+  const base = { 'Cache-Control': 'no-cache, private' }
+  if (exchange.warnings.length === 0) return base
+  return { ...base, Warning: warningHeaders(exchange.warnings) }
+}
+
+export function send(
+  exchange: Pick<Exchange, 'reply' | 'warnings'>,
+  code: number,
+  body: Buffer,
+  format: Format = 'json',
+): void {
+  exchange.reply.code(code).headers(headers(exchange)).type(CONTENT_TYPES[format]).send(body)
+}

@@ -1,0 +1,175 @@
+/**
+ * Lists as answers. Each is one revision of the store, whatever time its writing takes: stored versions do not change. Long
+ * ones are made block by block as the client reads them, in slices that leave the loop to others, and no further when the
+ * client has gone; no list is there as a whole, but for what small ones are.
+ */
+import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
+import { listPiecesOf } from '../../apimachinery/protobuf/envelope.ts'
+import type { Work } from '../../program/workTurns.ts'
+import type { Stored } from '../../storage/store.ts'
+import type { ListResult } from '../registry/reader.ts'
+import { partialMetadata, type TableParts, tableParts } from '../tables/table.ts'
+import { lengthOf, sendKnown, sendPieces, streamPieces } from './answerPieces.ts'
+import { type Exchange, type Services, workOf } from './exchange.ts'
+import { asItem, bytesAs, itemPieces } from './listItems.ts'
+import { listText } from './listText.ts'
+import { protobufForm } from './protobufForms.ts'
+import { checkPartial, isPretty, tableOptions } from './respond.ts'
+
+const LIST_END = Buffer.from(']}\n')
+/** Longer lists are not indented for anyone. */
+const PRETTY_LIMIT_BYTES = 1024 * 1024
+/** Stored objects that are looked at in a row: next to nothing, unless one has to be converted. */
+const BATCH = 16
+/** Most lists have no more, since clients ask for pages; their pieces are gathered at once. */
+const GATHERED = 1024
+/** Encoded parts of a protobuf list that are kept until they are written; those behind are encoded again then. */
+const KEPT_PARTS_BYTES = 8 * 1024 * 1024
+
+interface Listing {
+  items: readonly Stored[]
+  meta: Record<string, unknown>
+  work: Work
+}
+
+export async function sendList(services: Services, exchange: Exchange, list: ListResult): Promise<void> {
+  const meta = {
+    resourceVersion: String(list.revision),
+    ...(list.continue && { continue: list.continue }),
+    ...(list.remaining && { remainingItemCount: list.remaining }),
+  }
+  const listing: Listing = { items: list.items, meta, work: workOf(services, exchange) }
+  const { format, as } = exchange.form
+  if (format === 'protobuf') return sendProtobufList(services, exchange, listing)
+  const isPlain = as === undefined && format === 'json'
+  const indents = format === 'json' && isPretty(exchange) && !(isPlain && isLongerThan(list, PRETTY_LIMIT_BYTES))
+  if (isPlain && !indents) return sendJsonList(services, exchange, listing)
+  const { entry, compare, ...around } = listForm(services, exchange, meta)
+  const parsed = list.items.values().map(stored => parse(stored, exchange))
+  const objects = compare ? (await gathered(parsed, listing.work)).toSorted(compare).values() : parsed
+  const text = listText({ ...around, entries: objects.map(entry) }, indents ? 'pretty' : format)
+  await sendPieces(services, exchange, { pieces: bytesOf(text), format, ...listing })
+}
+
+/** What stands around the entries of a list, and what each object is in it. */
+interface ListForm {
+  head: object
+  member: 'items' | 'rows'
+  entry(object: KubeObject): unknown
+  /** The order of the entries where it is not that of the objects. */
+  compare?: TableParts['compare']
+}
+
+function listForm(services: Services, exchange: Exchange, meta: Record<string, unknown>): ListForm {
+  const { form, type } = exchange
+  if (form.as === 'Table') {
+    const { row: entry, ...rest } = tableParts(tableOptions(services, exchange, form, meta, true))
+    return { ...rest, member: 'rows', entry }
+  }
+  if (form.as === undefined) {
+    const head = { kind: type.listKind, apiVersion: apiVersionOf(type), metadata: meta }
+    return { head, member: 'items', entry: object => asItem(object, type) }
+  }
+  checkPartial(exchange, true)
+  const head = { kind: 'PartialObjectMetadataList', apiVersion: `meta.k8s.io/${form.version}`, metadata: meta }
+  return { head, member: 'items', entry: object => partialMetadata(object, form.version) }
+}
+
+function parse(stored: Stored, { type }: Exchange): KubeObject {
+  return JSON.parse(bytesAs(stored, type).toString()) as KubeObject
+}
+
+async function gathered<T>(values: Iterable<T>, work: Work): Promise<T[]> {
+  const all: T[] = []
+  for (const value of values) {
+    all.push(value)
+    if (work.due) await work.rest()
+  }
+  return all
+}
+
+function isLongerThan({ items }: ListResult, limit: number): boolean {
+  let length = 0
+  for (const { bytes } of items) {
+    length += bytes.length
+    if (length > limit) return true
+  }
+  return false
+}
+
+function* bytesOf(text: Iterable<string>): Generator<[Buffer]> {
+  for (const piece of text) yield [Buffer.from(piece)]
+}
+
+/** Stored bytes, as they are wherever they can be. */
+async function sendJsonList(services: Services, exchange: Exchange, listing: Listing): Promise<void> {
+  const { type } = exchange
+  const { items, meta, work } = listing
+  const head = Buffer.from(
+    `{"kind":${JSON.stringify(type.listKind)},"apiVersion":"${apiVersionOf(type)}","metadata":${JSON.stringify(meta)},"items":[`,
+  )
+  const append = itemPieces(type)
+  if (items.length > GATHERED) {
+    return await sendPieces(services, exchange, { pieces: jsonPieces(head, items, append), format: 'json', ...listing })
+  }
+  const pieces: Buffer[] = [head]
+  for (let i = 0; i < items.length; i++) {
+    append(items[i]!, i === 0, pieces)
+    if (i % BATCH === BATCH - 1 && work.due) await work.rest()
+  }
+  pieces.push(LIST_END)
+  await sendKnown(services, exchange, { pieces, length: lengthOf(pieces), format: 'json', ...listing })
+}
+
+function* jsonPieces(
+  head: Buffer,
+  items: readonly Stored[],
+  append: ReturnType<typeof itemPieces>,
+): Generator<Buffer[]> {
+  let pieces = [head]
+  for (const [i, stored] of items.entries()) {
+    append(stored, i === 0, pieces)
+    if (i % BATCH < BATCH - 1) continue
+    yield pieces
+    pieces = []
+  }
+  pieces.push(LIST_END)
+  yield pieces
+}
+
+/**
+ * The length of everything stands before it, so all is encoded first. Of a long list it is encoded once more as it is written:
+ * that takes longer, and memory for a part of it.
+ */
+async function sendProtobufList(services: Services, exchange: Exchange, listing: Listing): Promise<void> {
+  const { items, meta, work } = listing
+  checkPartial(exchange, true)
+  const form = protobufForm(services, exchange.type, exchange.form)
+  const kind = exchange.form.as === undefined ? exchange.type.listKind : `${form.kind}List`
+  const kept: Buffer[] = []
+  let partBytes = 0
+  for (const stored of items) {
+    const part = form.part(stored)
+    partBytes += part.length
+    if (partBytes <= KEPT_PARTS_BYTES) kept.push(part)
+    if (work.due) await work.rest()
+  }
+  const metadata = services.protobuf.encodeListMeta(meta)
+  const { before, after } = listPiecesOf({ apiVersion: form.apiVersion, kind }, metadata, partBytes)
+  const length = lengthOf(before) + partBytes + lengthOf(after)
+  // A short one is there as a whole.
+  if (kept.length === items.length) {
+    return await sendKnown(services, exchange, {
+      pieces: [...before, ...kept, ...after],
+      length,
+      format: 'protobuf',
+      ...listing,
+    })
+  }
+  const pieces = function* (): Generator<readonly Buffer[]> {
+    yield before
+    for (let i = 0; i < items.length; i++) yield [kept[i] ?? form.part(items[i]!)]
+    yield after
+  }
+  await streamPieces(services, exchange, { pieces: pieces(), length, format: 'protobuf', ...listing })
+}

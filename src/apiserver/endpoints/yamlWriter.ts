@@ -1,0 +1,142 @@
+/**
+ * JSON values as YAML, as other tools of Kubernetes write and read it: members sorted, by the rules of 1.1, so `"no"` and times
+ * are quoted. It is written piece by piece, so that whoever writes much of it can let others have their turn; the library makes
+ * a document of it first, in twenty times the time. Which words are quoted, and how, is for the library to say.
+ */
+import { createRequire } from 'node:module'
+import { yaml } from '../../apimachinery/yaml.ts'
+
+const STEP = '  '
+/** A longer key is written as one that may be anything. */
+const KEY_LIMIT = 1024
+const VERSION = '1.1'
+
+/** A map or a list that is being written. */
+interface Frame {
+  /** Of a map. */
+  keys: readonly string[] | undefined
+  values: readonly unknown[]
+  at: number
+  /** What stands before its entries. */
+  indent: string
+}
+
+export class YamlWriter {
+  readonly #frames: Frame[] = []
+  #text = ''
+
+  /**
+   * `value` is plain JSON; members that are `undefined` are left out. `indent` is what stands before its lines, the first one
+   * excepted.
+   */
+  constructor(value: unknown, indent = '') {
+    this.#value(value, '', indent)
+  }
+
+  /** About `length` characters more, without the last line's end; `undefined` at the end. */
+  next(length: number): string | undefined {
+    while (this.#text.length < length && this.#frames.length > 0) this.#entry()
+    const text = this.#text
+    this.#text = ''
+    return text === '' ? undefined : text
+  }
+
+  #entry(): void {
+    const frame = this.#frames.at(-1)!
+    const { keys, values, at, indent } = frame
+    if (at === values.length) {
+      this.#frames.pop()
+      return
+    }
+    frame.at++
+    if (at > 0) this.#text += `\n${indent}`
+    const inner = indent + STEP
+    if (keys === undefined) {
+      this.#text += '- '
+      this.#value(values[at], '', inner)
+      return
+    }
+    const key = textOf(keys[at]!, inner, true)
+    if (key.length > KEY_LIMIT) {
+      this.#text += `? ${key}\n${indent}: `
+      this.#value(values[at], '', inner)
+    } else {
+      this.#text += `${key}:`
+      this.#value(values[at], `\n${inner}`, inner, ' ')
+    }
+  }
+
+  /** `before` what has entries, or else `beforeOther`. */
+  #value(value: unknown, before: string, indent: string, beforeOther = before): void {
+    if (typeof value !== 'object' || value === null) {
+      this.#text += beforeOther + scalarOf(value, indent)
+      return
+    }
+    const isList = Array.isArray(value)
+    const members = value as Record<string, unknown>
+    const keys = isList
+      ? undefined
+      : Object.keys(members)
+          .filter(key => members[key] !== undefined)
+          .sort()
+    const values = isList ? value : keys!.map(key => members[key])
+    if (values.length === 0) {
+      this.#text += `${beforeOther}${isList ? '[]' : '{}'}`
+      return
+    }
+    this.#text += before
+    this.#frames.push({ keys, values, at: 0, indent })
+  }
+}
+
+/** All of it at once: for what is short. */
+export function yamlText(value: unknown): string {
+  return `${new YamlWriter(value).next(Number.POSITIVE_INFINITY) ?? ''}\n`
+}
+
+function scalarOf(value: unknown, indent: string): string {
+  if (typeof value === 'string') return textOf(value, indent, false)
+  if (Object.is(value, -0)) return '-0'
+  return JSON.stringify(value ?? null)
+}
+
+/** Begins like no number and no time, and holds nothing that means anything in YAML. */
+const PLAIN = /^[A-Za-z][A-Za-z0-9_./-]*$/
+/** What means something else in 1.1, whatever its case. */
+const WORD = /^(?:y|n|yes|no|on|off|true|false|null)$/i
+
+function textOf(value: string, indent: string, implicitKey: boolean): string {
+  if (PLAIN.test(value) && !WORD.test(value)) return value
+  const { stringifyString, context } = library()
+  return stringifyString({ value } as never, { ...context, indent, implicitKey } as never)
+}
+
+interface Library {
+  stringifyString: typeof import('yaml/util').stringifyString
+  context: object
+}
+let loaded: Library | undefined
+
+/** The part of the library that says how a text is written, and what it needs to know for that. */
+function library(): Library {
+  loaded ??= {
+    stringifyString: (createRequire(import.meta.url)('yaml/util') as typeof import('yaml/util')).stringifyString,
+    context: {
+      doc: new (yaml().Document)(null, { version: VERSION }),
+      actualString: true,
+      indentStep: STEP,
+      inFlow: null,
+      options: {
+        blockQuote: true,
+        defaultKeyType: null,
+        defaultStringType: 'PLAIN',
+        doubleQuotedAsJSON: false,
+        doubleQuotedMinMultiLineLength: 40,
+        lineWidth: 0,
+        minContentWidth: 20,
+        singleQuote: null,
+      },
+    },
+  }
+  return loaded
+}

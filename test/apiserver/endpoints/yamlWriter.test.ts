@@ -1,0 +1,116 @@
+/** What is written piece by piece is what the library writes at once. */
+import fc from 'fast-check'
+import t from 'tap'
+import { parse, stringify } from 'yaml'
+import { YamlWriter, yamlText } from '../../../src/apiserver/endpoints/yamlWriter.ts'
+
+const byLibrary = (value: unknown): string =>
+  stringify(value, { version: '1.1', sortMapEntries: true, lineWidth: 0, aliasDuplicateObjects: false })
+
+/** Texts that a writer of YAML can get wrong. */
+const text = fc
+  .oneof(
+    fc.string({ unit: 'grapheme' }),
+    fc.string({ unit: 'binary' }),
+    fc.string({ unit: fc.constantFrom('\n', ' ', '#', ':', '-', 'a', '\t', '"', "'", '%', '.') }),
+    fc.constantFrom(
+      'no',
+      'Yes',
+      'null',
+      '~',
+      'y',
+      '1',
+      '0x1f',
+      '1e3',
+      '1:20',
+      '2026-01-01',
+      '2026-01-01T00:00:00Z',
+      '=',
+    ),
+    fc.constantFrom(
+      '---',
+      '--- a',
+      '%a',
+      '...',
+      'a: b',
+      '- a',
+      '? a',
+      '&a',
+      '*a',
+      '!a',
+      '|',
+      '>',
+      '@a',
+      '`a',
+      '.inf',
+      '.NaN',
+    ),
+    fc.constantFrom(
+      '#!/bin/sh\nset -e\n  echo "a: b"\n',
+      'a\nb\n\n',
+      '\n',
+      ' a\nb',
+      'a \nb',
+      'x'.repeat(1100),
+      `${'a b '.repeat(50)}\n`,
+    ),
+  )
+  .filter(value => value !== '<<')
+const scalar = fc.oneof(
+  text,
+  fc.boolean(),
+  fc.constant(null),
+  fc.integer(),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+)
+const { tree } = fc.letrec<{ tree: unknown }>(tie => ({
+  tree: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    scalar,
+    fc.array(tie('tree'), { maxLength: 5 }),
+    fc.dictionary(text, tie('tree'), { maxKeys: 5 }),
+  ),
+}))
+const document = fc.dictionary(text, tree, { maxKeys: 6 })
+
+t.test('at once', async t => {
+  fc.assert(
+    fc.property(document, value => yamlText(value) === byLibrary(value)),
+    { numRuns: 2000 },
+  )
+  t.equal(yamlText({}), '{}\n')
+  t.equal(yamlText({ b: undefined, a: [] }), 'a: []\n')
+  t.strictSame(parse(yamlText({ __proto__: null, a: 'no' }), { version: '1.1' }), { a: 'no' })
+})
+
+t.test('a key that would mean a merge is quoted: the library writes it so that it means one', async t => {
+  t.equal(yamlText({ '<<': { a: '<<' } }), '"<<":\n  a: "<<"\n')
+})
+
+t.test('in pieces', async t => {
+  fc.assert(
+    fc.property(document, fc.integer({ min: 1, max: 50 }), (value, length) => {
+      const writer = new YamlWriter(value)
+      const pieces: string[] = []
+      for (let piece = writer.next(length); piece !== undefined; piece = writer.next(length)) pieces.push(piece)
+      return `${pieces.join('')}\n` === byLibrary(value)
+    }),
+    { numRuns: 500 },
+  )
+  const writer = new YamlWriter({ list: Array.from({ length: 10_000 }, (_, i) => ({ name: `item-${i}` })) })
+  let longest = 0
+  for (let piece = writer.next(1000); piece !== undefined; piece = writer.next(1000))
+    longest = Math.max(longest, piece.length)
+  t.ok(longest < 1100, 'a piece is as long as it was asked for')
+})
+
+t.test('as a part of something else', async t => {
+  fc.assert(
+    fc.property(document, value => {
+      const part = new YamlWriter(value, '    ').next(Number.POSITIVE_INFINITY)
+      return `items:\n  - ${part}\n` === byLibrary({ items: [value] })
+    }),
+    { numRuns: 500 },
+  )
+  t.end()
+})

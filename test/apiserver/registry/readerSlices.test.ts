@@ -1,0 +1,89 @@
+/** Selecting among many objects leaves the loop to others, parses none for its labels, and ends when nobody wants the result. */
+import t, { type Test } from 'tap'
+import { encodeObject, ParsedCache } from '../../../src/apiserver/registry/codec.ts'
+import { Reader } from '../../../src/apiserver/registry/reader.ts'
+import { selectionFor } from '../../../src/apiserver/registry/selection.ts'
+import { Abandoned, WorkTurns } from '../../../src/program/workTurns.ts'
+import { configMap, heart, SPACE } from './support.ts'
+
+const COUNT = 1000
+
+async function world(t: Test) {
+  const here = await heart(t)
+  const type = here.type('v1/configmaps')
+  for (let i = 0; i < COUNT; i++) {
+    const labels = { app: i % 10 === 0 ? 'some' : 'others' }
+    const text = encodeObject(configMap(`c${i}`, {}, { namespace: 'n', labels }))
+    await here.store.update(here.keyOf(type, 'n', `c${i}`), () => ({ type: 'put', text }))
+  }
+  let turns = 0
+  let onTurn = (): void => {}
+  const work = new WorkTurns({
+    sliceMs: 0,
+    later: turn => {
+      setImmediate(() => {
+        turns++
+        onTurn()
+        turn()
+      })
+    },
+  })
+  const parsed = new ParsedCache()
+  return {
+    ...here,
+    type,
+    work,
+    parsed,
+    reader: new Reader({ store: here.store, parsed, turns: work }),
+    turns: () => turns,
+    everyTurn: (then: () => void) => {
+      onTurn = then
+    },
+    some: (selectors: { labelSelector?: string; fieldSelector?: string }) => selectionFor(type, undefined, selectors),
+  }
+}
+
+t.test('others have their turn, and the list is one revision all the same', async t => {
+  const { reader, type, some, turns, everyTurn, store, keyOf } = await world(t)
+  for (const space of [SPACE, '*']) {
+    for (const [selectors, count] of [
+      [{ labelSelector: 'app=some' }, COUNT / 10],
+      [{ fieldSelector: 'metadata.name!=c1' }, COUNT - 1],
+    ] as const) {
+      const begun = turns()
+      const { items } = await reader.list(type, { space, selection: some(selectors) })
+      t.equal(items.length, count)
+      t.ok(turns() - begun > 10, `${turns() - begun} turns`)
+    }
+  }
+  let deleted = 0
+  everyTurn(() => void store.update(keyOf(type, 'n', `c${10 * deleted++}`), () => ({ type: 'delete' })))
+  const { items, revision } = await reader.list(type, { space: SPACE, selection: some({ labelSelector: 'app=some' }) })
+  t.ok(deleted > 0)
+  t.ok(items.every(item => item.revision <= revision))
+  t.equal(items.length, COUNT / 10, 'what was deleted meanwhile was there at its revision')
+})
+
+t.test('labels are read without parsing', async t => {
+  const { reader, type, some, parsed } = await world(t)
+  const { items } = await reader.list(type, { space: SPACE, selection: some({ labelSelector: 'app in (some),!none' }) })
+  t.equal(items.length, COUNT / 10)
+  t.notOk(items.some(item => parsed.known(item)))
+})
+
+t.test('it ends with whoever asked', async t => {
+  const { reader, type, some, work, turns } = await world(t)
+  const begun = turns()
+  const gone = { owner: SPACE, isAbandoned: () => turns() - begun >= 3 }
+  const selection = some({ labelSelector: 'app=some' })
+  let looked = 0
+  const counted = {
+    ...selection,
+    matchesLabels: (labels: Record<string, string> | undefined) => {
+      looked++
+      return selection.matchesLabels!(labels)
+    },
+  }
+  await t.rejects(reader.list(type, { space: SPACE, selection: counted, work: work.begin(gone) }), Abandoned)
+  t.ok(looked < 100, `${looked} of ${COUNT} looked at`)
+})
