@@ -265,7 +265,7 @@ t.test('the extended example of KubeStellar runs unchanged', { skip, timeout: 12
   const namespace = await guilder.get(NAMESPACES, { name: 'specialstuff' })
   t.equal(namespace.metadata.labels?.special, 'yes')
   await t.rejects(florin.get(NAMESPACES, { name: 'specialstuff' }), { message: /not found/ })
-  await t.rejects(florin.get(CRDS, { name: CRD.metadata.name }), { message: /not found/ })
+  await t.rejects(florin.get(CRDS, { name: 'crontabs.stable.example.com' }), { message: /not found/ })
 
   // stage 3: what their syncers are told to carry
   const resourcesOf = (config: KubeObject): string[] =>
