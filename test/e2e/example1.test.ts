@@ -240,7 +240,13 @@ t.test('the extended example of KubeStellar runs unchanged', { skip, timeout: 12
   apply(...COMMON, PLACE_COMMON)
   await kubestellar('ensure', 'wmw', 'wmw-s')
   apply(CRD)
-  execFileSync('kubectl', ['--kubeconfig', admin, 'wait', '--for=condition=Established', 'crd', CRD.metadata.name])
+  execFileSync('kubectl', [
+    '--kubeconfig',
+    admin,
+    'wait',
+    '--for=condition=Established',
+    'crd/crontabs.stable.example.com',
+  ])
   apply(...SPECIAL, PLACE_SPECIAL)
   const [common, special] = [client.in('root:wmw-c'), client.in('root:wmw-s')]
   const both = (slice: KubeObject | undefined): boolean => `${locations(slice)}` === 'florin,guilder'
