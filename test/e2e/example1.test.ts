@@ -208,7 +208,7 @@ t.test('the extended example of KubeStellar runs unchanged', { skip, timeout: 12
   await kubestellar('ensure', 'location', 'guilder', 'loc-name=guilder', 'env=prod', 'extended=yes')
   const core = client.in('root:espw')
   const { items: mailboxes } = await core.list(WORKSPACES)
-  t.equal(mailboxes.filter(({ metadata }) => metadata.name.includes('-mb-')).length, 2)
+  t.equal(mailboxes.filter(({ metadata }) => metadata.name?.includes('-mb-')).length, 2)
   const mailboxOf = (name: string): SpaceClient => {
     const found = mailboxes.find(
       ({ metadata }) => metadata.annotations?.['edge.kubestellar.io/sync-target-name'] === name,
