@@ -11,8 +11,12 @@ import { GzipWriter } from './gzipWriter.ts'
 
 /** As upstream: below it, compressing costs more time than sending. */
 export const GZIP_FROM_BYTES = 128 * 1024
-/** Half of the smallest pool that Node has by itself: the other half syncs writes. */
+/** More would save nobody time: a few blocks at a time keep the line short. */
 const SEATS = 2
+/** Threads of the pool that nobody but the store has: it syncs one batch of writes at a time. */
+const SYNCING = 1
+/** Of the pool that Node has by itself. */
+const POOL_THREADS = 4
 /**
  * A block takes a millisecond or two, so the last one in line waits for some fifty: less than what it costs everybody when
  * dozens of lists leave as they are, for encrypting those holds the loop.
@@ -31,18 +35,33 @@ export function acceptsGzip(request: Pick<FastifyRequest, 'headers'>): boolean {
   })
 }
 
+/**
+ * How many of the pool's threads may compress, so that a write never waits for compression: names that do not resolve hold up to
+ * half of it (libuv's rule, rounded up). None of a pool that is too small: answers leave as they are then.
+ */
+export function seatsIn(poolThreads: number): number {
+  return Math.max(0, Math.min(SEATS, poolThreads - Math.ceil(poolThreads / 2) - SYNCING))
+}
+
 export class Compression {
-  readonly #seats = new CompressionSeats({ seats: SEATS, crowd: CROWD, crowdBytes: CROWD_BYTES })
+  readonly #seats: CompressionSeats
+  readonly #isOff: boolean
   readonly #deflate: Deflate
   readonly #kept = new WeakMap<Buffer, Promise<Buffer | undefined>>()
 
-  constructor({ deflate = deflater() }: { deflate?: Deflate | undefined } = {}) {
+  constructor({
+    deflate = deflater(),
+    poolThreads = Number(process.env.UV_THREADPOOL_SIZE) || POOL_THREADS,
+  }: { deflate?: Deflate | undefined; poolThreads?: number } = {}) {
+    const seats = seatsIn(poolThreads)
+    this.#isOff = seats === 0
+    this.#seats = new CompressionSeats({ seats, crowd: CROWD, crowdBytes: CROWD_BYTES })
     this.#deflate = deflate
   }
 
   /** Whether an answer that is written block by block should leave compressed. */
   takes(request: Pick<FastifyRequest, 'headers'>): boolean {
-    return acceptsGzip(request) && !this.#seats.isCrowded
+    return !this.#isOff && acceptsGzip(request) && !this.#seats.isCrowded
   }
 
   /** Compresses what is written to it, `bytes` in all, on its way to `out`. */
@@ -62,7 +81,7 @@ export class Compression {
 
   /** Whether `body` should leave compressed. */
   wants(request: Pick<FastifyRequest, 'headers'>, reply: FastifyReply, body: unknown): body is Buffer {
-    if (!Buffer.isBuffer(body) || body.length <= GZIP_FROM_BYTES || !acceptsGzip(request)) return false
+    if (this.#isOff || !Buffer.isBuffer(body) || body.length <= GZIP_FROM_BYTES || !acceptsGzip(request)) return false
     // Kept documents are few, and all who want one wait for the same.
     return reply.hasHeader('etag') || !this.#seats.isCrowded
   }

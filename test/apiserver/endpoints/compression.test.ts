@@ -7,7 +7,7 @@ import { PassThrough } from 'node:stream'
 import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { BlockWriter } from '../../../src/apiserver/endpoints/blockWriter.ts'
-import { Compression } from '../../../src/apiserver/endpoints/compression.ts'
+import { Compression, seatsIn } from '../../../src/apiserver/endpoints/compression.ts'
 import { CompressionSeats } from '../../../src/apiserver/endpoints/compressionSeats.ts'
 import { type Deflate, deflater } from '../../../src/apiserver/endpoints/deflater.ts'
 import { GzipWriter } from '../../../src/apiserver/endpoints/gzipWriter.ts'
@@ -114,9 +114,20 @@ function counted(): { deflate: Deflate; most(): number } {
 
 const PIECES = Array.from({ length: 400 }, (_, i) => Buffer.from(`{"name":"object-${i}"},`.repeat(100)))
 
+t.test('the pool always has a thread for the store, whatever names and answers take', async t => {
+  for (let threads = 1; threads <= 64; threads++) {
+    const seats = seatsIn(threads)
+    if (seats > 0) t.ok(seats + Math.floor((threads + 1) / 2) < threads, `${seats} of ${threads}`)
+  }
+  t.equal(seatsIn(8), 2, 'as bin/orrery sets it')
+  t.equal(seatsIn(4), 1, 'as Node has it')
+  t.notOk(new Compression({ poolThreads: 2 }).takes(GZIP))
+  t.ok(new Compression({ poolThreads: 4 }).takes(GZIP))
+})
+
 t.test('many answers are compressed two at a time, and slow readers hold up nobody', async t => {
   const { deflate, most } = counted()
-  const compression = new Compression({ deflate })
+  const compression = new Compression({ deflate, poolThreads: 8 })
   const blocks = new BlockWriter()
   const start = (out: PassThrough): Promise<void> => {
     const sink = compression.sink(out, 1_000_000)
@@ -143,7 +154,7 @@ t.test('a crowd is sent away uncompressed; whose client leaves makes room', asyn
     await work(String(block[0]))()
     return block
   }
-  const compression = new Compression({ deflate })
+  const compression = new Compression({ deflate, poolThreads: 8 })
   const outs: PassThrough[] = []
   const writes: Promise<boolean>[] = []
   while (compression.takes(GZIP)) {
@@ -185,6 +196,6 @@ t.test('a server compresses all its answers so: lists, other forms, documents', 
       t.ok((await zipped(path, accept)) === plain.text, `${path} as ${accept}`)
     }),
   )
-  t.equal(most(), 2)
+  t.equal(most(), seatsIn(Number(process.env.UV_THREADPOOL_SIZE) || 4))
   t.strictSame(faults, [])
 })
