@@ -39,7 +39,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     types: services.types,
     protobuf: services.protobuf,
     metrics,
-    openApi: openApiRoutes({ catalog, types: services.types }),
+    openApi: openApiRoutes({ catalog, types: services.types, work: services.work }),
     address: () => url().slice('https://'.length),
     version: () => versionInfo(catalog.release, options.build ?? UNKNOWN_BUILD),
     health: {

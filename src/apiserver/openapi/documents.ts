@@ -5,12 +5,12 @@
 
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { type Work, WorkTurns } from '../../program/workTurns.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { OpenApiV2Builder } from './openApiV2Builder.ts'
 import { JsonForm } from './openApiV2Form.ts'
-import { openApiHash, openApiV3, openApiV3Index, typeHash } from './openApiV3.ts'
+import { openApiHash, openApiV3Index, openApiV3Steps, openApiV3Text, typeHash } from './openApiV3.ts'
 import { ProtobufForm } from './protobuf.ts'
-import { TimeSlices } from './timeSlices.ts'
 
 export interface PreparedDocument {
   body: Buffer
@@ -23,23 +23,34 @@ export interface WholeDocument {
   body(): Promise<Buffer>
 }
 
-/** Group versions of v3 are some hundred kilobytes each; a browsing user reads a dozen. */
+/** Group versions of v3 are some hundred kilobytes each; a browsing user reads a dozen. Those of a thousand kinds are larger. */
 const KEPT_GROUP_VERSIONS = 32
+const KEPT_BYTES = 64 * 1024 * 1024
+/** Documents are shared by all spaces with the same kinds, so they are made for nobody in particular. */
+const OWNER = 'openapi'
 /** Per form of v2: the built-in kinds alone, and the spaces that are being worked with. */
 const KEPT_WHOLE = 4
 
 export class OpenApiDocuments {
   readonly #catalog: Catalog
-  readonly #groupVersions = new BoundedCache<string, Buffer>(KEPT_GROUP_VERSIONS)
+  readonly #turns: WorkTurns
+  readonly #groupVersions = new BoundedCache<string, Buffer>({
+    entries: KEPT_GROUP_VERSIONS,
+    weight: { limit: KEPT_BYTES, of: body => body.length },
+  })
+  /** By hash: those who ask for the same while it is made share it. */
+  readonly #building = new Map<string, Promise<Buffer>>()
   readonly #whole: Record<'json' | 'protobuf', OpenApiV2Builder>
   /** The types of a space are another list after each change. */
   readonly #hashes = new WeakMap<readonly ResourceType[], string>()
 
-  constructor(catalog: Catalog) {
+  constructor(catalog: Catalog, turns = new WorkTurns()) {
     this.#catalog = catalog
+    this.#turns = turns
+    const begin = (): Work => this.#begin()
     this.#whole = {
-      json: new OpenApiV2Builder(catalog, new JsonForm(), KEPT_WHOLE),
-      protobuf: new OpenApiV2Builder(catalog, new ProtobufForm(), KEPT_WHOLE),
+      json: new OpenApiV2Builder({ catalog, form: new JsonForm(), keep: KEPT_WHOLE, begin }),
+      protobuf: new OpenApiV2Builder({ catalog, form: new ProtobufForm(), keep: KEPT_WHOLE, begin }),
     }
   }
 
@@ -49,17 +60,47 @@ export class OpenApiDocuments {
   }
 
   /** `undefined` when no type is of that group version. */
-  groupVersion(types: readonly ResourceType[], group: string, version: string): PreparedDocument | undefined {
+  async groupVersion(
+    types: readonly ResourceType[],
+    group: string,
+    version: string,
+  ): Promise<PreparedDocument | undefined> {
     const served = types.filter(type => type.group === group && type.version === version)
     if (served.length === 0) return undefined
+    await this.#hashTypes(served)
     const hash = openApiHash(served, this.#catalog)
-    let body = this.#groupVersions.get(hash)
-    if (body === undefined) {
-      const options = { group, version, catalog: this.#catalog, descriptions: this.#catalog.loadDescriptions() }
-      body = Buffer.from(JSON.stringify(openApiV3(served, options)))
-      this.#groupVersions.set(hash, body)
+    const body = this.#groupVersions.get(hash) ?? this.#building.get(hash) ?? this.#build(served, hash)
+    return { body: await body, hash }
+  }
+
+  #build(served: readonly ResourceType[], hash: string): Promise<Buffer> {
+    const building = this.#groupVersion(served)
+      .then(body => {
+        this.#groupVersions.set(hash, body)
+        return body
+      })
+      .finally(() => this.#building.delete(hash))
+    this.#building.set(hash, building)
+    return building
+  }
+
+  async #groupVersion(served: readonly ResourceType[]): Promise<Buffer> {
+    const { group, version } = served[0]!
+    const work = this.#begin()
+    const options = { group, version, catalog: this.#catalog, descriptions: this.#catalog.loadDescriptions() }
+    const steps = openApiV3Steps(served, options)
+    let step = steps.next()
+    for (; !step.done; step = steps.next()) if (work.due) await work.rest()
+    const pieces: Buffer[] = []
+    for (const piece of openApiV3Text(step.value!)) {
+      pieces.push(Buffer.from(piece))
+      if (work.due) await work.rest()
     }
-    return { body, hash }
+    return Buffer.concat(pieces)
+  }
+
+  #begin(): Work {
+    return this.#turns.begin({ owner: OWNER })
   }
 
   /** The document is not made before its body is asked for. */
@@ -71,15 +112,19 @@ export class OpenApiDocuments {
   async #hashOf(types: readonly ResourceType[]): Promise<string> {
     let hash = this.#hashes.get(types)
     if (hash === undefined) {
-      // Each is remembered, so what is left to do at once is little.
-      const slices = new TimeSlices()
-      for (const type of types) {
-        typeHash(type, this.#catalog)
-        await slices.step()
-      }
+      await this.#hashTypes(types)
       hash = openApiHash(types, this.#catalog)
       this.#hashes.set(types, hash)
     }
     return hash
+  }
+
+  /** Each is remembered, so what is left to do at once is little. */
+  async #hashTypes(types: readonly ResourceType[]): Promise<void> {
+    const work = this.#begin()
+    for (const type of types) {
+      typeHash(type, this.#catalog)
+      if (work.due) await work.rest()
+    }
   }
 }

@@ -8,11 +8,11 @@ import type { DescriptionsFile } from '../../../openapi/catalogFormat.ts'
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import type { GroupVersionKind } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import type { Work } from '../../program/workTurns.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { type OpenApiV2Part, openApiV2DefinitionPart, openApiV2Frame, openApiV2TypePart } from './openApiV2.ts'
 import type { OpenApiV2Form } from './openApiV2Form.ts'
 import { typeHash } from './openApiV3.ts'
-import { TimeSlices } from './timeSlices.ts'
 
 interface Entry {
   readonly name: string
@@ -43,11 +43,14 @@ export class OpenApiV2Builder {
   /** Settles when the latest build that was asked for has ended; never rejects. */
   #last: Promise<unknown> = Promise.resolve()
 
-  /** @param keep how many documents */
-  constructor(catalog: Catalog, form: OpenApiV2Form, keep: number) {
-    this.#catalog = catalog
-    this.#form = form
-    this.#kept = new BoundedCache(keep)
+  readonly #begin: () => Work
+
+  /** `keep`: how many documents. `begin` begins long work. */
+  constructor(options: { catalog: Catalog; form: OpenApiV2Form; keep: number; begin: () => Work }) {
+    this.#catalog = options.catalog
+    this.#form = options.form
+    this.#begin = options.begin
+    this.#kept = new BoundedCache(options.keep)
   }
 
   /**
@@ -78,14 +81,14 @@ export class OpenApiV2Builder {
   }
 
   async #build(types: readonly ResourceType[]): Promise<Document> {
-    const slices = new TimeSlices()
-    const parts = await this.#collect(types, slices)
+    const work = this.#begin()
+    const parts = await this.#collect(types, work)
     const paths = [...parts.values()].map(part => part.paths).filter(({ bytes }) => bytes.length > 0)
     const definitions = uniqueByName([...parts.values()].flatMap(part => part.definitions))
     const lengths = { paths: this.#length(paths), definitions: this.#length(definitions) }
     const { head, middle, tail } = this.#form.frame(openApiV2Frame(this.#catalog), lengths)
     const length = head.length + lengths.paths + middle.length + lengths.definitions + tail.length
-    const writer = new BodyWriter(Buffer.allocUnsafeSlow(length), slices)
+    const writer = new BodyWriter(Buffer.allocUnsafeSlow(length), work)
     writer.put(head)
     await writer.putEntries(paths, this.#form.separator)
     writer.put(middle)
@@ -95,7 +98,7 @@ export class OpenApiV2Builder {
   }
 
   /** The parts of the types in their order, then those of all that they refer to. */
-  async #collect(types: readonly ResourceType[], slices: TimeSlices): Promise<Parts> {
+  async #collect(types: readonly ResourceType[], work: Work): Promise<Parts> {
     const parts = new Map<string, EncodedPart>()
     const kinds = new Map<string, GroupVersionKind>()
     const names = new Set<string>()
@@ -107,7 +110,7 @@ export class OpenApiV2Builder {
     }
     for (const type of types) {
       add(typeHash(type, this.#catalog).toString('latin1'), () => openApiV2TypePart(type, this.#catalog))
-      await slices.step()
+      if (work.due) await work.rest()
     }
     let descriptions: DescriptionsFile | undefined
     // A set that grows while it is walked is walked to its new end.
@@ -117,7 +120,7 @@ export class OpenApiV2Builder {
         descriptions ??= this.#catalog.loadDescriptions()
         return openApiV2DefinitionPart(name, kind, { catalog: this.#catalog, descriptions })
       })
-      await slices.step()
+      if (work.due) await work.rest()
     }
     return parts
   }
@@ -151,12 +154,12 @@ export class OpenApiV2Builder {
 
 class BodyWriter {
   readonly body: Buffer
-  readonly #slices: TimeSlices
+  readonly #work: Work
   #offset = 0
 
-  constructor(body: Buffer, slices: TimeSlices) {
+  constructor(body: Buffer, work: Work) {
     this.body = body
-    this.#slices = slices
+    this.#work = work
   }
 
   /** @returns where it is now */
@@ -170,7 +173,7 @@ class BodyWriter {
     for (const [index, entry] of entries.entries()) {
       if (index > 0) this.put(separator)
       entry.bytes = this.put(entry.bytes)
-      await this.#slices.step()
+      if (this.#work.due) await this.#work.rest()
     }
   }
 }

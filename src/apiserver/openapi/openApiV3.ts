@@ -64,10 +64,26 @@ export function typeHash(type: ResourceType, catalog: Catalog): Buffer {
 }
 
 /** `/openapi/v3/api/v1` and `/openapi/v3/apis/<group>/<version>`; `undefined` when no type is of that group version. */
-export function openApiV3(
+export function openApiV3(types: readonly ResourceType[], options: OpenApiV3Options): OpenApiV3Document | undefined {
+  const steps = openApiV3Steps(types, options)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
+  }
+}
+
+export interface OpenApiV3Options {
+  group: string
+  version: string
+  catalog: Catalog
+  descriptions: DescriptionsFile
+}
+
+/** The same in small steps, one for each type: a group may have a thousand. */
+export function* openApiV3Steps(
   types: readonly ResourceType[],
-  options: { group: string; version: string; catalog: Catalog; descriptions: DescriptionsFile },
-): OpenApiV3Document | undefined {
+  options: OpenApiV3Options,
+): Generator<undefined, OpenApiV3Document | undefined> {
   const { catalog, descriptions } = options
   const served = types.filter(type => type.group === options.group && type.version === options.version)
   if (served.length === 0) return undefined
@@ -80,6 +96,7 @@ export function openApiV3(
       paths[operation.path] = item
       item[operation.method] = operationDocument(operation, type, model => writer.reference(modelName(model, names)))
     }
+    yield
   }
   return {
     openapi: '3.0.0',
@@ -96,6 +113,24 @@ export function openApiV3(
         },
       },
     },
+  }
+}
+
+/** Its text in small pieces, one for each path and each schema: together what JSON.stringify makes of it. */
+export function* openApiV3Text({ paths, components, ...head }: OpenApiV3Document): Generator<string> {
+  const { schemas, ...rest } = components
+  yield `${JSON.stringify(head).slice(0, -1)},"paths":{`
+  yield* membersOf(paths)
+  yield '},"components":{"schemas":{'
+  yield* membersOf(schemas)
+  yield `},${JSON.stringify(rest).slice(1)}}`
+}
+
+function* membersOf(record: Record<string, unknown>): Generator<string> {
+  let comma = ''
+  for (const [name, value] of Object.entries(record)) {
+    yield `${comma}${JSON.stringify(name)}:${JSON.stringify(value)}`
+    comma = ','
   }
 }
 

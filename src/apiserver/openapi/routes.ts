@@ -1,6 +1,7 @@
 /** /openapi/v3, /openapi/v3/<group version> and /openapi/v2 of each space, made when first asked for and kept while the kinds stay. */
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { WorkTurns } from '../../program/workTurns.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { acceptsGzip } from '../endpoints/compression.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
@@ -15,8 +16,15 @@ export interface OpenApiRoutes {
   handle(request: FastifyRequest, reply: FastifyReply, path: string, space: string): Promise<boolean>
 }
 
-export function openApiRoutes({ catalog, types }: { catalog: Catalog; types: TypeRegistry }): OpenApiRoutes {
-  const documents = new OpenApiDocuments(catalog)
+export interface OpenApiDeps {
+  catalog: Catalog
+  types: TypeRegistry
+  /** Documents are made in its slices. */
+  work?: WorkTurns
+}
+
+export function openApiRoutes({ catalog, types, work }: OpenApiDeps): OpenApiRoutes {
+  const documents = new OpenApiDocuments(catalog, work)
   return {
     handle: async (request, reply, path, space) => {
       const served = types.in(space).types
@@ -28,7 +36,7 @@ export function openApiRoutes({ catalog, types }: { catalog: Catalog; types: Typ
       }
       if (path === '/openapi/v3') return send(request, reply, 'application/json', await documents.index(served))
       const match = /^\/openapi\/v3\/(?:api|apis\/([^/]+))\/([^/]+)$/.exec(path)
-      const document = match && documents.groupVersion(served, match[1] ?? '', match[2]!)
+      const document = match && (await documents.groupVersion(served, match[1] ?? '', match[2]!))
       if (!document) return false
       return sendGroupVersion(request, reply, document)
     },
@@ -57,17 +65,19 @@ async function sendWhole(
   document: WholeDocument,
 ): Promise<true> {
   if (unchanged(request, reply, document.hash)) return true
-  const body = await document.body()
-  reply.type(type)
+  sendBody(request, reply.type(type), await document.body())
+  return true
+}
+
+function sendBody(request: FastifyRequest, reply: FastifyReply, body: Buffer): void {
   // A body that is compressed before it leaves is small by then. Others go piece by piece, as fast as the client reads:
   // encrypting all of it at once would hold up everybody else.
   if (body.length <= PIECE_BYTES || acceptsGzip(request)) reply.send(body)
   else reply.header('content-length', body.length).send(Readable.from(piecesOf(body), { objectMode: false }))
-  return true
 }
 
 function send(request: FastifyRequest, reply: FastifyReply, type: string, { body, hash }: PreparedDocument): true {
-  if (!unchanged(request, reply, hash)) reply.type(type).send(body)
+  if (!unchanged(request, reply, hash)) sendBody(request, reply.type(type), body)
   return true
 }
 

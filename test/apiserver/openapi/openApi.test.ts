@@ -8,6 +8,7 @@ import { OpenApiDocuments } from '../../../src/apiserver/openapi/documents.ts'
 import type { OpenApiV2Document, OpenApiV2Frame } from '../../../src/apiserver/openapi/openApiV2.ts'
 import { openApiV3, openApiV3Index } from '../../../src/apiserver/openapi/openApiV3.ts'
 import { OPENAPI_V2_PROTOBUF, ProtobufForm } from '../../../src/apiserver/openapi/protobuf.ts'
+import { WorkTurns } from '../../../src/program/workTurns.ts'
 
 const catalog = loadCatalog()
 const descriptions = catalog.loadDescriptions()
@@ -231,3 +232,21 @@ function delimited(number: number, content: Buffer): Buffer {
       .finish(),
   )
 }
+
+t.test('a group version of many kinds is written in small pieces, to the same bytes, once for all who ask', async t => {
+  const types = Array.from({ length: 300 }, (_, i) => ({ ...foo, resource: `foos${i}`, kind: `Foo${i}` }))
+  let turns = 0
+  const work = new WorkTurns({
+    sliceMs: 0,
+    later: turn => {
+      turns++
+      setImmediate(turn)
+    },
+  })
+  const documents = new OpenApiDocuments(catalog, work)
+  const asked = await Promise.all([1, 2, 3].map(() => documents.groupVersion(types, 'ex.io', 'v1')))
+  const whole = JSON.stringify(openApiV3(types, { group: 'ex.io', version: 'v1', catalog, descriptions }))
+  for (const document of asked) t.ok(document!.body.toString() === whole)
+  t.equal(new Set(asked.map(document => document!.body)).size, 1)
+  t.ok(turns > 1000, `${turns} turns`)
+})
