@@ -47,8 +47,9 @@ export class WorkTurns {
   readonly #later: (turn: () => void) => void
   /** By owner, in the order in which they go on. Never empty lists. */
   readonly #resting = new Map<string, Resting[]>()
-  /** When the slice of this turn of the loop is over; `undefined` while nobody works. */
+  /** When the present slice is over; `undefined` while nobody has begun one. */
   #endMs: number | undefined
+  #isTurnComing = false
 
   constructor({ sliceMs = SLICE_MS, clock = () => performance.now(), later = setImmediate }: WorkTurnsOptions = {}) {
     this.#sliceMs = sliceMs
@@ -57,10 +58,13 @@ export class WorkTurns {
   }
 
   begin({ owner, isAbandoned = never }: WorkOptions): Work {
-    const isDue = (): boolean => this.#isDue()
+    const isDue = (isFirst: boolean): boolean => this.#isDue(isFirst)
+    let isFirst = true
     return {
       get due() {
-        return isDue()
+        const due = isDue(isFirst)
+        isFirst = false
+        return due
       },
       rest: async () => {
         await new Promise<void>(goOn => this.#rest(owner, { isAbandoned, goOn }))
@@ -69,25 +73,35 @@ export class WorkTurns {
     }
   }
 
-  #isDue(): boolean {
-    if (this.#endMs !== undefined) return this.#clock() >= this.#endMs
-    this.#endMs = this.#clock() + this.#sliceMs
-    this.#later(() => this.#turn())
-    return this.#sliceMs === 0
+  /**
+   * Nobody is called back when a turn of the loop is over, as that would cost each short piece of work. So a slice that is long
+   * over was one of another turn to whoever only begins; whoever does not rests once more than they have to.
+   */
+  #isDue(isFirst: boolean): boolean {
+    const nowMs = this.#clock()
+    if (this.#endMs === undefined || (isFirst && nowMs >= this.#endMs + this.#sliceMs)) {
+      this.#endMs = nowMs + this.#sliceMs
+    }
+    return nowMs >= this.#endMs
   }
 
   #rest(owner: string, resting: Resting): void {
     const line = this.#resting.get(owner)
     if (line) line.push(resting)
     else this.#resting.set(owner, [resting])
-    if (this.#endMs !== undefined) return
-    this.#endMs = this.#clock()
+    this.#scheduleTurn()
+  }
+
+  #scheduleTurn(): void {
+    if (this.#isTurnComing) return
+    this.#isTurnComing = true
     this.#later(() => this.#turn())
   }
 
   /** One goes on, and those that only have to hear that nobody waits for them. */
   #turn(): void {
-    this.#endMs = undefined
+    this.#isTurnComing = false
+    this.#endMs = this.#clock() + this.#sliceMs
     for (const [owner, line] of [...this.#resting]) {
       const resting = line.shift()!
       this.#resting.delete(owner)
@@ -97,9 +111,7 @@ export class WorkTurns {
       if (goesOn) break
     }
     // Whoever went on may be done, or wait for something else, without asking for another turn.
-    if (this.#resting.size === 0) return
-    this.#endMs = this.#clock() + this.#sliceMs
-    this.#later(() => this.#turn())
+    if (this.#resting.size > 0) this.#scheduleTurn()
   }
 }
 
