@@ -21,6 +21,7 @@ const APISERVER = [
   'registry',
   'following',
   'spaces',
+  'flowcontrol',
   'serviceNetwork',
   'kubernetesService',
   'admission',

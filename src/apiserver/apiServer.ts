@@ -98,8 +98,18 @@ async function apiServerParts(
   let url = ''
   let ready = false
   const assembly = await assemble(options, { store, pki, url: () => url, draining: draining.signal })
-  const { services, tree, certificates, kubernetesService, admission, definitions, spaceManager, tokenSecrets } =
-    assembly
+  const {
+    services,
+    tree,
+    certificates,
+    kubernetesService,
+    admission,
+    definitions,
+    spaceManager,
+    tokenSecrets,
+    flows,
+    inFlight,
+  } = assembly
   const app = httpFront(options, assembly, {
     store,
     setAside,
@@ -193,7 +203,19 @@ async function apiServerParts(
             })
           : undefined,
     },
-    { name: 'kubeconfig', needs: ['address', 'initial spaces'], start: () => writeKubeconfig(pki) },
+    {
+      name: 'flow control',
+      needs: ['initial spaces'],
+      async start() {
+        await flows.start()
+        inFlight.flowControl.start()
+      },
+      async stop() {
+        inFlight.flowControl.stop()
+        await flows.stop()
+      },
+    },
+    { name: 'kubeconfig', needs: ['address', 'flow control'], start: () => writeKubeconfig(pki) },
     { name: 'renewal', needs: ['kubeconfig'], start: () => renewal.start(), stop: () => renewal.stop() },
     {
       // stops first: a request may need everything else

@@ -6,6 +6,7 @@ import { protobufCodec } from '../apimachinery/protobuf/protobufCodec.ts'
 import { CRDS } from '../apimachinery/resources.ts'
 import type { ResourceType } from '../apimachinery/resourceType.ts'
 import { timestamp } from '../apimachinery/timestamp.ts'
+import { systemClock } from '../client/clock.ts'
 import { strategyFor } from '../kinds/strategyFor.ts'
 import { readProtobufFields } from '../program/dataFiles.ts'
 import { startThread } from '../program/startThread.ts'
@@ -22,10 +23,12 @@ import { CertificateSigner } from './auth/certificateSigner.ts'
 import { forgetEndedTokens } from './auth/endedTokens.ts'
 import { RbacAuthorizer } from './auth/rbac.ts'
 import { TokenIssuer } from './auth/serviceAccountTokens.ts'
+import type { UserInfo } from './auth/types.ts'
 import type { UnionAuthenticator } from './auth/union.ts'
 import { authorityAdmission } from './authority/authorityAdmission.ts'
 import { MailboxRules } from './authority/mailboxRules.ts'
 import { RenewalAuthenticator } from './authority/renewalAuthenticator.ts'
+import { isSyncerOf } from './authority/syncerIdentity.ts'
 import { SyncerTokens } from './authority/syncerTokens.ts'
 import { UpsyncDemands } from './authority/upsyncDemands.ts'
 import { builtinSharedObjects } from './builtinSharedObjects.ts'
@@ -38,13 +41,18 @@ import { Compression } from './endpoints/compression.ts'
 import type { Services } from './endpoints/exchange.ts'
 import { FrameCache } from './endpoints/frames.ts'
 import { WriteTurns } from './endpoints/writeTurns.ts'
+import { obeyFlows } from './flowcontrol/effectiveFlows.ts'
+import { FlowControl } from './flowcontrol/flowControl.ts'
+import { FlowMaintainer } from './flowcontrol/flowMaintainer.ts'
 import { KubernetesService } from './kubernetesService/kubernetesService.ts'
+import { deleteObject } from './operations/remove.ts'
 import type { Pki } from './pki/ensurePki.ts'
 import { decodeObject, ParsedCache } from './registry/codec.ts'
 import { Reader } from './registry/reader.ts'
 import { Registry, type RegistryDeps } from './registry/registry.ts'
 import { StreamForms } from './registry/streamForms.ts'
-
+import { DEFAULT_IN_FLIGHT, InFlight } from './server/inFlight.ts'
+import { RequestWork } from './server/requestWork.ts'
 import { WatchScopes } from './server/watchScopes.ts'
 import { TokenSecrets } from './serviceAccounts/tokenSecrets.ts'
 import { serviceNetwork } from './serviceNetwork/serviceRanges.ts'
@@ -57,6 +65,8 @@ const THREAD_LIMITS = { maxOldGenerationSizeMb: 512 }
 
 export interface Assembly {
   readonly services: Services
+  readonly inFlight: InFlight
+  readonly flows: FlowMaintainer
   readonly catalog: Catalog
   readonly tree: SpaceTree
   readonly scopes: WatchScopes
@@ -92,6 +102,7 @@ export interface AssemblyDeps {
 export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): Promise<Assembly> {
   const { log } = options
   const { store, pki, url: externalUrl, draining } = deps
+  const limits = options.inFlight ?? DEFAULT_IN_FLIGHT
   const network = serviceNetwork(options.serviceClusterIpRange, options.serviceNodePortRange)
   const catalog = loadCatalog()
   const tree = new SpaceTree(store)
@@ -132,6 +143,14 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
   forgetEndedTokens(store, authenticator)
 
   const shared = builtinSharedObjects({ types, store, since, ownKinds: options.spaces, kubernetesService })
+  const isSyncer = (user: UserInfo): boolean => options.spaces && isSyncerOf(user, tree)
+  const flowControl = new FlowControl({
+    clock: { now: () => performance.now(), after: systemClock.after },
+    seats: limits.reading + limits.mutating,
+    root: ROOT,
+    isSyncer,
+  })
+  obeyFlows({ store, root: ROOT, flowControl })
   const webhooks = new WebhookClient({
     routes: new ServiceRoutes({ store, parsed, random: Math.random }),
     hosts: new AllowedHosts(options.webhookAllowedHosts),
@@ -218,8 +237,27 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     scopes.endSpace(space)
     admission.forgetSpace(space)
   })
+  const worth = new RequestWork({ store, types, clock: () => performance.now() })
+  const inFlight = new InFlight({
+    limits,
+    flowControl,
+    isSyncer,
+    estimate: (...request) => worth.of(...request),
+    clock: () => performance.now(),
+  })
   return {
     services,
+    inFlight,
+    flows: new FlowMaintainer({
+      store,
+      registry,
+      types,
+      root: ROOT,
+      remove: (context, type, name, uid) =>
+        deleteObject(registryDeps, context, type, { namespace: '', name }, { preconditions: { uid } }),
+      clock,
+      log,
+    }),
     catalog,
     tree,
     scopes,

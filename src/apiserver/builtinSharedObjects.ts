@@ -3,16 +3,12 @@ import type { Store } from '../storage/store.ts'
 import { PRIORITY_CLASSES, systemPriorityClasses } from './admission/systemPriorityClasses.ts'
 import { bootstrapObjects } from './auth/bootstrapRoles.ts'
 import { RBAC_GROUP } from './auth/rbacRules.ts'
+import { sharedFlows } from './flowcontrol/sharedFlows.ts'
 import type { KubernetesService } from './kubernetesService/kubernetesService.ts'
 import { decodeObject } from './registry/codec.ts'
 import { sharedApiServices } from './registry/sharedApiServices.ts'
 import { SharedObjects, sharedConstants, sharedRbac } from './registry/sharedObjects.ts'
-import {
-  FLOW_SCHEMAS,
-  flowSchemas,
-  PRIORITY_LEVEL_CONFIGURATIONS,
-  priorityLevelConfigurations,
-} from './server/flowSchemas.ts'
+import { ROOT } from './spaces/tree.ts'
 import type { TypeRegistry } from './types/typeRegistry.ts'
 
 export interface BuiltinSharedObjectsDeps {
@@ -45,7 +41,6 @@ export function builtinSharedObjects({
     kubernetesService.layers(),
     sharedApiServices(types, since, store),
     sharedConstants(PRIORITY_CLASSES, systemPriorityClasses(since), { changeable: true }),
-    sharedConstants(FLOW_SCHEMAS, flowSchemas(since), { changeable: false }),
-    sharedConstants(PRIORITY_LEVEL_CONFIGURATIONS, priorityLevelConfigurations(since), { changeable: false }),
+    sharedFlows(since, ROOT),
   )
 }

@@ -29,6 +29,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
   const { log } = options
   const { services, catalog, tree, scopes, authenticator, authorizer, issuer, nature, getObject, syncerTokens } =
     assembly
+  const { inFlight } = assembly
   const { store, setAside, url, ready, draining } = deps
   const metrics = new Metrics({
     revision: () => store.revision,
@@ -40,6 +41,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     protobuf: services.protobuf,
     metrics,
     openApi: openApiRoutes({ catalog, types: services.types, work: services.work }),
+    flowControl: inFlight.flowControl,
     address: () => url().slice('https://'.length),
     version: () => versionInfo(catalog.release, options.build ?? UNKNOWN_BUILD),
     health: {
@@ -91,7 +93,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     metrics,
     audit: options.audit,
     log,
-    inFlight: options.inFlight,
+    inFlight,
     pingIntervalMs: options.pingIntervalMs,
   })
 }

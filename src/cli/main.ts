@@ -106,6 +106,20 @@ const START: readonly Setting[] = [
     minimum: 1,
   },
   {
+    flags: '--max-requests-inflight <n>',
+    description: 'seats for requests, with those of --max-mutating-requests-inflight divided among the priority levels',
+    default: 400,
+    number: true,
+    minimum: 1,
+  },
+  {
+    flags: '--max-mutating-requests-inflight <n>',
+    description: 'further seats for requests',
+    default: 200,
+    number: true,
+    minimum: 1,
+  },
+  {
     flags: '--accept-loss [bool]',
     description: 'start a damaged store with what is intact of it; the log says what is lost',
     default: false,

@@ -3,6 +3,7 @@ import { flushCompileCache } from 'node:module'
 import { messageOf } from '../apimachinery/messageOf.ts'
 import { startApiServer } from '../apiserver/apiServer.ts'
 import { embeddedClient } from '../apiserver/embedded/embeddedClient.ts'
+import { DEFAULT_IN_FLIGHT } from '../apiserver/server/inFlight.ts'
 import { startBuiltinControllers } from '../controllers/builtinControllers.ts'
 import { type ControllerName, chosenControllers } from '../controllers/controllerNames.ts'
 import { accessOptions } from './accessOptions.ts'
@@ -37,6 +38,11 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
     earlierData: EARLIER_DATA,
     acceptLoss: settings.acceptLoss === true,
     historyAgeMs: (settings.historyMinutes as number) * 60_000,
+    inFlight: {
+      ...DEFAULT_IN_FLIGHT,
+      reading: settings.maxRequestsInflight as number,
+      mutating: settings.maxMutatingRequestsInflight as number,
+    },
     build,
     log,
   })

@@ -3,6 +3,7 @@ import type { Nature } from '../../apimachinery/nature.ts'
 import type { Store } from '../../storage/store.ts'
 import type { RbacAuthorizer } from '../auth/rbac.ts'
 import type { UserInfo } from '../auth/types.ts'
+import { flowsElsewhere } from '../flowcontrol/flowsElsewhere.ts'
 import type { KubernetesService } from '../kubernetesService/kubernetesService.ts'
 import type { Admission } from '../registry/admission.ts'
 import type { ParsedCache } from '../registry/codec.ts'
@@ -12,7 +13,7 @@ import type { Logger } from '../request/logger.ts'
 import { AllocationLog } from '../serviceNetwork/allocationLog.ts'
 import { serviceAdmission } from '../serviceNetwork/serviceAdmission.ts'
 import type { ServiceNetwork } from '../serviceNetwork/serviceRanges.ts'
-import type { SpaceTree } from '../spaces/tree.ts'
+import { ROOT, type SpaceTree } from '../spaces/tree.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import { AdmissionCel } from './admissionCel.ts'
 import { certificateAdmission, certificateSubjects } from './certificateAdmission.ts'
@@ -78,7 +79,9 @@ export interface AdmissionChain {
 }
 
 /** The server's own components that make spaces what they are: no setting inside of a space binds them. */
-const MAKERS: ReadonlySet<string> = new Set(['definitions', 'spaces', 'token-secrets', 'bootstrap'].map(systemUser))
+const MAKERS: ReadonlySet<string> = new Set(
+  ['definitions', 'spaces', 'token-secrets', 'bootstrap', 'flow-control'].map(systemUser),
+)
 
 export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
   const { store, parsed, types, elsewhere, nature, tree, log } = deps
@@ -160,6 +163,7 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
       rbacAdmission(deps.authorizer, nature),
       certificateAdmission(deps.authorizer, deps.clock),
       ...deps.authority,
+      flowsElsewhere(nature, ROOT),
       spaceLifecycle(tree, isMaker),
     ],
     start: registry => policyStatus.start(registry),

@@ -10,6 +10,7 @@ import { applyJsonPatch } from '../../apimachinery/patch/jsonPatch.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { cloneJson, equalJson } from '../../apimachinery/values.ts'
 import type { Authorizer, UserInfo } from '../auth/types.ts'
+import { waitApart } from '../flowcontrol/waitingApart.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import { systemUser, trustedName } from '../registry/context.ts'
 import type { Logger } from '../request/logger.ts'
@@ -205,11 +206,12 @@ async function ask(
       throw new WebhookCallError('webhook does not accept known AdmissionReview versions (v1, v1beta1)')
     const { client, timeoutSeconds, caPem } = webhook
     const target = { client, space: context.space, timeoutSeconds, ...(caPem && { caPem }) }
-    const answer = await deps.client
-      .post(target, admissionReview(request, { type, version, uid, shown }))
-      .catch(error => {
+    const review = admissionReview(request, { type, version, uid, shown })
+    const answer = await waitApart(context.request, () =>
+      deps.client.post(target, review).catch(error => {
         throw callError('failed to call webhook: ', error)
-      })
+      }),
+    )
     try {
       const read = readReview(answer, version, uid)
       for (const [key, value] of Object.entries(read.auditAnnotations)) {

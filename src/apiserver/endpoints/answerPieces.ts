@@ -2,6 +2,8 @@
  * Answers in pieces: short ones leave as a whole, long ones block by block, as fast as the client reads and no further when it
  * has gone.
  */
+import type { OutgoingHttpHeaders } from 'node:http'
+import type { FastifyReply } from 'fastify'
 import type { Work } from '../../program/workTurns.ts'
 import type { Stored } from '../../storage/store.ts'
 import { plainSink } from './blockWriter.ts'
@@ -69,7 +71,8 @@ export async function streamPieces(
     : length === undefined
       ? {}
       : { 'Content-Length': length }
-  raw.writeHead(code, { ...headers(exchange), 'Content-Type': CONTENT_TYPES[format], ...framing })
+  const kept = keptHeaders(exchange.reply)
+  raw.writeHead(code, { ...kept, ...headers(exchange), 'Content-Type': CONTENT_TYPES[format], ...framing })
   const held = length ?? lengthOf(items.map(({ bytes }) => bytes))
   const out = compressed ? services.compression.sink(raw, held) : plainSink(raw)
   if (await services.blocks.write(out, pieces, work)) out.end()
@@ -79,6 +82,11 @@ export function lengthOf(pieces: readonly Buffer[]): number {
   let length = 0
   for (const piece of pieces) length += piece.length
   return length
+}
+
+/** What stands in every answer, for those that do not go through Fastify. */
+export function keptHeaders(reply: FastifyReply): OutgoingHttpHeaders {
+  return reply.getHeaders() as OutgoingHttpHeaders
 }
 
 export function headers(exchange: Pick<Exchange, 'warnings'>): Record<string, string | string[]> {

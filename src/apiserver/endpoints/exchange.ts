@@ -83,7 +83,7 @@ export async function requireCreate({ authorizer }: Services, exchange: Exchange
 /** The caller's write options from the query. @throws StatusError Invalid or BadRequest */
 export function writeContext(exchange: Exchange, defaults: { fieldManager?: string } = {}): WriteContext {
   const { query } = exchange.info
-  const { audit } = exchange.request
+  const { audit, inFlight } = exchange.request
   const validation = query.get('fieldValidation') || 'Warn'
   if (validation !== 'Ignore' && validation !== 'Warn' && validation !== 'Strict') {
     throw optionInvalid(
@@ -108,6 +108,7 @@ export function writeContext(exchange: Exchange, defaults: { fieldManager?: stri
     dryRun: isDryRun(exchange),
     fieldManager: manager,
     fieldValidation: validation satisfies FieldValidation,
+    request: inFlight,
     ...(audit && { annotate: (key, value, level) => audit.annotate(key, value, level) }),
     warn: text => {
       if (exchange.warnings.length < WARNINGS_TOLD && !exchange.warnings.includes(text)) exchange.warnings.push(text)

@@ -11,7 +11,7 @@ import type { Store, Stored } from '../../storage/store.ts'
 import { type ChangeType, type StreamPlan, stream } from '../operations/stream.ts'
 import { knownRevision } from '../registry/readVersions.ts'
 import type { StreamForms } from '../registry/streamForms.ts'
-import type { FrameSink } from './streamWriter.ts'
+import { type FrameSink, writeEach } from './streamWriter.ts'
 
 const BOOKMARK_INTERVAL_MS = 30_000
 /** A stream ends after 30 to 60 minutes and is resumed by its client: so a revoked credential does not read for ever. */
@@ -26,6 +26,11 @@ export interface SpaceStreamDeps {
   /** Aborts when the space is gone. */
   scope(space: string): AbortSignal
   random: () => number
+}
+
+interface Change {
+  type: ChangeType
+  stored: Stored
 }
 
 /** @throws StatusError BadRequest, Timeout (cursor of the future) */
@@ -62,11 +67,11 @@ export async function runSpaceStream(
   const onLive = (isWaiting: () => boolean): void => {
     isCaughtUp = isWaiting
   }
-  const tell = (type: ChangeType, stored: Stored): Buffer => eventLine(deps, type, stored)
+  const tell = (type: ChangeType, stored: Stored): Change => ({ type, stored })
   try {
-    for await (const { events: lines, revision, synced } of stream(deps, plan, { signal, onLive, tell })) {
-      if (synced) lines.push(bookmarkLine(revision, true))
-      if (lines.length > 0 && !(await sink.write(lines))) return
+    for await (const { events, revision, synced } of stream(deps, plan, { signal, onLive, tell })) {
+      if (!(await writeEach(sink, events, ({ type, stored }) => eventLine(deps, type, stored)))) return
+      if (synced && !(await sink.write([bookmarkLine(revision, true)]))) return
     }
   } catch (error) {
     const status = error instanceof StatusError ? error : statusError.internal(error)

@@ -12,10 +12,12 @@ export interface FrameSink {
 
 /** Frames that wait for their turn, or for a slow reader, before the watch has to wait too. */
 const WAITING_LIMIT_BYTES = 64 * 1024
+/** Bytes that are written at once. */
+const CHUNK_BYTES = 64 * 1024
 
 /** Frames that come before the response's turn to write leave together. */
 export function responseSink(raw: ServerResponse, turns: WriteTurns): FrameSink {
-  let waiting: Buffer[] = []
+  const waiting: Buffer[] = []
   let waitingBytes = 0
   let scheduled = false
   /** Room for more frames, when somebody waits for it. */
@@ -33,15 +35,18 @@ export function responseSink(raw: ServerResponse, turns: WriteTurns): FrameSink 
   const flush = (): void => {
     scheduled = false
     if (gone() || waiting.length === 0) return
-    const chunk = waiting.length === 1 ? waiting[0]! : Buffer.concat(waiting, waitingBytes)
-    waiting = []
-    waitingBytes = 0
-    if (raw.write(chunk)) makeRoom()
+    // What is written is copied and encrypted at once: a slow reader must cost one piece, not all that there is for it.
+    while (waiting.length > 0) {
+      const chunk = nextChunk(waiting)
+      waitingBytes -= chunk.length
+      if (!raw.write(chunk)) return
+    }
+    makeRoom()
   }
   raw.on('close', makeRoom)
   raw.on('drain', () => {
-    makeRoom()
-    schedule()
+    if (waiting.length === 0) makeRoom()
+    else schedule()
   })
   return {
     get busy() {
@@ -60,8 +65,48 @@ export function responseSink(raw: ServerResponse, turns: WriteTurns): FrameSink 
       return !gone()
     },
     end() {
-      flush()
-      if (!gone()) raw.end()
+      scheduled = false
+      if (gone()) return
+      // Whoever ends has said what it wanted to say; what is left is bounded.
+      for (const frame of waiting.splice(0)) raw.write(frame)
+      raw.end()
     },
   }
+}
+
+/** The next frames, or a part of one, up to the limit. Taken out of `waiting`. */
+function nextChunk(waiting: Buffer[]): Buffer {
+  const first = waiting[0]!
+  if (first.length > CHUNK_BYTES) {
+    waiting[0] = first.subarray(CHUNK_BYTES)
+    return first.subarray(0, CHUNK_BYTES)
+  }
+  let count = 0
+  let bytes = 0
+  while (count < waiting.length && bytes + waiting[count]!.length <= CHUNK_BYTES) bytes += waiting[count++]!.length
+  const frames = waiting.splice(0, count)
+  return count === 1 ? first : Buffer.concat(frames, bytes)
+}
+
+/**
+ * Makes frames and writes them, not many more at a time than the sink takes: frames of what somebody does not read would be
+ * theirs alone. False once the other side is gone.
+ */
+export async function writeEach<T>(
+  sink: FrameSink,
+  items: readonly T[],
+  frameOf: (item: T) => Buffer,
+): Promise<boolean> {
+  let frames: Buffer[] = []
+  let bytes = 0
+  for (const [index, item] of items.entries()) {
+    const frame = frameOf(item)
+    frames.push(frame)
+    bytes += frame.length
+    if (bytes <= WAITING_LIMIT_BYTES && index < items.length - 1) continue
+    if (!(await sink.write(frames))) return false
+    frames = []
+    bytes = 0
+  }
+  return true
 }

@@ -13,14 +13,14 @@ import { knownRevision } from '../registry/readVersions.ts'
 import { type Selection, selectionFor } from '../registry/selection.ts'
 import { prepareViews } from '../registry/views.ts'
 import { partialMetadata } from '../tables/table.ts'
-import { headers } from './answerPieces.ts'
+import { headers, keptHeaders } from './answerPieces.ts'
 import { boolOption, type Exchange, intOption, type Services, workOf } from './exchange.ts'
 import { bookmarkObject, type FrameType, jsonEvent, jsonFrame } from './frames.ts'
 import { bytesAs } from './listItems.ts'
 import { notAcceptable, WATCH_MEDIA_TYPES } from './negotiate.ts'
 import { protobufForm } from './protobufForms.ts'
 import { tableOf } from './respond.ts'
-import { type FrameSink, responseSink } from './streamWriter.ts'
+import { type FrameSink, responseSink, writeEach } from './streamWriter.ts'
 import { sightOf, type WorkspaceSight } from './workspaceSight.ts'
 
 /** What a watch needs to know of its request: nothing of what carries it. */
@@ -36,8 +36,10 @@ export async function watchEndpoint(services: Services, exchange: Exchange): Pro
   const plan = await planOf(services, exchange, workOf(services, exchange))
   const { raw } = exchange.reply.hijack()
   const contentType = exchange.form.format === 'protobuf' ? PROTOBUF_WATCH_MEDIA_TYPE : 'application/json'
-  raw.writeHead(200, { ...headers(exchange), 'Content-Type': contentType, 'Transfer-Encoding': 'chunked' })
+  const kept = keptHeaders(exchange.reply)
+  raw.writeHead(200, { ...kept, ...headers(exchange), 'Content-Type': contentType, 'Transfer-Encoding': 'chunked' })
   raw.flushHeaders()
+  exchange.request.inFlight?.begun()
   const gone = new AbortController()
   raw.on('close', () => gone.abort())
   await runWatch(services, exchange, plan, responseSink(raw, services.turns), gone.signal)
@@ -173,7 +175,8 @@ export async function runWatch(
       }
       const seen = plan.seen ? await plan.seen(batch) : batch
       if (seen.length === 0) continue
-      if (!(await sink.write(seen.map(({ type, stored }) => form.render(type, stored))))) return
+      const { render } = form
+      if (!(await writeEach(sink, seen, ({ type, stored }) => render(type, stored)))) return
     }
   } catch (error) {
     const status = error instanceof StatusError ? error : statusError.internal(error)

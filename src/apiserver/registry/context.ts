@@ -3,6 +3,14 @@ import type { UserInfo } from '../auth/types.ts'
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
 
+/** A request that can do without its seat for a while. */
+export interface Pausable {
+  /** Gives the seat back. @throws StatusError TooManyRequests when too many of its space wait already */
+  pause(): void
+  /** Takes it again. Once for each `pause`. */
+  resume(): void
+}
+
 export interface WriteContext {
   /** Logical-cluster id. */
   readonly space: string
@@ -14,6 +22,8 @@ export interface WriteContext {
   readonly fieldValidation: FieldValidation
   /** Says what is to be told of unknown fields (their paths) and of keys that the request says twice. Absent: none are. */
   readonly findings?: (unknown: readonly string[]) => readonly string[]
+  /** Absent where none holds a seat. */
+  readonly request?: Pausable | undefined
   /** Takes a text for a `Warning` header. */
   warn(text: string): void
   /**

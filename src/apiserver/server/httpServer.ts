@@ -11,6 +11,7 @@ import type { RepeatedKey } from '../../apimachinery/repeatedKeys.ts'
 import { Abandoned } from '../../program/workTurns.ts'
 import type { Auditor } from '../audit/auditor.ts'
 import type { AuditTrail } from '../audit/auditTrail.ts'
+import { keptHeaders } from '../endpoints/answerPieces.ts'
 import { BIG_YAML, BigYaml } from '../endpoints/bigYaml.ts'
 import { BODY_LIMIT_BYTES, unsupportedMediaType } from '../endpoints/body.ts'
 import type { Services, SubresourceEndpoints } from '../endpoints/exchange.ts'
@@ -20,11 +21,12 @@ import { PATCH_TYPES } from '../endpoints/patch.ts'
 import { planStream, runSpaceStream, type SpaceStreamDeps } from '../endpoints/spaceStream.ts'
 import { responseSink } from '../endpoints/streamWriter.ts'
 import { yamlText } from '../endpoints/yamlWriter.ts'
+import { SeatRefused } from '../flowcontrol/queueSet.ts'
 import type { Logger } from '../request/logger.ts'
 import { dispatch, exchangeFor } from './dispatch.ts'
 import { FrontDoor } from './frontDoor.ts'
 import { HttpAudit } from './httpAudit.ts'
-import { InFlight, type InFlightLimits, type Ticket } from './inFlight.ts'
+import type { InFlight, Ticket } from './inFlight.ts'
 import type { Metrics } from './metrics.ts'
 import type { AuthorizedRequest, Pipeline } from './pipeline.ts'
 import type { ConnectionServer, Strangers } from './strangers.ts'
@@ -50,8 +52,7 @@ export interface HttpServerDeps {
   /** Absent: nothing is recorded. */
   audit?: Auditor | undefined
   log: Logger
-  /** Requests at a time. Default {@link DEFAULT_IN_FLIGHT}. */
-  inFlight?: InFlightLimits | undefined
+  inFlight: InFlight
   /** How often the peer of a WebSocket has to show that it is there. Default 30 s. */
   pingIntervalMs?: number | undefined
 }
@@ -96,12 +97,16 @@ const NO_RENEGOTIATION = 2 ** 30
 
 /** From the first byte of a request to the last one of its answer, watches excluded; looked at so often. */
 const ANSWER_TIMEOUT_MS = 120_000
-const ANSWER_CHECK_MS = 10_000
+const ANSWER_CHECK_MS = 1000
 /** How long running requests may take to end when the server closes. */
 const DRAIN_MS = 5000
 
 // An `import` would read every export of the module, and with that load undici: 13 MB and 20 ms.
 const { STATUS_CODES } = process.getBuiltinModule('node:http')
+
+/** Which FlowSchema a request matched, and on which priority level it was. */
+const SCHEMA_HEADER = 'X-Kubernetes-PF-FlowSchema-UID'
+const LEVEL_HEADER = 'X-Kubernetes-PF-PriorityLevel-UID'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
@@ -116,10 +121,9 @@ export function secureContext(tls: TlsKeys): SecureContextOptions {
 }
 
 export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
-  const { tls, strangers, metrics, log } = deps
-  const inFlight = new InFlight({ limits: deps.inFlight, clock: () => performance.now() })
+  const { tls, strangers, metrics, log, inFlight } = deps
   const door = new FrontDoor({ pipeline: deps.pipeline, draining: deps.services.draining })
-  const webSockets = new WebSockets({ ...deps, door, inFlight })
+  const webSockets = new WebSockets({ ...deps, door })
   const { compression } = deps.services
   const audit = deps.audit && new HttpAudit(deps.audit, deps.services)
   metrics.follow(inFlight)
@@ -186,7 +190,21 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     const authorized = await door.authorize(request.raw, trail)
     request.authorized = authorized
     // Whoever left meanwhile was seen off by `close` already.
-    if (!reply.raw.closed) request.inFlight = inFlight.enter(authorized, () => reply.raw.destroy())
+    if (reply.raw.closed) return
+    const flow = inFlight.flowOf(authorized)
+    // Also on a refusal: it says whose it is.
+    reply.header(SCHEMA_HEADER, flow.schema.spec.uid).header(LEVEL_HEADER, flow.schema.level.spec.uid)
+    const entering = { flow, answer: reply.raw, accept: request.headers.accept }
+    const entered = inFlight.enter(authorized, entering, ticket =>
+      reply.raw.once('close', () => inFlight.leave(ticket)),
+    )
+    const ticket = entered instanceof Promise ? await entered : entered
+    request.inFlight = ticket
+    const length = request.headers['content-length']
+    if (length !== undefined || request.headers['transfer-encoding'] !== undefined) {
+      ticket.awaitsBody = true
+      ticket.bodyBytes = Number(length ?? 0)
+    }
   })
   const observe = (request: FastifyRequest, reply: FastifyReply): void => {
     strangers.ends(request.raw.socket)
@@ -206,7 +224,10 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
       seconds,
     })
   }
-  const sweeper = setInterval(() => inFlight.endOlderThan(ANSWER_TIMEOUT_MS), ANSWER_CHECK_MS)
+  const sweeper = setInterval(() => {
+    inFlight.look()
+    inFlight.endOlderThan(ANSWER_TIMEOUT_MS)
+  }, ANSWER_CHECK_MS)
   app.addHook('preClose', done => {
     clearInterval(sweeper)
     inFlight.idle(DRAIN_MS).then(() => done(), done)
@@ -242,6 +263,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   }
   const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     try {
+      request.inFlight?.received(request.body)
       await answer(request, reply)
     } catch (error) {
       if (!reply.sent) throw error
@@ -269,11 +291,13 @@ async function openStream(
   const plan = planStream(authorized.space, authorized.info.query, deps.stream.store)
   const raw: ServerResponse = reply.hijack().raw
   raw.writeHead(200, {
+    ...keptHeaders(reply),
     'Content-Type': 'application/json',
     'Cache-Control': 'no-cache, private',
     'Transfer-Encoding': 'chunked',
   })
   raw.flushHeaders()
+  request.inFlight?.begun()
   const gone = new AbortController()
   raw.on('close', () => gone.abort())
   await runSpaceStream(deps.stream, plan, responseSink(raw, deps.services.turns), gone.signal)
@@ -289,8 +313,9 @@ function toStatus(error: unknown, request: FastifyRequest, log: Logger): StatusE
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE')
     return unsupportedMediaType(request.method === 'PATCH' ? PATCH_TYPES : undefined)
   if (isClientError(error)) return statusError.badRequest(error.message)
-  // Nobody is there to read this, and nobody here is to blame.
+  // Nobody is there to read these, and nobody here is to blame.
   if (error instanceof Abandoned) return statusError.badRequest('the request ended before its answer')
+  if (error instanceof SeatRefused) return statusError.badRequest('the request ended before it was its turn')
   if (code === 'ECONNRESET' && request.raw.destroyed) return statusError.badRequest('the request ended before its body')
   request.audit?.panicked(error)
   log.error(

@@ -1,16 +1,19 @@
 /**
- * Bounds on what the server does at a time. Beyond them a request is answered at once with 429 and told when to come again,
- * so that a burst costs its senders time instead of the server its memory. Reading and changing have bounds of their own, each
- * divided among the priority levels; long-running requests are counted apart.
- * @see https://kubernetes.io/docs/reference/command-line-tools-reference/kube-apiserver/ `--max-requests-inflight`
+ * The requests that run: each has its seat in a priority level, or waits for one in its turn, and gives it back as soon as it
+ * does not need the server itself any more. Watches and answers that are not taken have budgets of their own.
  */
-import { StatusError } from '../../apimachinery/errors.ts'
+import type { StatusError } from '../../apimachinery/errors.ts'
+import type { UserInfo } from '../auth/types.ts'
+import { EXTRAS, GROUPS } from '../auth/users.ts'
+import type { Flow, FlowControl } from '../flowcontrol/flowControl.ts'
+import { HeldRequests } from '../flowcontrol/heldRequests.ts'
+import { type Seat, SeatRefused, type Work } from '../flowcontrol/queueSet.ts'
+import { WatchBudget, WatchCounts, type WatchOwner } from '../flowcontrol/watchBudget.ts'
+import type { Pausable } from '../registry/context.ts'
 import type { RequestInfo } from '../request/requestInfo.ts'
 import type { AuthorizedRequest } from './pipeline.ts'
-import { type PriorityLevel, priorityLevelOf } from './priorityLevels.ts'
-import { Seats } from './seats.ts'
 
-/** Requests at a time, by what they do. */
+/** Requests at a time, by what they do. Those that read and those that change make the seats of the server, together. */
 export interface InFlightLimits {
   reading: number
   mutating: number
@@ -21,84 +24,223 @@ export type InFlightKind = keyof InFlightLimits
 
 /** Reading and mutating as upstream. An idle watch costs some 30 KB, most of it its TLS connection. */
 export const DEFAULT_IN_FLIGHT: InFlightLimits = { reading: 400, mutating: 200, watching: 20_000 }
-const RETRY_AFTER_SECONDS = 1
-const TOO_MANY = 'the server has received too many requests and has asked us to try again later'
 
-/** One request that runs. */
-export interface Ticket {
-  readonly kind: InFlightKind
-  readonly level: PriorityLevel
-  readonly sinceMs: number
-  readonly end: () => void
+/** How often, at most, those who wait have the running looked through. */
+const LOOK_MS = 10
+/** How long a request may take to send its body before its seat is somebody else's. */
+const PATIENCE_MS = 20
+
+/** What carries the answer: a response, or the socket of a WebSocket. */
+export interface AnswerSide {
+  destroy(): void
+  /** Absent: yes. */
+  readonly headersSent?: boolean
+  /** Bytes that the client has not taken. */
+  readonly writableLength: number
 }
 
-/**
- * A ticket among its neighbours. Not a Set: the tables that a Set leaves behind as it turns over hold each other and what was
- * in them, so once one of them is old the collector of young garbage frees none of the requests.
- */
-interface Running extends Ticket {
-  older: Running | undefined
-  newer: Running | undefined
+export interface Entering {
+  flow: Flow
+  answer: AnswerSide
+  /** The form that the answer is asked for in. */
+  accept?: string | undefined
 }
 
 export interface InFlightOptions {
   limits?: InFlightLimits | undefined
+  flowControl: FlowControl
+  /** What a request is worth. */
+  estimate(request: AuthorizedRequest, accept: string, watches: WatchCounts, widest: number): Work | Promise<Work>
+  isSyncer(user: UserInfo): boolean
+  held?: HeldRequests
   /** Milliseconds on any clock that only goes forward. */
   clock: () => number
 }
 
+/**
+ * A request among its neighbours. Not in a Set: the tables that a Set leaves behind as it turns over hold each other and what was
+ * in them, so once one of them is old the collector of young garbage frees none of the requests.
+ */
+export class Ticket implements Pausable {
+  readonly kind: InFlightKind
+  readonly flow: Flow
+  readonly sinceMs: number
+  readonly request: AuthorizedRequest
+  readonly answer: AnswerSide
+  readonly #inFlight: InFlight
+  /** Absent while nobody knows what it needs. */
+  seat: Seat | undefined
+  hasBegun = false
+  /** Its client has left before it was its turn. */
+  isGone = false
+  isOver = false
+  /** Its body has not come yet. */
+  awaitsBody = false
+  /** Of what it holds without a seat; -1 while it has one. */
+  heldBytes = -1
+  /** Of its body. */
+  bodyBytes = 0
+  pauses = 0
+  older: Ticket | undefined
+  newer: Ticket | undefined
+
+  constructor(inFlight: InFlight, request: AuthorizedRequest, flow: Flow, answer: AnswerSide, sinceMs: number) {
+    this.#inFlight = inFlight
+    this.kind = kindOf(request.info)
+    this.flow = flow
+    this.request = request
+    this.answer = answer
+    this.sinceMs = sinceMs
+  }
+
+  /** A watch has begun: from now on it waits more than it works. */
+  begun(): void {
+    if (this.seat) this.#inFlight.flowControl.leave(this.flow, this.seat, true)
+  }
+
+  /** Its body is there. */
+  received(body: unknown): void {
+    this.awaitsBody = false
+    if (Buffer.isBuffer(body)) this.bodyBytes = body.length
+    if (this.pauses > 0) this.resume()
+  }
+
+  pause(): void {
+    this.#inFlight.pause(this)
+  }
+
+  resume(): void {
+    this.#inFlight.resume(this)
+  }
+}
+
 export class InFlight {
-  readonly #clock: () => number
-  readonly #reading: Seats
-  readonly #mutating: Seats
-  readonly #watchingLimit: number
-  #watching = 0
+  readonly #options: InFlightOptions
+  readonly #held: HeldRequests
+  readonly #watches: WatchBudget
+  readonly #counts = new WatchCounts()
+  #reading = 0
+  #mutating = 0
   /** Ends of the list of tickets; watches excluded. */
-  #oldest: Running | undefined
-  #newest: Running | undefined
+  #oldest: Ticket | undefined
+  #newest: Ticket | undefined
+  #lookedMs = Number.NEGATIVE_INFINITY
   #idle: PromiseWithResolvers<void> | undefined
 
-  constructor({ limits = DEFAULT_IN_FLIGHT, clock }: InFlightOptions) {
-    this.#clock = clock
-    this.#reading = new Seats(limits.reading, clock)
-    this.#mutating = new Seats(limits.mutating, clock)
-    this.#watchingLimit = limits.watching
+  constructor(options: InFlightOptions) {
+    this.#options = options
+    this.#held = options.held ?? new HeldRequests()
+    this.#watches = new WatchBudget((options.limits ?? DEFAULT_IN_FLIGHT).watching)
+  }
+
+  get flowControl(): FlowControl {
+    return this.#options.flowControl
+  }
+
+  get held(): HeldRequests {
+    return this.#held
+  }
+
+  flowOf({ user, info, space }: AuthorizedRequest): Flow {
+    return this.#options.flowControl.flowOf(user, info, space)
   }
 
   /**
-   * Counts a request until `leave`; `end` breaks it off, should it take too long. Members of system:masters always get in,
-   * so that an administrator can see to a server that is overrun.
-   * @throws StatusError TooManyRequests
+   * Counts a request until `leave`. Resolves when it is its turn. `waits` is given the ticket as soon as it stands in a queue: who
+   * goes away meanwhile leaves it, and then the promise is rejected.
+   * @throws StatusError TooManyRequests, also by the promise
    */
-  enter({ info, user }: AuthorizedRequest, end: () => void): Ticket {
-    const kind = kindOf(info)
-    const level = priorityLevelOf(user, info)
-    if (!this.#take(kind, level)) {
-      throw new StatusError('TooManyRequests', TOO_MANY, { retryAfterSeconds: RETRY_AFTER_SECONDS })
+  enter(
+    request: AuthorizedRequest,
+    { flow, answer, accept = '' }: Entering,
+    waits?: (ticket: Ticket) => void,
+  ): Ticket | Promise<Ticket> {
+    const ticket = new Ticket(this, request, flow, answer, this.#options.clock())
+    const { level } = flow.schema
+    if (!level.spec.exempt && !this.#held.hasRoom(request.space, ownerOf(request.user))) {
+      throw this.#refusal(ticket, 'held')
     }
-    const ticket: Running = { kind, level, sinceMs: this.#clock(), end, older: undefined, newer: undefined }
-    if (kind !== 'watching') this.#append(ticket)
-    return ticket
+    if (ticket.kind === 'watching' && !this.#watches.take(this.#watcher(ticket))) throw this.#refusal(ticket, 'watches')
+    this.#count(ticket, 1)
+    try {
+      const work = this.#options.estimate(request, accept, this.#counts, level.widest)
+      if (!(work instanceof Promise)) {
+        ticket.seat = this.#options.flowControl.enter(flow, work)
+        if (ticket.seat.state === 'running') return this.#begin(ticket)
+      }
+      waits?.(ticket)
+      return this.#wait(ticket, work)
+    } catch (error) {
+      this.#uncount(ticket)
+      throw error
+    }
   }
 
-  /** Takes a ticket of `enter` back, once. */
+  /** Takes a ticket of `enter` back, or one that waits. Again does nothing. */
   leave(ticket: Ticket): void {
-    const { kind, level } = ticket
-    if (kind === 'watching') this.#watching--
-    else {
-      this.#seatsFor(kind).give(level)
-      this.#remove(ticket as Running)
+    const { flow, seat } = ticket
+    if (!ticket.hasBegun) {
+      ticket.isGone = true
+      if (seat) flow.schema.level.set.withdraw(seat)
+      return
     }
-    if (this.#isIdle()) this.#idle?.resolve()
+    if (ticket.isOver) return
+    ticket.isOver = true
+    this.#options.flowControl.leave(flow, seat!, ticket.kind === 'watching')
+    this.#release(ticket)
+    this.#remove(ticket)
+    this.#uncount(ticket)
+  }
+
+  /** The request waits for somebody else. @throws StatusError TooManyRequests */
+  pause(ticket: Ticket): void {
+    // Work that a request has left behind may wait as well, when there is nothing left to give back.
+    if (ticket.pauses++ > 0 || ticket.seat?.state !== 'running') return
+    const { space, user } = ticket.request
+    const exempt = ticket.flow.schema.level.spec.exempt
+    if (!exempt && !this.#held.hasRoom(space, ownerOf(user))) {
+      ticket.pauses--
+      throw this.#refusal(ticket, 'held')
+    }
+    this.#hold(ticket, ticket.bodyBytes)
+    this.#options.flowControl.pause(ticket.flow, ticket.seat)
+  }
+
+  resume(ticket: Ticket): void {
+    if (--ticket.pauses > 0 || ticket.seat?.state !== 'paused') return
+    this.#release(ticket)
+    this.#options.flowControl.resume(ticket.flow, ticket.seat)
+  }
+
+  /**
+   * Takes the seats of those whose clients do not take their answers, or are slow to send their bodies, and breaks off what is too
+   * much of such in memory for one space.
+   */
+  look(): void {
+    this.#lookedMs = this.#options.clock()
+    for (let ticket = this.#oldest; ticket !== undefined; ticket = ticket.newer) {
+      const { answer, flow, seat } = ticket
+      if (ticket.awaitsBody && ticket.pauses === 0 && this.#lookedMs - ticket.sinceMs >= PATIENCE_MS) {
+        ticket.pauses = 1
+        this.#hold(ticket, ticket.bodyBytes)
+        this.#options.flowControl.pause(flow, seat!)
+        if (!this.#held.fits(ticket.request.space)) answer.destroy()
+      }
+      if (answer.headersSent === false || answer.writableLength === 0) continue
+      if (ticket.heldBytes < 0) this.#options.flowControl.leave(flow, seat!, false)
+      this.#release(ticket)
+      this.#hold(ticket, answer.writableLength)
+      if (!this.#held.fits(ticket.request.space)) answer.destroy()
+    }
   }
 
   /** Breaks off what has run longer than `limitMs`, watches excluded: clients that do not take their answers. */
   endOlderThan(limitMs: number): void {
-    const before = this.#clock() - limitMs
+    const before = this.#options.clock() - limitMs
     let ticket = this.#oldest
     while (ticket !== undefined && ticket.sinceMs <= before) {
-      const { newer }: Running = ticket
-      ticket.end()
+      const { newer }: Ticket = ticket
+      ticket.answer.destroy()
       ticket = newer
     }
   }
@@ -113,34 +255,85 @@ export class InFlight {
     this.#idle = undefined
   }
 
+  /** Those that wait for their turn included. */
   running(kind: InFlightKind): number {
-    return kind === 'watching' ? this.#watching : this.#seatsFor(kind).total
+    return kind === 'watching' ? this.#watches.total : kind === 'reading' ? this.#reading : this.#mutating
   }
 
-  /** What runs of a priority level, watches excluded. */
-  runningAt(level: PriorityLevel): number {
-    return this.#reading.running(level) + this.#mutating.running(level)
+  async #wait(ticket: Ticket, work: Work | Promise<Work>): Promise<Ticket> {
+    const { flowControl, clock } = this.#options
+    try {
+      ticket.seat ??= flowControl.enter(ticket.flow, await work)
+      if (ticket.seat.state === 'waiting') {
+        const turn = flowControl.turn(ticket.flow, ticket.seat)
+        // Perhaps somebody has a seat who does not need it any more.
+        if (clock() - this.#lookedMs >= LOOK_MS) this.look()
+        await turn
+      }
+      if (ticket.isGone) {
+        flowControl.leave(ticket.flow, ticket.seat, false)
+        throw new SeatRefused('cancelled')
+      }
+    } catch (error) {
+      this.#uncount(ticket)
+      throw error
+    }
+    return this.#begin(ticket)
   }
 
-  #take(kind: InFlightKind, level: PriorityLevel): boolean {
-    if (kind !== 'watching') return this.#seatsFor(kind).take(level)
-    if (this.#watching >= this.#watchingLimit && level !== 'exempt') return false
-    this.#watching++
-    return true
+  #begin(ticket: Ticket): Ticket {
+    ticket.hasBegun = true
+    if (ticket.kind !== 'watching') this.#append(ticket)
+    return ticket
   }
 
-  #seatsFor(kind: 'reading' | 'mutating'): Seats {
-    return kind === 'reading' ? this.#reading : this.#mutating
+  #refusal({ flow }: Ticket, reason: string): StatusError {
+    flow.schema.figures.reject(reason)
+    return this.#options.flowControl.refuse(flow.schema.level)
   }
 
-  #append(ticket: Running): void {
+  #watcher({ request, flow }: Ticket): WatchOwner {
+    const { user, space } = request
+    return {
+      space,
+      user: ownerOf(user),
+      isSyncer: this.#options.isSyncer(user),
+      isExempt: flow.schema.level.spec.exempt,
+    }
+  }
+
+  #count({ kind, request: { space, info } }: Ticket, by: 1 | -1): void {
+    if (kind === 'reading') this.#reading += by
+    else if (kind === 'mutating') this.#mutating += by
+    else this.#counts.change(space, info.resource?.resource ?? '', info.resource?.namespace ?? '', by)
+  }
+
+  #uncount(ticket: Ticket): void {
+    this.#count(ticket, -1)
+    if (ticket.kind === 'watching') this.#watches.give(this.#watcher(ticket))
+    if (this.#isIdle()) this.#idle?.resolve()
+  }
+
+  #hold(ticket: Ticket, bytes: number): void {
+    ticket.heldBytes = bytes
+    this.#held.hold(ticket.request.space, ownerOf(ticket.request.user), bytes)
+  }
+
+  #release(ticket: Ticket): void {
+    if (ticket.heldBytes < 0) return
+    this.#held.release(ticket.request.space, ownerOf(ticket.request.user), ticket.heldBytes)
+    ticket.heldBytes = -1
+  }
+
+  #append(ticket: Ticket): void {
     ticket.older = this.#newest
     if (this.#newest === undefined) this.#oldest = ticket
     else this.#newest.newer = ticket
     this.#newest = ticket
   }
 
-  #remove(ticket: Running): void {
+  #remove(ticket: Ticket): void {
+    if (ticket.kind === 'watching') return
     const { older, newer } = ticket
     if (older === undefined) this.#oldest = newer
     else older.newer = newer
@@ -151,7 +344,7 @@ export class InFlight {
   }
 
   #isIdle(): boolean {
-    return this.#reading.total + this.#mutating.total + this.#watching === 0
+    return this.#reading + this.#mutating + this.#watches.total === 0
   }
 }
 
@@ -159,4 +352,10 @@ function kindOf({ verb, stream, resource }: RequestInfo): InFlightKind {
   if (stream || verb === 'watch') return 'watching'
   if (resource === undefined) return verb === 'get' || verb === 'head' ? 'reading' : 'mutating'
   return verb === 'get' || verb === 'list' ? 'reading' : 'mutating'
+}
+
+/** Names count in the space that they are of. */
+function ownerOf({ name, groups, extra }: UserInfo): string {
+  if (groups.includes(GROUPS.masters)) return ''
+  return `${extra?.[EXTRAS.clusterName]?.[0] ?? ''}\0${name}`
 }

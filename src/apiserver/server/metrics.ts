@@ -5,8 +5,8 @@
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { flowMetrics } from '../flowcontrol/flowMetrics.ts'
 import type { InFlight } from './inFlight.ts'
-import { PRIORITY_LEVELS, type PriorityLevel } from './priorityLevels.ts'
 import { END_REASONS, type Strangers } from './strangers.ts'
 
 export interface Observation {
@@ -41,12 +41,11 @@ const VERBS: Readonly<Record<string, string>> = {
   options: 'OPTIONS',
 }
 
-const LEVELS = Object.keys(PRIORITY_LEVELS) as PriorityLevel[]
-
 export class Metrics {
   readonly #registry = new Registry()
   readonly #requests: Counter
   readonly #durations: Histogram
+  #inFlight: InFlight | undefined
 
   constructor(gauges: Gauges) {
     const registers = [this.#registry]
@@ -101,6 +100,7 @@ export class Metrics {
   /** Shows what runs at the moment. To be called once. */
   follow(inFlight: InFlight): void {
     const registers = [this.#registry]
+    this.#inFlight = inFlight
     new Gauge({
       name: 'apiserver_current_inflight_requests',
       help: 'Requests that run, long-running ones excluded.',
@@ -109,15 +109,6 @@ export class Metrics {
       collect() {
         this.set({ request_kind: 'readOnly' }, inFlight.running('reading'))
         this.set({ request_kind: 'mutating' }, inFlight.running('mutating'))
-      },
-    })
-    new Gauge({
-      name: 'apiserver_flowcontrol_current_executing_requests',
-      help: 'Requests that run by priority level, long-running ones excluded.',
-      labelNames: ['priority_level'],
-      registers,
-      collect() {
-        for (const level of LEVELS) this.set({ priority_level: level }, inFlight.runningAt(level))
       },
     })
     new Gauge({
@@ -158,7 +149,8 @@ export class Metrics {
 
   /** Text exposition format and its content type. */
   async render(): Promise<{ contentType: string; body: string }> {
-    return { contentType: this.#registry.contentType, body: await this.#registry.metrics() }
+    const flows = this.#inFlight === undefined ? '' : flowMetrics(this.#inFlight.flowControl)
+    return { contentType: this.#registry.contentType, body: `${await this.#registry.metrics()}${flows}` }
   }
 }
 

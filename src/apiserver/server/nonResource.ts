@@ -9,6 +9,8 @@ import { methodNotAllowed } from '../endpoints/methods.ts'
 import { CONTENT_TYPES, negotiateFormat, PLAIN, wantsPretty } from '../endpoints/negotiate.ts'
 import { sendValue } from '../endpoints/respond.ts'
 import { yamlText } from '../endpoints/yamlWriter.ts'
+import type { FlowControl } from '../flowcontrol/flowControl.ts'
+import { DUMP_PATHS, flowDump } from '../flowcontrol/flowDumps.ts'
 import type { OpenApiRoutes } from '../openapi/routes.ts'
 import { ROOT } from '../spaces/tree.ts'
 import type { TypeRegistry, TypeSet } from '../types/typeRegistry.ts'
@@ -22,6 +24,7 @@ export interface NonResourceDeps {
   protobuf: ProtobufCodec
   metrics: Metrics
   openApi: OpenApiRoutes
+  flowControl: FlowControl
   /** `host:port` as clients reach it. */
   address: () => string
   version: () => Promise<Readonly<Record<string, string>>>
@@ -67,6 +70,11 @@ export class NonResourceRoutes {
       requireRoot(path, space)
       const { contentType, body } = await this.#deps.metrics.render()
       reply.type(contentType).send(body)
+      return true
+    }
+    const dump = space === ROOT ? flowDump(this.#deps.flowControl, path, info.query) : undefined
+    if (dump !== undefined) {
+      reply.type('text/plain; charset=utf-8').send(dump)
       return true
     }
     const openId = this.#deps.openId[path]
@@ -142,6 +150,7 @@ export class NonResourceRoutes {
         `/apis/${g.name}`,
         ...g.versions.map(v => `/apis/${v.groupVersion}`),
       ]),
+      ...(space === ROOT ? DUMP_PATHS : []),
       ...probes('/healthz', alive),
       ...probes('/livez', alive),
       ...(space === ROOT ? [METRICS_PATH] : []),

@@ -17,11 +17,12 @@ import { planStream, runSpaceStream, type SpaceStreamDeps } from '../endpoints/s
 import type { FrameSink } from '../endpoints/streamWriter.ts'
 import { planOf, runWatch } from '../endpoints/watch.ts'
 import { webSocketSink } from '../endpoints/webSocketSink.ts'
+import { SeatRefused } from '../flowcontrol/queueSet.ts'
 import type { Logger } from '../request/logger.ts'
 import { parseRequest } from '../request/requestInfo.ts'
 import { type Target, targetOf } from './dispatch.ts'
 import type { FrontDoor } from './frontDoor.ts'
-import type { InFlight } from './inFlight.ts'
+import type { InFlight, Ticket } from './inFlight.ts'
 import type { Metrics } from './metrics.ts'
 import { BEARER_PROTOCOL, bearerOfProtocols } from './webSocketToken.ts'
 
@@ -104,6 +105,7 @@ export class WebSockets {
       socket.off('error', ignore)
       this.#server.handleUpgrade(request, socket, head, peer => void this.#serve(peer, socket, session))
     } catch (error) {
+      if (error instanceof SeatRefused) return void socket.destroy()
       if (!isStatusError(error))
         this.#deps.log.error({ err: error }, 'a WebSocket request failed by a fault of the server')
       if (!isStatusError(error)) trail?.panicked(error)
@@ -122,7 +124,9 @@ export class WebSockets {
     checkOrigin(request)
     const target = authorized.info.resource && watchable(targetOf(services, authorized, request.headers.accept))
     if (socket.destroyed) return undefined
-    const ticket = inFlight.enter(authorized, () => socket.destroy())
+    const entering = { flow: inFlight.flowOf(authorized), answer: socket, accept: request.headers.accept }
+    const seeOff = (waiting: Ticket): void => void socket.once('close', () => inFlight.leave(waiting))
+    const ticket = await inFlight.enter(authorized, entering, seeOff)
     socket.once('close', () => {
       inFlight.leave(ticket)
       trail?.ended(SWITCHING, NO_BODIES)
@@ -131,9 +135,11 @@ export class WebSockets {
     })
     if (target === undefined) {
       const plan = planStream(authorized.space, authorized.info.query, stream.store)
+      ticket.begun()
       return { run: (sink, gone) => runSpaceStream(stream, plan, sink, gone), protobuf: false }
     }
     const plan = await planOf(services, target)
+    ticket.begun()
     const protobuf = target.form.format === 'protobuf'
     return { run: (sink, gone) => runWatch(services, target, plan, sink, gone), protobuf }
   }

@@ -17,7 +17,7 @@ import { invalidBy, requiredName } from '../checks.ts'
 import { type Strategies, withStatus } from '../kind.ts'
 import { when } from '../shapes.ts'
 import { CLIENT_METADATA } from '../strategy.ts'
-import { conditionTypes, fixedValue, NOT_OBEYED } from './priorityLevels.ts'
+import { conditionTypes, fixedValue } from './priorityLevels.ts'
 
 const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'proxy', 'update', 'watch']
 const DISTINGUISHERS = ['ByNamespace', 'ByUser']
@@ -70,7 +70,6 @@ const flowSchemas = withStatus({
     ]
   },
   validateStatusUpdate: conditionTypes,
-  warnings: () => [NOT_OBEYED],
 })
 
 export const flowSchemaStrategies: Strategies = { 'flowcontrol.apiserver.k8s.io/flowschemas': flowSchemas }

@@ -20,9 +20,6 @@ import { CLIENT_METADATA } from '../strategy.ts'
 const MOST_QUEUES = 10_000_000
 const MOST_HASH_BITS = 60
 
-/** The levels of this server are its own, and every space shows them. */
-export const NOT_OBEYED = 'the priority levels of this server are fixed: this object is stored, and has no effect'
-
 /** Levels that are there for the server's own sake; nobody changes them. */
 const FIXED_LEVELS: Readonly<Record<string, Fields>> = {
   exempt: { type: 'Exempt', exempt: { nominalConcurrencyShares: 0, lendablePercent: 0 } },
@@ -75,7 +72,6 @@ const priorityLevels = withStatus({
     return [...errors, ...fixedValue(FIXED_LEVELS, object, fixed, isExempt ? " except the 'spec.exempt' field" : '')]
   },
   validateStatusUpdate: conditionTypes,
-  warnings: () => [NOT_OBEYED],
 })
 
 export const priorityLevelStrategies: Strategies = {

@@ -31,6 +31,8 @@ export interface WebhookServer {
   raw(path: string, code: number, headers: Record<string, string>, body: string): void
   /** `clientConfig` for a path. */
   at(path: string): { url: string; caBundle: string }
+  /** Breaks off what is asked, and listens no more. */
+  close(): void
 }
 
 /** PEM: what a server shows, and who is said to have signed it. */
@@ -71,10 +73,11 @@ export async function startWebhookServer(t: Test, credential?: WebhookCredential
     })
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => {
-    server.closeAllConnections()
+  const close = (): void => {
     server.close()
-  })
+    server.closeAllConnections()
+  }
+  t.teardown(close)
   const { port } = server.address() as AddressInfo
   const url = `https://127.0.0.1:${port}`
   const caBundle = Buffer.from(ca).toString('base64')
@@ -86,6 +89,7 @@ export async function startWebhookServer(t: Test, credential?: WebhookCredential
     on: (path, answer) => void answers.set(path, answer),
     raw: (path, code, headers, body) => void raws.set(path, { code, headers, body }),
     at: path => ({ url: url + path, caBundle }),
+    close,
   }
 }
 

@@ -3,7 +3,7 @@ import { createServer, get, type IncomingMessage, type ServerResponse } from 'no
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { BlockWriter, plainSink } from '../../../src/apiserver/endpoints/blockWriter.ts'
-import { responseSink } from '../../../src/apiserver/endpoints/streamWriter.ts'
+import { responseSink, writeEach } from '../../../src/apiserver/endpoints/streamWriter.ts'
 import { WriteTurns } from '../../../src/apiserver/endpoints/writeTurns.ts'
 
 /** Both ends of one answer. */
@@ -49,6 +49,38 @@ t.test('who does not read makes the watch wait, who goes away ends it', async t 
   response.destroy()
   await writing
   t.equal(await sink.write([frame]), false)
+})
+
+t.test('a batch of any size is copied and encrypted a piece at a time, and arrives whole', async t => {
+  const { raw, response } = await answer(t)
+  const sink = responseSink(raw, new WriteTurns())
+  const frames = Array.from({ length: 200 }, (_, i) => Buffer.alloc(100_000, String(i % 10)))
+  const written = sink.write(frames)
+  while (!raw.writableNeedDrain) await new Promise(resolve => setImmediate(resolve))
+  t.ok(raw.writableLength < 512 * 1024, `${raw.writableLength}`)
+  const reading = (async () => {
+    const chunks: Buffer[] = []
+    for await (const chunk of response) chunks.push(chunk as Buffer)
+    return Buffer.concat(chunks)
+  })()
+  t.ok(await written)
+  sink.end()
+  t.ok((await reading).equals(Buffer.concat(frames)))
+})
+
+t.test('frames of what nobody reads are not made', async t => {
+  let made = 0
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const sink = { busy: false, write: () => promise, end() {} }
+  const items = Array.from({ length: 1000 }, (_, i) => i)
+  const writing = writeEach(sink, items, () => {
+    made++
+    return Buffer.alloc(10_000)
+  })
+  t.equal(made, 7)
+  resolve(false)
+  t.equal(await writing, false)
+  t.equal(made, 7)
 })
 
 t.test('turns are taken in order, and other work goes on between them', async t => {

@@ -1,29 +1,61 @@
 /** What runs, as a scrape sees it. */
 import t from 'tap'
+import { bootstrapLevels, bootstrapSchemas } from '../../../src/apiserver/flowcontrol/bootstrapConfiguration.ts'
+import { readFlowSchema, readPriorityLevel } from '../../../src/apiserver/flowcontrol/flowConfiguration.ts'
+import { FlowControl } from '../../../src/apiserver/flowcontrol/flowControl.ts'
+import { DUMP_PATHS, flowDump } from '../../../src/apiserver/flowcontrol/flowDumps.ts'
+import { ONE_SEAT } from '../../../src/apiserver/flowcontrol/queueSet.ts'
 import { parseRequest } from '../../../src/apiserver/request/requestInfo.ts'
-import { InFlight } from '../../../src/apiserver/server/inFlight.ts'
+import { InFlight, type Ticket } from '../../../src/apiserver/server/inFlight.ts'
 import { Metrics } from '../../../src/apiserver/server/metrics.ts'
-import { PRIORITY_LEVELS } from '../../../src/apiserver/server/priorityLevels.ts'
+import { SteppedClock } from '../flowcontrol/steppedClock.ts'
 
-t.test('requests that run are told by priority level, all levels at any time', async t => {
-  const inFlight = new InFlight({ clock: () => 0 })
+t.test('requests are told by priority level and schema; nothing that a client says makes a series', async t => {
+  const clock = new SteppedClock()
+  const flowControl = new FlowControl({ clock, seats: 12, root: 'root', isSyncer: () => false })
+  flowControl.configure(bootstrapSchemas().map(readFlowSchema), bootstrapLevels().map(readPriorityLevel))
+  const inFlight = new InFlight({ flowControl, estimate: () => ONE_SEAT, isSyncer: () => false, clock: clock.now })
   const metrics = new Metrics({ revision: () => 1, spaces: () => 1, setAside: () => new Map([['where-resolver', 2]]) })
   metrics.follow(inFlight)
   const user = { name: 'ann', groups: ['system:authenticated'] }
-  const enter = (method: string, url: string) =>
-    inFlight.enter({ info: parseRequest(method, url), user, space: 'root' }, () => {})
-  const shown = async (): Promise<Record<string, number>> => {
-    const { body } = await metrics.render()
-    const lines = body.matchAll(/^apiserver_flowcontrol_current_executing_requests\{priority_level="(.+)"\} (\d+)$/gm)
-    return Object.fromEntries(Array.from(lines, ([, level, count]) => [level, Number(count)]))
+  const answer = { destroy() {}, headersSent: false, writableLength: 0 }
+  const enter = (method: string, url: string) => {
+    const request = { info: parseRequest(method, url), user, space: 'root' }
+    return inFlight.enter(request, { flow: inFlight.flowOf(request), answer })
   }
-  const none = Object.fromEntries(Object.keys(PRIORITY_LEVELS).map(level => [level, 0]))
-  t.same(await shown(), none)
-  const reading = enter('GET', '/api/v1/pods')
-  enter('POST', '/api/v1/namespaces/a/pods')
-  enter('GET', '/api/v1/pods?watch=1')
-  t.same(await shown(), { ...none, 'global-default': 2 }, 'reading and changing together, no watches')
+  const shown = async (name: string): Promise<Record<string, number>> => {
+    const { body } = await metrics.render()
+    const lines = body.matchAll(/^apiserver_flowcontrol_(\w+)(?:\{(.*)\})? (\S+)$/gm)
+    const found = Array.from(lines, ([, metric, labels = '', value]) => [metric, labels, Number(value)] as const)
+    return Object.fromEntries(found.flatMap(([metric, labels, value]) => (metric === name ? [[labels, value]] : [])))
+  }
+  const schema = 'priority_level="global-default",flow_schema="global-default"'
+  t.equal((await shown('current_executing_requests'))[schema], 0)
+  const reading = (await enter('GET', '/api/v1/pods')) as Ticket
+  const second = enter('POST', '/api/v1/namespaces/a/pods')
+  t.ok(second instanceof Promise)
+  t.equal((await shown('current_executing_requests'))[schema], 1)
+  t.equal((await shown('current_inqueue_requests'))[schema], 1)
+  t.equal((await shown('current_limit_seats'))['priority_level="global-default"'], 1)
+  t.match(
+    flowDump(flowControl, DUMP_PATHS[0]!, new URLSearchParams()),
+    /^global-default, +2, +false, +false, +1, +1, +1, +1,/m,
+  )
+  t.match(
+    flowDump(flowControl, DUMP_PATHS[1]!, new URLSearchParams()),
+    /^global-default, +\d+, +0, +1, +1, +0.00300000ss,/m,
+  )
+  t.match(
+    flowDump(flowControl, DUMP_PATHS[2]!, new URLSearchParams('includeRequestDetails=1')),
+    /^global-default, .*Z, 1, /m,
+  )
+  t.equal(flowDump(flowControl, '/debug/else', new URLSearchParams()), undefined)
+  clock.pass(2000)
   inFlight.leave(reading)
-  t.same(await shown(), { ...none, 'global-default': 1 })
+  inFlight.leave(await second)
+  t.equal((await shown('dispatched_requests_total'))[schema], 2)
+  t.equal((await shown('request_wait_duration_seconds_bucket'))[`${schema},execute="true",le="1"`], 1)
+  t.equal((await shown('request_wait_duration_seconds_sum'))[`${schema},execute="true"`], 2)
+  t.equal((await shown('request_execution_seconds_count'))[`${schema},type="regular"`], 2)
   t.match((await metrics.render()).body, /^orrery_controller_keys_set_aside\{controller="where-resolver"\} 2$/m)
 })

@@ -1,0 +1,70 @@
+/**
+ * The FlowSchemas and PriorityLevelConfigurations that count: those of the root space, with the next request after whoever
+ * wrote them was told; and of those that the server brings along, each that is not there (any more, or yet).
+ */
+import { fixedUid } from '../../apimachinery/fixedUid.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
+import type { Store, Stored, StoreEvent } from '../../storage/store.ts'
+import { decodeObject } from '../registry/codec.ts'
+import { bootstrapLevels, bootstrapSchemas } from './bootstrapConfiguration.ts'
+import { FLOW_SCHEMAS, PRIORITY_LEVELS, readFlowSchema, readPriorityLevel } from './flowConfiguration.ts'
+import type { FlowControl } from './flowControl.ts'
+
+export interface EffectiveFlowsDeps {
+  store: Pick<Store, 'project'>
+  /** Id of the root space. */
+  root: string
+  flowControl: Pick<FlowControl, 'configure'>
+}
+
+type Named<T> = Map<string, T>
+
+/** Follows the store from now on, as long as it is open. */
+export function obeyFlows({ store, root, flowControl }: EffectiveFlowsDeps): void {
+  let following = false
+  const apply = (): void => {
+    if (following) flowControl.configure([...schemas.values()], [...levels.values()])
+  }
+  const schemas = follow(store, { ...FLOW_SCHEMAS, space: root }, bootstrapSchemas(), readFlowSchema, apply)
+  const levels = follow(store, { ...PRIORITY_LEVELS, space: root }, bootstrapLevels(), readPriorityLevel, apply)
+  following = true
+  apply()
+}
+
+function follow<T>(
+  store: Pick<Store, 'project'>,
+  range: { space: string; group: string; resource: string },
+  builtin: readonly KubeObject[],
+  read: (object: KubeObject) => T,
+  changed: () => void,
+): Named<T> {
+  const fallback: Named<T> = new Map(
+    builtin.map(object => {
+      const name = object.metadata.name ?? ''
+      const uid = fixedUid(`${range.resource} ${name}`)
+      return [name, read({ ...object, metadata: { ...object.metadata, uid } })]
+    }),
+  )
+  const named: Named<T> = new Map()
+  const put = (stored: Stored): void => {
+    named.set(stored.key.name, read(decodeObject(stored)))
+  }
+  store.project(range, {
+    reset(items) {
+      named.clear()
+      for (const [name, value] of fallback) named.set(name, value)
+      for (const stored of items) put(stored)
+      changed()
+    },
+    apply({ type, key, stored }: StoreEvent) {
+      if (type === 'put') put(stored)
+      else {
+        named.delete(key.name)
+        const builtin = fallback.get(key.name)
+        if (builtin) named.set(key.name, builtin)
+      }
+      changed()
+    },
+  })
+  return named
+}

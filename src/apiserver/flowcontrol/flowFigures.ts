@@ -1,0 +1,51 @@
+/** What is counted of a FlowSchema's requests, in the cheapest way that there is: it is done for each request. */
+
+/** Upper bounds in seconds, as upstream's. */
+export const WAIT_BOUNDS: readonly number[] = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30]
+export const RUN_BOUNDS: readonly number[] = [
+  ...[0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30],
+  ...[45, 60, 90, 120],
+]
+export const SEAT_BOUNDS: readonly number[] = [1, 2, 4, 10, 25, 100]
+
+export class Distribution {
+  readonly bounds: readonly number[]
+  /** How many are above the bound before and not above this one; the last is for what is above all. */
+  readonly counts: number[]
+  sum = 0
+
+  constructor(bounds: readonly number[]) {
+    this.bounds = bounds
+    this.counts = new Array<number>(bounds.length + 1).fill(0)
+  }
+
+  add(value: number): void {
+    let at = 0
+    while (at < this.bounds.length && value > this.bounds[at]!) at++
+    this.counts[at]!++
+    this.sum += value
+  }
+}
+
+export class FlowFigures {
+  dispatched = 0
+  executing = 0
+  executingSeats = 0
+  waiting = 0
+  waitingSeats = 0
+  /** By reason. */
+  readonly rejected = new Map<string, number>()
+  readonly waitSeconds = new Distribution(WAIT_BOUNDS)
+  /** Of those that were turned away in the end. */
+  readonly vainSeconds = new Distribution(WAIT_BOUNDS)
+  readonly regularSeconds = new Distribution(RUN_BOUNDS)
+  /** Until a watch has begun. */
+  readonly watchSeconds = new Distribution(RUN_BOUNDS)
+  readonly seats = new Distribution(SEAT_BOUNDS)
+  /** How many watches a change was told to. */
+  readonly watchers = new Distribution([0, 1, 10, 100, 1000, 10_000])
+
+  reject(reason: string): void {
+    this.rejected.set(reason, (this.rejected.get(reason) ?? 0) + 1)
+  }
+}

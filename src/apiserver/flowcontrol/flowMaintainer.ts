@@ -1,0 +1,203 @@
+/**
+ * Keeps the FlowSchemas and PriorityLevelConfigurations of the root space as a kube-apiserver keeps its own: what the server
+ * brings along is made, and made again; it is brought up to date while its annotation says so; what bears that annotation and is
+ * not the server's goes. Of each FlowSchema it tells whether its level is there.
+ * @see https://kubernetes.io/docs/concepts/cluster-administration/flow-control/
+ */
+import { isStatusError } from '../../apimachinery/errors.ts'
+import { records, str } from '../../apimachinery/fields.ts'
+import type { GroupResource, KubeObject } from '../../apimachinery/object.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { timestamp } from '../../apimachinery/timestamp.ts'
+import { cloneJson, sameMeaning } from '../../apimachinery/values.ts'
+import { WorkQueue } from '../../client/workqueue.ts'
+import { isStorageError, type Key, type Store } from '../../storage/store.ts'
+import { FailureNotes } from '../following/failureNotes.ts'
+import { followLog } from '../following/followLog.ts'
+import { decodeObject } from '../registry/codec.ts'
+import { systemContext, type WriteContext } from '../registry/context.ts'
+import type { Registry } from '../registry/registry.ts'
+import type { Logger } from '../request/logger.ts'
+import type { TypeRegistry } from '../types/typeRegistry.ts'
+import {
+  AUTOUPDATE,
+  bootstrapLevels,
+  bootstrapSchemas,
+  MANDATORY_LEVELS,
+  MANDATORY_SCHEMAS,
+} from './bootstrapConfiguration.ts'
+import { danglingCondition, FLOW_GROUP, FLOW_SCHEMAS, PRIORITY_LEVELS } from './flowConfiguration.ts'
+
+export interface FlowMaintainerDeps {
+  store: Pick<Store, 'get' | 'list' | 'watch'>
+  registry: Pick<Registry, 'create' | 'update'>
+  types: TypeRegistry
+  /** Id of the root space. */
+  root: string
+  /** Deletes an object if it is still the one with this uid. */
+  remove(context: WriteContext, type: ResourceType, name: string, uid: string): Promise<unknown>
+  clock: () => Date
+  log: Logger
+}
+
+const COMPONENT = 'flow-control'
+
+interface Builtin {
+  readonly object: KubeObject
+  readonly mandatory: boolean
+}
+
+export class FlowMaintainer {
+  readonly #deps: FlowMaintainerDeps
+  readonly #builtins: ReadonlyMap<string, Builtin>
+  readonly #stopping = new AbortController()
+  readonly #queue = new WorkQueue<Key>({ id: keyText })
+  readonly #failures = new FailureNotes()
+  #running: Promise<unknown> = Promise.resolve()
+
+  constructor(deps: FlowMaintainerDeps) {
+    this.#deps = deps
+    const builtin = (objects: KubeObject[], resource: GroupResource, mandatory: readonly string[]) =>
+      objects.map((object): [string, Builtin] => {
+        const name = object.metadata.name ?? ''
+        return [keyText(this.#key(resource, name)), { object, mandatory: mandatory.includes(name) }]
+      })
+    this.#builtins = new Map([
+      ...builtin(bootstrapLevels(), PRIORITY_LEVELS, MANDATORY_LEVELS),
+      ...builtin(bootstrapSchemas(), FLOW_SCHEMAS, MANDATORY_SCHEMAS),
+    ])
+  }
+
+  /** Resolves when all is as it has to be, or has to be tried again. */
+  async start(): Promise<void> {
+    const { store, root: space, log } = this.#deps
+    const { signal } = this.#stopping
+    for (const { object } of this.#builtins.values()) this.#queue.add(this.#keyOf(object))
+    const follow = (resource: GroupResource) =>
+      followLog(
+        {
+          store,
+          log,
+          range: { space, ...resource },
+          what: resource.resource,
+          wants: () => true,
+          add: key => void this.#heard(key).catch(error => this.#note(key, error)),
+          note: (key, error) => this.#note(key, error),
+        },
+        signal,
+      )
+    this.#running = Promise.all([
+      this.#queue.run(key => this.#reconcile(key), { signal, concurrency: 32 }),
+      follow(FLOW_SCHEMAS),
+      follow(PRIORITY_LEVELS),
+    ])
+    await this.#queue.idle()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#running
+  }
+
+  /** Schemas tell about their levels. */
+  async #heard(key: Key): Promise<void> {
+    this.#queue.add(key)
+    if (key.resource !== PRIORITY_LEVELS.resource) return
+    const { items } = await this.#deps.store.list({ space: key.space, ...FLOW_SCHEMAS })
+    for (const stored of items) this.#queue.add(stored.key)
+  }
+
+  async #reconcile(key: Key): Promise<void> {
+    try {
+      await this.#converge(key)
+    } catch (error) {
+      if (this.#stopping.signal.aborted || isStorageError(error, 'Closed')) return
+      // Somebody else was faster; the log tells what they did.
+      if (isStatusError(error, 'AlreadyExists') || isStatusError(error, 'NotFound')) return
+      this.#note(key, error)
+      throw error
+    }
+    this.#failures.settle(keyText(key))
+  }
+
+  async #converge(key: Key): Promise<void> {
+    const { store, registry, types, root } = this.#deps
+    const type = types.in(root).find(FLOW_GROUP, 'v1', key.resource)
+    if (type === undefined) return
+    const context = systemContext(root, COMPONENT)
+    const builtin = this.#builtins.get(keyText(key))
+    const stored = await store.get(key)
+    if (stored === undefined) {
+      if (builtin) await registry.create(context, type, '', cloneJson(builtin.object))
+      return
+    }
+    const object = decodeObject(stored)
+    if (object.metadata.deletionTimestamp !== undefined) return
+    if (builtin === undefined) {
+      if (object.metadata.annotations?.[AUTOUPDATE] === 'true') {
+        return void (await this.#deps.remove(context, type, key.name, object.metadata.uid ?? ''))
+      }
+    } else if (isOff(object, builtin)) {
+      await registry.update(context, type, '', key.name, current => upToDate(current, builtin))
+    }
+    if (key.resource === FLOW_SCHEMAS.resource) await this.#tellLevel(context, type, key.name, object)
+  }
+
+  async #tellLevel(context: WriteContext, type: ResourceType, name: string, schema: KubeObject): Promise<void> {
+    const { store, registry, clock } = this.#deps
+    const level = str(schema.spec, 'priorityLevelConfiguration', 'name')
+    const isThere = (await store.get(this.#key(PRIORITY_LEVELS, level))) !== undefined
+    const told = danglingCondition(level, isThere)
+    const known = records(schema.status, 'conditions').find(condition => condition.type === told.type)
+    if (known !== undefined && sameMeaning({ ...known, lastTransitionTime: undefined }, told)) return
+    const lastTransitionTime = known?.status === told.status ? known.lastTransitionTime : timestamp(clock())
+    const change = (current: KubeObject): KubeObject => {
+      const others = records(current.status, 'conditions').filter(condition => condition.type !== told.type)
+      current.status = { conditions: [...others, { ...told, lastTransitionTime }] }
+      return current
+    }
+    await registry.update(context, type, '', name, change, { subresource: 'status' })
+  }
+
+  #note(key: Key, error: unknown): void {
+    if (this.#stopping.signal.aborted || !this.#failures.isNews(keyText(key), error)) return
+    const { resource, name } = key
+    this.#deps.log.warn({ err: error, resource, name }, 'flow control could not be brought to its wanted state')
+  }
+
+  #keyOf({ kind, metadata }: KubeObject): Key {
+    return this.#key(kind === 'FlowSchema' ? FLOW_SCHEMAS : PRIORITY_LEVELS, metadata.name ?? '')
+  }
+
+  #key({ group, resource }: GroupResource, name: string): Key {
+    return { space: this.#deps.root, group, resource, namespace: '', name }
+  }
+}
+
+function keyText({ resource, name }: Key): string {
+  return `${resource}/${name}`
+}
+
+/** Whether the server decides what an object says: as its annotation says, and without one while nobody has changed it. */
+function isKeptByServer({ metadata }: KubeObject): boolean {
+  const said = metadata.annotations?.[AUTOUPDATE]
+  return said === 'true' || (said !== 'false' && metadata.generation === 1)
+}
+
+function isOff(object: KubeObject, builtin: Builtin): boolean {
+  const wanted = upToDate(cloneJson(object), builtin)
+  return !sameMeaning(wanted.spec, object.spec) || !sameMeaning(wanted.metadata, object.metadata)
+}
+
+/** `object`, changed. */
+function upToDate(object: KubeObject, { object: builtin, mandatory }: Builtin): KubeObject {
+  const kept = isKeptByServer(object)
+  object.metadata.annotations = { ...object.metadata.annotations, [AUTOUPDATE]: String(kept) }
+  if (kept) object.spec = cloneJson(builtin.spec)
+  else if (mandatory) {
+    // How much of the exempt level others may use stays the administrator's.
+    const { exempt } = (object.spec ?? {}) as { exempt?: unknown }
+    object.spec = { ...(cloneJson(builtin.spec) as object), ...(exempt !== undefined && { exempt }) }
+  }
+  return object
+}

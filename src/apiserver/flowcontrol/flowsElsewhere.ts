@@ -1,0 +1,17 @@
+/** FlowSchemas and PriorityLevelConfigurations outside of the root space are stored, count for nothing, and their writer is told. */
+import type { Nature } from '../../apimachinery/nature.ts'
+import type { Admission } from '../registry/admission.ts'
+import { FLOW_GROUP } from './flowConfiguration.ts'
+
+const NOT_OBEYED = 'only flow control of the root space counts: this object is stored, and has no effect'
+
+export function flowsElsewhere(nature: Pick<Nature, 'isDescribed'>, root: string): Admission {
+  return {
+    stage: 'validate',
+    // What is described is told by whoever knows of that.
+    handles: (type, operation, { space }) =>
+      type.group === FLOW_GROUP && operation !== 'DELETE' && space !== root && !nature.isDescribed(space, type),
+    concerns: () => true,
+    admit: ({ context }) => context.warn(NOT_OBEYED),
+  }
+}

@@ -1,0 +1,497 @@
+/**
+ * The requests of one priority level: as many at a time as it has seats, the others in queues, which are served fairly.
+ *
+ * Fair is by virtual time: R tells what an always busy queue would have been served by now. Each queue knows the R from which its
+ * next request counts (S), and the queue goes first whose request would be done first, S + its work. What a request will take is
+ * guessed when it starts and put right when it ends. Times are in milliseconds, work in seats × milliseconds.
+ * @see https://github.com/kubernetes/enhancements/tree/master/keps/sig-api-machinery/1040-priority-and-fairness
+ */
+import type { Clock } from '../../client/clock.ts'
+import { SeatDemand } from './seatDemand.ts'
+
+export interface Queuing {
+  readonly queues: number
+  readonly handSize: number
+  /** Requests that wait in one queue. */
+  readonly lengthLimit: number
+}
+
+/** What a request takes: seats while it runs, and those that its watchers take for a while once it has ended. */
+export interface Work {
+  readonly initialSeats: number
+  readonly finalSeats: number
+  readonly extraMs: number
+}
+
+export const ONE_SEAT: Work = { initialSeats: 1, finalSeats: 0, extraMs: 0 }
+
+export type Refusal = 'concurrency-limit' | 'queue-full' | 'time-out' | 'cancelled'
+
+/** Thrown to whoever gets no seat. */
+export class SeatRefused extends Error {
+  readonly reason: Refusal
+  constructor(reason: Refusal) {
+    super(`no seat: ${reason}`)
+    this.name = 'SeatRefused'
+    this.reason = reason
+  }
+}
+
+/** Of one request. */
+export interface Seat {
+  readonly work: Work
+  readonly arrivedMs: number
+  /** When it began to run, or to run again. */
+  startedMs: number
+  state: 'waiting' | 'running' | 'paused' | 'over'
+  queue: Queue | undefined
+  arrivalR: number
+  older: Seat | undefined
+  newer: Seat | undefined
+  waiter: Waiter | undefined
+}
+
+interface Waiter {
+  resolve(): void
+  reject(error: Error): void
+  cancelTimer(): void
+}
+
+interface Queue {
+  readonly index: number
+  /** S. */
+  nextR: number
+  executing: number
+  seatsInUse: number
+  waiting: number
+  waitingWork: number
+  oldest: Seat | undefined
+  newest: Seat | undefined
+}
+
+/** How long a request is thought to run before it has. */
+const GUESSED_MS = 3
+
+const KEPT_QUEUES = 256
+
+interface Candidate {
+  readonly seat: Seat
+  readonly doneR: number
+  readonly turn: number
+}
+
+function isBefore(doneR: number, turn: number, other: Candidate | undefined): boolean {
+  return other === undefined || doneR < other.doneR || (doneR === other.doneR && turn < other.turn)
+}
+
+export interface QueueSetOptions {
+  /** Any that only goes forward. */
+  clock: Clock
+  /** Absent: whoever finds no seat is refused. */
+  queuing?: Queuing | undefined
+  limit: number
+  /** Whether it counts only, and holds back nobody. */
+  exempt?: boolean
+}
+
+export class QueueSet {
+  readonly #clock: Clock
+  readonly #exempt: boolean
+  readonly demand: SeatDemand
+  #queuing: Queuing | undefined
+  /** Those in use, and some that were: a level may have millions. By index. */
+  readonly #queues = new Map<number, Queue>()
+  #limit: number
+  #r = 0
+  #lastMs: number
+  #activeQueues = 0
+  #enqueues = 0
+  /** The queue that was served last. */
+  #robin = 0
+  /** Seats that went to others since the first in order was found too wide for what was free. */
+  #passedSeats = 0
+  #executing = 0
+  #seatsInUse = 0
+  #waiting = 0
+  #seatsWaiting = 0
+
+  constructor({ clock, queuing, limit, exempt = false }: QueueSetOptions) {
+    this.#clock = clock
+    this.#exempt = exempt
+    this.#limit = limit
+    this.#lastMs = clock.now()
+    this.demand = new SeatDemand(this.#lastMs)
+    this.configure(queuing)
+  }
+
+  get limit(): number {
+    return this.#limit
+  }
+  get executing(): number {
+    return this.#executing
+  }
+  get seatsInUse(): number {
+    return this.#seatsInUse
+  }
+  get waiting(): number {
+    return this.#waiting
+  }
+  get seatsWaiting(): number {
+    return this.#seatsWaiting
+  }
+  get virtualTime(): number {
+    return this.#r
+  }
+
+  /** For those who look at it. */
+  get queues(): Iterable<Readonly<Queue>> {
+    return this.#queues.values()
+  }
+
+  /**
+   * A seat, until `leave`; or, where it is `waiting`, a place in a queue: then `turn` is to be awaited. `hand`: the queues that it
+   * may wait in, as dealt for the present number of queues.
+   * @throws SeatRefused
+   */
+  enter(hand: readonly number[], work: Work): Seat {
+    const now = this.#clock.now()
+    this.#advance(now)
+    const seat: Seat = {
+      work,
+      arrivedMs: now,
+      startedMs: now,
+      state: 'running',
+      queue: undefined,
+      arrivalR: this.#r,
+      older: undefined,
+      newer: undefined,
+      waiter: undefined,
+    }
+    if (this.#exempt) {
+      this.#run(seat, now)
+      return seat
+    }
+    if (this.#queuing === undefined) {
+      if (!this.#fits(work)) throw new SeatRefused('concurrency-limit')
+      this.#run(seat, now)
+      return seat
+    }
+    const queue = this.#choose(hand)
+    if (this.#waiting === 0 && this.#fits(work)) {
+      seat.queue = queue
+      this.#wake(queue)
+      this.#dispatch(seat, now)
+      return seat
+    }
+    if (this.#seatsInUse >= this.#limit && queue.waiting >= this.#queuing.lengthLimit) {
+      throw new SeatRefused('queue-full')
+    }
+    this.#wake(queue)
+    this.#append(queue, seat)
+    this.#tellDemand(now)
+    this.#serve(now)
+    return seat
+  }
+
+  /** Resolves when it is the turn of a seat that waits. At once after `enter`. @throws SeatRefused by the promise */
+  turn(seat: Seat, waitLimitMs: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const cancelTimer = this.#clock.after(waitLimitMs, () => this.withdraw(seat, 'time-out'))
+      seat.waiter = { resolve, reject, cancelTimer }
+    })
+  }
+
+  /** Gives up waiting. The promise of the seat is rejected. */
+  withdraw(seat: Seat, reason: Refusal = 'cancelled'): void {
+    if (seat.state !== 'waiting') return
+    const now = this.#clock.now()
+    this.#advance(now)
+    this.#takeOut(seat)
+    seat.state = 'over'
+    this.#tellDemand(now)
+    seat.waiter?.cancelTimer()
+    seat.waiter?.reject(new SeatRefused(reason))
+    this.#serve(now)
+  }
+
+  /** The request has ended. Once for each seat. */
+  leave(seat: Seat): void {
+    if (seat.state === 'waiting') this.withdraw(seat)
+    const wasRunning = seat.state === 'running'
+    seat.state = 'over'
+    if (!wasRunning) return
+    const now = this.#clock.now()
+    this.#advance(now)
+    this.#putRight(seat, now)
+    if (seat.work.extraMs === 0 || this.#exempt) this.#free(seat, now)
+    else {
+      this.#clock.after(seat.work.extraMs, () => {
+        const later = this.#clock.now()
+        this.#advance(later)
+        this.#free(seat, later)
+      })
+    }
+  }
+
+  /** The request waits for somebody else, and lets others run meanwhile. */
+  pause(seat: Seat): void {
+    if (seat.state !== 'running') return
+    seat.state = 'paused'
+    const now = this.#clock.now()
+    this.#advance(now)
+    this.#putRight(seat, now)
+    this.#free(seat, now)
+  }
+
+  /** The request goes on at once, even where all seats are taken: it must not wait for those who wait behind it. */
+  resume(seat: Seat): void {
+    if (seat.state !== 'paused') return
+    const now = this.#clock.now()
+    this.#advance(now)
+    seat.state = 'running'
+    const { queue } = seat
+    if (queue) this.#wake(queue)
+    this.#dispatch(seat, now)
+  }
+
+  setLimit(limit: number): void {
+    const now = this.#clock.now()
+    this.#advance(now)
+    this.#limit = limit
+    this.#serve(now)
+  }
+
+  /** Hands that were dealt before are of no use any more when the number of queues changes: whoever waits moves along. */
+  configure(queuing: Queuing | undefined): void {
+    const before = this.#queuing?.queues
+    this.#queuing = queuing
+    if (queuing?.queues === before) return
+    const now = this.#clock.now()
+    this.#advance(now)
+    const waiting: Seat[] = []
+    for (const queue of this.#queues.values()) {
+      while (queue.oldest !== undefined) {
+        const seat = queue.oldest
+        this.#takeOut(seat)
+        waiting.push(seat)
+      }
+    }
+    this.#queues.clear()
+    this.#robin = 0
+    for (const seat of waiting.sort((a, b) => a.arrivalR - b.arrivalR)) {
+      if (queuing !== undefined) {
+        const queue = this.#queueAt(this.#enqueues++ % queuing.queues)
+        this.#wake(queue)
+        this.#append(queue, seat)
+      } else {
+        // Nobody waits in this level any more: whoever does was promised a turn, and gets it now.
+        seat.queue = undefined
+        this.#dispatch(seat, now)
+        this.#admit(seat)
+      }
+    }
+    this.#tellDemand(now)
+    this.#serve(now)
+  }
+
+  /** The queue of the hand with the least work waiting; those with equally much take turns. */
+  #choose(hand: readonly number[]): Queue {
+    const offset = this.#enqueues++ % hand.length
+    let best = hand[offset]!
+    let least = Infinity
+    for (let i = 0; i < hand.length && least > 0; i++) {
+      const index = hand[(offset + i) % hand.length]!
+      const work = this.#queues.get(index)?.waitingWork ?? 0
+      if (work >= least) continue
+      best = index
+      least = work
+    }
+    return this.#queueAt(best)
+  }
+
+  /** Begins to count a queue that stood idle from now. To be called before something is added. */
+  #wake(queue: Queue): void {
+    if (queue.waiting > 0 || queue.executing > 0) return
+    queue.nextR = this.#r
+    this.#activeQueues++
+  }
+
+  #append(queue: Queue, seat: Seat): void {
+    seat.queue = queue
+    seat.state = 'waiting'
+    seat.older = queue.newest
+    if (queue.newest === undefined) queue.oldest = seat
+    else queue.newest.newer = seat
+    queue.newest = seat
+    queue.waiting++
+    queue.waitingWork += workOf(seat.work)
+    this.#waiting++
+    this.#seatsWaiting += seatsOf(seat.work)
+  }
+
+  #takeOut(seat: Seat): void {
+    const queue = seat.queue!
+    const { older, newer } = seat
+    if (older === undefined) queue.oldest = newer
+    else older.newer = newer
+    if (newer === undefined) queue.newest = older
+    else newer.older = older
+    seat.older = undefined
+    seat.newer = undefined
+    queue.waiting--
+    queue.waitingWork = queue.waiting === 0 ? 0 : queue.waitingWork - workOf(seat.work)
+    this.#waiting--
+    this.#seatsWaiting -= seatsOf(seat.work)
+    this.#rest(queue)
+  }
+
+  #rest(queue: Queue): void {
+    if (queue.waiting > 0 || queue.executing > 0) return
+    this.#activeQueues--
+    // What an idle queue knows does not count when it is used again.
+    if (this.#queues.size > KEPT_QUEUES && this.#queues.get(queue.index) === queue) this.#queues.delete(queue.index)
+  }
+
+  #queueAt(index: number): Queue {
+    let queue = this.#queues.get(index)
+    if (queue === undefined) {
+      queue = newQueue(index, this.#r)
+      this.#queues.set(index, queue)
+    }
+    return queue
+  }
+
+  #fits(work: Work): boolean {
+    const seats = seatsOf(work)
+    if (this.#seatsInUse + seats <= this.#limit) return true
+    // Wider than the level has become: it runs alone. Where there is no seat at all, nobody does.
+    return seats > this.#limit && this.#limit > 0 && this.#executing === 0 && this.#seatsInUse === 0
+  }
+
+  #serve(now: number): void {
+    while (this.#waiting > 0 && this.#seatsInUse < this.#limit) {
+      const seat = this.#next()
+      if (seat === undefined) return
+      const queue = seat.queue!
+      this.#robin = queue.index
+      // It stays active all along: it is counted as executing before it is taken for idle.
+      queue.executing++
+      this.#takeOut(seat)
+      queue.executing--
+      this.#dispatch(seat, now)
+      this.#admit(seat)
+    }
+  }
+
+  /**
+   * Whose turn it is. Where the first in order does not fit into what is free, the others that do go by, until they have had as
+   * many seats as the level has; then it goes with what is free. So nobody wide blocks a level, or waits for ever.
+   */
+  #next(): Seat | undefined {
+    const first = this.#robin + 1
+    let best: Candidate | undefined
+    let fitting: Candidate | undefined
+    for (const queue of this.#queues.values()) {
+      const seat = queue.oldest
+      if (seat === undefined) continue
+      const doneR = queue.nextR + workOf(seat.work)
+      // Among equals it goes round.
+      const turn = queue.index >= first ? queue.index - first : queue.index - first + this.#queuing!.queues
+      if (isBefore(doneR, turn, best)) best = { seat, doneR, turn }
+      if (isBefore(doneR, turn, fitting) && this.#fits(seat.work)) fitting = { seat, doneR, turn }
+    }
+    if (best?.seat === fitting?.seat || this.#passedSeats >= this.#limit) {
+      this.#passedSeats = 0
+      return best?.seat
+    }
+    if (fitting !== undefined) this.#passedSeats += seatsOf(fitting.seat.work)
+    return fitting?.seat
+  }
+
+  #dispatch(seat: Seat, now: number): void {
+    const { queue } = seat
+    if (queue) {
+      queue.nextR += workOf(seat.work)
+      queue.executing++
+      queue.seatsInUse += seatsOf(seat.work)
+      this.#keepPace(queue)
+    }
+    this.#run(seat, now)
+  }
+
+  #run(seat: Seat, now: number): void {
+    seat.state = 'running'
+    seat.startedMs = now
+    this.#executing++
+    this.#seatsInUse += seatsOf(seat.work)
+    this.#tellDemand(now)
+  }
+
+  #admit(seat: Seat): void {
+    seat.waiter?.cancelTimer()
+    seat.waiter?.resolve()
+    seat.waiter = undefined
+  }
+
+  /** What it was guessed to take, and what it took. */
+  #putRight(seat: Seat, now: number): void {
+    const { queue } = seat
+    if (queue === undefined) return
+    queue.nextR -= seat.work.initialSeats * (GUESSED_MS - (now - seat.startedMs))
+    this.#keepPace(queue)
+  }
+
+  #free(seat: Seat, now: number): void {
+    const { queue } = seat
+    const seats = seatsOf(seat.work)
+    this.#executing--
+    this.#seatsInUse -= seats
+    if (queue) {
+      queue.executing--
+      queue.seatsInUse -= seats
+      this.#rest(queue)
+    }
+    this.#tellDemand(now)
+    if (this.#waiting > 0) this.#serve(now)
+  }
+
+  /** Time in which nobody of the queue waited is no credit. */
+  #keepPace(queue: Queue): void {
+    const head = queue.oldest
+    if (head !== undefined && queue.nextR < head.arrivalR) queue.nextR = head.arrivalR
+  }
+
+  #advance(now: number): void {
+    const passed = now - this.#lastMs
+    if (passed <= 0) return
+    this.#lastMs = now
+    if (this.#activeQueues === 0) return
+    this.#r += (passed * Math.min(this.#limit, this.#seatsInUse + this.#seatsWaiting)) / this.#activeQueues
+  }
+
+  #tellDemand(now: number): void {
+    this.demand.set(now, this.#seatsInUse + this.#seatsWaiting)
+  }
+}
+
+export function seatsOf({ initialSeats, finalSeats }: Work): number {
+  return finalSeats > initialSeats ? finalSeats : initialSeats
+}
+
+/** In seats × milliseconds. */
+export function workOf({ initialSeats, finalSeats, extraMs }: Work): number {
+  return initialSeats * GUESSED_MS + finalSeats * extraMs
+}
+
+function newQueue(index: number, nextR: number): Queue {
+  return {
+    index,
+    nextR,
+    executing: 0,
+    seatsInUse: 0,
+    waiting: 0,
+    waitingWork: 0,
+    oldest: undefined,
+    newest: undefined,
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * Watches and space streams that are open. They stay, so no queue can help: a space has a share of them, and so has a user; a part
+ * of all is for syncers alone, and one mailbox needs few.
+ */
+
+export interface WatchOwner {
+  /** Logical-cluster id, or `*`. */
+  readonly space: string
+  readonly user: string
+  readonly isSyncer: boolean
+  /** Always gets in. */
+  readonly isExempt: boolean
+}
+
+/** Of all watches: what one space, or one user, may have. */
+const SHARE = 1 / 4
+/** Of all watches: what only syncers may use. */
+const FOR_SYNCERS = 1 / 4
+/** Of all watches: what the syncer of one mailbox may have. It needs one. */
+const SYNCER_SHARE = 1 / 200
+
+export class WatchBudget {
+  readonly #limit: number
+  #total = 0
+  #others = 0
+  readonly #spaces = new Map<string, number>()
+  readonly #users = new Map<string, number>()
+  readonly #syncers = new Map<string, number>()
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  get total(): number {
+    return this.#total
+  }
+
+  /** Counts one until `give`; false when there is no room for it. */
+  take(owner: WatchOwner): boolean {
+    const { space, user, isSyncer, isExempt } = owner
+    if (!isExempt && !this.#hasRoom(owner)) return false
+    this.#total++
+    if (isSyncer) change(this.#syncers, space, 1)
+    else {
+      this.#others++
+      change(this.#spaces, space, 1)
+      change(this.#users, user, 1)
+    }
+    return true
+  }
+
+  give({ space, user, isSyncer }: WatchOwner): void {
+    this.#total--
+    if (isSyncer) change(this.#syncers, space, -1)
+    else {
+      this.#others--
+      change(this.#spaces, space, -1)
+      change(this.#users, user, -1)
+    }
+  }
+
+  #hasRoom({ space, user, isSyncer }: WatchOwner): boolean {
+    if (this.#total >= this.#limit) return false
+    if (isSyncer) return (this.#syncers.get(space) ?? 0) < Math.ceil(this.#limit * SYNCER_SHARE)
+    const most = Math.ceil(this.#limit * SHARE)
+    return (
+      this.#others < Math.ceil(this.#limit * (1 - FOR_SYNCERS)) &&
+      (this.#spaces.get(space) ?? 0) < most &&
+      (this.#users.get(user) ?? 0) < most
+    )
+  }
+}
+
+/** How many watches are told of a change, so that it can be charged for it. */
+export class WatchCounts {
+  /** By space, resource, namespace; `''` for all of a level. Groups are not told apart. */
+  readonly #watches = new Map<string, Map<string, Map<string, number>>>()
+
+  change(space: string, resource: string, namespace: string, by: 1 | -1): void {
+    const resources = this.#watches.get(space) ?? new Map<string, Map<string, number>>()
+    const namespaces = resources.get(resource) ?? new Map<string, number>()
+    this.#watches.set(space, resources)
+    resources.set(resource, namespaces)
+    change(namespaces, namespace, by)
+    if (namespaces.size === 0) resources.delete(resource)
+    if (resources.size === 0) this.#watches.delete(space)
+  }
+
+  of(space: string, resource: string, namespace: string): number {
+    if (this.#watches.size === 0) return 0
+    return this.#in(space, resource, namespace) + this.#in('*', resource, namespace)
+  }
+
+  #in(space: string, resource: string, namespace: string): number {
+    const resources = this.#watches.get(space)
+    if (resources === undefined) return 0
+    const namespaces = resources.get(resource)
+    const streams = resources.get('')?.get('') ?? 0
+    if (namespaces === undefined) return streams
+    return streams + (namespaces.get('') ?? 0) + (namespace === '' ? 0 : (namespaces.get(namespace) ?? 0))
+  }
+}
+
+function change(counts: Map<string, number>, key: string, by: number): void {
+  const left = (counts.get(key) ?? 0) + by
+  if (left === 0) counts.delete(key)
+  else counts.set(key, left)
+}

@@ -1,0 +1,111 @@
+/** What a request is worth, found out from what there is: how much a list looks at, how many watch what is changed. */
+
+import { BoundedCache } from '../../apimachinery/boundedCache.ts'
+import type { Range, Store } from '../../storage/store.ts'
+import { ONE_SEAT, type Work } from '../flowcontrol/queueSet.ts'
+import type { WatchCounts } from '../flowcontrol/watchBudget.ts'
+import { changeWork, listWork } from '../flowcontrol/workEstimates.ts'
+import { rangeOf } from '../registry/keys.ts'
+import type { TypeRegistry } from '../types/typeRegistry.ts'
+import type { AuthorizedRequest } from './pipeline.ts'
+
+/** Objects whose size is taken for that of all. */
+const SAMPLE = 8
+/** How long a size is believed. */
+const SIZE_MS = 5000
+const SIZES_KEPT = 4096
+/** In such forms the answer is made piece by piece; others are made whole. */
+const STREAMED = /^(?!.*(as=|yaml)).*$/
+
+interface Size {
+  objects: number
+  /** Of one of them, on average. */
+  bytes: number
+  atMs: number
+}
+
+export interface RequestWorkDeps {
+  store: Pick<Store, 'count' | 'list'>
+  types: TypeRegistry
+  /** Milliseconds on any clock that only goes forward. */
+  clock: () => number
+}
+
+export class RequestWork {
+  readonly #deps: RequestWorkDeps
+  /** What was found lately, by range. */
+  readonly #sizes = new BoundedCache<string, Size>(SIZES_KEPT)
+
+  constructor(deps: RequestWorkDeps) {
+    this.#deps = deps
+  }
+
+  /** `accept`: what form is asked for. At once, where nothing has to be looked at. */
+  of({ info, space }: AuthorizedRequest, accept: string, watches: WatchCounts, widest: number): Work | Promise<Work> {
+    const { resource, verb, query } = info
+    if (resource === undefined) return ONE_SEAT
+    switch (verb) {
+      case 'create':
+      case 'update':
+      case 'patch':
+      case 'delete': {
+        // Tokens are answered and not stored: nobody is told.
+        if (resource.subresource === 'token') return ONE_SEAT
+        return changeWork(watches.of(space, resource.resource, resource.namespace), widest)
+      }
+      case 'list':
+      case 'deletecollection':
+        return this.#ofList(info, space, accept, widest)
+      case 'watch': {
+        const version = query.get('resourceVersion') ?? ''
+        const sendsInitial = query.get('sendInitialEvents')
+        const reads = sendsInitial === null ? version === '0' : sendsInitial === 'true'
+        return reads && (version === '' || version === '0') ? this.#ofList(info, space, accept, widest) : ONE_SEAT
+      }
+      default:
+        return ONE_SEAT
+    }
+  }
+
+  #ofList(
+    { resource, query }: AuthorizedRequest['info'],
+    space: string,
+    accept: string,
+    widest: number,
+  ): Work | Promise<Work> {
+    const { group, version, resource: name, namespace, name: one } = resource!
+    const fields = query.get('fieldSelector') ?? ''
+    if (widest === 1 || one !== '' || /(^|,)metadata\.name==?[^,]/.test(fields)) return ONE_SEAT
+    const workOf = ({ objects, bytes }: Size): Work =>
+      listWork(
+        {
+          objects,
+          bytes,
+          limit: Number(query.get('limit') ?? '') || undefined,
+          selects: fields !== '' || query.has('labelSelector'),
+          streamed: STREAMED.test(accept),
+        },
+        widest,
+      )
+    const key = `${space}\0${group}\0${name}\0${namespace}`
+    const known = this.#sizes.get(key)
+    if (known !== undefined && this.#deps.clock() - known.atMs < SIZE_MS) return workOf(known)
+    const type = this.#deps.types.in(space).find(group, version, name)
+    if (type === undefined) return ONE_SEAT
+    return this.#sizeOf(rangeOf(type, { space, namespace: namespace === '' ? undefined : namespace })).then(size => {
+      // a name that no namespace can have is not worth the memory
+      if (namespace.length <= 63) this.#sizes.set(key, size)
+      return workOf(size)
+    })
+  }
+
+  async #sizeOf(range: Range): Promise<Size> {
+    const { store, clock } = this.#deps
+    const [objects, sample] = await Promise.all([
+      store.count(range),
+      store.list(range, { limit: SAMPLE, uncounted: true }),
+    ])
+    const sampled = sample.items.reduce((sum, { bytes }) => sum + bytes.length, 0)
+    return { objects, bytes: sample.items.length === 0 ? 0 : sampled / sample.items.length, atMs: clock() }
+  }
+}

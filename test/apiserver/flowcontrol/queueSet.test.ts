@@ -1,0 +1,222 @@
+/** Fair queues: who runs, who waits, in which order, and that no seat is lost. */
+import fc from 'fast-check'
+import t from 'tap'
+import { dealHand, flowHash } from '../../../src/apiserver/flowcontrol/dealing.ts'
+import {
+  ONE_SEAT,
+  QueueSet,
+  type Seat,
+  type SeatRefused,
+  type Work,
+} from '../../../src/apiserver/flowcontrol/queueSet.ts'
+import { SteppedClock } from './steppedClock.ts'
+
+const QUEUES = { queues: 64, handSize: 6, lengthLimit: 50 }
+const wide = (initialSeats: number): Work => ({ initialSeats, finalSeats: 0, extraMs: 0 })
+const handOf = (who: string, { queues, handSize } = QUEUES): number[] =>
+  dealHand(flowHash('schema', 'space', who), queues, handSize)
+
+/** Requests of flows, and in which order they were let in. */
+class Crowd {
+  readonly clock = new SteppedClock()
+  readonly set: QueueSet
+  readonly running: { who: string; seat: Seat }[] = []
+  readonly refused: string[] = []
+  readonly order: string[] = []
+  readonly waiting: Seat[] = []
+
+  constructor(limit: number, queuing: typeof QUEUES | undefined = QUEUES) {
+    this.set = new QueueSet({ clock: this.clock, queuing, limit })
+  }
+
+  ask(who: string, work: Work = ONE_SEAT, hand = handOf(who)): void {
+    const begin = (seat: Seat): void => {
+      this.running.push({ who, seat })
+      this.order.push(who)
+    }
+    const refuse = (error: unknown): void => {
+      this.refused.push(`${who} ${(error as SeatRefused).reason}`)
+    }
+    try {
+      const seat = this.set.enter(hand, work)
+      if (seat.state === 'running') begin(seat)
+      else {
+        this.waiting.push(seat)
+        void this.set.turn(seat, 15_000).then(() => begin(seat), refuse)
+      }
+    } catch (error) {
+      refuse(error)
+    }
+  }
+
+  /** Ends the one that runs longest, after a while. */
+  async end(afterMs = 10): Promise<void> {
+    this.clock.pass(afterMs)
+    this.set.leave(this.running.shift()!.seat)
+    await turn()
+  }
+}
+
+const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
+
+t.test('as many at a time as there are seats; the others in turn, flow by flow', async t => {
+  const crowd = new Crowd(2)
+  for (let n = 0; n < 20; n++) crowd.ask('greedy')
+  t.equal(crowd.running.length, 2)
+  t.equal(crowd.set.waiting, 18)
+  crowd.ask('modest')
+  crowd.ask('other')
+  for (let n = 0; n < 6; n++) await crowd.end()
+  const first = crowd.order.slice(2, 8)
+  t.ok(first.includes('modest') && first.includes('other'), `${first}`)
+  while (crowd.running.length > 0) await crowd.end()
+  t.equal(crowd.order.length, 22)
+  t.match(crowd.set, { executing: 0, seatsInUse: 0, waiting: 0, seatsWaiting: 0 })
+  t.equal(crowd.clock.waiting, 0, 'no timer is left')
+})
+
+t.test('who is slow pays for it: equal time, not equal numbers', async t => {
+  const crowd = new Crowd(1)
+  const queuing = { queues: 2, handSize: 1, lengthLimit: 1000 }
+  crowd.set.configure(queuing)
+  for (let n = 0; n < 60; n++) {
+    crowd.ask('slow', ONE_SEAT, [0])
+    crowd.ask('quick', ONE_SEAT, [1])
+  }
+  for (let n = 0; n < 44; n++) await crowd.end(crowd.running[0]!.who === 'slow' ? 100 : 10)
+  const slow = crowd.order.slice(0, 44).filter(who => who === 'slow').length
+  t.ok(slow >= 3 && slow <= 6, `${slow} of 44`)
+})
+
+t.test('a queue that is full refuses while all seats are taken', async t => {
+  const crowd = new Crowd(1, { queues: 8, handSize: 2, lengthLimit: 3 })
+  for (let n = 0; n < 10; n++) crowd.ask('one', ONE_SEAT, [0, 1])
+  t.same(crowd.refused, ['one queue-full', 'one queue-full', 'one queue-full'])
+  crowd.ask('two', ONE_SEAT, [0, 2])
+  t.equal(crowd.set.waiting, 7, 'who has another queue waits there')
+})
+
+t.test('a level without queues refuses; one without seats has none for anybody', async t => {
+  const crowd = new Crowd(1, undefined)
+  crowd.set.configure(undefined)
+  crowd.ask('a')
+  crowd.ask('b')
+  t.same(crowd.refused, ['b concurrency-limit'])
+  const none = new Crowd(0)
+  none.set.configure(undefined)
+  none.ask('a')
+  t.same(none.refused, ['a concurrency-limit'])
+})
+
+t.test('nobody waits longer than they may; who leaves leaves', async t => {
+  const crowd = new Crowd(1)
+  crowd.ask('a')
+  crowd.ask('b')
+  crowd.ask('c')
+  crowd.set.withdraw(crowd.waiting[0]!)
+  crowd.clock.pass(15_000)
+  await turn()
+  t.same(crowd.refused, ['b cancelled', 'c time-out'])
+  await crowd.end()
+  t.match(crowd.set, { executing: 0, seatsInUse: 0, waiting: 0, seatsWaiting: 0 })
+})
+
+t.test('a wide request does not block its level, and is not put off for ever', async t => {
+  const crowd = new Crowd(4, { queues: 4, handSize: 1, lengthLimit: 100 })
+  crowd.ask('long', ONE_SEAT, [0])
+  crowd.ask('wide', wide(4), [1])
+  for (let n = 0; n < 12; n++) crowd.ask('thin', ONE_SEAT, [2])
+  t.equal(crowd.running.length, 4, 'what is free is used')
+  const long = crowd.running.shift()!
+  for (let n = 0; n < 5; n++) await crowd.end()
+  t.ok(crowd.order.includes('wide'), 'after as many seats as the level has went by')
+  t.ok(crowd.order.indexOf('wide') >= 4)
+  crowd.running.push(long)
+  while (crowd.running.length > 0) await crowd.end()
+  t.equal(crowd.order.length, 14)
+})
+
+t.test('who waits for somebody else gives the seat away, and has it again at once', async t => {
+  const crowd = new Crowd(1)
+  crowd.ask('asks')
+  crowd.ask('next')
+  const { seat } = crowd.running[0]!
+  crowd.set.pause(seat)
+  await turn()
+  t.same(crowd.order, ['asks', 'next'])
+  crowd.set.resume(seat)
+  t.equal(crowd.set.seatsInUse, 2)
+  crowd.ask('later')
+  await crowd.end()
+  t.same(crowd.order, ['asks', 'next'], 'the seat in excess is saved first')
+  await crowd.end()
+  t.same(crowd.order, ['asks', 'next', 'later'])
+})
+
+t.test('what a change costs its watchers is held for a while', async t => {
+  const crowd = new Crowd(10)
+  crowd.ask('a', { initialSeats: 1, finalSeats: 10, extraMs: 5 })
+  t.equal(crowd.set.seatsInUse, 10)
+  crowd.ask('b')
+  await crowd.end(0)
+  t.same(crowd.order, ['a'])
+  crowd.clock.pass(5)
+  await turn()
+  t.same(crowd.order, ['a', 'b'])
+})
+
+t.test('more queues, fewer, or none: nobody who waits is lost', async t => {
+  const crowd = new Crowd(1)
+  for (let n = 0; n < 9; n++) crowd.ask(`flow ${n}`)
+  crowd.set.configure({ queues: 2, handSize: 1, lengthLimit: 1 })
+  crowd.set.configure({ queues: 10_000_000, handSize: 2, lengthLimit: 50 })
+  t.equal(crowd.set.waiting, 8)
+  await crowd.end()
+  crowd.set.configure(undefined)
+  await turn()
+  t.equal(crowd.order.length, 9, 'who was promised a turn has it')
+  while (crowd.running.length > 0) await crowd.end()
+  t.match(crowd.set, { executing: 0, seatsInUse: 0, waiting: 0, seatsWaiting: 0 })
+})
+
+t.test('whatever comes and goes: seats are kept count of, and nobody waits beside a free one', async () => {
+  const step = fc.oneof(
+    fc.record({ do: fc.constant('ask' as const), who: fc.nat({ max: 9 }), seats: fc.integer({ min: 1, max: 4 }) }),
+    fc.record({ do: fc.constantFrom('end' as const, 'withdraw' as const, 'pause' as const), pick: fc.nat() }),
+    fc.record({ do: fc.constant('limit' as const), to: fc.integer({ min: 1, max: 12 }) }),
+    fc.record({ do: fc.constant('pass' as const), ms: fc.nat({ max: 4000 }) }),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 120 }), async steps => {
+      const crowd = new Crowd(5, { queues: 8, handSize: 2, lengthLimit: 4 })
+      for (const each of steps) {
+        const { set, running, waiting } = crowd
+        if (each.do === 'ask') {
+          const who = String(each.who)
+          crowd.ask(who, wide(each.seats), dealHand(flowHash('s', 'x', who), 8, 2))
+        } else if (each.do === 'limit') set.setLimit(each.to)
+        else if (each.do === 'pass') crowd.clock.pass(each.ms)
+        else if (each.do === 'withdraw') waiting.length > 0 && set.withdraw(waiting[each.pick % waiting.length]!)
+        else if (running.length > 0) {
+          const index = each.pick % running.length
+          if (each.do === 'end') set.leave(running.splice(index, 1)[0]!.seat)
+          else {
+            set.pause(running[index]!.seat)
+            set.resume(running[index]!.seat)
+          }
+        }
+        await turn()
+        const seats = running.reduce((sum, { seat }) => sum + seat.work.initialSeats, 0)
+        if (set.seatsInUse !== seats || set.executing !== running.length) return false
+        if (set.waiting !== waiting.filter(seat => seat.state === 'waiting').length) return false
+        const thin = waiting.some(seat => seat.state === 'waiting' && seats + seat.work.initialSeats <= set.limit)
+        const heads = [...set.queues].flatMap(queue => queue.oldest ?? [])
+        if (thin && heads.some(seat => seats + seat.work.initialSeats <= set.limit)) return false
+      }
+      while (crowd.running.length > 0) await crowd.end()
+      const { executing, seatsInUse, waiting, seatsWaiting } = crowd.set
+      return executing + seatsInUse + waiting + seatsWaiting === 0
+    }),
+    { numRuns: 150 },
+  )
+})
