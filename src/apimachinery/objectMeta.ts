@@ -3,16 +3,18 @@
  * @see https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api-conventions.md#metadata
  */
 import { type FieldError, fieldError } from './fieldErrors.ts'
+import { ANNOTATIONS_LIMIT_BYTES, bytesOf, metadataLimitErrors } from './metadataLimits.ts'
 import { dns1123Label, labelValue, type NameRule, type NameRuleName, nameRules, qualifiedName } from './nameRules.ts'
 import { type ObjectMeta, type OwnerReference, parseApiVersion } from './object.ts'
 
-/** Keys and values of all annotations together, in bytes. */
-export const ANNOTATIONS_LIMIT_BYTES = 256 * 1024
+export { ANNOTATIONS_LIMIT_BYTES } from './metadataLimits.ts'
 
 export interface ObjectMetaOptions {
   namespaced: boolean
   /** Default: dns1123Subdomain. */
   nameRule?: NameRuleName | NameRule | undefined
+  /** What is replaced: it may have more than its limits allow, and go on so. */
+  before?: ObjectMeta
 }
 
 /** Errors of a new object's metadata, after its name was generated. */
@@ -35,9 +37,12 @@ export function validateObjectMeta(meta: ObjectMeta, options: ObjectMetaOptions)
   if (meta.generation !== undefined && meta.generation < 0) {
     invalid('generation', meta.generation, ['must be greater than or equal to 0'])
   }
-  errors.push(...validateMaps(meta))
-  errors.push(...validateFinalizers(meta.finalizers ?? []))
-  return errors
+  // nothing is looked at piece by piece whose size is refused
+  const limits = metadataLimitErrors(meta, options.before)
+  return errors.concat(
+    limits,
+    limits.length > 0 ? [] : [...validateMaps(meta), ...validateFinalizers(meta.finalizers ?? [])],
+  )
 }
 
 /**
@@ -69,8 +74,7 @@ export function validateObjectMetaUpdate(meta: ObjectMeta, old: ObjectMeta): Fie
   for (const field of ['uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds'] as const) {
     if (meta[field] !== undefined && meta[field] !== old[field]) immutable(field)
   }
-  errors.push(...validateMaps(meta))
-  return errors
+  return errors.concat(metadataLimitErrors(meta, old).length > 0 ? [] : validateMaps(meta))
 }
 
 /** Label keys and values, at the path of the map. */
@@ -86,12 +90,10 @@ export function validateLabels(labels: Readonly<Record<string, string>>, field: 
 /** Annotation keys (any case) and their total size. */
 export function validateAnnotations(annotations: Readonly<Record<string, string>>, field: string): FieldError[] {
   const errors: FieldError[] = []
-  let totalBytes = 0
-  for (const [key, value] of Object.entries(annotations)) {
-    totalBytes += Buffer.byteLength(key) + Buffer.byteLength(value)
+  for (const key of Object.keys(annotations)) {
     for (const message of qualifiedName(key.toLowerCase())) errors.push(fieldError.invalid(field, key, message))
   }
-  if (totalBytes > ANNOTATIONS_LIMIT_BYTES) errors.push(fieldError.tooLong(field, ANNOTATIONS_LIMIT_BYTES))
+  if (bytesOf(annotations) > ANNOTATIONS_LIMIT_BYTES) errors.push(fieldError.tooLong(field, ANNOTATIONS_LIMIT_BYTES))
   return errors
 }
 

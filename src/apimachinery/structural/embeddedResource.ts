@@ -43,9 +43,10 @@ function metadataErrors(metadata: unknown, path: string): FieldError[] {
   if (wrong !== undefined) {
     return [fieldError.invalid(trailText(['metadata'], path), JSON.parse(canonicalJson(metadata)), wrong)]
   }
-  // an embedded resource may still get its name and its namespace
+  // an embedded resource may still get its name and its namespace; nobody goes through its lists, which have no limits
   const meta = { ...metadata, name: metadata.name || 'unnamed' } as ObjectMeta
-  return validateObjectMeta(meta, { namespaced: Boolean(meta.namespace), nameRule: 'pathSegment' }).map(error => ({
+  const rules = { namespaced: Boolean(meta.namespace), nameRule: 'pathSegment' as const, before: meta }
+  return validateObjectMeta(meta, rules).map(error => ({
     ...error,
     field: path === '' ? error.field : `${path}.${error.field}`,
   }))

@@ -309,7 +309,11 @@ export class Preparation {
     }
     const errors = errorsOf(() => [
       // the name was right when it was given
-      ...validateObjectMeta(object.metadata, { ...metaRules(target, strategy), nameRule: 'pathSegment' }),
+      ...validateObjectMeta(object.metadata, {
+        ...metaRules(target, strategy),
+        nameRule: 'pathSegment',
+        before: old.metadata,
+      }),
       ...FORMS[target.form].finalizerErrors(target, object.metadata, old.metadata),
       ...validateObjectMetaUpdate(object.metadata, old.metadata),
       ...(subresource === 'status'

@@ -1,0 +1,57 @@
+/**
+ * How much of what is a list or a map in metadata an object may have. Every step of a write and many controllers go through
+ * these, so their sizes are bounded apart from that of the object. Kubernetes has the limit of annotations and those of
+ * names in `managedFields`; the others are ours, far above what anything needs.
+ *
+ * What was stored with more may go on to have as much, so that it can be changed and deleted.
+ */
+import { type FieldError, fieldError } from './fieldErrors.ts'
+import type { ManagedFieldsEntry, ObjectMeta } from './object.ts'
+
+/** Keys and values of all annotations together, in bytes; those of all labels too. */
+export const ANNOTATIONS_LIMIT_BYTES = 256 * 1024
+export const LABELS_LIMIT_BYTES = 256 * 1024
+export const FINALIZERS_LIMIT = 1_000
+export const OWNERS_LIMIT = 5_000
+/** Entries of `managedFields`. */
+export const MANAGERS_LIMIT = 1_000
+const MANAGER_LIMIT_BYTES = 128
+const SUBRESOURCE_LIMIT_BYTES = 256
+
+/** `old` is absent for a new object. Of annotations nothing is said here: they have no exemption. */
+export function metadataLimitErrors(meta: ObjectMeta, old: ObjectMeta | undefined): FieldError[] {
+  const errors: FieldError[] = []
+  const labels = bytesOf(meta.labels)
+  if (labels > LABELS_LIMIT_BYTES && labels > bytesOf(old?.labels))
+    errors.push(fieldError.tooLong('metadata.labels', LABELS_LIMIT_BYTES))
+  const count = (field: 'finalizers' | 'ownerReferences' | 'managedFields', limit: number): void => {
+    const actual = meta[field]?.length ?? 0
+    if (actual > limit && actual > (old?.[field]?.length ?? 0))
+      errors.push(fieldError.tooMany(`metadata.${field}`, actual, limit))
+  }
+  count('ownerReferences', OWNERS_LIMIT)
+  count('finalizers', FINALIZERS_LIMIT)
+  count('managedFields', MANAGERS_LIMIT)
+  if (meta.managedFields !== old?.managedFields) checkEntries(meta.managedFields ?? [], errors)
+  return errors
+}
+
+function checkEntries(entries: readonly ManagedFieldsEntry[], errors: FieldError[]): void {
+  for (const [i, { manager, subresource }] of entries.slice(0, MANAGERS_LIMIT).entries()) {
+    const field = `metadata.managedFields[${i}]`
+    if (isLonger(manager, MANAGER_LIMIT_BYTES)) errors.push(fieldError.tooLong(`${field}.manager`, MANAGER_LIMIT_BYTES))
+    if (isLonger(subresource, SUBRESOURCE_LIMIT_BYTES))
+      errors.push(fieldError.tooLong(`${field}.subresource`, SUBRESOURCE_LIMIT_BYTES))
+  }
+}
+
+function isLonger(text: string | undefined, limitBytes: number): boolean {
+  return text !== undefined && Buffer.byteLength(text) > limitBytes
+}
+
+/** Of all keys and values. */
+export function bytesOf(texts: Readonly<Record<string, string>> | undefined): number {
+  let bytes = 0
+  for (const key in texts) bytes += Buffer.byteLength(key) + Buffer.byteLength(texts[key]!)
+  return bytes
+}
