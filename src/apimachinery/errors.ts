@@ -166,9 +166,9 @@ export const statusError = {
 
 /**
  * Characters of field errors behind which no further one is told. Each may show all of a list that ten thousands of them are
- * about.
+ * about, or a path that is as long as the object.
  */
-const TOLD_CHARACTERS = 256 * 1024
+export const TOLD_CHARACTERS = 256 * 1024
 
 function causesOf(
   errors: readonly FieldError[],

@@ -1,6 +1,6 @@
 /** Apply conflicts, worded as kube-apiserver words them. */
-import { type StatusCause, StatusError } from '../errors.ts'
-import { type FieldSet, pathsOf, showPath } from './fieldSet.ts'
+import { type StatusCause, StatusError, TOLD_CHARACTERS } from '../errors.ts'
+import { countPaths, type FieldSet, pathsOf, showPath } from './fieldSet.ts'
 import type { Manager } from './managers.ts'
 
 export interface Conflict {
@@ -9,27 +9,37 @@ export interface Conflict {
   set: FieldSet
 }
 
-/** 409 Conflict with one cause per field; managers in the order of their names. */
+/** 409 Conflict with one cause per field, managers in the order of their names. Of very many fields only the first are told. */
 export function conflictError(conflicts: readonly Conflict[]): StatusError {
+  const titled = conflicts.map(({ manager, set }) => ({ title: titleOf(manager), set }))
   const groups = new Map<string, string[]>()
-  const named = conflicts.map(({ manager, set }) => ({
-    title: titleOf(manager),
-    paths: [...pathsOf(set)].map(path => showPath(path)),
-  }))
-  for (const { title, paths } of named.toSorted((a, b) => (a.title < b.title ? -1 : a.title > b.title ? 1 : 0)))
-    groups.set(title, [...(groups.get(title) ?? []), ...paths])
-
+  let characters = 0
+  for (const { title, set } of titled.toSorted((a, b) => (a.title < b.title ? -1 : a.title > b.title ? 1 : 0))) {
+    if (characters >= TOLD_CHARACTERS) break
+    const told = groups.get(title) ?? []
+    groups.set(title, told)
+    characters += title.length
+    for (const path of pathsOf(set)) {
+      const field = showPath(path)
+      told.push(field)
+      characters += title.length + field.length
+      if (characters >= TOLD_CHARACTERS) break
+    }
+  }
   const causes: StatusCause[] = []
   for (const [title, paths] of groups)
     for (const field of paths) causes.push({ reason: 'FieldManagerConflict', message: `conflict with ${title}`, field })
-  return new StatusError('Conflict', messageOf(groups, causes), { causes })
+  const count = titled.reduce((sum, { set }) => sum + countPaths(set), 0)
+  return new StatusError('Conflict', messageOf(groups, causes, count), { causes })
 }
 
-function messageOf(groups: ReadonlyMap<string, string[]>, causes: readonly StatusCause[]): string {
-  if (causes.length === 1) return `Apply failed with 1 conflict: ${causes[0]!.message}: ${causes[0]!.field}`
+function messageOf(groups: ReadonlyMap<string, string[]>, causes: readonly StatusCause[], count: number): string {
+  if (count === 1) return `Apply failed with 1 conflict: ${causes[0]!.message}: ${causes[0]!.field}`
   const lines: string[] = []
-  for (const [title, paths] of groups) lines.push(`conflicts with ${title}:`, ...paths.map(path => `- ${path}`))
-  return `Apply failed with ${causes.length} conflicts: ${lines.join('\n')}`
+  for (const [title, paths] of groups)
+    lines.push([`conflicts with ${title}:`, ...paths.map(path => `- ${path}`)].join('\n'))
+  if (count > causes.length) lines.push(`and ${count - causes.length} more`)
+  return `Apply failed with ${count} conflicts: ${lines.join('\n')}`
 }
 
 /** `"kubectl-edit" using apps/v1`; appliers, who are the same over all versions, without the version. */

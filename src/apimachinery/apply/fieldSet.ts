@@ -4,7 +4,7 @@
  * @see https://github.com/kubernetes/enhancements/tree/master/keps/sig-api-machinery/555-server-side-apply
  */
 import { type FieldsV1, isRecord } from '../object.ts'
-import { canonicalElement, compareElements, fieldElement, showElement } from './pathElement.ts'
+import { canonicalElement, fieldElement, showElement, sortElements } from './pathElement.ts'
 
 export interface FieldSet {
   /** Whether the path that leads here is in the set. At the root it means nothing and is false. */
@@ -47,15 +47,36 @@ export function union(a: FieldSet, b: FieldSet): FieldSet {
   return fieldSet(a.self || b.self, children)
 }
 
+/** What is in any of them, in time that follows their sizes however many there are. */
+export function unionAll(sets: readonly FieldSet[]): FieldSet {
+  if (sets.length <= 2) return union(sets[0] ?? EMPTY_SET, sets[1] ?? EMPTY_SET)
+  const groups = new Map<string, FieldSet[]>()
+  for (const { children } of sets) {
+    if (children === undefined) continue
+    for (const [element, child] of children) {
+      const group = groups.get(element)
+      if (group === undefined) groups.set(element, [child])
+      else group.push(child)
+    }
+  }
+  const children = new Map<string, FieldSet>()
+  for (const [element, group] of groups) children.set(element, unionAll(group))
+  return fieldSet(
+    sets.some(({ self }) => self),
+    children,
+  )
+}
+
 /** Paths of `a` that are not in `b`. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b) return EMPTY_SET
   const self = a.self && !b.self
   if (a.children === undefined || b.children === undefined) return self === a.self ? a : fieldSet(self, a.children)
   let children: Map<string, FieldSet> | undefined
-  for (const [element, other] of b.children) {
+  for (const element of smaller(a.children, b.children).keys()) {
     const child = a.children.get(element)
-    if (child === undefined) continue
+    const other = b.children.get(element)
+    if (child === undefined || other === undefined) continue
     const rest = difference(child, other)
     if (rest === child) continue
     children ??= new Map(a.children)
@@ -71,9 +92,10 @@ export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
   if (b.self) return EMPTY_SET
   if (a.children === undefined || b.children === undefined) return a
   let children: Map<string, FieldSet> | undefined
-  for (const [element, other] of b.children) {
+  for (const element of smaller(a.children, b.children).keys()) {
     const child = a.children.get(element)
-    if (child === undefined) continue
+    const other = b.children.get(element)
+    if (child === undefined || other === undefined) continue
     const rest = recursiveDifference(child, other)
     if (rest === child) continue
     children ??= new Map(a.children)
@@ -87,10 +109,10 @@ export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b) return a
   if (a.children === undefined || b.children === undefined) return a.self && b.self ? HERE : EMPTY_SET
   const children = new Map<string, FieldSet>()
-  const [small, large] = a.children.size <= b.children.size ? [a.children, b.children] : [b.children, a.children]
-  for (const [element, child] of small) {
-    const other = large.get(element)
-    if (other === undefined) continue
+  for (const element of smaller(a.children, b.children).keys()) {
+    const child = a.children.get(element)
+    const other = b.children.get(element)
+    if (child === undefined || other === undefined) continue
     const both = intersection(child, other)
     if (!isEmptySet(both)) children.set(element, both)
   }
@@ -121,6 +143,12 @@ export function* pathsOf(set: FieldSet, prefix: readonly string[] = []): Generat
   const children = sortedElements(set).map(element => [[...prefix, element], set.children!.get(element)!] as const)
   for (const [path, child] of children) if (child.self) yield path
   for (const [path, child] of children) yield* pathsOf(child, path)
+}
+
+export function countPaths(set: FieldSet): number {
+  let count = set.self ? 1 : 0
+  if (set.children !== undefined) for (const child of set.children.values()) count += countPaths(child)
+  return count
 }
 
 /** `.spec.containers[name="a"].image` */
@@ -162,10 +190,11 @@ function readNode(trie: unknown, isRoot: boolean): FieldSet {
   return fieldSet(self, children)
 }
 
+/** Many small sets are held against one large one: what that costs follows from the small ones. */
+function smaller<T>(a: ReadonlyMap<string, T>, b: ReadonlyMap<string, T>): ReadonlyMap<string, T> {
+  return a.size <= b.size ? a : b
+}
+
 function sortedElements(set: FieldSet): string[] {
-  if (set.children === undefined) return []
-  const elements = [...set.children.keys()]
-  if (elements.length === 1) return elements
-  // Almost all nodes hold members only; their order is that of the text.
-  return elements.every(element => element.startsWith('f:')) ? elements.sort() : elements.sort(compareElements)
+  return set.children === undefined ? [] : sortElements(set.children.keys())
 }

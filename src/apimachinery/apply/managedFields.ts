@@ -20,6 +20,7 @@ import {
   recursiveDifference,
   setOfField,
   union,
+  unionAll,
 } from './fieldSet.ts'
 import { KUBECTL, lastAppliedFields, withLastApplied } from './lastApplied.ts'
 import { decodeManagers, encodeManagers, type Manager, sameManager, withSet } from './managers.ts'
@@ -122,7 +123,7 @@ export function applyServerSide(o: ApplyOptions): KubeObject {
 
   const merged = merge(live, o.applied, o.schema)
   const [kin, strangers] = byVersion(o, others)
-  const owned = kin.reduce((all, manager) => union(all, manager.set), set)
+  const owned = unionAll([set, ...kin.map(manager => manager.set)])
   const pruned = prune({ merged, last: last?.set ?? EMPTY_SET, owned, schema: o.schema }) as KubeObject
   const result = pruned === merged ? pruned : withFieldsOf(strangers, o, merged as KubeObject, pruned)
 
@@ -189,7 +190,7 @@ function withFieldsOf(
     const whole = form.object(merged)
     const left = fieldSetOf(form.object(result), schema)
     const own = strangers.filter(manager => manager.apiVersion === apiVersion)
-    const owned = own.reduce((all, manager) => union(all, manager.set), left)
+    const owned = unionAll([left, ...own.map(manager => manager.set)])
     const last = difference(fieldSetOf(whole, schema), left)
     result = home.object(prune({ merged: whole, last, owned, schema }) as KubeObject)
   }

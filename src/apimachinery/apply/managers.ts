@@ -3,7 +3,7 @@
  * and, for updates, API version.
  */
 import type { ManagedFieldsEntry } from '../object.ts'
-import { type FieldSet, fromFieldsV1, isEmptySet, toFieldsV1, union } from './fieldSet.ts'
+import { type FieldSet, fromFieldsV1, isEmptySet, toFieldsV1, unionAll } from './fieldSet.ts'
 import { withoutUnownable } from './typed.ts'
 
 export interface Manager {
@@ -24,7 +24,7 @@ const ANCIENT_CHANGES = 'ancient-changes'
 
 /** @throws Error when an entry is not a valid claim on fields */
 export function decodeManagers(entries: readonly ManagedFieldsEntry[]): Manager[] {
-  const managers: Manager[] = []
+  const managers = new Map<string, Manager>()
   for (const [i, entry] of entries.entries()) {
     if (entry.operation !== 'Apply' && entry.operation !== 'Update')
       throw new Error('operation must be `Apply` or `Update`')
@@ -46,11 +46,9 @@ export function decodeManagers(entries: readonly ManagedFieldsEntry[]): Manager[
       set,
       ...(set === read && { entry }),
     }
-    const twin = managers.findIndex(other => sameManager(other, manager))
-    if (twin === -1) managers.push(manager)
-    else managers[twin] = manager
+    managers.set(identityOf(manager), manager)
   }
-  return managers.filter(manager => !isEmptySet(manager.set))
+  return [...managers.values()].filter(manager => !isEmptySet(manager.set))
 }
 
 /** The entries in upstream's order: appliers first, then by time, name, version and sub-resource; `undefined` for none. */
@@ -67,6 +65,11 @@ export function sameManager(a: Omit<Manager, 'set' | 'time'>, b: Omit<Manager, '
     a.subresource === b.subresource &&
     (a.operation === 'Apply' || a.apiVersion === b.apiVersion)
   )
+}
+
+/** A text that is the same for the same manager. */
+function identityOf({ name, operation, subresource, apiVersion }: Manager): string {
+  return JSON.stringify([name, operation, subresource, operation === 'Apply' ? '' : apiVersion])
 }
 
 /** The manager with another set; the same object when the set is the same. */
@@ -115,21 +118,22 @@ function capUpdates(managers: readonly Manager[]): readonly Manager[] {
   if (count <= MAX_UPDATE_MANAGERS) return managers
   const kept = new Set(managers)
   const oldestFirst = managers.filter(manager => manager.operation === 'Update').toSorted(inOrder)
-  const buckets = new Map<string, Manager>()
+  const merged = new Map<string, Manager[]>()
   for (const manager of oldestFirst) {
     if (count <= MAX_UPDATE_MANAGERS) break
-    const bucket = buckets.get(manager.apiVersion)
-    if (bucket === undefined) {
-      buckets.set(manager.apiVersion, manager)
+    const kin = merged.get(manager.apiVersion)
+    if (kin === undefined) {
+      merged.set(manager.apiVersion, [manager])
       continue
     }
-    const { entry: _entry, ...rest } = manager
-    const merged = { ...rest, name: ANCIENT_CHANGES, subresource: '', set: union(bucket.set, manager.set) }
-    kept.delete(bucket)
-    kept.delete(manager)
-    kept.add(merged)
-    buckets.set(manager.apiVersion, merged)
+    kin.push(manager)
     count--
+  }
+  for (const kin of merged.values()) {
+    if (kin.length === 1) continue
+    for (const manager of kin) kept.delete(manager)
+    const { entry: _entry, ...newest } = kin.at(-1)!
+    kept.add({ ...newest, name: ANCIENT_CHANGES, subresource: '', set: unionAll(kin.map(({ set }) => set)) })
   }
   return [...kept]
 }

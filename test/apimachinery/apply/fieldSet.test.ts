@@ -16,6 +16,7 @@ import {
   showPath,
   toFieldsV1,
   union,
+  unionAll,
 } from '../../../src/apimachinery/apply/fieldSet.ts'
 import { keyElement, valueElement } from '../../../src/apimachinery/apply/pathElement.ts'
 import type { FieldsV1 } from '../../../src/apimachinery/object.ts'
@@ -121,4 +122,62 @@ t.test('every set survives its written form', async () => {
     }),
     { numRuns: 300 },
   )
+})
+
+/** Tells how often it was asked. */
+class CountingMap<V> extends Map<string, V> {
+  reads = 0
+  override get(key: string): V | undefined {
+    this.reads++
+    return super.get(key)
+  }
+}
+
+t.test('a small set is held against a large one in as many steps as the small one has members', async t => {
+  const large = new CountingMap<FieldSet>()
+  for (let i = 0; i < 10_000; i++) large.set(`f:k${i}`, HERE)
+  const all = fieldSet(false, large)
+  const few = fieldSet(
+    false,
+    new Map([
+      ['f:k1', HERE],
+      ['f:k2', HERE],
+      ['f:z', HERE],
+    ]),
+  )
+  for (const operation of [difference, recursiveDifference, intersection]) {
+    large.reads = 0
+    operation(few, all)
+    operation(all, few)
+    t.ok(large.reads <= 12, `${operation.name} asked ${large.reads} times`)
+  }
+})
+
+t.test('the union of many sets is that of one after the other, and looks at each member twice at most', async t => {
+  const element = fc.constantFrom('f:a', 'f:b', 'f:c', 'v:1')
+  const path = fc.array(element, { minLength: 1, maxLength: 3 })
+  const made = (paths: readonly string[][]) =>
+    paths.reduce<FieldSet>((set, each) => {
+      let one = HERE
+      for (const name of each.toReversed()) one = { self: false, children: new Map([[name, one]]) }
+      return union(set, one)
+    }, EMPTY_SET)
+  fc.assert(
+    fc.property(fc.array(fc.array(path, { maxLength: 4 }).map(made), { maxLength: 6 }), sets => {
+      t.ok(equalSets(unionAll(sets), sets.reduce(union, EMPTY_SET)))
+    }),
+  )
+  let looks = 0
+  const watched = Array.from({ length: 1_000 }, (_, i) => {
+    const set: FieldSet = {
+      self: false,
+      get children() {
+        looks++
+        return new Map([[`f:k${i}`, HERE]])
+      },
+    }
+    return set
+  })
+  t.equal(unionAll(watched).children?.size, 1_000)
+  t.ok(looks <= 2_000, `${looks}`)
 })

@@ -5,6 +5,7 @@ import { applyServerSide, trackUpdate } from '../../../src/apimachinery/apply/ma
 import { compare } from '../../../src/apimachinery/apply/typed.ts'
 import { isStatusError } from '../../../src/apimachinery/errors.ts'
 import type { KubeObject, ManagedFieldsEntry } from '../../../src/apimachinery/object.ts'
+import type { Schema } from '../../../src/apimachinery/schema.ts'
 import { cloneJson, equalJson } from '../../../src/apimachinery/values.ts'
 import { deployment, deploymentSchema, zeroDeployment } from './deploymentSchema.ts'
 
@@ -368,3 +369,36 @@ t.test('a field that no update changes keeps its owner', async () => {
 function pathStrings(set: Parameters<typeof pathsOf>[0]): Set<string> {
   return new Set([...pathsOf(set)].map(path => path.join('/')))
 }
+
+t.test('of very many conflicts and errors the first are told, however long their paths', async t => {
+  const schema: Schema = {
+    type: 'object',
+    properties: {
+      m: { type: 'object', additionalProperties: { type: 'object', additionalProperties: { type: 'integer' } } },
+    },
+  }
+  const key = 'x'.repeat(100_000)
+  const object = (value: unknown): KubeObject => ({
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'web', namespace: 'default' },
+    m: { [key]: Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`k${i}`, value])) },
+  })
+  const applyBy = (manager: string, value: unknown, live?: KubeObject) =>
+    applyServerSide({ ...common, schema, live, applied: object(value), manager, force: false, now: at(0), gr })
+  const messageOf = (run: () => unknown): string => {
+    try {
+      run()
+    } catch (error) {
+      return (error as Error).message
+    }
+    return ''
+  }
+  const conflict = messageOf(() => applyBy('b', 2, applyBy('a', 1)))
+  t.match(conflict, /^Apply failed with 1000 conflicts: conflicts with "a":\n/)
+  t.match(conflict.slice(-20), /and 99\d more$/)
+  t.ok(conflict.length < 700_000)
+  const structure = messageOf(() => applyBy('a', 'no number'))
+  t.match(structure.slice(-20), /and 99\d more$/)
+  t.ok(structure.length < 700_000)
+})
