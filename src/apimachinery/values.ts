@@ -2,9 +2,26 @@
  * JSON values: one way to copy them, one to compare them, and one to compare what they mean to Kubernetes.
  *
  * No key is special: `__proto__`, `constructor` and the like are ordinary members. Members whose value is `undefined` do not
- * exist. Everything goes down as deep as the value does: bodies are refused above 500 levels.
+ * exist. Everything goes down as deep as the value does: bodies are refused above `NESTING_LIMIT` levels, and patches that make
+ * such values.
  */
 import { isRecord } from './object.ts'
+
+export const NESTING_LIMIT = 500
+
+/** Whether lists and objects lie in each other more than `NESTING_LIMIT` levels deep; of values of any depth. */
+export function isTooDeep(value: unknown): boolean {
+  return isStructure(value) && reaches(value, NESTING_LIMIT)
+}
+
+/** Goes down no further than that. */
+function reaches(value: Record<string, unknown>, levels: number): boolean {
+  for (const key in value) {
+    const member = value[key]
+    if (isStructure(member) && (levels === 0 || reaches(member, levels - 1))) return true
+  }
+  return false
+}
 
 /** An independent copy with its members in the same order. Only arrays and plain objects are copied, as JSON has no others. */
 export function cloneJson<T>(value: T): T {

@@ -6,7 +6,8 @@
 import { StatusError, statusError } from '../errors.ts'
 import { unmarshalError } from '../go/goJson.ts'
 import { isRecord } from '../object.ts'
-import { cloneJson, equalJson, memberOf, setMember } from '../values.ts'
+import { cloneJson, equalJson, isTooDeep, memberOf, NESTING_LIMIT, setMember } from '../values.ts'
+import { LongLists } from './longLists.ts'
 
 const MAX_OPERATIONS = 10_000
 /** JSON text that all `copy` operations of one patch may add, in UTF-16 units: kube-apiserver's largest request body. */
@@ -27,41 +28,13 @@ interface Operation {
  */
 export function applyJsonPatch(document: unknown, patch: unknown): unknown {
   const operations = parsePatch(patch)
-  // A pointer's first token is looked up in `root` under the empty key, so the whole document is a member like any other.
-  const root: Record<string, unknown> = { '': cloneJson(document) }
-  let copiedChars = 0
+  const draft = new Draft(document)
   try {
-    for (const operation of operations) {
-      const path = parsePointer(operation.path)
-      switch (operation.op) {
-        case 'add':
-          add(root, path, cloneJson(operation.value))
-          break
-        case 'remove':
-          remove(root, path)
-          break
-        case 'replace':
-          replace(root, path, cloneJson(operation.value))
-          break
-        case 'move':
-          move(root, parsePointer(operation.from), path)
-          break
-        case 'copy': {
-          const value = get(root, parsePointer(operation.from))
-          copiedChars += JSON.stringify(value).length
-          if (copiedChars > MAX_COPIED_CHARS) throw new Error('the copy operations add more than 3 MiB')
-          add(root, path, cloneJson(value))
-          break
-        }
-        case 'test':
-          test(root, path, operation.value)
-          break
-      }
-    }
+    for (const operation of operations) draft.apply(operation)
+    return draft.finish()
   } catch (cause) {
     throw doesNotApply(cause)
   }
-  return root['']
 }
 
 /** kube-apiserver's answer to a well-formed patch that does not fit the object. */
@@ -120,70 +93,129 @@ function parsePointer(pointer: string): string[] {
   return pointer.split('/').map(token => token.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
-function add(root: Record<string, unknown>, path: string[], value: unknown): void {
-  const { container, key } = parentOf(root, path)
-  if (!Array.isArray(container)) setMember(container, key, value)
-  else if (key === '-') container.push(value)
-  else container.splice(indexIn(key, container.length), 0, value)
-}
+type Container = Record<string, unknown> | unknown[]
 
-function replace(root: Record<string, unknown>, path: string[], value: unknown): void {
-  const { container, key } = parentOf(root, path)
-  if (Array.isArray(container)) {
-    container[indexIn(key, container.length - 1)] = value
-    return
+/** The document while it is patched. */
+class Draft {
+  /** A pointer's first token is looked up here under the empty key, so the whole document is a member like any other. */
+  readonly #root: Record<string, unknown>
+  readonly #lists = new LongLists()
+  #copiedChars = 0
+
+  constructor(document: unknown) {
+    this.#root = { '': cloneJson(document) }
   }
-  if (!Object.hasOwn(container, key)) throw missing(path)
-  setMember(container, key, value)
-}
 
-function remove(root: Record<string, unknown>, path: string[]): unknown {
-  const { container, key } = parentOf(root, path)
-  if (path.length === 1) throw new Error('the whole document cannot be removed')
-  if (Array.isArray(container)) return container.splice(indexIn(key, container.length - 1), 1)[0]
-  if (!Object.hasOwn(container, key)) throw missing(path)
-  const value = container[key]
-  delete container[key]
-  return value
-}
-
-function move(root: Record<string, unknown>, from: string[], path: string[]): void {
-  if (from.length < path.length && from.every((token, i) => token === path[i]))
-    throw new Error(`${show(from)} cannot be moved into itself`)
-  if (from.length === path.length && from.every((token, i) => token === path[i])) {
-    get(root, from)
-    return
+  apply(operation: Operation): void {
+    const path = parsePointer(operation.path)
+    switch (operation.op) {
+      case 'add':
+        this.#add(path, cloneJson(operation.value))
+        break
+      case 'remove':
+        this.#remove(path)
+        break
+      case 'replace':
+        this.#replace(path, cloneJson(operation.value))
+        break
+      case 'move':
+        this.#move(parsePointer(operation.from), path)
+        break
+      case 'copy': {
+        const value = this.#whole(this.#get(parsePointer(operation.from)))
+        this.#copiedChars += JSON.stringify(value).length
+        if (this.#copiedChars > MAX_COPIED_CHARS) throw new Error('the copy operations add more than 3 MiB')
+        this.#add(path, cloneJson(value))
+        break
+      }
+      case 'test':
+        this.#test(path, operation.value)
+        break
+    }
   }
-  add(root, path, remove(root, from))
-}
 
-function test(root: Record<string, unknown>, path: string[], expected: unknown): void {
-  const { container, key } = parentOf(root, path)
-  const absent = !Array.isArray(container) && !Object.hasOwn(container, key)
-  const actual = absent ? null : get(root, path)
-  if (!equalJson(actual, expected)) throw new Error(`testing value ${show(path)} failed`)
-}
-
-function get(root: Record<string, unknown>, path: string[]): unknown {
-  const { container, key } = parentOf(root, path)
-  if (Array.isArray(container)) return container[indexIn(key, container.length - 1)]
-  if (!Object.hasOwn(container, key)) throw missing(path)
-  return container[key]
-}
-
-function parentOf(
-  root: Record<string, unknown>,
-  path: string[],
-): { container: Record<string, unknown> | unknown[]; key: string } {
-  let container: Record<string, unknown> | unknown[] = root
-  for (const token of path.slice(0, -1)) {
-    const next: unknown = Array.isArray(container)
-      ? container[indexIn(token, container.length - 1)]
-      : memberOf(container, token)
-    if (!Array.isArray(next) && !isRecord(next)) throw missing(path)
-    container = next
+  finish(): unknown {
+    this.#lists.settle()
+    const result = this.#root['']
+    if (isTooDeep(result)) throw new Error(`the result is nested more than ${NESTING_LIMIT} levels deep`)
+    return result
   }
-  return { container, key: path.at(-1)! }
+
+  #add(path: string[], value: unknown): void {
+    const { container, key } = this.#parentOf(path)
+    if (Array.isArray(container)) {
+      const length = this.#lists.lengthOf(container)
+      this.#lists.insert(container, key === '-' ? length : indexIn(key, length), value)
+    } else setMember(container, key, value)
+  }
+
+  #replace(path: string[], value: unknown): void {
+    const { container, key } = this.#parentOf(path)
+    if (Array.isArray(container)) {
+      this.#lists.set(container, this.#indexOf(container, key), value)
+      return
+    }
+    if (!Object.hasOwn(container, key)) throw missing(path)
+    setMember(container, key, value)
+  }
+
+  #remove(path: string[]): unknown {
+    const { container, key } = this.#parentOf(path)
+    if (path.length === 1) throw new Error('the whole document cannot be removed')
+    if (Array.isArray(container)) return this.#lists.remove(container, this.#indexOf(container, key))
+    if (!Object.hasOwn(container, key)) throw missing(path)
+    const value = container[key]
+    delete container[key]
+    return value
+  }
+
+  #move(from: string[], path: string[]): void {
+    const isAbove = from.length <= path.length && from.every((token, i) => token === path[i])
+    if (isAbove && from.length < path.length) throw new Error(`${show(from)} cannot be moved into itself`)
+    if (isAbove) this.#get(from)
+    else this.#add(path, this.#remove(from))
+  }
+
+  /** What is equal is no larger than what the patch says, and what is not ends the patch: so looking at it all is no matter. */
+  #test(path: string[], expected: unknown): void {
+    const { container, key } = this.#parentOf(path)
+    const absent = !Array.isArray(container) && !Object.hasOwn(container, key)
+    const actual = absent ? null : this.#whole(this.#get(path))
+    if (!equalJson(actual, expected)) throw new Error(`testing value ${show(path)} failed`)
+  }
+
+  #get(path: string[]): unknown {
+    const { container, key } = this.#parentOf(path)
+    if (Array.isArray(container)) return this.#lists.at(container, this.#indexOf(container, key))
+    if (!Object.hasOwn(container, key)) throw missing(path)
+    return container[key]
+  }
+
+  #parentOf(path: string[]): { container: Container; key: string } {
+    let container: Container = this.#root
+    for (const token of path.slice(0, -1)) {
+      const next: unknown = Array.isArray(container)
+        ? this.#lists.at(container, this.#indexOf(container, token))
+        : memberOf(container, token)
+      if (!Array.isArray(next) && !isRecord(next)) throw missing(path)
+      container = next
+    }
+    return { container, key: path.at(-1)! }
+  }
+
+  #indexOf(list: unknown[], token: string): number {
+    return indexIn(token, this.#lists.lengthOf(list) - 1)
+  }
+
+  /** The value with its lists in one piece. */
+  #whole(value: unknown): unknown {
+    if (this.#lists.untouched) return value
+    if (Array.isArray(value)) return Array.from(this.#lists.elementsOf(value), item => this.#whole(item))
+    if (!isRecord(value)) return value
+    const copy: Record<string, unknown> = {}
+    for (const name of Object.keys(value)) setMember(copy, name, this.#whole(value[name]))
+    return copy
+  }
 }
 
 function indexIn(token: string, max: number): number {

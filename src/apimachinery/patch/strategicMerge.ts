@@ -87,12 +87,13 @@ function applyRetainKeys(original: Members, patch: Members): void {
   const retained = memberOf(patch, RETAIN_KEYS)
   if (retained === undefined) return
   if (!Array.isArray(retained)) throw statusError.badRequest('invalid patch format of retainKeys')
+  const kept = new Set<unknown>(retained)
   for (const key of Object.keys(patch)) {
     const isDirective = key === RETAIN_KEYS || key.startsWith(SET_ORDER) || key.startsWith(DELETE_FROM_LIST)
-    if (!isDirective && patch[key] !== null && !retained.includes(key))
+    if (!isDirective && patch[key] !== null && !kept.has(key))
       throw statusError.badRequest('invalid patch format of retainKeys')
   }
-  for (const key of Object.keys(original)) if (!retained.includes(key)) delete original[key]
+  for (const key of Object.keys(original)) if (!kept.has(key)) delete original[key]
 }
 
 /** Merges list `name` and brings it into the order of its directive; false when there is no such list at all. */

@@ -6,12 +6,12 @@ import { messageOf } from '../../apimachinery/messageOf.ts'
 import { apiVersionOf } from '../../apimachinery/object.ts'
 import { PROTOBUF_MEDIA_TYPE } from '../../apimachinery/protobuf/protobufCodec.ts'
 import type { RepeatedKey } from '../../apimachinery/repeatedKeys.ts'
+import { isTooDeep, NESTING_LIMIT } from '../../apimachinery/values.ts'
 import type { Exchange, Services } from './exchange.ts'
 import { parseYamlText } from './yamlBody.ts'
 
 /** As upstream: what fits into one write of the store. */
 export const BODY_LIMIT_BYTES = 3 * 1024 * 1024
-export const NESTING_LIMIT = 500
 /** Of a body that cannot be read, for the error. */
 
 /**
@@ -32,7 +32,7 @@ export function readBody(
   if (!services.protobuf.supports(kind.apiVersion, kind.kind)) throw unsupportedMediaType()
   const value = services.protobuf.decode(raw ?? Buffer.alloc(0), kind)
   // Messages are not deep, but JSON inside of them can be.
-  checkNesting(value, 0)
+  checkNesting(value)
   return value
 }
 
@@ -81,7 +81,7 @@ function parseJson(text: string, kind: string, remarks: BodyRemarks): unknown {
   } catch (error) {
     throw badBody(error, text, kind)
   }
-  checkNesting(value, 0)
+  checkNesting(value)
   if (EXPONENT.test(text)) checkRange(text, kind)
   remarks.bodyText = text
   return value
@@ -118,7 +118,7 @@ export function parseYaml(text: string, kind = 'Object', remarks: BodyRemarks = 
     throw badYaml(error, text, kind)
   }
   // Aliases make it deeper than the text is.
-  checkNesting(value, 0)
+  checkNesting(value)
   return value
 }
 
@@ -144,9 +144,7 @@ function unrecognized(why: string, text: string, kind: string, cause: unknown): 
 }
 
 /** Deep values would overflow the stack of everything behind this. */
-function checkNesting(value: unknown, depth: number): void {
-  if (typeof value !== 'object' || value === null) return
-  if (depth > NESTING_LIMIT)
-    throw statusError.badRequest(`the request body is nested more than ${NESTING_LIMIT} levels deep; flatten it`)
-  for (const member of Object.values(value)) checkNesting(member, depth + 1)
+function checkNesting(value: unknown): void {
+  if (!isTooDeep(value)) return
+  throw statusError.badRequest(`the request body is nested more than ${NESTING_LIMIT} levels deep; flatten it`)
 }

@@ -122,6 +122,39 @@ t.test('a hostile patch can neither grow without bound nor reach a prototype', a
   t.equal(({} as Record<string, unknown>).polluted, undefined)
 })
 
+t.test('a patch cannot make a value that is too deep for everything behind it', async t => {
+  const count = 10_000
+  const document = Object.fromEntries(Array.from({ length: count }, (_, i) => [`a${i}`, {}]))
+  const nesting = (length: number) =>
+    Array.from({ length }, (_, i) => ({ op: 'move', from: `/a${i}`, path: `/a${i + 1}/x` }))
+  t.throws(() => applyJsonPatch(document, nesting(count - 1)), { code: 422 })
+  t.throws(() => applyJsonPatch(document, nesting(500)), { code: 422 })
+  t.doesNotThrow(() => applyJsonPatch(document, nesting(499)))
+})
+
+t.test('long lists are patched like short ones', async t => {
+  const list = Array.from({ length: 5_000 }, (_, i) => ({ i }))
+  const result = apply(
+    { list },
+    { op: 'add', path: '/list/0', value: { i: 'first' } },
+    { op: 'add', path: '/list/-', value: { i: 'last' } },
+    { op: 'add', path: '/list/5002', value: [] },
+    { op: 'remove', path: '/list/1' },
+    { op: 'replace', path: '/list/1/i', value: 'second' },
+    { op: 'move', from: '/list/2', path: '/list/5000' },
+    { op: 'test', path: '/list/0', value: { i: 'first' } },
+    { op: 'copy', from: '/list', path: '/copy' },
+    { op: 'replace', path: '/list/0', value: 0 },
+  ) as { list: unknown[]; copy: unknown[] }
+  const expected = [{ i: 'first' }, { i: 'second' }, ...list.slice(3), { i: 'last' }, { i: 2 }, []]
+  t.strictSame(result.copy, expected)
+  t.strictSame(result.list, [0, ...expected.slice(1)])
+  t.throws(
+    () => apply({ list }, { op: 'remove', path: '/list/0' }, { op: 'test', path: '/list/4999', value: { i: 4_999 } }),
+    { code: 422 },
+  )
+})
+
 t.test('the result shares nothing with document and patch', async t => {
   const document = { a: { b: [1] } }
   const value = { c: [1] }

@@ -133,6 +133,18 @@ t.test('$retainKeys clears what the patch does not keep', async t => {
   })
 })
 
+t.test('$retainKeys looks each member up once', async t => {
+  const names = Array.from({ length: 2_000 }, (_, i) => `k${i}`)
+  const all = Object.fromEntries(names.map(name => [name, 1]))
+  class Retained extends Array<unknown> {
+    override includes(): boolean {
+      throw new Error('searched')
+    }
+  }
+  const $retainKeys = Retained.from(names)
+  t.strictSame(patched({ strategy: { ...all, other: 1 } }, { strategy: { $retainKeys, ...all } }), { strategy: all })
+})
+
 t.test('malformed patches are refused in the words of kube-apiserver', async t => {
   const refused: [unknown, string | RegExp][] = [
     [[], 'json: cannot unmarshal array into Go value of type map[string]interface {}'],
