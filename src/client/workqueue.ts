@@ -2,9 +2,13 @@
  * A work queue of keys: each key waits at most once, is never worked on by two at a time, and comes back with exponential
  * backoff when its work fails. A key added while it is being worked on is worked on again afterwards, so no news is lost.
  * Keys wait in turns of their owners: see {@link FairQueue}.
+ *
+ * However many keys come at a time, and however many of them have nothing to do, nobody else on the loop waits for that:
+ * beginning work, and taking in what {@link WorkQueue.addAll} was given, are done in slices.
  * @see https://pkg.go.dev/k8s.io/client-go/util/workqueue for the idea
  */
 import { isStatusError } from '../apimachinery/errors.ts'
+import { type Work, WorkTurns } from '../program/workTurns.ts'
 import { backoffMs, type Random } from './backoff.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { FairQueue, type Lane } from './fairQueue.ts'
@@ -53,6 +57,8 @@ export interface WorkQueueOptions<K> {
   clock?: Clock
   random?: Random
   logger?: Logger
+  /** Whose slices of the loop's time the queue works in. Default: its own. */
+  turns?: WorkTurns
 }
 
 export interface RunOptions {
@@ -100,6 +106,10 @@ export class WorkQueue<K = string> {
   readonly #lane: (key: K) => Lane
   readonly #guard: KeyGuard | undefined
   readonly #held: ((key: K, hold: Hold | undefined) => void) | undefined
+  readonly #beginning: Work
+  readonly #arriving: Work
+  /** What is yet to be added, by the owners that take turns, each in its order. Never empty lists. */
+  readonly #coming = new Map<string, Iterator<K>[]>()
   readonly #entries = new Map<string, Entry<K>>()
   /** What waits; also what was taken in another turn meanwhile, which is passed over. */
   readonly #waiting = new FairQueue<Entry<K>>()
@@ -110,6 +120,8 @@ export class WorkQueue<K = string> {
   #slowRunning = 0
   #worker: { reconcile: Reconcile<K>; concurrency: number; signal: AbortSignal } | undefined
   #pumping = false
+  /** Beginning work goes on in a later turn of the loop. */
+  #resting = false
   #stopped = false
   #idleWaiters: (() => void)[] = []
   #settled: (() => void) | undefined
@@ -125,17 +137,70 @@ export class WorkQueue<K = string> {
     this.#clock = options.clock ?? systemClock
     this.#random = options.random ?? Math.random
     this.#logger = options.logger ?? silentLogger
+    const turns = options.turns ?? new WorkTurns()
+    this.#beginning = turns.begin({ owner: 'beginning' })
+    this.#arriving = turns.begin({ owner: 'arriving' })
   }
 
-  /** Keys that wait or run now; those that only wait for a timer are not counted. */
+  /** Keys that wait or run now; those that only wait for a timer are not counted, those that are yet to be added as one. */
   get size(): number {
-    return this.#queued + this.#running
+    return this.#queued + this.#running + (this.#coming.size > 0 ? 1 : 0)
   }
 
   /** Asks for a reconcile of `key` soon, also when a retry of it waits for its time. Without effect after the run ended. */
   add(key: K): void {
     if (this.#stopped) return
     this.#enqueue(this.#entry(key))
+  }
+
+  /**
+   * Asks the same for many keys. They are drawn now as far as the slice of this turn goes, and in later turns, those of one
+   * owner in order and behind what it was given before; what they are drawn from may read the present. A key that a later call
+   * of {@link add} names is worked on then, and again when its place here comes.
+   */
+  addAll(keys: Iterable<K>, owner = ''): void {
+    if (this.#stopped) return
+    const iterator = keys[Symbol.iterator]()
+    const line = this.#coming.get(owner)
+    if (line) {
+      line.push(iterator)
+      return
+    }
+    if (this.#coming.size === 0 && this.#draw(iterator)) return
+    this.#coming.set(owner, [iterator])
+    if (this.#coming.size === 1) void this.#takeIn()
+  }
+
+  /** Whether that was all. */
+  #draw(keys: Iterator<K>): boolean {
+    while (!this.#arriving.due) {
+      const step = keys.next()
+      if (step.done) return true
+      this.add(step.value)
+    }
+    return false
+  }
+
+  async #takeIn(): Promise<void> {
+    for (let next = first(this.#coming); next; next = first(this.#coming)) {
+      await this.#arriving.rest()
+      const [owner, line] = next
+      while (line[0] && this.#drawn(line[0])) line.shift()
+      // the next turn is another owner's
+      this.#coming.delete(owner)
+      if (line.length > 0 && !this.#stopped) this.#coming.set(owner, line)
+    }
+    if (this.size === 0) this.#wakeIdle()
+  }
+
+  /** What throws is not asked again: what it named until then is what it named. */
+  #drawn(keys: Iterator<K>): boolean {
+    try {
+      return this.#draw(keys)
+    } catch (error) {
+      this.#logger.error({ err: error }, 'not all keys of a change were queued')
+      return true
+    }
   }
 
   /** Asks for a reconcile `delayMs` from now; of several such wishes for a key the earliest is kept. */
@@ -225,8 +290,12 @@ export class WorkQueue<K = string> {
 
   #pump(): void {
     const worker = this.#worker
-    if (!worker || this.#stopped || worker.signal.aborted) return
+    if (!worker || this.#stopped || this.#resting || worker.signal.aborted) return
     while (this.#running - this.#slowRunning < worker.concurrency) {
+      if (this.#queued > 0 && this.#beginning.due) {
+        void this.#rest()
+        return
+      }
       const taken = this.#waiting.take(isQueued)
       if (!taken) return
       const { item: entry, lane } = taken
@@ -241,6 +310,14 @@ export class WorkQueue<K = string> {
       this.#running++
       void this.#work(entry, worker.reconcile, worker.signal)
     }
+  }
+
+  /** Work that ends without waiting for anything begins the next one: without a rest that would never end. */
+  async #rest(): Promise<void> {
+    this.#resting = true
+    await this.#beginning.rest()
+    this.#resting = false
+    this.#pump()
   }
 
   /** Never rejects: what the reconcile throws ends in the log and the retry timer. */
@@ -278,7 +355,11 @@ export class WorkQueue<K = string> {
     }
     this.#pump()
     if (this.#running === 0) this.#settled?.()
-    if (this.size === 0) for (const wake of this.#idleWaiters.splice(0)) wake()
+    if (this.size === 0) this.#wakeIdle()
+  }
+
+  #wakeIdle(): void {
+    for (const wake of this.#idleWaiters.splice(0)) wake()
   }
 
   /** A reconcile of `party` has become slow, or such a one has ended. */
@@ -326,9 +407,14 @@ export class WorkQueue<K = string> {
     }
     this.#entries.clear()
     this.#waiting.clear()
+    this.#coming.clear()
     this.#queued = 0
     this.#slow.clear()
     this.#slowRunning = 0
     for (const wake of this.#idleWaiters.splice(0)) wake()
   }
+}
+
+function first<K, V>(map: ReadonlyMap<K, V>): [K, V] | undefined {
+  return map.entries().next().value
 }
