@@ -9,7 +9,7 @@ export interface KnowledgeDeps {
   join: PlacementJoin
   workloads: Workloads
   topology: () => Pick<PlacedSource, 'holds' | 'holdsAny'>
-  add: (task: Task) => void
+  addAll: (tasks: Iterable<Task>) => void
 }
 
 export class Knowledge {
@@ -35,7 +35,7 @@ export class Knowledge {
   release(): void {
     const tasks = [...this.#postponed.values()]
     this.#postponed.clear()
-    for (const task of tasks) this.#deps.add(task)
+    this.#deps.addAll(tasks)
   }
 
   /**

@@ -8,6 +8,8 @@ import type { ObjectFact } from './workload.ts'
 
 export interface MailboxListenerDeps {
   add(task: Task): void
+  /** By and by, those of one owner in order. */
+  addAll(tasks: Iterable<Task>, owner: string): void
   join: PlacementJoin
   mailbox(name: string): Mailbox | undefined
 }
@@ -15,20 +17,29 @@ export interface MailboxListenerDeps {
 /** Definers and Namespaces go first, so that what needs them does not fail first. */
 const FIRST: ReadonlySet<string> = new Set([resourceKey(CRDS), resourceKey(NAMESPACES)])
 
-export function mailboxListener({ add, join, mailbox: find }: MailboxListenerDeps): MailboxListener {
-  const copy = (mailbox: string, key: string, origin = find(mailbox)?.ownersOf(key)[0]) =>
-    add({ type: 'copy', mailbox, key, origin })
+export function mailboxListener({ add, addAll, join, mailbox: find }: MailboxListenerDeps): MailboxListener {
+  const copy = (mailbox: string, key: string, origin = find(mailbox)?.ownersOf(key)[0]): Task => ({
+    type: 'copy',
+    mailbox,
+    key,
+    origin,
+  })
+  /** What it should hold, and what it holds when its turn comes. */
+  function* content(mailbox: string): Generator<Task> {
+    const claims = join.claimsIn(mailbox)
+    const isFirst = ({ resource }: ObjectFact) => FIRST.has(resourceKey(resource))
+    for (const [key, { space, fact }] of claims) if (isFirst(fact)) yield copy(mailbox, key, space)
+    for (const [key, { space, fact }] of claims) if (!isFirst(fact)) yield copy(mailbox, key, space)
+    for (const key of find(mailbox)?.copies.keys() ?? []) yield copy(mailbox, key)
+    yield { type: 'config', mailbox }
+    yield { type: 'refused', mailbox }
+  }
+  function* claimed(mailbox: string, of: (key: string, fact: ObjectFact) => boolean): Generator<Task> {
+    for (const [key, { space, fact }] of join.claimsIn(mailbox)) if (of(key, fact)) yield copy(mailbox, key, space)
+  }
   return {
-    synced(mailbox) {
-      const claims = [...join.claimsIn(mailbox)]
-      const isFirst = ({ resource }: ObjectFact) => FIRST.has(resourceKey(resource))
-      for (const [key, { space, fact }] of claims) if (isFirst(fact)) copy(mailbox, key, space)
-      for (const [key, { space, fact }] of claims) if (!isFirst(fact)) copy(mailbox, key, space)
-      for (const key of find(mailbox)?.copies.keys() ?? []) copy(mailbox, key)
-      add({ type: 'config', mailbox })
-      add({ type: 'refused', mailbox })
-    },
-    changed: (mailbox, key) => copy(mailbox, key),
+    synced: mailbox => addAll(content(mailbox), mailbox),
+    changed: (mailbox, key) => add(copy(mailbox, key)),
     reported(mailbox, key) {
       for (const { space } of join.sourcesOf(mailbox, key)) {
         if (join.wantsState(space, key) || join.fact(space, key)?.annotated) add({ type: 'source', space, key })
@@ -38,15 +49,18 @@ export function mailboxListener({ add, join, mailbox: find }: MailboxListenerDep
     clusterRefuses: mailbox => add({ type: 'refused', mailbox }),
     configChanged: mailbox => add({ type: 'config', mailbox }),
     served(mailbox, resource) {
-      for (const [key, { space, fact }] of join.claimsIn(mailbox)) {
-        if (resourceKey(fact.resource) === resource && !find(mailbox)?.copies.has(key)) copy(mailbox, key, space)
-      }
+      const isMissing = (key: string) => !find(mailbox)?.copies.has(key)
+      addAll(
+        claimed(mailbox, (key, fact) => resourceKey(fact.resource) === resource && isMissing(key)),
+        mailbox,
+      )
     },
     namespaceGone(mailbox, namespace) {
       const own = namespaceKey(namespace)
-      for (const [key, { space, fact }] of join.claimsIn(mailbox)) {
-        if (fact.namespace === namespace || key === own) copy(mailbox, key, space)
-      }
+      addAll(
+        claimed(mailbox, (key, fact) => fact.namespace === namespace || key === own),
+        mailbox,
+      )
     },
   }
 }

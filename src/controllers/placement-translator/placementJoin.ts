@@ -6,20 +6,26 @@
 import { destinations, PlacementProduct, pair, type Space } from './placementProduct.ts'
 import type { PlacementSpec } from './placementSpec.ts'
 import type { Consent } from './wayChoice.ts'
-import { type Destination, sameWays, waysOf } from './ways.ts'
+import { type Destination, sameWays, type Ways, waysOf } from './ways.ts'
 import { addTo, type ObjectFact, removeFrom, Workload } from './workload.ts'
 
+/**
+ * Where changes are told. What it is given many of it may draw by and by, as each of them only says where to look; the lists
+ * stay as they are. What is told of one space is drawn in that order.
+ */
 export interface ChangeSink {
-  /** `space` is the one whose change that is. */
-  copy(mailbox: string, key: string, space: string): void
-  config(mailbox: string): void
-  source(space: string, key: string): void
+  /** Each of the objects in each of the mailboxes. `space` is the one whose change that is. */
+  copies(mailboxes: readonly string[], keys: readonly string[], space: string): void
+  configs(mailboxes: readonly string[], space: string): void
+  sources(space: string, keys: readonly string[]): void
   /** What the placement is told may be another now. */
   placement(space: string, name: string): void
 }
 
 export class PlacementJoin extends PlacementProduct {
   readonly #sink: ChangeSink
+  /** Told again for each object that a placement selects. */
+  readonly #mailboxes = new WeakMap<Ways, readonly string[]>()
 
   constructor(sink: ChangeSink, consent: Consent) {
     super(consent)
@@ -38,7 +44,7 @@ export class PlacementJoin extends PlacementProduct {
     space.created.set(name, created)
     if (isNew) for (const mailbox of destinations(space, name).keys()) addTo(this.byMailbox, mailbox, pair(id, name))
     space.workload.setPlacement(name, spec)
-    for (const mailbox of destinations(space, name).keys()) this.#sink.config(mailbox)
+    this.#sink.configs(this.#mailboxesOf(destinations(space, name)), id)
     this.#sink.placement(id, name)
   }
 
@@ -49,10 +55,8 @@ export class PlacementJoin extends PlacementProduct {
     space.workload.removePlacement(name)
     space.specs.delete(name)
     space.created.delete(name)
-    for (const mailbox of gone.keys()) {
-      removeFrom(this.byMailbox, mailbox, pair(id, name))
-      this.#sink.config(mailbox)
-    }
+    for (const mailbox of gone.keys()) removeFrom(this.byMailbox, mailbox, pair(id, name))
+    this.#sink.configs(this.#mailboxesOf(gone), id)
   }
 
   /** What the slice of the same name as the placement says; `undefined` when there is none. */
@@ -98,23 +102,23 @@ export class PlacementJoin extends PlacementProduct {
   #touch(id: string, name: string, mailboxes: readonly string[], released: readonly string[] = []): void {
     if (mailboxes.length === 0) return
     const selected = [...this.spaces.get(id)!.workload.selectedBy(name), ...released]
-    for (const mailbox of mailboxes) for (const key of selected) this.#sink.copy(mailbox, key, id)
-    for (const key of selected) this.#sink.source(id, key)
-    for (const mailbox of mailboxes) this.#sink.config(mailbox)
+    this.#sink.configs(mailboxes, id)
+    this.#sink.copies(mailboxes, selected, id)
+    this.#sink.sources(id, selected)
   }
 
   /** A Location's labels or annotations changed: its customized objects are to be projected anew. */
   touchLocation(cluster: string, locationName: string): void {
     for (const [id, space] of this.spaces) {
       for (const name of space.specs.keys()) {
+        const mailboxes: string[] = []
         for (const [mailbox, ways] of destinations(space, name)) {
-          if (!ways.some(way => way.cluster === cluster && way.locationName === locationName)) continue
-          for (const key of space.workload.selectedBy(name)) {
-            if (!space.workload.get(key)?.customized) continue
-            this.#sink.copy(mailbox, key, id)
-            this.#sink.source(id, key)
-          }
+          if (ways.some(way => way.cluster === cluster && way.locationName === locationName)) mailboxes.push(mailbox)
         }
+        if (mailboxes.length === 0) continue
+        const keys = space.workload.selectedBy(name).filter(key => space.workload.get(key)?.customized)
+        this.#sink.copies(mailboxes, keys, id)
+        this.#sink.sources(id, keys)
       }
     }
   }
@@ -124,8 +128,8 @@ export class PlacementJoin extends PlacementProduct {
     const space = this.spaces.get(id)
     if (!space) return
     for (const key of space.workload.withCustomizer(reference)) {
-      for (const mailbox of this.destinationsOf(id, key).keys()) this.#sink.copy(mailbox, key, id)
-      this.#sink.source(id, key)
+      this.#sink.copies([...this.destinationsOf(id, key).keys()], [key], id)
+      this.#sink.sources(id, [key])
     }
   }
 
@@ -163,11 +167,18 @@ export class PlacementJoin extends PlacementProduct {
   }
 
   #selectionChanged(id: string, name: string, key: string, change: 'joined' | 'left' | 'changed'): void {
-    this.#sink.source(id, key)
-    for (const mailbox of destinations(this.spaces.get(id)!, name).keys()) {
-      this.#sink.copy(mailbox, key, id)
-      if (change !== 'changed') this.#sink.config(mailbox)
-    }
+    const mailboxes = this.#mailboxesOf(destinations(this.spaces.get(id)!, name))
+    this.#sink.sources(id, [key])
+    if (change !== 'changed') this.#sink.configs(mailboxes, id)
+    this.#sink.copies(mailboxes, [key], id)
     if (change !== 'changed') this.#sink.placement(id, name)
+  }
+
+  #mailboxesOf(ways: Ways): readonly string[] {
+    const known = this.#mailboxes.get(ways)
+    if (known) return known
+    const mailboxes = [...ways.keys()]
+    this.#mailboxes.set(ways, mailboxes)
+    return mailboxes
   }
 }

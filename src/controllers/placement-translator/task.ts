@@ -60,3 +60,16 @@ export function taskLane(task: Task): Lane {
       return { owner: task.space, last: true }
   }
 }
+
+/** Each of the objects in each of the mailboxes, on account of the space `origin`. */
+export function* copyTasks(mailboxes: readonly string[], keys: readonly string[], origin: string): Generator<Task> {
+  for (const mailbox of mailboxes) for (const key of keys) yield { type: 'copy', mailbox, key, origin }
+}
+
+export function* configTasks(mailboxes: readonly string[]): Generator<Task> {
+  for (const mailbox of mailboxes) yield { type: 'config', mailbox }
+}
+
+export function* sourceTasks(space: string, keys: readonly string[]): Generator<Task> {
+  for (const key of keys) yield { type: 'source', space, key }
+}

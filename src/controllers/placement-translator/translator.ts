@@ -41,7 +41,7 @@ import { PlacementReports } from './placementReports.ts'
 import { Releases } from './releases.ts'
 import { SourceReader } from './sourceReader.ts'
 import { SpaceClosing } from './spaceClosing.ts'
-import { type Task, taskId, taskLane, taskParty } from './task.ts'
+import { configTasks, copyTasks, sourceTasks, type Task, taskId, taskLane, taskParty } from './task.ts'
 import { TopologyIntake } from './topologyIntake.ts'
 import { UpsyncRecords } from './upsyncRecords.ts'
 import { Workloads } from './workloads.ts'
@@ -112,9 +112,9 @@ class Translator {
     const consents = new Consents(places, (space, through) => this.#join.touchConsent(space, through))
     this.#join = new PlacementJoin(
       {
-        copy: (mailbox, key, origin) => this.#queue.add({ type: 'copy', mailbox, key, origin }),
-        config: mailbox => this.#queue.add({ type: 'config', mailbox }),
-        source: (space, key) => this.#queue.add({ type: 'source', space, key }),
+        copies: (mailboxes, keys, origin) => this.#queue.addAll(copyTasks(mailboxes, keys, origin), origin),
+        configs: (mailboxes, origin) => this.#queue.addAll(configTasks(mailboxes), origin),
+        sources: (space, keys) => this.#queue.addAll(sourceTasks(space, keys), space),
         placement: report,
       },
       consents,
@@ -152,6 +152,7 @@ class Translator {
     })
     const listener = mailboxListener({
       add: task => this.#queue.add(task),
+      addAll: (tasks, owner) => this.#queue.addAll(tasks, owner),
       join: this.#join,
       mailbox: name => this.#mailboxes.get(name),
     })
@@ -160,13 +161,14 @@ class Translator {
       join: this.#join,
       workloads: this.#workloads,
       topology: () => this.#topology,
-      add: task => this.#queue.add(task),
+      addAll: tasks => this.#queue.addAll(tasks),
     })
     this.#closing = new SpaceClosing({
       join: this.#join,
       workloads: this.#workloads,
       places,
-      ask: space => this.#queue.add({ type: 'close', space }),
+      // behind all that the space's changes have named
+      ask: space => this.#queue.addAll([{ type: 'close', space }], space),
     })
     const releases = new Releases()
     const intake = new TopologyIntake({
