@@ -22,7 +22,7 @@ export interface Identity {
 /** Who a user is in the schemas of `root`. */
 export function identityOf({ name, groups, extra }: UserInfo, root: string, isSyncer: boolean): Identity {
   const homes = extra?.[EXTRAS.clusterName]
-  const confined = extra?.[EXTRAS.scopes] !== undefined || (homes !== undefined && homes.some(home => home !== root))
+  const confined = extra?.[EXTRAS.scopes] !== undefined || homes?.some(home => home !== root) === true
   const counting = groups.filter(group => group !== SYNCERS && (!confined || ANYWHERE.has(group)))
   return { name: confined ? '' : name, groups: isSyncer ? [...counting, SYNCERS] : counting }
 }
