@@ -21,8 +21,13 @@ const LIST_END = Buffer.from(']}\n')
 const PRETTY_LIMIT_BYTES = 1024 * 1024
 /** Stored objects that are looked at in a row: next to nothing, unless one has to be converted. */
 const BATCH = 16
-/** Most lists have no more, since clients ask for pages; their pieces are gathered at once. */
-const GATHERED = 1024
+/**
+ * Most lists have no more, since clients ask for pages. Their pieces are gathered first, so that their length can be said:
+ * sending without it costs a quarter more.
+ */
+const GATHERED = 10_000
+/** Stored bytes that are gathered in a row. */
+const GATHERED_AT_ONCE = 1024
 /** Encoded parts of a protobuf list that are kept until they are written; those behind are encoded again then. */
 const KEPT_PARTS_BYTES = 8 * 1024 * 1024
 
@@ -113,11 +118,11 @@ async function sendJsonList(services: Services, exchange: Exchange, listing: Lis
     return await sendPieces(services, exchange, { pieces: jsonPieces(head, items, append), format: 'json', ...listing })
   }
   const pieces: Buffer[] = [head]
-  // So many are no work, unless they have to be converted.
-  const takesTime = type.custom !== undefined || type.version !== type.storageVersion
+  const mayConvert = type.custom !== undefined || type.version !== type.storageVersion
+  const batch = mayConvert ? BATCH : GATHERED_AT_ONCE
   for (let i = 0; i < items.length; i++) {
     append(items[i]!, i === 0, pieces)
-    if (takesTime && i % BATCH === BATCH - 1 && work.due) await work.rest()
+    if (i % batch === batch - 1 && work.due) await work.rest()
   }
   pieces.push(LIST_END)
   await sendKnown(services, exchange, { pieces, length: lengthOf(pieces), format: 'json', ...listing })
