@@ -28,6 +28,7 @@ function answer({ sliceMs = 0 } = {}) {
     hijack: () => ({ raw }),
     code: () => reply,
     headers: () => reply,
+    getHeaders: () => ({}),
     type: () => reply,
     send: (body: Buffer) => void sent.push(body),
   }
