@@ -3,7 +3,7 @@
  * @see https://kubernetes.io/docs/concepts/policy/resource-quotas/
  */
 import { type GroupResource, groupResourceName, isRecord, type KubeObject } from '../object.ts'
-import { mustParseQuantity, type Quantity } from '../quantity.ts'
+import { addQuantities, mustParseQuantity, type Quantity } from '../quantity.ts'
 import { podAmounts } from './podResources.ts'
 import { type Amounts, addAmounts, amountsOf, ZERO } from './resourceList.ts'
 
@@ -52,39 +52,75 @@ function countedBy(name: string): GroupResource {
 
 const core = (resource: string): GroupResource => ({ group: '', resource })
 
-/** The use of `hard` by all objects that count: every name of `hard`, zero where nothing counts. */
-export async function measureUsage(
-  quota: KubeObject,
-  hard: Amounts,
+/** A quota, and what it limits. */
+export interface Measured {
+  readonly quota: KubeObject
+  readonly hard: Amounts
+}
+
+/**
+ * The use of each `hard` by all objects that count: every name of it, zero where nothing counts. Objects are listed once for
+ * each kind, and counted once for each kind of scope, however many quotas there are.
+ */
+export async function measureUsages(
+  quotas: readonly Measured[],
   list: (resource: GroupResource) => Promise<readonly KubeObject[]>,
-): Promise<Map<string, Quantity>> {
-  const used = new Map<string, Quantity>(
-    [...hard.keys()].map(name => [name, { nanos: 0n, format: hard.get(name)!.format }]),
-  )
-  for (const resource of countedResources(hard.keys())) {
+): Promise<Map<string, Quantity>[]> {
+  const scopes = new Map<string, { quota: KubeObject; names: Set<string>; used: Map<string, Quantity> }>()
+  const own = quotas.map(({ quota, hard }) => {
+    const text = JSON.stringify(scopesOf(quota))
+    const scope = scopes.get(text) ?? { quota, names: new Set<string>(), used: new Map<string, Quantity>() }
+    scopes.set(text, scope)
+    for (const name of hard.keys()) scope.names.add(name)
+    return scope
+  })
+  for (const resource of countedResources([...scopes.values()].flatMap(({ names }) => [...names]))) {
+    const concerned = [...scopes.values()].filter(({ names }) => [...names].some(name => countsFor(resource, name)))
     for (const object of await list(resource)) {
-      if (!inScope(quota, resource, object)) continue
-      for (const [name, amount] of usageOf(resource, object)) {
-        if (used.has(name))
-          used.set(name, addAmounts(new Map([[name, used.get(name)!]]), new Map([[name, amount]])).get(name)!)
+      const usage = [...usageOf(resource, object)]
+      const inScope = scopeTest(resource, object)
+      for (const { quota, names, used } of concerned) {
+        if (!inScope(quota)) continue
+        for (const [name, amount] of usage)
+          if (names.has(name)) used.set(name, addQuantities(used.get(name) ?? ZERO, amount))
       }
     }
   }
-  return used
+  return quotas.map(({ hard }, i) => {
+    const { used } = own[i]!
+    return new Map([...hard].map(([name, { format }]) => [name, used.get(name) ?? { nanos: 0n, format }]))
+  })
 }
 
 /** Whether the scopes of a quota take an object in. Quotas with scopes are about Pods alone. */
 export function inScope(quota: KubeObject, resource: GroupResource, object: KubeObject): boolean {
-  const spec = isRecord(quota.spec) ? quota.spec : {}
-  const scopes = Array.isArray(spec.scopes) ? spec.scopes.map(scopeName => ({ scopeName, operator: 'Exists' })) : []
-  const selector = isRecord(spec.scopeSelector) ? spec.scopeSelector.matchExpressions : undefined
-  const all: unknown[] = [...scopes, ...(Array.isArray(selector) ? selector : [])]
-  if (all.length === 0) return true
-  if (resource.group !== '' || resource.resource !== PODS) return false
-  return all.filter(isRecord).every(expression => podInScope(expression, object))
+  return scopeTest(resource, object)(quota)
 }
 
-function podInScope(expression: Record<string, unknown>, pod: KubeObject): boolean {
+/** The same for many quotas: what needs all containers of a Pod is found out once. */
+export function scopeTest(resource: GroupResource, object: KubeObject): (quota: KubeObject) => boolean {
+  const isPod = resource.group === '' && resource.resource === PODS
+  let known: boolean | undefined
+  const bestEffort = (): boolean => {
+    known ??= isBestEffort(object)
+    return known
+  }
+  return quota => {
+    const all = scopesOf(quota)
+    if (all.length === 0) return true
+    return isPod && all.filter(isRecord).every(expression => podInScope(expression, object, bestEffort))
+  }
+}
+
+/** What all must hold. */
+function scopesOf({ spec }: KubeObject): unknown[] {
+  if (!isRecord(spec)) return []
+  const scopes = Array.isArray(spec.scopes) ? spec.scopes.map(scopeName => ({ scopeName, operator: 'Exists' })) : []
+  const selector = isRecord(spec.scopeSelector) ? spec.scopeSelector.matchExpressions : undefined
+  return [...scopes, ...(Array.isArray(selector) ? selector : [])]
+}
+
+function podInScope(expression: Record<string, unknown>, pod: KubeObject, bestEffort: () => boolean): boolean {
   const spec = isRecord(pod.spec) ? pod.spec : {}
   const terminating = typeof spec.activeDeadlineSeconds === 'number' && spec.activeDeadlineSeconds >= 0
   switch (expression.scopeName) {
@@ -93,9 +129,9 @@ function podInScope(expression: Record<string, unknown>, pod: KubeObject): boole
     case 'NotTerminating':
       return !terminating
     case 'BestEffort':
-      return isBestEffort(pod)
+      return bestEffort()
     case 'NotBestEffort':
-      return !isBestEffort(pod)
+      return !bestEffort()
     case 'PriorityClass':
       return priorityMatches(expression, String(spec.priorityClassName ?? ''))
     case 'CrossNamespacePodAffinity':

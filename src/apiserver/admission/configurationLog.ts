@@ -27,6 +27,8 @@ export class ConfigurationLog {
   readonly #known = new Map<string, Known>()
   /** Those that do not act where they are, by resource. */
   readonly #inert = new Map<string, Known>()
+  /** What was asked for since the last change, by resource and space. */
+  readonly #lists = new Map<string, Lists>()
   readonly #listeners: ((space: string) => void)[] = []
 
   constructor(options: ConfigurationLogOptions) {
@@ -54,6 +56,7 @@ export class ConfigurationLog {
       const name = groupResourceName({ group, resource })
       const [known, inert] = [this.#known.get(name)!, this.#inert.get(name)!]
       const all = [...(known.get(space) ?? []), ...(inert.get(space) ?? [])]
+      this.#lists.delete(`${name}/${space}`)
       known.delete(space)
       inert.delete(space)
       for (const [id, object] of all)
@@ -72,13 +75,15 @@ export class ConfigurationLog {
     return this.#known.get(groupResourceName(resource))?.has(space) === true
   }
 
-  /** In order of names; `namespace`: only those in it. Read-only. */
-  list(space: string, resource: GroupResource, namespace?: string): KubeObject[] {
-    const objects = this.#known.get(groupResourceName(resource))?.get(space)
+  /** In order of names; `namespace`: only those in it. Sorted once for each change, not for each request that asks. */
+  list(space: string, resource: GroupResource, namespace?: string): readonly KubeObject[] {
+    const name = groupResourceName(resource)
+    const objects = this.#known.get(name)?.get(space)
     if (objects === undefined) return []
-    const found = [...objects.values()]
-    const inside = namespace === undefined ? found : found.filter(object => object.metadata.namespace === namespace)
-    return inside.sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1))
+    const place = `${name}/${space}`
+    const lists = this.#lists.get(place) ?? listsOf(objects.values())
+    this.#lists.set(place, lists)
+    return (namespace === undefined ? lists.all : lists.inside.get(namespace)) ?? []
   }
 
   get(space: string, resource: GroupResource, namespace: string, name: string): KubeObject | undefined {
@@ -89,6 +94,7 @@ export class ConfigurationLog {
     const read = [...items].map(stored => ({ key: stored.key, object: this.#read(stored) }))
     const [known, inert] = [this.#known.get(name)!, this.#inert.get(name)!]
     const before = [...known.keys()]
+    for (const space of before) this.#lists.delete(`${name}/${space}`)
     known.clear()
     inert.clear()
     for (const { key, object } of read) {
@@ -100,6 +106,7 @@ export class ConfigurationLog {
   #apply(name: string, { type, key, stored }: StoreEvent): void {
     const [known, inert] = [this.#known.get(name)!, this.#inert.get(name)!]
     const object = type === 'put' ? this.#read(stored) : undefined
+    this.#lists.delete(`${name}/${key.space}`)
     const acts = object !== undefined && this.#acts(key.space, object, key)
     drop(inert, key)
     if (object && !acts) put(inert, key.space, idOf(key), object)
@@ -122,6 +129,17 @@ export class ConfigurationLog {
   #tell(space: string): void {
     for (const listener of this.#listeners) listener(space)
   }
+}
+
+/** In order of names. */
+interface Lists {
+  readonly all: readonly KubeObject[]
+  readonly inside: ReadonlyMap<string, readonly KubeObject[]>
+}
+
+function listsOf(objects: Iterable<KubeObject>): Lists {
+  const all = [...objects].sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1))
+  return { all, inside: Map.groupBy(all, ({ metadata }) => metadata.namespace ?? '') }
 }
 
 function idOf({ namespace, name }: Key): string {

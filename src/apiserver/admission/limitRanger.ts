@@ -9,12 +9,15 @@ import { approximateQuantity, compareQuantities, formatQuantity, type Quantity }
 import { containersOf, podAmounts } from '../../apimachinery/quota/podResources.ts'
 import { type Amounts, amountsOf } from '../../apimachinery/quota/resourceList.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import type { Admission } from '../registry/admission.ts'
+import { WorkBudget } from '../../apimachinery/workBudget.ts'
+import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import { nameOf } from './attributes.ts'
 import type { ConfigurationLog } from './configurationLog.ts'
 
 export const LIMIT_RANGES = { group: '', resource: 'limitranges' }
 const ANNOTATION = 'kubernetes.io/limit-ranger'
+/** Limits times containers that are judged for one object; a Pod of ten containers and twenty limits is 200. */
+const MOST_WORK = 50_000
 type Fields = Record<string, unknown>
 
 export function limitRanger(settings: ConfigurationLog): Admission[] {
@@ -25,9 +28,13 @@ export function limitRanger(settings: ConfigurationLog): Admission[] {
       stage: 'mutate',
       handles: (type, operation, { space, namespace, subresource }) =>
         operation === 'CREATE' && subresource === '' && type.resource === 'pods' && concerned(type, space, namespace),
-      admit({ context, object }) {
-        const ranges = settings.list(context.space, LIMIT_RANGES, object.metadata.namespace ?? '')
-        for (const range of ranges) applyDefaults(range, object)
+      admit(request) {
+        const { context, object } = request
+        const budget = budgetOf(request)
+        for (const range of settings.list(context.space, LIMIT_RANGES, object.metadata.namespace ?? '')) {
+          budget.spend(workOf(range, object))
+          applyDefaults(range, object)
+        }
       },
     },
     {
@@ -38,7 +45,9 @@ export function limitRanger(settings: ConfigurationLog): Admission[] {
         concerned(type, space, namespace),
       admit(request) {
         const { context, type, object } = request
+        const budget = budgetOf(request)
         for (const range of settings.list(context.space, LIMIT_RANGES, object.metadata.namespace ?? '')) {
+          budget.spend(workOf(range, object))
           const errors = type.resource === 'pods' ? podErrors(range, object) : claimErrors(range, object)
           if (errors.length === 0) continue
           const why = errors.length === 1 ? errors[0]! : `[${errors.join(', ')}]`
@@ -48,6 +57,25 @@ export function limitRanger(settings: ConfigurationLog): Admission[] {
     },
   ]
 }
+
+function budgetOf(request: AdmissionRequest): WorkBudget {
+  const why =
+    `its containers times the limits of this namespace's LimitRanges are more than ${MOST_WORK}, ` +
+    'which is more than can be judged: have fewer containers, or fewer limits'
+  return new WorkBudget(MOST_WORK, () => statusError.forbidden(request.type, nameOf(request), why))
+}
+
+/** Each limit is held against each container. */
+function workOf(range: KubeObject, object: KubeObject): number {
+  const containers = records(object, 'spec', 'containers').length + records(object, 'spec', 'initContainers').length
+  const limits = records(range, 'spec', 'limits').reduce(
+    (sum, item) => sum + LIMITS.reduce((all, field) => all + Object.keys(record(item, field)).length, 1),
+    1,
+  )
+  return limits * Math.max(1, containers)
+}
+
+const LIMITS = ['default', 'defaultRequest', 'min', 'max', 'maxLimitRequestRatio']
 
 function itemsOf(range: KubeObject, type: string): Fields[] {
   return records(range, 'spec', 'limits').filter(item => item.type === type)

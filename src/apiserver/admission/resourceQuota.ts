@@ -17,7 +17,7 @@ import {
   subtractAmounts,
   ZERO,
 } from '../../apimachinery/quota/resourceList.ts'
-import { countsFor, inScope, measureUsage, usageOf } from '../../apimachinery/quota/usage.ts'
+import { countsFor, measureUsages, scopeTest, usageOf } from '../../apimachinery/quota/usage.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Store } from '../../storage/store.ts'
 import { accepted } from '../registry/accepted.ts'
@@ -31,6 +31,8 @@ import type { ConfigurationLog } from './configurationLog.ts'
 export const QUOTAS = { group: '', resource: 'resourcequotas' }
 /** Kinds of which an update can use more than before. */
 const GROWING = new Set(['services', 'persistentvolumeclaims'])
+/** Quotas that are charged at the same time, in one write of the store with each other: others have their turn between. */
+const TOGETHER = 32
 /** Pods must say how much of these they want where a quota limits them. */
 const REQUIRED = new Set(['cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory'])
 
@@ -57,41 +59,71 @@ export function resourceQuota(deps: QuotaDeps): Admission {
       // a name that is taken will be refused: nothing is to be charged for it
       const key = keyOf(context.space, request.type, namespace, nameOf(request))
       if (request.operation === 'CREATE' && (await deps.store.get(key)) !== undefined) return
-      const charges: { name: string; delta: Amounts }[] = []
-      for (const { metadata } of deps.settings.list(context.space, QUOTAS, namespace)) {
-        const name = metadata.name ?? ''
-        const quota = await ready(deps, context.space, namespace, name)
-        const delta = quota && chargeFor(quota, request)
-        if (!quota || !delta || delta.size === 0) continue
+      const charges: Charge[] = []
+      const use = useOf(request)
+      const concerned = deps.settings
+        .list(context.space, QUOTAS, namespace)
+        .filter(quota => namesFor(quota, request.type).length > 0 && use.now(quota) !== undefined)
+      for (const quota of await ready(deps, context.space, namespace, concerned)) {
+        const delta = chargeFor(quota, request, use)
+        if (!delta || delta.size === 0) continue
         checkFits(quota, delta, request)
-        charges.push({ name, delta })
+        charges.push({ name: quota.metadata.name ?? '', delta })
       }
       if (context.dryRun) return
-      const done: typeof charges = []
-      try {
-        for (const charge of charges) {
-          await book(deps, request, namespace, charge)
-          done.push(charge)
-        }
-      } catch (error) {
-        for (const { name, delta } of done) await giveBack(deps, context.space, namespace, name, delta)
-        throw error
+      const booked: Charge[] = []
+      for (let at = 0; at < charges.length; at += TOGETHER) {
+        const some = charges.slice(at, at + TOGETHER)
+        const outcomes = await Promise.allSettled(some.map(charge => book(deps, request, namespace, charge)))
+        booked.push(...some.filter((_charge, i) => outcomes[i]!.status === 'fulfilled'))
+        const failed = outcomes.find(outcome => outcome.status === 'rejected')
+        if (failed === undefined) continue
+        for (const charge of booked) await giveBack(deps, context.space, namespace, charge)
+        throw failed.reason
       }
     },
   }
 }
 
+interface Charge {
+  readonly name: string
+  readonly delta: Amounts
+}
+
+/** What of a quota's limits objects of a type count for. */
+function namesFor(quota: KubeObject, type: ResourceType): string[] {
+  const hard = isRecord(quota.spec) && isRecord(quota.spec.hard) ? quota.spec.hard : {}
+  return Object.keys(hard).filter(name => countsFor(groupOf(type), name))
+}
+
+/** What the object uses and used, for quotas that take it in. Reckoned once, whatever the number of quotas. */
+interface Use {
+  now(quota: KubeObject): Amounts | undefined
+  before(quota: KubeObject): Amounts | undefined
+}
+
+function useOf({ type, object, old }: AdmissionRequest): Use {
+  const of = (each: KubeObject | undefined) => {
+    if (each === undefined) return () => undefined
+    const takes = scopeTest(type, each)
+    let usage: Amounts | undefined
+    return (quota: KubeObject) => {
+      if (!takes(quota)) return undefined
+      usage ??= usageOf(groupOf(type), each)
+      return usage
+    }
+  }
+  return { now: of(object), before: of(old) }
+}
+
 /** What the request adds to the use of a quota; nothing when it does not concern it. @throws StatusError Forbidden */
-function chargeFor(quota: KubeObject, request: AdmissionRequest): Amounts | undefined {
-  const { type, object, old } = request
-  if (!inScope(quota, type, object)) return undefined
-  const hard = hardOf(quota)
-  const names = new Set([...hard.keys()].filter(name => countsFor(groupOf(type), name)))
+function chargeFor(quota: KubeObject, request: AdmissionRequest, use: Use): Amounts | undefined {
+  const usage = use.now(quota)
+  if (usage === undefined) return undefined
+  const names = new Set(namesFor(quota, request.type))
   if (names.size === 0) return undefined
   checkRequired(quota, names, request)
-  const usage = only(usageOf(groupOf(type), object), names)
-  const before = old && inScope(quota, type, old) ? only(usageOf(groupOf(type), old), names) : new Map()
-  const delta = subtractAmounts(usage, before)
+  const delta = subtractAmounts(only(usage, names), only(use.before(quota) ?? new Map(), names))
   return new Map([...delta].filter(([, amount]) => amount.nanos > 0n))
 }
 
@@ -136,7 +168,7 @@ async function book(
   { store }: QuotaDeps,
   request: AdmissionRequest,
   namespace: string,
-  { name, delta }: { name: string; delta: Amounts },
+  { name, delta }: Charge,
 ): Promise<void> {
   const outcome = await store.update(keyOf(request.context.space, QUOTAS, namespace, name), stored => {
     if (stored === undefined) return undefined
@@ -151,8 +183,7 @@ async function giveBack(
   { store }: QuotaDeps,
   space: string,
   namespace: string,
-  name: string,
-  delta: Amounts,
+  { name, delta }: Charge,
 ): Promise<void> {
   const outcome = await store.update(keyOf(space, QUOTAS, namespace, name), stored => {
     if (stored === undefined) return undefined
@@ -168,15 +199,16 @@ function withUse(quota: KubeObject, delta: Amounts): KubeObject {
   return { ...quota, status: { ...status, used } }
 }
 
-/** The quota with its use known: what the controller has not measured yet is measured now. */
-async function ready(deps: QuotaDeps, space: string, namespace: string, name: string): Promise<KubeObject | undefined> {
-  const key = keyOf(space, QUOTAS, namespace, name)
-  const stored = await deps.store.get(key)
-  if (stored === undefined) return undefined
-  const quota = decodeObject(stored)
-  if (isMeasured(quota)) return quota
-  const hard = hardOf(quota)
-  const used = await measureUsage(quota, hard, async resource => {
+/** Quotas with their use known: those that the controller has not measured yet are measured now, all at once. */
+async function ready(
+  deps: QuotaDeps,
+  space: string,
+  namespace: string,
+  quotas: readonly KubeObject[],
+): Promise<KubeObject[]> {
+  const unknown = quotas.filter(quota => !isMeasured(quota)).map(quota => ({ quota, hard: hardOf(quota) }))
+  if (unknown.length === 0) return [...quotas]
+  const used = await measureUsages(unknown, async resource => {
     const { items } = await deps.store.list({
       space,
       group: storageGroup(resource),
@@ -185,14 +217,21 @@ async function ready(deps: QuotaDeps, space: string, namespace: string, name: st
     })
     return items.map(item => deps.parsed.scan(item) as KubeObject)
   })
-  const status = { hard: amountsToJson(hard), used: amountsToJson(used) }
-  const outcome = await deps.store.update(key, now => {
-    if (now === undefined) return undefined
-    const current = decodeObject(now)
-    return isMeasured(current) ? undefined : { type: 'put', text: encodeObject({ ...current, status }) }
-  })
-  const written = accepted(outcome)
-  return written && decodeObject(written)
+  const written = await Promise.all(
+    unknown.map(async ({ quota, hard }, i) => {
+      const key = keyOf(space, QUOTAS, namespace, quota.metadata.name ?? '')
+      const status = { hard: amountsToJson(hard), used: amountsToJson(used[i]!) }
+      const outcome = await deps.store.update(key, now => {
+        if (now === undefined) return undefined
+        const current = decodeObject(now)
+        return isMeasured(current) ? undefined : { type: 'put', text: encodeObject({ ...current, status }) }
+      })
+      const stored = accepted(outcome)
+      return stored && decodeObject(stored)
+    }),
+  )
+  const measured = new Map(unknown.map(({ quota }, i) => [quota, written[i]] as const))
+  return quotas.flatMap(quota => (measured.has(quota) ? (measured.get(quota) ?? []) : quota))
 }
 
 function isMeasured(quota: KubeObject): boolean {

@@ -6,23 +6,23 @@ import { countedResources } from '../../apimachinery/quota/usage.ts'
 import type { StreamEvent } from '../../client/client.ts'
 import type { StreamHandler } from '../../client/streamSource.ts'
 
-export interface QuotaKey {
+/** Where quotas are to be measured: all of a namespace at once. */
+export interface QuotaPlace {
   /** Logical-cluster id. */
   readonly space: string
   readonly namespace: string
-  readonly name: string
 }
 
 export const QUOTAS = { group: '', version: 'v1', resource: 'resourcequotas' }
 
 export class QuotaIndex implements StreamHandler {
   readonly #nature: Pick<Nature, 'acts'>
-  readonly #stale: (key: QuotaKey) => void
+  readonly #stale: (place: QuotaPlace) => void
   /** By `space/namespace`, then by name of the quota: the resources that it counts. */
   readonly #counted = new Map<string, Map<string, ReadonlySet<string>>>()
 
   /** Quotas that do not act where they are count nothing. */
-  constructor(nature: Pick<Nature, 'acts'>, stale: (key: QuotaKey) => void) {
+  constructor(nature: Pick<Nature, 'acts'>, stale: (place: QuotaPlace) => void) {
     this.#nature = nature
     this.#stale = stale
   }
@@ -39,10 +39,11 @@ export class QuotaIndex implements StreamHandler {
     if (quotas === undefined) return
     // what is added was charged before it was stored; what changes may have become less
     if (type === 'ADDED' || (type === 'MODIFIED' && !SHRINKING.has(groupResourceName(resource)))) return
-    for (const [quota, counted] of quotas) {
-      if (counted.has(groupResourceName(resource)) && !(quota === name && resource.resource === QUOTAS.resource)) {
-        this.#stale({ space, namespace, name: quota })
-      }
+    const counted = groupResourceName(resource)
+    for (const [quota, resources] of quotas) {
+      if (!resources.has(counted) || (quota === name && resource.resource === QUOTAS.resource)) continue
+      this.#stale({ space, namespace })
+      return
     }
   }
 
@@ -54,7 +55,7 @@ export class QuotaIndex implements StreamHandler {
       // what its status says may come from elsewhere as long as it did not act
       const begins = !quotas.has(name)
       quotas.set(name, new Set(countedResources(hardOf(object).keys()).map(groupResourceName)))
-      if (begins || !isMeasured(object)) this.#stale({ space, namespace, name })
+      if (begins || !isMeasured(object)) this.#stale({ space, namespace })
     }
     if (quotas.size === 0) this.#counted.delete(place)
     else this.#counted.set(place, quotas)
@@ -62,9 +63,9 @@ export class QuotaIndex implements StreamHandler {
 
   /** After a snapshot nobody knows what happened meanwhile. */
   synced(): void {
-    for (const [place, quotas] of this.#counted) {
+    for (const place of this.#counted.keys()) {
       const [space = '', namespace = ''] = place.split('/')
-      for (const name of quotas.keys()) this.#stale({ space, namespace, name })
+      this.#stale({ space, namespace })
     }
   }
 }

@@ -6,7 +6,7 @@ import { isStatusError } from '../../apimachinery/errors.ts'
 import type { Nature } from '../../apimachinery/nature.ts'
 import type { GroupResource, GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
 import { amountsToJson } from '../../apimachinery/quota/resourceList.ts'
-import { measureUsage } from '../../apimachinery/quota/usage.ts'
+import { measureUsages } from '../../apimachinery/quota/usage.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Client, SpaceClient } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
@@ -16,7 +16,7 @@ import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { StreamSource } from '../../client/streamSource.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
-import { hardOf, QUOTAS, QuotaIndex, type QuotaKey } from './quotaIndex.ts'
+import { hardOf, QUOTAS, QuotaIndex, type QuotaPlace } from './quotaIndex.ts'
 
 export interface ResourceQuotaControllerOptions {
   client: Client
@@ -30,6 +30,8 @@ export interface ResourceQuotaControllerOptions {
 
 /** A write that fails after it was charged is noticed here at the latest. */
 const RESYNC_MS = 5 * 60_000
+/** Quotas whose status is written at the same time: others have their turn between. */
+const TOGETHER = 16
 
 export class ResourceQuotaReconciler {
   readonly #client: Client
@@ -40,38 +42,50 @@ export class ResourceQuotaReconciler {
     this.#nature = options.nature
   }
 
-  async reconcile({ space, namespace, name }: QuotaKey): Promise<ReconcileResult> {
+  /** All quotas of a namespace at once: their objects are read and counted once. */
+  async reconcile({ space, namespace }: QuotaPlace): Promise<ReconcileResult> {
     const client = this.#client.in(space)
-    const quota = await client.get(QUOTAS, { namespace, name }).catch(error => {
-      if (isStatusError(error, 'NotFound') && error.details?.kind === QUOTAS.resource) return undefined
-      throw error
+    // before the objects: what is charged meanwhile is then a conflict
+    const { items } = await client.list(QUOTAS, { namespace })
+    const quotas = items
+      .filter(quota => this.#nature.acts(space, QUOTAS, quota))
+      .map(quota => ({ quota, hard: hardOf(quota) }))
+    if (quotas.length === 0) return {}
+    const used = await measureUsages(quotas, resource => listOf(client, resource, namespace))
+    const changes = quotas.flatMap(({ quota, hard }, i) => {
+      const status = { hard: amountsToJson(hard), used: amountsToJson(used[i]!) }
+      return equalJson(quota.status, status) ? [] : [{ ...quota, status }]
     })
-    if (quota === undefined || !this.#nature.acts(space, QUOTAS, quota)) return {}
-    const hard = hardOf(quota)
-    const used = await measureUsage(quota, hard, resource => listOf(client, resource, namespace))
-    const status = { hard: amountsToJson(hard), used: amountsToJson(used) }
-    if (!equalJson(quota.status, status)) {
-      // a charge that came in between makes this a conflict, and the quota is measured again
-      await client.update(QUOTAS, { ...quota, status }, { subresource: 'status' }).catch(error => {
-        if (!isStatusError(error, 'NotFound')) throw error
-      })
+    // a charge that came in between makes this a conflict, and the namespace is measured again
+    const conflicts: unknown[] = []
+    for (let at = 0; at < changes.length; at += TOGETHER) {
+      const some = changes.slice(at, at + TOGETHER).map(quota => writeStatus(client, quota))
+      for (const outcome of await Promise.allSettled(some))
+        if (outcome.status === 'rejected') conflicts.push(outcome.reason)
     }
+    if (conflicts.length > 0) throw conflicts[0]
     return { requeueAfterMs: RESYNC_MS }
   }
 }
 
-export function resourceQuotaController(options: ResourceQuotaControllerOptions): Controller<QuotaKey> {
+async function writeStatus(client: SpaceClient, quota: KubeObject): Promise<void> {
+  await client.update(QUOTAS, quota, { subresource: 'status' }).catch(error => {
+    if (!isStatusError(error, 'NotFound')) throw error
+  })
+}
+
+export function resourceQuotaController(options: ResourceQuotaControllerOptions): Controller<QuotaPlace> {
   const { client, logger, clock } = options
   const reconciler = new ResourceQuotaReconciler(options)
   const handler = new QuotaIndex(options.nature, key => controller.add(key))
-  const controller = new Controller<QuotaKey>({
+  const controller = new Controller<QuotaPlace>({
     name: 'resourcequota-controller',
     guard: options.guard,
     party: ({ space }) => space,
     sources: [new StreamSource({ client, space: '*', handler, logger, ...(clock && { clock }) })],
     reconcile: async key => (await unlessSpaceGone(key.space, reconciler.reconcile(key))) ?? {},
     logger,
-    id: key => `${key.space}/${key.namespace}/${key.name}`,
+    id: key => `${key.space}/${key.namespace}`,
     ...(clock && { clock }),
   })
   return controller

@@ -2,8 +2,8 @@
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { podAmounts } from '../../../src/apimachinery/quota/podResources.ts'
-import { amountsText } from '../../../src/apimachinery/quota/resourceList.ts'
-import { countedResources, inScope, usageOf } from '../../../src/apimachinery/quota/usage.ts'
+import { amountsOf, amountsText } from '../../../src/apimachinery/quota/resourceList.ts'
+import { countedResources, inScope, measureUsages, usageOf } from '../../../src/apimachinery/quota/usage.ts'
 
 const PODS = { group: '', resource: 'pods' }
 const cpu = (name: string, amount: string, more: object = {}): object => ({
@@ -67,4 +67,29 @@ t.test('scopes', async t => {
   t.equal(inScope(quota({ scopes: ['NotTerminating', 'BestEffort'] }), PODS, urgent), true)
   t.equal(inScope(quota({ scopes: ['Terminating'] }), PODS, urgent), false)
   t.equal(inScope(quota({ scopes: ['BestEffort'] }), { group: '', resource: 'services' }, urgent), false)
+})
+
+t.test('many quotas are measured with one list of each kind and one look at each object', async t => {
+  const quotas = Array.from({ length: 300 }, (_, i) => {
+    const hard = { pods: '1', 'requests.cpu': '1', 'count/deployments.apps': '5' }
+    const spec = { hard, ...(i % 2 === 0 && { scopes: ['BestEffort'] }) }
+    const quota: KubeObject = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: `q${i}` }, spec }
+    return { quota, hard: amountsOf(hard) }
+  })
+  const looks = { lists: 0, containers: 0 }
+  const spec = {
+    get containers() {
+      looks.containers++
+      return [cpu('a', '100m')]
+    },
+  }
+  const used = await measureUsages(quotas, async ({ resource }) => {
+    looks.lists++
+    return resource === 'pods' ? [pod(spec), pod({ containers: [] })] : [pod({}), pod({}), pod({})]
+  })
+  t.equal(used.length, 300)
+  t.equal(amountsText(used[0]!), 'count/deployments.apps=0,pods=1,requests.cpu=0')
+  t.equal(amountsText(used[1]!), 'count/deployments.apps=3,pods=2,requests.cpu=100m')
+  t.equal(looks.lists, 2)
+  t.ok(looks.containers < 20, `${looks.containers}`)
 })

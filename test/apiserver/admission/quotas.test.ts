@@ -198,6 +198,23 @@ t.test('limit ranges refuse what is too little, too much or too uneven', async t
   t.equal((await api.post(claims, claim('c', '2Gi'))).code, 201)
 })
 
+t.test('limit ranges with many limits are not held against a Pod of many containers', async t => {
+  const ns = await namespace('many-limits')
+  const max = Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`example.com/r${i}`, '1']))
+  const limits = [{ type: 'Container', max, default: max, defaultRequest: max }]
+  const range = { apiVersion: 'v1', kind: 'LimitRange', metadata: { name: 'lr' }, spec: { limits } }
+  await api.ok(api.post(core(ns, 'limitranges'), range))
+  const containers = Array.from({ length: 20 }, (_, i) => ({ name: `c${i}`, image: 'i' }))
+  const { code, body } = await api.post(core(ns, 'pods'), pod('p', {}, { containers }))
+  t.equal(code, 403)
+  t.equal(
+    body.message,
+    'pods "p" is forbidden: its containers times the limits of this namespace\'s LimitRanges are more than 50000, ' +
+      'which is more than can be judged: have fewer containers, or fewer limits',
+  )
+  t.equal((await api.post(core(ns, 'pods'), pod('one'))).code, 201)
+})
+
 t.test('nothing of this is a fault of the server', async t => {
   t.strictSame(faults, [])
 })

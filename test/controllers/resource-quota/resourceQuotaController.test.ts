@@ -4,7 +4,10 @@ import { natureOf } from '../../../src/apimachinery/nature.ts'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { embeddedClient } from '../../../src/apiserver/embedded/embeddedClient.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
-import { resourceQuotaController } from '../../../src/controllers/resource-quota/resourceQuotaController.ts'
+import {
+  ResourceQuotaReconciler,
+  resourceQuotaController,
+} from '../../../src/controllers/resource-quota/resourceQuotaController.ts'
 import type { Api } from '../../support/api.ts'
 import { CONFIGMAPS, configMap, createSpace, startTestServer } from '../../support/server.ts'
 
@@ -102,6 +105,44 @@ t.test('where quotas are descriptions only one that is labelled is measured, fro
   t.match(await space.get(`${QUOTAS}/described`), { body: stale })
   await api.ok(space.patch(`${QUOTAS}/described`, 'merge', { metadata: { labels } }))
   await reaches('described', ({ used }) => used?.configmaps === '1', space)
+})
+
+t.test('quotas of a namespace are measured together: its objects are listed once', async t => {
+  const base = '/api/v1/namespaces/crowded'
+  const metadata = { name: 'crowded' }
+  await api.ok(api.post('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata }))
+  for (let i = 0; i < 40; i++)
+    await api.ok(api.post(`${base}/resourcequotas`, quota(`q${i}`, { configmaps: '9', 'count/configmaps': '9' })))
+  await api.ok(api.post(`${base}/configmaps`, configMap('a')))
+  await controller.queue.idle()
+  await api.ok(api.delete(`${base}/configmaps/a`))
+  const lists: string[] = []
+  const whole = embeddedClient({ ...server, component: 'resourcequota-controller' })
+  const counting = {
+    ...whole,
+    in: (space: string) => {
+      const client = whole.in(space)
+      return new Proxy(client, {
+        get: (target, name) => {
+          if (name === 'list') {
+            return (resource: { group: string; version: string; resource: string }, options: object) => {
+              lists.push(resource.resource)
+              return target.list(resource, options)
+            }
+          }
+          const member: unknown = Reflect.get(target, name)
+          return typeof member === 'function' ? member.bind(target) : member
+        },
+      })
+    },
+  }
+  const reconciler = new ResourceQuotaReconciler({ client: counting, nature: natureOf(server.tree) })
+  await controller.queue.idle()
+  await reconciler.reconcile({ space: 'root', namespace: 'crowded' })
+  t.strictSame(lists, ['resourcequotas', 'configmaps'])
+  const { body } = await api.get(`${base}/resourcequotas`)
+  const items = body.items as (KubeObject & { status: Status })[]
+  t.ok(items.every(({ status }) => status.used?.configmaps === '0' && status.used['count/configmaps'] === '0'))
 })
 
 t.test('nothing of this is a fault of the server', async t => {
