@@ -63,6 +63,11 @@ export class Controller<K> {
     this.queue.add(key)
   }
 
+  /** As {@link WorkQueue.addAll}. */
+  addAll(keys: Iterable<K>, owner?: string): void {
+    this.queue.addAll(keys, owner)
+  }
+
   /** Runs sources and reconciles until the signal aborts. To be called once. @throws what a source throws */
   async run(signal: AbortSignal): Promise<void> {
     const { name, sources, reconcile, concurrency, logger } = this.#options

@@ -5,6 +5,7 @@
  * failed list deletes nothing. Connections are resumed from the last version seen; only `Expired` leads to a new list.
  * @see https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
  */
+import { setImmediate } from 'node:timers/promises'
 import { isStatusError } from '../apimachinery/errors.ts'
 import type { GroupVersionResource, KubeObject } from '../apimachinery/object.ts'
 import { backoffMs, type Random } from './backoff.ts'
@@ -95,9 +96,22 @@ export async function* listWatch(
 export async function listAll(
   client: SpaceClient,
   resource: GroupVersionResource,
+  options?: ListOptions,
+): Promise<{ items: KubeObject[]; resourceVersion: string }>
+/** `keep`: what is held of each object. */
+export async function listAll<T>(
+  client: SpaceClient,
+  resource: GroupVersionResource,
+  options: ListOptions,
+  keep: (object: KubeObject) => T,
+): Promise<{ items: T[]; resourceVersion: string }>
+export async function listAll(
+  client: SpaceClient,
+  resource: GroupVersionResource,
   options: ListOptions = {},
-): Promise<{ items: KubeObject[]; resourceVersion: string }> {
-  const items: KubeObject[] = []
+  keep: (object: KubeObject) => unknown = object => object,
+): Promise<{ items: unknown[]; resourceVersion: string }> {
+  const items: unknown[] = []
   let page: ObjectList
   let token: string | undefined
   do {
@@ -106,10 +120,13 @@ export async function listAll(
     } catch (error) {
       if (token === undefined || !isStatusError(error, 'Expired', 'Gone')) throw error
       const { limit: _, ...whole } = options
-      return await client.list(resource, whole)
+      const all = await client.list(resource, whole)
+      return { ...all, items: all.items.map(keep) }
     }
-    for (const item of page.items) items.push(item)
+    for (const item of page.items) items.push(keep(item))
     token = page.continue || undefined
+    // a server in the same process answers within the turn
+    if (token !== undefined) await setImmediate()
   } while (token !== undefined)
   return { items, resourceVersion: page.resourceVersion }
 }

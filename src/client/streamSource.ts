@@ -5,6 +5,7 @@
  */
 import { isStatusError } from '../apimachinery/errors.ts'
 import type { GroupResource, GroupVersionResource } from '../apimachinery/object.ts'
+import { type Work, WorkTurns } from '../program/workTurns.ts'
 import { backoffMs, type Random } from './backoff.ts'
 import type { Client, StreamEvent } from './client.ts'
 import { type Clock, pause, systemClock } from './clock.ts'
@@ -20,7 +21,10 @@ export interface StreamedRef {
   readonly name: string
 }
 
-/** Called in order and synchronously. What `change` throws is logged; the event is then skipped. */
+/**
+ * Called in order. What `change` throws is logged; the event is then skipped. Many events of one batch are told in several
+ * turns of the loop.
+ */
 export interface StreamHandler {
   /** A snapshot begins: from here to `synced`, `change` tells everything that exists (all `ADDED`). It may begin again. */
   begin?(): void
@@ -43,6 +47,8 @@ export interface StreamSourceOptions {
   logger: Logger
   clock?: Clock
   random?: Random
+  /** Whose slices of the loop's time events are told in. Default: its own. */
+  turns?: WorkTurns
 }
 
 const RECONNECT = { baseMs: 200, maxMs: 15_000 }
@@ -53,6 +59,7 @@ export class StreamSource implements Source {
   readonly #clock: Clock
   readonly #random: Random
   readonly #resolveSynced: () => void
+  readonly #work: Work
   /** Known objects by identity; kept only for a handler that wants `vanished`. */
   #known = new Map<string, StreamedRef>()
   #snapshot: Map<string, StreamedRef> | undefined
@@ -63,6 +70,7 @@ export class StreamSource implements Source {
     this.#clock = options.clock ?? systemClock
     this.#random = options.random ?? Math.random
     this.#cursor = options.after
+    this.#work = (options.turns ?? new WorkTurns()).begin({ owner: '' })
     const { promise, resolve } = Promise.withResolvers<void>()
     this.synced = promise
     this.#resolveSynced = resolve
@@ -118,7 +126,12 @@ export class StreamSource implements Source {
     })
     for await (const batch of stream) {
       if (signal.aborted) break
-      for (const event of batch.events) this.#deliver(event)
+      for (const event of batch.events) {
+        this.#deliver(event)
+        // a space that is deleted is one batch of all its objects
+        if (this.#work.due) await this.#work.rest()
+        if (signal.aborted) return progressed
+      }
       if (inSnapshot && batch.synced) {
         inSnapshot = false
         this.#finishSnapshot(batch.revision)

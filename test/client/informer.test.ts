@@ -4,6 +4,7 @@ import { StatusError } from '../../src/apimachinery/errors.ts'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import type { SpaceClient } from '../../src/client/client.ts'
 import { type CacheChange, Informer } from '../../src/client/informer.ts'
+import { listAll } from '../../src/client/listWatch.ts'
 import { hastyClock, until } from './support/fakeClock.ts'
 import { brokenConnection, FakeServer, KINDS } from './support/fakeServer.ts'
 
@@ -203,3 +204,26 @@ t.test('connections may break at any point: the cache ends up as the server is',
     { numRuns: 60 },
   )
 })
+
+t.test(
+  'the pages of a list are read in turns of the loop, and only what is asked for is held of each object',
+  async t => {
+    const server = new FakeServer()
+    const client = server.in('s')
+    for (let i = 0; i < 10; i++) await client.create(KINDS.configmaps, configMap(`c${i}`))
+    const before = server.requests.length
+    let most = 0
+    let seen = before
+    let done = false
+    const list = listAll(client, KINDS.configmaps, { limit: 2 }, ({ metadata }) => metadata.name).finally(() => {
+      done = true
+    })
+    while (!done) {
+      await new Promise(resolve => setImmediate(resolve))
+      most = Math.max(most, server.requests.length - seen)
+      seen = server.requests.length
+    }
+    t.strictSame((await list).items, ['c0', 'c1', 'c2', 'c3', 'c4', 'c5', 'c6', 'c7', 'c8', 'c9'])
+    t.ok(most <= 2, `${most} pages in a turn`)
+  },
+)

@@ -3,6 +3,7 @@ import t from 'tap'
 import { StatusError } from '../../src/apimachinery/errors.ts'
 import { silentLogger } from '../../src/client/logger.ts'
 import { type StreamHandler, StreamSource } from '../../src/client/streamSource.ts'
+import { WorkTurns } from '../../src/program/workTurns.ts'
 import { hastyClock, until } from './support/fakeClock.ts'
 import { brokenConnection, FakeServer, KINDS } from './support/fakeServer.ts'
 
@@ -177,4 +178,33 @@ t.test('streams may break at any point: a handler ends up knowing what exists', 
     ),
     { numRuns: 60 },
   )
+})
+
+t.test('a batch of many events is told in several turns of the loop, in order, before its end is', async t => {
+  const server = new FakeServer()
+  const names = Array.from({ length: 100 }, (_, i) => `c${i}`)
+  for (const name of names) await server.in('x').create(KINDS.configmaps, object(name))
+  const told: string[] = []
+  const handler: StreamHandler = { change: event => told.push(event.name), synced: () => told.push('synced') }
+  let ms = 0
+  const turns = new WorkTurns({ sliceMs: 5, clock: () => ms++ })
+  const source = new StreamSource({
+    client: server,
+    space: '*',
+    handler,
+    clock: hastyClock,
+    logger: silentLogger,
+    turns,
+  })
+  const stop = new AbortController()
+  const run = source.run(stop.signal)
+  let most = 0
+  for (let before = 0; told.length <= names.length; before = told.length) {
+    await new Promise(resolve => setImmediate(resolve))
+    most = Math.max(most, told.length - before)
+  }
+  t.strictSame(told, [...names, 'synced'])
+  t.ok(most <= 10, `${most} in a turn`)
+  stop.abort()
+  await run
 })

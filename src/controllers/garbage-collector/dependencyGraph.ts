@@ -21,6 +21,8 @@ export interface Dependent {
 export interface GraphListener {
   /** Something that matters for this object may have changed. */
   wake(ref: StreamedRef): void
+  /** The same of many, that may be asked for by and by; they are told in the order of those of one owner. */
+  wakeAll(refs: Iterable<StreamedRef>, owner: string): void
   /** The kinds that this space serves may have changed. */
   kindsChanged(space: string): void
 }
@@ -123,8 +125,8 @@ export class DependencyGraph implements StreamHandler {
     for (const node of [...this.#nodes.values()]) if (node.generation !== this.#generation) this.#remove(node)
     this.#synced = true
     // owners may have gone while nobody listened, so everything is looked at once
-    for (const node of this.#nodes.values()) this.#listener.wake(node.ref)
-    for (const ref of this.#waiting.values()) this.#listener.wake(ref)
+    this.#listener.wakeAll(refsOf(this.#nodes.values()), '')
+    this.#listener.wakeAll(this.#waiting.values(), '')
   }
 
   #deleted(id: string, event: StreamEvent): void {
@@ -154,7 +156,8 @@ export class DependencyGraph implements StreamHandler {
     const dependents = this.#dependents.get(own)
     if (!dependents) return
     this.#gone.add(own)
-    if (this.#synced) for (const dependent of dependents) this.#listener.wake(dependent.ref)
+    // who leaves meanwhile needs no look, who comes is looked at by itself
+    if (this.#synced) this.#listener.wakeAll(refsOf(dependents), own)
   }
 
   /** Remembers an owner that waits for its dependents, and wakes it; the finalizer that it waits with. */
@@ -218,6 +221,10 @@ export class DependencyGraph implements StreamHandler {
     }
     return { space: event.space, resource: shared, namespace: event.namespace, name: event.name }
   }
+}
+
+function* refsOf(nodes: Iterable<Node>): Generator<StreamedRef> {
+  for (const { ref } of nodes) yield ref
 }
 
 /** One text per object of all spaces. */

@@ -23,7 +23,11 @@ export interface GarbageCollectorOptions {
 export function garbageCollector(options: GarbageCollectorOptions): Controller<StreamedRef> {
   const { client, logger, clock } = options
   const wake = (ref: StreamedRef) => controller.add(ref)
-  const graph = new DependencyGraph({ wake, kindsChanged: space => reconciler.kindsChanged(space) })
+  const graph = new DependencyGraph({
+    wake,
+    wakeAll: (refs, owner) => controller.addAll(refs, owner),
+    kindsChanged: space => reconciler.kindsChanged(space),
+  })
   const reconciler = new GarbageReconciler({ client, graph, owners: new OwnerReader(client, clock), wake })
   const controller = new Controller<StreamedRef>({
     name: 'garbage-collector-controller',

@@ -5,7 +5,7 @@
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { toldOf } from '../../apimachinery/messageOf.ts'
-import { groupResourceName } from '../../apimachinery/object.ts'
+import { groupResourceName, type ObjectMeta } from '../../apimachinery/object.ts'
 import type { DiscoveredResource, SpaceClient } from '../../client/client.ts'
 import { DiscoveryError, type DiscoveryFailure } from '../../client/discoveryError.ts'
 import { listAll } from '../../client/listWatch.ts'
@@ -31,7 +31,7 @@ export async function deleteContent(
       if (left.length === 0) return
       remaining.push({ resource, count: left.length })
       for (const object of left) {
-        for (const finalizer of object.metadata.finalizers ?? []) {
+        for (const finalizer of object.finalizers ?? []) {
           finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1)
         }
       }
@@ -59,10 +59,9 @@ export async function deleteContent(
 
 /** What is still there after every object was asked to go. */
 async function deleteAllOf(client: SpaceClient, resource: DiscoveredResource, namespace: string, signal: AbortSignal) {
-  const { items } = await listAll(client, resource, { namespace, limit: PAGE })
-  const present = items.filter(object => object.metadata.deletionTimestamp === undefined)
-  await forEach(present, CONCURRENCY, signal, async object => {
-    const { name = '', uid } = object.metadata
+  const items = await metadataOf(client, resource, namespace)
+  const present = items.filter(({ deletionTimestamp }) => deletionTimestamp === undefined)
+  await forEach(present, CONCURRENCY, signal, async ({ name = '', uid }) => {
     try {
       const preconditions = uid === undefined ? {} : { preconditions: { uid } }
       await client.delete(resource, { namespace, name }, { propagationPolicy: 'Background', ...preconditions })
@@ -72,7 +71,20 @@ async function deleteAllOf(client: SpaceClient, resource: DiscoveredResource, na
     }
   })
   if (items.length === 0) return items
-  return (await listAll(client, resource, { namespace, limit: PAGE })).items
+  return await metadataOf(client, resource, namespace)
+}
+
+/** Of everything that is there. A page is read in a turn of the loop, and no whole objects are held. */
+async function metadataOf(
+  client: SpaceClient,
+  resource: DiscoveredResource,
+  namespace: string,
+): Promise<{ [field in 'name' | 'uid' | 'deletionTimestamp' | 'finalizers']: ObjectMeta[field] | undefined }[]> {
+  const { items } = await listAll(client, resource, { namespace, limit: PAGE }, ({ metadata }) => {
+    const { name, uid, deletionTimestamp, finalizers } = metadata
+    return { name, uid, deletionTimestamp, finalizers }
+  })
+  return items
 }
 
 async function discoverAll(

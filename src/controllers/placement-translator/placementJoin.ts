@@ -20,6 +20,8 @@ export interface ChangeSink {
   sources(space: string, keys: readonly string[]): void
   /** What the placement is told may be another now. */
   placement(space: string, name: string): void
+  /** The same of many of a space. */
+  placements(space: string, names: readonly string[]): void
 }
 
 export class PlacementJoin extends PlacementProduct {
@@ -88,13 +90,14 @@ export class PlacementJoin extends PlacementProduct {
     this.choice.forget()
     for (const one of id === undefined ? this.spaces.keys() : [id]) {
       const space = this.spaces.get(one)
-      for (const name of space?.specs.keys() ?? []) {
+      if (!space || space.specs.size === 0) continue
+      for (const name of space.specs.keys()) {
         const touched: string[] = []
-        for (const [mailbox, ways] of destinations(space!, name)) if (ways.some(through)) touched.push(mailbox)
-        if (touched.length > 0) space!.workload.matchAgain(name)
+        for (const [mailbox, ways] of destinations(space, name)) if (ways.some(through)) touched.push(mailbox)
+        if (touched.length > 0) space.workload.matchAgain(name)
         this.#touch(one, name, touched)
-        this.#sink.placement(one, name)
       }
+      this.#sink.placements(one, [...space.specs.keys()])
     }
   }
 

@@ -263,13 +263,17 @@ export class PlacementProduct {
     return { space: id, spec: specs.get(name)!, ways: slices.get(name)!.get(mailbox)! }
   }
 
-  /** Placements that lead to the mailbox, the oldest first. */
+  /** Placements that lead to the mailbox with something, the oldest first. */
   #claimsOn(mailbox: string): string[] {
     const claim = (entry: string) => {
       const [space, name] = unpair(entry)
       return claimOf({ space, since: this.spaces.get(space)!.created.get(name)! })
     }
-    const entries = [...(this.byMailbox.get(mailbox) ?? [])]
+    // thousands may lead there that select nothing
+    const entries = [...(this.byMailbox.get(mailbox) ?? [])].filter(entry => {
+      const [space, name] = unpair(entry)
+      return this.spaces.get(space)!.workload.selectsAny(name)
+    })
     return entries
       .map(entry => ({ entry, claim: claim(entry) }))
       .sort((a, b) => (a.claim < b.claim ? -1 : 1))

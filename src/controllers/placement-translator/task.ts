@@ -73,3 +73,7 @@ export function* configTasks(mailboxes: readonly string[]): Generator<Task> {
 export function* sourceTasks(space: string, keys: readonly string[]): Generator<Task> {
   for (const key of keys) yield { type: 'source', space, key }
 }
+
+export function* reportTasks(space: string, names: readonly string[]): Generator<Task> {
+  for (const name of names) yield { type: 'report', space, name }
+}

@@ -41,7 +41,7 @@ import { PlacementReports } from './placementReports.ts'
 import { Releases } from './releases.ts'
 import { SourceReader } from './sourceReader.ts'
 import { SpaceClosing } from './spaceClosing.ts'
-import { configTasks, copyTasks, sourceTasks, type Task, taskId, taskLane, taskParty } from './task.ts'
+import { configTasks, copyTasks, reportTasks, sourceTasks, type Task, taskId, taskLane, taskParty } from './task.ts'
 import { TopologyIntake } from './topologyIntake.ts'
 import { UpsyncRecords } from './upsyncRecords.ts'
 import { Workloads } from './workloads.ts'
@@ -116,6 +116,7 @@ class Translator {
         configs: (mailboxes, origin) => this.#queue.addAll(configTasks(mailboxes), origin),
         sources: (space, keys) => this.#queue.addAll(sourceTasks(space, keys), space),
         placement: report,
+        placements: (space, names) => this.#queue.addAll(reportTasks(space, names), space),
       },
       consents,
     )

@@ -168,6 +168,11 @@ export class Workload {
     return this.#placements.get(name)?.uses.has(kind) ?? false
   }
 
+  /** Whether a placement selects anything: what it selects all the same is there for what it selects by name. */
+  selectsAny(name: string): boolean {
+    return (this.#placements.get(name)?.explicit.size ?? 0) > 0
+  }
+
   /** Keys that a placement selects, explicitly or not. */
   selectedBy(name: string): string[] {
     const placement = this.#placements.get(name)

@@ -30,6 +30,8 @@ type Labels = Readonly<Record<string, string>>
 interface Location extends ObjectId {
   readonly labels: Labels
   readonly instances: LabelSelector | undefined
+  /** SyncTargets that it stands for, by name. */
+  readonly behind: Map<string, Target>
 }
 interface Target extends ObjectId {
   readonly labels: Labels
@@ -66,9 +68,15 @@ export interface Resolved {
 export interface TouchSink {
   placement(id: ObjectId): void
   location(id: ObjectId): void
-  /** A GrantedLocation. */
-  granted(id: ObjectId): void
   binding(id: ObjectId): void
+  /** Many at a time, which may be asked for by and by; what is touched for one owner is so in order. */
+  all(touched: Iterable<Touched>, owner: string): void
+}
+
+export interface Touched {
+  /** A GrantedLocation, or a placement. */
+  readonly type: 'granted' | 'placement'
+  readonly id: ObjectId
 }
 
 interface Placement {
@@ -107,7 +115,7 @@ export class WhereIndex implements ConsentTaker {
     this.consent.setBinding(space, name, object)
     const now = this.consent.bindingOf(space, name)?.inventory
     if (inventory === now) return
-    for (const one of [inventory, now]) if (one !== undefined) this.#touchRows(one, [{ space, name }])
+    for (const one of [inventory, now]) if (one !== undefined) this.#sink.all(this.#rows(one, [{ space, name }]), space)
   }
 
   setGrant(inventory: string, name: string, object: ConsentObject): void {
@@ -120,7 +128,10 @@ export class WhereIndex implements ConsentTaker {
       ...id,
       labels: object.metadata.labels ?? {},
       instances: compileSelector(isRecord(object.spec) ? object.spec.instanceSelector : undefined, 'spec').selectors[0],
+      behind: new Map<string, Target>(),
     }
+    for (const target of (location && this.#targets.get(id.space)?.values()) ?? [])
+      if (selects(location!, target)) location!.behind.set(target.name, target)
     put(this.#locations, id, location)
     this.#sink.location(id)
     if (old && location && sameLabels(old.labels, location.labels) && sameSelector(old.instances, location.instances))
@@ -137,7 +148,6 @@ export class WhereIndex implements ConsentTaker {
       available: isAvailable(object),
       unschedulable: isRecord(object.spec) && object.spec.unschedulable === true,
     }
-    put(this.#targets, id, target)
     const same =
       old &&
       target &&
@@ -145,9 +155,11 @@ export class WhereIndex implements ConsentTaker {
       old.unschedulable === target.unschedulable &&
       sameLabels(old.labels, target.labels)
     if (same && old.available === target.available) return
+    put(this.#targets, id, target)
     for (const location of this.#locations.get(id.space)?.values() ?? []) {
-      const before = old !== undefined && selects(location, old)
+      const before = location.behind.delete(id.name)
       const after = target !== undefined && selects(location, target)
+      if (after) location.behind.set(id.name, target)
       if (!before && !after) continue
       this.#sink.location(location)
       this.#touchUsers(id.space, [location], same)
@@ -167,7 +179,7 @@ export class WhereIndex implements ConsentTaker {
       for (const location of this.#locations.get(inventory)?.values() ?? []) {
         if (!chooses(placement.selectors, location) || !mayUse(grants, location)) continue
         matchingLocationCount++
-        for (const target of this.#targetsOf(location)) {
+        for (const target of location.behind.values()) {
           if (!mayUse(grants, location, target)) continue
           const destination = {
             cluster: location.space,
@@ -192,7 +204,7 @@ export class WhereIndex implements ConsentTaker {
     const location = this.#locationOf(inventory, bindingName, name, rest)
     const grants = this.consent.grantsFor(space, inventory)
     if (!location || !mayUse(grants, location)) return undefined
-    const targets = this.#targetsOf(location).filter(target => mayUse(grants, location, target))
+    const targets = [...location.behind.values()].filter(target => mayUse(grants, location, target))
     const { name: ofLocation, labels } = location
     return { inventory: this.#places.pathOf(inventory) ?? '', location: ofLocation, labels, ...counts(targets) }
   }
@@ -208,7 +220,7 @@ export class WhereIndex implements ConsentTaker {
   /** SyncTargets behind a Location, and how many of them are available; `undefined` when there is no such Location. */
   countOf(id: ObjectId): Counts | undefined {
     const location = this.#locations.get(id.space)?.get(id.name)
-    return location && counts(this.#targetsOf(location))
+    return location && counts([...location.behind.values()])
   }
 
   /** The name of a Location may be too long to stand in that of its row: then it is looked for. */
@@ -220,40 +232,44 @@ export class WhereIndex implements ConsentTaker {
     return [...(locations?.values() ?? [])].find(location => grantedName(binding, location.name) === row)
   }
 
-  #targetsOf(location: Location): Target[] {
-    return [...(this.#targets.get(location.space)?.values() ?? [])].filter(target => selects(location, target))
-  }
-
   /** What a Location is, or stands for, is another for those who may place there. `sameTargets`: only how they are. */
   #touchUsers(inventory: string, locations: readonly (Location | undefined)[], sameTargets = false): void {
     const present = locations.filter(location => location !== undefined)
+    this.#sink.all(this.#users(inventory, present, sameTargets), inventory)
+  }
+
+  /** Who begins to use the inventory meanwhile, or places by other selectors, is touched by that. */
+  *#users(inventory: string, present: readonly Location[], sameTargets: boolean): Generator<Touched> {
     for (const { space, bindings } of this.consent.usersOf(inventory)) {
       for (const binding of bindings) {
-        for (const { name } of present) this.#sink.granted({ space, name: grantedName(binding.name, name) })
+        for (const { name } of present) yield { type: 'granted', id: { space, name: grantedName(binding.name, name) } }
       }
       if (sameTargets) continue
       for (const { id, selectors } of this.#placements.get(space)?.values() ?? []) {
-        if (present.some(location => chooses(selectors, location))) this.#sink.placement(id)
+        if (present.some(location => chooses(selectors, location))) yield { type: 'placement', id }
       }
     }
   }
 
   /** What an inventory grants a space is another. */
   #touchSpace(space: string, inventory: string | undefined): void {
-    for (const { id } of this.#placements.get(space)?.values() ?? []) this.#sink.placement(id)
     const kept = this.#keptRows.get(space)
     this.#keptRows.delete(space)
-    for (const name of kept ?? []) this.#sink.granted({ space, name })
-    if (inventory === undefined) return
-    for (const user of this.consent.usersOf(inventory))
-      if (user.space === space) this.#touchRows(inventory, user.bindings)
+    this.#sink.all(this.#ofSpace(space, inventory, kept ?? []), space)
   }
 
-  #touchRows(inventory: string, bindings: Iterable<ObjectId>): void {
+  *#ofSpace(space: string, inventory: string | undefined, kept: Iterable<string>): Generator<Touched> {
+    for (const { id } of this.#placements.get(space)?.values() ?? []) yield { type: 'placement', id }
+    for (const name of kept) yield { type: 'granted', id: { space, name } }
+    if (inventory === undefined) return
+    for (const user of this.consent.usersOf(inventory))
+      if (user.space === space) yield* this.#rows(inventory, user.bindings)
+  }
+
+  *#rows(inventory: string, bindings: Iterable<ObjectId>): Generator<Touched> {
     for (const { space, name } of bindings) {
-      for (const location of this.#locations.get(inventory)?.keys() ?? []) {
-        this.#sink.granted({ space, name: grantedName(name, location) })
-      }
+      for (const location of this.#locations.get(inventory)?.keys() ?? [])
+        yield { type: 'granted', id: { space, name: grantedName(name, location) } }
     }
   }
 }

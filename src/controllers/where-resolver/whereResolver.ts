@@ -30,7 +30,15 @@ import { toldFaults } from '../toldFaults.ts'
 import { reconcileBinding } from './bindingStatus.ts'
 import { reconcileGranted } from './grantedLocations.ts'
 import { compileSelector, faultAnnotations, placementFaults } from './selectors.ts'
-import { byPlace, type Counts, type ObjectId, type Resolved, type SliceDestination, WhereIndex } from './whereIndex.ts'
+import {
+  byPlace,
+  type Counts,
+  type ObjectId,
+  type Resolved,
+  type SliceDestination,
+  type Touched,
+  WhereIndex,
+} from './whereIndex.ts'
 
 export interface WhereResolverDeps {
   client: Client
@@ -57,8 +65,8 @@ export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
   const index = new WhereIndex(places, {
     placement: id => add('placement', id),
     location: id => add('location', id),
-    granted: id => add('granted', id),
     binding: id => add('binding', id),
+    all: (touched, owner) => controller.addAll(keysOf(touched), owner),
   })
   const handle = (resource: string, { space, name }: ObjectId, object: KubeObject | undefined): void => {
     if (resource === EDGE_PLACEMENTS.resource) index.setPlacement({ space, name }, object)
@@ -119,6 +127,10 @@ export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
       unfollow()
     },
   }
+}
+
+function* keysOf(touched: Iterable<Touched>): Generator<Key> {
+  for (const { type, id } of touched) yield { type, space: id.space, name: id.name }
 }
 
 async function reconcilePlacement(client: Client, index: WhereIndex, { space, name }: Key): Promise<void> {

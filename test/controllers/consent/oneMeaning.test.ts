@@ -23,8 +23,8 @@ class Both {
   readonly #where = new WhereIndex(this.places, {
     placement: () => {},
     location: () => {},
-    granted: () => {},
     binding: () => {},
+    all: () => {},
   })
   readonly #consents = new Consents(this.places, () => this.changes++)
   readonly #way = { cluster: INVENTORY, locationName: 'florin', mailbox: mailboxName(INVENTORY, UID) }

@@ -38,7 +38,11 @@ const ownedBy = (...owners: string[]) => ({
 
 function graphOf() {
   const woken: string[] = []
-  const graph = new DependencyGraph({ wake: ref => void woken.push(ref.name), kindsChanged() {} })
+  const graph = new DependencyGraph({
+    wake: ref => void woken.push(ref.name),
+    wakeAll: refs => woken.push(...Array.from(refs, ref => ref.name)),
+    kindsChanged() {},
+  })
   return { graph, woken: () => woken.splice(0).sort() }
 }
 
@@ -136,5 +140,29 @@ t.test('names of objects are unique over spaces, groups and namespaces', t => {
   ]
   t.equal(new Set([ref, ...others].map(refId)).size, 5)
   t.equal(refId({ ...ref, resource: { ...configmaps, version: 'v2' } }), refId(ref), 'the version does not matter')
+  t.end()
+})
+
+t.test('dependents of an owner that is gone are named by and by, whatever happens to them meanwhile', t => {
+  const named: Iterator<{ name: string }>[] = []
+  const woken: string[] = []
+  const graph = new DependencyGraph({
+    wake: ref => void woken.push(ref.name),
+    wakeAll: refs => void named.push(refs[Symbol.iterator]()),
+    kindsChanged() {},
+  })
+  graph.begin()
+  for (let i = 0; i < 5; i++) graph.change(event('ADDED', `d${i}`, ownedBy('o')).event)
+  graph.synced()
+  named.length = 0
+  graph.change(event('DELETED', 'o', ownedBy('x')).event)
+  t.equal(named.length, 1)
+  t.equal(named[0]!.next().value.name, 'd0')
+  graph.change(event('DELETED', 'd1', ownedBy('o')).event)
+  graph.change(event('MODIFIED', 'd2', ownedBy('o', 'other')).event)
+  graph.change(event('ADDED', 'd5', ownedBy('o')).event)
+  const rest: string[] = []
+  for (let step = named[0]!.next(); !step.done; step = named[0]!.next()) rest.push(step.value.name)
+  t.same([...new Set([...rest, ...woken])].sort(), ['d2', 'd3', 'd4', 'd5'])
   t.end()
 })

@@ -1,0 +1,113 @@
+// After every random change a placement resolves to what a look at all Locations and SyncTargets gives, and each placement
+// whose answer is another has been named, also when those that are named are drawn by and by.
+import fc from 'fast-check'
+import t from 'tap'
+import type { KubeObject } from '../../../src/apimachinery/object.ts'
+import { type Touched, WhereIndex } from '../../../src/controllers/where-resolver/whereIndex.ts'
+import { FakeServer } from '../placement-translator/fakeServer.ts'
+
+const EDGE = 'edge.kubestellar.io/v2alpha1'
+type Labels = Record<string, string>
+interface Model {
+  locations: Map<string, { labels: Labels; wanted: Labels }>
+  targets: Map<string, Labels>
+  placements: Map<string, Labels>
+}
+
+const name = fc.constantFrom('a', 'b', 'c')
+const labels = fc.constantFrom<Labels>({}, { x: '1' }, { x: '2' }, { x: '1', y: '1' })
+const wanted = fc.constantFrom<Labels>({}, { x: '1' }, { x: '2' }, { y: '1' })
+const step = fc.record({
+  draws: fc.nat(4),
+  change: fc.oneof(
+    fc.record({ type: fc.constant('location' as const), name, labels, wanted, gone: fc.boolean() }),
+    fc.record({ type: fc.constant('target' as const), name, labels, ready: fc.boolean(), gone: fc.boolean() }),
+    fc.record({ type: fc.constant('placement' as const), name, wanted, gone: fc.boolean() }),
+  ),
+})
+
+function meaning({ locations, targets, placements }: Model): Map<string, string> {
+  const includes = (all: Labels, some: Labels) => Object.entries(some).every(([key, value]) => all[key] === value)
+  return new Map(
+    [...placements].map(([placement, selector]) => {
+      const rows = [...locations].flatMap(([location, one]) =>
+        includes(one.labels, selector)
+          ? [...targets].flatMap(([target, own]) => (includes(own, one.wanted) ? [`${location}>${target}`] : []))
+          : [],
+      )
+      return [placement, rows.sort().join()]
+    }),
+  )
+}
+
+function edge(kind: string, name: string, labels: Labels, more: object): KubeObject {
+  return { apiVersion: EDGE, kind, metadata: { name, labels, uid: `uid-${name}` }, ...more }
+}
+
+t.test('the index answers as a look at everything does, and names what is another', async () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 30, size: 'max' }), steps => {
+      const pending: Iterator<string>[] = []
+      function* placementsIn(touched: Iterable<Touched>): Generator<string> {
+        for (const { type, id } of touched) if (type === 'placement') yield id.name
+      }
+      const index = new WhereIndex(new FakeServer(), {
+        placement: ({ name }) => void pending.push([name].values()),
+        location: () => {},
+        binding: () => {},
+        all: touched => void pending.push(placementsIn(touched)),
+      })
+      index.setBinding('wds', 'imw', edge('InventoryBinding', 'imw', {}, { spec: { path: 'root:inv' } }))
+      index.setGrant('inv', 'all', edge('PlacementGrant', 'all', {}, { spec: { spaces: [{ path: 'root:wds' }] } }))
+      const model: Model = { locations: new Map(), targets: new Map(), placements: new Map() }
+      const resolved = (name: string) =>
+        index
+          .resolve({ space: 'wds', name })
+          ?.destinations.map(row => `${row.locationName}>${row.syncTargetName}`)
+          .sort()
+          .join()
+      const applied = new Map<string, string | undefined>()
+      const draw = (most: number): void => {
+        for (; most > 0 && pending[0]; ) {
+          const { value, done } = pending[0].next()
+          if (done) pending.shift()
+          else {
+            most--
+            applied.set(value, resolved(value))
+          }
+        }
+      }
+      for (const { change, draws } of steps) {
+        const { name, gone } = change
+        if (change.type === 'location') {
+          const spec = { instanceSelector: { matchLabels: change.wanted } }
+          index.setLocation({ space: 'inv', name }, gone ? undefined : edge('Location', name, change.labels, { spec }))
+          if (gone) model.locations.delete(name)
+          else model.locations.set(name, change)
+        } else if (change.type === 'target') {
+          const status = { conditions: [{ type: 'Ready', status: change.ready ? 'True' : 'False' }] }
+          index.setTarget(
+            { space: 'inv', name },
+            gone ? undefined : edge('SyncTarget', name, change.labels, { status }),
+          )
+          if (gone) model.targets.delete(name)
+          else model.targets.set(name, change.labels)
+        } else {
+          const spec = { locationSelectors: [{ matchLabels: change.wanted }] }
+          index.setPlacement({ space: 'wds', name }, gone ? undefined : edge('EdgePlacement', name, {}, { spec }))
+          if (gone) model.placements.delete(name)
+          else model.placements.set(name, change.wanted)
+        }
+        for (const [placement, rows] of meaning(model)) {
+          if (resolved(placement) !== rows) throw new Error(`${placement}: ${resolved(placement)}, not ${rows}`)
+        }
+        draw(draws)
+      }
+      draw(Infinity)
+      for (const [placement, rows] of meaning(model)) {
+        if (applied.get(placement) !== rows) throw new Error(`${placement} was left as ${applied.get(placement)}`)
+      }
+    }),
+    { numRuns: 1000 },
+  )
+})
