@@ -7,10 +7,10 @@ import { Agent, type RequestOptions, request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect, type TLSSocket } from 'node:tls'
-import { STATUS_REASONS, type Status } from '../../src/apimachinery/errors.ts'
 import { type ApiServer, startApiServer } from '../../src/apiserver/apiServer.ts'
 import { elsewhere } from '../../src/cli/elsewhere.ts'
 import { type Access, Api } from '../support/api.ts'
+import { checkStatus } from '../support/checkStatus.ts'
 import { accessOf, createSpace } from '../support/server.ts'
 import type { Watchdog } from './watchdog.ts'
 
@@ -233,12 +233,4 @@ function checkReply({ code, type, text, body }: Reply, what: string, faults: rea
   if (code >= 500 && code !== 503 && code !== 504) fail('a fault of the server')
   if (code < 400 || !type.startsWith('application/json') || what.startsWith('HEAD ')) return
   checkStatus(body, code, fail)
-}
-
-export function checkStatus(body: Record<string, unknown>, code: number, fail: (why: string) => never): void {
-  const status = body as Partial<Status>
-  if (status.kind !== 'Status' || status.apiVersion !== 'v1' || status.status !== 'Failure') fail('not a Status')
-  if (status.code !== code) fail('the code of the Status is not the HTTP code')
-  if (typeof status.message !== 'string' || status.message === '') fail('a Status without a message')
-  if (!Object.hasOwn(STATUS_REASONS, status.reason ?? '')) fail('a Status without a known reason')
 }

@@ -1,0 +1,41 @@
+/**
+ * Each attack in one small round, all on one server: nobody else is refused, the server lives, who attacks hears a clear
+ * Status, and the server starts again with all that they have stored. `npm run attack` does them in earnest, and measures.
+ */
+import t from 'tap'
+import { temporaryDir } from '../support/server.ts'
+import { attacksOf, families } from './attacks/index.ts'
+import { Ground } from './ground.ts'
+import { NeighbourProcess } from './neighbourProcess.ts'
+import { hearingFaults } from './runAttack.ts'
+
+t.setTimeout(180_000)
+const ground = new Ground(temporaryDir(t), 'short')
+t.teardown(() => ground.kill())
+await ground.start()
+const { prefix, maps } = await ground.settle()
+const neighbour = await NeighbourProcess.start({ url: ground.url, token: 'token-of-bob', prefix })
+t.teardown(() => neighbour.stop())
+
+for (const family of Object.keys(families)) {
+  t.test(family, { timeout: 120_000 }, async t => {
+    for (const attack of attacksOf(family)) {
+      await ground.enter()
+      await attack.prepare?.(ground)
+      await neighbour.begin()
+      await attack.run(ground)
+      const { refused } = await neighbour.end()
+      t.same(refused, [], `${attack.name}: nobody else is refused anything`)
+      t.same(hearingFaults(attack, ground), [], `${attack.name}: ${JSON.stringify(ground.alice.codes)}`)
+      t.equal(ground.ended, undefined, 'the server lives')
+      ground.alice.close()
+    }
+  })
+}
+
+t.test('it starts with all that is stored', async t => {
+  await ground.kill()
+  await ground.start()
+  t.equal((await ground.admin.get('/readyz')).code, 200)
+  t.equal((await ground.admin.get(`${maps}/read`)).code, 200)
+})

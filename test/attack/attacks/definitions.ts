@@ -1,0 +1,139 @@
+/** Schemas, columns and documentation of custom resources that ask for more work than their size says. */
+import { type Attack, attack } from '../attack.ts'
+import { crowd } from '../ground.ts'
+import { defineThings, thing, thingsOf } from './things.ts'
+
+const DRY = '?dryRun=All'
+const TABLE = { Accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }
+const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
+
+/** A schema with 20 x 50 properties, of about 80 KB. */
+function wide(): object {
+  const leaf = { type: 'string', description: 'A property of which there are many.' }
+  const inner = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`inner${i}`, leaf]))
+  return {
+    type: 'object',
+    properties: {
+      spec: {
+        type: 'object',
+        properties: Object.fromEntries(
+          Array.from({ length: 20 }, (_, i) => [`outer${i}`, { type: 'object', properties: inner }]),
+        ),
+      },
+    },
+  }
+}
+
+export const definitions: readonly Attack[] = [
+  attack('schema-any-of', {
+    does: 'anyOf of 2,000 branches over 20,000 items',
+    prepare: async ground =>
+      await defineThings(ground, {
+        type: 'object',
+        properties: {
+          spec: {
+            type: 'array',
+            items: {
+              type: 'string',
+              anyOf: Array.from({ length: ground.size(2000, 200) }, (_, i) => ({ enum: [`v${i}`] })),
+            },
+          },
+        },
+      }),
+    run: async ({ alice, space, size }) => {
+      const body = thing({ spec: Array.from({ length: size(20_000, 20_000) }, () => 'w') })
+      await crowd(size(8, 2), 4, () => alice.send({ path: thingsOf(space.prefix) + DRY, body }))
+    },
+    hears: [422],
+  }),
+  attack('schema-patterns', {
+    does: 'patterns that backtrack, on 900 KB and on 20,000 items',
+    prepare: async ground => {
+      const pattern = '^((a{1,30}){1,10}|(a|a)*)*b$'
+      await defineThings(ground, {
+        type: 'object',
+        properties: {
+          text: { type: 'string', pattern },
+          list: { type: 'array', items: { type: 'string', pattern } },
+        },
+      })
+    },
+    run: async ({ alice, space, size }) => {
+      const path = thingsOf(space.prefix) + DRY
+      await crowd(size(12, 2), 4, i =>
+        alice.send({
+          path,
+          body: thing(
+            i % 2 === 0
+              ? { text: 'a'.repeat(900_000) }
+              : { list: Array.from({ length: 20_000 }, () => 'a'.repeat(40)) },
+          ),
+        }),
+      )
+    },
+    hears: [422],
+  }),
+  attack('schema-defaults', {
+    does: 'defaults that make a small object large',
+    prepare: async ground =>
+      await defineThings(ground, {
+        type: 'object',
+        properties: {
+          spec: {
+            type: 'array',
+            items: { type: 'object', properties: { a: { type: 'string', default: 'd'.repeat(20_000) } } },
+          },
+        },
+      }),
+    run: async ({ alice, space, size }) => {
+      const body = thing({ spec: Array.from({ length: 100_000 }, () => ({})) })
+      await crowd(size(20, 2), 4, () => alice.send({ path: thingsOf(space.prefix) + DRY, body }))
+    },
+    hears: [400, 413, 422],
+  }),
+  attack('columns', {
+    does: 'Tables with 30 columns that look everywhere',
+    prepare: async ground => {
+      const additionalPrinterColumns = Array.from({ length: 30 }, (_, i) => ({
+        name: `C${i}`,
+        type: 'string',
+        jsonPath: '.spec..a..b',
+      }))
+      await defineThings(ground, open, { additionalPrinterColumns })
+      const tree = (depth: number): object => (depth === 0 ? { b: 1 } : { a: tree(depth - 1), c: tree(depth - 1) })
+      await crowd(ground.size(200, 5), 8, () =>
+        ground.alice.must({ path: thingsOf(ground.space.prefix), body: thing({ spec: tree(9) }) }),
+      )
+    },
+    run: async ({ alice, space, size }) =>
+      await crowd(size(12, 2), 4, () => alice.send({ path: thingsOf(space.prefix), headers: TABLE })),
+    keepsMb: 60,
+  }),
+  attack('discovery', {
+    does: '150 wide definitions, made while discovery and OpenAPI are asked for',
+    run: async ({ alice, space, size }) => {
+      const path = `${space.prefix}/apis/apiextensions.k8s.io/v1/customresourcedefinitions`
+      const group = `g${Math.random().toString(36).slice(2, 8)}.example.com`
+      await crowd(size(150, 6), 6, async i => {
+        const plural = `things${i}`
+        await alice.send({
+          path,
+          body: {
+            apiVersion: 'apiextensions.k8s.io/v1',
+            kind: 'CustomResourceDefinition',
+            metadata: { name: `${plural}.${group}` },
+            spec: {
+              group,
+              scope: 'Namespaced',
+              names: { plural, kind: `Thing${i}` },
+              versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: wide() } }],
+            },
+          },
+        })
+        for (const document of ['/openapi/v2', '/openapi/v3', `/openapi/v3/apis/${group}/v1`, '/apis', '/api'])
+          await alice.send({ path: space.prefix + document })
+      })
+    },
+    keepsMb: 250,
+  }),
+]

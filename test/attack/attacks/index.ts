@@ -1,0 +1,29 @@
+/** All attacks, by what they attack with. */
+import type { Attack } from '../attack.ts'
+import { cel } from './cel.ts'
+import { connections } from './connections.ts'
+import { crowds } from './crowds.ts'
+import { definitions } from './definitions.ts'
+import { placement } from './placement.ts'
+import { reads } from './reads.ts'
+import { spaces } from './spaces.ts'
+import { webhooks } from './webhooks.ts'
+import { writes } from './writes.ts'
+import { yaml } from './yaml.ts'
+
+export const families: Readonly<Record<string, readonly Attack[]>> = {
+  cel,
+  definitions,
+  reads,
+  yaml,
+  writes,
+  placement,
+  crowds,
+  webhooks,
+  connections,
+  spaces,
+}
+
+export function attacksOf(family: string): readonly Attack[] {
+  return families[family] ?? []
+}

@@ -1,0 +1,101 @@
+/** Webhooks of a tenant that never answer, or one byte at a time. */
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { createServer, type Server } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { issueCa, issueServing } from '../../../src/apiserver/pki/issue.ts'
+import { type Attack, attack } from '../attack.ts'
+import { Attacker } from '../attacker.ts'
+import { crowd, type Ground } from '../ground.ts'
+
+const MAP = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { generateName: 'w-' } }
+
+/** A webhook that does `answer`, asked about each ConfigMap of Alice's space; until `end`. */
+async function hook(
+  { alice, space, size }: Ground,
+  answer: (response: ServerResponse) => void,
+): Promise<() => Promise<void>> {
+  const lifetime = { nowMs: Date.now(), days: 1 }
+  const ca = await issueCa({ commonName: 'webhook-ca', ...lifetime })
+  const { certPem: cert, keyPem: key } = await issueServing({ ca, dnsNames: ['localhost'], ips: [], ...lifetime })
+  const server: Server = createServer({ cert, key }, (request, response) => {
+    request.resume()
+    answer(response)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const path = `${space.prefix}/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations`
+  await alice.must({
+    path,
+    body: {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'ValidatingWebhookConfiguration',
+      metadata: { name: 'slow' },
+      webhooks: [
+        {
+          name: 'slow.example.com',
+          clientConfig: { url: `https://localhost:${port}/`, caBundle: Buffer.from(ca.certPem).toString('base64') },
+          rules: [{ apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], operations: ['CREATE'] }],
+          admissionReviewVersions: ['v1'],
+          sideEffects: 'None',
+          timeoutSeconds: size(4, 1),
+          failurePolicy: 'Fail',
+        },
+      ],
+    },
+  })
+  return async () => {
+    await alice.send({ method: 'DELETE', path: `${path}/slow` })
+    server.closeAllConnections()
+    server.close()
+    await once(server, 'close')
+  }
+}
+
+function hanging(name: string, does: string, answer: (response: ServerResponse) => void, account = false): Attack {
+  return attack(name, {
+    does,
+    ...(account && {
+      prepare: async (ground: Ground) => {
+        const token = await ground.accountToken('greedy')
+        ground.alice.close()
+        ground.alice = new Attacker(ground.url, token, 400)
+      },
+    }),
+    run: async ground => {
+      const { alice, space, size } = ground
+      const end = await hook(ground, answer)
+      try {
+        const count = size(400, 4)
+        await crowd(count, count, () => alice.send({ path: space.maps, body: MAP }))
+      } finally {
+        await end()
+      }
+    },
+    hears: [500, 504, 429],
+  })
+}
+
+const drip = (response: ServerResponse): void => {
+  response.writeHead(200, { 'Content-Type': 'application/json' })
+  const timer = setInterval(() => response.write(' '), 50)
+  response.on('close', () => clearInterval(timer))
+}
+const flood = (response: ServerResponse): void => {
+  response.writeHead(200, { 'Content-Type': 'application/json' })
+  const part = Buffer.alloc(64 * 1024, ' ')
+  const more = (): void => {
+    while (!response.destroyed && response.write(part));
+  }
+  response.on('drain', more)
+  response.on('error', () => {})
+  more()
+}
+
+export const webhooks: readonly Attack[] = [
+  hanging('webhook-hangs', '400 POSTs at a time wait for a webhook that never answers', () => {}),
+  hanging('webhook-hangs-account', 'the same, as a ServiceAccount', () => {}, true),
+  hanging('webhook-drips', '400 POSTs at a time wait for a webhook that answers a byte at a time', drip),
+  hanging('webhook-floods', '400 POSTs at a time ask a webhook whose answer does not end', flood),
+]
