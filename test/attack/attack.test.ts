@@ -9,7 +9,7 @@ import { Ground } from './ground.ts'
 import { NeighbourProcess } from './neighbourProcess.ts'
 import { hearingFaults } from './runAttack.ts'
 
-t.setTimeout(180_000)
+t.setTimeout(230_000)
 const ground = new Ground(temporaryDir(t), 'short')
 t.teardown(() => ground.kill())
 await ground.start()

@@ -40,8 +40,10 @@ type What = 'get' | 'post' | 'event' | 'livez'
 
 class Neighbour {
   readonly #setup: NeighbourSetup
-  readonly #agent = new Agent({ keepAlive: true, rejectUnauthorized: false, maxSockets: 256 })
-  readonly #probes = new Agent({ keepAlive: true, rejectUnauthorized: false })
+  /** Made anew for each measurement: connections that were idle meanwhile may be about to be ended. */
+  #agent = new Agent()
+  /** A connection for each, as kubelets and balancers do it. */
+  readonly #probes = new Agent({ rejectUnauthorized: false })
   readonly #timers: NodeJS.Timeout[] = []
   readonly #open = new Set<Promise<void>>()
   /** When each object was sent that no event has told of. */
@@ -62,6 +64,8 @@ class Neighbour {
   }
 
   async begin(): Promise<void> {
+    this.#agent.destroy()
+    this.#agent = new Agent({ keepAlive: true, rejectUnauthorized: false, maxSockets: 256 })
     this.#samples = empty()
     this.#refused = []
     this.#refusals = 0
