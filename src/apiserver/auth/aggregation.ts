@@ -4,6 +4,8 @@
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { roleSelectors } from '../../apimachinery/roleSelectors.ts'
+import type { LabelSelector } from '../../apimachinery/selectors.ts'
+import { READ, WorkBudget } from '../../apimachinery/workBudget.ts'
 import { type PolicyRule, rulesOf } from './rbacRules.ts'
 
 export function hasAggregationRule(role: KubeObject | undefined): boolean {
@@ -11,10 +13,26 @@ export function hasAggregationRule(role: KubeObject | undefined): boolean {
 }
 
 /**
- * The rules of `role` among all ClusterRoles of its space: its own for a plain role; for an aggregated one those of all plain
- * roles that it reaches, each rule once, roles by name. Cycles are harmless.
+ * Selectors held against roles, and rules gathered, for all aggregated roles of a space: those of 10,000 roles are gathered
+ * several times over.
  */
-export function aggregatedRules(role: KubeObject, all: Iterable<KubeObject>): PolicyRule[] {
+const MOST_WORK = 2_000_000
+
+/** What gathering the rules of one space's roles may cost. */
+export function aggregationBudget(): WorkBudget {
+  return new WorkBudget(MOST_WORK, () => new Error('too many rules are to be gathered'))
+}
+
+/**
+ * The rules of `role` among all ClusterRoles of its space: its own for a plain role; for an aggregated one those of all plain
+ * roles that it reaches, each rule once, roles by name. Cycles are harmless. Where the budget ends, so does what is gathered:
+ * a role never grants more than its parts.
+ */
+export function aggregatedRules(
+  role: KubeObject,
+  all: Iterable<KubeObject>,
+  budget: WorkBudget = aggregationBudget(),
+): PolicyRule[] {
   if (!hasAggregationRule(role)) return rulesOf(role)
   const others = [...all].sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1))
   const seen = new Set([role.metadata.name])
@@ -22,12 +40,27 @@ export function aggregatedRules(role: KubeObject, all: Iterable<KubeObject>): Po
   const gather = (from: KubeObject): void => {
     const selectors = roleSelectors(from)
     for (const other of others) {
-      if (seen.has(other.metadata.name) || !selectors.some(s => s.matches(other.metadata.labels))) continue
+      budget.spend()
+      if (seen.has(other.metadata.name) || !selectors.some(selector => looks(selector, other))) continue
       seen.add(other.metadata.name)
       if (hasAggregationRule(other)) gather(other)
-      else for (const rule of rulesOf(other)) rules.set(JSON.stringify(rule), rule)
+      else {
+        for (const rule of rulesOf(other)) {
+          const text = JSON.stringify(rule)
+          budget.spend(text.length * READ)
+          rules.set(text, rule)
+        }
+      }
     }
   }
-  gather(role)
+  const looks = (selector: LabelSelector, other: KubeObject): boolean => {
+    budget.spend()
+    return selector.matches(other.metadata.labels)
+  }
+  try {
+    gather(role)
+  } catch (error) {
+    if (error !== budget.refusal) throw error
+  }
   return [...rules.values()]
 }

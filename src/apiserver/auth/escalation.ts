@@ -2,10 +2,11 @@
  * Nobody hands out more than they have: the check before a role or a binding is written.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/rbac/#privilege-escalation-prevention-and-bootstrapping
  */
-import { type StatusError, statusError } from '../../apimachinery/errors.ts'
+import { StatusError, statusError, TOLD_CHARACTERS } from '../../apimachinery/errors.ts'
 import { joinedAsGo, quotedAsGo } from '../../apimachinery/go/goPrint.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { sameMeaning } from '../../apimachinery/values.ts'
+import { READ, WorkBudget } from '../../apimachinery/workBudget.ts'
 import { hasAggregationRule } from './aggregation.ts'
 import type { RbacAuthorizer } from './rbac.ts'
 import { roleRefOf } from './rbacIndex.ts'
@@ -24,6 +25,12 @@ export interface RbacWrite {
   old?: KubeObject
 }
 
+/** A role of 500 combinations against a user who holds 10,000 verbs, groups and resources costs half of it. */
+const MOST_WORK = 1_000_000
+const TOO_MUCH =
+  'the verbs, groups, resources and names of its rules have more combinations than can be compared with what you hold: ' +
+  'write them into several smaller roles'
+
 const EVERYTHING: PolicyRule[] = [
   { apiGroups: ['*'], resources: ['*'], verbs: ['*'] },
   { nonResourceURLs: ['*'], verbs: ['*'] },
@@ -41,17 +48,32 @@ export async function checkRbacWrite(write: RbacWrite, authorizer: RbacAuthorize
     return checkBinding(write, authorizer)
 }
 
-/** The single-verb, single-resource pieces of `rules` that no rule of `owned` covers, merged by verb and sorted. */
+/**
+ * The single-verb, single-resource pieces of `rules` that no rule of `owned` covers, merged by verb and sorted.
+ * @throws StatusError Forbidden when that is more to compare than one request may cost
+ */
 export function uncovered(owned: readonly PolicyRule[], rules: readonly PolicyRule[]): PolicyRule[] {
-  const lacking = rules.flatMap(pieces).filter(piece => !owned.some(own => ruleCovers(own, piece)))
-  const merged = new Map<string, PolicyRule>()
+  const budget = new WorkBudget(MOST_WORK, () => new StatusError('Forbidden', TOO_MUCH))
+  const price = 1 + READ * owned.reduce((sum, rule) => sum + sizeOf(rule), 0)
+  const lacking: PolicyRule[] = []
+  for (const rule of rules) {
+    // what is compared is every combination of what it lists, so that is paid for before any is made
+    budget.spend(countPieces(rule) * price)
+    for (const piece of pieces(rule)) if (!owned.some(own => ruleCovers(own, piece))) lacking.push(piece)
+  }
+  const merged = new Map<string, { piece: PolicyRule; verbs: Set<string> }>()
   for (const piece of lacking) {
     // Verbs of one resource are shown together; paths are shown one by one, as upstream does.
     const key = ruleText(piece.resources ? { ...piece, verbs: [] } : piece)
-    const verbs = [...new Set([...(merged.get(key)?.verbs ?? []), ...piece.verbs])]
-    merged.set(key, { ...piece, verbs })
+    const known = merged.get(key)
+    if (known === undefined) merged.set(key, { piece, verbs: new Set(piece.verbs) })
+    else for (const verb of piece.verbs) known.verbs.add(verb)
   }
-  return [...merged.values()].sort((a, b) => (ruleText(a) < ruleText(b) ? -1 : 1))
+  return [...merged.values()]
+    .map(({ piece, verbs }) => ({ ...piece, verbs: [...verbs] }))
+    .map(rule => ({ rule, text: ruleText(rule) }))
+    .sort((a, b) => (a.text < b.text ? -1 : 1))
+    .map(({ rule }) => rule)
 }
 
 /** Whether `owned` allows all that `rules` allow. */
@@ -65,7 +87,7 @@ async function checkRole(write: RbacWrite, authorizer: RbacAuthorizer): Promise<
   const aggregates = hasAggregationRule(object) || hasAggregationRule(old)
   if (await mayDo(write, authorizer, 'escalate', { resource: write.resource, name: object.metadata.name ?? '' })) return
   const held = await heldRules(write, authorizer)
-  const lacking = uncovered(held.rules, rulesOf(object))
+  const lacking = lackingOf(write, held.rules, rulesOf(object))
   if (lacking.length > 0) throw attempt(write, lacking, held.errors)
   if (aggregates && !covers(held.rules, EVERYTHING)) {
     throw refusal(write, 'must have cluster-admin privileges to use the aggregationRule')
@@ -80,8 +102,16 @@ async function checkBinding(write: RbacWrite, authorizer: RbacAuthorizer): Promi
   if (await mayDo(write, authorizer, 'bind', { resource, name: ref.name })) return
   const granted = await authorizer.roleRules(ref, write.space, object.metadata.namespace ?? '')
   const held = await heldRules(write, authorizer)
-  const lacking = uncovered(held.rules, granted)
+  const lacking = lackingOf(write, held.rules, granted)
   if (lacking.length > 0) throw attempt(write, lacking, held.errors)
+}
+
+function lackingOf(write: RbacWrite, owned: readonly PolicyRule[], rules: readonly PolicyRule[]): PolicyRule[] {
+  try {
+    return uncovered(owned, rules)
+  } catch (error) {
+    throw error instanceof StatusError ? refusal(write, error.message) : error
+  }
 }
 
 /**
@@ -117,12 +147,40 @@ function attempt(write: RbacWrite, lacking: readonly PolicyRule[], errors: reado
   const user = effectiveUser(write.user, write.space)
   const who = `user ${JSON.stringify(user.name)} (groups=${quotedAsGo(user.groups)})`
   const unresolved = errors.length === 0 ? '' : `; resolution errors: ${joinedAsGo(errors)}`
-  const list = lacking.map(ruleText).join('\n')
+  const list = toldOf(lacking)
   return refusal(write, `${who} is attempting to grant RBAC permissions not currently held:\n${list}${unresolved}`)
+}
+
+/** One to a line; of very many the first. */
+function toldOf(rules: readonly PolicyRule[]): string {
+  const told: string[] = []
+  let characters = 0
+  for (const rule of rules) {
+    if (characters >= TOLD_CHARACTERS) return [...told, `and ${rules.length - told.length} more`].join('\n')
+    const text = ruleText(rule)
+    characters += text.length
+    told.push(text)
+  }
+  return told.join('\n')
 }
 
 function refusal(write: RbacWrite, why: string): StatusError {
   return statusError.forbidden({ group: RBAC_GROUP, resource: write.resource }, write.object.metadata.name ?? '', why)
+}
+
+function countPieces(rule: PolicyRule): number {
+  const { verbs, apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule
+  return (
+    verbs.length * (apiGroups.length * resources.length * Math.max(1, resourceNames.length) + nonResourceURLs.length)
+  )
+}
+
+/** What it lists. */
+function sizeOf({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): number {
+  return [verbs, apiGroups, resources, resourceNames, nonResourceURLs].reduce(
+    (sum, list) => sum + (list?.length ?? 0),
+    1,
+  )
 }
 
 function pieces(rule: PolicyRule): PolicyRule[] {

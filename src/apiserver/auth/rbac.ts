@@ -114,11 +114,14 @@ export class RbacAuthorizer implements Authorizer {
     }
     const index = await this.#index(space)
     if (!local.groups.includes(GROUPS.masters) && !this.#mayEnter(index, local, space)) return granted
-    for (const grant of index.grants(local, namespace)) {
-      if (grant.rules !== undefined) granted.rules.push(...grant.rules)
-      else if (!granted.errors.includes(grant.error)) granted.errors.push(grant.error)
+    // ten thousand bindings may name one role of ten thousand rules: what it grants is said once
+    const roles = new Set<readonly PolicyRule[]>()
+    const errors = new Set<string>()
+    for (const { rules, error } of index.grants(local, namespace)) {
+      if (rules !== undefined) roles.add(rules)
+      else errors.add(error)
     }
-    return granted
+    return { rules: [...roles].flat(), errors: [...errors] }
   }
 
   /**
@@ -209,10 +212,18 @@ function isIn(objects: readonly KubeObject[]): (object: KubeObject) => boolean {
 
 function decide(index: RbacIndex, attributes: Attributes): Decision {
   const errors = new Set<string>()
+  // each role is asked once, however many bindings name it
+  const asked = new Set<readonly PolicyRule[]>()
   for (const grant of index.grants(attributes.user, attributes.resource?.namespace ?? '')) {
     if (attributes.ownOnly && grant.binding === EVERYBODYS_READER) continue
-    if (grant.rules === undefined) errors.add(grant.error)
-    else if (grant.rules.some(rule => ruleAllows(rule, attributes))) return { allowed: true, reason: grant.reason }
+    const { rules } = grant
+    if (rules === undefined) {
+      errors.add(grant.error)
+      continue
+    }
+    if (asked.has(rules)) continue
+    asked.add(rules)
+    if (rules.some(rule => ruleAllows(rule, attributes))) return { allowed: true, reason: grant.reason }
   }
   return { allowed: false, reason: errors.size === 0 ? '' : `RBAC: ${joinedAsGo([...errors])}` }
 }

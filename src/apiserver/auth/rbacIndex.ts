@@ -4,7 +4,7 @@
  */
 import { objects } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import { aggregatedRules } from './aggregation.ts'
+import { aggregatedRules, aggregationBudget } from './aggregation.ts'
 import { type PolicyRule, rulesOf } from './rbacRules.ts'
 import type { UserInfo } from './types.ts'
 import { serviceAccountUserName } from './users.ts'
@@ -23,8 +23,8 @@ export interface RoleRef {
 
 /** One subject of one binding. */
 export interface Grant {
-  /** Absent when the role does not exist. */
-  rules: readonly PolicyRule[] | undefined
+  /** Absent when the role does not exist. The same list for each binding to a role; gathered when first asked for. */
+  readonly rules: readonly PolicyRule[] | undefined
   /** `clusterrole.rbac.authorization.k8s.io "x" not found`, when `rules` is absent. */
   error: string
   /** The reason to give when a rule allows. */
@@ -43,6 +43,7 @@ export class RbacIndex {
   readonly #cluster: Grants = new Map()
   readonly #namespaced = new Map<string, Grants>()
   readonly #base: RbacIndex | undefined
+  readonly #gathering = aggregationBudget()
 
   /**
    * `base`: roles and bindings that many spaces share, none of which is among `objects`. They are not copied, so an index
@@ -81,7 +82,7 @@ export class RbacIndex {
     // Own roles may add to what an aggregated role of the base gathers; without any, the base's answer serves all spaces.
     if (this.#clusterRoles.size === 0 && this.#base !== undefined) return this.#base.roleRules(ref, namespace)
     const role = this.#clusterRole(ref.name)
-    return role && this.#once(role, () => aggregatedRules(role, this.#allClusterRoles()))
+    return role && this.#once(role, () => aggregatedRules(role, this.#allClusterRoles(), this.#gathering))
   }
 
   #once(role: KubeObject, resolve: () => readonly PolicyRule[]): readonly PolicyRule[] {
@@ -104,7 +105,7 @@ export class RbacIndex {
 
   #add(grants: Grants, binding: KubeObject, namespace: string): void {
     const ref = roleRefOf(binding)
-    const rules = this.roleRules(ref, namespace)
+    const rulesOfRole = once(() => this.roleRules(ref, namespace))
     const kind = namespace === '' ? 'ClusterRoleBinding' : 'RoleBinding'
     const name = namespace === '' ? binding.metadata.name! : `${binding.metadata.name}/${namespace}`
     const subjects = objects(binding.subjects)
@@ -112,7 +113,9 @@ export class RbacIndex {
       const found = subjectKey(subject, namespace)
       if (found === undefined) continue
       const grant: Grant = {
-        rules,
+        get rules() {
+          return rulesOfRole()
+        },
         error: `${ref.kind.toLowerCase()}.rbac.authorization.k8s.io ${JSON.stringify(ref.name)} not found`,
         reason: `RBAC: allowed by ${kind} ${JSON.stringify(name)} of ${ref.kind} ${JSON.stringify(ref.name)} to ${found.text}`,
         binding: namespace === '' ? name : undefined,
@@ -121,6 +124,14 @@ export class RbacIndex {
       if (list === undefined) grants.set(found.key, [grant])
       else list.push(grant)
     }
+  }
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
   }
 }
 

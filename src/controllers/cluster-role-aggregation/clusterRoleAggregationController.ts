@@ -6,13 +6,15 @@
 import type { Nature } from '../../apimachinery/nature.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { roleSelectors } from '../../apimachinery/roleSelectors.ts'
-import { equalJson } from '../../apimachinery/values.ts'
+import { canonicalJson, equalJson } from '../../apimachinery/values.ts'
+import { READ, WorkBudget } from '../../apimachinery/workBudget.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import { Controller } from '../../client/controller.ts'
 import { listAll } from '../../client/listWatch.ts'
 import type { Logger } from '../../client/logger.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { type StreamHandler, StreamSource } from '../../client/streamSource.ts'
+import { TerminalError } from '../../client/workqueue.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 
 export interface AggregationKey {
@@ -85,6 +87,15 @@ export function clusterRoleAggregationController(options: {
   return controller
 }
 
+/** Selectors held against roles, and rules gathered, for one role: the rules of 10,000 roles several times over. */
+const MOST_WORK = 1_000_000
+
+function tooMuch(name: string): TerminalError {
+  return new TerminalError(
+    `ClusterRole ${name} gathers more rules, or looks for them with more selectors, than can be gathered: its rules stay as they are`,
+  )
+}
+
 async function reconcile(
   { client, nature }: { client: Client; nature: Pick<Nature, 'acts'> },
   { space, name }: AggregationKey,
@@ -94,23 +105,31 @@ async function reconcile(
   const items = all.items.filter(item => nature.acts(space, ROLES, item))
   const role = items.find(item => item.metadata.name === name)
   if (role === undefined || !aggregates(role)) return
-  const rules = gatheredRules(role, items)
+  const rules = gatheredRules(role, items, new WorkBudget(MOST_WORK, () => tooMuch(name)))
   if (equalJson(role.rules ?? [], rules)) return
   await roles.update(ROLES, { ...role, rules })
 }
 
-/** The rules of what each selector of `role` matches, selectors in their order, roles by name, each rule once. */
-export function gatheredRules(role: KubeObject, all: readonly KubeObject[]): unknown[] {
+/**
+ * The rules of what each selector of `role` matches, selectors in their order, roles by name, each rule once.
+ * @throws the budget's error, and has not gathered anything
+ */
+export function gatheredRules(role: KubeObject, all: readonly KubeObject[], budget: WorkBudget): unknown[] {
   const others = all.filter(other => other.metadata.name !== role.metadata.name)
   others.sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1))
-  const rules: unknown[] = []
+  const rules = new Map<string, unknown>()
   for (const selector of roleSelectors(role)) {
     for (const other of others) {
+      budget.spend()
       if (!selector.matches(other.metadata.labels) || !Array.isArray(other.rules)) continue
-      for (const rule of other.rules) if (!rules.some(known => equalJson(known, rule))) rules.push(rule)
+      for (const rule of other.rules) {
+        const text = canonicalJson(rule)
+        budget.spend(text.length * READ)
+        if (!rules.has(text)) rules.set(text, rule)
+      }
     }
   }
-  return rules
+  return [...rules.values()]
 }
 
 function aggregates(role: KubeObject): boolean {

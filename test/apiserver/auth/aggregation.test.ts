@@ -1,4 +1,5 @@
 import t from 'tap'
+import { WorkBudget } from '../../../src/apimachinery/workBudget.ts'
 import { aggregatedRules, hasAggregationRule } from '../../../src/apiserver/auth/aggregation.ts'
 import { role } from './support.ts'
 
@@ -31,4 +32,16 @@ t.test('a malformed selector selects nothing', async t => {
   const expression = { matchExpressions: [{ key: 'a', operator: 'Maybe' }] }
   const top = role('top', [], { aggregationRule: { clusterRoleSelectors: [expression] } })
   t.same(aggregatedRules(top, [top, role('z', [rule('z')], { labels: { a: '1' } })]), [])
+})
+
+t.test('what is gathered ends with the budget, and is never more than the parts grant', async t => {
+  const parts = Array.from({ length: 1_000 }, (_, i) => role(`p${1_000 + i}`, [rule(`r${i}`)], { labels: { a: '1' } }))
+  const top = role('top', [], { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { a: '1' } }] } })
+  const all = aggregatedRules(top, parts)
+  t.equal(all.length, 1_000)
+  const budget = new WorkBudget(5_000, () => new Error('over'))
+  const some = aggregatedRules(top, parts, budget)
+  t.ok(some.length > 100 && some.length < 1_000)
+  t.same(some, all.slice(0, some.length))
+  t.same(aggregatedRules(top, parts, budget), [], 'it is one budget for all roles of a space')
 })

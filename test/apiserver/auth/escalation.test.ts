@@ -188,3 +188,11 @@ t.test('rules that are covered never allow more than their owner has', async () 
 t.test('everybody covers their own rules and no rules', async () => {
   fc.assert(fc.property(rules, owned => covers(owned, owned) && covers(owned, [])))
 })
+
+t.test('a rule with more combinations than can be compared is refused before they are made', async t => {
+  const many = (what: string, count: number) => Array.from({ length: count }, (_, i) => `${what}${i}`)
+  const rule = { verbs: many('v', 3_000), apiGroups: many('g', 3_000), resources: many('r', 3_000) }
+  t.throws(() => uncovered([], [rule]), { reason: 'Forbidden', message: /write them into several smaller roles$/ })
+  const verbs = { verbs: many('v', 20_000), apiGroups: [''], resources: ['pods'] }
+  t.same(uncovered([], [verbs]), [verbs])
+})

@@ -257,3 +257,15 @@ t.test('a store that fails is reported, then asked again', async t => {
   fail = false
   t.equal(await authorizer.mayAccessSpace(user('ann'), 'root'), true)
 })
+
+t.test('a role that many bindings name counts once', async t => {
+  const { store, authorizer } = await setup(t)
+  const rules = Array.from({ length: 100 }, (_, i) => pods([`v${i}`]))
+  await put(store, 's1', access('User:ann'), role('reader', rules))
+  const bindings = Array.from({ length: 200 }, (_, i) => binding(`b${i}`, 'ClusterRole:reader', ['User:ann'], 'ns'))
+  const lacking = Array.from({ length: 200 }, (_, i) => binding(`l${i}`, 'ClusterRole:lacking', ['User:ann'], 'ns'))
+  await put(store, 's1', ...bindings, ...lacking)
+  const granted = await authorizer.rulesFor(user('ann'), 's1', 'ns')
+  t.equal(granted.rules.filter(({ resources }) => resources?.includes('pods')).length, 100)
+  t.same(granted.errors, ['clusterrole.rbac.authorization.k8s.io "lacking" not found'])
+})

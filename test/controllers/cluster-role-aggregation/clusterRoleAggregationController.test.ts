@@ -1,9 +1,14 @@
 /** Aggregated ClusterRoles show what they grant, and follow their parts. */
 import t from 'tap'
 import { natureOf } from '../../../src/apimachinery/nature.ts'
+import type { KubeObject } from '../../../src/apimachinery/object.ts'
+import { WorkBudget } from '../../../src/apimachinery/workBudget.ts'
 import { embeddedClient } from '../../../src/apiserver/embedded/embeddedClient.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
-import { clusterRoleAggregationController } from '../../../src/controllers/cluster-role-aggregation/clusterRoleAggregationController.ts'
+import {
+  clusterRoleAggregationController,
+  gatheredRules,
+} from '../../../src/controllers/cluster-role-aggregation/clusterRoleAggregationController.ts'
 import { createSpace, startTestServer } from '../../support/server.ts'
 
 const ROLES = '/apis/rbac.authorization.k8s.io/v1/clusterroles'
@@ -89,4 +94,18 @@ t.test('what only describes roles of clusters is neither filled nor gathered', a
   await later.until(({ object }) => JSON.stringify(object.rules) === JSON.stringify([rule('bs')]))
   later.close()
   t.strictSame(faults, [])
+})
+
+t.test('gathering costs what is gathered, and what costs more is not done at all', async t => {
+  const parts = Array.from({ length: 2_000 }, (_, i) => role(`p${i}`, { part: 'yes' }, [rule(`r${i}`), rule('shared')]))
+  const aggregationRule = { clusterRoleSelectors: [{ matchLabels: { part: 'yes' } }] }
+  const whole = role('whole', {}, [], { aggregationRule })
+  const gather = (units: number) => {
+    const budget = new WorkBudget(units, () => new Error('too much'))
+    return { rules: gatheredRules(whole as KubeObject, parts as KubeObject[], budget), spent: units - budget.left }
+  }
+  const { rules, spent } = gather(1_000_000)
+  t.equal(rules.length, 2_001)
+  t.ok(spent < 50_000, `${spent}`)
+  t.throws(() => gather(10_000), { message: 'too much' })
 })
