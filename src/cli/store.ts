@@ -66,7 +66,7 @@ export async function storeStats(settings: Record<string, unknown>): Promise<num
 export function folderOf(dataDir: string): FolderOptions {
   if (!existsSync(dataDir))
     throw new Error(`there is no data dir ${dataDir}: give the one of the server, with --data-dir`)
-  return { path: join(dataDir, 'store'), established: existsSync(join(dataDir, 'pki', 'ca.key')) }
+  return { path: join(dataDir, 'store'), established: existsSync(join(dataDir, 'pki', 'ca.key')), untouched: true }
 }
 
 function nothing({ path }: FolderOptions): string {

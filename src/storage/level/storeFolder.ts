@@ -17,6 +17,8 @@ export interface FolderOptions {
   established?: boolean | undefined
   /** Only tell whether there is damage: see {@link inspect}. */
   quick?: boolean | undefined
+  /** Somebody looks who may change nothing: a store of an older format is refused where it can only be read in place. */
+  untouched?: boolean | undefined
 }
 
 /** A store whose rows are not those that were acknowledged. */
@@ -92,6 +94,7 @@ export async function readStore(options: FolderOptions, each: (stored: Stored) =
     const format = await formatOf(db, options)
     if (format === 'empty') return undefined
     const older = format === 'older'
+    if (older && options.untouched && folder === options.path) throw unreadInPlace(options.path)
     if (older) await upgradeFromOne(db)
     const acknowledged = await readAcknowledged(options.path)
     const inspection = await inspect(db, {
@@ -103,6 +106,15 @@ export async function readStore(options: FolderOptions, each: (stored: Stored) =
     if (inspection.findings.length > 0) throw new DamagedStoreError(options.path, inspection.findings)
     return { inspection, older }
   })
+}
+
+function unreadInPlace(path: string): StorageError {
+  return new StorageError(
+    'Format',
+    `the store ${path} has an older format, and is read only after an upgrade. Its files cannot be linked into a copy beside ` +
+      'it, where that would change nothing: there are no hard links, or it is a mount or a symbolic link. Copy the whole ' +
+      'data folder to a file system that has them and look there; or start the server, which upgrades it for good',
+  )
 }
 
 /** Runs `use` on a database that holds what the store holds; nothing that happens to it happens to the store. */

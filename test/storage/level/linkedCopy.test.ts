@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { Level } from 'level'
 import t, { type Test } from 'tap'
 import { openLevelStore } from '../../../src/storage/level/openLevelStore.ts'
+import { readStore } from '../../../src/storage/level/storeFolder.ts'
 import { create, key } from '../support.ts'
 
 const { rows, objects } = JSON.parse(await readFile(join(import.meta.dirname, 'formatOne.json'), 'utf8')) as {
@@ -63,6 +64,15 @@ t.test('a store of format 1 that is read in place is upgraded once', async t => 
   await db.put('m/compacted', Buffer.from('8'))
   await db.close()
   withoutLinks(t, 'EPERM')
+  await t.rejects(
+    readStore({ path, untouched: true }, () => {}),
+    { code: 'Format', message: /older format.*or start the server/ },
+    'who only looks does not upgrade it',
+  )
+  const unchanged = new Level<string, Buffer>(path, { keyEncoding: 'utf8', valueEncoding: 'buffer' })
+  t.equal(await unchanged.get('m/upgrade'), undefined)
+  for (const [row, base64] of rows) if (/^o/.test(row)) t.same(await unchanged.get(row), Buffer.from(base64, 'base64'))
+  await unchanged.close()
   for (const start of ['first', 'second']) {
     const store = await openLevelStore({ path })
     t.same(
