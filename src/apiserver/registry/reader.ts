@@ -151,7 +151,7 @@ export class Reader {
         const result: ListResult = { items, revision: at, continue: encodeContinue({ at, after: after! }) }
         if (!selects && page.remaining !== undefined) {
           const own = { ...range, ...(layer?.namespace !== undefined && { namespace: layer.namespace }) }
-          const hidden = await this.#hidden(rest, own, { at, after: page.items.at(-1)?.key })
+          const hidden = await this.#hidden(rest, own, at)
           result.remaining = left + page.remaining + rest.length - hidden
         }
         return result
@@ -276,12 +276,16 @@ export class Reader {
     return entries.map(entry => (typeof entry === 'string' ? byName.get(entry)! : entry))
   }
 
-  /** How many of these shared objects the space has of its own. */
-  async #hidden(names: readonly string[], range: Range, { at, after }: PageOptions): Promise<number> {
-    if (names.length === 0) return 0
-    const { items } = await this.#page(range, { at, after, limit: Number.POSITIVE_INFINITY })
-    const own = new Set(items.map(({ key }) => key.name))
-    return names.filter(name => own.has(name)).length
+  /** How many of these shared objects the space has of its own: each is looked for, as what is behind may be much more. */
+  async #hidden(names: readonly string[], range: Range, at: Revision): Promise<number> {
+    let count = 0
+    const { space = '', group = '', resource = '', namespace = '' } = range
+    for (const name of names) {
+      const after = { space, group, resource, namespace, name: justBefore(name) }
+      const { items } = await this.#page(range, { at, after, limit: 1, uncounted: true })
+      if (items[0]?.key.name === name) count++
+    }
+    return count
   }
 
   #startOf(query: ListQuery): { at: number | undefined; after: Key | undefined } {
@@ -325,4 +329,9 @@ export class Reader {
       throw error
     }
   }
+}
+
+/** Behind every possible name that comes before this one. */
+function justBefore(name: string): string {
+  return `${name.slice(0, -1)}${String.fromCharCode(name.charCodeAt(name.length - 1) - 1)}\u{10ffff}`
 }

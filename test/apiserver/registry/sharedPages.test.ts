@@ -99,6 +99,31 @@ t.test('pages are the whole list in parts, in order of names, no page longer tha
   )
 })
 
+t.test('how many remain is told without reading what is behind the page', async t => {
+  const store = await openMemoryStore()
+  t.teardown(() => store.close())
+  for (let i = 0; i < 300; i++) await write(store, { space: 'one', name: `b${i}`, labels: {} })
+  let read = 0
+  const counting = new Proxy(store, {
+    get(target, member) {
+      if (member === 'list')
+        return async (...args: Parameters<Store['list']>) => {
+          const page = await target.list(...args)
+          read += page.items.length
+          return page
+        }
+      const value: unknown = Reflect.get(target, member, target)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+  const shared = ['a', 'b7', 'c', 'd', 'e'].map(each => priorityClass(each, {}))
+  const layers = new SharedObjects(sharedConstants(type, shared, { changeable: true }))
+  const reader = new Reader({ store: counting, parsed: new ParsedCache(), shared: layers })
+  const page = await reader.list(type, { space: 'one', limit: 2 })
+  t.equal(page.remaining, 302)
+  t.ok(read < 15, `${read} were read`)
+})
+
 function same(found: readonly string[], wanted: readonly string[], what: string): void {
   if (JSON.stringify(found) !== JSON.stringify(wanted))
     throw new Error(`${what}: ${found.join()} is not ${wanted.join()}`)
