@@ -1,0 +1,270 @@
+/** The limits that docs/operations.md tells are those of the code: each row of its tables is held to what the sources say. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { sourceNumber } from '../support/sourceNumber.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const PAGE = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8')
+const OPTIONS = ['src/cli/main.ts', 'src/cli/accessFlags.ts']
+  .map(file => readFileSync(join(ROOT, file), 'utf8'))
+  .join('')
+
+type Unit = (value: number) => string
+const grouped = (value: number): string => value.toLocaleString('en-US')
+const count: Unit = grouped
+const seconds: Unit = value => `${grouped(value)} s`
+const ofMs: Unit = ms => (ms < 1000 ? `${ms} ms` : `${ms / 1000} s`)
+const inMs: Unit = ms => `${ms} ms`
+const minutes: Unit = ms => `${ms / 60_000} min`
+const bytes: Unit = value =>
+  value % 2 ** 20 === 0 || value > 2 ** 20 ? `${value / 2 ** 20} MiB` : `${value / 2 ** 10} KiB`
+const binary: Unit = value => (value % 2 ** 20 === 0 ? `${value / 2 ** 20} Mi` : `${value / 2 ** 10} Ki`)
+const megabytes: Unit = value => `${value} MiB`
+const hours: Unit = text => `${text}h`
+
+/** What the cell "default" of a row has to say, in its order. */
+type Said = readonly [file: string, name: string, unit: Unit, times?: number]
+const ENDPOINTS = 'src/apiserver/endpoints'
+const SERVER = 'src/apiserver/server'
+const FLOWS = 'src/apiserver/flowcontrol'
+const CEL = 'src/apimachinery/structural'
+const CRD = 'src/apimachinery/crd/crdBounds.ts'
+const META = 'src/apimachinery/metadataLimits.ts'
+const TRANSLATOR = 'src/controllers/placement-translator'
+const IN_FLIGHT = `${SERVER}/inFlight.ts`
+
+/** By the first cell of the row, as the page has it. */
+const ROWS: Readonly<Record<string, readonly Said[]>> = {
+  'body of a request': [[`${ENDPOINTS}/body.ts`, 'BODY_LIMIT_BYTES', bytes]],
+  'nesting of a body, and of what a patch makes': [['src/apimachinery/values.ts', 'NESTING_LIMIT', count]],
+  'URL and headers together': [[`${SERVER}/httpServer.ts`, 'HEADERS_LIMIT_BYTES', bytes]],
+  'YAML that is read by a thread of its own': [[`${ENDPOINTS}/bigYaml.ts`, 'BIG_BYTES', bytes]],
+  'YAML of one space in line for a thread': [['src/program/threadPool.ts', 'LINE', count]],
+  'time for one of them, memory': [
+    [`${ENDPOINTS}/bigYaml.ts`, 'LIMIT_MS', ofMs],
+    ['src/apiserver/assembly.ts', 'maxOldGenerationSizeMb', megabytes],
+  ],
+  'aliases of a YAML body': [[`${ENDPOINTS}/yamlBody.ts`, 'ALIAS_LIMIT', count]],
+  'operations of a JSON patch; what they copy': [
+    ['src/apimachinery/patch/jsonPatch.ts', 'MAX_OPERATIONS', count],
+    ['src/apimachinery/patch/jsonPatch.ts', 'MAX_COPIED_CHARS', bytes],
+  ],
+  'time for the TLS handshake; the headers; the body': [
+    [`${SERVER}/httpServer.ts`, 'HANDSHAKE_TIMEOUT_MS', ofMs],
+    [`${SERVER}/httpServer.ts`, 'HEADERS_TIMEOUT_MS', ofMs],
+    [`${SERVER}/httpServer.ts`, 'REQUEST_TIMEOUT_MS', ofMs],
+  ],
+  'time in which a client takes an answer': [[`${SERVER}/httpServer.ts`, 'ANSWER_TIMEOUT_MS', ofMs]],
+  'requests at a time': [
+    [IN_FLIGHT, 'reading', count],
+    [IN_FLIGHT, 'mutating', count],
+  ],
+  'wait for a turn': [[`${FLOWS}/flowControl.ts`, 'WAIT_LIMIT_MS', ofMs]],
+  'requests of a space that wait for a webhook or for a slow client': [
+    [`${FLOWS}/heldRequests.ts`, 'space: { requests', count],
+    [`${FLOWS}/heldRequests.ts`, 'space: { requests: 200, bytes', bytes],
+  ],
+  'the same of the whole server': [
+    [`${FLOWS}/heldRequests.ts`, 'server: { requests', count],
+    [`${FLOWS}/heldRequests.ts`, 'server: { requests: 2000, bytes', bytes],
+  ],
+  'watches and space streams': [[IN_FLIGHT, 'watching', count]],
+  "those of one space or user; for syncers alone; of one mailbox's syncer": [
+    [`${FLOWS}/watchBudget.ts`, 'SHARE', count, 20_000],
+    [`${FLOWS}/watchBudget.ts`, 'FOR_SYNCERS', count, 20_000],
+    [`${FLOWS}/watchBudget.ts`, 'SYNCER_SHARE', count, 20_000],
+  ],
+  'frames on their way to one watch; over WebSocket': [
+    [`${ENDPOINTS}/streamWriter.ts`, 'WAITING_LIMIT_BYTES', bytes],
+    [`${ENDPOINTS}/webSocketSink.ts`, 'WAITING_LIMIT_BYTES', bytes],
+  ],
+  'unread events of one watcher': [
+    ['src/storage/journaledStore.ts', 'options.watcherBacklog', count],
+    ['src/storage/journaledStore.ts', 'options.watcherBacklogBytes', bytes],
+  ],
+  'a watch without `timeoutSeconds`; a space stream': [
+    [`${ENDPOINTS}/watch.ts`, 'DEFAULT_TIMEOUT_SECONDS', count],
+    [`${ENDPOINTS}/spaceStream.ts`, 'LIFETIME_MS', seconds, 2 / 1000],
+  ],
+  'bookmarks of watches that want them; of space streams': [
+    [`${ENDPOINTS}/watch.ts`, 'BOOKMARK_INTERVAL_MS', ofMs],
+    [`${ENDPOINTS}/spaceStream.ts`, 'BOOKMARK_INTERVAL_MS', ofMs],
+  ],
+  'pings over WebSocket; messages of clients': [
+    [`${SERVER}/webSockets.ts`, 'PING_INTERVAL_MS', ofMs],
+    [`${SERVER}/webSockets.ts`, 'MESSAGE_LIMIT_BYTES', bytes],
+  ],
+  'lists that are indented (`pretty`)': [[`${ENDPOINTS}/listAnswers.ts`, 'PRETTY_LIMIT_BYTES', bytes]],
+  'answers that are compressed at a time; that wait for it': [
+    [`${ENDPOINTS}/compression.ts`, 'BLOCK_BYTES', bytes],
+    [`${ENDPOINTS}/compression.ts`, 'SEATS', count],
+    [`${ENDPOINTS}/compression.ts`, 'CROWD', count],
+    [`${ENDPOINTS}/compression.ts`, 'CROWD_BYTES', bytes],
+  ],
+  'warnings in one answer; each, once they are more': [
+    [`${ENDPOINTS}/warningHeaders.ts`, 'LIMIT', count],
+    [`${ENDPOINTS}/warningHeaders.ts`, 'CUT', count],
+  ],
+  history: [['src/storage/journaledStore.ts', 'options.historyAgeMs', minutes]],
+  'end of the server': [[`${SERVER}/httpServer.ts`, 'DRAIN_MS', ofMs]],
+
+  'data of a ConfigMap or Secret': [['src/kinds/core.ts', 'MAX_DATA_BYTES', bytes]],
+  'annotations of an object; its labels': [
+    [META, 'ANNOTATIONS_LIMIT_BYTES', bytes],
+    [META, 'LABELS_LIMIT_BYTES', bytes],
+  ],
+  'its finalizers; owners; entries of `managedFields`': [
+    [META, 'FINALIZERS_LIMIT', count],
+    [META, 'OWNERS_LIMIT', count],
+    [META, 'MANAGERS_LIMIT', count],
+  ],
+  'managers of single updates that are told apart': [
+    ['src/apimachinery/apply/managers.ts', 'MAX_UPDATE_MANAGERS', count],
+  ],
+  'rules of LimitRanges times containers': [['src/apiserver/admission/limitRanger.ts', 'MOST_WORK', count]],
+  objects: [],
+
+  'text of a CEL expression': [[`${CEL}/celProgram.ts`, 'MAX_EXPRESSION_BYTES', bytes]],
+  'cost of one evaluation': [[`${CEL}/celProgram.ts`, 'MAX_EVALUATION_COST', count]],
+  'of all rules of an object; of a policy, its binding and parameter': [
+    [`${CEL}/cel.ts`, 'MAX_OBJECT_COST', count],
+    ['src/apiserver/admission/validatingPolicies.ts', 'MAX_POLICY_COST', count],
+  ],
+  'of the match conditions of a webhook': [['src/apiserver/admission/webhooks.ts', 'MAX_CONDITIONS_COST', count]],
+  'of all policies and match conditions that concern one object, for each round of changes and for the validation': [
+    ['src/apiserver/admission/requestCost.ts', 'MAX_REQUEST_COST', count],
+  ],
+  "time of the server's thread for the rules of an object, or a policy; for all that concern one object": [
+    [`${CEL}/celProgram.ts`, 'MAX_EVALUATION_MS', inMs],
+    ['src/apiserver/admission/requestCost.ts', 'MAX_REQUEST_MS', inMs],
+  ],
+  'texts that a CEL expression makes; lists; numbers as text': [
+    [`${CEL}/celBounds.ts`, 'MAX_TEXT', binary],
+    [`${CEL}/celBounds.ts`, 'MAX_ITEMS', binary],
+    [`${CEL}/celPrices.ts`, 'MAX_NUMBER_TEXT', binary],
+  ],
+  'size of a regular expression, repetitions written out': [[`${CEL}/userPatterns.ts`, 'MAX_SIZE', binary]],
+  "comparisons of an object's values with the schema of its CRD": [
+    [`${CEL}/validationRun.ts`, 'MAX_SCHEMA_WORK', count],
+    [`${CEL}/validationRun.ts`, 'MAX_SCHEMA_MS', inMs],
+  ],
+  'what defaults add to an object': [[`${CEL}/defaults.ts`, 'MAX_DEFAULTED', bytes]],
+  'versions of a CRD; its short names and categories': [
+    [CRD, 'versions', count],
+    [CRD, 'names', count],
+  ],
+  'columns of a version; selectable fields': [
+    [CRD, 'printerColumns', count],
+    [CRD, 'selectableFields', count],
+  ],
+  'schemas in it, their depth; values of enums and required names; keys of a list': [
+    [CRD, 'schemas', count],
+    [CRD, 'schemaDepth', count],
+    [CRD, 'values', count],
+    [CRD, 'listMapKeys', count],
+  ],
+  'rules, their characters; patterns together; defaults': [
+    [CRD, 'rules', count],
+    [CRD, 'ruleCharacters', binary],
+    [CRD, 'patternParts', binary],
+    [CRD, 'defaultCharacters', bytes],
+  ],
+  'estimated cost of a rule in a CRD; of all of a schema': [
+    [`${CEL}/celCost.ts`, 'EXPRESSION_COST_LIMIT', count],
+    [`${CEL}/celCost.ts`, 'SCHEMA_COST_LIMIT', count],
+  ],
+  'values that the JSONPath of a printer column looks at': [['src/apimachinery/jsonPath.ts', 'MAX_LOOKED_AT', count]],
+  'answer of an admission webhook': [['src/apiserver/admission/webhookClient.ts', 'MAX_RESPONSE_BYTES', bytes]],
+  'answer of a conversion webhook': [
+    ['src/apiserver/definitions/servedDefinitions.ts', 'CONVERSION_LIMIT_BYTES', bytes],
+    ['src/apiserver/definitions/servedDefinitions.ts', 'CONVERSION_TIMEOUT_SECONDS', seconds],
+  ],
+
+  'customized object; parameter of a Location': [
+    [`${TRANSLATOR}/customize.ts`, 'MAX_OBJECT_BYTES', bytes],
+    [`${TRANSLATOR}/parameterExpansion.ts`, 'MAX_PARAMETER_CHARACTERS', binary],
+  ],
+  'places that the path of a Customizer finds': [[`${TRANSLATOR}/replacementPath.ts`, 'MAX_PLACES', count]],
+  "selectors, labels, expressions and values of an EdgePlacement's `locationSelectors`; of `downsync`; sets of `upsync`":
+    [['src/controllers/selectorParts.ts', 'MAX_SELECTOR_PARTS', count]],
+  "upsync sets of one space in a cluster's SyncerConfig, after they are cut to the grants": [
+    [`${TRANSLATOR}/upsyncShare.ts`, 'MAX_SPACE_UPSYNC', count],
+  ],
+  'rights looked up for one write of an EdgePlacement': [
+    ['src/apiserver/authority/placementAdmission.ts', 'MAX_QUESTIONS', count],
+  ],
+  'heartbeat of a syncer; silent after': [
+    ['src/syncer/syncer.ts', 'everyMs', ofMs],
+    ['src/controllers/mailbox/syncerLiveness.ts', 'SILENCE_MS', ofMs],
+  ],
+  'requests of a syncer to its cluster': [],
+
+  'connections; those without a credential': [[`${SERVER}/strangerLimits.ts`, 'TOTAL', count]],
+  'a document of the OIDC issuer; asked again after a failure': [
+    ['src/apiserver/auth/fetchJson.ts', 'LIMIT_BYTES', bytes],
+    ['src/apiserver/auth/issuerKeys.ts', 'TIMEOUT_MS', ofMs],
+    ['src/apiserver/auth/issuerKeys.ts', 'RETRY_MS', ofMs],
+  ],
+  'keys of the OIDC issuer are read anew; unknown ones at most': [
+    ['src/apiserver/auth/issuerKeys.ts', 'MAX_AGE_MS', minutes],
+    ['src/apiserver/auth/issuerKeys.ts', 'COOLDOWN_MS', ofMs],
+  ],
+  'a good token is remembered': [['src/apiserver/auth/union.ts', 'ttlMs', ofMs]],
+  'life of a certificate for a CertificateSigningRequest': [
+    ['src/apiserver/auth/certificateSigner.ts', 'MIN_SECONDS', seconds],
+    ['src/apiserver/auth/certificateSigner.ts', 'YEAR_SECONDS', seconds],
+  ],
+  'life of a ServiceAccount token': [
+    ['src/apiserver/auth/tokenRequest.ts', 'MIN_SECONDS', seconds],
+    ['src/apiserver/auth/tokenRequest.ts', 'YEAR_SECONDS', hours, 1 / 3600],
+  ],
+}
+
+interface Row {
+  limit: string
+  said: string
+  told: string
+  change: string
+}
+
+const [, section = ''] = PAGE.split('\n## Limits\n')
+const [tables = ''] = section.split('\n### ')
+const rows: Row[] = [...tables.matchAll(/^\| (.*?) \| (.*?) \| (.*?) ?\| (.*?) ?\|$/gm)]
+  .map(([, limit = '', said = '', told = '', change = '']) => ({ limit, said, told, change }))
+  .filter(({ limit }) => limit !== 'limit')
+
+t.test('each row says what the code says, and each limit has its row', async t => {
+  t.strictSame(rows.map(({ limit }) => limit).sort(), Object.keys(ROWS).sort())
+  for (const { limit, said } of rows) {
+    let from = 0
+    for (const [file, name, unit, times = 1] of ROWS[limit] ?? []) {
+      const wanted = unit(sourceNumber(file, name) * times)
+      const at = indexOfWhole(said, wanted, from)
+      t.ok(at >= 0, `${limit}: "${said}" says ${wanted}, which is ${name} of ${file}`)
+      from = at + wanted.length
+    }
+  }
+})
+
+t.test('who changes a limit does it with a flag that there is, and whose default is the one that is told', async t => {
+  for (const { limit, said, change } of rows)
+    for (const [flag] of change.matchAll(/--[a-z-]+/g)) {
+      const [, setting] = new RegExp(`'${flag} <([^{}]*)}`).exec(OPTIONS) ?? []
+      t.ok(setting, `${limit}: ${flag}`)
+      const [, value] = /default: '?([\w]+)/.exec(setting ?? '') ?? []
+      if (value !== undefined) t.ok(indexOfWhole(said, value, 0) >= 0, `${limit}: ${flag} has the default ${value}`)
+    }
+})
+
+t.test('a limit that the code does not have any more is missed', async t => {
+  t.throws(() => sourceNumber('src/apimachinery/values.ts', 'NO_SUCH_LIMIT'), /says no number NO_SUCH_LIMIT/)
+  t.throws(() => sourceNumber('src/apimachinery/values.ts', 'isTooDeep'), /says no number/)
+})
+
+/** Not as a part of another number. */
+function indexOfWhole(text: string, part: string, from: number): number {
+  const escaped = part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+  const found = new RegExp(`(?<![\\d,.])${escaped}(?![\\d]|,\\d)`).exec(text.slice(from))
+  return found === null ? -1 : from + found.index
+}
