@@ -30,8 +30,8 @@ export interface RbacOptions {
   rootSpace?: string
   /** Asked before any role. Default: none. */
   builtin?: BuiltinRules
-  /** Indexes kept at most; the least recently used goes first. Default 10000. */
-  maxSpaces?: number
+  /** What the kept indexes take at most, about; the least recently used goes first. Default 128 MiB. */
+  maxIndexBytes?: number
 }
 
 export interface GrantedRules {
@@ -43,13 +43,19 @@ export interface GrantedRules {
 const RESOURCES = ['clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'] as const
 const ALLOWED: Decision = { allowed: true, reason: '' }
 const ENTRY = { verb: 'access', path: '/' }
+/** Of an entry that shares everything. */
+const LEAST_BYTES = 500
+/** A role or binding takes so many times its text, parsed and indexed. */
+const WEIGHT_OF_A_BYTE = 5
+/** More than the bytes allow for. */
+const MOST_SPACES = 1_000_000
 const NO_RULES: BuiltinRules = { decide: () => undefined }
 const ANYTHING = { group: '*', version: '*', resource: '*', subresource: '', namespace: '', name: '' }
 
 export class RbacAuthorizer implements Authorizer {
   readonly #options: Required<RbacOptions>
   /** A failed or outdated build is not in here. */
-  readonly #indexes: BoundedCache<string, Promise<RbacIndex>>
+  readonly #indexes: BoundedCache<string, Known>
   readonly #layers: { plain: Layer; root: Layer }
 
   constructor(options: RbacOptions) {
@@ -58,11 +64,12 @@ export class RbacAuthorizer implements Authorizer {
       nature: EVERYTHING_ACTS,
       ownKinds: true,
       rootSpace: 'root',
-      maxSpaces: 10_000,
+      maxIndexBytes: 128 * 1024 * 1024,
       builtin: NO_RULES,
       ...options,
     }
-    this.#indexes = new BoundedCache(this.#options.maxSpaces)
+    const weight = { limit: this.#options.maxIndexBytes, of: ({ bytes }: Known) => bytes }
+    this.#indexes = new BoundedCache({ entries: MOST_SPACES, weight })
     const { ownKinds } = this.#options
     this.#layers = {
       plain: layerOf(bootstrapObjects({ ownKinds })),
@@ -101,6 +108,16 @@ export class RbacAuthorizer implements Authorizer {
     if (space === '*') return false
     const settled = await this.#options.builtin.decide({ user: local, space, ...ENTRY })
     return settled?.allowed ?? this.#mayEnter(await this.#index(space), local, space)
+  }
+
+  /** The same, where it is known without waiting: who asks about thousands of spaces waits for none of them. */
+  mayAccessSpaceNow(user: UserInfo, space: string): boolean | undefined {
+    const local = effectiveUser(user, space)
+    if (local.groups.includes(GROUPS.masters)) return true
+    const settled = this.#options.builtin.decide({ user: local, space, ...ENTRY })
+    if (settled instanceof Promise) return undefined
+    const index = this.#indexes.get(space)?.index
+    return settled?.allowed ?? (index && this.#mayEnter(index, local, space))
   }
 
   /** Everything that the user was granted in a space and one namespace (`''`: only what counts in the whole space). */
@@ -142,21 +159,32 @@ export class RbacAuthorizer implements Authorizer {
 
   #index(space: string): Promise<RbacIndex> {
     const known = this.#indexes.get(space)
-    if (known !== undefined) return known
-    const built = this.#build(space)
-    this.#indexes.set(space, built)
-    // Who asked hears of a failure through the promise itself; here it only must not stay.
-    built.catch(() => {
-      if (this.#indexes.peek(space) === built) this.#indexes.delete(space)
-    })
+    if (known !== undefined) return known.built
+    const building = this.#build(space)
+    const built = building.then(({ index }) => index)
+    const begun: Known = { built, index: undefined, bytes: LEAST_BYTES }
+    this.#indexes.set(space, begun)
+    const isCurrent = () => this.#indexes.peek(space) === begun
+    building.then(
+      ({ index, bytes }) => {
+        // nothing of an index that an event has dropped meanwhile may come back
+        if (isCurrent()) this.#indexes.set(space, { built, index, bytes: LEAST_BYTES + WEIGHT_OF_A_BYTE * bytes })
+      },
+      // Who asked hears of a failure through the promise itself; here it only must not stay.
+      () => {
+        if (isCurrent()) this.#indexes.delete(space)
+      },
+    )
     return built
   }
 
-  async #build(space: string): Promise<RbacIndex> {
+  async #build(space: string): Promise<{ index: RbacIndex; bytes: number }> {
     const { nature } = this.#options
+    let bytes = 0
     const [clusterRoles, clusterRoleBindings, roles, roleBindings] = await Promise.all(
       RESOURCES.map(async resource => {
         const page = await this.#options.store.list({ space, group: RBAC_GROUP, resource })
+        for (const item of page.items) bytes += item.bytes.length
         const objects = page.items.map(item => JSON.parse(item.bytes.toString()) as KubeObject)
         return objects.filter(object => nature.acts(space, { group: RBAC_GROUP, resource }, object))
       }),
@@ -173,11 +201,13 @@ export class RbacAuthorizer implements Authorizer {
       own.clusterRoles.some(isIn(objects.clusterRoles)),
       own.clusterRoleBindings.some(isIn(objects.clusterRoleBindings)),
     ]
-    if (!changed.includes(true)) return new RbacIndex(own, layer.index)
+    // most spaces have nothing of their own but what made somebody their administrator, and many not even that
+    if (Object.values(own).every(({ length }) => length === 0)) return { index: layer.index, bytes }
+    if (!changed.includes(true)) return { index: new RbacIndex(own, layer.index), bytes }
     // What a space has changed of the layer counts in its place: then nothing of the layer can be shared.
     const without = (shared: readonly KubeObject[], mine: readonly KubeObject[]) =>
       shared.filter(each => !isIn(mine)(each))
-    return new RbacIndex({
+    const index = new RbacIndex({
       ...own,
       clusterRoles: [...without(objects.clusterRoles, own.clusterRoles), ...own.clusterRoles],
       clusterRoleBindings: [
@@ -185,13 +215,24 @@ export class RbacAuthorizer implements Authorizer {
         ...own.clusterRoleBindings,
       ],
     })
+    return { index, bytes: bytes + layer.bytes }
   }
+}
+
+/** What is kept of a space. */
+interface Known {
+  built: Promise<RbacIndex>
+  /** Once it is built. */
+  index: RbacIndex | undefined
+  /** About as many. */
+  bytes: number
 }
 
 /** What all spaces start with. */
 interface Layer {
   objects: RbacObjects
   index: RbacIndex
+  bytes: number
 }
 
 function layerOf(bootstrap: readonly KubeObject[]): Layer {
@@ -202,7 +243,7 @@ function layerOf(bootstrap: readonly KubeObject[]): Layer {
     roles: [],
     roleBindings: [],
   }
-  return { objects, index: new RbacIndex(objects) }
+  return { objects, index: new RbacIndex(objects), bytes: Buffer.byteLength(JSON.stringify(bootstrap)) }
 }
 
 function isIn(objects: readonly KubeObject[]): (object: KubeObject) => boolean {

@@ -35,7 +35,11 @@ export interface Services {
   /** For what may take long: elsewhere, or here in slices. */
   readonly threads: ThreadPool
   readonly work: WorkTurns
-  readonly authorizer: Authorizer & { mayAccessSpace(user: UserInfo, space: string): Promise<boolean> }
+  readonly authorizer: Authorizer & {
+    mayAccessSpace(user: UserInfo, space: string): Promise<boolean>
+    /** The same, when it is known without waiting. */
+    mayAccessSpaceNow(user: UserInfo, space: string): boolean | undefined
+  }
   /** How streams tell objects. */
   readonly forms: StreamForms
   /** Aborts when the server drains: open watches end. */

@@ -18,6 +18,7 @@ export async function listEndpoint(services: Services, exchange: Exchange): Prom
     fieldSelector: query.get('fieldSelector') ?? undefined,
   })
   const sight = await sightOf(services.authorizer, exchange)
+  const work = workOf(services, exchange)
   const list = await services.reader.list(exchange.type, {
     space: exchange.space,
     namespace: exchange.resource.namespace === '' ? undefined : exchange.resource.namespace,
@@ -26,7 +27,7 @@ export async function listEndpoint(services: Services, exchange: Exchange): Prom
     continue: query.get('continue') ?? undefined,
     resourceVersion: query.get('resourceVersion') ?? undefined,
     resourceVersionMatch: query.get('resourceVersionMatch') ?? undefined,
-    work: workOf(services, exchange),
+    work,
   })
-  await sendList(services, exchange, sight ? { ...list, items: list.items.map(stored => sight.shown(stored)) } : list)
+  await sendList(services, exchange, sight ? await sight.shownAll(list, work) : list)
 }

@@ -85,7 +85,7 @@ export async function planOf(services: Services, exchange: WatchTarget, work?: W
           work,
         })
       : undefined
-  const initial = wantsInitial ? shownTo(sight, present) : undefined
+  const initial = wantsInitial && present ? await (sight?.shownAll(present, work) ?? present) : undefined
   const known = present?.items.map(({ key }) => key.name) ?? []
   const seconds = intOption(query, 'timeoutSeconds') ?? DEFAULT_TIMEOUT_SECONDS * (1 + services.deps.random())
   return {
@@ -97,10 +97,6 @@ export async function planOf(services: Services, exchange: WatchTarget, work?: W
     timeoutMs: Math.min(Math.max(seconds, 1) * 1000, 2 ** 31 - 1),
     ...(sight && present && { seen: sight.follow(known, present.revision, selection) }),
   }
-}
-
-function shownTo(sight: WorkspaceSight | undefined, list: ListResult | undefined): ListResult | undefined {
-  return sight && list ? { ...list, items: list.items.map(stored => sight.shown(stored)) } : list
 }
 
 function checkInitialEvents(sendInitial: string | null, match: string | null): void {

@@ -3,18 +3,19 @@
  * in the root sees those that are their own, and those whose space they may enter: names and URLs of other teams' spaces are
  * nobody else's business. Who made a space is told to themselves and to those who may write Workspaces.
  *
- * A Workspace costs one question to the index of its space's rights, which is made at the first one. Requests for anything
- * else, and those of system:masters, cost nothing.
+ * A Workspace costs one question to the index of its space's rights, which is made at the first one; a list asks them in slices.
+ * Requests for anything else, and those of system:masters, cost nothing.
  */
-import { setImmediate } from 'node:timers/promises'
 import { StatusError } from '../../apimachinery/errors.ts'
-import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { isRecord } from '../../apimachinery/object.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
+import type { Work } from '../../program/workTurns.ts'
 import type { Stored } from '../../storage/store.ts'
 import { versionOf } from '../../storage/texts.ts'
 import { ANONYMOUS, effectiveUser, GROUPS } from '../auth/users.ts'
 import { decodeObject, encodeObject } from '../registry/codec.ts'
 import type { SelectedEvent } from '../registry/eventSelector.ts'
+import type { ListResult } from '../registry/reader.ts'
 import type { Selection } from '../registry/selection.ts'
 import { nameAware, type ResourceRequest } from '../request/requestInfo.ts'
 import { OWNER_ANNOTATION, ownerName } from '../spaces/workspace.ts'
@@ -23,9 +24,6 @@ import type { Exchange, Services } from './exchange.ts'
 type Asker = Pick<Exchange, 'user' | 'space' | 'type' | 'info' | 'resource'>
 type Judge = Services['authorizer']
 export type SeenEvent = Pick<SelectedEvent, 'type' | 'stored'>
-
-/** Indexes of rights that are made before others get their turn. */
-const LEARNT_AT_ONCE = 100
 
 /** `undefined` for who sees everything, and for other kinds. */
 export async function sightOf(authorizer: Judge, exchange: Asker): Promise<WorkspaceSight | undefined> {
@@ -66,26 +64,29 @@ export class WorkspaceSight {
 
   /** What there is of one object for this user. */
   async seen(stored: Stored): Promise<Stored | undefined> {
-    const object = decodeObject(stored)
-    await this.#learn([object])
-    return this.#sees(object) ? this.shown(stored) : undefined
+    await this.#learn([stored])
+    return this.#sees(stored) ? this.shown(stored) : undefined
   }
 
   /** The selection without what the user does not see. */
   narrowed(selection: Selection): Selection {
     if (this.#sights.all) return selection
-    return {
-      ...selection,
-      everything: false,
-      matchesLabels: undefined,
-      ready: objects => this.#learn(objects.filter(object => selection.matches(object))),
-      matches: object => selection.matches(object) && this.#sees(object),
-    }
+    return { ...selection, sight: { learn: (found, work) => this.#learn(found, work), sees: one => this.#sees(one) } }
   }
 
   /** An object that the user sees, without its owner where that is not theirs to know. */
   shown(stored: Stored): Stored {
-    return this.#sights.owners || this.#owns(decodeObject(stored)) ? stored : withoutOwner(stored)
+    return this.#sights.owners || this.#owns(stored) ? stored : withoutOwner(stored)
+  }
+
+  /** The same of all of a list. @throws Abandoned */
+  async shownAll(list: ListResult, work?: Work): Promise<ListResult> {
+    const items: Stored[] = []
+    for (const stored of list.items) {
+      if (work?.due) await work.rest()
+      items.push(this.shown(stored))
+    }
+    return { ...list, items }
   }
 
   /** Turns changes of Workspaces into those that the user sees. `known` are the names that they have seen, at `revision`. */
@@ -97,7 +98,7 @@ export class WorkspaceSight {
     const names = new Set(known)
     return async events => {
       this.#enters.clear()
-      await this.#learn(events.map(({ stored }) => decodeObject(stored)))
+      await this.#learn(events.map(({ stored }) => stored))
       return events.flatMap(({ type, stored, event }) => {
         const told = this.#sights.all ? type : this.#told(names, type, stored)
         // whether the user saw it before it went cannot be told any more: its rights went with it
@@ -112,13 +113,12 @@ export class WorkspaceSight {
   /** What becomes known comes, what was known and is closed goes. */
   #told(names: Set<string>, type: SeenEvent['type'], stored: Stored): SeenEvent['type'] | undefined {
     const { name } = stored.key
-    const object = decodeObject(stored)
     const wasKnown = names.has(name)
     if (type === 'DELETED') {
       names.delete(name)
-      return wasKnown || this.#owns(object) ? 'DELETED' : undefined
+      return wasKnown || this.#owns(stored) ? 'DELETED' : undefined
     }
-    if (this.#sees(object)) {
+    if (this.#sees(stored)) {
       names.add(name)
       return wasKnown ? 'MODIFIED' : 'ADDED'
     }
@@ -126,31 +126,47 @@ export class WorkspaceSight {
     return wasKnown ? 'DELETED' : undefined
   }
 
-  async #learn(objects: readonly Readonly<KubeObject>[]): Promise<void> {
+  /** `work`: in whose slices; without, it is about few. */
+  async #learn(found: readonly Stored[], work?: Work): Promise<void> {
     if (this.#sights.all) return
     const { authorizer, user } = this.#sights
-    const ids = objects.filter(object => !this.#owns(object)).map(spaceOf)
-    for (let i = 0; i < ids.length; i += LEARNT_AT_ONCE) {
-      if (i > 0) await setImmediate()
-      await Promise.all(
-        ids.slice(i, i + LEARNT_AT_ONCE).map(async id => {
-          this.#enters.set(id, id !== '' && (await authorizer.mayAccessSpace(user, id)))
-        }),
-      )
+    for (const stored of found) {
+      if (work?.due) await work.rest()
+      const { space } = factsOf(stored)
+      if (this.#owns(stored)) continue
+      const known = space === '' ? false : authorizer.mayAccessSpaceNow(user, space)
+      this.#enters.set(space, known ?? (await authorizer.mayAccessSpace(user, space)))
     }
   }
 
-  #sees(object: Readonly<KubeObject>): boolean {
-    return this.#sights.all || this.#owns(object) || this.#enters.get(spaceOf(object)) === true
+  #sees(stored: Stored): boolean {
+    return this.#sights.all || this.#owns(stored) || this.#enters.get(factsOf(stored).space) === true
   }
 
-  #owns(object: Readonly<KubeObject>): boolean {
-    return this.#sights.name !== ANONYMOUS && ownerName({ object }) === this.#sights.name
+  #owns(stored: Stored): boolean {
+    return this.#sights.name !== ANONYMOUS && factsOf(stored).owner === this.#sights.name
   }
 }
 
-function spaceOf({ spec }: Readonly<KubeObject>): string {
-  return isRecord(spec) && typeof spec.cluster === 'string' ? spec.cluster : ''
+interface Facts {
+  /** Id of the space; `''` where it has none yet. */
+  readonly space: string
+  readonly owner: string | undefined
+}
+
+// Follow from the version alone, and every list of everybody asks for them.
+const facts = new WeakMap<Stored, Facts>()
+
+function factsOf(stored: Stored): Facts {
+  let known = facts.get(stored)
+  if (known === undefined) {
+    const object = decodeObject(stored)
+    const { spec } = object
+    const space = isRecord(spec) && typeof spec.cluster === 'string' ? spec.cluster : ''
+    known = { space, owner: ownerName({ object }) }
+    facts.set(stored, known)
+  }
+  return known
 }
 
 // Follows from the version alone, and many may ask for it.

@@ -3,7 +3,6 @@
  * @see https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions
  */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
-import type { KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { type Work, WorkTurns } from '../../program/workTurns.ts'
 import { compareKeys } from '../../storage/keys.ts'
@@ -113,7 +112,9 @@ export class Reader {
     let { after } = start
     const wanted = query.limit && query.limit > 0 ? query.limit : Number.POSITIVE_INFINITY
     // The store cannot narrow a range of all spaces to one namespace: that selects, too.
-    const selects = !selection.everything || (query.space === '*' && query.namespace !== undefined)
+    const { sight } = selection
+    const selects =
+      !selection.everything || sight !== undefined || (query.space === '*' && query.namespace !== undefined)
     const items: Stored[] = []
     const layer = query.space === '*' ? undefined : this.#shared?.of(type, query.namespace)
     let shared: readonly string[] | undefined = layer === undefined ? [] : undefined
@@ -134,12 +135,13 @@ export class Reader {
       const found = layer ? await this.#made(chosen, layer, type, { space: query.space, at }) : page.items
       const views = prepareViews(found, type)
       if (views) await views
-      if (selection.ready) await selection.ready(await this.#shown(found, type, work))
+      // whom a selector leaves out is asked about too: that is rare, and nothing has to be parsed twice
+      if (sight) await sight.learn(found, work)
       let taken = 0
       for (const stored of found) {
         taken++
-        if (inNamespace(stored.key, query) && (selection.everything || this.#matches(stored, type, selection)))
-          items.push(stored)
+        const wants = inNamespace(stored.key, query) && (!sight || sight.sees(stored))
+        if (wants && (selection.everything || this.#matches(stored, type, selection))) items.push(stored)
         if (items.length >= wanted) break
         if (selects && taken % LOOKED_AT === 0 && work.due) await work.rest()
       }
@@ -169,15 +171,6 @@ export class Reader {
       if (labels !== 'unread') return matchesLabels(labels)
     }
     return selection.matches(shownAs(stored, type, version => this.#parsed.scan(version)))
-  }
-
-  async #shown(found: readonly Stored[], type: ResourceType, work: Work): Promise<Readonly<KubeObject>[]> {
-    const shown: Readonly<KubeObject>[] = []
-    for (const stored of found) {
-      shown.push(shownAs(stored, type, version => this.#parsed.scan(version)))
-      if (work.due) await work.rest()
-    }
-    return shown
   }
 
   /**

@@ -10,6 +10,8 @@ import {
   parseLabelSelector,
 } from '../../apimachinery/selectors.ts'
 import type { Strategy } from '../../kinds/strategy.ts'
+import type { Work } from '../../program/workTurns.ts'
+import type { Stored } from '../../storage/store.ts'
 import { FORMS } from './forms.ts'
 
 export interface Selection {
@@ -18,11 +20,17 @@ export interface Selection {
   /** The one name that can match, when a field selector fixes it: the store then looks it up instead of scanning. */
   readonly name?: string
   readonly namespace?: string
-  /** To be awaited before `matches` is asked about these objects. */
-  ready?(objects: readonly Readonly<KubeObject>[]): Promise<void>
   matches(object: Readonly<KubeObject>): boolean
-  /** The same where nothing but labels counts. Whoever narrows `matches` leaves it out. */
+  /** The same where nothing but labels counts. */
   matchesLabels?: ((labels: KubeObject['metadata']['labels']) => boolean) | undefined
+  /** What of all that matches somebody sees. */
+  sight?: Sight
+}
+
+export interface Sight {
+  /** To be awaited before `sees` is asked about these. @throws Abandoned */
+  learn(found: readonly Stored[], work: Work): Promise<void>
+  sees(stored: Stored): boolean
 }
 
 export const EVERYTHING: Selection = { everything: true, matches: () => true }

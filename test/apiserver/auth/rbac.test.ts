@@ -269,3 +269,41 @@ t.test('a role that many bindings name counts once', async t => {
   t.equal(granted.rules.filter(({ resources }) => resources?.includes('pods')).length, 100)
   t.same(granted.errors, ['clusterrole.rbac.authorization.k8s.io "lacking" not found'])
 })
+
+t.test('who asks about thousands of spaces again and again has no index made twice', async t => {
+  const store = await openMemoryStore()
+  t.teardown(() => store.close())
+  let lists = 0
+  const counted = {
+    project: store.project.bind(store),
+    list: (...of: Parameters<Store['list']>) => {
+      lists++
+      return store.list(...of)
+    },
+  }
+  const authorizer = new RbacAuthorizer({ store: counted as never })
+  const spaces = Array.from({ length: 10_500 }, (_, i) => `s${i}`)
+  await put(store, 's7', access('User:ann'))
+  t.equal(authorizer.mayAccessSpaceNow(user('ann'), 's7'), undefined, 'not known yet')
+  for (const space of spaces) await authorizer.mayAccessSpace(user('ann'), space)
+  const built = lists
+  const open = spaces.filter(space => authorizer.mayAccessSpaceNow(user('ann'), space) ?? t.fail(space))
+  t.same(open, ['s7'])
+  t.equal(lists, built)
+  await put(store, 's9', access('User:ann'))
+  t.equal(authorizer.mayAccessSpaceNow(user('ann'), 's9'), undefined, 'a change is heard of')
+  t.equal(await authorizer.mayAccessSpace(user('ann'), 's9'), true)
+  t.equal(authorizer.mayAccessSpaceNow(user('ann'), 's9'), true)
+})
+
+t.test('indexes of spaces with much of their own are kept as far as their bytes allow', async t => {
+  const store = await openMemoryStore()
+  t.teardown(() => store.close())
+  const authorizer = new RbacAuthorizer({ store, maxIndexBytes: 70_000 })
+  const rules = Array.from({ length: 100 }, () => pods(['list']))
+  for (const space of ['s1', 's2', 's3']) await put(store, space, role('big', rules), access('User:ann'))
+  for (const space of ['s1', 's2', 's3']) t.equal(await authorizer.mayAccessSpace(user('ann'), space), true)
+  t.equal(authorizer.mayAccessSpaceNow(user('ann'), 's3'), true)
+  t.equal(authorizer.mayAccessSpaceNow(user('ann'), 's1'), undefined)
+  t.equal(await authorizer.mayAccessSpace(user('ann'), 's1'), true)
+})
