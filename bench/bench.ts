@@ -3,14 +3,13 @@
  * etcd (from KUBEBUILDER_ASSETS) in the same run. `--only create,get,list,watch,memory,ready,downsync` narrows it. The targets are
  * ratios: absolute numbers say more about the machine.
  */
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { measureDownsync } from './downsync.ts'
-import type { Job, Result } from './loadGenerator.ts'
+import { Generator } from './generator.ts'
+import type { Job } from './loadGenerator.ts'
 import { type Measure, renderReport } from './report.ts'
 import { kubernetes, orrery, type RunningServer, type ServerKind } from './servers.ts'
 
@@ -55,21 +54,6 @@ const ROWS = {
   downsync: { what: 'downsync of one object', unit: 'ms', better: 'less' },
 } as const satisfies Record<string, Row>
 type Figures = Partial<Record<keyof typeof ROWS, number>>
-
-class Generator {
-  readonly #process: ChildProcess = fork(join(import.meta.dirname, 'loadGenerator.ts'))
-
-  async run(job: Job): Promise<Result> {
-    this.#process.send(job)
-    const [answer] = (await once(this.#process, 'message')) as [{ result?: Result; error?: string }]
-    if (answer.result === undefined) throw new Error(answer.error)
-    return answer.result
-  }
-
-  close(): void {
-    this.#process.kill()
-  }
-}
 
 const quiet = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms))
 

@@ -5,7 +5,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:tls'
 import { HttpConnection } from './httpConnection.ts'
-import type { Endpoint } from './servers.ts'
+import { cpuSecondsOf, type Endpoint } from './servers.ts'
 
 /** Runs until `count` requests are answered, or for `seconds`. */
 interface Run {
@@ -13,7 +13,8 @@ interface Run {
   count?: number
   seconds?: number
 }
-export type Job = { endpoint: Endpoint } & (
+/** `pids`: whose processor time is told, from when all connections are open. */
+export type Job = { endpoint: Endpoint; pids?: readonly number[] } & (
   | ({ kind: 'create'; namespace: string } & Run)
   | ({ kind: 'get'; namespace: string; objects: number } & Run)
   | ({ kind: 'list'; namespace: string; limit: number } & Run)
@@ -24,6 +25,8 @@ export interface Result {
   /** Requests answered, or events delivered, per second. */
   perSecond: number
   count: number
+  /** Of the job's `pids`. */
+  cpuSeconds?: number
 }
 
 /** A ConfigMap of about one kilobyte. */
@@ -97,8 +100,8 @@ async function closedLoop(job: Job & Run, expected: number, make: (i: number) =>
     }
   }
   try {
-    await Promise.all(connections.map(loop))
-    return { perSecond: (answered * 1000) / (performance.now() - start), count: answered }
+    const cpuSeconds = await measured(job, () => Promise.all(connections.map(loop)))
+    return { perSecond: (answered * 1000) / (performance.now() - start), count: answered, ...cpuSeconds }
   } finally {
     for (const connection of connections) connection.close()
   }
@@ -140,12 +143,19 @@ async function fanOut(job: Extract<Job, { kind: 'watch' }>): Promise<Result> {
         if (status !== 200) throw new Error(`watch: expected 200 for an update, the server answered ${status}`)
       }
     }
-    await Promise.all(writers.map(write))
-    return { perSecond: (events * 1000) / (performance.now() - start), count: events }
+    const cpuSeconds = await measured(job, () => Promise.all(writers.map(write)))
+    return { perSecond: (events * 1000) / (performance.now() - start), count: events, ...cpuSeconds }
   } finally {
     for (const socket of sockets) socket.destroy()
     for (const writer of writers) writer.close()
   }
+}
+
+async function measured({ pids }: Job, work: () => Promise<unknown>): Promise<Pick<Result, 'cpuSeconds'>> {
+  const before = pids && (await cpuSecondsOf(pids))
+  await work()
+  const after = pids && (await cpuSecondsOf(pids))
+  return before === undefined || after === undefined ? {} : { cpuSeconds: after - before }
 }
 
 process.on('message', (job: Job) => {

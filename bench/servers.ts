@@ -2,7 +2,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -23,6 +23,7 @@ export interface RunningServer {
   readonly endpoint: Endpoint
   /** From the start of the (first) process until `/readyz` answered 200. */
   readonly readyMs: number
+  readonly pids: readonly number[]
   /** Resident memory of all its processes, in bytes. */
   residentBytes(): Promise<number>
   /** Processor time that all its processes have used, in seconds; `undefined` where there is no /proc. */
@@ -38,20 +39,26 @@ export interface ServerKind {
 
 const READY_LIMIT_MS = 60_000
 
-export const orrery: ServerKind = {
-  name: 'Orrery',
-  async start(dir) {
-    const port = await freePort()
-    const bin = join(import.meta.dirname, '../bin/orrery')
-    const begun = performance.now()
-    const child = run(bin, ['start', '--data-dir', dir, '--secure-port', String(port)])
-    const readyMs = await ready({ host: '127.0.0.1', port }, begun, [child])
-    const [cert, key] = await Promise.all([
-      readFile(join(dir, 'pki/admin.crt'), 'utf8'),
-      readFile(join(dir, 'pki/admin.key'), 'utf8'),
-    ])
-    return running({ host: '127.0.0.1', port, cert, key }, readyMs, [child])
-  },
+export const orrery: ServerKind = orreryOf(join(import.meta.dirname, '..'))
+
+/** That of another tree. `core`: the only one that it may run on. */
+export function orreryOf(tree: string, core?: string): ServerKind {
+  return {
+    name: 'Orrery',
+    async start(dir) {
+      const port = await freePort()
+      const command = [join(tree, 'bin/orrery'), 'start', '--data-dir', dir, '--secure-port', String(port)]
+      if (core !== undefined) command.unshift('taskset', '--cpu-list', core)
+      const begun = performance.now()
+      const child = run(command[0]!, command.slice(1))
+      const readyMs = await ready({ host: '127.0.0.1', port }, begun, [child])
+      const [cert, key] = await Promise.all([
+        readFile(join(dir, 'pki/admin.crt'), 'utf8'),
+        readFile(join(dir, 'pki/admin.key'), 'utf8'),
+      ])
+      return running({ host: '127.0.0.1', port, cert, key }, readyMs, [child])
+    },
+  }
 }
 
 /** kube-apiserver and etcd from `assets` (KUBEBUILDER_ASSETS). No controllers run beside them. */
@@ -107,15 +114,12 @@ function running(endpoint: Endpoint, readyMs: number, children: readonly ChildPr
   return {
     endpoint,
     readyMs,
+    pids: children.map(child => child.pid!),
     async residentBytes() {
       const sizes = await Promise.all(children.map(child => residentBytesOf(child.pid!)))
       return sizes.reduce((sum, size) => sum + size, 0)
     },
-    async cpuSeconds() {
-      if (!existsSync('/proc/self/stat')) return undefined
-      const times = await Promise.all(children.map(child => cpuSecondsOf(child.pid!)))
-      return times.reduce((sum, time) => sum + time, 0)
-    },
+    cpuSeconds: () => cpuSecondsOf(children.map(child => child.pid!)),
     async stop() {
       for (const child of children) await ended(child)
     },
@@ -164,11 +168,22 @@ async function residentBytesOf(pid: number): Promise<number> {
   return Number(stdout) * 1024
 }
 
-/** Fields 14 and 15 of /proc/PID/stat, in hundredths of a second; the name before them may hold spaces. */
-async function cpuSecondsOf(pid: number): Promise<number> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return (Number(fields[11]) + Number(fields[12])) / 100
+/** Processor time of processes together; `undefined` where there is no /proc. */
+export async function cpuSecondsOf(pids: readonly number[]): Promise<number | undefined> {
+  if (!existsSync('/proc/self/task')) return undefined
+  const times = await Promise.all(pids.map(cpuSecondsOfOne))
+  return times.reduce((sum, time) => sum + time, 0)
+}
+
+/** Of the threads that it has now, by the scheduler's nanoseconds: the process' own time comes in hundredths of a second. */
+async function cpuSecondsOfOne(pid: number): Promise<number> {
+  const threads = await readdir(`/proc/${pid}/task`)
+  const times = await Promise.all(
+    threads.map(async thread =>
+      Number((await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8')).split(' ')[0]),
+    ),
+  )
+  return times.reduce((sum, time) => sum + time, 0) / 1e9
 }
 
 async function freePort(): Promise<number> {

@@ -1,0 +1,129 @@
+/**
+ * What a change costs, as processor time of the server for each request: `node bench/bounds.ts --before TREE`, where TREE is another
+ * clone of this repository. Both servers run all the time, on the same core (`--core`), and are loaded in turns, in short slices;
+ * so what else the machine does meets both. The client is a ServiceAccount: whoever is exempt meets no bounds. A figure of a pair
+ * is the median of its slices.
+ *
+ * `--pairs N`, `--slices N` (of each side in a pair), `--only create,get,list,event`, `--after TREE` (default: this one).
+ */
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { request } from 'node:https'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { Generator } from './generator.ts'
+import type { Job } from './loadGenerator.ts'
+import { type Endpoint, orreryOf, type RunningServer } from './servers.ts'
+
+const OBJECTS = 2000
+const WATCHERS = 100
+const PARTS = ['create', 'get', 'list', 'event'] as const
+type Part = (typeof PARTS)[number]
+
+const { values: flags } = parseArgs({
+  options: {
+    before: { type: 'string' },
+    after: { type: 'string', default: join(import.meta.dirname, '..') },
+    core: { type: 'string', default: String(availableParallelism() - 1) },
+    pairs: { type: 'string', default: '10' },
+    slices: { type: 'string', default: '8' },
+    only: { type: 'string', default: PARTS.join(',') },
+  },
+})
+if (flags.before === undefined) throw new Error('--before needs a tree to compare with')
+/** Of a slice. Those with watchers are longer: to connect them takes a while. */
+const SECONDS = { create: 0.2, get: 0.2, list: 0.2, event: 0.6 }
+
+interface Contestant {
+  server: RunningServer
+  /** A ServiceAccount's, who may do everything. */
+  endpoint: Endpoint
+}
+
+/** A request of the administrator. Resolves to the answer's body. */
+async function ask({ host, port, cert, key }: Endpoint, path: string, body: object): Promise<Record<string, unknown>> {
+  const sent = request({ host, port, cert, key, path, method: 'POST', rejectUnauthorized: false })
+  sent.setHeader('Content-Type', 'application/json').end(JSON.stringify(body))
+  const [answer] = await once(sent, 'response')
+  let text = ''
+  for await (const piece of answer) text += piece
+  if (answer.statusCode >= 300) throw new Error(`POST ${path}: ${answer.statusCode} ${text}`)
+  return JSON.parse(text)
+}
+
+async function contestant(tree: string, dir: string): Promise<Contestant> {
+  const server = await orreryOf(tree, flags.core).start(dir)
+  const name = 'bench'
+  const { endpoint } = server
+  await ask(endpoint, '/api/v1/namespaces/default/serviceaccounts', { metadata: { name } })
+  await ask(endpoint, '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
+    metadata: { name },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+    subjects: [{ kind: 'ServiceAccount', name, namespace: 'default' }],
+  })
+  const { status } = await ask(endpoint, `/api/v1/namespaces/default/serviceaccounts/${name}/token`, { spec: {} })
+  const { token } = status as { token: string }
+  return { server, endpoint: { host: endpoint.host, port: endpoint.port, token } }
+}
+
+/** Microseconds of a request, or of an event to all watchers. */
+async function slice(
+  { server, endpoint }: Contestant,
+  generator: Generator,
+  part: Part,
+  turn: number,
+): Promise<number> {
+  const common = { endpoint, pids: server.pids, seconds: SECONDS[part] }
+  const namespace = `${part}-${turn}`
+  if (part === 'create') await ask(server.endpoint, '/api/v1/namespaces', { metadata: { name: namespace } })
+  const jobs: Record<Part, Job> = {
+    create: { ...common, kind: 'create', namespace, connections: 8 },
+    get: { ...common, kind: 'get', namespace: 'default', objects: OBJECTS, connections: 8 },
+    list: { ...common, kind: 'list', namespace: 'default', limit: 500, connections: 4 },
+    event: { ...common, kind: 'watch', namespace, watchers: WATCHERS, writers: 1 },
+  }
+  const { count, cpuSeconds } = await generator.run(jobs[part])
+  if (cpuSeconds === undefined) throw new Error('processor time is told by Linux only')
+  return (cpuSeconds * 1e6) / (part === 'event' ? count / WATCHERS : count)
+}
+
+const median = (values: readonly number[]): number => {
+  const sorted = [...values].sort((a, b) => a - b)
+  return (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2
+}
+
+const root = await mkdtemp(join(tmpdir(), 'orrery-bounds-'))
+const generator = new Generator()
+const contestants: Contestant[] = []
+try {
+  for (const [index, tree] of [flags.before, flags.after].entries()) {
+    const made = await contestant(tree, join(root, String(index)))
+    contestants.push(made)
+    const { endpoint } = made
+    await generator.run({ endpoint, kind: 'create', namespace: 'default', connections: 8, count: OBJECTS })
+  }
+  console.log('| processor time | before, µs | after, µs | median of the pairs | pairs |\n|---|---|---|---|---|')
+  for (const part of PARTS.filter(each => flags.only.split(',').includes(each))) {
+    const pairs: [number, number][] = []
+    let turn = 0
+    // The first pair warms the compiler.
+    for (let pair = 0; pair <= Number(flags.pairs); pair++) {
+      const found: [number[], number[]] = [[], []]
+      for (let round = 0; round < 2 * Number(flags.slices); round++) {
+        // 0 1 1 0 0 1 1 0: none is always the one behind the other.
+        const side = ((round + 1) >> 1) % 2
+        found[side]!.push(await slice(contestants[side]!, generator, part, turn++))
+      }
+      if (pair > 0) pairs.push([median(found[0]), median(found[1])])
+    }
+    const ratios = pairs.map(([a, b]) => (b / a - 1) * 100)
+    const [old, now] = [0, 1].map(index => median(pairs.map(pair => pair[index]!)).toFixed(1))
+    const all = ratios.map(ratio => ratio.toFixed(1)).join(' ')
+    console.log(`| ${part} | ${old} | ${now} | ${median(ratios).toFixed(1)} % | ${all} |`)
+  }
+} finally {
+  generator.close()
+  for (const { server } of contestants) await server.stop()
+  await rm(root, { recursive: true })
+}
