@@ -149,6 +149,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     seats: limits.reading + limits.mutating,
     root: ROOT,
     isSyncer,
+    lineageOf: space => tree.lineageOf(space),
   })
   obeyFlows({ store, root: ROOT, flowControl })
   const webhooks = new WebhookClient({

@@ -1,6 +1,10 @@
 /**
  * API priority and fairness: each request belongs to a FlowSchema, by that to a priority level, and within it to a flow, which is
  * a user, or a namespace, of one space. A level has its part of the server's seats; the flows of a level are served fairly.
+ *
+ * Unlike upstream, a flow of a tenant has no queues of its own. A tenant is a space directly below the root, with all below it,
+ * and whoever counts in one of these only. Its administrator makes as many ServiceAccounts, users and spaces as they like, each
+ * of which would be a flow; so the queues are dealt to the tenant, and its flows take turns in them ({@link WaitingLine}).
  * @see https://kubernetes.io/docs/concepts/cluster-administration/flow-control/
  */
 import { StatusError } from '../../apimachinery/errors.ts'
@@ -26,6 +30,8 @@ export interface FlowControlOptions {
   root: string
   /** Whether a user is the syncer of a mailbox. Asked for users that count in one space only. */
   isSyncer(user: UserInfo): boolean
+  /** Ids of the spaces above one, from the root, and its own; none when there is no such space. */
+  lineageOf(space: string): readonly string[]
 }
 
 export interface Level {
@@ -54,11 +60,15 @@ export interface Flow {
   /** What tells it apart in its space. */
   readonly who: string
   readonly hand: readonly number[]
+  /** Where it stands in a queue, among others that have the same. */
+  readonly path: readonly string[]
 }
 
 interface Candidate {
   readonly schema: Schema
   readonly rules: readonly FlowRule[]
+  /** Whether its queues are its own, whatever tenant it is of. */
+  readonly isSyncer: boolean
   /** By space, or by space and namespace. */
   readonly flows: Map<string, Flow>
 }
@@ -193,7 +203,7 @@ export class FlowControl {
     figures.seats.add(work.initialSeats)
     let seat: Seat
     try {
-      seat = level.set.enter(flow.hand, work)
+      seat = level.set.enter(flow.hand, work, flow.path)
     } catch (error) {
       throw this.#refusal(flow, error)
     }
@@ -205,11 +215,14 @@ export class FlowControl {
     return seat
   }
 
-  /** Resolves when the seat is there. @throws StatusError TooManyRequests; SeatRefused `cancelled` when it was left */
-  async turn(flow: Flow, seat: Seat): Promise<void> {
+  /**
+   * Resolves when the seat is there. `deadlineMs`: how long the request may take in all, where it says so.
+   * @throws StatusError TooManyRequests; SeatRefused `cancelled` when it was left
+   */
+  async turn(flow: Flow, seat: Seat, deadlineMs?: number): Promise<void> {
     const { figures, level } = flow.schema
     try {
-      await level.set.turn(seat, WAIT_LIMIT_MS)
+      await level.set.turn(seat, deadlineMs === undefined ? WAIT_LIMIT_MS : Math.min(deadlineMs / 4, WAIT_LIMIT_MS))
     } catch (error) {
       figures.vainSeconds.add((this.#options.clock.now() - seat.arrivedMs) / 1000)
       throw this.#refusal(flow, error)
@@ -242,16 +255,23 @@ export class FlowControl {
 
   #candidatesOf(user: UserInfo): Candidate[] {
     const { root, isSyncer } = this.#options
-    const identity = identityOf(user, root, isSyncer(user))
+    const syncs = isSyncer(user)
+    const identity = identityOf(user, root, syncs)
+    const candidate = (schema: Schema, rules: readonly FlowRule[]): Candidate => ({
+      schema,
+      rules,
+      isSyncer: syncs,
+      flows: new Map(),
+    })
     const found = this.#schemas.flatMap(schema => {
       const rules = rulesFor(schema.spec, identity)
-      return rules.length === 0 ? [] : [{ schema, rules, flows: new Map<string, Flow>() }]
+      return rules.length === 0 ? [] : [candidate(schema, rules)]
     })
     // It takes whoever is in no group, too.
-    return [...found, { schema: this.#byName.get('catch-all')!, rules: [], flows: new Map<string, Flow>() }]
+    return [...found, candidate(this.#byName.get('catch-all')!, [])]
   }
 
-  #flowIn({ schema, flows }: Candidate, user: UserInfo, { resource }: RequestInfo, space: string): Flow {
+  #flowIn({ schema, isSyncer, flows }: Candidate, user: UserInfo, { resource }: RequestInfo, space: string): Flow {
     const { distinguishes } = schema.spec
     const namespace = distinguishes === 'namespace' ? (resource?.namespace ?? '') : ''
     const key = namespace === '' ? space : `${space}\0${namespace}`
@@ -259,11 +279,25 @@ export class FlowControl {
     const known = flows.get(key)
     if (known !== undefined) return known
     const who = distinguishes === 'user' ? whoIs(user) : namespace
-    const hand = queuing ? dealHand(flowHash(schema.spec.name, space, who), queuing.queues, queuing.handSize) : []
-    const flow = { schema, space, who, hand }
+    const tenant = this.#tenantOf(homeOf(user) ?? space)
+    const path = [...tenant, '', tenant.length > 0 ? who : `${space}\0${who}`]
+    const hash =
+      tenant.length > 0 && !isSyncer
+        ? flowHash(schema.spec.name, tenant[0]!, '')
+        : flowHash(schema.spec.name, space, who)
+    const hand = queuing ? dealHand(hash, queuing.queues, queuing.handSize) : []
+    const flow = { schema, space, who, hand, path }
     if (flows.size >= FLOWS_KEPT) flows.clear()
     flows.set(key, flow)
     return flow
+  }
+
+  /** Spaces from the one below the root to `home`; none where that is the root, or all spaces. */
+  #tenantOf(home: string): readonly string[] {
+    const { root, lineageOf } = this.#options
+    const [, ...below] = lineageOf(home)
+    // A space that has just gone is nobody's.
+    return below.length > 0 || home === root || home === '*' ? below : [home]
   }
 
   #begins({ schema: { figures } }: Flow, seat: Seat): void {
@@ -296,8 +330,14 @@ export class FlowControl {
   }
 }
 
+/** The space that somebody counts in, if it is one only. */
+function homeOf({ extra }: UserInfo): string | undefined {
+  return extra?.[EXTRAS.clusterName]?.[0]
+}
+
 /** Names count in their space only, where there is one that they are of. */
-function whoIs({ name, extra }: UserInfo): string {
-  const home = extra?.[EXTRAS.clusterName]?.[0]
+function whoIs(user: UserInfo): string {
+  const home = homeOf(user)
+  const { name } = user
   return home === undefined ? name : `${name}\0${home}`
 }

@@ -8,6 +8,7 @@
  */
 import type { Clock } from '../../client/clock.ts'
 import { SeatDemand } from './seatDemand.ts'
+import { type Standing, WaitingLine } from './waitingLine.ts'
 
 export interface Queuing {
   readonly queues: number
@@ -37,8 +38,8 @@ export class SeatRefused extends Error {
   }
 }
 
-/** Of one request. */
-export interface Seat {
+/** Of one request. `path`: where it stands among those of its queue. */
+export interface Seat extends Standing<Seat> {
   readonly work: Work
   readonly arrivedMs: number
   /** When it began to run, or to run again. */
@@ -65,8 +66,11 @@ interface Queue {
   seatsInUse: number
   waiting: number
   waitingWork: number
+  /** In the order in which they came. */
   oldest: Seat | undefined
   newest: Seat | undefined
+  /** In the order in which they go. */
+  readonly line: WaitingLine<Seat>
 }
 
 /** How long a request is thought to run before it has. */
@@ -150,10 +154,10 @@ export class QueueSet {
 
   /**
    * A seat, until `leave`; or, where it is `waiting`, a place in a queue: then `turn` is to be awaited. `hand`: the queues that it
-   * may wait in, as dealt for the present number of queues.
+   * may wait in, as dealt for the present number of queues. `path`: by what it is told apart within one of them.
    * @throws SeatRefused
    */
-  enter(hand: readonly number[], work: Work): Seat {
+  enter(hand: readonly number[], work: Work, path: readonly string[] = []): Seat {
     const now = this.#clock.now()
     this.#advance(now)
     const seat: Seat = {
@@ -165,6 +169,9 @@ export class QueueSet {
       arrivalR: this.#r,
       older: undefined,
       newer: undefined,
+      path,
+      before: undefined,
+      behind: undefined,
       waiter: undefined,
     }
     if (this.#exempt) {
@@ -184,7 +191,9 @@ export class QueueSet {
       return seat
     }
     if (this.#seatsInUse >= this.#limit && queue.waiting >= this.#queuing.lengthLimit) {
-      throw new SeatRefused('queue-full')
+      const excess = queue.line.excess(path)
+      if (excess === undefined) throw new SeatRefused('queue-full')
+      this.withdraw(excess, 'queue-full')
     }
     this.#wake(queue)
     this.#append(queue, seat)
@@ -323,14 +332,16 @@ export class QueueSet {
     if (queue.newest === undefined) queue.oldest = seat
     else queue.newest.newer = seat
     queue.newest = seat
+    queue.line.add(seat)
     queue.waiting++
     queue.waitingWork += workOf(seat.work)
     this.#waiting++
     this.#seatsWaiting += seatsOf(seat.work)
   }
 
-  #takeOut(seat: Seat): void {
+  #takeOut(seat: Seat, served = false): void {
     const queue = seat.queue!
+    queue.line.remove(seat, served)
     const { older, newer } = seat
     if (older === undefined) queue.oldest = newer
     else older.newer = newer
@@ -376,7 +387,7 @@ export class QueueSet {
       this.#robin = queue.index
       // It stays active all along: it is counted as executing before it is taken for idle.
       queue.executing++
-      this.#takeOut(seat)
+      this.#takeOut(seat, true)
       queue.executing--
       this.#dispatch(seat, now)
       this.#admit(seat)
@@ -392,8 +403,8 @@ export class QueueSet {
     let best: Candidate | undefined
     let fitting: Candidate | undefined
     for (const queue of this.#queues.values()) {
-      const seat = queue.oldest
-      if (seat === undefined) continue
+      if (queue.waiting === 0) continue
+      const seat = queue.line.next!
       const doneR = queue.nextR + workOf(seat.work)
       // Among equals it goes round.
       const turn = queue.index >= first ? queue.index - first : queue.index - first + this.#queuing!.queues
@@ -457,8 +468,8 @@ export class QueueSet {
 
   /** Time in which nobody of the queue waited is no credit. */
   #keepPace(queue: Queue): void {
-    const head = queue.oldest
-    if (head !== undefined && queue.nextR < head.arrivalR) queue.nextR = head.arrivalR
+    const { oldest } = queue
+    if (oldest !== undefined && queue.nextR < oldest.arrivalR) queue.nextR = oldest.arrivalR
   }
 
   #advance(now: number): void {
@@ -493,5 +504,6 @@ function newQueue(index: number, nextR: number): Queue {
     waitingWork: 0,
     oldest: undefined,
     newest: undefined,
+    line: new WaitingLine(),
   }
 }

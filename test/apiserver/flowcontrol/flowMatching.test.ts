@@ -14,11 +14,21 @@ const LEASE = '/apis/coordination.k8s.io/v1/namespaces/ns/leases/l'
 const PODS = '/api/v1/namespaces/ns/pods'
 const HOME = 'authentication.kubernetes.io/cluster-name'
 
+const TREE: Record<string, string[]> = {
+  root: ['root'],
+  one: ['root', 'one'],
+  two: ['root', 'two'],
+  below: ['root', 'one', 'below'],
+  here: ['root', 'here'],
+  mailbox: ['root', 'one', 'mailbox'],
+}
+
 const control = new FlowControl({
   clock: new SteppedClock(),
   seats: 600,
   root: 'root',
   isSyncer: ({ extra }) => extra?.[HOME]?.[0] === 'mailbox',
+  lineageOf: space => TREE[space] ?? [],
 })
 const schemas = bootstrapSchemas().map(readFlowSchema)
 const levels = bootstrapLevels().map(readPriorityLevel)
@@ -75,17 +85,38 @@ t.test('requests are where a kube-apiserver has them', async t => {
   }
 })
 
-t.test('flows are told apart by space, and by user or namespace', async t => {
+t.test('flows of the root are told apart by user or namespace', async t => {
   const ann = { name: 'ann', groups: [KNOWN] }
   const flow = (user: UserInfo, space: string, url = PODS) => control.flowOf(user, parseRequest('GET', url), space)
-  t.equal(flow(ann, 'one'), flow(ann, 'one'), 'and worked out once')
-  t.notSame(flow(ann, 'one').hand, flow(ann, 'two').hand)
-  t.notSame(flow(ann, 'one').hand, flow({ ...ann, name: 'bob' }, 'one').hand)
+  t.equal(flow(ann, 'root'), flow(ann, 'root'), 'and worked out once')
+  t.notSame(flow(ann, 'root').hand, flow(ann, '*').hand)
+  t.notSame(flow(ann, 'root').hand, flow({ ...ann, name: 'bob' }, 'root').hand)
   const manager = { name: 'system:kube-scheduler', groups: [KNOWN] }
-  t.notSame(flow(manager, 'one').hand, flow(manager, 'one', '/api/v1/namespaces/b/pods').hand)
-  const here = { name: 'system:serviceaccount:a:b', groups: ACCOUNTS, extra: { [HOME]: ['here'] } }
-  t.notSame(flow(here, 'one').hand, flow({ ...here, extra: { [HOME]: ['there'] } }, 'one').hand)
+  t.notSame(flow(manager, 'root').hand, flow(manager, 'root', '/api/v1/namespaces/b/pods').hand)
 })
+
+t.test(
+  'a tenant has one hand of queues, whatever users and spaces are invented, and its flows take turns in it',
+  async t => {
+    const flow = (user: UserInfo, space: string) => control.flowOf(user, parseRequest('GET', PODS), space)
+    const known = (name: string, home?: string): UserInfo => ({
+      name,
+      groups: [KNOWN],
+      ...(home !== undefined && { extra: { [HOME]: [home] } }),
+    })
+    const ann = flow(known('ann'), 'one')
+    t.same(flow(known('invented'), 'one').hand, ann.hand)
+    t.same(flow(known('ann'), 'below').hand, ann.hand)
+    t.same(flow(known('account', 'below'), 'root').hand, ann.hand, 'also where it is a guest')
+    t.same(flow(known('account', 'one'), 'two').hand, ann.hand)
+    t.notSame(flow(known('ann'), 'two').hand, ann.hand)
+    t.notSame(flow(known('account', 'gone'), 'root').hand, ann.hand)
+    t.same(ann.path, ['one', '', 'ann'])
+    t.same(flow(known('ann'), 'below').path, ['one', 'below', '', 'ann'])
+    t.notSame(flow(known('a', 'here'), 'one').path, flow(known('a', 'one'), 'one').path)
+    t.notSame(flow(known('syncer', 'mailbox'), 'root').hand, ann.hand, 'a syncer keeps its own')
+  },
+)
 
 t.test('rules', async t => {
   const rule = (part: object) => [{ subjects: [], resourceRules: [], urlRules: [], ...part }]

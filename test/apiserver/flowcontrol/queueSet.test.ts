@@ -29,7 +29,7 @@ class Crowd {
     this.set = new QueueSet({ clock: this.clock, queuing, limit })
   }
 
-  ask(who: string, work: Work = ONE_SEAT, hand = handOf(who)): void {
+  ask(who: string, work: Work = ONE_SEAT, hand = handOf(who), path: string[] = []): void {
     const begin = (seat: Seat): void => {
       this.running.push({ who, seat })
       this.order.push(who)
@@ -38,7 +38,7 @@ class Crowd {
       this.refused.push(`${who} ${(error as SeatRefused).reason}`)
     }
     try {
-      const seat = this.set.enter(hand, work)
+      const seat = this.set.enter(hand, work, path)
       if (seat.state === 'running') begin(seat)
       else {
         this.waiting.push(seat)
@@ -94,6 +94,28 @@ t.test('a queue that is full refuses while all seats are taken', async t => {
   t.same(crowd.refused, ['one queue-full', 'one queue-full', 'one queue-full'])
   crowd.ask('two', ONE_SEAT, [0, 2])
   t.equal(crowd.set.waiting, 7, 'who has another queue waits there')
+})
+
+t.test('a tenant with a thousand users has one share of the level, and its users have theirs of that', async t => {
+  const crowd = new Crowd(2, { queues: 8, handSize: 2, lengthLimit: 10 })
+  const ask = (tenant: string, user: string, hand: number[]): void =>
+    crowd.ask(user, ONE_SEAT, hand, [tenant, '', user])
+  for (let n = 0; n < 1000; n++) ask('alice', `alice ${n}`, [0, 1])
+  t.equal(crowd.set.waiting, 20)
+  for (let n = 0; n < 10; n++) ask('bob', 'bob', [1, 2])
+  t.equal(crowd.set.waiting, 30, 'who shares a queue waits in the other one')
+  crowd.order.splice(0)
+  for (let n = 0; n < 15; n++) await crowd.end()
+  t.ok(crowd.order.filter(who => who === 'bob').length >= 4, `${crowd.order}`)
+  for (let n = 0; n < 30; n++) ask('alice', 'alice 7', [0, 1])
+  await turn()
+  const before = crowd.refused.length
+  ask('alice', 'newcomer', [0, 1])
+  await turn()
+  t.match(crowd.refused.slice(before), [/^alice .* queue-full$/], 'the place of somebody with more waiting')
+  while (crowd.running.length > 0) await crowd.end()
+  t.ok(crowd.order.includes('newcomer'))
+  t.match(crowd.set, { executing: 0, seatsInUse: 0, waiting: 0, seatsWaiting: 0 })
 })
 
 t.test('a level without queues refuses; one without seats has none for anybody', async t => {
@@ -193,7 +215,7 @@ t.test('whatever comes and goes: seats are kept count of, and nobody waits besid
         const { set, running, waiting } = crowd
         if (each.do === 'ask') {
           const who = String(each.who)
-          crowd.ask(who, wide(each.seats), dealHand(flowHash('s', 'x', who), 8, 2))
+          crowd.ask(who, wide(each.seats), dealHand(flowHash('s', 'x', who), 8, 2), ['t', who])
         } else if (each.do === 'limit') set.setLimit(each.to)
         else if (each.do === 'pass') crowd.clock.pass(each.ms)
         else if (each.do === 'withdraw') waiting.length > 0 && set.withdraw(waiting[each.pick % waiting.length]!)
@@ -210,7 +232,7 @@ t.test('whatever comes and goes: seats are kept count of, and nobody waits besid
         if (set.seatsInUse !== seats || set.executing !== running.length) return false
         if (set.waiting !== waiting.filter(seat => seat.state === 'waiting').length) return false
         const thin = waiting.some(seat => seat.state === 'waiting' && seats + seat.work.initialSeats <= set.limit)
-        const heads = [...set.queues].flatMap(queue => queue.oldest ?? [])
+        const heads = [...set.queues].flatMap(queue => queue.line.next ?? [])
         if (thin && heads.some(seat => seats + seat.work.initialSeats <= set.limit)) return false
       }
       while (crowd.running.length > 0) await crowd.end()

@@ -30,10 +30,19 @@ const TOO_MANY = {
   details: { retryAfterSeconds: 1 },
 }
 
+/** Spaces that nobody knows are tenants. */
+const lineageOf = (space: string): string[] => (space === 'root' ? ['root'] : ['root', space])
+
 function setUp({ limits, held }: { limits?: InFlightLimits; held?: HeldRequests } = {}) {
   const clock = new SteppedClock()
   const seats = limits ? limits.reading + limits.mutating : 600
-  const flowControl = new FlowControl({ clock, seats, root: 'root', isSyncer: ({ name }) => name === 'syncer' })
+  const flowControl = new FlowControl({
+    clock,
+    seats,
+    root: 'root',
+    isSyncer: ({ name }) => name === 'syncer',
+    lineageOf,
+  })
   flowControl.configure(bootstrapSchemas().map(readFlowSchema), bootstrapLevels().map(readPriorityLevel))
   const inFlight = new InFlight({
     limits,

@@ -1,0 +1,105 @@
+/**
+ * Those who wait in one queue, and whose turn it is. Spaces of one tenant share queues, and so do their users, whom an
+ * administrator there can invent: so turns go round among tenants, within a tenant among its spaces, within a space among its
+ * users. Whoever comes to a full queue takes the place of the last of those of whom more wait.
+ *
+ * A path says where somebody stands, from what is told apart first. Without one it is first in, first out.
+ */
+
+/** Who stands in a line. The line keeps the last two. */
+export interface Standing<T> {
+  readonly path: readonly string[]
+  before: T | undefined
+  behind: T | undefined
+}
+
+interface Branch<T> {
+  waiting: number
+  /** In the order of their turns. */
+  readonly branches: Map<string, Branch<T>>
+  first: T | undefined
+  last: T | undefined
+}
+
+export class WaitingLine<T extends Standing<T>> {
+  readonly #root: Branch<T> = newBranch()
+
+  get size(): number {
+    return this.#root.waiting
+  }
+
+  /** Whose turn it is. */
+  get next(): T | undefined {
+    let branch: Branch<T> | undefined = this.#root
+    while (branch !== undefined && branch.branches.size > 0) branch = branch.branches.values().next().value
+    return branch?.first
+  }
+
+  /** Paths of one line are of such sorts that none leads through the end of another. */
+  add(item: T): void {
+    let branch = this.#root
+    branch.waiting++
+    for (const step of item.path) {
+      let below = branch.branches.get(step)
+      if (below === undefined) {
+        below = newBranch()
+        branch.branches.set(step, below)
+      }
+      branch = below
+      branch.waiting++
+    }
+    item.before = branch.last
+    item.behind = undefined
+    if (branch.last === undefined) branch.first = item
+    else branch.last.behind = item
+    branch.last = item
+  }
+
+  /** `served`: it had its turn, so the others go first now. */
+  remove(item: T, served: boolean): void {
+    const { before, behind } = item
+    let branch = this.#root
+    branch.waiting--
+    for (const step of item.path) {
+      const below = branch.branches.get(step)!
+      if (--below.waiting === 0 || served) branch.branches.delete(step)
+      if (below.waiting > 0 && served) branch.branches.set(step, below)
+      branch = below
+    }
+    if (before === undefined) branch.first = behind
+    else before.behind = behind
+    if (behind === undefined) branch.last = before
+    else behind.before = before
+    item.before = undefined
+    item.behind = undefined
+  }
+
+  /** Who would have to leave for a newcomer; `undefined` where nobody has more waiting than the newcomer then would. */
+  excess(path: readonly string[]): T | undefined {
+    let branch = this.#root
+    for (const step of path) {
+      const own = branch.branches.get(step)
+      const most = fullest(branch)
+      if (most !== undefined && most.waiting > (own?.waiting ?? 0) + 1) return lastOf(most)
+      if (own === undefined) return undefined
+      branch = own
+    }
+    return undefined
+  }
+}
+
+function newBranch<T>(): Branch<T> {
+  return { waiting: 0, branches: new Map(), first: undefined, last: undefined }
+}
+
+function fullest<T>(branch: Branch<T>): Branch<T> | undefined {
+  let most: Branch<T> | undefined
+  for (const below of branch.branches.values()) if (below.waiting > (most?.waiting ?? 0)) most = below
+  return most
+}
+
+function lastOf<T>(branch: Branch<T>): T | undefined {
+  let most: Branch<T> | undefined = branch
+  while (most !== undefined && most.branches.size > 0) most = fullest(most)
+  return most?.last
+}
