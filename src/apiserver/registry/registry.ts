@@ -91,6 +91,7 @@ export class Registry {
             created: true,
           }
         }
+        this.#requireMakeable(context.space, type)
         const result = await this.deps.store.write({ key, mutation: { type: 'put', text }, expect: 0 })
         if (result.ok) {
           stored = result.stored
@@ -102,6 +103,18 @@ export class Registry {
         outcome.settle(stored)
       }
     }
+  }
+
+  /**
+   * An instance whose definition began to go while the request was under way (a webhook was asked, say) would be left behind
+   * unseen once its last instance is gone. What is in the store's queue before that begins goes with the others.
+   * @throws StatusError NotFound, MethodNotAllowed
+   */
+  #requireMakeable(space: string, type: ResourceType): void {
+    if (type.custom === undefined) return
+    const served = this.deps.typeAt(space, type.group, type.version, type.resource)
+    if (served === undefined) throw new StatusError('NotFound', 'the server could not find the requested resource')
+    if (!served.verbs.includes('create')) throw statusError.methodNotAllowed(type, 'create')
   }
 
   /** Updates that change nothing write nothing. */

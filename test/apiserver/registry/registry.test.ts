@@ -7,7 +7,7 @@ import type { Admission } from '../../../src/apiserver/registry/admission.ts'
 import { decodeObject } from '../../../src/apiserver/registry/codec.ts'
 import { SharedObjects, sharedConstants } from '../../../src/apiserver/registry/sharedObjects.ts'
 import type { Stored } from '../../../src/storage/store.ts'
-import { asking, configMap, type Heart, heart, objectOf, refused, SPACE, step } from './support.ts'
+import { asking, configMap, type Heart, heart, objectOf, refused, SPACE, step, widget, widgets } from './support.ts'
 
 const creates = ({ registry, type }: Heart, context = asking()) => ({
   create: (object: KubeObject, kind = 'v1/configmaps', namespace = 'n') =>
@@ -55,6 +55,24 @@ t.test('of many who want a name at once one gets it', async t => {
   t.match(won, { status: 'fulfilled' })
   for (const other of others) t.match(other, { status: 'rejected', reason: { reason: 'AlreadyExists' } })
   t.equal(here.store.revision, 1)
+})
+
+t.test('an instance that is under way when its definition goes is not left behind', async t => {
+  let going: () => void = () => {}
+  const here = await heart(t, {
+    definitions: [widgets({ v1: {} })],
+    deps: { admission: [step('gate', () => going())] },
+  })
+  const { create } = creates(here)
+  const kind = 'example.com/v1/widgets'
+  const type = here.type(kind)
+  await create(widget('v1', 'before'), kind)
+  going = () => here.types.define(SPACE, 'widgets.example.com', [{ ...type, verbs: ['get', 'list', 'delete'] }])
+  await t.rejects(create(widget('v1', 'going'), kind), refused('MethodNotAllowed'))
+  here.redefine(widgets({ v1: {} }))
+  going = () => here.types.define(SPACE, 'widgets.example.com', [])
+  await t.rejects(create(widget('v1', 'gone'), kind), refused('NotFound'))
+  for (const name of ['going', 'gone']) t.equal(await here.stored(type, 'n', name), undefined)
 })
 
 t.test('whoever meets an object on its way out is told so', async t => {
