@@ -122,6 +122,13 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
   'managers of single updates that are told apart': [
     ['src/apimachinery/apply/managers.ts', 'MAX_UPDATE_MANAGERS', count],
   ],
+  'comparisons of a role, piece by piece, with what its writer holds': [
+    ['src/apiserver/auth/escalation.ts', 'MOST_WORK', count],
+  ],
+  'steps that aggregated ClusterRoles gather rules in: for authorization, for all of a space; for one that is shown': [
+    ['src/apiserver/auth/aggregation.ts', 'MOST_WORK', count],
+    ['src/controllers/cluster-role-aggregation/clusterRoleAggregationController.ts', 'MOST_WORK', count],
+  ],
   'rules of LimitRanges times containers': [['src/apiserver/admission/limitRanger.ts', 'MOST_WORK', count]],
   objects: [],
 
