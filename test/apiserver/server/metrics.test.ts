@@ -12,7 +12,13 @@ import { SteppedClock } from '../flowcontrol/steppedClock.ts'
 
 t.test('requests are told by priority level and schema; nothing that a client says makes a series', async t => {
   const clock = new SteppedClock()
-  const flowControl = new FlowControl({ clock, seats: 12, root: 'root', isSyncer: () => false })
+  const flowControl = new FlowControl({
+    clock,
+    seats: 12,
+    root: 'root',
+    isSyncer: () => false,
+    lineageOf: space => [space],
+  })
   flowControl.configure(bootstrapSchemas().map(readFlowSchema), bootstrapLevels().map(readPriorityLevel))
   const inFlight = new InFlight({ flowControl, estimate: () => ONE_SEAT, isSyncer: () => false, clock: clock.now })
   const metrics = new Metrics({ revision: () => 1, spaces: () => 1, setAside: () => new Map([['where-resolver', 2]]) })
