@@ -14,6 +14,7 @@ const ROOMS = [
 ]
 const APISERVER = [
   'request',
+  'shortage',
   'pki',
   'types',
   'catalog',

@@ -25,6 +25,8 @@ export const STATUS_REASONS = {
   NotImplemented: 501,
   ServiceUnavailable: 503,
   Timeout: 504,
+  /** The server has no room for more. Upstream answers 500 when etcd is full, which reads like a fault of the request. */
+  InsufficientStorage: 507,
 } as const
 export type StatusReason = keyof typeof STATUS_REASONS
 

@@ -15,6 +15,7 @@ import type { Store } from '../storage/store.ts'
 import type { ApiServerOptions } from './apiServerOptions.ts'
 import { assemble } from './assembly.ts'
 import type { CertificateSigner } from './auth/certificateSigner.ts'
+import { isCarriedUp } from './authority/carriedObjects.ts'
 import type { Services } from './endpoints/exchange.ts'
 import { httpFront } from './httpFront.ts'
 import { advertisedAddress, isWildcard } from './kubernetesService/advertisedAddress.ts'
@@ -24,6 +25,7 @@ import { writeAdminKubeconfig } from './pki/kubeconfig.ts'
 import type { Logger } from './request/logger.ts'
 import { secureContext, type TlsKeys } from './server/httpServer.ts'
 import { ensureInitialSpaces } from './spaces/initialSpaces.ts'
+import { SpaceBudgets } from './spaces/spaceBudgets.ts'
 import type { SpaceTree } from './spaces/tree.ts'
 
 export interface ApiServer {
@@ -53,7 +55,9 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const ensure = (): Promise<Pki> =>
     ensurePki(join(dataDir, 'pki'), { hostnames, ips: [address], clock: certificateClock.now })
   const established = existsSync(join(dataDir, 'pki', 'ca.key'))
+  const budgets = new SpaceBudgets({ isCarried: isCarriedUp })
   const opening = openLevelStore({
+    budget: budgets,
     path: join(dataDir, 'store'),
     logger: log,
     established,
@@ -66,7 +70,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   try {
     // behind the store: who has that has the folder alone
     const setAside = new SetAside({ dataDir, logger: log, ...(options.trialClock && { clock: options.trialClock }) })
-    server = await apiServerParts(options, { pki, ensure, clock: certificateClock, store, setAside, address })
+    server = await apiServerParts(options, { pki, ensure, clock: certificateClock, store, budgets, setAside, address })
   } catch (error) {
     await store.close()
     throw error
@@ -84,6 +88,7 @@ interface Opened {
   clock: RenewalClock
   store: Store
   setAside: SetAside
+  budgets: SpaceBudgets
   /** Advertised. */
   address: string
 }
@@ -91,13 +96,13 @@ interface Opened {
 /** What runs of a server, in the order of its needs, and what it shows once all does. */
 async function apiServerParts(
   options: ApiServerOptions,
-  { pki, ensure, clock, store, setAside, address }: Opened,
+  { pki, ensure, clock, store, budgets, setAside, address }: Opened,
 ): Promise<{ parts: readonly Part[]; face: ApiServerFace }> {
   const { log } = options
   const draining = new AbortController()
   let url = ''
   let ready = false
-  const assembly = await assemble(options, { store, pki, url: () => url, draining: draining.signal })
+  const assembly = await assemble(options, { store, budgets, pki, url: () => url, draining: draining.signal })
   const {
     services,
     tree,

@@ -56,6 +56,7 @@ import { RequestWork } from './server/requestWork.ts'
 import { WatchScopes } from './server/watchScopes.ts'
 import { TokenSecrets } from './serviceAccounts/tokenSecrets.ts'
 import { serviceNetwork } from './serviceNetwork/serviceRanges.ts'
+import type { SpaceBudgets } from './spaces/spaceBudgets.ts'
 import { SpaceManager } from './spaces/spaceManager.ts'
 import { ROOT, SpaceTree } from './spaces/tree.ts'
 import { TypeRegistry } from './types/typeRegistry.ts'
@@ -69,6 +70,7 @@ export interface Assembly {
   readonly flows: FlowMaintainer
   readonly catalog: Catalog
   readonly tree: SpaceTree
+  readonly budgets: SpaceBudgets
   readonly scopes: WatchScopes
   readonly authenticator: UnionAuthenticator
   readonly authorizer: RbacAuthorizer
@@ -93,6 +95,8 @@ export interface Assembly {
 
 export interface AssemblyDeps {
   store: Store
+  /** The store's. */
+  budgets: SpaceBudgets
   pki: Pki
   /** Where clients reach the server: known once it listens. */
   url: () => string
@@ -101,11 +105,12 @@ export interface AssemblyDeps {
 
 export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): Promise<Assembly> {
   const { log } = options
-  const { store, pki, url: externalUrl, draining } = deps
+  const { store, budgets, pki, url: externalUrl, draining } = deps
   const limits = options.inFlight ?? DEFAULT_IN_FLIGHT
   const network = serviceNetwork(options.serviceClusterIpRange, options.serviceNodePortRange)
   const catalog = loadCatalog()
   const tree = new SpaceTree(store)
+  if (options.spaces) budgets.follow(tree, store)
   const served = catalog.types.filter(type => options.spaces || type.form !== 'own')
   const types = new TypeRegistry(served, space => tree.typeOf(space))
   const parsed = new ParsedCache()
@@ -261,6 +266,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     }),
     catalog,
     tree,
+    budgets,
     scopes,
     authenticator,
     authorizer,

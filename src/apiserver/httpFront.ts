@@ -14,6 +14,7 @@ import { takesWrites } from './server/storeHealth.ts'
 import { strangerLimits } from './server/strangerLimits.ts'
 import { Strangers } from './server/strangers.ts'
 import { UNKNOWN_BUILD, versionInfo } from './server/versionInfo.ts'
+import { budgetDocument } from './spaces/budgetDocument.ts'
 
 export interface HttpFrontDeps {
   store: Store
@@ -29,13 +30,14 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
   const { log } = options
   const { services, catalog, tree, scopes, authenticator, authorizer, issuer, nature, getObject, syncerTokens } =
     assembly
-  const { inFlight } = assembly
+  const { inFlight, budgets } = assembly
   const { store, setAside, url, ready, draining } = deps
   const metrics = new Metrics({
     revision: () => store.revision,
     spaces: () => tree.size,
     setAside: () => setAside.counts(),
   })
+  metrics.followBudgets({ budgets, rooms: budgets.rooms })
   const nonResource = new NonResourceRoutes({
     types: services.types,
     protobuf: services.protobuf,
@@ -44,6 +46,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     flowControl: inFlight.flowControl,
     address: () => url().slice('https://'.length),
     version: () => versionInfo(catalog.release, options.build ?? UNKNOWN_BUILD),
+    ...(options.spaces && { budget: (space: string) => budgetDocument(tree, budgets, space) }),
     health: {
       checks: {
         ping: () => true,

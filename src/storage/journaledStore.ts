@@ -12,6 +12,7 @@ import { ObjectIndex } from './objectIndex.ts'
 import { listAt, Undo } from './pastReads.ts'
 import { Projections } from './projections.ts'
 import {
+  type Encoded,
   type Key,
   type ListOptions,
   type Mutation,
@@ -43,11 +44,8 @@ export interface JournaledStoreOptions {
   watcherBacklogBytes?: number
   /** A synced batch takes no more events when it has reached this. Default: 4 MiB. */
   maxBatchBytes?: number
-  /**
-   * Asked before a put is queued, in the order of the queue; what it answers refuses the write. It may count: what it let
-   * pass is written, or the store takes no more writes at all.
-   */
-  budget?: (change: BudgetedChange) => Refusal | undefined
+  /** Who shares out the room, and counts what is used. */
+  budget?: Budget
   /** Wall clock, ms since 1970. */
   clock?: () => number
   /** Runs something regularly until the returned function is called. Default: an interval that keeps no process alive. */
@@ -61,13 +59,26 @@ export interface StoreLogger {
   error(fields: { err?: unknown }, msg: string): void
 }
 
+export interface Budget {
+  /** Asked before a put is queued, in the order of the queue; what it answers refuses the write. Must not throw. */
+  refusal(change: BudgetedChange): Refusal | undefined
+  /**
+   * Told of each object that is loaded, and then of each change as it is queued: it will be written, or the store takes no more
+   * writes at all. `undefined`: there is none. Keeps neither of them. Must not throw.
+   */
+  count(key: Key, now: Stored | undefined, before: Stored | undefined): void
+}
+
 /** What a put would make of the store's size. */
 export interface BudgetedChange {
   readonly key: Key
+  readonly text: Encoded
   /** Length of the new text; the digits of its revision are not counted. */
   readonly bytes: number
-  /** Length of the text that it replaces; 0 for a new object. */
-  readonly previousBytes: number
+  /** What it replaces. */
+  readonly previous: Stored | undefined
+  /** A step of the object's removal. */
+  readonly leadsOut: boolean
 }
 
 /** History is looked through at least this often, however long it is kept: a timer can wait 24 days at most. */
@@ -81,7 +92,9 @@ export async function openJournaledStore(journal: Journal, options: JournaledSto
   const index = new ObjectIndex()
   const arena = new Arena()
   const state = await journal.load(({ key, revision, bytes, headBytes }) => {
-    index.put({ key: index.ownKey(key), revision, bytes: arena.copy(bytes), headBytes })
+    const stored = { key: index.ownKey(key), revision, bytes: arena.copy(bytes), headBytes }
+    index.put(stored)
+    options.budget?.count(stored.key, stored, undefined)
   })
   const lastTimeMs = state.revision > state.compactedRevision ? await journal.timeOf(state.revision) : 0
   return new JournaledStore({ journal, index, arena, ...state, lastTimeMs }, options)
@@ -273,7 +286,8 @@ class JournaledStore implements Store {
     if (this.#budget === undefined || mutation.type === 'delete') return undefined
     const { head, tail } = mutation.text
     const bytes = Buffer.byteLength(head) + Buffer.byteLength(tail)
-    return this.#budget({ key, bytes, previousBytes: current?.bytes.length ?? 0 })
+    const leadsOut = mutation.leads === 'out'
+    return this.#budget.refusal({ key, text: mutation.text, bytes, previous: current, leadsOut })
   }
 
   #queue(id: string, key: Key, mutation: Mutation, previous: Stored | undefined) {
@@ -291,6 +305,7 @@ class JournaledStore implements Store {
       headBytes,
     }
     this.#lastQueued = revision
+    this.#budget?.count(stored.key, mutation.type === 'put' ? stored : undefined, previous)
     const batch = this.#commits.add(id, { type: mutation.type, key: stored.key, revision, stored, previous })
     return { batch, stored }
   }

@@ -47,11 +47,12 @@ export interface Encoded {
 }
 
 /**
- * `put` makes or replaces the object. `delete` removes it; its text is the object's last state, sent to watchers. Without a
- * text that is the version that it deletes, under the revision of the deletion.
+ * `put` makes or replaces the object; with `leads: 'out'` it is a step of the object's removal, which is taken where there is no
+ * room for anything. `delete` removes it; its text is the object's last state, sent to watchers. Without a text that is the
+ * version that it deletes, under the revision of the deletion.
  */
 export type Mutation =
-  | { readonly type: 'put'; readonly text: Encoded }
+  | { readonly type: 'put'; readonly text: Encoded; readonly leads?: 'out' }
   | { readonly type: 'delete'; readonly text?: Encoded }
 
 export interface Write {
@@ -63,9 +64,14 @@ export interface Write {
 
 /** Why the store did not take a write that it could have written: there is no room for it. Deletions are always taken. */
 export interface Refusal {
-  readonly reason: 'Budget'
+  /** Somebody's share is used up, or the server's own memory or disk. */
+  readonly reason: 'Budget' | 'Shortage'
   /** What is used up and what can be done, for the user. */
   readonly message: string
+  /** What was to be written. */
+  readonly key: Key
+  /** Of what there is too little, and how little. */
+  readonly causes: readonly { readonly reason: string; readonly field: string; readonly message: string }[]
 }
 
 /** The outcome of one compare-and-write. Unless `ok`, nothing was written. */

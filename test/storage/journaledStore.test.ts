@@ -1,8 +1,8 @@
 /** What no engine shows by itself: a disk that fails, the timer, memory that is packed anew. */
 import t from 'tap'
-import { type BudgetedChange, openJournaledStore } from '../../src/storage/journaledStore.ts'
+import { openJournaledStore } from '../../src/storage/journaledStore.ts'
 import { MemoryJournal } from '../../src/storage/memory/memoryJournal.ts'
-import type { Refusal } from '../../src/storage/store.ts'
+import type { Refusal, Stored } from '../../src/storage/store.ts'
 import { FaultPoints } from '../support/faultPoints.ts'
 import { FaultyJournal } from './faultyJournal.ts'
 import { create, del, key, put, textOf, updated } from './support.ts'
@@ -167,23 +167,25 @@ t.test('memory that is packed anew holds the same objects, also while they chang
 })
 
 t.test('a write without room is refused as a result, takes no revision, and changes nothing', async t => {
-  const asked: BudgetedChange[] = []
+  const asked: unknown[] = []
   let room = 100
-  const refused: Refusal = { reason: 'Budget', message: 'there is no room: delete something' }
+  const refused: Refusal = { reason: 'Budget', message: 'delete something', key: key('a'), causes: [] }
   const store = await openJournaledStore(new MemoryJournal(), {
-    budget(change) {
-      asked.push(change)
-      const more = change.bytes - change.previousBytes
-      if (more > room) return refused
-      room -= more
-      return undefined
+    budget: {
+      refusal({ text: _, previous, ...change }) {
+        asked.push({ ...change, previousBytes: previous?.bytes.length })
+        return change.bytes - (previous?.bytes.length ?? 0) > room ? refused : undefined
+      },
+      count: (_, now, before) => {
+        room -= (now?.bytes.length ?? 0) - (before?.bytes.length ?? 0)
+      },
     },
   })
   const create = { key: key('a'), mutation: put('x'), expect: 0 }
   const big = put('x'.repeat(200))
   t.match(await store.write(create), { ok: true })
   const current = await store.get(key('a'))
-  t.same(asked, [{ key: key('a'), bytes: current!.bytes.length - 1, previousBytes: 0 }])
+  t.same(asked, [{ key: key('a'), bytes: current!.bytes.length - 1, previousBytes: undefined, leadsOut: false }])
   t.same(await store.write({ key: key('a'), mutation: big, expect: 1 }), { ok: false, current, refused })
   t.same(await store.update(key('b'), () => big), { ok: false, refused })
   const results = await store.writeMany([
@@ -198,6 +200,42 @@ t.test('a write without room is refused as a result, takes no revision, and chan
   t.match(await store.update(key('a'), () => ({ type: 'delete' })), { ok: true }, 'what goes needs no room')
   t.equal(asked.length, 5)
   await store.close()
+})
+
+t.test('what is used is counted in the order of the queue, before it is on disk, and from what is loaded', async t => {
+  const counting = () => {
+    const used = { objects: 0, bytes: 0 }
+    const count = (_: unknown, now?: { bytes: Buffer }, before?: { bytes: Buffer }): void => {
+      used.objects += (now ? 1 : 0) - (before ? 1 : 0)
+      used.bytes += (now?.bytes.length ?? 0) - (before?.bytes.length ?? 0)
+    }
+    return { used, budget: { refusal: () => undefined, count } }
+  }
+  const journal = new MemoryJournal()
+  const first = counting()
+  const store = await openJournaledStore(journal, { budget: first.budget })
+  const writes = ['a', 'b', 'c'].map(name => create(store, key(name)))
+  t.equal(first.used.objects, 3, 'nothing of it is on disk yet')
+  await Promise.all(writes)
+  await Promise.all([
+    store.update(key('a'), () => ({ type: 'delete' })),
+    store.update(key('b'), () => put('x'.repeat(50))),
+    store.update(key('b'), () => put('x'.repeat(20))),
+    store.update(key('c'), () => undefined),
+  ])
+  const { items } = await store.list({})
+  const bytes = items.reduce((sum, item) => sum + item.bytes.length, 0)
+  t.same(first.used, { objects: 2, bytes })
+  await store.close()
+  const again = new MemoryJournal()
+  const load = async (each: (stored: Stored) => void) => {
+    for (const item of items) each(item)
+    return { revision: 5, compactedRevision: 5 }
+  }
+  Object.assign(again, { load })
+  const second = counting()
+  await (await openJournaledStore(again, { budget: second.budget })).close()
+  t.same(second.used, first.used)
 })
 
 t.test('a timer can wait for as long as the longest history asks for', async t => {

@@ -35,6 +35,7 @@ import { PolicyStatus } from './policyStatus.ts'
 import { rbacAdmission } from './rbacEscalation.ts'
 import { QUOTAS, resourceQuota } from './resourceQuota.ts'
 import { runtimeClassAdmission } from './runtimeClassAdmission.ts'
+import { spaceBudgetAdmission } from './spaceBudgetAdmission.ts'
 import { spaceLifecycle } from './spaceLifecycle.ts'
 import { PRIORITY_CLASSES } from './systemPriorityClasses.ts'
 import { validatingPolicies } from './validatingPolicies.ts'
@@ -160,6 +161,7 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
       ),
       deps.kubernetesService.admission(),
       workspaceAdmission({ tree, externalUrl: deps.externalUrl, randomBytes: deps.randomBytes }),
+      spaceBudgetAdmission(deps.authorizer),
       rbacAdmission(deps.authorizer, nature),
       certificateAdmission(deps.authorizer, deps.clock),
       ...deps.authority,

@@ -89,7 +89,7 @@ export async function deleteObject(
     // What is deleted is the space's own: watchers see it go. Nothing is written for a deletion that is refused.
     change(current)
     const copy = encodeObject(decodeObject(current))
-    const copied = await deps.store.write({ key, mutation: { type: 'put', text: copy }, expect: 0 })
+    const copied = await deps.store.write({ key, mutation: { type: 'put', text: copy, leads: 'out' }, expect: 0 })
     if (!copied.ok && copied.refused) throw refusal(copied.refused)
   }
   let gone = false
@@ -98,7 +98,8 @@ export async function deleteObject(
     const result = change(now)
     gone = result.gone
     if (!result.gone && !result.changed) return undefined
-    return { type: result.gone ? 'delete' : 'put', text: encodeObject(result.object) }
+    const text = encodeObject(result.object)
+    return result.gone ? { type: 'delete', text } : { type: 'put', text, leads: 'out' }
   })
   const stored = accepted(outcome)!
   if (gone) await deps.shared?.deleted(key)

@@ -1,13 +1,16 @@
 /** What the store refuses, in the words of the API. */
-import { StatusError } from '../../apimachinery/errors.ts'
+import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { Refusal, Stored, UpdateResult } from '../../storage/store.ts'
 
-/** Room is shared out as by a quota, so a lack of it reads like an exceeded quota. */
-export function refusal({ message }: Refusal): StatusError {
-  return new StatusError('Forbidden', message)
+/** Room is shared out as by a quota, so who has used up their share reads of an exceeded one; else the server has none left. */
+export function refusal({ reason, message, key, causes }: Refusal): StatusError {
+  const { group, resource, name } = key
+  const { message: text, details } = statusError.forbidden({ group, resource }, name, message)
+  if (reason === 'Budget') return new StatusError('Forbidden', text, { ...details, causes: [...causes] })
+  return new StatusError('InsufficientStorage', message, { ...details, causes: [...causes] })
 }
 
-/** What an update left behind. @throws StatusError Forbidden when the store refused it */
+/** What an update left behind. @throws StatusError Forbidden or InsufficientStorage when the store refused it */
 export function accepted(result: UpdateResult): Stored | undefined {
   if (!result.ok) throw refusal(result.refused)
   return result.stored

@@ -5,7 +5,7 @@
 import { trackUpdate } from '../../apimachinery/apply/managedFields.ts'
 import { statusError } from '../../apimachinery/errors.ts'
 import { validateObjectMeta, validateObjectMetaUpdate } from '../../apimachinery/names.ts'
-import type { KubeObject, ManagedFieldsEntry } from '../../apimachinery/object.ts'
+import { isRecord, type KubeObject, type ManagedFieldsEntry } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
@@ -332,15 +332,24 @@ export class Preparation {
   }
 
   /** An object on its way out goes with its last finalizer. */
-  finishUpdate(object: KubeObject): TextMutation {
+  finishUpdate(object: KubeObject, old: KubeObject): TextMutation {
     const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata
     const gone =
       deletionTimestamp !== undefined &&
       deletionGracePeriodSeconds === 0 &&
       finalizers.length === 0 &&
       !hasNamespaceFinalizers(object)
-    return { type: gone ? 'delete' : 'put', text: encodeObject(object) }
+    const text = encodeObject(object)
+    if (gone) return { type: 'delete', text }
+    const leadsOut = deletionTimestamp !== undefined && finalizersOf(object) < finalizersOf(old)
+    return { type: 'put', text, ...(leadsOut && { leads: 'out' }) }
   }
+}
+
+/** How many hold the object, its kind's own among them. */
+function finalizersOf(object: KubeObject): number {
+  const own = object.kind === 'Namespace' && isRecord(object.spec) ? object.spec.finalizers : undefined
+  return (object.metadata.finalizers?.length ?? 0) + (Array.isArray(own) ? own.length : 0)
 }
 
 /** Whether server-side apply made the object: it brings its own managedFields. */

@@ -209,7 +209,7 @@ export class Registry {
     try {
       const concerned = steps.filter(step => step.concerns?.(request) !== false)
       await this.#preparation.admitUpdate(concerned, request, options)
-      const mutation = this.#preparation.finishUpdate(await toStored(object, type))
+      const mutation = this.#preparation.finishUpdate(await toStored(object, type), old)
       if (isUnchanged(current, type, mutation, old, object)) return { stored: current, created: false }
       if (context.dryRun) return { stored: versionOf(key, current.revision, mutation.text), created: false }
       const result = await this.deps.store.write({ key, mutation, expect: shared ? 0 : current.revision })
@@ -249,7 +249,7 @@ export class Registry {
         return undefined
       }
       this.#preparation.completeUpdate(context, type, object, old, options)
-      const mutation = this.#preparation.finishUpdate(toStoredNow(object, type))
+      const mutation = this.#preparation.finishUpdate(toStoredNow(object, type), old)
       gone = mutation.type === 'delete'
       return isUnchanged(now, type, mutation, old, object) ? undefined : mutation
     })

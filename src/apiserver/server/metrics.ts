@@ -6,6 +6,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { flowMetrics } from '../flowcontrol/flowMetrics.ts'
+import { type BudgetGauges, budgetMetrics } from './budgetMetrics.ts'
 import type { InFlight } from './inFlight.ts'
 import { END_REASONS, type Strangers } from './strangers.ts'
 
@@ -145,6 +146,11 @@ export class Metrics {
         for (const bound of END_REASONS) this.inc({ bound }, strangers.ended(bound))
       },
     })
+  }
+
+  /** Shows what is used of the server's room. To be called once. */
+  followBudgets(gauges: BudgetGauges): void {
+    budgetMetrics(this.#registry, gauges)
   }
 
   /** Text exposition format and its content type. */

@@ -12,6 +12,7 @@ import { yamlText } from '../endpoints/yamlWriter.ts'
 import type { FlowControl } from '../flowcontrol/flowControl.ts'
 import { DUMP_PATHS, flowDump } from '../flowcontrol/flowDumps.ts'
 import type { OpenApiRoutes } from '../openapi/routes.ts'
+import { BUDGET_PATH, type BudgetDocument } from '../spaces/budgetDocument.ts'
 import { ROOT } from '../spaces/tree.ts'
 import type { TypeRegistry, TypeSet } from '../types/typeRegistry.ts'
 import { answerHealth, type Health } from './health.ts'
@@ -29,6 +30,8 @@ export interface NonResourceDeps {
   address: () => string
   version: () => Promise<Readonly<Record<string, string>>>
   health: Health
+  /** What a space holds and may hold. Absent where there are no spaces. */
+  budget?: ((space: string) => BudgetDocument) | undefined
   /** OpenID discovery of a space's token issuer, by path. */
   openId: Readonly<Record<string, (space: string) => unknown>>
 }
@@ -55,6 +58,10 @@ export class NonResourceRoutes {
       if (!this.#exists(path, space)) return false
       reply.header('Allow', 'GET, HEAD')
       throw methodNotAllowed()
+    }
+    if (path === BUDGET_PATH && this.#deps.budget !== undefined) {
+      reply.type('application/json').send(JSON.stringify(this.#deps.budget(space)))
+      return true
     }
     if (await answerHealth(this.#deps.health, reply, path, info.query)) return true
     if (path === '/version') {

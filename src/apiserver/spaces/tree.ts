@@ -3,6 +3,7 @@
  * the parent is the truth, this is its index.
  */
 import { WORKSPACES } from '../../apimachinery/resources.ts'
+import { budgetOf, type SpaceBudget } from '../../apimachinery/spaceBudget.ts'
 import { type SpaceType, spaceType, UNIVERSAL } from '../../apimachinery/spaceTypes.ts'
 import type { Store, Stored, StoreEvent } from '../../storage/store.ts'
 import { viewOf, type WorkspaceView } from './workspace.ts'
@@ -16,6 +17,8 @@ export interface Space {
   /** Id of the parent; `undefined` for the root. */
   readonly parent: string | undefined
   readonly type: SpaceType
+  /** For itself and all below it. */
+  readonly budget: SpaceBudget
 }
 
 export type Resolution =
@@ -26,8 +29,8 @@ export type Resolution =
 export const ROOT = 'root'
 
 /** What a Workspace says about its place. */
-type Place = Pick<WorkspaceView, 'id' | 'name' | 'parent' | 'deleting'> & { type: SpaceType }
-type Entry = Space & { deleting: boolean; type: SpaceType }
+type Place = Pick<WorkspaceView, 'id' | 'name' | 'parent' | 'deleting'> & { type: SpaceType; budget: SpaceBudget }
+type Entry = Space & { deleting: boolean; type: SpaceType; budget: SpaceBudget }
 type Child = Entry & { readonly parent: string }
 type Listener = (id: string) => void
 
@@ -125,7 +128,7 @@ export class SpaceTree {
     const places = [...items].flatMap(stored => placeOf(stored) ?? this.#child(stored.key.space, stored.key.name) ?? [])
     const before = new Map([...this.#byId.values()].map(({ id, type }) => [id, type]))
     for (const map of [this.#byId, this.#children, this.#outside]) map.clear()
-    this.#byId.set(ROOT, { id: ROOT, path: ROOT, name: ROOT, parent: undefined, type: UNIVERSAL, deleting: false })
+    this.#byId.set(ROOT, { ...TOP, deleting: false })
     for (const place of places) if (place.id !== '') into(this.#outside, place.parent, place)
     this.#takeIn(ROOT)
     for (const { id, type } of this.#byId.values()) {
@@ -145,6 +148,7 @@ export class SpaceTree {
     outOf(this.#outside, key.space, key.name)
     if (known?.id === place.id) {
       known.deleting = place.deleting
+      known.budget = place.budget
       if (known.type === place.type) return
       known.type = place.type
       this.#tell(this.#onTyped, known.id)
@@ -165,10 +169,10 @@ export class SpaceTree {
     const { path } = this.#byId.get(parent)!
     const waiting = this.#outside.get(parent)
     this.#outside.delete(parent)
-    for (const { id, name, type, deleting } of waiting?.values() ?? []) {
+    for (const { id, name, type, budget, deleting } of waiting?.values() ?? []) {
       // nobody takes the place of another space
       if (this.#byId.has(id)) continue
-      const entry: Child = { id, name, parent, path: `${path}:${name}`, type, deleting }
+      const entry: Child = { id, name, parent, path: `${path}:${name}`, type, budget, deleting }
       this.#byId.set(id, entry)
       into(this.#children, parent, entry)
       each(id)
@@ -192,13 +196,16 @@ export class SpaceTree {
   }
 }
 
-const GONE: Place = { id: '', name: '', parent: '', type: UNIVERSAL, deleting: false }
+/** Nobody bounds it but the server itself. */
+const TOP: Space = { id: ROOT, path: ROOT, name: ROOT, parent: undefined, type: UNIVERSAL, budget: {} }
+const GONE: Place = { id: '', name: '', parent: '', type: UNIVERSAL, budget: {}, deleting: false }
 
 /** `undefined` when it cannot be read. */
 function placeOf(stored: Stored): Place | undefined {
   try {
-    const { id, name, parent, type, deleting } = viewOf(stored)
-    return { id, name, parent, type: spaceType(type), deleting }
+    const { id, name, parent, type, deleting, object } = viewOf(stored)
+    const budget = budgetOf(type, object.metadata.annotations)
+    return { id, name, parent, type: spaceType(type), budget, deleting }
   } catch {
     return undefined
   }

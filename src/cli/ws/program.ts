@@ -1,6 +1,7 @@
 /** The command line of `kubectl ws`. */
 import type { Command } from 'commander'
 import { TYPES_PATH, UNIVERSAL } from '../../apimachinery/spaceTypes.ts'
+import { budgetCommand } from './budget.ts'
 import { type CreateOptions, createCommand, createContextCommand, ensureCommand } from './create.ts'
 import { createProgram, runProgram, type Terminal } from './runProgram.ts'
 import type { SessionOptions } from './session.ts'
@@ -58,6 +59,9 @@ export async function kubectlWs(args: readonly string[], terminal: Terminal): Pr
   withKubeconfig(program.command('list'))
     .description('print the workspaces in the current one')
     .action((options: SessionOptions) => listCommand(options, terminal))
+  withKubeconfig(program.command('budget'))
+    .description('print what the current workspace and those in it hold, with all below them, and may hold')
+    .action((options: SessionOptions) => budgetCommand(options, terminal))
   return await runProgram(program, args, terminal)
 }
 

@@ -21,7 +21,9 @@ const shown: KubeObject = {
 
 t.test('without room it is refused as any write', async t => {
   const message = 'there is no room: delete something'
-  const store = await openJournaledStore(new MemoryJournal(), { budget: () => ({ reason: 'Budget', message }) })
+  const store = await openJournaledStore(new MemoryJournal(), {
+    budget: { refusal: ({ key }) => ({ reason: 'Shortage', message, key, causes: [] }), count: () => {} },
+  })
   t.teardown(() => store.close())
   const layers = sharedConstants(type, [shown], { changeable: true })
   const shared = new SharedObjects(
@@ -41,6 +43,6 @@ t.test('without room it is refused as any write', async t => {
     annotateSpace: false,
   }
   const deleted = deleteObject(deps, systemContext('root', 'me'), type, { namespace: '', name: 'shown' })
-  await t.rejects(deleted, { reason: 'Forbidden', message })
+  await t.rejects(deleted, { reason: 'InsufficientStorage', code: 507, message })
   t.equal(store.revision, 0)
 })

@@ -170,14 +170,20 @@ t.test('who took something for a write hears what became of it, once, whatever t
   })
   const here = await heart(t, {
     deps: { admission: [taker, judge] },
-    store: { budget: ({ key }) => (key.name === 'big' ? { reason: 'Budget', message: 'no room' } : undefined) },
+    store: {
+      budget: {
+        refusal: ({ key }) =>
+          key.name === 'big' ? { reason: 'Budget', message: 'no room', key, causes: [] } : undefined,
+        count: () => {},
+      },
+    },
   })
   const { create } = creates(here)
   const { stored } = await create(configMap('c'))
   t.equal(taker.settled.at(-1), stored)
   await t.rejects(create(configMap('c')), refused('AlreadyExists'))
   await t.rejects(create(configMap('Not A Name')), refused('Invalid'))
-  await t.rejects(create(configMap('big')), { reason: 'Forbidden', message: 'no room' })
+  await t.rejects(create(configMap('big')), { reason: 'Forbidden', message: 'configmaps "big" is forbidden: no room' })
   await creates(here, asking({ dryRun: true })).create(configMap('dry'))
   admits = false
   await t.rejects(create(configMap('d')), { message: 'refused' })

@@ -33,6 +33,13 @@ t.test('kubectl ws as a process against a server', { timeout: 180_000 }, async t
   t.match(await ws('-'), ok("Current workspace is 'root:team:a:b'."))
   t.match(await ws('. --short'), ok('root:team:a:b'))
 
+  const budget = await ws('budget --context root')
+  t.match(budget, {
+    code: 0,
+    out: /^NAME +OBJECTS +LIMIT +BYTES +LIMIT +UPSYNCED +LIMIT\n\. +\d+ +- +[\d.]+\w* +- +0 +-\n/,
+  })
+  t.match(budget.out, /^team +\d+ +200000 +[\d.]+Ki +1Gi +0 +-$/m)
+
   // what only reads, or has a kubeconfig of its own, may run side by side
   const before = readFileSync(main, 'utf8')
   const list = `${join(harness.dir, 'absent')}:${harness.kubeconfig('listed')}`

@@ -1,0 +1,88 @@
+/** How much a space, with all spaces below it, may hold: what its type says, unless its Workspace says otherwise. Pure. */
+import { type FieldError, fieldError } from './fieldErrors.ts'
+import { formatQuantity, parseQuantity, QUANTITY_SHAPE_MESSAGE, quantityValue } from './quantity.ts'
+
+/** Absent: as much as the server can hold. */
+export interface SpaceBudget {
+  readonly objects?: number
+  readonly bytes?: number
+  /** Of these, what a syncer carried up from its cluster. */
+  readonly carriedObjects?: number
+  readonly carriedBytes?: number
+}
+
+export type Measure = keyof SpaceBudget
+
+/** Of a Workspace: quantities such as `50k` and `2Gi`, that count in place of what the type of the space says. */
+export const BUDGET_ANNOTATIONS: Readonly<Record<Measure, string>> = {
+  objects: 'tenancy.kcp.io/budget-objects',
+  bytes: 'tenancy.kcp.io/budget-bytes',
+  carriedObjects: 'tenancy.kcp.io/budget-upsynced-objects',
+  carriedBytes: 'tenancy.kcp.io/budget-upsynced-bytes',
+}
+
+export const DEFAULT_SPACE_OBJECTS = 200_000
+export const DEFAULT_SPACE_BYTES = 1024 ** 3
+export const DEFAULT_UPSYNCED_OBJECTS = 20_000
+export const DEFAULT_UPSYNCED_BYTES = 256 * 1024 ** 2
+/** Counted for each Workspace, beside its own text: what a space costs that holds nothing yet. */
+export const WORKSPACE_OVERHEAD_BYTES = 20 * 1024
+/** The part of its bytes by which a space may pass its budget with updates: of states, leases, finalizers. */
+export const UPDATE_RESERVE = 0.1
+/** By how much a step of an object's removal may lengthen its text although there is no room: by the mark of the deletion. */
+export const REMOVAL_BYTES = 16 * 1024
+
+const UNBOUNDED: SpaceBudget = {}
+const DEFAULT: SpaceBudget = { objects: DEFAULT_SPACE_OBJECTS, bytes: DEFAULT_SPACE_BYTES }
+const MAILBOX: SpaceBudget = {
+  ...DEFAULT,
+  carriedObjects: DEFAULT_UPSYNCED_OBJECTS,
+  carriedBytes: DEFAULT_UPSYNCED_BYTES,
+}
+
+/** What a space of a type may hold. The core space holds the mailboxes, which have budgets of their own. */
+export function defaultBudget(type: string): SpaceBudget {
+  return type === 'core' ? UNBOUNDED : type === 'mailbox' ? MAILBOX : DEFAULT
+}
+
+/** `type` as the Workspace names it. What nobody can read counts as not said: an earlier release took everything. */
+export function budgetOf(type: string, annotations: Readonly<Record<string, unknown>> | undefined): SpaceBudget {
+  const own = defaultBudget(type)
+  if (annotations === undefined) return own
+  const said: Partial<Record<Measure, number>> = {}
+  for (const measure of MEASURES) {
+    const value = amountOf(annotations[BUDGET_ANNOTATIONS[measure]])
+    if (value !== undefined) said[measure] = value
+  }
+  return Object.keys(said).length === 0 ? own : { ...own, ...said }
+}
+
+/** What is wrong with the annotations of a Workspace. */
+export function budgetErrors(annotations: Readonly<Record<string, unknown>> = {}): FieldError[] {
+  return MEASURES.flatMap(measure => {
+    const name = BUDGET_ANNOTATIONS[measure]
+    const text = annotations[name]
+    if (text === undefined || amountOf(text) !== undefined) return []
+    const isQuantity = typeof text === 'string' && parseQuantity(text) !== undefined
+    const why = isQuantity
+      ? 'must be a whole number of 0 or more, such as 50k or 2Gi'
+      : `${QUANTITY_SHAPE_MESSAGE}: a whole number such as 50k or 2Gi`
+    return [fieldError.invalid(`metadata.annotations[${name}]`, text, why)]
+  })
+}
+
+export const MEASURES = Object.keys(BUDGET_ANNOTATIONS) as readonly Measure[]
+
+/** Bytes with a binary suffix where that is shorter and as exact. */
+export function bytesText(bytes: number): string {
+  return formatQuantity({ nanos: BigInt(Math.round(bytes)) * NANO, format: 'BinarySI' })
+}
+
+const NANO = 1_000_000_000n
+
+function amountOf(text: unknown): number | undefined {
+  const quantity = typeof text === 'string' ? parseQuantity(text) : undefined
+  if (quantity === undefined || quantity.nanos < 0n || quantity.nanos % NANO !== 0n) return undefined
+  const value = quantityValue(quantity)
+  return value > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(value)
+}

@@ -1,0 +1,18 @@
+/** What in a mailbox was carried up there from its cluster, told by the beginning of an object's stored text. */
+import type { KubeObject } from '../../apimachinery/object.ts'
+import { isProjected, UPSYNCED } from '../../apimachinery/placement.ts'
+
+/** As a key of JSON: in a string its quotes would be escaped. */
+const MARK = `"${UPSYNCED}":`
+
+/** `head` is a text up to its revision: all metadata are in it (see codec.ts). Most have no such text, and cost no more. */
+export function isCarriedUp(head: string): boolean {
+  if (!head.includes(MARK)) return false
+  try {
+    const object = JSON.parse(`${head}"}}`) as KubeObject
+    return object.metadata.annotations?.[UPSYNCED] !== undefined && !isProjected(object)
+  } catch {
+    // not written by this release; whoever reads it says what is wrong
+    return false
+  }
+}

@@ -1,0 +1,35 @@
+/** What a space and its children hold and may hold, for who looks after them: `GET /clusters/<space>/budget`. */
+import type { SpaceBudget } from '../../apimachinery/spaceBudget.ts'
+import type { SpaceBudgets } from './spaceBudgets.ts'
+import type { Use } from './spaceUse.ts'
+import type { SpaceTree } from './tree.ts'
+
+export const BUDGET_PATH = '/budget'
+
+interface UsedBudget {
+  readonly id: string
+  /** With all that is below. */
+  readonly used: Use
+  /** What is absent is not limited. */
+  readonly limits: SpaceBudget
+}
+
+export interface BudgetDocument extends UsedBudget {
+  readonly kind: 'SpaceBudget'
+  readonly path: string
+  /** By name; those that are being deleted, too. */
+  readonly children: readonly (UsedBudget & { readonly name: string })[]
+}
+
+const NOTHING: Use = { objects: 0, bytes: 0, carriedObjects: 0, carriedBytes: 0 }
+
+export function budgetDocument(tree: SpaceTree, budgets: Pick<SpaceBudgets, 'useOf'>, space: string): BudgetDocument {
+  const of = (id: string): UsedBudget => ({
+    id,
+    used: { ...(budgets.useOf(id)?.all ?? NOTHING) },
+    limits: tree.get(id)?.budget ?? {},
+  })
+  const children = tree.children(space).map(({ id, name }) => ({ name, ...of(id) }))
+  children.sort((a, b) => (a.name < b.name ? -1 : 1))
+  return { kind: 'SpaceBudget', path: tree.pathOf(space) ?? space, ...of(space), children }
+}

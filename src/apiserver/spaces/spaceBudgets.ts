@@ -1,0 +1,227 @@
+/**
+ * Shares out the room of the store: what would grow a space beyond its budget, or beyond that of a space above, is refused, and
+ * so is growth while the server itself runs short. Reads, deletions and what does not grow always go on. Judged and counted in
+ * the order of the store's queue, so no two writes can both take the last place.
+ */
+import { WORKSPACES } from '../../apimachinery/resources.ts'
+import {
+  BUDGET_ANNOTATIONS,
+  bytesText,
+  MEASURES,
+  type Measure,
+  REMOVAL_BYTES,
+  type SpaceBudget,
+  UPDATE_RESERVE,
+  WORKSPACE_OVERHEAD_BYTES,
+} from '../../apimachinery/spaceBudget.ts'
+import type { Budget, BudgetedChange } from '../../storage/journaledStore.ts'
+import type { Key, Refusal, Store, Stored } from '../../storage/store.ts'
+import type { Room } from '../shortage/room.ts'
+import { type SpaceCount, SpaceUse, type Use } from './spaceUse.ts'
+import { ROOT, type SpaceTree } from './tree.ts'
+
+export interface SpaceBudgetsOptions {
+  /** Memory and disk of the server. */
+  rooms?: readonly Room[]
+  /** Whether an object of a mailbox was carried up from its cluster, by the head of its text. Default: none was. */
+  isCarried?: (head: string) => boolean
+}
+
+/** How much of its budget a space has used. */
+export interface UsedBudget {
+  readonly count: SpaceCount
+  readonly budget: SpaceBudget
+  /** The greatest of its measures, 1: all is used. */
+  readonly ratio: number
+}
+
+/** As the reason of a cause: growth that a budget refused. */
+export const BUDGET_EXCEEDED = 'BudgetExceeded'
+export const SERVER_SHORT = 'ServerShort'
+
+/** An update that lengthens its object by no more is taken while the server is short, until it is about to have nothing. */
+export const SMALL_GROWTH_BYTES = 1024
+/** What is longer is not replaced any more when the disk is about to be full. */
+export const SMALL_UPDATE_BYTES = 4096
+
+export class SpaceBudgets implements Budget {
+  readonly #use = new SpaceUse()
+  readonly rooms: readonly Room[]
+  readonly #isCarriedHead: (head: string) => boolean
+  /** Absent while the store is opened, and where there are no spaces. */
+  #tree: SpaceTree | undefined
+
+  constructor({ rooms = [], isCarried = () => false }: SpaceBudgetsOptions = {}) {
+    this.rooms = rooms
+    this.#isCarriedHead = isCarried
+  }
+
+  /** From now on spaces stand below each other, and have budgets. */
+  follow(tree: SpaceTree, store: Pick<Store, 'project'>): void {
+    this.#tree = tree
+    const place = (id: string): void => this.#use.place(id, tree.get(id)?.parent)
+    const learn = (id: string): void => {
+      place(id)
+      if (isMailbox(tree, id)) this.#countCarried(id, store)
+      for (const child of tree.children(id)) learn(child.id)
+    }
+    learn(ROOT)
+    tree.onKnown(place)
+    tree.onTyped(id => this.#countCarried(id, store))
+    tree.onGone(id => this.#use.displace(id))
+  }
+
+  count(key: Key, now: Stored | undefined, before: Stored | undefined): void {
+    const more: { -readonly [measure in keyof Use]?: number } = {
+      objects: (now ? 1 : 0) - (before ? 1 : 0),
+      bytes: weightOf(key, now) - weightOf(key, before),
+    }
+    if (this.#tree !== undefined && isMailbox(this.#tree, key.space)) {
+      const [is, was] = [this.#isCarried(now), this.#isCarried(before)]
+      more.carriedObjects = (is ? 1 : 0) - (was ? 1 : 0)
+      more.carriedBytes = (is ? now!.bytes.length : 0) - (was ? before!.bytes.length : 0)
+    }
+    this.#use.add(key.space, more)
+  }
+
+  refusal(change: BudgetedChange): Refusal | undefined {
+    const { key, bytes, previous, leadsOut } = change
+    const growth = bytes - (previous?.bytes.length ?? 0)
+    if (leadsOut && growth <= REMOVAL_BYTES) return undefined
+    const short = this.#shortage(change, growth)
+    if (short !== undefined || this.#tree === undefined || (previous !== undefined && growth <= 0)) return short
+    const more: Amounts = { objects: previous ? 0 : 1, bytes: previous ? growth : bytes + overheadOf(key) }
+    for (let at = this.#use.get(key.space); at !== undefined; at = at.above) {
+      const budget = this.#tree.get(at.id)?.budget
+      const over = budget && exceeded(budget, at.all, more)
+      if (over) return this.#refuse(key, at, budget, over, more[over] ?? 0)
+    }
+    return isMailbox(this.#tree, key.space) ? this.#carriedRefusal(change, growth) : undefined
+  }
+
+  /** What a space holds, with what is below it. */
+  useOf(space: string): SpaceCount | undefined {
+    return this.#use.get(space)
+  }
+
+  /** The spaces that have used the greatest parts of their budgets, those first; at most so many. */
+  fullest(count: number): UsedBudget[] {
+    const found: UsedBudget[] = []
+    for (const each of this.#use.counts()) {
+      const budget = this.#tree?.get(each.id)?.budget
+      if (budget === undefined) continue
+      const ratio = Math.max(...MEASURES.map(measure => partOf(each.all[measure], budget[measure])))
+      if (found.length === count && ratio <= found.at(-1)!.ratio) continue
+      found.push({ count: each, budget, ratio })
+      found.sort((a, b) => b.ratio - a.ratio)
+      found.length = Math.min(found.length, count)
+    }
+    return found
+  }
+
+  #shortage({ key, bytes, previous }: BudgetedChange, growth: number): Refusal | undefined {
+    for (const room of this.rooms) {
+      const lack = room.lack()
+      if (lack === undefined) continue
+      const isSmall = lack.critical
+        ? growth <= 0 && (room.what === 'memory' || bytes <= SMALL_UPDATE_BYTES)
+        : growth <= SMALL_GROWTH_BYTES
+      if (previous !== undefined && isSmall) continue
+      const message = `the server takes nothing more for now, only deletions and small updates: ${lack.message}`
+      return {
+        reason: 'Shortage',
+        message,
+        key,
+        causes: [{ reason: SERVER_SHORT, field: room.what, message: lack.message }],
+      }
+    }
+    return undefined
+  }
+
+  #carriedRefusal({ key, text, bytes, previous }: BudgetedChange, growth: number): Refusal | undefined {
+    const at = this.#use.get(key.space)
+    const budget = this.#tree?.get(key.space)?.budget
+    if (at === undefined || budget === undefined || !this.#isCarriedHead(text.head)) return undefined
+    const wasCarried = this.#isCarried(previous)
+    const more: Amounts = { carriedObjects: wasCarried ? 0 : 1, carriedBytes: wasCarried ? growth : bytes }
+    const over = exceeded(budget, at.own, more)
+    return over && this.#refuse(key, at, budget, over, more[over] ?? 0)
+  }
+
+  #refuse(key: Key, at: SpaceCount, budget: SpaceBudget, over: Measure, more: number): Refusal {
+    const isOwn = at.id === key.space
+    const shown = (amount: number): string => `${NAMES[over]}=${over.endsWith('ytes') ? bytesText(amount) : amount}`
+    // how much others hold is told nobody who sees only a space below
+    const used = isOwn ? `, used: ${shown(at.all[over])}` : ''
+    const figures = `requested: ${shown(more)}${used}, limited: ${shown(budget[over]!)}`
+    const path = this.#tree?.pathOf(at.id) ?? at.id
+    const what = over.startsWith('carried') ? 'what is carried up to space' : 'space'
+    const remedy = over.startsWith('carried')
+      ? 'let fewer objects be selected by upsync, or delete them in the cluster'
+      : 'delete objects in it or in the spaces below it'
+    return {
+      reason: 'Budget',
+      message: `exceeded budget of ${what} ${path}: ${figures}; ${remedy}, or ask who may update its Workspace for more (annotation ${BUDGET_ANNOTATIONS[over]})`,
+      key,
+      causes: [{ reason: BUDGET_EXCEEDED, field: NAMES[over], message: figures }],
+    }
+  }
+
+  #isCarried(stored: Stored | undefined): boolean {
+    return stored !== undefined && this.#isCarriedHead(stored.bytes.toString('utf8', 0, stored.headBytes))
+  }
+
+  /** Anew, by a look at all that the space holds. */
+  #countCarried(space: string, store: Pick<Store, 'project'>): void {
+    const own = this.#use.get(space)?.own
+    const found = { carriedObjects: -(own?.carriedObjects ?? 0), carriedBytes: -(own?.carriedBytes ?? 0) }
+    const reset = (items: Iterable<Stored>): void => {
+      for (const stored of items) {
+        if (!this.#isCarried(stored)) continue
+        found.carriedObjects++
+        found.carriedBytes += stored.bytes.length
+      }
+    }
+    if (this.#tree !== undefined && isMailbox(this.#tree, space)) store.project({ space }, { reset, apply() {} })()
+    this.#use.add(space, found)
+  }
+}
+
+type Amounts = Partial<Record<Measure, number>>
+
+const NAMES: Readonly<Record<Measure, string>> = {
+  objects: 'objects',
+  bytes: 'bytes',
+  carriedObjects: 'upsyncedObjects',
+  carriedBytes: 'upsyncedBytes',
+}
+
+/** The first measure that would be passed. An update may pass the bytes by a reserve: it makes nothing new. */
+function exceeded(budget: SpaceBudget, used: Use, more: Amounts): Measure | undefined {
+  const isUpdate = (more.objects ?? more.carriedObjects ?? 0) === 0
+  for (const measure of MEASURES) {
+    const [limit, added] = [budget[measure], more[measure] ?? 0]
+    if (limit === undefined || added <= 0) continue
+    const isBytes = measure === 'bytes' || measure === 'carriedBytes'
+    const allowed = isUpdate && isBytes ? limit * (1 + UPDATE_RESERVE) : limit
+    if (used[measure] + added > allowed) return measure
+  }
+  return undefined
+}
+
+function partOf(used: number, limit: number | undefined): number {
+  if (limit === undefined) return 0
+  return limit === 0 ? (used > 0 ? Number.MAX_VALUE : 0) : used / limit
+}
+
+function overheadOf({ group, resource }: Key): number {
+  return resource === WORKSPACES.resource && group === WORKSPACES.group ? WORKSPACE_OVERHEAD_BYTES : 0
+}
+
+function weightOf(key: Key, stored: Stored | undefined): number {
+  return stored === undefined ? 0 : stored.bytes.length + overheadOf(key)
+}
+
+function isMailbox(tree: SpaceTree, space: string): boolean {
+  return tree.get(space)?.type.name === 'mailbox'
+}

@@ -1,0 +1,47 @@
+/** `kubectl ws budget`: what the current space and its children hold, and may hold. */
+import { isRecord } from '../../apimachinery/object.ts'
+import { bytesText } from '../../apimachinery/spaceBudget.ts'
+import { spacePath } from '../../client/http/paths.ts'
+import { HttpTransport } from '../../client/http/transport.ts'
+import { CommandError } from './commandError.ts'
+import type { Terminal } from './runProgram.ts'
+import { currentPath, type SessionOptions, withSession } from './session.ts'
+import { columns } from './tree.ts'
+
+const HEAD = ['NAME', 'OBJECTS', 'LIMIT', 'BYTES', 'LIMIT', 'UPSYNCED', 'LIMIT']
+
+export async function budgetCommand(options: SessionOptions, terminal: Terminal): Promise<void> {
+  await withSession(options, async session => {
+    const path = await currentPath(session)
+    const transport = new HttpTransport(session.options)
+    let document: unknown
+    try {
+      document = await transport.json({ method: 'GET', path: `${spacePath(path)}/budget` })
+    } finally {
+      transport.close()
+    }
+    if (!isRecord(document) || document.kind !== 'SpaceBudget' || !Array.isArray(document.children))
+      throw new CommandError(`the server does not tell the budget of ${path}`)
+    const children = document.children.filter(isRecord).map(child => rowOf(String(child.name), child))
+    for (const line of columns([HEAD, rowOf('.', document), ...children])) terminal.out(line)
+  })
+}
+
+function rowOf(name: string, { used, limits }: Record<string, unknown>): string[] {
+  const count = (of: unknown, measure: string, text: (amount: number) => string): string => {
+    const amount = isRecord(of) ? of[measure] : undefined
+    return typeof amount === 'number' ? text(amount) : '-'
+  }
+  const pair = (measure: string, usedText: (amount: number) => string, limitText = usedText): string[] => [
+    count(used, measure, usedText),
+    count(limits, measure, limitText),
+  ]
+  return [name, ...pair('objects', String), ...pair('bytes', roughBytes, bytesText), ...pair('carriedObjects', String)]
+}
+
+/** Three digits or so are enough for who looks. */
+function roughBytes(bytes: number): string {
+  const power = Math.min(3, Math.floor(Math.log2(Math.max(1, bytes)) / 10))
+  const amount = bytes / 1024 ** power
+  return `${power === 0 || amount >= 100 ? Math.round(amount) : amount.toFixed(1)}${['', 'Ki', 'Mi', 'Gi'][power]}`
+}

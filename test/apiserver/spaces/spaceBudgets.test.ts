@@ -1,0 +1,158 @@
+/** Budgets of spaces: what would pass them is refused with words, everything else goes on, and nobody escapes by children. */
+import t from 'tap'
+import { BUDGET_ANNOTATIONS, DEFAULT_SPACE_OBJECTS } from '../../../src/apimachinery/spaceBudget.ts'
+import type { BudgetDocument } from '../../../src/apiserver/spaces/budgetDocument.ts'
+import type { Api } from '../../support/api.ts'
+import { ALICE, CONFIGMAPS, configMap, createSpace, startTestServer } from '../../support/server.ts'
+
+const { objects: OBJECTS, bytes: BYTES } = BUDGET_ANNOTATIONS
+const WORKSPACES = '/apis/tenancy.kcp.io/v1alpha1/workspaces'
+
+const started = await startTestServer(t)
+const { api } = started
+const alice = api.as(ALICE)
+t.teardown(() => alice.close())
+
+const budget = async (of: Api) => (await of.ok(of.get('/budget'))) as unknown as BudgetDocument
+const used = async (path: string) => (await budget(api.in(path))).used
+/** Gives a space room for so many more objects, and bytes. */
+async function allow(name: string, more: { objects?: number; bytes?: number }): Promise<void> {
+  const now = await used(`root:${name}`)
+  const annotations = {
+    ...(more.objects !== undefined && { [OBJECTS]: `${now.objects + more.objects}` }),
+    ...(more.bytes !== undefined && { [BYTES]: `${now.bytes + more.bytes}` }),
+  }
+  await api.ok(api.patch(`${WORKSPACES}/${name}`, 'merge', { metadata: { annotations } }))
+}
+/** All that is stored of a space. */
+async function recount(id: string): Promise<{ objects: number; bytes: number }> {
+  const { items } = await started.server.store.list({ space: id })
+  return { objects: items.length, bytes: items.reduce((sum, { bytes }) => sum + bytes.length, 0) }
+}
+
+t.test('what would pass the objects of a space is refused; all that does not grow goes on', async t => {
+  const id = await createSpace(api, 'few')
+  await allow('few', { objects: 1 })
+  const few = api.in('root:few')
+  t.equal((await few.post(CONFIGMAPS, configMap('one'))).code, 201)
+  const { objects } = await used('root:few')
+  const refused = await few.post(CONFIGMAPS, configMap('two'))
+  t.match(refused, {
+    code: 403,
+    body: {
+      reason: 'Forbidden',
+      message: `configmaps "two" is forbidden: exceeded budget of space root:few: requested: objects=1, used: objects=${objects}, limited: objects=${objects}; delete objects in it or in the spaces below it, or ask who may update its Workspace for more (annotation ${OBJECTS})`,
+      details: { name: 'two', kind: 'configmaps', causes: [{ reason: 'BudgetExceeded', field: 'objects' }] },
+    },
+  })
+  t.equal((await few.put(`${CONFIGMAPS}/one`, configMap('one', { longer: 'than before' }))).code, 200)
+  t.equal((await few.get(CONFIGMAPS)).code, 200)
+  t.equal((await few.post(`${CONFIGMAPS}?dryRun=All`, configMap('dry'))).code, 201, 'what is not written needs no room')
+  await few.ok(few.delete(`${CONFIGMAPS}/one`))
+  t.equal((await few.post(CONFIGMAPS, configMap('two'))).code, 201)
+  t.match(await used('root:few'), await recount(id))
+})
+
+t.test(
+  'bytes are bounded too; what an update may add ends soon behind the limit, and removal always goes on',
+  async t => {
+    await createSpace(api, 'light')
+    const light = api.in('root:light')
+    await allow('light', { bytes: 60_000 })
+    const kib = (count: number) => ({ text: 'x'.repeat(count * 1024) })
+    const held = { ...configMap('held', kib(50)), metadata: { name: 'held', finalizers: ['example.com/mine'] } }
+    t.equal((await light.post(CONFIGMAPS, held)).code, 201)
+    const big = await light.post(CONFIGMAPS, configMap('big', kib(20)))
+    t.match(big, { code: 403, body: { details: { causes: [{ field: 'bytes' }] } } })
+    t.match(big.body.message, /requested: bytes=\d+, used: bytes=\d+, limited: bytes=\d+;/)
+    t.match(await light.patch(`${CONFIGMAPS}/held`, 'merge', { data: kib(400) }), { code: 403 })
+    await api.ok(api.patch(`${WORKSPACES}/light`, 'merge', { metadata: { annotations: { [BYTES]: '0' } } }))
+    t.equal((await light.patch(`${CONFIGMAPS}/held`, 'merge', { data: kib(51) })).code, 403, 'no reserve of nothing')
+    t.equal((await light.patch(`${CONFIGMAPS}/held`, 'merge', { data: kib(40) })).code, 200, 'what shrinks is taken')
+    t.match(await light.delete(`${CONFIGMAPS}/held`), { code: 200, body: { metadata: { deletionTimestamp: String } } })
+    t.equal((await light.patch(`${CONFIGMAPS}/held`, 'merge', { metadata: { finalizers: null } })).code, 200)
+    t.equal((await light.get(`${CONFIGMAPS}/held`)).code, 404)
+  },
+)
+
+t.test('children count in all spaces above them, and as spaces', async t => {
+  await createSpace(api, 'parent')
+  const parent = api.in('root:parent')
+  const before = await used('root:parent')
+  const child = await createSpace(parent, 'child')
+  const after = await used('root:parent')
+  t.ok(after.bytes - before.bytes > 20 * 1024, 'a space costs something by itself')
+  const inChild = await recount(child)
+  t.equal(after.objects - before.objects, inChild.objects + 1)
+  await allow('parent', { objects: 1 })
+  const annotations = { [OBJECTS]: '1M' }
+  await parent.ok(parent.patch(`${WORKSPACES}/child`, 'merge', { metadata: { annotations } }))
+  const below = api.in('root:parent:child')
+  t.equal((await below.post(CONFIGMAPS, configMap('a'))).code, 201)
+  const refused = await below.post(CONFIGMAPS, configMap('b'))
+  t.match(refused.body.message, /exceeded budget of space root:parent: requested: objects=1, limited: objects=\d+;/)
+  t.equal((await parent.post(CONFIGMAPS, configMap('c'))).code, 403)
+  t.match(await parent.post(WORKSPACES, { metadata: { name: 'more' } }), { code: 403 })
+  await parent.ok(parent.delete(`${WORKSPACES}/child`))
+  const gone = await parent.watch(`${WORKSPACES}?watch=1&fieldSelector=metadata.name=child`)
+  await gone.until(event => event.type === 'DELETED')
+  gone.close()
+  t.same(await used('root:parent'), before)
+  t.equal((await parent.post(CONFIGMAPS, configMap('c'))).code, 201)
+})
+
+t.test('a new space that finds no room for its first content says so, and is made when there is', async t => {
+  await createSpace(api, 'narrow')
+  await allow('narrow', { objects: 3 })
+  const narrow = api.in('root:narrow')
+  const made = await narrow.ok(narrow.post(WORKSPACES, { metadata: { name: 'child' } }))
+  const watch = await narrow.watch(`${WORKSPACES}?watch=1&resourceVersion=${made.metadata.resourceVersion}`)
+  const told = await watch.until(({ object }) => JSON.stringify(object).includes('exceeded budget'))
+  t.match(JSON.stringify(told.at(-1)?.object.status), /exceeded budget of space root:narrow/)
+  await api.ok(api.patch(`${WORKSPACES}/narrow`, 'merge', { metadata: { annotations: { [OBJECTS]: null } } }))
+  await watch.until(({ object }) => (object.status as { phase: string }).phase === 'Ready')
+  watch.close()
+})
+
+t.test('only who may update Workspaces above sets a budget, as a whole number', async t => {
+  const asked = (name: string, value: string) => ({ metadata: { name, annotations: { [OBJECTS]: value } } })
+  for (const value of ['many', '1.5', '-1', '']) {
+    const answer = await api.post(WORKSPACES, asked('bad', value))
+    t.match(
+      answer,
+      { code: 422, body: { details: { causes: [{ field: `metadata.annotations[${OBJECTS}]` }] } } },
+      value,
+    )
+  }
+  await createSpace(api, 'hers')
+  const hers = api.in('root:hers')
+  const RBAC = '/apis/rbac.authorization.k8s.io/v1'
+  const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'alice' }]
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'makers' }
+  const rules = [
+    { apiGroups: ['tenancy.kcp.io'], resources: ['workspaces'], verbs: ['create', 'get', 'list', 'watch'] },
+  ]
+  await hers.ok(hers.post(`${RBAC}/clusterroles`, { metadata: { name: 'makers' }, rules }))
+  await hers.ok(hers.post(`${RBAC}/clusterrolebindings`, { metadata: { name: 'makers' }, roleRef, subjects }))
+  const access = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'system:kcp:workspace:access' }
+  await hers.post(`${RBAC}/clusterrolebindings`, { metadata: { name: 'access' }, roleRef: access, subjects })
+  const asAlice = alice.in('root:hers')
+  const refused = await asAlice.post(WORKSPACES, asked('greedy', '1G'))
+  t.match(refused, { code: 403, body: { message: /only who may update Workspaces in this space sets budgets/ } })
+  await createSpace(asAlice, 'modest')
+  t.equal((await asAlice.patch(`${WORKSPACES}/modest`, 'merge', asked('modest', '1G'))).code, 403)
+})
+
+t.test('a restart counts the same, and the root has no budget', async t => {
+  const before = await budget(api)
+  t.match(before, { kind: 'SpaceBudget', path: 'root', limits: {} })
+  t.notOk(before.limits.objects)
+  const again = await started.restart()
+  const after = await budget(again.api)
+  t.same(after.children, before.children)
+  const workload = after.children.find(({ name }) => name === 'wmw1')
+  t.match(workload, { limits: { objects: DEFAULT_SPACE_OBJECTS } })
+  const { text } = await again.api.get('/metrics')
+  t.match(text, /orrery_space_budget_used_ratio\{space="[a-z0-9]{16}"\}/)
+  t.same(again.faults, [])
+})
