@@ -24,6 +24,7 @@ import { ensurePki, type Pki } from './pki/ensurePki.ts'
 import { writeAdminKubeconfig } from './pki/kubeconfig.ts'
 import type { Logger } from './request/logger.ts'
 import { secureContext, type TlsKeys } from './server/httpServer.ts'
+import { serverRooms } from './shortage/serverRooms.ts'
 import { ensureInitialSpaces } from './spaces/initialSpaces.ts'
 import { SpaceBudgets } from './spaces/spaceBudgets.ts'
 import type { SpaceTree } from './spaces/tree.ts'
@@ -55,7 +56,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const ensure = (): Promise<Pki> =>
     ensurePki(join(dataDir, 'pki'), { hostnames, ips: [address], clock: certificateClock.now })
   const established = existsSync(join(dataDir, 'pki', 'ca.key'))
-  const budgets = new SpaceBudgets({ isCarried: isCarriedUp })
+  const { rooms, stop } = options.rooms ? { rooms: options.rooms, stop: () => {} } : await serverRooms(options)
+  const budgets = new SpaceBudgets({ rooms, isCarried: isCarriedUp })
   const opening = openLevelStore({
     budget: budgets,
     path: join(dataDir, 'store'),
@@ -73,11 +75,12 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     server = await apiServerParts(options, { pki, ensure, clock: certificateClock, store, budgets, setAside, address })
   } catch (error) {
     await store.close()
+    stop()
     throw error
   }
   const lifecycle = new Lifecycle(server.parts)
   await lifecycle.start()
-  return Object.assign(server.face, { close: () => lifecycle.stop() })
+  return Object.assign(server.face, { close: () => lifecycle.stop().finally(stop) })
 }
 
 type ApiServerFace = Omit<ApiServer, 'close'>
@@ -227,6 +230,7 @@ async function apiServerParts(
       name: 'requests',
       needs: ['renewal'],
       start() {
+        budgets.serve()
         ready = true
       },
       stop: drain,

@@ -9,6 +9,7 @@ import type { Logger } from './request/logger.ts'
 import type { InFlightLimits } from './server/inFlight.ts'
 import type { StrangerLimits } from './server/strangerLimits.ts'
 import type { BuildInfo } from './server/versionInfo.ts'
+import type { Room } from './shortage/room.ts'
 import type { EarlierData, FirstObject } from './spaces/initialSpaces.ts'
 
 export interface ApiServerOptions {
@@ -66,5 +67,9 @@ export interface ApiServerOptions {
   trialClock?: Clock
   /** What `/version` says of the program. Default: that nobody knows. */
   build?: BuildInfo
+  /** Bytes that are kept free on the disk of the data dir; 0: it is not looked at. Default: see diskRoom.ts. */
+  diskReserveBytes?: number | undefined
+  /** What the server may run short of. Default: its memory and its disk. */
+  rooms?: readonly Room[]
   log: Logger
 }

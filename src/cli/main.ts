@@ -126,6 +126,11 @@ const START: readonly Setting[] = [
     boolean: true,
   },
   {
+    flags: '--disk-reserve-mib <n>',
+    description: 'MiB kept free on the disk: growth is refused below; 0: none. Default: 5 % of it, from 64 to 256',
+    number: true,
+  },
+  {
     flags: '--controllers <names...>',
     description: `controllers to run: "*" all, "foo" that one, "-foo" all but that one (give it as --controllers=*,-foo); default: *. All: ${CONTROLLER_NAMES.join(', ')}`,
     list: true,

@@ -43,6 +43,7 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
       reading: settings.maxRequestsInflight as number,
       mutating: settings.maxMutatingRequestsInflight as number,
     },
+    diskReserveBytes: reserveOf(settings.diskReserveMib as number | undefined),
     build,
     log,
   })
@@ -72,6 +73,10 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
   await controllers.stop()
   await server.close()
   return 0
+}
+
+function reserveOf(mib: number | undefined): number | undefined {
+  return mib === undefined ? undefined : mib * 1024 ** 2
 }
 
 function chosenOf(list: readonly string[] = ['*']): ReadonlySet<ControllerName> {

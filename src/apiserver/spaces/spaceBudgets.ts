@@ -50,6 +50,7 @@ export class SpaceBudgets implements Budget {
   readonly #isCarriedHead: (head: string) => boolean
   /** Absent while the store is opened, and where there are no spaces. */
   #tree: SpaceTree | undefined
+  #serving = false
 
   constructor({ rooms = [], isCarried = () => false }: SpaceBudgetsOptions = {}) {
     this.rooms = rooms
@@ -71,6 +72,11 @@ export class SpaceBudgets implements Budget {
     tree.onGone(id => this.#use.displace(id))
   }
 
+  /** From now on shortages count: what a start needs is what is kept free. */
+  serve(): void {
+    this.#serving = true
+  }
+
   count(key: Key, now: Stored | undefined, before: Stored | undefined): void {
     const more: { -readonly [measure in keyof Use]?: number } = {
       objects: (now ? 1 : 0) - (before ? 1 : 0),
@@ -82,6 +88,7 @@ export class SpaceBudgets implements Budget {
       more.carriedBytes = (is ? now!.bytes.length : 0) - (was ? before!.bytes.length : 0)
     }
     this.#use.add(key.space, more)
+    for (const room of this.rooms) room.took?.((now ?? before)?.bytes.length ?? 0)
   }
 
   refusal(change: BudgetedChange): Refusal | undefined {
@@ -120,6 +127,7 @@ export class SpaceBudgets implements Budget {
   }
 
   #shortage({ key, bytes, previous }: BudgetedChange, growth: number): Refusal | undefined {
+    if (!this.#serving) return undefined
     for (const room of this.rooms) {
       const lack = room.lack()
       if (lack === undefined) continue
