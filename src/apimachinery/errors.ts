@@ -96,6 +96,11 @@ export function isStatusError(error: unknown, ...reasons: StatusReason[]): error
   return error instanceof StatusError && (reasons.length === 0 || reasons.includes(error.reason))
 }
 
+/** Whether a cause of the error has a reason. */
+export function hasCause(error: unknown, reason: string): boolean {
+  return error instanceof StatusError && error.details?.causes?.some(cause => cause.reason === reason) === true
+}
+
 function reasonForCode(code: number): StatusReason {
   for (const [reason, value] of Object.entries(STATUS_REASONS)) if (value === code) return reason as StatusReason
   return code >= 500 ? 'InternalError' : 'BadRequest'

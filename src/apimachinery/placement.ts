@@ -76,6 +76,8 @@ export const EXECUTING_COUNT_ANNOTATION = 'kubestellar.io/executing-count'
 /** The syncer's marks: the object that it made in the cluster, and the one that it made in the mailbox. */
 export const DOWNSYNCED = `${EDGE_GROUP}/downsynced`
 export const UPSYNCED = `${EDGE_GROUP}/upsynced`
+/** Why a syncer does not carry an object up, in the status of its SyncerConfig: the mailbox's budget for that is used up. */
+export const UPSYNC_FULL = 'UpsyncBudgetExceeded'
 /** On the object in the mailbox that was carried up, by the center: ids of the spaces that asked for it, comma-separated. */
 export const UPSYNCED_FOR = `${EDGE_GROUP}/upsynced-for`
 /** On the object: whether the center's word goes when it is in the cluster already. */

@@ -32,6 +32,9 @@ export const UPDATE_RESERVE = 0.1
 /** By how much a step of an object's removal may lengthen its text although there is no room: by the mark of the deletion. */
 export const REMOVAL_BYTES = 16 * 1024
 
+/** The reason of a cause, in the refusal of a write that would pass a budget. */
+export const BUDGET_EXCEEDED = 'BudgetExceeded'
+
 const UNBOUNDED: SpaceBudget = {}
 const DEFAULT: SpaceBudget = { objects: DEFAULT_SPACE_OBJECTS, bytes: DEFAULT_SPACE_BYTES }
 const MAILBOX: SpaceBudget = {

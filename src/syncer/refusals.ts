@@ -2,6 +2,7 @@
  * What the syncer was asked to carry and does not: told once in the log, and counted and listed for the center until it is
  * over. Each object has one refusal at most, the newest.
  */
+import type { UPSYNC_FULL } from '../apimachinery/placement.ts'
 import type { Logger } from '../client/logger.ts'
 import { fieldsOf, keyText, type SyncKey } from './mirror.ts'
 
@@ -14,6 +15,8 @@ export type RefusalReason =
   | 'NoOwner'
   /** The cluster's own access control says no. */
   | 'Forbidden'
+  /** The mailbox holds as much as may be carried up there. */
+  | typeof UPSYNC_FULL
 
 export interface Refusal {
   readonly reason: RefusalReason

@@ -1,8 +1,10 @@
 /** Objects born in the cluster, carried into the mailbox: with their namespace, and with their CRD where it is missing. */
-import { isStatusError } from '../apimachinery/errors.ts'
+import { hasCause, isStatusError } from '../apimachinery/errors.ts'
+import { messageOf } from '../apimachinery/messageOf.ts'
 import { apiVersionOf, groupResourceName, isRecord, type KubeObject } from '../apimachinery/object.ts'
-import { DOWNSYNCED } from '../apimachinery/placement.ts'
+import { DOWNSYNCED, UPSYNC_FULL } from '../apimachinery/placement.ts'
 import { CRDS, NAMESPACES } from '../apimachinery/resources.ts'
+import { BUDGET_EXCEEDED } from '../apimachinery/spaceBudget.ts'
 import { cloneJson } from '../apimachinery/values.ts'
 import type { DiscoveredResource, SpaceClient } from '../client/client.ts'
 import type { Logger } from '../client/logger.ts'
@@ -41,6 +43,8 @@ export interface UpsyncDeps {
 export class Upsync {
   readonly #deps: UpsyncDeps
   readonly #echoes = new Echoes()
+  /** What the mailbox had no room for when it was last tried. */
+  readonly #withoutRoom = new Set<string>()
 
   constructor(deps: UpsyncDeps) {
     this.#deps = deps
@@ -53,11 +57,27 @@ export class Upsync {
       if (isOurs(live, DOWNSYNCED) || isServersOwn(live)) return
       const refusal = this.#refusalOf(key)
       if (refusal) return this.#deps.refusals.refuse(key, refusal)
-      await this.#carry(key, live)
+      await this.#telling(key, () => this.#carry(key, live))
     } else {
+      this.#withoutRoom.delete(keyText(key))
       if (!this.#deps.plan().wantsDown(key, key.namespace, key.name)) this.#deps.refusals.settle(key)
       await this.#remove(key)
     }
+  }
+
+  /** There may be room again any time: tried again like other trouble, and told by the queue. */
+  async #telling(key: SyncKey, work: () => Promise<void>): Promise<void> {
+    const id = keyText(key)
+    try {
+      await work()
+    } catch (error) {
+      if (hasCause(error, BUDGET_EXCEEDED)) {
+        this.#withoutRoom.add(id)
+        this.#deps.refusals.note(key, { reason: UPSYNC_FULL, message: messageOf(error) })
+      }
+      throw error
+    }
+    if (this.#withoutRoom.delete(id)) this.#deps.refusals.settle(key)
   }
 
   /** What may not be carried into the cluster does not come out of it either. A CRD comes with what it defines. */

@@ -6,6 +6,7 @@
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import {
   BUDGET_ANNOTATIONS,
+  BUDGET_EXCEEDED,
   bytesText,
   MEASURES,
   type Measure,
@@ -35,8 +36,7 @@ export interface UsedBudget {
   readonly ratio: number
 }
 
-/** As the reason of a cause: growth that a budget refused. */
-export const BUDGET_EXCEEDED = 'BudgetExceeded'
+/** As the reason of a cause: the server itself has no room. */
 export const SERVER_SHORT = 'ServerShort'
 
 /** An update that lengthens its object by no more is taken while the server is short, until it is about to have nothing. */

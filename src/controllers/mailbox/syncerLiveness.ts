@@ -21,6 +21,7 @@ import {
   SYNC_TARGETS,
   SYNCER_CONFIG_NAME,
   SYNCER_CONFIGS,
+  UPSYNC_FULL,
 } from '../../apimachinery/placement.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import { equalJson } from '../../apimachinery/values.ts'
@@ -302,6 +303,8 @@ class SyncerLiveness {
     const paused = pausedCondition(target, answers, alive)
     if (paused.status === 'True' || before.some(({ type }) => type === paused.type)) told.push(paused)
     if (isLeaving(target)) told.push(leavingCondition(target, answers, alive))
+    const carried = carriedCondition(answers)
+    if (carried.status === 'False' || before.some(({ type }) => type === carried.type)) told.push(carried)
     const conditions = withConditions(before, told, this.#clock.now())
     return { ...(heartbeat !== undefined && { lastSyncerHeartbeatTime: heartbeat }), conditions }
   }
@@ -330,13 +333,23 @@ function ordersFor(target: KubeObject): Orders {
 
 function configFact({ metadata: { annotations }, status }: KubeObject): ConfigFact {
   const { paused, leaving } = isRecord(status) ? status : {}
+  const full = Number(at(status, 'refused', 'reasons', UPSYNC_FULL)) > 0
   return {
     orders: {
       [LEAVE_ANNOTATION]: annotations?.[LEAVE_ANNOTATION] ?? null,
       [PAUSED_ANNOTATION]: annotations?.[PAUSED_ANNOTATION] ?? null,
     },
-    answers: JSON.stringify({ paused, leaving }),
+    answers: JSON.stringify({ paused, leaving, ...(full && { full }) }),
   }
+}
+
+/** How much is held back changes with every try; the SyncerConfig has the number. */
+function carriedCondition(answers: unknown): Condition {
+  const type = 'UpsyncComplete'
+  if (at(answers, 'full') !== true) return { type, status: 'True', reason: 'WithinBudget', message: '' }
+  const message =
+    "its mailbox holds as much as may be carried up there: let less be selected by upsync, delete some in the cluster, or have the budget raised in the mailbox's Workspace"
+  return { type, status: 'False', reason: UPSYNC_FULL, message }
 }
 
 function pausedCondition(target: KubeObject, answers: unknown, alive: boolean): Condition {

@@ -5,13 +5,17 @@
  * A syncer may say anything. What counts is said of a copy that is in its mailbox, is heard only by the space whose object that
  * is, and is bounded; news of one mailbox is taken in every few seconds, so that what wavers there does not waver everywhere.
  */
-import { objects, str } from '../../apimachinery/fields.ts'
+import { at, objects, str } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { UPSYNC_FULL } from '../../apimachinery/placement.ts'
 import type { Clock } from '../../client/clock.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import { shortened } from '../toldFaults.ts'
 import { objectKey } from './names.ts'
 import type { PlacementJoin } from './placementJoin.ts'
+
+/** In place of an object's key: it is about what is carried up. */
+export const UPSYNC_KEY = ''
 
 /** Why, in the cluster's words, by object key. */
 export type Refused = ReadonlyMap<string, string>
@@ -77,7 +81,7 @@ export class ClusterRefusals {
       return undefined
     }
     const refused = this.#taken.get(box)?.refused ?? NOTHING_REFUSED
-    return [...refused].filter(([key]) => box.ownersOf(key).includes(space))
+    return [...refused].filter(([key]) => key === UPSYNC_KEY || box.ownersOf(key).includes(space))
   }
 
   forget(space: string, placement: string): void {
@@ -86,6 +90,9 @@ export class ClusterRefusals {
 
   /** The placements by which the copy's owner has it there. */
   #claimants(box: RefusingMailbox, key: string): { space: string; placement: string }[] {
+    if (key === UPSYNC_KEY) {
+      return [...this.#deps.join.placementsOf(box.name)].map(({ space, name }) => ({ space, placement: name }))
+    }
     const owners = box.ownersOf(key)
     if (owners.length === 0) return []
     const sources = this.#deps.join.sourcesOf(box.name, key).filter(({ space }) => owners.includes(space))
@@ -97,8 +104,9 @@ export class ClusterRefusals {
 export function refusedIn({ status }: KubeObject): Refused {
   const report = isRecord(status) && isRecord(status.refused) ? status.refused : {}
   const listed = objects(report, 'objects').slice(0, MAX_OBJECTS)
-  if (listed.length === 0) return NOTHING_REFUSED
-  return new Map(
+  const isFull = Number(at(report, 'reasons', UPSYNC_FULL)) > 0
+  if (listed.length === 0 && !isFull) return NOTHING_REFUSED
+  const refused = new Map(
     listed.map(object => [
       objectKey(
         { group: str(object, 'group'), resource: str(object, 'resource') },
@@ -108,7 +116,11 @@ export function refusedIn({ status }: KubeObject): Refused {
       wordsOf(object),
     ]),
   )
+  return isFull ? refused.set(UPSYNC_KEY, CARRIED_TOO_MUCH) : refused
 }
+
+const CARRIED_TOO_MUCH =
+  'as much is carried up from there as may be: select less, or ask who administers the inventory for a larger budget'
 
 /** On one line. */
 function wordsOf(object: Record<string, unknown>): string {

@@ -3,10 +3,11 @@
  * and nothing wants it any more. Decides only on complete knowledge; its caller sees to that. What cannot be customized as
  * its owner asks is held back: the copy stays as it was.
  */
-import { isStatusError } from '../../apimachinery/errors.ts'
+import { hasCause, isStatusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { EXECUTING_COUNT_ANNOTATION } from '../../apimachinery/placement.ts'
 import { NAMESPACES } from '../../apimachinery/resources.ts'
+import { BUDGET_EXCEEDED } from '../../apimachinery/spaceBudget.ts'
 import type { Client } from '../../client/client.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import type { Told } from './allowance.ts'
@@ -47,6 +48,10 @@ export interface CopyReconcilerDeps {
   verdictChanged: (mailbox: string, key: string) => void
 }
 
+/** What a mailbox is called, and what others have there, is nobody's business. */
+const MAILBOX_FULL =
+  'all that is placed in that cluster is as much as it may be; place less there, or ask who runs the server for a larger budget of its mailbox'
+
 /** How often a removal waits for the copy in the place that the object moves to, and how long at first. */
 const MOVE_ATTEMPTS = 6
 const MOVE_WAIT_MS = 20
@@ -72,6 +77,7 @@ export class CopyReconciler {
     } catch (error) {
       if (error instanceof UnservedKindError) return this.#unserved(mailbox, key, error)
       if (isStatusError(error, 'Invalid', 'BadRequest')) this.#noteRefusal(mailbox, key, error.message)
+      if (hasCause(error, BUDGET_EXCEEDED)) this.#noteRefusal(mailbox, key, MAILBOX_FULL)
       throw error
     }
   }

@@ -7,14 +7,14 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import { type GroupResource, groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import { EDGE_PLACEMENTS } from '../../apimachinery/placement.ts'
+import { EDGE_PLACEMENTS, UPSYNC_FULL } from '../../apimachinery/placement.ts'
 import type { Client } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import { shortened } from '../toldFaults.ts'
 import type { Allowance, Told } from './allowance.ts'
-import type { ClusterRefusals } from './clusterRefusals.ts'
+import { type ClusterRefusals, UPSYNC_KEY } from './clusterRefusals.ts'
 import { FIELD_MANAGER, parseObjectKey } from './names.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import type { Source } from './placementProduct.ts'
@@ -43,9 +43,6 @@ const INTERVAL_MS = 1000
 const MAX_MESSAGE = 2000
 /** Pairs of object and combination of grants that are looked at between two turns of the event loop. */
 const TURN_WORK = 20_000
-/** In place of an object's key: what is reported is about the upsync sets of the placement. */
-export const UPSYNC_KEY = ''
-
 export class PlacementReports {
   readonly #deps: PlacementReportsDeps
   /** By `space placement`, then `mailbox key`. */
@@ -203,13 +200,14 @@ export class PlacementReports {
    */
   async #countByClusters(space: string, name: string, ways: Ways, count: RefusalCount): Promise<boolean> {
     const workload = this.#deps.join.workload(space)
+    const carries = (this.#deps.join.spec(space, name)?.upsync.length ?? 0) > 0
     const refusing: { at: string; refused: [key: string, words: string][] }[] = []
     let isPartial = false
     let work = 0
     for (const [mailbox, several] of ways) {
       const all = this.#deps.refusals.of(mailbox, { space, placement: name })
       isPartial ||= all === undefined
-      const refused = (all ?? []).filter(([key]) => workload.selects(name, key))
+      const refused = (all ?? []).filter(([key]) => (key === UPSYNC_KEY ? carries : workload.selects(name, key)))
       if (refused.length > 0) refusing.push({ at: several[0]!.locationName, refused })
       work += 1 + (all?.length ?? 0)
       if (work < TURN_WORK) continue
@@ -229,8 +227,12 @@ export class PlacementReports {
       }
     }
     for (const { key, words, at } of told.values()) {
-      const message = `refused by the cluster at ${namesOf(at)}: ${words}`
-      count.add(describe(parseObjectKey(key)), { reason: REFUSED_BY_CLUSTER, message }, at.length)
+      if (key === UPSYNC_KEY)
+        count.add('spec.upsync', { reason: UPSYNC_FULL, message: `${namesOf(at)}: ${words}` }, at.length)
+      else {
+        const message = `refused by the cluster at ${namesOf(at)}: ${words}`
+        count.add(describe(parseObjectKey(key)), { reason: REFUSED_BY_CLUSTER, message }, at.length)
+      }
     }
     return isPartial
   }

@@ -34,6 +34,8 @@ export class Florin {
   readonly inventory: SpaceClient
   readonly wds: SpaceClient
   readonly cluster: SpaceClient
+  /** Where the Workspaces of mailboxes are. */
+  readonly core: SpaceClient
   readonly #t: Test
   readonly #dir: string
   readonly #center: CenterProcess
@@ -47,6 +49,7 @@ export class Florin {
     this.cluster = cluster
     this.inventory = center.in('root:imw1')
     this.wds = center.in('root:wmw1')
+    this.core = center.in('root:espw')
   }
 
   /** With florin's mailbox, and the ConfigMap page in the cluster. */
@@ -71,6 +74,10 @@ export class Florin {
 
   async adopt(mailbox: string): Promise<Program> {
     return Program.orrery(this.#t, ['syncer', 'adopt', ...(await this.#ends(mailbox))])
+  }
+
+  space(path: string): SpaceClient {
+    return this.#center.in(path)
   }
 
   mailboxOf(object: KubeObject): Promise<string> {
