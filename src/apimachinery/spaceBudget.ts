@@ -22,9 +22,9 @@ export const BUDGET_ANNOTATIONS: Readonly<Record<Measure, string>> = {
 }
 
 export const DEFAULT_SPACE_OBJECTS = 200_000
-export const DEFAULT_SPACE_BYTES = 1024 ** 3
+export const DEFAULT_SPACE_BYTES = 1024 * 1024 * 1024
 export const DEFAULT_UPSYNCED_OBJECTS = 20_000
-export const DEFAULT_UPSYNCED_BYTES = 256 * 1024 ** 2
+export const DEFAULT_UPSYNCED_BYTES = 256 * 1024 * 1024
 /** Counted for each Workspace, beside its own text: what a space costs that holds nothing yet. */
 export const WORKSPACE_OVERHEAD_BYTES = 20 * 1024
 /** The part of its bytes by which a space may pass its budget with updates: of states, leases, finalizers. */

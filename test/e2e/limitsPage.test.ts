@@ -21,6 +21,9 @@ const bytes: Unit = value =>
   value % 2 ** 20 === 0 || value > 2 ** 20 ? `${value / 2 ** 20} MiB` : `${value / 2 ** 10} KiB`
 const binary: Unit = value => (value % 2 ** 20 === 0 ? `${value / 2 ** 20} Mi` : `${value / 2 ** 10} Ki`)
 const megabytes: Unit = value => `${value} MiB`
+const gibibytes: Unit = value => `${value / 2 ** 30} GiB`
+const mebi: Unit = value => `${value / 2 ** 20}`
+const percent: Unit = value => `${value * 100} %`
 const hours: Unit = text => `${text}h`
 
 /** What the cell "default" of a row has to say, in its order. */
@@ -32,6 +35,8 @@ const CEL = 'src/apimachinery/structural'
 const CRD = 'src/apimachinery/crd/crdBounds.ts'
 const META = 'src/apimachinery/metadataLimits.ts'
 const TRANSLATOR = 'src/controllers/placement-translator'
+const BUDGET = 'src/apimachinery/spaceBudget.ts'
+const SHORTAGE = 'src/apiserver/shortage'
 const IN_FLIGHT = `${SERVER}/inFlight.ts`
 
 /** By the first cell of the row, as the page has it. */
@@ -109,6 +114,23 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
   history: [['src/storage/journaledStore.ts', 'options.historyAgeMs', minutes]],
   'end of the server': [[`${SERVER}/httpServer.ts`, 'DRAIN_MS', ofMs]],
 
+  'objects; bytes of a space, with all spaces below it': [
+    [BUDGET, 'DEFAULT_SPACE_OBJECTS', count],
+    [BUDGET, 'DEFAULT_SPACE_BYTES', gibibytes],
+  ],
+  'objects; bytes that a syncer carries up to a mailbox': [
+    [BUDGET, 'DEFAULT_UPSYNCED_OBJECTS', count],
+    [BUDGET, 'DEFAULT_UPSYNCED_BYTES', bytes],
+  ],
+  'heap that lives; memory of the machine or container': [
+    [`${SHORTAGE}/memoryRoom.ts`, 'HEAP_SHORT', percent],
+    [`${SHORTAGE}/memoryRoom.ts`, 'MACHINE_SHORT', percent],
+  ],
+  'free disk': [
+    [`${SHORTAGE}/diskRoom.ts`, 'DEFAULT_RESERVE_PART', percent],
+    [`${SHORTAGE}/diskRoom.ts`, 'LEAST_RESERVE_BYTES', mebi],
+    [`${SHORTAGE}/diskRoom.ts`, 'MOST_RESERVE_BYTES', bytes],
+  ],
   'data of a ConfigMap or Secret': [['src/kinds/core.ts', 'MAX_DATA_BYTES', bytes]],
   'annotations of an object; its labels': [
     [META, 'ANNOTATIONS_LIMIT_BYTES', bytes],
@@ -130,7 +152,6 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
     ['src/controllers/cluster-role-aggregation/clusterRoleAggregationController.ts', 'MOST_WORK', count],
   ],
   'rules of LimitRanges times containers': [['src/apiserver/admission/limitRanger.ts', 'MOST_WORK', count]],
-  objects: [],
 
   'text of a CEL expression': [[`${CEL}/celProgram.ts`, 'MAX_EXPRESSION_BYTES', bytes]],
   'cost of one evaluation': [[`${CEL}/celProgram.ts`, 'MAX_EVALUATION_COST', count]],

@@ -46,7 +46,7 @@ t.test('a full disk stops growth, and nothing else', { skip, timeout: 120_000 },
 
   // somebody else takes what is left
   const { bavail, bsize } = statfsSync(folder)
-  writeFileSync(join(folder, 'others'), Buffer.alloc(Math.max(0, bavail * bsize - 12 * MIB)))
+  writeFileSync(join(folder, 'others'), Buffer.alloc(Math.max(0, bavail * bsize - 40 * MIB)))
   const second = await open()
   t.equal((await second.api.post(CONFIGMAPS, configMap('small'))).code, 507)
   t.equal((await second.api.get(`${CONFIGMAPS}/big-1`)).code, 200)

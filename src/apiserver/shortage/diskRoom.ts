@@ -17,8 +17,8 @@ export interface DiskRoomOptions {
 
 /** Of the disk, between the bounds. */
 export const DEFAULT_RESERVE_PART = 0.05
-export const LEAST_RESERVE_BYTES = 64 * 1024 ** 2
-export const MOST_RESERVE_BYTES = 256 * 1024 ** 2
+export const LEAST_RESERVE_BYTES = 64 * 1024 * 1024
+export const MOST_RESERVE_BYTES = 256 * 1024 * 1024
 /** The part of the reserve that is left to deletions and small updates. */
 export const CRITICAL_PART = 0.25
 
