@@ -1,9 +1,11 @@
 /** What of the server is reached by HTTP: requests in their pipeline, probes, metrics and documents. */
+
 import type { FastifyInstance } from 'fastify'
 import type { SetAside } from '../client/setAside/setAside.ts'
 import type { Store } from '../storage/store.ts'
 import type { ApiServerOptions } from './apiServerOptions.ts'
 import type { Assembly } from './assembly.ts'
+import { reportLimit } from './authority/reportLimit.ts'
 import { reviewEndpoints } from './endpoints/reviews.ts'
 import { openApiRoutes } from './openapi/routes.ts'
 import { createHttpServer, type TlsKeys } from './server/httpServer.ts'
@@ -74,6 +76,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
       known: socket => strangers.knows(socket),
     }),
     services,
+    checkBody: options.spaces ? reportLimit(tree) : undefined,
     stream: {
       store,
       forms: services.forms,

@@ -42,6 +42,10 @@ const IN_FLIGHT = `${SERVER}/inFlight.ts`
 /** By the first cell of the row, as the page has it. */
 const ROWS: Readonly<Record<string, readonly Said[]>> = {
   'body of a request': [[`${ENDPOINTS}/body.ts`, 'BODY_LIMIT_BYTES', bytes]],
+  'request by which a syncer reports a status; the status': [
+    ['src/apiserver/authority/reportLimit.ts', 'REPORT_LIMIT_BYTES', bytes],
+    ['src/apimachinery/statusLimit.ts', 'STATUS_LIMIT_BYTES', bytes],
+  ],
   'nesting of a body, and of what a patch makes': [['src/apimachinery/values.ts', 'NESTING_LIMIT', count]],
   'URL and headers together': [[`${SERVER}/httpServer.ts`, 'HEADERS_LIMIT_BYTES', bytes]],
   'YAML that is read by a thread of its own': [[`${ENDPOINTS}/bigYaml.ts`, 'BIG_BYTES', bytes]],

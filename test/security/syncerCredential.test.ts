@@ -60,6 +60,32 @@ const cluster = (apiVersion: string, kind: string, name: string, more: object = 
   ...more,
 })
 
+t.test('a report that is larger than any status is turned away before anything is read of it', async t => {
+  const message =
+    /Request entity too large: limit is 278528 for a status that a syncer reports; send a patch of the status alone/
+  const large = JSON.stringify({ status: { more: 'x'.repeat(300_000) } })
+  // no JSON: whoever had parsed it would say that
+  const garbage = `{${'x'.repeat(300_000)}`
+  for (const path of [`${CONFIG}/status`, '/api/v1/namespaces/app/pods/x/status']) {
+    for (const [method, body] of [
+      ['PATCH', large],
+      ['PUT', large],
+      ['PATCH', garbage],
+    ] as const) {
+      const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
+      t.match(await mine.send(method, path, { body, type }), { code: 413, body: { message } }, `${method} ${path}`)
+    }
+    const chunked = { body: garbage, type: 'application/merge-patch+json', headers: { 'Transfer-Encoding': 'chunked' } }
+    t.match(await mine.send('PATCH', path, chunked), { code: 413, body: { message } }, `in chunks ${path}`)
+  }
+  t.equal((await mine.patch(`${CONFIG}/status`, 'merge', { status: { lastSyncerHeartbeatTime: null } })).code, 200)
+  const byAdmin = await admin.in(stolen).send('PATCH', `${CONFIG}/status`, {
+    body: garbage,
+    type: 'application/merge-patch+json',
+  })
+  t.equal(byAdmin.code, 400, "an administrator's is read")
+})
+
 t.test('nothing that grants rights, steers or commands can be made', async t => {
   const bindings = `/apis/${RBAC}/v1/clusterrolebindings`
   const attempts: [path: string, object: KubeObject][] = [

@@ -110,7 +110,8 @@ export class Api {
   send(method: string, path: string, { body, type, headers = {} }: Send = {}): Promise<Answer> {
     const data = body === undefined ? undefined : asText(body)
     const options: RequestOptions = this.#options(method, {
-      ...(data !== undefined && { 'Content-Type': type ?? 'application/json', 'Content-Length': `${data.length}` }),
+      ...(data !== undefined && { 'Content-Type': type ?? 'application/json' }),
+      ...(data !== undefined && !headers['Transfer-Encoding'] && { 'Content-Length': `${data.length}` }),
       ...headers,
     })
     return new Promise((resolve, reject) => {

@@ -11,6 +11,7 @@ import type { RepeatedKey } from '../../apimachinery/repeatedKeys.ts'
 import { Abandoned } from '../../program/workTurns.ts'
 import type { Auditor } from '../audit/auditor.ts'
 import type { AuditTrail } from '../audit/auditTrail.ts'
+import type { BodyCheck } from '../authority/reportLimit.ts'
 import { keptHeaders } from '../endpoints/answerPieces.ts'
 import { BIG_YAML, BigYaml } from '../endpoints/bigYaml.ts'
 import { BODY_LIMIT_BYTES, unsupportedMediaType } from '../endpoints/body.ts'
@@ -53,6 +54,8 @@ export interface HttpServerDeps {
   audit?: Auditor | undefined
   log: Logger
   inFlight: InFlight
+  /** What bodies must not be larger than, beside the limit of all. */
+  checkBody?: BodyCheck | undefined
   /** How often the peer of a WebSocket has to show that it is there. Default 30 s. */
   pingIntervalMs?: number | undefined
 }
@@ -160,6 +163,12 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   const { threads } = deps.services
   const bigYaml = new BigYaml(job => threads.run(BIG_YAML, job))
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
+    try {
+      // one whose length was not told
+      deps.checkBody?.(request.authorized!, body.length)
+    } catch (error) {
+      return done(error as StatusError)
+    }
     if (!bigYaml.wants(request.headers['content-type'], body)) return done(null, body)
     const gone = new AbortController()
     const leave = (): void => gone.abort()
@@ -189,6 +198,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     const trail = audit?.begin(request, reply)
     const authorized = await door.authorize(request.raw, trail)
     request.authorized = authorized
+    deps.checkBody?.(authorized, Number(request.headers['content-length'] ?? 0))
     // Whoever left meanwhile was seen off by `close` already.
     if (reply.raw.closed) return
     const flow = inFlight.flowOf(authorized)

@@ -1,0 +1,31 @@
+/**
+ * How large a request may be by which a syncer reports: it says a status, and whoever holds its credential can send as many as
+ * they like. Judged before anything is read of the body; what is made of it then is bounded by syncerWrites.ts.
+ */
+import { StatusError } from '../../apimachinery/errors.ts'
+import { isMailbox } from '../../apimachinery/placement.ts'
+import type { UserInfo } from '../auth/types.ts'
+import { effectiveUser } from '../auth/users.ts'
+import type { RequestInfo } from '../request/requestInfo.ts'
+import type { SpaceTree } from '../spaces/tree.ts'
+import { SYNCER_USER } from './syncerReach.ts'
+
+/** The status (at most 256 KiB: statusLimit.ts), and what a patch says around it. */
+export const REPORT_LIMIT_BYTES = 272 * 1024
+
+/** Throws for a body of so many bytes that is too large for who sends it. @throws StatusError RequestEntityTooLarge */
+export type BodyCheck = (
+  request: { readonly info: RequestInfo; readonly user: UserInfo; readonly space: string },
+  bytes: number,
+) => void
+
+export function reportLimit(tree: Pick<SpaceTree, 'pathOf'>): BodyCheck {
+  return ({ info, user, space }, bytes) => {
+    if (bytes <= REPORT_LIMIT_BYTES || info.resource?.subresource !== 'status') return
+    if (effectiveUser(user, space).name !== SYNCER_USER || !isMailbox(tree.pathOf(space) ?? '')) return
+    throw new StatusError(
+      'RequestEntityTooLarge',
+      `Request entity too large: limit is ${REPORT_LIMIT_BYTES} for a status that a syncer reports; send a patch of the status alone, and shorten what the cluster says there`,
+    )
+  }
+}
