@@ -95,7 +95,7 @@ function allowListsIn(settings: Record<string, unknown>): AllowLists {
 /** `orrery syncer adopt`: from now on the cluster is served from the mailbox of this kubeconfig. */
 export async function adoptCluster(settings: Record<string, unknown>): Promise<number> {
   const { fromKubeconfig, fromContext } = settings as { fromKubeconfig: string; fromContext?: string }
-  const from = await loadKubeconfig(fromKubeconfig, fromContext)
+  const from = await kubeconfigOf('--from-kubeconfig', fromKubeconfig, fromContext)
   const renewed = renewedToken(from, () => tokenOf(from), silentLogger)
   const center = httpSpaceClient({ ...from.options, token: () => renewed.token() })
   const cluster = httpSpaceClient({ ...(await clusterOptions(settings)), userAgent: USER_AGENT })
@@ -139,6 +139,33 @@ function renewedToken(
   })
 }
 
+/** @throws Error that names the flag, where the file is not to be read */
+async function kubeconfigOf(
+  flag: '--from-kubeconfig' | '--to-kubeconfig',
+  path: string,
+  context: string | undefined,
+): Promise<LoadedKubeconfig> {
+  try {
+    return await loadKubeconfig(path, context)
+  } catch (error) {
+    const why = error instanceof Error && 'code' in error ? UNREADABLE[String(error.code)] : undefined
+    if (why === undefined) throw error
+    throw new Error(`${flag}: ${path} ${why}; ${WHICH_FILE[flag]}`, { cause: error })
+  }
+}
+
+const UNREADABLE: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  ENOTDIR: 'does not exist',
+  EACCES: 'may not be read by this user',
+  EISDIR: 'is a folder',
+}
+const WHICH_FILE = {
+  '--from-kubeconfig':
+    'give it the kubeconfig of the mailbox, which "kubectl kubestellar prep-for-syncer" or "prep-for-cluster" makes',
+  '--to-kubeconfig': 'give it a kubeconfig of the cluster that the syncer shall serve',
+}
+
 async function tokenOf({ options: { token } }: LoadedKubeconfig): Promise<string | undefined> {
   return typeof token === 'function' ? await token() : token
 }
@@ -167,7 +194,7 @@ interface FollowedKubeconfig {
 
 /** @throws Error when the file cannot be used now; later faults leave the last good token in use */
 async function followedKubeconfig(path: string, context: string | undefined, log: Logger): Promise<FollowedKubeconfig> {
-  const first = await loadKubeconfig(path, context)
+  const first = await kubeconfigOf('--from-kubeconfig', path, context)
   const elsewhere = Promise.withResolvers<void>()
   let current = first
   let seen = await versionOf(path)
@@ -200,7 +227,7 @@ async function versionOf(path: string): Promise<string> {
 async function clusterOptions(settings: Record<string, unknown>): Promise<HttpClientOptions> {
   const path = settings.toKubeconfig as string | undefined
   if (path !== undefined) {
-    const loaded = await loadKubeconfig(path, settings.toContext as string | undefined)
+    const loaded = await kubeconfigOf('--to-kubeconfig', path, settings.toContext as string | undefined)
     // Seen before anything is asked: no answer would tell it, for such a credential may ask nothing there.
     if (isRenewalCredential((await tokenOf(loaded)) ?? ''))
       throw new Error(

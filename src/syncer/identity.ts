@@ -65,7 +65,11 @@ const ABOUT = 'From which mailbox the Orrery syncer serves this cluster. See "or
  * @throws StatusError when that cannot be found out now
  */
 export async function mailboxOf(space: SpaceClient): Promise<Mailbox> {
-  const place = await placeOf(space)
+  const place = await placeOf(space).catch((error: unknown) => {
+    if (!isStatusError(error, 'Forbidden')) throw error
+    // rights may come, so it is asked again; a syncer's own credential has this one always
+    throw new StatusError('Forbidden', `${error.message}; ${NOT_A_SYNCERS}`, error.details, { cause: error })
+  })
   const name = place?.path.split(':').at(-1) ?? ''
   if (MAILBOX_NAME.test(name)) return { name, store: place?.store, space: place?.space }
   const what = place === undefined ? 'a server without spaces' : `the space ${place.path}`
@@ -74,6 +78,10 @@ export async function mailboxOf(space: SpaceClient): Promise<Mailbox> {
       'Use the kubeconfig that "kubectl kubestellar prep-for-syncer" makes for this cluster; or are the two swapped?',
   )
 }
+
+const NOT_A_SYNCERS =
+  'a syncer has to know where its kubeconfig leads (--from-kubeconfig); is this the file that "kubectl kubestellar ' +
+  'prep-for-syncer" or "prep-for-cluster" made for this cluster?'
 
 interface Place {
   path: string

@@ -58,3 +58,28 @@ t.test('what is not to run does not run, and the log says so', async t => {
   const left = lines.find(({ msg }) => msg?.startsWith('controllers that do not run'))
   t.strictSame(left?.controllers, ['garbage-collector-controller'])
 })
+
+t.test('a kubeconfig of the syncer that is not there is told with its flag and what to give', async t => {
+  const missing = join(t.testdir(), 'nowhere.kubeconfig')
+  const there = join(t.testdir({ kubeconfig: KUBECONFIG }), 'kubeconfig')
+  for (const command of [['syncer'], ['syncer', 'adopt']]) {
+    const name = `orrery ${command.join(' ')}`
+    t.strictSame(await run(...command, '--from-kubeconfig', missing, '--to-kubeconfig', missing), {
+      code: 1,
+      err: `${name}: --from-kubeconfig: ${missing} does not exist; give it the kubeconfig of the mailbox, which "kubectl kubestellar prep-for-syncer" or "prep-for-cluster" makes\n`,
+    })
+    t.strictSame(await run(...command, '--from-kubeconfig', there, '--to-kubeconfig', missing), {
+      code: 1,
+      err: `${name}: --to-kubeconfig: ${missing} does not exist; give it a kubeconfig of the cluster that the syncer shall serve\n`,
+    })
+  }
+})
+
+const KUBECONFIG = JSON.stringify({
+  apiVersion: 'v1',
+  kind: 'Config',
+  clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:1/clusters/root:x' } }],
+  users: [{ name: 'u', user: { token: 't' } }],
+  contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+  'current-context': 'x',
+})

@@ -9,7 +9,7 @@ import { CLUSTER_RECORD, DOWNSYNCED, OVERWRITE } from '../../src/apimachinery/pl
 import { LOGICAL_CLUSTERS } from '../../src/apimachinery/resources.ts'
 import type { SpaceClient } from '../../src/client/client.ts'
 import { DiscoveryError } from '../../src/client/discoveryError.ts'
-import { adopt, requireOtherServer } from '../../src/syncer/identity.ts'
+import { adopt, mailboxOf, requireOtherServer } from '../../src/syncer/identity.ts'
 import { type Syncer, startSyncer } from '../../src/syncer/syncer.ts'
 import { startCenter } from '../support/center.ts'
 import { temporaryDir } from '../support/server.ts'
@@ -395,4 +395,14 @@ t.test('while the center is away a syncer serves its cluster from its state, and
   p.toCenter.down = false
   t.match(await stranger.refused, 'nothing was touched')
   t.equal(await contentOf(p.clusterId), before)
+})
+
+t.test('a kubeconfig that may not ask which mailbox it leads to is told of with its flag and the remedy', async t => {
+  const refuses = (): never => {
+    throw new StatusError('Forbidden', 'logicalclusters.core.kcp.io "cluster" is forbidden: User "bob" cannot get it')
+  }
+  const words =
+    'cannot get it; a syncer has to know where its kubeconfig leads (--from-kubeconfig); is this the file that ' +
+    '"kubectl kubestellar prep-for-syncer" or "prep-for-cluster" made for this cluster?'
+  await t.rejects(mailboxOf({ get: refuses } as unknown as SpaceClient), { reason: 'Forbidden', message: words })
 })
