@@ -41,6 +41,25 @@ export class AdmissionCel {
     return made
   }
 
+  /** The same, compiled when it is first evaluated: of thousands that a space has stored a request needs few. */
+  later(source: string): Expression {
+    let made: Expression | undefined
+    const compiled = (): Expression => {
+      made ??= this.compile(source)
+      return made
+    }
+    return {
+      source,
+      get program() {
+        return compiled().program
+      },
+      get failure() {
+        const expression = compiled()
+        return expression.program === undefined ? expression.failure : undefined
+      },
+    } as Expression
+  }
+
   #compile(source: string, lacking: readonly AdmissionVariable[]): Expression {
     try {
       const plain = withoutMessageTypes(source)

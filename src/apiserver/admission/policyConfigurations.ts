@@ -73,10 +73,10 @@ export class PolicyConfigurations {
     if (!this.#log.has(space, this.#bindings) || !this.#log.has(space, this.#policies)) return []
     let policies = this.#compiled.get(space)
     if (policies === undefined) {
-      const bindings = this.#log.list(space, this.#bindings)
+      const bindings = Map.groupBy(this.#log.list(space, this.#bindings), one => str(one, 'spec', 'policyName'))
       policies = this.#log
         .list(space, this.#policies)
-        .map(policy => compilePolicy(policy, bindings, this.#cel))
+        .map(policy => compilePolicy(policy, bindings.get(policy.metadata.name ?? '') ?? [], this.#cel))
         .filter(policy => policy.bindings.length > 0)
       this.#compiled.set(space, policies)
     }
@@ -84,6 +84,7 @@ export class PolicyConfigurations {
   }
 }
 
+/** `bindings`: those that name it. */
 function compilePolicy(object: KubeObject, bindings: readonly KubeObject[], cel: AdmissionCel): Policy {
   const { name = '' } = object.metadata
   const spec = record(object, 'spec')
@@ -95,7 +96,7 @@ function compilePolicy(object: KubeObject, bindings: readonly KubeObject[], cel:
     conditions: conditionsOf(spec, cel),
     variables: records(spec, 'variables').map(variable => ({
       name: str(variable, 'name'),
-      expression: cel.compile(str(variable, 'expression')),
+      expression: cel.later(str(variable, 'expression')),
     })),
     failsOpen: spec.failurePolicy === 'Ignore',
     reinvocable: spec.reinvocationPolicy === 'IfNeeded',
@@ -108,23 +109,23 @@ function compilePolicy(object: KubeObject, bindings: readonly KubeObject[], cel:
         }
       : undefined,
     validations: records(spec, 'validations').map(validation => ({
-      expression: cel.compile(str(validation, 'expression')),
+      expression: cel.later(str(validation, 'expression')),
       message: str(validation, 'message').trim(),
       messageExpression: str(validation, 'messageExpression')
-        ? cel.compile(str(validation, 'messageExpression'))
+        ? cel.later(str(validation, 'messageExpression'))
         : undefined,
       reason: str(validation, 'reason'),
     })),
     auditAnnotations: records(spec, 'auditAnnotations').map(annotation => ({
       key: str(annotation, 'key'),
-      expression: cel.compile(str(annotation, 'valueExpression')),
+      expression: cel.later(str(annotation, 'valueExpression')),
     })),
     mutations: records(spec, 'mutations').map(mutation =>
       mutation.patchType === 'ApplyConfiguration'
-        ? { kind: 'ApplyConfiguration', expression: cel.compile(str(mutation, 'applyConfiguration', 'expression')) }
-        : { kind: 'JSONPatch', expression: cel.compile(str(mutation, 'jsonPatch', 'expression')) },
+        ? { kind: 'ApplyConfiguration', expression: cel.later(str(mutation, 'applyConfiguration', 'expression')) }
+        : { kind: 'JSONPatch', expression: cel.later(str(mutation, 'jsonPatch', 'expression')) },
     ),
-    bindings: bindings.filter(binding => str(binding, 'spec', 'policyName') === name).map(compileBinding),
+    bindings: bindings.map(compileBinding),
   }
 }
 

@@ -92,7 +92,7 @@ function compileConfiguration(object: KubeObject, cel: AdmissionCel): Webhook[] 
 export function conditionsOf(holder: Record<string, unknown>, cel: AdmissionCel): MatchCondition[] {
   return records(holder, 'matchConditions').map(condition => ({
     name: str(condition, 'name'),
-    expression: cel.compile(str(condition, 'expression')),
+    expression: cel.later(str(condition, 'expression')),
   }))
 }
 
