@@ -3,10 +3,10 @@
  * Status, and the server starts again with all that they have stored. `npm run attack` does them in earnest, and measures.
  */
 import t from 'tap'
+import { NeighbourProcess } from '../support/neighbourProcess.ts'
 import { temporaryDir } from '../support/server.ts'
 import { attacksOf, families } from './attacks/index.ts'
 import { Ground } from './ground.ts'
-import { NeighbourProcess } from './neighbourProcess.ts'
 import { hearingFaults } from './runAttack.ts'
 
 t.setTimeout(230_000)

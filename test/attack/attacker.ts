@@ -94,6 +94,7 @@ export class Attacker {
     for (const sent of this.#unread) sent.destroy()
   }
 
+  /** What is under way ends without an answer. */
   close(): void {
     this.leave()
     this.#agent.destroy()

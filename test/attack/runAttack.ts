@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Measured } from '../support/neighbour.ts'
+import { NeighbourProcess } from '../support/neighbourProcess.ts'
 import type { Attack } from './attack.ts'
 import { Ground } from './ground.ts'
 import type { Memory } from './inspector.ts'
-import type { Measured } from './neighbour.ts'
-import { NeighbourProcess } from './neighbourProcess.ts'
 
 export interface Result {
   name: string
@@ -36,9 +36,11 @@ export interface RunOptions {
 const QUIET_MS = 3000
 const AFTERWARDS_MS = 4000
 /** A round that takes longer never ends. */
-const ROUND_LIMIT_MS = 150_000
+const ROUND_LIMIT_MS = 60_000
 const MEMORY_LIMIT_MS = 30_000
 const READY_LIMIT_MS = 15_000
+/** Refusals that are told one by one. */
+const SAID = 3
 const MB = 2 ** 20
 /** What caches, pools of threads and the other tenant's own objects may have added. */
 const USED_SLACK = 48 * MB
@@ -89,8 +91,8 @@ async function withstand(scene: Scene): Promise<void> {
   if (options.profiles !== undefined) await ground.inspector.startProfile()
   await neighbour.begin()
   const begun = performance.now()
-  do await limited(attack.run(ground), `a round did not end within ${ROUND_LIMIT_MS / 1000} s`)
-  while (performance.now() - begun < options.seconds * 1000 && ground.ended === undefined)
+  do result.faults.push(...(await round(attack.run(ground))))
+  while (performance.now() - begun < options.seconds * 1000 && ground.ended === undefined && result.faults.length === 0)
   result.seconds = (performance.now() - begun) / 1000
   result.during = await neighbour.end()
   if (ground.ended !== undefined) throw new Error(ground.ended)
@@ -130,7 +132,9 @@ export function allowedMs(quiet: Measured, during: Measured, what: 'get' | 'post
 }
 
 function delayFaults(quiet: Measured, during: Measured): string[] {
-  const faults = during.refused.map(why => `refused: ${why}`)
+  const refused = during.refused.map(why => `refused: ${why.trim()}`)
+  const faults =
+    refused.length > SAID ? [...refused.slice(0, SAID), `and ${refused.length - SAID} more like these`] : refused
   for (const what of ['get', 'post', 'event', 'livez'] as const) {
     const { p99, count } = during[what]
     const allowed = allowedMs(quiet, during, what)
@@ -158,13 +162,15 @@ async function memoryFaults({ attack, ground, result }: Scene): Promise<string[]
   }
 }
 
-async function limited(work: Promise<void>, why: string): Promise<void> {
+/** Why a round did not come to its end. */
+async function round(work: Promise<void>): Promise<string[]> {
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(why)), ROUND_LIMIT_MS)
+  const late = new Promise<string[]>(resolve => {
+    timer = setTimeout(() => resolve([`a round did not end within ${ROUND_LIMIT_MS / 1000} s`]), ROUND_LIMIT_MS)
   })
+  const failed = (error: unknown): string[] => [error instanceof Error ? (error.stack ?? error.message) : String(error)]
   try {
-    await Promise.race([work, late])
+    return await Promise.race([work.then(() => [], failed), late])
   } finally {
     clearTimeout(timer)
   }

@@ -3,14 +3,10 @@
  * a fault. A finding names the seed of its round: `--seed N --only TARGET` starts with that round.
  */
 import { parseArgs } from 'node:util'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { type Finding, runTargets } from './run.ts'
 import { targets } from './targets/index.ts'
-import { startWatchdog } from './watchdog.ts'
 import { World } from './world.ts'
 
-const HANG_LIMIT_MS = 20_000
 /** What caches and pools may have grown by after everything that the fuzz made is gone. */
 const GROWTH_LIMIT_MB = 200
 
@@ -22,20 +18,7 @@ const ms = Number(values.minutes ?? 10) * 60_000
 const chosen = targets.filter(target => values.only === undefined || values.only.split(',').includes(target.name))
 if (chosen.length === 0) throw new Error(`no such target; there are ${targets.map(target => target.name).join(', ')}`)
 
-setFlagsFromString('--expose-gc')
-const collect = runInNewContext('gc') as () => void
-const heapMb = (): number => {
-  collect()
-  return Math.round(process.memoryUsage().heapUsed / 2 ** 20)
-}
-
-const watchdog = startWatchdog(HANG_LIMIT_MS)
-const world = await World.start({ watchdog })
-for (const event of ['unhandledRejection', 'uncaughtException'] as const) {
-  process.on(event, (error: unknown) => {
-    world.faults.push(`${event}: ${stackOf(error)}`)
-  })
-}
+const world = await World.start()
 console.log(`seed ${seed}`)
 const cases: Record<string, number> = {}
 let warm = 0
@@ -43,10 +26,11 @@ let ended = true
 const findings = await runTargets(world, chosen, {
   seed,
   ms,
-  onRound(round, target, runs) {
+  feelsDelays: true,
+  async onRound(round, target, runs) {
     cases[target] = (cases[target] ?? 0) + runs
     if (target !== chosen.at(-1)!.name) return
-    const now = heapMb()
+    const { heapMb: now } = await world.state()
     if (round === 2) warm = now
     const slow = `slowest ${Math.round(world.slowestMs)} ms (${world.slowest.slice(0, 300)})`
     console.log(`round ${round}: ${world.asked} requests, heap ${now} MB, ${slow}`)
@@ -59,15 +43,13 @@ const findings = await runTargets(world, chosen, {
     )
   },
 }).catch((error: unknown): Finding[] => {
-  // The handlers above would keep it to themselves, and the process would wait for ever.
   ended = false
   console.log(`\nTHE FUZZ ITSELF FAILED: ${stackOf(error)}\n`)
   return []
 })
-const end = heapMb()
+const { heapMb: end } = await world.state().catch(() => ({ heapMb: warm }))
 console.log('closing')
 await world.close()
-await watchdog.stop()
 const lost = findings.length === 0 ? world.wrongAnswers.slice(0, 10) : []
 for (const fault of [...world.faults, ...lost]) console.log(`\nFOUND at the end\n${fault}\n`)
 const grown = warm > 0 && end - warm > GROWTH_LIMIT_MB

@@ -16,10 +16,14 @@ export interface RunOptions {
   ms: number
   /** Cases of each target in a round, as a share of its `runs`. */
   share?: number
-  onRound?: (round: number, target: string, cases: number) => void
+  /** Whether another tenant must not feel the attacks: for a machine that does little else. */
+  feelsDelays?: boolean
+  onRound?: (round: number, target: string, cases: number) => Promise<void> | void
   onFinding?: (finding: Finding) => void
 }
 
+/** What another tenant may wait for an answer, beside what the machine itself makes them wait. */
+const DELAY_LIMIT_MS = 250
 const SHRINK_LIMIT_MS = 20_000
 /** A case that takes longer waits for something that does not come. */
 const CASE_LIMIT_MS = 30_000
@@ -37,40 +41,60 @@ export async function runTargets(world: World, targets: readonly Target[], optio
       const left = until - performance.now()
       if (round > 0 && left <= 0) return findings
       const seed = options.seed + round
-      const check = fc.check(target.property(world), {
-        seed,
-        numRuns: Math.max(1, Math.round(target.runs * (options.share ?? 1))),
-        interruptAfterTimeLimit: Math.max(500, Math.min(left, SHRINK_LIMIT_MS)),
-        markInterruptAsFailure: false,
-        timeout: CASE_LIMIT_MS,
-      })
-      const result = await within(ATTACK_LIMIT_MS, check)
-      if (result === undefined) {
-        const finding = {
-          target: target.name,
+      const check = () =>
+        fc.check(target.property(world), {
           seed,
-          path: '',
-          text: `the attack did not end in ${ATTACK_LIMIT_MS / 1000} s`,
-        }
+          numRuns: Math.max(1, Math.round(target.runs * (options.share ?? 1))),
+          interruptAfterTimeLimit: Math.max(500, Math.min(left, SHRINK_LIMIT_MS)),
+          markInterruptAsFailure: false,
+          timeout: CASE_LIMIT_MS,
+        })
+      const found = (path: string, text: string): void => {
+        const finding = { target: target.name, seed, path, text }
         findings.push(finding)
         options.onFinding?.(finding)
+      }
+      const feel = options.feelsDelays === true && target.disturbs !== true
+      const { result, delay } = await felt(world, feel, () => within(ATTACK_LIMIT_MS, check()))
+      if (result === undefined) {
+        found('', `the attack did not end in ${ATTACK_LIMIT_MS / 1000} s`)
         continue
       }
-      options.onRound?.(round, target.name, result.numRuns)
+      await options.onRound?.(round, target.name, result.numRuns)
+      if (delay !== undefined && !result.failed) {
+        // a machine that was busy for a moment is not so again in the same place
+        const again = await felt(world, feel, () => within(ATTACK_LIMIT_MS, check()))
+        if (again.delay !== undefined) found('', `twice: ${delay}; ${again.delay}`)
+      }
       const error = result.errorInstance
       // A round whose time was over before its first case was: that says something about the machine.
       if (!result.failed || (result.interrupted && error === null)) continue
-      const finding: Finding = {
-        target: target.name,
-        seed,
-        path: result.counterexamplePath ?? '',
-        text: `${error instanceof Error ? error.stack : String(error)}\n${fc.stringify(result.counterexample)}`,
-      }
-      findings.push(finding)
-      options.onFinding?.(finding)
+      const text = `${error instanceof Error ? error.stack : String(error)}\n${fc.stringify(result.counterexample)}`
+      found(result.counterexamplePath ?? '', text)
     }
   }
   return findings
+}
+
+/** Runs an attack while another tenant goes on, and says what kept them waiting or was refused. */
+async function felt<T>(
+  world: World,
+  feel: boolean,
+  run: () => Promise<T>,
+): Promise<{ result: T; delay?: string | undefined }> {
+  if (!feel) return { result: await run() }
+  await world.neighbour.begin()
+  const result = await run()
+  const measured = await world.neighbour.end()
+  const { refused, machine } = measured
+  if (refused.length > 0) return { result, delay: `another tenant was refused: ${refused.join('; ')}` }
+  const slow = (['get', 'post', 'event', 'livez'] as const).filter(
+    what => measured[what].max > DELAY_LIMIT_MS + machine.max,
+  )
+  if (slow.length === 0) return { result }
+  const figures = slow.map(what => `${what} ${Math.round(measured[what].max)} ms`)
+  const own = `a timer of 10 ms was at most ${Math.round(machine.max)} ms late there`
+  return { result, delay: `another tenant waited: ${figures.join(', ')}; ${own}` }
 }
 
 /** What `work` comes to, or nothing when it takes longer. */

@@ -8,5 +8,7 @@ export interface Target {
   runs: number
   /** Makes what its cases need; called once. */
   prepare?(world: World): Promise<void>
+  /** Sends as the administrator what only they may, and what is slow for all: nobody measures meanwhile. */
+  disturbs?: boolean
   property(world: World): fc.IAsyncProperty<[unknown]>
 }

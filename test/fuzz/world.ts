@@ -7,12 +7,12 @@ import { Agent, type RequestOptions, request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect, type TLSSocket } from 'node:tls'
-import { type ApiServer, startApiServer } from '../../src/apiserver/apiServer.ts'
-import { elsewhere } from '../../src/cli/elsewhere.ts'
 import { type Access, Api } from '../support/api.ts'
 import { checkStatus } from '../support/checkStatus.ts'
+import { NeighbourProcess } from '../support/neighbourProcess.ts'
 import { accessOf, createSpace } from '../support/server.ts'
-import type { Watchdog } from './watchdog.ts'
+import type { State } from './server.ts'
+import { ServerProcess } from './serverProcess.ts'
 
 export interface Ask {
   method: string
@@ -20,6 +20,8 @@ export interface Ask {
   type?: string | undefined
   headers?: Record<string, string>
   body?: string | Buffer | undefined
+  /** Who asks; default: the administrator. */
+  as?: Tenant
   /** Take what has come after so long: for watches. */
   peekMs?: number
 }
@@ -35,23 +37,26 @@ export interface Reply {
 /** Longer than any honest answer takes on a busy machine, much shorter than what an attacker would like. */
 const ANSWER_LIMIT_MS = 15_000
 
-/** Both ends of what is in use at a time; more than that was never closed. */
-const SOCKETS_LIMIT = 200
+/** What is in use at a time; more than that was never closed. */
+const SOCKETS_LIMIT = 100
+const TENANTS = ['alice', 'bob'] as const
+export type Tenant = (typeof TENANTS)[number]
+const RBAC = '/apis/rbac.authorization.k8s.io/v1'
 
-export interface WorldOptions {
-  watchdog?: Watchdog
-}
+const SPACES = ['one', 'two', 'definitions', 'queries', 'places', 'alice', 'bob', 'neighbour'] as const
+type SpaceName = (typeof SPACES)[number]
 
 export class World {
-  readonly server: ApiServer
   readonly access: Access
   /** What the server logged as errors, and what nobody caught. */
   readonly faults: string[]
   /** What `ask` threw, whatever became of it: an attack that was interrupted forgets what it had just found. */
   readonly wrongAnswers: string[] = []
   readonly api: Api
-  /** Ids of spaces made for the fuzz, by name. */
-  readonly spaces: Readonly<Record<'one' | 'two' | 'definitions' | 'queries', string>>
+  /** Ids of spaces made for the fuzz, by name. Alice administers hers and nothing else, and so does Bob. */
+  readonly spaces: Readonly<Record<SpaceName, string>>
+  /** Another tenant, of whom nobody else's requests should be felt. */
+  readonly neighbour: NeighbourProcess
   asked = 0
   slowestMs = 0
   slowest = ''
@@ -59,66 +64,58 @@ export class World {
   /** How many answers had which code. */
   codes: Record<number, number> = {}
   readonly #agent: Agent
+  readonly #tenants: Agent
   readonly #dir: string
-  readonly #watchdog: Watchdog | undefined
+  readonly #server: ServerProcess
 
-  private constructor(
-    server: ApiServer,
-    dir: string,
-    faults: string[],
-    api: Api,
-    spaces: World['spaces'],
-    watchdog: Watchdog | undefined,
-  ) {
-    this.server = server
-    this.#dir = dir
-    this.faults = faults
-    this.api = api
-    this.access = api.access
-    this.spaces = spaces
-    this.#watchdog = watchdog
+  private constructor(o: {
+    server: ServerProcess
+    dir: string
+    faults: string[]
+    api: Api
+    spaces: World['spaces']
+    neighbour: NeighbourProcess
+  }) {
+    this.#server = o.server
+    this.#dir = o.dir
+    this.faults = o.faults
+    this.api = o.api
+    this.access = o.api.access
+    this.spaces = o.spaces
+    this.neighbour = o.neighbour
     const { ca, cert, key } = this.access
     this.#agent = new Agent({ keepAlive: true, ca, cert, key, maxSockets: 32 })
+    this.#tenants = new Agent({ keepAlive: true, ca, maxSockets: 32 })
   }
 
-  static async start({ watchdog }: WorldOptions = {}): Promise<World> {
+  static async start(): Promise<World> {
     const dir = mkdtempSync(join(tmpdir(), 'orrery-fuzz-'))
     const faults: string[] = []
-    const quiet = (): void => {}
-    const error = (fields: { err?: unknown }, text?: string): void => {
-      faults.push(`${text ?? 'error'}: ${fields.err instanceof Error ? fields.err.stack : JSON.stringify(fields)}`)
+    const users = [...TENANTS, 'neighbour']
+    const tokens = users.map((user, i) => `${tokenOf(user)},${user},u-${i}\n`).join('')
+    const [server, { url, kubeconfigPath }] = await ServerProcess.start(dir, tokens, fault => void faults.push(fault))
+    const api = new Api({ ...accessOf(kubeconfigPath), url })
+    const spaces: Record<string, string> = {}
+    for (const name of SPACES) {
+      spaces[name] = await createSpace(api, name)
+      if (!users.includes(name)) continue
+      for (const role of ['cluster-admin', 'system:kcp:workspace:access']) {
+        const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role }
+        const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name }]
+        const metadata = { name: `tenant-${role.replaceAll(':', '-')}` }
+        await api.ok(api.in(spaces[name]).post(`${RBAC}/clusterrolebindings`, { metadata, roleRef, subjects }))
+      }
     }
-    const server = await startApiServer({
-      dataDir: dir,
-      bindAddress: '127.0.0.1',
-      securePort: 0,
-      externalHostnames: [],
-      spaces: true,
-      elsewhere,
-      // The past would look like a leak.
-      historyAgeMs: 5000,
-      log: { error, warn: quiet, info: quiet, debug: quiet } as never,
-    })
-    const api = new Api({ ...accessOf(server.kubeconfigPath), url: server.url })
-    const spaces = {
-      one: await createSpace(api, 'one'),
-      two: await createSpace(api, 'two'),
-      definitions: await createSpace(api, 'definitions'),
-      queries: await createSpace(api, 'queries'),
-    }
-    // Pods wait for it, and no controller makes it here.
-    for (const space of Object.values(spaces)) {
-      const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default' } }
-      await api.ok(api.post(`/clusters/${space}/api/v1/namespaces/default/serviceaccounts`, account))
-    }
-    return new World(server, dir, faults, api, spaces, watchdog)
+    const prefix = `/clusters/${spaces.neighbour}`
+    const neighbour = await NeighbourProcess.start({ url, token: tokenOf('neighbour'), prefix })
+    return new World({ server, dir, faults, api, spaces: spaces as World['spaces'], neighbour })
   }
 
   /** Asks, and checks what holds of every answer. @throws Error that says what did not hold */
   async ask(ask: Ask): Promise<Reply> {
     this.asked++
     const what = `${ask.method} ${ask.path.slice(0, 300)} ${ask.type ?? ''}`
-    this.#watchdog?.note(`${what}\n${ask.body?.toString('latin1').slice(0, 4000) ?? ''}`)
+    this.#server.note(`${what}\n${ask.body?.toString('latin1').slice(0, 4000) ?? ''}`)
     const started = performance.now()
     const reply = await this.#send(ask)
     const ms = performance.now() - started
@@ -139,7 +136,8 @@ export class World {
   }
 
   /** @throws Error with what the server logged as its fault */
-  checkFaults(after: string): void {
+  async checkFaults(after: string): Promise<void> {
+    await this.#server.faultsTold()
     if (this.faults.length > 0)
       throw new Error(`a fault of the server after ${after}:\n${this.faults.splice(0).join('\n')}`)
   }
@@ -147,8 +145,15 @@ export class World {
   async checkReady(): Promise<void> {
     const { text } = await this.ask({ method: 'GET', path: '/readyz' })
     if (text !== 'ok') throw new Error(`/readyz says ${text}`)
-    const sockets = process.getActiveResourcesInfo().filter(name => name === 'TCPSocketWrap').length
+    const { sockets } = await this.state()
     if (sockets > SOCKETS_LIMIT) throw new Error(`${sockets} connections are still open`)
+  }
+
+  /** Of the server's process, after a collection. @throws Error when it has ended */
+  async state(): Promise<State> {
+    const state = await this.#server.state()
+    if (state === null) throw new Error(`the server has ended: ${this.faults.splice(0).join('\n')}`)
+    return state
   }
 
   /** A TLS connection as the administrator. */
@@ -164,17 +169,20 @@ export class World {
 
   async close(): Promise<void> {
     this.#agent.destroy()
+    this.#tenants.destroy()
     this.api.close()
-    await this.server.close()
+    await this.neighbour.stop()
+    await this.#server.close()
     rmSync(this.#dir, { recursive: true, force: true })
   }
 
-  #send({ method, path, type, headers, body, peekMs }: Ask): Promise<Reply> {
+  #send({ method, path, type, headers, body, as, peekMs }: Ask): Promise<Reply> {
     const data = typeof body === 'string' ? Buffer.from(body) : body
     const options: RequestOptions = {
       method,
-      agent: this.#agent,
+      agent: as === undefined ? this.#agent : this.#tenants,
       headers: {
+        ...(as !== undefined && { Authorization: `Bearer ${tokenOf(as)}` }),
         ...(data && { 'Content-Length': data.length }),
         ...(type !== undefined && { 'Content-Type': type }),
         ...headers,
@@ -213,6 +221,10 @@ export class World {
   }
 }
 
+function tokenOf(user: string): string {
+  return `token-of-${user}`
+}
+
 function replyOf(code: number, type: string, bytes: Buffer): Reply {
   const text = bytes.toString()
   const isJson = type.startsWith('application/json') && text.startsWith('{')
@@ -230,7 +242,7 @@ function checkReply({ code, type, text, body }: Reply, what: string, faults: rea
     throw new Error([`${why}: ${what} was answered ${code} ${text.slice(0, 2000)}`, ...faults].join('\n'))
   }
   if (faults.length > 0) fail('the server logged a fault')
-  if (code >= 500 && code !== 503 && code !== 504) fail('a fault of the server')
+  if (code >= 500 && code !== 503 && code !== 504 && code !== 507) fail('a fault of the server')
   if (code < 400 || !type.startsWith('application/json') || what.startsWith('HEAD ')) return
   checkStatus(body, code, fail)
 }

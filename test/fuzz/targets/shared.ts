@@ -102,7 +102,8 @@ export const shared: Target = {
   async prepare({ api, spaces }) {
     const namespaces = `/clusters/${spaces.one}/api/v1/namespaces`
     await api.ok(api.post(namespaces, { metadata: { name: 'guarded' } }))
-    await api.ok(api.post(`${namespaces}/guarded/serviceaccounts`, { metadata: { name: 'default' } }))
+    // which controllers may have made first
+    await api.post(`${namespaces}/guarded/serviceaccounts`, { metadata: { name: 'default' } })
     const spec = { containers: [{ name: 'c', image: 'i' }] }
     await api.ok(api.post(`${namespaces}/guarded/pods`, { metadata: { name: 'plain' }, spec }))
   },

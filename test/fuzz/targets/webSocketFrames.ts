@@ -100,7 +100,7 @@ async function play(world: World, peers: Case): Promise<void> {
     const [bad] = /^HTTP\/1\.1 5(?!03|04)\d\d.*/m.exec(text) ?? []
     if (bad !== undefined) throw new Error(`${bad}\n${text.slice(0, 2000)}`)
   }
-  world.checkFaults(JSON.stringify(peers).slice(0, 3000))
+  await world.checkFaults(JSON.stringify(peers).slice(0, 3000))
   await world.checkReady()
 }
 

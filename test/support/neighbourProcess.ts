@@ -40,8 +40,13 @@ export class NeighbourProcess {
 
   async #tell(order: Order): Promise<Answer> {
     this.#child.send(order)
-    const ended = once(this.#child, 'exit').then((): [Answer] => [{ failed: 'their process ended' }])
-    const [answer] = await Promise.race([once(this.#child, 'message') as Promise<[Answer]>, ended])
+    const over = new AbortController()
+    const { signal } = over
+    const ended = once(this.#child, 'exit', { signal }).then((): [Answer] => [{ failed: 'their process ended' }])
+    // it is given up once they have answered
+    ended.catch(() => {})
+    const [answer] = await Promise.race([once(this.#child, 'message', { signal }) as Promise<[Answer]>, ended])
+    over.abort()
     if (answer.failed !== undefined) throw new Error(`the other tenant: ${answer.failed}`)
     return answer
   }
