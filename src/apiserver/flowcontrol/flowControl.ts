@@ -56,7 +56,8 @@ export interface Schema {
 /** Where a request belongs. */
 export interface Flow {
   readonly schema: Schema
-  readonly space: string
+  /** The space that it counts for, behind those above it. */
+  readonly spaces: readonly string[]
   /** What tells it apart in its space. */
   readonly who: string
   readonly hand: readonly number[]
@@ -286,7 +287,8 @@ export class FlowControl {
         ? flowHash(schema.spec.name, tenant[0]!, '')
         : flowHash(schema.spec.name, space, who)
     const hand = queuing ? dealHand(hash, queuing.queues, queuing.handSize) : []
-    const flow = { schema, space, who, hand, path }
+    const spaces = tenant.length > 0 ? tenant : [space]
+    const flow = { schema, spaces, who, hand, path }
     if (flows.size >= FLOWS_KEPT) flows.clear()
     flows.set(key, flow)
     return flow

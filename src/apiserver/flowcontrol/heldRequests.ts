@@ -1,6 +1,7 @@
 /**
  * Requests that hold no seat and yet some of the server's memory: they wait for a webhook, or for a client that does not take its
- * answer. How many and how much is bounded for each space and, by half of that, for each user in it, and for the server.
+ * answer. How many and how much is bounded for each space and, by half of that, for each user in it; for a space with those below
+ * it; and for the server. A little is kept for whoever holds next to nothing, whatever the others do.
  */
 
 export interface HeldLimits {
@@ -17,6 +18,18 @@ export const DEFAULT_HELD: HeldBounds = {
   space: { requests: 200, bytes: 64 * 1024 * 1024 },
   server: { requests: 2000, bytes: 512 * 1024 * 1024 },
 }
+
+/** Whose they are. */
+export interface Holder {
+  /** The own space, behind those above it. */
+  readonly spaces: readonly string[]
+  readonly user: string
+}
+
+/** Of what the server holds: what a space and those below it may. */
+const SUBTREE = 1 / 4
+/** Of what the server holds: what a tenant may although the server is full. */
+const RESERVED = 1 / 64
 
 /** What is held of a space, of a user in it, or of all. */
 interface Held {
@@ -38,59 +51,78 @@ export class HeldRequests {
     return this.#all
   }
 
+  /** Of a space, and of those below it. */
   of(space: string): Readonly<Held> {
     return this.#held.get(space) ?? NOTHING
   }
 
   /** Whether one more could be held. */
-  hasRoom(space: string, user: string): boolean {
+  hasRoom({ spaces, user }: Holder): boolean {
     if (this.#all.requests === 0) return true
     const { space: most, server } = this.#bounds
-    const { requests, bytes } = this.of(space)
-    const own = this.of(ownerOf(space, user))
-    return (
-      this.#all.requests < server.requests &&
-      this.#all.bytes < server.bytes &&
-      requests < most.requests &&
-      bytes < most.bytes &&
-      own.requests < most.requests / 2 &&
-      own.bytes < most.bytes / 2
-    )
+    const own = this.#held.get(ownerOf(spaces, user)) ?? NOTHING
+    if (own.requests >= most.requests / 2 || own.bytes >= most.bytes / 2) return false
+    for (let i = 0; i < spaces.length; i++) {
+      const { requests, bytes } = this.of(spaces[i]!)
+      const bound = this.#boundAt(spaces, i)
+      if (requests >= bound.requests || bytes >= bound.bytes) return false
+    }
+    if (this.#all.requests < server.requests && this.#all.bytes < server.bytes) return true
+    const { requests, bytes } = this.of(spaces[0]!)
+    return requests < Math.trunc(server.requests * RESERVED) && bytes < server.bytes * RESERVED
   }
 
   /** Whether what is held is within its bytes. */
-  fits(space: string): boolean {
-    const { space: most, server } = this.#bounds
-    return this.#all.bytes <= server.bytes && this.of(space).bytes <= most.bytes
+  fits({ spaces }: Holder): boolean {
+    const { server } = this.#bounds
+    for (let i = 0; i < spaces.length; i++) {
+      if (this.of(spaces[i]!).bytes > this.#boundAt(spaces, i).bytes) return false
+    }
+    return this.#all.bytes <= server.bytes || this.of(spaces[0]!).bytes <= server.bytes * RESERVED
   }
 
   /** Counts one, whether or not there is room, until `release` with the same arguments. */
-  hold(space: string, user: string, bytes: number): void {
+  hold({ spaces, user }: Holder, bytes: number): void {
     add(this.#all, 1, bytes)
-    for (const owner of [space, ownerOf(space, user)]) {
-      let held = this.#held.get(owner)
-      if (held === undefined) {
-        held = { requests: 0, bytes: 0 }
-        this.#held.set(owner, held)
-      }
-      add(held, 1, bytes)
+    for (const space of spaces) this.#hold(space, bytes)
+    this.#hold(ownerOf(spaces, user), bytes)
+  }
+
+  release({ spaces, user }: Holder, bytes: number): void {
+    add(this.#all, -1, -bytes)
+    for (const space of spaces) this.#release(space, bytes)
+    this.#release(ownerOf(spaces, user), bytes)
+  }
+
+  #boundAt(spaces: readonly string[], index: number): HeldLimits {
+    const { space, server } = this.#bounds
+    if (index === spaces.length - 1) return space
+    return {
+      requests: Math.max(space.requests, server.requests * SUBTREE),
+      bytes: Math.max(space.bytes, server.bytes * SUBTREE),
     }
   }
 
-  release(space: string, user: string, bytes: number): void {
-    add(this.#all, -1, -bytes)
-    for (const owner of [space, ownerOf(space, user)]) {
-      const held = this.#held.get(owner)
-      if (held === undefined) continue
-      add(held, -1, -bytes)
-      if (held.requests === 0) this.#held.delete(owner)
+  #hold(owner: string, bytes: number): void {
+    let held = this.#held.get(owner)
+    if (held === undefined) {
+      held = { requests: 0, bytes: 0 }
+      this.#held.set(owner, held)
     }
+    add(held, 1, bytes)
+  }
+
+  #release(owner: string, bytes: number): void {
+    const held = this.#held.get(owner)
+    if (held === undefined) return
+    add(held, -1, -bytes)
+    if (held.requests === 0) this.#held.delete(owner)
   }
 }
 
 const NOTHING: Held = { requests: 0, bytes: 0 }
 
-const ownerOf = (space: string, user: string): string => `${space}\0${user}`
+const ownerOf = (spaces: readonly string[], user: string): string => `${spaces.at(-1)}\0${user}`
 
 function add(held: Held, requests: number, bytes: number): void {
   held.requests += requests

@@ -1,11 +1,11 @@
 /**
- * Watches and space streams that are open. They stay, so no queue can help: a space has a share of them, and so has a user; a part
- * of all is for syncers alone, and one mailbox needs few.
+ * Watches and space streams that are open. They stay, so no queue can help: a space has a share of them, with all spaces below it,
+ * and each of these half of that, and so on; so has a user. A part of all is for syncers alone, and one mailbox needs few.
  */
 
 export interface WatchOwner {
-  /** Logical-cluster id, or `*`. */
-  readonly space: string
+  /** The own space, behind those above it. */
+  readonly spaces: readonly string[]
   readonly user: string
   readonly isSyncer: boolean
   /** Always gets in. */
@@ -14,6 +14,8 @@ export interface WatchOwner {
 
 /** Of all watches: what one space, or one user, may have. */
 const SHARE = 1 / 4
+/** Of all watches: what a space may have however far down it is, while those above it have not had theirs. */
+const LEAST_SHARE = 1 / 32
 /** Of all watches: what only syncers may use. */
 const FOR_SYNCERS = 1 / 4
 /** Of all watches: what the syncer of one mailbox may have. It needs one. */
@@ -37,37 +39,37 @@ export class WatchBudget {
 
   /** Counts one until `give`; false when there is no room for it. */
   take(owner: WatchOwner): boolean {
-    const { space, user, isSyncer, isExempt } = owner
+    const { isExempt } = owner
     if (!isExempt && !this.#hasRoom(owner)) return false
-    this.#total++
-    if (isSyncer) change(this.#syncers, space, 1)
-    else {
-      this.#others++
-      change(this.#spaces, space, 1)
-      change(this.#users, user, 1)
-    }
+    this.#count(owner, 1)
     return true
   }
 
-  give({ space, user, isSyncer }: WatchOwner): void {
-    this.#total--
-    if (isSyncer) change(this.#syncers, space, -1)
-    else {
-      this.#others--
-      change(this.#spaces, space, -1)
-      change(this.#users, user, -1)
-    }
+  give(owner: WatchOwner): void {
+    this.#count(owner, -1)
   }
 
-  #hasRoom({ space, user, isSyncer }: WatchOwner): boolean {
-    if (this.#total >= this.#limit) return false
-    if (isSyncer) return (this.#syncers.get(space) ?? 0) < Math.ceil(this.#limit * SYNCER_SHARE)
-    const most = Math.ceil(this.#limit * SHARE)
-    return (
-      this.#others < Math.ceil(this.#limit * (1 - FOR_SYNCERS)) &&
-      (this.#spaces.get(space) ?? 0) < most &&
-      (this.#users.get(user) ?? 0) < most
-    )
+  #count({ spaces, user, isSyncer }: WatchOwner, by: 1 | -1): void {
+    this.#total += by
+    if (isSyncer) {
+      change(this.#syncers, spaces.at(-1)!, by)
+      return
+    }
+    this.#others += by
+    for (const space of spaces) change(this.#spaces, space, by)
+    change(this.#users, user, by)
+  }
+
+  #hasRoom({ spaces, user, isSyncer }: WatchOwner): boolean {
+    const limit = this.#limit
+    if (this.#total >= limit) return false
+    if (isSyncer) return (this.#syncers.get(spaces.at(-1)!) ?? 0) < Math.ceil(limit * SYNCER_SHARE)
+    if (this.#others >= Math.ceil(limit * (1 - FOR_SYNCERS))) return false
+    if ((this.#users.get(user) ?? 0) >= Math.ceil(limit * SHARE)) return false
+    return spaces.every((space, depth) => {
+      const share = Math.max(SHARE / 2 ** depth, LEAST_SHARE)
+      return (this.#spaces.get(space) ?? 0) < Math.ceil(limit * share)
+    })
   }
 }
 

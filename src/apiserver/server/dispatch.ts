@@ -125,6 +125,8 @@ export async function dispatch(services: Services, exchange: Exchange, extra: Su
     exchange.reply.header('Allow', allowedMethods(exchange.type, exchange.resource))
     throw methodNotAllowed(exchange.type, exchange.info.verb)
   }
+  const { inFlight } = exchange.request
+  if (inFlight && exchange.type.custom?.convert) inFlight.mayConvert = true
   try {
     await endpoint(services, exchange)
   } catch (error) {

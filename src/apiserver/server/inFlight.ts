@@ -6,7 +6,7 @@ import type { StatusError } from '../../apimachinery/errors.ts'
 import type { UserInfo } from '../auth/types.ts'
 import { EXTRAS, GROUPS } from '../auth/users.ts'
 import type { Flow, FlowControl } from '../flowcontrol/flowControl.ts'
-import { HeldRequests } from '../flowcontrol/heldRequests.ts'
+import { HeldRequests, type Holder } from '../flowcontrol/heldRequests.ts'
 import { type Seat, SeatRefused, type Work } from '../flowcontrol/queueSet.ts'
 import { WatchBudget, WatchCounts, type WatchOwner } from '../flowcontrol/watchBudget.ts'
 import type { Pausable } from '../registry/context.ts'
@@ -27,7 +27,7 @@ export const DEFAULT_IN_FLIGHT: InFlightLimits = { reading: 400, mutating: 200, 
 
 /** How often, at most, those who wait have the running looked through. */
 const LOOK_MS = 10
-/** How long a request may take to send its body before its seat is somebody else's. */
+/** How long a request may take to send its body, or to have objects converted, before its seat is somebody else's. */
 const PATIENCE_MS = 20
 
 /** What carries the answer: a response, or the socket of a WebSocket. */
@@ -61,12 +61,14 @@ export interface InFlightOptions {
  * A request among its neighbours. Not in a Set: the tables that a Set leaves behind as it turns over hold each other and what was
  * in them, so once one of them is old the collector of young garbage frees none of the requests.
  */
-export class Ticket implements Pausable {
+export class Ticket implements Pausable, Holder {
   readonly kind: InFlightKind
   readonly flow: Flow
   readonly sinceMs: number
   readonly request: AuthorizedRequest
   readonly answer: AnswerSide
+  /** Who asks; names count in the space that they are of. */
+  readonly user: string
   readonly #inFlight: InFlight
   /** Absent while nobody knows what it needs. */
   seat: Seat | undefined
@@ -76,6 +78,8 @@ export class Ticket implements Pausable {
   isOver = false
   /** Its body has not come yet. */
   awaitsBody = false
+  /** A webhook may have to convert what it is about: whatever it does, it may wait for that. */
+  mayConvert = false
   /** Of what it holds without a seat; -1 while it has one. */
   heldBytes = -1
   /** Of its body. */
@@ -91,6 +95,11 @@ export class Ticket implements Pausable {
     this.request = request
     this.answer = answer
     this.sinceMs = sinceMs
+    this.user = ownerOf(request.user)
+  }
+
+  get spaces(): readonly string[] {
+    return this.flow.spaces
   }
 
   /** A watch has begun: from now on it waits more than it works. */
@@ -100,9 +109,10 @@ export class Ticket implements Pausable {
 
   /** Its body is there. */
   received(body: unknown): void {
-    this.awaitsBody = false
     if (Buffer.isBuffer(body)) this.bodyBytes = body.length
-    if (this.pauses > 0) this.resume()
+    const waited = this.awaitsBody && this.pauses > 0
+    this.awaitsBody = false
+    if (waited) this.resume()
   }
 
   pause(): void {
@@ -157,7 +167,7 @@ export class InFlight {
   ): Ticket | Promise<Ticket> {
     const ticket = new Ticket(this, request, flow, answer, this.#options.clock())
     const { level } = flow.schema
-    if (!level.spec.exempt && !this.#held.hasRoom(request.space, ownerOf(request.user))) {
+    if (!level.spec.exempt && !this.#held.hasRoom(ticket)) {
       throw this.#refusal(ticket, 'held')
     }
     if (ticket.kind === 'watching' && !this.#watches.take(this.#watcher(ticket))) throw this.#refusal(ticket, 'watches')
@@ -196,9 +206,8 @@ export class InFlight {
   pause(ticket: Ticket): void {
     // Work that a request has left behind may wait as well, when there is nothing left to give back.
     if (ticket.pauses++ > 0 || ticket.seat?.state !== 'running') return
-    const { space, user } = ticket.request
     const exempt = ticket.flow.schema.level.spec.exempt
-    if (!exempt && !this.#held.hasRoom(space, ownerOf(user))) {
+    if (!exempt && !this.#held.hasRoom(ticket)) {
       ticket.pauses--
       throw this.#refusal(ticket, 'held')
     }
@@ -213,24 +222,28 @@ export class InFlight {
   }
 
   /**
-   * Takes the seats of those whose clients do not take their answers, or are slow to send their bodies, and breaks off what is too
-   * much of such in memory for one space.
+   * Takes the seats of those whose clients do not take their answers, are slow to send their bodies, or who may wait for somebody
+   * else to convert their objects, and breaks off what is too much of such in memory for one space.
    */
   look(): void {
     this.#lookedMs = this.#options.clock()
     for (let ticket = this.#oldest; ticket !== undefined; ticket = ticket.newer) {
       const { answer, flow, seat } = ticket
-      if (ticket.awaitsBody && ticket.pauses === 0 && this.#lookedMs - ticket.sinceMs >= PATIENCE_MS) {
+      if (
+        (ticket.awaitsBody || ticket.mayConvert) &&
+        ticket.pauses === 0 &&
+        this.#lookedMs - ticket.sinceMs >= PATIENCE_MS
+      ) {
         ticket.pauses = 1
         this.#hold(ticket, ticket.bodyBytes)
         this.#options.flowControl.pause(flow, seat!)
-        if (!this.#held.fits(ticket.request.space)) answer.destroy()
+        if (!this.#held.fits(ticket)) answer.destroy()
       }
       if (answer.headersSent === false || answer.writableLength === 0) continue
       if (ticket.heldBytes < 0) this.#options.flowControl.leave(flow, seat!, false)
       this.#release(ticket)
       this.#hold(ticket, answer.writableLength)
-      if (!this.#held.fits(ticket.request.space)) answer.destroy()
+      if (!this.#held.fits(ticket)) answer.destroy()
     }
   }
 
@@ -265,7 +278,7 @@ export class InFlight {
     try {
       ticket.seat ??= flowControl.enter(ticket.flow, await work)
       if (ticket.seat.state === 'waiting') {
-        const turn = flowControl.turn(ticket.flow, ticket.seat)
+        const turn = flowControl.turn(ticket.flow, ticket.seat, deadlineOf(ticket.request.info))
         // Perhaps somebody has a seat who does not need it any more.
         if (clock() - this.#lookedMs >= LOOK_MS) this.look()
         await turn
@@ -292,12 +305,12 @@ export class InFlight {
     return this.#options.flowControl.refuse(flow.schema.level)
   }
 
-  #watcher({ request, flow }: Ticket): WatchOwner {
-    const { user, space } = request
+  #watcher({ request, flow, user }: Ticket): WatchOwner {
+    const isSyncer = this.#options.isSyncer(request.user)
     return {
-      space,
-      user: ownerOf(user),
-      isSyncer: this.#options.isSyncer(user),
+      spaces: isSyncer ? [request.space] : flow.spaces,
+      user,
+      isSyncer,
       isExempt: flow.schema.level.spec.exempt,
     }
   }
@@ -316,12 +329,12 @@ export class InFlight {
 
   #hold(ticket: Ticket, bytes: number): void {
     ticket.heldBytes = bytes
-    this.#held.hold(ticket.request.space, ownerOf(ticket.request.user), bytes)
+    this.#held.hold(ticket, bytes)
   }
 
   #release(ticket: Ticket): void {
     if (ticket.heldBytes < 0) return
-    this.#held.release(ticket.request.space, ownerOf(ticket.request.user), ticket.heldBytes)
+    this.#held.release(ticket, ticket.heldBytes)
     ticket.heldBytes = -1
   }
 
@@ -352,6 +365,20 @@ function kindOf({ verb, stream, resource }: RequestInfo): InFlightKind {
   if (stream || verb === 'watch') return 'watching'
   if (resource === undefined) return verb === 'get' || verb === 'head' ? 'reading' : 'mutating'
   return verb === 'get' || verb === 'list' ? 'reading' : 'mutating'
+}
+
+/** What `?timeout=` says, in milliseconds. What is no duration says nothing. */
+function deadlineOf({ query }: RequestInfo): number | undefined {
+  const text = query.get('timeout')
+  if (!text || !/^(\d+(\.\d+)?(ns|us|µs|ms|s|m|h))+$/.test(text)) return undefined
+  let ms = 0
+  for (const [, count, unit] of text.matchAll(/([\d.]+)([a-zµ]+)/g)) ms += Number(count) * UNITS_MS[unit!]!
+  return ms > 0 ? ms : undefined
+}
+
+const UNITS_MS: Readonly<Record<string, number>> = {
+  ...{ ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1 },
+  ...{ s: 1000, m: 60_000, h: 3_600_000 },
 }
 
 /** Names count in the space that they are of. */

@@ -17,7 +17,7 @@ t.test('requests are told by priority level and schema; nothing that a client sa
     seats: 12,
     root: 'root',
     isSyncer: () => false,
-    lineageOf: space => [space],
+    lineageOf: () => ['root'],
   })
   flowControl.configure(bootstrapSchemas().map(readFlowSchema), bootstrapLevels().map(readPriorityLevel))
   const inFlight = new InFlight({ flowControl, estimate: () => ONE_SEAT, isSyncer: () => false, clock: clock.now })
