@@ -9,12 +9,14 @@ import { timestamp } from '../apimachinery/timestamp.ts'
 import { systemClock } from '../client/clock.ts'
 import { strategyFor } from '../kinds/strategyFor.ts'
 import { readProtobufFields } from '../program/dataFiles.ts'
+import { LoopShare } from '../program/loopShare.ts'
 import { startThread } from '../program/startThread.ts'
 import { ThreadPool } from '../program/threadPool.ts'
 import { WorkTurns } from '../program/workTurns.ts'
 import type { Store } from '../storage/store.ts'
 import { type AdmissionChain, admissionChain } from './admission/admissionChain.ts'
 import { AllowedHosts } from './admission/allowedHosts.ts'
+import { EXPRESSIONS } from './admission/expressionRunner.ts'
 import { ServiceRoutes } from './admission/serviceRoutes.ts'
 import { WebhookClient } from './admission/webhookClient.ts'
 import type { ApiServerOptions } from './apiServerOptions.ts'
@@ -48,6 +50,7 @@ import { KubernetesService } from './kubernetesService/kubernetesService.ts'
 import { deleteObject } from './operations/remove.ts'
 import type { Pki } from './pki/ensurePki.ts'
 import { decodeObject, ParsedCache } from './registry/codec.ts'
+import { CHECK, LongChecks } from './registry/longChecks.ts'
 import { Reader } from './registry/reader.ts'
 import { Registry, type RegistryDeps } from './registry/registry.ts'
 import { StreamForms } from './registry/streamForms.ts'
@@ -147,6 +150,8 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
   })
   forgetEndedTokens(store, authenticator)
 
+  const threads = new ThreadPool({ start: () => startThread('jobs', { resourceLimits: THREAD_LIMITS }) })
+  const share = new LoopShare()
   const shared = builtinSharedObjects({ types, store, since, ownKinds: options.spaces, kubernetesService })
   const isSyncer = (user: UserInfo): boolean => options.spaces && isSyncerOf(user, tree)
   const flowControl = new FlowControl({
@@ -178,6 +183,8 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     types,
     authorizer,
     nature,
+    runExpressions: job => threads.run(EXPRESSIONS, job),
+    share,
     webhooks,
     elsewhere: options.elsewhere,
     disabledPlugins: options.disabledAdmissionPlugins ?? [],
@@ -204,6 +211,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     uuid: randomUUID,
     random: Math.random,
     annotateSpace: options.spaces,
+    longChecks: new LongChecks({ run: job => threads.run(CHECK, job), share }),
   }
   const registry = new Registry(registryDeps)
   const work = new WorkTurns()
@@ -218,7 +226,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     turns: new WriteTurns(),
     blocks: new BlockWriter(),
     compression: new Compression({ deflate: options.deflate }),
-    threads: new ThreadPool({ start: () => startThread('jobs', { resourceLimits: THREAD_LIMITS }) }),
+    threads,
     forms: new StreamForms(types),
     authorizer,
     draining,

@@ -2,5 +2,7 @@
 import { serveJobs } from '../program/serveJobs.ts'
 
 serveJobs({
+  check: async () => (await import('./registry/checkJob.ts')).checkJob,
   bigYaml: async () => (await import('./endpoints/bigYamlJob.ts')).bigYamlJob,
+  expressions: async () => (await import('./admission/expressionJob.ts')).expressionJob,
 })

@@ -2,6 +2,7 @@
 import { type FieldError, fieldError } from '../fieldErrors.ts'
 import type { Json } from '../object.ts'
 import type { Schema } from '../schema.ts'
+import { type Effort, fullEffort } from '../structural/effort.ts'
 import { pruneUnknown } from '../structural/prune.ts'
 import { compileValidator } from '../structural/validate.ts'
 import { cloneJson } from '../values.ts'
@@ -29,7 +30,7 @@ export function validateSchema(schema: Schema, at: string, hasStatus: boolean): 
   const unsupported = unsupportedKeyword(schema)
   const structural = unsupported === undefined ? structuralErrors(schema, at) : []
   if (structural.length > 0) errors.push(...structural)
-  else if (unsupported === undefined) errors.push(...defaultErrors(schema, at, true))
+  else if (unsupported === undefined) errors.push(...defaultErrors(schema, at, true, fullEffort(DEFAULTS_MS)))
   else if (unsupported === '$schema')
     errors.push(fieldError.invalid(at, '', "OpenAPIV3Schema 'schema' is not supported"))
   const isSound = errors.length === 0
@@ -68,8 +69,11 @@ function statusRootErrors(schema: Schema, at: string): FieldError[] {
   return [{ ...fieldError.invalid(at, schema, why), omitValue: true }]
 }
 
+/** For all defaults of a schema: most are a word or a number. */
+const DEFAULTS_MS = 100
+
 /** Defaults must be valid and pruned. */
-function defaultErrors(schema: Schema, at: string, isRoot: boolean): FieldError[] {
+function defaultErrors(schema: Schema, at: string, isRoot: boolean, effort: Effort): FieldError[] {
   const errors: FieldError[] = []
   if (schema.default !== undefined) {
     const copy: Json = cloneJson(schema.default)
@@ -83,19 +87,19 @@ function defaultErrors(schema: Schema, at: string, isRoot: boolean): FieldError[
     }
     // messages name the place inside the default, fields the place in the schema; keys of lists are not looked at
     const validated = isRoot ? { ...schema, 'x-kubernetes-embedded-resource': true } : schema
-    for (const error of compileValidator(validated)(schema.default)) {
+    for (const error of compileValidator(validated)(schema.default, undefined, undefined, undefined, effort)) {
       if (error.type === 'Duplicate') continue
       errors.push({ ...error, field: `${at}.default${error.field === '' ? '' : '.'}${error.field}` })
     }
   }
-  if (schema.items !== undefined) errors.push(...defaultErrors(schema.items, `${at}.items`, false))
+  if (schema.items !== undefined) errors.push(...defaultErrors(schema.items, `${at}.items`, false, effort))
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
     // metadata is judged by its own rules
     if (isRoot && name === 'metadata') continue
-    errors.push(...defaultErrors(property, `${at}.properties[${name}]`, false))
+    errors.push(...defaultErrors(property, `${at}.properties[${name}]`, false, effort))
   }
   if (typeof schema.additionalProperties === 'object') {
-    errors.push(...defaultErrors(schema.additionalProperties, `${at}.additionalProperties`, false))
+    errors.push(...defaultErrors(schema.additionalProperties, `${at}.additionalProperties`, false, effort))
   }
   return errors
 }

@@ -14,25 +14,24 @@ import {
   CelCompileError,
   type CelProgram,
   celBudget,
-  celTimeBound,
   compileCel,
 } from './celProgram.ts'
 import { toCel } from './celValues.ts'
+import { type Effort, UnfinishedCheck } from './effort.ts'
 import { findField } from './fieldPath.ts'
 import { byKey, isNeverKept, isUnchanged, type Known } from './ratcheting.ts'
 import { type Step, type Trail, trailText } from './trail.ts'
 import { NONE } from './validationRun.ts'
 
-/** Cost of all rules of one object, as upstream's. */
-const MAX_OBJECT_COST = 10_000_000
 const MAX_MESSAGE_CHARACTERS = 5120
 
 /**
  * Errors of all rules. `old` is the stored object on updates and `undefined` on creation: rules that speak of `oldSelf` run
  * only where an old value stands for the new one. Other rules that do not hold for a value which is as it was, or is part of
  * one, are no errors; `warn` is told of them. Rules that cannot be evaluated are errors wherever they stand.
+ * @throws UnfinishedCheck when `effort` is a trial and too small
  */
-export type RuleValidator = (value: unknown, old?: unknown, path?: string, warn?: Warn) => FieldError[]
+export type RuleValidator = (value: unknown, old: unknown, path: string, warn: Warn, effort: Effort) => FieldError[]
 export type Warn = (error: FieldError) => void
 
 interface CompiledRule {
@@ -62,13 +61,14 @@ const nodes = new WeakMap<Schema, Node | null>()
 export function compileRules(schema: Schema): RuleValidator | undefined {
   const node = nodeOf(schema)
   if (node === null) return undefined
-  return (value, old, path = '', warn = () => {}) => {
-    const budget = celBudget(MAX_OBJECT_COST, celTimeBound())
+  return (value, old, path, warn, effort) => {
+    const budget = celBudget(effort.ruleUnits, effort.isLate)
     const run: Run = { base: path, trail: [], errors: [], warn, budget, kept: new Map() }
     try {
       walk(node, value, old === undefined ? NO_PAST : pastOf({ schema, value, old, known: run.kept }), run)
     } catch (error) {
       if (!(error instanceof CelBudgetError)) throw error
+      if (effort.isTrial) throw new UnfinishedCheck()
       // told where it happened
       if (error instanceof CelCallCostError) return run.errors
       run.errors.push({ ...fieldError.invalid(trailText(run.trail, path), undefined, error.message), omitValue: true })

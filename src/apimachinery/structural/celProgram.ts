@@ -11,7 +11,7 @@ import {
 } from '@marcbachmann/cel-js'
 import { messageOf } from '../messageOf.ts'
 import type { Schema } from '../schema.ts'
-import { type TimeBound, threadTimeBound } from '../threadTime.ts'
+import type { TimeBound } from '../threadTime.ts'
 import { WorkBudget } from '../workBudget.ts'
 import { celEnvironment } from './celFunctions.ts'
 import { childrenOf, expandMacros } from './celMacros.ts'
@@ -62,16 +62,6 @@ export class CelCallCostError extends CelBudgetError {
 export function celBudget(cost: number, isLate?: TimeBound): WorkBudget {
   const why = 'validation failed due to running out of cost budget, no further validation rules will be run'
   return new WorkBudget(cost, () => new CelBudgetError(why), isLate)
-}
-
-/**
- * As long as all rules of an object, or a policy with one parameter, may take. Upstream's cost is made for a tenth of a second
- * and spread over many threads; here, nobody else is served meanwhile. What sensible expressions cost takes a millisecond.
- */
-const MAX_EVALUATION_MS = 80
-
-export function celTimeBound(): TimeBound {
-  return threadTimeBound(MAX_EVALUATION_MS)
 }
 
 /** The expression is wrong; the message shows where. */

@@ -11,19 +11,31 @@ import { canonicalJson } from '../values.ts'
 import { READ } from '../workBudget.ts'
 import { compileRules, type RuleValidator, type Warn } from './cel.ts'
 import { combinationChecks } from './combinations.ts'
+import { type Effort, fullEffort, UnfinishedCheck } from './effort.ts'
 import { embeddedErrors } from './embeddedResource.ts'
 import { stringFormats } from './formats.ts'
 import { duplicates } from './listTypes.ts'
 import { byKey, isNeverKept, isUnchanged } from './ratcheting.ts'
 import { paidPattern, paidSteps } from './userPatterns.ts'
-import { type Check, exhausted, invalid, NONE, newRun, pathOf, type Run, report } from './validationRun.ts'
+import {
+  type Check,
+  exhausted,
+  invalid,
+  NONE,
+  newRun,
+  pathOf,
+  type Run,
+  report,
+  schemaBudget,
+} from './validationRun.ts'
 
 /**
  * Empty when the value is valid. `path` names the value in messages (`spec`); the default is the root of an object. `old` is
  * what the value replaces: what an update leaves as it was may stay invalid (`ratcheting.ts`); `warn` is told of the rules that
  * it breaks. Validation rules run unless the schema is broken in a way that would break them too.
+ * @throws UnfinishedCheck when `effort` (default: a full one) is a trial and too small
  */
-export type Validator = (value: unknown, path?: string, old?: unknown, warn?: Warn) => FieldError[]
+export type Validator = (value: unknown, path?: string, old?: unknown, warn?: Warn, effort?: Effort) => FieldError[]
 
 // A memo of a pure function: a schema graph is compiled once and its closures live as long as it does.
 const checks = new WeakMap<Schema, Check>()
@@ -34,19 +46,20 @@ export function compileValidator(schema: Schema): Validator {
   if (known !== undefined) return known
   const check = checkOf(schema)
   let rules: RuleValidator | undefined | null = null
-  const validator: Validator = (value, path = '', old = undefined, warn = () => {}) => {
-    const run = newRun(path)
+  const validator: Validator = (value, path = '', old = undefined, warn = () => {}, effort = fullEffort()) => {
+    const run = newRun(path, [], schemaBudget(effort))
     try {
       check(value, run, old === undefined ? NONE : old)
     } catch (error) {
       if (run.budget.refusal === undefined || error !== run.budget.refusal) throw error
+      if (effort.isTrial) throw new UnfinishedCheck()
       return [...run.errors, ...run.embedded, ...run.lists, exhausted(run, run.budget.refusal)]
     }
-    const lists = run.lists.length > 0 && old !== undefined && hadListErrors(check, old) ? [] : run.lists
+    const lists = run.lists.length > 0 && old !== undefined && hadListErrors(check, old, effort) ? [] : run.lists
     const errors = [...run.errors, ...run.embedded, ...lists]
     if (rules === null) rules = compileRules(schema)
     if (rules === undefined) return errors
-    if (!errors.some(error => BLOCKING.has(error.type))) return [...errors, ...rules(value, old, path, warn)]
+    if (!errors.some(error => BLOCKING.has(error.type))) return [...errors, ...rules(value, old, path, warn, effort)]
     return [...errors, fieldError.invalid('', undefined, RULES_NOT_CHECKED)]
   }
   validators.set(schema, validator)
@@ -58,12 +71,13 @@ const RULES_NOT_CHECKED =
   'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
 
 /** An object whose lists were wrong before may be updated all the same. */
-function hadListErrors(check: Check, old: unknown): boolean {
-  const run = newRun('')
+function hadListErrors(check: Check, old: unknown, effort: Effort): boolean {
+  const run = newRun('', [], schemaBudget(effort))
   try {
     check(old, run)
   } catch (error) {
     if (error !== run.budget.refusal) throw error
+    if (effort.isTrial) throw new UnfinishedCheck()
   }
   return run.lists.length > 0
 }

@@ -1,16 +1,9 @@
 /** What the checks of one validation share: where they are, what they found, and what they may still look at. */
 import { type FieldError, fieldError } from '../fieldErrors.ts'
-import { threadTimeBound } from '../threadTime.ts'
 import { READ, WorkBudget } from '../workBudget.ts'
+import type { Effort } from './effort.ts'
 import { type Trail, trailText } from './trail.ts'
 
-/**
- * What the schema may cost one object: a unit for each schema that a value is compared with. Sensible objects have some thousand
- * values, and large ones a hundred thousand; a schema multiplies that by its branches.
- */
-export const MAX_SCHEMA_WORK = 1_000_000
-/** Nobody else is served meanwhile; a hundred thousand values take a third of it. */
-const MAX_SCHEMA_MS = 100
 /** For an error that is told, besides its text. */
 const ERROR = 100
 
@@ -33,16 +26,16 @@ export interface Run {
 export type Check = (value: unknown, run: Run, old?: unknown) => void
 export const NONE: unique symbol = Symbol('no old value')
 
-export function newRun(base: string, trail: Trail = [], budget: WorkBudget = schemaBudget()): Run {
+export function newRun(base: string, trail: Trail, budget: WorkBudget): Run {
   const found = { errors: [], embedded: [], lists: [] }
   return { base, trail, ...found, budget, isProbe: false, failed: false, kept: new Map() }
 }
 
-function schemaBudget(): WorkBudget {
+export function schemaBudget({ schemaUnits, isLate }: Effort): WorkBudget {
   const why =
     `was not checked to its end, as comparing the object with its schema takes too long: ` +
     'give it fewer elements and members, or its definition fewer branches (anyOf, oneOf, allOf) and smaller patterns'
-  return new WorkBudget(MAX_SCHEMA_WORK, () => new Error(why), threadTimeBound(MAX_SCHEMA_MS))
+  return new WorkBudget(schemaUnits, () => new Error(why), isLate)
 }
 
 /** Where the run was when it ran out of its budget. */

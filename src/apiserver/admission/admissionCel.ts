@@ -5,13 +5,9 @@
 import type { Environment } from '@marcbachmann/cel-js'
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { messageOf } from '../../apimachinery/messageOf.ts'
-import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { celEnvironment } from '../../apimachinery/structural/celFunctions.ts'
 import { CelCompileError, type CelProgram, compileCel } from '../../apimachinery/structural/celProgram.ts'
-import { toCel } from '../../apimachinery/structural/celValues.ts'
 import type { WorkBudget } from '../../apimachinery/workBudget.ts'
-import type { AdmissionRequest } from '../registry/admission.ts'
-import { requestFields, type Shown } from './attributes.ts'
 import { type AuthorizerVariables, registerAuthorizer } from './celAuthorizer.ts'
 import { withoutMessageTypes } from './celMessages.ts'
 
@@ -103,19 +99,19 @@ export function wordedAsUpstream(message: string): string {
     .replace(/no such overload: (\S+) (\S+) (\S+)$/m, "found no matching overload for '_$2_' applied to '($1, $3)'")
 }
 
-/** The variables of one request. */
-export function requestVariables(request: AdmissionRequest, type: ResourceType, shown: Shown): AdmissionVariables {
-  return {
-    object: toCel(shown.object, undefined),
-    oldObject: toCel(shown.old, undefined),
-    request: toCel(requestFields(request, type), undefined),
-  }
-}
-
 /** @throws Error with the words that users are shown, CelBudgetError */
 export function evaluate(expression: Expression, variables: AdmissionVariables, budget: WorkBudget): unknown {
   if (expression.program === undefined) throw new Error(expression.failure)
   return expression.program.evaluate(variables, budget)
+}
+
+/** @throws Error worded `expression '…' resulted in error: …` */
+export function evaluateWorded(expression: Expression, variables: AdmissionVariables, budget: WorkBudget): unknown {
+  try {
+    return evaluate(expression, variables, budget)
+  } catch (error) {
+    throw new Error(`expression '${expression.source}' resulted in error: ${messageOf(error)}`, { cause: error })
+  }
 }
 
 export type ConditionOutcome = { matches: boolean; error?: undefined } | { matches: false; error: string }

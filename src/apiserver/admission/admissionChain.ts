@@ -1,5 +1,7 @@
 /** Every admission step of a server in its order, and the settings behind them. */
 import type { Nature } from '../../apimachinery/nature.ts'
+import type { LoopShare } from '../../program/loopShare.ts'
+import type { Job } from '../../program/threadPool.ts'
 import type { Store } from '../../storage/store.ts'
 import type { RbacAuthorizer } from '../auth/rbac.ts'
 import type { UserInfo } from '../auth/types.ts'
@@ -21,6 +23,7 @@ import { ConfigurationLog } from './configurationLog.ts'
 import { defaultClasses, INGRESS_CLASSES, STORAGE_CLASSES } from './defaultClasses.ts'
 import { type Elsewhere, unlessElsewhere } from './elsewhere.ts'
 import { expressionCheck } from './expressionCheck.ts'
+import { type ExpressionJob, type ExpressionResult, ExpressionRunner } from './expressionRunner.ts'
 import { LIMIT_RANGES, limitRanger } from './limitRanger.ts'
 import { mutatingPolicies } from './mutatingPolicies.ts'
 import { namespaceLifecycle } from './namespaceLifecycle.ts'
@@ -49,6 +52,10 @@ export interface AdmissionChainDeps {
   parsed: ParsedCache
   types: TypeRegistry
   authorizer: RbacAuthorizer
+  /** In a thread. @throws JobError */
+  runExpressions: (job: Job<ExpressionJob>) => Promise<ExpressionResult>
+  /** For what is tried on the loop. */
+  share: LoopShare
   nature: Nature
   webhooks: WebhookClient
   /** Names of plug-ins, as of kube-apiserver's `--disable-admission-plugins`; `ServiceAccount` can be left out. */
@@ -109,6 +116,7 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
   })
   const labelled = new LabelledNamespaces({ store, nature })
   const cel = new AdmissionCel()
+  const expressions = new ExpressionRunner({ authorizer: deps.authorizer, run: deps.runExpressions, share: deps.share })
   const policyStatus = new PolicyStatus({ settings: configurations, types, log })
   const namespaces = new NamespaceReader({ store, parsed })
   const webhooks = (resource: string) => ({
@@ -116,7 +124,7 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
     client: deps.webhooks,
     types,
     namespaces,
-    authorizer: deps.authorizer,
+    expressions,
     log,
   })
   const params = new PolicyParams({ store, parsed, types })
@@ -125,7 +133,7 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
     params,
     types,
     namespaces,
-    authorizer: deps.authorizer,
+    expressions,
   })
   const pods = { store, parsed, settings: configurations, nature, random: deps.random }
   const [limitDefaults, limitBounds] = limitRanger(configurations)

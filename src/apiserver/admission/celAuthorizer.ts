@@ -15,10 +15,18 @@ const MAX_QUESTIONS = 100
 /** Names, verbs and paths that can be right are much shorter. */
 const MAX_QUESTION_CHARACTERS = 16 * 1024
 
-/** The answers so far. */
-class Answers {
-  readonly #known = new Map<string, Decision>()
+/** The answers so far, and the questions of the last run that have none. */
+export class Answers {
+  readonly #known: Map<string, Decision>
   readonly asked = new Map<string, Attributes>()
+
+  constructor(known: readonly (readonly [question: string, answer: Decision])[] = []) {
+    this.#known = new Map(known)
+  }
+
+  get known(): [question: string, answer: Decision][] {
+    return [...this.#known]
+  }
 
   /** @throws Error for a question without an answer yet, and for one that is too long to be kept */
   get(attributes: Attributes): Decision {
@@ -146,32 +154,34 @@ const FUNCTIONS: Record<string, (...args: never[]) => unknown> = {
 
 export type AuthorizerVariables = { authorizer: unknown; [REQUEST_RESOURCE]: unknown }
 
+/** Whose rights are asked for, and those to what. */
+export interface AuthorizerFacts {
+  space: string
+  user: UserInfo
+  resource: NonNullable<Attributes['resource']>
+}
+
+export function authorizerFacts({ context, requestType, subresource, object }: AdmissionRequest): AuthorizerFacts {
+  const { space, user } = context
+  const { group, version, resource } = requestType
+  const { namespace = '', name = '' } = object.metadata
+  return { space, user, resource: { group, version, resource, subresource, namespace, name } }
+}
+
+export function authorizerVariables({ space, user, resource }: AuthorizerFacts, answers: Answers): AuthorizerVariables {
+  const caller = new CelAuthorizer(answers, space, user)
+  return { authorizer: caller, [REQUEST_RESOURCE]: new ResourceCheck(caller, resource) }
+}
+
 /**
- * Runs expressions until every question to the authorizer that they ask has its answer; what the last run gave or threw
- * counts. Without questions that is the first run.
+ * Runs expressions until every question to the authorizer that they ask has its answer; what the last run gave counts. Without
+ * questions that is the first run.
  */
-export async function withAuthorizer<T>(
-  authorizer: Authorizer,
-  request: AdmissionRequest,
-  run: (variables: AuthorizerVariables) => T,
-): Promise<T> {
-  const { context, requestType, subresource, object } = request
+export async function withAnswers<T>(authorizer: Authorizer, run: (answers: Answers) => Promise<T>): Promise<T> {
   const answers = new Answers()
-  const caller = new CelAuthorizer(answers, context.space, context.user)
-  const requestResource = new ResourceCheck(caller, {
-    group: requestType.group,
-    version: requestType.version,
-    resource: requestType.resource,
-    subresource,
-    namespace: object.metadata.namespace ?? '',
-    name: object.metadata.name ?? '',
-  })
   for (;;) {
-    const outcome = attempt(() => run({ authorizer: caller, [REQUEST_RESOURCE]: requestResource }))
-    if (answers.asked.size === 0) {
-      if ('error' in outcome) throw outcome.error
-      return outcome.value
-    }
+    const outcome = await run(answers)
+    if (answers.asked.size === 0) return outcome
     await answers.answer(authorizer)
   }
 }

@@ -7,27 +7,12 @@ import { messageOf } from '../../apimachinery/messageOf.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { applyJsonPatch } from '../../apimachinery/patch/jsonPatch.ts'
 import { cloneJson, equalJson } from '../../apimachinery/values.ts'
-import type { WorkBudget } from '../../apimachinery/workBudget.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
-import { type AdmissionVariables, checkConditions } from './admissionCel.ts'
 import { mergeApplied } from './applyConfiguration.ts'
 import { isNamespace, nameOf, namespaceOf, shownAs, takeBack } from './attributes.ts'
-import { fromCel } from './fromCel.ts'
 import type { Binding, Mutation, Policy } from './policyConfigurations.ts'
-import {
-  evaluateWorded,
-  type Matched,
-  matchPolicy,
-  type PolicyDeps,
-  policiesHandle,
-  policyVariables,
-  withParams,
-} from './policyEvaluation.ts'
+import { type Matched, matchPolicy, type PolicyDeps, policiesHandle, policyFacts } from './policyEvaluation.ts'
 import { PolicyConfigurationError } from './policyParams.ts'
-import { evaluateAtCost } from './requestCost.ts'
-
-/** Cost of the conditions, and of each mutation, of one policy for a request, as upstream's. */
-const MAX_POLICY_COST = 10_000_000
 
 export function mutatingPolicies(deps: PolicyDeps): Admission {
   const self: Admission = {
@@ -80,19 +65,19 @@ async function mutateWith(
   params: Readonly<KubeObject> | null,
   request: AdmissionRequest,
 ): Promise<void> {
-  const evaluate = async <T>(run: (variables: AdmissionVariables, budget: WorkBudget) => T): Promise<T> => {
-    const base = await policyVariables(deps, request, type)
-    return evaluateAtCost(deps.authorizer, request, MAX_POLICY_COST, (authorizer, budget) =>
-      run(withParams({ ...base, ...authorizer }, policy, params, budget), budget),
-    )
+  const given = async () => ({ request, facts: await policyFacts(deps, request, type), params })
+  const { variables, conditions } = policy
+  if (conditions.length > 0) {
+    const outcome = await deps.expressions.evaluate('conditions', { variables, conditions }, await given())
+    if (outcome.error !== undefined) throw new Error(outcome.error)
+    if (!outcome.matches) return
   }
-  const conditions = await evaluate((variables, budget) => checkConditions(policy.conditions, variables, budget))
-  if (conditions.error !== undefined) throw new Error(conditions.error)
-  if (!conditions.matches) return
   for (const mutation of policy.mutations) {
-    const value = await evaluate((variables, budget) => fromCel(evaluateWorded(mutation.expression, variables, budget)))
+    const { expression } = mutation
+    const result = await deps.expressions.evaluate('mutation', { variables, expression }, await given())
+    if (result.error !== undefined) throw new Error(result.error)
     const { object } = shownAs(request, type)
-    if (object !== null) takeBack(request, type, changed(mutation, object, value, policy, type.schema))
+    if (object !== null) takeBack(request, type, changed(mutation, object, result.value, policy, type.schema))
   }
 }
 

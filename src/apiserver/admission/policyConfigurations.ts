@@ -25,11 +25,16 @@ export interface Mutation {
   expression: Expression
 }
 
+export interface PolicyVariable {
+  name: string
+  expression: Expression
+}
+
 export interface Policy {
   name: string
   match: RequestMatcher
   conditions: readonly MatchCondition[]
-  variables: readonly { name: string; expression: Expression }[]
+  variables: readonly PolicyVariable[]
   failsOpen: boolean
   reinvocable: boolean
   paramKind: { group: string; version: string; kind: string; text: string } | undefined

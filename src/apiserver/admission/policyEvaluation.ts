@@ -1,15 +1,11 @@
 /** What validating and mutating policies share: which of them concern a request, and the variables of their expressions. */
-import { messageOf } from '../../apimachinery/messageOf.ts'
 import { groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import { toCel } from '../../apimachinery/structural/celValues.ts'
-import type { WorkBudget } from '../../apimachinery/workBudget.ts'
-import type { Authorizer } from '../auth/types.ts'
 import type { AdmissionRequest } from '../registry/admission.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
-import { type AdmissionVariables, type Expression, evaluate, requestVariables } from './admissionCel.ts'
+import { AdmissionFacts, requestFacts } from './admissionFacts.ts'
 import { isNamespace, nameOf, namespaceOf, shownAs } from './attributes.ts'
-import { attempt } from './celAuthorizer.ts'
+import type { ExpressionRunner } from './expressionRunner.ts'
 import type { NamespaceReader } from './namespaces.ts'
 import type { Binding, Policy, PolicyConfigurations } from './policyConfigurations.ts'
 import type { PolicyParams } from './policyParams.ts'
@@ -20,7 +16,7 @@ export interface PolicyDeps {
   params: PolicyParams
   types: TypeRegistry
   namespaces: NamespaceReader
-  authorizer: Authorizer
+  expressions: ExpressionRunner
 }
 
 /** A policy that concerns the request, the version in which it sees it, and its bindings that do. */
@@ -74,51 +70,16 @@ export async function matchPolicy(
   return bindings.length === 0 ? undefined : { policy, type, bindings }
 }
 
-/** `object`, `oldObject`, `request` and `namespaceObject`; the rest is different for each parameter. */
-export async function policyVariables(
+/** What all expressions of a policy can name; parameters come on top. */
+export async function policyFacts(
   deps: PolicyDeps,
   request: AdmissionRequest,
   type: ResourceType,
-): Promise<AdmissionVariables> {
+): Promise<AdmissionFacts> {
   const namespace = isNamespace(request.requestType) ? '' : namespaceOf(request)
   const namespaceObject =
     namespace === '' ? null : shownNamespace(await deps.namespaces.get(request.context.space, namespace))
-  return {
-    ...requestVariables(request, type, shownAs(request, type)),
-    namespaceObject: toCel(namespaceObject, undefined),
-  }
-}
-
-/** Adds `params` and the policy's `variables`, each computed when an expression first reads it. */
-export function withParams(
-  base: AdmissionVariables,
-  policy: Policy,
-  params: Readonly<KubeObject> | null,
-  budget: WorkBudget,
-): AdmissionVariables {
-  const variables = {}
-  const all: AdmissionVariables = { ...base, params: toCel(params, undefined), variables }
-  for (const { name, expression } of policy.variables) {
-    let known: { value: unknown } | { error: unknown } | undefined
-    Object.defineProperty(variables, name, {
-      enumerable: true,
-      get: () => {
-        known ??= attempt(() => evaluate(expression, all, budget))
-        if ('error' in known) throw known.error
-        return known.value
-      },
-    })
-  }
-  return all
-}
-
-/** @throws Error worded `expression '…' resulted in error: …` */
-export function evaluateWorded(expression: Expression, variables: AdmissionVariables, budget: WorkBudget): unknown {
-  try {
-    return evaluate(expression, variables, budget)
-  } catch (error) {
-    throw new Error(`expression '${expression.source}' resulted in error: ${messageOf(error)}`, { cause: error })
-  }
+  return new AdmissionFacts({ ...requestFacts(request, type, shownAs(request, type)), namespaceObject })
 }
 
 /** Of the metadata only what describes the namespace; spec and status as they are. */

@@ -9,30 +9,27 @@ import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { applyJsonPatch } from '../../apimachinery/patch/jsonPatch.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { cloneJson, equalJson } from '../../apimachinery/values.ts'
-import type { Authorizer, UserInfo } from '../auth/types.ts'
+import type { UserInfo } from '../auth/types.ts'
 import { waitApart } from '../flowcontrol/waitingApart.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import { systemUser, trustedName } from '../registry/context.ts'
 import type { Logger } from '../request/logger.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
-import { checkConditions, requestVariables } from './admissionCel.ts'
+import { AdmissionFacts, requestFacts } from './admissionFacts.ts'
 import { admissionReview, denial, InvalidReview, type ReviewAnswer, readReview } from './admissionReview.ts'
 import { nameOf, type Shown, shownAs, takeBack } from './attributes.ts'
 import { annotate, MutationNotes } from './auditAnnotations.ts'
+import type { ExpressionRunner } from './expressionRunner.ts'
 import type { NamespaceReader } from './namespaces.ts'
-import { evaluateAtCost } from './requestCost.ts'
 import { WebhookCallError, type WebhookClient } from './webhookClient.ts'
 import { isExempt, type Webhook, type WebhookConfigurations } from './webhookConfigurations.ts'
-
-/** Of the match conditions of one webhook, as upstream's. */
-const MAX_CONDITIONS_COST = 2_500_000
 
 export interface WebhookDeps {
   configurations: WebhookConfigurations
   client: WebhookClient
   types: TypeRegistry
   namespaces: NamespaceReader
-  authorizer: Authorizer
+  expressions: ExpressionRunner
   log: Logger
 }
 
@@ -146,10 +143,9 @@ async function callFor(deps: WebhookDeps, webhook: Webhook, request: AdmissionRe
   if (type === undefined) return undefined
   if (!(await webhook.match.labels(request, () => deps.namespaces.labels(request)))) return undefined
   if (webhook.conditions.length === 0) return { webhook, type }
-  const variables = requestVariables(request, type, shownAs(request, type))
-  const outcome = await evaluateAtCost(deps.authorizer, request, MAX_CONDITIONS_COST, (authorizer, budget) =>
-    checkConditions(webhook.conditions, { ...variables, ...authorizer }, budget),
-  )
+  const facts = new AdmissionFacts(requestFacts(request, type, shownAs(request, type)))
+  const { conditions } = webhook
+  const outcome = await deps.expressions.evaluate('conditions', { conditions, variables: [] }, { request, facts })
   if (outcome.matches) return { webhook, type }
   if (outcome.error === undefined) return undefined
   if (webhook.failsOpen) {

@@ -6,8 +6,8 @@ import { type StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { RepeatedKey } from '../../apimachinery/repeatedKeys.ts'
 import { NESTING_LIMIT } from '../../apimachinery/values.ts'
 import type { Job, JobKind } from '../../program/threadPool.ts'
+import { jobRefused } from '../request/jobRefused.ts'
 import { BODY_LIMIT_BYTES, badYaml, isYaml } from './body.ts'
-import { jobRefused } from './jobRefused.ts'
 import type { YamlLimits } from './yamlBody.ts'
 
 /** Smaller ones are read on the spot, sooner than they could be handed over. */

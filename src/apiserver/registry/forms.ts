@@ -12,7 +12,6 @@ import { applyDefaults } from '../../apimachinery/structural/defaults.ts'
 import { objectMetaSchema } from '../../apimachinery/structural/objectMetaSchema.ts'
 import { inOrderOfText } from '../../apimachinery/structural/prune.ts'
 import { scaleErrors } from '../../apimachinery/structural/scaleRules.ts'
-import { compileValidator } from '../../apimachinery/structural/validate.ts'
 import { CLIENT_METADATA, type ClientMetadata } from '../../kinds/strategy.ts'
 import { readProtobufFields } from '../../program/dataFiles.ts'
 import { dropEmpty, fillEmpty, fillStored, zeroObject } from './emptyFields.ts'
@@ -62,8 +61,8 @@ export interface FormRules {
 interface Change {
   object: KubeObject
   old: KubeObject | undefined
-  /** Hears what was wrong before and stays as it is. */
-  warn: (error: FieldError) => void
+  /** Compares it with the schema of its kind. */
+  compare(schema: Schema): FieldError[]
 }
 
 const nothing = (): void => {}
@@ -92,8 +91,8 @@ const STRUCTURAL = {
   statusKeeps: CLIENT_METADATA,
   dropEmpty: nothing,
   applyDefaults,
-  validate(type, schema, { object, old, warn }) {
-    const errors = compileValidator(schema)(object, undefined, old, warn)
+  validate(type, schema, { object, compare }) {
+    const errors = compare(schema)
     return type.scale ? [...errors, ...scaleErrors(object, type.scale)] : errors
   },
   finalizerErrors: none,

@@ -9,16 +9,21 @@ import { CLUSTER_ANNOTATION } from '../../apimachinery/resources.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Schema } from '../../apimachinery/schema.ts'
 import { MAX_DEFAULTED } from '../../apimachinery/structural/defaults.ts'
+import type { Effort } from '../../apimachinery/structural/effort.ts'
 import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
+import { compileValidator } from '../../apimachinery/structural/validate.ts'
 import type { ClientMetadata, Strategy } from '../../kinds/strategy.ts'
 import type { WriteContext } from './context.ts'
 import { dropEmptyMetadata } from './emptyFields.ts'
 import { FORMS } from './forms.ts'
+import type { LongChecks, Question, Verdict } from './longChecks.ts'
 
 export interface ObjectRulesDeps {
   strategyFor(type: { group: string; resource: string }): Strategy | undefined
   /** Whether objects show their space in the annotation `kcp.io/cluster`. */
   annotateSpace: boolean
+  /** Where comparing with a schema is done when it takes long. Absent: on the spot. */
+  longChecks?: LongChecks
 }
 
 export class ObjectRules {
@@ -68,19 +73,45 @@ export class ObjectRules {
     object: KubeObject,
     old: KubeObject | undefined,
     subresource = '',
+    verdict?: Verdict,
   ): FieldError[] {
-    const errors = this.validateSchema(context, type, object, old)
+    const errors = this.validateSchema(context, type, object, old, verdict)
     errors.push(...(strategy?.validate?.(object, old) ?? []))
     const change = strategy?.subresources?.[subresource] ?? strategy
     if (old) errors.push(...(change?.validateUpdate?.(object, old) ?? []))
     return errors
   }
 
-  /** What was wrong before and stays as it is, is told as a warning. */
-  validateSchema(context: WriteContext, type: ResourceType, object: KubeObject, old?: KubeObject): FieldError[] {
+  /**
+   * What was wrong before and stays as it is, is told as a warning. `verdict`: of the comparison with the schema, where somebody
+   * else has done it.
+   * @throws UnfinishedCheck when it takes longer than the space may hold up others with it now
+   */
+  validateSchema(
+    context: WriteContext,
+    type: ResourceType,
+    object: KubeObject,
+    old?: KubeObject,
+    verdict?: Verdict,
+  ): FieldError[] {
     if (type.schema === undefined) return []
-    const warn = (error: FieldError): void => context.warn(formatFieldError(error))
-    return FORMS[type.form].validate(type, type.schema, { object, old, warn })
+    const compare = (schema: Schema): FieldError[] => {
+      const { errors, warned } = verdict ?? this.#tried(context.space, { schema, object, old })
+      for (const error of warned) context.warn(formatFieldError(error))
+      return errors
+    }
+    return FORMS[type.form].validate(type, type.schema, { object, old, compare })
+  }
+
+  #tried(space: string, { schema, object, old }: Question): Verdict {
+    const warned: FieldError[] = []
+    const validate = compileValidator(schema)
+    const check = (effort?: Effort): Verdict => ({
+      errors: validate(object, undefined, old, error => warned.push(error), effort),
+      warned,
+    })
+    const { longChecks } = this.#deps
+    return longChecks === undefined ? check() : longChecks.try(space, check)
   }
 
   /** Errors with their values as upstream shows them. */

@@ -4,9 +4,11 @@
  */
 import { trackUpdate } from '../../apimachinery/apply/managedFields.ts'
 import { statusError } from '../../apimachinery/errors.ts'
+import type { FieldError } from '../../apimachinery/fieldErrors.ts'
 import { validateObjectMeta, validateObjectMetaUpdate } from '../../apimachinery/names.ts'
 import { isRecord, type KubeObject, type ManagedFieldsEntry } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { UnfinishedCheck } from '../../apimachinery/structural/effort.ts'
 import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
@@ -26,6 +28,7 @@ import { encodeObject, type ParsedCache } from './codec.ts'
 import type { WriteContext } from './context.ts'
 import { convertTo } from './convert.ts'
 import { FORMS } from './forms.ts'
+import type { Verdict } from './longChecks.ts'
 import {
   clearsStatus,
   errorsOf,
@@ -172,11 +175,13 @@ export class Preparation {
     if (!mutates) claim()
     strategy?.prepareForCreate?.(object)
     await runStage(steps, 'prepare', request)
-    const errors = errorsOf(() => [
-      ...validateObjectMeta(metadata, metaRules(target, strategy)),
-      ...FORMS[target.form].finalizerErrors(target, metadata),
-      ...this.#rules.validate(context, target, strategy, object, undefined),
-    ])
+    const check = (verdict?: Verdict): FieldError[] =>
+      errorsOf(() => [
+        ...validateObjectMeta(metadata, metaRules(target, strategy)),
+        ...FORMS[target.form].finalizerErrors(target, metadata),
+        ...this.#rules.validate(context, target, strategy, object, undefined, '', verdict),
+      ])
+    const errors = await this.#checked(check, context, target, object)
     if (errors.length > 0) throw statusError.invalid(target, metadata.name ?? '', errors, this.#rules.shown(target))
     for (const text of strategy?.warnings?.(object) ?? FORMS[target.form].finalizerWarnings(metadata))
       context.warn(text)
@@ -222,7 +227,9 @@ export class Preparation {
       await this.#mutate(steps, request, target, strategy)
       keepSystemMetadata(object, old)
     }
-    this.completeUpdate(context, type, object, old, own)
+    const update = this.#update(context, type, object, old, own)
+    update.begin()
+    update.end(await this.#checked(update.check, context, target, object, old))
     await runStage(steps, 'prepare', request)
     await runStage(steps, 'validate', request)
   }
@@ -285,7 +292,10 @@ export class Preparation {
     return { ...others, ...this.#rules.zeroOf(shown), after, schema: shown.schema, apiVersion: after.apiVersion }
   }
 
-  /** Prepares, validates and signs the object that is to replace `old`. */
+  /**
+   * Prepares, validates and signs the object that is to replace `old`.
+   * @throws UnfinishedCheck when validating takes longer than it may here
+   */
   completeUpdate(
     context: WriteContext,
     type: ResourceType,
@@ -293,42 +303,79 @@ export class Preparation {
     old: KubeObject,
     options: UpdateOptions,
   ): void {
+    const update = this.#update(context, type, object, old, options)
+    update.begin()
+    update.end(update.check())
+  }
+
+  #update(
+    context: WriteContext,
+    type: ResourceType,
+    object: KubeObject,
+    old: KubeObject,
+    options: UpdateOptions,
+  ): UpdateSteps {
     const subresource = options.subresource ?? ''
     const target = this.#target(context.space, type)
     const strategy = this.#deps.strategyFor(target)
-    // before anything is compared: clients need not send it
-    this.#rules.annotate(object, context.space)
-    this.#carryOver(target, object, old, subresource)
-    this.#rules.complete(target, object)
-    if (
-      !strategy?.noGeneration &&
-      subresource !== 'status' &&
-      specChanged(object, old, strategy?.generationOnMetadata === true)
-    ) {
-      object.metadata.generation = (old.metadata.generation ?? 0) + 1
+    return {
+      begin: () => {
+        // before anything is compared: clients need not send it
+        this.#rules.annotate(object, context.space)
+        this.#carryOver(target, object, old, subresource)
+        this.#rules.complete(target, object)
+        if (
+          !strategy?.noGeneration &&
+          subresource !== 'status' &&
+          specChanged(object, old, strategy?.generationOnMetadata === true)
+        ) {
+          object.metadata.generation = (old.metadata.generation ?? 0) + 1
+        }
+      },
+      check: verdict =>
+        errorsOf(() => [
+          // the name was right when it was given
+          ...validateObjectMeta(object.metadata, {
+            ...metaRules(target, strategy),
+            nameRule: 'pathSegment',
+            before: old.metadata,
+          }),
+          ...FORMS[target.form].finalizerErrors(target, object.metadata, old.metadata),
+          ...validateObjectMetaUpdate(object.metadata, old.metadata),
+          ...(subresource === 'status'
+            ? (strategy?.validateStatusUpdate?.(object, old) ??
+              this.#rules.validateSchema(context, target, object, old, verdict))
+            : this.#rules.validate(context, target, strategy, object, old, subresource, verdict)),
+        ]),
+      end: errors => {
+        if (errors.length > 0)
+          throw statusError.invalid(target, object.metadata.name ?? '', errors, this.#rules.shown(target))
+        if (subresource === '') {
+          const warnings =
+            strategy?.warnings?.(object, old) ?? FORMS[target.form].finalizerWarnings(object.metadata, old.metadata)
+          for (const text of warnings) context.warn(text)
+        }
+        if (!options.managesFields) setManaged(object, this.#track(context, type, object, old, options))
+        this.#rules.finish(target, object)
+      },
     }
-    const errors = errorsOf(() => [
-      // the name was right when it was given
-      ...validateObjectMeta(object.metadata, {
-        ...metaRules(target, strategy),
-        nameRule: 'pathSegment',
-        before: old.metadata,
-      }),
-      ...FORMS[target.form].finalizerErrors(target, object.metadata, old.metadata),
-      ...validateObjectMetaUpdate(object.metadata, old.metadata),
-      ...(subresource === 'status'
-        ? (strategy?.validateStatusUpdate?.(object, old) ?? this.#rules.validateSchema(context, target, object, old))
-        : this.#rules.validate(context, target, strategy, object, old, subresource)),
-    ])
-    if (errors.length > 0)
-      throw statusError.invalid(target, object.metadata.name ?? '', errors, this.#rules.shown(target))
-    if (subresource === '') {
-      const warnings =
-        strategy?.warnings?.(object, old) ?? FORMS[target.form].finalizerWarnings(object.metadata, old.metadata)
-      for (const text of warnings) context.warn(text)
+  }
+
+  /** The errors of a check, which is done once more with the verdict of a thread where it takes long. */
+  async #checked(
+    check: (verdict?: Verdict) => FieldError[],
+    { space }: WriteContext,
+    { schema }: ResourceType,
+    object: KubeObject,
+    old?: KubeObject,
+  ): Promise<FieldError[]> {
+    try {
+      return check()
+    } catch (error) {
+      const { longChecks } = this.#deps
+      if (!(error instanceof UnfinishedCheck) || longChecks === undefined || schema === undefined) throw error
+      return check(await longChecks.judge(space, { schema, object, old }))
     }
-    if (!options.managesFields) setManaged(object, this.#track(context, type, object, old, options))
-    this.#rules.finish(target, object)
   }
 
   /** An object on its way out goes with its last finalizer. */
@@ -350,6 +397,14 @@ export class Preparation {
 function finalizersOf(object: KubeObject): number {
   const own = object.kind === 'Namespace' && isRecord(object.spec) ? object.spec.finalizers : undefined
   return (object.metadata.finalizers?.length ?? 0) + (Array.isArray(own) ? own.length : 0)
+}
+
+/** What an update goes through, in this order. */
+interface UpdateSteps {
+  begin(): void
+  /** `verdict`: of a thread. @throws UnfinishedCheck without one */
+  check(verdict?: Verdict): FieldError[]
+  end(errors: FieldError[]): void
 }
 
 /** Whether server-side apply made the object: it brings its own managedFields. */

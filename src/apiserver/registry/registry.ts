@@ -2,12 +2,13 @@
  * Creates and updates, in the order that preparation.ts says, down to the store.
  *
  * An update is a function of the current object. Kinds without asynchronous admission run it inside the store's queue, so
- * chained updates never conflict; the others compare-and-write and try again.
+ * chained updates never conflict; the others, and what takes long to validate, compare-and-write and try again.
  */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { generateName } from '../../apimachinery/names.ts'
 import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { UnfinishedCheck } from '../../apimachinery/structural/effort.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
 import type { Key, Stored } from '../../storage/store.ts'
 import { versionOf } from '../../storage/texts.ts'
@@ -248,7 +249,13 @@ export class Registry {
         stop = 'concerned'
         return undefined
       }
-      this.#preparation.completeUpdate(context, type, object, old, options)
+      try {
+        this.#preparation.completeUpdate(context, type, object, old, options)
+      } catch (error) {
+        if (!(error instanceof UnfinishedCheck)) throw error
+        stop = 'concerned'
+        return undefined
+      }
       const mutation = this.#preparation.finishUpdate(toStoredNow(object, type), old)
       gone = mutation.type === 'delete'
       return isUnchanged(now, type, mutation, old, object) ? undefined : mutation

@@ -3,6 +3,7 @@ import { formatFieldError } from '../../../src/apimachinery/fieldErrors.ts'
 import type { Schema, ValidationRule } from '../../../src/apimachinery/schema.ts'
 import { compileRules } from '../../../src/apimachinery/structural/cel.ts'
 import { compileCel } from '../../../src/apimachinery/structural/celProgram.ts'
+import { fullEffort } from '../../../src/apimachinery/structural/effort.ts'
 import { compileValidator } from '../../../src/apimachinery/structural/validate.ts'
 
 const text: Schema = { type: 'string' }
@@ -15,9 +16,15 @@ const object = (properties: Record<string, Schema>, ...rules: (string | Validati
   ruled({ type: 'object', properties }, ...rules)
 const under = (spec: Schema): Schema => ({ type: 'object', properties: { spec } })
 const errors = (spec: Schema, value: unknown, old?: unknown) =>
-  (compileRules(under(spec))?.({ spec: value }, old === undefined ? undefined : { spec: old }) ?? []).map(
-    formatFieldError,
-  )
+  (
+    compileRules(under(spec))?.(
+      { spec: value },
+      old === undefined ? undefined : { spec: old },
+      '',
+      () => {},
+      fullEffort(),
+    ) ?? []
+  ).map(formatFieldError)
 
 t.test('a failed rule says what its author wrote', async t => {
   const limits = { min: integer, max: integer }
@@ -70,7 +77,13 @@ t.test('transition rules run where an old value stands for the new one', async t
 /** What an update is refused for, and what it is warned of. */
 const told = (spec: Schema, value: unknown, old: unknown) => {
   const warnings: string[] = []
-  const found = compileRules(under(spec))?.({ spec: value }, { spec: old }, '', e => warnings.push(formatFieldError(e)))
+  const found = compileRules(under(spec))?.(
+    { spec: value },
+    { spec: old },
+    '',
+    e => warnings.push(formatFieldError(e)),
+    fullEffort(),
+  )
   return { errors: (found ?? []).map(formatFieldError), warnings }
 }
 

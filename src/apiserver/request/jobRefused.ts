@@ -5,12 +5,12 @@ import { JobError } from '../../program/threadPool.ts'
 const RETRY_AFTER_SECONDS = 1
 
 /** What `ThreadPool.run` threw, for the client. `tooMuch` words that the work takes too long or too much memory. */
-export function jobRefused(error: unknown, tooMuch: (why: string) => StatusError): unknown {
+export function jobRefused(error: unknown, tooMuch?: (why: string) => StatusError): unknown {
   if (!(error instanceof JobError)) return error
   switch (error.why) {
     case 'time':
     case 'memory':
-      return tooMuch(error.message)
+      return tooMuch === undefined ? error : tooMuch(error.message)
     case 'crowded':
       return new StatusError('TooManyRequests', `${error.message}; try again later`, {
         retryAfterSeconds: RETRY_AFTER_SECONDS,

@@ -1,0 +1,49 @@
+/**
+ * How much checking one object may take. Whether an object is refused depends on units alone, which are the same on every
+ * machine; time only says how long a thread may be held up.
+ */
+import { type TimeBound, threadTimeBound } from '../threadTime.ts'
+
+export interface Effort {
+  /** For comparing the object with its schema. */
+  schemaUnits: number
+  /** For all rules together. */
+  ruleUnits: number
+  /** Of both together. */
+  isLate: TimeBound
+  /** What is not enough refuses nothing: whoever asked hears {@link UnfinishedCheck}. */
+  isTrial: boolean
+}
+
+/** Neither right nor wrong: the trial was too short to tell. */
+export class UnfinishedCheck extends Error {
+  constructor() {
+    super('the check takes longer than it may take here')
+    this.name = 'UnfinishedCheck'
+  }
+}
+
+/**
+ * What the schema may cost one object: a unit for each schema that a value is compared with. Sensible objects have some thousand
+ * values, and large ones a hundred thousand; a schema multiplies that by its branches.
+ */
+const MAX_SCHEMA_UNITS = 1_000_000
+/** Cost of all rules of one object, as upstream's. */
+const MAX_RULE_UNITS = 10_000_000
+/** Less than one evaluation may cost, so that a trial says nothing of what one costs. Some ten milliseconds. */
+export const TRIAL_UNITS = 50_000
+/** Where nobody else waits, or where there is nobody to hand it to. */
+const FULL_MS = 5000
+
+export function fullEffort(ms = FULL_MS): Effort {
+  return {
+    schemaUnits: MAX_SCHEMA_UNITS,
+    ruleUnits: MAX_RULE_UNITS,
+    isLate: threadTimeBound(ms),
+    isTrial: false,
+  }
+}
+
+export function trialEffort(ms: number): Effort {
+  return { schemaUnits: TRIAL_UNITS, ruleUnits: TRIAL_UNITS, isLate: threadTimeBound(ms), isTrial: true }
+}

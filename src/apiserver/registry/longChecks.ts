@@ -1,0 +1,78 @@
+/**
+ * The comparison of objects with the schemas and rules of their definitions, where it takes long: it is begun on the loop, and
+ * when it is not done after some milliseconds, done by a thread of the pool from the start, with all that upstream lets it cost.
+ */
+import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
+import type { Schema } from '../../apimachinery/schema.ts'
+import { type Effort, trialEffort } from '../../apimachinery/structural/effort.ts'
+import { type SchemaText, schemaText } from '../../apimachinery/structural/schemaText.ts'
+import type { LoopShare } from '../../program/loopShare.ts'
+import { type Job, JobError, type JobKind } from '../../program/threadPool.ts'
+import { jobRefused } from '../request/jobRefused.ts'
+
+/** Of the processor's time. Units end a check long before, on any machine. */
+const LIMIT_MS = 6000
+
+export interface CheckJob {
+  schema: SchemaText
+  /** As JSON. */
+  object: string
+  old: string | undefined
+}
+
+/** What is wrong with an object, and what was wrong with it before and stays as it is. */
+export interface Verdict {
+  errors: FieldError[]
+  warned: FieldError[]
+}
+
+export const CHECK: JobKind<CheckJob, Verdict> = { name: 'check', limitMs: LIMIT_MS }
+
+/** One object in question. */
+export interface Question {
+  schema: Schema
+  object: KubeObject
+  old: KubeObject | undefined
+}
+
+export interface LongChecksDeps {
+  run: (job: Job<CheckJob>) => Promise<Verdict>
+  /** Shared by all that is tried on the loop. */
+  share: LoopShare
+}
+
+export class LongChecks {
+  readonly #deps: LongChecksDeps
+
+  constructor(deps: LongChecksDeps) {
+    this.#deps = deps
+  }
+
+  /** Runs a check that may take as long as there is time for it now. @throws UnfinishedCheck */
+  try<T>(space: string, check: (effort: Effort) => T): T {
+    return this.#deps.share.run(space, ms => check(trialEffort(ms)))
+  }
+
+  /** In a thread. @throws StatusError TooManyRequests, ServiceUnavailable */
+  async judge(space: string, { schema, object, old }: Question): Promise<Verdict> {
+    const input = {
+      schema: schemaText(schema),
+      object: JSON.stringify(object),
+      old: old === undefined ? undefined : JSON.stringify(old),
+    }
+    try {
+      return await this.#deps.run({ input, owner: space })
+    } catch (error) {
+      if (error instanceof JobError && (error.why === 'time' || error.why === 'memory')) return tooMuch(error.message)
+      throw jobRefused(error)
+    }
+  }
+}
+
+function tooMuch(why: string): Verdict {
+  const detail =
+    `was not checked to its end (${why}): give it fewer or smaller values, or its definition rules and patterns ` +
+    'that look at less'
+  return { errors: [{ ...fieldError.invalid('', undefined, detail), omitValue: true }], warned: [] }
+}
