@@ -23,7 +23,7 @@ import { byKey, isNeverKept, isUnchanged, type Known } from './ratcheting.ts'
 import { type Step, type Trail, trailText } from './trail.ts'
 import { NONE } from './validationRun.ts'
 
-const MAX_MESSAGE_CHARACTERS = 5120
+const MAX_MESSAGE_BYTES = 5120
 
 /**
  * Errors of all rules. `old` is the stored object on updates and `undefined` on creation: rules that speak of `oldSelf` run
@@ -295,7 +295,9 @@ function ruleMessage(
     const message = program.evaluate(variables, run.budget)
     if (typeof message !== 'string') return undefined
     const trimmed = message.trim()
-    return trimmed === '' || /[\r\n]/.test(trimmed) || trimmed.length > MAX_MESSAGE_CHARACTERS ? undefined : trimmed
+    return trimmed === '' || /[\r\n]/.test(trimmed) || Buffer.byteLength(trimmed) > MAX_MESSAGE_BYTES
+      ? undefined
+      : trimmed
   } catch (error) {
     if (error instanceof CelCallCostError) {
       const why = 'no further validation rules will be run due to call cost exceeds limit for messageExpression'

@@ -14,6 +14,7 @@ import {
 } from '../quantity.ts'
 import { addAddresses } from './celAddresses.ts'
 import { MAX_ITEMS } from './celBounds.ts'
+import { MAX_EXPRESSION_CHARACTERS } from './celDepth.ts'
 import type { Comparable } from './celEquality.ts'
 import { addFormats } from './celFormats.ts'
 import { addMacroFunctions } from './celMacros.ts'
@@ -23,6 +24,9 @@ import { addSets } from './celSets.ts'
 import { textFunctions } from './celText.ts'
 import { addTextFormat } from './celTextFormat.ts'
 import { addUrls } from './celUrls.ts'
+
+/** Elements of a list or a map that is written down: as many as the text of an expression has room for. */
+const MAX_WRITTEN = MAX_EXPRESSION_CHARACTERS / 2
 
 class CelQuantity implements Comparable {
   readonly quantity: Quantity
@@ -37,7 +41,11 @@ class CelQuantity implements Comparable {
 
 /** An environment with `self` and `oldSelf` and all functions; make one and keep it, it is expensive. */
 export function celEnvironment(): Environment {
-  const environment = new Environment({ homogeneousAggregateLiterals: false, enableOptionalTypes: true })
+  const environment = new Environment({
+    homogeneousAggregateLiterals: false,
+    enableOptionalTypes: true,
+    limits: { maxListElements: MAX_WRITTEN, maxMapEntries: MAX_WRITTEN },
+  })
     .registerVariable('self', 'dyn')
     .registerVariable('oldSelf', 'dyn')
     .registerType('kubernetes.Quantity', CelQuantity)

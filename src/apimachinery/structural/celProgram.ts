@@ -13,6 +13,7 @@ import { messageOf } from '../messageOf.ts'
 import type { Schema } from '../schema.ts'
 import type { TimeBound } from '../threadTime.ts'
 import { WorkBudget } from '../workBudget.ts'
+import { MAX_EXPRESSION_CHARACTERS, tooDeep, tooLong, wordedDepth } from './celDepth.ts'
 import { celEnvironment } from './celFunctions.ts'
 import { childrenOf, expandMacros } from './celMacros.ts'
 import { attachMeter, type Meter, type Role } from './celMeter.ts'
@@ -22,9 +23,8 @@ import { REPLACED } from './celText.ts'
 import { boundTypeDepth } from './celTypeDepth.ts'
 import { CelTypeMismatch, typeOfRule } from './celTypes.ts'
 
-export const MAX_EXPRESSION_BYTES = 64 * 1024
 /** Of an expression with its macros written out, which may repeat what they are applied to. */
-const MAX_EXPANDED_CHARACTERS = 4 * MAX_EXPRESSION_BYTES
+const MAX_EXPANDED_CHARACTERS = 4 * MAX_EXPRESSION_CHARACTERS
 /** Cost of one evaluation, in upstream's units and with its limit. */
 export const MAX_EVALUATION_COST = 1_000_000
 /** Errors may tell of values, which may be large. */
@@ -81,9 +81,8 @@ const environment = once(celEnvironment)
  * @throws CelCompileError
  */
 export function compileCel(source: string, schema: Schema | undefined, variables?: Environment): CelProgram {
-  if (Buffer.byteLength(source) > MAX_EXPRESSION_BYTES) {
-    throw new CelCompileError(`expression is longer than ${MAX_EXPRESSION_BYTES} bytes`)
-  }
+  const long = tooLong(source)
+  if (long !== undefined) throw new CelCompileError(long)
   const meter: Meter = { budget: celBudget(0) }
   try {
     const parsed = parseExpanded(source, variables ?? environment())
@@ -103,6 +102,8 @@ export function compileCel(source: string, schema: Schema | undefined, variables
   } catch (error) {
     if (error instanceof CelCompileError) throw error
     if (error instanceof ParseError || error instanceof CelTypeError || error instanceof EvaluationError) {
+      const deep = wordedDepth(error.summary)
+      if (deep !== undefined) throw new CelCompileError(deep, { cause: error })
       const at = error.range?.start ?? 0
       throw new CelCompileError(located(source, at, compileWords(error.summary)), { cause: error })
     }
@@ -133,6 +134,8 @@ function metered(run: () => unknown, meter: Meter, budget: WorkBudget): unknown 
 function parseExpanded(source: string, variables: Environment): ReturnType<Environment['parse']> {
   boundTypeDepth(variables)
   const parsed = variables.parse(source)
+  const deep = tooDeep(parsed.ast)
+  if (deep !== undefined) throw new CelCompileError(deep)
   const expanded = expandMacros(source, parsed.ast, MAX_EXPANDED_CHARACTERS)
   return expanded === source ? parsed : variables.parse(expanded)
 }

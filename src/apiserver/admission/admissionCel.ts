@@ -134,6 +134,7 @@ export function checkConditions(
       if (value === false) return { matches: false }
       if (value !== true) throw new Error('match condition must evaluate to a bool')
     } catch (error) {
+      if (budget.refusal !== undefined) return { matches: false, error: budget.refusal.message }
       errors.push(`expression '${expression.source}' resulted in error: ${messageOf(error)}`)
     }
   }

@@ -1,4 +1,5 @@
 /** Policies and webhook configurations whose expressions do not compile are refused when they are written, not when they are used. */
+import { setImmediate as letOthers } from 'node:timers/promises'
 import { statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { has, record, records, str } from '../../apimachinery/fields.ts'
@@ -7,6 +8,9 @@ import type { Admission } from '../registry/admission.ts'
 import type { AdmissionCel, AdmissionVariable } from './admissionCel.ts'
 import { nameOf } from './attributes.ts'
 import { ADMISSION_GROUP } from './webhookConfigurations.ts'
+
+/** Characters of expressions; compiling them takes some milliseconds. After that, others have their turn. */
+const MUCH = 10_000
 
 interface Found {
   path: string
@@ -21,14 +25,22 @@ export function expressionCheck(cel: AdmissionCel): Admission {
   return {
     stage: 'validate',
     handles: (type, operation) => type.group === ADMISSION_GROUP && operation !== 'DELETE',
-    admit(request) {
+    async admit(request) {
       const { type, object, old } = request
       // what was accepted before stays acceptable
       const same = ({ source, type: wanted, lacking }: Found): string => `${wanted} ${lacking.join()} ${source}`
       const known = new Set(old ? expressionsOf(old).map(same) : [])
-      const errors = expressionsOf(object)
-        .filter(expression => !known.has(same(expression)))
-        .flatMap(found => errorsOf(cel, found))
+      const errors: FieldError[] = []
+      let characters = 0
+      for (const found of expressionsOf(object)) {
+        if (known.has(same(found))) continue
+        characters += found.source.length
+        if (characters > MUCH) {
+          characters = 0
+          await letOthers()
+        }
+        errors.push(...errorsOf(cel, found))
+      }
       if (errors.length > 0) throw statusError.invalid(type, nameOf(request), errors)
     },
   }

@@ -9,8 +9,8 @@ import type { Purse } from './purse.ts'
 export const MAX_POLICY_COST = 10_000_000
 /** Of all match conditions of a policy or a webhook, as upstream's. */
 export const MAX_CONDITIONS_COST = 2_500_000
-const MAX_MESSAGE_CHARACTERS = 5 * 1024
-const MAX_ANNOTATION_CHARACTERS = 10 * 1024
+const MAX_MESSAGE_BYTES = 5 * 1024
+const MAX_ANNOTATION_BYTES = 10 * 1024
 
 export interface Failure {
   message: string
@@ -51,6 +51,7 @@ export function policyVerdict(
     try {
       if (evaluateWorded(validation.expression, variables, budget) === true) continue
     } catch (error) {
+      if (budget.refusal !== undefined) return ranOut(policy, budget.refusal)
       fail(messageOf(error), index)
       continue
     }
@@ -65,10 +66,16 @@ export function policyVerdict(
       const value = annotationValue(expression, variablesOfAnnotations, ofAnnotations)
       if (value !== '') annotations.push({ key, value })
     } catch (error) {
+      if (ofAnnotations.refusal !== undefined) return ranOut(policy, ofAnnotations.refusal)
       fail(messageOf(error), 0, true)
     }
   }
   return { failures, annotations }
+}
+
+/** As upstream has it, which then says nothing else. */
+function ranOut({ failsOpen }: Validating, { message }: Error): Verdict {
+  return { failures: failsOpen ? [] : [{ message, reason: '', index: 0, actsAlways: false }], annotations: [] }
 }
 
 /** `''` for none. @throws Error for a failing expression, and for a value that is neither text nor null */
@@ -82,7 +89,13 @@ function annotationValue(expression: Expression, variables: AdmissionVariables, 
         'Return type must be either string or null.',
     )
   }
-  return value.trim().slice(0, MAX_ANNOTATION_CHARACTERS)
+  return beginning(value.trim(), MAX_ANNOTATION_BYTES)
+}
+
+/** No character is cut in two. */
+function beginning(text: string, bytes: number): string {
+  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(bytes))
+  return text.slice(0, read)
 }
 
 function celTypeOf(value: unknown): string {
@@ -105,7 +118,7 @@ function computedMessage(
     const text = evaluate(messageExpression!, variables, budget)
     if (typeof text !== 'string') return undefined
     const trimmed = text.trim()
-    return trimmed.length > MAX_MESSAGE_CHARACTERS || /[\r\n]/.test(trimmed) ? undefined : trimmed
+    return Buffer.byteLength(trimmed) > MAX_MESSAGE_BYTES || /[\r\n]/.test(trimmed) ? undefined : trimmed
   } catch (error) {
     if (error instanceof Error) return undefined
     throw error
