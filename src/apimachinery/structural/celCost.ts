@@ -32,6 +32,7 @@ interface Value {
   schema?: Schema | undefined
   /** Of a list's elements or a map's values, where no schema tells it. */
   element?: Value | undefined
+  isUnknown?: boolean
   /** Of a list: whether a loop has made it. */
   isMade?: boolean
 }
@@ -51,8 +52,11 @@ function shapeOf(schema: Schema): { size: number; schema: Schema } {
 
 const TIMES: ReadonlySet<string> = new Set(['date', 'date-time', 'duration'])
 
-/** A text that upstream knows nothing of: comparing and reading it is free. */
-const UNKNOWN_TEXT: Value = { cost: 0, size: 0 }
+/**
+ * A text that upstream knows nothing of: comparing and reading it is free. In a loop it is taken to be as large as `self`, which
+ * is nothing for an object.
+ */
+const UNKNOWN_TEXT: Value = { cost: 0, size: 0, isUnknown: true }
 
 function scalar(cost: number): Value {
   return { cost, size: 1 }
@@ -176,7 +180,8 @@ function method([name, target, args]: [string, ASTNode, ASTNode[]], scope: Scope
   if (overhead !== undefined && variable?.op === 'id' && args.length >= 2) {
     const range = costOf(target, scope)
     const isMap = range.schema !== undefined && kindOf(range.schema) === 'map'
-    const element: Value = { ...elementOf(range), cost: 1 }
+    const found = elementOf(range)
+    const element: Value = { ...(found.isUnknown === true ? { size: textSizeOf(scope.self) } : found), cost: 1 }
     const second = args[1]!
     const hasTwo = second.op === 'id' && args.length >= 3
     // the first of two variables is a place or a key; one alone is a key or an element
@@ -232,14 +237,18 @@ function call(name: string, values: readonly Value[]): Value {
     case 'matches':
     case 'find':
     case 'findAll': {
-      const cost = args + times(read(a.size + 1), Math.max(1, Math.ceil(b.size * MATCH)))
-      return name === 'matches' ? scalar(cost) : { cost, size: a.size, ...(name === 'findAll' && { element: a }) }
+      const cost = args + times(read(a.size + 1), Math.ceil(b.size * MATCH))
+      return name === 'matches'
+        ? scalar(cost)
+        : { cost, size: a.size, ...(name === 'findAll' && { element: UNKNOWN_TEXT }) }
     }
     case 'lowerAscii':
     case 'upperAscii':
     case 'trim':
     case 'reverse':
     case 'substring':
+      return { cost: reading, size: a.size }
+    case 'bytes':
       return { cost: reading, size: a.size }
     case 'replace':
       return { cost: args + read(a.size * 2), size: a.size }
@@ -289,6 +298,12 @@ function call(name: string, values: readonly Value[]): Value {
 function traversal(list: Value): number {
   const element = elementOf(list)
   return times(list.size, isNumber(element) ? 1 : 1 + read(element.size))
+}
+
+/** 0 for what has no size of its own. */
+function textSizeOf(value: Value | undefined): number {
+  const kind = value?.schema && kindOf(value.schema)
+  return value === undefined || kind === 'object' || kind === 'scalar' ? 0 : value.size
 }
 
 function known(element: Value): Value {
