@@ -109,6 +109,7 @@ export class ExpressionRunner {
     if (spent === undefined) return
     if (spent.left < units) throw new Error('the changes of all policies for the request take too much work')
     spent.left -= units
+    spent.sinceOthers += units
   }
 
   /** On the loop. `undefined` when it was too short to tell. */

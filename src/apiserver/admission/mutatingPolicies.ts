@@ -14,6 +14,11 @@ import type { Binding, Mutation, Policy } from './policyConfigurations.ts'
 import { type Matched, matchPolicy, type PolicyDeps, policiesHandle, policyFacts } from './policyEvaluation.ts'
 import { PolicyConfigurationError } from './policyParams.ts'
 
+/** As much as a request can carry: each mutation may add to what those before it have made. */
+const MAX_OBJECT_CHARACTERS = 3 * 1024 * 1024
+/** Units for a character of the object: it is copied, compared and defaulted for each mutation. */
+const CHANGE = 0.5
+
 export function mutatingPolicies(deps: PolicyDeps): Admission {
   const self: Admission = {
     stage: 'mutate',
@@ -77,7 +82,14 @@ async function mutateWith(
     const result = await deps.expressions.evaluate('mutation', { variables, expression }, await given())
     if (result.error !== undefined) throw new Error(result.error)
     const { object } = shownAs(request, type)
-    if (object !== null) takeBack(request, type, changed(mutation, object, result.value, policy, type.schema))
+    if (object === null) continue
+    const made = changed(mutation, object, result.value, policy, type.schema)
+    const size = JSON.stringify(made).length
+    if (size > MAX_OBJECT_CHARACTERS) {
+      throw new Error(`the object would be larger as JSON than ${MAX_OBJECT_CHARACTERS} characters`)
+    }
+    deps.expressions.spend(request, size * CHANGE)
+    takeBack(request, type, made)
   }
 }
 

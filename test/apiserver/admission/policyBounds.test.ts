@@ -88,6 +88,20 @@ t.test('a mutation cannot write out what stands in itself many times', async t =
   t.match(body.message, /the expression's value is larger as JSON than 3145728 characters/)
 })
 
+t.test('mutations cannot make the object larger than a request may be, nor go on for ever', async t => {
+  const add = (i: number) => ({
+    patchType: 'JSONPatch',
+    jsonPatch: { expression: `[JSONPatch{op: 'add', path: '/data/k${i}', value: object.data.b}]` },
+  })
+  const grown = await createUnder({ kind: 'Mutating', policy: { mutations: [1, 2, 3, 4].map(add) } })
+  t.equal(grown.code, 403)
+  t.match(grown.body.message, /the object would be larger as JSON than 3145728 characters$/)
+  const again = { patchType: 'ApplyConfiguration', applyConfiguration: { expression: "Object{data: {'a': 'x'}}" } }
+  const long = await createUnder({ kind: 'Mutating', policy: { mutations: Array(120).fill(again) } })
+  t.equal(long.code, 403)
+  t.match(long.body.message, /the changes of all policies for the request take too much work$/)
+})
+
 t.test('many parameters cost a request no more than a few', async t => {
   for (let i = 0; i < 30; i++) {
     const metadata = { name: `params-${i}`, labels: { params: 'yes' } }
