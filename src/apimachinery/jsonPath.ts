@@ -8,9 +8,10 @@ import { WorkBudget } from './workBudget.ts'
 
 /**
  * All values that the path finds, in document order; missing members find nothing. A path that has to look at more than
- * {@link MAX_LOOKED_AT} values finds nothing either: `..` several times finds the same ones many times over.
+ * {@link MAX_LOOKED_AT} values finds nothing either: `..` several times finds the same ones many times over. Neither does one
+ * that has to look at more than is left of `all`, which several paths share.
  */
-export type JsonPath = (object: unknown) => unknown[]
+export type JsonPath = (object: unknown, all?: WorkBudget) => unknown[]
 
 /** In one object, for one column of a table or one selector. */
 const MAX_LOOKED_AT = 20_000
@@ -19,15 +20,22 @@ const MAX_FILTERS = 8
 
 type Step = (values: unknown[], budget: WorkBudget) => unknown[]
 
+function tooMany(): Error {
+  return new Error(`the path looks at more than ${MAX_LOOKED_AT} values`)
+}
+
 /** @throws Error that says where the path is not understood */
 export function compileJsonPath(path: string): JsonPath {
   const find = compileSteps(path)
-  return object => {
-    const budget = new WorkBudget(MAX_LOOKED_AT, () => new Error(`the path looks at more than ${MAX_LOOKED_AT} values`))
+  return (object, all = new WorkBudget(MAX_LOOKED_AT, tooMany)) => {
+    let refused: WorkBudget | undefined
     try {
-      return find([object], budget)
+      return all.part(MAX_LOOKED_AT, tooMany, budget => {
+        refused = budget
+        return find([object], budget)
+      })
     } catch (error) {
-      if (error === budget.refusal) return []
+      if (error === refused?.refusal || error === all.refusal) return []
       throw error
     }
   }

@@ -6,6 +6,7 @@ import { compileJsonPath, type JsonPath } from '../../apimachinery/jsonPath.ts'
 import { isRecord, type Json, type KubeObject } from '../../apimachinery/object.ts'
 import type { ColumnDefinition, ResourceType } from '../../apimachinery/resourceType.ts'
 import { memberSchema, type Schema } from '../../apimachinery/schema.ts'
+import { WorkBudget } from '../../apimachinery/workBudget.ts'
 import { age } from '../../kinds/printers/duration.ts'
 import { type Column, createdAtColumn, nameColumn, type Printer } from '../../kinds/printers/printer.ts'
 import { printerFor } from '../../kinds/printers/printers.ts'
@@ -48,7 +49,7 @@ export function tableParts(options: Omit<TableOptions, 'objects'>): TableParts {
     row: object => {
       const conditions = printer.conditions?.(object) ?? []
       return {
-        cells: printer.columns.map(column => column.cell(object, now)),
+        cells: printer.cells?.(object, now) ?? printer.columns.map(column => column.cell(object, now)),
         ...(conditions.length > 0 && { conditions }),
         object: rowObject(object, options.includeObject, version),
       }
@@ -74,7 +75,7 @@ function printerOf(type: ResourceType): Printer {
   if (type.columns.length === 0) return printerFor(type) ?? DEFAULT
   let printer = printers.get(type.columns)
   if (printer === undefined) {
-    printer = { columns: [nameColumn, ...jsonPathColumns(type.columns)] }
+    printer = jsonPathPrinter(type.columns)
     printers.set(type.columns, printer)
   }
   return printer
@@ -110,15 +111,30 @@ const METADATA_DESCRIPTIONS: Record<string, string> = {
   'metadata.creationTimestamp': 'When the server created the object (RFC 3339, UTC).',
 }
 
+/** Units for all cells of a row together: for each value that is looked at, and for what is shown. Sensible rows take some ten. */
+const MAX_ROW = 60_000
+/** For a character. */
+const SHOWN = 0.02
+
+function rowBudget(): WorkBudget {
+  return new WorkBudget(MAX_ROW, () => new Error('the cells of the row take too much work'))
+}
+
 /** A definition is stored whatever its paths are. As upstream, the columns before the first one that cannot be read are shown. */
-function jsonPathColumns(definitions: readonly ColumnDefinition[]): Column[] {
-  const columns: Column[] = []
+function jsonPathPrinter(definitions: readonly ColumnDefinition[]): Printer {
+  const columns: PathColumn[] = []
   for (const definition of definitions) {
     const find = readable(definition.jsonPath ?? '')
     if (find === undefined) break
     columns.push(jsonPathColumn(definition, find))
   }
-  return columns
+  return {
+    columns: [nameColumn, ...columns],
+    cells(object, now) {
+      const budget = rowBudget()
+      return [nameColumn.cell(object, now), ...columns.map(column => column.cell(object, now, budget))]
+    },
+  }
 }
 
 function readable(path: string): JsonPath | undefined {
@@ -130,11 +146,20 @@ function readable(path: string): JsonPath | undefined {
   }
 }
 
-function jsonPathColumn(definition: ColumnDefinition, find: JsonPath): Column {
+/** `budget`: of the row. A cell for which nothing is left stays empty. */
+interface PathColumn extends Column {
+  cell(object: Parameters<Column['cell']>[0], now: Date, budget?: WorkBudget): Json
+}
+
+function jsonPathColumn(definition: ColumnDefinition, find: JsonPath): PathColumn {
   return {
     ...definition,
     ...(definition.jsonPath === '.metadata.creationTimestamp' && { field: 'metadata.creationTimestamp' }),
-    cell: (object, now) => cellOf(definition.type, find(object)[0], now),
+    cell: (object, now, budget: WorkBudget = rowBudget()) => {
+      const shown = cellOf(definition.type, find(object, budget)[0], now)
+      if (typeof shown === 'string') budget.spend(Math.min(budget.left, shown.length * SHOWN))
+      return shown
+    },
   }
 }
 

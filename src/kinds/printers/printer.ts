@@ -24,6 +24,8 @@ export interface Printer {
   conditions?(object: Fields): RowCondition[]
   /** The order of rows, for kinds that are not shown in the order of their names. */
   compare?(a: Fields, b: Fields): number
+  /** All cells of a row at once, where they share something; else each column makes its own. */
+  cells?(object: Fields, now: Date): Json[]
 }
 
 type Cell = Column['cell']

@@ -238,3 +238,29 @@ t.test('the paths of columns are read once for a kind, not for each table', asyn
   t.same(again.rows[0]!.cells, ['a', 'blue'])
   t.equal(reads, before)
 })
+
+t.test('two hundred columns of a large object cost what a few do, and those behind are empty', async t => {
+  let reads = 0
+  const list = Array.from({ length: 1000 }, () => ({
+    get a() {
+      reads++
+      return 'x'
+    },
+  }))
+  const columns = (count: number, jsonPath: string) =>
+    Array.from({ length: count }, (_, i) => ({ name: `C${i}`, type: 'string' as const, jsonPath }))
+  const searching = typeOf('widgets', { columns: columns(200, '.spec.l[?(@.a=="y")].a'), form: 'custom' })
+  const { cells } = table(searching, [object({ spec: { l: list } })]).rows[0]!
+  t.equal(cells.length, 201)
+  t.ok(reads < 60_000, `${reads} reads`)
+  const large = 'x'.repeat(1_000_000)
+  const showing = typeOf('gadgets', { columns: columns(200, '.spec.s'), form: 'custom' })
+  const objects = [object({ spec: { s: large } }), object({ spec: { s: large } })]
+  for (const row of table(showing, objects).rows) {
+    const shown = row.cells.filter(cell => cell === large).length
+    t.ok(shown >= 1 && shown <= 4, `${shown} of 200 cells`)
+    t.equal(row.cells.at(-1), null)
+  }
+  const small = typeOf('tidgets', { columns: columns(200, '.spec.s'), form: 'custom' })
+  t.same(table(small, [object({ spec: { s: 'y' } })]).rows[0]!.cells, ['a', ...Array(200).fill('y')])
+})
