@@ -26,6 +26,8 @@ const MAX_BITS = 262_144
 const MAX_BIT_PROGRAM = 500
 /** Pairs that take as long as a step. */
 const PAIRS = 8
+/** Steps for each of all matches: beginning anew, and a text of its own. */
+const FOUND = 10
 /** Steps for each instruction of a new state. */
 const STATE = 5
 
@@ -50,7 +52,7 @@ export function compileLinearRegExp(pattern: string): LinearRegExp {
       const pairs = size <= MAX_BIT_PROGRAM && size * text.length <= MAX_BITS ? size * text.length : 0
       const found: string[] = []
       while (found.length < limit) {
-        steps(1 + pairs / PAIRS)
+        steps(FOUND + pairs / PAIRS)
         if (!matcher.find()) break
         found.push(matcher.group() ?? '')
       }

@@ -137,6 +137,11 @@ t.test('what is looked at is paid for, in every loop', async t => {
   for (const body of bodies) t.match(run(loop(body), self, 200_000).error, BUDGET, body)
 })
 
+t.test('each of very many matches is paid for', async t => {
+  t.match(run("self.findAll('x').size() > 0", LARGE).error, LIMIT)
+  t.equal(run("self.findAll('x').size()", 'x'.repeat(100_000)).value, 100_000n)
+})
+
 t.test('text that is no number is refused before it is read', async t => {
   t.match(run('duration(self) == duration("1s")', '1'.repeat(2000)).error, /Invalid duration string: 1{64}$/)
   t.match(run('duration(self) == duration("1s")', '1'.repeat(900)).error, /Invalid duration/)
