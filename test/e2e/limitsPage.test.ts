@@ -157,19 +157,28 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
   ],
   'rules of LimitRanges times containers': [['src/apiserver/admission/limitRanger.ts', 'MOST_WORK', count]],
 
-  'text of a CEL expression': [[`${CEL}/celProgram.ts`, 'MAX_EXPRESSION_BYTES', bytes]],
+  'text of a CEL expression; its depth; operators of one sort in a row': [
+    [`${CEL}/celDepth.ts`, 'MAX_EXPRESSION_CHARACTERS', count],
+    [`${CEL}/celDepth.ts`, 'LEVELS', count],
+    [`${CEL}/celDepth.ts`, 'MAX_IN_A_ROW', count],
+  ],
   'cost of one evaluation': [[`${CEL}/celProgram.ts`, 'MAX_EVALUATION_COST', count]],
-  'of all rules of an object; of a policy, its binding and parameter': [
-    [`${CEL}/cel.ts`, 'MAX_OBJECT_COST', count],
-    ['src/apiserver/admission/validatingPolicies.ts', 'MAX_POLICY_COST', count],
+  "of all rules of an object; of a policy's validations and messages, of its audit annotations, of each mutation, for a binding and parameter":
+    [
+      [`${CEL}/effort.ts`, 'MAX_RULE_UNITS', count],
+      ['src/apiserver/admission/policyVerdict.ts', 'MAX_POLICY_COST', count],
+    ],
+  'of the match conditions of a webhook or a policy': [
+    ['src/apiserver/admission/policyVerdict.ts', 'MAX_CONDITIONS_COST', count],
   ],
-  'of the match conditions of a webhook': [['src/apiserver/admission/webhooks.ts', 'MAX_CONDITIONS_COST', count]],
   'of all policies and match conditions that concern one object, for each round of changes and for the validation': [
-    ['src/apiserver/admission/requestCost.ts', 'MAX_REQUEST_COST', count],
+    ['src/apiserver/admission/expressionRunner.ts', 'MAX_REQUEST_COST', count],
   ],
-  "time of the server's thread for the rules of an object, or a policy; for all that concern one object": [
-    [`${CEL}/celProgram.ts`, 'MAX_EVALUATION_MS', inMs],
-    ['src/apiserver/admission/requestCost.ts', 'MAX_REQUEST_MS', inMs],
+  "time on the loop; of a thread's processor, for an object; for a policy": [
+    ['src/program/loopShare.ts', 'LEAST_MS', inMs],
+    ['src/program/loopShare.ts', 'FULL_MS', inMs],
+    ['src/apiserver/registry/longChecks.ts', 'LIMIT_MS', ofMs],
+    ['src/apiserver/admission/expressionRunner.ts', 'LIMIT_MS', ofMs],
   ],
   'texts that a CEL expression makes; lists; numbers as text': [
     [`${CEL}/celBounds.ts`, 'MAX_TEXT', binary],
@@ -177,10 +186,7 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
     [`${CEL}/celPrices.ts`, 'MAX_NUMBER_TEXT', binary],
   ],
   'size of a regular expression, repetitions written out': [[`${CEL}/userPatterns.ts`, 'MAX_SIZE', binary]],
-  "comparisons of an object's values with the schema of its CRD": [
-    [`${CEL}/validationRun.ts`, 'MAX_SCHEMA_WORK', count],
-    [`${CEL}/validationRun.ts`, 'MAX_SCHEMA_MS', inMs],
-  ],
+  "comparisons of an object's values with the schema of its CRD": [[`${CEL}/effort.ts`, 'MAX_SCHEMA_UNITS', count]],
   'what defaults add to an object': [[`${CEL}/defaults.ts`, 'MAX_DEFAULTED', bytes]],
   'versions of a CRD; its short names and categories': [
     [CRD, 'versions', count],
@@ -206,7 +212,11 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
     [`${CEL}/celCost.ts`, 'EXPRESSION_COST_LIMIT', count],
     [`${CEL}/celCost.ts`, 'SCHEMA_COST_LIMIT', count],
   ],
-  'values that the JSONPath of a printer column looks at': [['src/apimachinery/jsonPath.ts', 'MAX_LOOKED_AT', count]],
+  'values that the JSONPath of a printer column looks at; those of all columns, 50 characters that are shown counting as one':
+    [
+      ['src/apimachinery/jsonPath.ts', 'MAX_LOOKED_AT', count],
+      ['src/apiserver/tables/table.ts', 'MAX_ROW', count],
+    ],
   'answer of an admission webhook': [['src/apiserver/admission/webhookClient.ts', 'MAX_RESPONSE_BYTES', bytes]],
   'answer of a conversion webhook': [
     ['src/apiserver/definitions/servedDefinitions.ts', 'CONVERSION_LIMIT_BYTES', bytes],

@@ -175,5 +175,5 @@ function partText(part: EvaluationParts[EvaluationName]): string {
 }
 
 function isExpression(value: unknown): value is Expression {
-  return isRecord(value) && typeof value.source === 'string' && 'program' in value
+  return isRecord(value) && typeof value.source === 'string' && ('program' in value || 'failure' in value)
 }
