@@ -236,6 +236,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   }
   const sweeper = setInterval(() => {
     inFlight.look()
+    inFlight.lookAtWatches()
     inFlight.endOlderThan(ANSWER_TIMEOUT_MS)
   }, ANSWER_CHECK_MS)
   app.addHook('preClose', done => {

@@ -6,7 +6,7 @@ import type { StatusError } from '../../apimachinery/errors.ts'
 import type { UserInfo } from '../auth/types.ts'
 import { EXTRAS, GROUPS } from '../auth/users.ts'
 import type { Flow, FlowControl } from '../flowcontrol/flowControl.ts'
-import { HeldRequests, type Holder } from '../flowcontrol/heldRequests.ts'
+import { type HeldBounds, HeldRequests, type Holder } from '../flowcontrol/heldRequests.ts'
 import { type Seat, SeatRefused, type Work } from '../flowcontrol/queueSet.ts'
 import { WatchBudget, WatchCounts, type WatchOwner } from '../flowcontrol/watchBudget.ts'
 import type { Pausable } from '../registry/context.ts'
@@ -24,6 +24,14 @@ export type InFlightKind = keyof InFlightLimits
 
 /** Reading and mutating as upstream. An idle watch costs some 30 KB, most of it its TLS connection. */
 export const DEFAULT_IN_FLIGHT: InFlightLimits = { reading: 400, mutating: 200, watching: 20_000 }
+
+/** What watches and streams may have in hand that nobody reads. How many they are is bounded elsewhere. */
+export const UNREAD: HeldBounds = {
+  space: { requests: Number.POSITIVE_INFINITY, bytes: 64 * 1024 * 1024 },
+  server: { requests: Number.POSITIVE_INFINITY, bytes: 512 * 1024 * 1024 },
+}
+/** What an unread watch takes beside what it was to send: frames that wait, records, encrypted copies. */
+const UNREAD_BYTES = 128 * 1024
 
 /** How often, at most, those who wait have the running looked through. */
 const LOOK_MS = 10
@@ -53,6 +61,7 @@ export interface InFlightOptions {
   estimate(request: AuthorizedRequest, accept: string, watches: WatchCounts, widest: number): Work | Promise<Work>
   isSyncer(user: UserInfo): boolean
   held?: HeldRequests
+  unread?: HeldRequests
   /** Milliseconds on any clock that only goes forward. */
   clock: () => number
 }
@@ -85,6 +94,8 @@ export class Ticket implements Pausable, Holder {
   /** Of its body. */
   bodyBytes = 0
   pauses = 0
+  /** Since when a watch has something in hand that its client does not take. */
+  unreadMs: number | undefined
   older: Ticket | undefined
   newer: Ticket | undefined
 
@@ -124,22 +135,47 @@ export class Ticket implements Pausable, Holder {
   }
 }
 
+/** In the order in which they began. */
+class TicketList {
+  oldest: Ticket | undefined
+  newest: Ticket | undefined
+
+  append(ticket: Ticket): void {
+    ticket.older = this.newest
+    if (this.newest === undefined) this.oldest = ticket
+    else this.newest.newer = ticket
+    this.newest = ticket
+  }
+
+  remove(ticket: Ticket): void {
+    const { older, newer } = ticket
+    if (older === undefined) this.oldest = newer
+    else older.newer = newer
+    if (newer === undefined) this.newest = older
+    else newer.older = older
+    ticket.older = undefined
+    ticket.newer = undefined
+  }
+}
+
 export class InFlight {
   readonly #options: InFlightOptions
   readonly #held: HeldRequests
+  readonly #unread: HeldRequests
   readonly #watches: WatchBudget
   readonly #counts = new WatchCounts()
   #reading = 0
   #mutating = 0
-  /** Ends of the list of tickets; watches excluded. */
-  #oldest: Ticket | undefined
-  #newest: Ticket | undefined
+  /** Watches excluded. */
+  readonly #running = new TicketList()
+  readonly #open = new TicketList()
   #lookedMs = Number.NEGATIVE_INFINITY
   #idle: PromiseWithResolvers<void> | undefined
 
   constructor(options: InFlightOptions) {
     this.#options = options
     this.#held = options.held ?? new HeldRequests()
+    this.#unread = options.unread ?? new HeldRequests(UNREAD)
     this.#watches = new WatchBudget((options.limits ?? DEFAULT_IN_FLIGHT).watching)
   }
 
@@ -198,7 +234,7 @@ export class InFlight {
     ticket.isOver = true
     this.#options.flowControl.leave(flow, seat!, ticket.kind === 'watching')
     this.#release(ticket)
-    this.#remove(ticket)
+    this.#listOf(ticket).remove(ticket)
     this.#uncount(ticket)
   }
 
@@ -227,7 +263,7 @@ export class InFlight {
    */
   look(): void {
     this.#lookedMs = this.#options.clock()
-    for (let ticket = this.#oldest; ticket !== undefined; ticket = ticket.newer) {
+    for (let ticket = this.#running.oldest; ticket !== undefined; ticket = ticket.newer) {
       const { answer, flow, seat } = ticket
       if (
         (ticket.awaitsBody || ticket.mayConvert) &&
@@ -247,10 +283,44 @@ export class InFlight {
     }
   }
 
+  /**
+   * Breaks off watches, those first that were not read for longest, of a space whose unread ones have too much in hand. Once in a
+   * second or so: who reads at all has nothing left by then, or less.
+   */
+  lookAtWatches(): void {
+    const now = this.#options.clock()
+    let isTooMuch = false
+    for (let ticket = this.#open.oldest; ticket !== undefined; ticket = ticket.newer) {
+      const { writableLength } = ticket.answer
+      if (writableLength === 0) {
+        ticket.unreadMs = undefined
+        this.#release(ticket)
+        continue
+      }
+      ticket.unreadMs ??= now
+      if (ticket.unreadMs === now) continue
+      this.#release(ticket)
+      ticket.heldBytes = writableLength + UNREAD_BYTES
+      this.#unread.hold(ticket, ticket.heldBytes)
+      isTooMuch ||= !this.#unread.fits(ticket)
+    }
+    if (!isTooMuch) return
+    const unread: Ticket[] = []
+    for (let ticket = this.#open.oldest; ticket !== undefined; ticket = ticket.newer) {
+      if (ticket.heldBytes >= 0) unread.push(ticket)
+    }
+    for (const ticket of unread.sort((a, b) => a.unreadMs! - b.unreadMs!)) {
+      if (this.#unread.fits(ticket)) continue
+      this.#release(ticket)
+      ticket.flow.schema.figures.reject('unread')
+      ticket.answer.destroy()
+    }
+  }
+
   /** Breaks off what has run longer than `limitMs`, watches excluded: clients that do not take their answers. */
   endOlderThan(limitMs: number): void {
     const before = this.#options.clock() - limitMs
-    let ticket = this.#oldest
+    let ticket = this.#running.oldest
     while (ticket !== undefined && ticket.sinceMs <= before) {
       const { newer }: Ticket = ticket
       ticket.answer.destroy()
@@ -296,7 +366,7 @@ export class InFlight {
 
   #begin(ticket: Ticket): Ticket {
     ticket.hasBegun = true
-    if (ticket.kind !== 'watching') this.#append(ticket)
+    this.#listOf(ticket).append(ticket)
     return ticket
   }
 
@@ -334,26 +404,13 @@ export class InFlight {
 
   #release(ticket: Ticket): void {
     if (ticket.heldBytes < 0) return
-    this.#held.release(ticket, ticket.heldBytes)
+    const held = ticket.kind === 'watching' ? this.#unread : this.#held
+    held.release(ticket, ticket.heldBytes)
     ticket.heldBytes = -1
   }
 
-  #append(ticket: Ticket): void {
-    ticket.older = this.#newest
-    if (this.#newest === undefined) this.#oldest = ticket
-    else this.#newest.newer = ticket
-    this.#newest = ticket
-  }
-
-  #remove(ticket: Ticket): void {
-    if (ticket.kind === 'watching') return
-    const { older, newer } = ticket
-    if (older === undefined) this.#oldest = newer
-    else older.newer = newer
-    if (newer === undefined) this.#newest = older
-    else newer.older = older
-    ticket.older = undefined
-    ticket.newer = undefined
+  #listOf({ kind }: Ticket): TicketList {
+    return kind === 'watching' ? this.#open : this.#running
   }
 
   #isIdle(): boolean {

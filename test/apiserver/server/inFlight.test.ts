@@ -33,7 +33,13 @@ const TOO_MANY = {
 /** Spaces that nobody knows are tenants. */
 const lineageOf = (space: string): string[] => (space === 'root' ? ['root'] : ['root', ...space.split('/')])
 
-function setUp({ limits, held }: { limits?: InFlightLimits; held?: HeldRequests } = {}) {
+interface Setting {
+  limits?: InFlightLimits
+  held?: HeldRequests
+  unread?: HeldRequests
+}
+
+function setUp({ limits, held, unread }: Setting = {}) {
   const clock = new SteppedClock()
   const seats = limits ? limits.reading + limits.mutating : 600
   const flowControl = new FlowControl({
@@ -50,6 +56,7 @@ function setUp({ limits, held }: { limits?: InFlightLimits; held?: HeldRequests 
     estimate: () => ONE_SEAT,
     isSyncer: ({ name }) => name === 'syncer',
     ...(held && { held }),
+    ...(unread && { unread }),
     clock: clock.now,
   })
   const enter = (asked: AuthorizedRequest, answer: AnswerSide = answerTo('')): Ticket | Promise<Ticket> =>
@@ -294,6 +301,53 @@ t.test('the spaces of a tenant share its watches, and none of them has all of th
   await t.rejects(watch('one'), TOO_MANY)
   await watch('two')
 })
+
+t.test(
+  'unread watches of a space are ended when they have too much in hand, those first that nobody read for longest',
+  async t => {
+    const KIB = 1024
+    const bound = (bytes: number) => ({ requests: Number.POSITIVE_INFINITY, bytes })
+    const unread = new HeldRequests({ space: bound(500 * KIB), server: bound(5000 * KIB) })
+    const { inFlight, enter, clock } = setUp({ unread })
+    const ended: string[] = []
+    const answers: { name: string; writableLength: number }[] = []
+    const look = (): void => {
+      clock.pass(1000)
+      inFlight.lookAtWatches()
+    }
+    const open = async (name: string, space: string): Promise<void> => {
+      const answer = { ...answerTo(name, ended), name, headersSent: true }
+      answers.push(answer)
+      const ticket = await enter(request('GET', `${PODS}?watch=1`, KNOWN, space), answer)
+      answer.destroy = () => {
+        ended.push(name)
+        inFlight.leave(ticket)
+      }
+      ticket.begun()
+    }
+    for (const name of ['read', 'slow', 'slower', 'slowest']) await open(name, 'alice')
+    await open('bob', 'bob')
+    const fill = (...names: string[]): void => {
+      for (const answer of answers) if (names.includes(answer.name)) answer.writableLength = 64 * KIB
+    }
+    fill('slowest')
+    look()
+    fill('slower', 'bob')
+    look()
+    fill('slow', 'read')
+    look()
+    t.equal(unread.of('alice').requests, 2, 'what was there a second ago')
+    answers[0]!.writableLength = 0
+    look()
+    t.same(ended, ['slowest'], 'three are too many')
+    t.equal(unread.of('alice').requests, 2)
+    t.equal(unread.of('bob').requests, 1)
+    for (const answer of answers) answer.writableLength = 0
+    look()
+    t.same(unread.total, { requests: 0, bytes: 0 })
+    t.same(ended, ['slowest'])
+  },
+)
 
 t.test('a request costs its ticket and its seat, and nothing more', async t => {
   const { inFlight } = setUp()
