@@ -55,6 +55,8 @@ export interface ApiServerOptions {
   strangers?: Partial<StrangerLimits>
   /** Requests at a time; default as upstream. */
   inFlight?: InFlightLimits
+  /** Whether requests wait in fair queues, instead of being refused beyond `inFlight`. Default true. */
+  fairness?: boolean | undefined
   /** How often the peer of a WebSocket has to show that it is there. Default 30 s. */
   pingIntervalMs?: number
   /** How often open watches, and space streams, are told how far they have come. Default 60 s, and 30 s. */

@@ -46,6 +46,8 @@ import { WriteTurns } from './endpoints/writeTurns.ts'
 import { obeyFlows } from './flowcontrol/effectiveFlows.ts'
 import { FlowControl } from './flowcontrol/flowControl.ts'
 import { FlowMaintainer } from './flowcontrol/flowMaintainer.ts'
+import { countOnly } from './flowcontrol/maxInFlight.ts'
+import { ONE_SEAT } from './flowcontrol/queueSet.ts'
 import { KubernetesService } from './kubernetesService/kubernetesService.ts'
 import { deleteObject } from './operations/remove.ts'
 import type { Pki } from './pki/ensurePki.ts'
@@ -161,7 +163,9 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     isSyncer,
     lineageOf: space => tree.lineageOf(space),
   })
-  obeyFlows({ store, root: ROOT, flowControl })
+  const isFair = options.fairness ?? true
+  if (isFair) obeyFlows({ store, root: ROOT, flowControl })
+  else countOnly(flowControl, limits)
   const webhooks = new WebhookClient({
     routes: new ServiceRoutes({ store, parsed, random: Math.random }),
     hosts: new AllowedHosts(options.webhookAllowedHosts),
@@ -256,7 +260,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     limits,
     flowControl,
     isSyncer,
-    estimate: (...request) => worth.of(...request),
+    estimate: isFair ? (...request) => worth.of(...request) : () => ONE_SEAT,
     clock: () => performance.now(),
   })
   return {

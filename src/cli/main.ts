@@ -120,6 +120,12 @@ const START: readonly Setting[] = [
     minimum: 1,
   },
   {
+    flags: '--enable-priority-and-fairness [bool]',
+    description: 'let requests wait in fair queues; false: refuse those beyond the two numbers above, as they come',
+    default: true,
+    boolean: true,
+  },
+  {
     flags: '--accept-loss [bool]',
     description: 'start a damaged store with what is intact of it; the log says what is lost',
     default: false,

@@ -44,6 +44,7 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
       mutating: settings.maxMutatingRequestsInflight as number,
     },
     diskReserveBytes: reserveOf(settings.diskReserveMib as number | undefined),
+    fairness: settings.enablePriorityAndFairness === true,
     build,
     log,
   })

@@ -202,8 +202,9 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     // Whoever left meanwhile was seen off by `close` already.
     if (reply.raw.closed) return
     const flow = inFlight.flowOf(authorized)
+    const { spec, level } = flow.schema
     // Also on a refusal: it says whose it is.
-    reply.header(SCHEMA_HEADER, flow.schema.spec.uid).header(LEVEL_HEADER, flow.schema.level.spec.uid)
+    if (spec.uid !== '') reply.header(SCHEMA_HEADER, spec.uid).header(LEVEL_HEADER, level.spec.uid)
     const entering = { flow, answer: reply.raw, accept: request.headers.accept }
     const entered = inFlight.enter(authorized, entering, ticket =>
       reply.raw.once('close', () => inFlight.leave(ticket)),
