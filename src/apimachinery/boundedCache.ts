@@ -1,21 +1,21 @@
 /** A map that may forget: it holds so many entries, or so much weight of them, and what is too much goes oldest first. */
 
-export interface CacheBounds<V> {
+export interface CacheBounds<V, K = unknown> {
   /** Entries kept at most; at least 1. */
   entries: number
-  /** Asked of each value once; the unit is the caller's. */
-  weight?: { limit: number; of(value: V): number }
+  /** Asked of each entry as it is set; the unit is the caller's. */
+  weight?: { limit: number; of(value: V, key: K): number }
 }
 
 export class BoundedCache<K, V extends NonNullable<unknown>> {
-  readonly #bounds: CacheBounds<V>
+  readonly #bounds: CacheBounds<V, K>
   /** Oldest first. */
   readonly #entries = new Map<K, V>()
   readonly #weights = new Map<K, number>()
   #weight = 0
 
   /** A number counts entries. */
-  constructor(bounds: number | CacheBounds<V>) {
+  constructor(bounds: number | CacheBounds<V, K>) {
     this.#bounds = typeof bounds === 'number' ? { entries: bounds } : bounds
   }
 
@@ -46,11 +46,20 @@ export class BoundedCache<K, V extends NonNullable<unknown>> {
     const { entries, weight } = this.#bounds
     this.delete(key)
     this.#entries.set(key, value)
-    if (weight !== undefined) this.#weigh(key, weight.of(value))
+    if (weight !== undefined) this.#weigh(key, weight.of(value, key))
     const limit = weight?.limit ?? Infinity
     while (this.#entries.size > 1 && (this.#entries.size > entries || this.#weight > limit)) {
       this.delete(this.#entries.keys().next().value!)
     }
+  }
+
+  /** Sets a new entry if nothing has to go for it. @returns whether it was set */
+  setIfRoom(key: K, value: V): boolean {
+    const { entries, weight } = this.#bounds
+    if (this.#entries.size >= entries) return false
+    if (weight !== undefined && this.#weight + weight.of(value, key) > weight.limit) return false
+    this.set(key, value)
+    return true
   }
 
   delete(key: K): boolean {

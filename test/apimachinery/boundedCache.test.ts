@@ -95,3 +95,19 @@ t.test('what alone is too heavy is kept until something else comes', async t => 
   cache.set('small', 'ab')
   t.strictSame([...cache], [['small', 'ab']])
 })
+
+t.test('what is set only if there is room sends nothing away', async t => {
+  const cache = new BoundedCache<string, string>({
+    entries: 3,
+    weight: { limit: 6, of: (text, key) => text.length + key.length },
+  })
+  t.ok(cache.setIfRoom('a', 'xx'))
+  t.notOk(cache.setIfRoom('b', 'xxx'), 'too heavy')
+  t.ok(cache.setIfRoom('b', ''))
+  t.ok(cache.setIfRoom('c', ''))
+  t.notOk(cache.setIfRoom('', ''), 'too many')
+  t.strictSame(
+    [...cache].map(([key]) => key),
+    ['a', 'b', 'c'],
+  )
+})

@@ -58,8 +58,11 @@ export function decodeObject(stored: Stored): KubeObject {
   return JSON.parse(stored.bytes.toString('utf8')) as KubeObject
 }
 
-/** After so many times the cache's size all is forgotten: rarely enough to cost nothing. */
+/** After so many times of what it holds all is forgotten: rarely enough to cost nothing. */
 const SCANS_WITHOUT_ROOM = 8
+const KEPT_OBJECTS = 4096
+/** Of their texts. Parsed they take two or three times as much, twenty times when somebody is out for that. */
+const KEPT_BYTES = 16 * 1024 * 1024
 
 /**
  * Parsed forms that readers share, because selectors, controllers and authorizers ask for the same few objects again and again.
@@ -68,15 +71,16 @@ const SCANS_WITHOUT_ROOM = 8
  * is forgotten, so that the cache does not stay full of what nobody asks for. Objects from here are read-only.
  */
 export class ParsedCache {
-  readonly #limit: number
   readonly #entries: BoundedCache<Stored, KubeObject>
   /** Scanned objects that found no room since all was forgotten. */
   #withoutRoom = 0
 
-  /** `limit` counts objects. */
-  constructor(limit = 4096) {
-    this.#limit = limit
-    this.#entries = new BoundedCache(limit)
+  /** `bytes` are those of the texts. */
+  constructor({ objects = KEPT_OBJECTS, bytes = KEPT_BYTES }: { objects?: number; bytes?: number } = {}) {
+    this.#entries = new BoundedCache({
+      entries: objects,
+      weight: { limit: bytes, of: (_, stored) => stored.bytes.length },
+    })
   }
 
   get(stored: Stored): Readonly<KubeObject> {
@@ -92,16 +96,16 @@ export class ParsedCache {
     return this.#entries.peek(stored)
   }
 
-  /** The same for one of many that are looked at in a row. */
+  /** The same as `get` for one of many that are looked at in a row. */
   scan(stored: Stored): Readonly<KubeObject> {
     const known = this.#entries.peek(stored)
     if (known !== undefined) return known
     const object = decodeObject(stored)
-    if (this.#entries.size >= this.#limit && ++this.#withoutRoom > SCANS_WITHOUT_ROOM * this.#limit) {
-      this.#entries.clear()
-      this.#withoutRoom = 0
-    }
-    if (this.#entries.size < this.#limit) this.#entries.set(stored, object)
+    if (this.#entries.setIfRoom(stored, object)) return object
+    if (++this.#withoutRoom <= SCANS_WITHOUT_ROOM * this.#entries.size) return object
+    this.#entries.clear()
+    this.#withoutRoom = 0
+    this.#entries.setIfRoom(stored, object)
     return object
   }
 }
