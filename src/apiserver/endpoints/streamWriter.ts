@@ -74,6 +74,14 @@ export function responseSink(raw: ServerResponse, turns: WriteTurns): FrameSink 
   }
 }
 
+/** Aborts when nobody reads the response any more; at once where its client has left already, which nothing tells again. */
+export function goneSignal(raw: ServerResponse): AbortSignal {
+  const gone = new AbortController()
+  if (raw.destroyed) gone.abort()
+  else raw.once('close', () => gone.abort())
+  return gone.signal
+}
+
 /** The next frames, or a part of one, up to the limit. Taken out of `waiting`. */
 function nextChunk(waiting: Buffer[]): Buffer {
   const first = waiting[0]!

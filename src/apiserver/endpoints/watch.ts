@@ -20,7 +20,7 @@ import { bytesAs } from './listItems.ts'
 import { notAcceptable, WATCH_MEDIA_TYPES } from './negotiate.ts'
 import { protobufForm } from './protobufForms.ts'
 import { tableOf } from './respond.ts'
-import { type FrameSink, responseSink, writeEach } from './streamWriter.ts'
+import { type FrameSink, goneSignal, responseSink, writeEach } from './streamWriter.ts'
 import { sightOf, type WorkspaceSight } from './workspaceSight.ts'
 
 /** What a watch needs to know of its request: nothing of what carries it. */
@@ -42,9 +42,7 @@ export async function watchEndpoint(services: Services, exchange: Exchange): Pro
   raw.writeHead(200, { ...kept, ...headers(exchange), 'Content-Type': contentType, 'Transfer-Encoding': 'chunked' })
   raw.flushHeaders()
   exchange.request.inFlight?.begun()
-  const gone = new AbortController()
-  raw.on('close', () => gone.abort())
-  await runWatch(services, exchange, plan, responseSink(raw, services.turns), gone.signal)
+  await runWatch(services, exchange, plan, responseSink(raw, services.turns), goneSignal(raw))
 }
 
 export interface WatchPlan {

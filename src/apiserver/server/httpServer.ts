@@ -20,7 +20,7 @@ import { methodNotAllowed } from '../endpoints/methods.ts'
 import { CONTENT_TYPES, errorFormat, wantsPretty } from '../endpoints/negotiate.ts'
 import { PATCH_TYPES } from '../endpoints/patch.ts'
 import { planStream, runSpaceStream, type SpaceStreamDeps } from '../endpoints/spaceStream.ts'
-import { responseSink } from '../endpoints/streamWriter.ts'
+import { goneSignal, responseSink } from '../endpoints/streamWriter.ts'
 import { yamlText } from '../endpoints/yamlWriter.ts'
 import { SeatRefused } from '../flowcontrol/queueSet.ts'
 import type { Logger } from '../request/logger.ts'
@@ -310,9 +310,7 @@ async function openStream(
   })
   raw.flushHeaders()
   request.inFlight?.begun()
-  const gone = new AbortController()
-  raw.on('close', () => gone.abort())
-  await runSpaceStream(deps.stream, plan, responseSink(raw, deps.services.turns), gone.signal)
+  await runSpaceStream(deps.stream, plan, responseSink(raw, deps.services.turns), goneSignal(raw))
 }
 
 /** Whatever was thrown, as the Status that the client shall see. What we did not foresee is logged: it is our fault. */

@@ -1,0 +1,58 @@
+/** A watch or a stream whose client has left before it begins is over as soon as it begins. */
+import { request } from 'node:https'
+import type { Socket } from 'node:net'
+import t, { type Test } from 'tap'
+import { Reader } from '../../../src/apiserver/registry/reader.ts'
+import { FrontDoor } from '../../../src/apiserver/server/frontDoor.ts'
+import { Strangers } from '../../../src/apiserver/server/strangers.ts'
+import { accessOf, CONFIGMAPS, startTestServer } from '../../support/server.ts'
+
+const { server, faults } = await startTestServer(t)
+const { ca, cert, key } = accessOf(server.kubeconfigPath)
+
+/** Asks, and leaves while the server is in a step of the request. Answers whether what it goes on to follow has ended. */
+async function leaveDuring(t: Test, path: string, steps: object, name: string): Promise<boolean> {
+  const arrived = Promise.withResolvers<void>()
+  const held = Promise.withResolvers<void>()
+  const seenOff = Promise.withResolvers<void>()
+  const followed = Promise.withResolvers<boolean>()
+  const step = steps[name as keyof typeof steps] as (...args: unknown[]) => unknown
+  t.capture(
+    steps,
+    name as never,
+    async function (this: unknown, ...args: unknown[]) {
+      const result = await step.apply(this, args)
+      arrived.resolve()
+      await held.promise
+      return result
+    } as never,
+  )
+  const { ends } = Strangers.prototype
+  t.capture(Strangers.prototype, 'ends', function (this: Strangers, socket: Socket) {
+    seenOff.resolve()
+    return ends.call(this, socket)
+  })
+  const { watch } = server.store
+  t.capture(server.store, 'watch', (range, options) => {
+    const found = watch.call(server.store, range, options)
+    followed.resolve(options.signal.aborted)
+    return found
+  })
+  const sent = request(server.url + path, { ca, cert, key })
+  sent.on('error', () => {})
+  sent.end()
+  await arrived.promise
+  sent.destroy()
+  await seenOff.promise
+  held.resolve()
+  return followed.promise
+}
+
+const WATCH = `${CONFIGMAPS}?watch=1`
+t.test('while a watch is planned', async t => t.ok(await leaveDuring(t, WATCH, Reader.prototype, 'list')))
+t.test('while it is authorized', async t => t.ok(await leaveDuring(t, WATCH, FrontDoor.prototype, 'authorize')))
+t.test('while a stream is authorized', async t => {
+  const path = '/services/stream/clusters/root?resources=configmaps&resourceVersion=1'
+  t.ok(await leaveDuring(t, path, FrontDoor.prototype, 'authorize'))
+})
+t.test('nothing of it was a fault of the server', async t => t.strictSame(faults, []))
