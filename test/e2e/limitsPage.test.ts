@@ -78,6 +78,16 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
     [`${FLOWS}/heldRequests.ts`, 'server: { requests', count],
     [`${FLOWS}/heldRequests.ts`, 'server: { requests: 2000, bytes', bytes],
   ],
+  'the same of a space with all spaces below it': [
+    [`${FLOWS}/heldRequests.ts`, 'SUBTREE', count, 2000],
+    [`${FLOWS}/heldRequests.ts`, 'SUBTREE', bytes, 512 * 2 ** 20],
+  ],
+  'of a space with all below it; of each of these': [[`${FLOWS}/watchBudget.ts`, 'LEAST_SHARE', count, 20_000]],
+  'what watches have in hand that nobody reads: of a space; with all below it; of the server': [
+    [IN_FLIGHT, 'space: { requests: Number.POSITIVE_INFINITY, bytes', bytes],
+    [`${FLOWS}/heldRequests.ts`, 'SUBTREE', bytes, 512 * 2 ** 20],
+    [IN_FLIGHT, 'server: { requests: Number.POSITIVE_INFINITY, bytes', bytes],
+  ],
   'watches and space streams': [[IN_FLIGHT, 'watching', count]],
   "those of one space or user; for syncers alone; of one mailbox's syncer": [
     [`${FLOWS}/watchBudget.ts`, 'SHARE', count, 20_000],

@@ -42,8 +42,6 @@ export class FlowFigures {
   /** Until a watch has begun. */
   readonly watchSeconds = new Distribution(RUN_BOUNDS)
   readonly seats = new Distribution(SEAT_BOUNDS)
-  /** How many watches a change was told to. */
-  readonly watchers = new Distribution([0, 1, 10, 100, 1000, 10_000])
 
   reject(reason: string): void {
     this.rejected.set(reason, (this.rejected.get(reason) ?? 0) + 1)

@@ -69,7 +69,6 @@ export function flowMetrics(control: FlowControl): string {
     [{ type: 'watch' }, figures => figures.watchSeconds],
   ])
   distributed('work_estimated_seats', 'How many seats requests were thought to need.', [[{}, figures => figures.seats]])
-  distributed('watch_count_samples', 'How many watches were told of a change.', [[{}, figures => figures.watchers]])
   perLevel('nominal_limit_seats', 'Seats of a level, before any are lent.', ({ bounds }) => bounds.nominal)
   perLevel('lower_limit_seats', 'Seats that nobody else ever has.', ({ bounds }) => bounds.min)
   perLevel('upper_limit_seats', 'Seats that a level has at most.', ({ bounds }) => bounds.max)
