@@ -90,7 +90,8 @@ export class WatchHub {
       node.matched = []
       let bytes = 0
       for (const event of batch) bytes += event.stored.bytes.length
-      for (const watcher of node.watchers) watcher.push(batch, bytes)
+      const commit = { batch, bytes }
+      for (const watcher of node.watchers) watcher.push(commit)
     }
   }
 

@@ -5,6 +5,13 @@ import { StorageError, type StoreEvent } from './store.ts'
 
 export type Batch = readonly StoreEvent[]
 
+/** One commit's events of a range. Shared by all its watchers, so what waits for a slow one costs it a reference. */
+export interface Commit {
+  readonly batch: Batch
+  /** The sum of the events' texts. */
+  readonly bytes: number
+}
+
 /** Read places at the front of the queue are cut off when there are this many. */
 const COMPACT_AT = 256
 
@@ -21,7 +28,8 @@ export interface SubscriptionOptions {
 export class Subscription {
   readonly #options: SubscriptionOptions
   readonly #abort = (): void => this.end()
-  #queue: { batch: Batch; bytes: number; counted: boolean }[] = []
+  #missed: Batch | undefined
+  #queue: Commit[] = []
   /** Batches before this place were read. */
   #head = 0
   #unreadEvents = 0
@@ -36,7 +44,7 @@ export class Subscription {
       this.#ended = true
       return
     }
-    if (options.missed.length > 0) this.#queue.push({ batch: options.missed, bytes: 0, counted: false })
+    if (options.missed.length > 0) this.#missed = options.missed
     options.signal.addEventListener('abort', this.#abort)
   }
 
@@ -50,8 +58,8 @@ export class Subscription {
     return this.#reader !== undefined
   }
 
-  /** Takes one commit's events; `bytes` is the sum of their texts. The array is shared and never changed. */
-  push(batch: Batch, bytes: number): void {
+  push(commit: Commit): void {
+    const { batch, bytes } = commit
     if (this.#reader !== undefined) {
       const reader = this.#reader
       this.#reader = undefined
@@ -65,23 +73,27 @@ export class Subscription {
       this.#finish(
         new StorageError('SlowWatcher', `the watcher left ${unread} events unread; at most ${backlogEvents} are kept`),
       )
+      this.#missed = undefined
       this.#queue = []
       return
     }
-    this.#queue.push({ batch, bytes, counted: true })
+    this.#queue.push(commit)
     this.#unreadEvents = unread
     this.#unreadBytes += bytes
   }
 
   /** The next batch. Calls are answered in order. */
   next(): Promise<IteratorResult<Batch>> {
+    if (this.#missed !== undefined) {
+      const value = this.#missed
+      this.#missed = undefined
+      return Promise.resolve({ value, done: false })
+    }
     const entry = this.#queue[this.#head]
     if (entry !== undefined) {
       this.#head++
-      if (entry.counted) {
-        this.#unreadEvents -= entry.batch.length
-        this.#unreadBytes -= entry.bytes
-      }
+      this.#unreadEvents -= entry.batch.length
+      this.#unreadBytes -= entry.bytes
       if (this.#head === this.#queue.length || this.#head === COMPACT_AT) {
         this.#queue = this.#queue.slice(this.#head)
         this.#head = 0
@@ -104,6 +116,7 @@ export class Subscription {
 
   /** Ends quietly and forgets what was not read. Safe to repeat. */
   end(): void {
+    this.#missed = undefined
     this.#queue = []
     this.#error = undefined
     this.#finish(undefined)

@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8'
 import t from 'tap'
 import { WatchHub } from '../../src/storage/hub.ts'
 import type { Range, StoreEvent } from '../../src/storage/store.ts'
@@ -57,4 +58,18 @@ t.test('a closed hub takes no watchers', async t => {
   hub.close()
   await t.rejects(watcher.next(), { code: 'Closed' })
   t.throws(() => hub.subscribe({}, [], signal), { code: 'Closed' })
+})
+
+t.test('what waits for many slow watchers costs each of them a reference', async t => {
+  const hub = new WatchHub({ backlogEvents: 10_000, backlogBytes: 1024 * 1024 })
+  const watchers = Array.from({ length: 500 }, () => hub.subscribe({}, [], signal))
+  const publish = (count: number): number => {
+    const before = getHeapStatistics().total_allocated_bytes
+    for (let n = 0; n < count; n++) hub.publish([event(n)])
+    return (getHeapStatistics().total_allocated_bytes - before) / count / watchers.length
+  }
+  publish(100)
+  const bytes = publish(1000)
+  t.ok(bytes > 0 && bytes < 95, `${bytes} bytes for a commit and watcher`)
+  for (const watcher of watchers) watcher.end()
 })
