@@ -33,6 +33,7 @@ const SERVER = 'src/apiserver/server'
 const FLOWS = 'src/apiserver/flowcontrol'
 const CEL = 'src/apimachinery/structural'
 const CRD = 'src/apimachinery/crd/crdBounds.ts'
+const SIZE = 'src/apimachinery/objectSize.ts'
 const META = 'src/apimachinery/metadataLimits.ts'
 const TRANSLATOR = 'src/controllers/placement-translator'
 const BUDGET = 'src/apimachinery/spaceBudget.ts'
@@ -45,6 +46,15 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
   'request by which a syncer reports a status; the status': [
     ['src/apiserver/authority/reportLimit.ts', 'REPORT_LIMIT_BYTES', bytes],
     ['src/apimachinery/statusLimit.ts', 'STATUS_LIMIT_BYTES', bytes],
+  ],
+  'fields and elements of a body': [[SIZE, 'VALUES_LIMIT', count]],
+  'an object, as it is stored; its fields and elements': [
+    [SIZE, 'OBJECT_LIMIT', binary],
+    [SIZE, 'VALUES_LIMIT', count],
+  ],
+  'fields that one server-side apply claims; that all managers of an object claim together': [
+    [SIZE, 'APPLIED_FIELDS_LIMIT', count],
+    [SIZE, 'CLAIMS_LIMIT', count],
   ],
   'nesting of a body, and of what a patch makes': [['src/apimachinery/values.ts', 'NESTING_LIMIT', count]],
   'URL and headers together': [[`${SERVER}/httpServer.ts`, 'HEADERS_LIMIT_BYTES', bytes]],

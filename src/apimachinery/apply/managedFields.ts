@@ -6,11 +6,13 @@
  */
 import { statusError } from '../errors.ts'
 import { type GroupResource, isRecord, type KubeObject, type ManagedFieldsEntry, parseApiVersion } from '../object.ts'
+import { APPLIED_FIELDS_LIMIT, tooLarge } from '../objectSize.ts'
 import type { Schema } from '../schema.ts'
 import { equalJson } from '../values.ts'
 import { isSame } from './compare.ts'
 import { type Conflict, conflictError } from './conflicts.ts'
 import {
+  countPaths,
   difference,
   EMPTY_SET,
   equalSets,
@@ -107,17 +109,22 @@ export function trackUpdate(o: TrackUpdateOptions): ManagedFieldsEntry[] | undef
 /**
  * The object after applying a configuration, its managedFields updated; independent of the inputs. Fields that the manager
  * applied before and now leaves out are removed when no other manager owns them. Equal to `live` when nothing changes.
- * @throws StatusError BadRequest for a configuration that cannot be applied, Conflict when others own what it changes
+ * @throws StatusError BadRequest for a configuration that cannot be applied, RequestEntityTooLarge for one of too many fields,
+ * Conflict when others own what it changes
  */
 export function applyServerSide(o: ApplyOptions): KubeObject {
   checkConfiguration(o)
+  const ignored = ignoredSet(o.ignored)
+  const set = recursiveDifference(fieldSetOf(o.applied, o.schema), ignored)
+  if (countPaths(set) > APPLIED_FIELDS_LIMIT)
+    throw tooLarge(
+      `an apply may claim ${APPLIED_FIELDS_LIMIT} fields at most: split the object, or use an update or a patch`,
+    )
   const managers = liveManagers(o)
   const { managedFields: _entries, ...liveMetadata } = o.live?.metadata ?? {}
   const live = o.live === undefined ? undefined : { ...o.live, metadata: liveMetadata }
 
   const own = ownId(o, 'Apply')
-  const ignored = ignoredSet(o.ignored)
-  const set = recursiveDifference(fieldSetOf(o.applied, o.schema), ignored)
   const last = managers.find(manager => sameManager(manager, own))
   const others = managers.filter(manager => manager !== last)
 

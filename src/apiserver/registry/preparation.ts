@@ -7,6 +7,7 @@ import { statusError } from '../../apimachinery/errors.ts'
 import type { FieldError } from '../../apimachinery/fieldErrors.ts'
 import { validateObjectMeta, validateObjectMetaUpdate } from '../../apimachinery/names.ts'
 import { isRecord, type KubeObject, type ManagedFieldsEntry } from '../../apimachinery/object.ts'
+import { checkObjectSize } from '../../apimachinery/objectSize.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { UnfinishedCheck } from '../../apimachinery/structural/effort.ts'
 import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
@@ -188,7 +189,8 @@ export class Preparation {
     this.#rules.finish(target, object)
     if (!isApplied(object)) setManaged(object, claims)
     await runStage(steps, 'validate', request)
-    return encodeObject(await toStored(object, target))
+    const stored = await toStored(object, target)
+    return encodeWithin(stored)
   }
 
   /** What a client asked for, readable and in the storage version, before anything is added or checked. */
@@ -386,11 +388,18 @@ export class Preparation {
       deletionGracePeriodSeconds === 0 &&
       finalizers.length === 0 &&
       !hasNamespaceFinalizers(object)
-    const text = encodeObject(object)
-    if (gone) return { type: 'delete', text }
+    if (gone) return { type: 'delete', text: encodeObject(object) }
+    const text = encodeWithin(object, old)
     const leadsOut = deletionTimestamp !== undefined && finalizersOf(object) < finalizersOf(old)
     return { type: 'put', text, ...(leadsOut && { leads: 'out' }) }
   }
+}
+
+/** @throws StatusError RequestEntityTooLarge */
+function encodeWithin(object: KubeObject, old?: KubeObject): Encoded {
+  const text = encodeObject(object)
+  checkObjectSize(object, text.head.length + text.tail.length, old)
+  return text
 }
 
 /** How many hold the object, its kind's own among them. */

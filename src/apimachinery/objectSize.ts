@@ -1,0 +1,75 @@
+/**
+ * How large an object may be, beside what metadataLimits.ts says of its metadata. A write goes over the whole object a dozen
+ * times in one turn of the loop (reads, copies, compares, validates, says who owns which field), and what that takes follows
+ * from the number of its values rather than from its bytes. Patches could make it larger with each request.
+ *
+ * What was stored with more may go on to have as much, so that it can be changed and deleted.
+ */
+import { StatusError } from './errors.ts'
+import type { KubeObject } from './object.ts'
+
+/** Members and elements, those that hold others too; of a body, and of an object without its `managedFields`. */
+export const VALUES_LIMIT = 150_000
+/** Fields that all managers of an object claim together; each manager's claim on a field counts. */
+export const CLAIMS_LIMIT = 150_000
+/** Fields that one server-side apply may claim. */
+export const APPLIED_FIELDS_LIMIT = 40_000
+/** An object as it is stored, in characters. */
+export const OBJECT_LIMIT = 8 * 1024 * 1024
+/** A text that is shorter cannot say more than `VALUES_LIMIT` values. */
+export const LEAST_CHARACTERS = 2 * VALUES_LIMIT
+
+/** Looks no further than the answer needs. */
+export function hasMoreValues(value: unknown, limit: number): boolean {
+  return countUpTo(value, limit) > limit
+}
+
+/** `length` characters are what `object` is stored as. @throws StatusError RequestEntityTooLarge when it grows beyond a limit */
+export function checkObjectSize(object: Readonly<KubeObject>, length: number, old?: Readonly<KubeObject>): void {
+  if (length <= LEAST_CHARACTERS) return
+  if (length > OBJECT_LIMIT && (old === undefined || JSON.stringify(object).length > JSON.stringify(old).length))
+    throw tooLarge(`the object would be ${length} characters long, and may be ${OBJECT_LIMIT}: split it`)
+  if (grows(withoutClaims(object), old && withoutClaims(old), VALUES_LIMIT))
+    throw tooLarge(`the object would have more than ${VALUES_LIMIT} fields and elements: split it`)
+  if (grows(claimsOf(object), old && claimsOf(old), CLAIMS_LIMIT))
+    throw tooLarge(
+      `the managers of the object would claim more than ${CLAIMS_LIMIT} fields together (metadata.managedFields): split it, or use fewer field managers`,
+    )
+}
+
+export function tooLarge(message: string): StatusError {
+  return new StatusError('RequestEntityTooLarge', message)
+}
+
+function grows(value: unknown, old: unknown, limit: number): boolean {
+  if (!hasMoreValues(value, limit)) return false
+  const before = old === undefined ? 0 : countUpTo(old, Number.POSITIVE_INFINITY)
+  return before <= limit || hasMoreValues(value, before)
+}
+
+function withoutClaims({ metadata, ...rest }: Readonly<KubeObject>): unknown {
+  const { managedFields: _, ...others } = metadata
+  return { ...rest, metadata: others }
+}
+
+function claimsOf({ metadata }: Readonly<KubeObject>): unknown {
+  return metadata.managedFields?.map(({ fieldsV1 }) => fieldsV1)
+}
+
+function countUpTo(value: unknown, limit: number): number {
+  if (typeof value !== 'object' || value === null) return 0
+  if (Array.isArray(value)) {
+    let count = value.length
+    for (const item of value) {
+      if (count > limit) break
+      count += countUpTo(item, limit - count)
+    }
+    return count
+  }
+  let count = 0
+  for (const key in value) {
+    if (++count > limit) break
+    count += countUpTo((value as Record<string, unknown>)[key], limit - count)
+  }
+  return count
+}
