@@ -129,8 +129,10 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
   )
   const nature = natureOf(tree)
   const demands = new UpsyncDemands({ store, types })
+  const work = new WorkTurns()
   const authorizer = new RbacAuthorizer({
     store,
+    turns: work,
     requireSpaceAccess: options.spaces,
     nature,
     ownKinds: options.spaces,
@@ -218,7 +220,6 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     longChecks: new LongChecks({ run: job => threads.run(CHECK, job), share }),
   }
   const registry = new Registry(registryDeps)
-  const work = new WorkTurns()
   const services: Services = {
     deps: registryDeps,
     registry,

@@ -56,6 +56,7 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
     [SIZE, 'APPLIED_FIELDS_LIMIT', count],
     [SIZE, 'CLAIMS_LIMIT', count],
   ],
+  'roles and bindings of a space that count, as they are stored': [['src/apiserver/auth/rbac.ts', 'MOST_BYTES', bytes]],
   'nesting of a body, and of what a patch makes': [['src/apimachinery/values.ts', 'NESTING_LIMIT', count]],
   'URL and headers together': [[`${SERVER}/httpServer.ts`, 'HEADERS_LIMIT_BYTES', bytes]],
   'YAML that is read by a thread of its own': [[`${ENDPOINTS}/bigYaml.ts`, 'BIG_BYTES', bytes]],

@@ -11,6 +11,7 @@ import { statusError } from '../../apimachinery/errors.ts'
 import { joinedAsGo } from '../../apimachinery/go/goPrint.ts'
 import { EVERYTHING_ACTS, type Nature } from '../../apimachinery/nature.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { WorkTurns } from '../../program/workTurns.ts'
 import type { Store, StoreEvent } from '../../storage/store.ts'
 import { bootstrapObjects, EVERYBODYS_READER } from './bootstrapRoles.ts'
 import { RbacIndex, type RbacObjects, type RoleRef } from './rbacIndex.ts'
@@ -32,6 +33,8 @@ export interface RbacOptions {
   builtin?: BuiltinRules
   /** What the kept indexes take at most, about; the least recently used goes first. Default 128 MiB. */
   maxIndexBytes?: number
+  /** Where roles and bindings of a space are read in slices. Default: turns of its own. */
+  turns?: WorkTurns
 }
 
 export interface GrantedRules {
@@ -47,6 +50,11 @@ const ENTRY = { verb: 'access', path: '/' }
 const LEAST_BYTES = 500
 /** A role or binding takes so many times its text, parsed and indexed. */
 const WEIGHT_OF_A_BYTE = 5
+/**
+ * Of the roles and bindings of one space that count, as they are stored. Each change of one of them has all of them read again;
+ * and an index that weighs more than all may together would be made for each request.
+ */
+export const MOST_BYTES = 16 * 1024 * 1024
 /** More than the bytes allow for. */
 const MOST_SPACES = 1_000_000
 const NO_RULES: BuiltinRules = { decide: () => undefined }
@@ -66,6 +74,7 @@ export class RbacAuthorizer implements Authorizer {
       rootSpace: 'root',
       maxIndexBytes: 128 * 1024 * 1024,
       builtin: NO_RULES,
+      turns: new WorkTurns(),
       ...options,
     }
     const weight = { limit: this.#options.maxIndexBytes, of: ({ bytes }: Known) => bytes }
@@ -179,22 +188,32 @@ export class RbacAuthorizer implements Authorizer {
   }
 
   async #build(space: string): Promise<{ index: RbacIndex; bytes: number }> {
-    const { nature } = this.#options
+    const { nature, turns } = this.#options
     let bytes = 0
-    const [clusterRoles, clusterRoleBindings, roles, roleBindings] = await Promise.all(
-      RESOURCES.map(async resource => {
-        const page = await this.#options.store.list({ space, group: RBAC_GROUP, resource })
-        for (const item of page.items) bytes += item.bytes.length
-        const objects = page.items.map(item => JSON.parse(item.bytes.toString()) as KubeObject)
-        return objects.filter(object => nature.acts(space, { group: RBAC_GROUP, resource }, object))
-      }),
-    )
+    const work = turns.begin({ owner: space })
+    const read = async (resource: string): Promise<KubeObject[]> => {
+      const objects: KubeObject[] = []
+      for (const item of (await this.#options.store.list({ space, group: RBAC_GROUP, resource })).items) {
+        bytes += item.bytes.length
+        // what is behind this grants nothing
+        if (bytes > MOST_BYTES) break
+        const object = JSON.parse(item.bytes.toString()) as KubeObject
+        if (nature.acts(space, { group: RBAC_GROUP, resource }, object)) objects.push(object)
+        if (work.due) await work.rest()
+      }
+      return objects
+    }
+    // one after the other, so that it is always the same that is left out
+    const clusterRoleBindings = await read('clusterrolebindings')
+    const clusterRoles = await read('clusterroles')
+    const roleBindings = await read('rolebindings')
+    const roles = await read('roles')
     const layer = space === this.#options.rootSpace ? this.#layers.root : this.#layers.plain
     const own: RbacObjects = {
-      clusterRoles: clusterRoles!,
-      clusterRoleBindings: clusterRoleBindings!,
-      roles: roles!,
-      roleBindings: roleBindings!,
+      clusterRoles,
+      clusterRoleBindings,
+      roles,
+      roleBindings,
     }
     const { objects } = layer
     const changed = [

@@ -307,3 +307,32 @@ t.test('indexes of spaces with much of their own are kept as far as their bytes 
   t.equal(authorizer.mayAccessSpaceNow(user('ann'), 's1'), undefined)
   t.equal(await authorizer.mayAccessSpace(user('ann'), 's1'), true)
 })
+
+t.test('an index is made in slices, of so many bytes as may count', async t => {
+  const { store, may } = await setup(t, { requireSpaceAccess: false })
+  const resources = Array.from({ length: 100_000 }, (_, i) => `resource${i}`)
+  const big = Array.from({ length: 11 }, (_, i) => role(`big${i}`, [{ ...pods(['get']), resources }]))
+  const last = role('z', [pods(['list'])])
+  await put(
+    store,
+    's1',
+    binding('b', 'ClusterRole:big0', ['User:ann']),
+    binding('z', 'ClusterRole:z', ['User:ann']),
+    last,
+  )
+  t.ok((await may(user('ann'), 'list', 'pods')).allowed)
+  await put(store, 's1', ...big)
+  let turns = 0
+  let asking = true
+  const count = (): void => {
+    turns++
+    if (asking) setImmediate(count)
+  }
+  setImmediate(count)
+  t.ok((await may(user('ann'), 'get', 'resource7')).allowed)
+  asking = false
+  t.ok(turns > 5, 'others had their turns meanwhile')
+  t.notOk((await may(user('ann'), 'list', 'pods')).allowed, 'what is behind the limit grants nothing')
+  await remove(store, 's1', big[3]!)
+  t.ok((await may(user('ann'), 'list', 'pods')).allowed, 'and counts again once there is room')
+})
