@@ -25,16 +25,22 @@ export interface AggregationKey {
 
 const ROLES = { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'clusterroles' }
 
+interface Told {
+  wake(key: AggregationKey): void
+  /** A role of the space is other than it was. */
+  changed(space: string): void
+}
+
 /** Which roles gather others, by space: a change of any role of a space is news for those. */
 export class AggregatedRoles implements StreamHandler {
   readonly #bySpace = new Map<string, Set<string>>()
   readonly #nature: Pick<Nature, 'acts'>
-  readonly #wake: (key: AggregationKey) => void
+  readonly #told: Told
   #synced = false
 
-  constructor(nature: Pick<Nature, 'acts'>, wake: (key: AggregationKey) => void) {
+  constructor(nature: Pick<Nature, 'acts'>, told: Told) {
     this.#nature = nature
-    this.#wake = wake
+    this.#told = told
   }
 
   begin(): void {
@@ -44,6 +50,7 @@ export class AggregatedRoles implements StreamHandler {
 
   change(event: StreamEvent): void {
     const { space, name } = event
+    this.#told.changed(space)
     const names = this.#bySpace.get(space)
     if (event.type !== 'DELETED' && event.mentions('"aggregationRule":{') && this.#gathers(event)) {
       if (names === undefined) this.#bySpace.set(space, new Set([name]))
@@ -58,11 +65,41 @@ export class AggregatedRoles implements StreamHandler {
 
   synced(): void {
     this.#synced = true
-    for (const space of this.#bySpace.keys()) this.#wakeAll(space)
+    for (const space of this.#bySpace.keys()) {
+      this.#told.changed(space)
+      this.#wakeAll(space)
+    }
   }
 
   #wakeAll(space: string): void {
-    for (const name of this.#bySpace.get(space) ?? []) this.#wake({ space, name })
+    for (const name of this.#bySpace.get(space) ?? []) this.#told.wake({ space, name })
+  }
+}
+
+/**
+ * The roles of the space that was asked about last, until one of them changes: a change wakes all that gather in its space, and
+ * each would read all roles there. Held weakly, as they may be many and are wanted for a moment only.
+ */
+class LatestRoles {
+  readonly #client: Client
+  #latest: { space: string; roles: WeakRef<Promise<readonly KubeObject[]>> } | undefined
+
+  constructor(client: Client) {
+    this.#client = client
+  }
+
+  forget(space: string): void {
+    if (this.#latest?.space === space) this.#latest = undefined
+  }
+
+  of(space: string): Promise<readonly KubeObject[]> {
+    const known = this.#latest?.space === space ? this.#latest.roles.deref() : undefined
+    if (known !== undefined) return known
+    const roles = listAll(this.#client.in(space), ROLES, {}).then(({ items }) => items)
+    this.#latest = { space, roles: new WeakRef(roles) }
+    // who asked hears of it; the next one asks anew
+    roles.catch(() => this.forget(space))
+    return roles
   }
 }
 
@@ -74,13 +111,17 @@ export function clusterRoleAggregationController(options: {
   guard?: KeyGuard | undefined
 }): Controller<AggregationKey> {
   const { client, nature, logger } = options
-  const handler = new AggregatedRoles(nature, key => controller.add(key))
+  const latest = new LatestRoles(client)
+  const handler = new AggregatedRoles(nature, {
+    wake: key => controller.add(key),
+    changed: space => latest.forget(space),
+  })
   const controller = new Controller<AggregationKey>({
     name: 'clusterrole-aggregation-controller',
     guard: options.guard,
     party: ({ space }) => space,
     sources: [new StreamSource({ client, space: '*', resources: [ROLES], handler, logger })],
-    reconcile: key => unlessSpaceGone(key.space, reconcile(options, key)),
+    reconcile: key => unlessSpaceGone(key.space, reconcile({ client, nature, latest }, key)),
     logger,
     id: key => `${key.space}/${key.name}`,
   })
@@ -97,17 +138,17 @@ function tooMuch(name: string): TerminalError {
 }
 
 async function reconcile(
-  { client, nature }: { client: Client; nature: Pick<Nature, 'acts'> },
+  { client, nature, latest }: { client: Client; nature: Pick<Nature, 'acts'>; latest: LatestRoles },
   { space, name }: AggregationKey,
 ): Promise<void> {
-  const roles = client.in(space)
-  const all = await listAll(roles, ROLES, {})
-  const items = all.items.filter(item => nature.acts(space, ROLES, item))
+  const all = await latest.of(space)
+  const items = all.filter(item => nature.acts(space, ROLES, item))
   const role = items.find(item => item.metadata.name === name)
   if (role === undefined || !aggregates(role)) return
   const rules = gatheredRules(role, items, new WorkBudget(MOST_WORK, () => tooMuch(name)))
   if (equalJson(role.rules ?? [], rules)) return
-  await roles.update(ROLES, { ...role, rules })
+  latest.forget(space)
+  await client.in(space).update(ROLES, { ...role, rules })
 }
 
 /**

@@ -109,3 +109,54 @@ t.test('gathering costs what is gathered, and what costs more is not done at all
   t.ok(spent < 50_000, `${spent}`)
   t.throws(() => gather(10_000), { message: 'too much' })
 })
+
+t.test('a change has the roles of its space read once, however many gather', async t => {
+  const { api, server } = await startTestServer(t)
+  const client = embeddedClient({
+    services: server.services,
+    store: server.store,
+    tree: server.tree,
+    component: 'test',
+  })
+  let lists = 0
+  let listed = (): void => {}
+  const counting = <T extends object>(of: T): T =>
+    new Proxy(of, {
+      get(target, key) {
+        const value: unknown = Reflect.get(target, key)
+        if (typeof value !== 'function') return value
+        return (...args: unknown[]): unknown => {
+          const answer: unknown = Reflect.apply(value, target, args)
+          if (key === 'in') return counting(answer as object)
+          if (key === 'list') {
+            lists++
+            listed()
+          }
+          return answer
+        }
+      },
+    })
+  const controller = clusterRoleAggregationController({
+    nature: natureOf(server.tree),
+    client: counting(client),
+    logger: silentLogger,
+  })
+  const at = api.in(await createSpace(api, 'many'))
+  const aggregationRule = { clusterRoleSelectors: [{ matchLabels: { part: 'yes' } }] }
+  for (let i = 0; i < 20; i++) await api.ok(at.post(ROLES, role(`whole${i}`, {}, [], { aggregationRule })))
+  const first = new Promise<void>(resolve => {
+    listed = resolve
+  })
+  controller.start()
+  t.teardown(() => controller.stop())
+  await first
+  await controller.queue.idle()
+  lists = 0
+  const next = new Promise<void>(resolve => {
+    listed = resolve
+  })
+  await api.ok(at.post(ROLES, role('other', {}, [rule('others')])))
+  await next
+  await controller.queue.idle()
+  t.equal(lists, 1)
+})
