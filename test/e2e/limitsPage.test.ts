@@ -57,6 +57,9 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
     [SIZE, 'CLAIMS_LIMIT', count],
   ],
   'roles and bindings of a space that count, as they are stored': [['src/apiserver/auth/rbac.ts', 'MOST_BYTES', bytes]],
+  'verbs, groups, resources and names that a SelfSubjectRulesReview tells': [
+    ['src/apiserver/auth/reviews.ts', 'TOLD_WORDS', count],
+  ],
   'nesting of a body, and of what a patch makes': [['src/apimachinery/values.ts', 'NESTING_LIMIT', count]],
   'URL and headers together': [[`${SERVER}/httpServer.ts`, 'HEADERS_LIMIT_BYTES', bytes]],
   'YAML that is read by a thread of its own': [[`${ENDPOINTS}/bigYaml.ts`, 'BIG_BYTES', bytes]],

@@ -9,8 +9,12 @@ import { str, strings } from '../../apimachinery/fields.ts'
 import { joinedAsGo } from '../../apimachinery/go/goPrint.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { RbacAuthorizer } from './rbac.ts'
+import type { PolicyRule } from './rbacRules.ts'
 import { selectorErrors } from './reviewSelectors.ts'
 import type { Attributes, Authenticator, Authorizer, UserInfo } from './types.ts'
+
+/** Verbs, groups, resources and names of the rules that a SelfSubjectRulesReview tells; roles for people have some hundreds. */
+const TOLD_WORDS = 50_000
 
 /** The space in which the review was posted, and who posted it. */
 export interface ReviewContext {
@@ -97,7 +101,10 @@ export async function selfSubjectRulesReview(
 ): Promise<KubeObject> {
   const namespace = str(specOf(body).namespace)
   if (namespace === '') throw statusError.badRequest('no namespace on request')
-  const { rules, errors } = await context.authorizer.rulesFor(context.user, context.space, namespace)
+  const granted = await context.authorizer.rulesFor(context.user, context.space, namespace)
+  const rules = toldOf(granted.rules)
+  const left = granted.rules.length - rules.length
+  const errors = left === 0 ? granted.errors : [...granted.errors, `${left} further rules are not told`]
   return answered(body, specOf(body), {
     resourceRules: rules
       .filter(rule => rule.resources !== undefined && rule.resources.length > 0)
@@ -110,9 +117,19 @@ export async function selfSubjectRulesReview(
     nonResourceRules: rules
       .filter(rule => rule.nonResourceURLs !== undefined && rule.nonResourceURLs.length > 0)
       .map(({ verbs, nonResourceURLs }) => ({ verbs, nonResourceURLs })),
-    incomplete: false,
+    incomplete: left > 0,
     ...(errors.length > 0 && { evaluationError: joinedAsGo(errors) }),
   })
+}
+
+/** The first of the rules: somebody may have been granted all that a space can hold. */
+function toldOf(rules: readonly PolicyRule[]): readonly PolicyRule[] {
+  let words = 0
+  for (const [i, { verbs, apiGroups, resources, resourceNames, nonResourceURLs }] of rules.entries()) {
+    for (const each of [verbs, apiGroups, resources, resourceNames, nonResourceURLs]) words += each?.length ?? 0
+    if (words > TOLD_WORDS) return rules.slice(0, i)
+  }
+  return rules
 }
 
 async function accessAnswer(

@@ -110,6 +110,16 @@ t.test('SelfSubjectRulesReview', async t => {
   })
 })
 
+t.test('SelfSubjectRulesReview of more than is told', async t => {
+  const resources = Array.from({ length: 1000 }, (_, i) => `r${i}`)
+  const rules = Array.from({ length: 100 }, () => ({ verbs: ['get'], apiGroups: [''], resources }))
+  const rulesFor = async () => ({ rules, errors: ['a'] })
+  const review = body('SelfSubjectRulesReview', { namespace: 'ns' })
+  const { status } = await reviews.selfSubjectRulesReview(review, { space: 's1', user, authorizer: { rulesFor } })
+  t.match(status, { incomplete: true, evaluationError: '[a, 51 further rules are not told]' })
+  t.equal((status as { resourceRules: unknown[] }).resourceRules.length, 49)
+})
+
 t.test('SelfSubjectReview, for kubectl auth whoami', async t => {
   const answer = reviews.selfSubjectReview(body('SelfSubjectReview', {}), { user })
   t.same(answer.status, { userInfo: { username: 'ann', uid: '1', groups: ['dev'], extra: { k: ['v'] } } })
