@@ -120,3 +120,16 @@ t.test('a flood of requests without a credential in one piece is cut off', async
   t.ok(count <= 10, `${count} answers`)
   t.equal((await api.get('/version')).code, 200)
 })
+
+t.test('requests behind the one that ended their connection are not begun', async t => {
+  const { api, open } = await serve(t, {})
+  const socket = await open()
+  socket.write(get('/livez?verbose').repeat(2000))
+  await rest(socket)
+  const metrics = (await api.get('/metrics')).text
+  const begun = [...metrics.matchAll(/^apiserver_request_total\{.*code="200"\} (\d+)$/gm)].map(([, count]) =>
+    Number(count),
+  )
+  const all = begun.reduce((sum, count) => sum + count, 0)
+  t.ok(all > 0 && all < 20, `${all} requests`)
+})
