@@ -56,7 +56,8 @@ export function inUse(path: string, cause?: unknown): StorageError {
 }
 
 export function cannotOpen(path: string, why: string, cause: unknown): StorageError {
-  return new StorageError('Failed', `the data dir ${path} cannot be opened: ${why}`, { cause })
+  const remedy = /No space left on device|ENOSPC/.test(why) ? '. Make room on its disk, and try again' : ''
+  return new StorageError('Failed', `the data dir ${path} cannot be opened: ${why}${remedy}`, { cause })
 }
 
 /** Answers whether a row is good. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Level } from 'level'
 import t from 'tap'
+import { cannotOpen } from '../../../src/storage/level/database.ts'
 import { openLevelStore } from '../../../src/storage/level/openLevelStore.ts'
 import { compactedValue } from '../../../src/storage/level/rows.ts'
 import { create, del, key, put, readWatch } from '../support.ts'
@@ -46,6 +47,8 @@ t.test('a dir that cannot be opened says why', async t => {
   const path = join(root, 'file')
   await writeFile(path, 'not a dir')
   await t.rejects(openLevelStore({ path }), { code: 'Failed', message: new RegExp(path) })
+  const full = cannotOpen(path, 'IO error: 000185.ldb: No space left on device', undefined)
+  t.match(full.message, /No space left on device\. Make room on its disk, and try again$/, 'and what helps')
 })
 
 t.test('a complete compaction leaves one row for each object', async t => {
