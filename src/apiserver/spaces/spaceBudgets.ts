@@ -60,14 +60,16 @@ export class SpaceBudgets implements Budget {
   /** From now on spaces stand below each other, and have budgets. */
   follow(tree: SpaceTree, store: Pick<Store, 'project'>): void {
     this.#tree = tree
-    const place = (id: string): void => this.#use.place(id, tree.get(id)?.parent)
     const learn = (id: string): void => {
-      place(id)
-      if (isMailbox(tree, id)) this.#countCarried(id, store)
-      for (const child of tree.children(id)) learn(child.id)
+      this.#use.place(id, tree.get(id)?.parent)
+      this.#countCarried(id, store)
     }
-    learn(ROOT)
-    tree.onKnown(place)
+    const learnAll = (id: string): void => {
+      learn(id)
+      for (const child of tree.children(id)) learnAll(child.id)
+    }
+    learnAll(ROOT)
+    tree.onKnown(learn)
     tree.onTyped(id => this.#countCarried(id, store))
     tree.onGone(id => this.#use.displace(id))
   }
