@@ -13,7 +13,6 @@ import { parseYamlText } from './yamlBody.ts'
 
 /** As upstream: what fits into one write of the store. */
 export const BODY_LIMIT_BYTES = 3 * 1024 * 1024
-/** Of a body that cannot be read, for the error. */
 
 /**
  * The decoded body of a request: an object of `expected`, by default of the kind of the URL, or whatever the client sent
