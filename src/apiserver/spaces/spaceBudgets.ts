@@ -74,7 +74,7 @@ export class SpaceBudgets implements Budget {
     tree.onGone(id => this.#use.displace(id))
   }
 
-  /** From now on shortages count: what a start needs is what is kept free. */
+  /** From now on shortages count, and what is written adds to them: what a start needs is what is kept free. */
   serve(): void {
     this.#serving = true
   }
@@ -90,7 +90,8 @@ export class SpaceBudgets implements Budget {
       more.carriedBytes = (is ? now!.bytes.length : 0) - (was ? before!.bytes.length : 0)
     }
     this.#use.add(key.space, more)
-    for (const room of this.rooms) room.took?.((now ?? before)?.bytes.length ?? 0)
+    // what a start loads was written long ago
+    if (this.#serving) for (const room of this.rooms) room.took?.((now ?? before)?.bytes.length ?? 0)
   }
 
   refusal(change: BudgetedChange): Refusal | undefined {

@@ -50,3 +50,22 @@ for (const what of ['memory', 'disk'] as const) {
     t.same(faults, [])
   })
 }
+
+t.test('what a start loads was written before: it takes nothing of the disk', async t => {
+  let taken = 0
+  const disk: Room = {
+    ...room('disk'),
+    took: bytes => {
+      taken += bytes
+    },
+  }
+  const first = await startTestServer(t, { more: { rooms: [disk] } })
+  await first.api.ok(first.api.post(CONFIGMAPS, configMap('large', text(500_000))))
+  t.ok(taken > 500_000)
+  taken = 0
+  const { api } = await first.restart()
+  t.ok(taken < 500_000)
+  taken = 0
+  await api.ok(api.post(CONFIGMAPS, configMap('more', text(8000))))
+  t.ok(taken > 8000 && taken < 500_000)
+})
