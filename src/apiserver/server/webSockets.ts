@@ -9,6 +9,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws'
 import { isStatusError, StatusError, statusError } from '../../apimachinery/errors.ts'
+import { Abandoned } from '../../program/workTurns.ts'
 import type { Auditor } from '../audit/auditor.ts'
 import { type AuditTrail, NO_BODIES } from '../audit/auditTrail.ts'
 import type { Services } from '../endpoints/exchange.ts'
@@ -105,7 +106,7 @@ export class WebSockets {
       socket.off('error', ignore)
       this.#server.handleUpgrade(request, socket, head, peer => void this.#serve(peer, socket, session))
     } catch (error) {
-      if (error instanceof SeatRefused) return void socket.destroy()
+      if (error instanceof SeatRefused || error instanceof Abandoned) return void socket.destroy()
       if (!isStatusError(error))
         this.#deps.log.error({ err: error }, 'a WebSocket request failed by a fault of the server')
       if (!isStatusError(error)) trail?.panicked(error)
@@ -138,7 +139,8 @@ export class WebSockets {
       ticket.begun()
       return { run: (sink, gone) => runSpaceStream(stream, plan, sink, gone), protobuf: false }
     }
-    const plan = await planOf(services, target)
+    const work = services.work.begin({ owner: target.space, isAbandoned: () => socket.destroyed })
+    const plan = await planOf(services, target, work)
     ticket.begun()
     const protobuf = target.form.format === 'protobuf'
     return { run: (sink, gone) => runWatch(services, target, plan, sink, gone), protobuf }

@@ -2,9 +2,13 @@
 import { request } from 'node:https'
 import type { Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { Reader } from '../../../src/apiserver/registry/reader.ts'
+import { WebSocket } from 'ws'
+import type { ResourceType } from '../../../src/apimachinery/resourceType.ts'
+import { type ListQuery, Reader } from '../../../src/apiserver/registry/reader.ts'
 import { FrontDoor } from '../../../src/apiserver/server/frontDoor.ts'
+import { InFlight, type Ticket } from '../../../src/apiserver/server/inFlight.ts'
 import { Strangers } from '../../../src/apiserver/server/strangers.ts'
+import { Abandoned } from '../../../src/program/workTurns.ts'
 import { accessOf, CONFIGMAPS, startTestServer } from '../../support/server.ts'
 
 const { server, faults } = await startTestServer(t)
@@ -54,5 +58,29 @@ t.test('while it is authorized', async t => t.ok(await leaveDuring(t, WATCH, Fro
 t.test('while a stream is authorized', async t => {
   const path = '/services/stream/clusters/root?resources=configmaps&resourceVersion=1'
   t.ok(await leaveDuring(t, path, FrontDoor.prototype, 'authorize'))
+})
+t.test('while a watch over WebSocket looks for what it begins with', async t => {
+  const arrived = Promise.withResolvers<void>()
+  const left = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<unknown>()
+  const { list } = Reader.prototype
+  t.capture(Reader.prototype, 'list', async function (this: Reader, type: ResourceType, query: ListQuery) {
+    arrived.resolve()
+    await left.promise
+    const rested = Promise.resolve(query.work?.rest())
+    rested.then(ended.resolve, ended.resolve)
+    await rested
+    return list.call(this, type, query)
+  })
+  const { leave } = InFlight.prototype
+  t.capture(InFlight.prototype, 'leave', function (this: InFlight, ticket: Ticket) {
+    left.resolve()
+    return leave.call(this, ticket)
+  })
+  const socket = new WebSocket(server.url.replace('https', 'wss') + WATCH, { ca, cert, key })
+  socket.on('error', () => {})
+  await arrived.promise
+  socket.terminate()
+  t.ok((await ended.promise) instanceof Abandoned)
 })
 t.test('nothing of it was a fault of the server', async t => t.strictSame(faults, []))
