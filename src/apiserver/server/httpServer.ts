@@ -214,8 +214,8 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     const authorized = await door.authorize(request.raw, trail)
     request.authorized = authorized
     deps.checkBody?.(authorized, Number(request.headers['content-length'] ?? 0))
-    // Whoever left meanwhile was seen off by `close` already.
-    if (reply.raw.closed) return
+    // Whoever left meanwhile was seen off by `close` already: nothing would take its seat back, and none gets in without one.
+    if (reply.raw.closed) throw new SeatRefused('cancelled')
     const flow = inFlight.flowOf(authorized)
     const { spec, level } = flow.schema
     // Also on a refusal: it says whose it is.

@@ -1,9 +1,10 @@
-/** A watch or a stream whose client has left before it begins is over as soon as it begins. */
+/** Whoever leaves before a watch or a stream has begun leaves nothing behind that follows the store. */
 import { request } from 'node:https'
 import type { Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { WebSocket } from 'ws'
 import type { ResourceType } from '../../../src/apimachinery/resourceType.ts'
+import { Compression } from '../../../src/apiserver/endpoints/compression.ts'
 import { type ListQuery, Reader } from '../../../src/apiserver/registry/reader.ts'
 import { FrontDoor } from '../../../src/apiserver/server/frontDoor.ts'
 import { InFlight, type Ticket } from '../../../src/apiserver/server/inFlight.ts'
@@ -14,12 +15,17 @@ import { accessOf, CONFIGMAPS, startTestServer } from '../../support/server.ts'
 const { server, faults } = await startTestServer(t)
 const { ca, cert, key } = accessOf(server.kubeconfigPath)
 
-/** Asks, and leaves while the server is in a step of the request. Answers whether what it goes on to follow has ended. */
-async function leaveDuring(t: Test, path: string, steps: object, name: string): Promise<boolean> {
+/** Asks, and leaves while the server is in a step of the request. Answers how it went on. */
+async function leaveDuring(
+  t: Test,
+  path: string,
+  steps: object,
+  name: string,
+): Promise<'refused' | 'follows' | 'follows what has ended'> {
   const arrived = Promise.withResolvers<void>()
   const held = Promise.withResolvers<void>()
   const seenOff = Promise.withResolvers<void>()
-  const followed = Promise.withResolvers<boolean>()
+  const followed = Promise.withResolvers<'refused' | 'follows' | 'follows what has ended'>()
   const step = steps[name as keyof typeof steps] as (...args: unknown[]) => unknown
   t.capture(
     steps,
@@ -39,9 +45,14 @@ async function leaveDuring(t: Test, path: string, steps: object, name: string): 
   const { watch } = server.store
   t.capture(server.store, 'watch', (range, options) => {
     const found = watch.call(server.store, range, options)
-    followed.resolve(options.signal.aborted)
+    followed.resolve(options.signal.aborted ? 'follows what has ended' : 'follows')
     return found
   })
+  const { wants } = Compression.prototype
+  t.capture(Compression.prototype, 'wants', function (this: Compression, ...args: Parameters<typeof wants>) {
+    followed.resolve('refused')
+    return wants.apply(this, args)
+  } as typeof wants)
   const sent = request(server.url + path, { ca, cert, key })
   sent.on('error', () => {})
   sent.end()
@@ -53,12 +64,15 @@ async function leaveDuring(t: Test, path: string, steps: object, name: string): 
 }
 
 const WATCH = `${CONFIGMAPS}?watch=1`
-t.test('while a watch is planned', async t => t.ok(await leaveDuring(t, WATCH, Reader.prototype, 'list')))
-t.test('while it is authorized', async t => t.ok(await leaveDuring(t, WATCH, FrontDoor.prototype, 'authorize')))
-t.test('while a stream is authorized', async t => {
-  const path = '/services/stream/clusters/root?resources=configmaps&resourceVersion=1'
-  t.ok(await leaveDuring(t, path, FrontDoor.prototype, 'authorize'))
+const STREAM = '/services/stream/clusters/root?resources=configmaps&resourceVersion=1'
+t.test('while a watch is planned', async t => {
+  t.equal(await leaveDuring(t, WATCH, Reader.prototype, 'list'), 'follows what has ended')
 })
+for (const path of [WATCH, STREAM]) {
+  t.test(`while it is authorized: GET ${path}`, async t => {
+    t.equal(await leaveDuring(t, path, FrontDoor.prototype, 'authorize'), 'refused', 'it has no seat')
+  })
+}
 t.test('while a watch over WebSocket looks for what it begins with', async t => {
   const arrived = Promise.withResolvers<void>()
   const left = Promise.withResolvers<void>()
