@@ -49,10 +49,11 @@ export async function sendList(services: Services, exchange: Exchange, list: Lis
   const isPlain = as === undefined && format === 'json'
   const indents = format === 'json' && isPretty(exchange) && !(isPlain && isLongerThan(list, PRETTY_LIMIT_BYTES))
   if (isPlain && !indents) return sendJsonList(services, exchange, listing)
-  const { entry, compare, ...around } = listForm(services, exchange, meta)
-  const parsed = list.items.values().map(stored => parse(stored, exchange))
-  const objects = compare ? (await gathered(parsed, listing.work)).toSorted(compare).values() : parsed
-  const text = listText({ ...around, entries: objects.map(entry) }, indents ? 'pretty' : format)
+  const { entry, rank, ...around } = listForm(services, exchange, meta)
+  const objectOf = (stored: Stored): KubeObject => parse(stored, exchange)
+  const items = rank ? await ranked(listing, stored => rank(objectOf(stored))) : list.items
+  const entries = items.values().map(stored => entry(objectOf(stored)))
+  const text = listText({ ...around, entries }, indents ? 'pretty' : format)
   await sendPieces(services, exchange, { pieces: bytesOf(text), format, ...listing })
 }
 
@@ -61,8 +62,8 @@ interface ListForm {
   head: object
   member: 'items' | 'rows'
   entry(object: KubeObject): unknown
-  /** The order of the entries where it is not that of the objects. */
-  compare?: TableParts['compare']
+  /** Where an entry stands, when the order is not that of the objects. */
+  rank?: TableParts['rank']
 }
 
 function listForm(services: Services, exchange: Exchange, meta: Record<string, unknown>): ListForm {
@@ -84,13 +85,14 @@ function parse(stored: Stored, { type }: Exchange): KubeObject {
   return JSON.parse(bytesAs(stored, type).toString()) as KubeObject
 }
 
-async function gathered<T>(values: Iterable<T>, work: Work): Promise<T[]> {
-  const all: T[] = []
-  for (const value of values) {
-    all.push(value)
+/** Only the ranks are kept: all objects at a time are many times as much as what is stored of them. */
+async function ranked({ items, work }: Listing, rankOf: (stored: Stored) => number): Promise<readonly Stored[]> {
+  const places: { readonly stored: Stored; readonly rank: number }[] = []
+  for (const stored of items) {
+    places.push({ stored, rank: rankOf(stored) })
     if (work.due) await work.rest()
   }
-  return all
+  return places.sort((a, b) => a.rank - b.rank).map(({ stored }) => stored)
 }
 
 function isLongerThan({ items }: ListResult, limit: number): boolean {

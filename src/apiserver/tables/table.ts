@@ -32,8 +32,8 @@ export interface TableParts {
   /** Everything but the rows, which come last. */
   head: object
   row(object: KubeObject): object
-  /** The order of the rows where it is not that of the objects. */
-  compare: Printer['compare']
+  /** Where a row stands, the lowest first, when the order is not that of the objects. */
+  rank: Printer['rank']
 }
 
 export function tableParts(options: Omit<TableOptions, 'objects'>): TableParts {
@@ -54,14 +54,14 @@ export function tableParts(options: Omit<TableOptions, 'objects'>): TableParts {
         object: rowObject(object, options.includeObject, version),
       }
     },
-    compare: printer.compare,
+    rank: printer.rank,
   }
 }
 
 /** The same as a plain JSON value. */
 export function tableFor({ objects, ...options }: TableOptions): object {
-  const { head, row, compare } = tableParts(options)
-  return { ...head, rows: (compare ? objects.toSorted(compare) : objects).map(row) }
+  const { head, row, rank } = tableParts(options)
+  return { ...head, rows: (rank ? objects.toSorted((a, b) => rank(a) - rank(b)) : objects).map(row) }
 }
 
 /** The object's metadata alone. */

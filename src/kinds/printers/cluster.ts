@@ -135,7 +135,7 @@ const flowSchemaColumns = printerWith(
 )
 const flowSchemas: Printer = {
   ...flowSchemaColumns,
-  compare: (a, b) => num(a, 'spec', 'matchingPrecedence') - num(b, 'spec', 'matchingPrecedence'),
+  rank: o => num(o, 'spec', 'matchingPrecedence'),
 }
 const limited = (o: Fields, ...path: string[]) => {
   const value = at(o, 'spec', 'limited', ...path)

@@ -22,10 +22,10 @@ export interface RowCondition {
 export interface Printer {
   readonly columns: readonly Column[]
   conditions?(object: Fields): RowCondition[]
-  /** The order of rows, for kinds that are not shown in the order of their names. */
-  compare?(a: Fields, b: Fields): number
   /** All cells of a row at once, where they share something; else each column makes its own. */
   cells?(object: Fields, now: Date): Json[]
+  /** Where its row stands, for kinds that are not shown in the order of their names: the lowest first. */
+  rank?(object: Fields): number
 }
 
 type Cell = Column['cell']
