@@ -43,6 +43,8 @@ export class BlockWriter {
           // What is left of a stream that broke may still read the block, so that one is left to the collector.
           if (!(await out.write(block))) return false
           used = 0
+          // A client that reads fast takes block after block without a turn of the loop, and each is encrypted.
+          if (work?.due) await work.rest()
         }
       }
       if (work?.due) await work.rest()

@@ -72,6 +72,17 @@ t.test('a long one is made as it is read, with turns for others', async t => {
   t.ok(state().turns >= 1000, `${state().turns} turns`)
 })
 
+t.test('one whose pieces are there already leaves with turns for others, too', async t => {
+  const { services, exchange, raw, streamed, state } = answer()
+  const known = Array.from({ length: 40 }, () => Buffer.alloc(128 * 1024, 'x'))
+  const done = streamPieces(services, exchange, { ...streamed(0), pieces: [known] })
+  let read = 0
+  for await (const chunk of raw) read += (chunk as Buffer).length
+  await done
+  t.equal(read, 40 * 128 * 1024)
+  t.ok(state().turns >= 40, `${state().turns} turns`)
+})
+
 t.test('one whose client goes ends', async t => {
   const unread = answer()
   const writing = streamPieces(unread.services, unread.exchange, unread.streamed(100_000))
