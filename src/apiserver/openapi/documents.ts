@@ -7,6 +7,7 @@ import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { type Work, WorkTurns } from '../../program/workTurns.ts'
 import type { Catalog } from '../catalog/catalog.ts'
+import { joined } from './joined.ts'
 import { OpenApiV2Builder } from './openApiV2Builder.ts'
 import { JsonForm } from './openApiV2Form.ts'
 import { openApiHash, openApiV3Index, openApiV3Steps, openApiV3Text, typeHash } from './openApiV3.ts'
@@ -96,7 +97,7 @@ export class OpenApiDocuments {
       pieces.push(Buffer.from(piece))
       if (work.due) await work.rest()
     }
-    return Buffer.concat(pieces)
+    return await joined(pieces, work)
   }
 
   #begin(): Work {

@@ -1,14 +1,14 @@
 /** /openapi/v3, /openapi/v3/<group version> and /openapi/v2 of each space, made when first asked for and kept while the kinds stay. */
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { WorkTurns } from '../../program/workTurns.ts'
+import { type Work, WorkTurns } from '../../program/workTurns.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { acceptsGzip } from '../endpoints/compression.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import { OpenApiDocuments, type PreparedDocument, type WholeDocument } from './documents.ts'
 import { OPENAPI_V2_PROTOBUF } from './protobuf.ts'
 
-const PIECE_BYTES = 256 * 1024
+const PIECE_BYTES = 128 * 1024
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000
 
 export interface OpenApiRoutes {
@@ -19,32 +19,41 @@ export interface OpenApiRoutes {
 export interface OpenApiDeps {
   catalog: Catalog
   types: TypeRegistry
-  /** Documents are made in its slices. */
+  /** Documents are made, and sent, in its slices. */
   work?: WorkTurns
 }
 
-export function openApiRoutes({ catalog, types, work }: OpenApiDeps): OpenApiRoutes {
-  const documents = new OpenApiDocuments(catalog, work)
+interface Answer {
+  request: FastifyRequest
+  reply: FastifyReply
+  /** Begins the work of sending: each client's space takes its own turns. */
+  begin(): Work
+}
+
+export function openApiRoutes({ catalog, types, work: turns = new WorkTurns() }: OpenApiDeps): OpenApiRoutes {
+  const documents = new OpenApiDocuments(catalog, turns)
   return {
     handle: async (request, reply, path, space) => {
+      const answer: Answer = { request, reply, begin: () => turns.begin({ owner: space }) }
       const served = types.in(space).types
       if (path === '/openapi/v2') {
         const form = wantsProtobuf(request.headers.accept) ? 'protobuf' : 'json'
         reply.header('vary', 'Accept')
         const type = form === 'protobuf' ? OPENAPI_V2_PROTOBUF : 'application/json'
-        return await sendWhole(request, reply, type, await documents.whole(served, form))
+        return await sendWhole(answer, type, await documents.whole(served, form))
       }
-      if (path === '/openapi/v3') return send(request, reply, 'application/json', await documents.index(served))
+      if (path === '/openapi/v3') return send(answer, 'application/json', await documents.index(served))
       const match = /^\/openapi\/v3\/(?:api|apis\/([^/]+))\/([^/]+)$/.exec(path)
       const document = match && (await documents.groupVersion(served, match[1] ?? '', match[2]!))
       if (!document) return false
-      return sendGroupVersion(request, reply, document)
+      return sendGroupVersion(answer, document)
     },
   }
 }
 
 /** With the right hash the answer holds for good; with an old one the client is sent to the right one. */
-function sendGroupVersion(request: FastifyRequest, reply: FastifyReply, document: PreparedDocument): boolean {
+function sendGroupVersion(answer: Answer, document: PreparedDocument): boolean {
+  const { request, reply } = answer
   const url = new URL(request.url, 'http://localhost')
   const asked = url.searchParams.get('hash')
   if (asked !== null && asked !== document.hash) {
@@ -55,34 +64,33 @@ function sendGroupVersion(request: FastifyRequest, reply: FastifyReply, document
     reply.header('cache-control', 'public, immutable')
     reply.header('expires', new Date(Date.now() + YEAR_MS).toUTCString())
   }
-  return send(request, reply, 'application/json', document)
+  return send(answer, 'application/json', document)
 }
 
-async function sendWhole(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  type: string,
-  document: WholeDocument,
-): Promise<true> {
-  if (unchanged(request, reply, document.hash)) return true
-  sendBody(request, reply.type(type), await document.body())
+async function sendWhole(answer: Answer, type: string, document: WholeDocument): Promise<true> {
+  if (unchanged(answer, document.hash)) return true
+  const body = await document.body()
+  answer.reply.type(type)
+  sendBody(answer, body)
   return true
 }
 
-function sendBody(request: FastifyRequest, reply: FastifyReply, body: Buffer): void {
-  // A body that is compressed before it leaves is small by then. Others go piece by piece, as fast as the client reads:
-  // encrypting all of it at once would hold up everybody else.
+function sendBody({ request, reply, begin }: Answer, body: Buffer): void {
+  // A body that is compressed before it leaves is small by then. Others go piece by piece, as fast as the client reads, and in
+  // turns: encrypting all of it at once would hold up everybody else, and a fast client takes it all without a turn of the loop.
   if (body.length <= PIECE_BYTES || acceptsGzip(request)) reply.send(body)
-  else reply.header('content-length', body.length).send(Readable.from(piecesOf(body), { objectMode: false }))
+  else reply.header('content-length', body.length).send(Readable.from(piecesOf(body, begin()), { objectMode: false }))
 }
 
-function send(request: FastifyRequest, reply: FastifyReply, type: string, { body, hash }: PreparedDocument): true {
-  if (!unchanged(request, reply, hash)) sendBody(request, reply.type(type), body)
+function send(answer: Answer, type: string, { body, hash }: PreparedDocument): true {
+  if (unchanged(answer, hash)) return true
+  answer.reply.type(type)
+  sendBody(answer, body)
   return true
 }
 
 /** Whether the client has the document already; then the answer has been given. */
-function unchanged(request: FastifyRequest, reply: FastifyReply, hash: string): boolean {
+function unchanged({ request, reply }: Answer, hash: string): boolean {
   const etag = `"${hash}"`
   reply.header('etag', etag)
   if (request.headers['if-none-match'] !== etag) return false
@@ -90,8 +98,11 @@ function unchanged(request: FastifyRequest, reply: FastifyReply, hash: string): 
   return true
 }
 
-function* piecesOf(body: Buffer): Generator<Buffer> {
-  for (let begin = 0; begin < body.length; begin += PIECE_BYTES) yield body.subarray(begin, begin + PIECE_BYTES)
+async function* piecesOf(body: Buffer, work: Work): AsyncGenerator<Buffer> {
+  for (let begin = 0; begin < body.length; begin += PIECE_BYTES) {
+    yield body.subarray(begin, begin + PIECE_BYTES)
+    if (work.due) await work.rest()
+  }
 }
 
 /** Clients ask by several names, with and without the `@` of the first one. */

@@ -4,6 +4,7 @@ import type { ResourceType } from '../../../src/apimachinery/resourceType.ts'
 import { loadCatalog } from '../../../src/apiserver/catalog/catalog.ts'
 import { openApiRoutes } from '../../../src/apiserver/openapi/routes.ts'
 import { TypeRegistry } from '../../../src/apiserver/types/typeRegistry.ts'
+import { WorkTurns } from '../../../src/program/workTurns.ts'
 
 const catalog = loadCatalog()
 const foo: ResourceType = {
@@ -26,7 +27,15 @@ const foo: ResourceType = {
 }
 const types = new TypeRegistry(catalog.types)
 types.define('teama', 'foos.ex.io', [foo])
-const routes = openApiRoutes({ catalog, types })
+let turns = 0
+const work = new WorkTurns({
+  sliceMs: 0,
+  later: turn => {
+    turns++
+    setImmediate(turn)
+  },
+})
+const routes = openApiRoutes({ catalog, types, work })
 const app = fastify()
 app.get('/clusters/:space/*', async (request, reply) => {
   const [, space, path] = /^\/clusters\/([^/]+)(\/[^?]*)/.exec(request.url)!
@@ -81,4 +90,12 @@ t.test('version 2 is whole however it travels, and is not sent again to those wh
   const head = await app.inject({ url, method: 'HEAD' })
   t.equal(head.statusCode, 200)
   t.equal(head.rawPayload.length, 0)
+})
+
+t.test('a document that is there already leaves with turns for others', async t => {
+  const url = '/clusters/teama/openapi/v2'
+  await app.inject(url)
+  const before = turns
+  const { length } = (await app.inject(url)).rawPayload
+  t.ok(turns - before >= Math.floor(length / (128 * 1024)), `${turns - before} turns for ${length} bytes`)
 })
