@@ -286,6 +286,38 @@ t.test('many watchers share one encoding; what they do not want costs nothing', 
   t.equal(negotiate('application/json;as=Table;v=v1;g=meta.k8s.io,application/json', never).as, 'Table')
 })
 
+t.test('lists at a time share what each encodes, a few megabytes at a time', async t => {
+  const { server, api } = await startTestServer(t)
+  const megabyte = 'x'.repeat(2 ** 20)
+  for (const name of ['one', 'two']) await api.ok(api.post(CONFIGMAPS, { ...configMap(name), data: { a: megabyte } }))
+  const type = server.services.types.in('root').find('', 'v1', 'configmaps')!
+  const one = await server.services.reader.get('root', type, 'default', 'one')
+  let encoded = 0
+  const encodePart = (object: WireObject): Buffer => {
+    encoded++
+    return codec.encodePart(object)
+  }
+  const services = { frames: new FrameCache(), protobuf: { ...codec, encodePart } }
+  const form = () => protobufForm(services, type, { format: 'protobuf', as: undefined, version: 'v1' })
+  const part = form().part(one)
+  t.equal(form().part(one), part, 'the same bytes for the next')
+  t.equal(encoded, 1)
+  for (let i = 0; i < 40; i++) form().part({ ...one })
+  t.equal(encoded, 41, 'others are others')
+  t.ok(form().part(one).equals(part))
+  t.equal(encoded, 42, 'what was not asked for lately is let go')
+
+  const own = server.services.protobuf
+  encoded = 0
+  own.encodePart = object => {
+    encoded++
+    return codec.encodePart(object)
+  }
+  const lists = await Promise.all(Array.from({ length: 4 }, () => get(api, CONFIGMAPS, P)))
+  for (const { bytes } of lists) t.ok(bytes.equals(lists[0]!.bytes))
+  t.equal(encoded, 2, 'four lists of two, each longer than what it keeps for itself')
+})
+
 interface Raw {
   code: number
   type: string | undefined

@@ -3,6 +3,7 @@
  * that want the same form.
  * @see https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
  */
+import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import type { Stored } from '../../storage/store.ts'
 
 export type FrameType = 'ADDED' | 'MODIFIED' | 'DELETED'
@@ -14,9 +15,25 @@ const HEADS: Record<FrameType, Buffer> = {
   DELETED: Buffer.from('{"type":"DELETED","object":'),
 }
 
+/**
+ * Of what was made lately, with the objects that it was made from. Lists at a time take turns, so those of the same objects
+ * come by each of them one soon after the other.
+ */
+const LATELY_BYTES = 24 * 1024 * 1024
+const LATELY_ENTRIES = 4096
+
+interface Made {
+  readonly form: string
+  readonly bytes: Buffer
+}
+
 export class FrameCache {
   /** By version of an object and then by form; entries live as long as the version does in memory. */
   readonly #frames = new WeakMap<Stored, Map<string, Buffer>>()
+  readonly #lately = new BoundedCache<Stored, Made>({
+    entries: LATELY_ENTRIES,
+    weight: { limit: LATELY_BYTES, of: ({ bytes }, stored) => bytes.length + stored.bytes.length },
+  })
 
   /** `form` names the representation; `make` makes the whole frame when it is asked for the first time. */
   frame(type: FrameType, stored: Stored, form: string, make: (type: FrameType, stored: Stored) => Buffer): Buffer {
@@ -35,6 +52,17 @@ export class FrameCache {
       bytes = make()
       forms.set(form, bytes)
     }
+    return bytes
+  }
+
+  /** As `shared`, but kept for a while only: for whoever goes through many objects, of which each may be asked for once. */
+  lately(stored: Stored, form: string, make: () => Buffer): Buffer {
+    const known = this.known(stored, form)
+    if (known) return known
+    const made = this.#lately.get(stored)
+    if (made?.form === form) return made.bytes
+    const bytes = make()
+    this.#lately.set(stored, { form, bytes })
     return bytes
   }
 

@@ -28,8 +28,11 @@ const BATCH = 16
 const GATHERED = 10_000
 /** Stored bytes that are gathered in a row. */
 const GATHERED_AT_ONCE = 1024
-/** Encoded parts of a protobuf list that are kept until they are written; those behind are encoded again then. */
-const KEPT_PARTS_BYTES = 8 * 1024 * 1024
+/**
+ * Encoded parts of a protobuf list that are kept until they are written. Those behind are asked for again then: of a list that
+ * is not very long they are still there, and many lists at a time hold little each.
+ */
+const KEPT_PARTS_BYTES = 1024 * 1024
 
 interface Listing {
   items: readonly Stored[]
@@ -147,8 +150,8 @@ function* jsonPieces(
 }
 
 /**
- * The length of everything stands before it, so all is encoded first. Of a long list it is encoded once more as it is written:
- * that takes longer, and memory for a part of it.
+ * The length of everything stands before it, so all is encoded first. Of a very long list it is encoded once more as it is
+ * written: that takes longer, and memory for a part of it.
  */
 async function sendProtobufList(services: Services, exchange: Exchange, listing: Listing): Promise<void> {
   const { items, meta, work } = listing

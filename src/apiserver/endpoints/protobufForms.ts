@@ -1,6 +1,7 @@
 /**
- * Stored objects in protobuf. Watches keep what they encode for each other, as long as the version of the object lives; a
- * GET or a LIST uses what is there and keeps nothing, so a large LIST does not double the memory of what it shows.
+ * Stored objects in protobuf. Watches keep what they encode for each other, as long as the version of the object lives. Of what
+ * a GET or a LIST encodes the latest few megabytes are kept: lists of the same objects at a time, and the second look of one,
+ * find them there, and a large LIST does not double the memory of what it shows.
  */
 import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
 import { watchFrameOf } from '../../apimachinery/protobuf/envelope.ts'
@@ -47,7 +48,7 @@ export function protobufForm(
   }
   return {
     ...kind,
-    part: stored => frames.known(stored, name) ?? encode(stored),
+    part: stored => frames.lately(stored, name, () => encode(stored)),
     frame: (event, stored) => frames.frame(event, stored, name, make),
   }
 }
