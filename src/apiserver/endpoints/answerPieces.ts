@@ -73,14 +73,19 @@ export async function streamPieces(
       : { 'Content-Length': length }
   const kept = keptHeaders(exchange.reply)
   raw.writeHead(code, { ...kept, ...headers(exchange), 'Content-Type': CONTENT_TYPES[format], ...framing })
-  const held = length ?? lengthOf(items.map(({ bytes }) => bytes))
-  const out = compressed ? services.compression.sink(raw, held) : plainSink(raw)
+  const out = compressed ? services.compression.sink(raw, length ?? bytesIn(items)) : plainSink(raw)
   if (await services.blocks.write(out, pieces, work)) out.end()
 }
 
 export function lengthOf(pieces: readonly Buffer[]): number {
   let length = 0
   for (const piece of pieces) length += piece.length
+  return length
+}
+
+function bytesIn(items: readonly Stored[]): number {
+  let length = 0
+  for (const { bytes } of items) length += bytes.length
   return length
 }
 

@@ -64,6 +64,15 @@ t.test('others have their turn, and the list is one revision all the same', asyn
   t.equal(items.length, COUNT / 10, 'what was deleted meanwhile was there at its revision')
 })
 
+t.test('a long list of everything leaves turns to others, a page does not wait for one', async t => {
+  const { reader, type, turns } = await world(t)
+  const begun = turns()
+  t.equal((await reader.list(type, { space: SPACE, limit: COUNT / 2 })).items.length, COUNT / 2)
+  t.equal(turns() - begun, 0)
+  t.equal((await reader.list(type, { space: SPACE })).items.length, COUNT)
+  t.ok(turns() - begun > 0)
+})
+
 t.test('labels are read without parsing', async t => {
   const { reader, type, some, parsed } = await world(t)
   const { items } = await reader.list(type, { space: SPACE, selection: some({ labelSelector: 'app in (some),!none' }) })
