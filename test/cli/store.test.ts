@@ -75,7 +75,10 @@ t.test("the server's config file says where the store is, and the syncer's what 
   for (const command of ['verify', 'stats'])
     t.match(await run('store', command, '--config', config), { code: 0, out: `there is no store in ${dataDir}` })
   writeFileSync(config, `from-kubeconfig: ${dataDir}/missing\nqps: 5\nstate-dir: ${dataDir}\n`)
-  t.match(await run('syncer', 'adopt', '--config', config), { code: 1, err: /^orrery syncer adopt: --from-kubeconfig: .*missing does not exist/ })
+  t.match(await run('syncer', 'adopt', '--config', config), {
+    code: 1,
+    err: /^orrery syncer adopt: --from-kubeconfig: .*missing does not exist/,
+  })
   writeFileSync(config, 'data-dri: x\n')
   t.match(await run('store', 'verify', '--config', config), { code: 1, err: /unknown field "data-dri"/ })
 })
