@@ -22,6 +22,10 @@ await wmw.ok(wmw.post('/api/v1/namespaces/app/secrets', { metadata: { name: 'vau
 const born = { apiGroup: '', resources: ['secrets'], namespaces: ['app'], names: ['vault'] }
 await wmw.ok(wmw.post(PLACEMENTS, placement('ep', { ...PROD, downsync: [maps], upsync: [] })))
 const all = { apiGroup: '', resources: ['secrets', 'configmaps'], namespaces: ['app'] }
+const imw = admin.in('root:imw1')
+const grant = `${EDGE}/placementgrants/wmw1`
+const { spec } = (await imw.ok(imw.get(grant))) as { spec: { upsync: object[] } }
+await imw.ok(imw.patch(grant, 'merge', { spec: { upsync: [...spec.upsync, born] } }))
 // everything, but the Secret stays at home: a set says that it comes from the clusters
 await wmw.ok(wmw.post(PLACEMENTS, placement('held', { ...PROD, downsync: [all], upsync: [born] })))
 

@@ -105,10 +105,22 @@ const PLAIN = /^[A-Za-z][A-Za-z0-9_./-]*$/
 /** What means something else in 1.1, whatever its case. */
 const WORD = /^(?:y|n|yes|no|on|off|true|false|null)$/i
 
+/** A line of spaces alone, or a first one that begins with a space: the library's blocks lose some of them. */
+const LOST_IN_BLOCKS = /^\s|\n[ \t]+(?:\n|$)/
+/** What JSON leaves as it is and YAML 1.1 takes for a line's end or for none of the text. */
+const NOT_IN_QUOTES = /[\u007f-\u009f\u2028\u2029\ufeff]/g
+
 function textOf(value: string, indent: string, implicitKey: boolean): string {
   if (PLAIN.test(value) && !WORD.test(value)) return value
+  if (value.includes('\n') && LOST_IN_BLOCKS.test(value)) return quoted(value)
   const { stringifyString, context } = library()
   return stringifyString({ value } as never, { ...context, indent, implicitKey } as never)
+}
+
+/** As JSON writes it, which is YAML in double quotes. */
+function quoted(value: string): string {
+  const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return JSON.stringify(value).replace(NOT_IN_QUOTES, escaped)
 }
 
 interface Library {
