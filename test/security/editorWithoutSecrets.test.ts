@@ -24,7 +24,7 @@ await wmw.ok(wmw.post(PLACEMENTS, placement('ep', { ...PROD, downsync: [maps], u
 const all = { apiGroup: '', resources: ['secrets', 'configmaps'], namespaces: ['app'] }
 const imw = admin.in('root:imw1')
 const grant = `${EDGE}/placementgrants/wmw1`
-const { spec } = (await imw.ok(imw.get(grant))) as { spec: { upsync: object[] } }
+const { spec } = (await imw.ok(imw.get(grant))) as unknown as { spec: { upsync: object[] } }
 await imw.ok(imw.patch(grant, 'merge', { spec: { upsync: [...spec.upsync, born] } }))
 // everything, but the Secret stays at home: a set says that it comes from the clusters
 await wmw.ok(wmw.post(PLACEMENTS, placement('held', { ...PROD, downsync: [all], upsync: [born] })))

@@ -102,8 +102,8 @@ function scalarOf(value: unknown, indent: string): string {
 
 /** Begins like no number and no time, and holds nothing that means anything in YAML. */
 const PLAIN = /^[A-Za-z][A-Za-z0-9_./-]*$/
-/** What means something else in 1.1, whatever its case. */
-const WORD = /^(?:y|n|yes|no|on|off|true|false|null)$/i
+/** What means something else in 1.1, whatever its case; the library takes `E7` for a number. */
+const WORD = /^(?:y|n|yes|no|on|off|true|false|null|e-?[0-9]+)$/i
 
 /** A line of spaces alone, or a first one that begins with a space: the library's blocks lose some of them. */
 const LOST_IN_BLOCKS = /^\s|\n[ \t]+(?:\n|$)/
