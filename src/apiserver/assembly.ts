@@ -137,6 +137,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     nature,
     ownKinds: options.spaces,
     rootSpace: ROOT,
+    onLeftOut: space => log.warn({ space }, 'roles and bindings are more than may count: those behind grant nothing'),
     ...(options.spaces && { builtin: new MailboxRules({ tree, demands }) }),
   })
   const issuer = new TokenIssuer({ signingKeyPem: pki.serviceAccountKeyPem, url: externalUrl, rootSpace: ROOT })

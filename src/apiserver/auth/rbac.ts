@@ -35,6 +35,8 @@ export interface RbacOptions {
   maxIndexBytes?: number
   /** Where roles and bindings of a space are read in slices. Default: turns of its own. */
   turns?: WorkTurns
+  /** Hears of a space, once, whose roles and bindings are more than may count. */
+  onLeftOut?: (space: string) => void
 }
 
 export interface GrantedRules {
@@ -57,6 +59,7 @@ const WEIGHT_OF_A_BYTE = 5
 export const MOST_BYTES = 16 * 1024 * 1024
 /** More than the bytes allow for. */
 const MOST_SPACES = 1_000_000
+const LEFT_OUT = `the roles and bindings of this space are more than ${MOST_BYTES / 1024 / 1024} MiB: those behind grant nothing until others are deleted`
 const NO_RULES: BuiltinRules = { decide: () => undefined }
 const ANYTHING = { group: '*', version: '*', resource: '*', subresource: '', namespace: '', name: '' }
 
@@ -65,6 +68,10 @@ export class RbacAuthorizer implements Authorizer {
   /** A failed or outdated build is not in here. */
   readonly #indexes: BoundedCache<string, Known>
   readonly #layers: { plain: Layer; root: Layer }
+  /** Indexes that do not have all that their space has. */
+  readonly #incomplete = new WeakSet<RbacIndex>()
+  /** Spaces that were told of for that. */
+  readonly #told = new BoundedCache<string, true>({ entries: 1000 })
 
   constructor(options: RbacOptions) {
     this.#options = {
@@ -75,6 +82,7 @@ export class RbacAuthorizer implements Authorizer {
       maxIndexBytes: 128 * 1024 * 1024,
       builtin: NO_RULES,
       turns: new WorkTurns(),
+      onLeftOut: () => undefined,
       ...options,
     }
     const weight = { limit: this.#options.maxIndexBytes, of: ({ bytes }: Known) => bytes }
@@ -107,7 +115,9 @@ export class RbacAuthorizer implements Authorizer {
     if (!this.#mayEnter(index, user, attributes.space)) {
       return { allowed: false, reason: 'no verb=access permission on /' }
     }
-    return decide(index, { ...attributes, user })
+    const decision = decide(index, { ...attributes, user })
+    if (decision.allowed || !this.#incomplete.has(index)) return decision
+    return { allowed: false, reason: decision.reason === '' ? `RBAC: ${LEFT_OUT}` : `${decision.reason}; ${LEFT_OUT}` }
   }
 
   /** Whether the user may enter a space at all: a ServiceAccount its own, others with verb `access` on `/`. */
@@ -142,7 +152,7 @@ export class RbacAuthorizer implements Authorizer {
     if (!local.groups.includes(GROUPS.masters) && !this.#mayEnter(index, local, space)) return granted
     // ten thousand bindings may name one role of ten thousand rules: what it grants is said once
     const roles = new Set<readonly PolicyRule[]>()
-    const errors = new Set<string>()
+    const errors = new Set<string>(this.#incomplete.has(index) ? [LEFT_OUT] : [])
     for (const { rules, error } of index.grants(local, namespace)) {
       if (rules !== undefined) roles.add(rules)
       else errors.add(error)
@@ -188,6 +198,17 @@ export class RbacAuthorizer implements Authorizer {
   }
 
   async #build(space: string): Promise<{ index: RbacIndex; bytes: number }> {
+    const { index, bytes, isWhole } = await this.#read(space)
+    if (isWhole) this.#told.delete(space)
+    else {
+      this.#incomplete.add(index)
+      if (this.#told.get(space) === undefined) this.#options.onLeftOut(space)
+      this.#told.set(space, true)
+    }
+    return { index, bytes }
+  }
+
+  async #read(space: string): Promise<{ index: RbacIndex; bytes: number; isWhole: boolean }> {
     const { nature, turns } = this.#options
     let bytes = 0
     const work = turns.begin({ owner: space })
@@ -208,6 +229,7 @@ export class RbacAuthorizer implements Authorizer {
     const clusterRoles = await read('clusterroles')
     const roleBindings = await read('rolebindings')
     const roles = await read('roles')
+    const isWhole = bytes <= MOST_BYTES
     const layer = space === this.#options.rootSpace ? this.#layers.root : this.#layers.plain
     const own: RbacObjects = {
       clusterRoles,
@@ -221,8 +243,8 @@ export class RbacAuthorizer implements Authorizer {
       own.clusterRoleBindings.some(isIn(objects.clusterRoleBindings)),
     ]
     // most spaces have nothing of their own but what made somebody their administrator, and many not even that
-    if (Object.values(own).every(({ length }) => length === 0)) return { index: layer.index, bytes }
-    if (!changed.includes(true)) return { index: new RbacIndex(own, layer.index), bytes }
+    if (Object.values(own).every(({ length }) => length === 0)) return { index: layer.index, bytes, isWhole }
+    if (!changed.includes(true)) return { index: new RbacIndex(own, layer.index), bytes, isWhole }
     // What a space has changed of the layer counts in its place: then nothing of the layer can be shared.
     const without = (shared: readonly KubeObject[], mine: readonly KubeObject[]) =>
       shared.filter(each => !isIn(mine)(each))
@@ -234,7 +256,7 @@ export class RbacAuthorizer implements Authorizer {
         ...own.clusterRoleBindings,
       ],
     })
-    return { index, bytes: bytes + layer.bytes }
+    return { index, bytes: bytes + layer.bytes, isWhole }
   }
 }
 
