@@ -2,7 +2,7 @@
 export interface KeyGuard {
   /**
    * Asked of each key that is added. An answer: the key waits, and `go` is called once, later, when it may be worked on. Of
-   * several calls for a key the last `go` counts.
+   * several calls for a key the last `go` counts. Without an answer `go` may have been called already: what has its time goes.
    */
   holds(id: string, go: () => void): Hold | undefined
   /** Work on a key begins; the answer is for {@link end}. */

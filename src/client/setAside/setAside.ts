@@ -63,6 +63,8 @@ export class SetAside {
   readonly #tickets = new Map<number, Suspect>()
   #trial: { suspect: Suspect; cancel: () => void } | undefined
   #cancel: (() => void) | undefined
+  /** When the timer above goes off. */
+  #wakesMs = Number.POSITIVE_INFINITY
   #closed = false
 
   /** To be opened by who holds the data dir alone. @throws Error of the system */
@@ -153,8 +155,10 @@ export class SetAside {
     const nowMs = this.#clock.now()
     if (suspect.alone > 0 && nowMs - this.#startedMs > BEGINNING_MS)
       suspect.dueMs = Math.min(suspect.dueMs, nowMs + inTable(WAITS_ASKED_MS, suspect.alone))
-    this.#schedule()
-    return { deaths: suspect.alone, untilMs: suspect.dueMs }
+    // thousands may be asked for in a row, each of which would look at all; the end of a trial does so anyway
+    if (!this.#trial && suspect.dueMs < this.#wakesMs) this.#schedule()
+    // its time may have come already: then it goes now
+    return suspect.state === 'held' ? { deaths: suspect.alone, untilMs: suspect.dueMs } : undefined
   }
 
   #begin(queue: string, id: string): number {
@@ -192,6 +196,7 @@ export class SetAside {
   #schedule(): void {
     this.#cancel?.()
     this.#cancel = undefined
+    this.#wakesMs = Number.POSITIVE_INFINITY
     if (this.#closed || this.#suspects.size === 0) return
     const nowMs = this.#clock.now()
     let nextMs = Number.POSITIVE_INFINITY
@@ -208,8 +213,10 @@ export class SetAside {
     }
     if (forgotten) this.#save()
     if (chosen && !this.#trial) this.#try(chosen)
-    else if (nextMs < Number.POSITIVE_INFINITY)
+    else if (nextMs < Number.POSITIVE_INFINITY) {
+      this.#wakesMs = nextMs
       this.#cancel = this.#clock.after(Math.min(nextMs - nowMs, MAX_TIMER_MS), () => this.#schedule())
+    }
   }
 
   #try(suspect: Suspect): void {

@@ -302,7 +302,7 @@ class Translator {
         return (await unlessSpaceGone(mailbox.space, work)) ?? {}
       }
       case 'refused':
-        if (!this.#knowledge.knowsMailbox(task.mailbox)) return this.#knowledge.postpone(task)
+        if (!this.#knowledge.knowsMailbox(task.mailbox)) return this.#postpone(task)
         return this.#refusals.reconcile(task.mailbox)
       case 'source': {
         const { space, key } = task

@@ -17,9 +17,13 @@ function world(t: Test) {
   /** A process with one queue. `deadly` keys never come to an end, as those of which it dies. */
   const life = (deadly: readonly string[] = []) => {
     const own = ++lives
+    let timers = 0
     const time = {
       now: () => clock.now(),
-      after: (ms: number, run: () => void) => clock.after(ms, () => own === lives && run()),
+      after: (ms: number, run: () => void) => {
+        timers++
+        return clock.after(ms, () => own === lives && run())
+      },
     }
     const log: string[] = []
     const note =
@@ -48,7 +52,7 @@ function world(t: Test) {
       for (const key of keys) queue.add(key)
       await settle()
     }
-    return { setAside, queue, begun, postponed, held, log, add }
+    return { setAside, queue, begun, postponed, held, log, add, timers: () => timers }
   }
   return { clock, life, dataDir }
 }
@@ -156,6 +160,39 @@ t.test('what nobody asks for any more is forgotten', async t => {
   t.strictSame([...second.setAside.counts()], [])
   await second.add('gone')
   t.strictSame(second.begun, ['gone'])
+})
+
+t.test('one that is asked for only after its time goes at once, and is not told to be held after that', async t => {
+  const { clock, life } = world(t)
+  await life(['a']).add('a')
+  const second = life(['a'])
+  await second.add('a')
+  await clock.advance(5000)
+  const third = life(['a'])
+  third.setAside.close()
+  await clock.advance(20 * MINUTE)
+  const fourth = life()
+  await clock.advance(10_000)
+  await fourth.add('a')
+  t.strictSame(fourth.held.slice(-1), ['a goes'])
+  t.strictSame(fourth.begun, ['a'])
+})
+
+t.test('of many that are asked for in a row each takes its place without a look at all of them', async t => {
+  const { clock, life } = world(t)
+  const keys = Array.from({ length: 100 }, (_, i) => `k${i}`)
+  // as many as work at a time
+  for (let i = 0; i < keys.length; i += 4) {
+    const each = keys.slice(i, i + 4)
+    await life(each).add(...each)
+  }
+  const last = life()
+  const before = last.timers()
+  await last.add(...keys)
+  t.equal(last.held.length, keys.length)
+  t.ok(last.timers() - before < 10, `timers: ${last.timers() - before}`)
+  await clock.advance(MINUTE)
+  t.strictSame(last.begun.toSorted(), keys.toSorted())
 })
 
 t.test('an orderly end accuses nobody, and keeps what was known', async t => {
