@@ -268,6 +268,7 @@ export class InFlight {
       if (
         (ticket.awaitsBody || ticket.mayConvert) &&
         ticket.pauses === 0 &&
+        ticket.heldBytes < 0 &&
         this.#lookedMs - ticket.sinceMs >= PATIENCE_MS
       ) {
         ticket.pauses = 1

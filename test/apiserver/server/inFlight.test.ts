@@ -201,6 +201,20 @@ t.test('a request whose objects somebody else converts holds no seat while other
   t.same(held.total, { requests: 0, bytes: 0 })
 })
 
+t.test('an answer that nobody takes is counted once, also where its objects may be converted', async t => {
+  const held = new HeldRequests()
+  const { inFlight, enter, clock } = setUp({ held })
+  const ticket = await enter(request('GET', PODS), { ...answerTo(''), headersSent: true, writableLength: 300 })
+  ticket.mayConvert = true
+  inFlight.look()
+  clock.pass(1000)
+  inFlight.look()
+  t.same(held.total, { requests: 1, bytes: 300 })
+  inFlight.leave(ticket)
+  t.same(held.total, { requests: 0, bytes: 0 })
+  t.same(held.of('root'), { requests: 0, bytes: 0 })
+})
+
 t.test('a request waits for a seat a quarter of the time that it has', async t => {
   const { enter, fill, clock } = setUp({ limits: { reading: 10, mutating: 5, watching: 5 } })
   fill(request('GET', PODS))
