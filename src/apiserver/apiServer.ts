@@ -69,11 +69,13 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   // The first time the store comes first: so keys without a store always mean that it was lost.
   const [pki, store] = await Promise.all([established ? ensure() : opening.then(ensure), opening])
   let server: { parts: readonly Part[]; face: ApiServerFace }
+  let setAside: SetAside | undefined
   try {
     // behind the store: who has that has the folder alone
-    const setAside = new SetAside({ dataDir, logger: log, ...(options.trialClock && { clock: options.trialClock }) })
+    setAside = new SetAside({ dataDir, logger: log, ...(options.trialClock && { clock: options.trialClock }) })
     server = await apiServerParts(options, { pki, ensure, clock: certificateClock, store, budgets, setAside, address })
   } catch (error) {
+    setAside?.close()
     await store.close()
     stop()
     throw error
