@@ -76,9 +76,9 @@ t.test(
       }
     }
     t.same(seen, ['MODIFIED second again'], 'the copy was never gone, nor half the one and half the other')
-    const left = world.get(a, ONE)
-    t.equal(left?.metadata.uid, mine.metadata.uid)
-    t.equal(left?.metadata.labels?.first, undefined, 'what only the other gave is gone')
+    const left = await client.in(a).get(MAPS, REF)
+    t.equal(left.metadata.uid, mine.metadata.uid)
+    t.equal(left.metadata.labels?.first, undefined, 'what only the other gave is gone')
     await world.present(
       otherId,
       ONE,
