@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import type { Server as TlsServer } from 'node:tls'
 import { Lifecycle, type Part } from '../client/lifecycle.ts'
 import { SetAside } from '../client/setAside/setAside.ts'
+import { WorkTurns } from '../program/workTurns.ts'
 import { openLevelStore } from '../storage/level/openLevelStore.ts'
 import type { AcceptedLoss } from '../storage/level/salvage.ts'
 import type { Store } from '../storage/store.ts'
@@ -58,8 +59,10 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const established = existsSync(join(dataDir, 'pki', 'ca.key'))
   const { rooms, stop } = options.rooms ? { rooms: options.rooms, stop: () => {} } : await serverRooms(options)
   const budgets = new SpaceBudgets({ rooms, isCarried: isCarriedUp })
+  const work = new WorkTurns()
   const opening = openLevelStore({
     budget: budgets,
+    later: turn => work.soon(turn),
     path: join(dataDir, 'store'),
     logger: log,
     established,
@@ -73,7 +76,16 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   try {
     // behind the store: who has that has the folder alone
     setAside = new SetAside({ dataDir, logger: log, ...(options.trialClock && { clock: options.trialClock }) })
-    server = await apiServerParts(options, { pki, ensure, clock: certificateClock, store, budgets, setAside, address })
+    server = await apiServerParts(options, {
+      pki,
+      ensure,
+      clock: certificateClock,
+      store,
+      work,
+      budgets,
+      setAside,
+      address,
+    })
   } catch (error) {
     setAside?.close()
     await store.close()
@@ -92,6 +104,7 @@ interface Opened {
   ensure(): Promise<Pki>
   clock: RenewalClock
   store: Store
+  work: WorkTurns
   setAside: SetAside
   budgets: SpaceBudgets
   /** Advertised. */
@@ -101,13 +114,13 @@ interface Opened {
 /** What runs of a server, in the order of its needs, and what it shows once all does. */
 async function apiServerParts(
   options: ApiServerOptions,
-  { pki, ensure, clock, store, budgets, setAside, address }: Opened,
+  { pki, ensure, clock, store, work, budgets, setAside, address }: Opened,
 ): Promise<{ parts: readonly Part[]; face: ApiServerFace }> {
   const { log } = options
   const draining = new AbortController()
   let url = ''
   let ready = false
-  const assembly = await assemble(options, { store, budgets, pki, url: () => url, draining: draining.signal })
+  const assembly = await assemble(options, { store, work, budgets, pki, url: () => url, draining: draining.signal })
   const {
     services,
     tree,

@@ -12,7 +12,7 @@ import { readProtobufFields } from '../program/dataFiles.ts'
 import { LoopShare } from '../program/loopShare.ts'
 import { startThread } from '../program/startThread.ts'
 import { ThreadPool } from '../program/threadPool.ts'
-import { WorkTurns } from '../program/workTurns.ts'
+import type { WorkTurns } from '../program/workTurns.ts'
 import type { Store } from '../storage/store.ts'
 import { type AdmissionChain, admissionChain } from './admission/admissionChain.ts'
 import { AllowedHosts } from './admission/allowedHosts.ts'
@@ -100,6 +100,8 @@ export interface Assembly {
 
 export interface AssemblyDeps {
   store: Store
+  /** Long work of the process, and what goes before it. */
+  work: WorkTurns
   /** The store's. */
   budgets: SpaceBudgets
   pki: Pki
@@ -110,7 +112,7 @@ export interface AssemblyDeps {
 
 export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): Promise<Assembly> {
   const { log } = options
-  const { store, budgets, pki, url: externalUrl, draining } = deps
+  const { store, work, budgets, pki, url: externalUrl, draining } = deps
   const limits = options.inFlight ?? DEFAULT_IN_FLIGHT
   const network = serviceNetwork(options.serviceClusterIpRange, options.serviceNodePortRange)
   const catalog = loadCatalog()
@@ -129,7 +131,6 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
   )
   const nature = natureOf(tree)
   const demands = new UpsyncDemands({ store, types })
-  const work = new WorkTurns()
   const authorizer = new RbacAuthorizer({
     store,
     turns: work,
@@ -229,7 +230,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     types,
     frames: new FrameCache(),
     protobuf: protobufCodec(readProtobufFields),
-    turns: new WriteTurns(),
+    turns: new WriteTurns(turn => work.soon(turn)),
     blocks: new BlockWriter(),
     compression: new Compression({ deflate: options.deflate }),
     threads,

@@ -6,6 +6,8 @@
 
 /** How long others wait for a turn's work, in milliseconds, beside the step during which the time runs out. */
 const SLICE_MS = 5
+/** Turns in a row that newcomers get for themselves: whoever connects without end slows long work down, and does not stop it. */
+const GIVEN_WAY = 16
 
 export interface WorkTurnsOptions {
   sliceMs?: number
@@ -47,9 +49,14 @@ export class WorkTurns {
   readonly #later: (turn: () => void) => void
   /** By owner, in the order in which they go on. Never empty lists. */
   readonly #resting = new Map<string, Resting[]>()
-  /** When the present slice is over; `undefined` while nobody has begun one. */
+  #soon: (() => void)[] = []
+  /** When the present slice is over; `undefined` while nobody has begun one since the loop turned. */
   #endMs: number | undefined
   #isTurnComing = false
+  /** Since the last turn. */
+  #hasNewcomer = false
+  /** Turns without a slice since the last one with it. */
+  #givenWay = 0
 
   constructor({ sliceMs = SLICE_MS, clock = () => performance.now(), later = setImmediate }: WorkTurnsOptions = {}) {
     this.#sliceMs = sliceMs
@@ -58,13 +65,10 @@ export class WorkTurns {
   }
 
   begin({ owner, isAbandoned = never }: WorkOptions): Work {
-    const isDue = (isFirst: boolean): boolean => this.#isDue(isFirst)
-    let isFirst = true
+    const isDue = (): boolean => this.#isDue()
     return {
       get due() {
-        const due = isDue(isFirst)
-        isFirst = false
-        return due
+        return isDue()
       },
       rest: async () => {
         await new Promise<void>(goOn => this.#rest(owner, { isAbandoned, goOn }))
@@ -74,13 +78,28 @@ export class WorkTurns {
   }
 
   /**
-   * Nobody is called back when a turn of the loop is over, as that would cost each short piece of work. So a slice that is long
-   * over was one of another turn to whoever only begins; whoever does not rests once more than they have to.
+   * Somebody has connected, and others may be waiting to: each turn of the loop lets in only one, and takes as long as its slice.
+   * So there are none until nobody comes any more, or enough of them have.
    */
-  #isDue(isFirst: boolean): boolean {
+  giveWay(): void {
+    if (this.#givenWay >= GIVEN_WAY) return
+    this.#hasNewcomer = true
+    this.#endMs = Number.NEGATIVE_INFINITY
+    this.#scheduleTurn()
+  }
+
+  /** Calls back when the loop has looked after all else, and before the slice of that turn: for what is short and waited for. */
+  soon(callback: () => void): void {
+    this.#soon.push(callback)
+    this.#scheduleTurn()
+  }
+
+  /** Whoever asks first begins the slice of this turn, which counts for everybody who comes in it. */
+  #isDue(): boolean {
     const nowMs = this.#clock()
-    if (this.#endMs === undefined || (isFirst && nowMs >= this.#endMs + this.#sliceMs)) {
+    if (this.#endMs === undefined) {
       this.#endMs = nowMs + this.#sliceMs
+      this.#scheduleTurn()
     }
     return nowMs >= this.#endMs
   }
@@ -98,10 +117,37 @@ export class WorkTurns {
     this.#later(() => this.#turn())
   }
 
-  /** One goes on, and those that only have to hear that nobody waits for them. */
   #turn(): void {
+    const callbacks = this.#soon.splice(0)
+    for (const callback of callbacks) callback()
+    if (callbacks.length === 0) this.#slice()
+    // Behind all that follows from them without waiting.
+    else queueMicrotask(() => process.nextTick(() => this.#slice()))
+  }
+
+  #slice(): void {
     this.#isTurnComing = false
+    if (this.#hasNewcomer) {
+      this.#hasNewcomer = false
+      this.#givenWay++
+      // Whoever begins before the next newcomer is seen waits, too.
+      this.#scheduleTurn()
+      return
+    }
+    this.#givenWay = 0
+    if (this.#resting.size === 0) {
+      this.#endMs = undefined
+      if (this.#soon.length > 0) this.#scheduleTurn()
+      return
+    }
     this.#endMs = this.#clock() + this.#sliceMs
+    this.#goOn()
+    // Whoever went on may be done, or wait for something else, without asking for another turn.
+    this.#scheduleTurn()
+  }
+
+  /** One goes on, and those that only have to hear that nobody waits for them. */
+  #goOn(): void {
     for (const [owner, line] of [...this.#resting]) {
       const resting = line.shift()!
       this.#resting.delete(owner)
@@ -110,8 +156,6 @@ export class WorkTurns {
       resting.goOn()
       if (goesOn) break
     }
-    // Whoever went on may be done, or wait for something else, without asking for another turn.
-    if (this.#resting.size > 0) this.#scheduleTurn()
   }
 }
 

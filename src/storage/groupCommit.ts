@@ -27,6 +27,8 @@ export interface GroupCommitOptions {
   append: (events: readonly StoreEvent[]) => Promise<void>
   /** Makes a batch visible; synchronous. */
   publish: (events: readonly StoreEvent[]) => void
+  /** Calls back once the loop has looked after all else. */
+  later: (turn: () => void) => void
 }
 
 /** What a write adds to a batch beside its texts. */
@@ -79,7 +81,7 @@ export class GroupCommit {
   async #run(): Promise<void> {
     while (this.#queue.length > 0) {
       // One turn of the event loop lets the writers that the last batch woke, and requests that wait in sockets, join in.
-      await new Promise<void>(resolve => setImmediate(resolve))
+      await new Promise<void>(resolve => this.#options.later(resolve))
       // Whatever comes from now on belongs to the next batch.
       const batch = this.#queue.shift()!
       try {

@@ -50,6 +50,8 @@ export interface JournaledStoreOptions {
   clock?: () => number
   /** Runs something regularly until the returned function is called. Default: an interval that keeps no process alive. */
   every?: (intervalMs: number, run: () => void) => () => void
+  /** Calls back once the loop has looked after all else: writers that come meanwhile share a batch. Default: `setImmediate`. */
+  later?: (turn: () => void) => void
   /** Hears of background work that failed, and of projections that threw. Default: process warnings. */
   logger?: StoreLogger
 }
@@ -160,6 +162,7 @@ class JournaledStore implements Store {
       maxBatchBytes: options.maxBatchBytes ?? 4 * 1024 * 1024,
       append: events => this.#append(events),
       publish: events => this.#publish(events),
+      later: options.later ?? setImmediate,
     })
     this.#source = {
       assertReadable: after => this.#history.assertReadable(after),

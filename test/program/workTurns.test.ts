@@ -22,7 +22,10 @@ function fakeLoop() {
     await new Promise(setImmediate)
     return next !== undefined
   }
-  return { run, steps, turn }
+  const pass = (ms: number): void => {
+    nowMs += ms
+  }
+  return { work, run, steps, turn, pass }
 }
 
 t.test('a slice, then a turn of the loop', async t => {
@@ -64,4 +67,76 @@ t.test('what nobody wants ends with its slice', async t => {
   await other
   t.equal(steps.filter(name => name === 'a').length, 6)
   t.equal(steps.length, before + 2, 'the other one went on')
+})
+
+t.test('whoever comes in a turn whose slice is over waits, however long the first steps were', async t => {
+  const { work, turn, pass } = fakeLoop()
+  const begun: number[] = []
+  const long = async (i: number): Promise<void> => {
+    const mine = work.begin({ owner: `space ${i}` })
+    if (mine.due) await mine.rest()
+    begun.push(i)
+    pass(12)
+  }
+  const all = Promise.all(Array.from({ length: 8 }, (_, i) => long(i)))
+  t.strictSame(begun, [0])
+  for (let i = 1; i < 8; i++) {
+    await turn()
+    t.equal(begun.length, i + 1, 'one in each turn')
+  }
+  await all
+  t.ok(await turn(), 'the last one asked for a turn that ends its slice')
+  t.notOk(await turn(), 'then there is nothing more to do')
+  t.notOk(work.begin({ owner: 'later' }).due, 'and the next one has a slice of its own')
+})
+
+t.test('while others connect there are no slices, so the loop turns and lets them in', async t => {
+  const { work, run, steps, turn } = fakeLoop()
+  const all = [run('a', 30)]
+  const begun = steps.length
+  for (let i = 0; i < 5; i++) {
+    work.giveWay()
+    all.push(run(`newcomer ${i}`, 1))
+    await turn()
+  }
+  t.equal(steps.filter(step => step === 'a').length, begun)
+  t.equal(steps.length, begun + 5, 'what somebody begins meanwhile does its first step, and waits')
+  await turn()
+  t.ok(steps.length > begun + 5)
+  while (await turn());
+  await Promise.all(all)
+})
+
+t.test('whoever connects again and again does not stop it', async t => {
+  const { work, run, steps, turn } = fakeLoop()
+  const done = run('a', 30)
+  let turns = 0
+  for (; steps.length < 30 && turns < 1000; turns++) {
+    work.giveWay()
+    await turn()
+  }
+  await done
+  t.ok(turns < 150, `${turns} turns`)
+})
+
+t.test('what is short goes before the slice, with what follows from it', async t => {
+  const { work, run, steps, turn } = fakeLoop()
+  const done = run('a', 10)
+  const begun = steps.length
+  let before = 0
+  work.soon(() => {
+    void Promise.resolve()
+      .then(() => {})
+      .then(() => {
+        before = steps.length
+      })
+  })
+  await turn()
+  t.equal(before, begun)
+  t.ok(steps.length > begun, 'the slice was in the same turn')
+  while (await turn());
+  await done
+  work.soon(() => steps.push('alone'))
+  await turn()
+  t.equal(steps.at(-1), 'alone', 'also where nobody works')
 })

@@ -7,8 +7,14 @@
 const WRITES_PER_TURN = 16
 
 export class WriteTurns {
+  readonly #later: (turn: () => void) => void
   #waiting: (() => void)[] = []
   #scheduled = false
+
+  /** `later` calls back once the loop has looked after all else. */
+  constructor(later: (turn: () => void) => void = setImmediate) {
+    this.#later = later
+  }
 
   /** Calls `write` once, soon, in the order of asking. `write` must not throw. */
   take(write: () => void): void {
@@ -19,7 +25,7 @@ export class WriteTurns {
   #schedule(): void {
     if (this.#scheduled || this.#waiting.length === 0) return
     this.#scheduled = true
-    setImmediate(() => this.#run())
+    this.#later(() => this.#run())
   }
 
   #run(): void {

@@ -173,6 +173,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   }) as unknown as FastifyInstance
   leaveEndedConnections(app.server)
   strangers.follow(app.server as unknown as ConnectionServer)
+  app.server.on('connection', () => deps.services.work.giveWay())
   app.addHook('onClose', () => strangers.close())
   app.removeAllContentTypeParsers()
   const { threads } = deps.services
