@@ -124,6 +124,8 @@ export class Reader {
       // With a selection nobody knows how many must be looked at for a page: many at a time, whatever is still wanted.
       const scans = selects && Number.isFinite(wanted)
       const limit = scans ? SCAN_PAGE : Math.max(1, wanted - items.length)
+      // Many lists that come together would each take theirs in the same turn.
+      if (limit > TAKEN && work.due) await work.rest()
       // Only a page without a selection says how many are left.
       const page = await this.#page(range, { at: start.at, after, limit, uncounted: selects })
       const at = page.revision

@@ -59,6 +59,7 @@ t.test('others have their turn, and the list is one revision all the same', asyn
   let deleted = 0
   everyTurn(() => void store.update(keyOf(type, 'n', `c${10 * deleted++}`), () => ({ type: 'delete' })))
   const { items, revision } = await reader.list(type, { space: SPACE, selection: some({ labelSelector: 'app=some' }) })
+  everyTurn(() => {})
   t.ok(deleted > 0)
   t.ok(items.every(item => item.revision <= revision))
   t.equal(items.length, COUNT / 10, 'what was deleted meanwhile was there at its revision')
@@ -71,6 +72,31 @@ t.test('a long list of everything leaves turns to others, a page does not wait f
   t.equal(turns() - begun, 0)
   t.equal((await reader.list(type, { space: SPACE })).items.length, COUNT)
   t.ok(turns() - begun > 0)
+})
+
+t.test('many long lists that come together take their objects one after the other', async t => {
+  const { type, store, parsed } = await world(t)
+  let nowMs = 0
+  const turns: (() => void)[] = []
+  const work = new WorkTurns({ sliceMs: 5, clock: () => nowMs, later: turn => turns.push(turn) })
+  let begun = 0
+  const list = store.list.bind(store)
+  store.list = (...of) => {
+    begun++
+    nowMs += 3
+    return list(...of)
+  }
+  const reader = new Reader({ store, parsed, turns: work })
+  const lists = Promise.all(Array.from({ length: 20 }, () => reader.list(type, { space: SPACE })))
+  let most = 0
+  for (let before = 0; ; before = begun) {
+    await new Promise(setImmediate)
+    most = Math.max(most, begun - before)
+    if (turns.length === 0) break
+    for (const turn of turns.splice(0)) turn()
+  }
+  t.ok((await lists).every(({ items }) => items.length === COUNT))
+  t.ok(most <= 2, `${most} in one turn`)
 })
 
 t.test('labels are read without parsing', async t => {
