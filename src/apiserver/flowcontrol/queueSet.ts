@@ -77,6 +77,11 @@ interface Queue {
 const GUESSED_MS = 3
 
 const KEPT_QUEUES = 256
+/**
+ * Of the seats, those that requests of several seats may have together. They run for long, side by side, so none of theirs
+ * is free for a while once they have all: what is short would wait for the first of them to end.
+ */
+const WIDE_PART = 3 / 4
 
 interface Candidate {
   readonly seat: Seat
@@ -116,6 +121,8 @@ export class QueueSet {
   #passedSeats = 0
   #executing = 0
   #seatsInUse = 0
+  /** Of those, in use by requests of several. */
+  #wideInUse = 0
   #waiting = 0
   #seatsWaiting = 0
 
@@ -190,7 +197,7 @@ export class QueueSet {
       this.#dispatch(seat, now)
       return seat
     }
-    if (this.#seatsInUse >= this.#limit && queue.waiting >= this.#queuing.lengthLimit) {
+    if ((this.#seatsInUse >= this.#limit || this.#leavesNoRoom(work)) && queue.waiting >= this.#queuing.lengthLimit) {
       const excess = queue.line.excess(path)
       if (excess === undefined) throw new SeatRefused('queue-full')
       this.withdraw(excess, 'queue-full')
@@ -372,7 +379,13 @@ export class QueueSet {
     return queue
   }
 
+  /** Whether it would take the last seats from what is short. One alone never does. */
+  #leavesNoRoom(work: Work): boolean {
+    return isWide(work) && this.#wideInUse > 0 && this.#wideInUse + seatsOf(work) > WIDE_PART * this.#limit
+  }
+
   #fits(work: Work): boolean {
+    if (this.#leavesNoRoom(work)) return false
     const seats = seatsOf(work)
     if (this.#seatsInUse + seats <= this.#limit) return true
     // Wider than the level has become: it runs alone. Where there is no seat at all, nobody does.
@@ -405,6 +418,8 @@ export class QueueSet {
     for (const queue of this.#queues.values()) {
       if (queue.waiting === 0) continue
       const seat = queue.line.next!
+      // It goes when another one like it ends.
+      if (this.#leavesNoRoom(seat.work)) continue
       const doneR = queue.nextR + workOf(seat.work)
       // Among equals it goes round.
       const turn = queue.index >= first ? queue.index - first : queue.index - first + this.#queuing!.queues
@@ -435,6 +450,7 @@ export class QueueSet {
     seat.startedMs = now
     this.#executing++
     this.#seatsInUse += seatsOf(seat.work)
+    if (isWide(seat.work)) this.#wideInUse += seatsOf(seat.work)
     this.#tellDemand(now)
   }
 
@@ -457,6 +473,7 @@ export class QueueSet {
     const seats = seatsOf(seat.work)
     this.#executing--
     this.#seatsInUse -= seats
+    if (isWide(seat.work)) this.#wideInUse -= seats
     if (queue) {
       queue.executing--
       queue.seatsInUse -= seats
@@ -483,6 +500,11 @@ export class QueueSet {
   #tellDemand(now: number): void {
     this.demand.set(now, this.#seatsInUse + this.#seatsWaiting)
   }
+}
+
+/** One that takes several seats while it runs, not only for those who are told of it. */
+function isWide({ initialSeats }: Work): boolean {
+  return initialSeats > 1
 }
 
 export function seatsOf({ initialSeats, finalSeats }: Work): number {

@@ -158,6 +158,26 @@ t.test('a wide request does not block its level, and is not put off for ever', a
   t.equal(crowd.order.length, 14)
 })
 
+t.test('wide requests never have all seats of a level: what is short finds one at once', async t => {
+  const crowd = new Crowd(12, { ...QUEUES, lengthLimit: 3 })
+  for (let n = 0; n < 8; n++) crowd.ask('lists', wide(4), [1, 2])
+  t.equal(crowd.running.length, 2, 'a third would fit, and leave none')
+  t.equal(crowd.set.waiting, 6)
+  for (let n = 0; n < 4; n++) crowd.ask('modest', ONE_SEAT, [3])
+  t.strictSame(crowd.order.slice(2), Array(4).fill('modest'))
+  crowd.ask('lists', wide(4), [1, 2])
+  await turn()
+  t.strictSame(crowd.refused, ['lists queue-full'], 'also where seats are left')
+  for (let n = 0; n < 30; n++) {
+    crowd.set.leave(crowd.running.pop()!.seat)
+    crowd.ask('modest', ONE_SEAT, [3])
+  }
+  t.equal(crowd.set.seatsInUse, 12, 'they do not get them by waiting while others come and go either')
+  while (crowd.running.length > 0) await crowd.end()
+  t.equal(crowd.order.filter(who => who === 'lists').length, 8)
+  t.match(crowd.set, { executing: 0, seatsInUse: 0, waiting: 0 })
+})
+
 t.test('who waits for somebody else gives the seat away, and has it again at once', async t => {
   const crowd = new Crowd(1)
   crowd.ask('asks')
@@ -231,9 +251,16 @@ t.test('whatever comes and goes: seats are kept count of, and nobody waits besid
         const seats = running.reduce((sum, { seat }) => sum + seat.work.initialSeats, 0)
         if (set.seatsInUse !== seats || set.executing !== running.length) return false
         if (set.waiting !== waiting.filter(seat => seat.state === 'waiting').length) return false
-        const thin = waiting.some(seat => seat.state === 'waiting' && seats + seat.work.initialSeats <= set.limit)
+        const wideSeats = running.reduce(
+          (sum, { seat: { work } }) => sum + (work.initialSeats > 1 ? work.initialSeats : 0),
+          0,
+        )
+        const fits = ({ work: { initialSeats } }: Seat): boolean =>
+          seats + initialSeats <= set.limit &&
+          (initialSeats === 1 || wideSeats === 0 || wideSeats + initialSeats <= 0.75 * set.limit)
+        const thin = waiting.some(seat => seat.state === 'waiting' && fits(seat))
         const heads = [...set.queues].flatMap(queue => queue.line.next ?? [])
-        if (thin && heads.some(seat => seats + seat.work.initialSeats <= set.limit)) return false
+        if (thin && heads.some(fits)) return false
       }
       while (crowd.running.length > 0) await crowd.end()
       const { executing, seatsInUse, waiting, seatsWaiting } = crowd.set
