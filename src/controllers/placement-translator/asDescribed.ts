@@ -4,6 +4,11 @@
  */
 import { objects } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import {
+  CONFLICT_ANNOTATION,
+  CUSTOMIZATION_ERROR_ANNOTATION,
+  EXECUTING_COUNT_ANNOTATION,
+} from '../../apimachinery/placement.ts'
 import { isTokenVolume, TOKEN_MOUNT_PATH } from '../../apimachinery/tokenVolume.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -19,6 +24,24 @@ export function asDescribed(object: KubeObject): KubeObject {
   }
   return object
 }
+
+/**
+ * The same of what is to be customized: without the server's records about it, which may be as large as the object, and without
+ * what we have told its authors, so that telling them changes nothing of what is told.
+ */
+export function asAuthored(source: KubeObject): KubeObject {
+  const object = asDescribed(source)
+  const { managedFields: _records, resourceVersion: _version, annotations, ...metadata } = object.metadata
+  if (!annotations) return { ...object, metadata }
+  const own = Object.entries(annotations).filter(([key]) => !TOLD.has(key))
+  return { ...object, metadata: { ...metadata, annotations: Object.fromEntries(own) } }
+}
+
+const TOLD: ReadonlySet<string> = new Set([
+  CONFLICT_ANNOTATION,
+  CUSTOMIZATION_ERROR_ANNOTATION,
+  EXECUTING_COUNT_ANNOTATION,
+])
 
 /** What the server gives belongs to no field manager; what somebody asked for does. */
 function withoutGiven(spec: Fields, claims: readonly Fields[]): Fields {

@@ -141,8 +141,8 @@ export class CopyReconciler {
       const object = await this.#deps.sources.read(source.space, source.fact)
       if (!object) return undefined
       if (this.#deps.maySecure(source) === undefined && asksToSecure(source, object)) return undefined
-      const { object: customized, faults } = await this.#deps.sources.customize(source, object)
-      if (faults.length > 0) continue // the source is told
+      const customized = await this.#deps.sources.flawless(source, object)
+      if (!customized) continue // the source is told
       const counted = withCount(this.#secured(source, customized), this.#countOf(source, object, mailbox.name))
       return { source, projection: project(source.space, counted) }
     }

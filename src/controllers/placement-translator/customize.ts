@@ -11,6 +11,7 @@ import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { CUSTOMIZER_ANNOTATION, EXPAND_ANNOTATION } from '../../apimachinery/placement.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
 import { READ, WorkBudget } from '../../apimachinery/workBudget.ts'
+import type { Steps } from '../../program/workTurns.ts'
 import { shortened, toldFaults } from '../toldFaults.ts'
 import { MAX_PARAMETER_CHARACTERS, ParameterExpansion, parametersOf } from './parameterExpansion.ts'
 import {
@@ -66,19 +67,20 @@ export function customizerOf(object: KubeObject): string {
   return `${object.metadata.namespace ?? ''}/${reference}`
 }
 
-/** `source` is left as it is. */
-export function customize(source: KubeObject, inputs: CustomizationInputs): Customization {
+/** `source` is left as it is. Yields where others may have their turn. */
+export function* customize(source: KubeObject, inputs: CustomizationInputs): Steps<Customization> {
   const reference = customizerOf(source)
   if (!wantsExpansion(source) && reference === '') return { object: source, faults: [], work: 0 }
   const job: Job = { source, inputs, faults: [], budget: new WorkBudget(MAX_WORK, () => new TooMuchWorkError()) }
   const expansion = inputs.location && new ParameterExpansion(parametersOf(inputs.location))
   const missing = `Location ${JSON.stringify(inputs.locationName)} not found, its parameters are not expanded`
-  let start = (): KubeObject => cloneJson(source)
+  let isExpanded = false
   if (wantsExpansion(source)) {
     if (expansion === undefined) job.faults.push(missing)
-    else if (fits(job, expansion)) start = () => expansion.value(source)
+    else isExpanded = yield* fits(job, expansion)
   }
-  let object = start()
+  const start = (): Steps<KubeObject> => (isExpanded && expansion ? expansion.value(source) : cloned(source))
+  let object = yield* start()
   if (reference.startsWith('/')) {
     job.faults.push(
       `a cluster-scoped object names its Customizer as namespace/name, not ${JSON.stringify(reference.slice(1))}`,
@@ -88,8 +90,8 @@ export function customize(source: KubeObject, inputs: CustomizationInputs): Cust
   } else if (inputs.customizer) {
     const expanding = wantsExpansion(inputs.customizer)
     if (expanding && !expansion && !wantsExpansion(source)) job.faults.push(missing)
-    const replacing = new Replacing(job, object, expanding ? expansion : undefined)
-    if (!replacing.run(inputs.customizer.replacements, reference)) object = start()
+    const replacing = yield* Replacing.of(job, object, expanding ? expansion : undefined)
+    if (!(yield* replacing.run(inputs.customizer.replacements, reference))) object = yield* start()
     restoreIdentity(object, source, job.faults)
   }
   for (const name of expansion?.tooLong ?? []) job.faults.push(tooLong(name, inputs.locationName))
@@ -103,6 +105,11 @@ interface Job {
   readonly budget: WorkBudget
 }
 
+function* cloned(source: KubeObject): Steps<KubeObject> {
+  yield
+  return cloneJson(source)
+}
+
 class TooMuchWorkError extends Error {
   constructor() {
     super('it takes too much work')
@@ -111,8 +118,8 @@ class TooMuchWorkError extends Error {
 }
 
 /** Whether the object may be expanded; if not, why is said. */
-function fits({ source, inputs, faults, budget }: Job, expansion: ParameterExpansion): boolean {
-  const bytes = expansion.size(source)
+function* fits({ source, inputs, faults, budget }: Job, expansion: ParameterExpansion): Steps<boolean> {
+  const bytes = yield* expansion.size(source)
   budget.spend(Math.min(bytes, MAX_OBJECT_BYTES) * READ)
   // what is large without parameters is no fault of theirs
   if (bytes > MAX_OBJECT_BYTES && bytes > jsonSize(source)) {
@@ -129,6 +136,12 @@ function tooLong(name: string, location: string): string {
   return `${parameter} is not expanded: it has more than ${MAX_PARAMETER_CHARACTERS} characters`
 }
 
+interface Measured {
+  readonly object: KubeObject
+  readonly bytes: number
+  readonly levels: number
+}
+
 /** A Customizer's replacements, one after the other, in an object of our own. */
 class Replacing {
   readonly #object: KubeObject
@@ -141,25 +154,33 @@ class Replacing {
   /** Levels of lists and maps in the object, at most. */
   #levels: number
 
-  constructor({ faults, budget }: Job, object: KubeObject, expansion: ParameterExpansion | undefined) {
-    this.#object = object
+  private constructor({ faults, budget }: Job, expansion: ParameterExpansion | undefined, object: Measured) {
+    this.#object = object.object
     this.#faults = faults
     this.#budget = budget
     this.#expansion = expansion
-    this.#bytes = jsonSize(object)
+    this.#bytes = object.bytes
     // one that is too large already may change, but not grow
-    this.#mostBytes = Math.max(MAX_OBJECT_BYTES, this.#bytes)
-    this.#levels = nestingOf(object)
+    this.#mostBytes = Math.max(MAX_OBJECT_BYTES, object.bytes)
+    this.#levels = object.levels
+  }
+
+  static *of(job: Job, object: KubeObject, expansion: ParameterExpansion | undefined): Steps<Replacing> {
+    yield
+    const bytes = jsonSize(object)
+    yield
+    return new Replacing(job, expansion, { object, bytes, levels: nestingOf(object) })
   }
 
   /** False when the object has come into a state that cannot be used. */
-  run(replacements: unknown, reference: string): boolean {
+  *run(replacements: unknown, reference: string): Steps<boolean> {
     for (const [index, item] of (Array.isArray(replacements) ? replacements : []).entries()) {
       if (!isRecord(item) || typeof item.path !== 'string' || typeof item.value !== 'string') continue
       const at = `Customizer ${reference} replacements[${index}]`
+      yield
       try {
         this.#budget.spend(STEP)
-        const fault = this.#replace(item.path, item.value)
+        const fault = yield* this.#replace(item.path, item.value)
         if (fault) {
           this.#faults.push(`${at}: ${fault}`)
           this.#budget.spend(FAULT)
@@ -180,9 +201,9 @@ class Replacing {
   }
 
   /** What was wrong, or `undefined`. */
-  #replace(pathText: string, valueText: string): string | undefined {
-    const path = this.#expanded(pathText)
-    const text = this.#expanded(valueText)
+  *#replace(pathText: string, valueText: string): Steps<string | undefined> {
+    const path = yield* this.#expanded(pathText)
+    const text = yield* this.#expanded(valueText)
     if (path === undefined || text === undefined) return `expanded it is larger than ${MAX_OBJECT_BYTES} bytes`
     let value: unknown
     try {
@@ -192,7 +213,7 @@ class Replacing {
     }
     if (isNestedDeeper(value, MAX_NESTING)) return `value is nested more than ${MAX_NESTING} levels deep`
     try {
-      return this.#put(parseReplacementPath(path), value, path)
+      return yield* this.#put(parseReplacementPath(path), value, path)
     } catch (error) {
       if (error instanceof ReplacementPathError) return `path ${shortened(path, SHOWN)}: ${error.message}`
       throw error
@@ -200,15 +221,19 @@ class Replacing {
   }
 
   /** `undefined` when it would be too large. */
-  #expanded(text: string): string | undefined {
-    const bytes = this.#expansion?.textSize(text) ?? text.length
+  *#expanded(text: string): Steps<string | undefined> {
+    if (this.#expansion === undefined) {
+      this.#budget.spend(text.length * READ)
+      return text
+    }
+    const bytes = yield* this.#expansion.textSize(text)
     if (bytes > MAX_OBJECT_BYTES && bytes > text.length) return undefined
     this.#budget.spend(bytes * READ)
-    return this.#expansion?.text(text) ?? text
+    return yield* this.#expansion.text(text)
   }
 
-  #put(path: ReplacementPath, value: unknown, text: string): string | undefined {
-    const places = findPlaces(this.#object, path, this.#budget)
+  *#put(path: ReplacementPath, value: unknown, text: string): Steps<string | undefined> {
+    const places = yield* findPlaces(this.#object, path, this.#budget)
     if (places.length === 0)
       return isDefinite(path) ? `path ${shortened(text, SHOWN)} leads nowhere in this object` : undefined
     const added = places.length * (jsonSize(value) + (isDefinite(path) ? longestKey(places) : 0))

@@ -161,7 +161,7 @@ export class FeedbackReconciler {
   async #faultsOf({ space, fact, object, destinations, refusals }: Faulty): Promise<string | null> {
     const byFault = new Map<string, Set<string>>()
     for (const location of destinations) {
-      const { faults } = await this.#deps.sources.customize({ space, fact, location }, object)
+      const faults = await this.#deps.sources.faults({ space, fact, location }, object)
       const refusal = refusals.get(location.mailbox)
       for (const fault of refusal === undefined ? faults : [...faults, `the copy is refused: ${refusal}`]) {
         byFault.set(fault, (byFault.get(fault) ?? new Set()).add(location.locationName))

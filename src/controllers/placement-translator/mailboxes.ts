@@ -18,6 +18,7 @@ import type { Client, StreamEvent } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
 import { StreamSource } from '../../client/streamSource.ts'
+import type { WorkTurns } from '../../program/workTurns.ts'
 import { NOTHING_REFUSED, type Refused, refusedIn, sameRefused } from './clusterRefusals.ts'
 import { definedBy } from './eligibility.ts'
 import { namespaceKey, objectKey, resourceKey } from './names.ts'
@@ -72,6 +73,8 @@ export interface MailboxesDeps {
   random?: () => number
   signal: AbortSignal
   cache: ObjectCache
+  /** Whose slices of the loop's time all their streams are taken in. */
+  turns: WorkTurns
 }
 
 export class Mailbox {
@@ -181,13 +184,14 @@ export class Mailboxes {
   }
 
   #open(name: string, space: string): void {
-    const { client, logger, clock, random, signal } = this.#deps
+    const { client, logger, turns, clock, random, signal } = this.#deps
     const mailbox = new Mailbox(name, space)
     const stop = new AbortController()
     const source = new StreamSource({
       client,
       space,
       logger,
+      turns,
       ...(clock && { clock }),
       ...(random && { random }),
       handler: {

@@ -4,6 +4,7 @@
  */
 import { jsonSize, jsonTextSize } from '../../apimachinery/jsonSize.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import type { Steps } from '../../program/workTurns.ts'
 
 /** Parameter name to value. */
 export type Parameters = ReadonlyMap<string, string>
@@ -17,9 +18,14 @@ export function parametersOf(location: KubeObject): Parameters {
   return new Map([...Object.entries(annotations ?? {}), ...Object.entries(labels ?? {})])
 }
 
+/** References that are read between two places to rest: some tenths of a millisecond. */
+const STRIDE = 2000
+
+/** Its long work is done in steps: it yields where others may have their turn. */
 export class ParameterExpansion {
   readonly #parameters: Parameters
-  readonly #sizes = new Map<string, number>()
+  /** By name: how many bytes more the value has than the reference to it; 0 for what stays. */
+  readonly #growths = new Map<string, number>()
   readonly #tooLong = new Set<string>()
 
   constructor(parameters: Parameters) {
@@ -31,46 +37,60 @@ export class ParameterExpansion {
     return this.#tooLong
   }
 
-  text(text: string): string {
+  *text(text: string): Steps<string> {
     if (!text.includes('%')) return text
     const parts: string[] = []
     let rest = 0
+    let read = 0
     for (const { start, end, name } of references(text)) {
       parts.push(text.slice(rest, start), name === undefined ? '%' : (this.#valueOf(name) ?? text.slice(start, end)))
       rest = end
+      if (++read % STRIDE === 0) yield
     }
     return parts.length === 0 ? text : parts.join('') + text.slice(rest)
   }
 
   /** Bytes that the expanded text has in JSON, without its quotes. More at most where halves of a character would meet. */
-  textSize(text: string): number {
+  *textSize(text: string): Steps<number> {
     let bytes = jsonTextSize(text)
     if (!text.includes('%')) return bytes
-    for (const { start, end, name } of references(text)) {
-      if (name === undefined) bytes -= 1
-      else {
-        const size = this.#sizeOf(name)
-        if (size !== undefined) bytes += size - jsonTextSize(text.slice(start, end))
-      }
+    let read = 0
+    for (const { name } of references(text)) {
+      bytes += name === undefined ? -1 : this.#growthOf(name)
+      if (++read % STRIDE === 0) yield
     }
     return bytes
   }
 
   /** A copy with every string value expanded; keys are left alone. */
-  value<T>(value: T): T {
-    return this.#value(value) as T
+  *value<T>(value: T): Steps<T> {
+    const expanded = new Map<string, string>()
+    jsonSize(value, text => {
+      if (text.includes('%')) expanded.set(text, text)
+      return 0
+    })
+    yield
+    for (const text of expanded.keys()) {
+      expanded.set(text, yield* this.text(text))
+      yield
+    }
+    return withTexts(value, expanded) as T
   }
 
   /** Bytes of the JSON of what {@link value} gives. */
-  size(value: unknown): number {
-    return jsonSize(value, text => this.textSize(text))
-  }
-
-  #value(node: unknown): unknown {
-    if (typeof node === 'string') return this.text(node)
-    if (Array.isArray(node)) return node.map(item => this.#value(item))
-    if (!isRecord(node)) return node
-    return Object.fromEntries(Object.entries(node).map(([key, item]) => [key, this.#value(item)]))
+  *size(value: unknown): Steps<number> {
+    const texts: string[] = []
+    let bytes = jsonSize(value, text => {
+      if (!text.includes('%')) return jsonTextSize(text)
+      texts.push(text)
+      return 0
+    })
+    yield
+    for (const text of texts) {
+      bytes += yield* this.textSize(text)
+      yield
+    }
+    return bytes
   }
 
   #valueOf(name: string): string | undefined {
@@ -80,15 +100,23 @@ export class ParameterExpansion {
     return undefined
   }
 
-  #sizeOf(name: string): number | undefined {
-    const known = this.#sizes.get(name)
-    if (known !== undefined) return known
-    const value = this.#valueOf(name)
-    if (value === undefined) return undefined
-    const size = jsonTextSize(value)
-    this.#sizes.set(name, size)
-    return size
+  /** Measured once, as a text can name the same parameter tens of thousands of times. */
+  #growthOf(name: string): number {
+    let growth = this.#growths.get(name)
+    if (growth === undefined) {
+      const value = this.#valueOf(name)
+      growth = value === undefined ? 0 : jsonTextSize(value) - jsonTextSize(`%(${name})`)
+      this.#growths.set(name, growth)
+    }
+    return growth
   }
+}
+
+function withTexts(node: unknown, expanded: ReadonlyMap<string, string>): unknown {
+  if (typeof node === 'string') return expanded.get(node) ?? node
+  if (Array.isArray(node)) return node.map(item => withTexts(item, expanded))
+  if (!isRecord(node)) return node
+  return Object.fromEntries(Object.entries(node).map(([key, item]) => [key, withTexts(item, expanded)]))
 }
 
 interface Reference {

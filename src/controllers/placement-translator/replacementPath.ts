@@ -11,6 +11,7 @@
  */
 import { cloneJson } from '../../apimachinery/values.ts'
 import type { WorkBudget } from '../../apimachinery/workBudget.ts'
+import type { Steps } from '../../program/workTurns.ts'
 
 export type Selector =
   | { readonly type: 'names'; readonly names: readonly string[] }
@@ -27,6 +28,8 @@ const MAX_PATH_CHARACTERS = 4 * 1024
 export const STEP = 5
 /** That one path may name: more than the fields of any object that is written by hand. */
 export const MAX_PLACES = 10_000
+/** Nodes that are looked at between two places to rest: some tenths of a millisecond. */
+const STRIDE = 2000
 
 export class ReplacementPathError extends Error {
   constructor(message: string) {
@@ -120,27 +123,36 @@ export function isFlat(path: ReplacementPath): boolean {
 }
 
 /**
- * Every place that the path names, parents first; none when nothing matches. @throws ReplacementPathError for `$` alone, which
- * names no place inside the object, and for too many places; the budget's error when it runs out
+ * Every place that the path names, parents first; none when nothing matches. Yields where others may have their turn.
+ * @throws ReplacementPathError for `$` alone, which names no place inside the object, and for too many places; the budget's error
+ * when it runs out
  */
-export function findPlaces(root: Record<string, unknown>, path: ReplacementPath, budget: WorkBudget): Place[] {
+export function* findPlaces(root: Record<string, unknown>, path: ReplacementPath, budget: WorkBudget): Steps<Place[]> {
   const last = path.at(-1)
   if (last === undefined || last.type === 'descend')
     throw new ReplacementPathError('$ alone would replace the whole object')
   let nodes: unknown[] = [root]
   for (const selector of path.slice(0, -1)) {
     const found: unknown[] = []
-    for (const node of nodes) for (const child of children(node, selector, budget)) found.push(child)
+    for (const [index, node] of nodes.entries()) {
+      if (selector.type === 'descend') yield* descend(node, found, budget)
+      else {
+        for (const { container, key } of placesIn(node, selector, false, budget))
+          found.push(Reflect.get(container, key))
+      }
+      if (index % STRIDE === STRIDE - 1) yield
+    }
     nodes = found
   }
   const places: Place[] = []
-  for (const node of nodes) {
+  for (const [index, node] of nodes.entries()) {
     for (const place of placesIn(node, last, isDefinite(path), budget)) {
       if (places.length >= MAX_PLACES) {
         throw new ReplacementPathError(`it names more than ${MAX_PLACES} places; name fewer of them at a time`)
       }
       places.push(place)
     }
+    if (index % STRIDE === STRIDE - 1) yield
   }
   return places
 }
@@ -150,19 +162,19 @@ export function putAt(places: readonly Place[], value: unknown): void {
   for (const { container, key } of places) put(container, key, cloneJson(value))
 }
 
-function* children(node: unknown, selector: Selector, budget: WorkBudget): Iterable<unknown> {
-  if (selector.type === 'descend') yield* descend(node, budget)
-  else {
-    for (const { container, key } of placesIn(node, selector, false, budget)) yield Reflect.get(container, key)
+/** The node and all below it, behind `found`. */
+function* descend(root: unknown, found: unknown[], budget: WorkBudget): Steps<void> {
+  if (typeof root !== 'object' || root === null) {
+    budget.spend(STEP)
+    found.push(root)
+    return
   }
-}
-
-function* descend(root: unknown, budget: WorkBudget): Iterable<unknown> {
   const waiting: unknown[] = [root]
   while (waiting.length > 0) {
     const node = waiting.pop()
     budget.spend(STEP)
-    yield node
+    found.push(node)
+    if (found.length % STRIDE === 0) yield
     // the first child is to come next, so it goes on last
     if (typeof node === 'object' && node !== null)
       for (const child of Object.values(node).reverse()) waiting.push(child)

@@ -1,9 +1,11 @@
 /** Reads objects of workload spaces, newest version as indexed, and customizes them for a Location. */
-import { setImmediate } from 'node:timers/promises'
+import { createHash } from 'node:crypto'
+import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { isStatusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Client } from '../../client/client.ts'
-import { asDescribed } from './asDescribed.ts'
+import { inSlices, type WorkTurns } from '../../program/workTurns.ts'
+import { asAuthored, asDescribed } from './asDescribed.ts'
 import { type Customization, customize } from './customize.ts'
 import { isSystemObject } from './eligibility.ts'
 import type { ObjectCache } from './objectCache.ts'
@@ -16,17 +18,37 @@ export interface SourceReaderDeps {
   location: (cluster: string, name: string) => KubeObject | undefined
   /** `reference` is `namespace/name`. */
   customizer: (space: string, reference: string) => KubeObject | undefined
+  /** Whose slices of the loop's time objects are customized in. */
+  turns: WorkTurns
+}
+
+type At = { space: string; fact: ObjectFact; location: Destination }
+
+interface Verdict {
+  /** Of the object as it was last seen to be the same: the way without reading it. */
+  revision: number
+  /** Of the object, and what it was customized with. */
+  readonly digest: string
+  readonly location: KubeObject | undefined
+  readonly customizer: KubeObject | undefined
+  readonly faults: readonly string[]
 }
 
 const STAYS = 'it would be what never travels: a token Secret, or an object that acts in its space'
 
-/** Of customizations, between two turns of the event loop: a few milliseconds. */
-const TURN_WORK = 50_000
+/** In units of work: what is cheaper is done again. */
+const DEAR = 5_000
+/** What was wrong with an object that is dear to customize: for each destination it is asked at least twice. */
+const VERDICTS = { entries: 2000, characters: 4 * 1024 * 1024 }
 
 export class SourceReader {
   readonly #deps: SourceReaderDeps
-  #work = 0
-  #turn: Promise<void> | undefined
+  /** By space: settles with the customization that was begun last. */
+  readonly #last = new Map<string, Promise<void>>()
+  readonly #verdicts = new BoundedCache<string, Verdict>({
+    entries: VERDICTS.entries,
+    weight: { limit: VERDICTS.characters, of: ({ faults }, key) => key.length + faults.join().length },
+  })
 
   constructor(deps: SourceReaderDeps) {
     this.#deps = deps
@@ -48,34 +70,78 @@ export class SourceReader {
     }
   }
 
-  /**
-   * `source` is as {@link read} gives it: what its own server added stays there. What is dear is done one at a time, so that
-   * requests are answered between the destinations.
-   */
-  async customize(
-    at: { space: string; fact: ObjectFact; location: Destination },
-    source: KubeObject,
-  ): Promise<Customization> {
-    const object = asDescribed(source)
-    if (!at.fact.customized) return { object, faults: [], work: 0 }
-    while (this.#work >= TURN_WORK) await this.#nextTurn()
-    const customized = customize(object, {
-      location: this.#deps.location(at.location.cluster, at.location.locationName),
-      locationName: at.location.locationName,
-      customizer: at.fact.customizer === '' ? undefined : this.#deps.customizer(at.space, at.fact.customizer),
-    })
-    this.#work += customized.work
+  /** `source` is as {@link read} gives it: what its own server added stays there. */
+  async customize(at: At, source: KubeObject): Promise<Customization> {
+    if (!at.fact.customized) return { object: asDescribed(source), faults: [], work: 0 }
+    const object = asAuthored(source)
+    const inputs = this.#inputs(at)
+    const customized = await this.#oneAtATime(at.space, () =>
+      inSlices(this.#deps.turns.begin({ owner: at.space }), customize(object, inputs)),
+    )
     // what stays at home is left out before anybody customizes
-    if (!isSystemObject(at.fact.resource, customized.object)) return customized
-    return { ...customized, faults: [...customized.faults, STAYS] }
+    const stays = isSystemObject(at.fact.resource, customized.object)
+    const faults = stays ? [...customized.faults, STAYS] : customized.faults
+    const { location, customizer } = inputs
+    if (customized.work >= DEAR) {
+      const { revision } = at.fact
+      this.#verdicts.set(idOf(at), { revision, digest: digestOf(object), location, customizer, faults })
+    }
+    return { ...customized, faults }
   }
 
-  /** Shared by all who wait; the first of them to go on may keep the others waiting for another one. */
-  #nextTurn(): Promise<void> {
-    this.#turn ??= setImmediate().then(() => {
-      this.#turn = undefined
-      this.#work = 0
-    })
-    return this.#turn
+  /** The object as the destination gets it; `undefined` when something is wrong with it. */
+  async flawless(at: At, source: KubeObject): Promise<KubeObject | undefined> {
+    if ((this.#known(at, source)?.length ?? 0) > 0) return undefined
+    const { object, faults } = await this.customize(at, source)
+    return faults.length === 0 ? object : undefined
   }
+
+  /** What is wrong with the object as the destination would get it. */
+  async faults(at: At, source: KubeObject): Promise<readonly string[]> {
+    return this.#known(at, source) ?? (await this.customize(at, source)).faults
+  }
+
+  /** Where all is as it was when the object was last customized for the destination. */
+  #known(at: At, source: KubeObject): readonly string[] | undefined {
+    const known = this.#verdicts.get(idOf(at))
+    if (!known) return undefined
+    const { location, customizer } = this.#inputs(at)
+    if (known.location !== location || known.customizer !== customizer) return undefined
+    if (known.revision !== at.fact.revision) {
+      if (known.digest !== digestOf(asAuthored(source))) return undefined
+      known.revision = at.fact.revision
+    }
+    return known.faults
+  }
+
+  #inputs({ space, fact, location: { cluster, locationName } }: At) {
+    return {
+      location: this.#deps.location(cluster, locationName),
+      locationName,
+      customizer: fact.customizer === '' ? undefined : this.#deps.customizer(space, fact.customizer),
+    }
+  }
+
+  /** For each space, so that no space has many large objects half made at a time. */
+  async #oneAtATime<T>(space: string, run: () => Promise<T>): Promise<T> {
+    const running = (this.#last.get(space) ?? Promise.resolve()).then(run)
+    const settled = running.then(
+      () => undefined,
+      () => undefined,
+    )
+    this.#last.set(space, settled)
+    try {
+      return await running
+    } finally {
+      if (this.#last.get(space) === settled) this.#last.delete(space)
+    }
+  }
+}
+
+function digestOf(object: KubeObject): string {
+  return createHash('sha256').update(JSON.stringify(object)).digest('base64')
+}
+
+function idOf({ space, fact, location: { cluster, locationName } }: At): string {
+  return `${space} ${fact.key} ${cluster} ${locationName}`
 }

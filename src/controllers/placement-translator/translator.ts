@@ -19,6 +19,7 @@ import type { Logger } from '../../client/logger.ts'
 import type { Hold, KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { StreamSource } from '../../client/streamSource.ts'
 import { type ReconcileResult, WorkQueue } from '../../client/workqueue.ts'
+import { WorkTurns } from '../../program/workTurns.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
 import { PlacedSource, type SpacePlaces, standsInMailbox } from '../placedSource.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
@@ -95,7 +96,9 @@ class Translator {
   constructor(deps: PlacementTranslatorDeps) {
     const { client, places, logger, clock, random } = deps
     const signal = AbortSignal.any([deps.signal, this.#stop.signal])
-    const common = { client, logger, ...(clock && { clock }), ...(random && { random }) }
+    // streams, queue and customizations together take no more of the loop's time than one of them would
+    const turns = new WorkTurns()
+    const common = { client, logger, turns, ...(clock && { clock }), ...(random && { random }) }
     this.#logger = logger
     this.#leaving = new LeavingMailboxes(places)
     this.#queue = new WorkQueue<Task>({
@@ -104,7 +107,8 @@ class Translator {
       lane: taskLane,
       guard: deps.guard,
       held: (task, hold) => this.#tellHeld(task, hold),
-      logger: logger,
+      logger,
+      turns,
       ...(clock && { clock }),
       ...(random && { random }),
     })
@@ -191,6 +195,7 @@ class Translator {
     const sources = new SourceReader({
       client,
       cache,
+      turns,
       location: (cluster, name) => intake.location(cluster, name),
       customizer: (space, reference) => intake.customizer(space, reference),
     })

@@ -10,6 +10,7 @@ import type { Client, StreamEvent } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
 import { StreamSource } from '../../client/streamSource.ts'
+import type { WorkTurns } from '../../program/workTurns.ts'
 import { customizerOf, wantsExpansion } from './customize.ts'
 import { definedBy, isSystemObject, reachOf } from './eligibility.ts'
 import { objectKey, resourceKey } from './names.ts'
@@ -23,6 +24,8 @@ export interface WorkloadsDeps {
   random?: () => number
   signal: AbortSignal
   cache: ObjectCache
+  /** Whose slices of the loop's time all their streams are taken in. */
+  turns: WorkTurns
   workload: (space: string) => Workload
   /** The whole space is known (again). */
   synced: (space: string) => void
@@ -54,12 +57,13 @@ export class Workloads {
   /** Follows the space from now on; without effect when it is followed already. */
   open(space: string): void {
     if (this.#running.has(space)) return
-    const { client, logger, clock, random, signal } = this.#deps
+    const { client, logger, turns, clock, random, signal } = this.#deps
     const stop = new AbortController()
     const source = new StreamSource({
       client,
       space,
       logger,
+      turns,
       ...(clock && { clock }),
       ...(random && { random }),
       handler: {

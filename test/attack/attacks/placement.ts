@@ -91,7 +91,8 @@ export const placement: readonly Attack[] = [
       await crowd(names.length, 4, i => place(ground, names[i]!, { ...data, t: `${performance.now()}` }, EXPAND))
       await told(ground, names)
     },
-    keepsMb: 60,
+    // what was written stays in the history for a while: 288 KB a time
+    keepsMb: 150,
   }),
   attack('customizer-path', {
     does: 'paths of a Customizer that find everything in everything',
@@ -103,12 +104,13 @@ export const placement: readonly Attack[] = [
           apiVersion: VERSION,
           kind: 'Customizer',
           metadata: { name: 'c' },
-          replacements: [{ path: `$${'..*'.repeat(8)}`, value: '1' }],
+          // one of them alone may be within what an object may cost
+          replacements: Array.from({ length: 20 }, (_, i) => ({ path: `$${'..*'.repeat(8)}..['n${i}']`, value: '1' })),
         },
       })
     },
     run: async ground => {
-      const data = Object.fromEntries(Array.from({ length: 16_000 }, (_, i) => [`k${i}`, 'v']))
+      const data = Object.fromEntries(Array.from({ length: 4000 }, (_, i) => [`k${i}`, 'v']))
       const names = Array.from({ length: ground.size(20, 1) }, (_, i) => `path-${i}`)
       await crowd(names.length, 4, i =>
         place(ground, names[i]!, { ...data, t: `${performance.now()}` }, { 'edge.kubestellar.io/customizer': 'c' }),

@@ -2,8 +2,16 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
-import { customize, customizerOf, MAX_OBJECT_BYTES } from '../../../src/controllers/placement-translator/customize.ts'
+import {
+  type CustomizationInputs,
+  customize as customizeInSteps,
+  customizerOf,
+  MAX_OBJECT_BYTES,
+} from '../../../src/controllers/placement-translator/customize.ts'
 import { ParameterExpansion } from '../../../src/controllers/placement-translator/parameterExpansion.ts'
+import { allSteps, countSteps } from '../../support/allSteps.ts'
+
+const customize = (source: KubeObject, inputs: CustomizationInputs) => allSteps(customizeInSteps(source, inputs))
 
 const EXPAND = { 'edge.kubestellar.io/expand-parameters': 'true' }
 const location: KubeObject = {
@@ -32,7 +40,7 @@ const NAMED = { 'edge.kubestellar.io/customizer': 'c' }
 
 t.test('labels come before annotations, unknown names stay, %% is a percent sign', async t => {
   const parameters = new Map([['x', '1']])
-  t.equal(new ParameterExpansion(parameters).text('%(x) %(y) 50%% %%(x) %'), '1 %(y) 50% %(x) %')
+  t.equal(allSteps(new ParameterExpansion(parameters).text('%(x) %(y) 50%% %%(x) %')), '1 %(y) 50% %(x) %')
   const { object: out } = customize(object(EXPAND, { '%(note)': '%(both) %(note)', list: ['%(loc-name)', 3] }), inputs)
   t.same(out.data, { '%(note)': 'label n', list: ['florin', 3] }, 'keys are not expanded')
 })
@@ -121,11 +129,14 @@ t.test('the size of an expanded object is known before it is made', async t => {
   fc.assert(
     fc.property(tree, text, text, (value, a, b) => {
       const expansion = new ParameterExpansion(new Map(Object.entries({ a, b })))
-      return expansion.size(value) === bytesOf(expansion.value(value))
+      return allSteps(expansion.size(value)) === bytesOf(allSteps(expansion.value(value)))
     }),
   )
   const halves = new ParameterExpansion(new Map([['a', '\ude00']]))
-  t.ok(halves.size('\ud83d%(a)') >= bytesOf(halves.text('\ud83d%(a)')), 'halves of a character may meet')
+  t.ok(
+    allSteps(halves.size('\ud83d%(a)')) >= bytesOf(allSteps(halves.text('\ud83d%(a)'))),
+    'halves of a character may meet',
+  )
 })
 
 t.test('texts expand as their grammar says', async () => {
@@ -135,12 +146,41 @@ t.test('texts expand as their grammar says', async () => {
     )
   const parameters = new Map(Object.entries({ a: '<%(b)>', 'x%(a': 'odd', '': 'empty' }))
   const text = fc.array(fc.constantFrom('%', '(', ')', 'a', 'x', '%(a)', '%%')).map(parts => parts.join(''))
-  fc.assert(fc.property(text, each => new ParameterExpansion(parameters).text(each) === reference(each, parameters)))
+  fc.assert(
+    fc.property(text, each => allSteps(new ParameterExpansion(parameters).text(each)) === reference(each, parameters)),
+  )
 })
 
 t.test('brackets that never close are read once', async t => {
   const open = '%('.repeat(500_000)
-  t.equal(new ParameterExpansion(new Map()).text(open), open)
+  t.equal(allSteps(new ParameterExpansion(new Map()).text(open)), open)
+})
+
+t.test('a reference that comes again and again is measured once', async t => {
+  const text = `${'%(a)'.repeat(1000)}${'%(unknown)'.repeat(1000)}${'%%'.repeat(1000)}`
+  const expansion = new ParameterExpansion(new Map([['a', 'value']]))
+  const written = t.capture(JSON, 'stringify', JSON.stringify)
+  const size = allSteps(expansion.textSize(text))
+  const calls = written().length
+  t.equal(size, 1000 * ('value'.length + '%(unknown)'.length + 1))
+  t.ok(calls <= 4, `${calls} texts were written down to be measured`)
+})
+
+t.test('others have their turn while an object is measured, searched and written', async t => {
+  const { steps: references } = countSteps(
+    customizeInSteps(object(EXPAND, { one: '%(a)'.repeat(100_000) }), {
+      ...NOTHING,
+      location: annotated({ a: 'x'.repeat(100) }),
+    }),
+  )
+  t.ok(references > 50, `${references} rests within a text of many references`)
+  const data = Object.fromEntries(Array.from({ length: 16_000 }, (_, i) => [`k${i}`, 'v']))
+  const replacements = Array.from({ length: 4 }, () => ({ path: `$${'..*'.repeat(8)}`, value: '1' }))
+  const { steps: places, result } = countSteps(
+    customizeInSteps(object(NAMED, data), { ...inputs, customizer: customizer(replacements) }),
+  )
+  t.ok(places > 50, `${places} rests within paths that find everything in everything`)
+  t.match(result.faults.join(), /takes too much work/)
 })
 
 t.test('parameters that would blow up the object are not expanded, and that is told', async t => {

@@ -1,0 +1,14 @@
+/** Work that yields where others may have their turn, done at once. */
+import type { Steps } from '../../src/program/workTurns.ts'
+
+export function allSteps<T>(work: Steps<T>): T {
+  return countSteps(work).result
+}
+
+/** The same, with how often it yielded. */
+export function countSteps<T>(work: Steps<T>): { result: T; steps: number } {
+  for (let steps = 0; ; steps++) {
+    const { done, value } = work.next()
+    if (done) return { result: value, steps }
+  }
+}
