@@ -8,8 +8,11 @@
 import { StatusError } from './errors.ts'
 import type { KubeObject } from './object.ts'
 
-/** Members and elements, those that hold others too; of a body, and of an object without its `managedFields`. */
-export const VALUES_LIMIT = 150_000
+/**
+ * Members and elements, those that hold others too; of a body, and of an object without its `managedFields`. Of objects with
+ * names and texts in them these are more bytes than etcd takes from a kube-apiserver (1.5 MiB).
+ */
+export const VALUES_LIMIT = 100_000
 /** Fields that all managers of an object claim together; each manager's claim on a field counts. */
 export const CLAIMS_LIMIT = 150_000
 /** Fields that one server-side apply may claim. */
@@ -17,7 +20,7 @@ export const APPLIED_FIELDS_LIMIT = 40_000
 /** An object as it is stored, in characters. */
 export const OBJECT_LIMIT = 8 * 1024 * 1024
 /** A text that is shorter cannot say more than `VALUES_LIMIT` values. */
-export const LEAST_CHARACTERS = 2 * VALUES_LIMIT
+const LEAST_CHARACTERS = 2 * VALUES_LIMIT
 
 /** Looks no further than the answer needs. */
 export function hasMoreValues(value: unknown, limit: number): boolean {
@@ -35,6 +38,11 @@ export function checkObjectSize(object: Readonly<KubeObject>, length: number, ol
     throw tooLarge(
       `the managers of the object would claim more than ${CLAIMS_LIMIT} fields together (metadata.managedFields): split it, or use fewer field managers`,
     )
+}
+
+/** Of a body, in whatever form it came. */
+export function tooManyValues(): StatusError {
+  return tooLarge(`the request body has more than ${VALUES_LIMIT} fields and elements; send less at a time`)
 }
 
 export function tooLarge(message: string): StatusError {

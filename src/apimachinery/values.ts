@@ -16,6 +16,14 @@ export function isTooDeep(value: unknown): boolean {
 
 /** Goes down no further than that. */
 function reaches(value: Record<string, unknown>, levels: number): boolean {
+  // by index: `for … in` would make a text of each
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) {
+      const item: unknown = value[i]
+      if (isStructure(item) && (levels === 0 || reaches(item, levels - 1))) return true
+    }
+    return false
+  }
   for (const key in value) {
     const member = value[key]
     if (isStructure(member) && (levels === 0 || reaches(member, levels - 1))) return true

@@ -10,6 +10,7 @@ import { systemClock } from '../client/clock.ts'
 import { strategyFor } from '../kinds/strategyFor.ts'
 import { readProtobufFields } from '../program/dataFiles.ts'
 import { LoopShare } from '../program/loopShare.ts'
+import { PacedTurns } from '../program/pacedTurns.ts'
 import { startThread } from '../program/startThread.ts'
 import { ThreadPool } from '../program/threadPool.ts'
 import type { WorkTurns } from '../program/workTurns.ts'
@@ -131,6 +132,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
   )
   const nature = natureOf(tree)
   const demands = new UpsyncDemands({ store, types })
+  const paced = new PacedTurns()
   const authorizer = new RbacAuthorizer({
     store,
     turns: work,
@@ -227,6 +229,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     registry,
     reader: new Reader({ store, parsed, shared, turns: work }),
     work,
+    paced,
     types,
     frames: new FrameCache(),
     protobuf: protobufCodec(readProtobufFields),

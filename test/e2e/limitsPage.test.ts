@@ -47,7 +47,7 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
     ['src/apiserver/authority/reportLimit.ts', 'REPORT_LIMIT_BYTES', bytes],
     ['src/apimachinery/statusLimit.ts', 'STATUS_LIMIT_BYTES', bytes],
   ],
-  'fields and elements of a body': [[SIZE, 'VALUES_LIMIT', count]],
+  'fields and elements of a body, in whatever form it comes': [[SIZE, 'VALUES_LIMIT', count]],
   'an object, as it is stored; its fields and elements': [
     [SIZE, 'OBJECT_LIMIT', binary],
     [SIZE, 'VALUES_LIMIT', count],

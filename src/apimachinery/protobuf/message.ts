@@ -5,6 +5,7 @@
 import {
   BYTES,
   checkWire,
+  countField,
   eachField,
   enter,
   newReader,
@@ -102,7 +103,10 @@ function readField(object: JsonObject, field: Field, reader: Reader, wire: numbe
 
 function readPacked(list: unknown[], type: WireType, reader: Reader, depth: number): void {
   const end = enter(reader, depth + 1)
-  while (reader.pos < end) list.push(type.read(reader, depth + 1))
+  while (reader.pos < end) {
+    countField(reader)
+    list.push(type.read(reader, depth + 1))
+  }
 }
 
 function readEntry(map: JsonObject, type: WireType, reader: Reader, depth: number): void {

@@ -8,10 +8,21 @@
 import type { ProtobufTable } from '../../../openapi/protobufTable.ts'
 import { bodySummary } from '../bodySummary.ts'
 import { StatusError } from '../errors.ts'
+import { tooManyValues } from '../objectSize.ts'
 import { envelopeOf, PART_TAG, watchFrameOf } from './envelope.ts'
 import { type MessageTypes, messageTypes } from './messageTypes.ts'
 import { MAGIC } from './wellKnown.ts'
-import { checkWire, eachField, enter, finish, newReader, newWriter, type Reader, WireError } from './wire.ts'
+import {
+  checkWire,
+  eachField,
+  enter,
+  finish,
+  newReader,
+  newWriter,
+  type Reader,
+  TooManyFields,
+  WireError,
+} from './wire.ts'
 
 export const PROTOBUF_MEDIA_TYPE = 'application/vnd.kubernetes.protobuf'
 /** What a watch answers as Content-Type. */
@@ -34,10 +45,10 @@ export interface ProtobufCodec {
   supports(apiVersion: string, kind: string): boolean
   /**
    * The object as JSON has it. `expected` is the kind of a body that does not name one, and is named in errors; that the
-   * body has this kind is for the caller to check.
-   * @throws StatusError BadRequest for anything that is not a supported kind in protobuf
+   * body has this kind is for the caller to check. `most`: fields and elements that it may have.
+   * @throws StatusError BadRequest for anything that is not a supported kind in protobuf, RequestEntityTooLarge
    */
-  decode(body: Buffer, expected?: Kind): WireObject
+  decode(body: Buffer, expected?: Kind, most?: number): WireObject
   /**
    * Any supported object or list; what the kind's message has no field for is left out.
    * @throws Error when the kind is not supported; TypeError when a field has another type than the message
@@ -102,7 +113,7 @@ export function protobufCodec(loadTable: () => ProtobufTable): ProtobufCodec {
     return META_KINDS.has(kind) ? META : undefined
   }
 
-  function decode(body: Buffer, expected?: Kind): WireObject {
+  function decode(body: Buffer, expected?: Kind, most?: number): WireObject {
     const wanted = expected?.kind ?? 'Object'
     const envelope = asBadRequest(
       () => readEnvelope(body),
@@ -111,7 +122,7 @@ export function protobufCodec(loadTable: () => ProtobufTable): ProtobufCodec {
     const apiVersion = envelope.apiVersion || (expected?.apiVersion ?? '')
     const kind = envelope.kind || (expected?.kind ?? '')
     return asBadRequest(
-      () => decodeObject({ ...envelope, apiVersion, kind }, 0),
+      () => decodeObject({ ...envelope, apiVersion, kind }, 0, most),
       why => {
         const version = apiVersion.slice(apiVersion.indexOf('/') + 1)
         return `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${expected?.kind ?? kind}: ${why}`
@@ -119,12 +130,12 @@ export function protobufCodec(loadTable: () => ProtobufTable): ProtobufCodec {
     )
   }
 
-  function decodeObject({ apiVersion, kind, raw }: Envelope, depth: number): WireObject {
+  function decodeObject({ apiVersion, kind, raw }: Envelope, depth: number, most?: number): WireObject {
     const version = versionOf(apiVersion, kind)
     if (version === undefined) {
       throw new WireError(`no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}`)
     }
-    return { apiVersion, kind, ...(types.get(version, kind).read(newReader(delimited(raw)), depth) as object) }
+    return { apiVersion, kind, ...(types.get(version, kind).read(newReader(delimited(raw), most), depth) as object) }
   }
 
   function encode(object: WireObject): Buffer {
@@ -196,6 +207,7 @@ function asBadRequest<T>(decode: () => T, message: (why: string) => string): T {
   try {
     return decode()
   } catch (cause) {
+    if (cause instanceof TooManyFields) throw tooManyValues()
     // protobufjs throws RangeError at the end and Error for bad input; the other two are mistakes in the code or the table.
     if (!(cause instanceof Error) || cause instanceof TypeError || cause instanceof ReferenceError) throw cause
     const why = cause instanceof RangeError ? 'unexpected EOF' : cause.message

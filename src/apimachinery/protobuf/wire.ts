@@ -4,7 +4,10 @@
  */
 import protobuf from 'protobufjs/minimal.js'
 
-export type Reader = protobuf.Reader
+export interface Reader extends protobuf.Reader {
+  /** How many more fields and elements it may read; absent: any number. */
+  left?: number
+}
 export type Writer = protobuf.Writer
 
 /** How deep messages may nest; as protobuf libraries have it. */
@@ -13,6 +16,11 @@ export const NESTING_LIMIT = 100
 /** Input that is not protobuf, or not of the shape that its kind has. */
 export class WireError extends Error {
   override readonly name = 'WireError'
+}
+
+/** Input that has more fields and elements than are wanted. */
+export class TooManyFields extends Error {
+  override readonly name = 'TooManyFields'
 }
 
 /** One protobuf type: how a value travels and what it is in JSON. */
@@ -30,8 +38,16 @@ export interface WireType {
   write(writer: Writer, value: unknown): void
 }
 
-export function newReader(bytes: Uint8Array): Reader {
-  return protobuf.Reader.create(bytes)
+/** `most`: fields and elements that it reads before it throws TooManyFields. */
+export function newReader(bytes: Uint8Array, most?: number): Reader {
+  const reader: Reader = protobuf.Reader.create(bytes)
+  if (most !== undefined) reader.left = most
+  return reader
+}
+
+/** Before each field and each element. @throws TooManyFields */
+export function countField(reader: Reader): void {
+  if (reader.left !== undefined && --reader.left < 0) throw new TooManyFields()
 }
 
 export function newWriter(): Writer {
@@ -120,6 +136,7 @@ export function enter(reader: Reader, depth: number): number {
 /** Calls `field` for every field up to `end`; it answers whether it has read the value, otherwise the value is skipped. */
 export function eachField(reader: Reader, end: number, field: (number: number, wire: number) => boolean): void {
   while (reader.pos < end) {
+    countField(reader)
     const tag = reader.uint32()
     const number = tag >>> 3
     const wire = tag & 7

@@ -4,7 +4,7 @@ import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { unmarshalError } from '../../apimachinery/go/goJson.ts'
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import { apiVersionOf } from '../../apimachinery/object.ts'
-import { hasMoreValues, LEAST_CHARACTERS, tooLarge, VALUES_LIMIT } from '../../apimachinery/objectSize.ts'
+import { hasMoreValues, tooManyValues, VALUES_LIMIT } from '../../apimachinery/objectSize.ts'
 import { PROTOBUF_MEDIA_TYPE } from '../../apimachinery/protobuf/protobufCodec.ts'
 import type { RepeatedKey } from '../../apimachinery/repeatedKeys.ts'
 import { isTooDeep, NESTING_LIMIT } from '../../apimachinery/values.ts'
@@ -30,9 +30,10 @@ export function readBody(
   if (!contentType?.toLowerCase().startsWith(PROTOBUF_MEDIA_TYPE))
     return parseBody(raw, contentType, kind.kind, exchange.request)
   if (!services.protobuf.supports(kind.apiVersion, kind.kind)) throw unsupportedMediaType()
-  const value = services.protobuf.decode(raw ?? Buffer.alloc(0), kind)
-  // Messages are not deep, but JSON inside of them can be.
+  const value = services.protobuf.decode(raw ?? Buffer.alloc(0), kind, VALUES_LIMIT)
+  // Messages are not deep, but JSON inside of them can be, and long.
   checkNesting(value)
+  if (hasMoreValues(value, VALUES_LIMIT)) throw tooManyValues()
   return value
 }
 
@@ -82,7 +83,6 @@ function parseJson(text: string, kind: string, remarks: BodyRemarks): unknown {
     throw badBody(error, text, kind)
   }
   checkNesting(value)
-  if (text.length > LEAST_CHARACTERS) checkValues(value)
   if (EXPONENT.test(text)) checkRange(text, kind)
   remarks.bodyText = text
   return value
@@ -118,9 +118,8 @@ export function parseYaml(text: string, kind = 'Object', remarks: BodyRemarks = 
   } catch (error) {
     throw badYaml(error, text, kind)
   }
-  // Aliases make it deeper than the text is, and longer.
+  // Aliases make it deeper than the text is.
   checkNesting(value)
-  checkValues(value)
   return value
 }
 
@@ -149,10 +148,4 @@ function unrecognized(why: string, text: string, kind: string, cause: unknown): 
 function checkNesting(value: unknown): void {
   if (!isTooDeep(value)) return
   throw statusError.badRequest(`the request body is nested more than ${NESTING_LIMIT} levels deep; flatten it`)
-}
-
-/** What is behind this goes over the body many times. */
-function checkValues(value: unknown): void {
-  if (!hasMoreValues(value, VALUES_LIMIT)) return
-  throw tooLarge(`the request body has more than ${VALUES_LIMIT} fields and elements; send less at a time`)
 }

@@ -1,0 +1,49 @@
+/** The fields and elements of a body are counted in its text, as they would be in what it says. */
+import fc from 'fast-check'
+import t from 'tap'
+import { VALUES_LIMIT } from '../../../src/apimachinery/objectSize.ts'
+import { countValues, holdsMany, MANY_VALUES } from '../../../src/apiserver/endpoints/bodyValues.ts'
+
+const ALL = Number.POSITIVE_INFINITY
+const lists = (count: number): Buffer => Buffer.from(`[${'[],'.repeat(count - 1)}[]]`)
+
+t.test('members and elements, and nothing inside of texts', async t => {
+  for (const [text, values] of [
+    ['1', 0],
+    ['[ ]', 0],
+    ['[{},{ }]', 2],
+    ['{"a":{"b":[1,2,3]},"c":"d"}', 6],
+    [String.raw`{"a,{[":"x\"{[,","b\\":[]}`, 2],
+    ['"', 0],
+    ['"\\', 0],
+  ] as const) {
+    t.equal(countValues(Buffer.from(text), ALL), values, text)
+  }
+})
+
+t.test('as many as the value has', async () => {
+  const count = (value: unknown): number =>
+    typeof value !== 'object' || value === null
+      ? 0
+      : Object.values(value).reduce((sum: number, member) => sum + 1 + count(member), 0)
+  fc.assert(
+    fc.property(fc.json(), fc.constantFrom(undefined, 2), (text, indent) => {
+      const value: unknown = JSON.parse(text)
+      return countValues(Buffer.from(JSON.stringify(value, undefined, indent)), ALL) === count(value)
+    }),
+  )
+})
+
+t.test('no further than anybody wants to know', async t => {
+  t.equal(countValues(lists(1000), 10), 11)
+})
+
+t.test('more than the limit is refused, and says what to do', async t => {
+  const message = `the request body has more than ${VALUES_LIMIT} fields and elements; send less at a time`
+  const body = lists(VALUES_LIMIT + 1)
+  t.throws(() => holdsMany('application/json', body), { reason: 'RequestEntityTooLarge', message })
+  t.equal(holdsMany('application/json', lists(VALUES_LIMIT)), true)
+  t.equal(holdsMany('application/vnd.kubernetes.protobuf', body), true, 'counted when it is read')
+  t.equal(holdsMany('application/json', lists(MANY_VALUES)), false)
+  t.equal(holdsMany('application/json', Buffer.from(`{"a":"${'[,'.repeat(VALUES_LIMIT)}"}`)), false, 'a long text')
+})
