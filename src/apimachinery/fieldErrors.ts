@@ -101,10 +101,18 @@ function showsValue(type: FieldErrorType): boolean {
   return type !== 'Required' && type !== 'Forbidden' && type !== 'TooLong' && type !== 'InternalError'
 }
 
+/** Characters of a value that are shown. Whoever sent it has it; the message tells it twice, and each cause once more. */
+export const SHOWN_CHARACTERS = 4096
+
 function formatValue(value: unknown): string {
   if (value === undefined || value === null) return 'null'
-  if (typeof value === 'string') return quotedAsGo(value)
-  return typeof value === 'object' ? escapedAsGo(JSON.stringify(value)) : String(value)
+  if (typeof value === 'string') return cut(value, quotedAsGo)
+  return typeof value === 'object' ? cut(JSON.stringify(value), escapedAsGo) : String(value)
+}
+
+function cut(text: string, format: (text: string) => string): string {
+  if (text.length <= SHOWN_CHARACTERS) return format(text)
+  return `${format(text.slice(0, SHOWN_CHARACTERS).toWellFormed())} (and ${text.length - SHOWN_CHARACTERS} more characters)`
 }
 
 /** An enumeration: required when empty (Go's zero value), unsupported when not listed. */

@@ -57,6 +57,18 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
     [SIZE, 'CLAIMS_LIMIT', count],
   ],
   'roles and bindings of a space that count, as they are stored': [['src/apiserver/auth/rbac.ts', 'MOST_BYTES', bytes]],
+  'groups of an access review; keys and values of its `extra`; requirements and values of a selector in it': [
+    ['src/apiserver/auth/reviewLimits.ts', 'REVIEW_ITEMS', count],
+  ],
+  'audiences of a TokenRequest or TokenReview; characters of each': [
+    ['src/apiserver/auth/reviewLimits.ts', 'AUDIENCES', count],
+    ['src/apiserver/auth/reviewLimits.ts', 'AUDIENCE_LENGTH', count],
+  ],
+  'request of a CertificateSigningRequest, in base64; its usages': [
+    ['src/kinds/access/certificates.ts', 'LONGEST_REQUEST', bytes],
+    ['src/kinds/access/certificates.ts', 'MOST_USAGES', count],
+  ],
+  'characters of a value that a refusal shows': [['src/apimachinery/fieldErrors.ts', 'SHOWN_CHARACTERS', count]],
   'verbs, groups, resources and names that a SelfSubjectRulesReview tells': [
     ['src/apiserver/auth/reviews.ts', 'TOLD_WORDS', count],
   ],

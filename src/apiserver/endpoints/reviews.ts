@@ -7,6 +7,7 @@ import type { Schema } from '../../apimachinery/schema.ts'
 import { objectMetaSchema } from '../../apimachinery/structural/objectMetaSchema.ts'
 import { admitUnstored } from '../admission/unstored.ts'
 import type { RbacAuthorizer } from '../auth/rbac.ts'
+import { checkReviewSize } from '../auth/reviewLimits.ts'
 import {
   localSubjectAccessReview,
   reviewToken,
@@ -52,6 +53,7 @@ export function reviewEndpoints(deps: ReviewDeps): SubresourceEndpoints {
       const sent = readBody(services, exchange)
       requireKind(services, exchange, sent)
       const body = objectOf(sent, exchange.type)
+      checkReviewSize(body, exchange.type)
       // What comes back is what was asked and an answer, so it has to be of its kind.
       checkTypes(body, exchange.type)
       await admitUnstored(services.deps.admission, body, {
@@ -119,6 +121,7 @@ async function tokenEndpoint(services: Services, exchange: Exchange, deps: Revie
     exchange.type satisfies ResourceType,
     TOKEN_REQUEST,
   )
+  checkReviewSize(body, { group: 'authentication.k8s.io', kind: 'TokenRequest' })
   checkTypes(body, TOKEN_REQUEST_TYPE)
   const spec = isRecord(body.spec) ? body.spec : {}
   // policies limit what is asked for, said or not

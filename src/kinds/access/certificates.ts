@@ -4,12 +4,16 @@ import { has, list, num, record, records, str, strings } from '../../apimachiner
 import { requestFault } from '../../apimachinery/go/certificateRequest.ts'
 import { isRecord } from '../../apimachinery/object.ts'
 import { carryOver, type Strategies, withStatus } from '../kind.ts'
-import { repeated, when } from '../shapes.ts'
+import { atMost, repeated, when } from '../shapes.ts'
 import type { Strategy } from '../strategy.ts'
 import { certificateParts } from './certificateParts.ts'
 import { signerName } from './signerNames.ts'
 
 const SHORTEST_SECONDS = 600
+/** In characters, as it is sent. Requests for servers of a hundred names have some kilobytes. */
+export const LONGEST_REQUEST = 32 * 1024
+/** There are not that many. */
+const MOST_USAGES = 100
 const LEGACY_SIGNER = 'kubernetes.io/legacy-unknown'
 const STATUSES = ['False', 'True', 'Unknown']
 const DECISIONS = ['Approved', 'Denied', 'Failed']
@@ -27,6 +31,12 @@ const signingRequests: Strategy = withStatus({
   validate(object, old) {
     if (old !== undefined) return []
     const spec = record(object, 'spec')
+    const excess = [
+      ...when(str(spec, 'request').length > LONGEST_REQUEST, () => fieldError.tooLong('spec.request', LONGEST_REQUEST)),
+      ...atMost(list(spec, 'usages'), MOST_USAGES, 'spec.usages'),
+    ]
+    // it is not read to be shown once more
+    if (excess.length > 0) return excess
     const usages = strings(spec, 'usages')
     const signer = str(spec, 'signerName')
     const fault = requestFault(Buffer.from(str(spec, 'request'), 'base64'))
