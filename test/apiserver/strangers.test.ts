@@ -121,15 +121,42 @@ t.test('a flood of requests without a credential in one piece is cut off', async
   t.equal((await api.get('/version')).code, 200)
 })
 
-t.test('requests behind the one that ended their connection are not begun', async t => {
+t.test('requests of one piece are begun one by one, and each is answered', async t => {
   const { api, open } = await serve(t, {})
   const socket = await open()
-  socket.write(get('/livez?verbose').repeat(2000))
-  await rest(socket)
-  const metrics = (await api.get('/metrics')).text
-  const begun = [...metrics.matchAll(/^apiserver_request_total\{.*code="200"\} (\d+)$/gm)].map(([, count]) =>
-    Number(count),
+  const last = get('/livez?last=1').replace('Host: x', 'Host: x\r\nConnection: close')
+  socket.write(get('/livez').repeat(300) + last)
+  const answers = (await rest(socket)).match(/HTTP\/1.1 200/g)?.length ?? 0
+  t.equal(answers, 301)
+  t.equal((await api.get('/version')).code, 200)
+})
+
+t.test('requests behind one that is the last of its connection are not begun', async t => {
+  const { api, open } = await serve(t, {})
+  const socket = await open()
+  const last = get('/livez').replace('Host: x', 'Host: x\r\nConnection: close')
+  socket.write(last + get('/readyz').repeat(2000))
+  t.equal((await rest(socket)).match(/HTTP\/1.1/g)?.length, 1)
+  t.equal((await api.get('/version')).code, 200)
+})
+
+t.test('whoever leaves while requests wait behind a watch is noticed', async t => {
+  const { api, open: connectAgain } = await serve(t, {})
+  const socket = await connectAgain()
+  await api.ok(
+    api.post('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
+      metadata: { name: 'alice' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'alice' }],
+    }),
   )
-  const all = begun.reduce((sum, count) => sum + count, 0)
-  t.ok(all > 0 && all < 20, `${all} requests`)
+  const all = get('/api/v1/configmaps?watch=1', ALICE) + get('/livez').repeat(20)
+  t.match(await ask(socket, all), /^HTTP\/1.1 200/)
+  const { text } = await api.get('/metrics')
+  t.match(text, /_current_inflight_requests\{request_kind="readOnly"\} 1$/m, 'this one')
+  socket.destroy()
+  const open = async () => /_longrunning_requests\{verb="WATCH"\} (\d+)/.exec((await api.get('/metrics')).text)?.[1]
+  let left = await open()
+  while (left !== '0') left = await open()
+  t.pass('the watch has ended')
 })

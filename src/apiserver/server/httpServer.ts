@@ -30,6 +30,7 @@ import { FrontDoor } from './frontDoor.ts'
 import { HttpAudit } from './httpAudit.ts'
 import type { InFlight, Ticket } from './inFlight.ts'
 import type { Metrics } from './metrics.ts'
+import { type FedServer, serveOneByOne } from './oneByOne.ts'
 import type { AuthorizedRequest, Pipeline } from './pipeline.ts'
 import type { ConnectionServer, Strangers } from './strangers.ts'
 import { WebSockets } from './webSockets.ts'
@@ -126,20 +127,6 @@ export function secureContext(tls: TlsKeys): SecureContextOptions {
   return { ...tls, ciphers: CIPHERS, honorCipherOrder: true, secureOptions: NO_RENEGOTIATION, minVersion: 'TLSv1.2' }
 }
 
-/**
- * What had arrived on a connection is read to its end, also when one of the requests in it ended the connection: those behind
- * come all the same, thousands at a time if they are short. Nobody hears their answers, so they are not begun.
- */
-function leaveEndedConnections(server: FastifyInstance['server']): void {
-  const begin = server.listeners('request') as ((request: IncomingMessage, response: ServerResponse) => void)[]
-  server.removeAllListeners('request')
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    // The end of the connection would find each of them open, and make an error with a stack for it.
-    if (request.socket.destroyed) return void request.destroy()
-    for (const each of begin) each(request, response)
-  })
-}
-
 export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   const { tls, strangers, metrics, log, inFlight } = deps
   const door = new FrontDoor({ pipeline: deps.pipeline, draining: deps.services.draining })
@@ -174,7 +161,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     },
     clientErrorHandler: refuseUnreadable,
   }) as unknown as FastifyInstance
-  leaveEndedConnections(app.server)
+  serveOneByOne(app.server as unknown as FedServer)
   strangers.follow(app.server as unknown as ConnectionServer)
   app.server.on('connection', () => deps.services.work.giveWay())
   app.addHook('onClose', () => strangers.close())

@@ -10,14 +10,11 @@ export interface StrangerLimits {
   perAddress: number
   /** From the end of the handshake, and of each answer, to the next whole request. The handshake has a bound of its own. */
   patienceMs: number
-  /** Requests at a time on one of them. */
-  running: number
   /** Requests with a wrong credential, or none, on one connection before it ends; whoever it was before. */
   refusals: number
 }
 
 const PATIENCE_MS = 10_000
-const RUNNING = 8
 const REFUSALS = 10
 /** Beyond this, more of them only cost memory: some 60 KB each with their TLS. */
 const TOTAL = 4096
@@ -35,6 +32,6 @@ export function strangerLimits(
   const half = Number.isFinite(connections) ? Math.floor(connections / 2) : TOTAL
   const total = Math.max(1, Math.min(given.total ?? TOTAL, half))
   const perAddress = Math.max(1, Math.min(given.perAddress ?? Math.ceil(total / 2), total))
-  const { patienceMs = PATIENCE_MS, running = RUNNING, refusals = REFUSALS } = given
-  return { connections, total, perAddress, patienceMs, running, refusals }
+  const { patienceMs = PATIENCE_MS, refusals = REFUSALS } = given
+  return { connections, total, perAddress, patienceMs, refusals }
 }

@@ -29,14 +29,14 @@ interface Stranger {
   socket: Socket
   readonly address: string
   deadlineMs: number
-  /** Requests that run. */
-  running: number
+  /** Its request runs; there is one at a time. */
+  isAsking: boolean
   /** By this: it counts no more, though its end takes a moment. */
   ended: boolean
 }
 
 /** Why connections were ended; for the metric of that name. */
-export const END_REASONS = ['total', 'perAddress', 'connections', 'patience', 'running'] as const
+export const END_REASONS = ['total', 'perAddress', 'connections', 'patience'] as const
 export type EndReason = (typeof END_REASONS)[number]
 
 export class Strangers {
@@ -49,7 +49,7 @@ export class Strangers {
   /** Whose handshake is not done yet, by both ends. */
   readonly #shaking = new Map<string, Stranger>()
   readonly #refusals = new WeakMap<Socket, number>()
-  readonly #ended: Record<EndReason, number> = { total: 0, perAddress: 0, connections: 0, patience: 0, running: 0 }
+  readonly #ended: Record<EndReason, number> = { total: 0, perAddress: 0, connections: 0, patience: 0 }
   #connections = 0
   #server: ConnectionServer | undefined
   #cancel: (() => void) | undefined
@@ -92,15 +92,14 @@ export class Strangers {
   /** A request came on it, whole headers. */
   begins(socket: Socket): void {
     const stranger = this.#all.get(socket)
-    if (stranger === undefined) return
-    if (++stranger.running > this.#limits.running) this.#end(stranger, 'running')
+    if (stranger !== undefined) stranger.isAsking = true
   }
 
   /** Its answer is over. */
   ends(socket: Socket): void {
     const stranger = this.#all.get(socket)
     if (stranger === undefined) return
-    stranger.running--
+    stranger.isAsking = false
     this.#waitFor(stranger)
   }
 
@@ -123,7 +122,7 @@ export class Strangers {
       socket,
       address: networkOf(socket.remoteAddress),
       deadlineMs: 0,
-      running: 0,
+      isAsking: false,
       ended: false,
     }
     socket.once('close', () => {
@@ -203,7 +202,7 @@ export class Strangers {
         this.#cancel = this.#after(stranger.deadlineMs - now, () => this.#sweep())
         return
       }
-      if (stranger.running > 0) this.#waitFor(stranger)
+      if (stranger.isAsking) this.#waitFor(stranger)
       else this.#end(stranger, 'patience')
     }
   }

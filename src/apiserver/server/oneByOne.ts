@@ -1,0 +1,181 @@
+/**
+ * The requests of a connection one by one: what a client sends behind a request is not looked at before that has its answer.
+ * Node would make a request of each at once, thousands of one piece that was read, and begin them all; whoever came first with
+ * short ones held up everybody else. Answers go in the order of the requests anyway, and who waits for them feels no difference.
+ *
+ * So Node's parser is given what arrives in pieces that hold one request: up to the end of its headers, then its body. How a body
+ * in chunks ends is the parser's to know; of these it gets little at a time.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Server as HttpsServer } from 'node:https'
+import type { Socket } from 'node:net'
+
+/** What is used of an HTTPS server. */
+export type FedServer = Pick<HttpsServer, 'on' | 'prependListener'>
+
+/** What may wait unread here; the rest waits at the client. Enough to hear that the client has gone, as long as it sends little. */
+export const WAITING_BYTES = 16 * 1024
+/** Of a body of which nobody knows the end: some hundred requests could be behind it. */
+const CHUNKED_BYTES = 4096
+/** Pieces in one go, so that many small ones leave turns to others. */
+const PIECES = 16
+
+const HEADERS_END = Buffer.from('\r\n\r\n')
+const CR = 13
+
+/** To be called once, before the server listens. */
+export function serveOneByOne(server: FedServer): void {
+  const feeds = new WeakMap<Socket, Feed>()
+  server.on('secureConnection', (socket: Socket) => {
+    const feed = Feed.before(socket)
+    if (feed !== undefined) feeds.set(socket, feed)
+  })
+  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) =>
+    feeds.get(request.socket)?.begins(request, response),
+  )
+  server.prependListener('upgrade', (request: IncomingMessage) => feeds.get(request.socket)?.upgrades(request))
+}
+
+/** Stands between a connection and its parser. */
+class Feed {
+  readonly #socket: Socket
+  readonly #parse: (piece: Buffer) => void
+  /** What has arrived and was not parsed. */
+  readonly #waiting: Buffer[] = []
+  #waitingBytes = 0
+  /** The latest request, until its body is whole. */
+  #request: IncomingMessage | undefined
+  /** It has no answer yet. */
+  #isOpen = false
+  /** What is to come of its body; `undefined`: nobody knows. */
+  #bodyLeft: number | undefined
+  /** So many bytes of the end of headers were the last to be parsed. */
+  #matched = 0
+  /** What the connection is handed over with. */
+  #upgrade: IncomingMessage | undefined
+  #isFeeding = false
+  #hasPaused = false
+
+  /** `undefined` where Node does not listen to what arrives. */
+  static before(socket: Socket): Feed | undefined {
+    const [parse] = socket.listeners('data') as ((piece: Buffer) => void)[]
+    return parse && new Feed(socket, parse)
+  }
+
+  constructor(socket: Socket, parse: (piece: Buffer) => void) {
+    this.#socket = socket
+    this.#parse = parse
+    // A listener besides makes Node hand out what it reads, instead of parsing it out of sight.
+    socket.on('data', this.#arrives)
+    socket.off('data', parse)
+  }
+
+  begins(request: IncomingMessage, response: ServerResponse): void {
+    const { 'content-length': length } = request.headers
+    this.#request = request
+    this.#isOpen = true
+    this.#bodyLeft = length === undefined ? undefined : Number(length)
+    response.once('close', this.#answered)
+  }
+
+  upgrades(request: IncomingMessage): void {
+    this.#upgrade = request
+  }
+
+  readonly #arrives = (piece: Buffer): void => {
+    this.#waiting.push(piece)
+    this.#waitingBytes += piece.length
+    this.#feed()
+  }
+
+  readonly #answered = (): void => {
+    this.#isOpen = false
+    if (this.#waitingBytes > 0) this.#feed()
+  }
+
+  readonly #feed = (): void => {
+    // The parser is not to be entered again from what it tells.
+    if (this.#isFeeding) return
+    this.#isFeeding = true
+    try {
+      this.#feedPieces()
+    } finally {
+      this.#isFeeding = false
+    }
+  }
+
+  #feedPieces(): void {
+    const waiting = this.#waiting
+    for (let pieces = 0; waiting.length > 0 && !this.#socket.destroyed; pieces++) {
+      const size = this.#sizeOfNext(waiting[0]!)
+      if (size === 0) {
+        this.#hold()
+        return
+      }
+      if (pieces === PIECES) {
+        setImmediate(this.#feed)
+        return
+      }
+      this.#feedPiece(this.#take(size))
+      if (this.#upgrade?.complete) {
+        this.#handOver()
+        return
+      }
+    }
+    if (!this.#hasPaused) return
+    this.#hasPaused = false
+    this.#socket.resume()
+  }
+
+  /** How much of what has arrived may be parsed now. */
+  #sizeOfNext(arrived: Buffer): number {
+    if (this.#request !== undefined) return Math.min(arrived.length, this.#bodyLeft ?? CHUNKED_BYTES)
+    if (this.#isOpen) return 0
+    return headersEnd(arrived, this.#matched) ?? arrived.length
+  }
+
+  #take(size: number): Buffer {
+    const [first] = this.#waiting
+    this.#waitingBytes -= size
+    if (first!.length === size) return this.#waiting.shift()!
+    this.#waiting[0] = first!.subarray(size)
+    return first!.subarray(0, size)
+  }
+
+  #feedPiece(piece: Buffer): void {
+    if (this.#request === undefined) this.#matched = matchedBy(piece, this.#matched)
+    else if (this.#bodyLeft !== undefined) this.#bodyLeft -= piece.length
+    this.#parse(piece)
+    if (this.#request === undefined || !this.#request.complete) return
+    this.#request = undefined
+    this.#matched = 0
+  }
+
+  #hold(): void {
+    if (this.#hasPaused || this.#waitingBytes < WAITING_BYTES) return
+    this.#hasPaused = true
+    this.#socket.pause()
+  }
+
+  /** From now on the connection is somebody else's. */
+  #handOver(): void {
+    this.#socket.off('data', this.#arrives)
+    for (const piece of this.#waiting.splice(0).reverse()) this.#socket.unshift(piece)
+  }
+}
+
+/** Where headers end, if they do, of which so many bytes of the end came before. */
+function headersEnd(arrived: Buffer, matched: number): number | undefined {
+  const rest = HEADERS_END.subarray(matched)
+  if (matched > 0 && arrived.length >= rest.length && rest.equals(arrived.subarray(0, rest.length))) return rest.length
+  const at = arrived.indexOf(HEADERS_END)
+  return at < 0 ? undefined : at + HEADERS_END.length
+}
+
+/** How many bytes of the end of headers a piece ends with, behind one that ended with so many. */
+function matchedBy(piece: Buffer, before: number): number {
+  const tail = piece.subarray(-HEADERS_END.length + 1)
+  let matched = tail.length === piece.length ? before : 0
+  for (const byte of tail) matched = byte === HEADERS_END[matched] ? matched + 1 : byte === CR ? 1 : 0
+  return matched % HEADERS_END.length
+}

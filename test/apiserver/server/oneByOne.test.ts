@@ -1,0 +1,170 @@
+/** What arrives on a connection becomes requests one by one, however it is cut, and whatever kind of bodies is in it. */
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
+import { type FedServer, serveOneByOne, WAITING_BYTES } from '../../../src/apiserver/server/oneByOne.ts'
+
+interface Asked {
+  request: IncomingMessage
+  response: ServerResponse
+}
+
+/** Without TLS: only what it names connections by is made up for. */
+async function serve(t: Test, handle: (asked: Asked) => void) {
+  const server: Server = createServer((request, response) => handle({ request, response }))
+  const connections: Socket[] = []
+  server.on('connection', (socket: Socket) => {
+    connections.push(socket)
+    server.emit('secureConnection', socket)
+  })
+  serveOneByOne(server as unknown as FedServer)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const open = async (): Promise<Socket> => {
+    const socket = connect({ host: '127.0.0.1', port, noDelay: true })
+    t.teardown(() => socket.destroy())
+    socket.on('error', () => {})
+    await once(socket, 'connect')
+    return socket
+  }
+  return { server, connections, open }
+}
+
+/** Answers with what was asked for and sent. */
+async function echo({ request, response }: Asked): Promise<void> {
+  const body = Buffer.concat(await request.toArray()).toString()
+  response.end(`<${request.url} ${body}>`)
+}
+
+const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`
+const post = (path: string, body: string): string =>
+  `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+const inChunks = (path: string, body: string): string => {
+  const chunks = (body.match(/[\s\S]{1,7}/g) ?? []).map(chunk => `${chunk.length.toString(16)}\r\n${chunk}\r\n`)
+  return `POST ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${chunks.join('')}0\r\n\r\n`
+}
+const LAST = 'GET /last HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
+
+async function rest(socket: Socket): Promise<string> {
+  const parts: string[] = []
+  socket.on('data', part => parts.push(String(part)))
+  await new Promise(resolve => socket.once('close', resolve))
+  return parts.join('')
+}
+
+const saidBy = (text: string): string[] => text.match(/<[^>]*>/g) ?? []
+
+t.test('a request is begun when the one before it has its answer', async t => {
+  const asked: Asked[] = []
+  const { open } = await serve(t, one => void asked.push(one))
+  const socket = await open()
+  const answers = rest(socket)
+  socket.write(get('/a').repeat(2000) + LAST)
+  let most = 0
+  for (let n = 0; n < 2001; n++) {
+    while (asked.length === n) await new Promise(resolve => setImmediate(resolve))
+    most = Math.max(most, asked.length - n)
+    asked[n]!.response.end('<>')
+  }
+  t.equal(most, 1)
+  t.equal(saidBy(await answers).length, 2001)
+})
+
+t.test('however it is cut, it is the same', async t => {
+  const { open } = await serve(t, one => void echo(one))
+  const text = fc.constantFrom(
+    '',
+    'x',
+    '\r\n\r\n',
+    'GET / HTTP/1.1\r\n\r\n',
+    '\r\n\r\r\n\r\n\n'.repeat(30),
+    'y'.repeat(9000),
+  )
+  const message = fc.oneof(
+    fc.constant({ wire: get('/g'), said: '</g >' }),
+    fc.constant({ wire: `\r\n\r\n${get('/crlf')}`, said: '</crlf >' }),
+    text.map(body => ({ wire: post('/p', body), said: `</p ${body}>` })),
+    text.map(body => ({ wire: inChunks('/c', body), said: `</c ${body}>` })),
+  )
+  const cuts = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 30 })
+  await fc.assert(
+    fc.asyncProperty(fc.array(message, { minLength: 1, maxLength: 6 }), cuts, async (messages, sizes) => {
+      const socket = await open()
+      const answers = rest(socket)
+      const wire = messages.map(({ wire }) => wire).join('') + LAST
+      let at = 0
+      for (const size of sizes) {
+        socket.write(wire.slice(at, at + size))
+        at += size
+        await new Promise(resolve => setImmediate(resolve))
+      }
+      socket.write(wire.slice(at))
+      const expected = `${messages.map(({ said }) => said).join('')}</last >`
+      const bodies = (await answers).split(/HTTP\/1\.1 200 [\s\S]*?\r\n\r\n/).join('')
+      if (bodies !== expected) throw new Error(`${JSON.stringify(bodies)} instead of ${JSON.stringify(expected)}`)
+    }),
+    { numRuns: 60 },
+  )
+  t.pass()
+})
+
+t.test('the body of a request that was answered before it came is passed over', async t => {
+  const { open } = await serve(t, ({ request, response }) => void response.end(`<${request.url}>`))
+  const socket = await open()
+  const answers = rest(socket)
+  socket.write(post('/a', `${get('/wrong')}${'x'.repeat(200_000)}`) + get('/b') + LAST)
+  t.strictSame(saidBy(await answers), ['</a>', '</b>', '</last>'])
+})
+
+t.test('behind a request without an answer next to nothing is read', async t => {
+  const asked: Asked[] = []
+  const { open, connections } = await serve(t, one => void asked.push(one))
+  const socket = await open()
+  socket.write(get('/a').repeat(400_000))
+  while (asked.length === 0) await new Promise(resolve => setImmediate(resolve))
+  const [connection] = connections
+  let read = -1
+  while (read !== connection!.bytesRead) {
+    read = connection!.bytesRead
+    for (let n = 0; n < 50; n++) await new Promise(resolve => setImmediate(resolve))
+  }
+  t.ok(read < WAITING_BYTES + 4 * 64 * 1024, `${read} bytes`)
+  t.equal(asked.length, 1)
+})
+
+t.test('an upgrade gets what is behind it', async t => {
+  for (const head of ['', 'Content-Length: 3\r\n']) {
+    const { server, open } = await serve(t, one => void echo(one))
+    server.on('upgrade', (_request: IncomingMessage, socket: Socket, first: Buffer) => {
+      socket.write(`took ${first}`)
+      socket.on('data', part => socket.write(part))
+    })
+    const socket = await open()
+    const answers = rest(socket)
+    const upgrade = `GET /up HTTP/1.1\r\nHost: x\r\n${head}Connection: upgrade\r\nUpgrade: websocket\r\n\r\n`
+    socket.write(`${get('/a')}${upgrade}${head === '' ? '' : 'abc'}one`)
+    let heard = ''
+    socket.on('data', part => {
+      heard += part
+      if (heard.endsWith('one')) socket.write('two')
+      if (heard.endsWith('two')) socket.destroy()
+    })
+    await answers
+    t.match(heard, /<\/a >took onetwo$/)
+  }
+})
+
+t.test('small pieces without end leave turns to others', async t => {
+  const { open, connections } = await serve(t, one => void echo(one))
+  const socket = await open()
+  const other = await open()
+  const answers = rest(other)
+  socket.write('\r\n\r\n'.repeat(100_000))
+  other.write(LAST)
+  t.strictSame(saidBy(await answers), ['</last >'])
+  t.equal(connections.length, 2)
+})
