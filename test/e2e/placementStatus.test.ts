@@ -106,3 +106,25 @@ t.test('kinds without a status sub-resource are counted, and nothing breaks', as
   const before = await center.settled()
   t.equal(await center.settled(), before)
 })
+
+t.test('what the center notes on an object makes no new generation of it, and rewrites no copy', async t => {
+  const scene = await center.scene('notes', ['a', 'b'])
+  const [a, b] = [await scene.mailbox('a'), await scene.mailbox('b')]
+  await scene.wds.create(DEPLOYMENTS, DEPLOYMENT)
+  await scene.place('ep', { ...DOWNSYNC, ...scene.at('a'), wantSingletonReportedState: false })
+  const { metadata } = await world.present(a, KEY)
+  await center.settled()
+  for (const [spec, count] of [
+    [{ wantSingletonReportedState: true }, '1'],
+    [scene.at('a', 'b'), '2'],
+    [scene.at('a'), '1'],
+    [{ wantSingletonReportedState: false }, undefined],
+  ] as const) {
+    await scene.replace('ep', spec)
+    await counted(scene, count)
+    await center.settled()
+    t.equal(world.get(scene.wdsId, KEY)?.metadata.generation, 1)
+    t.equal(world.get(a, KEY)?.metadata.resourceVersion, metadata.resourceVersion, `still as it was, counted ${count}`)
+    for (const mailbox of [a, b]) t.notOk(COUNT in (world.get(mailbox, KEY)?.metadata.annotations ?? {}))
+  }
+})

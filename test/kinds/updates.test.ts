@@ -155,6 +155,19 @@ t.test('generation', async t => {
   annotated.metadata.annotations = { a: 'b' }
   strategyOf('apps/v1 deployments').prepareForUpdate!(annotated, old)
   t.equal(annotated.metadata.generation, 4, 'annotations of a deployment count')
+  const noted = structuredClone(annotated)
+  noted.metadata.annotations = {
+    a: 'b',
+    'kubestellar.io/executing-count': '2',
+    'edge.kubestellar.io/customization-error': 'x',
+    'edge.kubestellar.io/object-conflict': 'x',
+  }
+  strategyOf('apps/v1 deployments').prepareForUpdate!(noted, annotated)
+  t.equal(noted.metadata.generation, 4, 'what the center notes on one does not')
+  const mixed = structuredClone(noted)
+  mixed.metadata.annotations = { a: 'c' }
+  strategyOf('apps/v1 deployments').prepareForUpdate!(mixed, noted)
+  t.equal(mixed.metadata.generation, 5)
 })
 
 t.test('field selectors see what upstream lets them see', async t => {

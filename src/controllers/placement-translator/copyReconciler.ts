@@ -5,7 +5,6 @@
  */
 import { hasCause, isStatusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { EXECUTING_COUNT_ANNOTATION } from '../../apimachinery/placement.ts'
 import { NAMESPACES } from '../../apimachinery/resources.ts'
 import { BUDGET_EXCEEDED } from '../../apimachinery/spaceBudget.ts'
 import type { Client } from '../../client/client.ts'
@@ -16,7 +15,7 @@ import { definitionKey, isNeededDefinition } from './definitions.ts'
 import { type CopyFact, type Mailbox, ownersIn } from './mailboxes.ts'
 import { FIELD_MANAGER, namespaceKey, parseObjectKey } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
-import { byRight, executingCount, type OwnershipRules, standingOf } from './ownership.ts'
+import { byRight, type OwnershipRules } from './ownership.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import type { Source } from './placementProduct.ts'
 import { asksToSecure, UNSECURED, withoutPodSecurity } from './podSecurity.ts'
@@ -33,8 +32,6 @@ export interface CopyReconcilerDeps {
   isGoneFrom: (space: string, key: string) => boolean
   /** The mailbox, when it is ready and all that it should hold is known. */
   mailbox: (name: string) => Mailbox | undefined
-  /** The mailbox, as far as it is known. */
-  known: (name: string) => Mailbox | undefined
   rules: OwnershipRules
   /** Something beside the copy's own work has written it: that work looks at it again, so that no old content stays. */
   again: (mailbox: string, key: string) => void
@@ -116,7 +113,7 @@ export class CopyReconciler {
     if (claims.length === 0) return await this.#remove(mailbox, key)
     const recorded = mailbox.ownersOf(key)
     const ranked = byRight(claims, { mailbox: mailbox.name, recorded, rules })
-    const made = await this.#firstGood(mailbox, recorded.length > 0 ? ranked.slice(0, 1) : ranked)
+    const made = await this.#firstGood(recorded.length > 0 ? ranked.slice(0, 1) : ranked)
     if (!made) return {}
     const { source, projection } = made
     if (projection.namespace !== '') await this.#ensureNamespace(mailbox, projection.namespace)
@@ -133,18 +130,14 @@ export class CopyReconciler {
    * The first claim whose object is there and can be customized; nothing, when one has just gone, or it is not known what of it
    * may go: news of that come.
    */
-  async #firstGood(
-    mailbox: Mailbox,
-    claims: readonly Source[],
-  ): Promise<{ source: Source; projection: Projection } | undefined> {
+  async #firstGood(claims: readonly Source[]): Promise<{ source: Source; projection: Projection } | undefined> {
     for (const source of claims) {
       const object = await this.#deps.sources.read(source.space, source.fact)
       if (!object) return undefined
       if (this.#deps.maySecure(source) === undefined && asksToSecure(source, object)) return undefined
       const customized = await this.#deps.sources.flawless(source, object)
       if (!customized) continue // the source is told
-      const counted = withCount(this.#secured(source, customized), this.#countOf(source, object, mailbox.name))
-      return { source, projection: project(source.space, counted) }
+      return { source, projection: project(source.space, this.#secured(source, customized)) }
     }
     return undefined
   }
@@ -154,14 +147,6 @@ export class CopyReconciler {
     const withheld = asksToSecure(source, object) && !this.#deps.maySecure(source)
     this.#deps.withheld(source, withheld ? UNSECURED : undefined)
     return withheld ? withoutPodSecurity(object) : object
-  }
-
-  /** What the source will be told; said here at once, so that the copy is not written twice. */
-  #countOf({ space, fact }: Source, object: KubeObject, mailbox: string): string | undefined {
-    const { join, known } = this.#deps
-    if (!join.wantsState(space, fact.key)) return undefined
-    const standing = standingOf({ join, mailbox: known }, { space, key: fact.key, assumed: mailbox })
-    return executingCount(standing, object)
   }
 
   async #remove(mailbox: Mailbox, key: string): Promise<ReconcileResult> {
@@ -252,13 +237,4 @@ export class CopyReconciler {
       if (!isStatusError(error, 'AlreadyExists')) throw error
     }
   }
-}
-
-/** The object with this executing count, or without one. */
-function withCount(object: KubeObject, count: string | undefined): KubeObject {
-  const { annotations = {} } = object.metadata
-  if (annotations[EXECUTING_COUNT_ANNOTATION] === count) return object
-  const { [EXECUTING_COUNT_ANNOTATION]: _old, ...rest } = annotations
-  const changed = count === undefined ? rest : { ...rest, [EXECUTING_COUNT_ANNOTATION]: count }
-  return { ...object, metadata: { ...object.metadata, annotations: changed } }
 }

@@ -2,17 +2,10 @@
  * Finds spaces that hold feedback of ours (counts, errors, conflicts) when the translator starts. Where placements still are, they are
  * followed anyway; where the last one went while or before the server died, nobody else would ever look.
  */
-import {
-  CONFLICT_ANNOTATION,
-  CUSTOMIZATION_ERROR_ANNOTATION,
-  EXECUTING_COUNT_ANNOTATION,
-  PROJECTED_LABEL,
-} from '../../apimachinery/placement.ts'
+import { NOTES, PROJECTED_LABEL } from '../../apimachinery/placement.ts'
 import type { Client } from '../../client/client.ts'
 import type { Logger } from '../../client/logger.ts'
 import { StreamSource } from '../../client/streamSource.ts'
-
-const FEEDBACK = [EXECUTING_COUNT_ANNOTATION, CUSTOMIZATION_ERROR_ANNOTATION, CONFLICT_ANNOTATION]
 
 /** Ids of the spaces; one look at everything that exists, without parsing it. Empty when the signal aborts before the end. */
 export async function spacesWithFeedback(client: Client, logger: Logger, signal: AbortSignal): Promise<Set<string>> {
@@ -25,8 +18,8 @@ export async function spacesWithFeedback(client: Client, logger: Logger, signal:
     handler: {
       begin: () => spaces.clear(),
       change: event => {
-        const told = FEEDBACK.some(annotation => event.mentions(annotation))
-        // copies in mailboxes carry the count along
+        const told = NOTES.some(annotation => event.mentions(annotation))
+        // copies of earlier releases carry the count along
         if (told && !event.mentions(PROJECTED_LABEL)) spaces.add(event.space)
       },
       synced: () => done.abort(),

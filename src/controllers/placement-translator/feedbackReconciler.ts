@@ -76,7 +76,7 @@ export class FeedbackReconciler {
     if (!fact) return conflicts.set(space, key, [])
     if (join.isUnsureOf(space, key)) return // told once it is known where it goes
     const wantsState = join.wantsState(space, key)
-    const standing = standingOf({ join, mailbox }, { space, key })
+    const standing = standingOf({ join, mailbox }, space, key)
     const { own, others, certain } = standing
     const refusals = this.#refusalsOf(key, own)
     if (others.length === 0 && certain) conflicts.set(space, key, [])

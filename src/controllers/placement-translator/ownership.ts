@@ -68,11 +68,7 @@ export interface StandingInputs {
   mailbox: (name: string) => Mailbox | undefined
 }
 
-/** `assumed`: a mailbox where it owns the object from now on. */
-export function standingOf(
-  { join, mailbox: find }: StandingInputs,
-  { space, key, assumed }: { space: string; key: string; assumed?: string },
-): Standing {
+export function standingOf({ join, mailbox: find }: StandingInputs, space: string, key: string): Standing {
   const own: Destination[] = []
   const others: { destination: Destination; owner: string }[] = []
   let certain = true
@@ -80,7 +76,7 @@ export function standingOf(
     const mailbox = find(destination.mailbox)
     if (!mailbox?.synced && !mailbox?.copies.has(key)) certain = false
     const owners = mailbox?.ownersOf(key) ?? []
-    if (owners.length === 0 || owners.includes(space) || destination.mailbox === assumed) own.push(destination)
+    if (owners.length === 0 || owners.includes(space)) own.push(destination)
     // a claim that has ended is about to be taken over
     else if (!owners.some(id => join.destinationsOf(id, key).has(destination.mailbox))) certain = false
     else others.push({ destination, owner: owners[0]! })

@@ -8,10 +8,8 @@
 import { strings } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject, type ObjectMeta } from '../../apimachinery/object.ts'
 import {
-  CONFLICT_ANNOTATION,
-  CUSTOMIZATION_ERROR_ANNOTATION,
-  EXECUTING_COUNT_ANNOTATION,
   HAND_OVER_ANNOTATION,
+  NOTES,
   OWNER_ANNOTATION,
   PROJECTED_FROM_ANNOTATION,
   PROJECTED_KEYS_ANNOTATION,
@@ -45,9 +43,8 @@ const OWN_ANNOTATIONS: ReadonlySet<string> = new Set([
   PROJECTED_KEYS_ANNOTATION,
   PROJECTED_FROM_ANNOTATION,
   OWNER_ANNOTATION,
-  CUSTOMIZATION_ERROR_ANNOTATION,
-  CONFLICT_ANNOTATION,
   HAND_OVER_ANNOTATION,
+  ...NOTES,
   ...CARRIER_MARKS,
 ])
 const NOT_FIELDS = new Set(['apiVersion', 'kind', 'metadata', 'status'])
@@ -75,7 +72,7 @@ export function saySame(a: Projection, b: Projection): boolean {
     equalJson(a.fields, b.fields)
   )
 }
-const LOCAL_NOTES = [EXECUTING_COUNT_ANNOTATION, 'kubectl.kubernetes.io/last-applied-configuration']
+const LOCAL_NOTES = ['kubectl.kubernetes.io/last-applied-configuration']
 
 /** The body that creates the copy. */
 export function createdCopy(projection: Projection): KubeObject {

@@ -219,7 +219,6 @@ class Translator {
         standsInMailbox(places, space) === true ||
         (this.#workloads.isSynced(space) && join.fact(space, key) === undefined),
       again: (mailbox, key) => this.#copyAgain(mailbox, key),
-      known,
       rules,
       maySecure: source => {
         const { clusterScoped, isUncertain } = consents.allowance(source.space, source.location)

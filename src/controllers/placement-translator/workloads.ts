@@ -1,10 +1,5 @@
 /** The workload description spaces that are being followed: one stream each, from the first EdgePlacement to the last. */
-import {
-  CONFLICT_ANNOTATION,
-  CUSTOMIZATION_ERROR_ANNOTATION,
-  EXECUTING_COUNT_ANNOTATION,
-  HAND_OVER_ANNOTATION,
-} from '../../apimachinery/placement.ts'
+import { HAND_OVER_ANNOTATION, NOTES } from '../../apimachinery/placement.ts'
 import { CRDS } from '../../apimachinery/resources.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
@@ -136,10 +131,7 @@ export function factOf(event: StreamEvent, key: string): ObjectFact {
     revision,
     customized: customizer !== '' || wantsExpansion(object),
     customizer,
-    annotated:
-      annotations[EXECUTING_COUNT_ANNOTATION] !== undefined ||
-      annotations[CUSTOMIZATION_ERROR_ANNOTATION] !== undefined ||
-      annotations[CONFLICT_ANNOTATION] !== undefined,
+    annotated: NOTES.some(note => annotations[note] !== undefined),
     defines: definedBy(resource, object),
     ...(handOverTo && { handOverTo }),
   }

@@ -12,6 +12,7 @@ import {
   str,
 } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { NOTES } from '../../apimachinery/placement.ts'
 import { sameMeaning } from '../../apimachinery/values.ts'
 import { atMostAll, immutable, intOrPercent, nonNegative } from '../checks.ts'
 import { labelsOf, type Strategies, withStatus } from '../kind.ts'
@@ -53,7 +54,7 @@ const deployments = withStatus({
   },
   // annotations are part of what the controller copies to ReplicaSets, so they count as a change of the wish
   prepareForUpdate(object, old) {
-    if (sameMeaning(object.metadata.annotations, old.metadata.annotations)) return
+    if (sameMeaning(wishes(object), wishes(old))) return
     object.metadata.generation = (old.metadata.generation ?? 0) + 1
   },
   validateUpdate: immutableSelector,
@@ -171,6 +172,11 @@ const daemonSets = withStatus(
   },
   () => ({ currentNumberScheduled: 0, desiredNumberScheduled: 0, numberMisscheduled: 0, numberReady: 0 }),
 )
+/** The annotations, but for what the center notes about a Deployment that it places. */
+function wishes({ metadata: { annotations = {} } }: KubeObject): Record<string, string> {
+  return Object.fromEntries(Object.entries(annotations).filter(([key]) => !NOTES.includes(key)))
+}
+
 /** Kept for old clients; DaemonSets carried their template generation here when they left extensions/v1beta1. */
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation'
 
