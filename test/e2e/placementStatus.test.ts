@@ -2,7 +2,7 @@
 import t from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import { startCenter } from '../support/center.ts'
-import { DEPLOYMENTS, MAPS, type Scene } from '../support/scene.ts'
+import { CRDS, DEPLOYMENTS, MAPS, PLACEMENTS, type Scene } from '../support/scene.ts'
 
 const COUNT = 'kubestellar.io/executing-count'
 const KEY = 'deployments.apps app/web'
@@ -69,7 +69,7 @@ t.test('two clusters: no status is returned; back to one: its status returns', a
   await report(b, ready(5))
   await report(a, ready(4))
   await center.settled()
-  t.equal(statusIn(scene).readyReplicas, 1, 'what was returned last stays, and nothing of the two is mixed in')
+  t.same(statusIn(scene), {}, 'what was returned is taken back, and nothing of the two is told')
   await scene.replace('ep', scene.at('b'))
   await counted(scene, '1')
   await readyIn(scene, 5)
@@ -92,7 +92,7 @@ t.test('nobody asks: no status and no count, until somebody does', async t => {
   await counted(scene, undefined)
   await report(a, ready(7))
   await center.settled()
-  t.equal(statusIn(scene).readyReplicas, 3, 'switched off, it is not updated any more')
+  t.same(statusIn(scene), {}, 'switched off, it is taken back')
 })
 
 t.test('kinds without a status sub-resource are counted, and nothing breaks', async t => {
@@ -126,5 +126,86 @@ t.test('what the center notes on an object makes no new generation of it, and re
     t.equal(world.get(scene.wdsId, KEY)?.metadata.generation, 1)
     t.equal(world.get(a, KEY)?.metadata.resourceVersion, metadata.resourceVersion, `still as it was, counted ${count}`)
     for (const mailbox of [a, b]) t.notOk(COUNT in (world.get(mailbox, KEY)?.metadata.annotations ?? {}))
+  }
+})
+
+const WIDGETS = { group: 'example.com', version: 'v1', resource: 'widgets' }
+const core = (resource: string) => ({ group: '', version: 'v1', resource })
+const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
+const SORTS = [
+  {
+    resource: core('pods'),
+    key: 'pods app/one',
+    object: { apiVersion: 'v1', kind: 'Pod', spec: { containers: [{ name: 'c', image: 'i' }] } },
+    status: { phase: 'Running', qosClass: 'BestEffort', podIP: '192.0.2.7' },
+  },
+  {
+    resource: core('persistentvolumeclaims'),
+    key: 'persistentvolumeclaims app/one',
+    object: {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+    },
+    status: { phase: 'Bound', accessModes: ['ReadWriteOnce'] },
+  },
+  {
+    resource: core('services'),
+    key: 'services app/one',
+    object: { apiVersion: 'v1', kind: 'Service', spec: { type: 'LoadBalancer', ports: [{ port: 80 }] } },
+    status: { loadBalancer: { ingress: [{ ip: '192.0.2.9' }] } },
+  },
+  {
+    resource: WIDGETS,
+    key: 'widgets.example.com app/one',
+    object: { apiVersion: 'example.com/v1', kind: 'Widget' },
+    status: { well: true },
+  },
+]
+
+t.test('what an object was born with is what it says again, whatever its kind', async t => {
+  const scene = await center.scene('born', ['a'])
+  const a = await scene.mailbox('a')
+  await scene.wds.create(CRDS, {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'widgets.example.com' },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          subresources: { status: {} },
+          schema: { openAPIV3Schema: { ...open, properties: { status: open } } },
+        },
+      ],
+    },
+  })
+  const downsync = [
+    { apiGroup: '', resources: ['pods', 'persistentvolumeclaims', 'services'], namespaces: ['app'] },
+    { apiGroup: 'example.com', resources: ['*'] },
+  ]
+  await scene.place('ep', { downsync, wantSingletonReportedState: true })
+  for (const { resource, key, object, status } of SORTS) {
+    const ref = { namespace: 'app', name: 'one' }
+    const born = (await scene.wds.create(resource, { ...object, metadata: ref })).status
+    const copy = await world.present(a, key)
+    await client.in(a).update(resource, { ...copy, status }, { subresource: 'status' })
+    const returned = await world.present(scene.wdsId, key, o => JSON.stringify(o.status) !== JSON.stringify(born))
+    t.match(returned.status, status)
+    await scene.replace('ep', { wantSingletonReportedState: false })
+    const bare = await world.present(scene.wdsId, key, o => o.metadata.annotations?.[COUNT] === undefined)
+    t.same(bare.status, born, key)
+    await center.settled()
+    await scene.replace('ep', { wantSingletonReportedState: true })
+    await world.present(scene.wdsId, key, o => o.metadata.annotations?.[COUNT] === '1')
+  }
+  await scene.wds.delete(PLACEMENTS, { name: 'ep' })
+  for (const { key } of SORTS) {
+    await world.present(scene.wdsId, key, o => o.metadata.annotations?.[COUNT] === undefined)
   }
 })

@@ -1,11 +1,15 @@
 /**
- * Finds spaces that hold feedback of ours (counts, errors, conflicts) when the translator starts. Where placements still are, they are
+ * Finds spaces that hold feedback of ours (counts, errors, conflicts, status) when the translator starts. Where placements still are, they are
  * followed anyway; where the last one went while or before the server died, nobody else would ever look.
  */
 import { NOTES, PROJECTED_LABEL } from '../../apimachinery/placement.ts'
 import type { Client } from '../../client/client.ts'
 import type { Logger } from '../../client/logger.ts'
 import { StreamSource } from '../../client/streamSource.ts'
+import { FIELD_MANAGER } from './names.ts'
+
+/** Notes, and the managed fields of a status that was returned. */
+const FEEDBACK = [...NOTES, `"${FIELD_MANAGER}"`]
 
 /** Ids of the spaces; one look at everything that exists, without parsing it. Empty when the signal aborts before the end. */
 export async function spacesWithFeedback(client: Client, logger: Logger, signal: AbortSignal): Promise<Set<string>> {
@@ -18,7 +22,7 @@ export async function spacesWithFeedback(client: Client, logger: Logger, signal:
     handler: {
       begin: () => spaces.clear(),
       change: event => {
-        const told = NOTES.some(annotation => event.mentions(annotation))
+        const told = FEEDBACK.some(text => event.mentions(text))
         // copies of earlier releases carry the count along
         if (told && !event.mentions(PROJECTED_LABEL)) spaces.add(event.space)
       },

@@ -3,26 +3,23 @@
  * customized, where another space owns it, and, while it runs in exactly one cluster and a placement asks for it, the state
  * reported there. What is in a cluster counts where the object's own space owns it.
  */
-import type { GroupResource, KubeObject } from '../../apimachinery/object.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
 import {
   CONFLICT_ANNOTATION,
   CUSTOMIZATION_ERROR_ANNOTATION,
   EXECUTING_COUNT_ANNOTATION,
-  isProjected,
 } from '../../apimachinery/placement.ts'
-import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
-import { equalJson } from '../../apimachinery/values.ts'
 import type { Client } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
-import { unlessGone } from '../../client/unlessGone.ts'
 import { type Conflict, type Conflicts, conflictText, createConflictEvent } from './conflicts.ts'
 import type { Mailbox } from './mailboxes.ts'
-import { FIELD_MANAGER, resourceKey } from './names.ts'
+import { FIELD_MANAGER } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
 import { executingCount, isShared, type Standing, standingOf } from './ownership.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import { type Projection, project, saySame } from './projection.ts'
+import { SingletonStatus } from './singletonStatus.ts'
 import type { SourceReader } from './sourceReader.ts'
 import type { Destination } from './ways.ts'
 import type { ObjectFact } from './workload.ts'
@@ -58,16 +55,16 @@ const ERROR_LIMIT = 2000
 
 export class FeedbackReconciler {
   readonly #deps: FeedbackReconcilerDeps
-  /** By space, what it serves, by resource key: whether it has a `status` sub-resource. */
-  readonly #statusKinds = new Map<string, Promise<ReadonlyMap<string, boolean>>>()
+  readonly #status: SingletonStatus
 
   constructor(deps: FeedbackReconcilerDeps) {
     this.#deps = deps
+    this.#status = new SingletonStatus(deps)
   }
 
   /** What a space serves is asked again at the next need. */
   forgetKinds(space: string): void {
-    this.#statusKinds.delete(space)
+    this.#status.forgetKinds(space)
   }
 
   async reconcile(space: string, key: string): Promise<void> {
@@ -87,6 +84,9 @@ export class FeedbackReconciler {
     if (certain) conflicts.set(space, key, found)
     const destinations = [...own, ...others.map(({ destination }) => destination)]
     const faults = await this.#faultsOf({ space, fact, object, destinations, refusals })
+    // a status says that there is one cluster: it goes before the count says otherwise, and comes after the count does
+    const only = wantsState && own.length === 1 ? own[0] : undefined
+    if (!only && (certain || !wantsState)) await this.#status.takeBack(space, fact, object)
     const before = object.metadata.annotations?.[CONFLICT_ANNOTATION]
     const conflict = certain ? conflictText(found) : before
     await this.#annotate(space, fact, object, {
@@ -94,7 +94,7 @@ export class FeedbackReconciler {
       [CUSTOMIZATION_ERROR_ANNOTATION]: faults,
       [CONFLICT_ANNOTATION]: conflict ?? null,
     })
-    if (wantsState && certain && own.length === 1) await this.#returnStatus(space, fact, own[0]!)
+    if (only && certain) await this.#status.give(space, fact, only, object)
   }
 
   async #annotate(
@@ -174,55 +174,7 @@ export class FeedbackReconciler {
       .join('; ')
     return text.length <= ERROR_LIMIT ? text : `${text.slice(0, ERROR_LIMIT)}…`
   }
-
-  async #returnStatus(space: string, fact: ObjectFact, destination: Destination): Promise<void> {
-    if (NO_STATUS.has(resourceKey(fact.resource))) return
-    const mailbox = this.#deps.mailbox(destination.mailbox)
-    const copy = mailbox?.copies.get(fact.key)
-    if (!mailbox || !copy) return // the copy's own event comes
-    if (copy.owner !== space) return // it is about to be taken over
-    const ref = { ...(fact.namespace && { namespace: fact.namespace }), name: fact.name }
-    const reported =
-      this.#deps.cache.get(mailbox.space, fact.key, copy.resourceVersion) ?? (await this.#get(mailbox.space, fact, ref))
-    if (!reported || !isProjected(reported) || reported.status === undefined) return
-    if (!(await this.#hasStatus(space, fact.resource))) return
-    const object = await this.#get(space, fact, ref)
-    if (!object || equalJson(object.status, reported.status)) return
-    await this.#deps.client
-      .in(space)
-      .update(
-        fact.resource,
-        { ...object, status: reported.status },
-        { subresource: 'status', fieldManager: FIELD_MANAGER },
-      )
-  }
-
-  #get(space: string, fact: ObjectFact, ref: { namespace?: string; name: string }): Promise<KubeObject | undefined> {
-    return unlessGone(this.#deps.client.in(space).get(fact.resource, ref))
-  }
-
-  async #hasStatus(space: string, gr: GroupResource): Promise<boolean> {
-    let asked = this.#statusKinds.get(space)
-    if (!asked) {
-      asked = this.#discover(space)
-      this.#statusKinds.set(space, asked)
-    }
-    try {
-      return (await asked).get(resourceKey(gr)) ?? false
-    } catch (error) {
-      if (this.#statusKinds.get(space) === asked) this.#statusKinds.delete(space)
-      throw error
-    }
-  }
-
-  async #discover(space: string): Promise<ReadonlyMap<string, boolean>> {
-    const served = await this.#deps.client.in(space).discover()
-    return new Map(served.map(kind => [resourceKey(kind), kind.subresources.includes('status')]))
-  }
 }
-
-/** Their status belongs to each server. */
-const NO_STATUS: ReadonlySet<string> = new Set([resourceKey(NAMESPACES), resourceKey(CRDS)])
 
 /** The part of `wanted` (null: absent) that the object does not say yet. */
 function changed(object: KubeObject, wanted: Record<string, string | null>): Record<string, string | null> | undefined {

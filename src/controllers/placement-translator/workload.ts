@@ -24,8 +24,10 @@ export interface ObjectFact {
   readonly customized: boolean
   /** `namespace/name` of its Customizer, or `''`. */
   readonly customizer: string
-  /** Carries feedback that the translator wrote: count, error or conflict. */
+  /** Carries feedback that the translator wrote: count, error, conflict or status. */
   readonly annotated: boolean
+  /** Feedback was written since this version. */
+  readonly isOld?: true
   readonly defines: readonly GroupResource[]
   /** Id or path of the space that is to own it where this one does; absent when it is to stay. */
   readonly handOverTo?: string
@@ -75,7 +77,7 @@ export class Workload {
   noteFeedback(key: string, revision: number): void {
     const fact = this.#objects.get(key)
     if (!fact || fact.revision >= revision) return
-    this.#objects.set(key, { ...fact, annotated: true })
+    this.#objects.set(key, { ...fact, annotated: true, isOld: true })
     this.#annotated.add(key)
   }
 

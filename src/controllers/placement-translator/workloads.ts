@@ -10,6 +10,7 @@ import { customizerOf, wantsExpansion } from './customize.ts'
 import { definedBy, isSystemObject, reachOf } from './eligibility.ts'
 import { objectKey, resourceKey } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
+import { hasReturnedStatus } from './returnedStatus.ts'
 import type { ObjectFact, Workload } from './workload.ts'
 
 export interface WorkloadsDeps {
@@ -131,7 +132,7 @@ export function factOf(event: StreamEvent, key: string): ObjectFact {
     revision,
     customized: customizer !== '' || wantsExpansion(object),
     customizer,
-    annotated: NOTES.some(note => annotations[note] !== undefined),
+    annotated: NOTES.some(note => annotations[note] !== undefined) || hasReturnedStatus(object),
     defines: definedBy(resource, object),
     ...(handOverTo && { handOverTo }),
   }

@@ -229,6 +229,14 @@ export class FakeServer implements Client, SpacePlaces {
         : { ...rest, ...(hasStatus ? old.status !== undefined && { status: old.status } : { status }) }
     ) as KubeObject
     object.metadata = { ...object.metadata, resourceVersion: old.metadata.resourceVersion! }
+    if (options?.subresource === 'status') {
+      const { managedFields = [], ...metadata } = old.metadata
+      const others = managedFields.filter(entry => entry.subresource !== 'status')
+      const mine = { manager: options.fieldManager ?? 'user', subresource: 'status' }
+      object.metadata = { ...metadata, managedFields: status === undefined ? others : [...others, mine] }
+    } else if (!isDeepStrictEqual(object.spec, old.spec)) {
+      object.metadata.generation = (old.metadata.generation ?? 0) + 1
+    }
     if (isDeepStrictEqual(object, old)) return structuredClone(old)
     const { deletionTimestamp, finalizers = [] } = object.metadata
     if (deletionTimestamp !== undefined && finalizers.length === 0)

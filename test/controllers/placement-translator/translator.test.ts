@@ -311,6 +311,81 @@ t.test('state returns while there is exactly one destination; the count is kept 
   t.notOk('kubestellar.io/executing-count' in home().metadata.annotations!, 'also when the last placement goes')
 })
 
+t.test('returned state is taken back when there is not one destination any more, or nobody asks for it', async t => {
+  const { server, wds, florin, guilder, restart } = await world(t)
+  const spec = { downsync: [{ apiGroup: 'apps' }], wantSingletonReportedState: true }
+  await wds.create(SETS, replicaSet('rs'))
+  await wds.create(EDGE_PLACEMENTS, placement('ep', spec))
+  await wds.create(SLICES, slice('ep', 'florin'))
+  await server.quiet()
+  const status = () => server.peek('wds1', SETS, 'rs', 'commonstuff')!.status
+  const report = async (mailbox: string, reported: object) => {
+    const copy = server.peek(mailbox, SETS, 'rs', 'commonstuff')!
+    await server.in(mailbox).update(SETS, { ...copy, status: reported }, { subresource: 'status' })
+    await server.quiet()
+  }
+  const goTo = (...at: ('florin' | 'guilder')[]) =>
+    wds.update(SLICES, { ...server.peek('wds1', SLICES, 'ep')!, destinations: slice('ep', ...at).destinations })
+  const ask = (wantSingletonReportedState: boolean) =>
+    wds.update(EDGE_PLACEMENTS, {
+      ...server.peek('wds1', EDGE_PLACEMENTS, 'ep')!,
+      spec: { ...spec, wantSingletonReportedState },
+    })
+  await report(florin, { readyReplicas: 1, observedBy: 'florin' })
+  t.same(status(), { readyReplicas: 1, observedBy: 'florin' })
+  await goTo('florin', 'guilder')
+  await server.quiet()
+  t.equal(status(), undefined, 'two')
+  await report(guilder, { readyReplicas: 2 })
+  await goTo('guilder')
+  await server.quiet()
+  t.same(status(), { readyReplicas: 2 }, 'another one, whole')
+  await goTo('florin')
+  await server.quiet()
+  t.equal(status(), undefined, 'what nobody has reported yet is not known')
+  await report(florin, { readyReplicas: 3 })
+  t.same(status(), { readyReplicas: 3 })
+  await goTo()
+  await server.quiet()
+  t.equal(status(), undefined, 'none')
+  await goTo('florin')
+  await server.quiet()
+  await report(florin, { readyReplicas: 4 })
+  await ask(false)
+  await server.quiet()
+  t.equal(status(), undefined, 'nobody asks')
+  await ask(true)
+  await server.quiet()
+  t.same(status(), { readyReplicas: 4 })
+  await restart(() => goTo('florin', 'guilder'))
+  await server.quiet()
+  t.equal(status(), undefined, 'two, since nobody was there')
+  await goTo('florin')
+  await server.quiet()
+  t.same(status(), { readyReplicas: 4 })
+  await restart(() => wds.delete(EDGE_PLACEMENTS, { name: 'ep' }))
+  await server.quiet()
+  t.equal(status(), undefined, 'the placement went while nobody was there')
+  const own = { ...server.peek('wds1', SETS, 'rs', 'commonstuff')!, status: { readyReplicas: 9 } }
+  await wds.update(SETS, own, { subresource: 'status' })
+  await wds.create(EDGE_PLACEMENTS, placement('ep', { ...spec, wantSingletonReportedState: false }))
+  await server.quiet()
+  await wds.delete(EDGE_PLACEMENTS, { name: 'ep' })
+  await server.quiet()
+  t.same(status(), { readyReplicas: 9 }, 'what others wrote is theirs')
+})
+
+t.test('a status that an earlier release left is taken back, also where no placement is any more', async t => {
+  const { server, wds, restart } = await world(t)
+  await restart(async () => {
+    const set = await wds.create(SETS, replicaSet('rs'))
+    const written = { subresource: 'status', fieldManager: 'placement-translator' }
+    await wds.update(SETS, { ...set, status: { readyReplicas: 1 } }, written)
+  })
+  await server.quiet()
+  t.equal(server.peek('wds1', SETS, 'rs', 'commonstuff')!.status, undefined)
+})
+
 t.test('a relabelled Namespace changes what is selected by its labels', async t => {
   const { server, wds, florin } = await world(t)
   await wds.create(MAPS, configMap('page', {}))

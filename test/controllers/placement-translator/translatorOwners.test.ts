@@ -152,6 +152,23 @@ t.test('a space is counted where it owns the object alone, and its status return
   t.same(set('wds1')!.status, { readyReplicas: 1 })
 })
 
+t.test('who owns an object no more is told nothing of it any more, and who owns it now is', async t => {
+  const { server, wds, other, florin, place, set } = await rivals(t)
+  await wds.create(SETS, replicaSet('rs'))
+  await place(wds, SINGLETON_SETS, 'florin')
+  await other.create(SETS, replicaSet('rs'))
+  await place(other, SINGLETON_SETS, 'florin')
+  await server.in(florin).update(SETS, { ...set(florin)!, status: { readyReplicas: 1 } }, { subresource: 'status' })
+  await server.quiet()
+  t.same(set('wds1')!.status, { readyReplicas: 1 })
+  const handOver = { 'edge.kubestellar.io/hand-over-to': 'wds2' }
+  await wds.patch(SETS, { namespace: 'commonstuff', name: 'rs' }, 'merge', { metadata: { annotations: handOver } })
+  await server.quiet()
+  t.equal(set(florin)!.metadata.annotations![OWNER], 'wds2')
+  t.equal(set('wds1')!.status, undefined)
+  t.same(set('wds2')!.status, { readyReplicas: 1 })
+})
+
 t.test('an owner that leaves is followed by the next claim in one update', async t => {
   for (const leave of ['object', 'placement', 'slice'] as const) {
     const { server, wds, map, florin, owner, told, both, writesTo } = await rivals(t)
