@@ -73,13 +73,6 @@ export type DetachPolicy = 'Orphan' | 'Delete'
 /** On the object in the WDS whose state is wanted: the number of its destinations. Never projected. */
 export const EXECUTING_COUNT_ANNOTATION = 'kubestellar.io/executing-count'
 
-/** What the center notes on an object in the WDS. It is no part of what its author wishes, so it makes no new generation of it. */
-export const NOTES: readonly string[] = [
-  EXECUTING_COUNT_ANNOTATION,
-  CUSTOMIZATION_ERROR_ANNOTATION,
-  CONFLICT_ANNOTATION,
-]
-
 /** The syncer's marks: the object that it made in the cluster, and the one that it made in the mailbox. */
 export const DOWNSYNCED = `${EDGE_GROUP}/downsynced`
 export const UPSYNCED = `${EDGE_GROUP}/upsynced`

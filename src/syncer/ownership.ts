@@ -2,13 +2,13 @@
  * Whose an object is, and what crosses: the marks that downsync and upsync leave, and the copies that they carry. Pure.
  */
 
+import { NOTES } from '../apimachinery/notes.ts'
 import { isRecord, type KubeObject } from '../apimachinery/object.ts'
 import {
   ADOPT,
   CLUSTER_RECORD,
   DOWNSYNCED,
   isProjected,
-  NOTES,
   OVERWRITE,
   OWNER_ANNOTATION,
   PROJECTED_FROM_ANNOTATION,

@@ -2,7 +2,8 @@
  * Finds spaces that hold feedback of ours (counts, errors, conflicts, status) when the translator starts. Where placements still are, they are
  * followed anyway; where the last one went while or before the server died, nobody else would ever look.
  */
-import { NOTES, PROJECTED_LABEL } from '../../apimachinery/placement.ts'
+import { NOTES } from '../../apimachinery/notes.ts'
+import { PROJECTED_LABEL } from '../../apimachinery/placement.ts'
 import type { Client } from '../../client/client.ts'
 import type { Logger } from '../../client/logger.ts'
 import { StreamSource } from '../../client/streamSource.ts'

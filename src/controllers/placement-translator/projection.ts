@@ -5,11 +5,12 @@
  * the rest of metadata are the mailbox's. The copy remembers whose it is, and which keys and fields came from there, so that
  * what leaves the source leaves the copy, also when the owner is another now, and what somebody else put there stays.
  */
+
 import { strings } from '../../apimachinery/fields.ts'
+import { NOTES } from '../../apimachinery/notes.ts'
 import { isRecord, type KubeObject, type ObjectMeta } from '../../apimachinery/object.ts'
 import {
   HAND_OVER_ANNOTATION,
-  NOTES,
   OWNER_ANNOTATION,
   PROJECTED_FROM_ANNOTATION,
   PROJECTED_KEYS_ANNOTATION,

@@ -1,5 +1,6 @@
 /** The workload description spaces that are being followed: one stream each, from the first EdgePlacement to the last. */
-import { HAND_OVER_ANNOTATION, NOTES } from '../../apimachinery/placement.ts'
+import { NOTES } from '../../apimachinery/notes.ts'
+import { HAND_OVER_ANNOTATION } from '../../apimachinery/placement.ts'
 import { CRDS } from '../../apimachinery/resources.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'

@@ -11,8 +11,8 @@ import {
   setIfEmpty,
   str,
 } from '../../apimachinery/fields.ts'
+import { NOTES } from '../../apimachinery/notes.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { NOTES } from '../../apimachinery/placement.ts'
 import { sameMeaning } from '../../apimachinery/values.ts'
 import { atMostAll, immutable, intOrPercent, nonNegative } from '../checks.ts'
 import { labelsOf, type Strategies, withStatus } from '../kind.ts'
