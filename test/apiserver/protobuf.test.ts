@@ -304,8 +304,14 @@ t.test('lists at a time share what each encodes, a few megabytes at a time', asy
   t.equal(encoded, 1)
   for (let i = 0; i < 40; i++) form().part({ ...one })
   t.equal(encoded, 41, 'others are others')
-  t.ok(form().part(one).equals(part))
+  t.equal(form().partLength(one), part.length)
   t.equal(encoded, 42, 'what was not asked for lately is let go')
+  for (let i = 0; i < 40; i++) form().part({ ...one })
+  t.equal(form().partLength(one), part.length)
+  t.equal(encoded, 82, 'the length of something long is known all the same')
+  const metadata = protobufForm(services, type, { format: 'protobuf', as: 'PartialObjectMetadata', version: 'v1' })
+  t.equal(metadata.partLength(one), metadata.part(one).length)
+  t.not(metadata.partLength(one), part.length, 'in each form its own')
 
   const own = server.services.protobuf
   encoded = 0

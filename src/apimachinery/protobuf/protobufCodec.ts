@@ -22,6 +22,7 @@ import {
   type Reader,
   TooManyFields,
   WireError,
+  type Writer,
 } from './wire.ts'
 
 export const PROTOBUF_MEDIA_TYPE = 'application/vnd.kubernetes.protobuf'
@@ -87,7 +88,8 @@ const META_KINDS: ReadonlySet<string> = new Set([
   'WatchEvent',
 ])
 
-/** Bytes of a body that an error shows. */
+/** Of a writer that is kept for the next object. */
+const KEPT_WRITER_BYTES = 2 * 1024 * 1024
 
 interface Envelope extends Kind {
   raw: Uint8Array
@@ -95,6 +97,8 @@ interface Envelope extends Kind {
 
 /** The table of messages is read from disk when the first object comes, and kept by the codec. */
 export function protobufCodec(loadTable: () => ProtobufTable): ProtobufCodec {
+  /** Kept, with the memory that it has grown to: what grows anew for each large object is most of their cost. */
+  let idle: Writer | undefined
   const types: MessageTypes = messageTypes(loadTable, (bytes, depth) => decodeObject(readEnvelope(bytes), depth))
   return {
     supports: (apiVersion, kind) => versionOf(apiVersion, kind) !== undefined,
@@ -146,9 +150,13 @@ export function protobufCodec(loadTable: () => ProtobufTable): ProtobufCodec {
     const { apiVersion, kind } = object
     const version = versionOf(apiVersion, kind)
     if (version === undefined) throw new Error(`${kind} of ${apiVersion} has no protobuf form`)
-    const part = newWriter().uint32(PART_TAG)
-    types.get(version, kind).write(part, object)
-    return finish(part)
+    const part = idle ?? newWriter()
+    // Until it is written: one that fails half way leaves nothing behind.
+    idle = undefined
+    types.get(version, kind).write(part.uint32(PART_TAG), object)
+    const bytes = finish(part)
+    if (bytes.length <= KEPT_WRITER_BYTES) idle = part.reset()
+    return bytes
   }
 
   function encodeListMeta(metadata: object): Buffer {

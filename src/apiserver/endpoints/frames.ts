@@ -22,14 +22,24 @@ const HEADS: Record<FrameType, Buffer> = {
 const LATELY_BYTES = 24 * 1024 * 1024
 const LATELY_ENTRIES = 4096
 
+/** Of what is shorter the length is not kept: it is soon made again. */
+const LONG_BYTES = 4096
+
 interface Made {
   readonly form: string
   readonly bytes: Buffer
 }
 
+interface Length {
+  readonly form: string
+  readonly bytes: number
+}
+
 export class FrameCache {
   /** By version of an object and then by form; entries live as long as the version does in memory. */
   readonly #frames = new WeakMap<Stored, Map<string, Buffer>>()
+  /** Of the long, in the form that was last asked for; entries live as long as the version does in memory. */
+  readonly #lengths = new WeakMap<Stored, Length>()
   readonly #lately = new BoundedCache<Stored, Made>({
     entries: LATELY_ENTRIES,
     weight: { limit: LATELY_BYTES, of: ({ bytes }, stored) => bytes.length + stored.bytes.length },
@@ -64,6 +74,15 @@ export class FrameCache {
     const bytes = make()
     this.#lately.set(stored, { form, bytes })
     return bytes
+  }
+
+  /** The length of what `make` makes. That of something long is remembered, though not the thing itself. */
+  length(stored: Stored, form: string, make: () => Buffer): number {
+    const known = this.#lengths.get(stored)
+    if (known?.form === form) return known.bytes
+    const { length } = this.lately(stored, form, make)
+    if (length >= LONG_BYTES) this.#lengths.set(stored, { form, bytes: length })
+    return length
   }
 
   /** What `shared` keeps, if it does. */

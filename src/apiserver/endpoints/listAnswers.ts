@@ -150,8 +150,8 @@ function* jsonPieces(
 }
 
 /**
- * The length of everything stands before it, so all is encoded first. Of a very long list it is encoded once more as it is
- * written: that takes longer, and memory for a part of it.
+ * The length of everything stands before it, so all is encoded first, but for what is long and was asked for before. Of a very
+ * long list it is encoded once more as it is written: that takes longer, and memory for a part of it.
  */
 async function sendProtobufList(services: Services, exchange: Exchange, listing: Listing): Promise<void> {
   const { items, meta, work } = listing
@@ -161,10 +161,15 @@ async function sendProtobufList(services: Services, exchange: Exchange, listing:
   const kept: Buffer[] = []
   let partBytes = 0
   for (const stored of items) {
+    // Before each, as one alone may be long.
+    if (work.due) await work.rest()
+    if (partBytes > KEPT_PARTS_BYTES) {
+      partBytes += form.partLength(stored)
+      continue
+    }
     const part = form.part(stored)
     partBytes += part.length
     if (partBytes <= KEPT_PARTS_BYTES) kept.push(part)
-    if (work.due) await work.rest()
   }
   const metadata = services.protobuf.encodeListMeta(meta)
   const { before, after } = listPiecesOf({ apiVersion: form.apiVersion, kind }, metadata, partBytes)

@@ -19,6 +19,8 @@ export interface ProtobufForm {
   kind: string
   /** The object as a part of an envelope or a list. */
   part(stored: Stored): Buffer
+  /** The length of that: of something long it is made for it only once. */
+  partLength(stored: Stored): number
   /** One event of a watch; made once for all watchers. */
   frame(type: FrameType, stored: Stored): Buffer
 }
@@ -46,9 +48,12 @@ export function protobufForm(
     frames.shared(stored, name, () => frame.subarray(frame.length - 4 - part.length, frame.length - 4))
     return frame
   }
+  const part = (stored: Stored): Buffer => frames.lately(stored, name, () => encode(stored))
   return {
     ...kind,
-    part: stored => frames.lately(stored, name, () => encode(stored)),
+    part,
+    // A webhook may convert an object to something else when its kind changes.
+    partLength: stored => (type.custom ? part(stored).length : frames.length(stored, name, () => encode(stored))),
     frame: (event, stored) => frames.frame(event, stored, name, make),
   }
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import protobuf from 'protobufjs/minimal.js'
 import t from 'tap'
 import { StatusError } from '../../../src/apimachinery/errors.ts'
 import { protobufCodec, type WireObject } from '../../../src/apimachinery/protobuf/protobufCodec.ts'
@@ -127,6 +128,28 @@ t.test('labels may have any name', async t => {
     JSON.stringify(Object.entries(labels).sort()),
   )
 })
+
+t.test(
+  'large objects one after the other need no new memory but their own, whatever became of the one before',
+  async t => {
+    const map = (data: Record<string, unknown>): WireObject => ({ apiVersion: 'v1', kind: 'ConfigMap', data })
+    const own = protobufCodec(readProtobufFields)
+    const first = own.encodePart(map({ a: 'x'.repeat(300_000) }))
+    const kept = Buffer.from(first)
+    t.throws(() => own.encodePart(map({ a: 'y'.repeat(300_000), b: 1 })), TypeError, 'half way')
+    const { alloc } = protobuf.BufferWriter as unknown as { alloc: (size: number) => Buffer }
+    own.encodePart(map({ a: 'z'.repeat(300_000) }))
+    const sizes: number[] = []
+    t.capture(protobuf.BufferWriter as unknown as { alloc: typeof alloc }, 'alloc', (size: number) => {
+      sizes.push(size)
+      return alloc(size)
+    })
+    const again = own.encodePart(map({ a: 'x'.repeat(300_000) }))
+    t.strictSame(sizes, [first.length])
+    t.ok(again.equals(first))
+    t.ok(first.equals(kept), 'what was handed out stays as it is')
+  },
+)
 
 t.test('errors are worded as those of kube-apiserver', async t => {
   const namespace = { apiVersion: 'v1', kind: 'Namespace' }
