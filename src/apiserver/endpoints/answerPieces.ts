@@ -6,9 +6,10 @@ import type { OutgoingHttpHeaders } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import type { Work } from '../../program/workTurns.ts'
 import type { Stored } from '../../storage/store.ts'
-import { plainSink } from './blockWriter.ts'
+import { type BlockSink, plainSink } from './blockWriter.ts'
 import { GZIP_FROM_BYTES } from './compression.ts'
 import type { Exchange, Services } from './exchange.ts'
+import type { ItemRun } from './itemRun.ts'
 import { CONTENT_TYPES, type Format } from './negotiate.ts'
 import { warningHeaders } from './warningHeaders.ts'
 
@@ -63,7 +64,33 @@ export async function streamPieces(
   exchange: Exchange,
   streamed: Pieces & { length?: number },
 ): Promise<void> {
-  const { pieces, length, format, items, work, code = 200 } = streamed
+  const { pieces, work } = streamed
+  const out = begun(services, exchange, streamed)
+  if (await services.blocks.write(out, pieces, work)) out.end()
+}
+
+/** A list that is copied as it is stored. */
+export async function sendRun(
+  services: Services,
+  exchange: Exchange,
+  { run, items, work }: { run: ItemRun; items: readonly Stored[]; work: Work },
+): Promise<void> {
+  const { length } = run
+  if (length <= WHOLE_LIMIT_BYTES) {
+    const whole = Buffer.allocUnsafe(length)
+    run.fill(whole)
+    return send(exchange, 200, whole)
+  }
+  const out = begun(services, exchange, { length, items, format: 'json' })
+  if (await services.blocks.writeFilled(out, block => run.fill(block), work)) out.end()
+}
+
+/** The headers of a long answer; what follows is written to what this gives. */
+function begun(
+  services: Services,
+  exchange: Exchange,
+  { length, items, format, code = 200 }: Pick<Pieces, 'items' | 'format' | 'code'> & { length?: number },
+): BlockSink {
   const { raw } = exchange.reply.hijack()
   const compressed = services.compression.takes(exchange.request)
   const framing = compressed
@@ -73,8 +100,7 @@ export async function streamPieces(
       : { 'Content-Length': length }
   const kept = keptHeaders(exchange.reply)
   raw.writeHead(code, { ...kept, ...headers(exchange), 'Content-Type': CONTENT_TYPES[format], ...framing })
-  const out = compressed ? services.compression.sink(raw, length ?? bytesIn(items)) : plainSink(raw)
-  if (await services.blocks.write(out, pieces, work)) out.end()
+  return compressed ? services.compression.sink(raw, length ?? bytesIn(items)) : plainSink(raw)
 }
 
 export function lengthOf(pieces: readonly Buffer[]): number {

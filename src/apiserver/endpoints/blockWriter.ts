@@ -50,8 +50,26 @@ export class BlockWriter {
       if (work?.due) await work.rest()
     }
     if (used > 0 && !(await out.write(block.subarray(0, used)))) return false
-    if (this.#free.length < KEPT_BLOCKS) this.#free.push(block)
+    this.#keep(block)
     return true
+  }
+
+  /**
+   * The same where somebody fills the blocks themselves: `fill` says how many bytes it put into one, and 0 when there are no more.
+   * @throws Abandoned
+   */
+  async writeFilled(out: Pick<BlockSink, 'write'>, fill: (block: Buffer) => number, work?: Work): Promise<boolean> {
+    const block = this.#free.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES)
+    for (let used = fill(block); used > 0; used = fill(block)) {
+      if (!(await out.write(used === BLOCK_BYTES ? block : block.subarray(0, used)))) return false
+      if (work?.due) await work.rest()
+    }
+    this.#keep(block)
+    return true
+  }
+
+  #keep(block: Buffer): void {
+    if (this.#free.length < KEPT_BLOCKS) this.#free.push(block)
   }
 }
 

@@ -9,8 +9,9 @@ import type { Work } from '../../program/workTurns.ts'
 import type { Stored } from '../../storage/store.ts'
 import type { ListResult } from '../registry/reader.ts'
 import { partialMetadata, type TableParts, tableParts } from '../tables/table.ts'
-import { lengthOf, sendKnown, sendPieces, streamPieces } from './answerPieces.ts'
+import { lengthOf, sendKnown, sendPieces, sendRun, streamPieces } from './answerPieces.ts'
 import { type Exchange, type Services, workOf } from './exchange.ts'
+import { itemRun } from './itemRun.ts'
 import { asItem, bytesAs, itemPieces } from './listItems.ts'
 import { listText } from './listText.ts'
 import { protobufForm } from './protobufForms.ts'
@@ -122,6 +123,8 @@ async function sendJsonList(services: Services, exchange: Exchange, listing: Lis
   if (items.length > GATHERED) {
     return await sendPieces(services, exchange, { pieces: jsonPieces(head, items, append), format: 'json', ...listing })
   }
+  const run = await itemRun(type, { head, items, work })
+  if (run !== undefined) return await sendRun(services, exchange, { run, items, work })
   const pieces: Buffer[] = [head]
   const mayConvert = type.custom !== undefined || type.version !== type.storageVersion
   const batch = mayConvert ? BATCH : GATHERED_AT_ONCE

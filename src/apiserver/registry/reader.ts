@@ -72,6 +72,7 @@ const SCAN_PAGE = 500
 const LOOKED_AT = 16
 /** Objects that are taken in a row where none is looked at: a page of what clients usually ask for has fewer. */
 const TAKEN = 512
+const NONE: readonly Stored[] = []
 
 export class Reader {
   readonly #store: Store
@@ -117,7 +118,7 @@ export class Reader {
     const { sight } = selection
     const selects =
       !selection.everything || sight !== undefined || (query.space === '*' && query.namespace !== undefined)
-    const items: Stored[] = []
+    let items: Stored[] = []
     const layer = query.space === '*' ? undefined : this.#shared?.of(type, query.namespace)
     let shared: readonly string[] | undefined = layer === undefined ? [] : undefined
     for (;;) {
@@ -141,9 +142,12 @@ export class Reader {
       if (views) await views
       // whom a selector leaves out is asked about too: that is rare, and nothing has to be parsed twice
       if (sight) await sight.learn(found, work)
+      // Without a selection a short page is what the store gave: nobody looks at any of it.
+      const isWhole = !selects && layer === undefined && items.length === 0 && found.length <= TAKEN
+      if (isWhole) items = page.items
       const inARow = selects ? LOOKED_AT : TAKEN
-      let taken = 0
-      for (const stored of found) {
+      let taken = isWhole ? found.length : 0
+      for (const stored of isWhole ? NONE : found) {
         taken++
         const wants = inNamespace(stored.key, query) && (!sight || sight.sees(stored))
         if (wants && (selection.everything || this.#matches(stored, type, selection))) items.push(stored)
