@@ -4,7 +4,7 @@
  * The memory is bounded, holds hashes instead of tokens, and is short enough for a revoked token to stop working soon. What
  * revokes tokens of a space may have them forgotten at once.
  */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { isStatusError, statusError } from '../../apimachinery/errors.ts'
 import type { Authentication, Authenticator, Credentials } from './types.ts'
@@ -79,7 +79,8 @@ export class UnionAuthenticator implements Authenticator {
   }
 
   #remembered(token: string, audiences: readonly string[] | undefined): Promise<Authentication | undefined> {
-    const key = [createHash('sha256').update(token).digest('base64'), ...(audiences ?? [])].join('\n')
+    const digest = hash('sha256', token, 'base64')
+    const key = audiences === undefined ? digest : [digest, ...audiences].join('\n')
     const known = this.#entries.get(key)
     if (known !== undefined && this.#options.clock() < known.expiresMs && !this.#isForgotten(known))
       return known.outcome
