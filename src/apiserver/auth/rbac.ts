@@ -59,6 +59,8 @@ const WEIGHT_OF_A_BYTE = 5
 export const MOST_BYTES = 16 * 1024 * 1024
 /** More than the bytes allow for. */
 const MOST_SPACES = 1_000_000
+/** Behind so many grants each role is asked once, however many bindings name it: to remember fewer costs more than to ask them. */
+const ASKED_AGAIN = 16
 const LEFT_OUT = `the roles and bindings of this space are more than ${MOST_BYTES / 1024 / 1024} MiB: those behind grant nothing until others are deleted`
 const NO_RULES: BuiltinRules = { decide: () => undefined }
 const ANYTHING = { group: '*', version: '*', resource: '*', subresource: '', namespace: '', name: '' }
@@ -153,7 +155,7 @@ export class RbacAuthorizer implements Authorizer {
     // ten thousand bindings may name one role of ten thousand rules: what it grants is said once
     const roles = new Set<readonly PolicyRule[]>()
     const errors = new Set<string>(this.#incomplete.has(index) ? [LEFT_OUT] : [])
-    for (const { rules, error } of index.grants(local, namespace)) {
+    for (const { rules, error } of index.grants(local, namespace).flat()) {
       if (rules !== undefined) roles.add(rules)
       else errors.add(error)
     }
@@ -293,19 +295,25 @@ function isIn(objects: readonly KubeObject[]): (object: KubeObject) => boolean {
 }
 
 function decide(index: RbacIndex, attributes: Attributes): Decision {
-  const errors = new Set<string>()
-  // each role is asked once, however many bindings name it
-  const asked = new Set<readonly PolicyRule[]>()
-  for (const grant of index.grants(attributes.user, attributes.resource?.namespace ?? '')) {
-    if (attributes.ownOnly && grant.binding === EVERYBODYS_READER) continue
-    const { rules } = grant
-    if (rules === undefined) {
-      errors.add(grant.error)
-      continue
+  let errors: Set<string> | undefined
+  let asked: Set<readonly PolicyRule[]> | undefined
+  let count = 0
+  for (const grants of index.grants(attributes.user, attributes.resource?.namespace ?? '')) {
+    for (const grant of grants) {
+      if (attributes.ownOnly && grant.binding === EVERYBODYS_READER) continue
+      const { rules } = grant
+      if (rules === undefined) {
+        errors ??= new Set()
+        errors.add(grant.error)
+        continue
+      }
+      if (++count > ASKED_AGAIN) {
+        asked ??= new Set()
+        if (asked.has(rules)) continue
+        asked.add(rules)
+      }
+      for (const rule of rules) if (ruleAllows(rule, attributes)) return { allowed: true, reason: grant.reason }
     }
-    if (asked.has(rules)) continue
-    asked.add(rules)
-    if (rules.some(rule => ruleAllows(rule, attributes))) return { allowed: true, reason: grant.reason }
   }
-  return { allowed: false, reason: errors.size === 0 ? '' : `RBAC: ${joinedAsGo([...errors])}` }
+  return { allowed: false, reason: errors === undefined ? '' : `RBAC: ${joinedAsGo([...errors])}` }
 }

@@ -65,12 +65,18 @@ export class RbacIndex {
     }
   }
 
-  /** What the user was granted in the whole space and, unless `namespace` is `''`, in that namespace. */
-  *grants(user: UserInfo, namespace: string): Generator<Grant> {
-    if (this.#base !== undefined) yield* this.#base.grants(user, namespace)
-    yield* grantsOf(this.#cluster, user)
+  /** What the user was granted in the whole space and, unless `namespace` is `''`, in that namespace: lists one behind the other. */
+  grants(user: UserInfo, namespace: string): readonly (readonly Grant[])[] {
+    const found: (readonly Grant[])[] = []
+    this.#gather(found, keysOf(user), namespace)
+    return found
+  }
+
+  #gather(found: (readonly Grant[])[], keys: readonly string[], namespace: string): void {
+    if (this.#base !== undefined) this.#base.#gather(found, keys, namespace)
+    gatherFrom(this.#cluster, keys, found)
     const local = namespace === '' ? undefined : this.#namespaced.get(namespace)
-    if (local !== undefined) yield* grantsOf(local, user)
+    if (local !== undefined) gatherFrom(local, keys, found)
   }
 
   /** The rules that a binding in `namespace` refers to; `undefined` when there is no such role. */
@@ -141,9 +147,24 @@ export function roleRefOf(binding: KubeObject): RoleRef {
   return { kind: String(ref.kind ?? ''), name: String(ref.name ?? '') }
 }
 
-function* grantsOf(grants: Grants, user: UserInfo): Generator<Grant> {
-  yield* grants.get(`User ${user.name}`) ?? []
-  for (const group of user.groups) yield* grants.get(`Group ${group}`) ?? []
+// Follows from the user alone, who is the same object for each request of theirs.
+const keysOfUsers = new WeakMap<UserInfo, readonly string[]>()
+
+/** Where what somebody was granted is filed. */
+function keysOf(user: UserInfo): readonly string[] {
+  let keys = keysOfUsers.get(user)
+  if (keys === undefined) {
+    keys = [`User ${user.name}`, ...user.groups.map(group => `Group ${group}`)]
+    keysOfUsers.set(user, keys)
+  }
+  return keys
+}
+
+function gatherFrom(grants: Grants, keys: readonly string[], found: (readonly Grant[])[]): void {
+  for (const key of keys) {
+    const list = grants.get(key)
+    if (list !== undefined) found.push(list)
+  }
 }
 
 /** Where a subject is filed, and how a reason names it. ServiceAccounts are filed under their user name. */
