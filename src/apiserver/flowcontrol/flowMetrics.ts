@@ -16,8 +16,7 @@ export function flowMetrics(control: FlowControl): string {
   const levels = [...control.levels]
   const text: string[] = []
   const tell = (name: string, type: string, help: string, samples: readonly Sample[]): void => {
-    text.push(`# HELP ${PREFIX}${name} ${help}\n# TYPE ${PREFIX}${name} ${type}\n`)
-    for (const [suffix, labels, value] of samples) text.push(`${PREFIX}${name}${suffix}${braces(labels)} ${value}\n`)
+    text.push(metricText(`${PREFIX}${name}`, { type, help }, samples))
   }
   const perSchema = (name: string, type: string, help: string, value: (figures: FlowFigures) => number): void =>
     tell(
@@ -85,6 +84,20 @@ export function flowMetrics(control: FlowControl): string {
 
 function labelsOf({ spec, level }: Schema): Labels {
   return { priority_level: level.spec.name, flow_schema: spec.name }
+}
+
+/** A histogram of its own, in the text exposition format. */
+export function histogramText(name: string, help: string, parts: readonly (readonly [Labels, Distribution])[]): string {
+  return metricText(
+    name,
+    { type: 'histogram', help },
+    parts.flatMap(([labels, of]) => histogram(labels, of)),
+  )
+}
+
+function metricText(name: string, { type, help }: { type: string; help: string }, samples: readonly Sample[]): string {
+  const lines = samples.map(([suffix, labels, value]) => `${name}${suffix}${braces(labels)} ${value}\n`)
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`
 }
 
 function histogram(labels: Labels, { bounds, counts, sum }: Distribution): Sample[] {

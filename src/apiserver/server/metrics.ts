@@ -3,9 +3,10 @@
  * counts as one, so no client can make series.
  * @see https://kubernetes.io/docs/reference/instrumentation/metrics/
  */
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import { flowMetrics } from '../flowcontrol/flowMetrics.ts'
+import { Distribution } from '../flowcontrol/flowFigures.ts'
+import { flowMetrics, histogramText } from '../flowcontrol/flowMetrics.ts'
 import { type BudgetGauges, budgetMetrics } from './budgetMetrics.ts'
 import type { InFlight } from './inFlight.ts'
 import { END_REASONS, type Strangers } from './strangers.ts'
@@ -18,6 +19,13 @@ export interface Observation {
   /** From the arrival of the headers to the end of the answer. */
   seconds: number
 }
+
+interface RequestCount {
+  readonly labels: Record<'verb' | 'group' | 'resource' | 'code', string>
+  count: number
+}
+
+const DURATION_BOUNDS: readonly number[] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30]
 
 export interface Gauges {
   revision(): number
@@ -44,25 +52,25 @@ const VERBS: Readonly<Record<string, string>> = {
 
 export class Metrics {
   readonly #registry = new Registry()
-  readonly #requests: Counter
-  readonly #durations: Histogram
+  /** By what their labels say. Counted here, and told when somebody looks: counters that look up labels each time cost more. */
+  readonly #requests = new Map<string, RequestCount>()
+  /** Of one verb. */
+  readonly #durations = new Map<string, Distribution>()
   #inFlight: InFlight | undefined
 
   constructor(gauges: Gauges) {
     const registers = [this.#registry]
     collectDefaultMetrics({ register: this.#registry })
-    this.#requests = new Counter({
+    const requests = this.#requests
+    new Counter({
       name: 'apiserver_request_total',
       help: 'Requests by verb, resource and HTTP code.',
       labelNames: ['verb', 'group', 'resource', 'code'],
       registers,
-    })
-    this.#durations = new Histogram({
-      name: 'apiserver_request_duration_seconds',
-      help: 'Time to answer, watches excluded.',
-      labelNames: ['verb'],
-      buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30],
-      registers,
+      collect() {
+        this.reset()
+        for (const { labels, count } of requests.values()) this.inc(labels, count)
+      },
     })
     new Gauge({
       name: 'orrery_store_revision',
@@ -94,8 +102,21 @@ export class Metrics {
 
   observe(o: Observation): void {
     const verb = VERBS[o.verb] ?? 'other'
-    this.#requests.inc({ verb, ...labelsOf(o.type), code: String(o.code) })
-    if (verb !== 'WATCH') this.#durations.observe({ verb }, o.seconds)
+    const { group, resource } = labelsOf(o.type)
+    const key = `${verb} ${o.code} ${resource} ${group}`
+    let request = this.#requests.get(key)
+    if (request === undefined) {
+      request = { labels: { verb, group, resource, code: String(o.code) }, count: 0 }
+      this.#requests.set(key, request)
+    }
+    request.count++
+    if (verb === 'WATCH') return
+    let durations = this.#durations.get(verb)
+    if (durations === undefined) {
+      durations = new Distribution(DURATION_BOUNDS)
+      this.#durations.set(verb, durations)
+    }
+    durations.add(o.seconds)
   }
 
   /** Shows what runs at the moment. To be called once. */
@@ -156,7 +177,12 @@ export class Metrics {
   /** Text exposition format and its content type. */
   async render(): Promise<{ contentType: string; body: string }> {
     const flows = this.#inFlight === undefined ? '' : flowMetrics(this.#inFlight.flowControl)
-    return { contentType: this.#registry.contentType, body: `${await this.#registry.metrics()}${flows}` }
+    const durations = histogramText(
+      'apiserver_request_duration_seconds',
+      'Time to answer, watches excluded.',
+      Array.from(this.#durations, ([verb, of]) => [{ verb }, of]),
+    )
+    return { contentType: this.#registry.contentType, body: `${await this.#registry.metrics()}${durations}${flows}` }
   }
 }
 

@@ -65,3 +65,37 @@ t.test('requests are told by priority level and schema; nothing that a client sa
   t.equal((await shown('request_execution_seconds_count'))[`${schema},type="regular"`], 2)
   t.match((await metrics.render()).body, /^orrery_controller_keys_set_aside\{controller="where-resolver"\} 2$/m)
 })
+
+t.test(
+  'requests are told by verb, kind and code, as often as somebody looks; their times by verb, watches excluded',
+  async t => {
+    const metrics = new Metrics({ revision: () => 1, spaces: () => 1, setAside: () => new Map() })
+    const { body: empty } = await metrics.render()
+    t.match(empty, /^# TYPE apiserver_request_duration_seconds histogram$/m)
+    metrics.observe({ verb: 'get', type: undefined, code: 200, seconds: 0.002 })
+    metrics.observe({ verb: 'get', type: undefined, code: 200, seconds: 100 })
+    metrics.observe({ verb: 'get', type: undefined, code: 404, seconds: 0.0005 })
+    metrics.observe({ verb: 'watch', type: undefined, code: 200, seconds: 3 })
+    metrics.observe({ verb: 'whatever', type: undefined, code: 405, seconds: 0 })
+    const shown = async (metric: string): Promise<string[]> => {
+      const lines = (await metrics.render()).body.split('\n')
+      return lines.filter(line => line.startsWith(`${metric}{`)).map(line => line.slice(metric.length))
+    }
+    const counts = [
+      '{verb="GET",group="",resource="",code="200"} 2',
+      '{verb="GET",group="",resource="",code="404"} 1',
+      '{verb="WATCH",group="",resource="",code="200"} 1',
+      '{verb="other",group="",resource="",code="405"} 1',
+    ]
+    t.same((await shown('apiserver_request_total')).sort(), counts)
+    t.same((await shown('apiserver_request_total')).sort(), counts, 'again')
+    t.same(await shown('apiserver_request_duration_seconds_count'), ['{verb="GET"} 3', '{verb="other"} 1'])
+    const buckets = await shown('apiserver_request_duration_seconds_bucket')
+    t.same(buckets.slice(0, 3), [
+      '{verb="GET",le="0.0005"} 1',
+      '{verb="GET",le="0.001"} 1',
+      '{verb="GET",le="0.0025"} 2',
+    ])
+    t.equal(buckets[13], '{verb="GET",le="+Inf"} 3')
+  },
+)
