@@ -220,6 +220,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     clock,
     uuid: randomUUID,
     random: Math.random,
+    turns: work,
     annotateSpace: options.spaces,
     longChecks: new LongChecks({ run: job => threads.run(CHECK, job), share }),
   }

@@ -32,6 +32,8 @@ export interface Strategy {
    * may stay where upstream lets it.
    */
   validate?(object: KubeObject, old?: KubeObject): FieldError[]
+  /** The same, yielding between its steps, for kinds whose objects take long: large ones are judged in slices of the loop. */
+  validateInSteps?(object: KubeObject, old?: KubeObject): Generator<undefined, FieldError[]>
   /** Errors of the change alone (immutable fields). `validate` runs too, before it. */
   validateUpdate?(object: KubeObject, old: KubeObject): FieldError[]
   /** What upstream warns of (texts of `Warning` headers) when a valid object is created, or replaces `old`. */

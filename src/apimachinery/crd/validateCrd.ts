@@ -18,13 +18,23 @@ const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string']
 const COLUMN_FORMATS = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password']
 const MAX_SELECTABLE_FIELDS = 8
 
-/** Errors of a CRD after {@link defaultCrd}; of its metadata the name alone is judged. */
+/** {@link validateCrdInSteps} at once. */
 export function validateCrd(crd: KubeObject, old?: KubeObject): FieldError[] {
+  const steps = validateCrdInSteps(crd, old)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
+  }
+}
+
+/** Errors of a CRD after {@link defaultCrd}; of its metadata the name alone is judged. */
+export function* validateCrdInSteps(crd: KubeObject, old?: KubeObject): Generator<undefined, FieldError[]> {
   const tooLarge = crdBoundErrors(crd, old)
   if (tooLarge.length > 0) return tooLarge
+  yield
   return [
     ...validateName(crd),
-    ...validateSpec(crd),
+    ...(yield* validateSpec(crd)),
     ...validateStoredVersions(crd),
     ...validateNames(readAccepted(crd), 'status.acceptedNames'),
     ...validateApproval(crd),
@@ -95,7 +105,7 @@ function readAccepted(crd: KubeObject): CrdNames {
   return readNames(record(crd.status).acceptedNames)
 }
 
-function validateSpec(crd: KubeObject): FieldError[] {
+function* validateSpec(crd: KubeObject): Generator<undefined, FieldError[]> {
   const spec = readSpec(crd)
   const raw = record(crd.spec)
   const versions = sharedParts(spec.versions)
@@ -110,7 +120,7 @@ function validateSpec(crd: KubeObject): FieldError[] {
     const nameErrors = dns1035Label(version.name)
     if (nameErrors.length > 0) errors.push(fieldError.invalid(`${at}.name`, version.name, nameErrors.join(',')))
     errors.push(...validateDeprecation(version, `${at}.deprecationWarning`))
-    errors.push(...validateVersionParts(version, at, 'schema', part => !versions.has(part)))
+    errors.push(...(yield* validateVersionParts(version, at, 'schema', part => !versions.has(part))))
   }
   const names = spec.versions.map(version => version.name)
   const large = (detail: string) => ({
@@ -131,7 +141,8 @@ function validateSpec(crd: KubeObject): FieldError[] {
   }
   errors.push(...validateNames(spec.names, 'spec.names'))
   const first = spec.versions[0]
-  if (first !== undefined) errors.push(...validateVersionParts(first, 'spec', 'validation', part => versions.has(part)))
+  if (first !== undefined)
+    errors.push(...(yield* validateVersionParts(first, 'spec', 'validation', part => versions.has(part))))
   if (raw.preserveUnknownFields === true) {
     errors.push(
       fieldError.invalid(
@@ -167,15 +178,15 @@ function sharedParts(versions: readonly CrdVersion[]): Set<Part> {
   return new Set(same.map(([part]) => part))
 }
 
-function validateVersionParts(
+function* validateVersionParts(
   version: CrdVersion,
   at: string,
   schemaField: string,
   concerns: (part: Part) => boolean,
-): FieldError[] {
+): Generator<undefined, FieldError[]> {
   const errors: FieldError[] = []
   if (concerns('schema') && version.schema !== undefined) {
-    errors.push(...validateSchema(version.schema, `${at}.${schemaField}.openAPIV3Schema`, version.hasStatus))
+    errors.push(...(yield* validateSchema(version.schema, `${at}.${schemaField}.openAPIV3Schema`, version.hasStatus)))
   }
   if (concerns('subresources') && version.scale) errors.push(...validateScale(version.scale, `${at}.subresources`))
   if (concerns('columns')) {

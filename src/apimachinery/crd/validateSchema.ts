@@ -23,21 +23,26 @@ const ROOT_KEYWORDS_WITH_STATUS: ReadonlySet<string> = new Set([
   'x-kubernetes-validations',
 ])
 
-export function validateSchema(schema: Schema, at: string, hasStatus: boolean): FieldError[] {
+/** In steps, each of which goes once over the schema. */
+export function* validateSchema(schema: Schema, at: string, hasStatus: boolean): Generator<undefined, FieldError[]> {
   const errors: FieldError[] = hasStatus ? statusRootErrors(schema, at) : []
   if (schema.nullable === true)
     errors.push(fieldError.forbidden(`${at}.nullable`, 'nullable cannot be true at the root'))
   const unsupported = unsupportedKeyword(schema)
+  yield
   const structural = unsupported === undefined ? structuralErrors(schema, at) : []
+  yield
   if (structural.length > 0) errors.push(...structural)
   else if (unsupported === undefined) errors.push(...defaultErrors(schema, at, true, fullEffort(DEFAULTS_MS)))
   else if (unsupported === '$schema')
     errors.push(fieldError.invalid(at, '', "OpenAPIV3Schema 'schema' is not supported"))
+  yield
   const isSound = errors.length === 0
   const scope: Scope = { isRoot: true, inMetadata: false, defaultsForbidden: undefined, uncorrelatable: undefined }
   const own: FieldError[] = []
   openApiErrors(schema, at, scope, own)
   errors.push(...own)
+  yield
   // rules are only judged on a schema that makes sense
   if (isSound && own.length === 0) errors.push(...validateRules(schema, at, scope))
   return errors

@@ -4,6 +4,7 @@ import {
   formatWarnings,
   storedVersionsOf,
   validateCrd,
+  validateCrdInSteps,
   validateCrdStatusUpdate,
   validateCrdUpdate,
 } from '../../apimachinery/crd/crd.ts'
@@ -21,6 +22,7 @@ const strategy: Strategy = withStatus(
     prepareForCreate: recordStoredVersion,
     prepareForUpdate: recordStoredVersion,
     validate: validateCrd,
+    validateInSteps: validateCrdInSteps,
     validateUpdate: validateCrdUpdate,
     validateStatusUpdate: validateCrdStatusUpdate,
     warnings: formatWarnings,

@@ -64,6 +64,8 @@ export interface Exchange {
   readonly type: ResourceType
   readonly form: Form
   readonly warnings: string[]
+  /** Of reading and writing what was sent, when that is large. */
+  readonly work?: Work | undefined
 }
 
 export type Endpoint = (services: Services, exchange: Exchange) => Promise<void>
@@ -116,6 +118,7 @@ export function writeContext(exchange: Exchange, defaults: { fieldManager?: stri
     fieldManager: manager,
     fieldValidation: validation satisfies FieldValidation,
     request: inFlight,
+    work: exchange.work,
     ...(audit && { annotate: (key, value, level) => audit.annotate(key, value, level) }),
     warn: text => {
       if (exchange.warnings.length < WARNINGS_TOLD && !exchange.warnings.includes(text)) exchange.warnings.push(text)

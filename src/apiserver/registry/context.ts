@@ -1,4 +1,5 @@
 /** What every registry call knows about its caller. */
+import type { Work } from '../../program/workTurns.ts'
 import type { UserInfo } from '../auth/types.ts'
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
@@ -24,6 +25,8 @@ export interface WriteContext {
   readonly findings?: (unknown: readonly string[]) => readonly string[]
   /** Absent where none holds a seat. */
   readonly request?: Pausable | undefined
+  /** Rests between the steps of the write when others are due. Absent where the object is small. */
+  readonly work?: Work | undefined
   /** Takes a text for a `Warning` header. */
   warn(text: string): void
   /**

@@ -13,6 +13,7 @@ import type { Effort } from '../../apimachinery/structural/effort.ts'
 import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
 import { compileValidator } from '../../apimachinery/structural/validate.ts'
 import type { ClientMetadata, Strategy } from '../../kinds/strategy.ts'
+import { atOnce } from '../../program/steps.ts'
 import type { WriteContext } from './context.ts'
 import { dropEmptyMetadata } from './emptyFields.ts'
 import { FORMS } from './forms.ts'
@@ -36,12 +37,27 @@ export class ObjectRules {
 
   /** Decodes what a client sent for `type`: unknown fields and wrong types are reported as the client asked. */
   normalize(context: WriteContext, type: ResourceType, object: KubeObject, patch?: PatchSource): void {
+    atOnce(this.normalizeInSteps(context, type, object, patch))
+  }
+
+  /** The same in steps, each of which goes once over the object. */
+  *normalizeInSteps(
+    context: WriteContext,
+    type: ResourceType,
+    object: KubeObject,
+    patch?: PatchSource,
+  ): Generator<undefined, void> {
     const rules = FORMS[type.form]
     rules.dropNulls(object, type.schema)
+    yield
     const unknown = rules.inOrder(pruneUnknown(object, type.schema))
+    yield
     // what cannot be read at all is not told about its unknown fields
-    const wrong = rules.typeErrors(object, type.schema) ?? this.#deps.strategyFor(type)?.decode?.(object)
+    let wrong = rules.typeErrors(object, type.schema)
+    yield
+    wrong ??= this.#deps.strategyFor(type)?.decode?.(object)
     if (wrong) throw unreadable(type, wrong, patch)
+    yield
     if ((unknown.length > 0 || context.findings) && context.fieldValidation !== 'Ignore') {
       const texts = context.findings?.(unknown) ?? unknown.map(path => `unknown field "${path}"`)
       if (context.fieldValidation === 'Strict') {

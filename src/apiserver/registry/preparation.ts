@@ -14,6 +14,8 @@ import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
 import type { Strategy } from '../../kinds/strategy.ts'
+import { inSlices } from '../../program/steps.ts'
+import type { Work, WorkTurns } from '../../program/workTurns.ts'
 import type { Encoded, Mutation, Store } from '../../storage/store.ts'
 import {
   type Admission,
@@ -69,6 +71,8 @@ export interface RegistryDeps extends ObjectRulesDeps {
   clock: () => Date
   uuid: () => string
   random: () => number
+  /** In whose slices large objects are written. Absent: at once. */
+  turns?: WorkTurns
 }
 
 export interface UpdateOptions {
@@ -126,7 +130,9 @@ export class Preparation {
 
   async #prepareCreate({ context, type, namespace, outcome }: Creation, object: KubeObject): Promise<Encoded> {
     const { clock, uuid } = this.#deps
-    this.#rules.normalize(context, type, object)
+    const { work } = context
+    if (work === undefined) this.#rules.normalize(context, type, object)
+    else await inSlices(this.#rules.normalizeInSteps(context, type, object), work)
     const target = this.#target(context.space, type)
     convertTo(object, workingApiVersion(target), target)
     const strategy = this.#deps.strategyFor(target)
@@ -161,8 +167,10 @@ export class Preparation {
       })
     }
     const mutates = steps.some(step => step.stage === 'mutate')
+    if (work?.due) await work.rest()
     if (mutates) {
       claim()
+      if (work?.due) await work.rest()
       if (!isApplied(object)) setManaged(object, claims)
       await this.#mutate(steps, request, target, strategy)
       wipeSystemMetadata(object, type.namespaced ? namespace : undefined)
@@ -176,35 +184,39 @@ export class Preparation {
     if (!mutates) claim()
     strategy?.prepareForCreate?.(object)
     await runStage(steps, 'prepare', request)
+    if (work?.due) await work.rest()
+    const judged = await judgedBefore(strategy, { object, old: undefined, work })
     const check = (verdict?: Verdict): FieldError[] =>
       errorsOf(() => [
         ...validateObjectMeta(metadata, metaRules(target, strategy)),
         ...FORMS[target.form].finalizerErrors(target, metadata),
-        ...this.#rules.validate(context, target, strategy, object, undefined, '', verdict),
+        ...this.#rules.validate(context, target, judged, object, undefined, '', verdict),
       ])
     const errors = await this.#checked(check, context, target, object)
     if (errors.length > 0) throw statusError.invalid(target, metadata.name ?? '', errors, this.#rules.shown(target))
+    if (work?.due) await work.rest()
     for (const text of strategy?.warnings?.(object) ?? FORMS[target.form].finalizerWarnings(metadata))
       context.warn(text)
     this.#rules.finish(target, object)
     if (!isApplied(object)) setManaged(object, claims)
     await runStage(steps, 'validate', request)
+    if (work?.due) await work.rest()
     const stored = await toStored(object, target)
     return encodeWithin(stored)
   }
 
   /** What a client asked for, readable and in the storage version, before anything is added or checked. */
-  receiveUpdate(
+  *receiveUpdate(
     context: WriteContext,
     type: ResourceType,
     asked: KubeObject,
     old: KubeObject,
     options: UpdateOptions,
-  ): KubeObject {
+  ): Generator<undefined, KubeObject> {
     const versioned =
       FORMS[type.form].requireResourceVersion || this.#deps.strategyFor(type)?.requireResourceVersion === true
     requireSameObject(type, asked, old, versioned)
-    this.#rules.normalize(context, type, asked, options.fromPatch)
+    yield* this.#rules.normalizeInSteps(context, type, asked, options.fromPatch)
     const target = this.#target(context.space, type)
     const object = convertTo(asked, workingApiVersion(target), target)
     keepSystemMetadata(object, old)
@@ -218,6 +230,8 @@ export class Preparation {
     const target = this.#target(context.space, type)
     const strategy = this.#deps.strategyFor(target)
     await runStage(steps, 'gate', request)
+    const { work } = context
+    if (work?.due) await work.rest()
     let own = options
     if (steps.some(step => step.stage === 'mutate')) {
       this.#rules.complete(target, object)
@@ -226,14 +240,21 @@ export class Preparation {
       this.#carryOver(target, untouched, old, options.subresource ?? '')
       if (!options.managesFields) setManaged(object, this.#track(context, type, untouched, old, options))
       own = { ...options, managesFields: true }
+      if (work?.due) await work.rest()
       await this.#mutate(steps, request, target, strategy)
       keepSystemMetadata(object, old)
     }
     const update = this.#update(context, type, object, old, own)
     update.begin()
-    update.end(await this.#checked(update.check, context, target, object, old))
+    if (work?.due) await work.rest()
+    const judged = options.subresource === 'status' ? strategy : await judgedBefore(strategy, { object, old, work })
+    const check = (verdict?: Verdict): FieldError[] => update.check(verdict, judged)
+    const errors = await this.#checked(check, context, target, object, old)
+    if (work?.due) await work.rest()
+    update.end(errors)
     await runStage(steps, 'prepare', request)
     await runStage(steps, 'validate', request)
+    if (work?.due) await work.rest()
   }
 
   /** The `mutate` steps, once or twice; the object's managedFields stay as they are. */
@@ -334,7 +355,7 @@ export class Preparation {
           object.metadata.generation = (old.metadata.generation ?? 0) + 1
         }
       },
-      check: verdict =>
+      check: (verdict, judged = strategy) =>
         errorsOf(() => [
           // the name was right when it was given
           ...validateObjectMeta(object.metadata, {
@@ -347,7 +368,7 @@ export class Preparation {
           ...(subresource === 'status'
             ? (strategy?.validateStatusUpdate?.(object, old) ??
               this.#rules.validateSchema(context, target, object, old, verdict))
-            : this.#rules.validate(context, target, strategy, object, old, subresource, verdict)),
+            : this.#rules.validate(context, target, judged, object, old, subresource, verdict)),
         ]),
       end: errors => {
         if (errors.length > 0)
@@ -411,9 +432,29 @@ function finalizersOf(object: KubeObject): number {
 /** What an update goes through, in this order. */
 interface UpdateSteps {
   begin(): void
-  /** `verdict`: of a thread. @throws UnfinishedCheck without one */
-  check(verdict?: Verdict): FieldError[]
+  /** `verdict`: of a thread. `judged`: the strategy, when it has judged already. @throws UnfinishedCheck without a verdict */
+  check(verdict?: Verdict, judged?: Strategy): FieldError[]
   end(errors: FieldError[]): void
+}
+
+/** A strategy that takes long with a large object, with what it finds: it judges in slices, and then knows. */
+async function judgedBefore(
+  strategy: Strategy | undefined,
+  { object, old, work }: { object: KubeObject; old: KubeObject | undefined; work: Work | undefined },
+): Promise<Strategy | undefined> {
+  const steps = work && strategy?.validateInSteps?.(object, old)
+  if (!steps) return strategy
+  try {
+    const errors = await inSlices(steps, work)
+    return { ...strategy, validate: () => errors }
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    // too many errors to hand on: told as where it judges at once
+    const tooMany = (): never => {
+      throw error
+    }
+    return { ...strategy, validate: tooMany }
+  }
 }
 
 /** Whether server-side apply made the object: it brings its own managedFields. */

@@ -2,7 +2,7 @@
  * Creates and updates, in the order that preparation.ts says, down to the store.
  *
  * An update is a function of the current object. Kinds without asynchronous admission run it inside the store's queue, so
- * chained updates never conflict; the others, and what takes long to validate, compare-and-write and try again.
+ * chained updates never conflict; the others, what is large and what takes long to validate, compare-and-write and try again.
  */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { generateName } from '../../apimachinery/names.ts'
@@ -10,6 +10,8 @@ import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { UnfinishedCheck } from '../../apimachinery/structural/effort.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
+import { atOnce, inSlices, type Steps } from '../../program/steps.ts'
+import type { Work } from '../../program/workTurns.ts'
 import type { Key, Stored } from '../../storage/store.ts'
 import { versionOf } from '../../storage/texts.ts'
 import { accepted, refusal } from './accepted.ts'
@@ -18,6 +20,7 @@ import { sameObject } from './codec.ts'
 import type { WriteContext } from './context.ts'
 import { convertTo } from './convert.ts'
 import { keyOf } from './keys.ts'
+import { LARGE_TRIES, largeWork } from './largeWrites.ts'
 import { Preparation, type RegistryDeps, type TextMutation, type UpdateOptions } from './preparation.ts'
 import { nameTaken, refuseVersion, requireNoObject } from './resourceVersions.ts'
 import { checkPreconditions } from './systemMetadata.ts'
@@ -53,7 +56,14 @@ interface Updating {
   readonly options: UpdateOptions
   readonly steps: readonly Admission[]
   /** What the client makes of the current object, and that object. */
-  receive(current: Stored): { object: KubeObject; old: KubeObject }
+  ask(current: Stored): Asked
+  /** The same, readable and in the storage version. */
+  receive(asked: Asked): Steps<KubeObject>
+}
+
+interface Asked {
+  readonly asked: KubeObject
+  readonly old: KubeObject
 }
 
 const GENERATE_NAME_TRIES = 8
@@ -130,13 +140,17 @@ export class Registry {
     const updating = this.#updating(context, type, namespace, name, change, options)
     let byAttempts =
       context.dryRun || type.custom?.convert !== undefined || updating.steps.some(step => step.concerns === undefined)
-    for (;;) {
+    for (let tries = 0; ; tries++) {
       const own = await this.deps.store.get(updating.key)
       const current = own ?? (await this.#shared(updating.key, type))
       let written: Written | 'again' | 'concerned'
       if (current === undefined) written = await this.#createMissing(updating)
-      else if (byAttempts || own === undefined) written = await this.#attempt(updating, current, own === undefined)
-      else written = await this.#updateInQueue(updating)
+      else {
+        const work = context.work ?? largeWork(this.deps.turns, current.bytes.length, { owner: context.space })
+        if (byAttempts || own === undefined || (work && tries < LARGE_TRIES))
+          written = await this.#attempt(updating, current, { shared: own === undefined, work })
+        else written = await this.#updateInQueue(updating)
+      }
       if (typeof written === 'object') return written
       if (written === 'concerned') byAttempts = true
     }
@@ -160,15 +174,16 @@ export class Registry {
       subresource,
       options,
       steps: stepsFor(this.deps.admission, type, 'UPDATE', target),
-      receive: current => {
+      ask: current => {
         const old = objectFor(current, type)
         checkPreconditions(type, name, old, options.preconditions)
         const asked =
           typeof change === 'function'
             ? change(convertTo(cloneJson(old), apiVersionOf(type), type))
             : change.replacement()
-        return { object: this.#preparation.receiveUpdate(context, type, asked, old, options), old }
+        return { asked, old }
       },
+      receive: ({ asked, old }) => this.#preparation.receiveUpdate(context, type, asked, old, options),
     }
   }
 
@@ -188,11 +203,22 @@ export class Registry {
   }
 
   /** Compare and write, for what waits on its way: admission steps, conversions. `shared`: the space has no copy yet. */
-  async #attempt(updating: Updating, current: Stored, shared: boolean): Promise<Written | 'again'> {
-    const { context, type, key, options, steps, subresource } = updating
+  async #attempt(
+    updating: Updating,
+    current: Stored,
+    { shared, work }: { shared: boolean; work: Work | undefined },
+  ): Promise<Written | 'again'> {
+    const { type, key, options, steps, subresource } = updating
+    const context = work === undefined ? updating.context : { ...updating.context, work }
     const { view } = options
     await prepareViews([current], type)
-    const { object, old } = updating.receive(current)
+    if (work?.due) await work.rest()
+    const asked = updating.ask(current)
+    if (work?.due) await work.rest()
+    const { old } = asked
+    const received = updating.receive(asked)
+    const object = work === undefined ? atOnce(received) : await inSlices(received, work)
+    if (work?.due) await work.rest()
     const outcome = new Outcome()
     const request: AdmissionRequest = {
       operation: 'UPDATE',
@@ -234,6 +260,7 @@ export class Registry {
     key,
     options,
     steps,
+    ask,
     receive,
   }: Updating): Promise<Written | 'again' | 'concerned'> {
     let stop: 'again' | 'concerned' | undefined
@@ -244,7 +271,9 @@ export class Registry {
         stop = 'again'
         return undefined
       }
-      const { object, old } = receive(now)
+      const asked = ask(now)
+      const { old } = asked
+      const object = atOnce(receive(asked))
       if (steps.some(step => step.concerns?.({ object, old, context }) !== false)) {
         stop = 'concerned'
         return undefined

@@ -16,6 +16,7 @@ import { bindingEndpoint, evictionEndpoint } from '../endpoints/podSubresources.
 import { finalizeEndpoint, scaleEndpoint } from '../endpoints/subresources.ts'
 import { updateEndpoint } from '../endpoints/update.ts'
 import { watchEndpoint } from '../endpoints/watch.ts'
+import { largeWork } from '../registry/largeWrites.ts'
 import type { ResourceRequest } from '../request/requestInfo.ts'
 import type { AuthorizedRequest } from './pipeline.ts'
 
@@ -65,7 +66,10 @@ export function exchangeFor(
   reply: FastifyReply,
   authorized: AuthorizedRequest,
 ): Exchange {
-  return { request, reply, ...targetOf(services, authorized, request.headers.accept) }
+  const { length = 0 } = (request.body as Buffer | undefined) ?? {}
+  const { space } = authorized
+  const work = largeWork(services.work, length, { owner: space, isAbandoned: () => reply.raw.destroyed })
+  return { request, reply, ...targetOf(services, authorized, request.headers.accept), work }
 }
 
 /** What an authorized request is about, whatever carries it. @throws StatusError NotFound, NotAcceptable */
@@ -128,6 +132,8 @@ export async function dispatch(services: Services, exchange: Exchange, extra: Su
   const { inFlight } = exchange.request
   if (inFlight && exchange.type.custom?.convert) inFlight.mayConvert = true
   try {
+    // many bodies may come in one turn of the loop
+    if (exchange.work?.due) await exchange.work.rest()
     await endpoint(services, exchange)
   } catch (error) {
     // a refusal carries the warnings that were given before it

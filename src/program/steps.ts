@@ -1,0 +1,21 @@
+/** Work that says where it may pause, as a generator: whoever has it done does it at once, or in slices of the loop. */
+import type { Work } from './workTurns.ts'
+
+/** Yields between two small steps, and returns what comes of them all. */
+export type Steps<T> = Generator<undefined, T>
+
+export function atOnce<T>(steps: Steps<T>): T {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
+  }
+}
+
+/** @throws Abandoned as `work` does */
+export async function inSlices<T>(steps: Steps<T>, work: Work): Promise<T> {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
+    if (work.due) await work.rest()
+  }
+}
