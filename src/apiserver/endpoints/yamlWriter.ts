@@ -103,7 +103,12 @@ function scalarOf(value: unknown, indent: string): string {
 /** Begins like no number and no time, and holds nothing that means anything in YAML. */
 const PLAIN = /^[A-Za-z][A-Za-z0-9_./-]*$/
 /** What means something else in 1.1, whatever its case; the library takes `E7` for a number. */
-const WORD = /^(?:y|n|yes|no|on|off|true|false|null|e-?[0-9]+)$/i
+const WORD = /^(?:y|n|yes|no|on|off|true|false|null|e[-+]?[0-9]+)$/i
+/** One line of ASCII that needs no escapes. */
+const SIMPLE = /^[ !#-[\]-~]+$/
+/** How of those one begins that means something else without quotes. */
+const INDICATOR = /^(?:[ ,[\]{}#&*!|>'%@`]|[?-](?: |$))/
+const LETTER = /^[A-Za-z]/
 
 /** A line of spaces alone, or a first one that begins with a space: the library's blocks lose some of them. */
 const LOST_IN_BLOCKS = /^\s|\n[ \t]+(?:\n|$)/
@@ -112,9 +117,19 @@ const NOT_IN_QUOTES = /[\u007f-\u009f\u2028\u2029\ufeff]/g
 
 function textOf(value: string, indent: string, implicitKey: boolean): string {
   if (PLAIN.test(value) && !WORD.test(value)) return value
+  // What most texts are, long ones too; the library looks at each of their characters by itself.
+  if (SIMPLE.test(value)) {
+    if (needsQuotes(value)) return `"${value}"`
+    if (LETTER.test(value) && !WORD.test(value)) return value
+  }
   if (value.includes('\n') && LOST_IN_BLOCKS.test(value)) return quoted(value)
   const { stringifyString, context } = library()
   return stringifyString({ value } as never, { ...context, indent, implicitKey } as never)
+}
+
+/** Of one simple line: whether it would mean something else, or lose spaces. Nothing here looks at a long text twice. */
+function needsQuotes(line: string): boolean {
+  return INDICATOR.test(line) || line.endsWith(' ') || line.endsWith(':') || line.includes(': ') || line.includes(' #')
 }
 
 /** As JSON writes it, which is YAML in double quotes. */

@@ -77,6 +77,36 @@ const { tree } = fc.letrec<{ tree: unknown }>(tie => ({
 }))
 const document = fc.dictionary(text, tree, { maxKeys: 6 })
 
+t.test('one line of ASCII, as a value and as a key', async () => {
+  const line = fc
+    .oneof(
+      fc.string({ unit: fc.integer({ min: 0x20, max: 0x7e }).map(code => String.fromCharCode(code)), maxLength: 12 }),
+      fc.string({ unit: fc.constantFrom(..."ea1.-+_:#?=~<|', "), maxLength: 6 }),
+      fc.constantFrom(
+        'e+3',
+        'E-3',
+        'on ',
+        'a: b',
+        'a #b',
+        'a#b',
+        'a:b',
+        '- a',
+        '-',
+        '?',
+        "it's",
+        '<',
+        '0x1f',
+        '+.inf',
+        'x '.repeat(60),
+      ),
+    )
+    .filter(value => value !== '<<')
+  fc.assert(
+    fc.property(fc.dictionary(line, line, { minKeys: 1, maxKeys: 8 }), value => yamlText(value) === byLibrary(value)),
+    { numRuns: 1000 },
+  )
+})
+
 t.test('at once', async t => {
   fc.assert(
     fc.property(document, value => yamlText(value) === byLibrary(value)),
