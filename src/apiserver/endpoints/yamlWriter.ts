@@ -109,6 +109,9 @@ const SIMPLE = /^[ !#-[\]-~]+$/
 /** How of those one begins that means something else without quotes. */
 const INDICATOR = /^(?:[ ,[\]{}#&*!|>'%@`]|[?-](?: |$))/
 const LETTER = /^[A-Za-z]/
+/** What stands in all metadata: revisions and times, which are quoted, and uids, which never look like either. */
+const NUMBER_OR_TIME = /^(?:[0-9]+|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?Z)$/
+const UID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/
 
 /** A line of spaces alone, or a first one that begins with a space: the library's blocks lose some of them. */
 const LOST_IN_BLOCKS = /^\s|\n[ \t]+(?:\n|$)/
@@ -120,7 +123,8 @@ function textOf(value: string, indent: string, implicitKey: boolean): string {
   // What most texts are, long ones too; the library looks at each of their characters by itself.
   if (SIMPLE.test(value)) {
     if (needsQuotes(value)) return `"${value}"`
-    if (LETTER.test(value) && !WORD.test(value)) return value
+    if (LETTER.test(value) ? !WORD.test(value) : UID.test(value)) return value
+    if (NUMBER_OR_TIME.test(value)) return `"${value}"`
   }
   if (value.includes('\n') && LOST_IN_BLOCKS.test(value)) return quoted(value)
   const { stringifyString, context } = library()

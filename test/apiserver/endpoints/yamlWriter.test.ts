@@ -1,8 +1,13 @@
 /** What is written piece by piece is what the library writes at once. */
+import { createRequire } from 'node:module'
 import fc from 'fast-check'
 import t from 'tap'
-import { parse, stringify } from 'yaml'
 import { YamlWriter, yamlText } from '../../../src/apiserver/endpoints/yamlWriter.ts'
+
+// tap has a use of its own for the library, and takes what it knows of times from it: here it is as a server has it.
+const require = createRequire(import.meta.url)
+for (const path of Object.keys(require.cache)) if (path.includes('/yaml/dist/')) delete require.cache[path]
+const { parse, stringify } = require('yaml') as typeof import('yaml')
 
 const byLibrary = (value: unknown): string =>
   stringify(value, { version: '1.1', sortMapEntries: true, lineWidth: 0, aliasDuplicateObjects: false })
@@ -80,9 +85,21 @@ const document = fc.dictionary(text, tree, { maxKeys: 6 })
 t.test('one line of ASCII, as a value and as a key', async () => {
   const line = fc
     .oneof(
+      fc.uuid(),
+      fc.date({ noInvalidDate: true, min: new Date(0), max: new Date(4e12) }).map(date => date.toISOString()),
+      fc.nat().map(String),
       fc.string({ unit: fc.integer({ min: 0x20, max: 0x7e }).map(code => String.fromCharCode(code)), maxLength: 12 }),
       fc.string({ unit: fc.constantFrom(..."ea1.-+_:#?=~<|', "), maxLength: 6 }),
       fc.constantFrom(
+        '0',
+        '0123',
+        '1234567890123456789012345678901234567890',
+        '2026-01-01T00:00:00Z',
+        '2026-01-01T00:00:00.123456Z',
+        '2026-13-41T27:61:61Z',
+        '2026-01-01T00:00:00+01:00',
+        '12345678-1234-1234-1234-123456789012',
+        '1234567e-1234-1234-1234-123456789012',
         'e+3',
         'E-3',
         'on ',
