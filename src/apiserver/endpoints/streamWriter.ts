@@ -85,6 +85,8 @@ export function goneSignal(raw: ServerResponse): AbortSignal {
 /** The next frames, or a part of one, up to the limit. Taken out of `waiting`. */
 function nextChunk(waiting: Buffer[]): Buffer {
   const first = waiting[0]!
+  // Most events leave alone.
+  if (waiting.length === 1 && first.length <= CHUNK_BYTES) return waiting.pop()!
   if (first.length > CHUNK_BYTES) {
     waiting[0] = first.subarray(CHUNK_BYTES)
     return first.subarray(0, CHUNK_BYTES)
@@ -100,11 +102,11 @@ function nextChunk(waiting: Buffer[]): Buffer {
  * Makes frames and writes them, not many more at a time than the sink takes: frames of what somebody does not read would be
  * theirs alone. False once the other side is gone.
  */
-export async function writeEach<T>(
-  sink: FrameSink,
-  items: readonly T[],
-  frameOf: (item: T) => Buffer,
-): Promise<boolean> {
+export function writeEach<T>(sink: FrameSink, items: readonly T[], frameOf: (item: T) => Buffer): Promise<boolean> {
+  return items.length === 1 ? sink.write([frameOf(items[0]!)]) : writeMany(sink, items, frameOf)
+}
+
+async function writeMany<T>(sink: FrameSink, items: readonly T[], frameOf: (item: T) => Buffer): Promise<boolean> {
   let frames: Buffer[] = []
   let bytes = 0
   for (const [index, item] of items.entries()) {

@@ -76,8 +76,6 @@ export class Ticket implements Pausable, Holder {
   readonly sinceMs: number
   readonly request: AuthorizedRequest
   readonly answer: AnswerSide
-  /** Who asks; names count in the space that they are of. */
-  readonly user: string
   readonly #inFlight: InFlight
   /** Absent while nobody knows what it needs. */
   seat: Seat | undefined
@@ -106,7 +104,11 @@ export class Ticket implements Pausable, Holder {
     this.request = request
     this.answer = answer
     this.sinceMs = sinceMs
-    this.user = ownerOf(request.user)
+  }
+
+  /** Who asks; names count in the space that they are of. Asked for few: not told beforehand. */
+  get user(): string {
+    return ownerOf(this.request.user)
   }
 
   get spaces(): readonly string[] {
