@@ -15,6 +15,7 @@ import { warningHeaders } from './warningHeaders.ts'
 
 /** Longer answers are written block by block. */
 const WHOLE_LIMIT_BYTES = GZIP_FROM_BYTES
+const CACHE_CONTROL = 'no-cache, private'
 
 export interface Pieces {
   /** Some at a time; may be made as they are asked for. */
@@ -121,7 +122,7 @@ export function keptHeaders(reply: FastifyReply): OutgoingHttpHeaders {
 }
 
 export function headers(exchange: Pick<Exchange, 'warnings'>): Record<string, string | string[]> {
-  const base = { 'Cache-Control': 'no-cache, private' }
+  const base = { 'Cache-Control': CACHE_CONTROL }
   if (exchange.warnings.length === 0) return base
   return { ...base, Warning: warningHeaders(exchange.warnings) }
 }
@@ -132,5 +133,9 @@ export function send(
   body: Buffer,
   format: Format = 'json',
 ): void {
-  exchange.reply.code(code).headers(headers(exchange)).type(CONTENT_TYPES[format]).send(body)
+  const { reply, warnings } = exchange
+  // In small letters, as they are kept: most answers have no other headers.
+  reply.code(code).header('cache-control', CACHE_CONTROL).type(CONTENT_TYPES[format])
+  if (warnings.length > 0) reply.headers(headers(exchange))
+  reply.send(body)
 }

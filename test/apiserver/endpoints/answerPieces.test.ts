@@ -27,6 +27,7 @@ function answer({ sliceMs = 0 } = {}) {
     raw,
     hijack: () => ({ raw }),
     code: () => reply,
+    header: () => reply,
     headers: () => reply,
     getHeaders: () => ({}),
     type: () => reply,
