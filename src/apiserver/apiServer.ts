@@ -25,6 +25,7 @@ import { ensurePki, type Pki } from './pki/ensurePki.ts'
 import { writeAdminKubeconfig } from './pki/kubeconfig.ts'
 import type { Logger } from './request/logger.ts'
 import { secureContext, type TlsKeys } from './server/httpServer.ts'
+import { listenWide } from './server/listenWide.ts'
 import { serverRooms } from './shortage/serverRooms.ts'
 import { ensureInitialSpaces } from './spaces/initialSpaces.ts'
 import { SpaceBudgets } from './spaces/spaceBudgets.ts'
@@ -141,9 +142,11 @@ async function apiServerParts(
     ready: () => ready,
     draining: draining.signal,
   })
+  let stopListening = (): void => {}
   const drain = async (): Promise<void> => {
     ready = false
     draining.abort()
+    stopListening()
     await app.close()
   }
   const kubeconfigPath = join(options.dataDir, 'admin.kubeconfig')
@@ -184,7 +187,7 @@ async function apiServerParts(
       name: 'address',
       needs: ['admission'],
       async start() {
-        await app.listen({ host: options.bindAddress, port: options.securePort, backlog: 1024 }).catch(tellRemedy)
+        stopListening = await listenWide(app, options.bindAddress, options.securePort).catch(tellRemedy)
         url = urlOf(options, port())
         await kubernetesService.start({ address, port: port() })
       },

@@ -11,6 +11,8 @@ import type { RepeatedKey } from '../../apimachinery/repeatedKeys.ts'
 import { Abandoned } from '../../program/workTurns.ts'
 import type { Auditor } from '../audit/auditor.ts'
 import type { AuditTrail } from '../audit/auditTrail.ts'
+import type { UserInfo } from '../auth/types.ts'
+import { GROUPS } from '../auth/users.ts'
 import type { BodyCheck } from '../authority/reportLimit.ts'
 import { keptHeaders } from '../endpoints/answerPieces.ts'
 import { BIG_YAML, BigYaml } from '../endpoints/bigYaml.ts'
@@ -29,8 +31,10 @@ import { dispatch, exchangeFor } from './dispatch.ts'
 import { FrontDoor } from './frontDoor.ts'
 import { HttpAudit } from './httpAudit.ts'
 import type { InFlight, Ticket } from './inFlight.ts'
+import { LoopGate } from './loopGate.ts'
 import type { Metrics } from './metrics.ts'
-import { type FedServer, serveOneByOne } from './oneByOne.ts'
+import { type FedServer, OneByOne } from './oneByOne.ts'
+import { paceHandshakes, type ShakingServer } from './paceHandshakes.ts'
 import type { AuthorizedRequest, Pipeline } from './pipeline.ts'
 import type { ConnectionServer, Strangers } from './strangers.ts'
 import { WebSockets } from './webSockets.ts'
@@ -86,6 +90,8 @@ const REQUEST_TIMEOUT_MS = 60_000
 const HANDSHAKE_TIMEOUT_MS = 10_000
 /** From the answer to what is no HTTP to the end of its connection: time to read it. */
 const HELD_MS = 2000
+/** How long requests are begun in one turn of the loop. */
+const BEGIN_MS = 4
 
 /** The strong cipher that costs least goes first; large lists cost little else. All seal what they encipher: none is CBC. */
 const CIPHERS = [
@@ -161,7 +167,9 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     },
     clientErrorHandler: refuseUnreadable,
   }) as unknown as FastifyInstance
-  serveOneByOne(app.server as unknown as FedServer)
+  const requests = new OneByOne(new LoopGate({ limitMs: BEGIN_MS }))
+  requests.serve(app.server as unknown as FedServer)
+  paceHandshakes(app.server as unknown as ShakingServer)
   strangers.follow(app.server as unknown as ConnectionServer)
   app.server.on('connection', () => deps.services.work.giveWay())
   app.addHook('onClose', () => strangers.close())
@@ -222,6 +230,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     // Whoever left meanwhile was seen off by `close` already: nothing would take its seat back, and none gets in without one.
     if (reply.raw.closed) throw new SeatRefused('cancelled')
     const flow = inFlight.flowOf(authorized)
+    if (!isStranger(authorized.user)) requests.belongs(request.raw.socket, flow.path)
     const { spec, level } = flow.schema
     // Also on a refusal: it says whose it is.
     if (spec.uid !== '') reply.header(SCHEMA_HEADER, spec.uid).header(LEVEL_HEADER, level.spec.uid)
@@ -277,7 +286,11 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   })
   const refuse = (request: FastifyRequest, reply: FastifyReply, status: StatusError): void => {
     request.audit?.failed(status)
-    if (status.reason === 'Unauthorized' && strangers.refused(request.raw.socket)) reply.header('Connection', 'close')
+    if (status.reason === 'Unauthorized') {
+      const { socket } = request.raw
+      requests.refused(socket)
+      if (strangers.refused(socket)) reply.header('Connection', 'close')
+    }
     answerError(request, reply, status)
   }
   app.setErrorHandler((error, request, reply) => refuse(request, reply, toStatus(error, request, log)))
@@ -332,6 +345,8 @@ async function openStream(
   request.inFlight?.begun()
   await runSpaceStream(deps.stream, plan, responseSink(raw, deps.services.turns), goneSignal(raw))
 }
+
+const isStranger = ({ groups }: UserInfo): boolean => groups.includes(GROUPS.unauthenticated)
 
 /** Whatever was thrown, as the Status that the client shall see. What we did not foresee is logged: it is our fault. */
 function toStatus(error: unknown, request: FastifyRequest, log: Logger): StatusError {

@@ -9,6 +9,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Server as HttpsServer } from 'node:https'
 import type { Socket } from 'node:net'
+import type { LoopGate } from './loopGate.ts'
+import { networkOf } from './strangers.ts'
 
 /** What is used of an HTTPS server. */
 export type FedServer = Pick<HttpsServer, 'on' | 'prependListener'>
@@ -23,23 +25,47 @@ const PIECES = 16
 const HEADERS_END = Buffer.from('\r\n\r\n')
 const CR = 13
 
-/** To be called once, before the server listens. */
-export function serveOneByOne(server: FedServer): void {
-  const feeds = new WeakMap<Socket, Feed>()
-  server.on('secureConnection', (socket: Socket) => {
-    const feed = Feed.before(socket)
-    if (feed !== undefined) feeds.set(socket, feed)
-  })
-  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) =>
-    feeds.get(request.socket)?.begins(request, response),
-  )
-  server.prependListener('upgrade', (request: IncomingMessage) => feeds.get(request.socket)?.upgrades(request))
+export class OneByOne {
+  readonly #gate: Pick<LoopGate, 'enter'>
+  readonly #feeds = new WeakMap<Socket, Feed>()
+
+  constructor(gate: Pick<LoopGate, 'enter'>) {
+    this.#gate = gate
+  }
+
+  /** To be called once, before the server listens. */
+  serve(server: FedServer): void {
+    server.on('secureConnection', (socket: Socket) => {
+      const feed = Feed.before(socket, this.#gate)
+      if (feed !== undefined) this.#feeds.set(socket, feed)
+    })
+    server.prependListener('request', (request: IncomingMessage, response: ServerResponse) =>
+      this.#feeds.get(request.socket)?.begins(request, response),
+    )
+    server.prependListener('upgrade', (request: IncomingMessage) => this.#feeds.get(request.socket)?.upgrades(request))
+  }
+
+  /** `path`: whose turn the next request on it is to be. */
+  belongs(socket: Socket, path: readonly string[]): void {
+    const feed = this.#feeds.get(socket)
+    if (feed !== undefined) feed.owner = path
+  }
+
+  /** A request on it was refused for want of a credential: those that were not go before. */
+  refused(socket: Socket): void {
+    const feed = this.#feeds.get(socket)
+    feed?.refused()
+  }
 }
 
 /** Stands between a connection and its parser. */
 class Feed {
   readonly #socket: Socket
   readonly #parse: (piece: Buffer) => void
+  readonly #gate: Pick<LoopGate, 'enter'>
+  /** Of the latest request that was let in. */
+  owner: readonly string[] | undefined
+  #wasRefused = false
   /** What has arrived and was not parsed. */
   readonly #waiting: Buffer[] = []
   #waitingBytes = 0
@@ -54,17 +80,19 @@ class Feed {
   /** What the connection is handed over with. */
   #upgrade: IncomingMessage | undefined
   #isFeeding = false
+  #isInLine = false
   #hasPaused = false
 
   /** `undefined` where Node does not listen to what arrives. */
-  static before(socket: Socket): Feed | undefined {
+  static before(socket: Socket, gate: Pick<LoopGate, 'enter'>): Feed | undefined {
     const [parse] = socket.listeners('data') as ((piece: Buffer) => void)[]
-    return parse && new Feed(socket, parse)
+    return parse && new Feed(socket, parse, gate)
   }
 
-  constructor(socket: Socket, parse: (piece: Buffer) => void) {
+  constructor(socket: Socket, parse: (piece: Buffer) => void, gate: Pick<LoopGate, 'enter'>) {
     this.#socket = socket
     this.#parse = parse
+    this.#gate = gate
     // A listener besides makes Node hand out what it reads, instead of parsing it out of sight.
     socket.on('data', this.#arrives)
     socket.off('data', parse)
@@ -76,6 +104,11 @@ class Feed {
     this.#isOpen = true
     this.#bodyLeft = length === undefined ? undefined : Number(length)
     response.once('close', this.#answered)
+  }
+
+  refused(): void {
+    this.#wasRefused = true
+    this.owner = undefined
   }
 
   upgrades(request: IncomingMessage): void {
@@ -93,9 +126,21 @@ class Feed {
     if (this.#waitingBytes > 0) this.#feed()
   }
 
-  readonly #feed = (): void => {
+  #feed(): void {
     // The parser is not to be entered again from what it tells.
-    if (this.#isFeeding) return
+    if (this.#isFeeding || this.#isInLine) return
+    this.#isInLine = true
+    this.#gate.enter(this.#path(), this.#feedNow)
+  }
+
+  /** Those that were let in have one half of all turns, strangers the other, address by address. */
+  #path(): readonly string[] {
+    if (this.owner !== undefined) return ['known', ...this.owner]
+    return ['stranger', networkOf(this.#socket.remoteAddress), this.#wasRefused ? 'refused' : 'new']
+  }
+
+  readonly #feedNow = (): void => {
+    this.#isInLine = false
     this.#isFeeding = true
     try {
       this.#feedPieces()
@@ -113,7 +158,7 @@ class Feed {
         return
       }
       if (pieces === PIECES) {
-        setImmediate(this.#feed)
+        setImmediate(() => this.#feed())
         return
       }
       this.#feedPiece(this.#take(size))

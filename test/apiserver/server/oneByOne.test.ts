@@ -4,7 +4,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { type FedServer, serveOneByOne, WAITING_BYTES } from '../../../src/apiserver/server/oneByOne.ts'
+import { LoopGate } from '../../../src/apiserver/server/loopGate.ts'
+import { type FedServer, OneByOne, WAITING_BYTES } from '../../../src/apiserver/server/oneByOne.ts'
 
 interface Asked {
   request: IncomingMessage
@@ -19,7 +20,7 @@ async function serve(t: Test, handle: (asked: Asked) => void) {
     connections.push(socket)
     server.emit('secureConnection', socket)
   })
-  serveOneByOne(server as unknown as FedServer)
+  new OneByOne(new LoopGate({ limitMs: 4 })).serve(server as unknown as FedServer)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => server.close())

@@ -1,0 +1,98 @@
+/**
+ * How much is begun in one turn of the loop. What a crowd asks for at once is begun little by little, so that whoever asks beside
+ * it, whose own request takes several turns, does not wait for all of the crowd in each of them. Those who wait have their turns
+ * by their paths, as in a queue of flow control.
+ */
+import { type Standing, WaitingLine } from '../flowcontrol/waitingLine.ts'
+
+/** Those who wait. */
+export interface Line {
+  readonly size: number
+  /** Whose turn it is. */
+  readonly next: Entry | undefined
+  add(entry: Entry): void
+  /** `served`: it had its turn, so others go first now. */
+  remove(entry: Entry, served: boolean): void
+}
+
+export interface LoopGateOptions {
+  /** In a turn; one is always begun. */
+  most?: number | undefined
+  /** Once a turn has taken so long nothing more is begun in it. */
+  limitMs?: number | undefined
+  /** Milliseconds on any clock that only goes forward. */
+  clock?: (() => number) | undefined
+  /** Default: turns by the steps of their paths, in each first in, first out. */
+  line?: Line | undefined
+}
+
+export interface Entry extends Standing<Entry> {
+  run(): void
+}
+
+export class LoopGate {
+  readonly #most: number
+  readonly #limitMs: number
+  readonly #clock: () => number
+  readonly #line: Line
+  #isOpen = false
+  #begun = 0
+  #sinceMs = 0
+
+  constructor({
+    most = Infinity,
+    limitMs = Infinity,
+    clock = () => performance.now(),
+    line = new WaitingLine(),
+  }: LoopGateOptions) {
+    this.#most = most
+    this.#limitMs = limitMs
+    this.#clock = clock
+    this.#line = line
+  }
+
+  get waiting(): number {
+    return this.#line.size
+  }
+
+  /** Runs it now, or in a turn to come. */
+  enter(path: readonly string[], run: () => void): void {
+    if (this.#line.size === 0 && this.#hasRoom()) {
+      this.#begun++
+      run()
+      return
+    }
+    this.#line.add({ path, run, before: undefined, behind: undefined })
+    this.#open()
+  }
+
+  #hasRoom(): boolean {
+    this.#open()
+    if (this.#begun === 0) return true
+    return this.#begun < this.#most && this.#clock() - this.#sinceMs < this.#limitMs
+  }
+
+  /** A turn lasts from what is read to what is read next. */
+  #open(): void {
+    if (this.#isOpen) return
+    this.#isOpen = true
+    this.#begun = 0
+    this.#sinceMs = this.#clock()
+    setImmediate(this.#turn)
+  }
+
+  readonly #turn = (): void => {
+    this.#isOpen = false
+    if (this.#line.size > 0) this.#step()
+  }
+
+  readonly #step = (): void => {
+    const entry = this.#line.next
+    if (entry === undefined || !this.#hasRoom()) return
+    this.#line.remove(entry, true)
+    this.#begun++
+    // What follows from it at once belongs to this turn, so it counts before the next is begun.
+    if (this.#line.size > 0) queueMicrotask(() => process.nextTick(this.#step))
+    entry.run()
+  }
+}

@@ -1,0 +1,57 @@
+/** One address, several sockets: newcomers come in together, the port is nobody else's, and the end is one. */
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+import t from 'tap'
+import { type ListenOptions, listenWide, SOCKETS } from '../../../src/apiserver/server/listenWide.ts'
+
+const linux = process.platform === 'linux' ? {} : { skip: 'one socket only' }
+
+function wide() {
+  const server = createServer()
+  const listen = async (options: ListenOptions): Promise<void> => {
+    server.listen(options)
+    await once(server, 'listening')
+  }
+  return { server, listen } as Parameters<typeof listenWide>[0] & { server: typeof server }
+}
+
+t.test('several come in within a turn of the loop', linux, async t => {
+  const { server, listen } = wide()
+  const come: Socket[] = []
+  let [turns, inTurn] = [0, false]
+  server.on('connection', (socket: Socket) => {
+    come.push(socket)
+    if (inTurn) return
+    inTurn = true
+    turns++
+    setImmediate(() => {
+      inTurn = false
+    })
+  })
+  const stop = await listenWide({ server, listen }, '127.0.0.1', 0)
+  const { port } = server.address() as { port: number }
+  const clients = Array.from({ length: 64 }, () => connect({ host: '127.0.0.1', port }))
+  t.teardown(() => {
+    for (const socket of [...clients, ...come]) socket.destroy()
+  })
+  while (come.length < 64) await new Promise(resolve => setImmediate(resolve))
+  t.ok(turns < 64, `${turns} turns`)
+  stop()
+  server.close()
+})
+
+t.test('a port that somebody has is refused, and one that is had by this is not given to others', linux, async t => {
+  const first = wide()
+  const stop = await listenWide(first, '127.0.0.1', 0)
+  const { port } = first.server.address() as { port: number }
+  await t.rejects(listenWide(wide(), '127.0.0.1', port), { code: 'EADDRINUSE' })
+  stop()
+  first.server.close()
+  await once(first.server, 'close')
+  const again = wide()
+  const stopAgain = await listenWide(again, '127.0.0.1', port)
+  t.equal((again.server.address() as { port: number }).port, port)
+  t.equal(SOCKETS, 8)
+  stopAgain()
+  again.server.close()
+})
