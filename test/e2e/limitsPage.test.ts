@@ -109,7 +109,8 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
     [`${FLOWS}/heldRequests.ts`, 'SUBTREE', bytes, 512 * 2 ** 20],
   ],
   'of a space with all below it; of each of these': [[`${FLOWS}/watchBudget.ts`, 'LEAST_SHARE', count, 20_000]],
-  'what watches have in hand that nobody reads: of a space; with all below it; of the server': [
+  'what watches have in hand that nobody reads: of a user in a space; of a space; with all below it; of the server': [
+    [IN_FLIGHT, 'userBytes', bytes],
     [IN_FLIGHT, 'space: { requests: Number.POSITIVE_INFINITY, bytes', bytes],
     [`${FLOWS}/heldRequests.ts`, 'SUBTREE', bytes, 512 * 2 ** 20],
     [IN_FLIGHT, 'server: { requests: Number.POSITIVE_INFINITY, bytes', bytes],

@@ -12,6 +12,8 @@ export interface HeldLimits {
 export interface HeldBounds {
   readonly space: HeldLimits
   readonly server: HeldLimits
+  /** What {@link HeldRequests.fits} of one user in a space. Default: as much as of the space. */
+  readonly userBytes?: number
 }
 
 export const DEFAULT_HELD: HeldBounds = {
@@ -73,8 +75,9 @@ export class HeldRequests {
   }
 
   /** Whether what is held is within its bytes. */
-  fits({ spaces }: Holder): boolean {
-    const { server } = this.#bounds
+  fits({ spaces, user }: Holder): boolean {
+    const { server, userBytes = Infinity } = this.#bounds
+    if ((this.#held.get(ownerOf(spaces, user))?.bytes ?? 0) > userBytes) return false
     for (let i = 0; i < spaces.length; i++) {
       if (this.of(spaces[i]!).bytes > this.#boundAt(spaces, i).bytes) return false
     }

@@ -27,6 +27,7 @@ export const DEFAULT_IN_FLIGHT: InFlightLimits = { reading: 400, mutating: 200, 
 
 /** What watches and streams may have in hand that nobody reads. How many they are is bounded elsewhere. */
 export const UNREAD: HeldBounds = {
+  userBytes: 32 * 1024 * 1024,
   space: { requests: Number.POSITIVE_INFINITY, bytes: 64 * 1024 * 1024 },
   server: { requests: Number.POSITIVE_INFINITY, bytes: 512 * 1024 * 1024 },
 }
@@ -287,8 +288,8 @@ export class InFlight {
   }
 
   /**
-   * Breaks off watches, those first that were not read for longest, of a space whose unread ones have too much in hand. Once in a
-   * second or so: who reads at all has nothing left by then, or less.
+   * Breaks off watches, those first that were not read for longest, of a space whose unread ones have too much in hand, or of a
+   * user in it. Once in a second or so: who reads at all has nothing left by then, or less.
    */
   lookAtWatches(): void {
     const now = this.#options.clock()

@@ -363,6 +363,32 @@ t.test(
   },
 )
 
+t.test('one user of a space does not use up what the others of it may leave unread', async t => {
+  const KIB = 1024
+  const bound = (bytes: number) => ({ requests: Number.POSITIVE_INFINITY, bytes })
+  const unread = new HeldRequests({ userBytes: 500 * KIB, space: bound(2000 * KIB), server: bound(5000 * KIB) })
+  const { inFlight, enter, clock } = setUp({ unread })
+  const ended: string[] = []
+  const open = async (name: string, user: string): Promise<void> => {
+    const answer = { ...answerTo(name, ended), headersSent: true, writableLength: 64 * KIB }
+    const asked = { ...request('GET', `${PODS}?watch=1`, KNOWN, 'alice'), user: { name: user, groups: KNOWN } }
+    const ticket = await enter(asked, answer)
+    answer.destroy = () => {
+      ended.push(name)
+      inFlight.leave(ticket)
+    }
+    ticket.begun()
+  }
+  await open('other', 'other')
+  for (const name of ['1', '2', '3', '4']) await open(name, 'greedy')
+  for (let n = 0; n < 2; n++) {
+    clock.pass(1000)
+    inFlight.lookAtWatches()
+  }
+  t.same(ended, ['1', '2'], 'two are within the bound')
+  t.equal(unread.of('alice').requests, 3)
+})
+
 t.test('a request costs its ticket and its seat, and nothing more', async t => {
   const { inFlight } = setUp()
   const asked = request('PUT', `${PODS}/a`, ['system:serviceaccounts', 'system:authenticated'])
