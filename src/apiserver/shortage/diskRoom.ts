@@ -56,10 +56,8 @@ export class DiskRoom implements Room {
   lack(): Lack | undefined {
     if (this.#options.reserveBytes === 0) return undefined
     if (this.#looking === undefined && this.#options.elapsed() - this.#lookedMs >= LOOK_EVERY_MS) void this.look()
-    const left = this.#freeBytes - this.#writtenBytes
-    const isShort = left < this.#reserveBytes
-    if (isShort !== this.#isShort) this.#tell(isShort)
-    return isShort ? { critical: left < this.#reserveBytes * CRITICAL_PART, message: MESSAGE } : undefined
+    const left = this.#left()
+    return this.#judge() ? { critical: left < this.#reserveBytes * CRITICAL_PART, message: MESSAGE } : undefined
   }
 
   async #look(): Promise<void> {
@@ -75,10 +73,23 @@ export class DiskRoom implements Room {
       // what was written while the disk was asked may be in its answer or not
       this.#writtenBytes -= written
       this.#failed = false
+      // Nobody may ask for long.
+      this.#judge()
     } catch (error) {
       if (!this.#failed) log.warn({ err: error }, 'the disk of the store does not say how much of it is free')
       this.#failed = true
     }
+  }
+
+  #left(): number {
+    return this.#freeBytes - this.#writtenBytes
+  }
+
+  /** Whether it is short; a change is told. */
+  #judge(): boolean {
+    const isShort = this.#left() < this.#reserveBytes
+    if (isShort !== this.#isShort) this.#tell(isShort)
+    return isShort
   }
 
   #tell(isShort: boolean): void {
