@@ -391,6 +391,9 @@ export class WorkQueue<K = string> {
     const retryInMs = backoffMs(failures, this.#backoff, this.#random)
     // conflicts are the normal fate of optimistic writes; they are news only when they persist
     const level = isStatusError(error, 'Conflict') && failures < 5 ? 'debug' : 'warn'
+    // What a server short of room refuses is no fault of the reconcile: two kilobytes of stack for each key say nothing, and
+    // lengthen a log on the disk that is short.
+    if (isStatusError(error, 'InsufficientStorage')) error.stack = `${error.name}: ${error.message}`
     this.#logger[level]({ key: entry.key, err: error, failures, retryInMs: Math.round(retryInMs) }, 'reconcile failed')
     if (entry.dirty) return
     entry.cancelRetry = this.#clock.after(retryInMs, () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { StatusError } from '../../src/apimachinery/errors.ts'
 import { silentLogger } from '../../src/client/logger.ts'
 import { TerminalError, WorkQueue } from '../../src/client/workqueue.ts'
 import { WorkTurns } from '../../src/program/workTurns.ts'
@@ -354,3 +355,26 @@ t.test(
     )
   },
 )
+
+t.test('what a server short of room refuses is told in one line, anything else with its stack', async t => {
+  const told: string[] = []
+  const note = ({ err }: { err?: unknown }): void => void told.push((err as Error).stack ?? '')
+  const logger = { ...silentLogger, warn: note } as typeof silentLogger
+  const queue = new WorkQueue({ clock: new FakeClock(), logger })
+  const stop = new AbortController()
+  const failures = [new StatusError('InsufficientStorage', 'the disk is nearly full'), new Error('ours')]
+  const run = queue.run(
+    async () => {
+      throw failures.shift() ?? new Error('no more')
+    },
+    { signal: stop.signal },
+  )
+  queue.add('a')
+  await settle()
+  queue.add('b')
+  await settle()
+  t.equal(told[0], 'StatusError: the disk is nearly full')
+  t.match(told[1], /^Error: ours\n +at /)
+  stop.abort()
+  await run
+})
