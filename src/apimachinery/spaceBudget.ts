@@ -74,6 +74,21 @@ export function budgetErrors(annotations: Readonly<Record<string, unknown>> = {}
   })
 }
 
+/** Annotations that are named nearly as those of budgets are, and say nothing. */
+export function misspeltBudgets(annotations: Readonly<Record<string, unknown>> = {}): string[] {
+  return Object.keys(annotations).filter(name => name.startsWith(PREFIX) && !NAMES.has(name))
+}
+
+/** What is wrong with one of those. */
+export function misspeltError(name: string): FieldError {
+  const why = `says nothing of a budget; there are ${[...NAMES].join(', ')}`
+  return fieldError.forbidden(`metadata.annotations[${name}]`, why)
+}
+
+/** How they all begin. */
+const PREFIX = 'tenancy.kcp.io/budget'
+const NAMES: ReadonlySet<string> = new Set(Object.values(BUDGET_ANNOTATIONS))
+
 export const MEASURES = Object.keys(BUDGET_ANNOTATIONS) as readonly Measure[]
 
 /** Bytes with a binary suffix where that is shorter and as exact. */

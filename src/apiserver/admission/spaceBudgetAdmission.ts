@@ -4,7 +4,7 @@
  */
 import { statusError } from '../../apimachinery/errors.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
-import { BUDGET_ANNOTATIONS, budgetErrors } from '../../apimachinery/spaceBudget.ts'
+import { BUDGET_ANNOTATIONS, budgetErrors, misspeltBudgets, misspeltError } from '../../apimachinery/spaceBudget.ts'
 import type { RbacAuthorizer } from '../auth/rbac.ts'
 import type { Admission } from '../registry/admission.ts'
 
@@ -19,6 +19,13 @@ export function spaceBudgetAdmission(authorizer: Pick<RbacAuthorizer, 'authorize
       const name = object.metadata.name ?? ''
       const { annotations = {} } = object.metadata
       // what an earlier release took may stay
+      const misspelt = misspeltBudgets(annotations).map(key => ({ key, error: misspeltError(key) }))
+      const isNew = ({ key }: { key: string }): boolean => old?.metadata.annotations?.[key] === undefined
+      if (misspelt.some(isNew)) {
+        const found = misspelt.filter(isNew).map(({ error }) => error)
+        throw statusError.invalid(type, name, found)
+      }
+      for (const { key, error } of misspelt) context.warn(`metadata.annotations[${key}]: ${error.detail}`)
       const changed = NAMES.filter(key => annotations[key] !== old?.metadata.annotations?.[key])
       if (changed.length === 0) return
       const errors = budgetErrors(Object.fromEntries(changed.map(key => [key, annotations[key]])))
