@@ -18,6 +18,7 @@ import { assemble } from './assembly.ts'
 import type { CertificateSigner } from './auth/certificateSigner.ts'
 import { isCarriedUp } from './authority/carriedObjects.ts'
 import type { Services } from './endpoints/exchange.ts'
+import { tellOwnFlows } from './flowcontrol/effectiveFlows.ts'
 import { httpFront } from './httpFront.ts'
 import { advertisedAddress, isWildcard } from './kubernetesService/advertisedAddress.ts'
 import { CertificateRenewal, type RenewalClock, renewalClock } from './pki/certificateRenewal.ts'
@@ -234,6 +235,7 @@ async function apiServerParts(
       needs: ['initial spaces'],
       async start() {
         await flows.start()
+        if (options.fairness !== false) tellOwnFlows(inFlight.flowControl, log)
         inFlight.flowControl.start()
       },
       async stop() {

@@ -6,6 +6,7 @@ import { fixedUid } from '../../apimachinery/fixedUid.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Store, Stored, StoreEvent } from '../../storage/store.ts'
 import { decodeObject } from '../registry/codec.ts'
+import type { Logger } from '../request/logger.ts'
 import { bootstrapLevels, bootstrapSchemas } from './bootstrapConfiguration.ts'
 import { FLOW_SCHEMAS, PRIORITY_LEVELS, readFlowSchema, readPriorityLevel } from './flowConfiguration.ts'
 import type { FlowControl } from './flowControl.ts'
@@ -18,6 +19,23 @@ export interface EffectiveFlowsDeps {
 }
 
 type Named<T> = Map<string, T>
+
+/** Names of FlowSchemas that are told at most. */
+const TOLD = 20
+
+/**
+ * Tells of the FlowSchemas in effect that the server did not bring along. An earlier release stored them and did as if they were
+ * not there; whoever upgrades from it shall not have to guess where requests go now.
+ */
+export function tellOwnFlows(flowControl: Pick<FlowControl, 'schemas'>, log: Pick<Logger, 'info'>): void {
+  const brought = new Set(bootstrapSchemas().map(({ metadata }) => metadata.name))
+  const own = flowControl.schemas.filter(({ spec }) => !brought.has(spec.name))
+  if (own.length === 0) return
+  const flowSchemas = own
+    .slice(0, TOLD)
+    .map(({ spec }) => `${spec.name} (precedence ${spec.precedence}, level ${spec.level})`)
+  log.info({ count: own.length, flowSchemas }, 'FlowSchemas of root take effect beside those of the server')
+}
 
 /** Follows the store from now on, as long as it is open. */
 export function obeyFlows({ store, root, flowControl }: EffectiveFlowsDeps): void {
