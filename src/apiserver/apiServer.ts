@@ -122,7 +122,15 @@ async function apiServerParts(
   const draining = new AbortController()
   let url = ''
   let ready = false
-  const assembly = await assemble(options, { store, work, budgets, pki, url: () => url, draining: draining.signal })
+  const assembly = await assemble(options, {
+    store,
+    work,
+    budgets,
+    pki,
+    guardFor: queue => setAside.guardFor(queue),
+    url: () => url,
+    draining: draining.signal,
+  })
   const {
     services,
     tree,

@@ -7,6 +7,7 @@ import { CRDS } from '../apimachinery/resources.ts'
 import type { ResourceType } from '../apimachinery/resourceType.ts'
 import { timestamp } from '../apimachinery/timestamp.ts'
 import { systemClock } from '../client/clock.ts'
+import type { KeyGuard } from '../client/setAside/keyGuard.ts'
 import { strategyFor } from '../kinds/strategyFor.ts'
 import { readProtobufFields } from '../program/dataFiles.ts'
 import { LoopShare } from '../program/loopShare.ts'
@@ -106,6 +107,8 @@ export interface AssemblyDeps {
   /** The store's. */
   budgets: SpaceBudgets
   pki: Pki
+  /** Of the work queue of each part of the server. */
+  guardFor(queue: string): KeyGuard
   /** Where clients reach the server: known once it listens. */
   url: () => string
   draining: AbortSignal
@@ -113,7 +116,7 @@ export interface AssemblyDeps {
 
 export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): Promise<Assembly> {
   const { log } = options
-  const { store, work, budgets, pki, url: externalUrl, draining } = deps
+  const { store, work, budgets, pki, guardFor, url: externalUrl, draining } = deps
   const limits = options.inFlight ?? DEFAULT_IN_FLIGHT
   const network = serviceNetwork(options.serviceClusterIpRange, options.serviceNodePortRange)
   const catalog = loadCatalog()
@@ -184,6 +187,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     clock,
     uuid: randomUUID,
     post: (target, body) => webhooks.post(target, body),
+    guard: guardFor('definitions'),
     unheard: failure => unheard.note(failure),
     callsConversions: space => nature.callsConversions(space),
   })
@@ -281,6 +285,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
       remove: (context, type, name, uid) =>
         deleteObject(registryDeps, context, type, { namespace: '', name }, { preconditions: { uid } }),
       clock,
+      guard: guardFor('flow-control'),
       log,
     }),
     catalog,
@@ -295,7 +300,16 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     kubernetesService,
     admission,
     definitions,
-    spaceManager: new SpaceManager({ spaces: options.spaces, store, registry, types, tree, externalUrl, log }),
+    spaceManager: new SpaceManager({
+      spaces: options.spaces,
+      store,
+      registry,
+      types,
+      tree,
+      externalUrl,
+      guard: guardFor('spaces'),
+      log,
+    }),
     syncerTokens: options.spaces
       ? new SyncerTokens({
           store,
@@ -308,7 +322,16 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
           endReads: space => scopes.endSpace(space),
         })
       : undefined,
-    tokenSecrets: new TokenSecrets({ store, registry, types, issuer, nature, caPem: pki.caPem, log }),
+    tokenSecrets: new TokenSecrets({
+      store,
+      registry,
+      types,
+      issuer,
+      nature,
+      caPem: pki.caPem,
+      guard: guardFor('token-secrets'),
+      log,
+    }),
     getObject,
   }
 }

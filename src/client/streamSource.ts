@@ -12,6 +12,8 @@ import { type Clock, pause, systemClock } from './clock.ts'
 import type { Source } from './controller.ts'
 import { isFutureVersion } from './futureVersion.ts'
 import type { Logger } from './logger.ts'
+import { Intake } from './setAside/intake.ts'
+import type { KeyGuard } from './setAside/keyGuard.ts'
 
 /** Names one object of one space. */
 export interface StreamedRef {
@@ -48,7 +50,12 @@ export interface StreamSourceOptions {
   clock?: Clock
   random?: Random
   /** Whose slices of the loop's time events are told in. Default: its own. */
-  turns?: WorkTurns
+  turns?: WorkTurns | undefined
+  /**
+   * Is told what is told. May hold an object of a snapshot back, of which an earlier process died: the snapshot is not complete
+   * until that one is told, too, or gone, so that nobody takes it for deleted.
+   */
+  guard?: KeyGuard | undefined
 }
 
 const RECONNECT = { baseMs: 200, maxMs: 15_000 }
@@ -64,6 +71,8 @@ export class StreamSource implements Source {
   #known = new Map<string, StreamedRef>()
   #snapshot: Map<string, StreamedRef> | undefined
   #cursor: number | undefined
+  /** Of the snapshot that is being told. */
+  #intake: Intake | undefined
 
   constructor(options: StreamSourceOptions) {
     this.#options = options
@@ -109,15 +118,18 @@ export class StreamSource implements Source {
 
   /** One connection, until it ends. Whether it brought the cursor forward. */
   async #connect(signal: AbortSignal): Promise<boolean> {
-    const { client, space, resources, handler } = this.#options
-    let progressed = false
-    let inSnapshot = this.#cursor === undefined
-    if (inSnapshot) {
-      // what an unfinished snapshot has told is known to the handler, and may be gone from the next one
-      for (const [id, ref] of this.#snapshot ?? []) this.#known.set(id, ref)
-      this.#snapshot = handler.vanished ? new Map() : undefined
-      handler.begin?.()
+    try {
+      return await this.#listen(signal)
+    } finally {
+      this.#intake?.end()
+      this.#intake = undefined
     }
+  }
+
+  async #listen(signal: AbortSignal): Promise<boolean> {
+    const { client, space, resources } = this.#options
+    let progressed = false
+    if (this.#cursor === undefined) this.#beginSnapshot()
     const stream = client.stream({
       space,
       signal,
@@ -132,12 +144,9 @@ export class StreamSource implements Source {
         if (this.#work.due) await this.#work.rest()
         if (signal.aborted) return progressed
       }
-      if (inSnapshot && batch.synced) {
-        inSnapshot = false
-        this.#finishSnapshot(batch.revision)
-      }
+      this.#intake?.reached(batch.revision, batch.synced)
       // until the snapshot is complete there is nothing to resume from
-      if (!inSnapshot) {
+      if (!this.#intake) {
         this.#cursor = batch.revision
         progressed = true
       }
@@ -145,7 +154,31 @@ export class StreamSource implements Source {
     return progressed
   }
 
+  #beginSnapshot(): void {
+    const { space, handler, guard, logger } = this.#options
+    // what an unfinished snapshot has told is known to the handler, and may be gone from the next one
+    for (const [id, ref] of this.#snapshot ?? []) this.#known.set(id, ref)
+    this.#snapshot = handler.vanished ? new Map() : undefined
+    this.#intake = new Intake({
+      guard,
+      stream: space,
+      logger,
+      tell: event => this.#tell(event),
+      complete: revision => {
+        this.#intake = undefined
+        this.#finishSnapshot(revision)
+        this.#cursor = revision
+      },
+    })
+    handler.begin?.()
+  }
+
   #deliver(event: StreamEvent): void {
+    if (this.#intake) this.#intake.take(event)
+    else this.#tell(event)
+  }
+
+  #tell(event: StreamEvent): void {
     const { handler } = this.#options
     if (handler.vanished) this.#track(event)
     this.#guard(event, () => handler.change(event))

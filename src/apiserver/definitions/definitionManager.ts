@@ -11,6 +11,7 @@ import { CRDS } from '../../apimachinery/resources.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import type { Random } from '../../client/backoff.ts'
 import type { Clock } from '../../client/clock.ts'
+import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { WorkQueue } from '../../client/workqueue.ts'
 import { isStorageError, type Key, type Store } from '../../storage/store.ts'
 import { FailureNotes } from '../following/failureNotes.ts'
@@ -32,6 +33,8 @@ export interface DefinitionManagerDeps extends ConversionDeps {
   types: TypeRegistry
   log: Logger
   clock: () => Date
+  /** Of its work queue. */
+  guard?: KeyGuard | undefined
   /** Whether conversion webhooks of a space are called. */
   callsConversions(space: string): boolean
   /** When to try again. */
@@ -58,6 +61,7 @@ export class DefinitionManager {
       // a CRD that waits for the finalizers of its instances takes nobody's place
       party: idOf,
       lane: ({ space }) => ({ owner: space }),
+      guard: deps.guard,
       ...(timers && { clock: timers }),
       ...(random && { random }),
     })

@@ -10,6 +10,7 @@ import type { GroupResource, KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import { cloneJson, sameMeaning } from '../../apimachinery/values.ts'
+import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { WorkQueue } from '../../client/workqueue.ts'
 import { isStorageError, type Key, type Store } from '../../storage/store.ts'
 import { FailureNotes } from '../following/failureNotes.ts'
@@ -37,6 +38,8 @@ export interface FlowMaintainerDeps {
   /** Deletes an object if it is still the one with this uid. */
   remove(context: WriteContext, type: ResourceType, name: string, uid: string): Promise<unknown>
   clock: () => Date
+  /** Of its work queue. */
+  guard?: KeyGuard | undefined
   log: Logger
 }
 
@@ -47,16 +50,22 @@ interface Builtin {
   readonly mandatory: boolean
 }
 
+/** As people read it. */
+function idOf({ space, resource, name }: Key): string {
+  return `${space} ${resource} ${name}`
+}
+
 export class FlowMaintainer {
   readonly #deps: FlowMaintainerDeps
   readonly #builtins: ReadonlyMap<string, Builtin>
   readonly #stopping = new AbortController()
-  readonly #queue = new WorkQueue<Key>({ id: keyText })
+  readonly #queue: WorkQueue<Key>
   readonly #failures = new FailureNotes()
   #running: Promise<unknown> = Promise.resolve()
 
   constructor(deps: FlowMaintainerDeps) {
     this.#deps = deps
+    this.#queue = new WorkQueue<Key>({ id: idOf, guard: deps.guard })
     const builtin = (objects: KubeObject[], resource: GroupResource, mandatory: readonly string[]) =>
       objects.map((object): [string, Builtin] => {
         const name = object.metadata.name ?? ''

@@ -11,6 +11,7 @@
 import { NATURED_LABEL, type Nature } from '../../apimachinery/nature.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { WorkQueue } from '../../client/workqueue.ts'
 import { keyText } from '../../storage/keys.ts'
 import { isStorageError, type Key, type Range, type Store, type Stored, type StoreEvent } from '../../storage/store.ts'
@@ -34,6 +35,8 @@ export interface TokenSecretsDeps {
   nature: Nature
   /** What clients of this server are to trust, PEM. */
   caPem: string
+  /** Of its work queue. */
+  guard?: KeyGuard | undefined
   log: Logger
 }
 
@@ -44,17 +47,23 @@ const COMPONENT = 'token-secrets'
 const SECRETS = { group: '', resource: 'secrets' } as const
 const ACCOUNTS = { group: '', resource: 'serviceaccounts' } as const
 
+/** As people read it. */
+function idOf({ space, resource, namespace, name }: Key): string {
+  return `${space} ${resource} ${namespace}/${name}`
+}
+
 export class TokenSecrets {
   readonly #deps: TokenSecretsDeps
   readonly #stopping = new AbortController()
   /** Keys of Secrets, and of ServiceAccounts that are gone or begin to act. */
-  readonly #queue = new WorkQueue<Key>({ id: keyText, party: ({ space }) => space })
+  readonly #queue: WorkQueue<Key>
   readonly #failures = new FailureNotes()
   #running: Promise<unknown> = Promise.resolve()
   #caPem: string
 
   constructor(deps: TokenSecretsDeps) {
     this.#deps = deps
+    this.#queue = new WorkQueue<Key>({ id: idOf, party: ({ space }) => space, guard: deps.guard })
     this.#caPem = deps.caPem
   }
 

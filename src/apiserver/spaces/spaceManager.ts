@@ -8,6 +8,7 @@ import { WORKSPACES } from '../../apimachinery/resources.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import type { Random } from '../../client/backoff.ts'
 import { type Clock, systemClock } from '../../client/clock.ts'
+import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { WorkQueue } from '../../client/workqueue.ts'
 import { isStorageError, type Key, type StoreEvent } from '../../storage/store.ts'
 import { FailureNotes } from '../following/failureNotes.ts'
@@ -23,6 +24,8 @@ import { failing, healed } from './workspaceConditions.ts'
 export interface SpaceManagerDeps extends SpaceContentDeps {
   registry: Pick<Registry, 'create' | 'update'>
   log: Logger
+  /** Of its work queue. */
+  guard?: KeyGuard | undefined
   clock?: Clock
   random?: Random
 }
@@ -51,6 +54,7 @@ export class SpaceManager {
       // a large space that is emptied takes nobody's place
       party: idOf,
       lane: ({ space }) => ({ owner: space }),
+      guard: deps.guard,
       ...(clock && { clock }),
       ...(random && { random }),
     })

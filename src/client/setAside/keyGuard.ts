@@ -9,6 +9,11 @@ export interface KeyGuard {
   begin(id: string): number
   /** `postponed`: nothing was done, the key comes again. */
   end(ticket: number, postponed: boolean): void
+  /**
+   * All that there is begins to be told to a controller; {@link end} with the ticket when it has been. `isCareful`: each object is
+   * to be noted as a key of its own, as an earlier process ended amid one; else that would cost every start.
+   */
+  intake(): { ticket: number; isCareful: boolean }
 }
 
 export interface Hold {

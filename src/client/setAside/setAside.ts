@@ -5,6 +5,9 @@
  * Many ran by chance. So after a short while, in which the server can be reached and what is wrong with it be deleted, those
  * keys are tried alone, one after the other. Who lives goes on as ever. If the process ends again, the one that was tried is
  * to blame: it waits for minutes, then an hour, then a day; less when somebody asks for it, as its object may be mended.
+ *
+ * What controllers are told at their beginning may end the process, too. Which object it was is noted only from the second time
+ * on: the first end says that it was amid one of those tellings.
  */
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -40,6 +43,9 @@ const LIMIT = 2_000
 /** Lines of the log that name keys, for each start. */
 const TOLD = 20
 
+/** Stands for all that a controller is told at its beginning; no key is called that. */
+const INTAKE = ''
+
 interface Suspect {
   readonly queue: string
   readonly id: string
@@ -60,6 +66,8 @@ export class SetAside {
   readonly #underway: UnderwayFile
   readonly #suspects = new Map<string, Suspect>()
   readonly #startedMs: number
+  /** Queues whose controllers were being told all that there is when the process before this one ended. */
+  readonly #careful: ReadonlySet<string>
   readonly #tickets = new Map<number, Suspect>()
   #trial: { suspect: Suspect; cancel: () => void } | undefined
   #cancel: (() => void) | undefined
@@ -80,7 +88,9 @@ export class SetAside {
       ),
     )
     for (const suspect of this.#read()) this.#suspects.set(keyOf(suspect.queue, suspect.id), suspect)
-    this.#accuse(this.#underway.found)
+    const { found } = this.#underway
+    this.#careful = new Set(found.filter(({ id }) => id === INTAKE).map(({ queue }) => queue))
+    this.#accuse(found.filter(({ id }) => id !== INTAKE))
     this.#underway.forget()
     this.#schedule()
   }
@@ -90,6 +100,7 @@ export class SetAside {
       holds: (id, go) => this.#holds(queue, id, go),
       begin: id => this.#begin(queue, id),
       end: (ticket, postponed) => this.#end(ticket, postponed),
+      intake: () => ({ ticket: this.#begin(queue, INTAKE), isCareful: this.#careful.has(queue) }),
     }
   }
 

@@ -120,7 +120,7 @@ export function clusterRoleAggregationController(options: {
     name: 'clusterrole-aggregation-controller',
     guard: options.guard,
     party: ({ space }) => space,
-    sources: [new StreamSource({ client, space: '*', resources: [ROLES], handler, logger })],
+    sources: [new StreamSource({ client, space: '*', resources: [ROLES], handler, guard: options.guard, logger })],
     reconcile: key => unlessSpaceGone(key.space, reconcile({ client, nature, latest }, key)),
     logger,
     id: key => `${key.space}/${key.name}`,

@@ -53,7 +53,16 @@ export function csrController(options: CsrControllerOptions): Controller<CsrKey>
     name: 'certificatesigningrequest-signing-controller',
     guard: options.guard,
     party: ({ space }) => space,
-    sources: [new StreamSource({ client, space: '*', resources: [REQUESTS], handler: { change }, logger })],
+    sources: [
+      new StreamSource({
+        client,
+        space: '*',
+        resources: [REQUESTS],
+        handler: { change },
+        guard: options.guard,
+        logger,
+      }),
+    ],
     reconcile: key => unlessSpaceGone(key.space, reconcile(options, key)),
     logger,
     id: key => `${key.space}/${key.name}`,

@@ -122,7 +122,15 @@ export function startEventTtl(options: EventTtlOptions): ControllerHandle {
   const stopping = new AbortController()
   const { signal } = stopping
   const ends = new EventEnds({ ttlMs, clock })
-  const source = new StreamSource({ client, space: '*', resources: [EVENTS], handler: ends, logger, clock })
+  const source = new StreamSource({
+    client,
+    space: '*',
+    resources: [EVENTS],
+    handler: ends,
+    guard: options.guard,
+    logger,
+    clock,
+  })
   // A space whose webhooks are slow to let its Events go holds up no other's.
   const queue = new WorkQueue<Entry>({
     id: entry => `${idOf(entry)}/${entry.revision}`,

@@ -33,7 +33,9 @@ export function garbageCollector(options: GarbageCollectorOptions): Controller<S
     name: 'garbage-collector-controller',
     guard: options.guard,
     party: ({ space }) => space,
-    sources: [new StreamSource({ client, space: '*', handler: graph, logger, ...(clock && { clock }) })],
+    sources: [
+      new StreamSource({ client, space: '*', handler: graph, guard: options.guard, logger, ...(clock && { clock }) }),
+    ],
     reconcile: ref => unlessSpaceGone(ref.space, reconciler.reconcile(ref)),
     concurrency: options.concurrency ?? 16,
     logger,

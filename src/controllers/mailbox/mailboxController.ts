@@ -81,8 +81,8 @@ class MailboxController {
   readonly #running: Promise<void>
 
   constructor(deps: MailboxControllerDeps) {
-    const { client, places, logger, clock, random, signal } = deps
-    const common = { client, logger, ...(clock && { clock }), ...(random && { random }) }
+    const { client, places, guard, logger, clock, random, signal } = deps
+    const common = { client, guard, logger, ...(clock && { clock }), ...(random && { random }) }
     this.#client = client
     this.#inventories = new PlacedSource({
       ...common,
@@ -93,7 +93,6 @@ class MailboxController {
     })
     this.#controller = new Controller<string>({
       name: 'mailbox-controller',
-      guard: deps.guard,
       ...common,
       sources: [
         this.#inventories,

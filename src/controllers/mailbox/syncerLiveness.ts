@@ -109,14 +109,13 @@ class SyncerLiveness {
   readonly #running: Promise<void>
 
   constructor(deps: SyncerLivenessDeps) {
-    const { client, places, logger, clock, random, signal } = deps
-    const common = { client, logger, ...(clock && { clock }), ...(random && { random }) }
+    const { client, places, guard, logger, clock, random, signal } = deps
+    const common = { client, guard, logger, ...(clock && { clock }), ...(random && { random }) }
     this.#client = client
     this.#places = places
     this.#clock = clock ?? systemClock
     this.#controller = new Controller<string>({
       name: 'syncer-liveness-controller',
-      guard: deps.guard,
       ...common,
       sources: [
         new StreamSource({

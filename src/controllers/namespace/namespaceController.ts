@@ -70,6 +70,7 @@ export function namespaceController(options: NamespaceControllerOptions): Contro
     client: options.client,
     space: '*',
     resources: [NAMESPACES],
+    guard: options.guard,
     logger: options.logger,
     ...(options.clock && { clock: options.clock }),
     handler: {

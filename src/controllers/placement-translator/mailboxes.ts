@@ -17,6 +17,7 @@ import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
+import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { StreamSource } from '../../client/streamSource.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import { NOTHING_REFUSED, type Refused, refusedIn, sameRefused } from './clusterRefusals.ts'
@@ -68,6 +69,8 @@ export interface MailboxListener {
 
 export interface MailboxesDeps {
   client: Client
+  /** Is told what their snapshots tell. */
+  guard?: KeyGuard | undefined
   logger: Logger
   clock?: Clock
   random?: () => number
@@ -184,12 +187,13 @@ export class Mailboxes {
   }
 
   #open(name: string, space: string): void {
-    const { client, logger, turns, clock, random, signal } = this.#deps
+    const { client, guard, logger, turns, clock, random, signal } = this.#deps
     const mailbox = new Mailbox(name, space)
     const stop = new AbortController()
     const source = new StreamSource({
       client,
       space,
+      guard,
       logger,
       turns,
       ...(clock && { clock }),

@@ -94,18 +94,18 @@ class Translator {
   readonly #running: Promise<unknown>
   readonly #unfollow: () => void
   constructor(deps: PlacementTranslatorDeps) {
-    const { client, places, logger, clock, random } = deps
+    const { client, places, guard, logger, clock, random } = deps
     const signal = AbortSignal.any([deps.signal, this.#stop.signal])
     // streams, queue and customizations together take no more of the loop's time than one of them would
     const turns = new WorkTurns()
-    const common = { client, logger, turns, ...(clock && { clock }), ...(random && { random }) }
+    const common = { client, guard, logger, turns, ...(clock && { clock }), ...(random && { random }) }
     this.#logger = logger
     this.#leaving = new LeavingMailboxes(places)
     this.#queue = new WorkQueue<Task>({
       id: taskId,
       party: taskParty,
       lane: taskLane,
-      guard: deps.guard,
+      guard,
       held: (task, hold) => this.#tellHeld(task, hold),
       logger,
       turns,

@@ -5,6 +5,7 @@ import { CRDS } from '../../apimachinery/resources.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
+import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { StreamSource } from '../../client/streamSource.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import { customizerOf, wantsExpansion } from './customize.ts'
@@ -16,6 +17,8 @@ import type { ObjectFact, Workload } from './workload.ts'
 
 export interface WorkloadsDeps {
   client: Client
+  /** Is told what their snapshots tell. */
+  guard?: KeyGuard | undefined
   logger: Logger
   clock?: Clock
   random?: () => number
@@ -54,11 +57,12 @@ export class Workloads {
   /** Follows the space from now on; without effect when it is followed already. */
   open(space: string): void {
     if (this.#running.has(space)) return
-    const { client, logger, turns, clock, random, signal } = this.#deps
+    const { client, guard, logger, turns, clock, random, signal } = this.#deps
     const stop = new AbortController()
     const source = new StreamSource({
       client,
       space,
+      guard,
       logger,
       turns,
       ...(clock && { clock }),

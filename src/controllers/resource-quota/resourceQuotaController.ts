@@ -82,7 +82,7 @@ export function resourceQuotaController(options: ResourceQuotaControllerOptions)
     name: 'resourcequota-controller',
     guard: options.guard,
     party: ({ space }) => space,
-    sources: [new StreamSource({ client, space: '*', handler, logger, ...(clock && { clock }) })],
+    sources: [new StreamSource({ client, space: '*', handler, guard: options.guard, logger, ...(clock && { clock }) })],
     reconcile: async key => (await unlessSpaceGone(key.space, reconciler.reconcile(key))) ?? {},
     logger,
     id: key => `${key.space}/${key.namespace}`,

@@ -153,7 +153,7 @@ export function serviceAccountController(options: ServiceAccountControllerOption
     name: 'serviceaccount-controller',
     guard: options.guard,
     party: ({ space }) => space,
-    sources: [new StreamSource({ client, space: '*', resources, handler, logger })],
+    sources: [new StreamSource({ client, space: '*', resources, handler, guard: options.guard, logger })],
     reconcile: key => unlessSpaceGone(key.space, reconciler.reconcile(key)),
     logger,
     id: key => `${key.space}/${key.namespace}`,

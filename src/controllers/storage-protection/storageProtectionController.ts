@@ -58,7 +58,7 @@ export function storageProtectionController({
     name: 'storage-protection-controller',
     guard,
     party: ({ space }) => space,
-    sources: [new StreamSource({ client, space: '*', resources, handler, logger })],
+    sources: [new StreamSource({ client, space: '*', resources, handler, guard, logger })],
     reconcile: key => unlessSpaceGone(key.space, reconcile(client.in(key.space), key, users)),
     logger,
     id: ({ space, namespace, name }) => `${space}/${namespace}/${name}`,

@@ -59,8 +59,8 @@ const OPTIONS = { fieldManager: 'where-resolver' }
 
 /** Starts at once and runs until `signal` aborts or `stop`. */
 export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
-  const { client, places, logger, clock, random, signal } = deps
-  const common = { client, logger, ...(clock && { clock }), ...(random && { random }) }
+  const { client, places, guard, logger, clock, random, signal } = deps
+  const common = { client, guard, logger, ...(clock && { clock }), ...(random && { random }) }
   const add = (type: Key['type'], { space, name }: ObjectId): void => controller.add({ type, space, name })
   const index = new WhereIndex(places, {
     placement: id => add('placement', id),
@@ -88,7 +88,6 @@ export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
   }
   const controller = new Controller<Key>({
     name: 'where-resolver',
-    guard: deps.guard,
     ...common,
     id: key => `${key.type} ${key.space} ${key.name}`,
     party: ({ space }) => space,

@@ -1,0 +1,98 @@
+/**
+ * The telling of one snapshot to a controller, noted in case the process ends of it. An object of which an earlier process ended
+ * waits, and with it the snapshot: to whoever decides on what is there it would look deleted.
+ */
+import type { StreamEvent } from '../client.ts'
+import type { Logger } from '../logger.ts'
+import type { KeyGuard } from './keyGuard.ts'
+
+export interface IntakeOptions {
+  guard: KeyGuard | undefined
+  /** What tells the streams of one guard apart. */
+  stream: string
+  logger: Logger
+  tell(event: StreamEvent): void
+  /** All is told, up to that revision. Called once. */
+  complete(revision: number): void
+}
+
+export class Intake {
+  readonly #options: IntakeOptions
+  readonly #begun: { ticket: number; isCareful: boolean } | undefined
+  /** The newest event of each object that waits. */
+  readonly #held = new Map<string, StreamEvent>()
+  /** How far everything is told but for what waits; `undefined`: there is more. */
+  #reached: number | undefined
+  #ended = false
+
+  constructor(options: IntakeOptions) {
+    this.#options = options
+    this.#begun = options.guard?.intake()
+  }
+
+  take(event: StreamEvent): void {
+    const { guard, stream, logger, tell } = this.#options
+    if (!guard || !this.#begun?.isCareful) {
+      tell(event)
+      return
+    }
+    const id = `intake of ${stream}: ${nameOf(event)}`
+    const waited = this.#held.delete(id)
+    // it was never told
+    if (waited && event.type === 'DELETED') return
+    const hold = guard.holds(id, () => this.#goOn(id))
+    if (!hold) {
+      this.#note(guard, id, event)
+      return
+    }
+    this.#held.set(id, event)
+    if (waited) return
+    const { space, resource, namespace, name } = event
+    logger.warn(
+      { space, resource, namespace, name, deaths: hold.deaths, nextTry: new Date(hold.untilMs).toISOString() },
+      'the server ended while a controller was told of this object: until it has been, the controller waits; mend or delete it',
+    )
+  }
+
+  /** Everything up to the revision has been given; `isAll`: that was all there is. */
+  reached(revision: number, isAll: boolean): void {
+    if (isAll || this.#reached !== undefined) this.#reached = revision
+    this.#completeIfTold()
+  }
+
+  /** Nothing is told any more. */
+  end(): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.#held.clear()
+    if (this.#begun) this.#options.guard?.end(this.#begun.ticket, false)
+  }
+
+  #goOn(id: string): void {
+    const event = this.#held.get(id)
+    const { guard } = this.#options
+    if (!event || !guard) return
+    this.#held.delete(id)
+    this.#note(guard, id, event)
+    this.#completeIfTold()
+  }
+
+  #note(guard: KeyGuard, id: string, event: StreamEvent): void {
+    const ticket = guard.begin(id)
+    try {
+      this.#options.tell(event)
+    } finally {
+      guard.end(ticket, false)
+    }
+  }
+
+  #completeIfTold(): void {
+    if (this.#reached === undefined || this.#held.size > 0 || this.#ended) return
+    this.end()
+    this.#options.complete(this.#reached)
+  }
+}
+
+function nameOf({ space, resource, namespace, name }: StreamEvent): string {
+  return `${space} ${resource.resource}.${resource.group} ${namespace}/${name}`
+}
