@@ -163,7 +163,14 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
 
   const threads = new ThreadPool({ start: () => startThread('jobs', { resourceLimits: THREAD_LIMITS }) })
   const share = new LoopShare()
-  const shared = builtinSharedObjects({ types, store, since, ownKinds: options.spaces, kubernetesService })
+  const shared = builtinSharedObjects({
+    types,
+    store,
+    since,
+    ownKinds: options.spaces,
+    kubernetesService,
+    turns: work,
+  })
   const isSyncer = (user: UserInfo): boolean => options.spaces && isSyncerOf(user, tree)
   const flowControl = new FlowControl({
     clock: { now: () => performance.now(), after: systemClock.after },

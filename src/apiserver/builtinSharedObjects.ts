@@ -1,7 +1,10 @@
 /** What every space shows from the start without storing it: roles, priorities, flow control, APIServices, and the way to the server. */
+import type { KubeObject } from '../apimachinery/object.ts'
+import type { WorkTurns } from '../program/workTurns.ts'
 import type { Store } from '../storage/store.ts'
 import { PRIORITY_CLASSES, systemPriorityClasses } from './admission/systemPriorityClasses.ts'
 import { bootstrapObjects } from './auth/bootstrapRoles.ts'
+import { MOST_BYTES } from './auth/rbac.ts'
 import { RBAC_GROUP } from './auth/rbacRules.ts'
 import { sharedFlows } from './flowcontrol/sharedFlows.ts'
 import type { KubernetesService } from './kubernetesService/kubernetesService.ts'
@@ -19,6 +22,8 @@ export interface BuiltinSharedObjectsDeps {
   /** False for a plain cluster: it has none of Orrery's own kinds. */
   ownKinds: boolean
   kubernetesService: KubernetesService
+  /** Where a space's own roles are read in slices. */
+  turns: WorkTurns
 }
 
 export function builtinSharedObjects({
@@ -27,6 +32,7 @@ export function builtinSharedObjects({
   since,
   ownKinds,
   kubernetesService,
+  turns,
 }: BuiltinSharedObjectsDeps): SharedObjects {
   return new SharedObjects(
     sharedRbac({
@@ -35,8 +41,19 @@ export function builtinSharedObjects({
       async ownRoles(space, at) {
         const range = { space, group: RBAC_GROUP, resource: 'clusterroles' }
         const { items } = await store.list(range, at === undefined ? {} : { at })
-        return items.map(decodeObject)
+        const work = turns.begin({ owner: space })
+        const roles: KubeObject[] = []
+        let bytes = 0
+        for (const item of items) {
+          bytes += item.bytes.length
+          // what is behind this grants nothing
+          if (bytes > MOST_BYTES) break
+          roles.push(decodeObject(item))
+          if (work.due) await work.rest()
+        }
+        return roles
       },
+      turns,
     }),
     kubernetesService.layers(),
     sharedApiServices(types, since, store),

@@ -3,13 +3,14 @@
  * @see https://kubernetes.io/docs/reference/access-authn-authz/rbac/#aggregated-clusterroles
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { roleSelectors } from '../../apimachinery/roleSelectors.ts'
+import { hasRoleSelectors, roleSelectors } from '../../apimachinery/roleSelectors.ts'
 import type { LabelSelector } from '../../apimachinery/selectors.ts'
 import { READ, WorkBudget } from '../../apimachinery/workBudget.ts'
+import type { Steps } from '../../program/workTurns.ts'
 import { type PolicyRule, rulesOf } from './rbacRules.ts'
 
 export function hasAggregationRule(role: KubeObject | undefined): boolean {
-  return roleSelectors(role).length > 0
+  return hasRoleSelectors(role)
 }
 
 /**
@@ -26,24 +27,25 @@ export function aggregationBudget(): WorkBudget {
 /**
  * The rules of `role` among all ClusterRoles of its space: its own for a plain role; for an aggregated one those of all plain
  * roles that it reaches, each rule once, roles by name. Cycles are harmless. Where the budget ends, so does what is gathered:
- * a role never grants more than its parts.
+ * a role never grants more than its parts. Yields where others may have their turn.
  */
-export function aggregatedRules(
+export function* aggregatedRules(
   role: KubeObject,
   all: Iterable<KubeObject>,
   budget: WorkBudget = aggregationBudget(),
-): PolicyRule[] {
+): Steps<PolicyRule[]> {
   if (!hasAggregationRule(role)) return rulesOf(role)
   const others = [...all].sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1))
   const seen = new Set([role.metadata.name])
   const rules = new Map<string, PolicyRule>()
-  const gather = (from: KubeObject): void => {
+  const gather = function* (from: KubeObject): Steps<void> {
     const selectors = roleSelectors(from)
     for (const other of others) {
       budget.spend()
+      yield
       if (seen.has(other.metadata.name) || !selectors.some(selector => looks(selector, other))) continue
       seen.add(other.metadata.name)
-      if (hasAggregationRule(other)) gather(other)
+      if (hasAggregationRule(other)) yield* gather(other)
       else {
         for (const rule of rulesOf(other)) {
           const text = JSON.stringify(rule)
@@ -58,7 +60,7 @@ export function aggregatedRules(
     return selector.matches(other.metadata.labels)
   }
   try {
-    gather(role)
+    yield* gather(role)
   } catch (error) {
     if (error !== budget.refusal) throw error
   }

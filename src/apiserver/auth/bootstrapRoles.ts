@@ -8,6 +8,7 @@ import type { KubeObject } from '../../apimachinery/object.ts'
 import { OWN_KIND_RIGHTS } from '../../apimachinery/ownKindRights.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
+import { atOnce } from '../../program/workTurns.ts'
 import { aggregatedRules } from './aggregation.ts'
 import { type PolicyRule, RBAC_GROUP } from './rbacRules.ts'
 import { GROUPS } from './users.ts'
@@ -34,7 +35,7 @@ export function bootstrapObjects(options: BootstrapOptions = {}): KubeObject[] {
   const specs = { ...ROLES, ...(options.ownKinds !== false && OWN_KIND_ROLES), ...(options.root && ROOT_ROLES) }
   const roles = Object.entries(specs).map(([name, spec]) => clusterRole(name, spec, options))
   for (const role of roles) {
-    if (role.aggregationRule !== undefined) role.rules = cloneJson(aggregatedRules(role, roles))
+    if (role.aggregationRule !== undefined) role.rules = cloneJson(atOnce(aggregatedRules(role, roles)))
   }
   const bindings = Object.entries({ ...BINDINGS, ...(options.root && ROOT_BINDINGS) }).map(
     ([name, [role, ...groups]]) => clusterRoleBinding(name, role, groups, options),

@@ -11,7 +11,7 @@ import { statusError } from '../../apimachinery/errors.ts'
 import { joinedAsGo } from '../../apimachinery/go/goPrint.ts'
 import { EVERYTHING_ACTS, type Nature } from '../../apimachinery/nature.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { WorkTurns } from '../../program/workTurns.ts'
+import { atOnce, inSlices, WorkTurns } from '../../program/workTurns.ts'
 import type { Store, StoreEvent } from '../../storage/store.ts'
 import { bootstrapObjects, EVERYBODYS_READER } from './bootstrapRoles.ts'
 import { RbacIndex, type RbacObjects, type RoleRef } from './rbacIndex.ts'
@@ -246,19 +246,23 @@ export class RbacAuthorizer implements Authorizer {
     ]
     // most spaces have nothing of their own but what made somebody their administrator, and many not even that
     if (Object.values(own).every(({ length }) => length === 0)) return { index: layer.index, bytes, isWhole }
-    if (!changed.includes(true)) return { index: new RbacIndex(own, layer.index), bytes, isWhole }
+    if (!changed.includes(true)) {
+      return { index: await inSlices(work, RbacIndex.of(own, layer.index)), bytes, isWhole }
+    }
     // What a space has changed of the layer counts in its place: then nothing of the layer can be shared.
-    const without = (shared: readonly KubeObject[], mine: readonly KubeObject[]) =>
-      shared.filter(each => !isIn(mine)(each))
-    const index = new RbacIndex({
+    const without = (shared: readonly KubeObject[], mine: readonly KubeObject[]) => {
+      const isMine = isIn(mine)
+      return shared.filter(each => !isMine(each))
+    }
+    const all: RbacObjects = {
       ...own,
       clusterRoles: [...without(objects.clusterRoles, own.clusterRoles), ...own.clusterRoles],
       clusterRoleBindings: [
         ...without(objects.clusterRoleBindings, own.clusterRoleBindings),
         ...own.clusterRoleBindings,
       ],
-    })
-    return { index, bytes: bytes + layer.bytes, isWhole }
+    }
+    return { index: await inSlices(work, RbacIndex.of(all)), bytes: bytes + layer.bytes, isWhole }
   }
 }
 
@@ -286,7 +290,7 @@ function layerOf(bootstrap: readonly KubeObject[]): Layer {
     roles: [],
     roleBindings: [],
   }
-  return { objects, index: new RbacIndex(objects), bytes: Buffer.byteLength(JSON.stringify(bootstrap)) }
+  return { objects, index: atOnce(RbacIndex.of(objects)), bytes: Buffer.byteLength(JSON.stringify(bootstrap)) }
 }
 
 function isIn(objects: readonly KubeObject[]): (object: KubeObject) => boolean {

@@ -4,6 +4,7 @@
  */
 import { objects } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { atOnce, type Steps } from '../../program/workTurns.ts'
 import { aggregatedRules, aggregationBudget } from './aggregation.ts'
 import { type PolicyRule, rulesOf } from './rbacRules.ts'
 import type { UserInfo } from './types.ts'
@@ -45,15 +46,29 @@ export class RbacIndex {
   readonly #base: RbacIndex | undefined
   readonly #gathering = aggregationBudget()
 
+  private constructor(base: RbacIndex | undefined) {
+    this.#base = base
+  }
+
   /**
    * `base`: roles and bindings that many spaces share, none of which is among `objects`. They are not copied, so an index
-   * without own objects is tiny.
+   * without own objects is tiny. Yields where others may have their turn.
    */
-  constructor(objects: RbacObjects, base?: RbacIndex) {
-    this.#base = base
+  static *of(objects: RbacObjects, base?: RbacIndex): Steps<RbacIndex> {
+    const index = new RbacIndex(base)
+    yield* index.#fill(objects)
+    return index
+  }
+
+  *#fill(objects: RbacObjects): Steps<void> {
     for (const role of objects.clusterRoles) this.#clusterRoles.set(role.metadata.name!, role)
+    yield
     for (const role of objects.roles) this.#roles.set(`${role.metadata.namespace}/${role.metadata.name}`, role)
-    for (const binding of objects.clusterRoleBindings) this.#add(this.#cluster, binding, '')
+    yield
+    for (const binding of objects.clusterRoleBindings) {
+      this.#add(this.#cluster, binding, '')
+      yield
+    }
     for (const binding of objects.roleBindings) {
       const namespace = binding.metadata.namespace ?? ''
       let grants = this.#namespaced.get(namespace)
@@ -62,6 +77,7 @@ export class RbacIndex {
         this.#namespaced.set(namespace, grants)
       }
       this.#add(grants, binding, namespace)
+      yield
     }
   }
 
@@ -88,7 +104,7 @@ export class RbacIndex {
     // Own roles may add to what an aggregated role of the base gathers; without any, the base's answer serves all spaces.
     if (this.#clusterRoles.size === 0 && this.#base !== undefined) return this.#base.roleRules(ref, namespace)
     const role = this.#clusterRole(ref.name)
-    return role && this.#once(role, () => aggregatedRules(role, this.#allClusterRoles(), this.#gathering))
+    return role && this.#once(role, () => atOnce(aggregatedRules(role, this.#allClusterRoles(), this.#gathering)))
   }
 
   #once(role: KubeObject, resolve: () => readonly PolicyRule[]): readonly PolicyRule[] {

@@ -2,8 +2,10 @@
  * Objects that every space shows and none stores: what Kubernetes itself brings along. A space that changes one gets a copy of
  * its own, which is shown from then on; none can be deleted for good.
  */
+
 import { type GroupResource, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
 import { CLUSTER_ANNOTATION } from '../../apimachinery/resources.ts'
+import { inSlices, type WorkTurns } from '../../program/workTurns.ts'
 import { compareKeys } from '../../storage/keys.ts'
 import type { Key, Revision, Stored, StoreEvent } from '../../storage/store.ts'
 import { versionOf } from '../../storage/texts.ts'
@@ -127,6 +129,8 @@ export interface SharedRbacOptions {
   other: readonly KubeObject[]
   /** The ClusterRoles that a space has (default: now) of its own: what they add to an aggregated role is shown there. */
   ownRoles(space: string, at?: Revision): Promise<readonly KubeObject[]>
+  /** Where the rules of a space's roles are gathered in slices. */
+  turns: WorkTurns
 }
 
 /** The roles and bindings that Kubernetes starts with. */
@@ -145,7 +149,13 @@ export function sharedRbac(options: SharedRbacOptions): SharedLayers {
       const own = await options.ownRoles(space, at)
       if (own.length === 0) return objects
       const roles = [...new Map([...objectsIn(space), ...byName(own)]).values()]
-      return objects.map(role => (hasAggregationRule(role) ? { ...role, rules: aggregatedRules(role, roles) } : role))
+      const work = options.turns.begin({ owner: space })
+      const shown: KubeObject[] = []
+      for (const role of objects) {
+        if (!hasAggregationRule(role)) shown.push(role)
+        else shown.push({ ...role, rules: await inSlices(work, aggregatedRules(role, roles)) })
+      }
+      return shown
     }
     return {
       changeable: true,

@@ -5,7 +5,7 @@
  */
 import type { Nature } from '../../apimachinery/nature.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { roleSelectors } from '../../apimachinery/roleSelectors.ts'
+import { hasRoleSelectors, roleSelectors } from '../../apimachinery/roleSelectors.ts'
 import { canonicalJson, equalJson } from '../../apimachinery/values.ts'
 import { READ, WorkBudget } from '../../apimachinery/workBudget.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
@@ -15,6 +15,7 @@ import type { Logger } from '../../client/logger.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { type StreamHandler, StreamSource } from '../../client/streamSource.ts'
 import { TerminalError } from '../../client/workqueue.ts'
+import { inSlices, type Steps, WorkTurns } from '../../program/workTurns.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 
 export interface AggregationKey {
@@ -112,6 +113,7 @@ export function clusterRoleAggregationController(options: {
 }): Controller<AggregationKey> {
   const { client, nature, logger } = options
   const latest = new LatestRoles(client)
+  const turns = new WorkTurns()
   const handler = new AggregatedRoles(nature, {
     wake: key => controller.add(key),
     changed: space => latest.forget(space),
@@ -121,7 +123,7 @@ export function clusterRoleAggregationController(options: {
     guard: options.guard,
     party: ({ space }) => space,
     sources: [new StreamSource({ client, space: '*', resources: [ROLES], handler, guard: options.guard, logger })],
-    reconcile: key => unlessSpaceGone(key.space, reconcile({ client, nature, latest }, key)),
+    reconcile: key => unlessSpaceGone(key.space, reconcile({ client, nature, latest, turns }, key)),
     logger,
     id: key => `${key.space}/${key.name}`,
   })
@@ -137,15 +139,23 @@ function tooMuch(name: string): TerminalError {
   )
 }
 
+interface ReconcileDeps {
+  client: Client
+  nature: Pick<Nature, 'acts'>
+  latest: LatestRoles
+  turns: WorkTurns
+}
+
 async function reconcile(
-  { client, nature, latest }: { client: Client; nature: Pick<Nature, 'acts'>; latest: LatestRoles },
+  { client, nature, latest, turns }: ReconcileDeps,
   { space, name }: AggregationKey,
 ): Promise<void> {
   const all = await latest.of(space)
   const items = all.filter(item => nature.acts(space, ROLES, item))
   const role = items.find(item => item.metadata.name === name)
   if (role === undefined || !aggregates(role)) return
-  const rules = gatheredRules(role, items, new WorkBudget(MOST_WORK, () => tooMuch(name)))
+  const budget = new WorkBudget(MOST_WORK, () => tooMuch(name))
+  const rules = await inSlices(turns.begin({ owner: space }), gatheredRules(role, items, budget))
   if (equalJson(role.rules ?? [], rules)) return
   latest.forget(space)
   await client.in(space).update(ROLES, { ...role, rules })
@@ -153,15 +163,16 @@ async function reconcile(
 
 /**
  * The rules of what each selector of `role` matches, selectors in their order, roles by name, each rule once.
- * @throws the budget's error, and has not gathered anything
+ * Yields where others may have their turn. @throws the budget's error, and has not gathered anything
  */
-export function gatheredRules(role: KubeObject, all: readonly KubeObject[], budget: WorkBudget): unknown[] {
+export function* gatheredRules(role: KubeObject, all: readonly KubeObject[], budget: WorkBudget): Steps<unknown[]> {
   const others = all.filter(other => other.metadata.name !== role.metadata.name)
   others.sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1))
   const rules = new Map<string, unknown>()
   for (const selector of roleSelectors(role)) {
     for (const other of others) {
       budget.spend()
+      yield
       if (!selector.matches(other.metadata.labels) || !Array.isArray(other.rules)) continue
       for (const rule of other.rules) {
         const text = canonicalJson(rule)
@@ -174,5 +185,5 @@ export function gatheredRules(role: KubeObject, all: readonly KubeObject[], budg
 }
 
 function aggregates(role: KubeObject): boolean {
-  return roleSelectors(role).length > 0
+  return hasRoleSelectors(role)
 }

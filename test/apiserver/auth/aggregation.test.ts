@@ -1,8 +1,11 @@
 import t from 'tap'
 import { WorkBudget } from '../../../src/apimachinery/workBudget.ts'
-import { aggregatedRules, hasAggregationRule } from '../../../src/apiserver/auth/aggregation.ts'
+import { aggregatedRules as gather, hasAggregationRule } from '../../../src/apiserver/auth/aggregation.ts'
+import { atOnce } from '../../../src/program/workTurns.ts'
+import { countSteps } from '../../support/countSteps.ts'
 import { role } from './support.ts'
 
+const aggregatedRules = (...of: Parameters<typeof gather>) => atOnce(gather(...of))
 const rule = (name: string) => ({ apiGroups: [''], resources: [name], verbs: ['get'] })
 const gathers = (...labels: string[]) => ({
   aggregationRule: { clusterRoleSelectors: labels.map(label => ({ matchLabels: { [label]: '1' } })) },
@@ -44,4 +47,11 @@ t.test('what is gathered ends with the budget, and is never more than the parts 
   t.ok(some.length > 100 && some.length < 1_000)
   t.same(some, all.slice(0, some.length))
   t.same(aggregatedRules(top, parts, budget), [], 'it is one budget for all roles of a space')
+})
+
+t.test('others have their turn between any two roles that are looked at', async t => {
+  const parts = Array.from({ length: 100 }, (_, i) => role(`p${i}`, [rule(`r${i}`)], { labels: { a: '1' } }))
+  const { result, steps } = countSteps(gather(role('top', [], gathers('a')), parts))
+  t.equal(result.length, 100)
+  t.ok(steps >= 100, `${steps} rests`)
 })

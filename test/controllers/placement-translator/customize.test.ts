@@ -9,9 +9,10 @@ import {
   MAX_OBJECT_BYTES,
 } from '../../../src/controllers/placement-translator/customize.ts'
 import { ParameterExpansion } from '../../../src/controllers/placement-translator/parameterExpansion.ts'
-import { allSteps, countSteps } from '../../support/allSteps.ts'
+import { atOnce } from '../../../src/program/workTurns.ts'
+import { countSteps } from '../../support/countSteps.ts'
 
-const customize = (source: KubeObject, inputs: CustomizationInputs) => allSteps(customizeInSteps(source, inputs))
+const customize = (source: KubeObject, inputs: CustomizationInputs) => atOnce(customizeInSteps(source, inputs))
 
 const EXPAND = { 'edge.kubestellar.io/expand-parameters': 'true' }
 const location: KubeObject = {
@@ -40,7 +41,7 @@ const NAMED = { 'edge.kubestellar.io/customizer': 'c' }
 
 t.test('labels come before annotations, unknown names stay, %% is a percent sign', async t => {
   const parameters = new Map([['x', '1']])
-  t.equal(allSteps(new ParameterExpansion(parameters).text('%(x) %(y) 50%% %%(x) %')), '1 %(y) 50% %(x) %')
+  t.equal(atOnce(new ParameterExpansion(parameters).text('%(x) %(y) 50%% %%(x) %')), '1 %(y) 50% %(x) %')
   const { object: out } = customize(object(EXPAND, { '%(note)': '%(both) %(note)', list: ['%(loc-name)', 3] }), inputs)
   t.same(out.data, { '%(note)': 'label n', list: ['florin', 3] }, 'keys are not expanded')
 })
@@ -129,12 +130,12 @@ t.test('the size of an expanded object is known before it is made', async t => {
   fc.assert(
     fc.property(tree, text, text, (value, a, b) => {
       const expansion = new ParameterExpansion(new Map(Object.entries({ a, b })))
-      return allSteps(expansion.size(value)) === bytesOf(allSteps(expansion.value(value)))
+      return atOnce(expansion.size(value)) === bytesOf(atOnce(expansion.value(value)))
     }),
   )
   const halves = new ParameterExpansion(new Map([['a', '\ude00']]))
   t.ok(
-    allSteps(halves.size('\ud83d%(a)')) >= bytesOf(allSteps(halves.text('\ud83d%(a)'))),
+    atOnce(halves.size('\ud83d%(a)')) >= bytesOf(atOnce(halves.text('\ud83d%(a)'))),
     'halves of a character may meet',
   )
 })
@@ -147,20 +148,20 @@ t.test('texts expand as their grammar says', async () => {
   const parameters = new Map(Object.entries({ a: '<%(b)>', 'x%(a': 'odd', '': 'empty' }))
   const text = fc.array(fc.constantFrom('%', '(', ')', 'a', 'x', '%(a)', '%%')).map(parts => parts.join(''))
   fc.assert(
-    fc.property(text, each => allSteps(new ParameterExpansion(parameters).text(each)) === reference(each, parameters)),
+    fc.property(text, each => atOnce(new ParameterExpansion(parameters).text(each)) === reference(each, parameters)),
   )
 })
 
 t.test('brackets that never close are read once', async t => {
   const open = '%('.repeat(500_000)
-  t.equal(allSteps(new ParameterExpansion(new Map()).text(open)), open)
+  t.equal(atOnce(new ParameterExpansion(new Map()).text(open)), open)
 })
 
 t.test('a reference that comes again and again is measured once', async t => {
   const text = `${'%(a)'.repeat(1000)}${'%(unknown)'.repeat(1000)}${'%%'.repeat(1000)}`
   const expansion = new ParameterExpansion(new Map([['a', 'value']]))
   const written = t.capture(JSON, 'stringify', JSON.stringify)
-  const size = allSteps(expansion.textSize(text))
+  const size = atOnce(expansion.textSize(text))
   const calls = written().length
   t.equal(size, 1000 * ('value'.length + '%(unknown)'.length + 1))
   t.ok(calls <= 4, `${calls} texts were written down to be measured`)

@@ -10,12 +10,12 @@ import {
   type ReplacementPath,
   ReplacementPathError,
 } from '../../../src/controllers/placement-translator/replacementPath.ts'
-import { allSteps } from '../../support/allSteps.ts'
+import { atOnce } from '../../../src/program/workTurns.ts'
 
 const budget = (units = 500_000) => new WorkBudget(units, () => new Error('too much work'))
 /** The count of places. */
 function replaceAt(root: Record<string, unknown>, path: ReplacementPath, value: unknown): number {
-  const places = allSteps(findPlaces(root, path, budget()))
+  const places = atOnce(findPlaces(root, path, budget()))
   putAt(places, value)
   return places.length
 }
@@ -107,7 +107,7 @@ t.test('any text either parses or is refused; any definite path reads back what 
 
 t.test('places are counted, and every node that is looked at', async t => {
   const root = { a: Array.from({ length: MAX_PLACES + 1 }, () => ({ b: 1 })) }
-  const find = (path: string, units?: number) => allSteps(findPlaces(root, parseReplacementPath(path), budget(units)))
+  const find = (path: string, units?: number) => atOnce(findPlaces(root, parseReplacementPath(path), budget(units)))
   t.throws(() => find('$.a[*].b'), { name: 'ReplacementPathError', message: /more than 10000 places/ })
   t.equal(find(`$.a[0:${MAX_PLACES}].b`).length, MAX_PLACES)
   t.throws(() => find("$..*..*..['x']", 150_000), { message: 'too much work' })
@@ -119,5 +119,5 @@ t.test('places are counted, and every node that is looked at', async t => {
 t.test('a path is followed into any depth', async t => {
   let root: Record<string, unknown> = { c: 1 }
   for (let i = 0; i < 20_000; i++) root = { a: root }
-  t.equal(allSteps(findPlaces(root, parseReplacementPath("$..['c']"), budget())).length, 1)
+  t.equal(atOnce(findPlaces(root, parseReplacementPath("$..['c']"), budget())).length, 1)
 })

@@ -1,11 +1,6 @@
-/** Work that yields where others may have their turn, done at once. */
+/** Work that yields where others may have their turn, done at once, with how often it yielded. */
 import type { Steps } from '../../src/program/workTurns.ts'
 
-export function allSteps<T>(work: Steps<T>): T {
-  return countSteps(work).result
-}
-
-/** The same, with how often it yielded. */
 export function countSteps<T>(work: Steps<T>): { result: T; steps: number } {
   for (let steps = 0; ; steps++) {
     const { done, value } = work.next()
