@@ -2,6 +2,7 @@
 import { isStatusError } from '../apimachinery/errors.ts'
 import { isKubernetesService } from '../apimachinery/kubernetesService.ts'
 import { apiVersionOf, groupResourceName, type KubeObject } from '../apimachinery/object.ts'
+import type { Produced } from '../apimachinery/observedGeneration.ts'
 import {
   ADOPT,
   DOWNSYNCED,
@@ -19,7 +20,7 @@ import type { ReconcileResult } from '../client/workqueue.ts'
 import type { Allowance } from './allowance.ts'
 import type { ClusterWatches } from './clusterWatches.ts'
 import { Dialect } from './dialect.ts'
-import { Echoes } from './echoes.ts'
+import { type Echo, Echoes } from './echoes.ts'
 import { fieldsOf, keyText, type MailboxMirror, type Mirrored, type SyncKey } from './mirror.ts'
 import {
   downsyncCopy,
@@ -57,6 +58,8 @@ export interface DownsyncDeps {
   allowance: Allowance
   /** Whether all that is in the cluster already may be adopted. */
   adoptExisting: boolean
+  /** {@link Downsync.produced} may answer otherwise. */
+  onProduced?: (key: SyncKey) => void
   logger: Logger
   clock?: Clock
 }
@@ -99,6 +102,8 @@ export class Downsync {
   readonly #leftovers = new Map<string, SyncKey>()
   /** What the mailbox held in this run and holds no more. */
   readonly #left = new Set<string>()
+  /** What was looked at in this run. */
+  readonly #judged = new Set<string>()
   /** Kinds that were said to be missing. */
   readonly #unserved = new Set<string>()
   readonly #underWay = new Set<Promise<unknown>>()
@@ -140,9 +145,23 @@ export class Downsync {
     return waiting.values()
   }
 
+  /**
+   * Which generation of `live` came of which of the mailbox's object; `unknown` where this run has not written it. `undefined`
+   * until it was looked at: then it will be known in a moment.
+   */
+  produced(key: SyncKey, object: Readonly<KubeObject>, live: Readonly<KubeObject>): Produced | 'unknown' | undefined {
+    const text = keyText(key)
+    const echo = this.#echoes.get(text)
+    if (echo === undefined) return this.#judged.has(text) ? 'unknown' : undefined
+    const { sourceUid, sourceGeneration: here, uid, generation: there } = echo
+    if (here === undefined || there === undefined) return 'unknown'
+    return sourceUid === object.metadata.uid && uid === live.metadata.uid ? { here, there } : 'unknown'
+  }
+
   async reconcile(key: SyncKey): Promise<ReconcileResult> {
     if (this.#waiting) {
       this.#waiting.set(keyText(key), key)
+      this.#judge(key, this.#echoes.get(keyText(key)))
       return {}
     }
     const work = this.#reconcile(key)
@@ -178,7 +197,20 @@ export class Downsync {
 
   async #carry(key: SyncKey, mirrored: Mirrored): Promise<ReconcileResult> {
     const refusal = this.#deps.allowance.refusalOf(key)
-    return await this.#tellingOf(key, async () => (refusal ? { refusal } : await this.#apply(key, mirrored)))
+    const before = this.#echoes.get(keyText(key))
+    try {
+      return await this.#tellingOf(key, async () => (refusal ? { refusal } : await this.#apply(key, mirrored)))
+    } finally {
+      this.#judge(key, before)
+    }
+  }
+
+  /** Whatever came of it, its status need not wait any longer. */
+  #judge(key: SyncKey, before: Echo | undefined): void {
+    const text = keyText(key)
+    if (this.#judged.has(text) && this.#echoes.get(text) === before) return
+    this.#judged.add(text)
+    this.#deps.onProduced?.(key)
   }
 
   async #tellingOf(key: SyncKey, work: () => Promise<Outcome>): Promise<ReconcileResult> {
@@ -212,7 +244,7 @@ export class Downsync {
       const copy = downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark: true, owner })
       const made = await this.#make(resource, key, copy, owner)
       if (made !== undefined) {
-        this.#echoes.wrote(text, copy, made, object.metadata.uid)
+        this.#echoes.wrote(text, copy, made, object)
         return {}
       }
       // Somebody was faster than we: it is theirs.
@@ -229,14 +261,17 @@ export class Downsync {
       return { refusal: ALREADY_IN_CLUSTER, requeueAfterMs: STRANGER_RETRY_MS }
     const copy = downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark: isOurs(live, DOWNSYNCED), owner })
     const state = this.#echoes.compare(text, copy, live)
-    if (state === 'same') return {}
+    if (state === 'same') {
+      this.#echoes.stands(text, object)
+      return {}
+    }
     // Only what the cluster changed is a repair: what the center changed must never wait behind a quarrel.
     const drifted = state === 'drifted'
     const waitMs = drifted ? this.#pace.waitMs(text) : 0
     if (waitMs > 0) return { requeueAfterMs: waitMs }
     try {
       const result = await this.#write(resource, key, copy, live)
-      this.#echoes.wrote(text, copy, result, object.metadata.uid)
+      this.#echoes.wrote(text, copy, result, object)
       if (drifted && result.metadata.resourceVersion !== live.metadata.resourceVersion) this.#repaired(key)
       return {}
     } catch (error) {
@@ -410,6 +445,7 @@ export class Downsync {
     }
     this.#left.delete(text)
     this.#echoes.forget(text)
+    this.#judged.delete(text)
     this.#pace.forget(text)
     this.#leftovers.delete(text)
     return undefined

@@ -8,8 +8,12 @@ import type { KubeObject } from '../apimachinery/object.ts'
 export interface Echo {
   readonly sent: string
   readonly result: string
-  /** The uid of the object that it was copied from. */
+  /** The object that it was copied from, as far as it had these. */
   readonly sourceUid: string | undefined
+  readonly sourceGeneration: number | undefined
+  /** What became of it. Another generation since is somebody else's. */
+  readonly uid: string | undefined
+  readonly generation: number | undefined
 }
 
 export class Echoes {
@@ -29,8 +33,22 @@ export class Echoes {
     return known.result === digest(essence(live)) ? 'same' : 'drifted'
   }
 
-  wrote(key: string, copy: Readonly<KubeObject>, result: Readonly<KubeObject>, sourceUid: string | undefined): void {
-    this.#byKey.set(key, { sent: digest(copy), result: digest(essence(result)), sourceUid })
+  wrote(key: string, copy: Readonly<KubeObject>, result: Readonly<KubeObject>, source?: Readonly<KubeObject>): void {
+    this.#byKey.set(key, {
+      sent: digest(copy),
+      result: digest(essence(result)),
+      sourceUid: source?.metadata.uid,
+      sourceGeneration: source?.metadata.generation,
+      uid: result.metadata.uid,
+      generation: result.metadata.generation,
+    })
+  }
+
+  /** What was written before is what would be written of `source`, too. */
+  stands(key: string, { metadata: { uid, generation } }: Readonly<KubeObject>): void {
+    const known = this.#byKey.get(key)
+    if (known === undefined || (known.sourceUid === uid && known.sourceGeneration === generation)) return
+    this.#byKey.set(key, { ...known, sourceUid: uid, sourceGeneration: generation })
   }
 
   forget(key: string): void {

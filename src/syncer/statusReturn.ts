@@ -1,13 +1,17 @@
-/** Cluster to mailbox: the status of downsynced objects, exactly as the cluster reports it. */
+/**
+ * Cluster to mailbox: the status of downsynced objects, exactly as the cluster reports it, but for generations, which are those
+ * of the mailbox there. What the mailbox says of a generation is so the record of what the cluster has observed.
+ */
 import { isStatusError } from '../apimachinery/errors.ts'
 import { groupResourceName } from '../apimachinery/object.ts'
+import { inOurGenerations, tellsGenerations } from '../apimachinery/observedGeneration.ts'
 import { CRDS, NAMESPACES } from '../apimachinery/resources.ts'
+import { equalJson } from '../apimachinery/values.ts'
 import type { SpaceClient } from '../client/client.ts'
 import type { ClusterWatches } from './clusterWatches.ts'
-import { refOf } from './downsync.ts'
+import { type Downsync, refOf } from './downsync.ts'
 import type { MailboxMirror, SyncKey } from './mirror.ts'
 import { FIELD_MANAGER } from './ownership.ts'
-import { sameStatus } from './sameStatus.ts'
 import type { ServedResources } from './served.ts'
 import type { StatusLimit } from './statusLimit.ts'
 import type { SyncPlan } from './syncPlan.ts'
@@ -19,6 +23,7 @@ export interface StatusReturnDeps {
   mirror: MailboxMirror
   watches: ClusterWatches
   plan: () => SyncPlan
+  downsync: Pick<Downsync, 'produced'>
   statusLimit: StatusLimit
 }
 
@@ -29,11 +34,19 @@ export async function returnStatus(deps: StatusReturnDeps, key: SyncKey): Promis
   if (OWN_STATUS.has(groupResourceName(key)) || !deps.plan().wantsDown(key, key.namespace, key.name)) return
   const mirrored = deps.mirror.get(key)
   const live = deps.watches.get(key, key)
-  if (mirrored === undefined || live?.status === undefined || sameStatus(live, mirrored.object)) return
-  if (!deps.statusLimit.allows(key, live)) return
+  if (mirrored === undefined || live?.status === undefined) return
   const subresource = deps.served.find(key)?.subresources.includes('status') === true
+  const { object } = mirrored
+  let status: unknown = live.status
+  // without the sub-resource a report is a new generation itself
+  if (subresource && object.metadata.generation !== undefined && tellsGenerations(status)) {
+    const produced = deps.downsync.produced(key, object, live)
+    if (produced === undefined) return // it comes again
+    status = inOurGenerations(status, produced === 'unknown' ? undefined : produced, object.status)
+  }
+  if (equalJson(status, object.status) || !deps.statusLimit.allows(key, live)) return
   try {
-    const patch = [{ op: 'add', path: '/status', value: live.status }]
+    const patch = [{ op: 'add', path: '/status', value: status }]
     const options = { fieldManager: FIELD_MANAGER, ...(subresource && { subresource: 'status' }) }
     await deps.mailbox.patch(mirrored.resource, refOf(key), 'json', patch, options)
   } catch (error) {

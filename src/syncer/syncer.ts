@@ -196,6 +196,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     refusals,
     allowance,
     adoptExisting: options.adoptExisting === true,
+    onProduced: key => queues.status.add(key),
     logger,
     clock,
   })
@@ -239,7 +240,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     allowance,
     forgetMailbox: () => forgetMailbox(plainCluster),
   }
-  const statusReturn = { mailbox, served: mailboxServed, mirror, watches: projected, plan, statusLimit }
+  const statusReturn = { mailbox, served: mailboxServed, mirror, watches: projected, plan, downsync, statusLimit }
 
   const work = (on: WorkQueue<SyncKey>, reconcile: Reconcile<SyncKey>): Promise<void> =>
     on.run(reconcile, { concurrency: CONCURRENCY, signal })

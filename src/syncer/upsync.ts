@@ -113,7 +113,7 @@ export class Upsync {
     if (!withStatus && reported !== undefined) copy.status = cloneJson(reported)
     if (existing === undefined || this.#echoes.compare(keyText(key), copy, existing) !== 'same') {
       const result = await this.#apply(resource, key, copy)
-      this.#echoes.wrote(keyText(key), copy, result, undefined)
+      this.#echoes.wrote(keyText(key), copy, result)
     }
     if (withStatus && reported !== undefined && !sameStatus(live, existing)) {
       const patch = [{ op: 'add', path: '/status', value: reported }]
@@ -133,7 +133,7 @@ export class Upsync {
     // A webhook of the cluster is not reachable from the center.
     if (isRecord(copy.spec)) delete copy.spec.conversion
     if (existing !== undefined && this.#echoes.compare(keyText(key), copy, existing) === 'same') return
-    this.#echoes.wrote(keyText(key), copy, await this.#apply(resource, key, copy), undefined)
+    this.#echoes.wrote(keyText(key), copy, await this.#apply(resource, key, copy))
   }
 
   async #apply(resource: DiscoveredResource, key: SyncKey, copy: KubeObject): Promise<KubeObject> {

@@ -179,7 +179,7 @@ class Stage {
         await gone(this.cluster.delete(DEPLOYMENTS, { namespace: 'app', name: step.name }))
         return
       case 'status': {
-        const patch = { status: { observedGeneration: step.count } }
+        const patch = { status: { replicas: step.count } }
         await gone(
           this.cluster.patch(DEPLOYMENTS, { namespace: 'app', name: step.name }, 'merge', patch, {
             subresource: 'status',

@@ -257,20 +257,20 @@ t.test('a status that is too large stays in the cluster, and that is told once',
     },
   })
   await center.world.present(p.clusterId, key)
-  const report = async (observedGeneration: number, message: string): Promise<void> => {
+  const report = async (replicas: number, message: string): Promise<void> => {
     const conditions = [{ type: 'Available', status: 'True', message }]
-    const body = { status: { observedGeneration, conditions } }
+    const body = { status: { replicas, conditions } }
     await p.cluster.patch(DEPLOYMENTS, ref, 'merge', body, { subresource: 'status' })
   }
   const observed =
-    (generation: number) =>
+    (replicas: number) =>
     ({ status }: KubeObject) =>
-      isRecord(status) && status.observedGeneration === generation
+      isRecord(status) && status.replicas === replicas
   await report(1, 'small')
   await center.world.present(p.mailboxId, key, observed(1))
-  for (const generation of [2, 3]) {
-    await report(generation, 'x'.repeat(256 * 1024))
-    await center.world.present(p.clusterId, key, observed(generation))
+  for (const replicas of [2, 3]) {
+    await report(replicas, 'x'.repeat(256 * 1024))
+    await center.world.present(p.clusterId, key, observed(replicas))
     await p.settled()
   }
   t.ok(observed(1)(center.world.get(p.mailboxId, key)!))

@@ -43,6 +43,15 @@ export interface CopyReconcilerDeps {
   unserved: (source: Source, told: Told | undefined) => void
   /** What those who claim an object are told may have changed: its owner, its content, whether the mailbox takes it. */
   verdictChanged: (mailbox: string, key: string) => void
+  /** The state of a copy is about another generation of its owner's object than before. */
+  meansOther: (space: string, key: string) => void
+}
+
+/** What a copy is to say, and of which generation of its owner's object that is. */
+interface Made {
+  readonly source: Source
+  readonly projection: Projection
+  readonly generation: number | undefined
 }
 
 /** What a mailbox is called, and what others have there, is nobody's business. */
@@ -115,10 +124,11 @@ export class CopyReconciler {
     const ranked = byRight(claims, { mailbox: mailbox.name, recorded, rules })
     const made = await this.#firstGood(recorded.length > 0 ? ranked.slice(0, 1) : ranked)
     if (!made) return {}
-    const { source, projection } = made
+    const { source, projection, generation } = made
     if (projection.namespace !== '') await this.#ensureNamespace(mailbox, projection.namespace)
-    const wrote = await this.#writer.write(mailbox, key, source.fact.resource, projection)
+    const { wrote, copy } = await this.#writer.write(mailbox, key, source.fact.resource, projection)
     mailbox.bereft.delete(key)
+    this.#noteMeaning(mailbox, source, generation, copy)
     const isNewOwner = recorded.length > 0 && recorded.join() !== source.space
     if (isNewOwner || (wrote && claims.length > 1)) {
       this.#deps.verdictChanged(mailbox.name, key)
@@ -130,16 +140,36 @@ export class CopyReconciler {
    * The first claim whose object is there and can be customized; nothing, when one has just gone, or it is not known what of it
    * may go: news of that come.
    */
-  async #firstGood(claims: readonly Source[]): Promise<{ source: Source; projection: Projection } | undefined> {
+  async #firstGood(claims: readonly Source[]): Promise<Made | undefined> {
     for (const source of claims) {
       const object = await this.#deps.sources.read(source.space, source.fact)
       if (!object) return undefined
       if (this.#deps.maySecure(source) === undefined && asksToSecure(source, object)) return undefined
       const customized = await this.#deps.sources.flawless(source, object)
       if (!customized) continue // the source is told
-      return { source, projection: project(source.space, this.#secured(source, customized)) }
+      const projection = project(source.space, this.#secured(source, customized))
+      return { source, projection, generation: object.metadata.generation }
     }
     return undefined
+  }
+
+  /** For whom the state of the copy comes back: which of the source's generations it is about. */
+  #noteMeaning(
+    mailbox: Mailbox,
+    { space, fact: { key } }: Source,
+    source: number | undefined,
+    copy: KubeObject | undefined,
+  ): void {
+    const { uid = '', generation } = copy?.metadata ?? {}
+    if (source === undefined || generation === undefined || !this.#deps.join.wantsState(space, key)) {
+      mailbox.meanings.delete(key)
+      return
+    }
+    const before = mailbox.meanings.get(key)
+    const same = before?.owner === space && before.uid === uid
+    if (same && before.source === source && before.generation === generation) return
+    mailbox.meanings.set(key, { owner: space, uid, generation, source })
+    this.#deps.meansOther(space, key)
   }
 
   #secured(source: Source, object: KubeObject): KubeObject {

@@ -10,6 +10,13 @@ import type { ObjectCache } from './objectCache.ts'
 import { createdCopy, ownerOf, type Projection, updatedCopy } from './projection.ts'
 import { UnservedKindError } from './unservedKinds.ts'
 
+export interface Written {
+  /** Whether anything was. */
+  readonly wrote: boolean
+  /** The copy that is as it should be. */
+  readonly copy: KubeObject | undefined
+}
+
 export class CopyWriter {
   readonly #deps: { client: Client; cache: ObjectCache }
 
@@ -17,17 +24,15 @@ export class CopyWriter {
     this.#deps = deps
   }
 
-  /**
-   * Whether anything was written.
-   * @throws UnservedKindError
-   */
-  async write(mailbox: Mailbox, key: string, gvr: GroupVersionResource, projection: Projection): Promise<boolean> {
+  /** @throws UnservedKindError */
+  async write(mailbox: Mailbox, key: string, gvr: GroupVersionResource, projection: Projection): Promise<Written> {
     const api = this.#deps.client.in(mailbox.space)
     const known = mailbox.copies.get(key)
     if (!known) {
       try {
-        this.#settle(mailbox, key, gvr, await this.#create(api, gvr, createdCopy(projection)))
-        return true
+        const made = await this.#create(api, gvr, createdCopy(projection))
+        this.#settle(mailbox, key, gvr, made)
+        return { wrote: true, copy: made }
       } catch (error) {
         if (!isStatusError(error, 'AlreadyExists')) throw error
       }
@@ -35,13 +40,15 @@ export class CopyWriter {
     const copy = await this.#current(mailbox, key, gvr, known, api)
     if (!copy) {
       mailbox.forget(key, known)
-      this.#settle(mailbox, key, gvr, await this.#create(api, gvr, createdCopy(projection)))
-      return true
+      const made = await this.#create(api, gvr, createdCopy(projection))
+      this.#settle(mailbox, key, gvr, made)
+      return { wrote: true, copy: made }
     }
-    if (copy.metadata.deletionTimestamp !== undefined) return false // made anew when it is gone
+    if (copy.metadata.deletionTimestamp !== undefined) return { wrote: false, copy: undefined } // made anew when it is gone
     const body = updatedCopy(projection, copy)
-    this.#settle(mailbox, key, gvr, body ? await this.#update(mailbox, key, gvr, known, body) : copy)
-    return body !== undefined
+    const right = body ? await this.#update(mailbox, key, gvr, known, body) : copy
+    this.#settle(mailbox, key, gvr, right)
+    return { wrote: body !== undefined, copy: right }
   }
 
   async #create(api: SpaceClient, gvr: GroupVersionResource, body: KubeObject): Promise<KubeObject> {

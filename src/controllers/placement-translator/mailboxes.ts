@@ -42,6 +42,16 @@ export function ownersIn(owner: string): string[] {
   return owner === '' ? [] : owner.split(',')
 }
 
+/** Which generation of an owner's object a copy says. */
+export interface Meaning {
+  readonly owner: string
+  readonly uid: string
+  /** Of the copy; a later one says the same, or is put right. */
+  readonly generation: number
+  /** Of the owner's object. */
+  readonly source: number
+}
+
 /** What is remembered of each object that the syncer carried up. */
 export interface CarriedFact {
   readonly resource: GroupVersionResource
@@ -87,6 +97,8 @@ export class Mailbox {
   readonly copies = new Map<string, CopyFact>()
   readonly carried = new Map<string, CarriedFact>()
   readonly namespaces = new Set<string>()
+  /** What copies say whose state a space wants back, as they were written or found right in this run. */
+  readonly meanings = new Map<string, Meaning>()
   /** Versions that are known to say what we want; their events are no news. */
   readonly settled = new Map<string, string>()
   /** Why the mailbox does not take an object, for those that it refused when last asked. */
@@ -278,6 +290,7 @@ export class Mailboxes {
     const key = objectKey(resource, namespace, name)
     this.#deps.cache.delete(mailbox.space, key)
     mailbox.settled.delete(key)
+    mailbox.meanings.delete(key)
     mailbox.carried.delete(key)
     if (key === SYNCER_CONFIG_KEY) this.#listener.configChanged(mailbox.name)
     if (key === namespaceKey(name)) {

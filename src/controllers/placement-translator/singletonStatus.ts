@@ -3,12 +3,13 @@
  * there, whole. Otherwise it is what the object was born with, if it was returned from a cluster; what others wrote stays.
  */
 import type { GroupResource, KubeObject } from '../../apimachinery/object.ts'
+import { inOurGenerations } from '../../apimachinery/observedGeneration.ts'
 import { isProjected } from '../../apimachinery/placement.ts'
 import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Client, ObjectRef } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
-import type { Mailbox } from './mailboxes.ts'
+import type { Mailbox, Meaning } from './mailboxes.ts'
 import { FIELD_MANAGER, resourceKey } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
 import type { PlacementJoin } from './placementJoin.ts'
@@ -26,6 +27,17 @@ export interface SingletonStatusDeps {
 
 /** Their status belongs to each server. */
 const NO_STATUS: ReadonlySet<string> = new Set([resourceKey(NAMESPACES), resourceKey(CRDS)])
+
+/** What the copy reports, with the object's own generations where it speaks of the copy's. */
+function inGenerationsOf(
+  object: Readonly<KubeObject>,
+  { metadata: { uid, generation }, status }: Readonly<KubeObject>,
+  meaning: Meaning | undefined,
+): unknown {
+  if (object.metadata.generation === undefined || generation === undefined) return status
+  const known = meaning?.uid === uid ? meaning : undefined
+  return inOurGenerations(status, known && { here: known.source, there: known.generation }, object.status)
+}
 
 export class SingletonStatus {
   readonly #deps: SingletonStatusDeps
@@ -58,8 +70,10 @@ export class SingletonStatus {
     // of a copy that is not there, or of which nothing is heard yet, nothing is known: least of all what another cluster said
     if (reported?.status === undefined) {
       if (hasReturnedStatus(before)) await this.#write(space, fact, withBornStatus(object))
-    } else if (!equalJson(object.status, reported.status))
-      await this.#write(space, fact, { ...object, status: reported.status })
+      return
+    }
+    const status = inGenerationsOf(object, reported, mailbox?.meanings.get(fact.key))
+    if (!equalJson(object.status, status)) await this.#write(space, fact, { ...object, status })
   }
 
   /** `indexed` is of the version that the fact tells of. */

@@ -229,6 +229,7 @@ class Translator {
       verdictChanged: (mailbox, key) => {
         for (const { space } of join.sourcesOf(mailbox, key)) this.#queue.add({ type: 'source', space, key })
       },
+      meansOther: (space, key) => this.#queue.add({ type: 'source', space, key }),
       mailbox: name => (this.#knowledge.knowsMailbox(name) ? this.#mailboxes.get(name) : undefined),
     })
     this.#feedback = new FeedbackReconciler({

@@ -375,6 +375,48 @@ t.test('returned state is taken back when there is not one destination any more,
   t.same(status(), { readyReplicas: 9 }, 'what others wrote is theirs')
 })
 
+t.test('what the only cluster has observed is told in generations of the source, and not before', async t => {
+  const { server, wds, florin, restart } = await world(t)
+  await wds.create(SETS, replicaSet('rs'))
+  const spec = { downsync: [{ apiGroup: 'apps' }], wantSingletonReportedState: true }
+  await wds.create(EDGE_PLACEMENTS, placement('ep', spec))
+  await wds.create(SLICES, slice('ep', 'florin'))
+  await server.quiet()
+  const home = () => server.peek('wds1', SETS, 'rs', 'commonstuff')!
+  const copy = () => server.peek(florin, SETS, 'rs', 'commonstuff')!
+  const edit = (replicas: number) => wds.update(SETS, { ...home(), spec: { replicas } })
+  /** What the source says then: its generation, and the observed one. */
+  const observed = async (observedGeneration: number, readyReplicas: number) => {
+    const conditions = [{ type: 'Ready', observedGeneration }]
+    const status = { readyReplicas, observedGeneration, conditions }
+    await server.in(florin).update(SETS, { ...copy(), status }, { subresource: 'status' })
+    await server.quiet()
+    const told = home().status as typeof status
+    t.equal(told.readyReplicas, readyReplicas)
+    t.equal(told.conditions[0]!.observedGeneration, told.observedGeneration)
+    return [home().metadata.generation, told.observedGeneration]
+  }
+  t.same(await observed(1, 1), [1, 1])
+  // the copy is edited in the mailbox, and put right: from then on it counts otherwise
+  await server.in(florin).update(SETS, { ...copy(), spec: { replicas: 9 } })
+  await server.quiet()
+  t.equal(copy().metadata.generation, 3)
+  t.same(await observed(1, 2), [1, undefined], 'what the cluster has seen may be what the hand in the mailbox wrote')
+  t.same(await observed(3, 3), [1, 1])
+  await edit(2)
+  await server.quiet()
+  t.same(await observed(3, 4), [2, 1])
+  t.same(await observed(4, 5), [2, 2])
+  const writes = server.writes.length
+  await restart(async () => {})
+  await server.quiet()
+  t.equal(server.writes.length, writes, 'a start rewrites nothing')
+  await restart(() => edit(3))
+  await server.quiet()
+  t.same(await observed(4, 6), [3, 2])
+  t.same(await observed(5, 7), [3, 3])
+})
+
 t.test('a status that an earlier release left is taken back, also where no placement is any more', async t => {
   const { server, wds, restart } = await world(t)
   await restart(async () => {

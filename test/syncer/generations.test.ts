@@ -1,0 +1,134 @@
+// The generations in a returned status are those of the mailbox: what it says as observed, the cluster has observed.
+import t, { type Test } from 'tap'
+import { isRecord, type KubeObject } from '../../src/apimachinery/object.ts'
+import { startCenter } from '../support/center.ts'
+import { DEPLOYMENTS, NAMESPACES, namespace } from './support/kinds.ts'
+import { PROJECTED, pairIn } from './support/pair.ts'
+
+const center = await startCenter(t, { expectsTrouble: true })
+const { world } = center
+const WEB = { namespace: 'app', name: 'web' }
+const KEY = 'deployments.apps app/web'
+const labels = { app: 'web' }
+const template = (image: string) => ({ metadata: { labels }, spec: { containers: [{ name: 'c', image }] } })
+const SENT: KubeObject = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { ...WEB, labels: PROJECTED },
+  spec: { selector: { matchLabels: labels }, template: template('v1') },
+}
+const says = (image: string) => (object: KubeObject) => JSON.stringify(object.spec).includes(`"image":"${image}"`)
+
+/** A Deployment in a mailbox, and in a cluster whose controllers are the test. */
+async function stage(t: Test) {
+  const named = { group: 'apps', resource: 'deployments', apiVersion: 'v1' }
+  const p = await pairIn(center, t, {
+    namespacedObjects: [{ ...named, objectsByNamespace: [{ namespace: 'app', names: ['*'] }] }],
+  })
+  await p.mailbox.create(DEPLOYMENTS, SENT)
+  const generation = () => world.get(p.clusterId, KEY)?.metadata.generation ?? 0
+  let reports = 0
+  return {
+    ...p,
+    /** Of the cluster's object. */
+    generation,
+    arrived: async (image: string) => {
+      await world.present(p.clusterId, KEY, says(image))
+      await p.settled()
+    },
+    edit: (image: string) => p.mailbox.patch(DEPLOYMENTS, WEB, 'merge', { spec: { template: template(image) } }),
+    /** Somebody in the cluster changes what the mailbox does not say. */
+    raise: async () => {
+      const before = generation()
+      const annotations = { local: `${before}` }
+      await p.cluster.patch(DEPLOYMENTS, WEB, 'merge', { metadata: { annotations } }, { fieldManager: 'local' })
+      await world.present(p.clusterId, KEY, o => (o.metadata.generation ?? 0) > before)
+      await p.settled()
+    },
+    /** The cluster's controllers have seen this generation; what the mailbox says then. */
+    observed: async (observedGeneration: number) => {
+      const replicas = ++reports
+      const body = { status: { observedGeneration, replicas } }
+      await p.cluster.patch(DEPLOYMENTS, WEB, 'merge', body, { subresource: 'status' })
+      await world.present(p.mailboxId, KEY, o => isRecord(o.status) && o.status.replicas === replicas)
+      await p.settled()
+      const { metadata, status } = world.get(p.mailboxId, KEY)!
+      return [isRecord(status) ? status.observedGeneration : undefined, metadata.generation]
+    },
+  }
+}
+
+t.test('an edit counts as observed when the cluster has observed it, however often it counted itself', async t => {
+  const { start, arrived, edit, raise, observed, generation } = await stage(t)
+  start()
+  await arrived('v1')
+  t.same(await observed(generation()), [1, 1])
+  for (let n = 0; n < 3; n++) await raise()
+  t.same(await observed(generation()), [1, 1])
+  const seen = generation()
+  await edit('v2')
+  await arrived('v2')
+  t.same(await observed(seen), [1, 2], 'applied, and not observed')
+  await raise()
+  t.same(await observed(generation()), [2, 2])
+})
+
+t.test('after twenty edits it is the last that counts', async t => {
+  const { start, arrived, edit, observed, generation } = await stage(t)
+  start()
+  await arrived('v1')
+  t.same(await observed(1), [1, 1])
+  for (let n = 2; n <= 21; n++) await edit(`v${n}`)
+  await arrived('v21')
+  t.same(await observed(generation() - 1), [1, 21])
+  t.same(await observed(generation()), [21, 21])
+})
+
+t.test('a restart of the syncer neither forgets what was observed, nor takes for observed what was not', async t => {
+  const { start, arrived, edit, raise, observed, generation, settled, mailboxId } = await stage(t)
+  const first = start()
+  await arrived('v1')
+  await raise()
+  t.same(await observed(generation()), [1, 1])
+  await first.stop()
+  const before = world.get(mailboxId, KEY)
+  const second = start()
+  await second.synced
+  await settled()
+  t.same(world.get(mailboxId, KEY), before, 'nothing was written')
+  const seen = generation()
+  await edit('v2')
+  await arrived('v2')
+  await second.stop()
+  start()
+  t.same(await observed(seen), [1, 2])
+  t.same(await observed(generation()), [2, 2])
+})
+
+t.test('a cluster that was built anew counts from one, and is waited for', async t => {
+  const { start, arrived, edit, observed, generation, cluster, clusterId } = await stage(t)
+  start()
+  await arrived('v1')
+  for (let n = 2; n <= 5; n++) await edit(`v${n}`)
+  await arrived('v5')
+  t.same(await observed(generation()), [5, 5])
+  const old = world.get(clusterId, KEY)!.metadata.uid
+  await cluster.delete(DEPLOYMENTS, WEB)
+  await world.present(clusterId, KEY, o => o.metadata.uid !== old)
+  t.equal(generation(), 1)
+  t.same(await observed(0), [undefined, 5], 'nobody there has seen it')
+  t.same(await observed(1), [5, 5])
+  await edit('v6')
+  await arrived('v6')
+  t.same(await observed(1), [5, 6])
+  t.same(await observed(2), [6, 6])
+})
+
+t.test('where somebody else holds the name, nothing is said of generations, and the rest is told', async t => {
+  const { start, cluster, observed } = await stage(t)
+  await cluster.create(NAMESPACES, namespace('app'))
+  const theirs = { ...SENT, spec: { ...(SENT.spec as object), template: template('theirs') } }
+  await cluster.create(DEPLOYMENTS, theirs)
+  start()
+  t.same(await observed(1), [undefined, 1])
+})
