@@ -93,8 +93,8 @@ const REPACK_SLACK_BYTES = 16 * 1024 * 1024
 export async function openJournaledStore(journal: Journal, options: JournaledStoreOptions = {}): Promise<Store> {
   const index = new ObjectIndex()
   const arena = new Arena()
-  const state = await journal.load(({ key, revision, bytes, headBytes }) => {
-    const stored = { key: index.ownKey(key), revision, bytes: arena.copy(bytes), headBytes }
+  const state = await journal.load(loaded => {
+    const stored = { ...loaded, key: index.ownKey(loaded.key), bytes: arena.copy(loaded.bytes) }
     index.put(stored)
     options.budget?.count(stored.key, stored, undefined)
   })
@@ -287,8 +287,8 @@ class JournaledStore implements Store {
 
   #refusal(key: Key, mutation: Mutation, current: Stored | undefined): Refusal | undefined {
     if (this.#budget === undefined || mutation.type === 'delete') return undefined
-    const { head, tail } = mutation.text
-    const bytes = Buffer.byteLength(head) + Buffer.byteLength(tail)
+    const { head, tail, note } = mutation.text
+    const bytes = Buffer.byteLength(head) + Buffer.byteLength(tail) + (note?.length ?? 0)
     const leadsOut = mutation.leads === 'out'
     return this.#budget.refusal({ key, text: mutation.text, bytes, previous: current, leadsOut })
   }
@@ -306,6 +306,7 @@ class JournaledStore implements Store {
       revision,
       bytes,
       headBytes,
+      ...(mutation.text?.note !== undefined && { note: mutation.text.note }),
     }
     this.#lastQueued = revision
     this.#budget?.count(stored.key, mutation.type === 'put' ? stored : undefined, previous)

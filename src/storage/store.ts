@@ -35,6 +35,8 @@ export interface Stored {
   readonly bytes: Buffer
   /** Where in `bytes` the digits of the revision begin: the length of the text's head, in bytes. */
   readonly headBytes: number
+  /** What its writer noted beside the text: kept with the version, and in no answer. Absent: nothing. */
+  readonly note?: string
 }
 
 /**
@@ -44,6 +46,8 @@ export interface Stored {
 export interface Encoded {
   readonly head: string
   readonly tail: string
+  /** The version's {@link Stored.note}. */
+  readonly note?: string
 }
 
 /**

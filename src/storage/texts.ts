@@ -4,8 +4,9 @@
 import type { Encoded, Key, Revision, Stored } from './store.ts'
 
 /** An object's text with its revision in place. */
-export function versionOf(key: Key, revision: Revision, { head, tail }: Encoded): Stored {
-  return { key, revision, bytes: Buffer.from(head + revision + tail), headBytes: Buffer.byteLength(head) }
+export function versionOf(key: Key, revision: Revision, { head, tail, note }: Encoded): Stored {
+  const bytes = Buffer.from(head + revision + tail)
+  return { key, revision, bytes, headBytes: Buffer.byteLength(head), ...(note !== undefined && { note }) }
 }
 
 /** The same object under another revision. */

@@ -96,7 +96,7 @@ export class SpaceBudgets implements Budget {
 
   refusal(change: BudgetedChange): Refusal | undefined {
     const { key, bytes, previous, leadsOut } = change
-    const growth = bytes - (previous?.bytes.length ?? 0)
+    const growth = bytes - sizeOf(previous)
     if (leadsOut && growth <= REMOVAL_BYTES) return undefined
     const short = this.#shortage(change, growth)
     if (short !== undefined || this.#tree === undefined || (previous !== undefined && growth <= 0)) return short
@@ -230,9 +230,14 @@ function overheadOf({ group, resource }: Key): number {
 }
 
 function weightOf(key: Key, stored: Stored | undefined): number {
-  return stored === undefined ? 0 : stored.bytes.length + overheadOf(key)
+  return stored === undefined ? 0 : sizeOf(stored) + overheadOf(key)
 }
 
 function isMailbox(tree: SpaceTree, space: string): boolean {
   return tree.get(space)?.type.name === 'mailbox'
+}
+
+/** With what was noted beside the text. */
+function sizeOf(stored: Stored | undefined): number {
+  return stored === undefined ? 0 : stored.bytes.length + (stored.note?.length ?? 0)
 }

@@ -89,8 +89,9 @@ async function look(
   const read = (row: string, value: Buffer): void => {
     const kind = row.slice(0, 2)
     if (kind === 'o/') {
-      const { revision, headBytes, bytes, checksum } = parseVersion(row, value)
-      options.each({ key: keyOfObjectRow(row), revision, headBytes, bytes })
+      const { checksum, ...version } = parseVersion(row, value)
+      const { revision, bytes } = version
+      options.each({ key: keyOfObjectRow(row), ...version })
       objects.count++
       objects.sum = addToSum(objects.sum, checksum)
       objects.bytes += bytes.length

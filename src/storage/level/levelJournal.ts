@@ -223,7 +223,8 @@ function eventOf(record: LogRecord, versions: ReadonlyMap<Revision, VersionRecor
   const version = (of: Revision): Stored => {
     const found = versions.get(of)
     if (found === undefined) throw new StorageError('Damaged', `the data dir is damaged: version ${of} is missing`)
-    return { key, revision: of, bytes: found.bytes, headBytes: found.headBytes }
+    const { bytes, headBytes, note } = found
+    return { key, revision: of, bytes, headBytes, ...(note !== undefined && { note }) }
   }
   return { type, key, revision, stored: version(revision), previous: previous === 0 ? undefined : version(previous) }
 }

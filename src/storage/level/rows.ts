@@ -13,14 +13,14 @@
  *
  * Every value but the format's begins with the same 20 bytes, numbers big-endian:
  *
- *    0  flags        1: a deletion, in the log. Others are unknown here, and refused.
+ *    0  flags        1: a deletion, in the log; 2: a note, in objects and versions. Others are unknown here, and refused.
  *    1  zero
  *    2  key id       16 bits; 0: the value is not encrypted. Others are unknown here, and refused.
  *    4  head length  32 bits; in objects and versions, where in the text the digits of the revision begin
  *    8  number       float64, exact: revision of an object or version, or of m/; time of a log entry, ms since 1970
- *   16  checksum     CRC-32 of the text, begun with a mix of the 16 bytes before; in o/ then also of <key>. The short values
+ *   16  checksum     CRC-32 of the text and what follows it, begun with a mix of the 16 bytes before; in o/ then also of <key>. The short values
  *                    of m/ and l/ count these four bytes as zero, and begin with their row's key or revision.
- *   20  text; in m/state count and sum, in a log entry the replaced revision (float64 each) and the key
+ *   20  text, with the flag 2 then the note and the length of that in bytes (32 bits); in m/state count and sum, in a log entry the replaced revision (float64 each) and the key
  */
 import { crc32 } from 'node:zlib'
 import { parseKeyText } from '../keys.ts'
@@ -38,6 +38,8 @@ export const UPGRADE_ROW = 'm/upgrade'
 export const LOG_END = 'l0'
 
 const DELETION = 1
+const NOTED = 2
+const NOTE_LENGTH = 4
 const CHECKSUM_AT = 16
 const HEAD = 20
 const LOG_HEAD = HEAD + 8
@@ -66,11 +68,23 @@ export function revisionOfRow(row: string): Revision {
 }
 
 /** Value of an old version, complete; and of an object, when it is {@link sealed} with that one's checksum. */
-export function versionValue({ revision, headBytes, bytes }: Omit<Stored, 'key'>): Buffer {
+export function versionValue({ revision, headBytes, bytes, note }: Omit<Stored, 'key'>): Buffer {
+  if (note !== undefined) return notedValue({ revision, headBytes, bytes, note })
   const value = Buffer.allocUnsafe(HEAD + bytes.length)
   writeHead(value, 0, headBytes, revision)
   bytes.copy(value, HEAD)
   return sealed(value, crc32(bytes, mixedHead(value)))
+}
+
+function notedValue({ revision, headBytes, bytes, note }: Required<Omit<Stored, 'key'>>): Buffer {
+  const noteBytes = Buffer.byteLength(note)
+  const end = HEAD + bytes.length
+  const value = Buffer.allocUnsafe(end + noteBytes + NOTE_LENGTH)
+  writeHead(value, NOTED, headBytes, revision)
+  bytes.copy(value, HEAD)
+  value.write(note, end)
+  value.writeUInt32BE(noteBytes, end + noteBytes)
+  return sealed(value, crc32(value.subarray(HEAD), mixedHead(value)))
 }
 
 /** What the checksum of a version is where it is the current object. */
@@ -88,6 +102,7 @@ export interface VersionRecord {
   readonly revision: Revision
   readonly headBytes: number
   readonly bytes: Buffer
+  readonly note?: string
   readonly checksum: number
 }
 
@@ -96,13 +111,26 @@ export function parseVersion(row: string, value: Buffer): VersionRecord {
   if (value.length < HEAD) throw damaged(row)
   const checksum = value.readUInt32BE(CHECKSUM_AT)
   const revision = value.readDoubleBE(8)
-  const bytes = value.subarray(HEAD)
-  const found = crc32(bytes, mixedHead(value))
+  const text = value.subarray(HEAD)
+  const found = crc32(text, mixedHead(value))
   const isObject = row.startsWith('o/')
   if ((isObject ? crc32(row.slice(2), found) : found) !== checksum) throw damaged(row)
   if (!isObject && revision !== revisionOfRow(row)) throw damaged(row)
-  assertKnown(row, value)
-  return { revision, headBytes: value.readUInt32BE(4), bytes, checksum }
+  const headBytes = value.readUInt32BE(4)
+  if (value.readUInt32BE(0) !== NOTED * 2 ** 24) {
+    assertKnown(row, value)
+    return { revision, headBytes, bytes: text, checksum }
+  }
+  const noteEnd = text.length - NOTE_LENGTH
+  const noteStart = noteEnd < 0 ? -1 : noteEnd - text.readUInt32BE(noteEnd)
+  if (noteStart < 0) throw damaged(row)
+  return {
+    revision,
+    headBytes,
+    bytes: text.subarray(0, noteStart),
+    note: text.toString('utf8', noteStart, noteEnd),
+    checksum,
+  }
 }
 
 export interface LogRecord {

@@ -1,5 +1,6 @@
 /** Compare-and-write, chained updates and bulk writes. */
 
+import type { Mutation } from '../../../src/storage/store.ts'
 import { atRevision, versionOf } from '../../../src/storage/texts.ts'
 import { del, key, put, readWatch, textOf, updated } from '../support.ts'
 import type { Case } from './case.ts'
@@ -93,6 +94,33 @@ export const writeCases: Case[] = [
         )
         t.equal(atRevision(version, 1234).bytes.toString(), `${text.head}1234${text.tail}`)
       }
+    },
+  },
+  {
+    name: 'a note stays with its version, and is no part of its text',
+    async run(t, open) {
+      const opened = await open({ maxHistoryEventsInMemory: 0 })
+      const noted = (data: string, note?: string): Mutation => {
+        const { text } = put(data) as Extract<Mutation, { type: 'put' }>
+        return { type: 'put', text: note === undefined ? text : { ...text, note } }
+      }
+      await opened.store.write({ key: key('a'), mutation: noted('one', 'ü noted'), expect: 0 })
+      await opened.store.update(key('a'), () => noted('two'))
+      await opened.store.update(key('b'), () => noted('three', ''))
+      const store = (await opened.reopen?.({ maxHistoryEventsInMemory: 0 })) ?? opened.store
+      t.match(await store.get(key('b')), { note: '' })
+      t.equal(textOf(await store.get(key('b'))), '3:three')
+      t.notOk('note' in (await store.get(key('a')))!)
+      const events = await readWatch(store, {}, 0, 3)
+      t.same(
+        events.map(({ stored, previous }) => [textOf(stored), stored.note, previous?.note]),
+        [
+          ['1:one', 'ü noted', undefined],
+          ['2:two', undefined, 'ü noted'],
+          ['3:three', '', undefined],
+        ],
+      )
+      t.equal((await store.list({}, { at: 1 })).items[0]?.note, 'ü noted')
     },
   },
   {
