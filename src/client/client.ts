@@ -44,6 +44,8 @@ export interface WriteOptions {
   fieldManager?: string
   /** Server-side apply: take fields over from other managers. */
   force?: boolean
+  /** Everything but the write itself. */
+  dryRun?: boolean
   because?: Because
 }
 

@@ -1,4 +1,5 @@
 /** Mailbox to cluster: applies what the plan wants, deletes what it no longer wants and we made, repairs what drifts. */
+import { type FieldSet, isEmptySet } from '../apimachinery/apply/fieldSet.ts'
 import { isStatusError } from '../apimachinery/errors.ts'
 import { isKubernetesService } from '../apimachinery/kubernetesService.ts'
 import { apiVersionOf, groupResourceName, type KubeObject } from '../apimachinery/object.ts'
@@ -21,6 +22,7 @@ import type { Allowance } from './allowance.ts'
 import type { ClusterWatches } from './clusterWatches.ts'
 import { Dialect } from './dialect.ts'
 import { type Echo, Echoes } from './echoes.ts'
+import { LEFT_MANAGER, leftCopy, ownedByOthers, releasedBy, toHandOver } from './handOver.ts'
 import { fieldsOf, keyText, type MailboxMirror, type Mirrored, type SyncKey } from './mirror.ts'
 import {
   downsyncCopy,
@@ -40,6 +42,7 @@ import type { Refusal, Refusals } from './refusals.ts'
 import { RepairPace } from './repairPace.ts'
 import type { ServedResources } from './served.ts'
 import type { SyncPlan } from './syncPlan.ts'
+import { choiceOf } from './unionMembers.ts'
 
 export interface DownsyncDeps {
   /** Reads, and writes unless `as` is there. */
@@ -71,6 +74,9 @@ const TERMINATING_RETRY_MS = 5000
 /** What somebody else made in the cluster may go, and no watch of ours tells. */
 const STRANGER_RETRY_MS = 300_000
 
+/** The cluster's news of what was just written may be on their way still. */
+const SOON = { requeueAfterMs: 50 }
+
 const ALREADY_IN_CLUSTER: Refusal = {
   reason: 'AlreadyInCluster',
   message:
@@ -84,6 +90,13 @@ const NO_OWNER: Refusal = {
 }
 
 type Outcome = ReconcileResult & { refusal?: Refusal }
+
+interface ApplyTarget {
+  readonly resource: DiscoveredResource
+  readonly key: SyncKey
+  /** In whose name it is written. */
+  readonly cluster: SpaceClient
+}
 
 /** Why the syncer deletes from the cluster. */
 const CAUSES = {
@@ -277,8 +290,20 @@ export class Downsync {
     } catch (error) {
       if (isStatusError(error, 'NotFound') && error.details?.kind !== 'namespaces') await served.refresh()
       if (isStatusError(error, 'Invalid') && (await this.#replace(resource, key, live, object))) return {}
+      if (await this.#chooseAnew({ resource, key, cluster: this.#writer(owner) }, copy, error)) return SOON
       throw error
     }
+  }
+
+  /** Takes away what the cluster holds beside a choice that was made anew; whether that was what an apply failed at. */
+  async #chooseAnew({ resource, key, cluster }: ApplyTarget, copy: KubeObject, error: unknown): Promise<boolean> {
+    if (!isStatusError(error, 'Invalid')) return false
+    const live = await cluster.get(resource, refOf(key))
+    const choice = choiceOf(error, copy, live, ownedByOthers(live))
+    if (choice === undefined) return false
+    // Not as the syncer's own: its claims are those of its applies.
+    await cluster.patch(resource, refOf(key), 'json', choice, { fieldManager: LEFT_MANAGER })
+    return true
   }
 
   /**
@@ -319,7 +344,10 @@ export class Downsync {
     // With its uid the apply fails when it is not that object any more, and what we know about ownership with it.
     const { uid } = live.metadata
     const guarded = uid ? { ...copy, metadata: { ...copy.metadata, uid } } : copy
-    const result = await this.#applyDeclared(resource, key, guarded, cluster)
+    const target = { resource, key, cluster }
+    const released = releasedBy(copy, live)
+    const settled = isEmptySet(released) ? guarded : await this.#handOver(target, guarded, released)
+    const result = await this.#applyDeclared(target, settled)
     if (
       result.metadata.annotations?.[OVERWRITE] !== undefined &&
       copy.metadata.annotations?.[OVERWRITE] === undefined
@@ -354,17 +382,34 @@ export class Downsync {
     }
   }
 
+  /**
+   * Before the center lets go of fields: those that the cluster's own defaults would change are kept as they are by another
+   * manager. What it is then to apply, which fails when the object has changed since it was looked at.
+   */
+  async #handOver(target: ApplyTarget, copy: KubeObject, released: FieldSet): Promise<KubeObject> {
+    const { resource, key, cluster } = target
+    const fresh = await cluster.get(resource, refOf(key))
+    const without = await this.#applyDeclared(target, copy, { dryRun: true })
+    const handed = toHandOver(released, fresh, without)
+    const held = isEmptySet(handed)
+      ? fresh
+      : await cluster.patch(resource, refOf(key), 'apply', leftCopy(fresh, handed), {
+          fieldManager: LEFT_MANAGER,
+          force: true,
+        })
+    const { resourceVersion } = held.metadata
+    return resourceVersion === undefined ? copy : { ...copy, metadata: { ...copy.metadata, resourceVersion } }
+  }
+
   /** Leaves out what this cluster's release does not know. */
   async #applyDeclared(
-    resource: DiscoveredResource,
-    key: SyncKey,
+    { resource, key, cluster }: ApplyTarget,
     copy: KubeObject,
-    cluster: SpaceClient,
+    { dryRun = false } = {},
   ): Promise<KubeObject> {
+    const options = { fieldManager: FIELD_MANAGER, force: true, ...(dryRun && { dryRun }) }
     return await this.#dialect.speak(resource, copy, body =>
-      this.#inNamespace(key, ownerOf(copy), () =>
-        cluster.patch(resource, refOf(key), 'apply', body, { fieldManager: FIELD_MANAGER, force: true }),
-      ),
+      this.#inNamespace(key, ownerOf(copy), () => cluster.patch(resource, refOf(key), 'apply', body, options)),
     )
   }
 

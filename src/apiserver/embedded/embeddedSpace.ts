@@ -220,7 +220,12 @@ export class EmbeddedSpace implements SpaceClient {
 
   #context(space: string, options: WriteOptions): WriteContext {
     const context = systemContext(space, this.#deps.component)
-    return options.fieldManager ? { ...context, fieldManager: options.fieldManager } : context
+    if (!options.fieldManager && !options.dryRun) return context
+    return {
+      ...context,
+      ...(options.fieldManager && { fieldManager: options.fieldManager }),
+      dryRun: options.dryRun ?? false,
+    }
   }
 }
 

@@ -120,7 +120,11 @@ function subresourceOf(options: WriteOptions): { subresource?: string } {
 }
 
 function writeQuery(options: WriteOptions): string {
-  return queryOf({ fieldManager: options.fieldManager, force: options.force })
+  return queryOf({
+    fieldManager: options.fieldManager,
+    force: options.force,
+    dryRun: options.dryRun ? 'All' : undefined,
+  })
 }
 
 /** Items of built-in lists come without kind and apiVersion, which the list implies. */

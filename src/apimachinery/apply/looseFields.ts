@@ -1,0 +1,166 @@
+/**
+ * Sets of fields held against objects whose schema nobody knows: elements of keyed lists are found by the keys that the paths
+ * themselves name. Pure; objects are left as they are.
+ */
+import { isRecord } from '../object.ts'
+import { canonicalJson, cloneJson, equalJson, setMember } from '../values.ts'
+import { EMPTY_SET, type FieldSet, fieldSet, HERE, isEmptySet } from './fieldSet.ts'
+import { keyElement } from './pathElement.ts'
+
+type Children = ReadonlyMap<string, FieldSet>
+
+/**
+ * A copy of `object` without what `set` names and `source` says just the same: what differs from `source` was meant since. Keys
+ * of list elements stay, for they say which element it is.
+ */
+export function withoutUnchanged(object: unknown, set: FieldSet, source: unknown): unknown {
+  return set.children === undefined ? object : stripped(object, source, set.children, [])
+}
+
+function stripped(object: unknown, source: unknown, children: Children, keys: readonly string[]): unknown {
+  if (Array.isArray(object)) {
+    const sources = elementsIn(source, children)
+    const sets = new Map<unknown, [element: string, set: FieldSet]>()
+    for (const [element, item] of elementsIn(object, children)) sets.set(item, [element, children.get(element)!])
+    return object.flatMap((item: unknown) => {
+      const found = isRecord(item) ? sets.get(item) : undefined
+      if (found === undefined) return [item]
+      const [element, set] = found
+      if (set.self && equalJson(item, sources.get(element))) return []
+      if (set.children === undefined) return [item]
+      return [stripped(item, sources.get(element), set.children, Object.keys(keysOf(element)))]
+    })
+  }
+  if (!isRecord(object)) return object
+  const before = isRecord(source) ? source : {}
+  const result: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(object)) {
+    const below = keys.includes(name) ? undefined : children.get(`f:${name}`)
+    if (below?.self && equalJson(value, before[name])) continue
+    const inner = below?.children === undefined ? value : stripped(value, before[name], below.children, [])
+    setMember(result, name, inner)
+  }
+  return result
+}
+
+/** The paths of `set` that lead nowhere in `object`, the topmost of each. */
+export function missingIn(object: unknown, set: FieldSet): FieldSet {
+  return filtered(set, object, object, (below, value) => (value === undefined ? HERE : missingIn(value, below)))
+}
+
+/** The paths of `set` whose values `a` and `b` both have, and not the same; the topmost of each. */
+export function differingIn(a: unknown, b: unknown, set: FieldSet): FieldSet {
+  return filtered(set, a, b, (below, left, right) => {
+    if (left === undefined || right === undefined || equalJson(left, right)) return EMPTY_SET
+    return below.self ? HERE : differingIn(left, right, below)
+  })
+}
+
+function filtered(
+  { children }: FieldSet,
+  a: unknown,
+  b: unknown,
+  judge: (below: FieldSet, left: unknown, right: unknown) => FieldSet,
+): FieldSet {
+  if (children === undefined) return EMPTY_SET
+  const kept = new Map<string, FieldSet>()
+  const lefts = elementsIn(a, children)
+  const rights = a === b ? lefts : elementsIn(b, children)
+  for (const [element, below] of children) {
+    const verdict = judge(below, lefts.get(element), rights.get(element))
+    if (!isEmptySet(verdict)) kept.set(element, verdict)
+  }
+  return fieldSet(false, kept)
+}
+
+/** What of `object` the set names, with the keys of the list elements on the way; what is not there is left out. */
+export function partOf(object: unknown, { children }: FieldSet): unknown {
+  if (children === undefined) return cloneJson(object)
+  const found = elementsIn(object, children)
+  if (Array.isArray(object)) {
+    return [...found].map(([element, item]) => {
+      const part = partOf(item, children.get(element)!)
+      return element.startsWith('k:') && isRecord(part) ? { ...keysOf(element), ...part } : part
+    })
+  }
+  const result: Record<string, unknown> = {}
+  for (const [element, value] of found) setMember(result, element.slice(2), partOf(value, children.get(element)!))
+  return result
+}
+
+/** What is in a holder under the elements that are asked for, those that are there. Costs a look at each item, once. */
+function elementsIn(holder: unknown, children: Children): Map<string, unknown> {
+  const found = new Map<string, unknown>()
+  if (isRecord(holder)) {
+    for (const element of children.keys()) {
+      const name = element.slice(2)
+      if (element.startsWith('f:') && Object.hasOwn(holder, name)) found.set(element, holder[name])
+    }
+  } else if (Array.isArray(holder)) {
+    const ways = waysToName(children)
+    holder.forEach((item: unknown, i) => {
+      for (const nameOf of ways) {
+        const element = nameOf(item, i)
+        if (element !== undefined && children.has(element) && !found.has(element)) found.set(element, item)
+      }
+    })
+  }
+  return found
+}
+
+type NameOf = (item: unknown, index: number) => string | undefined
+
+/** How the elements of a list are named among these: usually in one way. */
+function waysToName(children: Children): NameOf[] {
+  const ways = new Map<string, NameOf>()
+  for (const element of children.keys()) {
+    const sort = element.slice(0, 2)
+    if (sort === 'v:') ways.set(sort, item => `v:${canonicalJson(item)}`)
+    else if (sort === 'i:') ways.set(sort, (_, i) => `i:${i}`)
+    else if (sort === 'k:') {
+      const names = Object.keys(keysOf(element))
+      ways.set(names.join('\0'), item =>
+        isRecord(item) ? keyElement(Object.fromEntries(names.map(name => [name, item[name] ?? null]))) : undefined,
+      )
+    }
+  }
+  return [...ways.values()]
+}
+
+/** `k:{"name":"a"}` */
+function keysOf(element: string): Record<string, unknown> {
+  const keys: unknown = element.startsWith('k:') ? JSON.parse(element.slice(2)) : undefined
+  return isRecord(keys) ? keys : {}
+}
+
+/** Gives every text, number and truth value at the ends of `set` another value of its sort, in place. */
+export function marked<T>(object: T, { children }: FieldSet): T {
+  if (children === undefined) return object
+  const found = elementsIn(object, children)
+  for (const [element, value] of found) {
+    const below = children.get(element)!
+    if (below.children !== undefined) marked(value, below)
+    else if (isRecord(object) && isMarkable(value)) setMember(object, element.slice(2), otherThan(value))
+  }
+  return object
+}
+
+/** Where, at the ends of `set`, such values in `object` are those of `old`. */
+export function echoedIn(object: unknown, old: unknown, set: FieldSet): FieldSet {
+  return filtered(set, object, old, (below, value, before) => {
+    if (value === undefined) return EMPTY_SET
+    if (below.children !== undefined) return echoedIn(value, before, below)
+    return isMarkable(value) && value === before ? HERE : EMPTY_SET
+  })
+}
+
+type Markable = string | number | boolean
+
+function isMarkable(value: unknown): value is Markable {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+}
+
+function otherThan(value: Markable): Markable {
+  if (typeof value === 'string') return value === 'other' ? 'another' : 'other'
+  return typeof value === 'number' ? value + 1 : !value
+}

@@ -1,0 +1,65 @@
+/** What an apply lets go of, and what stays in the cluster all the same. */
+import t from 'tap'
+import { isEmptySet, toFieldsV1 } from '../../src/apimachinery/apply/fieldSet.ts'
+import type { FieldsV1, KubeObject } from '../../src/apimachinery/object.ts'
+import { LEFT_MANAGER, leftCopy, releasedBy, toHandOver } from '../../src/syncer/handOver.ts'
+import { FIELD_MANAGER } from '../../src/syncer/ownership.ts'
+
+const claim = (manager: string, fieldsV1: FieldsV1) => ({
+  manager,
+  operation: 'Apply' as const,
+  apiVersion: 'apps/v1',
+  fieldsType: 'FieldsV1' as const,
+  fieldsV1,
+})
+const container = (fields: object) => ({ name: 'c', image: 'i', ...fields })
+const object = (spec: object, ...managedFields: ReturnType<typeof claim>[]): KubeObject => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'web', namespace: 'app', uid: 'u', resourceVersion: '7', managedFields },
+  spec,
+})
+const MINE = claim(FIELD_MANAGER, {
+  'f:metadata': { 'f:labels': { 'f:gone': {} } },
+  'f:spec': {
+    'f:replicas': {},
+    'f:paused': {},
+    'f:containers': { 'k:{"name":"c"}': { '.': {}, 'f:name': {}, 'f:image': {}, 'f:tty': {} } },
+  },
+})
+const live = object(
+  { replicas: 3, paused: true, progressDeadlineSeconds: 9, containers: [container({ tty: true })] },
+  MINE,
+  claim(LEFT_MANAGER, { 'f:spec': { 'f:progressDeadlineSeconds': {} } }),
+)
+
+t.test('an apply that says all that it said before lets go of nothing', async t => {
+  const copy = object({ replicas: 4, paused: false, containers: [container({ tty: false })] })
+  t.ok(isEmptySet(releasedBy(copy, live)))
+})
+
+t.test('what defaults would change is handed over; what would be gone, or is a default already, is not', async t => {
+  const released = releasedBy(object({ containers: [container({})] }), live)
+  t.same(toFieldsV1(released), {
+    'f:spec': { 'f:containers': { 'k:{"name":"c"}': { 'f:tty': {} } }, 'f:paused': {}, 'f:replicas': {} },
+  })
+  const without = object({ replicas: 1, progressDeadlineSeconds: 9, containers: [container({ tty: true })] })
+  const handed = toHandOver(released, live, without)
+  t.same(toFieldsV1(handed), { 'f:spec': { 'f:replicas': {} } })
+  t.same(
+    leftCopy(live, handed),
+    {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: 'web', namespace: 'app', uid: 'u', resourceVersion: '7' },
+      spec: { replicas: 3, progressDeadlineSeconds: 9 },
+    },
+    'with what was left before',
+  )
+})
+
+t.test('what is left of a list item names the item', async t => {
+  const released = releasedBy(object({ replicas: 3, paused: true, containers: [container({})] }), live)
+  const without = object({ replicas: 3, paused: true, containers: [container({ tty: false })] })
+  t.match(leftCopy(live, toHandOver(released, live, without)), { spec: { containers: [{ name: 'c', tty: true }] } })
+})
