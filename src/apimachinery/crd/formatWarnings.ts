@@ -23,27 +23,25 @@ export function formatWarnings(crd: KubeObject, old: KubeObject | undefined): st
 function unknownFormats(crd: KubeObject): string[] {
   const { versions } = readSpec(crd)
   const schemas = versions.flatMap(({ schema }) => (schema === undefined ? [] : [schema]))
-  return (sharesSchema(crd) ? schemas.slice(0, 1) : schemas).flatMap(inSchema)
+  const found: string[] = []
+  for (const schema of sharesSchema(crd) ? schemas.slice(0, 1) : schemas) addFormats(schema, found)
+  return found
 }
 
-function inSchema(schema: Schema): string[] {
-  const { format = '', type = '', items, additionalProperties, properties = {} } = schema
-  const known =
-    format === '' ||
-    (type === '' || type === 'string'
-      ? OF_TEXTS.has(withoutDashes(format))
-      : (OF_NUMBERS[type]?.includes(format) ?? false))
-  const below = [
-    items,
-    additionalProperties,
-    schema.not,
-    schema.allOf,
-    schema.oneOf,
-    schema.anyOf,
-    Object.values(properties),
-  ]
-  const schemas = below.flat().filter(child => typeof child === 'object')
-  return [...(known ? [] : [format]), ...schemas.flatMap(inSchema)]
+/** Nothing is made on the way, as a definition may have fifty thousand schemas. */
+function addFormats(schema: Schema, found: string[]): void {
+  const { format, type = '', items, additionalProperties, not, allOf, oneOf, anyOf, properties } = schema
+  if (format !== undefined && format !== '' && !isKnown(format, type)) found.push(format)
+  for (const child of Array.isArray(items) ? items : [items]) if (typeof child === 'object') addFormats(child, found)
+  if (typeof additionalProperties === 'object') addFormats(additionalProperties, found)
+  if (not !== undefined) addFormats(not, found)
+  for (const branches of [allOf, oneOf, anyOf]) for (const branch of branches ?? []) addFormats(branch, found)
+  for (const name in properties) addFormats(properties[name]!, found)
+}
+
+function isKnown(format: string, type: string): boolean {
+  if (type === '' || type === 'string') return OF_TEXTS.has(withoutDashes(format))
+  return OF_NUMBERS[type]?.includes(format) ?? false
 }
 
 function withoutDashes(format: string): string {
