@@ -28,12 +28,19 @@ export function publishedObject(schema: Schema | undefined, dialect: Dialect, fi
   return { ...document, properties: withFields(document, fields) }
 }
 
+/** The schema itself where it is published as it is: a definition may have fifty thousand of them. */
 function published(schema: Schema, dialect: Dialect, fields: ObjectFields): SchemaDocument {
   const silent = dialect === 'v2' && (schema.nullable === true || preserves(schema))
   const document: SchemaDocument = {}
-  for (const [keyword, value] of Object.entries(dialect === 'v2' ? schema : withAlternatives(schema))) {
-    if (FORGOTTEN.has(keyword) || isUnsaid(keyword, value)) continue
-    if (dialect === 'v2' && NOT_IN_V2.has(keyword)) continue
+  const source: Schema = dialect === 'v2' ? schema : withAlternatives(schema)
+  let isSame = source === schema
+  for (const keyword in source) {
+    const value: unknown = source[keyword as keyof Schema]
+    const isLeftOut = FORGOTTEN.has(keyword) || isUnsaid(keyword, value) || (dialect === 'v2' && NOT_IN_V2.has(keyword))
+    if (isLeftOut) {
+      isSame = false
+      continue
+    }
     if (keyword === 'properties') {
       if (!silent) document.properties = eachPublished(value as Record<string, Schema>, dialect, fields)
     } else if (keyword === 'items') {
@@ -41,29 +48,42 @@ function published(schema: Schema, dialect: Dialect, fields: ObjectFields): Sche
     } else if (keyword === 'additionalProperties') {
       document[keyword] = typeof value === 'object' ? published(value as Schema, dialect, fields) : value
     } else document[keyword] = value
+    isSame &&= document[keyword] === value
   }
-  if (dialect === 'v2') loosen(document, schema)
-  if (schema['x-kubernetes-embedded-resource'] && !silent) embed(document, fields)
-  return document
+  if (dialect === 'v2') isSame = !loosen(document, schema) && isSame
+  if (schema['x-kubernetes-embedded-resource'] && !silent) {
+    embed(document, fields)
+    isSame = false
+  }
+  return isSame ? (schema as SchemaDocument) : document
 }
 
 function eachPublished(properties: Record<string, Schema>, dialect: Dialect, fields: ObjectFields): SchemaDocument {
-  return Object.fromEntries(
-    Object.entries(properties).map(([name, property]) => [name, published(property, dialect, fields)]),
-  )
+  let isSame = true
+  const all: SchemaDocument[] = []
+  for (const name in properties) {
+    const document = published(properties[name]!, dialect, fields)
+    isSame &&= document === properties[name]
+    all.push(document)
+  }
+  if (isSame) return properties as SchemaDocument
+  return Object.fromEntries(Object.keys(properties).map((name, index) => [name, all[index]]))
 }
 
-/** Takes from a document of version 2 what would have kubectl refuse values that the schema accepts. */
-function loosen(document: SchemaDocument, schema: Schema): void {
+/** Takes from a document of version 2 what would have kubectl refuse values that the schema accepts. True if it may have. */
+function loosen(document: SchemaDocument, schema: Schema): boolean {
   const { properties = {}, additionalProperties, nullable } = schema
   const vague = preserves(schema) && (document.type === 'object' || document.type === 'array')
   if (nullable || vague) delete document.type
   // A required field that is null counts as missing there.
   if (typeof additionalProperties === 'object' && additionalProperties.nullable) delete document.required
-  if (!Array.isArray(document.required) || document.properties === undefined) return
+  if (!Array.isArray(document.required) || document.properties === undefined) {
+    return nullable === true || vague || schema.required !== document.required
+  }
   const required = document.required.filter(name => !properties[name]?.nullable)
   if (required.length > 0) document.required = required
   else delete document.required
+  return true
 }
 
 /** An object inside an object has what every object has. */
@@ -99,7 +119,10 @@ function preserves(schema: Schema): boolean {
 
 /** Whether a keyword says nothing: upstream leaves empty ones out. An empty default is a default. */
 function isUnsaid(keyword: string, value: unknown): boolean {
-  if (keyword === 'properties') return Object.keys(value as object).length === 0
+  if (keyword === 'properties') {
+    for (const _ in value as object) return false
+    return true
+  }
   if (keyword === 'default' || keyword === 'additionalProperties') return false
   return value === false || value === '' || (Array.isArray(value) && value.length === 0)
 }

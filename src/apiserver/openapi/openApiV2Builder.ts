@@ -102,21 +102,21 @@ export class OpenApiV2Builder {
     const parts = new Map<string, EncodedPart>()
     const kinds = new Map<string, GroupVersionKind>()
     const names = new Set<string>()
-    const add = (key: string, make: () => OpenApiV2Part): void => {
-      const part = this.#keptPart(key) ?? this.#encode(make())
+    const add = async (key: string, make: () => OpenApiV2Part): Promise<void> => {
+      const part = this.#keptPart(key) ?? (await this.#encode(make(), work))
       parts.set(key, part)
       for (const [name, kind] of part.kinds) kinds.set(name, kind)
       for (const name of part.references) names.add(name)
     }
     for (const type of types) {
-      add(typeHash(type, this.#catalog).toString('latin1'), () => openApiV2TypePart(type, this.#catalog))
+      await add(typeHash(type, this.#catalog).toString('latin1'), () => openApiV2TypePart(type, this.#catalog))
       if (work.due) await work.rest()
     }
     let descriptions: DescriptionsFile | undefined
     // A set that grows while it is walked is walked to its new end.
     for (const name of names) {
       const kind = kinds.get(name)
-      add(JSON.stringify([name, kind]), () => {
+      await add(JSON.stringify([name, kind]), () => {
         descriptions ??= this.#catalog.loadDescriptions()
         return openApiV2DefinitionPart(name, kind, { catalog: this.#catalog, descriptions })
       })
@@ -134,16 +134,13 @@ export class OpenApiV2Builder {
     return undefined
   }
 
-  #encode({ paths, documents, references, kinds }: OpenApiV2Part): EncodedPart {
-    return {
-      paths: { name: '', bytes: this.#form.paths(paths) },
-      definitions: Object.entries(documents).map(([name, schema]) => ({
-        name,
-        bytes: this.#form.definition(name, schema),
-      })),
-      references,
-      kinds,
+  async #encode({ paths, documents, references, kinds }: OpenApiV2Part, work: Work): Promise<EncodedPart> {
+    const definitions: Entry[] = []
+    for (const name in documents) {
+      if (work.due) await work.rest()
+      definitions.push({ name, bytes: this.#form.definition(name, documents[name]!) })
     }
+    return { paths: { name: '', bytes: this.#form.paths(paths) }, definitions, references, kinds }
   }
 
   #length(entries: readonly Entry[]): number {

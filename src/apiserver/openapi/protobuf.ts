@@ -161,23 +161,46 @@ function reshapeResponse({ description, schema }: SchemaDocument): Message {
   }
 }
 
+/** Goes once over the keywords: a definition may have fifty thousand schemas. */
 function reshapeSchema(schema: SchemaDocument): Message {
-  const { $ref, type, properties, items, additionalProperties, enum: values, default: fallback, ...rest } = schema
-  const message: Message = withoutExtensions(rest)
-  if ($ref !== undefined) message.ref = $ref
-  if (type !== undefined) message.type = { value: [type] }
-  if (items !== undefined) message.items = { schema: [reshapeSchema(items as SchemaDocument)] }
-  if (properties !== undefined) {
-    message.properties = { additionalProperties: named(properties as Record<string, SchemaDocument>, reshapeSchema) }
+  const message: Message = {}
+  const vendorExtension: Message[] = []
+  for (const keyword in schema) {
+    const value = schema[keyword]
+    if (keyword.startsWith('x-')) vendorExtension.push({ name: keyword, value: any(value) })
+    else if (value !== undefined) addKeyword(message, keyword, value)
   }
-  if (typeof additionalProperties === 'boolean') message.additionalProperties = { boolean: additionalProperties }
-  else if (additionalProperties !== undefined) {
-    message.additionalProperties = { schema: reshapeSchema(additionalProperties as SchemaDocument) }
-  }
-  if (values !== undefined) message.enum = (values as unknown[]).map(any)
-  if (fallback !== undefined) message.default = any(fallback)
-  message.vendorExtension = extensions(schema)
+  message.vendorExtension = vendorExtension
   return message
+}
+
+function addKeyword(message: Message, keyword: string, value: unknown): void {
+  switch (keyword) {
+    case '$ref':
+      message.ref = value
+      break
+    case 'type':
+      message.type = { value: [value] }
+      break
+    case 'items':
+      message.items = { schema: [reshapeSchema(value as SchemaDocument)] }
+      break
+    case 'properties':
+      message.properties = { additionalProperties: named(value as Record<string, SchemaDocument>, reshapeSchema) }
+      break
+    case 'additionalProperties':
+      message.additionalProperties =
+        typeof value === 'boolean' ? { boolean: value } : { schema: reshapeSchema(value as SchemaDocument) }
+      break
+    case 'enum':
+      message.enum = (value as unknown[]).map(any)
+      break
+    case 'default':
+      message.default = any(value)
+      break
+    default:
+      message[keyword] = value
+  }
 }
 
 function extensions(document: SchemaDocument): Message[] {
@@ -196,7 +219,9 @@ function any(value: unknown): Message {
 }
 
 function named<T>(record: Record<string, T>, reshape: (value: T) => Message): Message[] {
-  return Object.entries(record).map(([name, value]) => ({ name, value: reshape(value) }))
+  const all: Message[] = []
+  for (const name in record) all.push({ name, value: reshape(record[name]!) })
+  return all
 }
 
 function mapValues<T>(record: Record<string, T>, map: (value: T) => Message): Record<string, Message> {

@@ -174,3 +174,18 @@ t.test('what a definition says about metadata is for validation alone', async t 
   const schema: Schema = { type: 'object', properties: { metadata: { type: 'object', properties: { name: TEXT } } } }
   t.strictSame(publishedObject(schema, 'v2', FIELDS), { type: 'object', properties: FIELDS })
 })
+
+t.test('what is published as it is, is not copied', async t => {
+  const spec: Schema = {
+    type: 'object',
+    properties: { a: TEXT, list: { type: 'array', items: { type: 'object', properties: { b: TEXT } } } },
+  }
+  for (const dialect of ['v2', 'v3'] as const) t.equal(published(spec, dialect), spec, dialect)
+  const left = { type: 'object', properties: { a: { ...TEXT, example: 'x' }, b: spec } } as Schema
+  for (const dialect of ['v2', 'v3'] as const) {
+    const { properties } = published(left, dialect) as { properties: Record<string, unknown> }
+    t.strictSame(properties.a, TEXT)
+    t.equal(properties.b, spec)
+    t.strictSame(left.properties?.a, { ...TEXT, example: 'x' }, 'the definition stays as it was')
+  }
+})
