@@ -5,7 +5,7 @@ import { readObject } from './readObject.ts'
 import { sendObject } from './respond.ts'
 
 export async function createEndpoint(services: Services, exchange: Exchange): Promise<void> {
-  const { context, object } = readObject(services, exchange)
+  const { context, object } = await readObject(services, exchange)
   const { namespace } = exchange.resource
   const { stored } = await create(services.registry, { context, type: exchange.type, namespace }, object)
   await sendObject(services, exchange, stored, 201)

@@ -1,5 +1,6 @@
 /** The one door in for whole objects: a body, decoded once, as an object of the kind of the URL. */
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { atOnce, inSlices, type Steps } from '../../program/steps.ts'
 import { objectOf } from '../operations/objectOf.ts'
 import type { WriteContext } from '../registry/context.ts'
 import { readBody } from './body.ts'
@@ -7,11 +8,25 @@ import { type Exchange, type Services, writeContext } from './exchange.ts'
 import { requireKind } from './otherKinds.ts'
 import { tellingRepeats } from './strictText.ts'
 
-/** The context tells what the body says twice. @throws StatusError BadRequest, Invalid, UnsupportedMediaType */
-export function readObject(services: Services, exchange: Exchange): { context: WriteContext; object: KubeObject } {
+export interface ReadObject {
+  /** Tells what the body says twice. */
+  context: WriteContext
+  object: KubeObject
+}
+
+/** In slices when it is large. @throws StatusError BadRequest, Invalid, UnsupportedMediaType */
+export async function readObject(services: Services, exchange: Exchange): Promise<ReadObject> {
+  const reading = readObjectInSteps(services, exchange)
+  return exchange.work === undefined ? atOnce(reading) : await inSlices(reading, exchange.work)
+}
+
+/** @throws StatusError as {@link readObject} */
+export function* readObjectInSteps(services: Services, exchange: Exchange): Steps<ReadObject> {
   const context = writeContext(exchange)
   const body = readBody(services, exchange)
+  yield
   const telling = tellingRepeats(context, exchange, body)
   requireKind(services, exchange, body)
+  yield
   return { context: telling, object: objectOf(body, exchange.type) }
 }

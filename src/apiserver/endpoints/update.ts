@@ -1,13 +1,15 @@
 /** PUT of one object or of its status. */
+
+import { atOnce } from '../../program/steps.ts'
 import { update } from '../operations/update.ts'
 import { type Exchange, requireCreate, type Services, writeTarget } from './exchange.ts'
-import { readObject } from './readObject.ts'
+import { readObject, readObjectInSteps } from './readObject.ts'
 import { sendObject } from './respond.ts'
 
 export async function updateEndpoint(services: Services, exchange: Exchange): Promise<void> {
-  const { context, object } = readObject(services, exchange)
+  const { context, object } = await readObject(services, exchange)
   const { stored, created } = await update(services.registry, writeTarget(exchange, context), object, {
-    again: () => readObject(services, exchange).object,
+    again: () => atOnce(readObjectInSteps(services, exchange)).object,
     mayCreate: () => requireCreate(services, exchange),
   })
   await sendObject(services, exchange, stored, created ? 201 : 200)
