@@ -45,6 +45,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     protobuf: services.protobuf,
     metrics,
     openApi: openApiRoutes({ catalog, types: services.types, work: services.work }),
+    work: services.work,
     flowControl: inFlight.flowControl,
     address: () => url().slice('https://'.length),
     version: () => versionInfo(catalog.release, options.build ?? UNKNOWN_BUILD),

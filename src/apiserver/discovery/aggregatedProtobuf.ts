@@ -9,14 +9,21 @@ type Subresource = NonNullable<ApiResourceDiscovery['subresources']>[number]
 
 const MAGIC = Buffer.from('k8s\0')
 
-/** The document in the envelope that all protobuf of Kubernetes has. */
-export function aggregatedProtobuf({ apiVersion, kind, items }: ApiGroupDiscoveryList): Buffer {
-  const groups = items.map(({ metadata, versions }) => {
-    const served = versions.map(({ version, resources, freshness }) =>
-      message(text(1, version), ...resources.map(each => field(2, resource(each))), text(3, freshness)),
-    )
-    return message(field(1, message(text(1, metadata.name ?? ''))), ...served.map(each => field(2, each)))
-  })
+/** The document in the envelope that all protobuf of Kubernetes has, in steps of one resource each. */
+export function* aggregatedProtobuf({ apiVersion, kind, items }: ApiGroupDiscoveryList): Generator<undefined, Buffer> {
+  const groups: Buffer[] = []
+  for (const { metadata, versions } of items) {
+    const served: Buffer[] = []
+    for (const { version, resources, freshness } of versions) {
+      const encoded: Buffer[] = []
+      for (const each of resources) {
+        encoded.push(field(2, resource(each)))
+        yield
+      }
+      served.push(message(text(1, version), ...encoded, text(3, freshness)))
+    }
+    groups.push(message(field(1, message(text(1, metadata.name ?? ''))), ...served.map(each => field(2, each))))
+  }
   const list = message(field(1, Buffer.alloc(0)), ...groups.map(each => field(2, each)))
   const typeMeta = message(text(1, apiVersion), text(2, kind))
   return Buffer.concat([MAGIC, field(1, typeMeta), field(2, list)])

@@ -94,6 +94,20 @@ export function yamlText(value: unknown): string {
   return `${new YamlWriter(value).next(Number.POSITIVE_INFINITY) ?? ''}\n`
 }
 
+/** Characters of a step: a fraction of a millisecond. */
+const STEP_LENGTH = 4096
+
+/** The same in steps: for what may be long and is kept whole. */
+export function* yamlTextInSteps(value: unknown): Generator<undefined, string> {
+  const writer = new YamlWriter(value)
+  let text = ''
+  for (let piece = writer.next(STEP_LENGTH); piece !== undefined; piece = writer.next(STEP_LENGTH)) {
+    text += piece
+    yield
+  }
+  return `${text}\n`
+}
+
 function scalarOf(value: unknown, indent: string): string {
   if (typeof value === 'string') return textOf(value, indent, false)
   if (Object.is(value, -0)) return '-0'

@@ -2,13 +2,15 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ProtobufCodec } from '../../apimachinery/protobuf/protobufCodec.ts'
+import { inSlices, type Steps } from '../../program/steps.ts'
+import type { WorkTurns } from '../../program/workTurns.ts'
 import { aggregatedContentType, aggregatedDiscovery, aggregatedWanted } from '../discovery/aggregated.ts'
 import { aggregatedProtobuf } from '../discovery/aggregatedProtobuf.ts'
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from '../discovery/discovery.ts'
 import { methodNotAllowed } from '../endpoints/methods.ts'
 import { CONTENT_TYPES, negotiateFormat, PLAIN, wantsPretty } from '../endpoints/negotiate.ts'
 import { sendValue } from '../endpoints/respond.ts'
-import { yamlText } from '../endpoints/yamlWriter.ts'
+import { yamlTextInSteps } from '../endpoints/yamlWriter.ts'
 import type { FlowControl } from '../flowcontrol/flowControl.ts'
 import { DUMP_PATHS, flowDump } from '../flowcontrol/flowDumps.ts'
 import type { OpenApiRoutes } from '../openapi/routes.ts'
@@ -34,6 +36,8 @@ export interface NonResourceDeps {
   budget?: ((space: string) => BudgetDocument) | undefined
   /** OpenID discovery of a space's token issuer, by path. */
   openId: Readonly<Record<string, (space: string) => unknown>>
+  /** In whose slices documents of many kinds are made. */
+  work: WorkTurns
 }
 
 /** Documents made from a set of types, kept as long as the set lives: it is replaced when a CRD changes. */
@@ -42,9 +46,12 @@ interface Prepared {
   etag: string
 }
 
+/** A document, or the steps that make it. */
+type Made = string | Buffer | Steps<string | Buffer>
+
 export class NonResourceRoutes {
   readonly #deps: NonResourceDeps
-  readonly #prepared = new WeakMap<TypeSet, Map<string, Prepared>>()
+  readonly #prepared = new WeakMap<TypeSet, Map<string, Prepared | Promise<Prepared>>>()
 
   constructor(deps: NonResourceDeps) {
     this.#deps = deps
@@ -92,20 +99,25 @@ export class NonResourceRoutes {
       return true
     }
     if (path.startsWith('/openapi/')) return this.#deps.openApi.handle(request, reply, path, space)
-    return this.#discovery(request, reply, path, authorized)
+    return await this.#discovery(request, reply, path, authorized)
   }
 
-  #discovery(request: FastifyRequest, reply: FastifyReply, path: string, { info, space }: AuthorizedRequest): boolean {
+  async #discovery(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    path: string,
+    { info, space }: AuthorizedRequest,
+  ): Promise<boolean> {
     const set = this.#deps.types.in(space)
     const root = path === '/api' ? 'api' : path === '/apis' ? 'apis' : undefined
     const form = root && aggregatedWanted(request.headers.accept)
     if (root && form) {
       const contentType = aggregatedContentType(form)
-      const prepared = this.#prepare(set, `${path} ${contentType}`, () => {
+      const prepared = this.#prepare(set, `${path} ${contentType}`, space, () => {
         const document = aggregatedDiscovery(set.types, { root, version: form.version })
         return form.format === 'json' ? `${JSON.stringify(document)}\n` : aggregatedProtobuf(document)
       })
-      return this.#send(request, reply, prepared, contentType)
+      return this.#send(request, reply, await prepared, contentType)
     }
     const format = negotiateFormat(request.headers.accept, path !== '/')
     const indent = wantsPretty(info.query, request.headers['user-agent']) ? 2 : undefined
@@ -116,14 +128,14 @@ export class NonResourceRoutes {
     if (known === undefined && document === undefined) return false
     const prepared =
       known ??
-      this.#prepare(set, key, () =>
+      this.#prepare(set, key, space, () =>
         format === 'protobuf'
           ? this.#deps.protobuf.encode({ apiVersion: '', ...(document as { kind: string }) })
           : format === 'yaml'
-            ? yamlText(document)
+            ? yamlTextInSteps(document)
             : `${JSON.stringify(document, undefined, indent)}\n`,
       )
-    return this.#send(request, reply, prepared, CONTENT_TYPES[format])
+    return this.#send(request, reply, await prepared, CONTENT_TYPES[format])
   }
 
   /** `undefined` when a space with these types has no such path. */
@@ -168,20 +180,30 @@ export class NonResourceRoutes {
     ].sort()
   }
 
-  #prepare(set: TypeSet, key: string, make: () => string | Buffer): Prepared {
+  /** Those who ask for a document while it is made share it. */
+  #prepare(set: TypeSet, key: string, space: string, make: () => Made): Prepared | Promise<Prepared> {
     let documents = this.#prepared.get(set)
     if (documents === undefined) {
       documents = new Map()
       this.#prepared.set(set, documents)
     }
-    let document = documents.get(key)
-    if (document === undefined) {
-      const made = make()
-      const body = typeof made === 'string' ? Buffer.from(made) : made
-      document = { body, etag: `"${createHash('sha256').update(body).digest('hex').toUpperCase()}"` }
+    const known = documents.get(key)
+    if (known !== undefined) return known
+    const made = make()
+    if (typeof made === 'string' || Buffer.isBuffer(made)) {
+      const document = preparedOf(made)
       documents.set(key, document)
+      return document
     }
-    return document
+    const kept = documents
+    const making = inSlices(made, this.#deps.work.begin({ owner: space })).then(body => {
+      const document = preparedOf(body)
+      kept.set(key, document)
+      return document
+    })
+    making.catch(() => kept.delete(key))
+    documents.set(key, making)
+    return making
   }
 
   #send(request: FastifyRequest, reply: FastifyReply, document: Prepared, contentType: string): boolean {
@@ -190,4 +212,9 @@ export class NonResourceRoutes {
     else reply.code(200).header('Content-Type', contentType).send(document.body)
     return true
   }
+}
+
+function preparedOf(made: string | Buffer): Prepared {
+  const body = typeof made === 'string' ? Buffer.from(made) : made
+  return { body, etag: `"${createHash('sha256').update(body).digest('hex').toUpperCase()}"` }
 }

@@ -11,6 +11,7 @@ import {
 import { aggregatedProtobuf } from '../../../src/apiserver/discovery/aggregatedProtobuf.ts'
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from '../../../src/apiserver/discovery/discovery.ts'
 import { compareVersions } from '../../../src/apiserver/discovery/groups.ts'
+import { atOnce } from '../../../src/program/steps.ts'
 
 const { types } = loadCatalog()
 
@@ -202,7 +203,7 @@ t.test('as protobuf it says the same', async t => {
   const { root } = protobufjs.parse(PROTO)
   const all = [...types, custom('v1'), custom('v1beta1')]
   const document = aggregatedDiscovery(all, { root: 'apis', version: 'v2' })
-  const bytes = aggregatedProtobuf(document)
+  const bytes = atOnce(aggregatedProtobuf(document))
   t.equal(bytes.toString('latin1', 0, 4), 'k8s\0')
   const envelope = root.lookupType('Unknown').decode(bytes.subarray(4)) as unknown as {
     typeMeta: object
