@@ -184,7 +184,7 @@ function hasKubectl(): boolean {
 
 t.setTimeout(120_000)
 const skip = hasKubectl() ? false : 'no kubectl in the PATH'
-t.test('the extended example of KubeStellar runs unchanged', { skip, timeout: 120_000 }, async t => {
+t.test('the extended example of KubeStellar runs unchanged', { skip, timeout: 600_000 }, async t => {
   const harness = await startHarness(t)
   const admin = harness.kubeconfig('admin')
   const { options, base } = await loadKubeconfig(admin)

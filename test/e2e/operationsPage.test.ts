@@ -39,7 +39,7 @@ function hasKubectl(): boolean {
 
 t.setTimeout(120_000)
 const skip = hasKubectl() ? false : 'no kubectl in the PATH'
-t.test('what the page says to type about clusters does it', { skip, timeout: 120_000 }, async t => {
+t.test('what the page says to type about clusters does it', { skip, timeout: 600_000 }, async t => {
   const harness = await startHarness(t)
   const admin = harness.kubeconfig('admin')
   const { options, base } = await loadKubeconfig(admin)
@@ -66,7 +66,7 @@ t.test('what the page says to type about clusters does it', { skip, timeout: 120
     }
     const env = { ...process.env, KUBECONFIG: admin, PATH: `${join(ROOT, 'bin')}:${process.env.PATH}` }
     return await new Promise(resolve => {
-      execFile('bash', ['-ec', here], { cwd: harness.dir, env, timeout: 60_000 }, (error, out, err) => {
+      execFile('bash', ['-ec', here], { cwd: harness.dir, env, timeout: 300_000 }, (error, out, err) => {
         t.equal(error === null ? 0 : error.code, wanted, `${here}\n${out}\n${err}`)
         resolve(`${out}\n${err}`)
       })

@@ -111,7 +111,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
 
 let walks = 0
 
-t.test('whatever happens, in the end mailboxes hold what placements say', { timeout: 60_000 }, async t => {
+t.test('whatever happens, in the end mailboxes hold what placements say', { timeout: 600_000 }, async t => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.array(act, { minLength: 1, maxLength: 6 }), { minLength: 5, maxLength: 15 }),

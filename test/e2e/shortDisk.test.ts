@@ -24,7 +24,7 @@ const folder = temporaryDir(t)
 const skip = mount(folder) ? false : 'who runs this may not mount a disk'
 if (skip === false) t.teardown(() => void execFileSync('umount', [folder]))
 
-t.test('a full disk stops growth, and nothing else', { skip, timeout: 120_000 }, async t => {
+t.test('a full disk stops growth, and nothing else', { skip, timeout: 600_000 }, async t => {
   const dataDir = join(folder, 'data')
   const open = async () => {
     const orrery = await startOrrery(t, dataDir)

@@ -34,7 +34,7 @@ function hasKubectl(): boolean {
 }
 
 const skip = hasKubectl() ? false : 'no kubectl in the PATH'
-t.test('a team has what it needs by the recipe, and nothing more', { skip, timeout: 120_000 }, async t => {
+t.test('a team has what it needs by the recipe, and nothing more', { skip, timeout: 600_000 }, async t => {
   const tokens = join(temporaryDir(t), 'tokens')
   writeFileSync(tokens, TOKENS)
   const harness = await startHarness(t, ['--token-auth-file', tokens])
@@ -46,7 +46,7 @@ t.test('a team has what it needs by the recipe, and nothing more', { skip, timeo
   const sh = (script: string, kubeconfig: string) =>
     new Promise<{ code: number; out: string; err: string }>(resolve => {
       const env = { ...process.env, KUBECONFIG: kubeconfig, PATH: `${join(ROOT, 'bin')}:${process.env.PATH}` }
-      execFile('bash', ['-ec', script], { cwd: harness.dir, env, timeout: 60_000 }, (error, out, err) =>
+      execFile('bash', ['-ec', script], { cwd: harness.dir, env, timeout: 300_000 }, (error, out, err) =>
         resolve({ code: error === null ? 0 : Number(error.code), out, err }),
       )
     })

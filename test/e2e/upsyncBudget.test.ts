@@ -10,7 +10,7 @@ import { condition, FLORIN, Florin, has } from './support/florin.ts'
 
 const names = ['a', 'b', 'c']
 
-t.test('what is carried up is bounded for each mailbox', { timeout: 120_000 }, async t => {
+t.test('what is carried up is bounded for each mailbox', { timeout: 600_000 }, async t => {
   const florin = await Florin.begin(t)
   const { inventory, wds, cluster, core } = florin
   const id = await florin.mailboxOf(await inventory.get(TARGETS, FLORIN))

@@ -42,7 +42,7 @@ function hasKubectl(): boolean {
 
 t.setTimeout(180_000)
 const skip = hasKubectl() ? false : 'no kubectl in the PATH'
-t.test('what the page says to type does what the page says', { skip, timeout: 180_000 }, async t => {
+t.test('what the page says to type does what the page says', { skip, timeout: 600_000 }, async t => {
   const tokens = privateFile(join(temporaryDir(t), 'tokens'), 'token-of-mia,mia,u-1,"shops"\n')
   const harness = await startHarness(t, ['--token-auth-file', tokens])
   const admin = harness.kubeconfig('admin')
@@ -56,7 +56,7 @@ t.test('what the page says to type does what the page says', { skip, timeout: 18
   const sh = (script: string, kubeconfig: string) =>
     new Promise<{ code: number; out: string; err: string }>(resolve => {
       const env = { ...process.env, KUBECONFIG: kubeconfig, PATH: `${join(ROOT, 'bin')}:${process.env.PATH}` }
-      execFile('bash', ['-ec', script], { cwd: harness.dir, env, timeout: 60_000 }, (error, out, err) =>
+      execFile('bash', ['-ec', script], { cwd: harness.dir, env, timeout: 300_000 }, (error, out, err) =>
         resolve({ code: error === null ? 0 : Number(error.code), out, err }),
       )
     })

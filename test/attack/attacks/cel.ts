@@ -120,7 +120,7 @@ export const cel: readonly Attack[] = [
     run: async ({ alice, space, size }) => {
       const a = Array.from({ length: size(300, 300) }, (_, i) => i)
       const spec = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`p${i}`, { a }]))
-      await crowd(size(60, 3), size(20, 3), () => alice.send({ path: thingsOf(space.prefix), body: thing({ spec }) }))
+      await crowd(size(60, 1), size(20, 1), () => alice.send({ path: thingsOf(space.prefix), body: thing({ spec }) }))
     },
     hears: [422],
   }),

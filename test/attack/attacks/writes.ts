@@ -91,12 +91,12 @@ export const writes: readonly Attack[] = [
   attack('strategic-patch', {
     does: 'merges of lists with thousands of elements, reordered and deleted',
     prepare: async ground => {
-      const env = numbered(ground.size(15_000, 1000), 'E').map(name => ({ name, value: 'v' }))
+      const env = numbered(ground.size(15_000, 300), 'E').map(name => ({ name, value: 'v' }))
       await pod(ground, 'listed', { containers: [{ name: 'c', image: 'i', env }] })
     },
     run: async ({ alice, space, size }) => {
       const path = `${space.prefix}/api/v1/namespaces/default/pods/listed?dryRun=All`
-      const names = numbered(size(15_000, 1000), 'E')
+      const names = numbered(size(15_000, 300), 'E')
       const order = names.toReversed().map(name => ({ name }))
       const container = (content: object) => ({ spec: { containers: [{ name: 'c', ...content }] } })
       const patches = [

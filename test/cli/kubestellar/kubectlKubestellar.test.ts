@@ -11,7 +11,7 @@ import { startHarness } from '../support.ts'
 const edge = (resource: string) => ({ group: 'edge.kubestellar.io', version: 'v2alpha1', resource })
 const WORKSPACES = { group: 'tenancy.kcp.io', version: 'v1alpha1', resource: 'workspaces' }
 
-t.test('kubectl kubestellar as a process against a server', { timeout: 180_000 }, async t => {
+t.test('kubectl kubestellar as a process against a server', { timeout: 600_000 }, async t => {
   const harness = await startHarness(t)
   const main = harness.kubeconfig('main')
   const { options, base } = await loadKubeconfig(main)

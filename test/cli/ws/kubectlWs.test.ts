@@ -5,7 +5,7 @@ import { parse } from 'yaml'
 import { kubectlWs } from '../../../src/cli/ws/program.ts'
 import { startHarness } from '../support.ts'
 
-t.test('kubectl ws as a process against a server', { timeout: 180_000 }, async t => {
+t.test('kubectl ws as a process against a server', { timeout: 600_000 }, async t => {
   const harness = await startHarness(t)
   const main = harness.kubeconfig('main')
   const ws = (args: string, kubeconfig = main) =>

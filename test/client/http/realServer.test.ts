@@ -77,7 +77,7 @@ async function startServer(t: Test, folder: string): Promise<string> {
   return kubeconfig
 }
 
-t.test('client and informer work with kube-apiserver', { skip, timeout: 60_000 }, async t => {
+t.test('client and informer work with kube-apiserver', { skip, timeout: 600_000 }, async t => {
   const loaded = await loadKubeconfig(await startServer(t, assets!))
   t.match(loaded, { context: 'x', namespace: 'default', space: undefined })
   const client = httpSpaceClient(loaded.options)
