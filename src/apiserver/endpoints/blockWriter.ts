@@ -60,9 +60,12 @@ export class BlockWriter {
    */
   async writeFilled(out: Pick<BlockSink, 'write'>, fill: (block: Buffer) => number, work?: Work): Promise<boolean> {
     const block = this.#free.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES)
-    for (let used = fill(block); used > 0; used = fill(block)) {
+    let used = fill(block)
+    while (used > 0) {
       if (!(await out.write(used === BLOCK_BYTES ? block : block.subarray(0, used)))) return false
-      if (work?.due) await work.rest()
+      used = fill(block)
+      // The end of an answer waits for nobody's turn.
+      if (used > 0 && work?.due) await work.rest()
     }
     this.#keep(block)
     return true
