@@ -25,6 +25,7 @@ import { PATCH_TYPES } from '../endpoints/patch.ts'
 import { planStream, runSpaceStream, type SpaceStreamDeps } from '../endpoints/spaceStream.ts'
 import { goneSignal, responseSink } from '../endpoints/streamWriter.ts'
 import { yamlText } from '../endpoints/yamlWriter.ts'
+import type { Flow } from '../flowcontrol/flowControl.ts'
 import { SeatRefused } from '../flowcontrol/queueSet.ts'
 import type { Logger } from '../request/logger.ts'
 import { dispatch, exchangeFor } from './dispatch.ts'
@@ -122,6 +123,10 @@ const SCHEMA_HEADER = 'x-kubernetes-pf-flowschema-uid'
 const LEVEL_HEADER = 'x-kubernetes-pf-prioritylevel-uid'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+
+function tellFlow(reply: FastifyReply, { schema: { spec, level } }: Flow): void {
+  if (spec.uid !== '') reply.header(SCHEMA_HEADER, spec.uid).header(LEVEL_HEADER, level.spec.uid)
+}
 
 /** Nothing here is validated or serialized by Fastify; its default compilers would cost 10 ms and 4 MB. */
 const noSchemas = (): never => {
@@ -231,9 +236,8 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     if (reply.raw.closed) throw new SeatRefused('cancelled')
     const flow = inFlight.flowOf(authorized)
     if (!isStranger(authorized.user)) requests.belongs(request.raw.socket, flow.path)
-    const { spec, level } = flow.schema
     // Also on a refusal: it says whose it is.
-    if (spec.uid !== '') reply.header(SCHEMA_HEADER, spec.uid).header(LEVEL_HEADER, level.spec.uid)
+    tellFlow(reply, flow)
     const entering = { flow, answer: reply.raw, accept: request.headers.accept }
     const entered = inFlight.enter(authorized, entering, ticket =>
       reply.raw.once('close', () => inFlight.leave(ticket)),
@@ -286,6 +290,9 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   })
   const refuse = (request: FastifyRequest, reply: FastifyReply, status: StatusError): void => {
     request.audit?.failed(status)
+    const refused = deps.pipeline.refusedBy(status)
+    if (refused !== undefined) tellFlow(reply, inFlight.flowOf(refused))
+    if (refused !== undefined || status.code === 429) reply.header('X-Content-Type-Options', 'nosniff')
     if (status.reason === 'Unauthorized') {
       const { socket } = request.raw
       requests.refused(socket)

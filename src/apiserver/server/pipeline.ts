@@ -58,8 +58,16 @@ export class Pipeline {
   /** One object for each connection, so that what it means is worked out once. */
   readonly #certificates = new WeakMap<TLSSocket, ReturnType<TLSSocket['getPeerX509Certificate']> | null>()
 
+  /** By their refusals. */
+  readonly #refused = new WeakMap<StatusError, AuthorizedRequest>()
+
   constructor(deps: PipelineDeps) {
     this.#deps = deps
+  }
+
+  /** The request that was refused with this because its user may not do that, in a space that they may enter. */
+  refusedBy(error: StatusError): AuthorizedRequest | undefined {
+    return this.#refused.get(error)
   }
 
   /**
@@ -91,8 +99,10 @@ export class Pipeline {
     }
     const decision = await this.#decide(info, user, space)
     witness?.decided(decision)
-    if (!decision.allowed) throw decision.refusal
-    return { info, user, space }
+    if (decision.allowed) return { info, user, space }
+    // Of a space that somebody may not enter nothing is told, not even that it is there.
+    if (decision.refusal && decision.reason !== NO_ACCESS) this.#refused.set(decision.refusal, { info, user, space })
+    throw decision.refusal
   }
 
   async #authenticate(request: RawRequest, info: RequestInfo): Promise<Authentication> {

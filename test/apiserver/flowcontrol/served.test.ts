@@ -1,7 +1,7 @@
 /** Flow control as clients meet it: its objects in root, obeyed live; headers; who waits for what. */
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
-import { ALICE, CONFIGMAPS, createSpace, startTestServer } from '../../support/server.ts'
+import { ALICE, BOB, CONFIGMAPS, createSpace, startTestServer } from '../../support/server.ts'
 
 const FLOWS = '/apis/flowcontrol.apiserver.k8s.io/v1'
 const SCHEMAS = `${FLOWS}/flowschemas`
@@ -64,6 +64,20 @@ t.test('each answer says which schema and level it was on', async t => {
   const missing = await alice.get(`${CONFIGMAPS}/none`)
   t.equal(missing.code, 404)
   t.equal(missing.headers['x-kubernetes-pf-flowschema-uid'], schema.metadata.uid)
+})
+
+t.test('so does one that refuses what somebody may not, but for a space that is closed to them', async t => {
+  const bob = api.as(BOB)
+  t.teardown(() => bob.close())
+  const schema = await api.ok(api.get(`${SCHEMAS}/global-default`))
+  const refused = await bob.get(CONFIGMAPS)
+  t.match(refused, { code: 403, headers: { 'x-content-type-options': 'nosniff' } })
+  t.equal(refused.headers['x-kubernetes-pf-flowschema-uid'], schema.metadata.uid)
+  for (const space of ['root:one', 'root:nowhere']) {
+    const closed = await bob.in(space).get(CONFIGMAPS)
+    t.equal(closed.code, 403)
+    t.equal(closed.headers['x-kubernetes-pf-flowschema-uid'], undefined, space)
+  }
 })
 
 t.test('what an administrator of root writes counts with the next request', async t => {
