@@ -30,7 +30,11 @@ export interface ServedDefinitionsDeps extends ConversionDeps {
 }
 
 /** `revision`: of the version that is served. */
-type Settled = DefinitionRecord & { readonly revision: number }
+type Settled = DefinitionRecord & {
+  readonly revision: number
+  /** As it was decoded, as long as nobody needs the memory: it is looked at again soon, and never changed. */
+  readonly definition: WeakRef<KubeObject>
+}
 
 interface SpaceDefinitions {
   readonly byName: Map<string, Settled>
@@ -66,7 +70,7 @@ export class ServedDefinitions {
     const record = this.#spaces.get(space)?.byName.get(name)
     if (record?.revision !== stored.revision) return undefined
     if (record.isWaiting) this.#settle(stored)
-    const definition = decodeObject(stored)
+    const definition = record.definition.deref() ?? decodeObject(stored)
     return { definition, verdict: judge(definition, this.#namesOf(space, definition)) }
   }
 
@@ -131,7 +135,7 @@ export class ServedDefinitions {
     const names = this.#namesOf(space, definition)
     const verdict = judge(definition, names)
     const { acceptedNames, isEstablished, isDeleting } = verdict
-    const record = { ...verdict.record, revision }
+    const record = { ...verdict.record, revision, definition: new WeakRef(definition) }
     const { byName } = this.#spaces.get(space)!
     const before = byName.get(name)
     // what may throw comes first: a settling that failed is done again as a whole

@@ -55,6 +55,16 @@ async function world() {
   }
 }
 
+t.test('what was decoded to be served is not decoded again to be judged', async t => {
+  const w = await world()
+  const served = w.serve()
+  await w.put('olds', definition('olds', 'Old'))
+  const stored = (await w.store.get(w.keyOf('olds')))!
+  const unread = { ...stored, bytes: Buffer.from('nobody reads it') }
+  t.equal(served.verdictOn(unread)?.definition.metadata.uid, 'olds')
+  t.equal(served.verdictOn({ ...unread, revision: stored.revision + 1 }), undefined)
+})
+
 t.test('a kind comes, ends and goes inside of the commits of its CRD', async t => {
   const w = await world()
   await w.put('olds', definition('olds', 'Old'))
