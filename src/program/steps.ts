@@ -11,11 +11,11 @@ export function atOnce<T>(steps: Steps<T>): T {
   }
 }
 
-/** @throws Abandoned as `work` does */
-export async function inSlices<T>(steps: Steps<T>, work: Work): Promise<T> {
+/** At once without a `work`. @throws Abandoned as it does */
+export async function inSlices<T>(steps: Steps<T>, work: Work | undefined): Promise<T> {
   for (;;) {
     const { done, value } = steps.next()
     if (done) return value
-    if (work.due) await work.rest()
+    if (work?.due) await work.rest()
   }
 }

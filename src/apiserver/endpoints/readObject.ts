@@ -1,6 +1,6 @@
 /** The one door in for whole objects: a body, decoded once, as an object of the kind of the URL. */
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { atOnce, inSlices, type Steps } from '../../program/steps.ts'
+import { inSlices, type Steps } from '../../program/steps.ts'
 import { objectOf } from '../operations/objectOf.ts'
 import type { WriteContext } from '../registry/context.ts'
 import { readBody } from './body.ts'
@@ -16,8 +16,7 @@ export interface ReadObject {
 
 /** In slices when it is large. @throws StatusError BadRequest, Invalid, UnsupportedMediaType */
 export async function readObject(services: Services, exchange: Exchange): Promise<ReadObject> {
-  const reading = readObjectInSteps(services, exchange)
-  return exchange.work === undefined ? atOnce(reading) : await inSlices(reading, exchange.work)
+  return await inSlices(readObjectInSteps(services, exchange), exchange.work)
 }
 
 /** @throws StatusError as {@link readObject} */

@@ -13,7 +13,6 @@ import type { Effort } from '../../apimachinery/structural/effort.ts'
 import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
 import { compileValidator } from '../../apimachinery/structural/validate.ts'
 import type { ClientMetadata, Strategy } from '../../kinds/strategy.ts'
-import { atOnce } from '../../program/steps.ts'
 import type { WriteContext } from './context.ts'
 import { dropEmptyMetadata } from './emptyFields.ts'
 import { FORMS } from './forms.ts'
@@ -35,13 +34,11 @@ export class ObjectRules {
     this.#deps = deps
   }
 
-  /** Decodes what a client sent for `type`: unknown fields and wrong types are reported as the client asked. */
-  normalize(context: WriteContext, type: ResourceType, object: KubeObject, patch?: PatchSource): void {
-    atOnce(this.normalizeInSteps(context, type, object, patch))
-  }
-
-  /** The same in steps, each of which goes once over the object. */
-  *normalizeInSteps(
+  /**
+   * Decodes what a client sent for `type`: unknown fields and wrong types are reported as the client asked. Each step goes once
+   * over the object.
+   */
+  *normalize(
     context: WriteContext,
     type: ResourceType,
     object: KubeObject,

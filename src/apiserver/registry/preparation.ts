@@ -14,7 +14,7 @@ import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
 import type { Strategy } from '../../kinds/strategy.ts'
-import { inSlices } from '../../program/steps.ts'
+import { atOnce, inSlices, type Steps } from '../../program/steps.ts'
 import type { Work, WorkTurns } from '../../program/workTurns.ts'
 import type { Encoded, Mutation, Store } from '../../storage/store.ts'
 import {
@@ -131,8 +131,7 @@ export class Preparation {
   async #prepareCreate({ context, type, namespace, outcome }: Creation, object: KubeObject): Promise<Encoded> {
     const { clock, uuid } = this.#deps
     const { work } = context
-    if (work === undefined) this.#rules.normalize(context, type, object)
-    else await inSlices(this.#rules.normalizeInSteps(context, type, object), work)
+    await inSlices(this.#rules.normalize(context, type, object), work)
     const target = this.#target(context.space, type)
     convertTo(object, workingApiVersion(target), target)
     const strategy = this.#deps.strategyFor(target)
@@ -155,9 +154,10 @@ export class Preparation {
     const now = timestamp(clock())
     let claims: ManagedFieldsEntry[] | undefined
     /** Nobody comes to own what is added behind this. */
-    const claim = (): void => {
+    const claim = async (): Promise<void> => {
       this.#rules.annotate(object, space)
       this.#rules.complete(target, object)
+      if (work?.due) await work.rest()
       claims = trackUpdate({
         before: undefined,
         ...this.#asAsked(space, type, target, object),
@@ -169,7 +169,7 @@ export class Preparation {
     const mutates = steps.some(step => step.stage === 'mutate')
     if (work?.due) await work.rest()
     if (mutates) {
-      claim()
+      await claim()
       if (work?.due) await work.rest()
       if (!isApplied(object)) setManaged(object, claims)
       await this.#mutate(steps, request, target, strategy)
@@ -181,7 +181,7 @@ export class Preparation {
     metadata.creationTimestamp = now
     if (!strategy?.noGeneration) metadata.generation = 1
     if (target.subresources.includes('status') && clearsStatus(target, strategy)) delete object.status
-    if (!mutates) claim()
+    if (!mutates) await claim()
     strategy?.prepareForCreate?.(object)
     await runStage(steps, 'prepare', request)
     if (work?.due) await work.rest()
@@ -197,6 +197,7 @@ export class Preparation {
     if (work?.due) await work.rest()
     for (const text of strategy?.warnings?.(object) ?? FORMS[target.form].finalizerWarnings(metadata))
       context.warn(text)
+    if (work?.due) await work.rest()
     this.#rules.finish(target, object)
     if (!isApplied(object)) setManaged(object, claims)
     await runStage(steps, 'validate', request)
@@ -216,7 +217,7 @@ export class Preparation {
     const versioned =
       FORMS[type.form].requireResourceVersion || this.#deps.strategyFor(type)?.requireResourceVersion === true
     requireSameObject(type, asked, old, versioned)
-    yield* this.#rules.normalizeInSteps(context, type, asked, options.fromPatch)
+    yield* this.#rules.normalize(context, type, asked, options.fromPatch)
     const target = this.#target(context.space, type)
     const object = convertTo(asked, workingApiVersion(target), target)
     keepSystemMetadata(object, old)
@@ -245,13 +246,13 @@ export class Preparation {
       keepSystemMetadata(object, old)
     }
     const update = this.#update(context, type, object, old, own)
-    update.begin()
+    await inSlices(update.begin(), work)
     if (work?.due) await work.rest()
     const judged = options.subresource === 'status' ? strategy : await judgedBefore(strategy, { object, old, work })
     const check = (verdict?: Verdict): FieldError[] => update.check(verdict, judged)
     const errors = await this.#checked(check, context, target, object, old)
     if (work?.due) await work.rest()
-    update.end(errors)
+    await inSlices(update.end(errors), work)
     await runStage(steps, 'prepare', request)
     await runStage(steps, 'validate', request)
     if (work?.due) await work.rest()
@@ -327,8 +328,8 @@ export class Preparation {
     options: UpdateOptions,
   ): void {
     const update = this.#update(context, type, object, old, options)
-    update.begin()
-    update.end(update.check())
+    atOnce(update.begin())
+    atOnce(update.end(update.check()))
   }
 
   #update(
@@ -341,12 +342,17 @@ export class Preparation {
     const subresource = options.subresource ?? ''
     const target = this.#target(context.space, type)
     const strategy = this.#deps.strategyFor(target)
+    const { space } = context
+    const rules = this.#rules
+    const carryOver = (): void => this.#carryOver(target, object, old, subresource)
+    const track = (): ManagedFieldsEntry[] | undefined => this.#track(context, type, object, old, options)
     return {
-      begin: () => {
+      *begin() {
         // before anything is compared: clients need not send it
-        this.#rules.annotate(object, context.space)
-        this.#carryOver(target, object, old, subresource)
-        this.#rules.complete(target, object)
+        rules.annotate(object, space)
+        carryOver()
+        rules.complete(target, object)
+        yield
         if (
           !strategy?.noGeneration &&
           subresource !== 'status' &&
@@ -370,16 +376,18 @@ export class Preparation {
               this.#rules.validateSchema(context, target, object, old, verdict))
             : this.#rules.validate(context, target, judged, object, old, subresource, verdict)),
         ]),
-      end: errors => {
+      *end(errors) {
         if (errors.length > 0)
-          throw statusError.invalid(target, object.metadata.name ?? '', errors, this.#rules.shown(target))
+          throw statusError.invalid(target, object.metadata.name ?? '', errors, rules.shown(target))
         if (subresource === '') {
           const warnings =
             strategy?.warnings?.(object, old) ?? FORMS[target.form].finalizerWarnings(object.metadata, old.metadata)
           for (const text of warnings) context.warn(text)
         }
-        if (!options.managesFields) setManaged(object, this.#track(context, type, object, old, options))
-        this.#rules.finish(target, object)
+        yield
+        if (!options.managesFields) setManaged(object, track())
+        yield
+        rules.finish(target, object)
       },
     }
   }
@@ -431,10 +439,10 @@ function finalizersOf(object: KubeObject): number {
 
 /** What an update goes through, in this order. */
 interface UpdateSteps {
-  begin(): void
+  begin(): Steps<void>
   /** `verdict`: of a thread. `judged`: the strategy, when it has judged already. @throws UnfinishedCheck without a verdict */
   check(verdict?: Verdict, judged?: Strategy): FieldError[]
-  end(errors: FieldError[]): void
+  end(errors: FieldError[]): Steps<void>
 }
 
 /** A strategy that takes long with a large object, with what it finds: it judges in slices, and then knows. */

@@ -56,7 +56,7 @@ interface Updating {
   readonly options: UpdateOptions
   readonly steps: readonly Admission[]
   /** What the client makes of the current object, and that object. */
-  ask(current: Stored): Asked
+  ask(current: Stored): Steps<Asked>
   /** The same, readable and in the storage version. */
   receive(asked: Asked): Steps<KubeObject>
 }
@@ -174,14 +174,14 @@ export class Registry {
       subresource,
       options,
       steps: stepsFor(this.deps.admission, type, 'UPDATE', target),
-      ask: current => {
+      *ask(current) {
         const old = objectFor(current, type)
         checkPreconditions(type, name, old, options.preconditions)
-        const asked =
-          typeof change === 'function'
-            ? change(convertTo(cloneJson(old), apiVersionOf(type), type))
-            : change.replacement()
-        return { asked, old }
+        yield
+        if (typeof change !== 'function') return { asked: change.replacement(), old }
+        const copy = convertTo(cloneJson(old), apiVersionOf(type), type)
+        yield
+        return { asked: change(copy), old }
       },
       receive: ({ asked, old }) => this.#preparation.receiveUpdate(context, type, asked, old, options),
     }
@@ -213,11 +213,10 @@ export class Registry {
     const { view } = options
     await prepareViews([current], type)
     if (work?.due) await work.rest()
-    const asked = updating.ask(current)
+    const asked = await inSlices(updating.ask(current), work)
     if (work?.due) await work.rest()
     const { old } = asked
-    const received = updating.receive(asked)
-    const object = work === undefined ? atOnce(received) : await inSlices(received, work)
+    const object = await inSlices(updating.receive(asked), work)
     if (work?.due) await work.rest()
     const outcome = new Outcome()
     const request: AdmissionRequest = {
@@ -271,7 +270,7 @@ export class Registry {
         stop = 'again'
         return undefined
       }
-      const asked = ask(now)
+      const asked = atOnce(ask(now))
       const { old } = asked
       const object = atOnce(receive(asked))
       if (steps.some(step => step.concerns?.({ object, old, context }) !== false)) {
