@@ -3,6 +3,7 @@ import { type Attack, attack } from '../attack.ts'
 import { crowd } from '../ground.ts'
 import { defineThings, thing, thingsOf } from './things.ts'
 
+const CRDS = 'apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 const DRY = '?dryRun=All'
 const TABLE = { Accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }
 const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
@@ -22,6 +23,29 @@ function wide(): object {
       },
     },
   }
+}
+
+/** A definition with one schema. */
+function definition(group: string, index: number, openAPIV3Schema: object): object {
+  const plural = `things${index}`
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: { plural, kind: `Thing${index}` },
+      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }],
+    },
+  }
+}
+
+/** A schema of as many properties, some ninety bytes each. */
+function flat(count: number): object {
+  const leaf = { type: 'string', description: 'A property of which there are very many.' }
+  const properties = Object.fromEntries(Array.from({ length: count }, (_, i) => [`property${i}`, leaf]))
+  return { type: 'object', properties: { spec: { type: 'object', properties } } }
 }
 
 export const definitions: readonly Attack[] = [
@@ -112,28 +136,62 @@ export const definitions: readonly Attack[] = [
   attack('discovery', {
     does: '150 wide definitions, made while discovery and OpenAPI are asked for',
     run: async ({ alice, space, size }) => {
-      const path = `${space.prefix}/apis/apiextensions.k8s.io/v1/customresourcedefinitions`
+      const path = `${space.prefix}/${CRDS}`
       const group = `g${Math.random().toString(36).slice(2, 8)}.example.com`
       await crowd(size(150, 6), 6, async i => {
-        const plural = `things${i}`
-        await alice.send({
-          path,
-          body: {
-            apiVersion: 'apiextensions.k8s.io/v1',
-            kind: 'CustomResourceDefinition',
-            metadata: { name: `${plural}.${group}` },
-            spec: {
-              group,
-              scope: 'Namespaced',
-              names: { plural, kind: `Thing${i}` },
-              versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: wide() } }],
-            },
-          },
-        })
+        await alice.send({ path, body: definition(group, i, wide()) })
         for (const document of ['/openapi/v2', '/openapi/v3', `/openapi/v3/apis/${group}/v1`, '/apis', '/api'])
           await alice.send({ path: space.prefix + document })
       })
     },
     keepsMb: 250,
+  }),
+  attack('definitions-large', {
+    does: 'definitions of a megabyte each, made and changed four at a time',
+    run: async ({ alice, space, size }) => {
+      const path = `${space.prefix}/${CRDS}`
+      const group = `g${Math.random().toString(36).slice(2, 8)}.example.com`
+      const schema = flat(size(11_000, 1000))
+      await crowd(size(24, 2), 4, async i => {
+        await alice.send({ path, body: definition(group, i, schema) })
+        const one = `${path}/things${i}.${group}`
+        await alice.send({
+          path: one,
+          method: 'PATCH',
+          type: 'application/merge-patch+json',
+          body: { metadata: { labels: { a: 'b' } } },
+        })
+        await alice.send({ path: one, method: 'DELETE' })
+      })
+    },
+    keepsMb: 60,
+  }),
+  attack('openapi-large', {
+    does: '60 definitions of 10,000 properties, and all their documents asked for by 20 clients at a time',
+    prepare: async ({ alice, space, size }) => {
+      const schema = flat(size(10_000, 500))
+      await crowd(size(60, 3), 2, async i => {
+        await alice.send({ path: `${space.prefix}/${CRDS}`, body: definition(`g${i % 6}.example.com`, i, schema) })
+      })
+    },
+    run: async ({ alice, space, size }) => {
+      const AGGREGATED = { Accept: 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList' }
+      const PROTOBUF = { Accept: 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf' }
+      await crowd(size(60, 4), 20, async i => {
+        const asked: { path: string; headers?: Record<string, string> }[] = [
+          { path: '/openapi/v2' },
+          { path: '/openapi/v2', headers: PROTOBUF },
+          { path: `/openapi/v3/apis/g${i % 6}.example.com/v1` },
+          { path: '/openapi/v3' },
+          { path: '/apis' },
+          { path: '/apis', headers: AGGREGATED },
+        ]
+        for (let k = 0; k < asked.length; k++) {
+          const { path, headers } = asked[(k + i) % asked.length]!
+          await alice.send({ path: space.prefix + path, ...(headers && { headers }) })
+        }
+      })
+    },
+    keepsMb: 400,
   }),
 ]
