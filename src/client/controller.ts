@@ -2,6 +2,7 @@
  * The controller runtime: sources turn what happens into keys, a work queue deduplicates them, `reconcile` converges one
  * key without knowing what woke it. Work starts when every source knows the present, so nothing is decided on half a view.
  */
+import type { WorkTurns } from '../program/workTurns.ts'
 import type { Random } from './backoff.ts'
 import type { Clock } from './clock.ts'
 import type { Lane } from './fairQueue.ts'
@@ -34,6 +35,8 @@ export interface ControllerOptions<K> {
   lane?: (key: K) => Lane
   /** As in {@link WorkQueue}. */
   guard?: KeyGuard | undefined
+  /** As in {@link WorkQueue}. */
+  turns?: WorkTurns | undefined
   clock?: Clock
   random?: Random
 }
@@ -54,6 +57,7 @@ export class Controller<K> {
       ...(options.party && { party: options.party }),
       ...(options.lane && { lane: options.lane }),
       guard: options.guard,
+      turns: options.turns,
       ...(options.clock && { clock: options.clock }),
       ...(options.random && { random: options.random }),
     })

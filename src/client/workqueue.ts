@@ -58,7 +58,7 @@ export interface WorkQueueOptions<K> {
   random?: Random
   logger?: Logger
   /** Whose slices of the loop's time the queue works in. Default: its own. */
-  turns?: WorkTurns
+  turns?: WorkTurns | undefined
 }
 
 export interface RunOptions {

@@ -5,6 +5,7 @@ import type { Client } from '../client/client.ts'
 import type { Controller } from '../client/controller.ts'
 import type { Logger } from '../client/logger.ts'
 import type { KeyGuard } from '../client/setAside/keyGuard.ts'
+import { WorkTurns } from '../program/workTurns.ts'
 import { MAILBOX_CONTROLLER, PLACEMENT_TRANSLATOR } from './carriers.ts'
 import { clusterRoleAggregationController } from './cluster-role-aggregation/clusterRoleAggregationController.ts'
 import type { ControllerHandle } from './controllerHandle.ts'
@@ -56,6 +57,8 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
   const nature = places ? natureOf(places) : EVERYTHING_ACTS
   const logger = patientLogger(options.logger)
   const { signal } = new AbortController()
+  // a start tells all of them of everything at once: together they take no more of the loop's time than one would
+  const turns = new WorkTurns()
   const placed = (start: (deps: PlacedDeps) => ControllerHandle, component: string): Start | undefined =>
     places && (common => start({ ...common, client: clientFor(component), places, signal }))
   let useAuthority = (_renewed: string): void => {}
@@ -96,7 +99,7 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
   const left = CONTROLLER_NAMES.filter(name => !chosen.has(name))
   if (left.length > 0) options.logger.warn({ controllers: left }, 'controllers that do not run, as --controllers says')
   const running = CONTROLLER_NAMES.filter(name => chosen.has(name)).flatMap(
-    name => starts[name]?.({ logger, guard: options.guardFor?.(name) }) ?? [],
+    name => starts[name]?.({ logger, turns, guard: options.guardFor?.(name) }) ?? [],
   )
   return {
     useAuthority: renewed => useAuthority(renewed),
@@ -111,6 +114,7 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
 
 interface Common {
   logger: Logger
+  turns: WorkTurns
   guard: KeyGuard | undefined
 }
 

@@ -110,10 +110,12 @@ export function clusterRoleAggregationController(options: {
   logger: Logger
   /** Of its work queue. */
   guard?: KeyGuard | undefined
+  /** In whose slices of the loop's time it is told of things and works. Default: its own. */
+  turns?: WorkTurns | undefined
 }): Controller<AggregationKey> {
   const { client, nature, logger } = options
   const latest = new LatestRoles(client)
-  const turns = new WorkTurns()
+  const { turns = new WorkTurns() } = options
   const handler = new AggregatedRoles(nature, {
     wake: key => controller.add(key),
     changed: space => latest.forget(space),
@@ -121,8 +123,11 @@ export function clusterRoleAggregationController(options: {
   const controller = new Controller<AggregationKey>({
     name: 'clusterrole-aggregation-controller',
     guard: options.guard,
+    turns,
     party: ({ space }) => space,
-    sources: [new StreamSource({ client, space: '*', resources: [ROLES], handler, guard: options.guard, logger })],
+    sources: [
+      new StreamSource({ client, space: '*', resources: [ROLES], handler, guard: options.guard, turns, logger }),
+    ],
     reconcile: key => unlessSpaceGone(key.space, reconcile({ client, nature, latest, turns }, key)),
     logger,
     id: key => `${key.space}/${key.name}`,

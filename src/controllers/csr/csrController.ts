@@ -11,6 +11,7 @@ import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { StreamSource } from '../../client/streamSource.ts'
+import type { WorkTurns } from '../../program/workTurns.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 
 /** `undefined`: another signer's business. `refused` says why the request can never be signed. */
@@ -32,6 +33,8 @@ export interface CsrControllerOptions {
   logger: Logger
   /** Of its work queue. */
   guard?: KeyGuard | undefined
+  /** In whose slices of the loop's time it is told of things and works. Default: its own. */
+  turns?: WorkTurns | undefined
 }
 
 export interface CsrKey {
@@ -52,6 +55,7 @@ export function csrController(options: CsrControllerOptions): Controller<CsrKey>
   const controller = new Controller<CsrKey>({
     name: 'certificatesigningrequest-signing-controller',
     guard: options.guard,
+    turns: options.turns,
     party: ({ space }) => space,
     sources: [
       new StreamSource({
@@ -60,6 +64,7 @@ export function csrController(options: CsrControllerOptions): Controller<CsrKey>
         resources: [REQUESTS],
         handler: { change },
         guard: options.guard,
+        turns: options.turns,
         logger,
       }),
     ],

@@ -13,6 +13,7 @@ import type { Logger } from '../../client/logger.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { type StreamHandler, StreamSource } from '../../client/streamSource.ts'
 import { WorkQueue } from '../../client/workqueue.ts'
+import type { WorkTurns } from '../../program/workTurns.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
 
 export interface EventTtlOptions {
@@ -22,6 +23,8 @@ export interface EventTtlOptions {
   logger: Logger
   /** Of its work queue. */
   guard?: KeyGuard | undefined
+  /** In whose slices of the loop's time it is told of things and works. Default: its own. */
+  turns?: WorkTurns | undefined
   clock?: Clock
 }
 
@@ -128,6 +131,7 @@ export function startEventTtl(options: EventTtlOptions): ControllerHandle {
     resources: [EVENTS],
     handler: ends,
     guard: options.guard,
+    turns: options.turns,
     logger,
     clock,
   })
@@ -136,6 +140,7 @@ export function startEventTtl(options: EventTtlOptions): ControllerHandle {
     id: entry => `${idOf(entry)}/${entry.revision}`,
     party: ({ space }) => space,
     guard: options.guard,
+    turns: options.turns,
     logger,
     clock,
   })

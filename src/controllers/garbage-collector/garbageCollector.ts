@@ -5,6 +5,7 @@ import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { type StreamedRef, StreamSource } from '../../client/streamSource.ts'
+import type { WorkTurns } from '../../program/workTurns.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 import { DependencyGraph, refId } from './dependencyGraph.ts'
 import { GarbageReconciler } from './garbageReconciler.ts'
@@ -15,6 +16,8 @@ export interface GarbageCollectorOptions {
   logger: Logger
   /** Of its work queue. */
   guard?: KeyGuard | undefined
+  /** In whose slices of the loop's time it is told of things and works. Default: its own. */
+  turns?: WorkTurns | undefined
   /** Objects judged at the same time. Default 16. */
   concurrency?: number
   clock?: Clock
@@ -32,9 +35,18 @@ export function garbageCollector(options: GarbageCollectorOptions): Controller<S
   const controller = new Controller<StreamedRef>({
     name: 'garbage-collector-controller',
     guard: options.guard,
+    turns: options.turns,
     party: ({ space }) => space,
     sources: [
-      new StreamSource({ client, space: '*', handler: graph, guard: options.guard, logger, ...(clock && { clock }) }),
+      new StreamSource({
+        client,
+        space: '*',
+        handler: graph,
+        guard: options.guard,
+        turns: options.turns,
+        logger,
+        ...(clock && { clock }),
+      }),
     ],
     reconcile: ref => unlessSpaceGone(ref.space, reconciler.reconcile(ref)),
     concurrency: options.concurrency ?? 16,

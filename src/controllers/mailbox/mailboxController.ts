@@ -22,6 +22,7 @@ import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { type StreamHandler, StreamSource } from '../../client/streamSource.ts'
+import type { WorkTurns } from '../../program/workTurns.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
 import { PlacedSource, type SpacePlaces } from '../placedSource.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
@@ -34,6 +35,8 @@ export interface MailboxControllerDeps {
   logger: Logger
   /** Of its work queue. */
   guard?: KeyGuard | undefined
+  /** In whose slices of the loop's time it is told of things and works. Default: its own. */
+  turns?: WorkTurns | undefined
   clock?: Clock
   random?: () => number
   signal: AbortSignal
@@ -81,8 +84,8 @@ class MailboxController {
   readonly #running: Promise<void>
 
   constructor(deps: MailboxControllerDeps) {
-    const { client, places, guard, logger, clock, random, signal } = deps
-    const common = { client, guard, logger, ...(clock && { clock }), ...(random && { random }) }
+    const { client, places, guard, turns, logger, clock, random, signal } = deps
+    const common = { client, guard, turns, logger, ...(clock && { clock }), ...(random && { random }) }
     this.#client = client
     this.#inventories = new PlacedSource({
       ...common,

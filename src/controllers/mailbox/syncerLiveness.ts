@@ -33,6 +33,7 @@ import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { StreamSource } from '../../client/streamSource.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
+import type { WorkTurns } from '../../program/workTurns.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
 import { PlacedSource, type SpacePlaces, standsInMailbox } from '../placedSource.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
@@ -46,6 +47,8 @@ export interface SyncerLivenessDeps {
   logger: Logger
   /** Of its work queue. */
   guard?: KeyGuard | undefined
+  /** In whose slices of the loop's time it is told of things and works. Default: its own. */
+  turns?: WorkTurns | undefined
   clock?: Clock
   random?: () => number
   signal: AbortSignal
@@ -109,8 +112,8 @@ class SyncerLiveness {
   readonly #running: Promise<void>
 
   constructor(deps: SyncerLivenessDeps) {
-    const { client, places, guard, logger, clock, random, signal } = deps
-    const common = { client, guard, logger, ...(clock && { clock }), ...(random && { random }) }
+    const { client, places, guard, turns, logger, clock, random, signal } = deps
+    const common = { client, guard, turns, logger, ...(clock && { clock }), ...(random && { random }) }
     this.#client = client
     this.#places = places
     this.#clock = clock ?? systemClock

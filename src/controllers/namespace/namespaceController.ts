@@ -14,6 +14,7 @@ import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { StreamSource } from '../../client/streamSource.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
+import type { WorkTurns } from '../../program/workTurns.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 import { conditionsOf, isEmpty, statusWith } from './conditions.ts'
 import { deleteContent } from './content.ts'
@@ -29,6 +30,8 @@ export interface NamespaceControllerOptions {
   logger: Logger
   /** Of its work queue. */
   guard?: KeyGuard | undefined
+  /** In whose slices of the loop's time it is told of things and works. Default: its own. */
+  turns?: WorkTurns | undefined
   clock?: Clock
 }
 
@@ -71,6 +74,7 @@ export function namespaceController(options: NamespaceControllerOptions): Contro
     space: '*',
     resources: [NAMESPACES],
     guard: options.guard,
+    turns: options.turns,
     logger: options.logger,
     ...(options.clock && { clock: options.clock }),
     handler: {
@@ -83,6 +87,7 @@ export function namespaceController(options: NamespaceControllerOptions): Contro
   const controller = new Controller<NamespaceKey>({
     name: 'namespace-controller',
     guard: options.guard,
+    turns: options.turns,
     party: ({ space }) => space,
     sources: [source],
     reconcile: (key, signal) => unlessSpaceGone(key.space, reconciler.reconcile(key, signal)),

@@ -4,22 +4,22 @@
  */
 import { NOTES } from '../../apimachinery/notes.ts'
 import { PROJECTED_LABEL } from '../../apimachinery/placement.ts'
-import type { Client } from '../../client/client.ts'
-import type { Logger } from '../../client/logger.ts'
-import { StreamSource } from '../../client/streamSource.ts'
+import { StreamSource, type StreamSourceOptions } from '../../client/streamSource.ts'
 import { FIELD_MANAGER } from './names.ts'
 
 /** Notes, and the managed fields of a status that was returned. */
 const FEEDBACK = [...NOTES, `"${FIELD_MANAGER}"`]
 
 /** Ids of the spaces; one look at everything that exists, without parsing it. Empty when the signal aborts before the end. */
-export async function spacesWithFeedback(client: Client, logger: Logger, signal: AbortSignal): Promise<Set<string>> {
+export async function spacesWithFeedback(
+  common: Pick<StreamSourceOptions, 'client' | 'logger' | 'turns'>,
+  signal: AbortSignal,
+): Promise<Set<string>> {
   const spaces = new Set<string>()
   const done = new AbortController()
   const source = new StreamSource({
-    client,
+    ...common,
     space: '*',
-    logger,
     handler: {
       begin: () => spaces.clear(),
       change: event => {

@@ -53,6 +53,8 @@ export interface PlacementTranslatorDeps {
   logger: Logger
   /** Of its work queue. */
   guard?: KeyGuard | undefined
+  /** In whose slices of the loop's time it is told of things and works. Default: its own. */
+  turns?: WorkTurns | undefined
   clock?: Clock
   random?: () => number
   signal: AbortSignal
@@ -94,10 +96,8 @@ class Translator {
   readonly #running: Promise<unknown>
   readonly #unfollow: () => void
   constructor(deps: PlacementTranslatorDeps) {
-    const { client, places, guard, logger, clock, random } = deps
+    const { client, places, guard, turns = new WorkTurns(), logger, clock, random } = deps
     const signal = AbortSignal.any([deps.signal, this.#stop.signal])
-    // streams, queue and customizations together take no more of the loop's time than one of them would
-    const turns = new WorkTurns()
     const common = { client, guard, logger, turns, ...(clock && { clock }), ...(random && { random }) }
     this.#logger = logger
     this.#leaving = new LeavingMailboxes(places)
@@ -265,17 +265,17 @@ class Translator {
     this.#running = Promise.all([
       this.#topology.run(signal),
       workspaces.run(signal),
-      this.#begin(signal),
+      this.#begin(signal, turns),
       this.#queue.run(task => this.#reconcile(task), { concurrency: CONCURRENCY, signal }),
     ])
   }
 
   /** What is to be done once the topology is known whole for the first time. */
-  async #begin(signal: AbortSignal): Promise<void> {
+  async #begin(signal: AbortSignal, turns: WorkTurns): Promise<void> {
     const stopped = new Promise<void>(resolve => signal.addEventListener('abort', () => resolve(), { once: true }))
     await Promise.race([this.#topology.synced, stopped])
     if (!signal.aborted) this.#logger.info({ controller: 'placement-translator' }, 'controller is in step')
-    this.#closing.takeBack(await spacesWithFeedback(this.#client, this.#logger, signal))
+    this.#closing.takeBack(await spacesWithFeedback({ client: this.#client, logger: this.#logger, turns }, signal))
   }
 
   idle(): Promise<void> {

@@ -15,6 +15,7 @@ import type { Logger } from '../../client/logger.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { StreamSource } from '../../client/streamSource.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
+import type { WorkTurns } from '../../program/workTurns.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 import { hardOf, QUOTAS, QuotaIndex, type QuotaPlace } from './quotaIndex.ts'
 
@@ -25,6 +26,8 @@ export interface ResourceQuotaControllerOptions {
   logger: Logger
   /** Of its work queue. */
   guard?: KeyGuard | undefined
+  /** In whose slices of the loop's time it is told of things and works. Default: its own. */
+  turns?: WorkTurns | undefined
   clock?: Clock
 }
 
@@ -81,8 +84,19 @@ export function resourceQuotaController(options: ResourceQuotaControllerOptions)
   const controller = new Controller<QuotaPlace>({
     name: 'resourcequota-controller',
     guard: options.guard,
+    turns: options.turns,
     party: ({ space }) => space,
-    sources: [new StreamSource({ client, space: '*', handler, guard: options.guard, logger, ...(clock && { clock }) })],
+    sources: [
+      new StreamSource({
+        client,
+        space: '*',
+        handler,
+        guard: options.guard,
+        turns: options.turns,
+        logger,
+        ...(clock && { clock }),
+      }),
+    ],
     reconcile: async key => (await unlessSpaceGone(key.space, reconciler.reconcile(key))) ?? {},
     logger,
     id: key => `${key.space}/${key.namespace}`,

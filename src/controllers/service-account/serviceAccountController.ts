@@ -12,6 +12,7 @@ import type { Logger } from '../../client/logger.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { type StreamHandler, StreamSource } from '../../client/streamSource.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
+import type { WorkTurns } from '../../program/workTurns.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 
 export interface NamespaceKey {
@@ -27,6 +28,8 @@ export interface ServiceAccountControllerOptions {
   logger: Logger
   /** Of its work queue. */
   guard?: KeyGuard | undefined
+  /** In whose slices of the loop's time it is told of things and works. Default: its own. */
+  turns?: WorkTurns | undefined
 }
 
 const ACCOUNTS = { group: '', version: 'v1', resource: 'serviceaccounts' }
@@ -152,8 +155,11 @@ export function serviceAccountController(options: ServiceAccountControllerOption
   const controller = new Controller<NamespaceKey>({
     name: 'serviceaccount-controller',
     guard: options.guard,
+    turns: options.turns,
     party: ({ space }) => space,
-    sources: [new StreamSource({ client, space: '*', resources, handler, guard: options.guard, logger })],
+    sources: [
+      new StreamSource({ client, space: '*', resources, handler, guard: options.guard, turns: options.turns, logger }),
+    ],
     reconcile: key => unlessSpaceGone(key.space, reconciler.reconcile(key)),
     logger,
     id: key => `${key.space}/${key.namespace}`,

@@ -10,6 +10,7 @@ import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { StreamSource } from '../../client/streamSource.ts'
+import type { WorkTurns } from '../../program/workTurns.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 import { ClaimUsers, claimsOf, hasEnded } from './claimUsers.ts'
 
@@ -18,6 +19,8 @@ export interface StorageProtectionOptions {
   logger: Logger
   /** Of its work queue. */
   guard?: KeyGuard | undefined
+  /** In whose slices of the loop's time it is told of things and works. Default: its own. */
+  turns?: WorkTurns | undefined
 }
 
 export interface StorageKey {
@@ -38,6 +41,7 @@ export function storageProtectionController({
   client,
   logger,
   guard,
+  turns,
 }: StorageProtectionOptions): Controller<StorageKey> {
   const users = new ClaimUsers()
   const change = (event: StreamEvent): void => {
@@ -57,8 +61,9 @@ export function storageProtectionController({
   const controller = new Controller<StorageKey>({
     name: 'storage-protection-controller',
     guard,
+    turns,
     party: ({ space }) => space,
-    sources: [new StreamSource({ client, space: '*', resources, handler, guard, logger })],
+    sources: [new StreamSource({ client, space: '*', resources, handler, guard, turns, logger })],
     reconcile: key => unlessSpaceGone(key.space, reconcile(client.in(key.space), key, users)),
     logger,
     id: ({ space, namespace, name }) => `${space}/${namespace}/${name}`,

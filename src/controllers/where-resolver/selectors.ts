@@ -38,12 +38,13 @@ export function compileSelector(item: unknown, field: string): CompiledSelectors
   if (item === undefined || item === null) return { selectors: [], faults: [] }
   if (!isRecord(item)) return { selectors: [], faults: [`${field}: must be an object; ${REMEDY}`] }
   try {
-    const errors = validateLabelSelector(item as LabelSelectorObject, field)
-    if (errors.length > 0) return { selectors: [], faults: errors.map(e => `${formatFieldError(e)}; ${REMEDY}`) }
     return { selectors: [labelSelectorFromObject(item as LabelSelectorObject)], faults: [] }
   } catch (error) {
     if (!isStatusError(error)) throw error
-    return { selectors: [], faults: [`${field}: ${error.message}; ${REMEDY}`] }
+    // what cannot be compiled is looked at once more, for where in it the faults are
+    const errors = validateLabelSelector(item as LabelSelectorObject, field)
+    if (errors.length === 0) return { selectors: [], faults: [`${field}: ${error.message}; ${REMEDY}`] }
+    return { selectors: [], faults: errors.map(e => `${formatFieldError(e)}; ${REMEDY}`) }
   }
 }
 

@@ -7,6 +7,7 @@
  */
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { LabelSelector } from '../../apimachinery/selectors.ts'
+import { equalJson } from '../../apimachinery/values.ts'
 import { ConsentIndex } from '../consent/consentIndex.ts'
 import { coversLocation, type Grant } from '../consent/grant.ts'
 import type { ConsentObject, ConsentTaker } from '../consent/takeConsent.ts'
@@ -79,9 +80,30 @@ export interface Touched {
   readonly id: ObjectId
 }
 
-interface Placement {
+/** Compiled when they are first asked, as a start tells of all placements at once, and one may have thousands of selectors. */
+class Placement {
   readonly id: ObjectId
-  readonly selectors: readonly LabelSelector[]
+  readonly #list: unknown
+  #selectors: readonly LabelSelector[] | undefined
+
+  constructor(id: ObjectId, object: KubeObject) {
+    this.id = id
+    this.#list = locationSelectors(object)
+  }
+
+  /** Whether the object says the same of its selectors: status and annotations of placements change too. */
+  isOf(object: KubeObject): boolean {
+    return equalJson(this.#list, locationSelectors(object))
+  }
+
+  get selectors(): readonly LabelSelector[] {
+    this.#selectors ??= compileSelectors(this.#list, 'spec').selectors
+    return this.#selectors
+  }
+}
+
+function locationSelectors({ spec }: KubeObject): unknown {
+  return isRecord(spec) ? spec.locationSelectors : undefined
 }
 
 export class WhereIndex implements ConsentTaker {
@@ -104,9 +126,8 @@ export class WhereIndex implements ConsentTaker {
   }
 
   setPlacement(id: ObjectId, object: KubeObject | undefined): void {
-    const selectors = (spec: unknown) =>
-      compileSelectors(isRecord(spec) ? spec.locationSelectors : [], 'spec').selectors
-    put(this.#placements, id, object && { id, selectors: selectors(object.spec) })
+    const known = this.#placements.get(id.space)?.get(id.name)
+    if (!object || !known?.isOf(object)) put(this.#placements, id, object && new Placement(id, object))
     this.#sink.placement(id)
   }
 

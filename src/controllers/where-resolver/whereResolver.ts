@@ -22,6 +22,7 @@ import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
+import type { WorkTurns } from '../../program/workTurns.ts'
 import { liveObject, takeConsent } from '../consent/takeConsent.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
 import { PlacedSource, type SpacePlaces } from '../placedSource.ts'
@@ -46,6 +47,8 @@ export interface WhereResolverDeps {
   logger: Logger
   /** Of its work queue. */
   guard?: KeyGuard | undefined
+  /** In whose slices of the loop's time it is told of things and works. Default: its own. */
+  turns?: WorkTurns | undefined
   clock?: Clock
   random?: () => number
   signal: AbortSignal
@@ -59,8 +62,8 @@ const OPTIONS = { fieldManager: 'where-resolver' }
 
 /** Starts at once and runs until `signal` aborts or `stop`. */
 export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
-  const { client, places, guard, logger, clock, random, signal } = deps
-  const common = { client, guard, logger, ...(clock && { clock }), ...(random && { random }) }
+  const { client, places, guard, turns, logger, clock, random, signal } = deps
+  const common = { client, guard, turns, logger, ...(clock && { clock }), ...(random && { random }) }
   const add = (type: Key['type'], { space, name }: ObjectId): void => controller.add({ type, space, name })
   const index = new WhereIndex(places, {
     placement: id => add('placement', id),

@@ -44,6 +44,40 @@ function edge(kind: string, name: string, labels: Labels, more: object): KubeObj
   return { apiVersion: EDGE, kind, metadata: { name, labels, uid: `uid-${name}` }, ...more }
 }
 
+t.test('selectors are compiled when they are first asked, and once for each content', async t => {
+  const silent = { placement() {}, location() {}, binding() {}, all() {} }
+  const index = new WhereIndex(new FakeServer(), silent)
+  let keys = 0
+  const placement = (env: string): KubeObject => {
+    const operator = 'In'
+    const expression = {
+      get key() {
+        keys++
+        return 'env'
+      },
+      operator,
+      values: [env],
+    }
+    return edge('EdgePlacement', 'ep', {}, { spec: { locationSelectors: [{ matchExpressions: [expression] }] } })
+  }
+  const id = { space: 'wds', name: 'ep' }
+  const grant = { spec: { spaces: [{ path: 'root:wds' }] } }
+  index.setBinding('wds', 'inv', edge('InventoryBinding', 'inv', {}, { spec: { path: 'root:inv' } }))
+  index.setGrant('inv', 'g', edge('PlacementGrant', 'g', {}, grant))
+  index.setLocation({ space: 'inv', name: 'l' }, edge('Location', 'l', { env: 'prod' }, {}))
+  index.setPlacement(id, placement('prod'))
+  t.equal(keys, 0, 'a start that tells of thousands compiles none')
+  t.equal(index.resolve(id)?.matchingLocationCount, 1)
+  const [once, stored] = [keys, placement('prod')]
+  t.ok(once > 0)
+  index.setPlacement(id, stored)
+  const compared = keys
+  t.equal(index.resolve(id)?.matchingLocationCount, 1)
+  t.equal(keys, compared, 'its status has changed')
+  index.setPlacement(id, placement('test'))
+  t.equal(index.resolve(id)?.matchingLocationCount, 0)
+})
+
 t.test('the index answers as a look at everything does, and names what is another', async () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 30, size: 'max' }), steps => {
