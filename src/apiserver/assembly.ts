@@ -34,6 +34,7 @@ import { MailboxRules } from './authority/mailboxRules.ts'
 import { RenewalAuthenticator } from './authority/renewalAuthenticator.ts'
 import { isSyncerOf } from './authority/syncerIdentity.ts'
 import { SyncerTokens } from './authority/syncerTokens.ts'
+import { travelBetween } from './authority/travel.ts'
 import { UpsyncDemands } from './authority/upsyncDemands.ts'
 import { builtinSharedObjects } from './builtinSharedObjects.ts'
 import { type Catalog, loadCatalog } from './catalog/catalog.ts'
@@ -233,6 +234,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     random: Math.random,
     turns: work,
     annotateSpace: options.spaces,
+    ...(options.spaces && { travel: travelBetween(tree) }),
     longChecks: new LongChecks({ run: job => threads.run(CHECK, job), share }),
   }
   const registry = new Registry(registryDeps)
@@ -249,7 +251,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     blocks: new BlockWriter(),
     compression: new Compression({ deflate: options.deflate }),
     threads,
-    forms: new StreamForms(types),
+    forms: new StreamForms(types, registry.provenance),
     authorizer,
     draining,
     bookmarkIntervalMs: options.bookmarkIntervalMs,

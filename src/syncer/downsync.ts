@@ -74,6 +74,8 @@ const TERMINATING_RETRY_MS = 5000
 /** What somebody else made in the cluster may go, and no watch of ours tells. */
 const STRANGER_RETRY_MS = 300_000
 
+const RELEASE_ATTEMPTS = 5
+
 /** The cluster's news of what was just written may be on their way still. */
 const SOON = { requeueAfterMs: 50 }
 
@@ -346,8 +348,9 @@ export class Downsync {
     const guarded = uid ? { ...copy, metadata: { ...copy.metadata, uid } } : copy
     const target = { resource, key, cluster }
     const released = releasedBy(copy, live)
-    const settled = isEmptySet(released) ? guarded : await this.#handOver(target, guarded, released)
-    const result = await this.#applyDeclared(target, settled)
+    const result = isEmptySet(released)
+      ? await this.#applyDeclared(target, guarded)
+      : await this.#applyReleasing(target, guarded, released)
     if (
       result.metadata.annotations?.[OVERWRITE] !== undefined &&
       copy.metadata.annotations?.[OVERWRITE] === undefined
@@ -382,6 +385,17 @@ export class Downsync {
     }
   }
 
+  /** Somebody may write, a status say, between the look and the apply: then once more. */
+  async #applyReleasing(target: ApplyTarget, copy: KubeObject, released: FieldSet): Promise<KubeObject> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#applyDeclared(target, await this.#handOver(target, copy, released))
+      } catch (error) {
+        if (!isStatusError(error, 'Conflict') || attempt === RELEASE_ATTEMPTS) throw error
+      }
+    }
+  }
+
   /**
    * Before the center lets go of fields: those that the cluster's own defaults would change are kept as they are by another
    * manager. What it is then to apply, which fails when the object has changed since it was looked at.
@@ -389,7 +403,8 @@ export class Downsync {
   async #handOver(target: ApplyTarget, copy: KubeObject, released: FieldSet): Promise<KubeObject> {
     const { resource, key, cluster } = target
     const fresh = await cluster.get(resource, refOf(key))
-    const without = await this.#applyDeclared(target, copy, { dryRun: true })
+    const without = await this.#tried(target, copy)
+    if (without === undefined) return copy
     const handed = toHandOver(released, fresh, without)
     const held = isEmptySet(handed)
       ? fresh
@@ -399,6 +414,20 @@ export class Downsync {
         })
     const { resourceVersion } = held.metadata
     return resourceVersion === undefined ? copy : { ...copy, metadata: { ...copy.metadata, resourceVersion } }
+  }
+
+  /** What an apply would make; `undefined` where somebody in the cluster, a webhook, allows no trying. */
+  async #tried(target: ApplyTarget, copy: KubeObject): Promise<KubeObject | undefined> {
+    try {
+      return await this.#applyDeclared(target, copy, { dryRun: true })
+    } catch (error) {
+      if (!isStatusError(error, 'BadRequest')) throw error
+      this.#deps.logger.warn(
+        fieldsOf(target.key, copy.metadata.uid ?? ''),
+        `what the center says no more falls back to the cluster's defaults, for an apply cannot be tried: ${error.message}`,
+      )
+      return undefined
+    }
   }
 
   /** Leaves out what this cluster's release does not know. */

@@ -54,7 +54,7 @@ t.test('one cluster: its status is the status, and every later change of it', as
   t.same(statusIn(scene), { replicas: 2 }, 'fields that are no longer reported vanish')
   const before = await center.settled()
   t.equal(await center.settled(), before, 'status does not go in circles')
-  t.same(world.get(a, KEY)?.spec, world.get(scene.wdsId, KEY)?.spec)
+  t.same(world.get(a, KEY)?.spec, DEPLOYMENT.spec, 'and the copy says what was said')
 })
 
 t.test('two clusters: no status is returned; back to one: its status returns', async t => {

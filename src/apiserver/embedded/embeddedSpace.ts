@@ -62,7 +62,8 @@ export class EmbeddedSpace implements SpaceClient {
 
   async get(resource: GroupVersionResource, ref: ObjectRef): Promise<KubeObject> {
     const { type, space } = this.#at(resource)
-    return objectAs(await this.#deps.services.reader.get(space, type, ref.namespace ?? '', ref.name), type)
+    const stored = await this.#deps.services.reader.get(space, type, ref.namespace ?? '', ref.name)
+    return this.#deps.services.forms.tell(stored, objectAs(stored, type))
   }
 
   async list(resource: GroupVersionResource, options: ListOptions = {}) {

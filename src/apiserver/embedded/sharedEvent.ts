@@ -19,6 +19,8 @@ export class SharedEvent implements StreamEvent {
   readonly #of: string
   readonly #stored: Stored
   #converted: KubeObject | undefined
+  /** The shared form that bears what nobody said. */
+  #told: KubeObject | undefined
 
   constructor(services: StreamedServices, of: string, type: StreamEvent['type'], stored: Stored) {
     this.#services = services
@@ -48,8 +50,12 @@ export class SharedEvent implements StreamEvent {
   get object(): KubeObject {
     const { deps, forms } = this.#services
     const { bytes } = forms.of(this.#stored)
-    if (bytes === this.#stored.bytes) return deps.parsed.get(this.#stored) as KubeObject
-    this.#converted ??= JSON.parse(bytes.toString()) as KubeObject
+    if (bytes === this.#stored.bytes) {
+      const shared = deps.parsed.get(this.#stored) as KubeObject
+      if (shared !== this.#told) this.#told = forms.tell(this.#stored, shared)
+      return shared
+    }
+    this.#converted ??= forms.tell(this.#stored, JSON.parse(bytes.toString()) as KubeObject)
     return this.#converted
   }
   mentions(text: string): boolean {

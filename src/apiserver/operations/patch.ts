@@ -28,8 +28,17 @@ export async function patch(
   const change = (current: KubeObject): KubeObject => patched(type, current, form, body, { subresource })
   return await registry.update(context, type, namespace, name, change, {
     subresource,
-    fromPatch: patchSource(form, body),
+    fromPatch: { ...patchSource(form, body), spares: sparesRest(form, body) },
   })
+}
+
+/** Whether a patch leaves alone all that an author describes. */
+function sparesRest(form: PatchForm, body: unknown): boolean {
+  const fields =
+    form === 'json'
+      ? (Array.isArray(body) ? body : ['']).map(step => (isRecord(step) ? String(step.path).split('/')[1] : ''))
+      : Object.keys(isRecord(body) ? body : {})
+  return fields.every(field => field === 'metadata' || field === 'status')
 }
 
 /** How refusals show a patch: strategic merges as Go prints them, the others not at all. */

@@ -163,6 +163,8 @@ export class ObjectRules {
 export interface PatchSource {
   /** The patch as refusals show it; absent where they do not. */
   shown?: () => string
+  /** It touches nothing but metadata and the status. Absent: it may touch anything. */
+  spares?: boolean
 }
 
 /** 400 for a body, 422 for a patch. */

@@ -2,6 +2,7 @@
  * What becomes of an object between a request and the store: prune ▸ convert ▸ defaults ▸ admit (gate, mutate) ▸ system
  * metadata ▸ strategy ▸ admit (prepare) ▸ validate ▸ managed fields ▸ admit (validate). Updates run `prepare` after managed fields.
  */
+import { EMPTY_SET, type FieldSet } from '../../apimachinery/apply/fieldSet.ts'
 import { trackUpdate } from '../../apimachinery/apply/managedFields.ts'
 import { statusError } from '../../apimachinery/errors.ts'
 import type { FieldError } from '../../apimachinery/fieldErrors.ts'
@@ -16,7 +17,7 @@ import { cloneJson } from '../../apimachinery/values.ts'
 import type { Strategy } from '../../kinds/strategy.ts'
 import { atOnce, inSlices, type Steps } from '../../program/steps.ts'
 import type { Work, WorkTurns } from '../../program/workTurns.ts'
-import type { Encoded, Mutation, Store } from '../../storage/store.ts'
+import type { Encoded, Mutation, Store, Stored } from '../../storage/store.ts'
 import {
   type Admission,
   type AdmissionRequest,
@@ -42,6 +43,7 @@ import {
   type PatchSource,
 } from './objectRules.ts'
 import { inVersionOf, otherVersions, type TypeLookup } from './otherVersions.ts'
+import { BARE, filledIn, noteOf, type Part, Provenance, type Travel, withoutUnsaid } from './provenance.ts'
 import { requireSameObject } from './resourceVersions.ts'
 import type { SharedObjects } from './sharedObjects.ts'
 import {
@@ -54,6 +56,7 @@ import {
   unwritable,
   wipeSystemMetadata,
 } from './systemMetadata.ts'
+import { UpdateTrace } from './updateTrace.ts'
 import { toStored, workingApiVersion } from './views.ts'
 
 /** A mutation with the text that it leaves. */
@@ -68,6 +71,8 @@ export interface RegistryDeps extends ObjectRulesDeps {
   admission: readonly Admission[]
   /** What every space has without storing it. */
   shared?: SharedObjects
+  /** Which objects travel between spaces. Absent: none does. */
+  travel?: Travel
   clock: () => Date
   uuid: () => string
   random: () => number
@@ -87,6 +92,8 @@ export interface UpdateOptions {
   fromPatch?: PatchSource | undefined
   /** The change brings its own managedFields (server-side apply). */
   managesFields?: boolean
+  /** What becomes of what nobody said: one attempt's. */
+  trace?: UpdateTrace | undefined
   /** How admission sees a change that came through a sub-resource with a kind of its own (`scale`). */
   view?: SubresourceView & { subresource: string }
 }
@@ -101,10 +108,15 @@ interface Creation {
 export class Preparation {
   readonly #deps: RegistryDeps
   readonly #rules: ObjectRules
+  /** Absent where nothing travels. */
+  readonly provenance: Provenance | undefined
 
   constructor(deps: RegistryDeps) {
     this.#deps = deps
     this.#rules = new ObjectRules(deps)
+    this.provenance =
+      deps.travel &&
+      new Provenance(deps.travel, (type, object) => this.#rules.applyDefaults(type, deps.strategyFor(type), object))
   }
 
   /** The descriptor of the version that objects of `type` are handled in. */
@@ -136,7 +148,10 @@ export class Preparation {
     convertTo(object, workingApiVersion(target), target)
     const strategy = this.#deps.strategyFor(target)
     wipeSystemMetadata(object, type.namespaced ? namespace : undefined)
+    const part = this.provenance?.partOf(context.space, target, object)
+    const asked = part && cloneJson(object)
     this.#rules.applyDefaults(target, strategy, object)
+    const unsaid = asked && filledIn(asked, object, target.schema)
     const { space, user } = context
     const steps = stepsFor(this.#deps.admission, type, 'CREATE', { space, namespace, subresource: '', user })
     const request: AdmissionRequest = {
@@ -202,8 +217,24 @@ export class Preparation {
     if (!isApplied(object)) setManaged(object, claims)
     await runStage(steps, 'validate', request)
     if (work?.due) await work.rest()
-    const stored = await toStored(object, target)
-    return encodeWithin(stored)
+    const kept = part === 'copy' ? withoutUnsaid(object, unsaid!, target.schema) : object
+    const stored = await toStored(kept, target)
+    return noted(encodeWithin(stored), part, unsaid)
+  }
+
+  /** Follows what an update makes of what nobody said; `undefined` where that is not at stake. `stored` is what is there. */
+  trace(
+    { space }: WriteContext,
+    type: ResourceType,
+    current: Stored,
+    stored: KubeObject,
+    subresource: string,
+  ): UpdateTrace | undefined {
+    const { provenance } = this
+    const target = this.#target(space, type)
+    const part = provenance?.partOf(space, target, stored)
+    if (provenance === undefined || part === undefined) return undefined
+    return new UpdateTrace({ provenance, type: target, part, current, stored, subresource })
   }
 
   /** What a client asked for, readable and in the storage version, before anything is added or checked. */
@@ -213,6 +244,7 @@ export class Preparation {
     asked: KubeObject,
     old: KubeObject,
     options: UpdateOptions,
+    trace?: UpdateTrace,
   ): Generator<undefined, KubeObject> {
     const versioned =
       FORMS[type.form].requireResourceVersion || this.#deps.strategyFor(type)?.requireResourceVersion === true
@@ -221,7 +253,11 @@ export class Preparation {
     const target = this.#target(context.space, type)
     const object = convertTo(asked, workingApiVersion(target), target)
     keepSystemMetadata(object, old)
+    trace?.asked(object)
+    if (trace) yield
     this.#rules.applyDefaults(target, this.#deps.strategyFor(target), object)
+    if (trace) yield
+    trace?.defaulted(object)
     return object
   }
 
@@ -352,6 +388,7 @@ export class Preparation {
         rules.annotate(object, space)
         carryOver()
         rules.complete(target, object)
+        options.trace?.keepBare(object)
         yield
         if (
           !strategy?.noGeneration &&
@@ -388,6 +425,7 @@ export class Preparation {
         if (!options.managesFields) setManaged(object, track())
         yield
         rules.finish(target, object)
+        options.trace?.keepBare(object)
       },
     }
   }
@@ -410,7 +448,7 @@ export class Preparation {
   }
 
   /** An object on its way out goes with its last finalizer. */
-  finishUpdate(object: KubeObject, old: KubeObject): TextMutation {
+  finishUpdate(object: KubeObject, old: KubeObject, note?: string): TextMutation {
     const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata
     const gone =
       deletionTimestamp !== undefined &&
@@ -420,8 +458,18 @@ export class Preparation {
     if (gone) return { type: 'delete', text: encodeObject(object) }
     const text = encodeWithin(object, old)
     const leadsOut = deletionTimestamp !== undefined && finalizersOf(object) < finalizersOf(old)
-    return { type: 'put', text, ...(leadsOut && { leads: 'out' }) }
+    return {
+      type: 'put',
+      text: note === undefined ? text : { ...text, note },
+      ...(leadsOut && { leads: 'out' }),
+    }
   }
+}
+
+function noted(text: Encoded, part: Part | undefined, unsaid: FieldSet | undefined): Encoded {
+  if (unsaid === undefined) return text
+  if (part === 'source') return { ...text, note: noteOf(unsaid) }
+  return unsaid === EMPTY_SET ? text : { ...text, note: BARE }
 }
 
 /** @throws StatusError RequestEntityTooLarge */

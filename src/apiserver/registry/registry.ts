@@ -4,6 +4,7 @@
  * An update is a function of the current object. Kinds without asynchronous admission run it inside the store's queue, so
  * chained updates never conflict; the others, what is large and what takes long to validate, compare-and-write and try again.
  */
+import { setOfField } from '../../apimachinery/apply/fieldSet.ts'
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { generateName } from '../../apimachinery/names.ts'
 import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
@@ -22,8 +23,10 @@ import { convertTo } from './convert.ts'
 import { keyOf } from './keys.ts'
 import { LARGE_TRIES, largeWork } from './largeWrites.ts'
 import { Preparation, type RegistryDeps, type TextMutation, type UpdateOptions } from './preparation.ts'
+import type { Provenance } from './provenance.ts'
 import { nameTaken, refuseVersion, requireNoObject } from './resourceVersions.ts'
 import { checkPreconditions } from './systemMetadata.ts'
+import type { UpdateTrace } from './updateTrace.ts'
 import { hasStorageVersion, objectFor, prepareViews, toStored, toStoredNow } from './views.ts'
 
 export type { Admission, AdmissionRequest } from './admission.ts'
@@ -64,6 +67,7 @@ interface Updating {
 interface Asked {
   readonly asked: KubeObject
   readonly old: KubeObject
+  readonly trace: UpdateTrace | undefined
 }
 
 const GENERATE_NAME_TRIES = 8
@@ -72,6 +76,11 @@ export class Registry {
   /** For operations that stand beside the registry (deletion). */
   readonly deps: RegistryDeps
   readonly #preparation: Preparation
+
+  /** What of objects nobody said. Absent where nothing travels. */
+  get provenance(): Provenance | undefined {
+    return this.#preparation.provenance
+  }
 
   constructor(deps: RegistryDeps) {
     this.deps = deps
@@ -166,6 +175,7 @@ export class Registry {
   ): Updating {
     const subresource = options.view?.subresource ?? options.subresource ?? ''
     const target = { space: context.space, namespace, subresource, user: context.user }
+    const preparation = this.#preparation
     return {
       context,
       type,
@@ -175,15 +185,28 @@ export class Registry {
       options,
       steps: stepsFor(this.deps.admission, type, 'UPDATE', target),
       *ask(current) {
-        const old = objectFor(current, type)
-        checkPreconditions(type, name, old, options.preconditions)
+        const found = objectFor(current, type)
+        checkPreconditions(type, name, found, options.preconditions)
         yield
-        if (typeof change !== 'function') return { asked: change.replacement(), old }
-        const copy = convertTo(cloneJson(old), apiVersionOf(type), type)
+        const trace = preparation.trace(context, type, current, found, subresource)
+        const old = trace?.old ?? found
+        if (typeof change !== 'function') {
+          const asked = change.replacement()
+          trace?.replacedBy(asked)
+          return { asked, old, trace }
+        }
+        const make = (from: KubeObject): KubeObject => change(convertTo(from, apiVersionOf(type), type))
+        const copy = cloneJson(old)
         yield
-        return { asked: change(copy), old }
+        const asked = make(copy)
+        if (options.view && type.scale) trace?.names(setOfField(...type.scale.specReplicasPath.split('.').slice(1)))
+        else if (trace && options.fromPatch && !options.fromPatch.spares) {
+          yield
+          trace.patchedBy(make)
+        }
+        return { asked, old, trace }
       },
-      receive: ({ asked, old }) => this.#preparation.receiveUpdate(context, type, asked, old, options),
+      receive: ({ asked, old, trace }) => this.#preparation.receiveUpdate(context, type, asked, old, options, trace),
     }
   }
 
@@ -215,7 +238,7 @@ export class Registry {
     if (work?.due) await work.rest()
     const asked = await inSlices(updating.ask(current), work)
     if (work?.due) await work.rest()
-    const { old } = asked
+    const { old, trace } = asked
     const object = await inSlices(updating.receive(asked), work)
     if (work?.due) await work.rest()
     const outcome = new Outcome()
@@ -234,9 +257,10 @@ export class Registry {
     let stored: Stored | undefined
     try {
       const concerned = steps.filter(step => step.concerns?.(request) !== false)
-      await this.#preparation.admitUpdate(concerned, request, options)
-      const mutation = this.#preparation.finishUpdate(await toStored(object, type), old)
-      if (isUnchanged(current, type, mutation, old, object)) return { stored: current, created: false }
+      await this.#preparation.admitUpdate(concerned, request, { ...options, trace })
+      const { kept, note } = trace?.settle(object) ?? { kept: object }
+      const mutation = this.#preparation.finishUpdate(await toStored(kept, type), old, note)
+      if (isUnchanged(current, type, mutation, old, kept)) return { stored: current, created: false }
       if (context.dryRun) return { stored: versionOf(key, current.revision, mutation.text), created: false }
       const result = await this.deps.store.write({ key, mutation, expect: shared ? 0 : current.revision })
       if (result.ok) {
@@ -271,22 +295,23 @@ export class Registry {
         return undefined
       }
       const asked = atOnce(ask(now))
-      const { old } = asked
+      const { old, trace } = asked
       const object = atOnce(receive(asked))
       if (steps.some(step => step.concerns?.({ object, old, context }) !== false)) {
         stop = 'concerned'
         return undefined
       }
       try {
-        this.#preparation.completeUpdate(context, type, object, old, options)
+        this.#preparation.completeUpdate(context, type, object, old, { ...options, trace })
       } catch (error) {
         if (!(error instanceof UnfinishedCheck)) throw error
         stop = 'concerned'
         return undefined
       }
-      const mutation = this.#preparation.finishUpdate(toStoredNow(object, type), old)
+      const { kept, note } = trace?.settle(object) ?? { kept: object }
+      const mutation = this.#preparation.finishUpdate(toStoredNow(kept, type), old, note)
       gone = mutation.type === 'delete'
-      return isUnchanged(now, type, mutation, old, object) ? undefined : mutation
+      return isUnchanged(now, type, mutation, old, kept) ? undefined : mutation
     })
     const stored = accepted(outcome)
     if (stop !== undefined || stored === undefined) return stop ?? 'again'
@@ -318,5 +343,7 @@ function isUnchanged(
   object: Readonly<KubeObject>,
 ): boolean {
   if (mutation.type !== 'put' || !hasStorageVersion(current, type)) return false
+  // Whoever names what was a default says something: the clusters are told. That it is known from now on is no change.
+  if (current.note !== undefined && current.note !== mutation.text.note) return false
   return sameObject(current, mutation.text, old, object)
 }

@@ -2,9 +2,11 @@
  * Objects as streams of all kinds tell them: in the version that their kind is stored in today, whatever version they were
  * stored in, so that the version that is told is one that can be asked for and the one that the object says.
  */
+import type { KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Stored } from '../../storage/store.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
+import type { Provenance } from './provenance.ts'
 import { prepareViews, viewBytes } from './views.ts'
 
 export interface StreamForm {
@@ -15,9 +17,18 @@ export interface StreamForm {
 
 export class StreamForms {
   readonly #types: TypeRegistry
+  readonly #provenance: Provenance | undefined
 
-  constructor(types: TypeRegistry) {
+  constructor(types: TypeRegistry, provenance?: Provenance) {
     this.#types = types
+    this.#provenance = provenance
+  }
+
+  /** Has an object made of `stored` bear what of it nobody said. */
+  tell(stored: Stored, object: KubeObject): KubeObject {
+    const type = this.#provenance && this.#typeOf(stored)
+    if (type?.version === type?.storageVersion && type !== undefined) this.#provenance?.tell(type, stored, object)
+    return object
   }
 
   /**

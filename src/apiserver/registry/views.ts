@@ -16,6 +16,7 @@ import type { Stored } from '../../storage/store.ts'
 import { decodeObject } from './codec.ts'
 import { convertTo, storageApiVersion } from './convert.ts'
 import { fillEmpty } from './emptyFields.ts'
+import { BARE } from './provenance.ts'
 
 /** What was made of stored objects, and which bytes were found good. Both follow from the object and the type alone. */
 interface Memory {
@@ -49,7 +50,7 @@ async function convertMissing(
   custom: CustomVersions,
   converted: WeakMap<Stored, Buffer>,
 ): Promise<void> {
-  const objects = missing.map(stored => asStored(decodeObject(stored), custom))
+  const objects = missing.map(stored => asStored(decodeObject(stored), custom, stored.note === BARE))
   const results = await custom.convert!(objects, apiVersionOf(type))
   for (const [i, object] of results.entries()) {
     pruneUnknown(object, type.schema)
@@ -83,7 +84,7 @@ export function viewBytes(stored: Stored, type: ResourceType): Buffer {
   if (!isServed && type.custom.convert !== undefined) {
     throw new Error(`${type.kind} ${stored.key.name} was not converted to ${version} beforehand`)
   }
-  const object = asStored(decodeObject(stored), type.custom)
+  const object = asStored(decodeObject(stored), type.custom, stored.note === BARE)
   if (!isServed) {
     object.apiVersion = version
     pruneUnknown(object, type.schema)
@@ -133,12 +134,12 @@ function mayBeOld({ generation }: CustomVersions): boolean {
 }
 
 /** What an older schema let into the store goes, what it did not know is filled in. */
-function asStored(object: KubeObject, custom: CustomVersions): KubeObject {
+function asStored(object: KubeObject, custom: CustomVersions, bare: boolean): KubeObject {
   const schema = custom.schemas.get(parseApiVersion(object.apiVersion)?.version ?? '')
   if (!mayBeOld(custom) || schema === undefined) return object
   pruneUnknown(object, schema)
   // what is too much for a request is left out: the next write of the object is told
-  applyDefaults(object, schema)
+  if (!bare) applyDefaults(object, schema)
   return object
 }
 

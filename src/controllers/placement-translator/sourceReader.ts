@@ -6,6 +6,7 @@ import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Client } from '../../client/client.ts'
 import { inSlices, type WorkTurns } from '../../program/workTurns.ts'
 import { asAuthored, asDescribed } from './asDescribed.ts'
+import { asSaid } from './asSaid.ts'
 import { type Customization, customize } from './customize.ts'
 import { isSystemObject } from './eligibility.ts'
 import type { ObjectCache } from './objectCache.ts'
@@ -72,7 +73,7 @@ export class SourceReader {
 
   /** `source` is as {@link read} gives it: what its own server added stays there. */
   async customize(at: At, source: KubeObject): Promise<Customization> {
-    if (!at.fact.customized) return { object: asDescribed(source), faults: [], work: 0 }
+    if (!at.fact.customized) return { object: asSaid(asDescribed(source), source), faults: [], work: 0 }
     const object = asAuthored(source)
     const inputs = this.#inputs(at)
     const customized = await this.#oneAtATime(at.space, () =>
@@ -86,7 +87,7 @@ export class SourceReader {
       const { revision } = at.fact
       this.#verdicts.set(idOf(at), { revision, digest: digestOf(object), location, customizer, faults })
     }
-    return { ...customized, faults }
+    return { ...customized, object: asSaid(customized.object, source), faults }
   }
 
   /** The object as the destination gets it; `undefined` when something is wrong with it. */

@@ -27,7 +27,10 @@ async function allow(name: string, more: { objects?: number; bytes?: number }): 
 /** All that is stored of a space. */
 async function recount(id: string): Promise<{ objects: number; bytes: number }> {
   const { items } = await started.server.store.list({ space: id })
-  return { objects: items.length, bytes: items.reduce((sum, { bytes }) => sum + bytes.length, 0) }
+  return {
+    objects: items.length,
+    bytes: items.reduce((sum, { bytes, note = '' }) => sum + bytes.length + note.length, 0),
+  }
 }
 
 t.test('what would pass the objects of a space is refused; all that does not grow goes on', async t => {

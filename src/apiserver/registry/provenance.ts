@@ -1,0 +1,178 @@
+/**
+ * Which fields of an object nobody said: they were filled in by defaults, and no writer has changed or named them since. Kept
+ * as the note of a stored version, only for objects that may travel.
+ *
+ * In spaces that others are fed from, objects are stored whole, as everywhere, and the note lists those fields. In a mailbox a
+ * copy on its way is judged with its defaults and stored without them, so that each cluster fills in its own.
+ */
+import {
+  EMPTY_SET,
+  type FieldSet,
+  fieldSet,
+  fromFieldsV1,
+  toFieldsV1,
+  union,
+  unionAll,
+} from '../../apimachinery/apply/fieldSet.ts'
+import { lastAppliedFields } from '../../apimachinery/apply/lastApplied.ts'
+import { partOf } from '../../apimachinery/apply/looseFields.ts'
+import { decodeManagers } from '../../apimachinery/apply/managers.ts'
+import { type Comparison, compare, removeFields } from '../../apimachinery/apply/typed.ts'
+import { tellDefaulted } from '../../apimachinery/defaultedFields.ts'
+import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import type { Schema } from '../../apimachinery/schema.ts'
+import { cloneJson } from '../../apimachinery/values.ts'
+import type { Stored } from '../../storage/store.ts'
+
+/** The note of a copy that is stored without its defaults. */
+export const BARE = 'bare'
+/** A longer list is not kept, and what it would say counts as said. */
+const MAX_NOTE = 16 * 1024
+
+/** What is at stake for an object: it may travel, or it is on its way. */
+export type Part = 'source' | 'copy'
+
+/** Which objects those are. */
+export interface Travel {
+  partOf(space: string, type: ResourceType, object: KubeObject): Part | undefined
+}
+
+type Defaults = (type: ResourceType, object: KubeObject) => void
+
+/** How a write came. */
+export interface Manner {
+  /** Whether it is a patch, or a PUT of what was read from here: then what stays as it was is not said by being sent back. */
+  readonly sendsBack: boolean
+  /** Fields that it names, whatever it says of them. */
+  readonly named: FieldSet
+}
+
+export class Provenance {
+  readonly #travel: Travel
+  readonly #defaults: Defaults
+
+  constructor(travel: Travel, defaults: Defaults) {
+    this.#travel = travel
+    this.#defaults = defaults
+  }
+
+  partOf(space: string, type: ResourceType, object: KubeObject): Part | undefined {
+    return this.#travel.partOf(space, type, object)
+  }
+
+  /** What was unsaid of a stored object; empty when nobody knows. `old` is the stored one. */
+  before(type: ResourceType, stored: Stored, old: KubeObject): FieldSet {
+    if (stored.note === BARE) return filledIn(old, this.whole(type, old), type.schema)
+    return this.#read(type, stored, old) ?? EMPTY_SET
+  }
+
+  /** A copy with its defaults. */
+  whole(type: ResourceType, bare: KubeObject): KubeObject {
+    const object = cloneJson(bare)
+    this.#defaults(type, object)
+    return object
+  }
+
+  /** Tells those who look at `object`, made from `stored`, what of it nobody said. */
+  tell(type: ResourceType, stored: Stored, object: KubeObject): void {
+    if (this.partOf(stored.key.space, type, object) !== 'source') return
+    let found: { set: FieldSet | undefined } | undefined
+    tellDefaulted(object, () => {
+      found ??= { set: this.#read(type, stored, object) }
+      return found.set
+    })
+  }
+
+  #read(type: ResourceType, { note }: Stored, object: KubeObject): FieldSet | undefined {
+    return note === undefined ? this.#derived(type, object) : readNote(note)
+  }
+
+  /**
+   * Of objects that were stored before notes were: whoever applied says what was said. What they left out, and is as defaults
+   * would make it, is unsaid. `undefined` where nobody applied.
+   */
+  #derived(type: ResourceType, object: KubeObject): FieldSet | undefined {
+    const named = appliedFields(object, type.schema)
+    if (named === EMPTY_SET || named.children === undefined) return undefined
+    const { apiVersion, kind, metadata } = object
+    const said = partOf(object, withoutServers(named))
+    const bare: KubeObject = cloneJson({ ...(isRecord(said) ? said : {}), apiVersion, kind, metadata })
+    const whole = this.whole(type, bare)
+    return withoutTouched(filledIn(bare, whole, type.schema), changesOf(whole, object, type.schema))
+  }
+}
+
+/** What defaults added to what was asked for. */
+export function filledIn(asked: KubeObject, defaulted: KubeObject, schema: Schema | undefined): FieldSet {
+  return withoutServers(compare(asked, defaulted, schema).added)
+}
+
+/** What is unsaid after an update: `now` is the object as it will be, `unsaid` what was so of `old`. */
+export function unsaidAfter(
+  { unsaid, filled, old, now }: { unsaid: FieldSet; filled: FieldSet; old: KubeObject; now: KubeObject },
+  { sendsBack, named }: Manner,
+  schema: Schema | undefined,
+): FieldSet {
+  const kept =
+    sendsBack && unsaid !== EMPTY_SET
+      ? withoutTouched(withoutTouched(unsaid, changesOf(old, now, schema)), named)
+      : EMPTY_SET
+  return withoutTouched(union(kept, filled), appliedFields(now, schema))
+}
+
+export function noteOf(unsaid: FieldSet): string {
+  const text = JSON.stringify(toFieldsV1(unsaid))
+  return text.length > MAX_NOTE ? '{}' : text
+}
+
+function readNote(note: string): FieldSet {
+  return note === BARE ? EMPTY_SET : fromFieldsV1(JSON.parse(note))
+}
+
+/** The object without its unsaid fields. */
+export function withoutUnsaid(object: KubeObject, unsaid: FieldSet, schema: Schema | undefined): KubeObject {
+  return unsaid === EMPTY_SET ? object : (removeFields(object, unsaid, schema) as KubeObject)
+}
+
+/** What server-side and client-side appliers say of an object. */
+function appliedFields(object: KubeObject, schema: Schema | undefined): FieldSet {
+  const entries = (object.metadata.managedFields ?? []).filter(({ operation }) => operation === 'Apply')
+  return union(unionAll(setsOf(entries)), lastAppliedFields(object, schema))
+}
+
+function setsOf(entries: Parameters<typeof decodeManagers>[0]): FieldSet[] {
+  if (entries.length === 0) return []
+  try {
+    return decodeManagers(entries).map(({ set }) => set)
+  } catch {
+    return [] // who writes claims that nobody can read claims nothing
+  }
+}
+
+function changesOf(before: KubeObject, after: KubeObject, schema: Schema | undefined): FieldSet {
+  const { added, modified, removed }: Comparison = compare(before, after, schema)
+  return unionAll([added, modified, removed])
+}
+
+/** `set` without what is touched, what lies below that, and the structs around it, which are not wholly unsaid any more. */
+function withoutTouched(set: FieldSet, touched: FieldSet): FieldSet {
+  if (touched.self) return EMPTY_SET
+  if (touched.children === undefined || set.children === undefined) {
+    return touched.children === undefined ? set : EMPTY_SET
+  }
+  const children = new Map<string, FieldSet>()
+  for (const [element, below] of set.children) {
+    const change = touched.children.get(element)
+    const rest = change === undefined ? below : withoutTouched(below, change)
+    if (rest.self || rest.children !== undefined) children.set(element, rest)
+  }
+  return children.size === 0 ? EMPTY_SET : fieldSet(false, children)
+}
+
+/** Metadata is nobody's default, and the status is the cluster's. */
+function withoutServers(set: FieldSet): FieldSet {
+  if (set.children === undefined) return EMPTY_SET
+  const children = new Map([...set.children].filter(([element]) => element !== 'f:metadata' && element !== 'f:status'))
+  return children.size === 0 ? EMPTY_SET : fieldSet(false, children)
+}

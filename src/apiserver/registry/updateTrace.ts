@@ -1,0 +1,109 @@
+/** One update of an object that may travel: what of it nobody said, before and after. */
+import { EMPTY_SET, type FieldSet } from '../../apimachinery/apply/fieldSet.ts'
+import { echoedIn, marked } from '../../apimachinery/apply/looseFields.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { cloneJson } from '../../apimachinery/values.ts'
+import type { Stored } from '../../storage/store.ts'
+import { BARE, filledIn, noteOf, type Part, type Provenance, unsaidAfter, withoutUnsaid } from './provenance.ts'
+
+interface TraceOptions {
+  provenance: Provenance
+  type: ResourceType
+  part: Part
+  current: Stored
+  stored: KubeObject
+  subresource: string
+}
+
+const WRITTEN_WITH_STATUS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata', 'status'])
+
+export class UpdateTrace {
+  readonly #options: TraceOptions
+  /** What the update is made of and held against: with its defaults, whatever is stored. */
+  readonly old: KubeObject
+  /** A status says nothing about the rest. */
+  readonly #ofStatus: boolean
+  #unsaid: FieldSet | undefined
+  #sendsBack = true
+  #named: FieldSet = EMPTY_SET
+  #asked: KubeObject | undefined
+  #filled: FieldSet = EMPTY_SET
+
+  constructor(options: TraceOptions) {
+    this.#options = options
+    const { provenance, type, current, stored, subresource } = options
+    this.#ofStatus = subresource === 'status'
+    this.old = current.note === BARE && !this.#ofStatus ? provenance.whole(type, stored) : stored
+  }
+
+  /**
+   * A whole object takes the place of the old one. Who read it here sends defaults back without having said them; a manifest has
+   * no uid, and says all that is in it. What the center writes into a mailbox, it says.
+   */
+  replacedBy({ metadata }: KubeObject): void {
+    this.#sendsBack = this.#options.part === 'source' && !!metadata.uid
+  }
+
+  names(fields: FieldSet): void {
+    this.#named = fields
+  }
+
+  /**
+   * Finds what a patch names without changing it: made onto an object where all that is unsaid has other values, it brings the
+   * old ones back.
+   */
+  patchedBy(make: (from: KubeObject) => KubeObject): void {
+    if (this.#ofStatus) return
+    const unsaid = this.#before()
+    if (unsaid === EMPTY_SET) return
+    let result: KubeObject
+    try {
+      result = make(marked(cloneJson(this.old), unsaid))
+    } catch {
+      return // it tests for the old values, and so does not set them
+    }
+    this.#named = echoedIn(result, this.old, unsaid)
+  }
+
+  /** What the client wants, in the stored version, before defaults. */
+  asked(object: KubeObject): void {
+    if (!this.#ofStatus) this.#asked = cloneJson(object)
+  }
+
+  /** The same object behind them. */
+  defaulted(object: KubeObject): void {
+    if (this.#asked) this.#filled = filledIn(this.#asked, object, this.#options.type.schema)
+    this.#asked = undefined
+  }
+
+  /** A status goes beside a copy that stays as it is: nothing is filled in for it. */
+  keepBare(object: KubeObject): void {
+    const { current } = this.#options
+    if (!this.#ofStatus || current.note !== BARE) return
+    for (const field of Object.keys(object)) if (!WRITTEN_WITH_STATUS.has(field)) delete object[field]
+    // A copy: whoever fills in structs does so in place.
+    for (const [field, value] of Object.entries(this.old))
+      if (!WRITTEN_WITH_STATUS.has(field)) object[field] = cloneJson(value)
+  }
+
+  /** What is to be stored of the finished object, and the note beside it. */
+  settle(object: KubeObject): { kept: KubeObject; note?: string } {
+    const { type, part, current } = this.#options
+    if (this.#ofStatus) return { kept: object, ...(current.note !== undefined && { note: current.note }) }
+    const unsaid = unsaidAfter(
+      { unsaid: this.#before(), filled: this.#filled, old: this.old, now: object },
+      { sendsBack: this.#sendsBack, named: this.#named },
+      type.schema,
+    )
+    if (part === 'source') return { kept: object, note: noteOf(unsaid) }
+    if (unsaid === EMPTY_SET) return { kept: object }
+    return { kept: withoutUnsaid(object, unsaid, type.schema), note: BARE }
+  }
+
+  #before(): FieldSet {
+    const { provenance, type, current, stored } = this.#options
+    this.#unsaid ??= provenance.before(type, current, stored)
+    return this.#unsaid
+  }
+}
