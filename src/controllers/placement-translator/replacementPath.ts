@@ -137,8 +137,10 @@ export function* findPlaces(root: Record<string, unknown>, path: ReplacementPath
     for (const [index, node] of nodes.entries()) {
       if (selector.type === 'descend') yield* descend(node, found, budget)
       else {
-        for (const { container, key } of placesIn(node, selector, false, budget))
-          found.push(Reflect.get(container, key))
+        for (const child of childrenOf(node, selector, budget)) {
+          found.push(child)
+          if (found.length % STRIDE === 0) yield
+        }
       }
       if (index % STRIDE === STRIDE - 1) yield
     }
@@ -179,6 +181,15 @@ function* descend(root: unknown, found: unknown[], budget: WorkBudget): Steps<vo
     if (typeof node === 'object' && node !== null)
       for (const child of Object.values(node).reverse()) waiting.push(child)
   }
+}
+
+function childrenOf(node: unknown, selector: Selector, budget: WorkBudget): readonly unknown[] {
+  if (selector.type !== 'all' || typeof node !== 'object' || node === null)
+    return placesIn(node, selector, false, budget).map(({ container, key }): unknown => Reflect.get(container, key))
+  // no place is made for each of what may be all there is
+  const children: readonly unknown[] = Object.values(node)
+  budget.spend((1 + children.length) * STEP)
+  return children
 }
 
 function placesIn(node: unknown, selector: Selector, mayAdd: boolean, budget: WorkBudget): Place[] {
