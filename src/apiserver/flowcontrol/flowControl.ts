@@ -17,9 +17,11 @@ import { dealHand, flowHash } from './dealing.ts'
 import type { FlowRule, FlowSchemaSpec, PriorityLevelSpec } from './flowConfiguration.ts'
 import { FlowFigures } from './flowFigures.ts'
 import { covers, identityOf, inOrder, rulesFor } from './flowMatching.ts'
-import { QueueSet, type Seat, SeatRefused, seatsOf, type Work } from './queueSet.ts'
+import { QueueSet } from './queueSet.ts'
 import { RetryAfter } from './retryAfter.ts'
 import type { DemandStatistics } from './seatDemand.ts'
+import type { Seat } from './seatQueue.ts'
+import { SeatRefused, seatsOf, type Work } from './seats.ts'
 import { widestOf } from './workEstimates.ts'
 
 export interface FlowControlOptions {

@@ -3,7 +3,7 @@
  * @see https://kubernetes.io/docs/reference/debug-cluster/flow-control/
  */
 import type { FlowControl } from './flowControl.ts'
-import { seatsOf } from './queueSet.ts'
+import { seatsOf } from './seats.ts'
 
 export const DUMP_PATHS: readonly string[] = ['priority_levels', 'queues', 'requests'].map(
   what => `/debug/api_priority_and_fairness/dump_${what}`,

@@ -8,7 +8,9 @@
  */
 import type { Clock } from '../../client/clock.ts'
 import { SeatDemand } from './seatDemand.ts'
-import { type Standing, WaitingLine } from './waitingLine.ts'
+import type { Seat } from './seatQueue.ts'
+import { SeatQueue } from './seatQueue.ts'
+import { type Refusal, SeatRefused, seatsOf, type Work, workOf } from './seats.ts'
 
 export interface Queuing {
   readonly queues: number
@@ -16,65 +18,6 @@ export interface Queuing {
   /** Requests that wait in one queue. */
   readonly lengthLimit: number
 }
-
-/** What a request takes: seats while it runs, and those that its watchers take for a while once it has ended. */
-export interface Work {
-  readonly initialSeats: number
-  readonly finalSeats: number
-  readonly extraMs: number
-}
-
-export const ONE_SEAT: Work = { initialSeats: 1, finalSeats: 0, extraMs: 0 }
-
-export type Refusal = 'concurrency-limit' | 'queue-full' | 'time-out' | 'cancelled'
-
-/** Thrown to whoever gets no seat. */
-export class SeatRefused extends Error {
-  readonly reason: Refusal
-  constructor(reason: Refusal) {
-    super(`no seat: ${reason}`)
-    this.name = 'SeatRefused'
-    this.reason = reason
-  }
-}
-
-/** Of one request. `path`: where it stands among those of its queue. */
-export interface Seat extends Standing<Seat> {
-  readonly work: Work
-  readonly arrivedMs: number
-  /** When it began to run, or to run again. */
-  startedMs: number
-  state: 'waiting' | 'running' | 'paused' | 'over'
-  queue: Queue | undefined
-  arrivalR: number
-  older: Seat | undefined
-  newer: Seat | undefined
-  waiter: Waiter | undefined
-}
-
-interface Waiter {
-  resolve(): void
-  reject(error: Error): void
-  cancelTimer(): void
-}
-
-interface Queue {
-  readonly index: number
-  /** S. */
-  nextR: number
-  executing: number
-  seatsInUse: number
-  waiting: number
-  waitingWork: number
-  /** In the order in which they came. */
-  oldest: Seat | undefined
-  newest: Seat | undefined
-  /** In the order in which they go. */
-  readonly line: WaitingLine<Seat>
-}
-
-/** How long a request is thought to run before it has. */
-const GUESSED_MS = 3
 
 const KEPT_QUEUES = 256
 /**
@@ -109,7 +52,7 @@ export class QueueSet {
   readonly demand: SeatDemand
   #queuing: Queuing | undefined
   /** Those in use, and some that were: a level may have millions. By index. */
-  readonly #queues = new Map<number, Queue>()
+  readonly #queues = new Map<number, SeatQueue>()
   #limit: number
   #r = 0
   #lastMs: number
@@ -155,7 +98,7 @@ export class QueueSet {
   }
 
   /** For those who look at it. */
-  get queues(): Iterable<Readonly<Queue>> {
+  get queues(): Iterable<Readonly<SeatQueue>> {
     return this.#queues.values()
   }
 
@@ -177,8 +120,7 @@ export class QueueSet {
       older: undefined,
       newer: undefined,
       path,
-      before: undefined,
-      behind: undefined,
+      inLine: undefined,
       waiter: undefined,
     }
     if (this.#exempt) {
@@ -238,7 +180,7 @@ export class QueueSet {
     if (!wasRunning) return
     const now = this.#clock.now()
     this.#advance(now)
-    this.#putRight(seat, now)
+    seat.queue?.putRight(seat, now)
     if (seat.work.extraMs === 0 || this.#exempt) this.#free(seat, now)
     else {
       this.#clock.after(seat.work.extraMs, () => {
@@ -255,7 +197,7 @@ export class QueueSet {
     seat.state = 'paused'
     const now = this.#clock.now()
     this.#advance(now)
-    this.#putRight(seat, now)
+    seat.queue?.putRight(seat, now)
     this.#free(seat, now)
   }
 
@@ -311,7 +253,7 @@ export class QueueSet {
   }
 
   /** The queue of the hand with the least work waiting; those with equally much take turns. */
-  #choose(hand: readonly number[]): Queue {
+  #choose(hand: readonly number[]): SeatQueue {
     const offset = this.#enqueues++ % hand.length
     let best = hand[offset]!
     let least = Infinity
@@ -326,54 +268,37 @@ export class QueueSet {
   }
 
   /** Begins to count a queue that stood idle from now. To be called before something is added. */
-  #wake(queue: Queue): void {
-    if (queue.waiting > 0 || queue.executing > 0) return
+  #wake(queue: SeatQueue): void {
+    if (!queue.isIdle) return
     queue.nextR = this.#r
     this.#activeQueues++
   }
 
-  #append(queue: Queue, seat: Seat): void {
-    seat.queue = queue
-    seat.state = 'waiting'
-    seat.older = queue.newest
-    if (queue.newest === undefined) queue.oldest = seat
-    else queue.newest.newer = seat
-    queue.newest = seat
-    queue.line.add(seat)
-    queue.waiting++
-    queue.waitingWork += workOf(seat.work)
+  #append(queue: SeatQueue, seat: Seat): void {
+    queue.append(seat)
     this.#waiting++
     this.#seatsWaiting += seatsOf(seat.work)
   }
 
   #takeOut(seat: Seat, served = false): void {
     const queue = seat.queue!
-    queue.line.remove(seat, served)
-    const { older, newer } = seat
-    if (older === undefined) queue.oldest = newer
-    else older.newer = newer
-    if (newer === undefined) queue.newest = older
-    else newer.older = older
-    seat.older = undefined
-    seat.newer = undefined
-    queue.waiting--
-    queue.waitingWork = queue.waiting === 0 ? 0 : queue.waitingWork - workOf(seat.work)
+    queue.takeOut(seat, served)
     this.#waiting--
     this.#seatsWaiting -= seatsOf(seat.work)
     this.#rest(queue)
   }
 
-  #rest(queue: Queue): void {
-    if (queue.waiting > 0 || queue.executing > 0) return
+  #rest(queue: SeatQueue): void {
+    if (!queue.isIdle) return
     this.#activeQueues--
     // What an idle queue knows does not count when it is used again.
     if (this.#queues.size > KEPT_QUEUES && this.#queues.get(queue.index) === queue) this.#queues.delete(queue.index)
   }
 
-  #queueAt(index: number): Queue {
+  #queueAt(index: number): SeatQueue {
     let queue = this.#queues.get(index)
     if (queue === undefined) {
-      queue = newQueue(index, this.#r)
+      queue = new SeatQueue(index, this.#r)
       this.#queues.set(index, queue)
     }
     return queue
@@ -435,13 +360,7 @@ export class QueueSet {
   }
 
   #dispatch(seat: Seat, now: number): void {
-    const { queue } = seat
-    if (queue) {
-      queue.nextR += workOf(seat.work)
-      queue.executing++
-      queue.seatsInUse += seatsOf(seat.work)
-      this.#keepPace(queue)
-    }
+    seat.queue?.begins(seat)
     this.#run(seat, now)
   }
 
@@ -460,14 +379,6 @@ export class QueueSet {
     seat.waiter = undefined
   }
 
-  /** What it was guessed to take, and what it took. */
-  #putRight(seat: Seat, now: number): void {
-    const { queue } = seat
-    if (queue === undefined) return
-    queue.nextR -= seat.work.initialSeats * (GUESSED_MS - (now - seat.startedMs))
-    this.#keepPace(queue)
-  }
-
   #free(seat: Seat, now: number): void {
     const { queue } = seat
     const seats = seatsOf(seat.work)
@@ -475,18 +386,11 @@ export class QueueSet {
     this.#seatsInUse -= seats
     if (isWide(seat.work)) this.#wideInUse -= seats
     if (queue) {
-      queue.executing--
-      queue.seatsInUse -= seats
+      queue.ends(seat)
       this.#rest(queue)
     }
     this.#tellDemand(now)
     if (this.#waiting > 0) this.#serve(now)
-  }
-
-  /** Time in which nobody of the queue waited is no credit. */
-  #keepPace(queue: Queue): void {
-    const { oldest } = queue
-    if (oldest !== undefined && queue.nextR < oldest.arrivalR) queue.nextR = oldest.arrivalR
   }
 
   #advance(now: number): void {
@@ -505,27 +409,4 @@ export class QueueSet {
 /** One that takes several seats while it runs, not only for those who are told of it. */
 function isWide({ initialSeats }: Work): boolean {
   return initialSeats > 1
-}
-
-export function seatsOf({ initialSeats, finalSeats }: Work): number {
-  return finalSeats > initialSeats ? finalSeats : initialSeats
-}
-
-/** In seats × milliseconds. */
-export function workOf({ initialSeats, finalSeats, extraMs }: Work): number {
-  return initialSeats * GUESSED_MS + finalSeats * extraMs
-}
-
-function newQueue(index: number, nextR: number): Queue {
-  return {
-    index,
-    nextR,
-    executing: 0,
-    seatsInUse: 0,
-    waiting: 0,
-    waitingWork: 0,
-    oldest: undefined,
-    newest: undefined,
-    line: new WaitingLine(),
-  }
 }

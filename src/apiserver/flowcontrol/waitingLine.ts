@@ -5,20 +5,20 @@
  *
  * A path says where somebody stands, from what is told apart first. Without one it is first in, first out.
  */
+import { type Link, LinkedList, newLink } from './linkedList.ts'
 
-/** Who stands in a line. The line keeps the last two. */
+/** Who stands in a line. The line keeps the link. */
 export interface Standing<T> {
   readonly path: readonly string[]
-  before: T | undefined
-  behind: T | undefined
+  /** Absent before it stood in one: most never wait. */
+  inLine: Link<T> | undefined
 }
 
 interface Branch<T> {
   waiting: number
   /** In the order of their turns. */
   readonly branches: Map<string, Branch<T>>
-  first: T | undefined
-  last: T | undefined
+  readonly items: LinkedList<T>
 }
 
 export class WaitingLine<T extends Standing<T>> {
@@ -32,7 +32,7 @@ export class WaitingLine<T extends Standing<T>> {
   get next(): T | undefined {
     let branch: Branch<T> | undefined = this.#root
     while (branch !== undefined && branch.branches.size > 0) branch = branch.branches.values().next().value
-    return branch?.first
+    return branch?.items.oldest
   }
 
   /** Paths of one line are of such sorts that none leads through the end of another. */
@@ -48,16 +48,12 @@ export class WaitingLine<T extends Standing<T>> {
       branch = below
       branch.waiting++
     }
-    item.before = branch.last
-    item.behind = undefined
-    if (branch.last === undefined) branch.first = item
-    else branch.last.behind = item
-    branch.last = item
+    item.inLine ??= newLink()
+    branch.items.append(item)
   }
 
   /** `served`: it had its turn, so the others go first now. */
   remove(item: T, served: boolean): void {
-    const { before, behind } = item
     let branch = this.#root
     branch.waiting--
     for (const step of item.path) {
@@ -66,12 +62,7 @@ export class WaitingLine<T extends Standing<T>> {
       if (below.waiting > 0 && served) branch.branches.set(step, below)
       branch = below
     }
-    if (before === undefined) branch.first = behind
-    else before.behind = behind
-    if (behind === undefined) branch.last = before
-    else behind.before = before
-    item.before = undefined
-    item.behind = undefined
+    branch.items.remove(item)
   }
 
   /** Who would have to leave for a newcomer; `undefined` where nobody has more waiting than the newcomer then would. */
@@ -88,8 +79,8 @@ export class WaitingLine<T extends Standing<T>> {
   }
 }
 
-function newBranch<T>(): Branch<T> {
-  return { waiting: 0, branches: new Map(), first: undefined, last: undefined }
+function newBranch<T extends Standing<T>>(): Branch<T> {
+  return { waiting: 0, branches: new Map(), items: new LinkedList(item => item.inLine!) }
 }
 
 function fullest<T>(branch: Branch<T>): Branch<T> | undefined {
@@ -101,5 +92,5 @@ function fullest<T>(branch: Branch<T>): Branch<T> | undefined {
 function lastOf<T>(branch: Branch<T>): T | undefined {
   let most: Branch<T> | undefined = branch
   while (most !== undefined && most.branches.size > 0) most = fullest(most)
-  return most?.last
+  return most?.items.newest
 }

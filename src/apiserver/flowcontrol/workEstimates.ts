@@ -1,5 +1,5 @@
 /** How many seats a request is worth, before it runs: what lists read and write, how many watchers a change is told. */
-import { ONE_SEAT, type Work } from './queueSet.ts'
+import { ONE_SEAT, type Work } from './seats.ts'
 
 /** Bytes of a list for one seat. */
 const BYTES_PER_SEAT = 100_000

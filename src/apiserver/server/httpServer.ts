@@ -26,7 +26,7 @@ import { planStream, runSpaceStream, type SpaceStreamDeps } from '../endpoints/s
 import { goneSignal, responseSink } from '../endpoints/streamWriter.ts'
 import { yamlText } from '../endpoints/yamlWriter.ts'
 import type { Flow } from '../flowcontrol/flowControl.ts'
-import { SeatRefused } from '../flowcontrol/queueSet.ts'
+import { SeatRefused } from '../flowcontrol/seats.ts'
 import type { Logger } from '../request/logger.ts'
 import { dispatch, exchangeFor } from './dispatch.ts'
 import { FrontDoor } from './frontDoor.ts'

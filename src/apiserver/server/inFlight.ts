@@ -7,7 +7,9 @@ import type { UserInfo } from '../auth/types.ts'
 import { EXTRAS, GROUPS } from '../auth/users.ts'
 import type { Flow, FlowControl } from '../flowcontrol/flowControl.ts'
 import { type HeldBounds, HeldRequests, type Holder } from '../flowcontrol/heldRequests.ts'
-import { type Seat, SeatRefused, type Work } from '../flowcontrol/queueSet.ts'
+import { type Link, LinkedList } from '../flowcontrol/linkedList.ts'
+import type { Seat } from '../flowcontrol/seatQueue.ts'
+import { SeatRefused, type Work } from '../flowcontrol/seats.ts'
 import { WatchBudget, WatchCounts, type WatchOwner } from '../flowcontrol/watchBudget.ts'
 import type { Pausable } from '../registry/context.ts'
 import type { RequestInfo } from '../request/requestInfo.ts'
@@ -67,11 +69,8 @@ export interface InFlightOptions {
   clock: () => number
 }
 
-/**
- * A request among its neighbours. Not in a Set: the tables that a Set leaves behind as it turns over hold each other and what was
- * in them, so once one of them is old the collector of young garbage frees none of the requests.
- */
-export class Ticket implements Pausable, Holder {
+/** A request among its neighbours. */
+export class Ticket implements Pausable, Holder, Link<Ticket> {
   readonly kind: InFlightKind
   readonly flow: Flow
   readonly sinceMs: number
@@ -138,29 +137,6 @@ export class Ticket implements Pausable, Holder {
   }
 }
 
-/** In the order in which they began. */
-class TicketList {
-  oldest: Ticket | undefined
-  newest: Ticket | undefined
-
-  append(ticket: Ticket): void {
-    ticket.older = this.newest
-    if (this.newest === undefined) this.oldest = ticket
-    else this.newest.newer = ticket
-    this.newest = ticket
-  }
-
-  remove(ticket: Ticket): void {
-    const { older, newer } = ticket
-    if (older === undefined) this.oldest = newer
-    else older.newer = newer
-    if (newer === undefined) this.newest = older
-    else newer.older = older
-    ticket.older = undefined
-    ticket.newer = undefined
-  }
-}
-
 export class InFlight {
   readonly #options: InFlightOptions
   readonly #held: HeldRequests
@@ -169,9 +145,9 @@ export class InFlight {
   readonly #counts = new WatchCounts()
   #reading = 0
   #mutating = 0
-  /** Watches excluded. */
-  readonly #running = new TicketList()
-  readonly #open = new TicketList()
+  /** In the order in which they began; watches excluded. */
+  readonly #running = new LinkedList<Ticket>(ticket => ticket)
+  readonly #open = new LinkedList<Ticket>(ticket => ticket)
   #lookedMs = Number.NEGATIVE_INFINITY
   #idle: PromiseWithResolvers<void> | undefined
 
@@ -413,7 +389,7 @@ export class InFlight {
     ticket.heldBytes = -1
   }
 
-  #listOf({ kind }: Ticket): TicketList {
+  #listOf({ kind }: Ticket): LinkedList<Ticket> {
     return kind === 'watching' ? this.#open : this.#running
   }
 

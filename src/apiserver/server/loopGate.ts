@@ -62,7 +62,7 @@ export class LoopGate {
       run()
       return
     }
-    this.#line.add({ path, run, before: undefined, behind: undefined })
+    this.#line.add({ path, run, inLine: undefined })
     this.#open()
   }
 

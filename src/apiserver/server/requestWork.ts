@@ -2,7 +2,7 @@
 
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import type { Range, Store } from '../../storage/store.ts'
-import { ONE_SEAT, type Work } from '../flowcontrol/queueSet.ts'
+import { ONE_SEAT, type Work } from '../flowcontrol/seats.ts'
 import type { WatchCounts } from '../flowcontrol/watchBudget.ts'
 import { changeWork, listWork } from '../flowcontrol/workEstimates.ts'
 import { rangeOf } from '../registry/keys.ts'

@@ -18,7 +18,7 @@ import { planStream, runSpaceStream, type SpaceStreamDeps } from '../endpoints/s
 import type { FrameSink } from '../endpoints/streamWriter.ts'
 import { planOf, runWatch } from '../endpoints/watch.ts'
 import { webSocketSink } from '../endpoints/webSocketSink.ts'
-import { SeatRefused } from '../flowcontrol/queueSet.ts'
+import { SeatRefused } from '../flowcontrol/seats.ts'
 import type { Logger } from '../request/logger.ts'
 import { parseRequest } from '../request/requestInfo.ts'
 import { type Target, targetOf } from './dispatch.ts'

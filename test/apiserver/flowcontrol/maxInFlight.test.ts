@@ -2,7 +2,7 @@
 import t from 'tap'
 import { FlowControl } from '../../../src/apiserver/flowcontrol/flowControl.ts'
 import { countOnly } from '../../../src/apiserver/flowcontrol/maxInFlight.ts'
-import { ONE_SEAT } from '../../../src/apiserver/flowcontrol/queueSet.ts'
+import { ONE_SEAT } from '../../../src/apiserver/flowcontrol/seats.ts'
 import { parseRequest } from '../../../src/apiserver/request/requestInfo.ts'
 import { ALICE, CONFIGMAPS, configMap, startTestServer } from '../../support/server.ts'
 import { SteppedClock } from './steppedClock.ts'

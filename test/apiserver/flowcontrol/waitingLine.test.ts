@@ -10,8 +10,7 @@ interface Guest extends Standing<Guest> {
 const guest = (path: string, name = path): Guest => ({
   name,
   path: path.split('/'),
-  before: undefined,
-  behind: undefined,
+  inLine: undefined,
 })
 
 function served(line: WaitingLine<Guest>): string[] {

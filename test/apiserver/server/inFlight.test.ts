@@ -5,7 +5,7 @@ import { bootstrapLevels, bootstrapSchemas } from '../../../src/apiserver/flowco
 import { readFlowSchema, readPriorityLevel } from '../../../src/apiserver/flowcontrol/flowConfiguration.ts'
 import { FlowControl } from '../../../src/apiserver/flowcontrol/flowControl.ts'
 import { HeldRequests } from '../../../src/apiserver/flowcontrol/heldRequests.ts'
-import { ONE_SEAT } from '../../../src/apiserver/flowcontrol/queueSet.ts'
+import { ONE_SEAT } from '../../../src/apiserver/flowcontrol/seats.ts'
 import { parseRequest } from '../../../src/apiserver/request/requestInfo.ts'
 import { type AnswerSide, InFlight, type InFlightLimits, type Ticket } from '../../../src/apiserver/server/inFlight.ts'
 import type { AuthorizedRequest } from '../../../src/apiserver/server/pipeline.ts'

@@ -4,7 +4,7 @@ import { bootstrapLevels, bootstrapSchemas } from '../../../src/apiserver/flowco
 import { readFlowSchema, readPriorityLevel } from '../../../src/apiserver/flowcontrol/flowConfiguration.ts'
 import { FlowControl } from '../../../src/apiserver/flowcontrol/flowControl.ts'
 import { DUMP_PATHS, flowDump } from '../../../src/apiserver/flowcontrol/flowDumps.ts'
-import { ONE_SEAT } from '../../../src/apiserver/flowcontrol/queueSet.ts'
+import { ONE_SEAT } from '../../../src/apiserver/flowcontrol/seats.ts'
 import { parseRequest } from '../../../src/apiserver/request/requestInfo.ts'
 import { InFlight, type Ticket } from '../../../src/apiserver/server/inFlight.ts'
 import { Metrics } from '../../../src/apiserver/server/metrics.ts'
