@@ -21,7 +21,7 @@ import type { ReconcileResult } from '../client/workqueue.ts'
 import type { Allowance } from './allowance.ts'
 import type { ClusterWatches } from './clusterWatches.ts'
 import { Dialect } from './dialect.ts'
-import { type Echo, Echoes } from './echoes.ts'
+import { type Echo, Echoes, sameEssence } from './echoes.ts'
 import { LEFT_MANAGER, leftCopy, ownedByOthers, releasedBy, toHandOver } from './handOver.ts'
 import { fieldsOf, keyText, type MailboxMirror, type Mirrored, type SyncKey } from './mirror.ts'
 import {
@@ -287,7 +287,7 @@ export class Downsync {
     try {
       const result = await this.#write(resource, key, copy, live)
       this.#echoes.wrote(text, copy, result, object)
-      if (drifted && result.metadata.resourceVersion !== live.metadata.resourceVersion) this.#repaired(key)
+      if (drifted && !sameEssence(result, live)) this.#repaired(key)
       return {}
     } catch (error) {
       if (isStatusError(error, 'NotFound') && error.details?.kind !== 'namespaces') await served.refresh()
