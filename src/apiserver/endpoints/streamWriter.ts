@@ -1,5 +1,6 @@
 /** Writes frames to a chunked response with back-pressure, and ends it cleanly from either side. */
 import type { ServerResponse } from 'node:http'
+import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import type { WriteTurns } from './writeTurns.ts'
 
 export interface FrameSink {
@@ -15,8 +16,9 @@ const WAITING_LIMIT_BYTES = 64 * 1024
 /** Bytes that are written at once. */
 const CHUNK_BYTES = 64 * 1024
 
-/** Frames that come before the response's turn to write leave together. */
+/** Frames that come before the response's turn to write leave together. Its headers have left. */
 export function responseSink(raw: ServerResponse, turns: WriteTurns): FrameSink {
+  const out = bodyOf(raw)
   const waiting: Buffer[] = []
   let waitingBytes = 0
   let scheduled = false
@@ -28,7 +30,7 @@ export function responseSink(raw: ServerResponse, turns: WriteTurns): FrameSink 
     room = undefined
   }
   const schedule = (): void => {
-    if (scheduled || raw.writableNeedDrain || waiting.length === 0) return
+    if (scheduled || out.needsDrain() || waiting.length === 0) return
     scheduled = true
     turns.take(flush)
   }
@@ -37,14 +39,14 @@ export function responseSink(raw: ServerResponse, turns: WriteTurns): FrameSink 
     if (gone() || waiting.length === 0) return
     // What is written is copied and encrypted at once: a slow reader must cost one piece, not all that there is for it.
     while (waiting.length > 0) {
-      const chunk = nextChunk(waiting)
-      waitingBytes -= chunk.length
-      if (!raw.write(chunk)) return
+      const pieces = nextPieces(waiting)
+      for (const { length } of pieces) waitingBytes -= length
+      if (!out.write(pieces)) return
     }
     makeRoom()
   }
   raw.on('close', makeRoom)
-  raw.on('drain', () => {
+  out.onDrain(() => {
     if (waiting.length === 0) makeRoom()
     else schedule()
   })
@@ -68,11 +70,59 @@ export function responseSink(raw: ServerResponse, turns: WriteTurns): FrameSink 
       scheduled = false
       if (gone()) return
       // Whoever ends has said what it wanted to say; what is left is bounded.
-      for (const frame of waiting.splice(0)) raw.write(frame)
+      out.write(waiting.splice(0))
       raw.end()
     },
   }
 }
+
+interface Body {
+  /** False where it is to wait for a drain. */
+  write(pieces: readonly Buffer[]): boolean
+  needsDrain(): boolean
+  onDrain(run: () => void): void
+}
+
+/**
+ * The body of a response whose headers have left. Node makes four writes of each chunk of it, for each watcher anew; here an
+ * event becomes a chunk once, and goes to all sockets as it is.
+ * @see https://www.rfc-editor.org/rfc/rfc9112#section-7.1
+ */
+function bodyOf(raw: ServerResponse): Body {
+  const { socket } = raw
+  // HTTP/1.0 has no chunks
+  const isChunked = socket !== null && raw.chunkedEncoding
+  const out = isChunked ? socket : raw
+  return {
+    write(pieces) {
+      if (pieces.length > 1) out.cork()
+      for (const piece of pieces) out.write(isChunked ? chunkOf(piece) : piece)
+      if (pieces.length > 1) out.uncork()
+      return !out.writableNeedDrain
+    },
+    needsDrain: () => out.writableNeedDrain,
+    onDrain(run) {
+      out.on('drain', run)
+      raw.once('close', () => out.off('drain', run))
+    },
+  }
+}
+
+/** Watchers of an event come by one soon after the other. */
+const chunks = new BoundedCache<Buffer, Buffer>({
+  entries: 64,
+  weight: { limit: 4 * 1024 * 1024, of: ({ length }) => length },
+})
+
+function chunkOf(bytes: Buffer): Buffer {
+  const known = chunks.peek(bytes)
+  if (known) return known
+  const chunk = Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, END_OF_CHUNK])
+  chunks.set(bytes, chunk)
+  return chunk
+}
+
+const END_OF_CHUNK = Buffer.from('\r\n')
 
 /** Aborts when nobody reads the response any more; at once where its client has left already, which nothing tells again. */
 export function goneSignal(raw: ServerResponse): AbortSignal {
@@ -83,19 +133,16 @@ export function goneSignal(raw: ServerResponse): AbortSignal {
 }
 
 /** The next frames, or a part of one, up to the limit. Taken out of `waiting`. */
-function nextChunk(waiting: Buffer[]): Buffer {
+function nextPieces(waiting: Buffer[]): Buffer[] {
   const first = waiting[0]!
-  // Most events leave alone.
-  if (waiting.length === 1 && first.length <= CHUNK_BYTES) return waiting.pop()!
   if (first.length > CHUNK_BYTES) {
     waiting[0] = first.subarray(CHUNK_BYTES)
-    return first.subarray(0, CHUNK_BYTES)
+    return [first.subarray(0, CHUNK_BYTES)]
   }
   let count = 0
   let bytes = 0
   while (count < waiting.length && bytes + waiting[count]!.length <= CHUNK_BYTES) bytes += waiting[count++]!.length
-  const frames = waiting.splice(0, count)
-  return count === 1 ? first : Buffer.concat(frames, bytes)
+  return waiting.splice(0, count)
 }
 
 /**

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { BlockWriter, plainSink } from '../../../src/apiserver/endpoints/blockWriter.ts'
 import { responseSink, writeEach } from '../../../src/apiserver/endpoints/streamWriter.ts'
@@ -36,6 +36,21 @@ t.test('frames arrive in order and whole, those before the end included', async 
   t.equal(await textOf(response), lines(100))
 })
 
+t.test('who speaks HTTP/1.0 gets frames without chunks', async t => {
+  const server = createServer((_, raw) => {
+    raw.flushHeaders()
+    const sink = responseSink(raw, new WriteTurns())
+    void sink.write([line(1), line(2)]).then(() => sink.end())
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  socket.write('GET / HTTP/1.0\r\n\r\n')
+  let text = ''
+  for await (const bytes of socket) text += bytes
+  t.equal(text.slice(text.indexOf('\r\n\r\n') + 4), '1\n2\n')
+})
+
 t.test('who does not read makes the watch wait, who goes away ends it', async t => {
   const { raw, response } = await answer(t)
   const sink = responseSink(raw, new WriteTurns())
@@ -56,7 +71,7 @@ t.test('a batch of any size is copied and encrypted a piece at a time, and arriv
   const sink = responseSink(raw, new WriteTurns())
   const frames = Array.from({ length: 200 }, (_, i) => Buffer.alloc(100_000, String(i % 10)))
   const written = sink.write(frames)
-  while (!raw.writableNeedDrain) await new Promise(resolve => setImmediate(resolve))
+  while (!raw.socket!.writableNeedDrain) await new Promise(resolve => setImmediate(resolve))
   t.ok(raw.writableLength < 512 * 1024, `${raw.writableLength}`)
   const reading = (async () => {
     const chunks: Buffer[] = []
