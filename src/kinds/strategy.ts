@@ -4,6 +4,7 @@
  */
 import type { FieldError } from '../apimachinery/fieldErrors.ts'
 import type { KubeObject } from '../apimachinery/object.ts'
+import type { Steps } from '../apimachinery/steps.ts'
 
 /** The metadata that belongs to clients. */
 export const CLIENT_METADATA = ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const
@@ -33,7 +34,7 @@ export interface Strategy {
    */
   validate?(object: KubeObject, old?: KubeObject): FieldError[]
   /** The same, yielding between its steps, for kinds whose objects take long: large ones are judged in slices of the loop. */
-  validateInSteps?(object: KubeObject, old?: KubeObject): Generator<undefined, FieldError[]>
+  validateInSteps?(object: KubeObject, old?: KubeObject): Steps<FieldError[]>
   /** Errors of the change alone (immutable fields). `validate` runs too, before it. */
   validateUpdate?(object: KubeObject, old: KubeObject): FieldError[]
   /** What upstream warns of (texts of `Warning` headers) when a valid object is created, or replaces `old`. */

@@ -159,24 +159,4 @@ export class WorkTurns {
   }
 }
 
-/** Long work that yields wherever others may have their turn. */
-export type Steps<T> = Generator<undefined, T>
-
-/** Takes steps to their end without a rest: for work that is known to be short. */
-export function atOnce<T>(steps: Steps<T>): T {
-  for (;;) {
-    const { done, value } = steps.next()
-    if (done) return value
-  }
-}
-
-/** Takes steps to their end, with rests between them. */
-export async function inSlices<T>(work: Work, steps: Steps<T>): Promise<T> {
-  for (;;) {
-    const { done, value } = steps.next()
-    if (done) return value
-    if (work.due) await work.rest()
-  }
-}
-
 const never = (): boolean => false

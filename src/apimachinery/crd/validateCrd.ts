@@ -5,6 +5,7 @@ import { dns1035Label, dns1123Subdomain } from '../nameRules.ts'
 import type { KubeObject } from '../object.ts'
 import type { ColumnDefinition, ScalePaths } from '../resourceType.ts'
 import type { Schema } from '../schema.ts'
+import type { Steps } from '../steps.ts'
 import { findField } from '../structural/fieldPath.ts'
 import { canonicalJson } from '../values.ts'
 import { APPROVAL_ANNOTATION, approvalOf } from './conditions.ts'
@@ -28,7 +29,7 @@ export function validateCrd(crd: KubeObject, old?: KubeObject): FieldError[] {
 }
 
 /** Errors of a CRD after {@link defaultCrd}; of its metadata the name alone is judged. */
-export function* validateCrdInSteps(crd: KubeObject, old?: KubeObject): Generator<undefined, FieldError[]> {
+export function* validateCrdInSteps(crd: KubeObject, old?: KubeObject): Steps<FieldError[]> {
   const tooLarge = crdBoundErrors(crd, old)
   if (tooLarge.length > 0) return tooLarge
   yield
@@ -105,7 +106,7 @@ function readAccepted(crd: KubeObject): CrdNames {
   return readNames(record(crd.status).acceptedNames)
 }
 
-function* validateSpec(crd: KubeObject): Generator<undefined, FieldError[]> {
+function* validateSpec(crd: KubeObject): Steps<FieldError[]> {
   const spec = readSpec(crd)
   const raw = record(crd.spec)
   const versions = sharedParts(spec.versions)
@@ -183,7 +184,7 @@ function* validateVersionParts(
   at: string,
   schemaField: string,
   concerns: (part: Part) => boolean,
-): Generator<undefined, FieldError[]> {
+): Steps<FieldError[]> {
   const errors: FieldError[] = []
   if (concerns('schema') && version.schema !== undefined) {
     errors.push(...(yield* validateSchema(version.schema, `${at}.${schemaField}.openAPIV3Schema`, version.hasStatus)))

@@ -2,6 +2,7 @@
 import { type FieldError, fieldError } from '../fieldErrors.ts'
 import type { Json } from '../object.ts'
 import type { Schema } from '../schema.ts'
+import type { Steps } from '../steps.ts'
 import { type Effort, fullEffort } from '../structural/effort.ts'
 import { pruneUnknown } from '../structural/prune.ts'
 import { compileValidator } from '../structural/validate.ts'
@@ -24,7 +25,7 @@ const ROOT_KEYWORDS_WITH_STATUS: ReadonlySet<string> = new Set([
 ])
 
 /** In steps, each of which goes once over the schema. */
-export function* validateSchema(schema: Schema, at: string, hasStatus: boolean): Generator<undefined, FieldError[]> {
+export function* validateSchema(schema: Schema, at: string, hasStatus: boolean): Steps<FieldError[]> {
   const errors: FieldError[] = hasStatus ? statusRootErrors(schema, at) : []
   if (schema.nullable === true)
     errors.push(fieldError.forbidden(`${at}.nullable`, 'nullable cannot be true at the root'))

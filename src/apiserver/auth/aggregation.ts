@@ -5,8 +5,8 @@
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { hasRoleSelectors, roleSelectors } from '../../apimachinery/roleSelectors.ts'
 import type { LabelSelector } from '../../apimachinery/selectors.ts'
+import type { Steps } from '../../apimachinery/steps.ts'
 import { READ, WorkBudget } from '../../apimachinery/workBudget.ts'
-import type { Steps } from '../../program/workTurns.ts'
 import { type PolicyRule, rulesOf } from './rbacRules.ts'
 
 export function hasAggregationRule(role: KubeObject | undefined): boolean {

@@ -11,7 +11,8 @@ import { statusError } from '../../apimachinery/errors.ts'
 import { joinedAsGo } from '../../apimachinery/go/goPrint.ts'
 import { EVERYTHING_ACTS, type Nature } from '../../apimachinery/nature.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { atOnce, inSlices, WorkTurns } from '../../program/workTurns.ts'
+import { atOnce, inSlices } from '../../apimachinery/steps.ts'
+import { WorkTurns } from '../../program/workTurns.ts'
 import type { Store, StoreEvent } from '../../storage/store.ts'
 import { bootstrapObjects, EVERYBODYS_READER } from './bootstrapRoles.ts'
 import { RbacIndex, type RbacObjects, type RoleRef } from './rbacIndex.ts'
@@ -247,7 +248,7 @@ export class RbacAuthorizer implements Authorizer {
     // most spaces have nothing of their own but what made somebody their administrator, and many not even that
     if (Object.values(own).every(({ length }) => length === 0)) return { index: layer.index, bytes, isWhole }
     if (!changed.includes(true)) {
-      return { index: await inSlices(work, RbacIndex.of(own, layer.index)), bytes, isWhole }
+      return { index: await inSlices(RbacIndex.of(own, layer.index), work), bytes, isWhole }
     }
     // What a space has changed of the layer counts in its place: then nothing of the layer can be shared.
     const without = (shared: readonly KubeObject[], mine: readonly KubeObject[]) => {
@@ -262,7 +263,7 @@ export class RbacAuthorizer implements Authorizer {
         ...own.clusterRoleBindings,
       ],
     }
-    return { index: await inSlices(work, RbacIndex.of(all)), bytes: bytes + layer.bytes, isWhole }
+    return { index: await inSlices(RbacIndex.of(all), work), bytes: bytes + layer.bytes, isWhole }
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { objects } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import { atOnce, type Steps } from '../../program/workTurns.ts'
+import { atOnce, type Steps } from '../../apimachinery/steps.ts'
 import { aggregatedRules, aggregationBudget } from './aggregation.ts'
 import { type PolicyRule, rulesOf } from './rbacRules.ts'
 import type { UserInfo } from './types.ts'

@@ -3,6 +3,7 @@
  * this needs no library. Numbers are those of the API's own description, the same in v2 and v2beta1.
  * @see https://github.com/kubernetes/api/blob/master/apidiscovery/v2/generated.proto
  */
+import type { Steps } from '../../apimachinery/steps.ts'
 import type { ApiGroupDiscoveryList, ApiResourceDiscovery } from './aggregated.ts'
 
 type Subresource = NonNullable<ApiResourceDiscovery['subresources']>[number]
@@ -10,7 +11,7 @@ type Subresource = NonNullable<ApiResourceDiscovery['subresources']>[number]
 const MAGIC = Buffer.from('k8s\0')
 
 /** The document in the envelope that all protobuf of Kubernetes has, in steps of one resource each. */
-export function* aggregatedProtobuf({ apiVersion, kind, items }: ApiGroupDiscoveryList): Generator<undefined, Buffer> {
+export function* aggregatedProtobuf({ apiVersion, kind, items }: ApiGroupDiscoveryList): Steps<Buffer> {
   const groups: Buffer[] = []
   for (const { metadata, versions } of items) {
     const served: Buffer[] = []

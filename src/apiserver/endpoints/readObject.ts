@@ -1,6 +1,6 @@
 /** The one door in for whole objects: a body, decoded once, as an object of the kind of the URL. */
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { inSlices, type Steps } from '../../program/steps.ts'
+import { inSlices, type Steps } from '../../apimachinery/steps.ts'
 import { objectOf } from '../operations/objectOf.ts'
 import type { WriteContext } from '../registry/context.ts'
 import { readBody } from './body.ts'

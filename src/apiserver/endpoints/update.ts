@@ -1,6 +1,6 @@
 /** PUT of one object or of its status. */
 
-import { atOnce } from '../../program/steps.ts'
+import { atOnce } from '../../apimachinery/steps.ts'
 import { update } from '../operations/update.ts'
 import { type Exchange, requireCreate, type Services, writeTarget } from './exchange.ts'
 import { readObject, readObjectInSteps } from './readObject.ts'

@@ -4,6 +4,7 @@
  * a document of it first, in twenty times the time. Which words are quoted, and how, is for the library to say.
  */
 import { createRequire } from 'node:module'
+import type { Steps } from '../../apimachinery/steps.ts'
 import { yaml } from '../../apimachinery/yaml.ts'
 
 const STEP = '  '
@@ -98,7 +99,7 @@ export function yamlText(value: unknown): string {
 const STEP_LENGTH = 4096
 
 /** The same in steps: for what may be long and is kept whole. */
-export function* yamlTextInSteps(value: unknown): Generator<undefined, string> {
+export function* yamlTextInSteps(value: unknown): Steps<string> {
   const writer = new YamlWriter(value)
   let text = ''
   for (let piece = writer.next(STEP_LENGTH); piece !== undefined; piece = writer.next(STEP_LENGTH)) {

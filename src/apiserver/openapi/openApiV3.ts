@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto'
 import type { DescriptionsFile } from '../../../openapi/catalogFormat.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import type { Steps } from '../../apimachinery/steps.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { servedGroups } from '../discovery/groups.ts'
 import { modelName } from './modelName.ts'
@@ -83,7 +84,7 @@ export interface OpenApiV3Options {
 export function* openApiV3Steps(
   types: readonly ResourceType[],
   options: OpenApiV3Options,
-): Generator<undefined, OpenApiV3Document | undefined> {
+): Steps<OpenApiV3Document | undefined> {
   const { catalog, descriptions } = options
   const served = types.filter(type => type.group === options.group && type.version === options.version)
   if (served.length === 0) return undefined

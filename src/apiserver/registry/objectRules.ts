@@ -8,6 +8,7 @@ import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
 import { CLUSTER_ANNOTATION } from '../../apimachinery/resources.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Schema } from '../../apimachinery/schema.ts'
+import type { Steps } from '../../apimachinery/steps.ts'
 import { MAX_DEFAULTED } from '../../apimachinery/structural/defaults.ts'
 import type { Effort } from '../../apimachinery/structural/effort.ts'
 import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
@@ -38,12 +39,7 @@ export class ObjectRules {
    * Decodes what a client sent for `type`: unknown fields and wrong types are reported as the client asked. Each step goes once
    * over the object.
    */
-  *normalize(
-    context: WriteContext,
-    type: ResourceType,
-    object: KubeObject,
-    patch?: PatchSource,
-  ): Generator<undefined, void> {
+  *normalize(context: WriteContext, type: ResourceType, object: KubeObject, patch?: PatchSource): Steps<void> {
     const rules = FORMS[type.form]
     rules.dropNulls(object, type.schema)
     yield

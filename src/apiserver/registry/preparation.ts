@@ -10,12 +10,12 @@ import { validateObjectMeta, validateObjectMetaUpdate } from '../../apimachinery
 import { isRecord, type KubeObject, type ManagedFieldsEntry } from '../../apimachinery/object.ts'
 import { checkObjectSize } from '../../apimachinery/objectSize.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { atOnce, inSlices, type Steps } from '../../apimachinery/steps.ts'
 import { UnfinishedCheck } from '../../apimachinery/structural/effort.ts'
 import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
 import type { Strategy } from '../../kinds/strategy.ts'
-import { atOnce, inSlices, type Steps } from '../../program/steps.ts'
 import type { Work, WorkTurns } from '../../program/workTurns.ts'
 import type { Encoded, Mutation, Store, Stored } from '../../storage/store.ts'
 import {
@@ -245,7 +245,7 @@ export class Preparation {
     old: KubeObject,
     options: UpdateOptions,
     trace?: UpdateTrace,
-  ): Generator<undefined, KubeObject> {
+  ): Steps<KubeObject> {
     const versioned =
       FORMS[type.form].requireResourceVersion || this.#deps.strategyFor(type)?.requireResourceVersion === true
     requireSameObject(type, asked, old, versioned)

@@ -5,7 +5,8 @@
 
 import { type GroupResource, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
 import { CLUSTER_ANNOTATION } from '../../apimachinery/resources.ts'
-import { inSlices, type WorkTurns } from '../../program/workTurns.ts'
+import { inSlices } from '../../apimachinery/steps.ts'
+import type { WorkTurns } from '../../program/workTurns.ts'
 import { compareKeys } from '../../storage/keys.ts'
 import type { Key, Revision, Stored, StoreEvent } from '../../storage/store.ts'
 import { versionOf } from '../../storage/texts.ts'
@@ -153,7 +154,7 @@ export function sharedRbac(options: SharedRbacOptions): SharedLayers {
       const shown: KubeObject[] = []
       for (const role of objects) {
         if (!hasAggregationRule(role)) shown.push(role)
-        else shown.push({ ...role, rules: await inSlices(work, aggregatedRules(role, roles)) })
+        else shown.push({ ...role, rules: await inSlices(aggregatedRules(role, roles), work) })
       }
       return shown
     }

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ProtobufCodec } from '../../apimachinery/protobuf/protobufCodec.ts'
-import { inSlices, type Steps } from '../../program/steps.ts'
+import { inSlices, type Steps } from '../../apimachinery/steps.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import { aggregatedContentType, aggregatedDiscovery, aggregatedWanted } from '../discovery/aggregated.ts'
 import { aggregatedProtobuf } from '../discovery/aggregatedProtobuf.ts'

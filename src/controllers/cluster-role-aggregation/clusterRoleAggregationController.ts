@@ -6,6 +6,7 @@
 import type { Nature } from '../../apimachinery/nature.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { hasRoleSelectors, roleSelectors } from '../../apimachinery/roleSelectors.ts'
+import { inSlices, type Steps } from '../../apimachinery/steps.ts'
 import { canonicalJson, equalJson } from '../../apimachinery/values.ts'
 import { READ, WorkBudget } from '../../apimachinery/workBudget.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
@@ -15,7 +16,7 @@ import type { Logger } from '../../client/logger.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { type StreamHandler, StreamSource } from '../../client/streamSource.ts'
 import { TerminalError } from '../../client/workqueue.ts'
-import { inSlices, type Steps, WorkTurns } from '../../program/workTurns.ts'
+import { WorkTurns } from '../../program/workTurns.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 
 export interface AggregationKey {
@@ -160,7 +161,7 @@ async function reconcile(
   const role = items.find(item => item.metadata.name === name)
   if (role === undefined || !aggregates(role)) return
   const budget = new WorkBudget(MOST_WORK, () => tooMuch(name))
-  const rules = await inSlices(turns.begin({ owner: space }), gatheredRules(role, items, budget))
+  const rules = await inSlices(gatheredRules(role, items, budget), turns.begin({ owner: space }))
   if (equalJson(role.rules ?? [], rules)) return
   latest.forget(space)
   await client.in(space).update(ROLES, { ...role, rules })

@@ -9,9 +9,9 @@
 import { isNestedDeeper, jsonSize, nestingOf } from '../../apimachinery/jsonSize.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { CUSTOMIZER_ANNOTATION, EXPAND_ANNOTATION } from '../../apimachinery/placement.ts'
+import type { Steps } from '../../apimachinery/steps.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
 import { READ, WorkBudget } from '../../apimachinery/workBudget.ts'
-import type { Steps } from '../../program/workTurns.ts'
 import { shortened, toldFaults } from '../toldFaults.ts'
 import { MAX_PARAMETER_CHARACTERS, ParameterExpansion, parametersOf } from './parameterExpansion.ts'
 import {

@@ -4,7 +4,7 @@
  */
 import { jsonSize, jsonTextSize } from '../../apimachinery/jsonSize.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import type { Steps } from '../../program/workTurns.ts'
+import type { Steps } from '../../apimachinery/steps.ts'
 
 /** Parameter name to value. */
 export type Parameters = ReadonlyMap<string, string>

@@ -9,9 +9,9 @@
  * `..` several times finds the same places many times over. So whoever looks for places pays for every node that is looked
  * at, and finds only so many places.
  */
+import type { Steps } from '../../apimachinery/steps.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
 import type { WorkBudget } from '../../apimachinery/workBudget.ts'
-import type { Steps } from '../../program/workTurns.ts'
 
 export type Selector =
   | { readonly type: 'names'; readonly names: readonly string[] }

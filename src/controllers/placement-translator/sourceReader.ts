@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto'
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { isStatusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { inSlices } from '../../apimachinery/steps.ts'
 import type { Client } from '../../client/client.ts'
-import { inSlices, type WorkTurns } from '../../program/workTurns.ts'
+import type { WorkTurns } from '../../program/workTurns.ts'
 import { asAuthored, asDescribed } from './asDescribed.ts'
 import { asSaid } from './asSaid.ts'
 import { type Customization, customize } from './customize.ts'
@@ -77,7 +78,7 @@ export class SourceReader {
     const object = asAuthored(source)
     const inputs = this.#inputs(at)
     const customized = await this.#oneAtATime(at.space, () =>
-      inSlices(this.#deps.turns.begin({ owner: at.space }), customize(object, inputs)),
+      inSlices(customize(object, inputs), this.#deps.turns.begin({ owner: at.space })),
     )
     // what stays at home is left out before anybody customizes
     const stays = isSystemObject(at.fact.resource, customized.object)

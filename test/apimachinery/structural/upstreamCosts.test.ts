@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { validateSchema } from '../../../src/apimachinery/crd/validateSchema.ts'
 import type { Schema } from '../../../src/apimachinery/schema.ts'
-import { atOnce } from '../../../src/program/steps.ts'
+import { atOnce } from '../../../src/apimachinery/steps.ts'
 
 interface Recorded {
   rule: string

@@ -1,7 +1,7 @@
 import t from 'tap'
+import { atOnce } from '../../../src/apimachinery/steps.ts'
 import { WorkBudget } from '../../../src/apimachinery/workBudget.ts'
 import { aggregatedRules as gather, hasAggregationRule } from '../../../src/apiserver/auth/aggregation.ts'
-import { atOnce } from '../../../src/program/workTurns.ts'
 import { countSteps } from '../../support/countSteps.ts'
 import { role } from './support.ts'
 

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import protobufjs from 'protobufjs'
 import t from 'tap'
 import type { ResourceType } from '../../../src/apimachinery/resourceType.ts'
+import { atOnce } from '../../../src/apimachinery/steps.ts'
 import { loadCatalog } from '../../../src/apiserver/catalog/catalog.ts'
 import {
   aggregatedContentType,
@@ -11,7 +12,6 @@ import {
 import { aggregatedProtobuf } from '../../../src/apiserver/discovery/aggregatedProtobuf.ts'
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from '../../../src/apiserver/discovery/discovery.ts'
 import { compareVersions } from '../../../src/apiserver/discovery/groups.ts'
-import { atOnce } from '../../../src/program/steps.ts'
 
 const { types } = loadCatalog()
 

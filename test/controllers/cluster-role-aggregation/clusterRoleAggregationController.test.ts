@@ -2,6 +2,7 @@
 import t from 'tap'
 import { natureOf } from '../../../src/apimachinery/nature.ts'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
+import { atOnce } from '../../../src/apimachinery/steps.ts'
 import { WorkBudget } from '../../../src/apimachinery/workBudget.ts'
 import { embeddedClient } from '../../../src/apiserver/embedded/embeddedClient.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
@@ -9,7 +10,6 @@ import {
   clusterRoleAggregationController,
   gatheredRules,
 } from '../../../src/controllers/cluster-role-aggregation/clusterRoleAggregationController.ts'
-import { atOnce } from '../../../src/program/workTurns.ts'
 import { createSpace, startTestServer } from '../../support/server.ts'
 
 const ROLES = '/apis/rbac.authorization.k8s.io/v1/clusterroles'

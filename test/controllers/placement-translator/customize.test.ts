@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
+import { atOnce } from '../../../src/apimachinery/steps.ts'
 import {
   type CustomizationInputs,
   customize as customizeInSteps,
@@ -9,7 +10,6 @@ import {
   MAX_OBJECT_BYTES,
 } from '../../../src/controllers/placement-translator/customize.ts'
 import { ParameterExpansion } from '../../../src/controllers/placement-translator/parameterExpansion.ts'
-import { atOnce } from '../../../src/program/workTurns.ts'
 import { countSteps } from '../../support/countSteps.ts'
 
 const customize = (source: KubeObject, inputs: CustomizationInputs) => atOnce(customizeInSteps(source, inputs))

@@ -1,6 +1,7 @@
 // Paths of Customizers: what they reach, what they refuse, and that a refused path changes nothing.
 import fc from 'fast-check'
 import t from 'tap'
+import { atOnce } from '../../../src/apimachinery/steps.ts'
 import { WorkBudget } from '../../../src/apimachinery/workBudget.ts'
 import {
   findPlaces,
@@ -10,7 +11,6 @@ import {
   type ReplacementPath,
   ReplacementPathError,
 } from '../../../src/controllers/placement-translator/replacementPath.ts'
-import { atOnce } from '../../../src/program/workTurns.ts'
 
 const budget = (units = 500_000) => new WorkBudget(units, () => new Error('too much work'))
 /** The count of places. */

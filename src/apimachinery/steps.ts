@@ -1,8 +1,13 @@
 /** Work that says where it may pause, as a generator: whoever has it done does it at once, or in slices of the loop. */
-import type { Work } from './workTurns.ts'
 
 /** Yields between two small steps, and returns what comes of them all. */
 export type Steps<T> = Generator<undefined, T>
+
+/** When others are to have their turn (`Work` of workTurns.ts). */
+interface Rests {
+  readonly due: boolean
+  rest(): Promise<void>
+}
 
 export function atOnce<T>(steps: Steps<T>): T {
   for (;;) {
@@ -12,7 +17,7 @@ export function atOnce<T>(steps: Steps<T>): T {
 }
 
 /** At once without a `work`. @throws Abandoned as it does */
-export async function inSlices<T>(steps: Steps<T>, work: Work | undefined): Promise<T> {
+export async function inSlices<T>(steps: Steps<T>, work: Rests | undefined): Promise<T> {
   for (;;) {
     const { done, value } = steps.next()
     if (done) return value
