@@ -11,7 +11,6 @@ import type { KeyGuard } from '../client/setAside/keyGuard.ts'
 import { strategyFor } from '../kinds/strategyFor.ts'
 import { readProtobufFields } from '../program/dataFiles.ts'
 import { LoopShare } from '../program/loopShare.ts'
-import { PacedTurns } from '../program/pacedTurns.ts'
 import { startThread } from '../program/startThread.ts'
 import { ThreadPool } from '../program/threadPool.ts'
 import type { WorkTurns } from '../program/workTurns.ts'
@@ -136,7 +135,6 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
   )
   const nature = natureOf(tree)
   const demands = new UpsyncDemands({ store, types })
-  const paced = new PacedTurns()
   const authorizer = new RbacAuthorizer({
     store,
     turns: work,
@@ -243,7 +241,6 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     registry,
     reader: new Reader({ store, parsed, shared, turns: work }),
     work,
-    paced,
     types,
     frames: new FrameCache(),
     protobuf: protobufCodec(readProtobufFields),

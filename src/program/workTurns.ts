@@ -1,19 +1,25 @@
 /**
  * Long work on the loop, in slices: between two of them everybody else gets their turn. All long work of the process shares
  * one slice for each turn of the loop, so that forty large answers at a time hold it up no longer than one does; owners (spaces)
- * take turns, whoever asks for much waits for themselves.
+ * take turns, whoever asks for much waits for themselves. Not all steps can be cut short: behind a slice that took much longer
+ * than it should, the loop is left to everybody else for as long, because an answer to them takes several turns of the loop.
  */
 
 /** How long others wait for a turn's work, in milliseconds, beside the step during which the time runs out. */
 const SLICE_MS = 5
 /** Turns in a row that newcomers get for themselves: whoever connects without end slows long work down, and does not stop it. */
 const GIVEN_WAY = 16
+/** A slice that took longer by this had a step that cannot be cut. */
+const OVERRUN_MS = 10
+/** Nobody waits longer behind one: then it was the machine that had no time. */
+const PAUSE_LIMIT_MS = 500
 
 export interface WorkTurnsOptions {
   sliceMs?: number
   clock?: () => number
   /** Calls back once the loop has looked after all else. */
   later?: (turn: () => void) => void
+  after?: (ms: number, call: () => void) => void
 }
 
 /** Nobody wants the result of the work any more. */
@@ -38,7 +44,14 @@ export interface WorkOptions {
   isAbandoned?(): boolean
 }
 
+/** Of one piece of work. */
+interface Worker {
+  /** The last slice in which it worked. */
+  slice: number
+}
+
 interface Resting {
+  worker: Worker
   isAbandoned: () => boolean
   goOn(): void
 }
@@ -47,31 +60,46 @@ export class WorkTurns {
   readonly #sliceMs: number
   readonly #clock: () => number
   readonly #later: (turn: () => void) => void
+  readonly #after: (ms: number, call: () => void) => void
   /** By owner, in the order in which they go on. Never empty lists. */
   readonly #resting = new Map<string, Resting[]>()
   #soon: (() => void)[] = []
   /** When the present slice is over; `undefined` while nobody has begun one since the loop turned. */
   #endMs: number | undefined
+  /** Slices are counted. */
+  #number = 0
+  /** Whether somebody has heard that the present slice is over. */
+  #isOver = false
+  /** No slice begins before. */
+  #pauseEndMs = Number.NEGATIVE_INFINITY
+  #isPausing = false
   #isTurnComing = false
   /** Since the last turn. */
   #hasNewcomer = false
   /** Turns without a slice since the last one with it. */
   #givenWay = 0
 
-  constructor({ sliceMs = SLICE_MS, clock = () => performance.now(), later = setImmediate }: WorkTurnsOptions = {}) {
+  constructor({
+    sliceMs = SLICE_MS,
+    clock = () => performance.now(),
+    later = setImmediate,
+    after = (ms, call) => setTimeout(call, ms),
+  }: WorkTurnsOptions = {}) {
     this.#sliceMs = sliceMs
     this.#clock = clock
     this.#later = later
+    this.#after = after
   }
 
   begin({ owner, isAbandoned = never }: WorkOptions): Work {
-    const isDue = (): boolean => this.#isDue()
+    const worker: Worker = { slice: -1 }
+    const isDue = (): boolean => this.#isDue(worker)
     return {
       get due() {
         return isDue()
       },
       rest: async () => {
-        await new Promise<void>(goOn => this.#rest(owner, { isAbandoned, goOn }))
+        await new Promise<void>(goOn => this.#rest(owner, { worker, isAbandoned, goOn }))
         if (isAbandoned()) throw new Abandoned()
       },
     }
@@ -84,7 +112,7 @@ export class WorkTurns {
   giveWay(): void {
     if (this.#givenWay >= GIVEN_WAY) return
     this.#hasNewcomer = true
-    this.#endMs = Number.NEGATIVE_INFINITY
+    this.#noSlice()
     this.#scheduleTurn()
   }
 
@@ -95,13 +123,39 @@ export class WorkTurns {
   }
 
   /** Whoever asks first begins the slice of this turn, which counts for everybody who comes in it. */
-  #isDue(): boolean {
+  #isDue(worker: Worker): boolean {
     const nowMs = this.#clock()
     if (this.#endMs === undefined) {
-      this.#endMs = nowMs + this.#sliceMs
+      this.#beginSlice(nowMs)
       this.#scheduleTurn()
     }
-    return nowMs >= this.#endMs
+    const endMs = this.#endMs!
+    if (nowMs >= endMs) {
+      this.#endSlice(worker, nowMs - endMs, nowMs)
+      return true
+    }
+    worker.slice = this.#number
+    return false
+  }
+
+  #beginSlice(nowMs: number): void {
+    this.#endMs = nowMs + this.#sliceMs
+    this.#number++
+    this.#isOver = false
+  }
+
+  /** Whoever worked asks first when they are done; what others do behind them in the same turn of the loop is no work. */
+  #endSlice(worker: Worker, overrunMs: number, nowMs: number): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    if (worker.slice !== this.#number) return
+    if (overrunMs > OVERRUN_MS) this.#pauseEndMs = nowMs + Math.min(overrunMs, PAUSE_LIMIT_MS)
+  }
+
+  /** Until then whoever begins waits, too. */
+  #noSlice(): void {
+    this.#endMs = Number.NEGATIVE_INFINITY
+    this.#isOver = true
   }
 
   #rest(owner: string, resting: Resting): void {
@@ -135,15 +189,32 @@ export class WorkTurns {
       return
     }
     this.#givenWay = 0
+    const pauseMs = this.#pauseEndMs - this.#clock()
+    if (pauseMs > 0) {
+      this.#noSlice()
+      this.#pause(pauseMs)
+      return
+    }
     if (this.#resting.size === 0) {
       this.#endMs = undefined
       if (this.#soon.length > 0) this.#scheduleTurn()
       return
     }
-    this.#endMs = this.#clock() + this.#sliceMs
+    this.#beginSlice(this.#clock())
     this.#goOn()
     // Whoever went on may be done, or wait for something else, without asking for another turn.
     this.#scheduleTurn()
+  }
+
+  /** What is short and waited for does not wait for its end. */
+  #pause(ms: number): void {
+    if (this.#soon.length > 0) this.#scheduleTurn()
+    if (this.#isPausing) return
+    this.#isPausing = true
+    this.#after(ms, () => {
+      this.#isPausing = false
+      this.#scheduleTurn()
+    })
   }
 
   /** One goes on, and those that only have to hear that nobody waits for them. */
@@ -153,6 +224,7 @@ export class WorkTurns {
       this.#resting.delete(owner)
       if (line.length > 0) this.#resting.set(owner, line)
       const goesOn = !resting.isAbandoned()
+      if (goesOn) resting.worker.slice = this.#number
       resting.goOn()
       if (goesOn) break
     }

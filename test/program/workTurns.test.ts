@@ -6,7 +6,13 @@ import { Abandoned, type Work, WorkTurns } from '../../src/program/workTurns.ts'
 function fakeLoop() {
   let nowMs = 0
   const turns: (() => void)[] = []
-  const work = new WorkTurns({ sliceMs: 5, clock: () => nowMs, later: turn => turns.push(turn) })
+  const pauses: { ms: number; call: () => void }[] = []
+  const work = new WorkTurns({
+    sliceMs: 5,
+    clock: () => nowMs,
+    later: turn => turns.push(turn),
+    after: (ms, call) => pauses.push({ ms, call }),
+  })
   const steps: string[] = []
   const run = async (name: string, count: number, options: { owner?: string; isAbandoned?: () => boolean } = {}) => {
     const mine: Work = work.begin({ owner: name, ...options })
@@ -25,7 +31,14 @@ function fakeLoop() {
   const pass = (ms: number): void => {
     nowMs += ms
   }
-  return { work, run, steps, turn, pass }
+  /** Until the pause is over. */
+  const wait = (): number => {
+    const { ms, call } = pauses.shift()!
+    nowMs += ms
+    call()
+    return ms
+  }
+  return { work, run, steps, turn, pass, pauses, wait }
 }
 
 t.test('a slice, then a turn of the loop', async t => {
@@ -139,4 +152,72 @@ t.test('what is short goes before the slice, with what follows from it', async t
   work.soon(() => steps.push('alone'))
   await turn()
   t.equal(steps.at(-1), 'alone', 'also where nobody works')
+})
+
+/** Steps that cannot be cut: how many have been done. */
+function longSteps({ work, pass }: ReturnType<typeof fakeLoop>, ms: number) {
+  const done: string[] = []
+  const run = async (owner: string, count: number): Promise<void> => {
+    const mine = work.begin({ owner })
+    for (let i = 0; i < count; i++) {
+      if (mine.due) await mine.rest()
+      done.push(owner)
+      pass(ms)
+    }
+    if (mine.due) await mine.rest()
+  }
+  return { run, done }
+}
+
+t.test('behind a step that cannot be cut the loop is left to others for as long, owners in turn', async t => {
+  const loop = fakeLoop()
+  const { run, done } = longSteps(loop, 45)
+  const all = [run('a', 2), run('b', 1)]
+  t.same(done, ['a'])
+  await loop.turn()
+  t.same(done, ['a'], 'nobody goes on')
+  t.notOk(await loop.turn(), 'nor does the loop turn for that alone')
+  t.equal(loop.wait(), 40, 'what it took beyond the slice')
+  await loop.turn()
+  t.same(done, ['a', 'a'])
+  await loop.turn()
+  loop.wait()
+  await loop.turn()
+  t.same(done, ['a', 'a', 'b'])
+  while ((await loop.turn()) || (loop.pauses.length > 0 && loop.wait()));
+  await Promise.all(all)
+})
+
+t.test('meanwhile what is short is done, and what begins waits', async t => {
+  const loop = fakeLoop()
+  const { run } = longSteps(loop, 45)
+  const first = run('a', 1)
+  await loop.turn()
+  const soon: string[] = []
+  loop.work.soon(() => {
+    soon.push('first')
+    loop.work.soon(() => soon.push('behind it'))
+  })
+  while (await loop.turn());
+  t.same(soon, ['first', 'behind it'])
+  t.equal(loop.work.begin({ owner: 'b' }).due, true)
+  t.equal(loop.pauses.length, 1)
+  loop.wait()
+  while (await loop.turn());
+  await first
+  t.notOk(loop.work.begin({ owner: 'b' }).due)
+})
+
+t.test('such a pause has an end, and what others take in the turn of a slice makes none', async t => {
+  const loop = fakeLoop()
+  const first = longSteps(loop, 5000).run('a', 1)
+  await loop.turn()
+  t.equal(loop.wait(), 500)
+  while (await loop.turn());
+  await first
+  loop.work.begin({ owner: 'a' }).due
+  loop.pass(100)
+  t.equal(loop.work.begin({ owner: 'b' }).due, true)
+  while (await loop.turn());
+  t.same(loop.pauses, [])
 })

@@ -4,10 +4,10 @@
  */
 import { tooManyValues, VALUES_LIMIT } from '../../apimachinery/objectSize.ts'
 import { PROTOBUF_MEDIA_TYPE } from '../../apimachinery/protobuf/protobufCodec.ts'
-import { isYaml } from './body.ts'
+import { LARGE_BYTES, LARGE_VALUES } from '../registry/largeWrites.ts'
 
-/** Bodies with more are handled in steps, and wait for their turn; all that is done with others takes some milliseconds. */
-export const MANY_VALUES = 4000
+/** Shorter bodies are not large, and not looked at. */
+export const SHORT_BYTES = 2 * LARGE_VALUES
 
 const QUOTE = 0x22
 const COMMA = 0x2c
@@ -46,19 +46,18 @@ export function hasMoreIn(json: Buffer, limit: number): boolean {
 }
 
 /**
- * Whether a body has many values. Of Protobuf and YAML, whose values are counted when they are read, it says so from their length.
+ * Whether a body that is no YAML is large. Of Protobuf, whose values are counted when they are read, its length alone says so.
  * @throws StatusError RequestEntityTooLarge
  */
-export function holdsMany(contentType: string | undefined, body: Buffer): boolean {
-  if (body.length <= 2 * MANY_VALUES) return false
-  if (isYaml(contentType) || contentType?.toLowerCase().startsWith(PROTOBUF_MEDIA_TYPE)) return true
-  return holdsManyJson(body)
+export function isLargeBody(contentType: string | undefined, body: Buffer): boolean {
+  if (contentType?.toLowerCase().startsWith(PROTOBUF_MEDIA_TYPE)) return body.length > SHORT_BYTES
+  return isLargeJson(body)
 }
 
 /** The same of what is JSON, whatever it is called. @throws StatusError RequestEntityTooLarge */
-export function holdsManyJson(json: Buffer): boolean {
-  if (json.length <= 2 * MANY_VALUES) return false
+export function isLargeJson(json: Buffer): boolean {
+  if (json.length <= SHORT_BYTES) return false
   const values = countValues(json, VALUES_LIMIT)
   if (values > VALUES_LIMIT) throw tooManyValues()
-  return values > MANY_VALUES
+  return json.length > LARGE_BYTES || values > LARGE_VALUES
 }

@@ -5,7 +5,6 @@ import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { goInteger } from '../../apimachinery/go/goIntegers.ts'
 import type { ProtobufCodec } from '../../apimachinery/protobuf/protobufCodec.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import type { PacedTurns } from '../../program/pacedTurns.ts'
 import type { ThreadPool } from '../../program/threadPool.ts'
 import type { Work, WorkTurns } from '../../program/workTurns.ts'
 import type { Authorizer, UserInfo } from '../auth/types.ts'
@@ -36,8 +35,6 @@ export interface Services {
   /** For what may take long: elsewhere, or here in slices. */
   readonly threads: ThreadPool
   readonly work: WorkTurns
-  /** For what is done with large objects. */
-  readonly paced: PacedTurns
   readonly authorizer: Authorizer & {
     mayAccessSpace(user: UserInfo, space: string): Promise<boolean>
     /** The same, when it is known without waiting. */

@@ -21,7 +21,7 @@ import { sameObject } from './codec.ts'
 import type { WriteContext } from './context.ts'
 import { convertTo } from './convert.ts'
 import { keyOf } from './keys.ts'
-import { LARGE_TRIES, largeWork } from './largeWrites.ts'
+import { LARGE_BYTES, LARGE_TRIES } from './largeWrites.ts'
 import { Preparation, type RegistryDeps, type TextMutation, type UpdateOptions } from './preparation.ts'
 import type { Provenance } from './provenance.ts'
 import { nameTaken, refuseVersion, requireNoObject } from './resourceVersions.ts'
@@ -155,7 +155,8 @@ export class Registry {
       let written: Written | 'again' | 'concerned'
       if (current === undefined) written = await this.#createMissing(updating)
       else {
-        const work = context.work ?? largeWork(this.deps.turns, current.bytes.length, { owner: context.space })
+        const isLarge = current.bytes.length > LARGE_BYTES
+        const work = context.work ?? (isLarge ? this.deps.turns?.begin({ owner: context.space }) : undefined)
         if (byAttempts || own === undefined || (work && tries < LARGE_TRIES))
           written = await this.#attempt(updating, current, { shared: own === undefined, work })
         else written = await this.#updateInQueue(updating)

@@ -6,7 +6,13 @@ import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { headers } from '../endpoints/answerPieces.ts'
 import { createEndpoint } from '../endpoints/create.ts'
 import { deleteCollectionEndpoint, deleteEndpoint } from '../endpoints/delete.ts'
-import type { Endpoint, Exchange, Services, SubresourceEndpoints } from '../endpoints/exchange.ts'
+import {
+  type Endpoint,
+  type Exchange,
+  type Services,
+  type SubresourceEndpoints,
+  workOf,
+} from '../endpoints/exchange.ts'
 import { getEndpoint } from '../endpoints/get.ts'
 import { listEndpoint } from '../endpoints/list.ts'
 import { acrossNamespaces, allowedMethods, connectionMethods, methodNotAllowed } from '../endpoints/methods.ts'
@@ -16,7 +22,6 @@ import { bindingEndpoint, evictionEndpoint } from '../endpoints/podSubresources.
 import { finalizeEndpoint, scaleEndpoint } from '../endpoints/subresources.ts'
 import { updateEndpoint } from '../endpoints/update.ts'
 import { watchEndpoint } from '../endpoints/watch.ts'
-import { largeWork } from '../registry/largeWrites.ts'
 import type { ResourceRequest } from '../request/requestInfo.ts'
 import type { AuthorizedRequest } from './pipeline.ts'
 
@@ -66,9 +71,8 @@ export function exchangeFor(
   reply: FastifyReply,
   authorized: AuthorizedRequest,
 ): Exchange {
-  const { length = 0 } = (request.body as Buffer | undefined) ?? {}
   const { space } = authorized
-  const work = largeWork(services.work, length, { owner: space, isAbandoned: () => reply.raw.destroyed })
+  const work = request.isLarge ? workOf(services, { space, reply }) : undefined
   return { request, reply, ...targetOf(services, authorized, request.headers.accept), work }
 }
 

@@ -16,9 +16,9 @@ import { GROUPS } from '../auth/users.ts'
 import type { BodyCheck } from '../authority/reportLimit.ts'
 import { keptHeaders } from '../endpoints/answerPieces.ts'
 import { BIG_YAML, BigYaml } from '../endpoints/bigYaml.ts'
-import { BODY_LIMIT_BYTES, isYaml, unsupportedMediaType } from '../endpoints/body.ts'
-import { holdsMany, holdsManyJson, MANY_VALUES } from '../endpoints/bodyValues.ts'
+import { BODY_LIMIT_BYTES, unsupportedMediaType } from '../endpoints/body.ts'
 import type { Services, SubresourceEndpoints } from '../endpoints/exchange.ts'
+import { LongBodies } from '../endpoints/longBodies.ts'
 import { methodNotAllowed } from '../endpoints/methods.ts'
 import { CONTENT_TYPES, errorFormat, wantsPretty } from '../endpoints/negotiate.ts'
 import { PATCH_TYPES } from '../endpoints/patch.ts'
@@ -76,7 +76,7 @@ declare module 'fastify' {
     audit: AuditTrail | undefined
     /** What YAML said more than once; absent when the body was JSON. */
     repeatedKeys: RepeatedKey[] | undefined
-    /** Whether the body has so many values that what is done with it waits for turns. */
+    /** Whether what is done with the body takes turns with other long work. */
     isLarge: boolean
     /** The body's text where it is JSON, once it was parsed. */
     bodyText: string | undefined
@@ -179,30 +179,8 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   app.server.on('connection', () => deps.services.work.giveWay())
   app.addHook('onClose', () => strangers.close())
   app.removeAllContentTypeParsers()
-  const { threads, paced } = deps.services
-  const bigYaml = new BigYaml(job => threads.run(BIG_YAML, job))
-  /** A long body, or one that may become long, once its turn has come. */
-  const readLong = async (request: FastifyRequest, body: Buffer): Promise<Buffer> => {
-    const owner = request.authorized?.space ?? ''
-    const isAbandoned = (): boolean => request.raw.socket.destroyed
-    const contentType = request.headers['content-type']
-    request.isLarge = holdsMany(contentType, body)
-    if (request.isLarge) await paced.take({ owner, isAbandoned })
-    if (!bigYaml.wants(contentType, body)) {
-      if (isYaml(contentType)) request.isLarge = holdsManyJson(body)
-      return body
-    }
-    const gone = new AbortController()
-    const leave = (): void => gone.abort()
-    request.raw.socket.once('close', leave)
-    const { json, repeated } = await bigYaml
-      .toJson(body, { owner, signal: gone.signal })
-      .finally(() => request.raw.socket.off('close', leave))
-    request.repeatedKeys = repeated
-    request.isLarge = holdsManyJson(json)
-    if (request.isLarge) await paced.take({ owner, isAbandoned })
-    return json
-  }
+  const { threads, work } = deps.services
+  const longBodies = new LongBodies({ bigYaml: new BigYaml(job => threads.run(BIG_YAML, job)), work })
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     try {
       // one whose length was not told
@@ -210,8 +188,14 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     } catch (error) {
       return done(error as StatusError)
     }
-    if (body.length <= MANY_VALUES && !bigYaml.wants(request.headers['content-type'], body)) return done(null, body)
-    readLong(request, body).then(read => done(null, read), done)
+    const contentType = request.headers['content-type']
+    if (!longBodies.concerns(contentType, body)) return done(null, body)
+    const origin = { contentType, owner: request.authorized?.space ?? '', socket: request.raw.socket }
+    longBodies.read(body, origin).then(read => {
+      request.repeatedKeys = read.repeatedKeys
+      request.isLarge = read.isLarge
+      done(null, read.body)
+    }, done)
   })
   app.addHook('onClose', () => threads.close())
   app.decorateRequest('authorized', undefined)

@@ -316,7 +316,7 @@ t.test('an index is made in slices, of so many bytes as may count', async t => {
     rests++
     setImmediate(turn)
   }
-  const turns = new WorkTurns({ sliceMs: 0, later })
+  const turns = new WorkTurns({ sliceMs: 0, clock: () => 0, later })
   const options = { requireSpaceAccess: false, turns, onLeftOut: (space: string) => told.push(space) }
   const { store, may, authorizer } = await setup(t, options)
   const resources = Array.from({ length: 100_000 }, (_, i) => `resource${i}`)

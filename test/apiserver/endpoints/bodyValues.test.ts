@@ -2,7 +2,8 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { VALUES_LIMIT } from '../../../src/apimachinery/objectSize.ts'
-import { countValues, holdsMany, MANY_VALUES } from '../../../src/apiserver/endpoints/bodyValues.ts'
+import { countValues, isLargeBody } from '../../../src/apiserver/endpoints/bodyValues.ts'
+import { LARGE_BYTES, LARGE_VALUES } from '../../../src/apiserver/registry/largeWrites.ts'
 
 const ALL = Number.POSITIVE_INFINITY
 const lists = (count: number): Buffer => Buffer.from(`[${'[],'.repeat(count - 1)}[]]`)
@@ -38,12 +39,21 @@ t.test('no further than anybody wants to know', async t => {
   t.equal(countValues(lists(1000), 10), 11)
 })
 
+t.test('large is what has many values, and what is long', async t => {
+  const isLarge = (json: Buffer): boolean => isLargeBody('application/json', json)
+  t.equal(isLarge(lists(LARGE_VALUES)), false)
+  t.equal(isLarge(lists(LARGE_VALUES + 1)), true)
+  const text = (length: number): Buffer => Buffer.from(`"${'x'.repeat(length - 2)}"`)
+  t.equal(isLarge(text(LARGE_BYTES)), false)
+  t.equal(isLarge(text(LARGE_BYTES + 1)), true)
+})
+
 t.test('more than the limit is refused, and says what to do', async t => {
   const message = `the request body has more than ${VALUES_LIMIT} fields and elements; send less at a time`
   const body = lists(VALUES_LIMIT + 1)
-  t.throws(() => holdsMany('application/json', body), { reason: 'RequestEntityTooLarge', message })
-  t.equal(holdsMany('application/json', lists(VALUES_LIMIT)), true)
-  t.equal(holdsMany('application/vnd.kubernetes.protobuf', body), true, 'counted when it is read')
-  t.equal(holdsMany('application/json', lists(MANY_VALUES)), false)
-  t.equal(holdsMany('application/json', Buffer.from(`{"a":"${'[,'.repeat(VALUES_LIMIT)}"}`)), false, 'a long text')
+  t.throws(() => isLargeBody('application/json', body), { reason: 'RequestEntityTooLarge', message })
+  t.equal(isLargeBody('application/json', lists(VALUES_LIMIT)), true)
+  t.equal(isLargeBody('application/vnd.kubernetes.protobuf', body), true, 'counted when it is read')
+  const text = Buffer.from(`{"a":"${'[,'.repeat(VALUES_LIMIT)}"}`)
+  t.doesNotThrow(() => isLargeBody('application/json', text), 'a long text')
 })

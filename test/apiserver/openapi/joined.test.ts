@@ -11,7 +11,7 @@ async function join(pieces: readonly Buffer[]): Promise<{ whole: Buffer; turns: 
     turns++
     setImmediate(turn)
   }
-  const work = new WorkTurns({ sliceMs: 0, later }).begin({ owner: 'a' })
+  const work = new WorkTurns({ sliceMs: 0, clock: () => 0, later }).begin({ owner: 'a' })
   const whole = await joined(pieces, work)
   return { whole, turns }
 }

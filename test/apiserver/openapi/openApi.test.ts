@@ -238,6 +238,7 @@ t.test('a group version of many kinds is written in small pieces, to the same by
   let turns = 0
   const work = new WorkTurns({
     sliceMs: 0,
+    clock: () => 0,
     later: turn => {
       turns++
       setImmediate(turn)

@@ -87,7 +87,7 @@ t.test('those who ask at once share one build; the rest of the server goes on me
     turns++
     setImmediate(turn)
   }
-  const documents = new OpenApiDocuments(catalog, new WorkTurns({ sliceMs: 0, later }))
+  const documents = new OpenApiDocuments(catalog, new WorkTurns({ sliceMs: 0, clock: () => 0, later }))
   const types = [...catalog.types, ...Array.from({ length: 400 }, (_, index) => custom(index))]
   const bodies = await Promise.all(Array.from({ length: 8 }, () => bodyOf(documents, [...types], 'protobuf')))
   t.equal(new Set(bodies).size, 1)

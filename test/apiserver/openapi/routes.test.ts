@@ -30,6 +30,7 @@ types.define('teama', 'foos.ex.io', [foo])
 let turns = 0
 const work = new WorkTurns({
   sliceMs: 0,
+  clock: () => 0,
   later: turn => {
     turns++
     setImmediate(turn)

@@ -20,6 +20,7 @@ async function world(t: Test) {
   let onTurn = (): void => {}
   const work = new WorkTurns({
     sliceMs: 0,
+    clock: () => 0,
     later: turn => {
       setImmediate(() => {
         turns++

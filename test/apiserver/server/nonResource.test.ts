@@ -21,7 +21,7 @@ function routes() {
   }
   const deps = {
     types: new TypeRegistry([...builtin, ...many]),
-    work: new WorkTurns({ sliceMs: 0, later }),
+    work: new WorkTurns({ sliceMs: 0, clock: () => 0, later }),
     health: { checks: {}, readinessOnly: [] },
     flowControl: {},
     openId: {},

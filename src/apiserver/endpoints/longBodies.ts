@@ -1,0 +1,59 @@
+/** Bodies that are long, or may become long: counted, and read as YAML where they are that, in turn with all other long work. */
+import type { RepeatedKey } from '../../apimachinery/repeatedKeys.ts'
+import type { WorkTurns } from '../../program/workTurns.ts'
+import type { BigYaml } from './bigYaml.ts'
+import { isLargeBody, isLargeJson, SHORT_BYTES } from './bodyValues.ts'
+
+export interface LongBodiesDeps {
+  bigYaml: Pick<BigYaml, 'wants' | 'toJson'>
+  work: Pick<WorkTurns, 'begin'>
+}
+
+export interface BodyOrigin {
+  contentType: string | undefined
+  /** The space. */
+  owner: string
+  socket: {
+    readonly destroyed: boolean
+    once(event: 'close', heard: () => void): unknown
+    off(event: 'close', heard: () => void): unknown
+  }
+}
+
+export interface LongBody {
+  body: Buffer
+  /** Whether what is done with it takes turns with other long work. */
+  isLarge: boolean
+  /** Of what was YAML and is JSON now. */
+  repeatedKeys?: RepeatedKey[]
+}
+
+export class LongBodies {
+  readonly #deps: LongBodiesDeps
+
+  constructor(deps: LongBodiesDeps) {
+    this.#deps = deps
+  }
+
+  /** Others are handled at once, as they are. */
+  concerns(contentType: string | undefined, body: Buffer): boolean {
+    return body.length > SHORT_BYTES || this.#deps.bigYaml.wants(contentType, body)
+  }
+
+  /** @throws StatusError; Abandoned when its client has gone */
+  async read(body: Buffer, { contentType, owner, socket }: BodyOrigin): Promise<LongBody> {
+    const { bigYaml, work } = this.#deps
+    // Many that arrive together are not handled in one turn of the loop.
+    const turn = work.begin({ owner, isAbandoned: () => socket.destroyed })
+    if (turn.due) await turn.rest()
+    if (!bigYaml.wants(contentType, body)) return { body, isLarge: isLargeBody(contentType, body) }
+    const gone = new AbortController()
+    const leave = (): void => gone.abort()
+    socket.once('close', leave)
+    const { json, repeated } = await bigYaml
+      .toJson(body, { owner, signal: gone.signal })
+      .finally(() => socket.off('close', leave))
+    if (turn.due) await turn.rest()
+    return { body: json, isLarge: isLargeJson(json), repeatedKeys: repeated }
+  }
+}

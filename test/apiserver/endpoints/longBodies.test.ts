@@ -1,0 +1,78 @@
+/** Long bodies that arrive together are not handled in one turn of the loop. */
+import { EventEmitter } from 'node:events'
+import t from 'tap'
+import { VALUES_LIMIT } from '../../../src/apimachinery/objectSize.ts'
+import { LongBodies } from '../../../src/apiserver/endpoints/longBodies.ts'
+import { LARGE_BYTES, LARGE_VALUES } from '../../../src/apiserver/registry/largeWrites.ts'
+import { Abandoned, WorkTurns } from '../../../src/program/workTurns.ts'
+
+const JSON_TYPE = 'application/json'
+const lists = (count: number): Buffer => Buffer.from(`[${'[],'.repeat(count - 1)}[]]`)
+const long = Buffer.from(JSON.stringify({ a: 'x'.repeat(LARGE_BYTES - 100) }))
+
+function bodies() {
+  const coming: (() => void)[] = []
+  let nowMs = 0
+  const long = new LongBodies({
+    work: new WorkTurns({ sliceMs: 5, clock: () => nowMs, later: turn => coming.push(turn) }),
+    bigYaml: {
+      wants: contentType => contentType === 'application/yaml',
+      toJson: async () => ({ json: lists(LARGE_VALUES + 1), repeated: [] }),
+    },
+  })
+  const socket = Object.assign(new EventEmitter(), { destroyed: false })
+  return {
+    long,
+    coming,
+    socket,
+    read: (body: Buffer, owner = 'a', contentType = JSON_TYPE) => long.read(body, { contentType, owner, socket }),
+    pass: (ms: number) => {
+      nowMs += ms
+    },
+  }
+}
+
+t.test('after a slice the rest waits for the next turns, owners in turn', async t => {
+  const { read, coming, pass } = bodies()
+  const handled: string[] = []
+  const handle = async (owner: string): Promise<void> => {
+    await read(long, owner)
+    handled.push(owner)
+  }
+  await handle('a')
+  pass(6)
+  const rest = ['a', 'a', 'b'].map(handle)
+  await new Promise(setImmediate)
+  t.same(handled, ['a'])
+  for (const expected of [['a'], ['a', 'b'], ['a', 'b', 'a']]) {
+    coming.shift()!()
+    await new Promise(setImmediate)
+    t.same(handled.slice(1), expected)
+  }
+  await Promise.all(rest)
+})
+
+t.test('it is told whether they are large, as JSON and as what was YAML', async t => {
+  const { long: reading, read } = bodies()
+  t.equal(reading.concerns(JSON_TYPE, Buffer.alloc(2 * LARGE_VALUES)), false)
+  t.equal(reading.concerns('application/yaml', Buffer.from('a')), true)
+  t.match(await read(long), { isLarge: false, body: long })
+  t.match(await read(lists(LARGE_VALUES)), { isLarge: false })
+  t.match(await read(lists(LARGE_VALUES + 1)), { isLarge: true })
+  t.match(await read(Buffer.from('a: &x b\nc: *x\n'), 'b', 'application/yaml'), { isLarge: true, repeatedKeys: [] })
+})
+
+t.test('too many values are refused', async t => {
+  const { read } = bodies()
+  await t.rejects(read(lists(VALUES_LIMIT + 1)), /more than 100000 fields and elements/)
+})
+
+t.test('whoever has gone is not read', async t => {
+  const { read, coming, pass, socket } = bodies()
+  await read(long)
+  pass(6)
+  const ended = t.rejects(read(long), Abandoned)
+  socket.destroyed = true
+  coming.shift()!()
+  await ended
+})
