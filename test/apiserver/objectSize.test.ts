@@ -2,6 +2,8 @@
 import t from 'tap'
 import { startTestServer } from '../support/server.ts'
 
+// large objects wait for turns: longer than the default on a busy machine
+t.setTimeout(120_000)
 const { api } = await startTestServer(t)
 const group = 'sizes.example.org'
 const list = (type: string, items: object) => ({ type: 'array', 'x-kubernetes-list-type': type, items })
@@ -50,9 +52,9 @@ t.test('an apply claims a bounded number of fields', async t => {
 })
 
 t.test('managers claim a bounded number of fields together', async t => {
-  const map = mapOf(37_000)
-  for (const manager of ['a', 'b', 'c', 'd']) t.ok((await apply('claimed', { map }, manager)).code < 300, manager)
-  t.match(await apply('claimed', { map }, 'e'), tooLarge(/claim more than 150000 fields together/))
+  const map = mapOf(38_000)
+  for (const manager of ['a', 'b', 'c']) t.ok((await apply('claimed', { map }, manager)).code < 300, manager)
+  t.match(await apply('claimed', { map }, 'd'), tooLarge(/claim more than 150000 fields together/))
 })
 
 t.test('a body has a bounded number of fields', async t => {

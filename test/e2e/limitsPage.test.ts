@@ -72,6 +72,10 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
   'verbs, groups, resources and names that a SelfSubjectRulesReview tells': [
     ['src/apiserver/auth/reviews.ts', 'TOLD_WORDS', count],
   ],
+  'fields and elements of what is written at once; bytes of that, or of what is there': [
+    ['src/apiserver/registry/largeWrites.ts', 'LARGE_VALUES', count],
+    ['src/apiserver/registry/largeWrites.ts', 'LARGE_BYTES', bytes],
+  ],
   'nesting of a body, and of what a patch makes': [['src/apimachinery/values.ts', 'NESTING_LIMIT', count]],
   'URL and headers together': [[`${SERVER}/httpServer.ts`, 'HEADERS_LIMIT_BYTES', bytes]],
   'YAML that is read by a thread of its own': [[`${ENDPOINTS}/bigYaml.ts`, 'BIG_BYTES', bytes]],

@@ -8,6 +8,7 @@ import { statusError } from '../errors.ts'
 import { type GroupResource, isRecord, type KubeObject, type ManagedFieldsEntry, parseApiVersion } from '../object.ts'
 import { APPLIED_FIELDS_LIMIT, tooLarge } from '../objectSize.ts'
 import type { Schema } from '../schema.ts'
+import { atOnce, type Steps } from '../steps.ts'
 import { equalJson } from '../values.ts'
 import { isSame } from './compare.ts'
 import { type Conflict, conflictError } from './conflicts.ts'
@@ -75,10 +76,17 @@ export interface ApplyOptions extends TrackOptions {
  * begins at creation or with the first apply. Never throws: claims that cannot be read are dropped.
  */
 export function trackUpdate(o: TrackUpdateOptions): ManagedFieldsEntry[] | undefined {
+  return atOnce(trackInSteps(o))
+}
+
+/** The same in steps. */
+export function* trackInSteps(o: TrackUpdateOptions): Steps<ManagedFieldsEntry[] | undefined> {
   const base = baseEntries(o)
   // An object that nobody was recorded for stays unrecorded until somebody applies.
   if (o.before !== undefined && base.entries.length === 0) return undefined
+  yield
   const comparison = compare(o.before ?? o.zero ?? {}, o.after, o.schema)
+  yield
   if (isUnchanged(comparison)) {
     const kept = o.before?.metadata.managedFields
     if (kept !== undefined && kept.length > 0 && equalJson(base.entries, kept)) return kept
@@ -94,7 +102,9 @@ export function trackUpdate(o: TrackUpdateOptions): ManagedFieldsEntry[] | undef
     return recursiveDifference(union(union(there.modified, there.added), there.removed), ignored)
   })
   let mine = EMPTY_SET
-  for (const manager of base.managers()) {
+  const before = base.managers()
+  yield
+  for (const manager of before) {
     const taken = lostIn(manager)
     if (taken === undefined) continue
     const rest = withSet(manager, difference(manager.set, taken))
@@ -103,6 +113,7 @@ export function trackUpdate(o: TrackUpdateOptions): ManagedFieldsEntry[] | undef
     else if (isEmptySet(gained)) managers.push(rest)
   }
   if (!isEmptySet(gained)) managers.push({ ...own, time: o.now, set: union(mine, gained) })
+  yield
   return encodeManagers(managers)
 }
 
@@ -113,14 +124,22 @@ export function trackUpdate(o: TrackUpdateOptions): ManagedFieldsEntry[] | undef
  * Conflict when others own what it changes
  */
 export function applyServerSide(o: ApplyOptions): KubeObject {
+  return atOnce(applyInSteps(o))
+}
+
+/** The same in steps. */
+export function* applyInSteps(o: ApplyOptions): Steps<KubeObject> {
   checkConfiguration(o)
+  yield
   const ignored = ignoredSet(o.ignored)
   const set = recursiveDifference(fieldSetOf(o.applied, o.schema), ignored)
   if (countPaths(set) > APPLIED_FIELDS_LIMIT)
     throw tooLarge(
       `an apply may claim ${APPLIED_FIELDS_LIMIT} fields at most: split the object, or use an update or a patch`,
     )
+  yield
   const managers = liveManagers(o)
+  yield
   const { managedFields: _entries, ...liveMetadata } = o.live?.metadata ?? {}
   const live = o.live === undefined ? undefined : { ...o.live, metadata: liveMetadata }
 
@@ -129,11 +148,14 @@ export function applyServerSide(o: ApplyOptions): KubeObject {
   const others = managers.filter(manager => manager !== last)
 
   const merged = merge(live, o.applied, o.schema)
+  yield
   const [kin, strangers] = byVersion(o, others)
   const owned = unionAll([set, ...kin.map(manager => manager.set)])
+  yield
   const pruned = prune({ merged, last: last?.set ?? EMPTY_SET, owned, schema: o.schema }) as KubeObject
   const result = pruned === merged ? pruned : withFieldsOf(strangers, o, merged as KubeObject, pruned)
 
+  yield
   const changesOf = (before: KubeObject | undefined, after: KubeObject, schema: Schema | undefined) => {
     const { modified, added, removed } = compare(before ?? {}, after, schema)
     const written = recursiveDifference(union(modified, added), ignored)
@@ -142,14 +164,17 @@ export function applyServerSide(o: ApplyOptions): KubeObject {
   const changesIn = perVersion(o, changesOf(live, result, o.schema), form =>
     changesOf(live && form.object(live), form.object(result), form.schema),
   )
+  yield
   if (!o.force) checkConflicts(o, others, manager => changesIn(manager)?.written ?? EMPTY_SET)
   const rest = others.flatMap(manager => {
     const changes = changesIn(manager)
     return changes === undefined ? [] : [withSet(manager, difference(manager.set, changes.lost))]
   })
 
+  yield
   if (o.manager === KUBECTL && live !== undefined) withLastApplied(result, o.applied)
   const unchanged = live !== undefined && equalJson(live, result)
+  yield
   const keepsClaim = last !== undefined && equalSets(last.set, set) && last.apiVersion === o.apiVersion
   // who applies what is there already has no time of their own
   const mine: Manager = unchanged && keepsClaim ? last : { ...own, time: unchanged ? last?.time : o.now, set }

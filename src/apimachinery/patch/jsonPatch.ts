@@ -6,10 +6,13 @@
 import { StatusError, statusError } from '../errors.ts'
 import { unmarshalError } from '../go/goJson.ts'
 import { isRecord } from '../object.ts'
+import { atOnce, type Steps } from '../steps.ts'
 import { cloneJson, equalJson, isTooDeep, memberOf, NESTING_LIMIT, setMember } from '../values.ts'
 import { LongLists } from './longLists.ts'
 
 const MAX_OPERATIONS = 10_000
+/** Operations of one step: some milliseconds. */
+const STEP = 500
 /** JSON text that all `copy` operations of one patch may add, in UTF-16 units: kube-apiserver's largest request body. */
 const MAX_COPIED_CHARS = 3 * 1024 * 1024
 
@@ -27,10 +30,19 @@ interface Operation {
  *   (422, its `cause` says which operation) when it does not apply
  */
 export function applyJsonPatch(document: unknown, patch: unknown): unknown {
+  return atOnce(jsonPatchInSteps(document, patch))
+}
+
+/** The same in steps. */
+export function* jsonPatchInSteps(document: unknown, patch: unknown): Steps<unknown> {
   const operations = parsePatch(patch)
   const draft = new Draft(document)
   try {
-    for (const operation of operations) draft.apply(operation)
+    for (const [i, operation] of operations.entries()) {
+      if (i > 0 && i % STEP === 0) yield
+      draft.apply(operation)
+    }
+    yield
     return draft.finish()
   } catch (cause) {
     throw doesNotApply(cause)

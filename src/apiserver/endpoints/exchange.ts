@@ -116,6 +116,7 @@ export function writeContext(exchange: Exchange, defaults: { fieldManager?: stri
     fieldValidation: validation satisfies FieldValidation,
     request: inFlight,
     work: exchange.work,
+    isAbandoned: () => exchange.reply.raw.destroyed,
     ...(audit && { annotate: (key, value, level) => audit.annotate(key, value, level) }),
     warn: text => {
       if (exchange.warnings.length < WARNINGS_TOLD && !exchange.warnings.includes(text)) exchange.warnings.push(text)

@@ -2,8 +2,9 @@
  * Server-side apply: the fields that a manager says, and owns from then on.
  * @see https://kubernetes.io/docs/reference/using-api/server-side-apply/ (KEP-555)
  */
-import { applyServerSide } from '../../apimachinery/apply/managedFields.ts'
+import { applyInSteps } from '../../apimachinery/apply/managedFields.ts'
 import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
+import type { Steps } from '../../apimachinery/steps.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
 import { otherVersions } from '../registry/otherVersions.ts'
@@ -31,11 +32,13 @@ export async function apply(
   deps.strategyFor(type)?.subresources?.[subresource]?.narrow?.(applied)
   applied.metadata.name = name
   if (type.namespaced) applied.metadata.namespace = namespace
-  const run = (live: KubeObject | undefined): KubeObject => {
+  function* run(live: KubeObject | undefined): Steps<KubeObject> {
     if (live) requireSameUid(type, applied, live)
-    return applyServerSide({
+    const own = cloneJson(applied)
+    yield
+    return yield* applyInSteps({
       live,
-      applied: cloneJson(applied),
+      applied: own,
       schema: type.schema,
       manager: context.fieldManager,
       force,
@@ -47,10 +50,17 @@ export async function apply(
       ...otherVersions(deps.typeAt, context.space, type),
     })
   }
-  return await registry.update(context, type, namespace, name, run, {
-    subresource,
-    managesFields: true,
-    create: subresource === '' ? () => run(undefined) : undefined,
-    ...(mayCreate && { mayCreate }),
-  })
+  return await registry.update(
+    context,
+    type,
+    namespace,
+    name,
+    { steps: run },
+    {
+      subresource,
+      managesFields: true,
+      create: subresource === '' ? { steps: () => run(undefined) } : undefined,
+      ...(mayCreate && { mayCreate }),
+    },
+  )
 }

@@ -5,10 +5,11 @@ import { noMapError } from '../../apimachinery/go/goJson.ts'
 import { goPrint } from '../../apimachinery/go/goPrint.ts'
 import { restoreError } from '../../apimachinery/go/restoreError.ts'
 import { apiVersionOf, isRecord, type KubeObject, parseApiVersion } from '../../apimachinery/object.ts'
-import { applyJsonPatch } from '../../apimachinery/patch/jsonPatch.ts'
+import { jsonPatchInSteps } from '../../apimachinery/patch/jsonPatch.ts'
 import { applyMergePatch } from '../../apimachinery/patch/mergePatch.ts'
 import { applyStrategicMerge } from '../../apimachinery/patch/strategicMerge.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { atOnce, type Steps } from '../../apimachinery/steps.ts'
 import { FORMS } from '../registry/forms.ts'
 import { invalidPatch, type PatchSource } from '../registry/objectRules.ts'
 import type { Registry, Written } from '../registry/registry.ts'
@@ -25,7 +26,7 @@ export async function patch(
   form: PatchForm,
   body: unknown,
 ): Promise<Written> {
-  const change = (current: KubeObject): KubeObject => patched(type, current, form, body, { subresource })
+  const change = { steps: (current: KubeObject) => patchedInSteps(type, current, form, body, { subresource }) }
   return await registry.update(context, type, namespace, name, change, {
     subresource,
     fromPatch: { ...patchSource(form, body), spares: sparesRest(form, body) },
@@ -57,7 +58,18 @@ export function patched(
   body: unknown,
   onto: { subresource: string; scaled?: ResourceType },
 ): KubeObject {
-  const result = applyPatch(type, current, form, body)
+  return atOnce(patchedInSteps(type, current, form, body, onto))
+}
+
+function* patchedInSteps(
+  type: ResourceType,
+  current: KubeObject,
+  form: PatchForm,
+  body: unknown,
+  onto: { subresource: string; scaled?: ResourceType },
+): Steps<KubeObject> {
+  const result = form === 'json' ? yield* jsonPatchInSteps(current, body) : applyPatch(type, current, form, body)
+  yield
   if (form === 'strategic' && isRecord(result)) {
     const wrong = restoreError(result, type.schema)
     if (wrong !== undefined) throw invalidPatch(wrong, patchSource(form, body))
@@ -106,8 +118,7 @@ function asPatched(read: () => KubeObject): KubeObject {
   }
 }
 
-function applyPatch(type: ResourceType, current: KubeObject, form: PatchForm, body: unknown): unknown {
-  if (form === 'json') return applyJsonPatch(current, body)
+function applyPatch(type: ResourceType, current: KubeObject, form: 'merge' | 'strategic', body: unknown): unknown {
   if (form === 'merge') {
     if (isRecord(body)) return applyMergePatch(current, body)
     throw statusError.badRequest(`error decoding patch: ${noMapError(body)}`)

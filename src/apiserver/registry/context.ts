@@ -25,8 +25,10 @@ export interface WriteContext {
   readonly findings?: (unknown: readonly string[]) => readonly string[]
   /** Absent where none holds a seat. */
   readonly request?: Pausable | undefined
-  /** Rests between the steps of the write when others are due. Absent where the object is small. */
+  /** Rests between the steps of the write when others are due. Absent where what was sent is small. */
   readonly work?: Work | undefined
+  /** Whether nobody waits for the answer any more. Absent: somebody always does. */
+  isAbandoned?(): boolean
   /** Takes a text for a `Warning` header. */
   warn(text: string): void
   /**

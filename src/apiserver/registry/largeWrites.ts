@@ -7,6 +7,3 @@
 export const LARGE_BYTES = 32 * 1024
 /** A body, or an object that is made without one, with more fields and elements is large, however short it is. */
 export const LARGE_VALUES = 4000
-
-/** An update that somebody else was faster than so often is made in the store's queue after all, where nobody can be. */
-export const LARGE_TRIES = 3

@@ -3,7 +3,7 @@
  * metadata ▸ strategy ▸ admit (prepare) ▸ validate ▸ managed fields ▸ admit (validate). Updates run `prepare` after managed fields.
  */
 import { EMPTY_SET, type FieldSet } from '../../apimachinery/apply/fieldSet.ts'
-import { trackUpdate } from '../../apimachinery/apply/managedFields.ts'
+import { trackInSteps } from '../../apimachinery/apply/managedFields.ts'
 import { statusError } from '../../apimachinery/errors.ts'
 import type { FieldError } from '../../apimachinery/fieldErrors.ts'
 import { validateObjectMeta, validateObjectMetaUpdate } from '../../apimachinery/names.ts'
@@ -84,7 +84,7 @@ export interface UpdateOptions {
   /** `''` for the object itself. */
   subresource?: string
   /** Makes the object when it is missing (server-side apply, and PUT for kinds that allow it). */
-  create?: (() => KubeObject) | undefined
+  create?: (() => KubeObject) | { readonly steps: () => Steps<KubeObject> } | undefined
   /** Asked before that. @throws StatusError Forbidden */
   mayCreate?: () => Promise<void>
   preconditions?: { uid?: string; resourceVersion?: string } | undefined
@@ -150,7 +150,9 @@ export class Preparation {
     wipeSystemMetadata(object, type.namespaced ? namespace : undefined)
     const part = this.provenance?.partOf(context.space, target, object)
     const asked = part && cloneJson(object)
+    if (work?.due) await work.rest()
     this.#rules.applyDefaults(target, strategy, object)
+    if (work?.due) await work.rest()
     const unsaid = asked && filledIn(asked, object, target.schema)
     const { space, user } = context
     const steps = stepsFor(this.#deps.admission, type, 'CREATE', { space, namespace, subresource: '', user })
@@ -173,13 +175,14 @@ export class Preparation {
       this.#rules.annotate(object, space)
       this.#rules.complete(target, object)
       if (work?.due) await work.rest()
-      claims = trackUpdate({
+      const tracking = trackInSteps({
         before: undefined,
         ...this.#asAsked(space, type, target, object),
         manager: context.fieldManager,
         ignored: unwritable(target, ''),
         now,
       })
+      claims = await inSlices(tracking, work)
     }
     const mutates = steps.some(step => step.stage === 'mutate')
     if (work?.due) await work.rest()
@@ -219,7 +222,8 @@ export class Preparation {
     if (work?.due) await work.rest()
     const kept = part === 'copy' ? withoutUnsaid(object, unsaid!, target.schema) : object
     const stored = await toStored(kept, target)
-    return noted(encodeWithin(stored), part, unsaid)
+    if (work?.due) await work.rest()
+    return noted(await inSlices(encodeWithin(stored), work), part, unsaid)
   }
 
   /** Follows what an update makes of what nobody said; `undefined` where that is not at stake. `stored` is what is there. */
@@ -272,10 +276,13 @@ export class Preparation {
     let own = options
     if (steps.some(step => step.stage === 'mutate')) {
       this.#rules.complete(target, object)
-      // nobody comes to own what admission changes
-      const untouched = cloneJson(object)
-      this.#carryOver(target, untouched, old, options.subresource ?? '')
-      if (!options.managesFields) setManaged(object, this.#track(context, type, untouched, old, options))
+      if (!options.managesFields) {
+        // nobody comes to own what admission changes
+        const untouched = cloneJson(object)
+        this.#carryOver(target, untouched, old, options.subresource ?? '')
+        if (work?.due) await work.rest()
+        setManaged(object, await inSlices(this.#track(context, type, untouched, old, options), work))
+      }
       own = { ...options, managesFields: true }
       if (work?.due) await work.rest()
       await this.#mutate(steps, request, target, strategy)
@@ -325,16 +332,16 @@ export class Preparation {
     strategy?.subresources?.[subresource]?.prepareForUpdate(object, old)
   }
 
-  #track(
+  *#track(
     context: WriteContext,
     type: ResourceType,
     after: KubeObject,
     before: KubeObject,
     { subresource = '' }: UpdateOptions,
-  ): ManagedFieldsEntry[] | undefined {
+  ): Steps<ManagedFieldsEntry[] | undefined> {
     const target = this.#target(context.space, type)
     const asked = this.#asAsked(context.space, type, target, after)
-    return trackUpdate({
+    return yield* trackInSteps({
       ...asked,
       before: asked.inVersion ? inVersionOf(type, before) : before,
       manager: context.fieldManager,
@@ -381,7 +388,7 @@ export class Preparation {
     const { space } = context
     const rules = this.#rules
     const carryOver = (): void => this.#carryOver(target, object, old, subresource)
-    const track = (): ManagedFieldsEntry[] | undefined => this.#track(context, type, object, old, options)
+    const track = (): Steps<ManagedFieldsEntry[] | undefined> => this.#track(context, type, object, old, options)
     return {
       *begin() {
         // before anything is compared: clients need not send it
@@ -422,7 +429,7 @@ export class Preparation {
           for (const text of warnings) context.warn(text)
         }
         yield
-        if (!options.managesFields) setManaged(object, track())
+        if (!options.managesFields) setManaged(object, yield* track())
         yield
         rules.finish(target, object)
         options.trace?.keepBare(object)
@@ -448,7 +455,7 @@ export class Preparation {
   }
 
   /** An object on its way out goes with its last finalizer. */
-  finishUpdate(object: KubeObject, old: KubeObject, note?: string): TextMutation {
+  *finishUpdate(object: KubeObject, old: KubeObject, note?: string): Steps<TextMutation> {
     const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata
     const gone =
       deletionTimestamp !== undefined &&
@@ -456,7 +463,7 @@ export class Preparation {
       finalizers.length === 0 &&
       !hasNamespaceFinalizers(object)
     if (gone) return { type: 'delete', text: encodeObject(object) }
-    const text = encodeWithin(object, old)
+    const text = yield* encodeWithin(object, old)
     const leadsOut = deletionTimestamp !== undefined && finalizersOf(object) < finalizersOf(old)
     return {
       type: 'put',
@@ -473,8 +480,9 @@ function noted(text: Encoded, part: Part | undefined, unsaid: FieldSet | undefin
 }
 
 /** @throws StatusError RequestEntityTooLarge */
-function encodeWithin(object: KubeObject, old?: KubeObject): Encoded {
+function* encodeWithin(object: KubeObject, old?: KubeObject): Steps<Encoded> {
   const text = encodeObject(object)
+  yield
   checkObjectSize(object, text.head.length + text.tail.length, old)
   return text
 }

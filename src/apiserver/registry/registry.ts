@@ -3,11 +3,13 @@
  *
  * An update is a function of the current object. Kinds without asynchronous admission run it inside the store's queue, so
  * chained updates never conflict; the others, what is large and what takes long to validate, compare-and-write and try again.
+ * Writers of a large object stand in a line for that.
  */
 import { setOfField } from '../../apimachinery/apply/fieldSet.ts'
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { generateName } from '../../apimachinery/names.ts'
 import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
+import { hasMoreValues } from '../../apimachinery/objectSize.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { atOnce, inSlices, type Steps } from '../../apimachinery/steps.ts'
 import { UnfinishedCheck } from '../../apimachinery/structural/effort.ts'
@@ -21,13 +23,14 @@ import { sameObject } from './codec.ts'
 import type { WriteContext } from './context.ts'
 import { convertTo } from './convert.ts'
 import { keyOf } from './keys.ts'
-import { LARGE_BYTES, LARGE_TRIES } from './largeWrites.ts'
+import { LARGE_BYTES, LARGE_VALUES } from './largeWrites.ts'
 import { Preparation, type RegistryDeps, type TextMutation, type UpdateOptions } from './preparation.ts'
 import type { Provenance } from './provenance.ts'
 import { nameTaken, refuseVersion, requireNoObject } from './resourceVersions.ts'
 import { checkPreconditions } from './systemMetadata.ts'
 import type { UpdateTrace } from './updateTrace.ts'
 import { hasStorageVersion, objectFor, prepareViews, toStored, toStoredNow } from './views.ts'
+import { WriterLines } from './writerLines.ts'
 
 export type { Admission, AdmissionRequest } from './admission.ts'
 
@@ -39,12 +42,14 @@ export interface Written {
 }
 
 /**
- * What an object shall become. Either way it is synchronous and may be asked more than once, as each attempt uses up the
+ * What an object shall become. Either way it waits for nothing and may be asked more than once, as each attempt uses up the
  * object that it gets.
  */
 export type Change =
   /** Gets a private copy of the current object, in the version of the type. */
   | ((current: KubeObject) => KubeObject)
+  /** The same in steps. */
+  | { readonly steps: (current: KubeObject) => Steps<KubeObject> }
   /** Makes the whole object, whatever the current one says: nothing is copied for it. */
   | { readonly replacement: () => KubeObject }
 
@@ -76,6 +81,7 @@ export class Registry {
   /** For operations that stand beside the registry (deletion). */
   readonly deps: RegistryDeps
   readonly #preparation: Preparation
+  readonly #lines = new WriterLines()
 
   /** What of objects nobody said. Absent where nothing travels. */
   get provenance(): Provenance | undefined {
@@ -92,10 +98,11 @@ export class Registry {
     const base = input.metadata.generateName
     const generated = !input.metadata.name && typeof base === 'string' && base !== ''
     refuseVersion(input)
+    const working = withWork(context, this.#workOf(context, hasMoreValues(input, LARGE_VALUES)))
     for (let attempt = 1; ; attempt++) {
       const object = generated ? cloneJson(input) : input
       if (generated) object.metadata.name = generateName(base, this.deps.random)
-      const { text, outcome } = await this.#preparation.prepareCreate(context, type, namespace, object)
+      const { text, outcome } = await this.#preparation.prepareCreate(working, type, namespace, object)
       let stored: Stored | undefined
       try {
         const key = keyOf(context.space, type, namespace, object.metadata.name ?? '')
@@ -125,6 +132,12 @@ export class Registry {
     }
   }
 
+  /** `isLarge`: apart from what was sent, whose work there is already. */
+  #workOf({ space, work, isAbandoned }: WriteContext, isLarge: boolean): Work | undefined {
+    if (work !== undefined || !isLarge) return work
+    return this.deps.turns?.begin({ owner: space, ...(isAbandoned && { isAbandoned }) })
+  }
+
   /**
    * An instance whose definition began to go while the request was under way (a webhook was asked, say) would be left behind
    * unseen once its last instance is gone. What is in the store's queue before that begins goes with the others.
@@ -149,16 +162,16 @@ export class Registry {
     const updating = this.#updating(context, type, namespace, name, change, options)
     let byAttempts =
       context.dryRun || type.custom?.convert !== undefined || updating.steps.some(step => step.concerns === undefined)
-    for (let tries = 0; ; tries++) {
+    for (;;) {
       const own = await this.deps.store.get(updating.key)
       const current = own ?? (await this.#shared(updating.key, type))
       let written: Written | 'again' | 'concerned'
       if (current === undefined) written = await this.#createMissing(updating)
       else {
-        const isLarge = current.bytes.length > LARGE_BYTES
-        const work = context.work ?? (isLarge ? this.deps.turns?.begin({ owner: context.space }) : undefined)
-        if (byAttempts || own === undefined || (work && tries < LARGE_TRIES))
+        const work = this.#workOf(context, current.bytes.length > LARGE_BYTES)
+        if (byAttempts || own === undefined)
           written = await this.#attempt(updating, current, { shared: own === undefined, work })
+        else if (work || this.#lines.has(updating.key)) written = await this.#updateInLine(updating, work)
         else written = await this.#updateInQueue(updating)
       }
       if (typeof written === 'object') return written
@@ -187,23 +200,23 @@ export class Registry {
       steps: stepsFor(this.deps.admission, type, 'UPDATE', target),
       *ask(current) {
         const found = objectFor(current, type)
-        checkPreconditions(type, name, found, options.preconditions)
         yield
+        checkPreconditions(type, name, found, options.preconditions)
         const trace = preparation.trace(context, type, current, found, subresource)
         const old = trace?.old ?? found
-        if (typeof change !== 'function') {
+        if ('replacement' in change) {
           const asked = change.replacement()
           trace?.replacedBy(asked)
           return { asked, old, trace }
         }
-        const make = (from: KubeObject): KubeObject => change(convertTo(from, apiVersionOf(type), type))
+        const make = (from: KubeObject): Steps<KubeObject> => changed(change, convertTo(from, apiVersionOf(type), type))
         const copy = cloneJson(old)
         yield
-        const asked = make(copy)
+        const asked = yield* make(copy)
         if (options.view && type.scale) trace?.names(setOfField(...type.scale.specReplicasPath.split('.').slice(1)))
         else if (trace && options.fromPatch && !options.fromPatch.spares) {
           yield
-          trace.patchedBy(make)
+          yield* trace.patchedBy(make)
         }
         return { asked, old, trace }
       },
@@ -215,7 +228,8 @@ export class Registry {
   async #createMissing({ context, type, namespace, key, options }: Updating): Promise<Written | 'again'> {
     if (!options.create) throw statusError.notFound(type, key.name)
     await options.mayCreate?.()
-    const object = options.create()
+    const { create } = options
+    const object = typeof create === 'function' ? create() : await inSlices(create.steps(), context.work)
     requireNoObject(type, key.name, object, options.managesFields === true)
     try {
       return await this.create(context, type, namespace, object)
@@ -226,14 +240,25 @@ export class Registry {
     }
   }
 
-  /** Compare and write, for what waits on its way: admission steps, conversions. `shared`: the space has no copy yet. */
+  /** Compare and write, one writer of the object after the other. Admission that waits for others has no place in a line. */
+  async #updateInLine(updating: Updating, work: Work | undefined): Promise<Written | 'again' | 'concerned'> {
+    return await this.#lines.run(updating.key, async () => {
+      const current = await this.deps.store.get(updating.key)
+      return current === undefined ? 'again' : await this.#attempt(updating, current, { work, inLine: true })
+    })
+  }
+
+  /**
+   * Compare and write, for what waits on its way: admission steps, conversions, turns. `shared`: the space has no copy yet.
+   * `inLine`: `concerned` where an admission step wants to be asked.
+   */
   async #attempt(
     updating: Updating,
     current: Stored,
-    { shared, work }: { shared: boolean; work: Work | undefined },
-  ): Promise<Written | 'again'> {
+    { shared = false, work, inLine = false }: { shared?: boolean; work: Work | undefined; inLine?: boolean },
+  ): Promise<Written | 'again' | 'concerned'> {
     const { type, key, options, steps, subresource } = updating
-    const context = work === undefined ? updating.context : { ...updating.context, work }
+    const context = withWork(updating.context, work)
     const { view } = options
     await prepareViews([current], type)
     if (work?.due) await work.rest()
@@ -258,9 +283,13 @@ export class Registry {
     let stored: Stored | undefined
     try {
       const concerned = steps.filter(step => step.concerns?.(request) !== false)
+      if (inLine && concerned.length > 0) return 'concerned'
       await this.#preparation.admitUpdate(concerned, request, { ...options, trace })
       const { kept, note } = trace?.settle(object) ?? { kept: object }
-      const mutation = this.#preparation.finishUpdate(await toStored(kept, type), old, note)
+      if (work?.due) await work.rest()
+      const finishing = this.#preparation.finishUpdate(await toStored(kept, type), old, note)
+      const mutation = await inSlices(finishing, work)
+      if (work?.due) await work.rest()
       if (isUnchanged(current, type, mutation, old, kept)) return { stored: current, created: false }
       if (context.dryRun) return { stored: versionOf(key, current.revision, mutation.text), created: false }
       const result = await this.deps.store.write({ key, mutation, expect: shared ? 0 : current.revision })
@@ -310,7 +339,7 @@ export class Registry {
         return undefined
       }
       const { kept, note } = trace?.settle(object) ?? { kept: object }
-      const mutation = this.#preparation.finishUpdate(toStoredNow(kept, type), old, note)
+      const mutation = atOnce(this.#preparation.finishUpdate(toStoredNow(kept, type), old, note))
       gone = mutation.type === 'delete'
       return isUnchanged(now, type, mutation, old, kept) ? undefined : mutation
     })
@@ -327,6 +356,15 @@ export class Registry {
     if (shared === undefined || layer!.changeable) return shared
     throw statusError.forbidden(type, key.name, 'it says what the server does, and cannot be changed')
   }
+}
+
+function withWork(context: WriteContext, work: Work | undefined): WriteContext {
+  return work === context.work ? context : { ...context, work }
+}
+
+/** What the client makes of its copy of the current object. */
+function* changed(change: Exclude<Change, { replacement: unknown }>, current: KubeObject): Steps<KubeObject> {
+  return typeof change === 'function' ? change(current) : yield* change.steps(current)
 }
 
 async function written(stored: Stored, created: boolean, type: ResourceType): Promise<Written> {

@@ -3,6 +3,7 @@ import { EMPTY_SET, type FieldSet } from '../../apimachinery/apply/fieldSet.ts'
 import { echoedIn, marked } from '../../apimachinery/apply/looseFields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import type { Steps } from '../../apimachinery/steps.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
 import type { Stored } from '../../storage/store.ts'
 import { BARE, filledIn, noteOf, type Part, type Provenance, unsaidAfter, withoutUnsaid } from './provenance.ts'
@@ -53,16 +54,19 @@ export class UpdateTrace {
    * Finds what a patch names without changing it: made onto an object where all that is unsaid has other values, it brings the
    * old ones back.
    */
-  patchedBy(make: (from: KubeObject) => KubeObject): void {
+  *patchedBy(make: (from: KubeObject) => Steps<KubeObject>): Steps<void> {
     if (this.#ofStatus) return
     const unsaid = this.#before()
     if (unsaid === EMPTY_SET) return
+    const other = marked(cloneJson(this.old), unsaid)
+    yield
     let result: KubeObject
     try {
-      result = make(marked(cloneJson(this.old), unsaid))
+      result = yield* make(other)
     } catch {
       return // it tests for the old values, and so does not set them
     }
+    yield
     this.#named = echoedIn(result, this.old, unsaid)
   }
 

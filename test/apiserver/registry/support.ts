@@ -15,6 +15,7 @@ import { Reader } from '../../../src/apiserver/registry/reader.ts'
 import { Registry, type RegistryDeps } from '../../../src/apiserver/registry/registry.ts'
 import { TypeRegistry } from '../../../src/apiserver/types/typeRegistry.ts'
 import { strategyFor } from '../../../src/kinds/strategyFor.ts'
+import { type Work, WorkTurns } from '../../../src/program/workTurns.ts'
 import type { JournaledStoreOptions } from '../../../src/storage/journaledStore.ts'
 import { openMemoryStore } from '../../../src/storage/memory/openMemoryStore.ts'
 import type { Key, Stored, StoreEvent } from '../../../src/storage/store.ts'
@@ -188,4 +189,20 @@ function claimOf({ manager, operation, apiVersion, subresource, fieldsV1 }: Mana
 /** What a refusal is matched with where its words are said elsewhere. */
 export function refused(reason: StatusReason): { name: string; reason: StatusReason } {
   return { name: 'StatusError', reason }
+}
+
+/** Turns without a time: whoever asks rests, and each rest is one of the loop's. */
+export function countedTurns() {
+  let rests = 0
+  const turns = new WorkTurns({
+    sliceMs: 0,
+    clock: () => 0,
+    later: turn => {
+      rests++
+      setImmediate(() => {
+        turn()
+      })
+    },
+  })
+  return { turns, rests: () => rests, work: (): Work => turns.begin({ owner: SPACE }) }
 }

@@ -1,0 +1,30 @@
+/**
+ * Those who change one large object take their time, and come one after the other: otherwise each would find at its end that
+ * another one has changed it meanwhile. While there is a line, those who would be quick stand in it, too.
+ */
+import { keyText } from '../../storage/keys.ts'
+import type { Key } from '../../storage/store.ts'
+
+export class WriterLines {
+  /** By the text of the key; the end of the last in each line. */
+  readonly #last = new Map<string, Promise<void>>()
+
+  has(key: Key): boolean {
+    return this.#last.size > 0 && this.#last.has(keyText(key))
+  }
+
+  /** Begins when all that came before for the same key have ended, well or not. */
+  async run<T>(key: Key, work: () => Promise<T>): Promise<T> {
+    const text = keyText(key)
+    const before = this.#last.get(text)
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+    this.#last.set(text, ended)
+    try {
+      await before
+      return await work()
+    } finally {
+      if (this.#last.get(text) === ended) this.#last.delete(text)
+      end()
+    }
+  }
+}
