@@ -4,8 +4,8 @@
  */
 import { structuredPatch } from 'diff'
 
-/** Lines that may be removed and added; texts that differ in more are shown as replaced as a whole. */
-const MAX_EDITS = 2000
+/** Lines that may be removed and added; texts that differ in more are shown as replaced as a whole. Time grows with its square. */
+const MAX_EDITS = 500
 
 /** `context` counts the equal lines around a change. `''` when the texts are the same; else each line ends with a newline. */
 export function unifiedDiff(before: string, after: string, context = 3): string {
