@@ -1,5 +1,6 @@
 /** All attacks, by what they attack with. */
 import type { Attack } from '../attack.ts'
+import { bodies } from './bodies.ts'
 import { cel } from './cel.ts'
 import { connections } from './connections.ts'
 import { crowds } from './crowds.ts'
@@ -16,6 +17,7 @@ export const families: Readonly<Record<string, readonly Attack[]>> = {
   definitions,
   reads,
   yaml,
+  bodies,
   writes,
   placement,
   crowds,
