@@ -4,7 +4,6 @@ import { loadCatalog } from '../../../src/apiserver/catalog/catalog.ts'
 import type { Exchange, Services } from '../../../src/apiserver/endpoints/exchange.ts'
 import { readObject } from '../../../src/apiserver/endpoints/readObject.ts'
 import { TypeRegistry } from '../../../src/apiserver/types/typeRegistry.ts'
-import { WorkTurns } from '../../../src/program/workTurns.ts'
 
 const types = new TypeRegistry(loadCatalog().types)
 const services = { types } as unknown as Services
@@ -20,12 +19,8 @@ function exchangeOf(work: Exchange['work']): Exchange {
 
 t.test('a large body is read in steps, and says the same as one that is read at once', async t => {
   let rests = 0
-  const later = (turn: () => void): void => {
-    rests++
-    setImmediate(turn)
-  }
-  const turns = new WorkTurns({ sliceMs: 0, later })
-  const large = await readObject(services, exchangeOf(turns.begin({ owner: 'root' })))
+  const work = { due: true, rest: async () => void rests++ }
+  const large = await readObject(services, exchangeOf(work))
   t.equal(rests, 2)
   const small = await readObject(services, exchangeOf(undefined))
   t.equal(rests, 2)
