@@ -33,6 +33,8 @@ export interface CopyReconcilerDeps {
   /** The mailbox, when it is ready and all that it should hold is known. */
   mailbox: (name: string) => Mailbox | undefined
   rules: OwnershipRules
+  /** Whether an object is not to come into a mailbox that does not hold it yet; it is looked at again when it is. */
+  keepsOut: (mailbox: Mailbox, key: string, claims: readonly Source[]) => boolean
   /** Something beside the copy's own work has written it: that work looks at it again, so that no old content stays. */
   again: (mailbox: string, key: string) => void
   /** Whether a source may say how Pods of its Namespace are secured there; `undefined`: nobody knows. */
@@ -120,6 +122,7 @@ export class CopyReconciler {
     const { join, rules } = this.#deps
     const claims = join.sourcesOf(mailbox.name, key)
     if (claims.length === 0) return await this.#remove(mailbox, key)
+    if (this.#deps.keepsOut(mailbox, key, claims)) return {}
     const recorded = mailbox.ownersOf(key)
     const ranked = byRight(claims, { mailbox: mailbox.name, recorded, rules })
     const made = await this.#firstGood(recorded.length > 0 ? ranked.slice(0, 1) : ranked)

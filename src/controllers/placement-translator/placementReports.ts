@@ -77,9 +77,12 @@ export class PlacementReports {
   /** The same of one whose kind is not served there. */
   reportUnserved(source: Source, told: Told | undefined): void {
     if (told) this.reportCopy(source, told)
-    for (const name of told ? [] : source.placements) {
-      this.withdraw(source.space, name, source.fact.key, source.location.mailbox, KIND_NOT_SERVED)
-    }
+    else this.withdrawCopy(source, KIND_NOT_SERVED)
+  }
+
+  /** {@link withdraw} for each of its placements. */
+  withdrawCopy({ space, placements, fact, location }: Source, reason: string): void {
+    for (const name of placements) this.withdraw(space, name, fact.key, location.mailbox, reason)
   }
 
   /** What was reported for this reason is no more; what was reported since for another one stays. */

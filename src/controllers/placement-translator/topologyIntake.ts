@@ -8,6 +8,7 @@ import { equalJson } from '../../apimachinery/values.ts'
 import type { StreamEvent } from '../../client/client.ts'
 import type { StreamedRef } from '../../client/streamSource.ts'
 import { takeConsent } from '../consent/takeConsent.ts'
+import type { ClosedMailboxes } from './closedMailboxes.ts'
 import type { Consents } from './consents.ts'
 import type { LeavingMailboxes } from './leavingMailboxes.ts'
 import type { PlacementJoin } from './placementJoin.ts'
@@ -20,7 +21,8 @@ export interface TopologyIntakeDeps {
   consents: Consents
   releases: Releases
   leaving: LeavingMailboxes
-  /** A mailbox has a SyncTarget now: all that it should hold is to be looked at. */
+  closed: ClosedMailboxes
+  /** A mailbox has a SyncTarget now, or takes new objects again: all that it should hold is to be looked at. */
   stays: (mailbox: string) => void
   /** Spaces have to give way in a mailbox that did not before. */
   released: (mailbox: string) => void
@@ -106,9 +108,10 @@ export class TopologyIntake {
 
   #targetChanged(at: Place, object: KubeObject | undefined): void {
     const mailbox = this.#deps.leaving.set(at, object)
+    const opened = this.#deps.closed.set(at, object)
     this.#releasesChanged(at, object)
     this.#deps.consents.setTarget(at.space, at.name, object)
-    if (mailbox !== undefined) this.#deps.stays(mailbox)
+    for (const again of new Set([mailbox, opened])) if (again !== undefined) this.#deps.stays(again)
   }
 
   #releasesChanged(at: Place, object: KubeObject | undefined): void {

@@ -23,6 +23,7 @@ import { WorkTurns } from '../../program/workTurns.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
 import { PlacedSource, type SpacePlaces, standsInMailbox } from '../placedSource.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
+import { ClosedMailboxes } from './closedMailboxes.ts'
 import { ClusterRefusals } from './clusterRefusals.ts'
 import { reconcileConfig } from './configReconciler.ts'
 import { Conflicts, conflictReports } from './conflicts.ts'
@@ -176,11 +177,17 @@ class Translator {
       ask: space => this.#queue.addAll([{ type: 'close', space }], space),
     })
     const releases = new Releases()
+    const closed = new ClosedMailboxes({
+      spaceOf: mailbox => this.#mailboxes.known(mailbox)?.space,
+      tell: (source, told) => this.#reports.reportCopy(source, told),
+      withdraw: (source, reason) => this.#reports.withdrawCopy(source, reason),
+    })
     const intake = new TopologyIntake({
       join: this.#join,
       consents,
       releases,
       leaving: this.#leaving,
+      closed,
       stays: mailbox => {
         if (this.#mailboxes.get(mailbox)) listener.synced(mailbox)
       },
@@ -220,6 +227,7 @@ class Translator {
         (this.#workloads.isSynced(space) && join.fact(space, key) === undefined),
       again: (mailbox, key) => this.#copyAgain(mailbox, key),
       rules,
+      keepsOut: (mailbox, key, claims) => closed.keepsOut(mailbox, key, claims),
       maySecure: source => {
         const { clusterScoped, isUncertain } = consents.allowance(source.space, source.location)
         return clusterScoped || (isUncertain ? undefined : false)

@@ -13,6 +13,7 @@ import { coversLocation, type Grant } from '../consent/grant.ts'
 import type { ConsentObject, ConsentTaker } from '../consent/takeConsent.ts'
 import type { SpacePlaces } from '../placedSource.ts'
 import { grantedName, mayBeShortened, splitGrantedName } from './grantedNames.ts'
+import { type Scheduling, schedulingOf } from './scheduling.ts'
 import { compileSelector, compileSelectors } from './selectors.ts'
 
 export interface ObjectId {
@@ -34,12 +35,10 @@ interface Location extends ObjectId {
   /** SyncTargets that it stands for, by name. */
   readonly behind: Map<string, Target>
 }
-interface Target extends ObjectId {
+interface Target extends ObjectId, Scheduling {
   readonly labels: Labels
   readonly uid: string
   readonly available: boolean
-  /** Whether new placements stay away. */
-  readonly unschedulable: boolean
 }
 
 export interface Counts {
@@ -62,6 +61,10 @@ export interface Resolved {
   matchingLocationCount: number
   /** Of these, those that count only where the slice has them already. */
   onlyKept: ReadonlySet<SliceDestination>
+  /** Where the placement would lead, and nothing may be any more. */
+  evicted: readonly SliceDestination[]
+  /** When the next of the destinations is one of these; never: infinite. */
+  evictsAtMs: number
   /** Whether what goes to an inventory is not known: what the slice says of it stays. */
   isUncertain(inventory: string): boolean
 }
@@ -167,13 +170,14 @@ export class WhereIndex implements ConsentTaker {
       labels: object.metadata.labels ?? {},
       uid: object.metadata.uid ?? '',
       available: isAvailable(object),
-      unschedulable: isRecord(object.spec) && object.spec.unschedulable === true,
+      ...schedulingOf(object),
     }
     const same =
       old &&
       target &&
       old.uid === target.uid &&
       old.unschedulable === target.unschedulable &&
+      old.evictAtMs === target.evictAtMs &&
       sameLabels(old.labels, target.labels)
     if (same && old.available === target.available) return
     put(this.#targets, id, target)
@@ -188,11 +192,13 @@ export class WhereIndex implements ConsentTaker {
   }
 
   /** `undefined` when there is no such placement. */
-  resolve({ space, name }: ObjectId): Resolved | undefined {
+  resolve({ space, name }: ObjectId, nowMs: number): Resolved | undefined {
     const placement = this.#placements.get(space)?.get(name)
     if (!placement) return undefined
     const destinations: SliceDestination[] = []
     const onlyKept = new Set<SliceDestination>()
+    const evicted: SliceDestination[] = []
+    let evictsAtMs = Number.POSITIVE_INFINITY
     let matchingLocationCount = 0
     for (const inventory of this.consent.inventoriesOf(space)) {
       const grants = this.consent.grantsFor(space, inventory)
@@ -208,13 +214,20 @@ export class WhereIndex implements ConsentTaker {
             syncTargetName: target.name,
             syncTargetUID: target.uid,
           }
+          if (target.evictAtMs <= nowMs) {
+            evicted.push(destination)
+            continue
+          }
+          evictsAtMs = Math.min(evictsAtMs, target.evictAtMs)
           destinations.push(destination)
           if (target.unschedulable) onlyKept.add(destination)
         }
       }
     }
     const isUncertain = (inventory: string): boolean => this.consent.isUncertain(space, inventory)
-    return { destinations: destinations.sort(byPlace), onlyKept, matchingLocationCount, isUncertain }
+    destinations.sort(byPlace)
+    evicted.sort(byPlace)
+    return { destinations, onlyKept, evicted, evictsAtMs, matchingLocationCount, isUncertain }
   }
 
   /** What a GrantedLocation says; `undefined` when the space may not place there. */

@@ -22,6 +22,7 @@ import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
+import type { ReconcileResult } from '../../client/workqueue.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import { liveObject, takeConsent } from '../consent/takeConsent.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
@@ -30,6 +31,7 @@ import { unlessSpaceGone } from '../spaceGone.ts'
 import { toldFaults } from '../toldFaults.ts'
 import { reconcileBinding } from './bindingStatus.ts'
 import { reconcileGranted } from './grantedLocations.ts'
+import { tellScheduled } from './scheduledCondition.ts'
 import { compileSelector, faultAnnotations, placementFaults } from './selectors.ts'
 import {
   byPlace,
@@ -82,12 +84,14 @@ export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
     if (!takeConsent(index, event)) handle(event.resource.resource, event, liveObject(event))
   }
   const written = { client, fieldManager: OPTIONS.fieldManager }
-  const binding = { ...written, consent: index.consent, places, now: () => (clock ?? systemClock).now() }
-  const reconcile = async (key: Key): Promise<void> => {
-    if (key.type === 'placement') await reconcilePlacement(client, index, key)
-    else if (key.type === 'location') await reconcileLocation(client, index, key)
+  const now = () => (clock ?? systemClock).now()
+  const binding = { ...written, consent: index.consent, places, now }
+  const reconcile = async (key: Key): Promise<ReconcileResult> => {
+    if (key.type === 'placement') return await reconcilePlacement({ client, index, now }, key)
+    if (key.type === 'location') await reconcileLocation(client, index, key)
     else if (key.type === 'granted') await reconcileGranted({ ...written, index }, key)
     else await reconcileBinding(binding, key)
+    return {}
   }
   const controller = new Controller<Key>({
     name: 'where-resolver',
@@ -116,7 +120,7 @@ export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
         },
       }),
     ],
-    reconcile: key => unlessSpaceGone(key.space, reconcile(key)),
+    reconcile: async key => (await unlessSpaceGone(key.space, reconcile(key))) ?? {},
   })
   const stop = new AbortController()
   const unfollow = index.consent.follow()
@@ -135,13 +139,26 @@ function* keysOf(touched: Iterable<Touched>): Generator<Key> {
   for (const { type, id } of touched) yield { type, space: id.space, name: id.name }
 }
 
-async function reconcilePlacement(client: Client, index: WhereIndex, { space, name }: Key): Promise<void> {
-  const resolved = index.resolve({ space, name })
-  if (!resolved) return // the slice goes with its owner
+interface PlacementInputs {
+  client: Client
+  index: WhereIndex
+  now: () => number
+}
+
+/** An eviction that is further off is looked for again: timers have their limits. */
+const MOST_WAIT_MS = 86_400_000
+
+async function reconcilePlacement(
+  { client, index, now }: PlacementInputs,
+  { space, name }: Key,
+): Promise<ReconcileResult> {
+  const nowMs = now()
+  const resolved = index.resolve({ space, name }, nowMs)
+  if (!resolved) return {} // the slice goes with its owner
   const api = client.in(space)
   const placement = await unlessGone(api.get(EDGE_PLACEMENTS, { name }))
-  if (!placement || placement.metadata.deletionTimestamp !== undefined) return
-  await writeSlice(client, space, placement, resolved)
+  if (!placement || placement.metadata.deletionTimestamp !== undefined) return {}
+  const avoided = await writeSlice(client, space, placement, resolved)
   const faults = faultAnnotations(placement, toldFaults(placementFaults(placement.spec)))
   if (faults) await api.patch(EDGE_PLACEMENTS, { name }, 'merge', { metadata: { annotations: faults } }, OPTIONS)
   const status = {
@@ -149,10 +166,18 @@ async function reconcilePlacement(client: Client, index: WhereIndex, { space, na
     matchingLocationCount: resolved.matchingLocationCount,
   }
   await writeStatus(client, EDGE_PLACEMENTS, space, placement, status)
+  await tellScheduled({ client, space, nowMs }, placement, { evicted: resolved.evicted, avoided })
+  const { evictsAtMs } = resolved
+  return Number.isFinite(evictsAtMs) ? { requeueAfterMs: Math.min(evictsAtMs - nowMs, MOST_WAIT_MS) } : {}
 }
 
-/** The one place where destinations are given and taken. */
-async function writeSlice(client: Client, space: string, placement: KubeObject, resolved: Resolved): Promise<void> {
+/** The one place where destinations are given and taken. Answers with those that are not given, for they are unschedulable. */
+async function writeSlice(
+  client: Client,
+  space: string,
+  placement: KubeObject,
+  resolved: Resolved,
+): Promise<readonly SliceDestination[]> {
   const { name = '', uid = '' } = placement.metadata
   const api = client.in(space)
   const owner = { apiVersion: placement.apiVersion, kind: 'EdgePlacement', name, uid }
@@ -162,7 +187,7 @@ async function writeSlice(client: Client, space: string, placement: KubeObject, 
     const destinations = resolved.destinations.filter(destination => !resolved.onlyKept.has(destination))
     const fresh = { apiVersion: placement.apiVersion, kind: 'SinglePlacementSlice', metadata, destinations }
     await api.create(SLICES, fresh, OPTIONS)
-    return
+    return [...resolved.onlyKept]
   }
   // an owner of the same name but another uid is a placement that is no more
   const others = (slice.metadata.ownerReferences ?? []).filter(o => o.kind !== owner.kind || o.name !== name)
@@ -171,6 +196,7 @@ async function writeSlice(client: Client, space: string, placement: KubeObject, 
   const destinations = rowsFor(resolved, slice)
   const updated = { ...slice, metadata: { ...slice.metadata, ownerReferences }, destinations }
   if (!equalJson(updated, slice)) await api.update(SLICES, updated, OPTIONS)
+  return [...resolved.onlyKept].filter(row => !destinations.includes(row))
 }
 
 /**

@@ -72,7 +72,7 @@ class Both {
 
   /** What each of them says. */
   verdicts(): { where: Verdict; translator: Verdict } {
-    const { destinations, isUncertain } = this.#where.resolve({ space: SPACE, name: 'ep' })!
+    const { destinations, isUncertain } = this.#where.resolve({ space: SPACE, name: 'ep' }, 0)!
     const allowance = this.#consents.allowance(SPACE, this.#way)
     const page = { group: '', resource: 'configmaps', namespace: 'n', name: 'page' }
     return {

@@ -67,15 +67,15 @@ t.test('selectors are compiled when they are first asked, and once for each cont
   index.setLocation({ space: 'inv', name: 'l' }, edge('Location', 'l', { env: 'prod' }, {}))
   index.setPlacement(id, placement('prod'))
   t.equal(keys, 0, 'a start that tells of thousands compiles none')
-  t.equal(index.resolve(id)?.matchingLocationCount, 1)
+  t.equal(index.resolve(id, 0)?.matchingLocationCount, 1)
   const [once, stored] = [keys, placement('prod')]
   t.ok(once > 0)
   index.setPlacement(id, stored)
   const compared = keys
-  t.equal(index.resolve(id)?.matchingLocationCount, 1)
+  t.equal(index.resolve(id, 0)?.matchingLocationCount, 1)
   t.equal(keys, compared, 'its status has changed')
   index.setPlacement(id, placement('test'))
-  t.equal(index.resolve(id)?.matchingLocationCount, 0)
+  t.equal(index.resolve(id, 0)?.matchingLocationCount, 0)
 })
 
 t.test('the index answers as a look at everything does, and names what is another', async () => {
@@ -96,7 +96,7 @@ t.test('the index answers as a look at everything does, and names what is anothe
       const model: Model = { locations: new Map(), targets: new Map(), placements: new Map() }
       const resolved = (name: string) =>
         index
-          .resolve({ space: 'wds', name })
+          .resolve({ space: 'wds', name }, 0)
           ?.destinations.map(row => `${row.locationName}>${row.syncTargetName}`)
           .sort()
           .join()

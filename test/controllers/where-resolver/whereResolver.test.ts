@@ -3,6 +3,7 @@
 import t, { type Test } from 'tap'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
 import { mailboxName } from '../../../src/apimachinery/placement.ts'
+import type { Clock } from '../../../src/client/clock.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { startWhereResolver } from '../../../src/controllers/where-resolver/whereResolver.ts'
 import { consent } from '../consent/consent.ts'
@@ -39,10 +40,11 @@ const placement = (name: string, ...locationSelectors: object[]): KubeObject => 
 })
 const matching = (labels: Labels) => ({ matchLabels: labels })
 
-async function world(t: Test) {
+async function world(t: Test, clock?: Clock) {
   const server = new FakeServer()
   const signal = new AbortController().signal
-  const resolver = startWhereResolver({ client: server, places: server, logger: silentLogger, signal })
+  const deps = { client: server, places: server, logger: silentLogger, signal }
+  const resolver = startWhereResolver({ ...deps, ...(clock && { clock }) })
   t.teardown(() => resolver.stop())
   await consent(server, 'inv1', 'wds1')
   const inventory = server.in('inv1')
@@ -258,3 +260,53 @@ t.test('nothing new is placed on a SyncTarget that is unschedulable; what goes t
   await server.quiet()
   for (const name of ['before', 'after']) t.same(names(name), ['florin>florin', 'guilder>guilder'])
 })
+
+t.test('from the time in evictAfter on nothing leads to a SyncTarget; placements are told', async t => {
+  const clock = handClock(Date.parse('2026-01-01T00:00:00Z'))
+  const { server, inventory, wds, names } = await world(t, clock)
+  await wds.create(PLACEMENTS, placement('everywhere', matching({ env: 'prod' })))
+  await wds.create(PLACEMENTS, placement('elsewhere', matching({ extended: 'yes' })))
+  await server.quiet()
+  const evictAfter = (value: string | null) =>
+    inventory.patch(TARGETS, { name: 'florin' }, 'merge', { spec: { evictAfter: value } })
+  const scheduled = (name: string) => {
+    const { conditions } = (server.peek('wds1', PLACEMENTS, name)?.status ?? {}) as { conditions?: { type: string }[] }
+    return conditions?.find(({ type }) => type === 'Scheduled')
+  }
+  await evictAfter('2026-01-01T01:00:00Z')
+  await server.quiet()
+  t.same(names('everywhere'), ['florin>florin', 'guilder>guilder'], 'its time has not come')
+  t.notOk(scheduled('everywhere'))
+  clock.advance(3_600_000)
+  await server.quiet()
+  t.same(names('everywhere'), ['guilder>guilder'])
+  t.match(scheduled('everywhere'), { status: 'False', reason: 'Evicted', message: /florin: .*evictAfter/ })
+  t.notOk(scheduled('elsewhere'))
+  await evictAfter(null)
+  await server.quiet()
+  t.same(names('everywhere'), ['florin>florin', 'guilder>guilder'])
+  t.match(scheduled('everywhere'), { status: 'True' })
+  await inventory.patch(TARGETS, { name: 'florin' }, 'merge', { spec: { unschedulable: true } })
+  await wds.create(PLACEMENTS, placement('late', matching({ env: 'prod' })))
+  await server.quiet()
+  t.match(scheduled('late'), { status: 'False', reason: 'Unschedulable', message: /florin: / })
+  t.match(scheduled('everywhere'), { status: 'True' }, 'it leads there still')
+})
+
+/** Time passes when a test says so. */
+function handClock(startMs: number): Clock & { advance(ms: number): void } {
+  let nowMs = startMs
+  const timers = new Set<{ atMs: number; run: () => void }>()
+  return {
+    now: () => nowMs,
+    after(delayMs, run) {
+      const timer = { atMs: nowMs + delayMs, run }
+      timers.add(timer)
+      return () => timers.delete(timer)
+    },
+    advance(ms) {
+      nowMs += ms
+      for (const timer of [...timers]) if (timer.atMs <= nowMs && timers.delete(timer)) timer.run()
+    },
+  }
+}
