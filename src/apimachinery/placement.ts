@@ -47,6 +47,12 @@ export const OWNER_ANNOTATION = `${EDGE_GROUP}/owner`
 /** On copies of releases that merged several spaces' objects into one: their ids, comma-separated. */
 export const PROJECTED_FROM_ANNOTATION = `${EDGE_GROUP}/projected-from`
 
+/**
+ * On the copy of a definition, "true": nobody placed it, it came along with objects of its kind. In a cluster it is made where
+ * there is none, and never takes the place of another one.
+ */
+export const IMPLIED_ANNOTATION = `${EDGE_GROUP}/implied`
+
 /** On the object in the WDS: whether its text is a template for each destination, and which Customizer changes it. */
 export const EXPAND_ANNOTATION = `${EDGE_GROUP}/expand-parameters`
 export const CUSTOMIZER_ANNOTATION = `${EDGE_GROUP}/customizer`

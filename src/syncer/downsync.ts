@@ -20,6 +20,7 @@ import { unlessGone } from '../client/unlessGone.ts'
 import type { ReconcileResult } from '../client/workqueue.ts'
 import type { Allowance } from './allowance.ts'
 import type { ClusterWatches } from './clusterWatches.ts'
+import { keepsClusters, versionRefusal } from './definitions.ts'
 import { Dialect } from './dialect.ts'
 import { type Echo, Echoes, sameEssence } from './echoes.ts'
 import { LEFT_MANAGER, leftCopy, ownedByOthers, releasedBy, toHandOver } from './handOver.ts'
@@ -250,7 +251,12 @@ export class Downsync {
     // It comes with the first object that needs it, in the name of its space.
     if (implied && owner === undefined) return {}
     if (this.#deps.as && owner === undefined) return { refusal: NO_OWNER }
-    const resource = await this.#served(key, version)
+    let resource = await this.#served(key, version)
+    if (resource?.version !== version) {
+      const refusal = await versionRefusal(this.#deps, key, version)
+      if (refusal) return { refusal, requeueAfterMs: NOT_SERVED_RETRY_MS }
+      resource = served.at(key, version)
+    }
     if (resource === undefined) return { requeueAfterMs: NOT_SERVED_RETRY_MS }
     const text = keyText(key)
     const cached = watches.get(key, key)
@@ -271,6 +277,7 @@ export class Downsync {
       return cached ? {} : { requeueAfterMs: TERMINATING_RETRY_MS } // when it is gone it is made again
     }
     if (implied) return {} // there, which is all that is needed of it
+    if (keepsClusters(object, live)) return { requeueAfterMs: STRANGER_RETRY_MS }
     if (!mayOverwrite(object)) return await this.#handsOff(resource, key, object, live)
     if (!this.#deps.adoptExisting && !mayAdopt(object) && isStrangers(live))
       return { refusal: ALREADY_IN_CLUSTER, requeueAfterMs: STRANGER_RETRY_MS }

@@ -8,6 +8,7 @@ import {
   ADOPT,
   CLUSTER_RECORD,
   DOWNSYNCED,
+  IMPLIED_ANNOTATION,
   isProjected,
   OVERWRITE,
   OWNER_ANNOTATION,
@@ -149,6 +150,7 @@ function carried(
 const NOT_CARRIED: ReadonlySet<string> = new Set([
   'kubectl.kubernetes.io/last-applied-configuration',
   OWNER_ANNOTATION,
+  IMPLIED_ANNOTATION,
   PROJECTED_KEYS_ANNOTATION,
   PROJECTED_FROM_ANNOTATION,
   ...NOTES,

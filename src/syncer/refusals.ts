@@ -11,6 +11,8 @@ export type RefusalReason =
   | 'NotAllowed'
   /** It was in the cluster before, and nobody asked to adopt it. */
   | 'AlreadyInCluster'
+  /** The cluster's own definition of its kind does not serve its version. */
+  | 'VersionNotServed'
   /** Nothing says in whose name it would be done. */
   | 'NoOwner'
   /** The cluster's own access control says no. */

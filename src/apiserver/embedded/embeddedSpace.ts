@@ -181,8 +181,10 @@ export class EmbeddedSpace implements SpaceClient {
   async discover(): Promise<DiscoveredResource[]> {
     const { types } = this.#deps.services.types.in(this.#idOf())
     const preferred = new Map<string, ResourceType>()
+    const versions = new Map<string, string[]>()
     for (const type of types) {
       const key = `${type.group}/${type.resource}`
+      versions.set(key, [...(versions.get(key) ?? []), type.version])
       if (type.version === type.storageVersion || !preferred.has(key)) preferred.set(key, type)
     }
     return [...preferred.values()].map(({ group, version, resource, kind, namespaced, verbs, subresources }) => ({
@@ -193,6 +195,7 @@ export class EmbeddedSpace implements SpaceClient {
       namespaced,
       verbs,
       subresources,
+      versions: [version, ...(versions.get(`${group}/${resource}`) ?? []).filter(other => other !== version)],
     }))
   }
 

@@ -150,7 +150,7 @@ export class CopyReconciler {
       if (this.#deps.maySecure(source) === undefined && asksToSecure(source, object)) return undefined
       const customized = await this.#deps.sources.flawless(source, object)
       if (!customized) continue // the source is told
-      const projection = project(source.space, this.#secured(source, customized))
+      const projection = project(source.space, this.#secured(source, customized), source)
       return { source, projection, generation: object.metadata.generation }
     }
     return undefined

@@ -32,9 +32,12 @@ export function byRight(
   { mailbox, recorded, rules }: { mailbox: string; recorded: readonly string[]; rules: OwnershipRules },
 ): readonly Source[] {
   if (claims.length < 2) return claims
-  const willing = claims.filter(({ space }) => !rules.isReleased(mailbox, space))
+  // who brings a definition along for objects of its kind gives way to who places the definition
+  const meant = claims.filter(({ implied }) => !implied)
+  const rivals = meant.length > 0 ? meant : claims
+  const willing = rivals.filter(({ space }) => !rules.isReleased(mailbox, space))
   // where all have to give way, nobody does
-  const eligible = willing.length > 0 ? willing : claims
+  const eligible = willing.length > 0 ? willing : rivals
   const holder = eligible.find(({ space }) => recorded.includes(space)) ?? eligible[0]!
   const owner = heirOf(holder, eligible, rules)
   return [...new Set([owner, ...eligible, ...claims])]

@@ -21,6 +21,8 @@ export interface Source {
   readonly placements: readonly string[]
   /** Creation time of the oldest of them. */
   readonly since: string
+  /** Whether none of them selects it for its own sake: it defines the kind of what they select. */
+  readonly implied: boolean
 }
 
 /** What has an object in a mailbox: a placement of a space. */
@@ -146,6 +148,7 @@ export class PlacementProduct {
         location: old && !precedes(location, old.location) ? old.location : location,
         placements: old ? [...old.placements, name] : [name],
         since: old && old.since < since ? old.since : since,
+        implied: (old?.implied ?? true) && !space.workload.names(name, key),
       })
     }
     return [...found.values()].sort((a, b) => (claimOf(a) < claimOf(b) ? -1 : 1))

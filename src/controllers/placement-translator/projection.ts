@@ -11,6 +11,7 @@ import { NOTES } from '../../apimachinery/notes.ts'
 import { isRecord, type KubeObject, type ObjectMeta } from '../../apimachinery/object.ts'
 import {
   HAND_OVER_ANNOTATION,
+  IMPLIED_ANNOTATION,
   OWNER_ANNOTATION,
   PROJECTED_FROM_ANNOTATION,
   PROJECTED_KEYS_ANNOTATION,
@@ -32,6 +33,8 @@ export interface Projection {
   readonly fields: Readonly<Record<string, unknown>>
   /** Id of the owner's space. */
   readonly owner: string
+  /** Whether nobody placed it: it comes along with what is placed. */
+  readonly implied: boolean
 }
 
 interface ProjectedKeys {
@@ -44,6 +47,7 @@ const OWN_ANNOTATIONS: ReadonlySet<string> = new Set([
   PROJECTED_KEYS_ANNOTATION,
   PROJECTED_FROM_ANNOTATION,
   OWNER_ANNOTATION,
+  IMPLIED_ANNOTATION,
   HAND_OVER_ANNOTATION,
   ...NOTES,
   ...CARRIER_MARKS,
@@ -51,7 +55,7 @@ const OWN_ANNOTATIONS: ReadonlySet<string> = new Set([
 const NOT_FIELDS = new Set(['apiVersion', 'kind', 'metadata', 'status'])
 
 /** `object` is the owner's, customized already. */
-export function project(owner: string, object: KubeObject): Projection {
+export function project(owner: string, object: KubeObject, { implied = false } = {}): Projection {
   const { name = '', namespace = '', labels = {}, annotations = {} } = object.metadata
   return {
     apiVersion: object.apiVersion,
@@ -62,6 +66,7 @@ export function project(owner: string, object: KubeObject): Projection {
     annotations: keep(annotations, key => !isReservedKey(key) && !OWN_ANNOTATIONS.has(key)),
     fields: keep(withoutServerFields(object), field => !NOT_FIELDS.has(field)),
     owner,
+    implied,
   }
 }
 
@@ -95,7 +100,7 @@ export function createdCopy(projection: Projection): KubeObject {
 export function updatedCopy(projection: Projection, copy: KubeObject): KubeObject | undefined {
   const before = projectedKeysOf(copy)
   const { labels = {}, annotations = {} } = copy.metadata
-  const { [PROJECTED_FROM_ANNOTATION]: _merged, ...others } = annotations
+  const { [PROJECTED_FROM_ANNOTATION]: _merged, [IMPLIED_ANNOTATION]: _implied, ...others } = annotations
   const metadata: ObjectMeta = {
     ...copy.metadata,
     labels: { ...without(labels, before.labels), ...projection.labels, [PROJECTED_LABEL]: PROJECTED_VALUE },
@@ -136,6 +141,7 @@ function records(projection: Projection): Record<string, string> {
   return {
     [PROJECTED_KEYS_ANNOTATION]: JSON.stringify(keys),
     [OWNER_ANNOTATION]: projection.owner,
+    ...(projection.implied && { [IMPLIED_ANNOTATION]: 'true' }),
   }
 }
 

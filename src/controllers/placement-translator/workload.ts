@@ -165,6 +165,11 @@ export class Workload {
     return placement !== undefined && fact !== undefined && isSelected(placement, fact)
   }
 
+  /** Whether a placement selects an object for its own sake, and not only for others of the kind that it defines. */
+  names(name: string, key: string): boolean {
+    return this.#placements.get(name)?.explicit.has(key) ?? false
+  }
+
   /** Whether a placement selects, by name, an object of this kind. */
   uses(name: string, kind: string): boolean {
     return this.#placements.get(name)?.uses.has(kind) ?? false
