@@ -11,6 +11,7 @@ import type { Client } from '../../client/client.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import type { Told } from './allowance.ts'
 import { CopyWriter } from './copyWriter.ts'
+import { makeWay } from './definitionSuccession.ts'
 import { definitionKey, isNeededDefinition } from './definitions.ts'
 import { type CopyFact, type Mailbox, ownersIn } from './mailboxes.ts'
 import { FIELD_MANAGER, namespaceKey, parseObjectKey } from './names.ts'
@@ -84,7 +85,11 @@ export class CopyReconciler {
       return result
     } catch (error) {
       if (error instanceof UnservedKindError) return this.#unserved(mailbox, key, error)
-      if (isStatusError(error, 'Invalid', 'BadRequest')) this.#noteRefusal(mailbox, key, error.message)
+      if (isStatusError(error, 'Invalid', 'BadRequest')) {
+        this.#noteRefusal(mailbox, key, error.message)
+        const way = await makeWay(this.#deps, mailbox, key)
+        if (way) return way
+      }
       if (hasCause(error, BUDGET_EXCEEDED)) this.#noteRefusal(mailbox, key, MAILBOX_FULL)
       throw error
     }
@@ -94,8 +99,10 @@ export class CopyReconciler {
   #unserved(mailbox: Mailbox, key: string, error: UnservedKindError): ReconcileResult {
     const attempt = (mailbox.unserved.get(key) ?? 0) + 1
     mailbox.unserved.set(key, attempt)
-    const { retryMs, told } = unservedKind(error, { attempt, copies: mailbox.copies })
+    const spaces = this.#deps.join.sourcesOf(mailbox.name, key).map(({ space }) => space)
+    const { retryMs, told } = unservedKind(error, { attempt, copies: mailbox.copies, spaces })
     this.#tellUnserved(mailbox, key, told)
+    if (told) this.#noteRefusal(mailbox, key, told.message)
     return { requeueAfterMs: retryMs }
   }
 
@@ -211,7 +218,9 @@ export class CopyReconciler {
   /** Whoever brought the definition of what goes may be gone already. */
   #lookAtDefinition(mailbox: Mailbox, key: string): void {
     const definition = definitionKey(parseObjectKey(key))
-    if (!mailbox.copies.has(definition) || this.#deps.join.sourcesOf(mailbox.name, definition).length > 0) return
+    if (!mailbox.copies.has(definition)) return
+    // or another space's is to take its place
+    if (this.#deps.join.sourcesOf(mailbox.name, definition).length > 0 && !mailbox.refused.has(definition)) return
     this.#deps.again(mailbox.name, definition)
   }
 

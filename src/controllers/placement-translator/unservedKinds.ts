@@ -6,6 +6,7 @@
 import type { GroupVersionResource } from '../../apimachinery/object.ts'
 import type { Told } from './allowance.ts'
 import { definitionKey } from './definitions.ts'
+import type { CopyFact } from './mailboxes.ts'
 import { parseObjectKey } from './names.ts'
 
 export const KIND_NOT_SERVED = 'KindNotServed'
@@ -28,18 +29,22 @@ export class UnservedKindError extends Error {
 /**
  * @param attempt how often it was tried in vain, this time included
  * @param copies by key; what is in the mailbox
+ * @param spaces ids of those who place the object there
  */
 export function unservedKind(
   { resource }: UnservedKindError,
-  { attempt, copies }: { attempt: number; copies: ReadonlyMap<string, unknown> },
+  { attempt, copies, spaces }: { attempt: number; copies: ReadonlyMap<string, CopyFact>; spaces: readonly string[] },
 ): { retryMs: number; told: Told | undefined } {
   const key = definitionKey(resource)
   const definition = `CustomResourceDefinition "${parseObjectKey(key).name}"`
-  if (!copies.has(key)) {
+  const copy = copies.get(key)
+  if (!copy) {
     const message = `the place where it would go does not know its kind: ${definition} is not placed there. If a line here says why, see there; else create it in this space; it needs a PlacementGrant with clusterScoped`
     return { retryMs: MOST_MS, told: { reason: KIND_NOT_SERVED, message } }
   }
-  const message = `${definition} is placed where it would go, but does not serve version ${resource.version} there; see its status, or use a version that it serves`
+  // by its id: who may not see the space is not told where it is
+  const whose = copy.owner === '' || spaces.includes(copy.owner) ? '' : `, that of space ${copy.owner},`
+  const message = `${definition}${whose} is placed where it would go, but does not serve version ${resource.version} there; see its status, or use a version that it serves`
   return {
     retryMs: Math.min(FIRST_MS * 2 ** (attempt - 1), MOST_MS),
     told: attempt < TOLD_ATTEMPT ? undefined : { reason: KIND_NOT_SERVED, message },
