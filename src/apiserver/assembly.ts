@@ -30,6 +30,7 @@ import type { UserInfo } from './auth/types.ts'
 import type { UnionAuthenticator } from './auth/union.ts'
 import { authorityAdmission } from './authority/authorityAdmission.ts'
 import { MailboxRules } from './authority/mailboxRules.ts'
+import { parameterized } from './authority/parameterized.ts'
 import { RenewalAuthenticator } from './authority/renewalAuthenticator.ts'
 import { isSyncerOf } from './authority/syncerIdentity.ts'
 import { SyncerTokens } from './authority/syncerTokens.ts'
@@ -232,7 +233,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     random: Math.random,
     turns: work,
     annotateSpace: options.spaces,
-    ...(options.spaces && { travel: travelBetween(tree) }),
+    ...(options.spaces && { travel: travelBetween(tree), parameterized: parameterized(tree) }),
     longChecks: new LongChecks({ run: job => threads.run(CHECK, job), share }),
   }
   const registry = new Registry(registryDeps)

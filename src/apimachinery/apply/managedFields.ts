@@ -67,6 +67,8 @@ export interface ApplyOptions extends TrackOptions {
   /** Take conflicting fields over from their managers. */
   force: boolean
   gr: GroupResource
+  /** `applied` as its schema is to judge it. Default: as it is. */
+  readable?: KubeObject
 }
 
 /**
@@ -229,14 +231,14 @@ function withFieldsOf(
   return result
 }
 
-function checkConfiguration({ applied, schema, apiVersion }: ApplyOptions): void {
+function checkConfiguration({ applied, schema, apiVersion, readable = applied }: ApplyOptions): void {
   if (applied.metadata.managedFields !== undefined && applied.metadata.managedFields !== null)
     throw statusError.badRequest('metadata.managedFields must be nil')
   if (applied.apiVersion !== apiVersion)
     throw statusError.badRequest(
       `Incorrect version specified in apply patch. Specified patch version: ${applied.apiVersion}, expected: ${apiVersion}`,
     )
-  const errors = typeErrors(applied, schema)
+  const errors = typeErrors(readable, schema)
   if (errors.length === 0) return
   const text = errors.length === 1 ? errors[0] : ['errors:', ...errors.map(error => `  ${error}`)].join('\n')
   throw statusError.badRequest(`failed to create typed patch object (${describe(applied)}): ${text}`)

@@ -3,6 +3,7 @@
  * @see https://protobuf.dev/programming-guides/encoding/
  */
 import protobuf from 'protobufjs/minimal.js'
+import { holdsReference } from '../parameterReference.ts'
 
 export interface Reader extends protobuf.Reader {
   /** How many more fields and elements it may read; absent: any number. */
@@ -108,13 +109,14 @@ function asString(value: unknown): string {
   return typeof value === 'string' ? value : mismatch(value, 'string')
 }
 
+/** A reference to a parameter that is yet to be expanded has no form of its own here: readers of Protobuf see nothing. */
 function asBoolean(value: unknown): boolean {
-  if (value === undefined || value === null) return false
+  if (value === undefined || value === null || holdsReference(value)) return false
   return typeof value === 'boolean' ? value : mismatch(value, 'boolean')
 }
 
 function asNumber(value: unknown): number {
-  if (value === undefined || value === null) return 0
+  if (value === undefined || value === null || holdsReference(value)) return 0
   return typeof value === 'number' ? value : mismatch(value, 'number')
 }
 

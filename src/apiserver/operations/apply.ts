@@ -8,6 +8,7 @@ import type { Steps } from '../../apimachinery/steps.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
 import { otherVersions } from '../registry/otherVersions.ts'
+import { standIn } from '../registry/parameters.ts'
 import type { Registry, Written } from '../registry/registry.ts'
 import { unwritable } from '../registry/systemMetadata.ts'
 import { requireSameUid } from './patch.ts'
@@ -32,6 +33,10 @@ export async function apply(
   deps.strategyFor(type)?.subresources?.[subresource]?.narrow?.(applied)
   applied.metadata.name = name
   if (type.namespaced) applied.metadata.namespace = namespace
+  /** Whoever applies part of an object need not say of it that it is described. */
+  const holdsReferences = (live: KubeObject | undefined): boolean =>
+    type.schema !== undefined &&
+    [applied, live].some(object => object && deps.parameterized?.(context.space, type, object) === 'described')
   function* run(live: KubeObject | undefined): Steps<KubeObject> {
     if (live) requireSameUid(type, applied, live)
     const own = cloneJson(applied)
@@ -39,6 +44,7 @@ export async function apply(
     return yield* applyInSteps({
       live,
       applied: own,
+      ...(holdsReferences(live) && { readable: standIn(applied, type.schema!) }),
       schema: type.schema,
       manager: context.fieldManager,
       force,

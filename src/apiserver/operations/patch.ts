@@ -12,6 +12,7 @@ import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { atOnce, type Steps } from '../../apimachinery/steps.ts'
 import { FORMS } from '../registry/forms.ts'
 import { invalidPatch, type PatchSource } from '../registry/objectRules.ts'
+import { standIn } from '../registry/parameters.ts'
 import type { Registry, Written } from '../registry/registry.ts'
 import { objectOf, otherKind } from './objectOf.ts'
 import { requireSamePlace } from './place.ts'
@@ -21,12 +22,19 @@ export type PatchForm = 'json' | 'merge' | 'strategic'
 
 /** @throws StatusError */
 export async function patch(
-  registry: Pick<Registry, 'update'>,
+  registry: Pick<Registry, 'update' | 'deps'>,
   { context, type, namespace, name, subresource }: Target,
   form: PatchForm,
   body: unknown,
 ): Promise<Written> {
-  const change = { steps: (current: KubeObject) => patchedInSteps(type, current, form, body, { subresource }) }
+  const { parameterized } = registry.deps
+  const readable = (object: Record<string, unknown>): Record<string, unknown> =>
+    type.schema && isObject(object) && parameterized?.(context.space, type, object) === 'described'
+      ? standIn(object, type.schema)
+      : object
+  const change = {
+    steps: (current: KubeObject) => patchedInSteps(type, current, form, body, { subresource, readable }),
+  }
   return await registry.update(context, type, namespace, name, change, {
     subresource,
     fromPatch: { ...patchSource(form, body), spares: sparesRest(form, body) },
@@ -47,16 +55,22 @@ export function patchSource(form: PatchForm, body: unknown): PatchSource {
   return form === 'strategic' ? { shown: () => goPrint(body) } : {}
 }
 
-/**
- * The object that a patch makes of `current`; name, namespace and type cannot be patched away.
- * @param onto what of the object is patched; `scaled` is the kind that has the scale
- */
+/** What of an object is patched. */
+interface Onto {
+  subresource: string
+  /** The kind that has the scale. */
+  scaled?: ResourceType
+  /** What the struct of the kind can hold of an object. */
+  readable?: (object: Record<string, unknown>) => unknown
+}
+
+/** The object that a patch makes of `current`; name, namespace and type cannot be patched away. */
 export function patched(
   type: ResourceType,
   current: KubeObject,
   form: PatchForm,
   body: unknown,
-  onto: { subresource: string; scaled?: ResourceType },
+  onto: Onto,
 ): KubeObject {
   return atOnce(patchedInSteps(type, current, form, body, onto))
 }
@@ -66,12 +80,12 @@ function* patchedInSteps(
   current: KubeObject,
   form: PatchForm,
   body: unknown,
-  onto: { subresource: string; scaled?: ResourceType },
+  onto: Onto,
 ): Steps<KubeObject> {
   const result = form === 'json' ? yield* jsonPatchInSteps(current, body) : applyPatch(type, current, form, body)
   yield
   if (form === 'strategic' && isRecord(result)) {
-    const wrong = restoreError(result, type.schema)
+    const wrong = restoreError(onto.readable?.(result) ?? result, type.schema)
     if (wrong !== undefined) throw invalidPatch(wrong, patchSource(form, body))
     // a struct knows what it is, whatever the patch says that it were
     Object.assign(result, { apiVersion: apiVersionOf(type), kind: type.kind })
@@ -124,4 +138,8 @@ function applyPatch(type: ResourceType, current: KubeObject, form: 'merge' | 'st
     throw statusError.badRequest(`error decoding patch: ${noMapError(body)}`)
   }
   return applyStrategicMerge(current, body, type.schema)
+}
+
+function isObject(value: Record<string, unknown>): value is Record<string, unknown> & KubeObject {
+  return isRecord(value.metadata)
 }

@@ -4,7 +4,7 @@
  */
 import { type StatusError, statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError, formatFieldError } from '../../apimachinery/fieldErrors.ts'
-import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
+import { apiVersionOf, type GroupResource, type KubeObject } from '../../apimachinery/object.ts'
 import { CLUSTER_ANNOTATION } from '../../apimachinery/resources.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Schema } from '../../apimachinery/schema.ts'
@@ -18,11 +18,14 @@ import type { WriteContext } from './context.ts'
 import { dropEmptyMetadata } from './emptyFields.ts'
 import { FORMS } from './forms.ts'
 import type { LongChecks, Question, Verdict } from './longChecks.ts'
+import { errorsBeside, type Parameterized, standIn, typed } from './parameters.ts'
 
 export interface ObjectRulesDeps {
   strategyFor(type: { group: string; resource: string }): Strategy | undefined
   /** Whether objects show their space in the annotation `kcp.io/cluster`. */
   annotateSpace: boolean
+  /** Absent: no object holds parameters. */
+  parameterized?: (space: string, kind: GroupResource, object: Readonly<KubeObject>) => Parameterized
   /** Where comparing with a schema is done when it takes long. Absent: on the spot. */
   longChecks?: LongChecks
 }
@@ -45,10 +48,12 @@ export class ObjectRules {
     yield
     const unknown = rules.inOrder(pruneUnknown(object, type.schema))
     yield
+    if (type.schema && this.#parameterized(context.space, type, object) === 'expanded') typed(object, type.schema)
+    const shown = this.#standIn(context.space, type, object)
     // what cannot be read at all is not told about its unknown fields
-    let wrong = rules.typeErrors(object, type.schema)
+    let wrong = rules.typeErrors(shown, type.schema)
     yield
-    wrong ??= this.#deps.strategyFor(type)?.decode?.(object)
+    wrong ??= this.#deps.strategyFor(type)?.decode?.(shown)
     if (wrong) throw unreadable(type, wrong, patch)
     yield
     if ((unknown.length > 0 || context.findings) && context.fieldValidation !== 'Ignore') {
@@ -84,11 +89,33 @@ export class ObjectRules {
     subresource = '',
     verdict?: Verdict,
   ): FieldError[] {
-    const errors = this.validateSchema(context, type, object, old, verdict)
-    errors.push(...(strategy?.validate?.(object, old) ?? []))
     const change = strategy?.subresources?.[subresource] ?? strategy
-    if (old) errors.push(...(change?.validateUpdate?.(object, old) ?? []))
-    return errors
+    const judge = (judged: KubeObject): FieldError[] => {
+      const errors = this.validateSchema(context, type, judged, old, verdict)
+      errors.push(...(strategy?.validate?.(judged, old) ?? []))
+      if (old) errors.push(...(change?.validateUpdate?.(judged, old) ?? []))
+      return errors
+    }
+    const errors = judge(object)
+    // judged where the values are known: in the mailbox of each destination
+    return this.#parameterized(context.space, type, object) === 'described'
+      ? errorsBeside(errors, () => judge(this.#standIn(context.space, type, object)))
+      : errors
+  }
+
+  /** Types that cannot be read, in words of Go's JSON package. */
+  typeErrors(space: string, type: ResourceType, object: KubeObject): string | undefined {
+    return FORMS[type.form].typeErrors(this.#standIn(space, type, object), type.schema)
+  }
+
+  /** The object as its schema can judge it: with values for references to parameters. */
+  #standIn(space: string, type: ResourceType, object: KubeObject): KubeObject {
+    if (!type.schema || this.#parameterized(space, type, object) !== 'described') return object
+    return standIn(object, type.schema)
+  }
+
+  #parameterized(space: string, type: ResourceType, object: KubeObject): Parameterized {
+    return this.#deps.parameterized?.(space, type, object)
   }
 
   /**
@@ -105,7 +132,8 @@ export class ObjectRules {
   ): FieldError[] {
     if (type.schema === undefined) return []
     const compare = (schema: Schema): FieldError[] => {
-      const { errors, warned } = verdict ?? this.#tried(context.space, { schema, object, old })
+      const shown = this.#standIn(context.space, type, object)
+      const { errors, warned } = verdict ?? this.#tried(context.space, { schema, object: shown, old })
       for (const error of warned) context.warn(formatFieldError(error))
       return errors
     }

@@ -314,7 +314,7 @@ export class Preparation {
       const rules = FORMS[target.form]
       rules.dropNulls(changed, target.schema)
       pruneUnknown(changed, target.schema)
-      const wrong = rules.typeErrors(changed, target.schema)
+      const wrong = this.#rules.typeErrors(request.context.space, target, changed)
       if (wrong) throw new Error(wrong)
       this.#rules.applyDefaults(target, strategy, changed)
     }

@@ -64,6 +64,8 @@ const MAILBOX_FULL =
 /** How often a removal waits for the copy in the place that the object moves to, and how long at first. */
 const MOVE_ATTEMPTS = 6
 const MOVE_WAIT_MS = 20
+/** Until a customized object that a mailbox refused is tried again without news. */
+const MISFIT_RETRY_MS = 60_000
 
 export class CopyReconciler {
   readonly #deps: CopyReconcilerDeps
@@ -89,6 +91,10 @@ export class CopyReconciler {
         this.#noteRefusal(mailbox, key, error.message)
         const way = await makeWay(this.#deps, mailbox, key)
         if (way) return way
+        // what customizes it is the author's to mend, which is told; the rest of the world seldom helps
+        if (this.#deps.join.sourcesOf(mailbox.name, key).some(({ fact }) => fact.customized)) {
+          return { requeueAfterMs: MISFIT_RETRY_MS }
+        }
       }
       if (hasCause(error, BUDGET_EXCEEDED)) this.#noteRefusal(mailbox, key, MAILBOX_FULL)
       throw error

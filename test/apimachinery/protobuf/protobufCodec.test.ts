@@ -33,6 +33,14 @@ t.test('an object survives the way to a client and back', async t => {
   }
 })
 
+t.test('a reference to a parameter where a number is wanted breaks no list: it is told as nothing', async t => {
+  const spec = { replicas: '%(replicas)', paused: '%(paused)' }
+  const read = codec.decode(codec.encode({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'a' }, spec }))
+  t.match(read.spec, { replicas: 0 })
+  const wrong = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: {}, spec: { replicas: 'three' } }
+  t.throws(() => codec.encode(wrong), /cannot write "three" as a number/)
+})
+
 t.test('kubectl create configmap a --from-literal=x=1', async t => {
   const { hex } = kubectl.find(request => request.name.endsWith('/configmaps'))!
   t.strictSame(codec.decode(Buffer.from(hex, 'hex')), {

@@ -1,0 +1,31 @@
+/**
+ * Which objects hold parameters of Locations: in a workload space those that are to be expanded for each destination, and in a
+ * mailbox the copies of these. What the space's own server reads holds none: it would act upon references.
+ */
+import { isNatured, type Places } from '../../apimachinery/nature.ts'
+import { type GroupResource, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
+import { EDGE_GROUP, EXPAND_ANNOTATION, isMailbox, isProjected } from '../../apimachinery/placement.ts'
+import { CRDS, NAMESPACES, WORKSPACES } from '../../apimachinery/resources.ts'
+import type { Parameterized } from '../registry/parameters.ts'
+
+const READ_HERE: ReadonlySet<string> = new Set([
+  groupResourceName(NAMESPACES),
+  groupResourceName(CRDS),
+  'priorityclasses.scheduling.k8s.io',
+  'runtimeclasses.node.k8s.io',
+  'storageclasses.storage.k8s.io',
+  'ingressclasses.networking.k8s.io',
+  'certificatesigningrequests.certificates.k8s.io',
+])
+
+export function parameterized(
+  places: Places,
+): (space: string, kind: GroupResource, object: Readonly<KubeObject>) => Parameterized {
+  return (space, kind, object) => {
+    if (object.metadata.annotations?.[EXPAND_ANNOTATION] !== 'true') return undefined
+    if (kind.group === EDGE_GROUP || kind.group === WORKSPACES.group) return undefined
+    if (READ_HERE.has(groupResourceName(kind))) return undefined
+    if (places.typeOf(space).describes) return isNatured(object) ? undefined : 'described'
+    return isProjected(object) && isMailbox(places.pathOf(space) ?? '') ? 'expanded' : undefined
+  }
+}
