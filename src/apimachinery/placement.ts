@@ -76,6 +76,9 @@ export const LEAVE_ANNOTATION = `${EDGE_GROUP}/leave`
 /** What becomes of the workload of a cluster that leaves: it stays and is nobody's, or what syncers made of it goes. */
 export type DetachPolicy = 'Orphan' | 'Delete'
 
+/** On an EdgePlacement: the hash of held deletions that are meant. */
+export const CONFIRM_DELETION_ANNOTATION = `${EDGE_GROUP}/confirm-deletion`
+
 /** On the object in the WDS whose state is wanted: the number of its destinations. Never projected. */
 export const EXECUTING_COUNT_ANNOTATION = 'kubestellar.io/executing-count'
 

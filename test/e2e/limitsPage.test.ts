@@ -274,6 +274,10 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
   "upsync sets of one space in a cluster's SyncerConfig, after they are cut to the grants": [
     [`${TRANSLATOR}/upsyncShare.ts`, 'MAX_SPACE_UPSYNC', count],
   ],
+  'copies of a space that go within 10 s without having been deleted by name; all of them in a cluster': [
+    [`${TRANSLATOR}/removalLimits.ts`, 'MAX_REMOVED', count],
+    [`${TRANSLATOR}/removalLimits.ts`, 'MAX_EMPTIED', count],
+  ],
   'rights looked up for one write of an EdgePlacement': [
     ['src/apiserver/authority/placementAdmission.ts', 'MAX_QUESTIONS', count],
   ],

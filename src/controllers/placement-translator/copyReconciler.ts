@@ -10,6 +10,7 @@ import { BUDGET_EXCEEDED } from '../../apimachinery/spaceBudget.ts'
 import type { Client } from '../../client/client.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import type { Told } from './allowance.ts'
+import type { Brake } from './brake.ts'
 import { CopyWriter } from './copyWriter.ts'
 import { makeWay } from './definitionSuccession.ts'
 import { definitionKey, isNeededDefinition } from './definitions.ts'
@@ -36,6 +37,8 @@ export interface CopyReconcilerDeps {
   rules: OwnershipRules
   /** Whether an object is not to come into a mailbox that does not hold it yet; it is looked at again when it is. */
   keepsOut: (mailbox: Mailbox, key: string, claims: readonly Source[]) => boolean
+  /** Says whether what nobody wants any more may go. */
+  brake: Pick<Brake, 'mayGo' | 'settled'>
   /** Something beside the copy's own work has written it: that work looks at it again, so that no old content stays. */
   again: (mailbox: string, key: string) => void
   /** Whether a source may say how Pods of its Namespace are secured there; `undefined`: nobody knows. */
@@ -131,11 +134,23 @@ export class CopyReconciler {
     this.#deps.verdictChanged(mailbox.name, key)
   }
 
+  /** Whether an object is there that has to go; `undefined`: nobody knows. */
+  isUnwanted(mailbox: Mailbox, key: string): boolean | undefined {
+    const copy = mailbox.copies.get(key)
+    if (!copy || copy.terminating) return false
+    if (this.#mayBeAnothers(mailbox, key)) return undefined
+    if (this.#deps.join.sourcesOf(mailbox.name, key).length > 0) return false
+    const { name } = parseObjectKey(key)
+    if (key === namespaceKey(name) && !this.#namespaceMayGo(mailbox, copy, name)) return false
+    return !isNeededDefinition(this.#deps.join, mailbox.name, key)
+  }
+
   async #converge(mailbox: Mailbox, key: string): Promise<ReconcileResult> {
     const { join, rules } = this.#deps
     const claims = join.sourcesOf(mailbox.name, key)
     if (claims.length === 0) return await this.#remove(mailbox, key)
     if (this.#deps.keepsOut(mailbox, key, claims)) return {}
+    this.#deps.brake.settled(mailbox.name, key)
     const recorded = mailbox.ownersOf(key)
     const ranked = byRight(claims, { mailbox: mailbox.name, recorded, rules })
     const made = await this.#firstGood(recorded.length > 0 ? ranked.slice(0, 1) : ranked)
@@ -199,10 +214,13 @@ export class CopyReconciler {
     const copy = mailbox.copies.get(key)
     mailbox.bereft.delete(key)
     this.#lookAtDefinition(mailbox, key)
-    if (!copy || copy.terminating) return {}
+    this.#lookAtNamespace(mailbox, key)
+    if (!copy || copy.terminating || this.isUnwanted(mailbox, key) === false) {
+      this.#deps.brake.settled(mailbox.name, key)
+      return {}
+    }
+    if (!this.#deps.brake.mayGo(mailbox, key, copy)) return {} // looked at again when it may
     const { namespace, name } = parseObjectKey(key)
-    if (key === namespaceKey(name) && !this.#namespaceMayGo(mailbox, copy, name)) return {}
-    if (isNeededDefinition(this.#deps.join, mailbox.name, key)) return {}
     const requeueAfterMs = await this.#moved(mailbox, key, copy)
     if (requeueAfterMs !== undefined) return { requeueAfterMs }
     const { uid, resourceVersion } = copy
@@ -228,6 +246,14 @@ export class CopyReconciler {
     // or another space's is to take its place
     if (this.#deps.join.sourcesOf(mailbox.name, definition).length > 0 && !mailbox.refused.has(definition)) return
     this.#deps.again(mailbox.name, definition)
+  }
+
+  /** The Namespace of what goes waits for it. */
+  #lookAtNamespace(mailbox: Mailbox, key: string): void {
+    const { namespace } = parseObjectKey(key)
+    if (namespace === '' || !mailbox.copies.get(namespaceKey(namespace))?.owner) return
+    if (this.#deps.join.sourcesOf(mailbox.name, namespaceKey(namespace)).length > 0) return
+    this.#deps.again(mailbox.name, namespaceKey(namespace))
   }
 
   /**
@@ -258,11 +284,12 @@ export class CopyReconciler {
 
   /**
    * A Namespace may hold things that are not ours. It goes only when it was itself selected (implicit ones stay), each of
-   * its sources is known to be gone, and nothing else needs it.
+   * its sources is known to be gone, and nothing else needs it: also what is held there goes before it.
    */
   #namespaceMayGo(mailbox: Mailbox, copy: CopyFact, name: string): boolean {
     const owners = ownersIn(copy.owner)
     if (owners.length === 0 || this.#deps.join.needsNamespace(mailbox.name, name)) return false
+    if (holdsCopiesIn(mailbox, name)) return false
     return owners.every(space => this.#deps.isGoneFrom(space, namespaceKey(name)))
   }
 
@@ -285,4 +312,9 @@ export class CopyReconciler {
       if (!isStatusError(error, 'AlreadyExists')) throw error
     }
   }
+}
+
+function holdsCopiesIn(mailbox: Mailbox, namespace: string): boolean {
+  for (const key of mailbox.copies.keys()) if (parseObjectKey(key).namespace === namespace) return true
+  return false
 }

@@ -27,6 +27,10 @@ export class Knowledge {
     this.release()
   }
 
+  get isTopologyWhole(): boolean {
+    return this.#topologySynced
+  }
+
   postpone(task: Task): void {
     this.#postponed.set(taskId(task), task)
   }

@@ -10,8 +10,8 @@ import { mailboxOf } from './topology.ts'
 
 export class LeavingMailboxes {
   readonly #places: SpacePlaces
-  /** Mailboxes that have a SyncTarget which nobody deletes. */
-  readonly #staying = new Set<string>()
+  /** Mailboxes that have a SyncTarget which nobody deletes, and its name. */
+  readonly #staying = new Map<string, string>()
   /** The same by space and name of the SyncTarget: who is deleted is told without uid. */
   readonly #byTarget = new Map<string, string>()
 
@@ -26,6 +26,11 @@ export class LeavingMailboxes {
     return isGoing || !this.#staying.has(mailbox)
   }
 
+  /** What people call the cluster of a mailbox. */
+  targetOf(mailbox: string): string {
+    return this.#staying.get(mailbox) ?? mailbox
+  }
+
   /** Takes in a SyncTarget; the mailbox that has one from now on and had none before. */
   set({ space, name }: { space: string; name: string }, object: KubeObject | undefined): string | undefined {
     const id = `${space}/${name}`
@@ -37,7 +42,7 @@ export class LeavingMailboxes {
     if (mailbox === undefined) this.#byTarget.delete(id)
     else {
       this.#byTarget.set(id, mailbox)
-      this.#staying.add(mailbox)
+      this.#staying.set(mailbox, name)
     }
     return mailbox
   }

@@ -167,6 +167,11 @@ export class Mailboxes {
     return this.#running.get(name)?.mailbox
   }
 
+  /** All that are ready, as far as their content is known. */
+  *all(): Generator<Mailbox> {
+    for (const { mailbox } of this.#running.values()) yield mailbox
+  }
+
   /** Takes in one event of the Workspaces that are children of the mailbox parent. */
   workspaceChanged(event: StreamEvent): void {
     if (!MAILBOX_NAME.test(event.name)) return

@@ -22,6 +22,8 @@ export interface ChangeSink {
   placement(space: string, name: string): void
   /** The same of many of a space. */
   placements(space: string, names: readonly string[]): void
+  /** Something that the placement brought somewhere it brings there no more, or may not. */
+  lost(space: string, name: string): void
 }
 
 export class PlacementJoin extends PlacementProduct {
@@ -82,6 +84,7 @@ export class PlacementJoin extends PlacementProduct {
       touched.add(mailbox)
     }
     if (space.specs.has(name)) this.#sink.placement(id, name)
+    if (touched.size > 0) this.#sink.lost(id, name)
     this.#touch(id, name, [...touched], released)
   }
 
@@ -94,7 +97,10 @@ export class PlacementJoin extends PlacementProduct {
       for (const name of space.specs.keys()) {
         const touched: string[] = []
         for (const [mailbox, ways] of destinations(space, name)) if (ways.some(through)) touched.push(mailbox)
-        if (touched.length > 0) space.workload.matchAgain(name)
+        if (touched.length > 0) {
+          space.workload.matchAgain(name)
+          this.#sink.lost(one, name)
+        }
         this.#touch(one, name, touched)
       }
       this.#sink.placements(one, [...space.specs.keys()])
@@ -175,6 +181,7 @@ export class PlacementJoin extends PlacementProduct {
     if (change !== 'changed') this.#sink.configs(mailboxes, id)
     this.#sink.copies(mailboxes, [key], id)
     if (change !== 'changed') this.#sink.placement(id, name)
+    if (change === 'left') this.#sink.lost(id, name)
   }
 
   #mailboxesOf(ways: Ways): readonly string[] {

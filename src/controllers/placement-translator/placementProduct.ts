@@ -67,6 +67,10 @@ export class PlacementProduct {
     return (this.spaces.get(id)?.specs.size ?? 0) > 0
   }
 
+  placementNames(id: string): string[] {
+    return [...(this.spaces.get(id)?.specs.keys() ?? [])]
+  }
+
   /** Spaces with a placement that leads to the mailbox. */
   spacesOf(mailbox: string): Set<string> {
     return new Set([...(this.byMailbox.get(mailbox) ?? [])].map(entry => unpair(entry)[0]))

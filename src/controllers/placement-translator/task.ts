@@ -14,6 +14,10 @@ export type Task =
   | { readonly type: 'asked'; readonly mailbox: string; readonly key: string }
   /** What one placement is told: whether all that it selects is placed. */
   | { readonly type: 'report'; readonly space: string; readonly name: string }
+  /** What of a space is not wanted any more: whether it may go; queued behind the work which that caused. */
+  | { readonly type: 'judge'; readonly space: string }
+  /** What one placement is told of holds and pauses. */
+  | { readonly type: 'note'; readonly space: string; readonly name: string }
   /** A space lost its last placement; queued behind the work which that caused. */
   | { readonly type: 'close'; readonly space: string }
 
@@ -31,6 +35,10 @@ export function taskId(task: Task): string {
       return `asked ${task.mailbox} ${task.key}`
     case 'report':
       return `report ${task.space} ${task.name}`
+    case 'judge':
+      return `judge ${task.space}`
+    case 'note':
+      return `note ${task.space} ${task.name}`
     case 'close':
       return `close ${task.space}`
   }
@@ -55,7 +63,9 @@ export function taskLane(task: Task): Lane {
       return { owner: task.mailbox, part: task.mailbox }
     case 'source':
     case 'report':
+    case 'note':
       return { owner: task.space }
+    case 'judge':
     case 'close':
       return { owner: task.space, last: true }
   }

@@ -8,6 +8,7 @@ import { equalJson } from '../../apimachinery/values.ts'
 import type { StreamEvent } from '../../client/client.ts'
 import type { StreamedRef } from '../../client/streamSource.ts'
 import { takeConsent } from '../consent/takeConsent.ts'
+import type { Brake } from './brake.ts'
 import type { ClosedMailboxes } from './closedMailboxes.ts'
 import type { Consents } from './consents.ts'
 import type { LeavingMailboxes } from './leavingMailboxes.ts'
@@ -22,6 +23,7 @@ export interface TopologyIntakeDeps {
   releases: Releases
   leaving: LeavingMailboxes
   closed: ClosedMailboxes
+  brake: Pick<Brake, 'placementSeen' | 'placementGone'>
   /** A mailbox has a SyncTarget now, or takes new objects again: all that it should hold is to be looked at. */
   stays: (mailbox: string) => void
   /** Spaces have to give way in a mailbox that did not before. */
@@ -59,17 +61,18 @@ export class TopologyIntake {
 
   change(event: StreamEvent): void {
     if (takeConsent(this.#deps.consents, event)) return
-    this.#take(event.resource.resource, event, event.type === 'DELETED' ? undefined : event.object)
+    const object = event.type === 'DELETED' ? undefined : event.object
+    this.#take(event.resource.resource, event, { object, byName: true })
   }
 
   vanished(ref: StreamedRef): void {
-    if (!takeConsent(this.#deps.consents, ref)) this.#take(ref.resource.resource, ref)
+    if (!takeConsent(this.#deps.consents, ref)) this.#take(ref.resource.resource, ref, { byName: false })
   }
 
-  #take(resource: string, at: Place, object?: KubeObject): void {
+  #take(resource: string, at: Place, { object, byName }: { object?: KubeObject | undefined; byName: boolean }): void {
     switch (resource) {
       case EDGE_PLACEMENTS.resource:
-        this.#placementChanged(at.space, at.name, object)
+        this.#placementChanged(at.space, at.name, object, byName)
         break
       case SLICES.resource:
         this.#deps.join.setDestinations(at.space, at.name, object && destinationsIn(object))
@@ -89,20 +92,26 @@ export class TopologyIntake {
     }
   }
 
-  #placementChanged(space: string, name: string, object: KubeObject | undefined): void {
+  #placementChanged(space: string, name: string, object: KubeObject | undefined, byName: boolean): void {
     const key = `${space} ${name}`
+    const { join, brake } = this.#deps
     if (object && object.metadata.deletionTimestamp === undefined) {
+      brake.placementSeen(space, name, object)
       // status and annotations of placements change too
       const { creationTimestamp = '' } = object.metadata
       const seen = [object.spec, creationTimestamp]
       if (equalJson(this.#placements.get(key), seen)) return
       this.#placements.set(key, seen)
-      this.#deps.join.setPlacement(space, name, compilePlacement(object), creationTimestamp)
+      join.setPlacement(space, name, compilePlacement(object), creationTimestamp)
       this.#deps.placed(space)
       return
     }
-    this.#placements.delete(key)
-    this.#deps.join.removePlacement(space, name)
+    if (this.#placements.delete(key)) {
+      const mailboxes = join.waysOf(space, name)?.keys() ?? []
+      const order = { mailboxes, keys: join.workload(space).selectedBy(name), preserve: false }
+      brake.placementGone(space, name, byName ? order : undefined)
+    }
+    join.removePlacement(space, name)
     this.#deps.unplaced(space, name)
   }
 

@@ -23,6 +23,7 @@ import { WorkTurns } from '../../program/workTurns.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
 import { PlacedSource, type SpacePlaces, standsInMailbox } from '../placedSource.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
+import { Brake } from './brake.ts'
 import { ClosedMailboxes } from './closedMailboxes.ts'
 import { ClusterRefusals } from './clusterRefusals.ts'
 import { reconcileConfig } from './configReconciler.ts'
@@ -34,11 +35,12 @@ import { spacesWithFeedback } from './feedbackLeftovers.ts'
 import { FeedbackReconciler } from './feedbackReconciler.ts'
 import { Knowledge } from './knowledge.ts'
 import { LeavingMailboxes } from './leavingMailboxes.ts'
-import { type Mailbox, Mailboxes, ownersIn } from './mailboxes.ts'
+import { type CopyFact, type Mailbox, Mailboxes, ownersIn } from './mailboxes.ts'
 import { mailboxListener } from './mailboxListener.ts'
 import { ObjectCache } from './objectCache.ts'
 import type { OwnershipRules } from './ownership.ts'
 import { PlacementJoin } from './placementJoin.ts'
+import { PlacementNotes } from './placementNotes.ts'
 import { PlacementReports } from './placementReports.ts'
 import { Releases } from './releases.ts'
 import { SourceReader } from './sourceReader.ts'
@@ -87,6 +89,8 @@ class Translator {
   readonly #reports: PlacementReports
   readonly #refusals: ClusterRefusals
   readonly #records: UpsyncRecords
+  readonly #brake: Brake
+  readonly #notes: PlacementNotes
   readonly #topology: PlacedSource
   readonly #workloads: Workloads
   readonly #mailboxes: Mailboxes
@@ -96,6 +100,9 @@ class Translator {
   readonly #logger: Logger
   readonly #running: Promise<unknown>
   readonly #unfollow: () => void
+  #workspacesSynced = false
+  /** Whether everything was known at some time. */
+  #wasWhole = false
   constructor(deps: PlacementTranslatorDeps) {
     const { client, places, guard, turns = new WorkTurns(), logger, clock, random } = deps
     const signal = AbortSignal.any([deps.signal, this.#stop.signal])
@@ -122,6 +129,7 @@ class Translator {
         sources: (space, keys) => this.#queue.addAll(sourceTasks(space, keys), space),
         placement: report,
         placements: (space, names) => this.#queue.addAll(reportTasks(space, names), space),
+        lost: (space, name) => this.#brake.lost(space, name),
       },
       consents,
     )
@@ -139,6 +147,28 @@ class Translator {
       clock: clock ?? systemClock,
       again: report,
     })
+    const note = (space: string, name: string) => this.#queue.add({ type: 'note', space, name })
+    this.#brake = new Brake({
+      join: this.#join,
+      clock: clock ?? systemClock,
+      mailboxes: () => this.#mailboxes.all(),
+      mailbox: name => this.#mailboxes.known(name),
+      isWhole: () => this.#isWhole(),
+      isKnown: space => !this.#join.isWorkloadSpace(space) || this.#workloads.isSynced(space),
+      isGoing: space => places.isDeleting(space) || places.pathOf(space) === undefined,
+      isUnwanted: (mailbox, key) => !this.#leaving.has(mailbox.name) && this.#copies.isUnwanted(mailbox, key),
+      // behind all that the space's changes have named
+      ask: space => this.#queue.addAll([{ type: 'judge', space }], space),
+      again: (copies, space) => this.#queue.addAll(copiesAgain(copies, space), space),
+      config: mailbox => this.#queue.add({ type: 'config', mailbox }),
+      tell: note,
+    })
+    this.#notes = new PlacementNotes({
+      client,
+      brake: this.#brake,
+      clusterOf: mailbox => this.#leaving.targetOf(mailbox),
+      clock: clock ?? systemClock,
+    })
     this.#records = new UpsyncRecords(client, (mailbox, key) => this.#queue.add({ type: 'asked', mailbox, key }))
     const cache = new ObjectCache(CACHED_OBJECTS)
     this.#workloads = new Workloads({
@@ -148,8 +178,13 @@ class Translator {
       workload: space => this.#join.workload(space),
       synced: space => {
         this.#knowledge.release()
+        this.#brake.release()
         this.#closing.closeIfIdle(space)
       },
+      gone: (space, key, byName) => this.#brake.sourceGone(space, key, byName),
+      came: (space, key) => this.#brake.sourceCame(space, key),
+      namespaceGoing: (space, namespace) =>
+        this.#brake.namespaceGoing(space, namespace, this.#join.workload(space).inNamespace(namespace)),
       changed: (space, told) => {
         if (told) this.#queue.add({ type: 'source', space, key: told })
         this.#closing.closeIfIdle(space)
@@ -162,7 +197,11 @@ class Translator {
       join: this.#join,
       mailbox: name => this.#mailboxes.get(name),
     })
-    this.#mailboxes = new Mailboxes({ ...common, signal, cache }, listener)
+    const synced = (mailbox: string) => {
+      listener.synced(mailbox)
+      this.#moreIsKnown()
+    }
+    this.#mailboxes = new Mailboxes({ ...common, signal, cache }, { ...listener, synced })
     this.#knowledge = new Knowledge({
       join: this.#join,
       workloads: this.#workloads,
@@ -188,6 +227,7 @@ class Translator {
       releases,
       leaving: this.#leaving,
       closed,
+      brake: this.#brake,
       stays: mailbox => {
         if (this.#mailboxes.get(mailbox)) listener.synced(mailbox)
       },
@@ -195,6 +235,7 @@ class Translator {
       placed: space => this.#workloads.open(space),
       unplaced: (space, name) => {
         this.#reports.forget(space, name)
+        this.#notes.forget(space, name)
         this.#refusals.forget(space, name)
         this.#closing.closeIfIdle(space)
       },
@@ -228,6 +269,7 @@ class Translator {
       again: (mailbox, key) => this.#copyAgain(mailbox, key),
       rules,
       keepsOut: (mailbox, key, claims) => closed.keepsOut(mailbox, key, claims),
+      brake: this.#brake,
       maySecure: source => {
         const { clusterScoped, isUncertain } = consents.allowance(source.space, source.location)
         return clusterScoped || (isUncertain ? undefined : false)
@@ -257,7 +299,10 @@ class Translator {
       handler: {
         change: event => intake.change(event),
         vanished: ref => intake.vanished(ref),
-        synced: () => this.#knowledge.topologyIsWhole(),
+        synced: () => {
+          this.#knowledge.topologyIsWhole()
+          this.#moreIsKnown()
+        },
       },
     })
     const workspaces = new StreamSource({
@@ -267,6 +312,10 @@ class Translator {
       handler: {
         change: event => this.#mailboxes.workspaceChanged(event),
         vanished: ref => this.#mailboxes.close(ref.name),
+        synced: () => {
+          this.#workspacesSynced = true
+          this.#moreIsKnown()
+        },
       },
     })
     this.#unfollow = consents.follow()
@@ -276,6 +325,20 @@ class Translator {
       this.#begin(signal, turns),
       this.#queue.run(task => this.#reconcile(task), { concurrency: CONCURRENCY, signal }),
     ])
+  }
+
+  /** Whether all was known once that there was at the start: inventories, placements, spaces and mailboxes. */
+  #isWhole(): boolean {
+    if (this.#wasWhole) return true
+    if (!this.#workspacesSynced || !this.#knowledge.isTopologyWhole) return false
+    for (const { synced } of this.#mailboxes.all()) if (!synced) return false
+    this.#wasWhole = true
+    void this.#queue.idle().then(() => this.#brake.started())
+    return true
+  }
+
+  #moreIsKnown(): void {
+    if (!this.#wasWhole && this.#isWhole()) this.#brake.release()
   }
 
   /** What is to be done once the topology is known whole for the first time. */
@@ -327,8 +390,14 @@ class Translator {
         if (!this.#knowledge.knowsPlacement(task.space, task.name)) return this.#postpone(task)
         return (await unlessSpaceGone(task.space, this.#reports.reconcile(task.space, task.name))) ?? {}
       }
+      case 'note':
+        return (await unlessSpaceGone(task.space, this.#notes.reconcile(task.space, task.name))) ?? {}
+      case 'judge':
+        return await this.#brake.judge(task.space)
       case 'close':
-        if (this.#closing.close(task.space)) this.#feedback.forgetKinds(task.space)
+        if (!this.#closing.close(task.space)) return
+        this.#feedback.forgetKinds(task.space)
+        this.#brake.forget(task.space)
     }
   }
 
@@ -340,7 +409,9 @@ class Translator {
     if (task.type === 'asked') await this.#records.reconcile(mailbox, task.key)
     else {
       const [client, join, records, reports] = [this.#client, this.#join, this.#records, this.#reports]
-      await reconcileConfig({ client, join, records, reports }, mailbox)
+      const keeps = (at: Mailbox, key: string, copy: CopyFact) =>
+        this.#copies.isUnwanted(at, key) !== false && this.#brake.keeps(at, key, copy)
+      await reconcileConfig({ client, join, records, reports, keeps }, mailbox)
     }
     return {}
   }
@@ -367,4 +438,11 @@ class Translator {
   #copyAgain(mailbox: string, key: string): void {
     this.#queue.add({ type: 'copy', mailbox, key, origin: this.#mailboxes.known(mailbox)?.ownersOf(key)[0] })
   }
+}
+
+function* copiesAgain(
+  copies: Iterable<{ readonly mailbox: string; readonly key: string }>,
+  origin: string,
+): Generator<Task> {
+  for (const { mailbox, key } of copies) yield { type: 'copy', mailbox, key, origin }
 }

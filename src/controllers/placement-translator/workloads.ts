@@ -10,7 +10,7 @@ import { StreamSource } from '../../client/streamSource.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import { customizerOf, wantsExpansion } from './customize.ts'
 import { definedBy, isSystemObject, reachOf } from './eligibility.ts'
-import { objectKey, resourceKey } from './names.ts'
+import { namespaceKey, objectKey, resourceKey } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
 import { hasReturnedStatus } from './returnedStatus.ts'
 import type { ObjectFact, Workload } from './workload.ts'
@@ -31,6 +31,11 @@ export interface WorkloadsDeps {
   synced: (space: string) => void
   /** Something in the space changed; `told` is the key of an object that carries feedback. */
   changed: (space: string, told?: string) => void
+  /** An object is going to be forgotten: deleted by name, or for another reason. */
+  gone: (space: string, key: string, byName: boolean) => void
+  came: (space: string, key: string) => void
+  /** A Namespace is being deleted with all that is in it. */
+  namespaceGoing: (space: string, namespace: string) => void
   /** What the space serves may have changed. */
   kindsChanged: (space: string) => void
 }
@@ -71,7 +76,7 @@ export class Workloads {
         change: event => {
           if (!stop.signal.aborted) this.#change(space, event)
         },
-        vanished: ref => this.#gone(space, objectKey(ref.resource, ref.namespace, ref.name)),
+        vanished: ref => this.#gone(space, objectKey(ref.resource, ref.namespace, ref.name), false),
         synced: () => {
           running.synced = true
           this.#deps.synced(space)
@@ -101,14 +106,17 @@ export class Workloads {
     if (resourceKey(event.resource) === resourceKey(CRDS)) this.#deps.kindsChanged(space)
     const key = objectKey(event.resource, event.namespace, event.name)
     if (event.type === 'DELETED') {
-      this.#gone(space, key)
+      this.#gone(space, key, true)
       return
     }
     const { object } = event
-    if (object.metadata.deletionTimestamp !== undefined || isSystemObject(event.resource, object)) {
-      this.#gone(space, key)
+    const isGoing = object.metadata.deletionTimestamp !== undefined
+    if (isGoing && key === namespaceKey(event.name)) this.#deps.namespaceGoing(space, event.name)
+    if (isGoing || isSystemObject(event.resource, object)) {
+      this.#gone(space, key, isGoing)
       return
     }
+    this.#deps.came(space, key)
     this.#deps.cache.set(space, key, object)
     const fact = factOf(event, key)
     this.#deps.workload(space).setObject(fact)
@@ -116,9 +124,11 @@ export class Workloads {
     this.#deps.changed(space, fact.annotated ? key : undefined)
   }
 
-  #gone(space: string, key: string): void {
+  #gone(space: string, key: string, byName: boolean): void {
     this.#deps.cache.delete(space, key)
-    this.#deps.workload(space).removeObject(key)
+    const workload = this.#deps.workload(space)
+    if (workload.get(key) || byName) this.#deps.gone(space, key, byName)
+    workload.removeObject(key)
     this.#deps.changed(space)
   }
 }

@@ -118,6 +118,7 @@ class Names implements ChangeSink {
     this.#take(keys.map(key => `source ${id} ${key}`))
   }
   placement(): void {}
+  lost(): void {}
   placements(): void {}
 
   /** The next ones, at most so many. */

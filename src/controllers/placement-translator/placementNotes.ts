@@ -1,0 +1,139 @@
+/**
+ * What EdgePlacements are told beside whether all is placed: condition `DeletionHeld`, with an Event when it begins. At most once
+ * a second, and nothing is written that one says already.
+ */
+import { isStatusError } from '../../apimachinery/errors.ts'
+import { type GroupVersionResource, groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { CONFIRM_DELETION_ANNOTATION, EDGE_PLACEMENTS } from '../../apimachinery/placement.ts'
+import { timestamp } from '../../apimachinery/timestamp.ts'
+import type { Client } from '../../client/client.ts'
+import type { Clock } from '../../client/clock.ts'
+import { unlessGone } from '../../client/unlessGone.ts'
+import type { ReconcileResult } from '../../client/workqueue.ts'
+import { type Brake, DELETION_HELD, type Hold } from './brake.ts'
+import { FIELD_MANAGER, parseObjectKey } from './names.ts'
+
+export interface PlacementNotesDeps {
+  client: Client
+  brake: Pick<Brake, 'holdOf'>
+  /** What people call the cluster of a mailbox. */
+  clusterOf: (mailbox: string) => string
+  clock: Clock
+}
+
+interface Condition {
+  readonly type: string
+  readonly status: 'True' | 'False'
+  readonly reason: string
+  readonly message: string
+  /** Default: when the status changes. */
+  readonly since?: string
+}
+
+const EVENTS: GroupVersionResource = { group: '', version: 'v1', resource: 'events' }
+const INTERVAL_MS = 1000
+
+export class PlacementNotes {
+  readonly #deps: PlacementNotesDeps
+  /** When a placement was last told, for those of the last second. */
+  readonly #toldAt = new Map<string, number>()
+
+  constructor(deps: PlacementNotesDeps) {
+    this.#deps = deps
+  }
+
+  forget(space: string, name: string): void {
+    this.#toldAt.delete(`${space} ${name}`)
+  }
+
+  async reconcile(space: string, name: string): Promise<ReconcileResult> {
+    const { client, clock, brake } = this.#deps
+    const id = `${space} ${name}`
+    const waitMs = (this.#toldAt.get(id) ?? Number.NEGATIVE_INFINITY) + INTERVAL_MS - clock.now()
+    if (waitMs > 0) return { requeueAfterMs: waitMs }
+    const placement = await unlessGone(client.in(space).get(EDGE_PLACEMENTS, { name }))
+    if (!placement || placement.metadata.deletionTimestamp !== undefined) {
+      this.#toldAt.delete(id)
+      return {}
+    }
+    const before = conditionsOf(placement)
+    const hold = brake.holdOf(space, name)
+    const told = hold === 'unknown' ? [] : [heldCondition(hold, name, this.#deps.clusterOf)]
+    // what never was needs no word
+    const news = told.filter(
+      condition => condition.status === 'True' || before.some(({ type }) => type === condition.type),
+    )
+    const conditions = this.#merged(placement, before, news)
+    if (!conditions) return {}
+    this.#toldAt.set(id, clock.now())
+    const { resourceVersion = '' } = placement.metadata
+    const body = { metadata: { resourceVersion }, status: { conditions } }
+    const options = { subresource: 'status', fieldManager: FIELD_MANAGER } as const
+    await client.in(space).patch(EDGE_PLACEMENTS, { name }, 'merge', body, options)
+    const wasHeld = before.some(({ type, status }) => type === DELETION_HELD && status === 'True')
+    const held = news.find(({ type, status }) => type === DELETION_HELD && status === 'True')
+    if (held && !wasHeld) await this.#createEvent(space, placement, held)
+    return {}
+  }
+
+  /** `undefined`: it says so already. */
+  #merged(
+    { metadata: { generation = 0 } }: KubeObject,
+    before: readonly Record<string, unknown>[],
+    news: readonly Condition[],
+  ): unknown[] | undefined {
+    const now = timestamp(new Date(this.#deps.clock.now()))
+    const changed = news.flatMap(({ since, ...said }) => {
+      const condition = { ...said, observedGeneration: generation }
+      const old = before.find(({ type }) => type === said.type)
+      const lastTransitionTime = since ?? (old?.status === said.status ? (old.lastTransitionTime ?? now) : now)
+      const isTold =
+        old && Object.entries({ ...condition, lastTransitionTime }).every(([key, value]) => old[key] === value)
+      return isTold ? [] : [{ ...condition, lastTransitionTime }]
+    })
+    if (changed.length === 0) return undefined
+    return [...before.filter(({ type }) => !changed.some(other => other.type === type)), ...changed]
+  }
+
+  async #createEvent(space: string, placement: KubeObject, { reason, message }: Condition): Promise<void> {
+    const { name = '', uid = '', resourceVersion = '' } = placement.metadata
+    const at = timestamp(new Date(this.#deps.clock.now()))
+    const event = {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name: `deletion-held.${uid}.${resourceVersion}`, namespace: 'default' },
+      involvedObject: { apiVersion: placement.apiVersion, kind: placement.kind, name, uid, resourceVersion },
+      type: 'Warning',
+      reason: DELETION_HELD,
+      message: `${reason}: ${message}`.slice(0, 1000),
+      source: { component: FIELD_MANAGER },
+      firstTimestamp: at,
+      lastTimestamp: at,
+      count: 1,
+    }
+    try {
+      await this.#deps.client.in(space).create(EVENTS, event, { fieldManager: FIELD_MANAGER })
+    } catch (error) {
+      // told before; or a quota, or a Namespace that is going, has no room for it: the condition says the same
+      if (!isStatusError(error, 'AlreadyExists', 'Forbidden', 'NotFound')) throw error
+    }
+  }
+}
+
+function heldCondition(hold: Hold | undefined, name: string, clusterOf: (mailbox: string) => string): Condition {
+  if (!hold) return { type: DELETION_HELD, status: 'False', reason: 'NothingHeld', message: '' }
+  const examples = hold.examples.map(({ mailbox, key }) => {
+    const object = parseObjectKey(key)
+    return `${groupResourceName(object)} "${object.namespace ? `${object.namespace}/` : ''}${object.name}" at ${clusterOf(mailbox)}`
+  })
+  const more = hold.copies > examples.length ? ', …' : ''
+  const message =
+    `${hold.copies} copies in ${hold.clusters} clusters are not placed there any more, and none of them was deleted by name; ` +
+    `they stay: ${examples.join(', ')}${more}. Undo what took them away, or confirm that they go: ` +
+    `kubectl annotate --overwrite edgeplacement ${name} ${CONFIRM_DELETION_ANNOTATION}=${hold.hash}`
+  return { type: DELETION_HELD, status: 'True', reason: 'TooMuchAtOnce', message, since: hold.since }
+}
+
+function conditionsOf({ status }: KubeObject): Record<string, unknown>[] {
+  return isRecord(status) && Array.isArray(status.conditions) ? status.conditions.filter(isRecord) : []
+}

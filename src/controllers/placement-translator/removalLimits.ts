@@ -1,0 +1,22 @@
+/** How much may go from clusters at once although nobody asked for it by name. Pure. */
+
+/** More copies than these within {@link WINDOW_MS} are held. */
+export const MAX_REMOVED = 50
+/** Nor may all that a space has in a cluster go, where that is more than this. */
+export const MAX_EMPTIED = 10
+export const WINDOW_MS = 10_000
+
+export interface RemovalsAtOnce {
+  /** How many copies go, or have gone within the window, by mailbox. */
+  readonly byMailbox: ReadonlyMap<string, number>
+  /** Whether anything of the space stays there. Asked only where it matters. */
+  readonly remains: (mailbox: string) => boolean
+}
+
+export function isTooMuch({ byMailbox, remains }: RemovalsAtOnce): boolean {
+  let total = 0
+  for (const count of byMailbox.values()) total += count
+  if (total > MAX_REMOVED) return true
+  for (const [mailbox, count] of byMailbox) if (count > MAX_EMPTIED && !remains(mailbox)) return true
+  return false
+}

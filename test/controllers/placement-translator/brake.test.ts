@@ -1,0 +1,164 @@
+// The limits of the brake, held to a model that remembers everything.
+
+import fc from 'fast-check'
+import t from 'tap'
+import type { Clock } from '../../../src/client/clock.ts'
+import { Brake } from '../../../src/controllers/placement-translator/brake.ts'
+import { Mailbox } from '../../../src/controllers/placement-translator/mailboxes.ts'
+import { objectKey } from '../../../src/controllers/placement-translator/names.ts'
+import type { ObjectFact } from '../../../src/controllers/placement-translator/workload.ts'
+
+const MAPS = { group: '', version: 'v1', resource: 'configmaps' }
+const WINDOW_MS = 10_000
+
+/** One space with one EdgePlacement, some mailboxes with as many copies each, and a brake; time stands still by itself. */
+class Scene {
+  now = 1_000_000_000_000
+  readonly mailboxes = new Map<string, Mailbox>()
+  /** Objects that are not placed any more, and those that are there no more. */
+  readonly unselected = new Set<string>()
+  readonly deleted = new Set<string>()
+  readonly brake: Brake
+  readonly removed: { mailbox: string; key: string; atMs: number }[] = []
+  #asked = false
+
+  constructor(mailboxes: number, copies: number) {
+    for (let m = 0; m < mailboxes; m++) {
+      const mailbox = new Mailbox(`m${m}`, `s${m}`)
+      mailbox.synced = true
+      for (let i = 0; i < copies; i++) {
+        const fact = { resource: MAPS, uid: `u${m}-${i}`, resourceVersion: '1', terminating: false, owner: 'ws1' }
+        mailbox.copies.set(keyOf(i), fact)
+      }
+      this.mailboxes.set(mailbox.name, mailbox)
+    }
+    this.brake = new Brake({
+      join: {
+        fact: (_, key) => (this.deleted.has(key) ? undefined : ({ key } as ObjectFact)),
+        isWorkloadSpace: () => true,
+        placementNames: () => ['ep'],
+      },
+      clock: { now: () => this.now } as Clock,
+      mailboxes: () => this.mailboxes.values(),
+      mailbox: name => this.mailboxes.get(name),
+      isWhole: () => true,
+      isKnown: () => true,
+      isGoing: () => false,
+      isUnwanted: (mailbox, key) => mailbox.copies.has(key) && this.isUnwanted(key),
+      ask: () => {
+        this.#asked = true
+      },
+      again: () => {},
+      config: () => {},
+      tell: () => {},
+    })
+    this.brake.started()
+  }
+
+  isUnwanted(key: string): boolean {
+    return this.unselected.has(key) || this.deleted.has(key)
+  }
+
+  /** As the translator does: all that changed is looked at, then judged, then looked at again. */
+  async settle(): Promise<void> {
+    for (let again = true; again; ) {
+      this.#asked = false
+      const before = this.removed.length
+      for (const mailbox of this.mailboxes.values()) {
+        for (const [key, copy] of [...mailbox.copies]) {
+          if (!this.isUnwanted(key)) this.brake.settled(mailbox.name, key)
+          else if (this.brake.mayGo(mailbox, key, copy)) {
+            mailbox.copies.delete(key)
+            this.brake.settled(mailbox.name, key)
+            this.removed.push({ mailbox: mailbox.name, key, atMs: this.now })
+          }
+        }
+      }
+      const wasAsked = this.#asked
+      if (wasAsked) await this.brake.judge('ws1')
+      again = this.removed.length > before || (wasAsked && this.#mayAny())
+    }
+  }
+
+  #mayAny(): boolean {
+    return [...this.mailboxes.values()].some(mailbox =>
+      [...mailbox.copies].some(([key, copy]) => this.isUnwanted(key) && !this.brake.keeps(mailbox, key, copy)),
+    )
+  }
+}
+
+const keyOf = (i: number) => objectKey(MAPS, 'ns', `c${i}`)
+
+const step = fc.oneof(
+  fc.record({ type: fc.constantFrom('unselect' as const, 'select' as const), from: fc.nat(70), count: fc.nat(70) }),
+  fc.record({ type: fc.constant('delete' as const), from: fc.nat(70), count: fc.nat(4) }),
+  fc.record({ type: fc.constant('wait' as const), from: fc.nat(15_000), count: fc.constant(0) }),
+)
+
+t.test(
+  'nothing unasked goes over the limits, little goes at once, and what is deleted by name always goes',
+  async () => {
+    const world = fc.record({ mailboxes: fc.integer({ min: 1, max: 4 }), copies: fc.integer({ min: 1, max: 70 }) })
+    await fc.assert(
+      fc.asyncProperty(world, fc.array(step, { maxLength: 15 }), async ({ mailboxes, copies }, steps) => {
+        const scene = new Scene(mailboxes, copies)
+        for (const { type, from, count } of steps) {
+          const keys = Array.from({ length: count }, (_, i) => keyOf(from + i))
+          const sizes = new Map([...scene.mailboxes].map(([name, mailbox]) => [name, mailbox.copies.size]))
+          const isCalm = scene.brake.holdOf('ws1', 'ep') === undefined
+          const before = scene.removed.length
+          if (type === 'wait') scene.now += from
+          for (const key of keys) {
+            if (type === 'unselect') scene.unselected.add(key)
+            if (type === 'select') scene.unselected.delete(key)
+            if (type === 'delete') {
+              scene.deleted.add(key)
+              scene.brake.sourceGone('ws1', key, true)
+            }
+          }
+          await scene.settle()
+          const gone = inferred(scene)
+          if (gone.length > 50) return false
+          for (const [name, mailbox] of scene.mailboxes) {
+            const emptied = gone.filter(removal => removal.mailbox === name).length
+            if (emptied > 10 && mailbox.copies.size === 0 && sizes.get(name)! > 0 && scene.removed.length > before) {
+              // unless what went last was deleted by name
+              if (type !== 'delete') return false
+            }
+            for (const key of scene.deleted) if (mailbox.copies.has(key)) return false
+          }
+          if (type !== 'unselect' || !isCalm || copies <= 10) continue
+          const asked = sizes.size * keys.filter((_, i) => from + i < copies).length
+          const isFirst = before === 0 && scene.deleted.size === 0 && scene.unselected.size === keys.length
+          if (!isFirst || keys.length > copies / 2 || asked > 50) continue
+          for (const { copies: left } of scene.mailboxes.values()) if (keys.some(key => left.has(key))) return false
+        }
+        return true
+      }),
+      { numRuns: 400 },
+    )
+  },
+)
+
+/** What went within the last ten seconds without having been deleted by name. */
+function inferred(scene: Scene) {
+  return scene.removed.filter(({ key, atMs }) => !scene.deleted.has(key) && scene.now - atMs < WINDOW_MS)
+}
+
+t.test('the hash of a plan changes with it, and a plan that shrinks stays held', async t => {
+  const scene = new Scene(3, 60)
+  for (let i = 0; i < 60; i++) scene.unselected.add(keyOf(i))
+  await scene.settle()
+  const hold = () => {
+    const told = scene.brake.holdOf('ws1', 'ep')
+    if (told === 'unknown' || told === undefined) throw new Error('nothing is held')
+    return told
+  }
+  t.match(hold(), { copies: 180, clusters: 3 })
+  const { hash } = hold()
+  for (let i = 5; i < 60; i++) scene.unselected.delete(keyOf(i))
+  await scene.settle()
+  t.match(hold(), { copies: 15 }, 'who puts things right step by step loses nothing on the way')
+  t.not(hold().hash, hash)
+  t.equal(scene.removed.length, 0)
+})

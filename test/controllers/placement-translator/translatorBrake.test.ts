@@ -1,0 +1,263 @@
+// The brake: what goes because it was deleted by name, and what is held because nobody said so.
+
+import t, { type Test } from 'tap'
+import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
+import {
+  CONFIRM_DELETION_ANNOTATION,
+  EDGE_PLACEMENTS,
+  INVENTORY_BINDINGS,
+  LOCATIONS,
+  PLACEMENT_GRANTS,
+  SLICES,
+  SYNCER_CONFIGS,
+} from '../../../src/apimachinery/placement.ts'
+import { NAMESPACES } from '../../../src/apimachinery/resources.ts'
+import { FakeClock } from '../../client/support/fakeClock.ts'
+import { namespace } from './fakeServer.ts'
+import { configMap, MAPS, placement, slice, world } from './translatorWorld.ts'
+
+const EVENTS = { group: '', version: 'v1', resource: 'events' }
+const MAPS_OF = (app: string) => ({
+  downsync: [{ apiGroup: '', resources: ['configmaps'], labelSelectors: [{ matchLabels: { app } }] }],
+})
+
+/** So many ConfigMaps in each of two mailboxes, by one EdgePlacement. */
+async function placed(t: Test, count: number) {
+  const clock = new FakeClock()
+  const scene = await world(t, clock)
+  const { server, wds, florin, guilder } = scene
+  /** Placements are told once a second at most. */
+  const until = async (condition: () => boolean) => {
+    for (await server.quiet(); !condition(); await server.quiet()) await clock.advance(1000)
+  }
+  await wds.create(NAMESPACES, namespace('default'))
+  for (let i = 0; i < count; i++) await wds.create(MAPS, configMap(nameOf(i), { i: `${i}` }, { labels: { app: 'x' } }))
+  await wds.create(EDGE_PLACEMENTS, placement('ep', MAPS_OF('x')))
+  await wds.create(SLICES, slice('ep', 'florin', 'guilder'))
+  await server.quiet()
+  const counts = () => [florin, guilder].map(space => server.names(space, MAPS).length)
+  t.same(counts(), [count, count])
+  const edit = async (name: string, change: (object: KubeObject) => KubeObject) =>
+    wds.update(EDGE_PLACEMENTS, change(server.peek('wds1', EDGE_PLACEMENTS, name)!))
+  const select = (app: string) => edit('ep', ep => ({ ...ep, spec: MAPS_OF(app) }))
+  const held = (name = 'ep') => {
+    const { status } = server.peek('wds1', EDGE_PLACEMENTS, name)!
+    const conditions = isRecord(status) && Array.isArray(status.conditions) ? status.conditions.filter(isRecord) : []
+    return conditions.find(({ type }) => type === 'DeletionHeld')
+  }
+  const isHeld = (name?: string) => until(() => held(name)?.status === 'True')
+  const hash = (name?: string) => / edge.kubestellar.io\/confirm-deletion=(\w+)$/.exec(String(held(name)?.message))![1]!
+  const confirm = (value: string, name = 'ep') =>
+    edit(name, ep => {
+      const annotations = { ...ep.metadata.annotations, [CONFIRM_DELETION_ANNOTATION]: value }
+      return { ...ep, metadata: { ...ep.metadata, annotations } }
+    })
+  const listed = (space: string) => {
+    const { spec } = server.peek(space, SYNCER_CONFIGS, 'the-one')!
+    const [maps] = (spec as { namespacedObjects: { objectsByNamespace: { names: string[] }[] }[] }).namespacedObjects
+    return maps?.objectsByNamespace[0]?.names.length ?? 0
+  }
+  return { ...scene, until, clock, counts, edit, select, held, isHeld, hash, confirm, listed }
+}
+const nameOf = (i: number) => `m${String(i).padStart(3, '0')}`
+
+t.test('one letter in a selector empties no cluster, until that is confirmed', async t => {
+  const { server, until, counts, select, held, isHeld, hash, confirm, florin, listed } = await placed(t, 30)
+  await select('y')
+  await isHeld()
+  await server.quiet()
+  t.same(counts(), [30, 30])
+  t.equal(listed(florin), 30, 'the syncer is still told to carry them')
+  const { reason, message } = held()!
+  t.equal(reason, 'TooMuchAtOnce')
+  t.match(message, /^60 copies in 2 clusters .* configmaps "commonstuff\/m000" at (florin|guilder)/)
+  const [event] = server.names('wds1', EVENTS)
+  t.match(server.peek('wds1', EVENTS, event!.slice('default/'.length), 'default'), {
+    type: 'Warning',
+    reason: 'DeletionHeld',
+    involvedObject: { kind: 'EdgePlacement', name: 'ep' },
+  })
+  await confirm('another')
+  await server.quiet()
+  t.same(counts(), [30, 30], 'another hash confirms nothing')
+  await confirm(hash())
+  await until(() => held()?.status === 'False')
+  await server.quiet()
+  t.same(counts(), [0, 0])
+  t.equal(listed(florin), 0)
+})
+
+t.test('a hold ends by itself when the change is reverted, and its confirmation is good for no other', async t => {
+  const { server, until, clock, counts, select, held, isHeld, hash, confirm } = await placed(t, 30)
+  await select('y')
+  await isHeld()
+  const first = hash()
+  await select('x')
+  await until(() => held()?.status === 'False')
+  await server.quiet()
+  t.same(counts(), [30, 30])
+  await clock.advance(60_000)
+  await confirm(first)
+  await select('y')
+  await until(() => held()?.status === 'True')
+  await server.quiet()
+  t.not(hash(), first)
+  t.same(counts(), [30, 30])
+})
+
+t.test('all of more than 10 in one cluster are held, also where they are few; less goes at once', async t => {
+  const { server, counts, select, isHeld, held, wds } = await placed(t, 11)
+  const relabel = (i: number) => wds.update(MAPS, configMap(nameOf(i), { i: `${i}` }, { labels: { app: 'other' } }))
+  await relabel(0)
+  await server.quiet()
+  t.same(counts(), [10, 10], 'a single label: at once')
+  t.notOk(held())
+  await select('y')
+  await isHeld()
+  await server.quiet()
+  t.same(counts(), [10, 10], 'with what went just now it is 11, and all')
+})
+
+t.test('what is deleted by name goes, however much it is', async t => {
+  const { server, counts, wds, held } = await placed(t, 40)
+  for (let i = 0; i < 20; i++) await wds.delete(MAPS, { namespace: 'commonstuff', name: nameOf(i) })
+  await server.quiet()
+  t.same(counts(), [20, 20])
+  t.notOk(held())
+  await wds.create(EDGE_PLACEMENTS, placement('other', MAPS_OF('none')))
+  await wds.delete(EDGE_PLACEMENTS, { name: 'ep' })
+  await server.quiet()
+  t.same(counts(), [0, 0], 'also where another placement could be asked')
+  t.notOk(held('other'))
+})
+
+t.test('a deleted EdgePlacement takes with it what was held on its account', async t => {
+  const { server, counts, wds, select, isHeld } = await placed(t, 30)
+  await wds.create(EDGE_PLACEMENTS, placement('other', MAPS_OF('none')))
+  await select('y')
+  await isHeld()
+  await wds.delete(EDGE_PLACEMENTS, { name: 'ep' })
+  await server.quiet()
+  t.same(counts(), [0, 0])
+})
+
+t.test('an object that is deleted by name while it is held goes, and the plan is another one', async t => {
+  const { server, until, counts, wds, select, isHeld, hash } = await placed(t, 30)
+  await select('y')
+  await isHeld()
+  const before = hash()
+  await wds.delete(MAPS, { namespace: 'commonstuff', name: nameOf(3) })
+  await until(() => counts().join() === '29,29')
+  await until(() => hash() !== before)
+  await server.quiet()
+  t.same(counts(), [29, 29])
+})
+
+for (const { what, change } of [
+  {
+    what: 'a slice that leads nowhere any more',
+    change: async ({ server, wds }: Awaited<ReturnType<typeof placed>>) =>
+      wds.update(SLICES, { ...server.peek('wds1', SLICES, 'ep')!, destinations: [] }),
+  },
+  {
+    what: 'a grant that is withdrawn',
+    change: async ({ server }: Awaited<ReturnType<typeof placed>>) =>
+      server.in('inv1').delete(PLACEMENT_GRANTS, { name: 'wds1' }),
+  },
+  {
+    what: 'a binding that is deleted',
+    change: async ({ wds }: Awaited<ReturnType<typeof placed>>) => wds.delete(INVENTORY_BINDINGS, { name: 'inv1' }),
+  },
+  {
+    what: 'a Location that is deleted',
+    change: async ({ server }: Awaited<ReturnType<typeof placed>>) => {
+      await server.in('inv1').delete(LOCATIONS, { name: 'florin' })
+      await server.in('inv1').delete(LOCATIONS, { name: 'guilder' })
+    },
+  },
+]) {
+  t.test(`${what} empties no cluster`, async t => {
+    const scene = await placed(t, 30)
+    await change(scene)
+    await scene.isHeld()
+    await scene.server.quiet()
+    t.same(scene.counts(), [30, 30])
+    t.equal(scene.listed(scene.florin), 30)
+    await scene.wds.update(MAPS, configMap(nameOf(1), { i: 'edited' }, { labels: { app: 'x' } }))
+    await scene.server.quiet()
+    t.same(scene.server.peek(scene.florin, MAPS, nameOf(1), 'commonstuff')!.data, { i: '1' }, 'but nothing is written')
+  })
+}
+
+t.test('a Namespace that is deleted with all that is in it empties no cluster', async t => {
+  const { server, until, wds, counts, florin, isHeld, hash, confirm, edit } = await placed(t, 30)
+  await edit('ep', ep => ({ ...ep, spec: { downsync: [{ apiGroup: '', resources: ['configmaps', 'namespaces'] }] } }))
+  await server.quiet()
+  const source = server.peek('wds1', NAMESPACES, 'commonstuff')!
+  await wds.update(NAMESPACES, { ...source, metadata: { ...source.metadata, finalizers: ['kubernetes'] } })
+  await wds.delete(NAMESPACES, { name: 'commonstuff' })
+  for (let i = 0; i < 30; i++) await wds.delete(MAPS, { namespace: 'commonstuff', name: nameOf(i) })
+  const { finalizers: _, ...metadata } = server.peek('wds1', NAMESPACES, 'commonstuff')!.metadata
+  await wds.update(NAMESPACES, { ...source, metadata })
+  await isHeld()
+  await server.quiet()
+  t.same(counts(), [30, 30])
+  t.ok(server.peek(florin, NAMESPACES, 'commonstuff'), 'the Namespace waits for what is in it')
+  await until(() => /^60 /.test(String(server.peek('wds1', EDGE_PLACEMENTS, 'ep')!.status && messageOf())))
+  await confirm(hash())
+  await until(() => server.peek(florin, NAMESPACES, 'commonstuff') === undefined)
+  await server.quiet()
+  t.same(counts(), [0, 0])
+
+  function messageOf(): unknown {
+    const { status } = server.peek('wds1', EDGE_PLACEMENTS, 'ep')!
+    return (status as { conditions: { type: string; message: string }[] }).conditions.find(
+      ({ type }) => type === 'DeletionHeld',
+    )?.message
+  }
+})
+
+t.test('a hold survives a restart, with its hash', async t => {
+  const { server, until, counts, select, isHeld, held, hash, restart, confirm, wds } = await placed(t, 30)
+  await wds.create(EDGE_PLACEMENTS, placement('other', MAPS_OF('none')))
+  await select('y')
+  await isHeld()
+  const before = hash()
+  await restart(() => confirm('yet another'))
+  await server.quiet()
+  t.same(counts(), [30, 30])
+  t.equal(hash(), before)
+  t.notOk(held('other'), 'who had nothing to do with it is not told')
+  await restart(() => confirm(before))
+  await until(() => counts().join() === '0,0')
+  await until(() => held()?.status === 'False')
+})
+
+t.test('what became unwanted while nobody was there is held, and told', async t => {
+  const { server, until, counts, select, isHeld, hash, restart, confirm } = await placed(t, 26)
+  await restart(() => select('y'))
+  await isHeld()
+  await server.quiet()
+  t.same(counts(), [26, 26])
+  await confirm(hash())
+  await until(() => counts().join() === '0,0')
+})
+
+t.test('what vanished while nobody was there, as from a restored store, is held', async t => {
+  const { server, counts, isHeld, restart, wds } = await placed(t, 26)
+  await restart(async () => {
+    for (let i = 0; i < 26; i++) await wds.delete(MAPS, { namespace: 'commonstuff', name: nameOf(i) })
+  })
+  await isHeld()
+  await server.quiet()
+  t.same(counts(), [26, 26])
+})
+
+t.test('what is little goes after a restart', async t => {
+  const { until, counts, restart, wds, held } = await placed(t, 30)
+  await restart(async () => {
+    for (let i = 0; i < 5; i++) await wds.update(MAPS, configMap(nameOf(i), {}, { labels: { app: 'other' } }))
+  })
+  await until(() => counts().join() === '25,25')
+  t.notOk(held())
+})
