@@ -79,6 +79,12 @@ export type DetachPolicy = 'Orphan' | 'Delete'
 /** On an EdgePlacement: the hash of held deletions that are meant. */
 export const CONFIRM_DELETION_ANNOTATION = `${EDGE_GROUP}/confirm-deletion`
 
+/**
+ * On the copy and in the cluster, "true": who placed it wants the cluster to keep it, unmarked, when it is not placed any more.
+ * Nobody's but the center's to say.
+ */
+export const PRESERVE_ANNOTATION = `${EDGE_GROUP}/preserve`
+
 /** On the object in the WDS whose state is wanted: the number of its destinations. Never projected. */
 export const EXECUTING_COUNT_ANNOTATION = 'kubestellar.io/executing-count'
 

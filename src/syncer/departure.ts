@@ -9,14 +9,7 @@
 import { isStatusError } from '../apimachinery/errors.ts'
 import { messageOf } from '../apimachinery/messageOf.ts'
 import { groupResourceName, type KubeObject } from '../apimachinery/object.ts'
-import {
-  type DetachPolicy,
-  DOWNSYNCED,
-  EXECUTING_COUNT_ANNOTATION,
-  OWNER_ANNOTATION,
-  PROJECTED_LABEL,
-  PROJECTED_VALUE,
-} from '../apimachinery/placement.ts'
+import { type DetachPolicy, DOWNSYNCED, PROJECTED_LABEL, PROJECTED_VALUE } from '../apimachinery/placement.ts'
 import { CRDS, NAMESPACES } from '../apimachinery/resources.ts'
 import type { Random } from '../client/backoff.ts'
 import type { DiscoveredResource, SpaceClient } from '../client/client.ts'
@@ -28,6 +21,7 @@ import { refOf } from './downsync.ts'
 import { fieldsOf, keyOf } from './mirror.ts'
 import type { LeaveReport } from './orders.ts'
 import { FIELD_MANAGER, isOurs, isOursToDelete, ownerOf, ownMark, spaceUser } from './ownership.ts'
+import { UNMARKED } from './release.ts'
 import { retrying } from './retrying.ts'
 import type { ServedResources } from './served.ts'
 
@@ -55,14 +49,6 @@ const AT_ONCE = 8
 /** Between two looks, while something is still going away or resists. */
 const AGAIN_MS = { first: 500, most: 15_000 }
 const MESSAGE_LIMIT = 500
-/** What says that the center placed it, and how many others of it there are. */
-const MARKS = [DOWNSYNCED, OWNER_ANNOTATION, EXECUTING_COUNT_ANNOTATION]
-const UNMARKED = {
-  metadata: {
-    labels: { [PROJECTED_LABEL]: null },
-    annotations: Object.fromEntries(MARKS.map(key => [key, null])),
-  },
-}
 
 /** Until it is done, or `cut` or the end of the syncer stops it; `tell` hears how far it is. */
 export async function leaveCluster(

@@ -40,6 +40,7 @@ import {
   spaceUser,
 } from './ownership.ts'
 import type { Refusal, Refusals } from './refusals.ts'
+import { isPreserved, unmarked } from './release.ts'
 import { RepairPace } from './repairPace.ts'
 import type { ServedResources } from './served.ts'
 import type { SyncPlan } from './syncPlan.ts'
@@ -117,7 +118,7 @@ export class Downsync {
   /** What may be in the cluster without our having heard so. Not all of it is unwanted. */
   readonly #leftovers = new Map<string, SyncKey>()
   /** What the mailbox held in this run and holds no more. */
-  readonly #left = new Set<string>()
+  readonly #left = new Map<string, { readonly isPreserved: boolean }>()
   /** What was looked at in this run. */
   readonly #judged = new Set<string>()
   /** Kinds that were said to be missing. */
@@ -139,8 +140,8 @@ export class Downsync {
   }
 
   /** Tells of an object that the mailbox held until now. */
-  sourceLeft(key: SyncKey): void {
-    this.#left.add(keyText(key))
+  sourceLeft(key: SyncKey, object: Readonly<KubeObject> | undefined): void {
+    this.#left.set(keyText(key), { isPreserved: isPreserved(object) })
   }
 
   /** What is to be looked at again whenever the mirror becomes complete: no watch may tell of it. */
@@ -520,7 +521,8 @@ export class Downsync {
     const live = resource && (await unlessGone(cluster.get(resource, refOf(key))))
     // The mailbox may have gone while the cluster was asked.
     if (!this.#deps.mirrorComplete()) return undefined
-    if (live && isOursToDelete(live)) {
+    if (live && (isPreserved(live) || this.#left.get(text)?.isPreserved)) await this.#release(resource, key, live)
+    else if (live && isOursToDelete(live)) {
       const gone = this.#left.has(text) ? 'sourceGone' : 'leftover'
       await this.#delete(resource, key, live, held ? 'unwanted' : gone)
     }
@@ -543,6 +545,18 @@ export class Downsync {
       const options = { propagationPolicy: 'Background', preconditions: { uid } } as const
       await this.#writer(ownerOf(live)).delete(resource, refOf(key), options)
       this.#deps.logger.info(fieldsOf(key, uid), `deleted from the cluster: ${CAUSES[cause]}`)
+    } catch (error) {
+      if (!isStatusError(error, 'NotFound', 'Conflict')) throw error
+    }
+  }
+
+  /** It stays, and is nobody's from now on. */
+  async #release(resource: DiscoveredResource, key: SyncKey, live: Readonly<KubeObject>): Promise<void> {
+    const { uid } = live.metadata
+    try {
+      const writer = this.#writer(ownerOf(live))
+      await writer.patch(resource, refOf(key), 'merge', unmarked(uid), { fieldManager: FIELD_MANAGER })
+      this.#deps.logger.info(fieldsOf(key, uid), 'left in the cluster, unmarked: whoever placed it wants it to stay')
     } catch (error) {
       if (!isStatusError(error, 'NotFound', 'Conflict')) throw error
     }

@@ -158,7 +158,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     ...tools,
     ...(stateDir !== undefined && { stateDir }),
     onChange: (key, object, previous) => {
-      if (object === undefined && !isSyncConfig(key)) downsync.sourceLeft(key)
+      if (object === undefined && !isSyncConfig(key)) downsync.sourceLeft(key, previous)
       if (carriesOrders(key, object, key.name)) orders.look()
       side.mailboxChanged(key, object, previous)
     },

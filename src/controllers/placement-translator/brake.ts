@@ -94,6 +94,7 @@ export class Brake {
     if (removal.state === 'free') return true
     if (this.#isOrdered(removal)) {
       removal.state = 'free'
+      removal.isPreserved = this.#ledgers.get(space)?.orderFor(mailbox.name, key)?.preserve ?? false
       if (known) this.#deps.ask(space)
       return true
     }
@@ -103,8 +104,7 @@ export class Brake {
 
   /** Whether the cluster is to keep a copy that goes because its EdgePlacement was deleted. */
   isPreserved(mailbox: string, key: string): boolean {
-    const removal = this.#removal(mailbox, key)
-    return (removal && this.#ledgers.get(removal.space)?.orderFor(mailbox, key)?.preserve) ?? false
+    return this.#removal(mailbox, key)?.isPreserved ?? false
   }
 
   /** Of a copy that nobody wants: whether it stays for the time being, and its cluster carries it on. */
@@ -367,7 +367,16 @@ export class Brake {
   #add(space: string, mailbox: Mailbox, key: string, { uid }: CopyFact): Removal {
     const { isWhole, join } = this.#deps
     const isOrphan = (!isWhole() || !this.#isPastStart) && join.fact(space, key) === undefined
-    const removal: Removal = { space, mailbox: mailbox.name, key, uid, isOrphan, state: 'new', atMs: 0 }
+    const removal: Removal = {
+      space,
+      mailbox: mailbox.name,
+      key,
+      uid,
+      isOrphan,
+      isPreserved: false,
+      state: 'new',
+      atMs: 0,
+    }
     const known = this.#removal(mailbox.name, key)
     if (known) this.#drop(known)
     const inMailbox = this.#at.get(mailbox.name) ?? new Map<string, Removal>()

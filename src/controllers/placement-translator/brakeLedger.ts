@@ -13,6 +13,8 @@ export interface Removal {
   readonly isOrphan: boolean
   /** `new`: not judged yet. `free`: it may go. */
   state: 'new' | 'free' | 'held'
+  /** Its cluster keeps it, by the word of an EdgePlacement that was deleted. */
+  isPreserved: boolean
   /** When it was judged. */
   atMs: number
   /** Of all that is said above; made when it is needed. */

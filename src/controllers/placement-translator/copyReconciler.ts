@@ -38,7 +38,7 @@ export interface CopyReconcilerDeps {
   /** Whether an object is not to come into a mailbox that does not hold it yet; it is looked at again when it is. */
   keepsOut: (mailbox: Mailbox, key: string, claims: readonly Source[]) => boolean
   /** Says whether what nobody wants any more may go. */
-  brake: Pick<Brake, 'mayGo' | 'settled'>
+  brake: Pick<Brake, 'mayGo' | 'isPreserved' | 'settled'>
   /** Something beside the copy's own work has written it: that work looks at it again, so that no old content stays. */
   again: (mailbox: string, key: string) => void
   /** Whether a source may say how Pods of its Namespace are secured there; `undefined`: nobody knows. */
@@ -178,7 +178,9 @@ export class CopyReconciler {
       if (this.#deps.maySecure(source) === undefined && asksToSecure(source, object)) return undefined
       const customized = await this.#deps.sources.flawless(source, object)
       if (!customized) continue // the source is told
-      const projection = project(source.space, this.#secured(source, customized), source)
+      const preserve = source.placements.some(name => this.#deps.join.spec(source.space, name)?.preserves)
+      const { implied = false } = source
+      const projection = project(source.space, this.#secured(source, customized), { implied, preserve })
       return { source, projection, generation: object.metadata.generation }
     }
     return undefined
@@ -223,8 +225,12 @@ export class CopyReconciler {
     const { namespace, name } = parseObjectKey(key)
     const requeueAfterMs = await this.#moved(mailbox, key, copy)
     if (requeueAfterMs !== undefined) return { requeueAfterMs }
-    const { uid, resourceVersion } = copy
+    const { uid } = copy
     try {
+      // its cluster hears so even where the placement said it only just before it went
+      const resourceVersion = this.#deps.brake.isPreserved(mailbox.name, key)
+        ? await this.#writer.preserve(mailbox, key, copy)
+        : copy.resourceVersion
       // what was reported below the copy goes with it, whatever kind it is
       const options = { propagationPolicy: 'Background', preconditions: { uid, resourceVersion } } as const
       await this.#deps.client

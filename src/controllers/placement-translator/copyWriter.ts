@@ -1,7 +1,7 @@
 /** Writes one object of one mailbox, and keeps what is known of the mailbox in step with what was written. */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
-import { isProjected } from '../../apimachinery/placement.ts'
+import { isProjected, PRESERVE_ANNOTATION } from '../../apimachinery/placement.ts'
 import type { Client, SpaceClient } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { CopyFact, Mailbox } from './mailboxes.ts'
@@ -105,6 +105,16 @@ export class CopyWriter {
     mailbox.copies.set(key, { resource, uid, resourceVersion, terminating: deletionTimestamp !== undefined, owner })
     this.#deps.cache.set(mailbox.space, key, object)
     if (key === namespaceKey(object.metadata.name ?? '')) mailbox.namespaces.add(object.metadata.name ?? '')
+  }
+
+  /** The cluster is to keep it; the version that says so. */
+  async preserve(mailbox: Mailbox, key: string, { resource, uid, resourceVersion }: CopyFact): Promise<string> {
+    const { namespace, name } = parseObjectKey(key)
+    const ref = { ...(namespace && { namespace }), name }
+    const body = { metadata: { uid, resourceVersion, annotations: { [PRESERVE_ANNOTATION]: 'true' } } }
+    const api = this.#deps.client.in(mailbox.space)
+    const { metadata } = await api.patch(resource, ref, 'merge', body, { fieldManager: FIELD_MANAGER })
+    return metadata.resourceVersion ?? resourceVersion
   }
 
   /** After a lost race: what the copy is now, so that the retry does not repeat the same old precondition. */

@@ -54,6 +54,8 @@ export interface PlacementSpec {
   readonly upsync: readonly UpsyncSet[]
   readonly upsyncTests: UpsyncTests
   readonly wantSingletonReportedState: boolean
+  /** Whether clusters keep what is not placed any more. */
+  readonly preserves: boolean
   /** Whether labels of Namespaces can change the outcome. */
   readonly readsNamespaceLabels: boolean
 }
@@ -73,6 +75,7 @@ export function compilePlacement(object: KubeObject): PlacementSpec {
     upsync,
     upsyncTests: compileUpsync(upsync),
     wantSingletonReportedState: spec.wantSingletonReportedState === true,
+    preserves: spec.preserveResourcesOnDeletion === true,
     readsNamespaceLabels: downsync.some(test => test.namespaceSelectors !== undefined),
   }
 }

@@ -13,6 +13,7 @@ import {
   HAND_OVER_ANNOTATION,
   IMPLIED_ANNOTATION,
   OWNER_ANNOTATION,
+  PRESERVE_ANNOTATION,
   PROJECTED_FROM_ANNOTATION,
   PROJECTED_KEYS_ANNOTATION,
   PROJECTED_LABEL,
@@ -49,13 +50,14 @@ const OWN_ANNOTATIONS: ReadonlySet<string> = new Set([
   OWNER_ANNOTATION,
   IMPLIED_ANNOTATION,
   HAND_OVER_ANNOTATION,
+  PRESERVE_ANNOTATION,
   ...NOTES,
   ...CARRIER_MARKS,
 ])
 const NOT_FIELDS = new Set(['apiVersion', 'kind', 'metadata', 'status'])
 
-/** `object` is the owner's, customized already. */
-export function project(owner: string, object: KubeObject, { implied = false } = {}): Projection {
+/** `object` is the owner's, customized already. `preserve`: its cluster keeps it when it is not placed any more. */
+export function project(owner: string, object: KubeObject, { implied = false, preserve = false } = {}): Projection {
   const { name = '', namespace = '', labels = {}, annotations = {} } = object.metadata
   return {
     apiVersion: object.apiVersion,
@@ -63,7 +65,10 @@ export function project(owner: string, object: KubeObject, { implied = false } =
     name,
     namespace,
     labels: keep(labels, key => !isReservedKey(key) && key !== PROJECTED_LABEL),
-    annotations: keep(annotations, key => !isReservedKey(key) && !OWN_ANNOTATIONS.has(key)),
+    annotations: {
+      ...keep(annotations, key => !isReservedKey(key) && !OWN_ANNOTATIONS.has(key)),
+      ...(preserve && { [PRESERVE_ANNOTATION]: 'true' }),
+    },
     fields: keep(withoutServerFields(object), field => !NOT_FIELDS.has(field)),
     owner,
     implied,

@@ -108,7 +108,11 @@ export class TopologyIntake {
     }
     if (this.#placements.delete(key)) {
       const mailboxes = join.waysOf(space, name)?.keys() ?? []
-      const order = { mailboxes, keys: join.workload(space).selectedBy(name), preserve: false }
+      const order = {
+        mailboxes,
+        keys: join.workload(space).selectedBy(name),
+        preserve: join.spec(space, name)?.preserves ?? false,
+      }
       brake.placementGone(space, name, byName ? order : undefined)
     }
     join.removePlacement(space, name)

@@ -128,9 +128,11 @@ export class Workload {
       return
     }
     const before = old.spec
-    const flipped = old.spec.wantSingletonReportedState !== spec.wantSingletonReportedState
+    const flipped = before.wantSingletonReportedState !== spec.wantSingletonReportedState
     old.spec = spec
-    if (flipped) for (const key of [...old.explicit]) this.#onSelection(name, key, 'changed')
+    if (before.preserves !== spec.preserves)
+      for (const key of this.selectedBy(name)) this.#onSelection(name, key, 'changed')
+    else if (flipped) for (const key of [...old.explicit]) this.#onSelection(name, key, 'changed')
     else if (!equalJson(before.upsync, spec.upsync)) this.#upsyncChanged(name, old, before)
     for (const fact of this.#objects.values()) this.#match(name, old, fact)
   }

@@ -8,6 +8,7 @@ import {
   INVENTORY_BINDINGS,
   LOCATIONS,
   PLACEMENT_GRANTS,
+  PRESERVE_ANNOTATION,
   SLICES,
   SYNCER_CONFIGS,
 } from '../../../src/apimachinery/placement.ts'
@@ -260,4 +261,29 @@ t.test('what is little goes after a restart', async t => {
   })
   await until(() => counts().join() === '25,25')
   t.notOk(held())
+})
+
+t.test('copies tell their clusters to keep them, also when that is said only just before the end', async t => {
+  const { server, wds, florin, counts, edit } = await placed(t, 20)
+  const mark = (i: number) =>
+    server.peek(florin, MAPS, nameOf(i), 'commonstuff')?.metadata.annotations?.[PRESERVE_ANNOTATION]
+  const preserve = (value: boolean) =>
+    edit('ep', ep => ({ ...ep, spec: { ...MAPS_OF('x'), preserveResourcesOnDeletion: value } }))
+  t.equal(mark(0), undefined)
+  await preserve(true)
+  await server.quiet()
+  t.equal(mark(19), 'true')
+  await preserve(false)
+  await server.quiet()
+  t.equal(mark(19), undefined)
+  const before = server.writes.length
+  await Promise.all([preserve(true), wds.delete(EDGE_PLACEMENTS, { name: 'ep' })])
+  await server.quiet()
+  t.same(counts(), [0, 0])
+  const last = server.writes.slice(before).filter(write => write.startsWith(florin) && write.endsWith(`/${nameOf(7)}`))
+  t.same(
+    last.map(write => write.split(' ')[1]),
+    ['update', 'delete'],
+    'the word goes before',
+  )
 })
