@@ -22,7 +22,7 @@ import type { Allowance } from './allowance.ts'
 import type { ClusterWatches } from './clusterWatches.ts'
 import { keepsClusters, versionRefusal } from './definitions.ts'
 import { Dialect } from './dialect.ts'
-import { type Echo, Echoes, sameEssence } from './echoes.ts'
+import { type Echo, Echoes } from './echoes.ts'
 import { LEFT_MANAGER, leftCopy, ownedByOthers, releasedBy, toHandOver } from './handOver.ts'
 import { fieldsOf, keyText, type MailboxMirror, type Mirrored, type SyncKey } from './mirror.ts'
 import {
@@ -283,7 +283,13 @@ export class Downsync {
     if (!this.#deps.adoptExisting && !mayAdopt(object) && isStrangers(live))
       return { refusal: ALREADY_IN_CLUSTER, requeueAfterMs: STRANGER_RETRY_MS }
     const copy = downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark: isOurs(live, DOWNSYNCED), owner })
-    const state = this.#echoes.compare(text, copy, live)
+    let state = this.#echoes.compare(text, copy, live)
+    if (state === 'drifted' && cached) {
+      // The watch may be behind our own write.
+      live = await unlessGone(this.#deps.cluster.get(resource, refOf(key)))
+      if (live === undefined) return {} // it tells of that, too
+      state = this.#echoes.compare(text, copy, live)
+    }
     if (state === 'same') {
       this.#echoes.stands(text, object)
       return {}
@@ -295,7 +301,7 @@ export class Downsync {
     try {
       const result = await this.#write(resource, key, copy, live)
       this.#echoes.wrote(text, copy, result, object)
-      if (drifted && !sameEssence(result, live)) this.#repaired(key)
+      if (drifted && result.metadata.resourceVersion !== live.metadata.resourceVersion) this.#repaired(key)
       return {}
     } catch (error) {
       if (isStatusError(error, 'NotFound') && error.details?.kind !== 'namespaces') await served.refresh()

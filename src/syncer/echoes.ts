@@ -4,7 +4,6 @@
  */
 import { hash } from 'node:crypto'
 import type { KubeObject } from '../apimachinery/object.ts'
-import { equalJson } from '../apimachinery/values.ts'
 
 export interface Echo {
   readonly sent: string
@@ -59,11 +58,6 @@ export class Echoes {
 
 function digest(value: unknown): string {
   return hash('sha256', JSON.stringify(value), 'base64')
-}
-
-/** Whether they differ in nothing but their status and what changes with every write. */
-export function sameEssence(a: Readonly<KubeObject>, b: Readonly<KubeObject>): boolean {
-  return equalJson(essence(a), essence(b))
 }
 
 /** Everything but the status and what changes with every write. */

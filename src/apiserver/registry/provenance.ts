@@ -155,12 +155,13 @@ function changesOf(before: KubeObject, after: KubeObject, schema: Schema | undef
   return unionAll([added, modified, removed])
 }
 
-/** `set` without what is touched, what lies below that, and the structs around it, which are not wholly unsaid any more. */
+/**
+ * `set` without what is touched, and the structs around it, which are not wholly unsaid any more. Whoever names an element of a
+ * list, or a struct, with some of its fields says nothing of the others.
+ */
 function withoutTouched(set: FieldSet, touched: FieldSet): FieldSet {
-  if (touched.self) return EMPTY_SET
-  if (touched.children === undefined || set.children === undefined) {
-    return touched.children === undefined ? set : EMPTY_SET
-  }
+  if (touched.children === undefined) return touched.self ? EMPTY_SET : set
+  if (set.children === undefined) return EMPTY_SET
   const children = new Map<string, FieldSet>()
   for (const [element, below] of set.children) {
     const change = touched.children.get(element)
