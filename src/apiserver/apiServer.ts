@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import type { Server as TlsServer } from 'node:tls'
 import { Lifecycle, type Part } from '../client/lifecycle.ts'
 import { SetAside } from '../client/setAside/setAside.ts'
-import { WorkTurns } from '../program/workTurns.ts'
+import { PAUSE_LIMIT_MS, WorkTurns } from '../program/workTurns.ts'
 import { openLevelStore } from '../storage/level/openLevelStore.ts'
 import type { AcceptedLoss } from '../storage/level/salvage.ts'
 import type { Store } from '../storage/store.ts'
@@ -61,7 +61,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const established = existsSync(join(dataDir, 'pki', 'ca.key'))
   const { rooms, stop } = options.rooms ? { rooms: options.rooms, stop: () => {} } : await serverRooms(options)
   const budgets = new SpaceBudgets({ rooms, isCarried: isCarriedUp })
-  const work = new WorkTurns()
+  const work = new WorkTurns({ pauseLimitMs: PAUSE_LIMIT_MS })
   const opening = openLevelStore({
     budget: budgets,
     later: turn => work.soon(turn),

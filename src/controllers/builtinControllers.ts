@@ -5,7 +5,7 @@ import type { Client } from '../client/client.ts'
 import type { Controller } from '../client/controller.ts'
 import type { Logger } from '../client/logger.ts'
 import type { KeyGuard } from '../client/setAside/keyGuard.ts'
-import { WorkTurns } from '../program/workTurns.ts'
+import { PAUSE_LIMIT_MS, WorkTurns } from '../program/workTurns.ts'
 import { MAILBOX_CONTROLLER, PLACEMENT_TRANSLATOR } from './carriers.ts'
 import { clusterRoleAggregationController } from './cluster-role-aggregation/clusterRoleAggregationController.ts'
 import type { ControllerHandle } from './controllerHandle.ts'
@@ -58,7 +58,7 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
   const logger = patientLogger(options.logger)
   const { signal } = new AbortController()
   // a start tells all of them of everything at once: together they take no more of the loop's time than one would
-  const turns = new WorkTurns()
+  const turns = new WorkTurns({ pauseLimitMs: PAUSE_LIMIT_MS })
   const placed = (start: (deps: PlacedDeps) => ControllerHandle, component: string): Start | undefined =>
     places && (common => start({ ...common, client: clientFor(component), places, signal }))
   let useAuthority = (_renewed: string): void => {}

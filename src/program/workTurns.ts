@@ -12,7 +12,7 @@ const GIVEN_WAY = 16
 /** A slice that took longer by this had a step that cannot be cut. */
 const OVERRUN_MS = 10
 /** Nobody waits longer behind one: then it was the machine that had no time. */
-const PAUSE_LIMIT_MS = 500
+export const PAUSE_LIMIT_MS = 500
 
 export interface WorkTurnsOptions {
   sliceMs?: number
@@ -20,6 +20,8 @@ export interface WorkTurnsOptions {
   /** Calls back once the loop has looked after all else. */
   later?: (turn: () => void) => void
   after?: (ms: number, call: () => void) => void
+  /** The longest pause behind a step that could not be cut. Default: none, for work on a loop that serves nobody else. */
+  pauseLimitMs?: number
 }
 
 /** Nobody wants the result of the work any more. */
@@ -61,6 +63,7 @@ export class WorkTurns {
   readonly #clock: () => number
   readonly #later: (turn: () => void) => void
   readonly #after: (ms: number, call: () => void) => void
+  readonly #pauseLimitMs: number
   /** By owner, in the order in which they go on. Never empty lists. */
   readonly #resting = new Map<string, Resting[]>()
   #soon: (() => void)[] = []
@@ -84,11 +87,13 @@ export class WorkTurns {
     clock = () => performance.now(),
     later = setImmediate,
     after = (ms, call) => setTimeout(call, ms),
+    pauseLimitMs = 0,
   }: WorkTurnsOptions = {}) {
     this.#sliceMs = sliceMs
     this.#clock = clock
     this.#later = later
     this.#after = after
+    this.#pauseLimitMs = pauseLimitMs
   }
 
   begin({ owner, isAbandoned = never }: WorkOptions): Work {
@@ -149,7 +154,7 @@ export class WorkTurns {
     if (this.#isOver) return
     this.#isOver = true
     if (worker.slice !== this.#number) return
-    if (overrunMs > OVERRUN_MS) this.#pauseEndMs = nowMs + Math.min(overrunMs, PAUSE_LIMIT_MS)
+    if (overrunMs > OVERRUN_MS) this.#pauseEndMs = nowMs + Math.min(overrunMs, this.#pauseLimitMs)
   }
 
   /** Until then whoever begins waits, too. */

@@ -1,6 +1,6 @@
 /** Long work leaves the loop to others, and ends when nobody wants it. */
 import t from 'tap'
-import { Abandoned, type Work, WorkTurns } from '../../src/program/workTurns.ts'
+import { Abandoned, PAUSE_LIMIT_MS, type Work, WorkTurns } from '../../src/program/workTurns.ts'
 
 /** A loop that turns when it is told to, and a clock that each step of work moves by a millisecond. */
 function fakeLoop() {
@@ -12,6 +12,7 @@ function fakeLoop() {
     clock: () => nowMs,
     later: turn => turns.push(turn),
     after: (ms, call) => pauses.push({ ms, call }),
+    pauseLimitMs: PAUSE_LIMIT_MS,
   })
   const steps: string[] = []
   const run = async (name: string, count: number, options: { owner?: string; isAbandoned?: () => boolean } = {}) => {
