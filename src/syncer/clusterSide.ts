@@ -11,7 +11,7 @@ import {
   isRecord,
   type KubeObject,
 } from '../apimachinery/object.ts'
-import { DOWNSYNCED, PROJECTED_LABEL, PROJECTED_VALUE } from '../apimachinery/placement.ts'
+import { DOWNSYNCED, IMPLIED_ANNOTATION, PROJECTED_LABEL, PROJECTED_VALUE } from '../apimachinery/placement.ts'
 import { CRDS } from '../apimachinery/resources.ts'
 import { equalJson } from '../apimachinery/values.ts'
 import type { Random } from '../client/backoff.ts'
@@ -148,7 +148,7 @@ export class ClusterSide {
     await Promise.all(
       listed.map(async resource => {
         for (const object of await this.#projectedOf(resource)) {
-          if (!isOurs(object, DOWNSYNCED)) continue
+          if (!isOurs(object, DOWNSYNCED) && !isOurs(object, IMPLIED_ANNOTATION)) continue
           const key = keyOf(resource, object)
           found(key)
           this.#deps.queues.down.add(key)

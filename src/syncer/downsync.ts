@@ -23,6 +23,7 @@ import type { ClusterWatches } from './clusterWatches.ts'
 import { keepsClusters, versionRefusal } from './definitions.ts'
 import { Dialect } from './dialect.ts'
 import { type Echo, Echoes } from './echoes.ts'
+import type { EmptiedNamespaces } from './emptiedNamespaces.ts'
 import { LEFT_MANAGER, leftCopy, ownedByOthers, releasedBy, toHandOver } from './handOver.ts'
 import { fieldsOf, keyText, type MailboxMirror, type Mirrored, type SyncKey } from './mirror.ts'
 import {
@@ -30,6 +31,7 @@ import {
   FIELD_MANAGER,
   isClusterRecord,
   isImplied,
+  isMade,
   isOurs,
   isOursToDelete,
   isServersOwn,
@@ -61,6 +63,7 @@ export interface DownsyncDeps {
   mirrorComplete: () => boolean
   refusals: Refusals
   allowance: Allowance
+  emptied: Pick<EmptiedNamespaces, 'remove'>
   /** Whether all that is in the cluster already may be adopted. */
   adoptExisting: boolean
   /** {@link Downsync.produced} may answer otherwise. */
@@ -207,6 +210,8 @@ export class Downsync {
       return {}
     }
     return await this.#tellingOf(key, async () => {
+      const waitMs = await this.#deps.emptied.remove(key)
+      if (waitMs !== undefined) return { requeueAfterMs: waitMs }
       const refusal = await this.#remove(key, mirrored !== undefined)
       return { ...(refusal && { refusal }) }
     })
@@ -282,7 +287,7 @@ export class Downsync {
     if (!mayOverwrite(object)) return await this.#handsOff(resource, key, object, live)
     if (!this.#deps.adoptExisting && !mayAdopt(object) && isStrangers(live))
       return { refusal: ALREADY_IN_CLUSTER, requeueAfterMs: STRANGER_RETRY_MS }
-    const copy = downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark: isOurs(live, DOWNSYNCED), owner })
+    const copy = downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark: isMade(object, live), owner })
     let state = this.#echoes.compare(text, copy, live)
     if (state === 'drifted' && cached) {
       // The watch may be behind our own write.

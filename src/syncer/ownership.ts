@@ -71,8 +71,8 @@ export function mayAdopt(object: Readonly<KubeObject>): boolean {
 
 /**
  * What to apply in the cluster: the mailbox object without what servers and local controllers own.
- * `mark` makes it ours: only an object that we create is ours to delete, and no Namespace that is there by implication, for
- * others put things into it. `owner` is whom a later deletion is done for.
+ * `mark` makes it ours: only an object that we create is ours to delete, and a Namespace that is there by implication only when
+ * it is empty, for others put things into it. `owner` is whom a later deletion is done for.
  */
 export function downsyncCopy(
   object: Readonly<KubeObject>,
@@ -80,7 +80,7 @@ export function downsyncCopy(
 ): KubeObject {
   const { status: _status, metadata: _metadata, ...rest } = cloneJson(object) as KubeObject
   const annotations = transportable(object.metadata.annotations)
-  if (mark && !isImplied(object)) annotations[DOWNSYNCED] = ownMark(object)
+  if (mark) annotations[isImplied(object) ? IMPLIED_ANNOTATION : DOWNSYNCED] = ownMark(object)
   if (owner !== undefined) annotations[OWNER_ANNOTATION] = owner
   // The label is what the cluster is watched by.
   const labels = { ...object.metadata.labels, [PROJECTED_LABEL]: PROJECTED_VALUE }
@@ -99,6 +99,11 @@ export function ownerOf({ metadata: { annotations } }: Readonly<KubeObject>): st
 /** Of an object in the mailbox: whether it is a Namespace that nobody placed, which is there for what was placed in it. */
 export function isImplied(object: Readonly<KubeObject>): boolean {
   return object.kind === 'Namespace' && object.apiVersion === 'v1' && ownerOf(object) === undefined
+}
+
+/** Whether the syncer made what the cluster has of an object in the mailbox. A Namespace that comes to be placed stays as it came. */
+export function isMade(object: Readonly<KubeObject>, live: Readonly<KubeObject>): boolean {
+  return isOurs(live, DOWNSYNCED) || (isImplied(object) && isOurs(live, IMPLIED_ANNOTATION))
 }
 
 /** The user in whose name what a space owns is applied, when the syncer impersonates. */

@@ -3,13 +3,14 @@ import type { KubeObject } from '../apimachinery/object.ts'
 import {
   DOWNSYNCED,
   EXECUTING_COUNT_ANNOTATION,
+  IMPLIED_ANNOTATION,
   OWNER_ANNOTATION,
   PRESERVE_ANNOTATION,
   PROJECTED_LABEL,
 } from '../apimachinery/placement.ts'
 
 /** What says that the center placed it, how many others of it there are, and what becomes of it. */
-const MARKS = [DOWNSYNCED, OWNER_ANNOTATION, EXECUTING_COUNT_ANNOTATION, PRESERVE_ANNOTATION]
+const MARKS = [DOWNSYNCED, IMPLIED_ANNOTATION, OWNER_ANNOTATION, EXECUTING_COUNT_ANNOTATION, PRESERVE_ANNOTATION]
 
 /** As a merge patch. */
 export const UNMARKED = {

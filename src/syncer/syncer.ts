@@ -13,6 +13,7 @@ import { Allowance } from './allowance.ts'
 import { ClusterSide } from './clusterSide.ts'
 import { leaveCluster } from './departure.ts'
 import { Downsync } from './downsync.ts'
+import { EmptiedNamespaces } from './emptiedNamespaces.ts'
 import { Heartbeat } from './heartbeat.ts'
 import {
   type ClusterRecord,
@@ -185,9 +186,10 @@ export function startSyncer(options: SyncerOptions): Syncer {
   const mirrorComplete = (): boolean => feed.complete
   const plan = () => side.plan
   const { projected, born, definitions, served } = side
+  const as = impersonate && ((user: string) => fenced(impersonate(user)))
   const downsync = new Downsync({
     cluster,
-    as: impersonate && (user => fenced(impersonate(user))),
+    as,
     served,
     mirror,
     watches: projected,
@@ -195,6 +197,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     mirrorComplete,
     refusals,
     allowance,
+    emptied: new EmptiedNamespaces({ cluster, as, served, mirror, mirrorComplete, allowance, logger }),
     adoptExisting: options.adoptExisting === true,
     onProduced: key => queues.status.add(key),
     logger,

@@ -3,6 +3,7 @@ import t from 'tap'
 import type { GroupVersionResource, KubeObject } from '../../src/apimachinery/object.ts'
 import { isRecord } from '../../src/apimachinery/object.ts'
 import { DOWNSYNCED, IMPLIED_ANNOTATION } from '../../src/apimachinery/placement.ts'
+import { systemClock } from '../../src/client/clock.ts'
 import { startCenter } from '../support/center.ts'
 import { CONFIGS, CRDS } from './support/kinds.ts'
 import { type Pair, PROJECTED, pairIn } from './support/pair.ts'
@@ -59,7 +60,7 @@ for (const more of [{}, { adoptExisting: true }]) {
     const before = await p.cluster.get(CRDS, { name: NAME })
     await define(p, 'mailbox', definition(['teeth'], ['v1'], implied))
     await p.mailbox.create(gears('v1'), gear('a', 'v1'))
-    p.start(undefined, undefined, more)
+    p.start(undefined, systemClock, more)
     await center.world.present(p.clusterId, `gears.${GROUP} app/a`)
     await p.settled()
     t.same(await p.cluster.get(CRDS, { name: NAME }), before)

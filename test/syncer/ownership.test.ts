@@ -4,6 +4,7 @@ import t from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import {
   DOWNSYNCED,
+  IMPLIED_ANNOTATION,
   OVERWRITE,
   OWNER_ANNOTATION,
   PROJECTED_FROM_ANNOTATION,
@@ -60,13 +61,14 @@ t.test('downsync carries name, labels, annotations and content, nothing of the s
   )
 })
 
-t.test('a Namespace that is there by implication is never marked; one that was placed is', async t => {
-  const markOf = (annotations: Record<string, string>): string | undefined => {
+t.test('a Namespace that is there by implication is marked as such; one that was placed as placed', async t => {
+  const markOf = (annotations: Record<string, string>, mark = DOWNSYNCED): string | undefined => {
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'a', annotations } }
     const copy = downsyncCopy(namespace, { apiVersion: 'v1', mark: true, owner: undefined })
-    return copy.metadata.annotations?.[DOWNSYNCED]
+    return copy.metadata.annotations?.[mark]
   }
   t.equal(markOf({}), undefined)
+  t.equal(markOf({}, IMPLIED_ANNOTATION), 'Namespace//a')
   t.equal(markOf({ [OWNER_ANNOTATION]: 'abc' }), 'Namespace//a')
   t.equal(markOf({ [PROJECTED_FROM_ANNOTATION]: 'abc,def' }), 'Namespace//a', 'by an earlier release')
 })

@@ -14,7 +14,7 @@ import type { Brake } from './brake.ts'
 import { CopyWriter } from './copyWriter.ts'
 import { makeWay } from './definitionSuccession.ts'
 import { definitionKey, isNeededDefinition } from './definitions.ts'
-import { type CopyFact, type Mailbox, ownersIn } from './mailboxes.ts'
+import { type CopyFact, isEmptyIn, type Mailbox, ownersIn } from './mailboxes.ts'
 import { FIELD_MANAGER, namespaceKey, parseObjectKey } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
 import { byRight, type OwnershipRules } from './ownership.ts'
@@ -289,13 +289,14 @@ export class CopyReconciler {
   }
 
   /**
-   * A Namespace may hold things that are not ours. It goes only when it was itself selected (implicit ones stay), each of
-   * its sources is known to be gone, and nothing else needs it: also what is held there goes before it.
+   * A Namespace may hold things that are not ours. It goes when nothing needs it, and each of its sources is known to be gone:
+   * also what is held there goes before it. One that was made because objects needed it goes when nothing is left in it.
    */
   #namespaceMayGo(mailbox: Mailbox, copy: CopyFact, name: string): boolean {
     const owners = ownersIn(copy.owner)
-    if (owners.length === 0 || this.#deps.join.needsNamespace(mailbox.name, name)) return false
-    if (holdsCopiesIn(mailbox, name)) return false
+    if (this.#deps.join.needsNamespace(mailbox.name, name)) return false
+    if (owners.length === 0) return isEmptyIn(mailbox, name)
+    if (mailbox.copies.hasIn(name)) return false
     return owners.every(space => this.#deps.isGoneFrom(space, namespaceKey(name)))
   }
 
@@ -318,9 +319,4 @@ export class CopyReconciler {
       if (!isStatusError(error, 'AlreadyExists')) throw error
     }
   }
-}
-
-function holdsCopiesIn(mailbox: Mailbox, namespace: string): boolean {
-  for (const key of mailbox.copies.keys()) if (parseObjectKey(key).namespace === namespace) return true
-  return false
 }

@@ -23,6 +23,7 @@ import type { WorkTurns } from '../../program/workTurns.ts'
 import { NOTHING_REFUSED, type Refused, refusedIn, sameRefused } from './clusterRefusals.ts'
 import { definedBy } from './eligibility.ts'
 import { namespaceKey, objectKey, resourceKey } from './names.ts'
+import { NamespacedMap } from './namespacedMap.ts'
 import type { ObjectCache } from './objectCache.ts'
 import { ownerOf } from './projection.ts'
 import type { UpsyncShare } from './upsyncShare.ts'
@@ -94,8 +95,10 @@ export class Mailbox {
   readonly name: string
   /** Logical-cluster id. */
   readonly space: string
-  readonly copies = new Map<string, CopyFact>()
-  readonly carried = new Map<string, CarriedFact>()
+  readonly copies = new NamespacedMap<CopyFact>()
+  readonly carried = new NamespacedMap<CarriedFact>()
+  /** What is in its Namespaces that neither the center nor the syncer put there, nor the server itself. */
+  readonly others = new NamespacedMap<true>()
   readonly namespaces = new Set<string>()
   /** What copies say whose state a space wants back, as they were written or found right in this run. */
   readonly meanings = new Map<string, Meaning>()
@@ -252,6 +255,8 @@ export class Mailboxes {
     if (id === CRDS_ID) {
       for (const gr of definedBy(resource, event.object)) this.#listener.served(mailbox.name, resourceKey(gr))
     }
+    if (event.mentions(PROJECTED_LABEL) || event.mentions(UPSYNCED)) mailbox.others.delete(key)
+    else if (namespace !== '' && !isServersOwn(id, name)) mailbox.others.set(key, true)
     if (event.mentions(UPSYNCED) || mailbox.carried.has(key)) this.#noteCarried(mailbox, key, event)
     const known = mailbox.copies.get(key)
     if (!known && !event.mentions(PROJECTED_LABEL)) return
@@ -297,17 +302,33 @@ export class Mailboxes {
     mailbox.settled.delete(key)
     mailbox.meanings.delete(key)
     mailbox.carried.delete(key)
+    mailbox.others.delete(key)
     if (key === SYNCER_CONFIG_KEY) this.#listener.configChanged(mailbox.name)
     if (key === namespaceKey(name)) {
       mailbox.namespaces.delete(name)
       this.#listener.namespaceGone(mailbox.name, name)
     }
     const known = mailbox.copies.get(key)
-    if (!known) return
-    mailbox.bereft.set(key, known.owner)
-    mailbox.copies.delete(key)
-    this.#listener.changed(mailbox.name, key)
+    if (known) {
+      mailbox.bereft.set(key, known.owner)
+      mailbox.copies.delete(key)
+      this.#listener.changed(mailbox.name, key)
+    }
+    const around = namespaceKey(namespace)
+    if (namespace !== '' && mailbox.copies.get(around)?.owner === '' && isEmptyIn(mailbox, namespace))
+      this.#listener.changed(mailbox.name, around)
   }
+}
+
+/** Whether nothing is in a Namespace of the mailbox but what the server puts into each. */
+export function isEmptyIn({ copies, carried, others }: Mailbox, namespace: string): boolean {
+  return !copies.hasIn(namespace) && !carried.hasIn(namespace) && !others.hasIn(namespace)
+}
+
+function isServersOwn(resource: string, name: string): boolean {
+  if (resource === '|serviceaccounts') return name === 'default'
+  if (resource === '|configmaps') return name === 'kube-root-ca.crt'
+  return resource === '|events' || resource === 'events.k8s.io|events'
 }
 
 const NAMESPACES_ID = resourceKey(NAMESPACES)

@@ -57,7 +57,7 @@ t.test('an object reaches the mailbox of every destination, and edits and remova
   const [{ propagationPolicy } = {}] = server.deletions
   t.equal(propagationPolicy, 'Background', 'also where deletions of the kind leave something behind by default')
   t.ok(server.peek(guilder, MAPS, 'page', 'commonstuff'))
-  t.ok(server.peek(florin, NAMESPACES, 'commonstuff'), 'implicit Namespaces are left')
+  t.notOk(server.peek(florin, NAMESPACES, 'commonstuff'), 'the Namespace that came along is not needed any more')
   t.same(
     (server.peek(florin, SYNCER_CONFIGS, 'the-one')!.spec as { namespacedObjects: unknown[] }).namespacedObjects,
     [],
