@@ -68,7 +68,10 @@ export const RELEASE_OWNER_ANNOTATION = `${EDGE_GROUP}/release-owner`
 export const CLUSTER_FINALIZER = `${EDGE_GROUP}/cluster`
 /** On a SyncTarget that is being deleted, with its uid: nobody waits for the syncer any more. */
 export const FORCE_DETACH_ANNOTATION = `${EDGE_GROUP}/force-detach`
-/** On a SyncTarget, "true": its syncer holds still. The center says the same on SyncerConfig `the-one`. */
+/**
+ * On a SyncTarget, "true": its syncer holds still. The center says the same on SyncerConfig `the-one`. On a Location or a workload
+ * object: copies stay as they are in the mailboxes.
+ */
 export const PAUSED_ANNOTATION = `${EDGE_GROUP}/paused`
 /** On SyncerConfig `the-one`, by the center: the syncer is to leave its cluster, `Orphan` or `Delete`. */
 export const LEAVE_ANNOTATION = `${EDGE_GROUP}/leave`

@@ -18,6 +18,7 @@ import { type CopyFact, isEmptyIn, type Mailbox, ownersIn } from './mailboxes.ts
 import { FIELD_MANAGER, namespaceKey, parseObjectKey } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
 import { byRight, type OwnershipRules } from './ownership.ts'
+import type { Pauses } from './pauses.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import type { Source } from './placementProduct.ts'
 import { asksToSecure, UNSECURED, withoutPodSecurity } from './podSecurity.ts'
@@ -39,6 +40,8 @@ export interface CopyReconcilerDeps {
   keepsOut: (mailbox: Mailbox, key: string, claims: readonly Source[]) => boolean
   /** Says whether what nobody wants any more may go. */
   brake: Pick<Brake, 'mayGo' | 'isPreserved' | 'settled'>
+  /** Says what stays as it is for now. */
+  pauses: Pick<Pauses, 'holdsClaim' | 'holdsCopy'>
   /** Something beside the copy's own work has written it: that work looks at it again, so that no old content stays. */
   again: (mailbox: string, key: string) => void
   /** Whether a source may say how Pods of its Namespace are secured there; `undefined`: nobody knows. */
@@ -153,6 +156,7 @@ export class CopyReconciler {
     this.#deps.brake.settled(mailbox.name, key)
     const recorded = mailbox.ownersOf(key)
     const ranked = byRight(claims, { mailbox: mailbox.name, recorded, rules })
+    if (ranked[0] && this.#deps.pauses.holdsClaim(ranked[0])) return {} // looked at again when that is over
     const made = await this.#firstGood(recorded.length > 0 ? ranked.slice(0, 1) : ranked)
     if (!made) return {}
     const { source, projection, generation } = made
@@ -221,6 +225,7 @@ export class CopyReconciler {
       this.#deps.brake.settled(mailbox.name, key)
       return {}
     }
+    if (this.#deps.pauses.holdsCopy(mailbox.name, key, ownersIn(copy.owner)[0])) return {}
     if (!this.#deps.brake.mayGo(mailbox, key, copy)) return {} // looked at again when it may
     const { namespace, name } = parseObjectKey(key)
     const requeueAfterMs = await this.#moved(mailbox, key, copy)

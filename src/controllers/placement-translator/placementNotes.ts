@@ -1,10 +1,10 @@
 /**
- * What EdgePlacements are told beside whether all is placed: condition `DeletionHeld`, with an Event when it begins. At most once
+ * What EdgePlacements are told beside whether all is placed: conditions `DeletionHeld`, with an Event when it begins, and `Paused`. At most once
  * a second, and nothing is written that one says already.
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { type GroupVersionResource, groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import { CONFIRM_DELETION_ANNOTATION, EDGE_PLACEMENTS } from '../../apimachinery/placement.ts'
+import { CONFIRM_DELETION_ANNOTATION, EDGE_PLACEMENTS, PAUSED_ANNOTATION } from '../../apimachinery/placement.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import type { Client } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
@@ -12,10 +12,14 @@ import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import { type Brake, DELETION_HELD, type Hold } from './brake.ts'
 import { FIELD_MANAGER, parseObjectKey } from './names.ts'
+import type { Pauses } from './pauses.ts'
+import type { PlacementJoin } from './placementJoin.ts'
 
 export interface PlacementNotesDeps {
   client: Client
   brake: Pick<Brake, 'holdOf'>
+  join: Pick<PlacementJoin, 'spec' | 'waysOf' | 'workload'>
+  pauses: Pick<Pauses, 'locationOf'>
   /** What people call the cluster of a mailbox. */
   clusterOf: (mailbox: string) => string
   clock: Clock
@@ -32,6 +36,8 @@ interface Condition {
 
 const EVENTS: GroupVersionResource = { group: '', version: 'v1', resource: 'events' }
 const INTERVAL_MS = 1000
+/** Of the Locations that are paused. */
+const NAMED = 5
 
 export class PlacementNotes {
   readonly #deps: PlacementNotesDeps
@@ -59,6 +65,7 @@ export class PlacementNotes {
     const before = conditionsOf(placement)
     const hold = brake.holdOf(space, name)
     const told = hold === 'unknown' ? [] : [heldCondition(hold, name, this.#deps.clusterOf)]
+    told.push(this.#pausedCondition(space, name))
     // what never was needs no word
     const news = told.filter(
       condition => condition.status === 'True' || before.some(({ type }) => type === condition.type),
@@ -74,6 +81,33 @@ export class PlacementNotes {
     const held = news.find(({ type, status }) => type === DELETION_HELD && status === 'True')
     if (held && !wasHeld) await this.#createEvent(space, placement, held)
     return {}
+  }
+
+  #pausedCondition(space: string, name: string): Condition {
+    const { join, pauses } = this.#deps
+    const type = 'Paused'
+    if (join.spec(space, name)?.isPaused) {
+      const message = 'nothing of it is changed or deleted in the clusters, until spec.paused is taken away'
+      return { type, status: 'True', reason: 'PlacementPaused', message }
+    }
+    const objects = join.workload(space).pausedIn(name)
+    const locations = new Set<string>()
+    for (const mailbox of join.waysOf(space, name)?.keys() ?? []) {
+      const location = pauses.locationOf(mailbox)
+      if (location !== undefined) locations.add(location)
+    }
+    const parts = [
+      ...(objects > 0 ? [`${objects} of its objects (annotation ${PAUSED_ANNOTATION})`] : []),
+      ...(locations.size > 0 ? [`what is at Location ${[...locations].sort().slice(0, NAMED).join(', ')}`] : []),
+    ]
+    if (parts.length === 0) return { type, status: 'False', reason: 'NotPaused', message: '' }
+    const rest = locations.size > NAMED ? ` and ${locations.size - NAMED} more` : ''
+    return {
+      type,
+      status: 'True',
+      reason: 'PartlyPaused',
+      message: `nothing is changed or deleted of ${parts.join(', and ')}${rest}`,
+    }
   }
 
   /** `undefined`: it says so already. */

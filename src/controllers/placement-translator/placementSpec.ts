@@ -56,6 +56,8 @@ export interface PlacementSpec {
   readonly wantSingletonReportedState: boolean
   /** Whether clusters keep what is not placed any more. */
   readonly preserves: boolean
+  /** Whether nothing of it is changed or deleted in the mailboxes. */
+  readonly isPaused: boolean
   /** Whether labels of Namespaces can change the outcome. */
   readonly readsNamespaceLabels: boolean
 }
@@ -76,6 +78,7 @@ export function compilePlacement(object: KubeObject): PlacementSpec {
     upsyncTests: compileUpsync(upsync),
     wantSingletonReportedState: spec.wantSingletonReportedState === true,
     preserves: spec.preserveResourcesOnDeletion === true,
+    isPaused: spec.paused === true,
     readsNamespaceLabels: downsync.some(test => test.namespaceSelectors !== undefined),
   }
 }

@@ -2,7 +2,7 @@
  * Takes in what all spaces say of placing (EdgePlacements, slices, Locations, SyncTargets, Customizers, bindings and grants),
  * and hands it to those who keep it.
  */
-import type { KubeObject } from '../../apimachinery/object.ts'
+import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { CUSTOMIZERS, EDGE_PLACEMENTS, LOCATIONS, SLICES, SYNC_TARGETS } from '../../apimachinery/placement.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { StreamEvent } from '../../client/client.ts'
@@ -12,6 +12,7 @@ import type { Brake } from './brake.ts'
 import type { ClosedMailboxes } from './closedMailboxes.ts'
 import type { Consents } from './consents.ts'
 import type { LeavingMailboxes } from './leavingMailboxes.ts'
+import type { Pauses } from './pauses.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import { compilePlacement } from './placementSpec.ts'
 import type { Releases } from './releases.ts'
@@ -24,6 +25,9 @@ export interface TopologyIntakeDeps {
   leaving: LeavingMailboxes
   closed: ClosedMailboxes
   brake: Pick<Brake, 'placementSeen' | 'placementGone'>
+  pauses: Pick<Pauses, 'setLocation' | 'setTarget'>
+  /** A placement is paused from now on, or no more, and leads to these mailboxes. */
+  pauseChanged: (space: string, placement: string, mailboxes: readonly string[]) => void
   /** A mailbox has a SyncTarget now, or takes new objects again: all that it should hold is to be looked at. */
   stays: (mailbox: string) => void
   /** Spaces have to give way in a mailbox that did not before. */
@@ -82,6 +86,7 @@ export class TopologyIntake {
         break
       case LOCATIONS.resource:
         this.#deps.consents.setLocation(at.space, at.name, object)
+        this.#deps.pauses.setLocation(at.space, at.name, object)
         if (replace(this.#locations, `${at.space}/${at.name}`, object)) this.#deps.join.touchLocation(at.space, at.name)
         break
       case CUSTOMIZERS.resource: {
@@ -101,8 +106,13 @@ export class TopologyIntake {
       const { creationTimestamp = '' } = object.metadata
       const seen = [object.spec, creationTimestamp]
       if (equalJson(this.#placements.get(key), seen)) return
+      const isFirst = !this.#placements.has(key)
       this.#placements.set(key, seen)
-      join.setPlacement(space, name, compilePlacement(object), creationTimestamp)
+      const wasPaused = join.spec(space, name)?.isPaused ?? false
+      const spec = compilePlacement(object)
+      join.setPlacement(space, name, spec, creationTimestamp)
+      if (wasPaused !== spec.isPaused || (isFirst && saysPaused(object)))
+        this.#deps.pauseChanged(space, name, [...(join.waysOf(space, name)?.keys() ?? [])])
       this.#deps.placed(space)
       return
     }
@@ -124,6 +134,7 @@ export class TopologyIntake {
     const opened = this.#deps.closed.set(at, object)
     this.#releasesChanged(at, object)
     this.#deps.consents.setTarget(at.space, at.name, object)
+    this.#deps.pauses.setTarget(at.space, at.name, object)
     for (const again of new Set([mailbox, opened])) if (again !== undefined) this.#deps.stays(again)
   }
 
@@ -131,4 +142,10 @@ export class TopologyIntake {
     const mailbox = this.#deps.releases.set(at, object)
     if (mailbox !== undefined) this.#deps.released(mailbox)
   }
+}
+
+/** Whether an earlier run told so: it may be over. */
+function saysPaused({ status }: KubeObject): boolean {
+  const conditions = isRecord(status) && Array.isArray(status.conditions) ? status.conditions.filter(isRecord) : []
+  return conditions.some(condition => condition.type === 'Paused' && condition.status === 'True')
 }

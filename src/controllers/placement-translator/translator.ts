@@ -39,6 +39,7 @@ import { type CopyFact, type Mailbox, Mailboxes, ownersIn } from './mailboxes.ts
 import { mailboxListener } from './mailboxListener.ts'
 import { ObjectCache } from './objectCache.ts'
 import type { OwnershipRules } from './ownership.ts'
+import { Pauses } from './pauses.ts'
 import { PlacementJoin } from './placementJoin.ts'
 import { PlacementNotes } from './placementNotes.ts'
 import { PlacementReports } from './placementReports.ts'
@@ -91,6 +92,7 @@ class Translator {
   readonly #records: UpsyncRecords
   readonly #brake: Brake
   readonly #notes: PlacementNotes
+  readonly #pauses: Pauses
   readonly #topology: PlacedSource
   readonly #workloads: Workloads
   readonly #mailboxes: Mailboxes
@@ -121,6 +123,7 @@ class Translator {
       ...(random && { random }),
     })
     const report = (space: string, name: string) => this.#queue.add({ type: 'report', space, name })
+    const note = (space: string, name: string) => this.#queue.add({ type: 'note', space, name })
     const consents = new Consents(places, (space, through) => this.#join.touchConsent(space, through))
     this.#join = new PlacementJoin(
       {
@@ -129,7 +132,10 @@ class Translator {
         sources: (space, keys) => this.#queue.addAll(sourceTasks(space, keys), space),
         placement: report,
         placements: (space, names) => this.#queue.addAll(reportTasks(space, names), space),
-        lost: (space, name) => this.#brake.lost(space, name),
+        lost: (space, name) => {
+          this.#brake.lost(space, name)
+          if (this.#join.workload(space).hasPaused) note(space, name)
+        },
       },
       consents,
     )
@@ -147,7 +153,6 @@ class Translator {
       clock: clock ?? systemClock,
       again: report,
     })
-    const note = (space: string, name: string) => this.#queue.add({ type: 'note', space, name })
     this.#brake = new Brake({
       join: this.#join,
       clock: clock ?? systemClock,
@@ -163,8 +168,17 @@ class Translator {
       config: mailbox => this.#queue.add({ type: 'config', mailbox }),
       tell: note,
     })
+    this.#pauses = new Pauses({
+      join: this.#join,
+      changed: mailbox => {
+        for (const { space, name } of this.#join.placementsOf(mailbox)) note(space, name)
+        if (this.#mailboxes.get(mailbox)) listener.synced(mailbox)
+      },
+    })
     this.#notes = new PlacementNotes({
       client,
+      join: this.#join,
+      pauses: this.#pauses,
       brake: this.#brake,
       clusterOf: mailbox => this.#leaving.targetOf(mailbox),
       clock: clock ?? systemClock,
@@ -183,6 +197,10 @@ class Translator {
       },
       gone: (space, key, byName) => this.#brake.sourceGone(space, key, byName),
       came: (space, key) => this.#brake.sourceCame(space, key),
+      pauseChanged: (space, key) => {
+        for (const name of this.#join.placementNames(space)) note(space, name)
+        for (const { name } of this.#mailboxes.all()) this.#queue.addAll(this.#ownedBy(space, [name], key), space)
+      },
       namespaceGoing: (space, namespace) =>
         this.#brake.namespaceGoing(space, namespace, this.#join.workload(space).inNamespace(namespace)),
       changed: (space, told) => {
@@ -228,6 +246,14 @@ class Translator {
       leaving: this.#leaving,
       closed,
       brake: this.#brake,
+      pauses: this.#pauses,
+      pauseChanged: (space, name, mailboxes) => {
+        note(space, name)
+        const keys = this.#join.workload(space).selectedBy(name)
+        this.#queue.addAll(copyTasks(mailboxes, keys, space), space)
+        this.#queue.addAll(this.#ownedBy(space, mailboxes), space)
+        this.#queue.addAll(configTasks(mailboxes), space)
+      },
       stays: mailbox => {
         if (this.#mailboxes.get(mailbox)) listener.synced(mailbox)
       },
@@ -270,6 +296,7 @@ class Translator {
       rules,
       keepsOut: (mailbox, key, claims) => closed.keepsOut(mailbox, key, claims),
       brake: this.#brake,
+      pauses: this.#pauses,
       maySecure: source => {
         const { clusterScoped, isUncertain } = consents.allowance(source.space, source.location)
         return clusterScoped || (isUncertain ? undefined : false)
@@ -280,7 +307,10 @@ class Translator {
         for (const { space } of join.sourcesOf(mailbox, key)) this.#queue.add({ type: 'source', space, key })
       },
       meansOther: (space, key) => this.#queue.add({ type: 'source', space, key }),
-      mailbox: name => (this.#knowledge.knowsMailbox(name) ? this.#mailboxes.get(name) : undefined),
+      mailbox: name => {
+        const isOpen = this.#knowledge.knowsMailbox(name) && this.#pauses.locationOf(name) === undefined
+        return isOpen ? this.#mailboxes.get(name) : undefined
+      },
     })
     this.#feedback = new FeedbackReconciler({
       client,
@@ -374,6 +404,8 @@ class Translator {
         if (!mailbox) return { postponed: true } // all its content is queued when it is ready
         if (!this.#knowledge.knowsMailbox(task.mailbox)) return this.#postpone(task)
         if (this.#leaving.has(task.mailbox)) return
+        // all of it is looked at again when that is over
+        if (task.type !== 'asked' && this.#pauses.locationOf(task.mailbox) !== undefined) return
         const work = this.#inMailbox(task, mailbox)
         return (await unlessSpaceGone(mailbox.space, work)) ?? {}
       }
@@ -391,6 +423,7 @@ class Translator {
         return (await unlessSpaceGone(task.space, this.#reports.reconcile(task.space, task.name))) ?? {}
       }
       case 'note':
+        if (!this.#knowledge.knowsPlacement(task.space, task.name)) return this.#postpone(task)
         return (await unlessSpaceGone(task.space, this.#notes.reconcile(task.space, task.name))) ?? {}
       case 'judge':
         return await this.#brake.judge(task.space)
@@ -410,10 +443,21 @@ class Translator {
     else {
       const [client, join, records, reports] = [this.#client, this.#join, this.#records, this.#reports]
       const keeps = (at: Mailbox, key: string, copy: CopyFact) =>
-        this.#copies.isUnwanted(at, key) !== false && this.#brake.keeps(at, key, copy)
+        this.#copies.isUnwanted(at, key) !== false &&
+        (this.#pauses.holdsCopy(at.name, key, ownersIn(copy.owner)[0]) || this.#brake.keeps(at, key, copy))
       await reconcileConfig({ client, join, records, reports, keeps }, mailbox)
     }
     return {}
+  }
+
+  /** What a space has in some mailboxes, or of one key, whether it is wanted or not. */
+  *#ownedBy(space: string, mailboxes: readonly string[], only?: string): Generator<Task> {
+    for (const mailbox of mailboxes) {
+      const copies = this.#mailboxes.known(mailbox)?.copies
+      for (const key of only === undefined ? (copies?.keys() ?? []) : [only]) {
+        if (ownersIn(copies?.get(key)?.owner ?? '').includes(space)) yield { type: 'copy', mailbox, key, origin: space }
+      }
+    }
   }
 
   /** What several spaces claim in a mailbox may be another's now. */

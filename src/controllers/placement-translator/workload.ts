@@ -26,6 +26,8 @@ export interface ObjectFact {
   readonly customizer: string
   /** Carries feedback that the translator wrote: count, error, conflict or status. */
   readonly annotated: boolean
+  /** Says that its copies are to stay as they are. */
+  readonly isPaused?: true
   /** Feedback was written since this version. */
   readonly isOld?: true
   readonly defines: readonly GroupResource[]
@@ -52,6 +54,7 @@ export class Workload {
   readonly #byCustomizer = new Map<string, Set<string>>()
   readonly #definers = new Map<string, Set<string>>()
   readonly #annotated = new Set<string>()
+  readonly #paused = new Set<string>()
   readonly #onSelection: OnSelection
   readonly #isHeld: IsHeld
 
@@ -79,6 +82,18 @@ export class Workload {
     if (!fact || fact.revision >= revision) return
     this.#objects.set(key, { ...fact, annotated: true, isOld: true })
     this.#annotated.add(key)
+  }
+
+  /** Whether some object is paused. */
+  get hasPaused(): boolean {
+    return this.#paused.size > 0
+  }
+
+  /** How many of the objects that a placement selects are paused. */
+  pausedIn(name: string): number {
+    let count = 0
+    for (const key of this.#paused) if (this.selects(name, key)) count++
+    return count
   }
 
   inNamespace(namespace: string): Iterable<string> {
@@ -272,6 +287,7 @@ export class Workload {
   #index(fact: ObjectFact): void {
     this.#objects.set(fact.key, fact)
     if (fact.annotated) this.#annotated.add(fact.key)
+    if (fact.isPaused) this.#paused.add(fact.key)
     if (fact.namespace !== '') addTo(this.#byNamespace, fact.namespace, fact.key)
     if (fact.customizer !== '') addTo(this.#byCustomizer, fact.customizer, fact.key)
     for (const gr of fact.defines) addTo(this.#definers, resourceKey(gr), fact.key)
@@ -280,6 +296,7 @@ export class Workload {
   #unindex(fact: ObjectFact): void {
     this.#objects.delete(fact.key)
     this.#annotated.delete(fact.key)
+    this.#paused.delete(fact.key)
     if (fact.namespace !== '') removeFrom(this.#byNamespace, fact.namespace, fact.key)
     if (fact.customizer !== '') removeFrom(this.#byCustomizer, fact.customizer, fact.key)
     for (const gr of fact.defines) removeFrom(this.#definers, resourceKey(gr), fact.key)

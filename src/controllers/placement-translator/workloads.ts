@@ -1,6 +1,6 @@
 /** The workload description spaces that are being followed: one stream each, from the first EdgePlacement to the last. */
 import { NOTES } from '../../apimachinery/notes.ts'
-import { HAND_OVER_ANNOTATION } from '../../apimachinery/placement.ts'
+import { HAND_OVER_ANNOTATION, PAUSED_ANNOTATION } from '../../apimachinery/placement.ts'
 import { CRDS } from '../../apimachinery/resources.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
@@ -34,6 +34,8 @@ export interface WorkloadsDeps {
   /** An object is going to be forgotten: deleted by name, or for another reason. */
   gone: (space: string, key: string, byName: boolean) => void
   came: (space: string, key: string) => void
+  /** An object is paused from now on, or no more. */
+  pauseChanged: (space: string, key: string) => void
   /** A Namespace is being deleted with all that is in it. */
   namespaceGoing: (space: string, namespace: string) => void
   /** What the space serves may have changed. */
@@ -119,7 +121,10 @@ export class Workloads {
     this.#deps.came(space, key)
     this.#deps.cache.set(space, key, object)
     const fact = factOf(event, key)
-    this.#deps.workload(space).setObject(fact)
+    const workload = this.#deps.workload(space)
+    const wasPaused = workload.get(key)?.isPaused === true
+    workload.setObject(fact)
+    if (wasPaused !== (fact.isPaused === true)) this.#deps.pauseChanged(space, key)
     // whoever no longer selects it, and whoever wrote that
     this.#deps.changed(space, fact.annotated ? key : undefined)
   }
@@ -150,5 +155,6 @@ export function factOf(event: StreamEvent, key: string): ObjectFact {
     annotated: NOTES.some(note => annotations[note] !== undefined) || hasReturnedStatus(object),
     defines: definedBy(resource, object),
     ...(handOverTo && { handOverTo }),
+    ...(annotations[PAUSED_ANNOTATION] === 'true' && { isPaused: true as const }),
   }
 }

@@ -189,6 +189,7 @@ async function writeSlice(
     await api.create(SLICES, fresh, OPTIONS)
     return [...resolved.onlyKept]
   }
+  if (isRecord(placement.spec) && placement.spec.paused === true) return [] // it goes nowhere else for now
   // an owner of the same name but another uid is a placement that is no more
   const others = (slice.metadata.ownerReferences ?? []).filter(o => o.kind !== owner.kind || o.name !== name)
   const kept = slice.metadata.ownerReferences?.find(o => o.uid === uid) ?? owner

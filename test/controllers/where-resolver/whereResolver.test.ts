@@ -310,3 +310,15 @@ function handClock(startMs: number): Clock & { advance(ms: number): void } {
     },
   }
 }
+t.test('a placement that is paused leads where it led, and is resolved anew afterwards', async t => {
+  const { server, wds, names } = await world(t)
+  await wds.create(PLACEMENTS, placement('p', matching({ env: 'prod' })))
+  await server.quiet()
+  const spec = (value: object) => wds.patch(PLACEMENTS, { name: 'p' }, 'merge', { spec: value })
+  await spec({ paused: true, locationSelectors: [] })
+  await server.quiet()
+  t.same(names('p'), ['florin>florin', 'guilder>guilder'])
+  await spec({ paused: null })
+  await server.quiet()
+  t.same(names('p'), [])
+})
