@@ -161,6 +161,17 @@ export class Scene {
     await this.wds.patch(PLACEMENTS, { name }, 'merge', { spec })
   }
 
+  /** Waits until deletions of the placement are held, and confirms them. */
+  async confirmHeld(name: string): Promise<void> {
+    const held = await this.center.world.present(
+      this.wdsId,
+      `edgeplacements.edge.kubestellar.io ${name}`,
+      placement => heldBy(placement) !== undefined,
+    )
+    const metadata = { annotations: { 'edge.kubestellar.io/confirm-deletion': heldBy(held) } }
+    await this.wds.patch(PLACEMENTS, { name }, 'merge', { metadata })
+  }
+
   everywhere(): { locationSelectors: object[] } {
     return { locationSelectors: [{ matchLabels: { scene: this.tag } }] }
   }
@@ -172,6 +183,13 @@ export class Scene {
   async map(name: string, data: Record<string, string> = {}, metadata: object = {}): Promise<KubeObject> {
     return await this.wds.create(MAPS, configMap(name, data, metadata))
   }
+}
+
+/** The hash that confirms what is held of a placement, by what it says to people. */
+export function heldBy({ status }: KubeObject): string | undefined {
+  const conditions = isRecord(status) && Array.isArray(status.conditions) ? status.conditions.filter(isRecord) : []
+  const held = conditions.find(condition => condition.type === 'DeletionHeld' && condition.status === 'True')
+  return held && /confirm-deletion=(\w+)$/.exec(String(held.message))?.[1]
 }
 
 export const MAPS_OF_APP = { downsync: [{ apiGroup: '', resources: ['configmaps'], namespaces: ['app'] }] }

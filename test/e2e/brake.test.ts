@@ -1,0 +1,102 @@
+/** One letter in a selector, three clusters, and a server that is killed meanwhile: nobody loses anything until it is confirmed. */
+import { join } from 'node:path'
+import t from 'tap'
+import type { KubeObject } from '../../src/apimachinery/object.ts'
+import type { SpaceClient } from '../../src/client/client.ts'
+import { heldBy, MAPS_OF_APP } from '../support/scene.ts'
+import { temporaryDir } from '../support/server.ts'
+import { at, CenterProcess, clientOf, gone, mailboxOf, map, there } from '../syncer/support/installation.ts'
+import { LOCATIONS, MAPS, NAMESPACES, PLACEMENTS, TARGETS } from '../syncer/support/kinds.ts'
+import { freePort, Program, until } from '../syncer/support/processes.ts'
+
+const EDGE = 'edge.kubestellar.io/v2alpha1'
+const NAMES = Array.from({ length: 60 }, (_, i) => `m${String(i).padStart(2, '0')}`)
+const EP = { name: 'p' }
+const selecting = (app: string) => ({
+  spec: {
+    downsync: [{ ...MAPS_OF_APP.downsync[0], namespaces: ['shop'], labelSelectors: [{ matchLabels: { app } }] }],
+  },
+})
+const labelled = (name: string, app: string): KubeObject => {
+  const object = map(name, { name })
+  return { ...object, metadata: { ...object.metadata, labels: { app } } }
+}
+const isHeld = (placement: KubeObject | undefined): boolean =>
+  placement !== undefined && heldBy(placement) !== undefined
+const names = async (space: SpaceClient): Promise<string[]> => {
+  const { items } = await space.list(MAPS, { namespace: 'shop' })
+  return items.map(({ metadata }) => metadata.name ?? '').filter(name => NAMES.includes(name))
+}
+
+/** Waits until so many of them are in a cluster. */
+async function hold(space: SpaceClient, count: number): Promise<void> {
+  const left = await names(space)
+  if (left.length === count) return
+  const missing = NAMES.filter(name => !left.includes(name))
+  for (const name of count === 0 ? left : missing) await until(space, MAPS, at(name), count === 0 ? gone : there)
+}
+
+t.test('one letter in a selector of 60 objects in 3 clusters', async t => {
+  const dir = temporaryDir(t)
+  const center = new CenterProcess(t, join(dir, 'center'), await freePort())
+  await center.start()
+  const clusters: SpaceClient[] = []
+  for (const name of ['florin', 'guilder', 'mark']) clusters.push(await cluster(name))
+  const wds = center.in('root:wmw1')
+  await wds.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } })
+  for (const name of NAMES) await wds.create(MAPS, labelled(name, 'page'))
+  const spec = { locationSelectors: [{ matchLabels: { env: 'prod' } }], ...selecting('page').spec }
+  await wds.create(PLACEMENTS, { apiVersion: EDGE, kind: 'EdgePlacement', metadata: EP, spec })
+  const all = (what: (space: SpaceClient) => Promise<unknown>) => Promise.all(clusters.map(what))
+  await all(space => until(space, MAPS, at(NAMES.at(-1)!), there))
+  for (const space of clusters) await hold(space, NAMES.length)
+
+  await wds.patch(PLACEMENTS, EP, 'merge', selecting('pape'))
+  const held = await until(wds, PLACEMENTS, EP, isHeld)
+  await center.kill()
+  await center.start()
+  const after = center.in('root:wmw1')
+  // what is placed from now on arrives: the server and all syncers are back at work
+  await after.create(MAPS, labelled('new', 'pape'))
+  await all(space => until(space, MAPS, at('new'), there))
+  for (const space of clusters) t.same(await names(space), NAMES)
+  const still = await until(after, PLACEMENTS, EP, isHeld)
+  t.equal(heldBy(still!), heldBy(held!), 'the same plan as before')
+
+  await after.patch(PLACEMENTS, EP, 'merge', selecting('page'))
+  await until(after, PLACEMENTS, EP, placement => placement !== undefined && !isHeld(placement))
+  await all(space => until(space, MAPS, at('new'), gone))
+  for (const space of clusters) t.same(await names(space), NAMES)
+
+  await after.patch(PLACEMENTS, EP, 'merge', selecting('pape'))
+  const again = await until(after, PLACEMENTS, EP, isHeld)
+  const annotations = { 'edge.kubestellar.io/confirm-deletion': heldBy(again!) }
+  await after.patch(PLACEMENTS, EP, 'merge', { metadata: { annotations } })
+  for (const space of clusters) await hold(space, 0)
+
+  async function cluster(name: string): Promise<SpaceClient> {
+    const inventory = center.in('root:imw1')
+    const target = await inventory.create(TARGETS, {
+      apiVersion: EDGE,
+      kind: 'SyncTarget',
+      metadata: { name, labels: { id: name } },
+      spec: {},
+    })
+    await inventory.create(LOCATIONS, {
+      apiVersion: EDGE,
+      kind: 'Location',
+      metadata: { name, labels: { env: 'prod' } },
+      spec: {
+        resource: { group: 'edge.kubestellar.io', version: 'v2alpha1', resource: 'synctargets' },
+        instanceSelector: { matchLabels: { id: name } },
+      },
+    })
+    const mailbox = await mailboxOf(center, target)
+    const wec = ['simulate-wec', '--name', name, '--data-dir', join(dir, name), '--secure-port', '0']
+    await Program.orrery(t, wec).said('ready')
+    const [from, to] = [join(dir, `${name}.kubeconfig`), join(dir, name, 'admin.kubeconfig')]
+    await center.syncerKubeconfig(from, mailbox)
+    Program.orrery(t, ['syncer', '--from-kubeconfig', from, '--to-kubeconfig', to, '--qps', '0'])
+    return await clientOf(t, to)
+  }
+})
