@@ -31,6 +31,8 @@ export interface BrakeDeps {
   isKnown: (space: string) => boolean
   /** Whether a space goes with all that is in it, or is gone. */
   isGoing: (space: string) => boolean
+  /** Whether a mailbox is to be emptied, by the word of who administers the inventory about just this cluster. */
+  isEvicted: (mailbox: string) => boolean
   /** Whether a copy is to go; `undefined`: nobody knows. */
   isUnwanted: (mailbox: Mailbox, key: string) => boolean | undefined
   /** Has {@link Brake.judge} called when all that the space's changes have named was looked at. */
@@ -344,8 +346,8 @@ export class Brake {
 
   /** Whether somebody deleted by name what brought the copy, or nobody is left to be asked. */
   #isOrdered({ space, mailbox, key, isOrphan }: Pick<Removal, 'space' | 'mailbox' | 'key' | 'isOrphan'>): boolean {
-    const { join, isKnown, isGoing, isWhole } = this.#deps
-    if (isGoing(space) || !join.isWorkloadSpace(space)) return true
+    const { join, isKnown, isGoing, isWhole, isEvicted } = this.#deps
+    if (isEvicted(mailbox) || isGoing(space) || !join.isWorkloadSpace(space)) return true
     const ledger = this.#ledgers.get(space)
     if (ledger?.orderFor(mailbox, key)) return true
     if (isOrphan || !isWhole() || !isKnown(space) || join.fact(space, key) !== undefined) return false

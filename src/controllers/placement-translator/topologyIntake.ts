@@ -11,6 +11,7 @@ import { takeConsent } from '../consent/takeConsent.ts'
 import type { Brake } from './brake.ts'
 import type { ClosedMailboxes } from './closedMailboxes.ts'
 import type { Consents } from './consents.ts'
+import type { Evictions } from './evictions.ts'
 import type { LeavingMailboxes } from './leavingMailboxes.ts'
 import type { Pauses } from './pauses.ts'
 import type { PlacementJoin } from './placementJoin.ts'
@@ -26,6 +27,7 @@ export interface TopologyIntakeDeps {
   closed: ClosedMailboxes
   brake: Pick<Brake, 'placementSeen' | 'placementGone'>
   pauses: Pick<Pauses, 'setLocation' | 'setTarget'>
+  evictions: Evictions
   /** A placement is paused from now on, or no more, and leads to these mailboxes. */
   pauseChanged: (space: string, placement: string, mailboxes: readonly string[]) => void
   /** A mailbox has a SyncTarget now, or takes new objects again: all that it should hold is to be looked at. */
@@ -134,6 +136,7 @@ export class TopologyIntake {
     const opened = this.#deps.closed.set(at, object)
     this.#releasesChanged(at, object)
     this.#deps.consents.setTarget(at.space, at.name, object)
+    this.#deps.evictions.set(at, object)
     this.#deps.pauses.setTarget(at.space, at.name, object)
     for (const again of new Set([mailbox, opened])) if (again !== undefined) this.#deps.stays(again)
   }

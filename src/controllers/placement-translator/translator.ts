@@ -30,6 +30,7 @@ import { reconcileConfig } from './configReconciler.ts'
 import { Conflicts, conflictReports } from './conflicts.ts'
 import { Consents } from './consents.ts'
 import { CopyReconciler } from './copyReconciler.ts'
+import { Evictions } from './evictions.ts'
 import { explainedClient } from './explainedClient.ts'
 import { spacesWithFeedback } from './feedbackLeftovers.ts'
 import { FeedbackReconciler } from './feedbackReconciler.ts'
@@ -153,6 +154,7 @@ class Translator {
       clock: clock ?? systemClock,
       again: report,
     })
+    const evictions = new Evictions(clock ?? systemClock)
     this.#brake = new Brake({
       join: this.#join,
       clock: clock ?? systemClock,
@@ -161,6 +163,7 @@ class Translator {
       isWhole: () => this.#isWhole(),
       isKnown: space => !this.#join.isWorkloadSpace(space) || this.#workloads.isSynced(space),
       isGoing: space => places.isDeleting(space) || places.pathOf(space) === undefined,
+      isEvicted: mailbox => evictions.has(mailbox),
       isUnwanted: (mailbox, key) => !this.#leaving.has(mailbox.name) && this.#copies.isUnwanted(mailbox, key),
       // behind all that the space's changes have named
       ask: space => this.#queue.addAll([{ type: 'judge', space }], space),
@@ -247,6 +250,7 @@ class Translator {
       closed,
       brake: this.#brake,
       pauses: this.#pauses,
+      evictions,
       pauseChanged: (space, name, mailboxes) => {
         note(space, name)
         const keys = this.#join.workload(space).selectedBy(name)

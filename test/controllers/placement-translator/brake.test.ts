@@ -44,6 +44,7 @@ class Scene {
       isWhole: () => true,
       isKnown: () => true,
       isGoing: () => false,
+      isEvicted: () => false,
       isUnwanted: (mailbox, key) => mailbox.copies.has(key) && this.isUnwanted(key),
       ask: () => {
         this.#asked = true

@@ -10,6 +10,7 @@ import {
   PLACEMENT_GRANTS,
   PRESERVE_ANNOTATION,
   SLICES,
+  SYNC_TARGETS,
   SYNCER_CONFIGS,
 } from '../../../src/apimachinery/placement.ts'
 import { NAMESPACES } from '../../../src/apimachinery/resources.ts'
@@ -286,4 +287,14 @@ t.test('copies tell their clusters to keep them, also when that is said only jus
     ['update', 'delete'],
     'the word goes before',
   )
+})
+
+t.test('a cluster is emptied when the time in evictAfter of its SyncTarget has come', async t => {
+  const { server, wds, counts, held } = await placed(t, 30)
+  const target = server.peek('inv1', SYNC_TARGETS, 'florin')!
+  await server.in('inv1').update(SYNC_TARGETS, { ...target, spec: { evictAfter: '2025-12-31T00:00:00Z' } })
+  await wds.update(SLICES, { ...server.peek('wds1', SLICES, 'ep')!, destinations: slice('ep', 'guilder').destinations })
+  await server.quiet()
+  t.same(counts(), [0, 30])
+  t.notOk(held())
 })
