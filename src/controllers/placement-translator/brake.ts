@@ -67,16 +67,14 @@ export class Brake {
   readonly #holds = new Map<string, Hold>()
   /** Spaces that are judged once more is known. */
   readonly #waiting = new Set<string>()
-  /** Whether all that was in the mailboxes at the start was looked at. */
+  /** All that was in the mailboxes at the start is looked at, once. */
+  #looking: Promise<void> | undefined
   #isPastStart = false
+  /** Spaces that were not known then: they are looked at when they are. */
+  readonly #unlooked = new Set<string>()
 
   constructor(deps: BrakeDeps) {
     this.#deps = deps
-  }
-
-  /** All that the start named has been looked at. */
-  started(): void {
-    this.#isPastStart = true
   }
 
   /** More is known than before. */
@@ -205,32 +203,42 @@ export class Brake {
 
   async judge(space: string): Promise<void> {
     const { isWhole, isKnown } = this.#deps
-    const ledger = this.#ledgers.get(space)
-    if (!ledger) return
+    if (isWhole()) {
+      this.#looking ??= this.#lookAtAll()
+      await this.#looking
+    }
     if (!isWhole() || !isKnown(space)) {
-      this.#waiting.add(space)
+      if (this.#ledgers.has(space)) this.#waiting.add(space)
       return
     }
-    if (!this.#isPastStart) await this.#lookAtAll()
+    if (this.#unlooked.delete(space)) await this.#lookAtAll(space)
+    const ledger = this.#ledgers.get(space)
+    if (!ledger) return
     await this.#refresh(ledger)
     this.#decide(space, ledger)
     if (ledger.isEmpty) this.#ledgers.delete(space)
   }
 
-  /** What the start has named may be on its way still: it is judged together. */
-  async #lookAtAll(): Promise<void> {
+  /** What the start has named may be on its way still: it is judged together. `only`: of one space. */
+  async #lookAtAll(only?: string): Promise<void> {
     let work = 0
     for (const mailbox of [...this.#deps.mailboxes()]) {
       for (const [key, copy] of [...mailbox.copies]) {
         if (++work % TURN_WORK === 0) await setImmediate()
         const [space] = ownersIn(copy.owner)
-        if (space === undefined || this.#removal(mailbox.name, key) || mailbox.copies.get(key) !== copy) continue
+        if (space === undefined || (only !== undefined && space !== only)) continue
+        if (this.#removal(mailbox.name, key) || mailbox.copies.get(key) !== copy) continue
+        if (!this.#deps.isKnown(space)) {
+          this.#unlooked.add(space)
+          this.#waiting.add(space)
+          continue
+        }
         if (this.#deps.isUnwanted(mailbox, key) !== true) continue
         this.#add(space, mailbox, key, copy)
         this.#deps.ask(space)
       }
     }
-    this.#isPastStart = true
+    if (only === undefined) this.#isPastStart = true
   }
 
   /** Forgets what is wanted again, or gone. */
@@ -368,7 +376,8 @@ export class Brake {
 
   #add(space: string, mailbox: Mailbox, key: string, { uid }: CopyFact): Removal {
     const { isWhole, join } = this.#deps
-    const isOrphan = (!isWhole() || !this.#isPastStart) && join.fact(space, key) === undefined
+    const isOrphan =
+      (!isWhole() || !this.#isPastStart || this.#unlooked.has(space)) && join.fact(space, key) === undefined
     const removal: Removal = {
       space,
       mailbox: mailbox.name,

@@ -367,7 +367,8 @@ class Translator {
     if (!this.#workspacesSynced || !this.#knowledge.isTopologyWhole) return false
     for (const { synced } of this.#mailboxes.all()) if (!synced) return false
     this.#wasWhole = true
-    void this.#queue.idle().then(() => this.#brake.started())
+    // also where nobody has anything to be judged: what was there at the start is looked at now
+    this.#queue.add({ type: 'judge', space: '' })
     return true
   }
 
