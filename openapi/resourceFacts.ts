@@ -124,6 +124,12 @@ export const SUBRESOURCE_FACTS: Readonly<Record<string, SubresourceFact>> = {
   'namespaces/finalize': { group: '', version: 'v1', kind: 'Namespace', verbs: ['update'] },
   'pods/binding': { group: '', version: 'v1', kind: 'Binding', verbs: ['create'] },
   'pods/eviction': { group: 'policy', version: 'v1', kind: 'Eviction', verbs: ['create'] },
+  'syncerconfigs/outcome': {
+    group: 'edge.kubestellar.io',
+    version: 'v2alpha1',
+    kind: 'SyncerOutcome',
+    verbs: ['update'],
+  },
   'serviceaccounts/token': { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest', verbs: ['create'] },
 }
 

@@ -30,7 +30,8 @@ interface Definition {
       served: boolean
       storage: boolean
       schema: { openAPIV3Schema: SchemaNode }
-      subresources?: { status?: object; scale?: CatalogResource['scale'] }
+      /** `outcome`: one that is answered and not stored. */
+      subresources?: { status?: object; scale?: CatalogResource['scale']; outcome?: object }
       additionalPrinterColumns?: CatalogColumn[]
     }[]
   }
@@ -95,6 +96,7 @@ function resourceOf(
     verbs: ALL_VERBS,
     storageVersion: spec.versions.find(v => v.storage)!.name,
     subresources: [
+      ...(version.subresources?.outcome ? ['outcome'] : []),
       ...(version.subresources?.scale ? ['scale'] : []),
       ...(version.subresources?.status ? ['status'] : []),
     ],

@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import type { Server as TlsServer } from 'node:tls'
+import type { OutcomeSource } from '../apimachinery/outcome.ts'
 import { Lifecycle, type Part } from '../client/lifecycle.ts'
 import { SetAside } from '../client/setAside/setAside.ts'
 import { PAUSE_LIMIT_MS, WorkTurns } from '../program/workTurns.ts'
@@ -45,6 +46,8 @@ export interface ApiServer {
   readonly kubeconfigPath: string
   /** Signs client certificates with the server's own authority. */
   readonly certificates: CertificateSigner
+  /** What syncers say became of what was placed in their clusters. */
+  readonly outcomes: OutcomeSource
   /** Tells of each renewed authority, PEM; also again, when something else of a renewal failed. */
   onAuthority(listener: (caPem: string) => void): void
   /** Ends watches, waits for running requests and queued writes, closes the store. */
@@ -277,6 +280,7 @@ async function apiServerParts(
     },
     kubeconfigPath,
     certificates,
+    outcomes: assembly.outcomes,
     onAuthority: listener => void authorityListeners.push(listener),
   }
   return { parts, face }

@@ -30,6 +30,7 @@ import type { UserInfo } from './auth/types.ts'
 import type { UnionAuthenticator } from './auth/union.ts'
 import { authorityAdmission } from './authority/authorityAdmission.ts'
 import { MailboxRules } from './authority/mailboxRules.ts'
+import { OutcomeInbox } from './authority/outcomeInbox.ts'
 import { parameterized } from './authority/parameterized.ts'
 import { RenewalAuthenticator } from './authority/renewalAuthenticator.ts'
 import { isSyncerOf } from './authority/syncerIdentity.ts'
@@ -90,6 +91,8 @@ export interface Assembly {
   readonly definitions: DefinitionManager
   readonly spaceManager: SpaceManager
   readonly tokenSecrets: TokenSecrets
+  /** What syncers say of their clusters. */
+  readonly outcomes: OutcomeInbox
   /** Absent where there are no spaces. */
   readonly syncerTokens: SyncerTokens | undefined
   getObject(
@@ -302,6 +305,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     authenticator,
     authorizer,
     issuer,
+    outcomes: new OutcomeInbox(tree, systemClock),
     nature,
     certificates: new CertificateSigner({ ca: { certPem: pki.caPem, keyPem: pki.caKeyPem } }),
     kubernetesService,

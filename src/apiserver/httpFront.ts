@@ -6,6 +6,7 @@ import type { Store } from '../storage/store.ts'
 import type { ApiServerOptions } from './apiServerOptions.ts'
 import type { Assembly } from './assembly.ts'
 import { reportLimit } from './authority/reportLimit.ts'
+import { outcomeEndpoint } from './endpoints/outcome.ts'
 import { reviewEndpoints } from './endpoints/reviews.ts'
 import { openApiRoutes } from './openapi/routes.ts'
 import { createHttpServer, type TlsKeys } from './server/httpServer.ts'
@@ -32,7 +33,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
   const { log } = options
   const { services, catalog, tree, scopes, authenticator, authorizer, issuer, nature, getObject, syncerTokens } =
     assembly
-  const { inFlight, budgets } = assembly
+  const { inFlight, budgets, outcomes } = assembly
   const { store, setAside, url, ready, draining } = deps
   const metrics = new Metrics({
     revision: () => store.revision,
@@ -84,19 +85,23 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
       draining,
       bookmarkIntervalMs: options.bookmarkIntervalMs,
       random: Math.random,
+      reading: (space, user) => outcomes.reading(space, user),
       scope: space => scopes.signal(space, '', ''),
     },
     nonResource: (request, reply, authorized) => nonResource.handle(request, reply, authorized),
-    subresources: reviewEndpoints({
-      authenticator,
-      authorizer,
-      issuer,
-      nature,
-      getObject,
-      maxTokenSeconds: options.maxTokenSeconds,
-      syncerTokens,
-      clock: () => new Date(),
-    }),
+    subresources: {
+      ...reviewEndpoints({
+        authenticator,
+        authorizer,
+        issuer,
+        nature,
+        getObject,
+        maxTokenSeconds: options.maxTokenSeconds,
+        syncerTokens,
+        clock: () => new Date(),
+      }),
+      ...outcomeEndpoint(outcomes),
+    },
     metrics,
     audit: options.audit,
     log,

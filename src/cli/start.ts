@@ -60,6 +60,7 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
     caPem: server.caPem,
     sign: order => server.certificates.sign(order),
     places: server.tree,
+    outcomes: server.outcomes,
     controllers: chosen,
     guardFor: name => server.setAside.guardFor(name),
     eventTtlMs,

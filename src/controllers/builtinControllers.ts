@@ -1,5 +1,6 @@
 /** All controllers that belong to the server, started and stopped as one. */
 import { EVERYTHING_ACTS, natureOf, type Places } from '../apimachinery/nature.ts'
+import type { OutcomeSource } from '../apimachinery/outcome.ts'
 import { WHERE_RESOLVER } from '../apimachinery/placement.ts'
 import type { Client } from '../client/client.ts'
 import type { Controller } from '../client/controller.ts'
@@ -30,6 +31,8 @@ export interface BuiltinControllersOptions {
   caPem: string
   /** Where spaces stand, for the controllers of placement. Absent in a plain cluster: it has none of them. */
   places?: SpacePlaces & Places
+  /** Where syncers' reports come in. Absent: nobody reports. */
+  outcomes?: OutcomeSource
   /** Signs what approved CertificateSigningRequests ask for. Absent: nobody does. */
   sign?: SignCertificate
   /** Those that run. Default: all. */
@@ -93,7 +96,10 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
     'where-resolver': placed(startWhereResolver, WHERE_RESOLVER),
     'mailbox-controller': placed(startMailboxController, MAILBOX_CONTROLLER),
     'syncer-liveness-controller': placed(startSyncerLiveness, MAILBOX_CONTROLLER),
-    'placement-translator': placed(startPlacementTranslator, PLACEMENT_TRANSLATOR),
+    'placement-translator': placed(
+      deps => startPlacementTranslator({ ...deps, outcomes: options.outcomes }),
+      PLACEMENT_TRANSLATOR,
+    ),
   }
   const chosen = options.controllers ?? new Set(CONTROLLER_NAMES)
   const left = CONTROLLER_NAMES.filter(name => !chosen.has(name))

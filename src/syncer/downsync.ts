@@ -26,6 +26,7 @@ import { type Echo, Echoes } from './echoes.ts'
 import type { EmptiedNamespaces } from './emptiedNamespaces.ts'
 import { LEFT_MANAGER, leftCopy, ownedByOthers, releasedBy, toHandOver } from './handOver.ts'
 import { fieldsOf, keyText, type MailboxMirror, type Mirrored, type SyncKey } from './mirror.ts'
+import { type Outcomes, type Trouble, troubleOf } from './outcomes.ts'
 import {
   downsyncCopy,
   FIELD_MANAGER,
@@ -62,6 +63,8 @@ export interface DownsyncDeps {
   /** Whether the mirror is complete: only then is an absent object a deleted one. */
   mirrorComplete: () => boolean
   refusals: Refusals
+  /** Is told what of the mailbox is not in the cluster as it should be. */
+  outcomes: Pick<Outcomes, 'except' | 'settle'>
   allowance: Allowance
   emptied: Pick<EmptiedNamespaces, 'remove'>
   /** Whether all that is in the cluster already may be adopted. */
@@ -96,7 +99,33 @@ const NO_OWNER: Refusal = {
   message: 'does not tell the space that owns it, in whose name it would be applied (--impersonate)',
 }
 
-type Outcome = ReconcileResult & { refusal?: Refusal }
+type Outcome = ReconcileResult & { refusal?: Refusal; trouble?: Trouble }
+
+const HELD: Trouble = {
+  state: 'held',
+  reason: 'Paused',
+  message: 'nothing is written to the cluster while its SyncTarget is paused',
+}
+const NOT_ASKED: Trouble = {
+  state: 'waiting',
+  reason: 'NotAsked',
+  message: 'no SyncerConfig of the mailbox asks for it yet',
+}
+const UNSERVED: Trouble = {
+  state: 'unserved',
+  reason: 'KindNotServed',
+  message: 'the cluster does not serve this kind',
+}
+const GOING: Trouble = {
+  state: 'terminating',
+  reason: 'Terminating',
+  message: 'what the cluster holds is being deleted, and is made anew then',
+}
+const FOUGHT: Trouble = {
+  state: 'drifted',
+  reason: 'Fought',
+  message: 'somebody in the cluster keeps changing fields of it; they are put back ever more slowly',
+}
 
 interface ApplyTarget {
   readonly resource: DiscoveredResource
@@ -181,6 +210,7 @@ export class Downsync {
   async reconcile(key: SyncKey): Promise<ReconcileResult> {
     if (this.#waiting) {
       this.#waiting.set(keyText(key), key)
+      this.#except(key, HELD)
       this.#judge(key, this.#echoes.get(keyText(key)))
       return {}
     }
@@ -207,13 +237,16 @@ export class Downsync {
     const kept = mirrored !== undefined && groupResourceName(key) === 'namespaces'
     if (kept || !mirrorComplete()) {
       if (kept) this.#deps.refusals.settle(key)
+      if (mirrored && isProjected(mirrored.object)) this.#except(key, NOT_ASKED)
+      else this.#deps.outcomes.settle(key)
       return {}
     }
     return await this.#tellingOf(key, async () => {
       const waitMs = await this.#deps.emptied.remove(key)
       if (waitMs !== undefined) return { requeueAfterMs: waitMs }
       const refusal = await this.#remove(key, mirrored !== undefined)
-      return { ...(refusal && { refusal }) }
+      const isWaiting = mirrored !== undefined && isProjected(mirrored.object)
+      return { ...(refusal && { refusal }), ...(isWaiting && { trouble: NOT_ASKED }) }
     })
   }
 
@@ -236,17 +269,26 @@ export class Downsync {
   }
 
   async #tellingOf(key: SyncKey, work: () => Promise<Outcome>): Promise<ReconcileResult> {
-    const { refusals } = this.#deps
+    const { refusals, outcomes } = this.#deps
     try {
-      const { refusal, ...result } = await work()
+      const { refusal, trouble, ...result } = await work()
       if (refusal) refusals.refuse(key, refusal)
       else refusals.settle(key)
+      if (refusal) this.#except(key, { state: 'refused', ...refusal })
+      else if (trouble) this.#except(key, trouble)
+      else outcomes.settle(key)
       return result
     } catch (error) {
+      this.#except(key, troubleOf(error))
       // Rights may be on their way: tried again like other trouble, and told by the queue.
       if (isStatusError(error, 'Forbidden')) refusals.note(key, { reason: 'Forbidden', message: error.message })
       throw error
     }
+  }
+
+  #except(key: SyncKey, trouble: Trouble): void {
+    const { mirror, outcomes } = this.#deps
+    outcomes.except(key, Number(mirror.get(key)?.object.metadata.resourceVersion ?? 0), trouble)
   }
 
   /** @param needer the space whose object needs a Namespace that nobody placed */
@@ -263,7 +305,7 @@ export class Downsync {
       if (refusal) return { refusal, requeueAfterMs: NOT_SERVED_RETRY_MS }
       resource = served.at(key, version)
     }
-    if (resource === undefined) return { requeueAfterMs: NOT_SERVED_RETRY_MS }
+    if (resource === undefined) return { requeueAfterMs: NOT_SERVED_RETRY_MS, trouble: UNSERVED }
     const text = keyText(key)
     const cached = watches.get(key, key)
     let live = cached ?? (await unlessGone(this.#deps.cluster.get(resource, refOf(key))))
@@ -276,11 +318,11 @@ export class Downsync {
       }
       // Somebody was faster than we: it is theirs.
       live = await unlessGone(this.#deps.cluster.get(resource, refOf(key)))
-      if (live === undefined) return { requeueAfterMs: TERMINATING_RETRY_MS }
+      if (live === undefined) return { requeueAfterMs: TERMINATING_RETRY_MS, trouble: GOING }
     }
     if (live.metadata.deletionTimestamp !== undefined) {
       this.#echoes.forget(text)
-      return cached ? {} : { requeueAfterMs: TERMINATING_RETRY_MS } // when it is gone it is made again
+      return cached ? { trouble: GOING } : { requeueAfterMs: TERMINATING_RETRY_MS, trouble: GOING } // when it is gone it is made again
     }
     if (implied) return {} // there, which is all that is needed of it
     if (keepsClusters(object, live)) return { requeueAfterMs: STRANGER_RETRY_MS }
@@ -302,7 +344,7 @@ export class Downsync {
     // Only what the cluster changed is a repair: what the center changed must never wait behind a quarrel.
     const drifted = state === 'drifted'
     const waitMs = drifted ? this.#pace.waitMs(text) : 0
-    if (waitMs > 0) return { requeueAfterMs: waitMs }
+    if (waitMs > 0) return { requeueAfterMs: waitMs, trouble: FOUGHT }
     try {
       const result = await this.#write(resource, key, copy, live)
       this.#echoes.wrote(text, copy, result, object)
@@ -310,8 +352,10 @@ export class Downsync {
       return {}
     } catch (error) {
       if (isStatusError(error, 'NotFound') && error.details?.kind !== 'namespaces') await served.refresh()
-      if (isStatusError(error, 'Invalid') && (await this.#replace(resource, key, live, object))) return {}
-      if (await this.#chooseAnew({ resource, key, cluster: this.#writer(owner) }, copy, error)) return SOON
+      if (isStatusError(error, 'Invalid') && (await this.#replace(resource, key, live, object)))
+        return { trouble: GOING }
+      if (await this.#chooseAnew({ resource, key, cluster: this.#writer(owner) }, copy, error))
+        return { ...SOON, trouble: troubleOf(error) }
       throw error
     }
   }

@@ -15,6 +15,14 @@ import { keyOf, keyText, MailboxMirror, type SyncKey } from './mirror.ts'
 import { retrying } from './retrying.ts'
 import { isNeverCarried, isSyncConfig } from './syncPlan.ts'
 
+export interface MailboxChange {
+  readonly key: SyncKey
+  readonly object: Readonly<KubeObject> | undefined
+  readonly previous: Readonly<KubeObject> | undefined
+  /** Where it stands in the center's order; of what a snapshot does not bring any more, that of the snapshot. */
+  readonly revision: number
+}
+
 export interface MailboxFeedOptions {
   client: Client
   space: string
@@ -24,7 +32,9 @@ export interface MailboxFeedOptions {
   clock?: Clock
   random?: Random
   /** The mirror shows the new state already; `object` is absent when it is gone. */
-  onChange(key: SyncKey, object: Readonly<KubeObject> | undefined, previous: Readonly<KubeObject> | undefined): void
+  onChange(change: MailboxChange): void
+  /** Everything up to {@link MailboxFeed.heard} was told. */
+  onHeard?(): void
   /** The mirror holds all of the mailbox and nothing else: after a snapshot, or once a resumed stream has caught up. */
   onComplete(): void
 }
@@ -50,6 +60,7 @@ export class MailboxFeed {
   #complete = false
   #ending = false
   #cursor: number | undefined
+  #heard: number | undefined
   /** Where a resumed stream has to arrive to have caught up. */
   #goal: number | undefined
   #reset = new AbortController()
@@ -63,6 +74,11 @@ export class MailboxFeed {
 
   get complete(): boolean {
     return this.#complete
+  }
+
+  /** Up to which revision this run was told everything; `undefined` before it knows the whole. */
+  get heard(): number | undefined {
+    return this.#complete ? this.#heard : undefined
   }
 
   /** Brings back what an earlier run knew of this mailbox. True when there was something. */
@@ -124,7 +140,7 @@ export class MailboxFeed {
           this.#ending = false
         },
         change: event => this.#changed(event),
-        synced: () => this.#snapshotDone(),
+        synced: revision => this.#snapshotDone(revision),
       },
     })
   }
@@ -135,7 +151,9 @@ export class MailboxFeed {
       // The batch is in the mirror by now.
       if (this.#seen !== undefined || this.#reset.signal.aborted) continue
       this.#cursor = batch.revision
+      this.#heard = batch.revision
       this.#checkGoal()
+      this.#options.onHeard?.()
       if (batch.events.length === 0) this.#scheduleSave(SAVE_CURSOR_DELAY_MS)
     }
   }
@@ -160,7 +178,7 @@ export class MailboxFeed {
     this.mirror.apply(key, event)
     this.#seen?.add(keyText(key))
     const object = this.mirror.get(key)?.object
-    this.#options.onChange(key, object, previous)
+    this.#options.onChange({ key, object, previous, revision: event.revision })
     const isEcho = isSyncConfig(key) && equalJson(object?.spec, previous?.spec)
     this.#scheduleSave(isEcho ? SAVE_CURSOR_DELAY_MS : this.#saveDelayMs())
   }
@@ -175,7 +193,7 @@ export class MailboxFeed {
   }
 
   /** The snapshot is whole: what it did not bring is gone. */
-  #snapshotDone(): void {
+  #snapshotDone(revision: number): void {
     const seen = this.#seen ?? new Set()
     this.#seen = undefined
     this.#goal = undefined
@@ -183,8 +201,9 @@ export class MailboxFeed {
       const key = keyOf(resource, object)
       if (seen.has(keyText(key))) continue
       this.mirror.remove(key)
-      this.#options.onChange(key, undefined, object)
+      this.#options.onChange({ key, object: undefined, previous: object, revision })
     }
+    this.#heard = revision
     this.#becomeComplete()
     this.#scheduleSave(this.#saveDelayMs())
   }

@@ -34,8 +34,10 @@ import {
 import { ClusterLease } from './lease.ts'
 import { Link } from './link.ts'
 import { MailboxFeed } from './mailboxFeed.ts'
-import { keyText, type SyncKey } from './mirror.ts'
+import { keyOf, keyText, type MailboxMirror, type SyncKey } from './mirror.ts'
 import { carriesOrders, Orders } from './orders.ts'
+import { OutcomeReporter } from './outcomeReporter.ts'
+import { Outcomes } from './outcomes.ts'
 import { quietLogger } from './quietLogger.ts'
 import { rateLimited, TokenBucket } from './rateLimit.ts'
 import { Refusals } from './refusals.ts'
@@ -158,19 +160,24 @@ export function startSyncer(options: SyncerOptions): Syncer {
     space,
     ...tools,
     ...(stateDir !== undefined && { stateDir }),
-    onChange: (key, object, previous) => {
+    onChange: ({ key, object, previous, revision }) => {
+      if (!isSyncConfig(key)) outcomes.changed(key, revision)
       if (object === undefined && !isSyncConfig(key)) downsync.sourceLeft(key, previous)
       if (carriesOrders(key, object, key.name)) orders.look()
       side.mailboxChanged(key, object, previous)
     },
+    onHeard: () => reporter.news(),
     onComplete: () => {
       side.mailboxComplete()
       for (const key of downsync.leftovers()) queues.down.add(key)
+      outcomes.whole(carriedKeys(mirror))
       synced.resolve()
       complete.resolve()
     },
   })
   const { mirror } = feed
+  const outcomes: Outcomes = new Outcomes(clock, () => reporter.news())
+  const reporter = new OutcomeReporter({ mailbox, outcomes, heard: () => feed.heard, everyMs, logger, clock })
   const refusals = new Refusals(logger, () => heartbeat.soon())
   const heartbeat = new Heartbeat({ mailbox, mirror, refusals, orders: () => orders.report(), everyMs, logger, clock })
   const side = new ClusterSide({
@@ -196,6 +203,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     plan,
     mirrorComplete,
     refusals,
+    outcomes,
     allowance,
     emptied: new EmptiedNamespaces({ cluster, as, served, mirror, mirrorComplete, allowance, logger }),
     adoptExisting: options.adoptExisting === true,
@@ -257,7 +265,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     await retrying({ what: 'discovery of the cluster', ...tools, signal }, () => served.refresh())
     side.start()
     await Promise.all([
-      work(queues.down, key => downsync.reconcile(key)),
+      work(queues.down, key => outcomes.looking(key, () => downsync.reconcile(key))),
       complete.promise.then(() => side.findLeftovers(key => downsync.foundLeftover(key))),
     ])
   }
@@ -318,7 +326,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     const given = await identified
     if (given === undefined) return
     const beating = feed.findGoal(signal).then(() => heartbeat.run(signal))
-    await Promise.all([feed.run(given.name, signal), beating, runMailboxSide()])
+    await Promise.all([feed.run(given.name, signal), beating, reporter.run(signal), runMailboxSide()])
   }
   let keeping: Promise<void> | undefined
   /** Whether this syncer is the one that serves; it stays so from then on, whatever it waits for. */
@@ -380,4 +388,9 @@ export function startSyncer(options: SyncerOptions): Syncer {
       await running
     },
   }
+}
+
+/** What the mailbox holds beside what it tells the syncer itself. */
+function* carriedKeys(mirror: MailboxMirror): Generator<SyncKey> {
+  for (const { resource, object } of mirror.values()) if (!isSyncConfig(resource)) yield keyOf(resource, object)
 }

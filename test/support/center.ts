@@ -93,7 +93,13 @@ export async function startCenter(t: Test, options: CenterOptions = {}): Promise
       component,
       audit: options.audit,
     })
-  const controllers = startBuiltinControllers({ clientFor, caPem: server.caPem, places: server.tree, logger })
+  const controllers = startBuiltinControllers({
+    clientFor,
+    caPem: server.caPem,
+    places: server.tree,
+    outcomes: server.outcomes,
+    logger,
+  })
   const client = clientFor('test')
   const world = new World(client)
   const center = new Center({ server, client, controllers, world, log })

@@ -6,6 +6,7 @@
  * credential is good for nothing, not even for what every authenticated user may do. What of an object may change is for
  * admission (syncerWrites.ts); here is what is known without the object.
  */
+import { OUTCOME_SUBRESOURCE } from '../../apimachinery/outcome.ts'
 import { isInMailbox, isMailbox } from '../../apimachinery/placement.ts'
 import { isPowerful } from '../../apimachinery/upsyncSets.ts'
 import type { Attributes, BuiltinRules, Decision } from '../auth/types.ts'
@@ -76,6 +77,7 @@ export class MailboxRules implements BuiltinRules {
     if (READS.has(verb)) return subresource === '' || subresource === 'status' ? ALLOWED : no(MAY)
     const isChange = verb === 'update' || verb === 'patch'
     if (subresource === 'status') return isChange && (isReport(resource) || !hasOwnStatus(resource)) ? ALLOWED : no(MAY)
+    if (subresource === OUTCOME_SUBRESOURCE) return verb === 'update' && isReport(resource) ? ALLOWED : no(MAY)
     if (subresource !== '') return no(MAY)
     if (verb === 'create' && SELF_REVIEWS.has(resource.resource) && group.startsWith('auth')) return ALLOWED
     if (isPowerful(resource)) return no('a syncer writes nothing that grants rights or steers a server')

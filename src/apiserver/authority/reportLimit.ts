@@ -3,6 +3,7 @@
  * they like. Judged before anything is read of the body; what is made of it then is bounded by syncerWrites.ts.
  */
 import { StatusError } from '../../apimachinery/errors.ts'
+import { OUTCOME_SUBRESOURCE } from '../../apimachinery/outcome.ts'
 import { isMailbox } from '../../apimachinery/placement.ts'
 import type { UserInfo } from '../auth/types.ts'
 import { effectiveUser } from '../auth/users.ts'
@@ -13,6 +14,8 @@ import { SYNCER_USER } from './syncerReach.ts'
 /** The status (at most 256 KiB: statusLimit.ts), and what a patch says around it. */
 export const REPORT_LIMIT_BYTES = 272 * 1024
 
+const REPORTS: ReadonlySet<string> = new Set(['status', OUTCOME_SUBRESOURCE])
+
 /** Throws for a body of so many bytes that is too large for who sends it. @throws StatusError RequestEntityTooLarge */
 export type BodyCheck = (
   request: { readonly info: RequestInfo; readonly user: UserInfo; readonly space: string },
@@ -21,7 +24,7 @@ export type BodyCheck = (
 
 export function reportLimit(tree: Pick<SpaceTree, 'pathOf'>): BodyCheck {
   return ({ info, user, space }, bytes) => {
-    if (bytes <= REPORT_LIMIT_BYTES || info.resource?.subresource !== 'status') return
+    if (bytes <= REPORT_LIMIT_BYTES || !REPORTS.has(info.resource?.subresource ?? '')) return
     if (effectiveUser(user, space).name !== SYNCER_USER || !isMailbox(tree.pathOf(space) ?? '')) return
     throw new StatusError(
       'RequestEntityTooLarge',

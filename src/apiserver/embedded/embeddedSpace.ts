@@ -1,4 +1,5 @@
 /** The API of one space for controllers inside the server's own process. They act as the server itself. */
+import { subresourceFact } from '../../../openapi/resourceFacts.ts'
 import { type StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
@@ -211,7 +212,11 @@ export class EmbeddedSpace implements SpaceClient {
     const { type, space } = this.#at(resource)
     this.#mustLive(space)
     const { namespace = '', name } = ref
-    return { context: this.#context(space, options), type, namespace, name, subresource: options.subresource ?? '' }
+    const { subresource = '' } = options
+    // what has a kind of its own is answered over HTTP alone, and is no part of what is stored
+    if ((subresourceFact(type.resource, subresource)?.kind ?? type.kind) !== type.kind)
+      throw statusError.notFound({ ...type, resource: `${type.resource}/${subresource}` }, name)
+    return { context: this.#context(space, options), type, namespace, name, subresource }
   }
 
   /**

@@ -8,6 +8,7 @@
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { GroupResource } from '../../apimachinery/object.ts'
 import type { Store, Stored } from '../../storage/store.ts'
+import type { UserInfo } from '../auth/types.ts'
 import { type ChangeType, type StreamPlan, stream } from '../operations/stream.ts'
 import { knownRevision } from '../registry/readVersions.ts'
 import type { StreamForms } from '../registry/streamForms.ts'
@@ -26,6 +27,8 @@ export interface SpaceStreamDeps {
   /** Aborts when the space is gone. */
   scope(space: string): AbortSignal
   random: () => number
+  /** Told that somebody begins to read a space; what it answers is called when they end. */
+  reading?: ((space: string, user: UserInfo) => () => void) | undefined
 }
 
 interface Change {
@@ -55,8 +58,9 @@ export async function runSpaceStream(
   deps: SpaceStreamDeps,
   plan: StreamPlan,
   sink: FrameSink,
-  gone: AbortSignal,
+  { gone, user }: { gone: AbortSignal; user: UserInfo },
 ): Promise<void> {
+  const ended = deps.reading?.(plan.space, user)
   const lived = new AbortController()
   const lifetime = setTimeout(() => lived.abort(), LIFETIME_MS * (1 + deps.random()))
   const signal = AbortSignal.any([gone, lived.signal, deps.draining, deps.scope(plan.space)])
@@ -78,6 +82,7 @@ export async function runSpaceStream(
     await sink.write([Buffer.from(`${JSON.stringify({ type: 'ERROR', object: status.toStatus() })}\n`)])
     if (status !== error) throw error
   } finally {
+    ended?.()
     clearInterval(ticker)
     clearTimeout(lifetime)
     sink.end()

@@ -334,7 +334,8 @@ async function openStream(
   })
   raw.flushHeaders()
   request.inFlight?.begun()
-  await runSpaceStream(deps.stream, plan, responseSink(raw, deps.services.turns), goneSignal(raw))
+  const reader = { gone: goneSignal(raw), user: authorized.user }
+  await runSpaceStream(deps.stream, plan, responseSink(raw, deps.services.turns), reader)
 }
 
 const isStranger = ({ groups }: UserInfo): boolean => groups.includes(GROUPS.unauthenticated)

@@ -137,7 +137,10 @@ export class WebSockets {
     if (target === undefined) {
       const plan = planStream(authorized.space, authorized.info.query, stream.store)
       ticket.begun()
-      return { run: (sink, gone) => runSpaceStream(stream, plan, sink, gone), protobuf: false }
+      return {
+        run: (sink, gone) => runSpaceStream(stream, plan, sink, { gone, user: authorized.user }),
+        protobuf: false,
+      }
     }
     const work = services.work.begin({ owner: target.space, isAbandoned: () => socket.destroyed })
     const plan = await planOf(services, target, work)

@@ -56,6 +56,11 @@ export interface CopyReconcilerDeps {
   meansOther: (space: string, key: string) => void
 }
 
+export interface CopyResult extends ReconcileResult {
+  /** The copy is not as it should be, and news will say when it can be. */
+  readonly behind?: boolean
+}
+
 /** What a copy is to say, and of which generation of its owner's object that is. */
 interface Made {
   readonly source: Source
@@ -84,7 +89,7 @@ export class CopyReconciler {
     this.#writer = new CopyWriter(deps)
   }
 
-  async reconcile(mailbox: Mailbox, key: string): Promise<ReconcileResult> {
+  async reconcile(mailbox: Mailbox, key: string): Promise<CopyResult> {
     if (this.#mayBeAnothers(mailbox, key)) return { postponed: true } // all is looked at again once it is known
     try {
       const result = await this.#converge(mailbox, key)
@@ -148,7 +153,7 @@ export class CopyReconciler {
     return !isNeededDefinition(this.#deps.join, mailbox.name, key)
   }
 
-  async #converge(mailbox: Mailbox, key: string): Promise<ReconcileResult> {
+  async #converge(mailbox: Mailbox, key: string): Promise<CopyResult> {
     const { join, rules } = this.#deps
     const claims = join.sourcesOf(mailbox.name, key)
     if (claims.length === 0) return await this.#remove(mailbox, key)
@@ -158,7 +163,7 @@ export class CopyReconciler {
     const ranked = byRight(claims, { mailbox: mailbox.name, recorded, rules })
     if (ranked[0] && this.#deps.pauses.holdsClaim(ranked[0])) return {} // looked at again when that is over
     const made = await this.#firstGood(recorded.length > 0 ? ranked.slice(0, 1) : ranked)
-    if (!made) return {}
+    if (!made) return { behind: true }
     const { source, projection, generation } = made
     if (projection.namespace !== '') await this.#ensureNamespace(mailbox, projection.namespace)
     const { wrote, copy } = await this.#writer.write(mailbox, key, source.fact.resource, projection)

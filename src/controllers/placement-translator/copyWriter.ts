@@ -30,7 +30,7 @@ export class CopyWriter {
     const known = mailbox.copies.get(key)
     if (!known) {
       try {
-        const made = await this.#create(api, gvr, createdCopy(projection))
+        const made = await mailbox.desired.write(key, () => this.#create(api, gvr, createdCopy(projection)))
         this.#settle(mailbox, key, gvr, made)
         return { wrote: true, copy: made }
       } catch (error) {
@@ -40,13 +40,14 @@ export class CopyWriter {
     const copy = await this.#current(mailbox, key, gvr, known, api)
     if (!copy) {
       mailbox.forget(key, known)
-      const made = await this.#create(api, gvr, createdCopy(projection))
+      const made = await mailbox.desired.write(key, () => this.#create(api, gvr, createdCopy(projection)))
       this.#settle(mailbox, key, gvr, made)
       return { wrote: true, copy: made }
     }
     if (copy.metadata.deletionTimestamp !== undefined) return { wrote: false, copy: undefined } // made anew when it is gone
     const body = updatedCopy(projection, copy)
-    const right = body ? await this.#update(mailbox, key, gvr, known, body) : copy
+    const update = (changed: KubeObject) => this.#update(mailbox, key, gvr, known, changed)
+    const right = body ? await mailbox.desired.write(key, () => update(body)) : copy
     this.#settle(mailbox, key, gvr, right)
     return { wrote: body !== undefined, copy: right }
   }

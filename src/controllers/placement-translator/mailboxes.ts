@@ -21,6 +21,7 @@ import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { StreamSource } from '../../client/streamSource.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import { NOTHING_REFUSED, type Refused, refusedIn, sameRefused } from './clusterRefusals.ts'
+import { DesiredContent } from './desiredContent.ts'
 import { definedBy } from './eligibility.ts'
 import { namespaceKey, objectKey, resourceKey } from './names.ts'
 import { NamespacedMap } from './namespacedMap.ts'
@@ -100,6 +101,8 @@ export class Mailbox {
   /** What is in its Namespaces that neither the center nor the syncer put there, nor the server itself. */
   readonly others = new NamespacedMap<true>()
   readonly namespaces = new Set<string>()
+  /** Which of the copies changed in what they ask for, until the cluster has them. */
+  readonly desired = new DesiredContent()
   /** What copies say whose state a space wants back, as they were written or found right in this run. */
   readonly meanings = new Map<string, Meaning>()
   /** Versions that are known to say what we want; their events are no news. */
@@ -265,6 +268,7 @@ export class Mailboxes {
     if (isProjected(object)) {
       // once known, the owner is told by our own writes alone: no hand in the mailbox gives an object away
       const owner = known?.owner || mailbox.bereft.get(key) || ownerOf(object)
+      if (!known || known.uid !== uid) mailbox.desired.changed(key, revision)
       mailbox.copies.set(key, { resource, uid, resourceVersion, terminating: deletionTimestamp !== undefined, owner })
       this.#deps.cache.set(mailbox.space, key, object)
       this.#listener.reported(mailbox.name, key)
@@ -303,6 +307,7 @@ export class Mailboxes {
     mailbox.meanings.delete(key)
     mailbox.carried.delete(key)
     mailbox.others.delete(key)
+    mailbox.desired.gone(key)
     if (key === SYNCER_CONFIG_KEY) this.#listener.configChanged(mailbox.name)
     if (key === namespaceKey(name)) {
       mailbox.namespaces.delete(name)

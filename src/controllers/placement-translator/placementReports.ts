@@ -8,6 +8,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { type GroupResource, groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { EDGE_PLACEMENTS, UPSYNC_FULL } from '../../apimachinery/placement.ts'
+import { timestamp } from '../../apimachinery/timestamp.ts'
+import { equalJson } from '../../apimachinery/values.ts'
 import type { Client } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
@@ -16,7 +18,9 @@ import { shortened } from '../toldFaults.ts'
 import type { Allowance, Told } from './allowance.ts'
 import { type ClusterRefusals, UPSYNC_KEY } from './clusterRefusals.ts'
 import { FIELD_MANAGER, parseObjectKey } from './names.ts'
+import { type Stages, stageConditions } from './outcomeConditions.ts'
 import type { PlacementJoin } from './placementJoin.ts'
+import { type PlacementOutcomeDeps, placementOutcome } from './placementOutcome.ts'
 import type { Source } from './placementProduct.ts'
 import { RefusalCount } from './refusalCount.ts'
 import { KIND_NOT_SERVED } from './unservedKinds.ts'
@@ -33,6 +37,7 @@ export interface PlacementReportsDeps {
     isUncertain(space: string): boolean
   }
   refusals: Pick<ClusterRefusals, 'of'>
+  outcomes: Omit<PlacementOutcomeDeps, 'join'>
   clock: Clock
   /** Has {@link PlacementReports.reconcile} called for the placement. */
   again: (space: string, placement: string) => void
@@ -111,19 +116,33 @@ export class PlacementReports {
   }
 
   async #verdict(space: string, name: string, ways: Ways): Promise<Verdict> {
-    if (ways.size === 0) return { status: 'False', ...(this.#deps.allowances.nowhere(space) ?? NO_LOCATION) }
-    const count = new RefusalCount()
+    if (ways.size === 0) {
+      const nowhere = this.#deps.allowances.nowhere(space) ?? NO_LOCATION
+      const stages = { nowhere, denied: undefined, unplaced: undefined, outcome: undefined }
+      return { status: 'False', ...nowhere, stages }
+    }
+    const [count, denied, unplaced, cuts] = [1, 2, 3, 4].map(() => new RefusalCount()) as FourCounts
     const kinds = this.#alike(space, ways)
-    await this.#countRefused(space, name, kinds, count)
-    this.#countUpsync(space, name, kinds, count)
-    this.#countReported(space, name, ways, count)
+    await this.#countRefused(space, name, kinds, both(count, denied))
+    const notGranted = denied.copies
+    this.#countUpsync(space, name, kinds, both(count, cuts))
+    this.#countReported(space, name, ways, both(count, unplaced))
+    const { join, outcomes } = this.#deps
+    const notPlaced = notGranted + unplaced.copies
+    const outcome = await placementOutcome({ join, ...outcomes }, { space, name, ways, notPlaced })
+    const stages: Stages = {
+      nowhere: undefined,
+      denied: toldOf(denied) ?? toldOf(cuts),
+      unplaced: toldOf(unplaced),
+      outcome,
+    }
     const byClusters = new RefusalCount()
     const isPartial = await this.#countByClusters(space, name, ways, byClusters)
     const counts = [count, byClusters].filter(({ isEmpty }) => !isEmpty)
-    if (counts.length === 0) return { status: 'True', ...ALL_PLACED, isPartial }
+    if (counts.length === 0) return { status: 'True', ...ALL_PLACED, isPartial, stages }
     // what the center says itself first: no cluster's words push it out
     const message = counts.map(each => each.message()).join('. ')
-    return { status: 'False', reason: counts[0]!.reason, message: shortened(message, MAX_MESSAGE - 1) }
+    return { status: 'False', reason: counts[0]!.reason, message: shortened(message, MAX_MESSAGE - 1), stages }
   }
 
   /** Mailboxes that the same grants lead to, counted: thousands of clusters mostly share them. */
@@ -150,7 +169,7 @@ export class PlacementReports {
     space: string,
     name: string,
     groups: { allowances: ReadonlySet<Allowance>; mailboxes: number }[],
-    count: RefusalCount,
+    count: Counts,
   ): Promise<void> {
     const judged = groups.filter(({ allowances }) => ![...allowances].some(({ allowsAll }) => allowsAll))
     if (judged.length === 0) return
@@ -172,7 +191,7 @@ export class PlacementReports {
     space: string,
     name: string,
     groups: { allowances: ReadonlySet<Allowance>; mailboxes: number }[],
-    count: RefusalCount,
+    count: Counts,
   ): void {
     const spec = this.#deps.join.spec(space, name)
     if (!spec || spec.upsync.length === 0) return
@@ -186,7 +205,7 @@ export class PlacementReports {
   }
 
   /** What was reported of objects and mailboxes that the placement has nothing to do with any more is forgotten. */
-  #countReported(space: string, name: string, ways: Ways, count: RefusalCount): void {
+  #countReported(space: string, name: string, ways: Ways, count: Counts): void {
     const reported = this.#reported.get(`${space} ${name}`)
     const workload = this.#deps.join.workload(space)
     for (const [entry, told] of reported ?? []) {
@@ -240,24 +259,40 @@ export class PlacementReports {
     return isPartial
   }
 
-  async #tell(space: string, name: string, { status, reason, message, isPartial }: Verdict): Promise<void> {
+  async #tell(space: string, name: string, { status, reason, message, isPartial, stages }: Verdict): Promise<void> {
     const api = this.#deps.client.in(space)
     const placement = await unlessGone(api.get(EDGE_PLACEMENTS, { name }))
     if (!placement || placement.metadata.deletionTimestamp !== undefined) return
     const { generation = 0, resourceVersion = '' } = placement.metadata
     const conditions = conditionsOf(placement)
     const old = conditions.find(({ type }) => type === CONDITION)
-    const said = { status, reason, message, observedGeneration: generation }
-    if (old && Object.entries(said).every(([field, value]) => old[field] === value)) return
     // what a cluster refused it may refuse still; told when it is heard
-    if (isPartial && status === 'True' && String(old?.message).includes(REFUSED_BY_CLUSTER)) return
-    const now = new Date(this.#deps.clock.now()).toISOString().replace(/\.\d+Z$/, 'Z')
-    const lastTransitionTime = old?.status === status ? (old.lastTransitionTime ?? now) : now
-    const condition = { type: CONDITION, ...said, lastTransitionTime }
-    const body = {
-      metadata: { resourceVersion },
-      status: { conditions: [...conditions.filter(other => other !== old), condition] },
+    const isKept = isPartial && status === 'True' && String(old?.message).includes(REFUSED_BY_CLUSTER)
+    const said = [...(isKept ? [] : [{ type: CONDITION, status, reason, message }]), ...stageConditions(stages)]
+    const now = timestamp(new Date(this.#deps.clock.now()))
+    const told = said.map(one => {
+      const before = conditions.find(({ type }) => type === one.type)
+      const lastTransitionTime = before?.status === one.status ? (before.lastTransitionTime ?? now) : now
+      return {
+        ...one,
+        message: shortened(one.message, MAX_MESSAGE - 1),
+        observedGeneration: generation,
+        lastTransitionTime,
+      }
+    })
+    const kept = conditions.filter(({ type }) => !told.some(one => one.type === type))
+    const { counts = null, broken = [] } = stages.outcome ?? {}
+    const news = {
+      conditions: [...told, ...kept],
+      observedGeneration: generation,
+      counts,
+      broken: broken.length > 0 ? broken : null,
     }
+    const before = isRecord(placement.status) ? placement.status : {}
+    const isSaid = (field: keyof typeof news) => equalJson(news[field] ?? undefined, before[field])
+    const isOld = told.every(one => conditions.some(known => equalJson(known, one)))
+    if (isOld && isSaid('observedGeneration') && isSaid('counts') && isSaid('broken')) return
+    const body = { metadata: { resourceVersion }, status: news }
     await api.patch(EDGE_PLACEMENTS, { name }, 'merge', body, { subresource: 'status', fieldManager: FIELD_MANAGER })
   }
 }
@@ -266,6 +301,22 @@ interface Verdict extends Told {
   readonly status: 'True' | 'False'
   /** Whether more may be refused than is known. */
   readonly isPartial?: boolean
+  readonly stages: Stages
+}
+
+type Counts = Pick<RefusalCount, 'add'>
+type FourCounts = [RefusalCount, RefusalCount, RefusalCount, RefusalCount]
+
+function both(...counts: readonly RefusalCount[]): Counts {
+  return {
+    add(...what) {
+      for (const count of counts) count.add(...what)
+    },
+  }
+}
+
+function toldOf(count: RefusalCount): Told | undefined {
+  return count.isEmpty ? undefined : { reason: count.reason, message: count.message() }
 }
 
 const REFUSED_BY_CLUSTER = 'RefusedByCluster'

@@ -19,6 +19,11 @@ export class RefusalCount {
     return this.#reasons.size === 0
   }
 
+  /** Of all objects, how many that are in all clusters. */
+  get copies(): number {
+    return [...this.#reasons.values()].reduce((sum, { clusters }) => sum + clusters, 0)
+  }
+
   /** @param what the object or field */
   add(what: string, { reason, message }: Told, clusters: number): void {
     let known = this.#reasons.get(reason)

@@ -2,6 +2,7 @@
  * The placement translator: keeps every mailbox's content equal to the product of placements, slices and workload, and
  * carries counts, errors and singleton status back. Everything is driven by streams; nothing is polled.
  */
+import type { OutcomeSource } from '../../apimachinery/outcome.ts'
 import {
   CUSTOMIZERS,
   EDGE_PLACEMENTS,
@@ -25,11 +26,13 @@ import { PlacedSource, type SpacePlaces, standsInMailbox } from '../placedSource
 import { unlessSpaceGone } from '../spaceGone.ts'
 import { Brake } from './brake.ts'
 import { ClosedMailboxes } from './closedMailboxes.ts'
+import { ClusterOutcomes } from './clusterOutcomes.ts'
 import { ClusterRefusals } from './clusterRefusals.ts'
 import { reconcileConfig } from './configReconciler.ts'
 import { Conflicts, conflictReports } from './conflicts.ts'
 import { Consents } from './consents.ts'
 import { CopyReconciler } from './copyReconciler.ts'
+import { Namings } from './desiredContent.ts'
 import { Evictions } from './evictions.ts'
 import { explainedClient } from './explainedClient.ts'
 import { spacesWithFeedback } from './feedbackLeftovers.ts'
@@ -62,6 +65,8 @@ export interface PlacementTranslatorDeps {
   turns?: WorkTurns | undefined
   clock?: Clock
   random?: () => number
+  /** Where syncers' reports come in. Absent: nobody reports. */
+  outcomes?: OutcomeSource | undefined
   signal: AbortSignal
 }
 
@@ -90,6 +95,8 @@ class Translator {
   readonly #join: PlacementJoin
   readonly #reports: PlacementReports
   readonly #refusals: ClusterRefusals
+  readonly #outcomes: ClusterOutcomes
+  readonly #namings = new Namings()
   readonly #records: UpsyncRecords
   readonly #brake: Brake
   readonly #notes: PlacementNotes
@@ -106,6 +113,7 @@ class Translator {
   #workspacesSynced = false
   /** Whether everything was known at some time. */
   #wasWhole = false
+  readonly #undeliver: () => void
   constructor(deps: PlacementTranslatorDeps) {
     const { client, places, guard, turns = new WorkTurns(), logger, clock, random } = deps
     const signal = AbortSignal.any([deps.signal, this.#stop.signal])
@@ -128,7 +136,8 @@ class Translator {
     const consents = new Consents(places, (space, through) => this.#join.touchConsent(space, through))
     this.#join = new PlacementJoin(
       {
-        copies: (mailboxes, keys, origin) => this.#queue.addAll(copyTasks(mailboxes, keys, origin), origin),
+        copies: (mailboxes, keys, origin) =>
+          this.#queue.addAll(this.#naming(origin, copyTasks(mailboxes, keys, origin)), origin),
         configs: (mailboxes, origin) => this.#queue.addAll(configTasks(mailboxes), origin),
         sources: (space, keys) => this.#queue.addAll(sourceTasks(space, keys), space),
         placement: report,
@@ -146,11 +155,25 @@ class Translator {
       clock: clock ?? systemClock,
       changed: report,
     })
+    this.#outcomes = new ClusterOutcomes({
+      clock: clock ?? systemClock,
+      changed: space => {
+        const mailbox = places.pathOf(space)?.split(':').at(-1) ?? ''
+        for (const placement of this.#join.placementsOf(mailbox)) report(placement.space, placement.name)
+      },
+    })
+    this.#undeliver = () => deps.outcomes?.deliverTo(undefined)
+    deps.outcomes?.deliverTo(this.#outcomes)
     this.#reports = new PlacementReports({
       client,
       join: this.#join,
       allowances: consents,
       refusals: this.#refusals,
+      outcomes: {
+        mailbox: name => this.#mailboxes.get(name),
+        outcome: space => this.#outcomes.of(space),
+        isNamed: owner => !this.#namings.isOpen(owner),
+      },
       clock: clock ?? systemClock,
       again: report,
     })
@@ -214,7 +237,7 @@ class Translator {
     })
     const listener = mailboxListener({
       add: task => this.#queue.add(task),
-      addAll: (tasks, owner) => this.#queue.addAll(tasks, owner),
+      addAll: (tasks, owner) => this.#queue.addAll(this.#naming(owner, tasks), owner),
       join: this.#join,
       mailbox: name => this.#mailboxes.get(name),
     })
@@ -392,6 +415,8 @@ class Translator {
     this.#stop.abort()
     await Promise.all([this.#running, this.#workloads.stop(), this.#mailboxes.stop()])
     this.#unfollow()
+    this.#undeliver()
+    this.#outcomes.stop()
   }
 
   #postpone(task: Task): ReconcileResult {
@@ -443,7 +468,7 @@ class Translator {
     task: Task & { readonly type: 'copy' | 'config' | 'asked' },
     mailbox: Mailbox,
   ): Promise<ReconcileResult> {
-    if (task.type === 'copy') return await this.#copies.reconcile(mailbox, task.key)
+    if (task.type === 'copy') return await this.#copy(mailbox, task.key)
     if (task.type === 'asked') await this.#records.reconcile(mailbox, task.key)
     else {
       const [client, join, records, reports] = [this.#client, this.#join, this.#records, this.#reports]
@@ -463,6 +488,23 @@ class Translator {
         if (ownersIn(copies?.get(key)?.owner ?? '').includes(space)) yield { type: 'copy', mailbox, key, origin: space }
       }
     }
+  }
+
+  async #copy(mailbox: Mailbox, key: string): Promise<ReconcileResult> {
+    const ticket = mailbox.desired.ticket(key)
+    const result = await this.#copies.reconcile(mailbox, key)
+    if (result.behind || result.postponed || result.requeueAfterMs !== undefined || ticket === undefined) return result
+    mailbox.desired.converged(key, ticket)
+    for (const { space, placements } of this.#join.sourcesOf(mailbox.name, key))
+      this.#queue.addAll(reportTasks(space, placements), space)
+    return result
+  }
+
+  /** The copies that tasks name may have to change from now on. */
+  #naming(owner: string, tasks: Iterable<Task>): Iterable<Task> {
+    return this.#namings.of(owner, tasks, task => {
+      if (task.type === 'copy') this.#mailboxes.known(task.mailbox)?.desired.name(task.key)
+    })
   }
 
   /** What several spaces claim in a mailbox may be another's now. */

@@ -98,7 +98,7 @@ t.test('the kinds of placement have the names, columns and sub-resources of thei
       ['EdgePlacement', 'epl', false, 'status'],
       ['SinglePlacementSlice', 'sps', false, ''],
       ['Customizer', '', true, ''],
-      ['SyncerConfig', 'escfg', false, 'status'],
+      ['SyncerConfig', 'escfg', false, 'outcome,status'],
       ['EdgeSyncConfig', 'esc', false, 'status'],
       ['SyncTarget', '', false, 'status'],
       ['Location', '', false, 'status'],
@@ -119,7 +119,7 @@ t.test('the kinds of placement have the names, columns and sub-resources of thei
   )
   t.same(
     type('edgeplacements', 'edge.kubestellar.io', 'v2alpha1').columns.map(c => c.name),
-    ['Placed', 'Reason', 'Age'],
+    ['Placed', 'Reason', 'Held', 'Clusters', 'Copies', 'Applied', 'Done', 'Refused', 'Stale', 'Age'],
   )
   const placement = type('edgeplacements', 'edge.kubestellar.io', 'v2alpha1').schema
   t.notOk(at(placement, 'spec', 'downsync', '[]').required)

@@ -49,7 +49,7 @@ t.test('no bookmark overtakes what is still converted', async t => {
       bookmarkIntervalMs: 1,
     }
     const plan = planStream('s1', new URLSearchParams({ resourceVersion: '0' }), store)
-    return { sent, run: runSpaceStream(deps, plan, sent, end.signal) }
+    return { sent, run: runSpaceStream(deps, plan, sent, { gone: end.signal, user: { name: 'u', groups: [] } }) }
   }
   const { promise: converted, resolve: convert } = Promise.withResolvers<void>()
   const held = stream(converted)

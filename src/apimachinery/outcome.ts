@@ -1,0 +1,193 @@
+/**
+ * What became in a cluster of what was placed there, as its syncer reports it. Pure.
+ *
+ * A report belongs to a session, the life of one syncer process, and to the center's epoch, the life of one server process. It
+ * says up to which revision of its mailbox the syncer has looked at every change, and names the exceptions: what it looked at
+ * and could not make so. The first report of a session is whole, later ones say what changed. Nothing counts before the syncer
+ * has compared all of its mailbox with the live cluster.
+ *
+ * Lists are bounded. What finds no place in them is counted by reason, and then the center claims nothing of what it cannot see.
+ */
+import { StatusError } from './errors.ts'
+import { isRecord } from './object.ts'
+import { EDGE_API_VERSION } from './placement.ts'
+
+export const OUTCOME_STATES = [
+  /** The cluster, or its syncer by order of the cluster's owner, does not take it. */
+  'refused',
+  /** It failed, and is tried again. */
+  'retrying',
+  /** It is in the mailbox, and what it needs is not there yet. */
+  'waiting',
+  /** The cluster does not serve its kind. */
+  'unserved',
+  /** The cluster's object is going away, and is made anew or gone after that. */
+  'terminating',
+  /** Its syncer was told to hold still. */
+  'held',
+  /** Somebody in the cluster keeps changing it. */
+  'drifted',
+] as const
+export type OutcomeState = (typeof OUTCOME_STATES)[number]
+
+export interface OutcomeKey {
+  readonly group: string
+  readonly resource: string
+  readonly namespace: string
+  readonly name: string
+}
+
+export interface Exception extends OutcomeKey {
+  /** Revision of the mailbox's object that it is about. */
+  readonly seq: number
+  readonly state: OutcomeState
+  readonly reason: string
+  /** In the cluster's words where it said something. */
+  readonly message: string
+  /** RFC 3339. */
+  readonly since: string
+}
+
+export interface OutcomeReport {
+  readonly session: string
+  /** Counts the reports of a session, from 1. */
+  readonly number: number
+  /** Whether it says all, not what changed since the report before. */
+  readonly whole: boolean
+  /** As the center told it last; `''` before it has. */
+  readonly epoch: string
+  /** Whether all of the mailbox was compared with the live cluster in this session. */
+  readonly compared: boolean
+  /** Every change of the mailbox up to this revision was looked at. */
+  readonly processed: number
+  readonly exceptions: readonly Exception[]
+  /** What is no exception any more. */
+  readonly settled: readonly OutcomeKey[]
+  /** How many exceptions found no place in the list, by state. */
+  readonly unlisted: Readonly<Partial<Record<OutcomeState, number>>>
+}
+
+export interface OutcomeAnswer {
+  readonly epoch: string
+  /** Whether the next report has to be whole: this one did not count. */
+  readonly again: boolean
+}
+
+/** Mailboxes are named by the ids of their spaces. */
+export interface OutcomeReceiver {
+  /** Takes what the syncer of a mailbox says. */
+  take(space: string, report: OutcomeReport): OutcomeAnswer
+  /** Nobody reads the mailbox any more. */
+  silent(space: string): void
+}
+
+/** Where reports come in; they go to one receiver. */
+export interface OutcomeSource {
+  deliverTo(receiver: OutcomeReceiver | undefined): void
+}
+
+export const OUTCOME_SUBRESOURCE = 'outcome'
+export const OUTCOME_FORM = { apiVersion: EDGE_API_VERSION, kind: 'SyncerOutcome' }
+/** Exceptions of one cluster that are listed. */
+export const MAX_EXCEPTIONS = 300
+export const MAX_MESSAGE = 300
+const MAX_REASON = 60
+/** Some kinds have names of any length; of those only a beginning is told, which names nothing. */
+const MAX_NAME = 253
+const MAX_ID = 64
+const DNS_NAME = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/
+const WORD = /^[A-Za-z][A-Za-z0-9]*$/
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
+
+/** From `spec` of what a syncer sends. @throws StatusError BadRequest, naming the field */
+export function readOutcomeReport(spec: unknown): OutcomeReport {
+  if (!isRecord(spec)) throw bad('spec', 'must be an object')
+  const exceptions = listOf(spec, 'exceptions', MAX_EXCEPTIONS).map((item, i) =>
+    readException(item, `exceptions[${i}]`),
+  )
+  const settled = listOf(spec, 'settled', 2 * MAX_EXCEPTIONS).map((item, i) => readKey(item, `settled[${i}]`))
+  return {
+    session: text(spec, 'session', MAX_ID),
+    number: count(spec, 'number'),
+    whole: spec.whole === true,
+    epoch: text(spec, 'epoch', MAX_ID, ''),
+    compared: spec.compared === true,
+    processed: count(spec, 'processed'),
+    exceptions,
+    settled,
+    unlisted: readUnlisted(spec.unlisted),
+  }
+}
+
+function readException(item: unknown, at: string): Exception {
+  const key = readKey(item, at)
+  if (!isRecord(item)) throw bad(at, 'must be an object')
+  const { state } = item
+  if (!isState(state)) throw bad(`${at}.state`, `must be one of ${OUTCOME_STATES.join(', ')}`)
+  const reason = text(item, 'reason', MAX_REASON, '', at)
+  if (!WORD.test(reason)) throw bad(`${at}.reason`, 'must be one word of letters and digits')
+  const since = text(item, 'since', 32, '', at)
+  if (!TIME.test(since)) throw bad(`${at}.since`, 'must be a time such as 2026-01-31T12:00:00Z')
+  // on one line, whatever a cluster says
+  const message = oneLine(text(item, 'message', MAX_MESSAGE, '', at))
+  return { ...key, seq: count(item, 'seq', at), state, reason, message, since }
+}
+
+function readKey(item: unknown, at: string): OutcomeKey {
+  if (!isRecord(item)) throw bad(at, 'must be an object')
+  const key = {
+    group: text(item, 'group', MAX_NAME, '', at),
+    resource: text(item, 'resource', MAX_NAME, undefined, at),
+    namespace: text(item, 'namespace', MAX_NAME, '', at),
+    name: text(item, 'name', MAX_NAME, undefined, at),
+  }
+  for (const field of ['group', 'resource', 'namespace'] as const) {
+    if (key[field] !== '' && !DNS_NAME.test(key[field])) throw bad(`${at}.${field}`, 'must be a DNS name')
+  }
+  return key
+}
+
+function readUnlisted(value: unknown): OutcomeReport['unlisted'] {
+  if (value === undefined) return {}
+  if (!isRecord(value)) throw bad('unlisted', 'must be an object')
+  for (const state of Object.keys(value)) {
+    if (!isState(state)) throw bad('unlisted', `${JSON.stringify(state.slice(0, MAX_REASON))} is no state`)
+    count(value, state, 'unlisted')
+  }
+  return { ...value }
+}
+
+function isState(value: unknown): value is OutcomeState {
+  return OUTCOME_STATES.includes(value as OutcomeState)
+}
+
+function listOf(from: Record<string, unknown>, field: string, limit: number): unknown[] {
+  const value = from[field] ?? []
+  if (!Array.isArray(value)) throw bad(field, 'must be a list')
+  if (value.length > limit)
+    throw bad(field, `has ${value.length} items; at most ${limit}, and the rest is counted in unlisted`)
+  return value
+}
+
+function text(from: Record<string, unknown>, field: string, limit: number, otherwise?: string, at = ''): string {
+  const value = from[field] ?? otherwise
+  const path = at ? `${at}.${field}` : field
+  if (typeof value !== 'string' || (otherwise === undefined && value === '')) throw bad(path, 'must be a text')
+  if (value.length > limit) throw bad(path, `must have at most ${limit} characters`)
+  return value
+}
+
+function count(from: Record<string, unknown>, field: string, at = ''): number {
+  const value = from[field]
+  if (!Number.isSafeInteger(value) || (value as number) < 0)
+    throw bad(at ? `${at}.${field}` : field, 'must be a whole number from 0')
+  return value as number
+}
+
+function oneLine(words: string): string {
+  return words.replace(/[\s\p{C}]+/gu, ' ').trim()
+}
+
+function bad(field: string, why: string): StatusError {
+  return new StatusError('BadRequest', `the report of a syncer is malformed: ${field}: ${why}`)
+}

@@ -1,0 +1,23 @@
+/** PUT …/syncerconfigs/the-one/outcome in a mailbox: its syncer says what became of what was placed in its cluster. */
+import { statusError } from '../../apimachinery/errors.ts'
+import { isRecord } from '../../apimachinery/object.ts'
+import { OUTCOME_FORM, readOutcomeReport } from '../../apimachinery/outcome.ts'
+import type { OutcomeInbox } from '../authority/outcomeInbox.ts'
+import { readBody } from './body.ts'
+import type { SubresourceEndpoints } from './exchange.ts'
+import { methodNotAllowed } from './methods.ts'
+import { sendValue } from './respond.ts'
+
+export function outcomeEndpoint(inbox: Pick<OutcomeInbox, 'isOpen' | 'take'>): SubresourceEndpoints {
+  return {
+    'edge.kubestellar.io/syncerconfigs/outcome': async (services, exchange) => {
+      const { info, space, resource, type } = exchange
+      if (info.verb !== 'update') throw methodNotAllowed(type, info.verb)
+      if (!inbox.isOpen(space, resource.name))
+        throw statusError.notFound({ ...type, resource: `${type.resource}/${resource.subresource}` }, resource.name)
+      const body = readBody(services, exchange, OUTCOME_FORM)
+      const status = inbox.take(space, readOutcomeReport(isRecord(body) ? body.spec : undefined))
+      await sendValue(services, exchange, 200, { ...OUTCOME_FORM, metadata: { name: resource.name }, status })
+    },
+  }
+}

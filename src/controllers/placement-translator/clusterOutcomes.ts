@@ -1,0 +1,141 @@
+/**
+ * What syncers say became of what is in their mailboxes, held in memory for as long as they say it: a syncer that falls silent
+ * takes its word with it, and one whose center was restarted is asked to say all again. A report costs what it says.
+ */
+import { randomUUID } from 'node:crypto'
+import type {
+  Exception,
+  OutcomeAnswer,
+  OutcomeReceiver,
+  OutcomeReport,
+  OutcomeState,
+} from '../../apimachinery/outcome.ts'
+import { MAX_EXCEPTIONS } from '../../apimachinery/outcome.ts'
+import type { Clock } from '../../client/clock.ts'
+import { objectKey } from './names.ts'
+
+export interface ClusterOutcome {
+  /** Its syncer speaks. Else nothing is known of now. */
+  readonly live: boolean
+  /** Whether it has compared everything with the live cluster. */
+  readonly compared: boolean
+  readonly processed: number
+  readonly exceptions: ReadonlyMap<string, Exception>
+  /** Exceptions that it could not name, by state. */
+  readonly unlisted: Readonly<Partial<Record<OutcomeState, number>>>
+}
+
+export interface ClusterOutcomesDeps {
+  clock: Clock
+  /** What is known of a mailbox, by its space, may be something else now. */
+  changed: (space: string) => void
+  /** Default: one that no other process has. */
+  epoch?: string
+}
+
+interface Session {
+  readonly id: string
+  number: number
+  compared: boolean
+  processed: number
+  exceptions: Map<string, Exception>
+  unlisted: OutcomeReport['unlisted']
+  heardAtMs: number
+  live: boolean
+  /** Of the timer that ends the wait for its next word; absent while none runs. */
+  cancel: (() => void) | undefined
+}
+
+/** Three reports that did not come. */
+export const SILENCE_MS = 45_000
+
+const UNHEARD: ClusterOutcome = { live: false, compared: false, processed: 0, exceptions: new Map(), unlisted: {} }
+
+export class ClusterOutcomes implements OutcomeReceiver {
+  readonly epoch: string
+  readonly #deps: ClusterOutcomesDeps
+  /** By id of the mailbox space. */
+  readonly #sessions = new Map<string, Session>()
+
+  constructor(deps: ClusterOutcomesDeps) {
+    this.#deps = deps
+    this.epoch = deps.epoch ?? randomUUID()
+  }
+
+  of(space: string): ClusterOutcome {
+    return this.#sessions.get(space) ?? UNHEARD
+  }
+
+  /** Takes in what the syncer of a mailbox says. */
+  take(space: string, report: OutcomeReport): OutcomeAnswer {
+    const known = this.#sessions.get(space)
+    const follows = known?.id === report.session && known.number + 1 === report.number
+    if (report.epoch !== this.epoch || !(report.whole || follows)) return { epoch: this.epoch, again: true }
+    const exceptions = report.whole || !known ? new Map<string, Exception>() : known.exceptions
+    for (const key of report.settled) exceptions.delete(objectKey(key, key.namespace, key.name))
+    for (const one of report.exceptions) exceptions.set(objectKey(one, one.namespace, one.name), one)
+    if (exceptions.size > MAX_EXCEPTIONS) {
+      // it lost count, and what is said from here on has to be whole
+      this.#end(space)
+      this.#deps.changed(space)
+      return { epoch: this.epoch, again: true }
+    }
+    const { session: id, number, compared, processed, unlisted } = report
+    const said = { number, compared, processed, exceptions, unlisted, heardAtMs: this.#deps.clock.now(), live: true }
+    const isNews =
+      known === undefined ||
+      !known.live ||
+      report.whole ||
+      known.compared !== compared ||
+      known.processed !== processed ||
+      report.exceptions.length + report.settled.length > 0 ||
+      JSON.stringify(known.unlisted) !== JSON.stringify(unlisted)
+    if (known?.id === id) Object.assign(known, said)
+    else {
+      this.#end(space)
+      this.#sessions.set(space, { id, ...said, cancel: undefined })
+    }
+    this.#watch(space)
+    if (isNews) this.#deps.changed(space)
+    return { epoch: this.epoch, again: false }
+  }
+
+  /** Its connection has ended, or its mailbox. */
+  silent(space: string): void {
+    const session = this.#sessions.get(space)
+    if (!session?.live) return
+    session.live = false
+    session.cancel?.()
+    session.cancel = undefined
+    this.#deps.changed(space)
+  }
+
+  forget(space: string): void {
+    this.#end(space)
+  }
+
+  stop(): void {
+    for (const space of [...this.#sessions.keys()]) this.#end(space)
+  }
+
+  #end(space: string): void {
+    this.#sessions.get(space)?.cancel?.()
+    this.#sessions.delete(space)
+  }
+
+  /** One timer for each session, which is set anew only when it fires. */
+  #watch(space: string): void {
+    const session = this.#sessions.get(space)!
+    if (!session.cancel) this.#arm(space, session, SILENCE_MS)
+  }
+
+  #arm(space: string, session: Session, inMs: number): void {
+    session.cancel = this.#deps.clock.after(inMs, () => {
+      session.cancel = undefined
+      if (this.#sessions.get(space) !== session || !session.live) return
+      const leftMs = session.heardAtMs + SILENCE_MS - this.#deps.clock.now()
+      if (leftMs > 0) this.#arm(space, session, leftMs)
+      else this.silent(space)
+    })
+  }
+}

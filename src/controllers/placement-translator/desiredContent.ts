@@ -1,0 +1,109 @@
+/**
+ * The sequence of one mailbox: which of its copies changed in what they ask for, and at which revision, as long as its syncer
+ * has not looked at that. Statuses that come back do not count, and cost nothing here.
+ *
+ * Revisions are the store's, so nothing has to be kept for a restart: a copy that is seen for the first time counts from the
+ * revision that it has, which is never too early.
+ */
+import type { KubeObject } from '../../apimachinery/object.ts'
+
+export class DesiredContent {
+  /** What may have to change, by the number of its newest naming, until that was looked at. */
+  readonly #named = new Map<string, number>()
+  readonly #writing = new Set<string>()
+  /** Revisions that the syncer has not looked at, about in their order. */
+  readonly #seqs = new Map<string, number>()
+  #namings = 0
+
+  name(key: string): void {
+    this.#named.set(key, ++this.#namings)
+  }
+
+  /** To be given to {@link converged}. */
+  ticket(key: string): number | undefined {
+    return this.#named.get(key)
+  }
+
+  /** The copy is as it should be, unless it was named again since. */
+  converged(key: string, ticket: number | undefined): void {
+    if (this.#named.get(key) === ticket) this.#named.delete(key)
+  }
+
+  /** Of a write that says how the copy should be. */
+  async write(key: string, work: () => Promise<KubeObject>): Promise<KubeObject> {
+    this.#writing.add(key)
+    try {
+      const written = await work()
+      this.changed(key, Number(written.metadata.resourceVersion))
+      return written
+    } finally {
+      this.#writing.delete(key)
+    }
+  }
+
+  changed(key: string, revision: number): void {
+    if ((this.#seqs.get(key) ?? 0) >= revision) return
+    this.#seqs.delete(key)
+    this.#seqs.set(key, revision)
+  }
+
+  gone(key: string): void {
+    this.#seqs.delete(key)
+  }
+
+  /** The syncer has looked at everything up to there. What came out of order waits for what came before it. */
+  processed(revision: number): void {
+    for (const [key, seq] of this.#seqs) {
+      if (seq > revision) return
+      this.#seqs.delete(key)
+    }
+  }
+
+  isPending(key: string): boolean {
+    return this.#named.has(key) || this.#writing.has(key) || this.#seqs.has(key)
+  }
+
+  /** Copies that are not in the mailbox yet as they should be. */
+  *behind(): Generator<string> {
+    yield* this.#named.keys()
+    for (const key of this.#writing) if (!this.#named.has(key)) yield key
+  }
+
+  /** Copies of which the cluster has not heard the newest, or which are not there yet. */
+  *pending(): Generator<string> {
+    yield* this.behind()
+    for (const key of this.#seqs.keys()) if (!this.#named.has(key) && !this.#writing.has(key)) yield key
+  }
+
+  get unprocessed(): number {
+    return this.#seqs.size
+  }
+}
+
+/** What is named by and by: until all of it is drawn, nobody knows what else of its owner's may have to change. */
+export class Namings {
+  readonly #open = new Map<string, number>()
+
+  isOpen(owner: string): boolean {
+    return this.#open.has(owner)
+  }
+
+  /** The same, as of now counted as open until they are all drawn. */
+  of<T>(owner: string, items: Iterable<T>, each: (item: T) => void): Iterable<T> {
+    this.#open.set(owner, (this.#open.get(owner) ?? 0) + 1)
+    return this.#drawn(owner, items, each)
+  }
+
+  *#drawn<T>(owner: string, items: Iterable<T>, each: (item: T) => void): Generator<T> {
+    try {
+      for (const item of items) {
+        each(item)
+        yield item
+      }
+    } finally {
+      const left = (this.#open.get(owner) ?? 1) - 1
+      if (left === 0) this.#open.delete(owner)
+      else this.#open.set(owner, left)
+    }
+  }
+}

@@ -1,0 +1,128 @@
+/**
+ * Tells the center what became of what it placed: all of it when a session begins and whenever the center asks, else what
+ * changed. News wait a moment for others; without any it says so at the pace of the heartbeat, which keeps its word alive.
+ */
+import { randomUUID } from 'node:crypto'
+import { isStatusError } from '../apimachinery/errors.ts'
+import { at, str } from '../apimachinery/fields.ts'
+import type { KubeObject } from '../apimachinery/object.ts'
+import {
+  type Exception,
+  MAX_EXCEPTIONS,
+  OUTCOME_FORM,
+  OUTCOME_SUBRESOURCE,
+  type OutcomeReport,
+  type OutcomeState,
+} from '../apimachinery/outcome.ts'
+import { SYNCER_CONFIG_NAME, SYNCER_CONFIGS } from '../apimachinery/placement.ts'
+import type { SpaceClient } from '../client/client.ts'
+import { type Clock, pause } from '../client/clock.ts'
+import type { Logger } from '../client/logger.ts'
+import type { Outcomes } from './outcomes.ts'
+
+export interface OutcomeReporterDeps {
+  mailbox: SpaceClient
+  outcomes: Outcomes
+  /** Up to which revision the mailbox was heard. */
+  heard: () => number | undefined
+  everyMs: number
+  logger: Logger
+  clock: Clock
+}
+
+/** Between two reports, so that what comes in swarms is told together. */
+const PACE_MS = 200
+/** Bytes of exceptions that fit into a report; the center takes a little more. */
+const LISTED_BYTES = 200_000
+
+export class OutcomeReporter {
+  readonly #deps: OutcomeReporterDeps
+  readonly #session = randomUUID()
+  #number = 0
+  #epoch = ''
+  /** What the center knows of; nothing while it has to be told all. */
+  #told: Map<string, Exception> | undefined
+  #isNews = true
+  #wake: AbortController | undefined
+  #isOld = false
+
+  constructor(deps: OutcomeReporterDeps) {
+    this.#deps = deps
+  }
+
+  /** There may be something to tell. */
+  news(): void {
+    this.#isNews = true
+    if (!this.#isOld) this.#wake?.abort()
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, everyMs } = this.#deps
+    while (!signal.aborted) {
+      this.#isNews = false
+      const again = await this.#report()
+      await pause(clock, PACE_MS, signal)
+      this.#wake = new AbortController()
+      if (!again && !(this.#isNews && !this.#isOld))
+        await pause(clock, everyMs, AbortSignal.any([signal, this.#wake.signal]))
+      this.#wake = undefined
+    }
+  }
+
+  /** Whether the next report should not wait. */
+  async #report(): Promise<boolean> {
+    const { mailbox, logger } = this.#deps
+    const { report, listed } = this.#next()
+    const body: KubeObject = {
+      ...OUTCOME_FORM,
+      metadata: { name: SYNCER_CONFIG_NAME },
+      spec: report,
+    }
+    try {
+      const answer = await mailbox.update(SYNCER_CONFIGS, body, { subresource: OUTCOME_SUBRESOURCE })
+      const known = this.#epoch
+      this.#epoch = str(answer, 'status', 'epoch')
+      const again = at(answer, 'status', 'again') === true
+      this.#told = again ? undefined : listed
+      this.#isOld = false
+      // once it is known which center this is, it takes the same at once; what it does not take for other reasons can wait
+      return again && this.#epoch !== '' && this.#epoch !== known
+    } catch (error) {
+      this.#told = undefined
+      // a center of an earlier release has no ear for it
+      this.#isOld = isStatusError(error, 'NotFound', 'MethodNotAllowed', 'Forbidden')
+      if (!this.#isOld) logger.warn({ err: error }, 'the center did not hear what became of what it placed')
+      return false
+    }
+  }
+
+  #next(): { report: OutcomeReport; listed: Map<string, Exception> } {
+    const { outcomes, heard } = this.#deps
+    const before = this.#told ?? new Map<string, Exception>()
+    const listed = new Map<string, Exception>()
+    const unlisted: Partial<Record<OutcomeState, number>> = {}
+    let bytes = 0
+    for (const [key, one] of outcomes.exceptions) {
+      bytes += 200 + key.length + one.message.length
+      if (listed.size < MAX_EXCEPTIONS && bytes <= LISTED_BYTES) listed.set(key, one)
+      else unlisted[one.state] = (unlisted[one.state] ?? 0) + 1
+    }
+    const upTo = heard()
+    return {
+      listed,
+      report: {
+        session: this.#session,
+        number: ++this.#number,
+        whole: this.#told === undefined,
+        epoch: this.#epoch,
+        compared: outcomes.compared && upTo !== undefined,
+        processed: outcomes.compared && upTo !== undefined ? outcomes.processed(upTo) : 0,
+        exceptions: [...listed].filter(([key, one]) => before.get(key) !== one).map(([, one]) => one),
+        settled: [...before]
+          .filter(([key]) => !listed.has(key))
+          .map(([, { group, resource, namespace, name }]) => ({ group, resource, namespace, name })),
+        unlisted,
+      },
+    }
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * What became of what the mailbox asks for: how far its changes were looked at, and which of them could not be made so. What is
+ * neither ahead of that nor an exception is in the cluster as the mailbox says.
+ */
+import { isStatusError, StatusError, type StatusReason } from '../apimachinery/errors.ts'
+import { type Exception, MAX_MESSAGE, type OutcomeState } from '../apimachinery/outcome.ts'
+import { timestamp } from '../apimachinery/timestamp.ts'
+import type { Clock } from '../client/clock.ts'
+import { keyText, type SyncKey } from './mirror.ts'
+
+export interface Trouble {
+  readonly state: OutcomeState
+  readonly reason: string
+  readonly message: string
+}
+
+export class Outcomes {
+  readonly #clock: Clock
+  readonly #onChange: () => void
+  /** Changes that nobody has looked at, with their revisions, as they came. */
+  readonly #open = new Map<string, number>()
+  /** The newest that came; a snapshot tells in the order of names. */
+  #newest = 0
+  #inOrder = true
+  readonly #exceptions = new Map<string, Exception>()
+  /** What is to be compared with the cluster before anything counts; absent until that is known. */
+  #uncompared: Set<string> | undefined
+
+  constructor(clock: Clock, onChange: () => void = () => {}) {
+    this.#clock = clock
+    this.#onChange = onChange
+  }
+
+  /** The mailbox says something new of an object, or takes it away. */
+  changed(key: SyncKey, revision: number): void {
+    const text = keyText(key)
+    if (this.#open.size === 0) this.#inOrder = true
+    if (revision < this.#newest) this.#inOrder = false
+    else this.#newest = revision
+    this.#open.delete(text)
+    this.#open.set(text, revision)
+  }
+
+  /** The mirror is whole; all of it is to be compared, and was queued for that. */
+  whole(keys: Iterable<SyncKey>): void {
+    this.#uncompared ??= new Set([...keys].map(keyText))
+    this.#onChange()
+  }
+
+  /** Runs a look at an object; what changes of it meanwhile is to be looked at again. */
+  async looking<T>(key: SyncKey, look: () => Promise<T>): Promise<T> {
+    const text = keyText(key)
+    const at = this.#open.get(text)
+    try {
+      return await look()
+    } finally {
+      if (at !== undefined && this.#open.get(text) === at) this.#open.delete(text)
+      this.#uncompared?.delete(text)
+      this.#onChange()
+    }
+  }
+
+  get compared(): boolean {
+    return this.#uncompared?.size === 0
+  }
+
+  /** Up to where everything was looked at, of what was heard up to `heard`. */
+  processed(heard: number): number {
+    let first = this.#open.values().next().value
+    if (first === undefined) return heard
+    if (!this.#inOrder) for (const revision of this.#open.values()) first = Math.min(first, revision)
+    return Math.min(first - 1, heard)
+  }
+
+  /** @param seq revision of the mailbox's object */
+  except(key: SyncKey, seq: number, { state, reason, message }: Trouble): void {
+    const text = keyText(key)
+    const known = this.#exceptions.get(text)
+    const told = message.slice(0, MAX_MESSAGE)
+    if (known?.state === state && known.reason === reason && known.message === told && known.seq === seq) return
+    const since = known?.state === state ? known.since : timestamp(new Date(this.#clock.now()))
+    const { group, resource, namespace, name } = key
+    this.#exceptions.set(text, { group, resource, namespace, name, seq, state, reason, message: told, since })
+    this.#onChange()
+  }
+
+  settle(key: SyncKey): void {
+    if (this.#exceptions.delete(keyText(key))) this.#onChange()
+  }
+
+  get exceptions(): ReadonlyMap<string, Exception> {
+    return this.#exceptions
+  }
+}
+
+/** Answers that stay the same until somebody changes something. */
+const REFUSALS: readonly StatusReason[] = [
+  'Invalid',
+  'Forbidden',
+  'BadRequest',
+  'MethodNotAllowed',
+  'NotAcceptable',
+  'UnsupportedMediaType',
+  'RequestEntityTooLarge',
+]
+
+/** What an error of the cluster, thrown by a look at an object, means for it. */
+export function troubleOf(error: unknown): Trouble {
+  if (!(error instanceof StatusError))
+    return { state: 'retrying', reason: 'Error', message: error instanceof Error ? error.message : String(error) }
+  const state = isStatusError(error, ...REFUSALS) ? 'refused' : 'retrying'
+  return { state, reason: error.reason, message: error.message }
+}

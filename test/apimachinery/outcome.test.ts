@@ -1,0 +1,59 @@
+/** A syncer's report is read strictly: what is wrong is refused by its field, and what is too much is not taken. */
+import t from 'tap'
+import { isStatusError } from '../../src/apimachinery/errors.ts'
+import { MAX_EXCEPTIONS, readOutcomeReport } from '../../src/apimachinery/outcome.ts'
+
+const key = { group: '', resource: 'configmaps', namespace: 'shop', name: 'page' }
+const exception = {
+  ...key,
+  seq: 7,
+  state: 'refused',
+  reason: 'Forbidden',
+  message: 'no',
+  since: '2026-01-31T12:00:00Z',
+}
+const report = {
+  session: 's',
+  number: 1,
+  whole: true,
+  epoch: 'e',
+  compared: true,
+  processed: 9,
+  exceptions: [exception],
+}
+
+t.test('what is said is read', async t => {
+  const whole = readOutcomeReport({ ...report, settled: [key], unlisted: { retrying: 3 } })
+  t.strictSame(whole, { ...report, settled: [key], unlisted: { retrying: 3 } })
+  const least = readOutcomeReport({ session: 's', number: 1, processed: 0 })
+  t.match(least, { whole: false, compared: false, epoch: '', exceptions: [], settled: [], unlisted: {} })
+})
+
+t.test('words of a cluster are on one line', async t => {
+  const words = readOutcomeReport({ ...report, exceptions: [{ ...exception, message: ' a\n\tb\u0007 ' }] })
+  t.equal(words.exceptions[0]?.message, 'a b')
+})
+
+const WRONG: [what: string, spec: unknown, field: string][] = [
+  ['no object', 'x', 'spec'],
+  ['no session', { ...report, session: undefined }, 'session'],
+  ['a session without end', { ...report, session: 'x'.repeat(65) }, 'session'],
+  ['a fraction', { ...report, processed: 1.5 }, 'processed'],
+  ['a negative number', { ...report, number: -1 }, 'number'],
+  ['no list', { ...report, exceptions: {} }, 'exceptions'],
+  ['too many', { ...report, exceptions: Array(MAX_EXCEPTIONS + 1).fill(exception) }, 'exceptions'],
+  ['an unknown state', { ...report, exceptions: [{ ...exception, state: 'fine' }] }, 'exceptions[0].state'],
+  ['a reason of many words', { ...report, exceptions: [{ ...exception, reason: 'a b' }] }, 'exceptions[0].reason'],
+  ['a long message', { ...report, exceptions: [{ ...exception, message: 'x'.repeat(301) }] }, 'exceptions[0].message'],
+  ['no time', { ...report, exceptions: [{ ...exception, since: 'now' }] }, 'exceptions[0].since'],
+  ['a bar in a resource', { ...report, exceptions: [{ ...exception, resource: 'a|b' }] }, 'exceptions[0].resource'],
+  ['no name', { ...report, settled: [{ ...key, name: '' }] }, 'settled[0].name'],
+  ['counts of nothing', { ...report, unlisted: { fine: 1 } }, 'unlisted'],
+]
+
+for (const [what, spec, field] of WRONG)
+  t.test(`refused: ${what}`, async t => {
+    const error = t.throws(() => readOutcomeReport(spec)) as unknown
+    t.ok(isStatusError(error, 'BadRequest'))
+    t.match((error as Error).message, `malformed: ${field}: `)
+  })

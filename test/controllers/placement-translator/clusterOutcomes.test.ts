@@ -1,0 +1,227 @@
+/** The account that the center keeps of clusters, held against a model: it never says applied of what is not. */
+import fc from 'fast-check'
+import t from 'tap'
+import type { Exception, OutcomeReport } from '../../../src/apimachinery/outcome.ts'
+import { ClusterOutcomes, SILENCE_MS } from '../../../src/controllers/placement-translator/clusterOutcomes.ts'
+import { DesiredContent, Namings } from '../../../src/controllers/placement-translator/desiredContent.ts'
+import { objectKey } from '../../../src/controllers/placement-translator/names.ts'
+import { placementOutcome } from '../../../src/controllers/placement-translator/placementOutcome.ts'
+import { Outcomes } from '../../../src/syncer/outcomes.ts'
+import { FakeClock } from '../../client/support/fakeClock.ts'
+
+const MAPS = { group: '', resource: 'configmaps' }
+const key = (name: string) => ({ ...MAPS, namespace: 'shop', name })
+const keyIn = (name: string): string => objectKey(MAPS, 'shop', name)
+const refused = (name: string): Exception => ({
+  ...key(name),
+  seq: 1,
+  state: 'refused',
+  reason: 'Forbidden',
+  message: 'no',
+  since: '2026-01-31T12:00:00Z',
+})
+const say = (epoch: string, number: number, more: Partial<OutcomeReport> = {}): OutcomeReport => ({
+  session: 's',
+  number,
+  whole: number === 1,
+  epoch,
+  compared: true,
+  processed: 10,
+  exceptions: [],
+  settled: [],
+  unlisted: {},
+  ...more,
+})
+
+t.test('a session begins whole and under this epoch, and goes on without a gap', async t => {
+  const changed: string[] = []
+  const outcomes = new ClusterOutcomes({ clock: new FakeClock(), changed: space => changed.push(space), epoch: 'e' })
+  t.same(outcomes.take('m', say('', 1)), { epoch: 'e', again: true }, 'it has to hear the epoch first')
+  t.notOk(outcomes.of('m').live)
+  t.same(outcomes.take('m', say('e', 2, { whole: false })), { epoch: 'e', again: true })
+  t.same(outcomes.take('m', say('e', 3, { whole: true, exceptions: [refused('a')] })), { epoch: 'e', again: false })
+  t.same(outcomes.take('m', say('e', 5, { settled: [key('a')] })), { epoch: 'e', again: true }, 'one is missing')
+  t.equal(outcomes.of('m').exceptions.size, 1)
+  t.same(outcomes.take('m', say('e', 4, { settled: [key('a')] })), { epoch: 'e', again: false })
+  t.equal(outcomes.of('m').exceptions.size, 0)
+  changed.length = 0
+  outcomes.take('m', say('e', 5))
+  t.same(changed, [], 'a sign of life is no news')
+  outcomes.stop()
+})
+
+t.test('who falls silent is not believed any more, until it speaks', async t => {
+  const clock = new FakeClock()
+  const outcomes = new ClusterOutcomes({ clock, changed: () => {}, epoch: 'e' })
+  outcomes.take('m', say('e', 1))
+  await clock.advance(SILENCE_MS - 1)
+  t.ok(outcomes.of('m').live)
+  outcomes.take('m', say('e', 2))
+  await clock.advance(SILENCE_MS - 1)
+  t.ok(outcomes.of('m').live)
+  await clock.advance(1)
+  t.notOk(outcomes.of('m').live)
+  outcomes.take('m', say('e', 3))
+  t.ok(outcomes.of('m').live)
+  outcomes.silent('m')
+  t.notOk(outcomes.of('m').live)
+  outcomes.stop()
+})
+
+t.test('what is named by and by is open until all of it is drawn', async t => {
+  const namings = new Namings()
+  const named: number[] = []
+  const tasks = namings.of('one', [1, 2], task => named.push(task))
+  t.ok(namings.isOpen('one'))
+  t.notOk(namings.isOpen('other'))
+  t.same([...tasks], [1, 2])
+  t.same(named, [1, 2])
+  t.notOk(namings.isOpen('one'))
+})
+
+/** What happens to the mailbox, to the cluster, and on the way between them. */
+type Step =
+  | { do: 'edit' | 'judge' | 'fail'; name: string }
+  | { do: 'hear' | 'report' | 'lose' | 'restartCenter' | 'restartSyncer' | 'statusBack' | 'sync' }
+const NAMES = ['a', 'b', 'c']
+const named = fc.record({ do: fc.constantFrom('edit', 'judge', 'fail'), name: fc.constantFrom(...NAMES) })
+const common = fc.record({ do: fc.constant('sync') })
+const plain = fc.record({
+  do: fc.constantFrom('hear', 'report', 'lose', 'restartCenter', 'restartSyncer', 'statusBack'),
+})
+const steps = fc.array(
+  fc.oneof({ weight: 3, arbitrary: named }, { weight: 2, arbitrary: plain }, { weight: 2, arbitrary: common }),
+  { maxLength: 60 },
+)
+
+t.test(
+  'whatever is lost, restarted or refused: what counts as applied is in the cluster as the mailbox says',
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(steps as fc.Arbitrary<Step[]>, async all => {
+        const clock = new FakeClock()
+        let revision = 1
+        /** What the mailbox asks for, and what is in the cluster, by the revision that made it so. */
+        const wanted = new Map<string, number>()
+        const inCluster = new Map<string, number>()
+        /** Any write of the copy, statuses too. */
+        const written = new Map<string, number>()
+        let desired = new DesiredContent()
+        let epochs = 0
+        const newCenter = () => new ClusterOutcomes({ clock, changed: () => {}, epoch: `e${++epochs}` })
+        let center = newCenter()
+        let syncer = {
+          outcomes: new Outcomes(clock),
+          heard: 0,
+          number: 0,
+          told: undefined as unknown,
+          epoch: '',
+          id: 1,
+        }
+        /** Writes that the syncer has not heard of. */
+        let coming: { name: string; revision: number }[] = []
+        const write = (name: string): void => {
+          written.set(name, ++revision)
+          coming.push({ name, revision })
+        }
+        const report = (arrives: boolean): void => {
+          const { outcomes, heard, told, epoch, id } = syncer
+          const whole = told === undefined
+          const before = (told ?? new Map()) as Map<string, Exception>
+          const said: OutcomeReport = {
+            session: `s${id}`,
+            number: ++syncer.number,
+            whole,
+            epoch,
+            compared: outcomes.compared,
+            processed: outcomes.compared ? outcomes.processed(heard) : 0,
+            exceptions: [...outcomes.exceptions].filter(([k, one]) => before.get(k) !== one).map(([, one]) => one),
+            settled: [...before].filter(([k]) => !outcomes.exceptions.has(k)).map(([, one]) => one),
+            unlisted: {},
+          }
+          if (!arrives) {
+            syncer.told = undefined
+            return
+          }
+          const answer = center.take('m', said)
+          syncer.epoch = answer.epoch
+          syncer.told = answer.again ? undefined : new Map(outcomes.exceptions)
+        }
+        /** The syncer hears everything, makes it so, and says it. */
+        const usual = NAMES.map((name): Step => ({ do: 'judge', name }))
+        const inFull = all.flatMap((step): Step[] =>
+          step.do === 'sync' ? [{ do: 'hear' }, ...usual, { do: 'report' }, { do: 'report' }] : [step],
+        )
+        for (const step of inFull) {
+          if (step.do === 'edit') {
+            await desired.write(keyIn(step.name), async () => {
+              write(step.name)
+              wanted.set(step.name, revision)
+              return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { resourceVersion: `${revision}` } }
+            })
+          } else if (step.do === 'statusBack') {
+            for (const name of wanted.keys()) write(name)
+          } else if (step.do === 'hear') {
+            for (const one of coming) syncer.outcomes.changed(key(one.name), one.revision)
+            coming = []
+            syncer.heard = revision
+            // the mirror is whole from then on
+            syncer.outcomes.whole([...wanted.keys()].map(key))
+          } else if (step.do === 'judge' || step.do === 'fail') {
+            const { name } = step
+            // what it heard last of the object
+            const heard = Math.max(0, ...(coming.some(one => one.name === name) ? [syncer.heard] : [revision]))
+            if (!wanted.has(name) || syncer.heard === 0) continue
+            await syncer.outcomes.looking(key(name), async () => {
+              if (step.do === 'fail') {
+                syncer.outcomes.except(key(name), heard, { state: 'retrying', reason: 'Error', message: 'no' })
+                return
+              }
+              if (wanted.get(name)! <= syncer.heard) inCluster.set(name, wanted.get(name)!)
+              syncer.outcomes.settle(key(name))
+            })
+          } else if (step.do === 'report') report(true)
+          else if (step.do === 'lose') report(false)
+          else if (step.do === 'restartCenter') {
+            center.stop()
+            center = newCenter()
+            desired = new DesiredContent()
+            // the snapshot of the mailbox tells what there is, in the order of names
+            for (const name of [...written.keys()].sort()) desired.changed(keyIn(name), written.get(name)!)
+          } else {
+            syncer = {
+              outcomes: new Outcomes(clock),
+              heard: 0,
+              number: 0,
+              told: undefined,
+              epoch: '',
+              id: syncer.id + 1,
+            }
+            coming = [...written].map(([name, at]) => ({ name, revision: at }))
+          }
+          const mailbox = { space: 'm', copies: new Map([...wanted.keys()].map(name => [keyIn(name), 1])), desired }
+          const counted = await placementOutcome(
+            {
+              join: {
+                workload: () => ({ selectedBy: () => [...mailbox.copies.keys()], selects: () => true }) as never,
+              },
+              mailbox: () => ({ ...mailbox, ownersOf: () => ['w'] }),
+              outcome: space => center.of(space),
+              isNamed: () => true,
+            },
+            {
+              space: 'w',
+              name: 'p',
+              notPlaced: 0,
+              ways: new Map([['m', [{ mailbox: 'm', cluster: 'i', locationName: 'l' }]]]),
+            },
+          )
+          const right = [...wanted].filter(([name, at]) => inCluster.get(name) === at).length
+          if (counted.counts.applied > right) throw new Error(`${counted.counts.applied} applied, ${right} are`)
+        }
+        center.stop()
+      }),
+      { numRuns: 300 },
+    )
+  },
+)
