@@ -1,0 +1,200 @@
+/**
+ * Whether an object does what it is there for, by each kind's own rule, from its spec and status alone. Pure.
+ *
+ * A status counts when it is about the newest spec. Of a kind without a rule the customary conditions decide: `Ready`, else
+ * `Available`, with `Stalled` and `Reconciling` as operators know them. An object without any of that is healthy by being there.
+ *
+ * What a rule leaves out is said beside it: a load balancer or Ingress without an address, a claim that waits for its first
+ * consumer, and a suspended Job or CronJob would keep a placement unhealthy for ever on a cluster where that is as it should be.
+ */
+import { at, list, num, objects, str } from './fields.ts'
+import { groupResourceName, type KubeObject } from './object.ts'
+
+export type Health =
+  | 'Healthy'
+  /** On its way. */
+  | 'Progressing'
+  /** It has come to rest without what it is there for, and will not get there by waiting. */
+  | 'Degraded'
+  /** Somebody has told it to stand still. */
+  | 'Suspended'
+
+export interface HealthVerdict {
+  readonly health: Health
+  /** Why it is not healthy, on one line; `''` where it is. */
+  readonly message: string
+}
+
+type Rule = (object: Readonly<KubeObject>) => HealthVerdict
+
+const HEALTHY: HealthVerdict = { health: 'Healthy', message: '' }
+
+/** @param kind of the object, with `group` */
+export function healthOf(kind: { group: string; resource: string }, object: Readonly<KubeObject>): HealthVerdict {
+  if (object.metadata.deletionTimestamp !== undefined) return progressing('it is being deleted')
+  const observed = at(object.status, 'observedGeneration')
+  if (typeof observed === 'number' && observed < (object.metadata.generation ?? 0))
+    return progressing('its newest spec has not been looked at')
+  return (RULES[groupResourceName(kind)] ?? byConditions)(object)
+}
+
+const RULES: Readonly<Record<string, Rule>> = {
+  'deployments.apps': deployment,
+  'statefulsets.apps': statefulSet,
+  'daemonsets.apps': daemonSet,
+  'replicasets.apps': replicaSet,
+  replicationcontrollers: replicaSet,
+  'jobs.batch': job,
+  'cronjobs.batch': cronJob,
+  pods: pod,
+  persistentvolumeclaims: claim,
+  'horizontalpodautoscalers.autoscaling': autoscaler,
+  'customresourcedefinitions.apiextensions.k8s.io': definition,
+  'apiservices.apiregistration.k8s.io': byCondition('Available'),
+  // it has an address or none, and runs all the same
+  services: () => HEALTHY,
+  'ingresses.networking.k8s.io': () => HEALTHY,
+  'poddisruptionbudgets.policy': () => HEALTHY,
+}
+
+function deployment(object: Readonly<KubeObject>): HealthVerdict {
+  const { status } = object
+  const progress = conditionOf(object, 'Progressing')
+  if (progress.reason === 'ProgressDeadlineExceeded') return degraded(progress.message || 'it makes no progress')
+  const failure = conditionOf(object, 'ReplicaFailure')
+  if (failure.status === 'True') return degraded(failure.message || 'Pods cannot be made')
+  if (at(object.spec, 'paused') === true) return { health: 'Suspended', message: 'it is paused' }
+  const wanted = replicasOf(object)
+  const updated = num(status, 'updatedReplicas')
+  if (updated < wanted) return progressing(`${updated} of ${wanted} Pods are of the newest spec`)
+  if (num(status, 'replicas') > updated) return progressing(`${num(status, 'replicas') - updated} old Pods are left`)
+  const available = num(status, 'availableReplicas')
+  return available < wanted ? progressing(`${available} of ${wanted} Pods are available`) : HEALTHY
+}
+
+function statefulSet(object: Readonly<KubeObject>): HealthVerdict {
+  const { spec, status } = object
+  const wanted = replicasOf(object)
+  const ready = num(status, 'readyReplicas')
+  if (ready < wanted) return progressing(`${ready} of ${wanted} Pods are ready`)
+  // Pods are replaced when somebody deletes them
+  if (str(spec, 'updateStrategy', 'type') === 'OnDelete') return HEALTHY
+  const partition = num(spec, 'updateStrategy', 'rollingUpdate', 'partition')
+  const due = Math.max(0, wanted - partition)
+  const updated = num(status, 'updatedReplicas')
+  if (partition > 0) return updated < due ? progressing(`${updated} of ${due} Pods are of the newest spec`) : HEALTHY
+  return str(status, 'updateRevision') !== str(status, 'currentRevision')
+    ? progressing(`${updated} of ${wanted} Pods are of the newest spec`)
+    : HEALTHY
+}
+
+function daemonSet(object: Readonly<KubeObject>): HealthVerdict {
+  const { spec, status } = object
+  if (at(status, 'observedGeneration') === undefined) return progressing('its nodes have not been looked at')
+  const wanted = num(status, 'desiredNumberScheduled')
+  const updated = num(status, 'updatedNumberScheduled')
+  if (str(spec, 'updateStrategy', 'type') !== 'OnDelete' && updated < wanted)
+    return progressing(`${updated} of ${wanted} Pods are of the newest spec`)
+  const available = num(status, 'numberAvailable')
+  return available < wanted ? progressing(`${available} of ${wanted} Pods are available`) : HEALTHY
+}
+
+function replicaSet(object: Readonly<KubeObject>): HealthVerdict {
+  const { status } = object
+  const failure = conditionOf(object, 'ReplicaFailure')
+  if (failure.status === 'True') return degraded(failure.message || 'Pods cannot be made')
+  const wanted = replicasOf(object)
+  const available = num(status, 'availableReplicas')
+  if (available < wanted) return progressing(`${available} of ${wanted} Pods are available`)
+  const left = num(status, 'replicas') - wanted
+  return left > 0 ? progressing(`${left} Pods are to go`) : HEALTHY
+}
+
+/** A Job that runs does what it is there for, and is done when it has done it. */
+function job(object: Readonly<KubeObject>): HealthVerdict {
+  const failed = conditionOf(object, 'Failed')
+  if (failed.status === 'True') return degraded(failed.message || 'it failed')
+  if (conditionOf(object, 'Complete').status === 'True') return HEALTHY
+  if (at(object.spec, 'suspend') === true) return { health: 'Suspended', message: 'it is suspended' }
+  return progressing(at(object.status, 'startTime') === undefined ? 'it has not begun' : 'it runs')
+}
+
+function cronJob(object: Readonly<KubeObject>): HealthVerdict {
+  return at(object.spec, 'suspend') === true ? { health: 'Suspended', message: 'it is suspended' } : HEALTHY
+}
+
+/** Words by which a kubelet says that a container does not start. */
+const BROKEN = /^(Err.*|.*Error|.*BackOff)$/
+
+function pod(object: Readonly<KubeObject>): HealthVerdict {
+  const { status } = object
+  const phase = str(status, 'phase')
+  if (phase === 'Succeeded') return HEALTHY
+  if (phase === 'Failed') return degraded(str(status, 'message') || str(status, 'reason') || 'it failed')
+  for (const container of [...objects(status, 'initContainerStatuses'), ...objects(status, 'containerStatuses')]) {
+    const reason = str(container, 'state', 'waiting', 'reason')
+    if (BROKEN.test(reason))
+      return degraded(`container ${str(container, 'name')}: ${str(container, 'state', 'waiting', 'message') || reason}`)
+  }
+  const scheduled = conditionOf(object, 'PodScheduled')
+  if (scheduled.reason === 'Unschedulable') return progressing(scheduled.message || 'no node takes it')
+  return conditionOf(object, 'Ready').status === 'True' ? HEALTHY : progressing('it is not ready')
+}
+
+/** Until a Pod uses it, a claim may wait by its class, which is nobody's trouble. */
+function claim({ status }: Readonly<KubeObject>): HealthVerdict {
+  return str(status, 'phase') === 'Lost' ? degraded('its volume is gone') : HEALTHY
+}
+
+function autoscaler(object: Readonly<KubeObject>): HealthVerdict {
+  for (const type of ['AbleToScale', 'ScalingActive']) {
+    const { status, reason, message } = conditionOf(object, type)
+    // at zero replicas it rests
+    if (status === 'False' && reason !== 'ScalingDisabled') return degraded(message || reason)
+  }
+  return list(object.status, 'conditions').length > 0 ? HEALTHY : progressing('it has not been looked at')
+}
+
+function definition(object: Readonly<KubeObject>): HealthVerdict {
+  const names = conditionOf(object, 'NamesAccepted')
+  if (names.status === 'False') return degraded(names.message || 'its names are taken')
+  return conditionOf(object, 'Established').status === 'True' ? HEALTHY : progressing('it is not established')
+}
+
+function byCondition(type: string): Rule {
+  return object => {
+    const { status, message } = conditionOf(object, type)
+    return status === 'True' ? HEALTHY : status === 'False' ? degraded(message) : progressing(`it is not ${type}`)
+  }
+}
+
+function byConditions(object: Readonly<KubeObject>): HealthVerdict {
+  const stalled = conditionOf(object, 'Stalled')
+  if (stalled.status === 'True') return degraded(stalled.message || stalled.reason || 'it is stalled')
+  const reconciling = conditionOf(object, 'Reconciling')
+  if (reconciling.status === 'True') return progressing(reconciling.message || 'it is being reconciled')
+  for (const type of ['Ready', 'Available']) {
+    const { status, reason, message } = conditionOf(object, type)
+    if (status !== '') return status === 'True' ? HEALTHY : progressing(message || reason || `it is not ${type}`)
+  }
+  return HEALTHY
+}
+
+function conditionOf({ status }: Readonly<KubeObject>, type: string): Record<'status' | 'reason' | 'message', string> {
+  const found = objects(status, 'conditions').find(condition => condition.type === type)
+  return { status: str(found, 'status'), reason: str(found, 'reason'), message: str(found, 'message') }
+}
+
+/** What nobody said is one. */
+function replicasOf({ spec }: Readonly<KubeObject>): number {
+  const replicas = at(spec, 'replicas')
+  return typeof replicas === 'number' ? replicas : 1
+}
+
+function progressing(message: string): HealthVerdict {
+  return { health: 'Progressing', message }
+}
+
+function degraded(message: string): HealthVerdict {
+  return { health: 'Degraded', message }
+}

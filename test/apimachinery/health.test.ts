@@ -1,0 +1,155 @@
+/** Each kind's own rule of when it does what it is there for. */
+import t from 'tap'
+import { type Health, healthOf } from '../../src/apimachinery/health.ts'
+import type { KubeObject } from '../../src/apimachinery/object.ts'
+
+const kinds = {
+  deployments: 'apps',
+  statefulsets: 'apps',
+  daemonsets: 'apps',
+  replicasets: 'apps',
+  jobs: 'batch',
+  cronjobs: 'batch',
+  pods: '',
+  persistentvolumeclaims: '',
+  services: '',
+  ingresses: 'networking.k8s.io',
+  horizontalpodautoscalers: 'autoscaling',
+  customresourcedefinitions: 'apiextensions.k8s.io',
+  apiservices: 'apiregistration.k8s.io',
+  configmaps: '',
+  certificates: 'cert-manager.io',
+} as const
+type Kind = keyof typeof kinds
+
+const is = (type: string, status: string, reason = '', message = '') => ({ type, status, reason, message })
+const full = { replicas: 2, updatedReplicas: 2, availableReplicas: 2, readyReplicas: 2 }
+const CASES: [Kind, string, Health, spec: object, status: object | undefined, message?: string][] = [
+  ['deployments', 'all there', 'Healthy', { replicas: 2 }, full],
+  ['deployments', 'one by default', 'Healthy', {}, { replicas: 1, updatedReplicas: 1, availableReplicas: 1 }],
+  ['deployments', 'none wanted', 'Healthy', { replicas: 0 }, {}],
+  ['deployments', 'no status', 'Progressing', {}, undefined, '0 of 1 Pods are of the newest spec'],
+  ['deployments', 'old Pods left', 'Progressing', { replicas: 2 }, { ...full, replicas: 3 }, '1 old Pods are left'],
+  ['deployments', 'not available', 'Progressing', { replicas: 2 }, { ...full, availableReplicas: 1 }],
+  ['deployments', 'paused', 'Suspended', { paused: true }, full],
+  [
+    'deployments',
+    'no progress',
+    'Degraded',
+    {},
+    { conditions: [is('Progressing', 'False', 'ProgressDeadlineExceeded', 'timed out')] },
+    'timed out',
+  ],
+  ['deployments', 'no Pods', 'Degraded', {}, { conditions: [is('ReplicaFailure', 'True', '', 'quota')] }, 'quota'],
+  ['statefulsets', 'all there', 'Healthy', { replicas: 2 }, { ...full, updateRevision: 'a', currentRevision: 'a' }],
+  ['statefulsets', 'rolling', 'Progressing', { replicas: 2 }, { ...full, updateRevision: 'b', currentRevision: 'a' }],
+  [
+    'statefulsets',
+    'by hand',
+    'Healthy',
+    { replicas: 2, updateStrategy: { type: 'OnDelete' } },
+    { ...full, updateRevision: 'b', currentRevision: 'a' },
+  ],
+  [
+    'statefulsets',
+    'up to its partition',
+    'Healthy',
+    { replicas: 2, updateStrategy: { rollingUpdate: { partition: 1 } } },
+    { ...full, updatedReplicas: 1, updateRevision: 'b', currentRevision: 'a' },
+  ],
+  [
+    'daemonsets',
+    'on all nodes',
+    'Healthy',
+    {},
+    { observedGeneration: 1, desiredNumberScheduled: 2, updatedNumberScheduled: 2, numberAvailable: 2 },
+  ],
+  ['daemonsets', 'no nodes', 'Healthy', {}, { observedGeneration: 1 }],
+  ['daemonsets', 'not looked at', 'Progressing', {}, {}],
+  [
+    'daemonsets',
+    'one missing',
+    'Progressing',
+    {},
+    { observedGeneration: 1, desiredNumberScheduled: 2, updatedNumberScheduled: 2, numberAvailable: 1 },
+  ],
+  ['replicasets', 'all there', 'Healthy', { replicas: 2 }, full],
+  ['replicasets', 'too many', 'Progressing', { replicas: 1 }, full, '1 Pods are to go'],
+  ['jobs', 'done', 'Healthy', {}, { conditions: [is('Complete', 'True')] }],
+  ['jobs', 'failed', 'Degraded', {}, { conditions: [is('Failed', 'True', '', 'backoff')] }, 'backoff'],
+  ['jobs', 'running', 'Progressing', {}, { startTime: 'now' }, 'it runs'],
+  ['jobs', 'suspended', 'Suspended', { suspend: true }, {}],
+  ['cronjobs', 'waiting for its hour', 'Healthy', {}, {}],
+  ['cronjobs', 'suspended', 'Suspended', { suspend: true }, {}],
+  ['pods', 'ready', 'Healthy', {}, { phase: 'Running', conditions: [is('Ready', 'True')] }],
+  ['pods', 'done', 'Healthy', {}, { phase: 'Succeeded' }],
+  ['pods', 'failed', 'Degraded', {}, { phase: 'Failed', reason: 'Evicted' }, 'Evicted'],
+  [
+    'pods',
+    'no image',
+    'Degraded',
+    {},
+    { phase: 'Pending', containerStatuses: [{ name: 'c', state: { waiting: { reason: 'ImagePullBackOff' } } }] },
+    'container c: ImagePullBackOff',
+  ],
+  ['pods', 'no node', 'Progressing', {}, { conditions: [is('PodScheduled', 'False', 'Unschedulable', 'cpu')] }, 'cpu'],
+  ['persistentvolumeclaims', 'waiting for its first consumer', 'Healthy', {}, { phase: 'Pending' }],
+  ['persistentvolumeclaims', 'lost', 'Degraded', {}, { phase: 'Lost' }],
+  ['services', 'a load balancer without an address', 'Healthy', { type: 'LoadBalancer' }, {}],
+  ['ingresses', 'without an address', 'Healthy', {}, {}],
+  ['horizontalpodautoscalers', 'not looked at', 'Progressing', {}, {}],
+  [
+    'horizontalpodautoscalers',
+    'no metrics',
+    'Degraded',
+    {},
+    { conditions: [is('ScalingActive', 'False', 'FailedGet', 'none')] },
+    'none',
+  ],
+  [
+    'horizontalpodautoscalers',
+    'at rest',
+    'Healthy',
+    {},
+    { conditions: [is('ScalingActive', 'False', 'ScalingDisabled')] },
+  ],
+  ['customresourcedefinitions', 'established', 'Healthy', {}, { conditions: [is('Established', 'True')] }],
+  ['customresourcedefinitions', 'names taken', 'Degraded', {}, { conditions: [is('NamesAccepted', 'False')] }],
+  ['apiservices', 'available', 'Healthy', {}, { conditions: [is('Available', 'True')] }],
+  ['apiservices', 'away', 'Degraded', {}, { conditions: [is('Available', 'False', '', 'away')] }, 'away'],
+  ['configmaps', 'there', 'Healthy', {}, undefined],
+  ['certificates', 'ready', 'Healthy', {}, { conditions: [is('Ready', 'True')] }],
+  ['certificates', 'not ready', 'Progressing', {}, { conditions: [is('Ready', 'False', 'Issuing')] }, 'Issuing'],
+  [
+    'certificates',
+    'stalled',
+    'Degraded',
+    {},
+    { conditions: [is('Stalled', 'True', 'Denied'), is('Ready', 'False')] },
+    'Denied',
+  ],
+]
+
+for (const [resource, what, health, spec, status, message] of CASES)
+  t.test(`${resource}: ${what}`, async t => {
+    const object: KubeObject = {
+      apiVersion: 'x/v1',
+      kind: 'X',
+      metadata: { name: 'x', generation: 1 },
+      spec,
+      ...(status && { status }),
+    } as KubeObject
+    const verdict = healthOf({ group: kinds[resource], resource }, object)
+    t.equal(verdict.health, health)
+    t.equal(verdict.message === '', health === 'Healthy')
+    if (message !== undefined) t.equal(verdict.message, message)
+  })
+
+t.test('a status of an older spec, and what is being deleted, is on its way whatever it says', async t => {
+  const kind = { group: 'apps', resource: 'replicasets' }
+  const object = { apiVersion: 'apps/v1', kind: 'ReplicaSet', spec: { replicas: 2 } }
+  const old = { ...object, metadata: { name: 'x', generation: 3 }, status: { ...full, observedGeneration: 2 } }
+  t.equal(healthOf(kind, old).health, 'Progressing')
+  const going = { ...object, metadata: { name: 'x', deletionTimestamp: 'now' }, status: full }
+  t.equal(healthOf(kind, going).health, 'Progressing')
+})
