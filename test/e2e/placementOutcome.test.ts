@@ -3,9 +3,9 @@ import t from 'tap'
 import { at } from '../../src/apimachinery/fields.ts'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import { map } from '../syncer/support/installation.ts'
-import { MAPS, PLACEMENTS } from '../syncer/support/kinds.ts'
+import { MAPS, PLACEMENTS, TARGETS } from '../syncer/support/kinds.ts'
 import { until } from '../syncer/support/processes.ts'
-import { condition, Florin, has } from './support/florin.ts'
+import { condition, FLORIN, Florin, has } from './support/florin.ts'
 
 const EP = { name: 'p' }
 const counts = (object: KubeObject | undefined) => at(object, 'status', 'counts') as Record<string, number> | undefined
@@ -40,15 +40,21 @@ t.test('an author sees how far a placement is, what a cluster refuses in its wor
     message: /was in the cluster before/,
   })
   t.match(condition(refused, 'Applied')?.message, /at florin, configmaps "shop\/theirs": was in the cluster before/)
+  const target = await until(
+    inventory,
+    TARGETS,
+    FLORIN,
+    object => at(object, 'status', 'outcome', 'failures', 'count') === 1,
+  )
+  t.match(at(target, 'status', 'outcome'), {
+    reporting: true,
+    lag: { objects: 0 },
+    failures: { reasons: { AlreadyInCluster: 1 } },
+  })
   await wds.delete(MAPS, { namespace: 'shop', name: 'theirs' })
   await until(wds, PLACEMENTS, EP, applied(1))
 
-  const mailbox = await florin.mailboxOf(
-    await inventory.get(
-      { group: 'edge.kubestellar.io', version: 'v2alpha1', resource: 'synctargets' },
-      { name: 'florin' },
-    ),
-  )
+  const mailbox = await florin.mailboxOf(await inventory.get(TARGETS, FLORIN))
   await syncer.end('SIGTERM')
   await until(wds, PLACEMENTS, EP, has('Applied', 'Unknown', 'Stale'))
   await wds.create(MAPS, map('later', { x: '1' }))

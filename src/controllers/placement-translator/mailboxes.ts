@@ -8,6 +8,7 @@ import {
   isProjected,
   MAILBOX_NAME,
   PROJECTED_LABEL,
+  SYNC_TARGET_NAME_ANNOTATION,
   SYNCER_CONFIG_NAME,
   SYNCER_CONFIGS,
   UPSYNCED,
@@ -96,6 +97,8 @@ export class Mailbox {
   readonly name: string
   /** Logical-cluster id. */
   readonly space: string
+  /** Of the SyncTarget that it is for; `''` where its Workspace does not say. */
+  readonly targetName: string
   readonly copies = new NamespacedMap<CopyFact>()
   readonly carried = new NamespacedMap<CarriedFact>()
   /** What is in its Namespaces that neither the center nor the syncer put there, nor the server itself. */
@@ -121,9 +124,10 @@ export class Mailbox {
   /** The mailbox's stream has told everything up to here; without end while a snapshot is being told. */
   told = Number.POSITIVE_INFINITY
 
-  constructor(name: string, space: string) {
+  constructor(name: string, space: string, targetName = '') {
     this.name = name
     this.space = space
+    this.targetName = targetName
   }
 
   /** Ids of the spaces that own the object there by what was written last; several only where an earlier release merged them. */
@@ -191,7 +195,7 @@ export class Mailboxes {
       status.phase === 'Ready'
     if (ready && this.#running.get(event.name)?.mailbox.space === cluster) return
     this.close(event.name)
-    if (ready) this.#open(event.name, cluster)
+    if (ready) this.#open(event.name, cluster, metadata.annotations?.[SYNC_TARGET_NAME_ANNOTATION] ?? '')
   }
 
   close(name: string): void {
@@ -209,9 +213,9 @@ export class Mailboxes {
     await Promise.all(this.#ending)
   }
 
-  #open(name: string, space: string): void {
+  #open(name: string, space: string, targetName: string): void {
     const { client, guard, logger, turns, clock, random, signal } = this.#deps
-    const mailbox = new Mailbox(name, space)
+    const mailbox = new Mailbox(name, space, targetName)
     const stop = new AbortController()
     const source = new StreamSource({
       client,

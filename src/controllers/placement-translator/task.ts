@@ -8,6 +8,8 @@ export type Task =
   | { readonly type: 'config'; readonly mailbox: string }
   /** What the cluster of one mailbox refuses. */
   | { readonly type: 'refused'; readonly mailbox: string }
+  /** What is told of the cluster of one mailbox on its SyncTarget. */
+  | { readonly type: 'cluster'; readonly mailbox: string }
   /** What one object in a workload space is told: count, errors, status. */
   | { readonly type: 'source'; readonly space: string; readonly key: string }
   /** Who asked for one object that was carried up into a mailbox. */
@@ -29,6 +31,8 @@ export function taskId(task: Task): string {
       return `config ${task.mailbox}`
     case 'refused':
       return `refused ${task.mailbox}`
+    case 'cluster':
+      return `cluster ${task.mailbox}`
     case 'source':
       return `source ${task.space} ${task.key}`
     case 'asked':
@@ -59,6 +63,7 @@ export function taskLane(task: Task): Lane {
       return { owner: task.origin ?? task.mailbox, part: task.mailbox }
     case 'config':
     case 'refused':
+    case 'cluster':
     case 'asked':
       return { owner: task.mailbox, part: task.mailbox }
     case 'source':

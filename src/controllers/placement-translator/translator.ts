@@ -28,6 +28,7 @@ import { Brake } from './brake.ts'
 import { ClosedMailboxes } from './closedMailboxes.ts'
 import { ClusterOutcomes } from './clusterOutcomes.ts'
 import { ClusterRefusals } from './clusterRefusals.ts'
+import { ClusterReports } from './clusterReports.ts'
 import { reconcileConfig } from './configReconciler.ts'
 import { Conflicts, conflictReports } from './conflicts.ts'
 import { Consents } from './consents.ts'
@@ -96,6 +97,7 @@ class Translator {
   readonly #reports: PlacementReports
   readonly #refusals: ClusterRefusals
   readonly #outcomes: ClusterOutcomes
+  readonly #clusterReports: ClusterReports
   readonly #namings = new Namings()
   readonly #records: UpsyncRecords
   readonly #brake: Brake
@@ -159,9 +161,12 @@ class Translator {
       clock: clock ?? systemClock,
       changed: space => {
         const mailbox = places.pathOf(space)?.split(':').at(-1) ?? ''
+        this.#queue.add({ type: 'cluster', mailbox })
         for (const placement of this.#join.placementsOf(mailbox)) report(placement.space, placement.name)
       },
     })
+    const outcome = (space: string) => this.#outcomes.of(space)
+    this.#clusterReports = new ClusterReports({ client, outcome, clock: clock ?? systemClock })
     this.#undeliver = () => deps.outcomes?.deliverTo(undefined)
     deps.outcomes?.deliverTo(this.#outcomes)
     this.#reports = new PlacementReports({
@@ -171,7 +176,7 @@ class Translator {
       refusals: this.#refusals,
       outcomes: {
         mailbox: name => this.#mailboxes.get(name),
-        outcome: space => this.#outcomes.of(space),
+        outcome,
         isNamed: owner => !this.#namings.isOpen(owner),
       },
       clock: clock ?? systemClock,
@@ -442,6 +447,10 @@ class Translator {
       case 'refused':
         if (!this.#knowledge.knowsMailbox(task.mailbox)) return this.#postpone(task)
         return this.#refusals.reconcile(task.mailbox)
+      case 'cluster': {
+        const mailbox = this.#mailboxes.get(task.mailbox)
+        return mailbox ? await this.#clusterReports.reconcile(mailbox) : {}
+      }
       case 'source': {
         const { space, key } = task
         if (!this.#knowledge.knowsSource(space, key)) return this.#postpone(task)
@@ -495,6 +504,7 @@ class Translator {
     const result = await this.#copies.reconcile(mailbox, key)
     if (result.behind || result.postponed || result.requeueAfterMs !== undefined || ticket === undefined) return result
     mailbox.desired.converged(key, ticket)
+    if (mailbox.desired.unprocessed > 0) this.#queue.add({ type: 'cluster', mailbox: mailbox.name })
     for (const { space, placements } of this.#join.sourcesOf(mailbox.name, key))
       this.#queue.addAll(reportTasks(space, placements), space)
     return result

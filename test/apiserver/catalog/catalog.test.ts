@@ -114,6 +114,9 @@ t.test('the kinds of placement have the names, columns and sub-resources of thei
       ['Ready', 2],
       ['Synced API resources', 3],
       ['Key', 4],
+      ['Lag', 0],
+      ['Behind', 0],
+      ['Failures', 0],
       ['Age', 0],
     ],
   )

@@ -76,6 +76,15 @@ export class Florin {
     return Program.orrery(this.#t, ['syncer', 'adopt', ...(await this.#ends(mailbox))])
   }
 
+  /** Ends the center at once; the syncer goes on. */
+  async killCenter(): Promise<void> {
+    await this.#center.kill()
+  }
+
+  async startCenter(): Promise<void> {
+    await this.#center.start()
+  }
+
   space(path: string): SpaceClient {
     return this.#center.in(path)
   }

@@ -1,0 +1,100 @@
+/**
+ * Tells on each SyncTarget how its cluster keeps up: how many copies it has not looked at and since when it is behind, and what
+ * it could not do, by reason. At most once in five seconds for each, and only when it is another thing than before.
+ */
+import { isRecord } from '../../apimachinery/object.ts'
+import { MAILBOX_NAME, SYNC_TARGETS } from '../../apimachinery/placement.ts'
+import { timestamp } from '../../apimachinery/timestamp.ts'
+import { equalJson } from '../../apimachinery/values.ts'
+import type { Client } from '../../client/client.ts'
+import type { Clock } from '../../client/clock.ts'
+import { unlessGone } from '../../client/unlessGone.ts'
+import type { ReconcileResult } from '../../client/workqueue.ts'
+import { unlessSpaceGone } from '../spaceGone.ts'
+import type { ClusterOutcome } from './clusterOutcomes.ts'
+import type { DesiredContent } from './desiredContent.ts'
+import { FIELD_MANAGER } from './names.ts'
+
+export interface ReportedMailbox {
+  readonly name: string
+  readonly space: string
+  /** Of its SyncTarget. */
+  readonly targetName: string
+  readonly desired: DesiredContent
+}
+
+export interface ClusterReportsDeps {
+  client: Client
+  outcome: (space: string) => ClusterOutcome
+  clock: Clock
+}
+
+const INTERVAL_MS = 5000
+/** More reasons than these are told as one. */
+const MAX_REASONS = 20
+
+interface Told {
+  readonly atMs: number
+  readonly behindSince: string | undefined
+}
+
+export class ClusterReports {
+  readonly #deps: ClusterReportsDeps
+  readonly #told = new WeakMap<ReportedMailbox, Told>()
+
+  constructor(deps: ClusterReportsDeps) {
+    this.#deps = deps
+  }
+
+  async reconcile(mailbox: ReportedMailbox): Promise<ReconcileResult> {
+    const { client, outcome, clock } = this.#deps
+    const before = this.#told.get(mailbox)
+    const nowMs = clock.now()
+    const waitMs = (before?.atMs ?? Number.NEGATIVE_INFINITY) + INTERVAL_MS - nowMs
+    if (waitMs > 0) return { requeueAfterMs: waitMs }
+    const said = outcome(mailbox.space)
+    if (said.compared) mailbox.desired.processed(said.processed)
+    const { unprocessed } = mailbox.desired
+    const behindSince = unprocessed > 0 ? (before?.behindSince ?? timestamp(new Date(nowMs))) : undefined
+    this.#told.set(mailbox, { atMs: nowMs, behindSince })
+    const [, space = '', uid = ''] = MAILBOX_NAME.exec(mailbox.name) ?? []
+    const api = client.in(space)
+    const ref = { name: mailbox.targetName }
+    const target = await unlessGone(unlessSpaceGone(space, api.get(SYNC_TARGETS, ref)))
+    if (target?.metadata.uid !== uid) return {}
+    const news = {
+      reporting: said.live,
+      lag: { objects: unprocessed, ...(behindSince !== undefined && { since: behindSince }) },
+      failures: failuresOf(said),
+    }
+    const known = isRecord(target.status) ? target.status.outcome : undefined
+    // a cluster of which nothing was ever heard has nothing to tell
+    if (equalJson(news, known) || (known === undefined && !said.live)) return {}
+    const lag = { since: null, ...news.lag }
+    const gone = Object.fromEntries(Object.keys(reasonsIn(known)).map(reason => [reason, null]))
+    const failures = { ...news.failures, reasons: { ...gone, ...news.failures.reasons } }
+    const body = { metadata: { uid }, status: { outcome: { ...news, lag, failures } } }
+    await unlessGone(
+      api.patch(SYNC_TARGETS, ref, 'merge', body, { subresource: 'status', fieldManager: FIELD_MANAGER }),
+    )
+    return {}
+  }
+}
+
+function failuresOf({ exceptions, unlisted }: ClusterOutcome): { count: number; reasons: Record<string, number> } {
+  const reasons: Record<string, number> = {}
+  let count = 0
+  const add = (reason: string, number: number): void => {
+    count += number
+    const slot = Object.hasOwn(reasons, reason) || Object.keys(reasons).length < MAX_REASONS - 1 ? reason : 'Other'
+    reasons[slot] = (reasons[slot] ?? 0) + number
+  }
+  for (const { reason } of exceptions.values()) add(reason, 1)
+  for (const number of Object.values(unlisted)) add('Unlisted', number)
+  return { count, reasons }
+}
+
+function reasonsIn(outcome: unknown): Record<string, unknown> {
+  const failures = isRecord(outcome) ? outcome.failures : undefined
+  return isRecord(failures) && isRecord(failures.reasons) ? failures.reasons : {}
+}
