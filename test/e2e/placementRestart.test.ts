@@ -71,9 +71,13 @@ t.test('killed while copies are brought up to date', async () => {
 
 t.test('killed while a placement moves', async t => {
   const [a = '', b = ''] = mailboxes
-  await killedAfter(30, () => scene.replace('ep', scene.at('b')))
+  await scene.replace('ep', scene.at('b'))
+  let confirmed: string | undefined
+  await killedAfter(30, async () => {
+    confirmed = await scene.confirmHeld('ep') // so many do not go unasked
+  })
   await center.holds(b, ALL)
-  await scene.confirmHeld('ep') // so many do not go unasked
+  await scene.confirmHeld('ep', confirmed) // what is left is another plan
   await center.holds(a, [])
   await center.holds(b, ALL)
   await counted('1')

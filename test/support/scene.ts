@@ -161,15 +161,17 @@ export class Scene {
     await this.wds.patch(PLACEMENTS, { name }, 'merge', { spec })
   }
 
-  /** Waits until deletions of the placement are held, and confirms them. */
-  async confirmHeld(name: string): Promise<void> {
+  /** Waits until deletions of the placement are held, and confirms them; the hash. `before`: the hash of an earlier hold. */
+  async confirmHeld(name: string, before?: string): Promise<string | undefined> {
     const held = await this.center.world.present(
       this.wdsId,
       `edgeplacements.edge.kubestellar.io ${name}`,
-      placement => heldBy(placement) !== undefined,
+      placement => ![undefined, before].includes(heldBy(placement)),
     )
-    const metadata = { annotations: { 'edge.kubestellar.io/confirm-deletion': heldBy(held) } }
+    const hash = heldBy(held)
+    const metadata = { annotations: { 'edge.kubestellar.io/confirm-deletion': hash } }
     await this.wds.patch(PLACEMENTS, { name }, 'merge', { metadata })
+    return hash
   }
 
   everywhere(): { locationSelectors: object[] } {
