@@ -216,6 +216,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     externalUrl,
     network,
     kubernetesService,
+    turns: work,
     authority: options.spaces ? authorityAdmission({ store, parsed, tree, nature, authorizer, demands }) : [],
     clock,
     random: Math.random,

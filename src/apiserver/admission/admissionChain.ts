@@ -2,6 +2,7 @@
 import type { Nature } from '../../apimachinery/nature.ts'
 import type { LoopShare } from '../../program/loopShare.ts'
 import type { Job } from '../../program/threadPool.ts'
+import type { WorkTurns } from '../../program/workTurns.ts'
 import type { Store } from '../../storage/store.ts'
 import type { RbacAuthorizer } from '../auth/rbac.ts'
 import type { UserInfo } from '../auth/types.ts'
@@ -65,6 +66,8 @@ export interface AdmissionChainDeps {
   tree: SpaceTree
   externalUrl: () => string
   network: ServiceNetwork
+  /** Long work of the process. */
+  turns: WorkTurns
   kubernetesService: KubernetesService
   /** Who may do what about placement; the last to have a say. */
   authority: readonly Admission[]
@@ -164,7 +167,7 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
       ...judgedHere(
         validatingPolicies(policies('validating')),
         validatingWebhooks(webhooks('validatingwebhookconfigurations')),
-        resourceQuota({ settings: configurations, store, parsed }),
+        resourceQuota({ settings: configurations, store, parsed, turns: deps.turns }),
         serviceAdmission({ network: deps.network, log: allocations, random: deps.random }),
       ),
       deps.kubernetesService.admission(),

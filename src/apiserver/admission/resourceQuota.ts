@@ -19,6 +19,7 @@ import {
 } from '../../apimachinery/quota/resourceList.ts'
 import { countsFor, measureUsages, scopeTest, usageOf } from '../../apimachinery/quota/usage.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import type { WorkTurns } from '../../program/workTurns.ts'
 import type { Store } from '../../storage/store.ts'
 import { accepted } from '../registry/accepted.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
@@ -31,7 +32,10 @@ import type { ConfigurationLog } from './configurationLog.ts'
 export const QUOTAS = { group: '', resource: 'resourcequotas' }
 /** Kinds of which an update can use more than before. */
 const GROWING = new Set(['services', 'persistentvolumeclaims'])
-/** Quotas that are charged at the same time, in one write of the store with each other: others have their turn between. */
+/**
+ * Quotas that are charged at the same time, in one write of the store with each other. Where there are more, each such group waits
+ * for a turn of the process's long work: many writes at a time would charge thousands in one turn of the loop.
+ */
 const TOGETHER = 32
 /** Pods must say how much of these they want where a quota limits them. */
 const REQUIRED = new Set(['cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory'])
@@ -40,6 +44,8 @@ export interface QuotaDeps {
   settings: ConfigurationLog
   store: Store
   parsed: ParsedCache
+  /** Where many quotas are charged. */
+  turns: WorkTurns
 }
 
 export function resourceQuota(deps: QuotaDeps): Admission {
@@ -59,6 +65,7 @@ export function resourceQuota(deps: QuotaDeps): Admission {
       // a name that is taken will be refused: nothing is to be charged for it
       const key = keyOf(context.space, request.type, namespace, nameOf(request))
       if (request.operation === 'CREATE' && (await deps.store.get(key)) !== undefined) return
+      const work = deps.turns.begin({ owner: context.space })
       const charges: Charge[] = []
       const use = useOf(request)
       const concerned = deps.settings
@@ -68,11 +75,13 @@ export function resourceQuota(deps: QuotaDeps): Admission {
         const delta = chargeFor(quota, request, use)
         if (!delta || delta.size === 0) continue
         checkFits(quota, delta, request)
+        if (work.due) await work.rest()
         charges.push({ name: quota.metadata.name ?? '', delta })
       }
       if (context.dryRun) return
       const booked: Charge[] = []
       for (let at = 0; at < charges.length; at += TOGETHER) {
+        if (charges.length > TOGETHER) await work.rest()
         const some = charges.slice(at, at + TOGETHER)
         const outcomes = await Promise.allSettled(some.map(charge => book(deps, request, namespace, charge)))
         booked.push(...some.filter((_charge, i) => outcomes[i]!.status === 'fulfilled'))
