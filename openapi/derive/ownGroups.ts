@@ -30,8 +30,12 @@ interface Definition {
       served: boolean
       storage: boolean
       schema: { openAPIV3Schema: SchemaNode }
-      /** `outcome`: one that is answered and not stored. */
-      subresources?: { status?: object; scale?: CatalogResource['scale']; outcome?: object }
+      /** `outcome`: one that is answered and not stored, of a kind of its own. */
+      subresources?: {
+        status?: object
+        scale?: CatalogResource['scale']
+        outcome?: { kind: string; openAPIV3Schema: SchemaNode }
+      }
       additionalPrinterColumns?: CatalogColumn[]
     }[]
   }
@@ -57,6 +61,11 @@ export function readOwnGroups(folder: string): {
         if (!version.served) continue
         const definition = customDefinitionName(spec.group, version.name, spec.names.kind)
         definitions[definition] = wholeObject(version.schema.openAPIV3Schema)
+        const outcome = version.subresources?.outcome
+        if (outcome !== undefined)
+          definitions[customDefinitionName(spec.group, version.name, outcome.kind)] = wholeObject(
+            outcome.openAPIV3Schema,
+          )
         resources.push(resourceOf(spec, version, definition))
       }
     }

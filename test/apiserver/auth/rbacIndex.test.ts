@@ -23,6 +23,6 @@ t.test('others have their turn while the bindings of a space are indexed', async
   )
   t.ok(steps >= 1000, `${steps} rests`)
   const alice = { name: 'alice', groups: [] }
-  t.equal([...result.grants(alice, 'n')].length, 1000)
-  t.equal([...result.grants(alice, '')].length, 500)
+  t.equal(result.grants(alice, 'n').flat().length, 1000)
+  t.equal(result.grants(alice, '').flat().length, 500)
 })

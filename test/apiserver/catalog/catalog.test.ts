@@ -122,7 +122,7 @@ t.test('the kinds of placement have the names, columns and sub-resources of thei
   )
   t.same(
     type('edgeplacements', 'edge.kubestellar.io', 'v2alpha1').columns.map(c => c.name),
-    ['Placed', 'Reason', 'Held', 'Clusters', 'Copies', 'Applied', 'Done', 'Refused', 'Stale', 'Age'],
+    ['Placed', 'Reason', 'Paused', 'Held', 'Clusters', 'Copies', 'Applied', 'Done', 'Refused', 'Stale', 'Age'],
   )
   const placement = type('edgeplacements', 'edge.kubestellar.io', 'v2alpha1').schema
   t.notOk(at(placement, 'spec', 'downsync', '[]').required)
