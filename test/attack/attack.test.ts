@@ -10,7 +10,7 @@ import { Ground } from './ground.ts'
 import { hearingFaults } from './runAttack.ts'
 
 // beside other tests, on a slow machine, it takes minutes
-t.setTimeout(800_000)
+t.setTimeout(590_000)
 const ground = new Ground(temporaryDir(t), 'short')
 t.teardown(() => ground.kill())
 await ground.start()

@@ -11,7 +11,7 @@ import { run, startOrrery } from '../support/orrery.ts'
 import { accessOf, CONFIGMAPS, temporaryDir } from '../support/server.ts'
 
 // It packs, and npm installs, both with all that npm does besides.
-t.setTimeout(800_000)
+t.setTimeout(590_000)
 
 const exec = promisify(execFile)
 const destination = temporaryDir(t)
