@@ -1,6 +1,7 @@
 // A thousand objects to ten clusters: all of it arrives, exactly, and without a word of trouble.
 import t from 'tap'
 import { startCenter } from '../support/center.ts'
+import { PLACEMENTS } from '../support/scene.ts'
 
 const OBJECTS = 1000
 const CLUSTERS = Array.from({ length: 10 }, (_, i) => `c${i}`)
@@ -40,7 +41,7 @@ t.test('1,000 ConfigMaps to 10 mailboxes, and away again', { timeout: 600_000 },
   t.comment(`${OBJECTS * CLUSTERS.length} copies in ${Math.round(arrivedMs - startedMs)} ms`)
   t.comment(`heap ${mib(heapBefore)} before, ${mib(heap)} after (the test's own picture of the world included)`)
   const emptyingMs = performance.now()
-  await scene.replace('ep', { locationSelectors: [] })
+  await scene.wds.delete(PLACEMENTS, { name: 'ep' })
   await world.until('no copies', () => copies !== 0 && `${copies} left`, 60_000)
   t.comment(`gone in ${Math.round(performance.now() - emptyingMs)} ms`)
   end()

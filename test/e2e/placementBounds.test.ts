@@ -12,7 +12,7 @@ const BOMB = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`k${i}`, '
 /** With 200 kB in it, and with 16 kB. */
 const TOO_LONG = 'x'.repeat(200_000)
 const LONG = 'x'.repeat(16_000)
-const LEAVES = Object.fromEntries(Array.from({ length: 8000 }, (_, i) => [`k${i}`, 'v']))
+const LEAVES = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, 'v']))
 
 const center = new CenterProcess(t)
 await center.start()
