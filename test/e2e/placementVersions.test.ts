@@ -26,7 +26,9 @@ const gear = (name: string, version: string): KubeObject => ({
 })
 const established = ({ status }: KubeObject) => JSON.stringify(status ?? {}).includes('"Established"')
 const placed = ({ status }: KubeObject): string =>
-  JSON.stringify((status as { conditions?: { type: string }[] })?.conditions?.find(({ type }) => type === 'Placed'))
+  JSON.stringify(
+    (status as { conditions?: { type: string }[] })?.conditions?.find(({ type }) => type === 'Placed') ?? {},
+  )
 
 const center = await startCenter(t)
 const { world, client } = center
