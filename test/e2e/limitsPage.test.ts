@@ -278,6 +278,10 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
     [`${TRANSLATOR}/removalLimits.ts`, 'MAX_REMOVED', count],
     [`${TRANSLATOR}/removalLimits.ts`, 'MAX_EMPTIED', count],
   ],
+  'what a syncer lists of what is not so in its cluster; characters of each message': [
+    ['src/apimachinery/outcome.ts', 'MAX_EXCEPTIONS', count],
+    ['src/apimachinery/outcome.ts', 'MAX_MESSAGE', count],
+  ],
   'rights looked up for one write of an EdgePlacement': [
     ['src/apiserver/authority/placementAdmission.ts', 'MAX_QUESTIONS', count],
   ],
