@@ -119,6 +119,8 @@ class Feed {
     this.#waiting.push(piece)
     this.#waitingBytes += piece.length
     this.#feed()
+    // Nothing is fed before its turn has come, and in a crowd that may be seconds.
+    if (this.#isInLine) this.#hold()
   }
 
   readonly #answered = (): void => {

@@ -13,14 +13,18 @@ interface Asked {
 }
 
 /** Without TLS: only what it names connections by is made up for. */
-async function serve(t: Test, handle: (asked: Asked) => void) {
+async function serve(
+  t: Test,
+  handle: (asked: Asked) => void,
+  gate: Pick<LoopGate, 'enter'> = new LoopGate({ limitMs: 4 }),
+) {
   const server: Server = createServer((request, response) => handle({ request, response }))
   const connections: Socket[] = []
   server.on('connection', (socket: Socket) => {
     connections.push(socket)
     server.emit('secureConnection', socket)
   })
-  new OneByOne(new LoopGate({ limitMs: 4 })).serve(server as unknown as FedServer)
+  new OneByOne(gate).serve(server as unknown as FedServer)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => server.close())
@@ -135,6 +139,28 @@ t.test('behind a request without an answer next to nothing is read', async t => 
   }
   t.ok(read < WAITING_BYTES + 4 * 64 * 1024, `${read} bytes`)
   t.equal(asked.length, 1)
+})
+
+t.test('who waits for a turn is not read any further, and goes on when it comes', async t => {
+  const turns: (() => void)[] = []
+  const { connections, open } = await serve(t, echo, { enter: (_path, run) => void turns.push(run) })
+  const socket = await open()
+  const answers = rest(socket)
+  socket.write(get(`/${'a'.repeat(4000)}`).repeat(500) + LAST)
+  while (!connections[0]?.isPaused()) await new Promise(resolve => setImmediate(resolve))
+  const read = connections[0].bytesRead
+  for (let turn = 0; turn < 100; turn++) await new Promise(resolve => setImmediate(resolve))
+  t.equal(connections[0].bytesRead, read)
+  t.ok(read < 512 * 1024, `${read} bytes`)
+  let isOver = false
+  const letIn = (): void => {
+    for (const run of turns.splice(0)) run()
+    if (!isOver) setImmediate(letIn)
+  }
+  letIn()
+  const said = saidBy(await answers)
+  isOver = true
+  t.equal(said.length, 501)
 })
 
 t.test('an upgrade gets what is behind it', async t => {
