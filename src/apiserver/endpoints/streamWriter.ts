@@ -96,7 +96,10 @@ function bodyOf(raw: ServerResponse): Body {
   return {
     write(pieces) {
       if (pieces.length > 1) out.cork()
-      for (const piece of pieces) out.write(isChunked ? chunkOf(piece) : piece)
+      for (const piece of pieces) {
+        // As a chunk, nothing would be the end.
+        if (piece.length > 0) out.write(isChunked ? chunkOf(piece) : piece)
+      }
       if (pieces.length > 1) out.uncork()
       return !out.writableNeedDrain
     },

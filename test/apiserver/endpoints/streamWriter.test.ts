@@ -31,7 +31,7 @@ const lines = (count: number): string => Array.from({ length: count }, (_, i) =>
 t.test('frames arrive in order and whole, those before the end included', async t => {
   const { raw, response } = await answer(t)
   const sink = responseSink(raw, new WriteTurns())
-  for (let i = 0; i < 100; i++) t.equal(await sink.write([line(i)]), true)
+  for (let i = 0; i < 100; i++) t.equal(await sink.write([line(i), Buffer.alloc(0)]), true)
   sink.end()
   t.equal(await textOf(response), lines(100))
 })
