@@ -116,9 +116,9 @@ export function unsaidAfter(
 ): FieldSet {
   const kept =
     sendsBack && unsaid !== EMPTY_SET
-      ? withoutTouched(withoutTouched(unsaid, changesOf(old, now, schema)), named)
+      ? withoutNamed(withoutTouched(unsaid, changesOf(old, now, schema)), named)
       : EMPTY_SET
-  return withoutTouched(union(kept, filled), appliedFields(now, schema))
+  return withoutNamed(union(kept, filled), appliedFields(now, schema))
 }
 
 export function noteOf(unsaid: FieldSet): string {
@@ -155,17 +155,27 @@ function changesOf(before: KubeObject, after: KubeObject, schema: Schema | undef
   return unionAll([added, modified, removed])
 }
 
-/**
- * `set` without what is touched, and the structs around it, which are not wholly unsaid any more. Whoever names an element of a
- * list, or a struct, with some of its fields says nothing of the others.
- */
+/** `set` without what is touched, and the structs around it, which are not wholly unsaid any more. */
 function withoutTouched(set: FieldSet, touched: FieldSet): FieldSet {
   if (touched.children === undefined) return touched.self ? EMPTY_SET : set
+  return without(set, touched, withoutTouched)
+}
+
+/**
+ * The same for what is named: whoever names an element of a list, or a struct, with some of its fields or with none (`{}`), says
+ * nothing of the others.
+ */
+function withoutNamed(set: FieldSet, named: FieldSet): FieldSet {
+  if (named.children !== undefined) return without(set, named, withoutNamed)
+  return named.self && set.self ? fieldSet(false, set.children) : set
+}
+
+function without(set: FieldSet, touched: FieldSet, inner: (set: FieldSet, touched: FieldSet) => FieldSet): FieldSet {
   if (set.children === undefined) return EMPTY_SET
   const children = new Map<string, FieldSet>()
   for (const [element, below] of set.children) {
-    const change = touched.children.get(element)
-    const rest = change === undefined ? below : withoutTouched(below, change)
+    const change = touched.children?.get(element)
+    const rest = change === undefined ? below : inner(below, change)
     if (rest.self || rest.children !== undefined) children.set(element, rest)
   }
   return children.size === 0 ? EMPTY_SET : fieldSet(false, children)

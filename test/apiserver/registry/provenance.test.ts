@@ -168,6 +168,26 @@ t.test('who applies says what is in the configuration, also where it is the defa
   t.ok(await scene.says('.spec.progressDeadlineSeconds'), 'the annotation of client-side apply counts')
 })
 
+t.test('who names a struct with nothing in it says nothing of its fields', async t => {
+  const bare = deployment('web', { strategy: {}, replicas: 1 })
+  const inside = '.spec.strategy.rollingUpdate.maxSurge'
+  for (const how of ['create', 'server', 'client'] as const) {
+    const scene = await sceneOf(t)
+    if (how === 'server') await scene.apply(structuredClone(bare))
+    else {
+      const annotations = how === 'client' ? { [LAST_APPLIED]: JSON.stringify(bare) } : {}
+      await scene.create({ ...structuredClone(bare), metadata: { name: 'web', annotations } })
+    }
+    t.ok(await scene.says(REPLICAS), how)
+    t.ok(
+      (await scene.unsaid())!.some(path => inside.startsWith(path)),
+      `${how}: ${inside}`,
+    )
+    await scene.patch({ spec: { strategy: { rollingUpdate: { maxSurge: 1 } } } })
+    t.ok(await scene.says(inside), how)
+  }
+})
+
 t.test('a status says nothing', async t => {
   const scene = await sceneOf(t)
   await scene.create(deployment('web'))
