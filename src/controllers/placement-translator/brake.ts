@@ -178,7 +178,9 @@ export class Brake {
   sourceCame(space: string, key: string): void {
     const ledger = this.#ledgers.get(space)
     ledger?.withdrawn.delete(key)
-    if (ledger && ledger.going.size > 0) ledger.going.delete(parseObjectKey(key).name)
+    if (!ledger || ledger.going.size === 0) return
+    const { name } = parseObjectKey(key)
+    if (key === namespaceKey(name)) ledger.going.delete(name)
   }
 
   /** A Namespace of a workload space is being deleted, with the objects in it. */

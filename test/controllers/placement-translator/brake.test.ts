@@ -5,7 +5,7 @@ import t from 'tap'
 import type { Clock } from '../../../src/client/clock.ts'
 import { Brake } from '../../../src/controllers/placement-translator/brake.ts'
 import { Mailbox } from '../../../src/controllers/placement-translator/mailboxes.ts'
-import { objectKey } from '../../../src/controllers/placement-translator/names.ts'
+import { namespaceKey, objectKey } from '../../../src/controllers/placement-translator/names.ts'
 import type { ObjectFact } from '../../../src/controllers/placement-translator/workload.ts'
 
 const MAPS = { group: '', version: 'v1', resource: 'configmaps' }
@@ -164,4 +164,24 @@ t.test('the hash of a plan changes with it, and a plan that shrinks stays held',
   t.match(hold(), { copies: 15 }, 'who puts things right step by step loses nothing on the way')
   t.not(hold().hash, hash)
   t.equal(scene.removed.length, 0)
+})
+
+t.test('what goes with its Namespace stays held whatever else bears the name of the Namespace', async t => {
+  const scene = new Scene(2, 40)
+  await scene.brake.judge('')
+  const keys = Array.from({ length: 40 }, (_, i) => keyOf(i))
+  scene.brake.namespaceGoing('ws1', 'ns', keys)
+  scene.brake.sourceCame('ws1', objectKey(MAPS, 'elsewhere', 'ns'))
+  for (const key of keys) {
+    scene.deleted.add(key)
+    scene.brake.sourceGone('ws1', key, true)
+  }
+  await scene.settle()
+  t.equal(scene.removed.length, 0)
+  t.match(scene.brake.holdOf('ws1', 'ep'), { copies: 80 })
+
+  t.comment('a Namespace that is there again ends that: what is gone was deleted by name')
+  scene.brake.sourceCame('ws1', namespaceKey('ns'))
+  await scene.settle()
+  t.equal(scene.removed.length, 80)
 })
