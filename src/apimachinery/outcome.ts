@@ -92,8 +92,8 @@ export const OUTCOME_FORM = { apiVersion: EDGE_API_VERSION, kind: 'SyncerOutcome
 export const MAX_EXCEPTIONS = 300
 export const MAX_MESSAGE = 300
 const MAX_REASON = 60
-/** Some kinds have names of any length; of those only a beginning is told, which names nothing. */
-const MAX_NAME = 253
+/** Some kinds have names of any length; what has a longer one is counted as unlisted. */
+export const MAX_NAME = 253
 const MAX_ID = 64
 const DNS_NAME = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/
 const WORD = /^[A-Za-z][A-Za-z0-9]*$/

@@ -9,6 +9,7 @@ import type { KubeObject } from '../apimachinery/object.ts'
 import {
   type Exception,
   MAX_EXCEPTIONS,
+  MAX_NAME,
   OUTCOME_FORM,
   OUTCOME_SUBRESOURCE,
   type OutcomeReport,
@@ -32,8 +33,9 @@ export interface OutcomeReporterDeps {
 
 /** Between two reports, so that what comes in swarms is told together. */
 const PACE_MS = 200
-/** Bytes of exceptions that fit into a report; the center takes a little more. */
+/** Bytes of exceptions that fit into a report, and of what is settled; the center takes a little more than both. */
 const LISTED_BYTES = 200_000
+const SETTLED_BYTES = 50_000
 
 export class OutcomeReporter {
   readonly #deps: OutcomeReporterDeps
@@ -103,26 +105,35 @@ export class OutcomeReporter {
     const unlisted: Partial<Record<OutcomeState, number>> = {}
     let bytes = 0
     for (const [key, one] of outcomes.exceptions) {
-      bytes += 200 + key.length + one.message.length
-      if (listed.size < MAX_EXCEPTIONS && bytes <= LISTED_BYTES) listed.set(key, one)
+      // a name that cannot be told in full would name another object, or none
+      const mayList = listed.size < MAX_EXCEPTIONS && bytes < LISTED_BYTES && one.name.length <= MAX_NAME
+      if (mayList) bytes += sizeOf(one)
+      if (mayList && bytes <= LISTED_BYTES) listed.set(key, one)
       else unlisted[one.state] = (unlisted[one.state] ?? 0) + 1
     }
+    const settled = [...before]
+      .filter(([key]) => !listed.has(key))
+      .map(([, { group, resource, namespace, name }]) => ({ group, resource, namespace, name }))
+    const whole = this.#told === undefined || sizeOf(settled) > SETTLED_BYTES
     const upTo = heard()
     return {
       listed,
       report: {
         session: this.#session,
         number: ++this.#number,
-        whole: this.#told === undefined,
+        whole,
         epoch: this.#epoch,
         compared: outcomes.compared && upTo !== undefined,
         processed: outcomes.compared && upTo !== undefined ? outcomes.processed(upTo) : 0,
-        exceptions: [...listed].filter(([key, one]) => before.get(key) !== one).map(([, one]) => one),
-        settled: [...before]
-          .filter(([key]) => !listed.has(key))
-          .map(([, { group, resource, namespace, name }]) => ({ group, resource, namespace, name })),
+        exceptions: [...listed].filter(([key, one]) => whole || before.get(key) !== one).map(([, one]) => one),
+        settled: whole ? [] : settled,
         unlisted,
       },
     }
   }
+}
+
+/** As it is sent: letters may take several bytes, and more where JSON escapes them. */
+function sizeOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value))
 }

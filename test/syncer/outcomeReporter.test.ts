@@ -1,0 +1,76 @@
+/** Whatever a cluster says of whatever it holds: the center takes the report. */
+import t, { type Test } from 'tap'
+import type { KubeObject } from '../../src/apimachinery/object.ts'
+import { type OutcomeReport, readOutcomeReport } from '../../src/apimachinery/outcome.ts'
+import { REPORT_LIMIT_BYTES } from '../../src/apiserver/authority/reportLimit.ts'
+import type { SpaceClient } from '../../src/client/client.ts'
+import { silentLogger } from '../../src/client/logger.ts'
+import { OutcomeReporter } from '../../src/syncer/outcomeReporter.ts'
+import { Outcomes } from '../../src/syncer/outcomes.ts'
+import { FakeClock } from '../client/support/fakeClock.ts'
+
+const key = (name: string) => ({ group: 'rbac.authorization.k8s.io', resource: 'clusterroles', namespace: '', name })
+
+/** Reports until `next` has said nothing more; what the center read of each. */
+async function reports(t: Test, outcomes: Outcomes, ...next: (() => void)[]): Promise<OutcomeReport[]> {
+  const taken: OutcomeReport[] = []
+  const end = new AbortController()
+  const update = async (_type: unknown, body: KubeObject): Promise<object> => {
+    t.ok(Buffer.byteLength(JSON.stringify(body)) <= REPORT_LIMIT_BYTES, 'it is within the limit of the center')
+    taken.push(readOutcomeReport(body.spec))
+    const change = next.shift()
+    if (change) change()
+    else end.abort()
+    return { status: { epoch: 'e', again: false } }
+  }
+  const clock = new FakeClock()
+  const reporter: OutcomeReporter = new OutcomeReporter({
+    mailbox: { update } as unknown as SpaceClient,
+    outcomes,
+    heard: () => 9,
+    everyMs: 1000,
+    logger: silentLogger,
+    clock,
+  })
+  const running = reporter.run(end.signal)
+  for (let i = 0; i < 20 && !end.signal.aborted; i++) await clock.advance(1000)
+  await running
+  return taken
+}
+
+for (const [what, message] of [
+  ['of three bytes each', '界'.repeat(300)],
+  ['of six bytes each in JSON', '\u0001'.repeat(300)],
+] as const)
+  t.test(`long words in letters ${what}`, async t => {
+    const outcomes = new Outcomes(new FakeClock())
+    for (let i = 0; i < 300; i++) outcomes.except(key(`r${i}`), 1, { state: 'refused', reason: 'Invalid', message })
+    const [report] = await reports(t, outcomes)
+    t.ok(report!.exceptions.length > 50)
+    t.equal(report!.exceptions.length + report!.unlisted.refused!, 300, 'what finds no place is counted')
+  })
+
+t.test('a name that is too long to be told is counted, and hides no other', async t => {
+  const outcomes = new Outcomes(new FakeClock())
+  const trouble = { state: 'refused', reason: 'Forbidden', message: 'no' } as const
+  outcomes.except(key('x'.repeat(254)), 1, trouble)
+  outcomes.except(key('short'), 1, trouble)
+  const [report] = await reports(t, outcomes)
+  t.match(report, { exceptions: [{ name: 'short' }], unlisted: { refused: 1 } })
+})
+
+t.test('when much is settled and much is new, all is said anew', async t => {
+  const outcomes = new Outcomes(new FakeClock())
+  const name = (i: number) => `${String(i).padStart(3, '0')}${'界'.repeat(250)}`
+  const message = 'no'.repeat(100)
+  const except = (i: number) => outcomes.except(key(name(i)), 1, { state: 'refused', reason: 'Invalid', message })
+  for (let i = 0; i < 300; i++) except(i)
+  const [first, second] = await reports(t, outcomes, () => {
+    for (let i = 0; i < 300; i++) {
+      outcomes.settle(key(name(i)))
+      except(300 + i)
+    }
+  })
+  t.ok(first!.whole)
+  t.match(second, { whole: true, settled: [] })
+})
