@@ -334,7 +334,7 @@ export class Downsync {
     if (state === 'drifted' && cached) {
       // The watch may be behind our own write.
       live = await unlessGone(this.#deps.cluster.get(resource, refOf(key)))
-      if (live === undefined) return {} // it tells of that, too
+      if (live?.metadata.uid !== cached.metadata.uid) return {} // whose it is now is judged when the watch tells of it
       state = this.#echoes.compare(text, copy, live)
     }
     if (state === 'same') {
