@@ -334,7 +334,8 @@ export class Downsync {
     if (state === 'drifted' && cached) {
       // The watch may be behind our own write.
       live = await unlessGone(this.#deps.cluster.get(resource, refOf(key)))
-      if (live?.metadata.uid !== cached.metadata.uid) return {} // whose it is now is judged when the watch tells of it
+      // gone, or made anew: whose it is now is judged when the watch tells of it
+      if (live === undefined || live.metadata.uid !== cached.metadata.uid) return {}
       state = this.#echoes.compare(text, copy, live)
     }
     if (state === 'same') {
