@@ -1,6 +1,7 @@
 /**
  * The main job, on real processes: a server, two stand-in clusters, their syncers, and a user who describes two workloads
- * once and finds them in the right clusters, customized, with their true status back.
+ * once and finds them in the right clusters, customized, with their true status back; who sees what an outage and a refusal
+ * in a cluster do to them.
  *
  * `npm run demo` checks every expected outcome and ends with `demo: OK`; `npm run demo -- --keep` leaves all of it running.
  */
@@ -10,11 +11,13 @@ import { join } from 'node:path'
 import { type ClosableClient, httpClient } from '../src/client/http/httpClient.ts'
 import { loadKubeconfig } from '../src/client/kubeconfig.ts'
 import { Observer } from './observer.ts'
+import { painter } from './paint.ts'
 import { Processes } from './processes.ts'
 import { runScenario } from './scenario.ts'
 import { Shell } from './shell.ts'
 
 export const CLUSTERS = ['florin', 'guilder'] as const
+const paint = painter(process.stdout)
 const print = (text: string): void => {
   process.stdout.write(`${text}\n`)
 }
@@ -26,7 +29,7 @@ async function main(keep: boolean): Promise<number> {
   let code = 1
   try {
     const server = join(dir, 'orrery')
-    print('# A server, and two clusters that stand in for real ones (simulations: no containers run)')
+    print(paint('title', '# A server, and two clusters that stand in for real ones (simulations: no containers run)'))
     const lines = await Promise.all([
       processes.start('server', ['start', '--data-dir', server, '--secure-port', '0']),
       ...CLUSTERS.map(name =>
@@ -51,8 +54,9 @@ async function main(keep: boolean): Promise<number> {
     const clusters = new Map<string, Observer>()
     for (const name of CLUSTERS) clusters.set(name, await observe(join(dir, name, 'admin.kubeconfig'), ''))
     const timings = await runScenario({
-      shell: new Shell(print),
+      shell: new Shell(print, paint),
       print,
+      title: text => print(`\n${paint('title', `# ${text}`)}`),
       dir,
       kubeconfig,
       clusterKubeconfig: name => join(dir, name, 'admin.kubeconfig'),
@@ -60,7 +64,7 @@ async function main(keep: boolean): Promise<number> {
       observeSpace: space => observe(kubeconfig, space),
       async startSyncer(name, fromKubeconfig) {
         const state = join(dir, `${name}-syncer`)
-        await mkdir(state)
+        await mkdir(state, { recursive: true })
         const args = [
           'syncer',
           '--from-kubeconfig',
@@ -70,15 +74,16 @@ async function main(keep: boolean): Promise<number> {
         ]
         processes.launch(`${name}-syncer`, [...args, '--sync-target-name', name, '--state-dir', state])
       },
+      stopSyncer: name => processes.end(`${name}-syncer`),
     })
     print(
       `\nslowest object: ${timings.down.ms.toFixed(0)} ms from kubectl apply to the cluster (${timings.down.what}),`,
     )
     print(`                ${timings.up.ms.toFixed(0)} ms from the cluster's status to the space (${timings.up.what})`)
-    print('demo: OK')
+    print(paint('good', 'demo: OK'))
     code = 0
   } catch (error) {
-    print(`\ndemo: FAILED: ${error instanceof Error ? error.message : String(error)}`)
+    print(paint('bad', `\ndemo: FAILED: ${error instanceof Error ? error.message : String(error)}`))
     print(`logs of all processes: ${dir}/*.log`)
   }
   for (const close of closers) await close()

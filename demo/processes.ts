@@ -38,6 +38,14 @@ export class Processes {
     this.#spawn(name, args).stdout?.resume()
   }
 
+  /** Ends one. */
+  async end(name: string): Promise<void> {
+    const at = this.#running.findIndex(one => one.name === name)
+    const [one] = this.#running.splice(at, 1)
+    one?.child.kill('SIGTERM')
+    await one?.ended
+  }
+
   /** Lets everything run on after this process has ended. */
   abandon(): void {
     for (const { child } of this.#running) {
@@ -57,7 +65,7 @@ export class Processes {
   }
 
   #spawn(name: string, args: readonly string[]): ChildProcess {
-    const log = createWriteStream(join(this.#logDir, `${name}.log`))
+    const log = createWriteStream(join(this.#logDir, `${name}.log`), { flags: 'a' })
     const child = spawn(join(BIN, 'orrery'), [...args], { stdio: ['ignore', 'pipe', 'pipe'], detached: true })
     child.stderr!.pipe(log)
     const ended = new Promise<void>(resolve => child.once('exit', () => resolve()))

@@ -1,12 +1,27 @@
 /** The scenario: inventory, two workloads, customization, upsync, singleton status; each expected outcome is checked. */
 import { join } from 'node:path'
-import { isRecord, type KubeObject } from '../src/apimachinery/object.ts'
+import { isRecord } from '../src/apimachinery/object.ts'
+import {
+  conditionOf,
+  destinations,
+  environment,
+  executing,
+  exists,
+  mailboxOf,
+  page,
+  present,
+  ready,
+  reasonOf,
+  syncerConfig,
+} from './expectations.ts'
 import type { Observer } from './observer.ts'
 import type { Shell } from './shell.ts'
+import { runTroubles } from './troubles.ts'
 
 export interface Stage {
   shell: Shell
   print(text: string): void
+  title(text: string): void
   dir: string
   /** The user's kubeconfig for the server. */
   kubeconfig: string
@@ -15,6 +30,8 @@ export interface Stage {
   clusters: ReadonlyMap<string, Observer>
   observeSpace(space: string): Promise<Observer>
   startSyncer(name: string, fromKubeconfig: string): Promise<void>
+  /** Nothing is heard of its cluster from then on. */
+  stopSyncer(name: string): Promise<void>
 }
 
 export interface Timing {
@@ -30,8 +47,7 @@ const MANIFESTS = join(import.meta.dirname, 'manifests')
 const manifest = (name: string): string => join(MANIFESTS, name)
 
 export async function runScenario(stage: Stage): Promise<Timings> {
-  const { shell, kubeconfig, print } = stage
-  const title = (text: string): void => print(`\n# ${text}`)
+  const { shell, kubeconfig, print, title } = stage
   const florin = stage.clusters.get('florin')!
   const guilder = stage.clusters.get('guilder')!
 
@@ -55,8 +71,9 @@ export async function runScenario(stage: Stage): Promise<Timings> {
   title('A syncer beside each cluster, with an identity of its own in its mailbox space')
   const core = await stage.observeSpace('root:espw')
   const mailboxes = new Map<string, Observer>()
+  const syncerKubeconfig = (name: string): string => join(stage.dir, `${name}-syncer.kubeconfig`)
   for (const name of ['florin', 'guilder']) {
-    const file = join(stage.dir, `${name}-syncer.kubeconfig`)
+    const file = syncerKubeconfig(name)
     await shell.plugin(kubeconfig, [
       'kubestellar',
       'prep-for-syncer',
@@ -210,8 +227,13 @@ export async function runScenario(stage: Stage): Promise<Timings> {
 
   const timings = measure(stage, common, special)
 
-  title('Deleted in the space, gone from the clusters')
   await shell.plugin(kubeconfig, ['ws', 'root:wmw-c'])
+  await runTroubles(stage, common, {
+    placement: 'edge-placement-c',
+    back: name => stage.startSyncer(name, syncerKubeconfig(name)),
+  })
+
+  title('Deleted in the space, gone from the clusters')
   await shell.delete(kubeconfig, 'configmaps', 'httpd-htdocs', 'commonstuff')
   for (const [name, cluster] of stage.clusters) {
     await cluster.until(`${name}: the deleted ConfigMap`, () =>
@@ -257,111 +279,4 @@ function measure(stage: Stage, common: Observer, special: Observer): Timings {
     }
   }
   return { down, up }
-}
-
-function mailboxOf(core: Observer, syncTarget: string): string {
-  for (const key of core.keys()) {
-    const object = core.get(key)?.object
-    if (
-      object?.kind !== 'Workspace' ||
-      object.metadata.annotations?.['edge.kubestellar.io/sync-target-name'] !== syncTarget
-    )
-      continue
-    if (isRecord(object.spec) && typeof object.spec.cluster === 'string') return object.spec.cluster
-  }
-  throw new Error(`no mailbox workspace under root:espw for SyncTarget ${syncTarget}`)
-}
-
-async function present(observer: Observer, resource: string, names: readonly string[]): Promise<void> {
-  for (const name of names) await exists(observer, 'root:imw1', `${resource} ${name}`)
-}
-
-async function exists(observer: Observer, where: string, key: string): Promise<void> {
-  await observer.until(where, () => (observer.get(key) ? undefined : `${key} is missing`))
-}
-
-async function destinations(space: Observer, placement: string, expected: readonly string[]): Promise<void> {
-  await space.until(`SinglePlacementSlice ${placement}`, () => {
-    const object = space.get(`singleplacementslices.edge.kubestellar.io ${placement}`)?.object
-    const found = (Array.isArray(object?.destinations) ? object.destinations.filter(isRecord) : [])
-      .map(d => String(d.locationName))
-      .sort()
-    return same(found, expected) ? undefined : `expected ${expected.join(', ')}; found ${found.join(', ') || 'none'}`
-  })
-}
-
-async function syncerConfig(
-  mailbox: Observer,
-  name: string,
-  expected: { namespaced: readonly string[]; cluster: readonly string[]; upsync: readonly string[] },
-): Promise<void> {
-  await mailbox.until(`${name}: SyncerConfig the-one`, () => {
-    const spec = mailbox.get('syncerconfigs.edge.kubestellar.io the-one')?.object.spec
-    if (!isRecord(spec)) return 'it is missing'
-    const records = (value: unknown): Record<string, unknown>[] => (Array.isArray(value) ? value.filter(isRecord) : [])
-    const namespaced = records(spec.namespacedObjects).flatMap(item =>
-      records(item.objectsByNamespace).flatMap(ns =>
-        (ns.names as string[]).map(object => `${item.resource} ${ns.namespace}/${object}`),
-      ),
-    )
-    const cluster = records(spec.clusterScope).flatMap(item =>
-      ((item.objects as string[] | undefined) ?? []).map(object => `${item.resource} ${object}`),
-    )
-    const upsync = records(spec.upsync).map(item => String(item.apiGroup))
-    const found = { namespaced: namespaced.sort(), cluster: cluster.sort(), upsync: upsync.sort() }
-    for (const part of ['namespaced', 'cluster', 'upsync'] as const) {
-      if (!same(found[part], expected[part]))
-        return `${part}: expected ${expected[part].join(', ')}; found ${found[part].join(', ')}`
-    }
-    return undefined
-  })
-}
-
-async function page(cluster: Observer, name: string, namespace: string, text: string): Promise<void> {
-  await cluster.until(`${name}: the page in ${namespace}`, () => {
-    const data = cluster.get(`configmaps ${namespace}/httpd-htdocs`)?.object.data
-    const html = isRecord(data) ? String(data['index.html']) : 'no ConfigMap'
-    return html.includes(text) ? undefined : `expected "${text}", found ${html}`
-  })
-}
-
-async function ready(cluster: Observer, name: string, key: string): Promise<void> {
-  await cluster.until(`${name}: ${key}`, () => {
-    const status = cluster.get(key)?.object.status
-    return isRecord(status) && status.readyReplicas === 1 ? undefined : `not ready: ${JSON.stringify(status)}`
-  })
-}
-
-async function environment(cluster: Observer, name: string, key: string, expected: string): Promise<void> {
-  await cluster.until(`${name}: ${key}`, () => {
-    const text = JSON.stringify(cluster.get(key)?.object.spec ?? {})
-    return text.includes(`"value":${JSON.stringify(expected)}`)
-      ? undefined
-      : `its environment does not say "${expected}"`
-  })
-}
-
-async function executing(space: Observer, where: string, key: string, expected: string): Promise<void> {
-  await space.until(`${where}: ${key}`, () => {
-    const found = space.get(key)?.object.metadata.annotations?.['kubestellar.io/executing-count']
-    return found === expected ? undefined : `executing-count: expected ${expected}, found ${found ?? 'none'}`
-  })
-}
-
-function conditionOf(object: KubeObject | undefined, type: string): unknown {
-  return conditionsOf(object).find(condition => condition.type === type)?.status
-}
-
-function reasonOf(object: KubeObject | undefined, type: string): unknown {
-  return conditionsOf(object).find(condition => condition.type === type)?.reason
-}
-
-function conditionsOf(object: KubeObject | undefined): Record<string, unknown>[] {
-  return isRecord(object?.status) && Array.isArray(object.status.conditions)
-    ? object.status.conditions.filter(isRecord)
-    : []
-}
-
-function same(a: readonly string[], b: readonly string[]): boolean {
-  return JSON.stringify([...a].sort()) === JSON.stringify([...b].sort())
 }

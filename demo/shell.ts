@@ -3,27 +3,30 @@
  * demo runs on a machine without kubectl.
  */
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { parseAllDocuments } from 'yaml'
 import { isRecord, type KubeObject, parseApiVersion } from '../src/apimachinery/object.ts'
 import type { DiscoveredResource, SpaceClient } from '../src/client/client.ts'
 import { httpSpaceClient } from '../src/client/http/httpClient.ts'
 import { loadKubeconfig } from '../src/client/kubeconfig.ts'
+import type { Paint } from './paint.ts'
 import { BIN, hasKubectl, runCommand } from './processes.ts'
 
 export class Shell {
   readonly #kubectl = hasKubectl()
   readonly #print: (text: string) => void
+  readonly #paint: Paint
 
-  constructor(print: (text: string) => void) {
+  constructor(print: (text: string) => void, paint: Paint) {
     this.#print = print
+    this.#paint = paint
     if (!this.#kubectl) print('(kubectl is not installed: using the client that comes with Orrery)')
   }
 
   /** `kubectl <plugin> <args>`, where the plugin is one of Orrery's. @throws Error when it fails */
   async plugin(kubeconfig: string, args: readonly string[]): Promise<string> {
     const [name, ...rest] = args
-    this.#print(`$ kubectl ${args.map(quote).join(' ')}`)
+    await this.#type(kubeconfig, args)
     const env = { KUBECONFIG: kubeconfig }
     const ran = this.#kubectl
       ? await runCommand('kubectl', args, env)
@@ -33,7 +36,7 @@ export class Shell {
 
   /** `kubectl apply -f <file>`. */
   async apply(kubeconfig: string, file: string): Promise<string> {
-    this.#print(`$ kubectl apply -f ${file}`)
+    await this.#type(kubeconfig, ['apply', '-f', relative('.', file)])
     if (this.#kubectl) {
       const args = ['apply', '-f', file]
       return this.#ran(await runCommand('kubectl', args, { KUBECONFIG: kubeconfig }), args)
@@ -56,14 +59,14 @@ export class Shell {
   /** `kubectl <args>`, for looking at things: shown, never checked. Without kubectl it is left out. */
   async show(kubeconfig: string, ...args: string[]): Promise<void> {
     if (!this.#kubectl) return
-    this.#print(`$ kubectl ${args.map(quote).join(' ')}`)
+    await this.#type(kubeconfig, args)
     this.#show((await runCommand('kubectl', args, { KUBECONFIG: kubeconfig })).output)
   }
 
   /** `kubectl delete <resource> <name> -n <namespace>`. */
   async delete(kubeconfig: string, resource: string, name: string, namespace: string): Promise<void> {
     const args = ['delete', resource, name, '-n', namespace]
-    this.#print(`$ kubectl ${args.map(quote).join(' ')}`)
+    await this.#type(kubeconfig, args)
     if (this.#kubectl) {
       this.#ran(await runCommand('kubectl', args, { KUBECONFIG: kubeconfig }), args)
       return
@@ -73,6 +76,14 @@ export class Shell {
     if (!found) throw new Error(`the server does not serve ${resource}`)
     await api.delete(found, { namespace, name })
     this.#show(`${resource}/${name} deleted`)
+  }
+
+  /** Shows a command behind the place that it speaks to: a space of the center, or a cluster. */
+  async #type(kubeconfig: string, args: readonly string[]): Promise<void> {
+    const { options } = await loadKubeconfig(kubeconfig)
+    const space = /\/clusters\/([^/]+)/.exec(options.server)?.[1]
+    const place = space ? this.#paint('center', `center ${space}`) : this.#paint('cluster', clusterOf(kubeconfig))
+    this.#print(`${place} $ ${this.#paint('command', `kubectl ${args.map(quote).join(' ')}`)}`)
   }
 
   #ran({ code, output }: { code: number; output: string }, args: readonly string[]): string {
@@ -98,6 +109,11 @@ async function resourceOf(api: SpaceClient, object: KubeObject): Promise<Discove
   if (!resource || !isRecord(object.metadata))
     throw new Error(`the server does not serve ${object.apiVersion} ${object.kind}`)
   return resource
+}
+
+/** Each stand-in keeps its kubeconfig in a folder of its name. */
+function clusterOf(kubeconfig: string): string {
+  return `cluster ${basename(dirname(kubeconfig))}`
 }
 
 function quote(text: string): string {
