@@ -1,7 +1,7 @@
 /**
  * What became in a cluster of what was placed there, as its syncer reports it. Pure.
  *
- * A report belongs to a session, the life of one syncer process, and to the center's epoch, the life of one server process. It
+ * A report belongs to a session, the life of one syncer process, and to the center's epoch, a life of its store. It
  * says up to which revision of its mailbox the syncer has looked at every change, and names the exceptions: what it looked at
  * and could not make so. The first report of a session is whole, later ones say what changed. Nothing counts before the syncer
  * has compared all of its mailbox with the live cluster.
@@ -54,7 +54,7 @@ export interface OutcomeReport {
   readonly number: number
   /** Whether it says all, not what changed since the report before. */
   readonly whole: boolean
-  /** As the center told it last; `''` before it has. */
+  /** As the stream told it from which `processed` comes; `''` before anything did. */
   readonly epoch: string
   /** Whether all of the mailbox was compared with the live cluster in this session. */
   readonly compared: boolean
@@ -83,6 +83,8 @@ export interface OutcomeReceiver {
 
 /** Where reports come in; they go to one receiver. */
 export interface OutcomeSource {
+  /** Of the center; its streams tell the same. */
+  readonly epoch: string
   deliverTo(receiver: OutcomeReceiver | undefined): void
 }
 

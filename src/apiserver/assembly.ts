@@ -59,6 +59,7 @@ import { decodeObject, ParsedCache } from './registry/codec.ts'
 import { CHECK, LongChecks } from './registry/longChecks.ts'
 import { Reader } from './registry/reader.ts'
 import { Registry, type RegistryDeps } from './registry/registry.ts'
+import { StoreEpochs } from './registry/storeEpochs.ts'
 import { StreamForms } from './registry/streamForms.ts'
 import { DEFAULT_IN_FLIGHT, InFlight } from './server/inFlight.ts'
 import { RequestWork } from './server/requestWork.ts'
@@ -91,6 +92,7 @@ export interface Assembly {
   readonly definitions: DefinitionManager
   readonly spaceManager: SpaceManager
   readonly tokenSecrets: TokenSecrets
+  readonly epochs: StoreEpochs
   /** What syncers say of their clusters. */
   readonly outcomes: OutcomeInbox
   /** Absent where there are no spaces. */
@@ -123,6 +125,12 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
   const { store, work, budgets, pki, guardFor, url: externalUrl, draining } = deps
   const limits = options.inFlight ?? DEFAULT_IN_FLIGHT
   const network = serviceNetwork(options.serviceClusterIpRange, options.serviceNodePortRange)
+  const epochs = await StoreEpochs.begin(store, error =>
+    log.warn(
+      { err: error },
+      'the start of this server is not recorded: syncers will read their mailboxes anew after the next',
+    ),
+  )
   const catalog = loadCatalog()
   const tree = new SpaceTree(store)
   if (options.spaces) budgets.follow(tree, store)
@@ -306,7 +314,8 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     authenticator,
     authorizer,
     issuer,
-    outcomes: new OutcomeInbox(tree, systemClock),
+    epochs,
+    outcomes: new OutcomeInbox(tree, epochs.current, systemClock),
     nature,
     certificates: new CertificateSigner({ ca: { certPem: pki.caPem, keyPem: pki.caKeyPem } }),
     kubernetesService,

@@ -81,6 +81,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     checkBody: options.spaces ? reportLimit(tree) : undefined,
     stream: {
       store,
+      epochs: assembly.epochs,
       forms: services.forms,
       draining,
       bookmarkIntervalMs: options.bookmarkIntervalMs,

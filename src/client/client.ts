@@ -116,6 +116,8 @@ export interface StreamOptions {
   resources?: readonly GroupResource[]
   /** Resume behind this cursor. Absent: start with a consistent snapshot (`ADDED` events). */
   after?: number
+  /** In which life of the center's store it was told. */
+  epoch?: string | undefined
   signal: AbortSignal
 }
 
@@ -127,6 +129,8 @@ export interface StreamBatch {
   readonly events: readonly StreamEvent[]
   readonly revision: number
   readonly synced: boolean
+  /** In bookmarks, from centers that tell it: the life of the store that the cursor belongs to. */
+  readonly epoch?: string
 }
 
 /** An API server with many spaces. */

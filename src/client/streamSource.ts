@@ -46,6 +46,8 @@ export interface StreamSourceOptions {
   handler: StreamHandler
   /** Resume behind this cursor instead of starting with a snapshot: the caller still has what it saw up to there. */
   after?: number
+  /** In which life of the center's store that was. */
+  epoch?: string | undefined
   logger: Logger
   clock?: Clock
   random?: Random
@@ -71,6 +73,7 @@ export class StreamSource implements Source {
   #known = new Map<string, StreamedRef>()
   #snapshot: Map<string, StreamedRef> | undefined
   #cursor: number | undefined
+  #epoch: string | undefined
   /** Of the snapshot that is being told. */
   #intake: Intake | undefined
 
@@ -79,6 +82,7 @@ export class StreamSource implements Source {
     this.#clock = options.clock ?? systemClock
     this.#random = options.random ?? Math.random
     this.#cursor = options.after
+    this.#epoch = options.epoch
     this.#work = (options.turns ?? new WorkTurns()).begin({ owner: '' })
     const { promise, resolve } = Promise.withResolvers<void>()
     this.synced = promise
@@ -88,6 +92,11 @@ export class StreamSource implements Source {
   /** Where the next connection starts; `undefined` until a snapshot was complete. */
   get cursor(): number | undefined {
     return this.#cursor
+  }
+
+  /** The life of the center's store that the cursor belongs to; `undefined` where it did not say. */
+  get epoch(): string | undefined {
+    return this.#epoch
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -105,6 +114,7 @@ export class StreamSource implements Source {
             'stream cannot resume, starting over with a snapshot',
           )
           this.#cursor = undefined
+          this.#epoch = undefined
           failures = 0
           continue
         }
@@ -134,10 +144,11 @@ export class StreamSource implements Source {
       space,
       signal,
       ...(resources && { resources }),
-      ...(this.#cursor !== undefined && { after: this.#cursor }),
+      ...(this.#cursor !== undefined && { after: this.#cursor, epoch: this.#epoch }),
     })
     for await (const batch of stream) {
       if (signal.aborted) break
+      this.#epoch = batch.epoch ?? this.#epoch
       for (const event of batch.events) {
         this.#deliver(event)
         // a space that is deleted is one batch of all its objects

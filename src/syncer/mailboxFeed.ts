@@ -23,6 +23,12 @@ export interface MailboxChange {
   readonly revision: number
 }
 
+/** A revision, and the life of the center's store that told it; `''` where the center does not say. */
+export interface Heard {
+  readonly revision: number
+  readonly epoch: string
+}
+
 export interface MailboxFeedOptions {
   client: Client
   space: string
@@ -60,7 +66,11 @@ export class MailboxFeed {
   #complete = false
   #ending = false
   #cursor: number | undefined
+  /** The life of the center's store that `#cursor` and `#heard` belong to. */
+  #epoch: string | undefined
   #heard: number | undefined
+  /** Whether the center goes on where the cursor stands. */
+  #resumed = false
   /** Where a resumed stream has to arrive to have caught up. */
   #goal: number | undefined
   #reset = new AbortController()
@@ -76,9 +86,10 @@ export class MailboxFeed {
     return this.#complete
   }
 
-  /** Up to which revision this run was told everything; `undefined` before it knows the whole. */
-  get heard(): number | undefined {
-    return this.#complete ? this.#heard : undefined
+  /** Up to where this run was told everything; `undefined` before it knows the whole. */
+  get heard(): Heard | undefined {
+    if (!this.#complete || this.#heard === undefined) return undefined
+    return { revision: this.#heard, epoch: this.#epoch ?? '' }
   }
 
   /** Brings back what an earlier run knew of this mailbox. True when there was something. */
@@ -89,6 +100,7 @@ export class MailboxFeed {
       const state = await this.mirror.load(stateDir, mailbox)
       this.#space = state?.space
       this.#cursor = state?.cursor
+      this.#epoch = state?.epoch
       return state !== undefined
     } catch (error) {
       logger.warn({ err: error, stateDir }, 'the saved state cannot be used, reading the whole mailbox instead')
@@ -132,7 +144,7 @@ export class MailboxFeed {
       logger,
       ...(clock && { clock }),
       ...(random && { random }),
-      ...(this.#cursor !== undefined && { after: this.#cursor }),
+      ...(this.#cursor !== undefined && { after: this.#cursor, epoch: this.#epoch }),
       handler: {
         begin: () => {
           this.#seen = new Set()
@@ -150,6 +162,8 @@ export class MailboxFeed {
       yield batch
       // The batch is in the mirror by now.
       if (this.#seen !== undefined || this.#reset.signal.aborted) continue
+      this.#resumed = true
+      this.#epoch = batch.epoch ?? this.#epoch
       this.#cursor = batch.revision
       this.#heard = batch.revision
       this.#checkGoal()
@@ -209,7 +223,7 @@ export class MailboxFeed {
   }
 
   #checkGoal(): void {
-    if (this.#goal === undefined || this.#cursor === undefined || this.#cursor < this.#goal) return
+    if (!this.#resumed || this.#goal === undefined || this.#cursor === undefined || this.#cursor < this.#goal) return
     this.#goal = undefined
     this.#becomeComplete()
   }
@@ -239,11 +253,11 @@ export class MailboxFeed {
     this.#saving = this.#saving
       .then(async () => {
         const space = this.#space
-        const cursor = this.#source?.cursor
+        const { cursor, epoch } = this.#source ?? {}
         // In the middle of a snapshot the mirror fits no cursor.
         if (stateDir === undefined || space === undefined || cursor === undefined || this.#seen !== undefined) return
         if (!this.#reset.signal.aborted && !this.#ending)
-          await this.mirror.save(stateDir, { mailbox: this.#mailbox, space, cursor })
+          await this.mirror.save(stateDir, { mailbox: this.#mailbox, space, cursor, epoch })
       })
       .catch(error =>
         logger.error({ err: error, stateDir }, 'the state cannot be saved; a restart will read the whole mailbox'),

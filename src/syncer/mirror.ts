@@ -29,6 +29,8 @@ export interface MirrorState {
   /** Logical-cluster id of the mailbox; a mailbox that was made anew has another one. */
   space: string
   cursor: number
+  /** The life of the center's store that the cursor belongs to; a center of an earlier release did not say. */
+  epoch?: string | undefined
 }
 
 export function keyText(key: SyncKey): string {
@@ -115,14 +117,15 @@ function stateIn(text: string): MirrorState & { objects: Mirrored[] } {
     !isRecord(state) ||
     state.format !== 1 ||
     (state.mailbox !== undefined && typeof state.mailbox !== 'string') ||
+    (state.epoch !== undefined && typeof state.epoch !== 'string') ||
     typeof state.space !== 'string' ||
     !Number.isSafeInteger(state.cursor) ||
     !Array.isArray(state.objects) ||
     !state.objects.every(isMirrored)
   )
     throw new Error('it is not a state of this release')
-  const { mailbox, space, objects } = state
-  return { mailbox, space, cursor: state.cursor as number, objects }
+  const { mailbox, space, epoch, objects } = state
+  return { mailbox, space, cursor: state.cursor as number, epoch, objects }
 }
 
 function isMirrored(entry: unknown): entry is Mirrored {

@@ -19,13 +19,14 @@ import { SYNCER_CONFIG_NAME, SYNCER_CONFIGS } from '../apimachinery/placement.ts
 import type { SpaceClient } from '../client/client.ts'
 import { type Clock, pause } from '../client/clock.ts'
 import type { Logger } from '../client/logger.ts'
+import type { Heard } from './mailboxFeed.ts'
 import type { Outcomes } from './outcomes.ts'
 
 export interface OutcomeReporterDeps {
   mailbox: SpaceClient
   outcomes: Outcomes
-  /** Up to which revision the mailbox was heard. */
-  heard: () => number | undefined
+  /** Up to where the mailbox was heard. */
+  heard: () => Heard | undefined
   everyMs: number
   logger: Logger
   clock: Clock
@@ -41,6 +42,7 @@ export class OutcomeReporter {
   readonly #deps: OutcomeReporterDeps
   readonly #session = randomUUID()
   #number = 0
+  /** As the center told it last: of a report that claims nothing. */
   #epoch = ''
   /** What the center knows of; nothing while it has to be told all. */
   #told: Map<string, Exception> | undefined
@@ -116,15 +118,17 @@ export class OutcomeReporter {
       .map(([, { group, resource, namespace, name }]) => ({ group, resource, namespace, name }))
     const whole = this.#told === undefined || sizeOf(settled) > SETTLED_BYTES
     const upTo = heard()
+    const compared = outcomes.compared && upTo !== undefined
     return {
       listed,
       report: {
         session: this.#session,
         number: ++this.#number,
         whole,
-        epoch: this.#epoch,
-        compared: outcomes.compared && upTo !== undefined,
-        processed: outcomes.compared && upTo !== undefined ? outcomes.processed(upTo) : 0,
+        // what was heard of another life of the center is nothing to claim in this one
+        epoch: upTo?.epoch ?? this.#epoch,
+        compared,
+        processed: compared ? outcomes.processed(upTo.revision) : 0,
         exceptions: [...listed].filter(([key, one]) => whole || before.get(key) !== one).map(([, one]) => one),
         settled: whole ? [] : settled,
         unlisted,

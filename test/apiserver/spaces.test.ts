@@ -241,6 +241,12 @@ t.test('a space stream: a snapshot, a mark, then every change of the space', asy
   t.strictSame(live.map(short), ['ADDED configmaps live', 'ADDED secrets live', 'DELETED configmaps live'])
   stream.close()
   const resumed = await api.watch(`/services/stream/clusters/root:streamed?resourceVersion=${live[0]!.revision}`)
+  const [bookmark] = await resumed.take(1)
+  t.match(
+    bookmark,
+    { type: 'BOOKMARK', revision: live[0]!.revision, epoch: String },
+    'it says in which life of the store',
+  )
   t.strictSame(await resumed.take(2), live.slice(1), 'from its cursor it goes on, to the byte')
   resumed.close()
   const some = await api.watch(`/services/stream/clusters/${id}?resources=secrets,deployments.apps`)

@@ -1,6 +1,8 @@
 /** What a center knows of clusters ends with it: the next one claims nothing before their syncers have told it again. */
 import t from 'tap'
-import { PLACEMENTS } from '../syncer/support/kinds.ts'
+import { temporaryDir } from '../support/server.ts'
+import { at, is, map } from '../syncer/support/installation.ts'
+import { MAPS, PLACEMENTS } from '../syncer/support/kinds.ts'
 import { until } from '../syncer/support/processes.ts'
 import { condition, Florin, has } from './support/florin.ts'
 
@@ -8,11 +10,13 @@ const EP = { name: 'p' }
 const applied = has('Applied', 'True', 'AllApplied')
 
 t.test('a center that was restarted claims nothing before it is told again', async t => {
-  const florin = await Florin.begin(t)
-  const { wds } = florin
+  const state = ['--state-dir', temporaryDir(t)]
+  const florin = await Florin.begin(t, ...state)
+  const { wds, cluster, mailbox } = florin
   await until(wds, PLACEMENTS, EP, applied)
   const seen: string[] = []
   await florin.killCenter()
+  await florin.backUp()
   await florin.startCenter()
   await until(wds, PLACEMENTS, EP, object => {
     const { reason, lastTransitionTime } = condition(object, 'Applied') ?? {}
@@ -20,4 +24,19 @@ t.test('a center that was restarted claims nothing before it is told again', asy
     return seen.includes('Stale') && applied(object)
   })
   t.ok(seen.includes('Stale'))
+
+  t.comment('nor one whose store was restored, also when it has written as much again as it has forgotten')
+  await wds.patch(MAPS, at('page'), 'merge', { data: { x: '2' } })
+  await until(cluster, MAPS, at('page'), is('data', { x: '2' }))
+  await until(wds, PLACEMENTS, EP, applied)
+  await florin.syncer.end('SIGTERM')
+  const forgotten = Number((await wds.list(MAPS, { limit: 1 })).resourceVersion)
+  await florin.killCenter()
+  await florin.restore()
+  await florin.startCenter()
+  for (let last = 0, i = 0; last <= forgotten; i++)
+    last = Number((await wds.create(MAPS, map(`other-${i}`, {}))).metadata.resourceVersion)
+  await florin.serve(mailbox, ...state)
+  await until(wds, PLACEMENTS, EP, applied)
+  t.match(await cluster.get(MAPS, at('page')), { data: { x: '1' } }, 'what is told applied is in the cluster')
 })

@@ -27,7 +27,7 @@ async function reports(t: Test, outcomes: Outcomes, ...next: (() => void)[]): Pr
   const reporter: OutcomeReporter = new OutcomeReporter({
     mailbox: { update } as unknown as SpaceClient,
     outcomes,
-    heard: () => 9,
+    heard: () => ({ revision: 9, epoch: 'e' }),
     everyMs: 1000,
     logger: silentLogger,
     clock,

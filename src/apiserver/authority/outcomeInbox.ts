@@ -13,6 +13,7 @@ import { isSyncerOf } from './syncerIdentity.ts'
 const RESUME_MS = 5000
 
 export class OutcomeInbox implements OutcomeSource {
+  readonly epoch: string
   readonly #tree: Pick<SpaceTree, 'pathOf'>
   readonly #clock: Clock
   #receiver: OutcomeReceiver | undefined
@@ -21,8 +22,10 @@ export class OutcomeInbox implements OutcomeSource {
   /** Ends the wait for a stream that is to come back. */
   readonly #lapses = new Map<string, () => void>()
 
-  constructor(tree: Pick<SpaceTree, 'pathOf'>, clock: Clock) {
+  /** `epoch`: the life of the store that is going on. */
+  constructor(tree: Pick<SpaceTree, 'pathOf'>, epoch: string, clock: Clock) {
     this.#tree = tree
+    this.epoch = epoch
     this.#clock = clock
   }
 

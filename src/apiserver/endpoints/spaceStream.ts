@@ -1,9 +1,9 @@
 /**
- * GET /services/stream/clusters/<space>[?resourceVersion=N&resources=deployments.apps,configmaps]: every change of a space,
+ * GET /services/stream/clusters/<space>[?resourceVersion=N&epoch=E&resources=deployments.apps,configmaps]: every change of a space,
  * all kinds, one order, one cursor. Without a cursor it starts with a consistent snapshot that a `synced` bookmark ends.
  *
  * One JSON line an event: `{"type","space","group","version","resource","namespace","name","revision","object"}`; `BOOKMARK` lines carry the
- * cursor; an `ERROR` line carries a Status and is the last one. Over WebSocket each line is one text message.
+ * cursor and the life of the store that it belongs to, with which it is to be sent; an `ERROR` line carries a Status and is the last one. Over WebSocket each line is one text message.
  */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { GroupResource } from '../../apimachinery/object.ts'
@@ -11,6 +11,7 @@ import type { Store, Stored } from '../../storage/store.ts'
 import type { UserInfo } from '../auth/types.ts'
 import { type ChangeType, type StreamPlan, stream } from '../operations/stream.ts'
 import { knownRevision } from '../registry/readVersions.ts'
+import type { StoreEpochs } from '../registry/storeEpochs.ts'
 import type { StreamForms } from '../registry/streamForms.ts'
 import { type FrameSink, writeEach } from './streamWriter.ts'
 
@@ -20,6 +21,7 @@ const LIFETIME_MS = 1_800_000
 
 export interface SpaceStreamDeps {
   store: Store
+  epochs: Pick<StoreEpochs, 'current' | 'hold'>
   forms: StreamForms
   draining: AbortSignal
   /** Default 30 s. */
@@ -36,11 +38,21 @@ interface Change {
   stored: Stored
 }
 
-/** @throws StatusError BadRequest, Timeout (cursor of the future) */
-export function planStream(space: string, query: URLSearchParams, store: Store): StreamPlan {
+/** @throws StatusError BadRequest, Timeout (cursor of the future), Expired (cursor of a history that this store has not had) */
+export function planStream(
+  space: string,
+  query: URLSearchParams,
+  { store, epochs }: Pick<SpaceStreamDeps, 'store' | 'epochs'>,
+): StreamPlan {
   const names = query.get('resources')
   const rv = query.get('resourceVersion')
   const after = rv ? knownRevision(rv, store.revision) : undefined
+  const epoch = query.get('epoch')
+  if (after !== undefined && epoch && !epochs.hold(epoch, after))
+    throw new StatusError(
+      'Expired',
+      'the cursor is of another history: the store was restored since; begin without one',
+    )
   const resources = names
     ?.split(',')
     .filter(name => name !== '')
@@ -66,16 +78,18 @@ export async function runSpaceStream(
   const signal = AbortSignal.any([gone, lived.signal, deps.draining, deps.scope(plan.space)])
   let isCaughtUp = (): boolean => false
   const ticker = setInterval(() => {
-    if (isCaughtUp() && !sink.busy && !signal.aborted) void sink.write([bookmarkLine(deps.store.revision, false)])
+    if (isCaughtUp() && !sink.busy && !signal.aborted) void sink.write([bookmarkLine(deps, deps.store.revision, false)])
   }, deps.bookmarkIntervalMs ?? BOOKMARK_INTERVAL_MS)
   const onLive = (isWaiting: () => boolean): void => {
     isCaughtUp = isWaiting
   }
   const tell = (type: ChangeType, stored: Stored): Change => ({ type, stored })
   try {
+    // it is to know at once in which life it goes on
+    if (plan.after !== undefined && !(await sink.write([bookmarkLine(deps, plan.after, false)]))) return
     for await (const { events, revision, synced } of stream(deps, plan, { signal, onLive, tell })) {
       if (!(await writeEach(sink, events, ({ type, stored }) => eventLine(deps, type, stored)))) return
-      if (synced && !(await sink.write([bookmarkLine(revision, true)]))) return
+      if (synced && !(await sink.write([bookmarkLine(deps, revision, true)]))) return
     }
   } catch (error) {
     const status = error instanceof StatusError ? error : statusError.internal(error)
@@ -98,6 +112,7 @@ function eventLine(deps: SpaceStreamDeps, type: string, stored: Stored): Buffer 
   return Buffer.concat([Buffer.from(`${JSON.stringify(head).slice(0, -1)},"object":`), bytes, LINE_END])
 }
 
-function bookmarkLine(revision: number, synced: boolean): Buffer {
-  return Buffer.from(`${JSON.stringify({ type: 'BOOKMARK', revision, ...(synced && { synced }) })}\n`)
+function bookmarkLine({ epochs }: SpaceStreamDeps, revision: number, synced: boolean): Buffer {
+  const line = { type: 'BOOKMARK', revision, epoch: epochs.current, ...(synced && { synced }) }
+  return Buffer.from(`${JSON.stringify(line)}\n`)
 }

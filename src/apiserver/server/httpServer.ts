@@ -324,7 +324,7 @@ async function openStream(
     reply.header('Allow', 'GET')
     throw methodNotAllowed()
   }
-  const plan = planStream(authorized.space, authorized.info.query, deps.stream.store)
+  const plan = planStream(authorized.space, authorized.info.query, deps.stream)
   const raw: ServerResponse = reply.hijack().raw
   raw.writeHead(200, {
     ...keptHeaders(reply),

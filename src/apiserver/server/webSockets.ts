@@ -135,7 +135,7 @@ export class WebSockets {
       metrics.observe({ verb: 'watch', type: target?.type, code: 101, seconds })
     })
     if (target === undefined) {
-      const plan = planStream(authorized.space, authorized.info.query, stream.store)
+      const plan = planStream(authorized.space, authorized.info.query, stream)
       ticket.begun()
       return {
         run: (sink, gone) => runSpaceStream(stream, plan, sink, { gone, user: authorized.user }),

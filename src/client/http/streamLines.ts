@@ -28,7 +28,8 @@ export function streamBatches(lines: readonly string[], after: number): (StreamB
     if (!Number.isSafeInteger(revision)) throw new StatusError('InternalError', `no revision: ${line.slice(0, 200)}`)
     if (header.type === 'BOOKMARK') {
       if (events.length > 0) batches.push({ events, revision: before, synced: false })
-      batches.push({ events: [], revision, synced: header.synced === true })
+      const { synced, epoch } = header
+      batches.push({ events: [], revision, synced: synced === true, ...(typeof epoch === 'string' && { epoch }) })
       events = []
     } else events.push(new LineEvent(header, revision, line))
   }

@@ -29,8 +29,8 @@ export interface ClusterOutcomesDeps {
   clock: Clock
   /** What is known of a mailbox, by its space, may be something else now. */
   changed: (space: string) => void
-  /** Default: one that no other process has. */
-  epoch?: string
+  /** Of the center. Default: one that no other process has. */
+  epoch?: string | undefined
 }
 
 interface Session {

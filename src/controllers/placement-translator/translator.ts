@@ -159,6 +159,7 @@ class Translator {
     })
     this.#outcomes = new ClusterOutcomes({
       clock: clock ?? systemClock,
+      epoch: deps.outcomes?.epoch,
       changed: space => {
         const mailbox = places.pathOf(space)?.split(':').at(-1) ?? ''
         this.#queue.add({ type: 'cluster', mailbox })

@@ -42,19 +42,21 @@ t.test('no bookmark overtakes what is still converted', async t => {
     }
     const deps = {
       store,
+      epochs: { current: 'e2', hold: () => true },
       forms: forms as StreamForms,
       draining: end.signal,
       scope: () => end.signal,
       random: () => 0,
       bookmarkIntervalMs: 1,
     }
-    const plan = planStream('s1', new URLSearchParams({ resourceVersion: '0' }), store)
+    const plan = planStream('s1', new URLSearchParams({ resourceVersion: '0' }), deps)
     return { sent, run: runSpaceStream(deps, plan, sent, { gone: end.signal, user: { name: 'u', groups: [] } }) }
   }
   const { promise: converted, resolve: convert } = Promise.withResolvers<void>()
   const held = stream(converted)
   const free = stream(undefined)
-  await held.sent.until(lines => lines.length > 0)
+  await held.sent.until(lines => lines.length > 1)
+  t.match(held.sent.lines[0], { type: 'BOOKMARK', revision: 0, epoch: 'e2' }, 'in which life of the store it goes on')
   await create(store, key('a'))
   await create(store, key('b'))
   await free.sent.until(lines => lines.filter(({ type, revision }) => type === 'BOOKMARK' && revision === 2).length > 5)

@@ -1,4 +1,5 @@
 /** A server, the simulated cluster florin and its syncer, as processes of their own, for what becomes of a cluster as a whole. */
+import { cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
@@ -53,7 +54,7 @@ export class Florin {
   }
 
   /** With florin's mailbox, and the ConfigMap page in the cluster. */
-  static async begin(t: Test): Promise<Florin & { syncer: Program }> {
+  static async begin(t: Test, ...flags: string[]): Promise<Florin & { syncer: Program; mailbox: string }> {
     const dir = temporaryDir(t)
     const center = new CenterProcess(t, join(dir, 'center'), await freePort())
     const wec = ['simulate-wec', '--name', 'w', '--data-dir', join(dir, 'wec'), '--secure-port', '0']
@@ -61,11 +62,11 @@ export class Florin {
     const toCluster = join(dir, 'wec', 'admin.kubeconfig')
     const one = new Florin(t, dir, center, toCluster, await clientOf(t, toCluster))
     const mailbox = await register(center)
-    const syncer = await one.serve(mailbox)
+    const syncer = await one.serve(mailbox, ...flags)
     await one.wds.create(MAPS, map('page', { x: '1' }))
     await until(one.cluster, MAPS, at('page'), is('data', { x: '1' }))
     await until(one.inventory, TARGETS, FLORIN, has('Ready', 'True', 'SyncerAlive'))
-    return Object.assign(one, { syncer })
+    return Object.assign(one, { syncer, mailbox })
   }
 
   async serve(mailbox: string, ...flags: string[]): Promise<Program> {
@@ -83,6 +84,17 @@ export class Florin {
 
   async startCenter(): Promise<void> {
     await this.#center.start()
+  }
+
+  /** Keeps what the center, which does not run, has stored. */
+  async backUp(): Promise<void> {
+    await cp(this.#center.dir, join(this.#dir, 'backup'), { recursive: true })
+  }
+
+  /** Puts that in the place of what it has stored since. */
+  async restore(): Promise<void> {
+    await rm(this.#center.dir, { recursive: true })
+    await cp(join(this.#dir, 'backup'), this.#center.dir, { recursive: true })
   }
 
   space(path: string): SpaceClient {

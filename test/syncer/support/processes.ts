@@ -10,7 +10,7 @@ import type { ObjectRef, SpaceClient } from '../../../src/client/client.ts'
 import { Informer } from '../../../src/client/informer.ts'
 
 /** How long something may be missing before a test gives up; only ever waited for in full by a test that fails. */
-const PATIENCE_MS = 15_000
+const PATIENCE_MS = 120_000
 
 export class Program {
   readonly #child: ChildProcess

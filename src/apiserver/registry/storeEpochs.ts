@@ -1,0 +1,70 @@
+/**
+ * The lives of the store: each process that opened it, and at which revision. A cursor is worth something only in the history
+ * that it was told in. When a backup is put back in place of a store, the revisions behind it are given again, to other writes;
+ * only the life that a cursor comes from tells which were meant.
+ *
+ * An object like others keeps them, in a space that nobody reaches. It goes with a backup. What is written later in a life is
+ * on disk only behind it, so nobody waits for it.
+ */
+import { randomUUID } from 'node:crypto'
+import { isRecord } from '../../apimachinery/object.ts'
+import type { Key, Revision, Store, Stored } from '../../storage/store.ts'
+import { encodeObject } from './codec.ts'
+
+interface Epoch {
+  readonly id: string
+  /** The store's revision when it began, where the one before it ended. */
+  readonly after: Revision
+}
+
+/** No cursor lives as long as so many starts and the history that is kept. */
+const KEPT = 200
+
+const KEY: Key = { space: 'store', group: '', resource: 'epochs', namespace: '', name: 'epochs' }
+
+export class StoreEpochs {
+  /** The life that is going on. */
+  readonly current: string
+  readonly #epochs: readonly Epoch[]
+  readonly #store: Pick<Store, 'revision'>
+
+  private constructor(store: Pick<Store, 'revision'>, epochs: readonly Epoch[]) {
+    this.#store = store
+    this.#epochs = epochs
+    this.current = epochs.at(-1)!.id
+  }
+
+  /** Begins one. `failed` hears why it will not be known to those that come after. */
+  static async begin(
+    store: Pick<Store, 'revision' | 'get' | 'update'>,
+    failed: (error: unknown) => void,
+    id: string = randomUUID(),
+  ): Promise<StoreEpochs> {
+    const before = epochsIn(await store.get(KEY))
+    const epochs = [...before, { id, after: store.revision }].slice(-KEPT)
+    const object = { apiVersion: 'v1', kind: 'StoreEpochs', metadata: { name: KEY.name }, epochs }
+    store
+      .update(KEY, () => ({ type: 'put', text: encodeObject(object) }))
+      .then(outcome => {
+        if (!outcome.ok) failed(new Error(outcome.refused.message))
+      })
+      .catch(failed)
+    return new StoreEpochs(store, epochs)
+  }
+
+  /** Whether what a life of the store told up to a revision is how this store came to be. */
+  hold(id: string, revision: Revision): boolean {
+    const at = this.#epochs.findIndex(epoch => epoch.id === id)
+    return at >= 0 && revision <= (this.#epochs[at + 1]?.after ?? this.#store.revision)
+  }
+}
+
+function epochsIn(stored: Stored | undefined): Epoch[] {
+  if (!stored) return []
+  const { epochs } = JSON.parse(stored.bytes.toString()) as { epochs?: unknown }
+  return Array.isArray(epochs) ? epochs.filter(isEpoch) : []
+}
+
+function isEpoch(value: unknown): value is Epoch {
+  return isRecord(value) && typeof value.id === 'string' && typeof value.after === 'number'
+}

@@ -1,0 +1,54 @@
+/** Which cursors are of the history that a store has had. */
+import t from 'tap'
+import { StoreEpochs } from '../../../src/apiserver/registry/storeEpochs.ts'
+import { openMemoryStore } from '../../../src/storage/memory/openMemoryStore.ts'
+import type { Store } from '../../../src/storage/store.ts'
+import { create, key } from '../../storage/support.ts'
+
+const fail = (error: unknown): never => {
+  throw error
+}
+const begin = (store: Store, id: string) => StoreEpochs.begin(store, fail, id)
+const write = async (store: Store, ...names: string[]): Promise<number> => {
+  for (const name of names) await create(store, key(name))
+  return store.revision
+}
+
+t.test('a cursor counts up to where its life ended', async t => {
+  const store = await openMemoryStore()
+  const first = await begin(store, 'e1')
+  const early = await write(store, 'a', 'b')
+  t.ok(first.hold('e1', early))
+  t.notOk(first.hold('e1', early + 1), 'of what is to come nobody was told')
+  const second = await begin(store, 'e2')
+  const late = await write(store, 'c', 'd')
+  t.equal(second.current, 'e2')
+  t.ok(second.hold('e1', early), 'it was told of all of its life, and nothing of this one')
+  t.notOk(second.hold('e1', early + 1), 'whoever was told more was told by a store that is not this one')
+  t.ok(second.hold('e2', late))
+  t.ok(second.hold('e2', early), 'a cursor of before may go on in this life')
+  t.notOk(second.hold('e3', 1), 'a life that is not in this store')
+  await store.close()
+})
+
+t.test('what refuses the record is told, and the server goes on', async t => {
+  const told: unknown[] = []
+  const refused = { reason: 'Shortage', message: 'the disk is full', key: key('a'), causes: [] } as const
+  const store = { revision: 7, get: async () => undefined, update: async () => ({ ok: false, refused }) as const }
+  const epochs = await StoreEpochs.begin(store, error => told.push(error), 'e1')
+  t.ok(epochs.hold('e1', 7))
+  await new Promise(setImmediate)
+  t.match(told, [{ message: 'the disk is full' }])
+})
+
+t.test('only so many are kept', async t => {
+  const store = await openMemoryStore()
+  for (let i = 0; i < 205; i++) {
+    await begin(store, `e${i}`)
+    await write(store, `after-${i}`)
+  }
+  const last = await begin(store, 'last')
+  t.notOk(last.hold('e5', 0))
+  t.ok(last.hold('e6', 0))
+  await store.close()
+})
