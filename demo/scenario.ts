@@ -15,24 +15,8 @@ import {
   syncerConfig,
 } from './expectations.ts'
 import type { Observer } from './observer.ts'
-import type { Shell } from './shell.ts'
+import type { Stage } from './stage.ts'
 import { runTroubles } from './troubles.ts'
-
-export interface Stage {
-  shell: Shell
-  print(text: string): void
-  title(text: string): void
-  dir: string
-  /** The user's kubeconfig for the server. */
-  kubeconfig: string
-  clusterKubeconfig(name: string): string
-  /** What happens in each cluster. */
-  clusters: ReadonlyMap<string, Observer>
-  observeSpace(space: string): Promise<Observer>
-  startSyncer(name: string, fromKubeconfig: string): Promise<void>
-  /** Nothing is heard of its cluster from then on. */
-  stopSyncer(name: string): Promise<void>
-}
 
 export interface Timing {
   ms: number

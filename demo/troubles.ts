@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { isRecord } from '../src/apimachinery/object.ts'
 import { conditionsOf, page } from './expectations.ts'
 import type { Observer } from './observer.ts'
-import type { Stage } from './scenario.ts'
+import type { Stage } from './stage.ts'
 
 export interface Placed {
   /** Of the EdgePlacement that leads to both clusters. */
