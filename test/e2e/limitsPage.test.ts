@@ -125,6 +125,8 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
     [`${FLOWS}/watchBudget.ts`, 'FOR_SYNCERS', count, 20_000],
     [`${FLOWS}/watchBudget.ts`, 'SYNCER_SHARE', count, 20_000],
   ],
+  "requirements and values of a request's selectors": [['src/apiserver/registry/selection.ts', 'MAX_PARTS', count]],
+  'those that count as one more watch': [[`${FLOWS}/watchBudget.ts`, 'SELECTOR_PARTS', count]],
   'frames on their way to one watch; over WebSocket': [
     [`${ENDPOINTS}/streamWriter.ts`, 'WAITING_LIMIT_BYTES', bytes],
     [`${ENDPOINTS}/webSocketSink.ts`, 'WAITING_LIMIT_BYTES', bytes],

@@ -1,6 +1,7 @@
 /**
  * Watches and space streams that are open. They stay, so no queue can help: a space has a share of them, with all spaces below it,
- * and each of these half of that, and so on; so has a user. A part of all is for syncers alone, and one mailbox needs few.
+ * and each of these half of that, and so on; so has a user. A part of all is for syncers alone, and one mailbox needs few. One with a long selector counts as several:
+ * it takes memory, and each change is held against all of it.
  */
 
 export interface WatchOwner {
@@ -10,8 +11,12 @@ export interface WatchOwner {
   readonly isSyncer: boolean
   /** Always gets in. */
   readonly isExempt: boolean
+  /** As how many it counts. */
+  readonly weight: number
 }
 
+/** Parts of a selector that count as a watch: as many take as long to ask as an event takes to be told. */
+const SELECTOR_PARTS = 4
 /** Of all watches: what one space, or one user, may have. */
 const SHARE = 1 / 4
 /** Of all watches: what a space may have however far down it is, while those above it have not had theirs. */
@@ -23,6 +28,8 @@ const SYNCER_SHARE = 1 / 200
 
 export class WatchBudget {
   readonly #limit: number
+  #open = 0
+  /** By weight, as all that follow. */
   #total = 0
   #others = 0
   readonly #spaces = new Map<string, number>()
@@ -33,8 +40,9 @@ export class WatchBudget {
     this.#limit = limit
   }
 
-  get total(): number {
-    return this.#total
+  /** How many there are. */
+  get open(): number {
+    return this.#open
   }
 
   /** Counts one until `give`; false when there is no room for it. */
@@ -49,7 +57,9 @@ export class WatchBudget {
     this.#count(owner, -1)
   }
 
-  #count({ spaces, user, isSyncer }: WatchOwner, by: 1 | -1): void {
+  #count({ spaces, user, isSyncer, weight }: WatchOwner, one: 1 | -1): void {
+    const by = one * weight
+    this.#open += one
     this.#total += by
     if (isSyncer) {
       change(this.#syncers, spaces.at(-1)!, by)
@@ -60,17 +70,19 @@ export class WatchBudget {
     change(this.#users, user, by)
   }
 
-  #hasRoom({ spaces, user, isSyncer }: WatchOwner): boolean {
-    const limit = this.#limit
-    if (this.#total >= limit) return false
-    if (isSyncer) return (this.#syncers.get(spaces.at(-1)!) ?? 0) < Math.ceil(limit * SYNCER_SHARE)
-    if (this.#others >= Math.ceil(limit * (1 - FOR_SYNCERS))) return false
-    if ((this.#users.get(user) ?? 0) >= Math.ceil(limit * SHARE)) return false
-    return spaces.every((space, depth) => {
-      const share = Math.max(SHARE / 2 ** depth, LEAST_SHARE)
-      return (this.#spaces.get(space) ?? 0) < Math.ceil(limit * share)
-    })
+  #hasRoom({ spaces, user, isSyncer, weight }: WatchOwner): boolean {
+    const fits = (taken: number | undefined, share: number): boolean =>
+      (taken ?? 0) + weight <= Math.ceil(this.#limit * share)
+    if (!fits(this.#total, 1)) return false
+    if (isSyncer) return fits(this.#syncers.get(spaces.at(-1)!), SYNCER_SHARE)
+    if (!fits(this.#others, 1 - FOR_SYNCERS) || !fits(this.#users.get(user), SHARE)) return false
+    return spaces.every((space, depth) => fits(this.#spaces.get(space), Math.max(SHARE / 2 ** depth, LEAST_SHARE)))
   }
+}
+
+/** As how many a watch counts whose selectors have so many parts. */
+export function watchWeight(selectorParts: number): number {
+  return 1 + Math.floor(selectorParts / SELECTOR_PARTS)
 }
 
 /** How many watches are told of a change, so that it can be charged for it. */

@@ -1,5 +1,5 @@
 /** Which objects of a resource a list or watch wants: label and field selectors over stored objects. */
-import { StatusError } from '../../apimachinery/errors.ts'
+import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { compileJsonPath } from '../../apimachinery/jsonPath.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
@@ -33,14 +33,25 @@ export interface Sight {
   sees(stored: Stored): boolean
 }
 
+export interface Selectors {
+  readonly labelSelector?: string | undefined
+  readonly fieldSelector?: string | undefined
+}
+
+/** Requirements, and values in them, of both selectors of a request. Each is asked of each object. */
+const MAX_PARTS = 1000
+
+/** How many there are, without reading them. */
+export function selectorParts({ labelSelector, fieldSelector }: Selectors): number {
+  return [labelSelector, fieldSelector].reduce((sum, text) => sum + (text ? text.split(',').length : 0), 0)
+}
+
 export const EVERYTHING: Selection = { everything: true, matches: () => true }
 
-/** @throws StatusError BadRequest for a selector that does not parse or names a field that the kind does not index */
-export function selectionFor(
-  type: ResourceType,
-  strategy: Strategy | undefined,
-  selectors: { labelSelector?: string | undefined; fieldSelector?: string | undefined },
-): Selection {
+/** @throws StatusError BadRequest for a selector that does not parse, is too long, or names a field that the kind does not index */
+export function selectionFor(type: ResourceType, strategy: Strategy | undefined, selectors: Selectors): Selection {
+  const parts = selectorParts(selectors)
+  if (parts > MAX_PARTS) throw tooLong(parts)
   const labels = parsed(selectors.labelSelector, parseLabelSelector)
   const fields = parsed(selectors.fieldSelector, parseFieldSelector)
   if ((labels === undefined || labels.isEverything) && fields === undefined) return EVERYTHING
@@ -59,6 +70,12 @@ export function selectionFor(
         : fields.matches(valuesOf(object))
     },
   }
+}
+
+function tooLong(parts: number): StatusError {
+  return statusError.badRequest(
+    `labelSelector and fieldSelector have ${parts} requirements and values; they may have ${MAX_PARTS} together: select by less, or ask several times`,
+  )
 }
 
 function parsed<T>(text: string | undefined, parse: (text: string) => T): T | undefined {

@@ -10,8 +10,9 @@ import { type HeldBounds, HeldRequests, type Holder } from '../flowcontrol/heldR
 import { type Link, LinkedList } from '../flowcontrol/linkedList.ts'
 import type { Seat } from '../flowcontrol/seatQueue.ts'
 import { SeatRefused, type Work } from '../flowcontrol/seats.ts'
-import { WatchBudget, WatchCounts, type WatchOwner } from '../flowcontrol/watchBudget.ts'
+import { WatchBudget, WatchCounts, type WatchOwner, watchWeight } from '../flowcontrol/watchBudget.ts'
 import type { Pausable } from '../registry/context.ts'
+import { selectorParts } from '../registry/selection.ts'
 import type { RequestInfo } from '../request/requestInfo.ts'
 import type { AuthorizedRequest } from './pipeline.ts'
 
@@ -320,7 +321,7 @@ export class InFlight {
 
   /** Those that wait for their turn included. */
   running(kind: InFlightKind): number {
-    return kind === 'watching' ? this.#watches.total : kind === 'reading' ? this.#reading : this.#mutating
+    return kind === 'watching' ? this.#watches.open : kind === 'reading' ? this.#reading : this.#mutating
   }
 
   async #wait(ticket: Ticket, work: Work | Promise<Work>): Promise<Ticket> {
@@ -362,6 +363,7 @@ export class InFlight {
       user,
       isSyncer,
       isExempt: flow.schema.level.spec.exempt,
+      weight: watchWeight(partsAsked(request)),
     }
   }
 
@@ -394,7 +396,7 @@ export class InFlight {
   }
 
   #isIdle(): boolean {
-    return this.#reading + this.#mutating + this.#watches.total === 0
+    return this.#reading + this.#mutating + this.#watches.open === 0
   }
 }
 
@@ -422,4 +424,10 @@ const UNITS_MS: Readonly<Record<string, number>> = {
 function ownerOf({ name, groups, extra }: UserInfo): string {
   if (groups.includes(GROUPS.masters)) return ''
   return `${extra?.[EXTRAS.clusterName]?.[0] ?? ''}\0${name}`
+}
+
+function partsAsked({ info: { query } }: AuthorizedRequest): number {
+  const labelSelector = query.get('labelSelector') ?? undefined
+  const fieldSelector = query.get('fieldSelector') ?? undefined
+  return selectorParts({ labelSelector, fieldSelector })
 }
