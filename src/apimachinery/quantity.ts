@@ -38,9 +38,12 @@ const BINARY: readonly (readonly [string, number])[] = [
 /** Larger numbers with a binary suffix are capped, as upstream caps them. */
 const MAX_NANOS = ((1n << 63n) - 1n) * NANO
 const MAX_EXPONENT = 1000
+/** Characters. Numbers are exact: millions of digits would take seconds to read. */
+const MAX_LENGTH = 256
 
 /** `undefined` when the text is not a quantity. */
 export function parseQuantity(text: string): Quantity | undefined {
+  if (text.length > MAX_LENGTH) return undefined
   const match = SHAPE.exec(text)
   if (match === null) return undefined
   const [, sign, number, suffix = ''] = match
@@ -64,10 +67,15 @@ export function parseQuantity(text: string): Quantity | undefined {
   return { nanos: sign === '-' ? -capped : capped, format }
 }
 
+/** Why a text is no quantity; worded as upstream's but for those that are too long. */
+export function quantityProblem(text: string): string {
+  return text.length > MAX_LENGTH ? `quantities may have at most ${MAX_LENGTH} characters` : QUANTITY_SHAPE_MESSAGE
+}
+
 /** @throws Error worded as upstream's when the text is not a quantity */
 export function mustParseQuantity(text: string): Quantity {
   const quantity = parseQuantity(text)
-  if (quantity === undefined) throw new Error(QUANTITY_SHAPE_MESSAGE)
+  if (quantity === undefined) throw new Error(quantityProblem(text))
   return quantity
 }
 

@@ -56,7 +56,7 @@ import { KubernetesService } from './kubernetesService/kubernetesService.ts'
 import { deleteObject } from './operations/remove.ts'
 import type { Pki } from './pki/ensurePki.ts'
 import { decodeObject, ParsedCache } from './registry/codec.ts'
-import { CHECK, LongChecks } from './registry/longChecks.ts'
+import { CHECK, KIND_CHECK, LongChecks } from './registry/longChecks.ts'
 import { Reader } from './registry/reader.ts'
 import { Registry, type RegistryDeps } from './registry/registry.ts'
 import { StoreEpochs } from './registry/storeEpochs.ts'
@@ -246,7 +246,11 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     turns: work,
     annotateSpace: options.spaces,
     ...(options.spaces && { travel: travelBetween(tree), parameterized: parameterized(tree) }),
-    longChecks: new LongChecks({ run: job => threads.run(CHECK, job), share }),
+    longChecks: new LongChecks({
+      run: job => threads.run(CHECK, job),
+      runKind: job => threads.run(KIND_CHECK, job),
+      share,
+    }),
   }
   const registry = new Registry(registryDeps)
   const services: Services = {

@@ -3,6 +3,7 @@ import { serveJobs } from '../program/serveJobs.ts'
 
 serveJobs({
   check: async () => (await import('./registry/checkJob.ts')).checkJob,
+  kind: async () => (await import('./registry/kindJob.ts')).kindJob,
   bigYaml: async () => (await import('./endpoints/bigYamlJob.ts')).bigYamlJob,
   expressions: async () => (await import('./admission/expressionJob.ts')).expressionJob,
 })

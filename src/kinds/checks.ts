@@ -3,12 +3,7 @@ import { type FieldError, fieldError } from '../apimachinery/fieldErrors.ts'
 import { at, type Fields, num, record, str } from '../apimachinery/fields.ts'
 import { dns1123Label, dns1123Subdomain, type NameRule } from '../apimachinery/names.ts'
 import { isRecord } from '../apimachinery/object.ts'
-import {
-  canonicalQuantity,
-  compareQuantities,
-  parseQuantity,
-  QUANTITY_SHAPE_MESSAGE,
-} from '../apimachinery/quantity.ts'
+import { canonicalQuantity, compareQuantities, parseQuantity, quantityProblem } from '../apimachinery/quantity.ts'
 import { validateLabelSelector } from '../apimachinery/selectors.ts'
 import { sameMeaning } from '../apimachinery/values.ts'
 
@@ -125,7 +120,7 @@ export function optionalSelector(selector: unknown, field: string): FieldError[]
 /** One quantity that may not be negative. */
 export function quantity(value: unknown, field: string): FieldError[] {
   const parsed = parseQuantity(String(value))
-  if (parsed === undefined) return [fieldError.invalid(field, value, QUANTITY_SHAPE_MESSAGE)]
+  if (parsed === undefined) return [fieldError.invalid(field, value, quantityProblem(String(value)))]
   return parsed.nanos < 0n ? [fieldError.invalid(field, String(value), MIN_ZERO)] : []
 }
 

@@ -7,6 +7,7 @@ import {
   formatQuantity,
   mustParseQuantity,
   parseQuantity,
+  quantityProblem,
   quantityValue,
   subtractQuantities,
 } from '../../src/apimachinery/quantity.ts'
@@ -74,4 +75,12 @@ t.test('sums are exact, where floating point is not', async t => {
       return compareQuantities(subtractQuantities(addQuantities(x, y), y), x) === 0
     }),
   )
+})
+
+t.test('a text that is too long is none, and says so', async t => {
+  const digits = (count: number): string => '9'.repeat(count)
+  t.ok(parseQuantity(digits(256)))
+  t.equal(parseQuantity(digits(257)), undefined)
+  t.equal(quantityProblem(digits(257)), 'quantities may have at most 256 characters')
+  t.match(quantityProblem('x'), /must match the regular expression/)
 })

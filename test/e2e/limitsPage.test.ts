@@ -217,6 +217,14 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
   'of all policies and match conditions that concern one object, for each round of changes and for the validation': [
     ['src/apiserver/admission/expressionRunner.ts', 'MAX_REQUEST_COST', count],
   ],
+  'built-in kinds that are judged by a thread': [
+    ['src/apiserver/registry/largeWrites.ts', 'LARGE_VALUES', count],
+    ['src/apiserver/registry/longChecks.ts', 'LIMIT_MS', ofMs],
+  ],
+  "characters of a quantity; bytes of a CronJob's schedule": [
+    ['src/apimachinery/quantity.ts', 'MAX_LENGTH', count],
+    ['src/kinds/workloads/cronJobs.ts', 'MAX_SCHEDULE', bytes],
+  ],
   "time on the loop; of a thread's processor, for an object; for a policy": [
     ['src/program/loopShare.ts', 'LEAST_MS', inMs],
     ['src/program/loopShare.ts', 'FULL_MS', inMs],

@@ -4,7 +4,7 @@
  */
 import type { StructFacts } from '../../../openapi/catalogFormat.ts'
 import { isRecord } from '../object.ts'
-import { parseQuantity, QUANTITY_SHAPE_MESSAGE } from '../quantity.ts'
+import { parseQuantity, quantityProblem } from '../quantity.ts'
 import { type Schema, STRUCT_FACTS, STRUCT_NAME } from '../schema.ts'
 import { isBase64, isDateTime } from '../structural/formats.ts'
 import { jsonTypeName, unmarshalError } from './goJson.ts'
@@ -106,7 +106,9 @@ function ownMismatch(value: unknown, schema: Schema, place: Place): string | und
 
 function quantityMismatch(value: unknown): string | undefined {
   const text = typeof value === 'number' ? String(value) : value
-  return typeof text === 'string' && parseQuantity(text.trim()) !== undefined ? undefined : QUANTITY_SHAPE_MESSAGE
+  return typeof text === 'string' && parseQuantity(text.trim()) !== undefined
+    ? undefined
+    : quantityProblem(String(text))
 }
 
 function textMismatch(text: string, { format, [STRUCT_NAME]: struct }: Schema): string | undefined {

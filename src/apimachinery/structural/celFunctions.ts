@@ -8,8 +8,8 @@ import {
   approximateQuantity,
   compareQuantities,
   parseQuantity,
-  QUANTITY_SHAPE_MESSAGE,
   type Quantity,
+  quantityProblem,
   subtractQuantities,
 } from '../quantity.ts'
 import { addAddresses } from './celAddresses.ts'
@@ -86,7 +86,7 @@ const same = (wanted: unknown) => (item: unknown) => item === wanted
 const quantities: Functions = {
   'quantity(string): kubernetes.Quantity': (s: string) => {
     const quantity = parseQuantity(s)
-    if (quantity === undefined) throw new Error(QUANTITY_SHAPE_MESSAGE)
+    if (quantity === undefined) throw new Error(quantityProblem(s))
     return new CelQuantity(quantity)
   },
   'isQuantity(string): bool': (s: string) => parseQuantity(s) !== undefined,

@@ -3,10 +3,12 @@
  * when it is not done after some milliseconds, done by a thread of the pool from the start, with all that upstream lets it cost.
  */
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
-import type { KubeObject } from '../../apimachinery/object.ts'
+import type { GroupResource, KubeObject } from '../../apimachinery/object.ts'
 import type { Schema } from '../../apimachinery/schema.ts'
 import { type Effort, trialEffort } from '../../apimachinery/structural/effort.ts'
 import { type SchemaText, schemaText } from '../../apimachinery/structural/schemaText.ts'
+import type { Strategy } from '../../kinds/strategy.ts'
+import { strategyFor } from '../../kinds/strategyFor.ts'
 import type { LoopShare } from '../../program/loopShare.ts'
 import { type Job, JobError, type JobKind } from '../../program/threadPool.ts'
 import { jobRefused } from '../request/jobRefused.ts'
@@ -29,6 +31,24 @@ export interface Verdict {
 
 export const CHECK: JobKind<CheckJob, Verdict> = { name: 'check', limitMs: LIMIT_MS }
 
+/** A large object of a built-in kind, for its strategy. */
+export interface KindJob extends GroupResource {
+  /** `''` for the object itself. */
+  subresource: string
+  /** As JSON. */
+  object: string
+  old: string | undefined
+}
+
+export interface KindVerdict {
+  errors: FieldError[]
+  /** Of the change alone. */
+  changeErrors: FieldError[]
+  warnings: string[]
+}
+
+export const KIND_CHECK: JobKind<KindJob, KindVerdict> = { name: 'kind', limitMs: LIMIT_MS }
+
 /** One object in question. */
 export interface Question {
   schema: Schema
@@ -38,6 +58,7 @@ export interface Question {
 
 export interface LongChecksDeps {
   run: (job: Job<CheckJob>) => Promise<Verdict>
+  runKind: (job: Job<KindJob>) => Promise<KindVerdict>
   /** Shared by all that is tried on the loop. */
   share: LoopShare
 }
@@ -64,15 +85,36 @@ export class LongChecks {
     try {
       return await this.#deps.run({ input, owner: space })
     } catch (error) {
-      if (error instanceof JobError && (error.why === 'time' || error.why === 'memory')) return tooMuch(error.message)
-      throw jobRefused(error)
+      return tooMuch(error)
+    }
+  }
+
+  /** Whether a thread has the strategy too. */
+  has(gr: GroupResource, strategy: Strategy): boolean {
+    return strategyFor(gr) === strategy
+  }
+
+  /** What the strategy of its kind finds, in a thread. @throws StatusError TooManyRequests, ServiceUnavailable */
+  async judgeKind(
+    space: string,
+    { group, resource }: GroupResource,
+    { object, old, subresource }: { object: KubeObject; old: KubeObject | undefined; subresource: string },
+  ): Promise<KindVerdict> {
+    const oldText = old === undefined ? undefined : JSON.stringify(old)
+    const input = { group, resource, subresource, object: JSON.stringify(object), old: oldText }
+    try {
+      return await this.#deps.runKind({ input, owner: space })
+    } catch (error) {
+      return { errors: tooMuch(error).errors, changeErrors: [], warnings: [] }
     }
   }
 }
 
-function tooMuch(why: string): Verdict {
+/** @throws what is no limit that was reached */
+function tooMuch(error: unknown): Verdict {
+  if (!(error instanceof JobError && (error.why === 'time' || error.why === 'memory'))) throw jobRefused(error)
   const detail =
-    `was not checked to its end (${why}): give it fewer or smaller values, or its definition rules and patterns ` +
+    `was not checked to its end (${error.message}): give it fewer or smaller values, or its definition rules and patterns ` +
     'that look at less'
   return { errors: [{ ...fieldError.invalid('', undefined, detail), omitValue: true }], warned: [] }
 }

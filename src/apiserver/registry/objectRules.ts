@@ -103,6 +103,11 @@ export class ObjectRules {
       : errors
   }
 
+  /** The object that is judged too, where its values are known only in other places. */
+  standInFor(space: string, type: ResourceType, object: KubeObject): KubeObject | undefined {
+    return this.#parameterized(space, type, object) === 'described' ? this.#standIn(space, type, object) : undefined
+  }
+
   /** Types that cannot be read, in words of Go's JSON package. */
   typeErrors(space: string, type: ResourceType, object: KubeObject): string | undefined {
     return FORMS[type.form].typeErrors(this.#standIn(space, type, object), type.schema)

@@ -8,7 +8,7 @@ import { statusError } from '../../apimachinery/errors.ts'
 import type { FieldError } from '../../apimachinery/fieldErrors.ts'
 import { validateObjectMeta, validateObjectMetaUpdate } from '../../apimachinery/names.ts'
 import { isRecord, type KubeObject, type ManagedFieldsEntry } from '../../apimachinery/object.ts'
-import { checkObjectSize } from '../../apimachinery/objectSize.ts'
+import { checkObjectSize, hasMoreValues } from '../../apimachinery/objectSize.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { atOnce, inSlices, type Steps } from '../../apimachinery/steps.ts'
 import { UnfinishedCheck } from '../../apimachinery/structural/effort.ts'
@@ -32,7 +32,8 @@ import { encodeObject, type ParsedCache } from './codec.ts'
 import type { WriteContext } from './context.ts'
 import { convertTo } from './convert.ts'
 import { FORMS } from './forms.ts'
-import type { Verdict } from './longChecks.ts'
+import { LARGE_VALUES } from './largeWrites.ts'
+import type { KindVerdict, Verdict } from './longChecks.ts'
 import {
   clearsStatus,
   errorsOf,
@@ -203,7 +204,7 @@ export class Preparation {
     strategy?.prepareForCreate?.(object)
     await runStage(steps, 'prepare', request)
     if (work?.due) await work.rest()
-    const judged = await judgedBefore(strategy, { object, old: undefined, work })
+    const judged = await this.#judgedBefore(context, target, { object, old: undefined, subresource: '' })
     const check = (verdict?: Verdict): FieldError[] =>
       errorsOf(() => [
         ...validateObjectMeta(metadata, metaRules(target, strategy)),
@@ -213,8 +214,7 @@ export class Preparation {
     const errors = await this.#checked(check, context, target, object)
     if (errors.length > 0) throw statusError.invalid(target, metadata.name ?? '', errors, this.#rules.shown(target))
     if (work?.due) await work.rest()
-    for (const text of strategy?.warnings?.(object) ?? FORMS[target.form].finalizerWarnings(metadata))
-      context.warn(text)
+    for (const text of judged?.warnings?.(object) ?? FORMS[target.form].finalizerWarnings(metadata)) context.warn(text)
     if (work?.due) await work.rest()
     this.#rules.finish(target, object)
     if (!isApplied(object)) setManaged(object, claims)
@@ -291,11 +291,13 @@ export class Preparation {
     const update = this.#update(context, type, object, old, own)
     await inSlices(update.begin(), work)
     if (work?.due) await work.rest()
-    const judged = options.subresource === 'status' ? strategy : await judgedBefore(strategy, { object, old, work })
+    const { subresource = '' } = options
+    const judged =
+      subresource === 'status' ? strategy : await this.#judgedBefore(context, target, { object, old, subresource })
     const check = (verdict?: Verdict): FieldError[] => update.check(verdict, judged)
     const errors = await this.#checked(check, context, target, object, old)
     if (work?.due) await work.rest()
-    await inSlices(update.end(errors), work)
+    await inSlices(update.end(errors, judged), work)
     await runStage(steps, 'prepare', request)
     await runStage(steps, 'validate', request)
     if (work?.due) await work.rest()
@@ -420,12 +422,12 @@ export class Preparation {
               this.#rules.validateSchema(context, target, object, old, verdict))
             : this.#rules.validate(context, target, judged, object, old, subresource, verdict)),
         ]),
-      *end(errors) {
+      *end(errors, judged = strategy) {
         if (errors.length > 0)
           throw statusError.invalid(target, object.metadata.name ?? '', errors, rules.shown(target))
         if (subresource === '') {
           const warnings =
-            strategy?.warnings?.(object, old) ?? FORMS[target.form].finalizerWarnings(object.metadata, old.metadata)
+            judged?.warnings?.(object, old) ?? FORMS[target.form].finalizerWarnings(object.metadata, old.metadata)
           for (const text of warnings) context.warn(text)
         }
         yield
@@ -451,6 +453,32 @@ export class Preparation {
       const { longChecks } = this.#deps
       if (!(error instanceof UnfinishedCheck) || longChecks === undefined || schema === undefined) throw error
       return check(await longChecks.judge(space, { schema, object, old }))
+    }
+  }
+
+  /** The strategy of a large object's kind, with what it finds: it judges in slices or in a thread, and then knows. */
+  async #judgedBefore(
+    { space, work }: WriteContext,
+    target: ResourceType,
+    change: { object: KubeObject; old: KubeObject | undefined; subresource: string },
+  ): Promise<Strategy | undefined> {
+    const strategy = this.#deps.strategyFor(target)
+    const { longChecks } = this.#deps
+    if (!work || !strategy) return strategy
+    const { object, old } = change
+    const steps = strategy.validateInSteps?.(object, old)
+    if (steps) return await judgedInSteps(strategy, steps, work)
+    if (!longChecks?.has(target, strategy) || !hasMoreValues(object, LARGE_VALUES)) return strategy
+    const own = await longChecks.judgeKind(space, target, change)
+    const standIn = this.#rules.standInFor(space, target, object)
+    const other = standIn ? await longChecks.judgeKind(space, target, { ...change, object: standIn }) : own
+    const verdict = (judged: KubeObject): KindVerdict => (judged === object ? own : other)
+    const { subresources: _judged, ...rest } = strategy
+    return {
+      ...rest,
+      validate: judged => verdict(judged).errors,
+      validateUpdate: judged => verdict(judged).changeErrors,
+      ...(strategy.warnings && { warnings: () => own.warnings }),
     }
   }
 
@@ -498,16 +526,10 @@ interface UpdateSteps {
   begin(): Steps<void>
   /** `verdict`: of a thread. `judged`: the strategy, when it has judged already. @throws UnfinishedCheck without a verdict */
   check(verdict?: Verdict, judged?: Strategy): FieldError[]
-  end(errors: FieldError[]): Steps<void>
+  end(errors: FieldError[], judged?: Strategy): Steps<void>
 }
 
-/** A strategy that takes long with a large object, with what it finds: it judges in slices, and then knows. */
-async function judgedBefore(
-  strategy: Strategy | undefined,
-  { object, old, work }: { object: KubeObject; old: KubeObject | undefined; work: Work | undefined },
-): Promise<Strategy | undefined> {
-  const steps = work && strategy?.validateInSteps?.(object, old)
-  if (!steps) return strategy
+async function judgedInSteps(strategy: Strategy, steps: Steps<FieldError[]>, work: Work): Promise<Strategy> {
   try {
     const errors = await inSlices(steps, work)
     return { ...strategy, validate: () => errors }

@@ -53,11 +53,15 @@ const ZONE_IN_SCHEDULE =
 
 export const cronJobStrategies: Strategies = { 'batch/cronjobs': cronJobs }
 
+/** Bytes. What a schedule can say fits into a quarter of it. */
+const MAX_SCHEDULE = 2048
+
 /** `zonedBefore`: the schedule that is replaced names its zone itself, as schedules once could. */
 function validateSchedule(spec: Fields, zonedBefore: boolean): FieldError[] {
   const schedule = str(spec, 'schedule')
   const field = 'spec.schedule'
   if (schedule === '') return [fieldError.required(field)]
+  if (schedule.length > MAX_SCHEDULE) return [fieldError.tooLong(field, MAX_SCHEDULE)]
   const [, zone, rest] = /^(?:CRON_)?TZ=(\S*)\s*(.*)$/.exec(schedule) ?? []
   const problem =
     zone === undefined || isTimeZone(zone)
