@@ -1,9 +1,10 @@
-/** What the server loads before it is ready: big parts of Node and libraries that hardly anyone needs stay out. */
+/** What programs load before they are of use: big parts of Node and libraries that hardly anyone needs stay out. */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 
+const KUBECONFIG = join(import.meta.dirname, '../../src/client/kubeconfig.ts')
 const START = join(import.meta.dirname, '../../src/cli/start.ts')
 
 t.test('a start loads neither undici nor libraries for rare requests', async t => {
@@ -21,4 +22,23 @@ t.test('a start loads neither undici nor libraries for rare requests', async t =
   const args = ['--input-type=module', '--eval', script]
   const { stdout } = await promisify(execFile)(process.execPath, args)
   t.same(JSON.parse(stdout), { undici: false, rare: [] })
+})
+
+t.test('a command reads a certificate or a token without the library for credential plugins', async t => {
+  const user = { 'client-certificate-data': 'Q0VSVA==', token: 'x' }
+  const config = {
+    clusters: [{ name: 'c', cluster: { server: 'https://h' } }],
+    users: [{ name: 'u', user }],
+    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+  }
+  const path = join(t.testdir({ kubeconfig: JSON.stringify(config) }), 'kubeconfig')
+  const script = `
+    import { registerHooks } from 'node:module'
+    const loaded = []
+    registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) })
+    const { loadKubeconfig } = await import(${JSON.stringify(KUBECONFIG)})
+    await loadKubeconfig(${JSON.stringify(path)}, 'c')
+    console.log(JSON.stringify({ own: loaded.length > 0, library: loaded.some(url => url.includes('client-node')) }))`
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script])
+  t.same(JSON.parse(stdout), { own: true, library: false })
 })

@@ -12,6 +12,9 @@ function file(dir: string): string {
     clusters: [
       { name: 'c', cluster: { server: `${server}/clusters/root:a`, 'certificate-authority-data': base64('CA') } },
       { name: 'plain', cluster: { server, 'insecure-skip-tls-verify': true } },
+      { name: 'files', cluster: { server, 'certificate-authority': 'folder/ca', 'tls-server-name': 'center' } },
+      { name: 'open', cluster: { server: 'http://example.com' } },
+      { name: 'empty', cluster: {} },
     ],
     users: [
       { name: 'cert', user: { 'client-certificate-data': base64('CERT'), 'client-key-data': base64('KEY') } },
@@ -26,6 +29,15 @@ function file(dir: string): string {
         },
       },
       { name: 'file', user: { tokenFile: 'folder/token', token: 'in-the-config' } },
+      {
+        name: 'files',
+        user: {
+          'client-certificate': 'folder/cert',
+          'client-certificate-data': base64('CERT'),
+          'client-key': `${dir}/folder/key`,
+          token: 'in-the-config',
+        },
+      },
       { name: 'basic', user: { username: 'u', password: 'p' } },
     ],
     contexts: [
@@ -33,6 +45,11 @@ function file(dir: string): string {
       { name: 'exec', context: { cluster: 'plain', user: 'exec' } },
       { name: 'file', context: { cluster: 'plain', user: 'file' } },
       { name: 'basic', context: { cluster: 'plain', user: 'basic' } },
+      { name: 'files', context: { cluster: 'files', user: 'files' } },
+      { name: 'nobody', context: { cluster: 'files' } },
+      { name: 'open', context: { cluster: 'open', user: 'cert' } },
+      { name: 'empty', context: { cluster: 'empty', user: 'cert' } },
+      { name: 'stranger', context: { cluster: 'plain', user: 'stranger' } },
       { name: 'lost', context: { cluster: 'nowhere', user: 'cert' } },
     ],
     'current-context': 'root',
@@ -57,6 +74,21 @@ t.test('a kubeconfig becomes client options', async t => {
   t.equal(typeof options.token === 'function' && (await options.token()), 'from-exec')
 })
 
+t.test('files are named beside the kubeconfig, and count after what stands in it', async t => {
+  const path = file(t.testdir({ folder: { ca: 'CA', cert: 'OTHER', key: 'KEY' } }))
+  const { options } = await loadKubeconfig(path, 'files')
+  t.strictSame(options, {
+    server: 'https://example.com:6443',
+    caPem: 'CA',
+    certPem: 'CERT',
+    keyPem: 'KEY',
+    token: 'in-the-config',
+    tlsServerName: 'center',
+  })
+  const nobody = await loadKubeconfig(path, 'nobody')
+  t.strictSame(nobody.options, { server: 'https://example.com:6443', caPem: 'CA', tlsServerName: 'center' })
+})
+
 t.test('the token of a tokenFile is what the file holds now', async t => {
   const dir = t.testdir({ folder: { token: 'one\n' } })
   const path = file(dir)
@@ -76,6 +108,10 @@ t.test('what is missing or not supported is said by name', async t => {
   const path = file(t.testdir())
   await t.rejects(loadKubeconfig(path, 'nope'), /no context "nope"/)
   await t.rejects(loadKubeconfig(path, 'lost'), /cluster "nowhere", which is missing/)
+  await t.rejects(loadKubeconfig(path, 'stranger'), /names user "stranger", which is missing/)
+  await t.rejects(loadKubeconfig(path, 'empty'), /cluster "empty" has no server/)
+  await t.rejects(loadKubeconfig(path, 'open'), /cluster "open": http:.* is not encrypted: use https, or insecure-skip/)
+  await t.rejects(loadKubeconfig(path, 'files'), /ENOENT.*folder\/ca/)
   await t.rejects(loadKubeconfig(path, 'basic'), /user "basic": passwords are not supported/)
   await t.rejects(loadKubeconfig(`${path}-none`), /ENOENT/)
 })
