@@ -1,30 +1,50 @@
 /**
- * `npm test`: each test file in a process of its own, a few at a time; `npm test -- test/storage` for a part of them.
+ * `npm test`: all test files, a few processes at a time; `npm test -- test/storage` for a part of them.
  *
  * tap's own command would load its record of processes and loaded files into each of these, and into every server and
  * command that a test starts. Nothing here reads that record, and it cost a third of all processor time.
  */
 import { globSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 import t from 'tap'
 
 /** A file that takes longer hangs, on the slowest machine. */
-const LIMIT_S = 900
+const LIMIT_S = 600
 
 /** Tests wait for processes and disks: one more than there are processors keeps these busy. */
 const JOBS = Math.min(availableParallelism() + 1, 8)
+
+/** Folders whose files do all within their process, and may share it. */
+const SHARING = /^test\/(apimachinery|apiserver|client|controllers|kinds|openapi|storage|support|syncer|tools)\//
+
+/** So many then share one. More would save little more, and keep more in memory. */
+const SHARED_BY = 14
 
 const named = process.argv.slice(2)
 const files = (named.length === 0 ? ['test'] : named)
   .flatMap(path => (statSync(path).isDirectory() ? globSync(`${path}/**/*.test.ts`) : [path]))
   .sort()
+const alone = files.filter(file => !SHARING.test(file))
+const sharing = Map.groupBy(
+  files.filter(file => SHARING.test(file)),
+  file => file.split('/')[1]!,
+)
 
 t.jobs = JOBS
 t.setTimeout(0)
-t.plan(files.length)
-const env = { ...process.env, TAP_TIMEOUT: `${LIMIT_S}` }
-for (const file of files) {
-  // tap asks for its record by this variable.
-  const args = [`NODE_OPTIONS=${process.env.NODE_OPTIONS ?? ''}`, process.execPath, file]
-  t.spawn('env', args, { name: file, env, buffered: true, timeout: LIMIT_S * 1000 })
+for (const file of alone) start(file, [file], 1)
+for (const [folder, members] of sharing) {
+  for (let from = 0; from < members.length; from += SHARED_BY) {
+    const group = members.slice(from, from + SHARED_BY)
+    const name = members.length > SHARED_BY ? `test/${folder}, from ${from + 1}` : `test/${folder}`
+    start(name, [join(import.meta.dirname, 'support/fileGroup.ts')], group.length, { TEST_FILES: group.join(' ') })
+  }
+}
+
+function start(name: string, args: readonly string[], count: number, more: Record<string, string> = {}): void {
+  // by NODE_OPTIONS tap asks for its record
+  const command = [`NODE_OPTIONS=${process.env.NODE_OPTIONS ?? ''}`, process.execPath, ...args]
+  const env = { ...process.env, TAP_TIMEOUT: `${LIMIT_S}`, ...more }
+  void t.spawn('env', command, { name, env, buffered: true, timeout: count * LIMIT_S * 1000 })
 }

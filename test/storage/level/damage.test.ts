@@ -10,8 +10,6 @@ import { openLevelStore } from '../../../src/storage/level/openLevelStore.ts'
 import { readWatch } from '../support.ts'
 import { damages, fileOf, hurt, LOG, more, older, root, whole } from './damages.ts'
 
-t.teardown(() => rm(root, { recursive: true }))
-
 async function contentOf(dir: string): Promise<string> {
   const files = (await readdir(dir, { recursive: true, withFileTypes: true })).filter(f => f.isFile())
   const texts = files

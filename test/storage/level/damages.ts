@@ -1,6 +1,7 @@
 /**
  * A store to hurt, and the ways to hurt it: each with how the refusal names it.
  */
+import { rmSync } from 'node:fs'
 import { cp, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,8 +12,9 @@ import { openLevelStore } from '../../../src/storage/level/openLevelStore.ts'
 import { objectRow, versionRow } from '../../../src/storage/level/rows.ts'
 import { key, put } from '../support.ts'
 
-/** To be removed by the test. */
+/** Of all files that hurt the store; removed when their process ends. */
 export const root = await mkdtemp(join(tmpdir(), 'orrery-damage-'))
+process.once('exit', () => rmSync(root, { recursive: true, force: true }))
 
 /** Texts that LevelDB cannot compress, so that they lie in its files as they are. */
 export const noise = (seed: number): string => {

@@ -1,14 +1,12 @@
 /** A damaged store can be started with what is intact of it: what is lost is told by name, and no revision is used twice. */
-import { readdir, rename, rm } from 'node:fs/promises'
+import { readdir, rename } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import t, { type Test } from 'tap'
 import { openLevelStore } from '../../../src/storage/level/openLevelStore.ts'
 import { type AcceptedLoss, assessLoss } from '../../../src/storage/level/salvage.ts'
 import type { Store } from '../../../src/storage/store.ts'
 import { key, put, readWatch, updated } from '../support.ts'
-import { damages, hurt, more, name, noise, root, rowOf, rows } from './damages.ts'
-
-t.teardown(() => rm(root, { recursive: true }))
+import { damages, hurt, more, name, noise, rowOf, rows } from './damages.ts'
 
 async function accept(t: Test, path: string): Promise<{ store: Store; loss: AcceptedLoss | undefined }> {
   const losses: AcceptedLoss[] = []

@@ -1,0 +1,52 @@
+/** What becomes of a file among others in one process. */
+import { join } from 'node:path'
+import t from 'tap'
+import { run } from './orrery.ts'
+
+const GROUP = join(import.meta.dirname, 'fileGroup.ts')
+const GOOD = `
+  import t from 'tap'
+  t.test('good', async t => t.pass('it is'))
+`
+
+/** Runs the files, in the order of their names. */
+async function ran(dir: string, names: readonly string[]) {
+  const paths = names.map(name => join(dir, `${name}.test.ts`))
+  return await run(process.execPath, [GROUP], { env: { TEST_FILES: paths.join(' '), NODE_OPTIONS: '' } })
+}
+
+t.test('each file is a subtest of its own', async t => {
+  const bad = `
+    import t from 'tap'
+    t.test('bad', async t => t.fail('it is not'))
+  `
+  const dir = t.testdir({ 'a.test.ts': GOOD, 'b.test.ts': bad, 'c.test.ts': GOOD })
+  const { code, out } = await ran(dir, ['a', 'b', 'c'])
+  t.equal(code, 1)
+  t.match(out, /^1\.\.3$.*^ok 1 - .*a\.test\.ts.*^not ok 2 - .*b\.test\.ts.*^ok 3 - .*c\.test\.ts/ms)
+  t.match(out, /total: 3, pass: 2, fail: 1/)
+})
+
+t.test('what is thrown late, and what does not load, is told as the failure of its file', async t => {
+  const late = `
+    import t from 'tap'
+    t.test('late', t => void setImmediate(() => { throw new Error('too late') }))
+  `
+  const dir = t.testdir({ 'a.test.ts': late, 'b.test.ts': "import './nowhere.ts'", 'c.test.ts': GOOD })
+  const { code, out } = await ran(dir, ['a', 'b', 'c'])
+  t.equal(code, 1)
+  t.match(out, /not ok 1 - too late.*^not ok 1 - .*a\.test\.ts/ms)
+  t.match(out, /nowhere\.ts.*^not ok 2 - .*b\.test\.ts.*^ok 3 - .*c\.test\.ts/ms)
+})
+
+t.test('a file that ends the process fails, and those after it are missed', async t => {
+  const end = `
+    import t from 'tap'
+    t.test('end', async () => process.exit(0))
+  `
+  const dir = t.testdir({ 'a.test.ts': GOOD, 'b.test.ts': end, 'c.test.ts': GOOD })
+  const { code, out } = await ran(dir, ['a', 'b', 'c'])
+  t.not(code, 0)
+  t.match(out, /^1\.\.3$.*^ok 1 - .*a\.test\.ts.*^not ok 2 - .*b\.test\.ts/ms)
+  t.notMatch(out, /^ok 3/m)
+})

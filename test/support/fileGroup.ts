@@ -1,0 +1,36 @@
+/**
+ * Test files one after the other in this process, each as a subtest that bears its path: most of what a small file costs is
+ * the start of a process and the loading of what it tests. A file notices nothing: what it imports as `tap` is its subtest.
+ * Paths come in TEST_FILES, divided by blanks; tap makes the names of its folders from the command line, which is short.
+ */
+import { registerHooks } from 'node:module'
+import { resolve } from 'node:path'
+// Node's own order: where a certificate is looked at before TLS is loaded, no TLS server starts in that process any more
+import 'node:tls'
+import { pathToFileURL } from 'node:url'
+import tap, { type Test } from 'tap'
+
+const files = (process.env.TEST_FILES ?? '').split(' ')
+delete process.env.TEST_FILES
+const tests = new Map<string, Test>()
+Object.assign(globalThis, { [Symbol.for('orrery.subtests')]: tests })
+
+registerHooks({
+  resolve(specifier, context, next) {
+    const { parentURL } = context
+    if (specifier !== 'tap' || parentURL === undefined || !tests.has(parentURL)) return next(specifier, context)
+    const source = `export default globalThis[Symbol.for('orrery.subtests')].get(${JSON.stringify(parentURL)})`
+    return { url: `data:text/javascript,${encodeURIComponent(source)}`, shortCircuit: true }
+  },
+})
+
+// each file has its own limit; the plan is said first, so that files which a crash keeps from running are missed
+tap.setTimeout(0)
+tap.plan(files.length)
+for (const file of files) {
+  tap.test(file, async t => {
+    const url = pathToFileURL(resolve(file)).href
+    tests.set(url, t)
+    await import(url)
+  })
+}
