@@ -8,9 +8,7 @@ import { globSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-
-/** A file that takes longer hangs, on the slowest machine. */
-const LIMIT_S = 600
+import { FILE_LIMIT_MS } from './support/patience.ts'
 
 /** Tests wait for processes and disks: one more than there are processors keeps these busy. */
 const JOBS = Math.min(availableParallelism() + 1, 8)
@@ -45,6 +43,6 @@ for (const [folder, members] of sharing) {
 function start(name: string, args: readonly string[], count: number, more: Record<string, string> = {}): void {
   // by NODE_OPTIONS tap asks for its record
   const command = [`NODE_OPTIONS=${process.env.NODE_OPTIONS ?? ''}`, process.execPath, ...args]
-  const env = { ...process.env, TAP_TIMEOUT: `${LIMIT_S}`, ...more }
-  void t.spawn('env', command, { name, env, buffered: true, timeout: count * LIMIT_S * 1000 })
+  const env = { ...process.env, TAP_TIMEOUT: `${FILE_LIMIT_MS / 1000}`, ...more }
+  void t.spawn('env', command, { name, env, buffered: true, timeout: count * FILE_LIMIT_MS })
 }

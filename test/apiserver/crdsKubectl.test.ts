@@ -1,6 +1,7 @@
 /** Custom resources as people meet them: old and new kubectl with a kind of several versions and a webhook between them. */
 import t, { type Test } from 'tap'
 import { findKubectls, type Kubectl, KubectlSession, minorOf } from '../support/orrery.ts'
+import { PATIENCE } from '../support/patience.ts'
 import { createSpace, startTestServer, temporaryDir } from '../support/server.ts'
 
 const all = await findKubectls()
@@ -71,7 +72,10 @@ if (kubectls.length === 0) {
 async function voyage(t: Test, kubectl: Kubectl, k: KubectlSession): Promise<void> {
   const modern = minorOf(kubectl) >= 27
   t.match(await k.ok('apply --server-side -f -', { input: CRD() }), 'boats.sea.example.com serverside-applied')
-  t.match(await k.ok('wait --for=condition=Established crd/boats.sea.example.com --timeout=10s'), 'condition met')
+  t.match(
+    await k.ok(`wait --for=condition=Established crd/boats.sea.example.com --timeout=${PATIENCE}`),
+    'condition met',
+  )
 
   const applied = await k.run('apply --server-side -f -', {
     input: BOAT('v1', '{length: 39, holds: [{name: a, tons: 1}]}'),
@@ -114,7 +118,7 @@ async function voyage(t: Test, kubectl: Kubectl, k: KubectlSession): Promise<voi
       await k.ok(`patch boat fram --subresource=status --type=merge -p '{"status":{"phase":"Afloat"}}'`),
       'patched',
     )
-    t.match(await k.ok("wait boat/fram --for=jsonpath='{.status.phase}'=Afloat --timeout=10s"), 'condition met')
+    t.match(await k.ok(`wait boat/fram --for=jsonpath='{.status.phase}'=Afloat --timeout=${PATIENCE}`), 'condition met')
   }
   t.match(
     (await k.run('apply --server-side -f -', { input: CRD('Ship') })).err,

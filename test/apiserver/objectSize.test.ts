@@ -1,9 +1,10 @@
 /** A write goes over its object many times in one turn of the loop: what has too many fields is refused before, and says so. */
 import t from 'tap'
+import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { startTestServer } from '../support/server.ts'
 
 // large objects wait for turns: longer than the default on a busy machine
-t.setTimeout(120_000)
+t.setTimeout(FILE_LIMIT_MS)
 const { api } = await startTestServer(t)
 const group = 'sizes.example.org'
 const list = (type: string, items: object) => ({ type: 'array', 'x-kubernetes-list-type': type, items })

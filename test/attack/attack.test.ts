@@ -4,13 +4,14 @@
  */
 import t from 'tap'
 import { NeighbourProcess } from '../support/neighbourProcess.ts'
+import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { temporaryDir } from '../support/server.ts'
 import { attacksOf, families } from './attacks/index.ts'
 import { Ground } from './ground.ts'
 import { hearingFaults } from './runAttack.ts'
 
 // beside other tests, on a slow machine, it takes minutes
-t.setTimeout(590_000)
+t.setTimeout(FILE_LIMIT_MS)
 const ground = new Ground(temporaryDir(t), 'short')
 t.teardown(() => ground.kill())
 await ground.start()
@@ -19,7 +20,7 @@ const neighbour = await NeighbourProcess.start({ url: ground.url, token: 'token-
 t.teardown(() => neighbour.stop())
 
 for (const family of Object.keys(families)) {
-  t.test(family, { timeout: 600_000 }, async t => {
+  t.test(family, { timeout: FILE_LIMIT_MS }, async t => {
     for (const attack of attacksOf(family)) {
       await ground.enter()
       await attack.prepare?.(ground)

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
 import { dataFolder, makeFolder, privateFolder } from '../../src/cli/privateFolder.ts'
 import { Api } from '../support/api.ts'
+import { PATIENCE_MS } from '../support/patience.ts'
 import { accessOf, CONFIGMAPS, configMap, temporaryDir } from '../support/server.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../bin/orrery')
@@ -153,7 +154,9 @@ t.test(
   async t => {
     const args = ['start', '--data-dir', '/proc/orrery/data']
     const { code, stderr } = await new Promise<{ code: unknown; stderr: string }>(resolve =>
-      execFile(PROGRAM, args, { timeout: 20_000 }, (error, _out, stderr) => resolve({ code: error?.code, stderr })),
+      execFile(PROGRAM, args, { timeout: PATIENCE_MS }, (error, _out, stderr) =>
+        resolve({ code: error?.code, stderr }),
+      ),
     )
     t.equal(code, 1)
     t.match(stderr, /^orrery start: the folder \/proc\/orrery\/data cannot be made: ENOENT/)

@@ -8,12 +8,13 @@ import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
 import { openLevelStore } from '../../src/storage/level/openLevelStore.ts'
 import { create, key } from '../storage/support.ts'
+import { PATIENCE_MS } from '../support/patience.ts'
 
 const ORRERY = join(import.meta.dirname, '../../bin/orrery')
 
 function run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
   return new Promise(resolve => {
-    execFile(ORRERY, args, { timeout: 30_000 }, (error, out, err) => {
+    execFile(ORRERY, args, { timeout: PATIENCE_MS }, (error, out, err) => {
       resolve({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : -1, out, err })
     })
   })

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Test } from 'tap'
+import { PATIENCE_MS } from '../support/patience.ts'
 
 const BIN = join(import.meta.dirname, '../../bin')
 
@@ -56,7 +57,7 @@ export async function startHarness(t: Test, flags: readonly string[] = []): Prom
     },
     run: (program, args, kubeconfig) =>
       new Promise(resolve => {
-        const options = { cwd: dir, env: { ...process.env, KUBECONFIG: kubeconfig }, timeout: 30_000 }
+        const options = { cwd: dir, env: { ...process.env, KUBECONFIG: kubeconfig }, timeout: PATIENCE_MS }
         execFile(join(BIN, program), [...args], options, (error, out, err) => {
           resolve({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : -1, out, err })
         })

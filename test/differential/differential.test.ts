@@ -10,6 +10,7 @@ import { bodyCases } from '../apiserver/badInput/bodies.ts'
 import { patchCases } from '../apiserver/badInput/patches.ts'
 import { queryCases } from '../apiserver/badInput/queries.ts'
 import type { Api } from '../support/api.ts'
+import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { startTestServer } from '../support/server.ts'
 import { judge120, judgeToday, report } from './compare.ts'
 import { countsOf } from './counts.ts'
@@ -22,7 +23,7 @@ import { scripts } from './scripts/index.ts'
 import { stepIds } from './stepIds.ts'
 import { noToday, startToday } from './today.ts'
 
-t.setTimeout(180_000)
+t.setTimeout(FILE_LIMIT_MS)
 const only = process.env.SCRIPT
 const chosen = scripts.filter(script => only === undefined || only.split(',').includes(script.name))
 const { api, faults } = await startTestServer(t)

@@ -9,10 +9,10 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { Api } from '../support/api.ts'
+import { PATIENCE_MS } from '../support/patience.ts'
 import { temporaryDir } from '../support/server.ts'
 
 const assets = process.env.KUBEBUILDER_ASSETS
-const READY_LIMIT_MS = 60_000
 
 /** Whether there is one to ask; else the reason why not, for `skip`. */
 export const noToday: string | false =
@@ -85,7 +85,7 @@ function run(command: string, args: readonly string[]): ChildProcess {
 
 async function ready(api: Api, server: ChildProcess): Promise<void> {
   const begun = performance.now()
-  while (performance.now() - begun < READY_LIMIT_MS && server.exitCode === null) {
+  while (performance.now() - begun < PATIENCE_MS && server.exitCode === null) {
     const answer = await api.get('/readyz').catch(() => undefined)
     if (answer?.code === 200) return
     await pause(20)

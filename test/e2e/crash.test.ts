@@ -7,6 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { isCutOff, ServerProcess } from './support/serverProcess.ts'
 
 const rounds = Number(process.env.CRASH_ROUNDS ?? 3)
@@ -99,10 +100,10 @@ async function stateOf(server: ServerProcess): Promise<Map<string, Fact>> {
   return new Map(facts.map(fact => [fact.name, fact]))
 }
 
-t.setTimeout(30_000 + rounds * 5000)
+t.setTimeout(FILE_LIMIT_MS + rounds * 5000)
 
 t.test('a server that is killed loses nothing that it acknowledged', async t => {
-  t.setTimeout(30_000 + rounds * 5000)
+  t.setTimeout(FILE_LIMIT_MS + rounds * 5000)
   const dir = await mkdtemp(join(tmpdir(), 'orrery-crash-'))
   let server = await ServerProcess.start(dir, WRITERS + WATCHERS)
   t.teardown(async () => {

@@ -12,6 +12,7 @@ import type { SpaceClient } from '../../src/client/client.ts'
 import { httpClient } from '../../src/client/http/httpClient.ts'
 import { loadKubeconfig } from '../../src/client/kubeconfig.ts'
 import { startHarness } from '../cli/support.ts'
+import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { clientOf, gone } from '../syncer/support/installation.ts'
 import { CONFIGS, CRDS, DEPLOYMENTS, MAPS, NAMESPACES } from '../syncer/support/kinds.ts'
 import { Program, until } from '../syncer/support/processes.ts'
@@ -182,9 +183,9 @@ function hasKubectl(): boolean {
   }
 }
 
-t.setTimeout(120_000)
+t.setTimeout(FILE_LIMIT_MS)
 const skip = hasKubectl() ? false : 'no kubectl in the PATH'
-t.test('the extended example of KubeStellar runs unchanged', { skip, timeout: 600_000 }, async t => {
+t.test('the extended example of KubeStellar runs unchanged', { skip, timeout: FILE_LIMIT_MS }, async t => {
   const harness = await startHarness(t)
   const admin = harness.kubeconfig('admin')
   const { options, base } = await loadKubeconfig(admin)

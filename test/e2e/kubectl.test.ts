@@ -4,10 +4,11 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { Api } from '../support/api.ts'
 import { findKubectls, type Kubectl, KubectlSession, minorOf, startOrrery } from '../support/orrery.ts'
+import { FILE_LIMIT_MS, PATIENCE } from '../support/patience.ts'
 import { accessOf, createSpace, temporaryDir } from '../support/server.ts'
 
 // Each kubectl runs some sixty times.
-t.setTimeout(180_000)
+t.setTimeout(FILE_LIMIT_MS)
 
 /** The oldest and one of the newest: what they send differs most. More with ORRERY_TEST_KUBECTLS=all. */
 const all = await findKubectls()
@@ -218,7 +219,7 @@ async function everyday(t: Test, { kubectl, home, one, two, every }: Scene): Pro
   })
 
   await t.test('wait, auth can-i, create token', async t => {
-    const active = "wait namespace/team --for=jsonpath='{.status.phase}'=Active --timeout=5s"
+    const active = `wait namespace/team --for=jsonpath='{.status.phase}'=Active --timeout=${PATIENCE}`
     if (modern) t.equal(await one.ok(active), 'namespace/team condition met')
     t.equal(await one.ok('auth can-i create deployments'), 'yes')
     const robot = await one.run('auth can-i create deployments --as=system:serviceaccount:default:robot')
@@ -233,7 +234,7 @@ async function everyday(t: Test, { kubectl, home, one, two, every }: Scene): Pro
   await t.test('a custom resource from its definition to its end', async t => {
     t.match(await one.ok('apply -f -', { input: CRD }), 'widgets.shop.example.com created')
     t.match(
-      await one.ok('wait crd/widgets.shop.example.com --for=condition=Established --timeout=10s'),
+      await one.ok(`wait crd/widgets.shop.example.com --for=condition=Established --timeout=${PATIENCE}`),
       'condition met',
     )
     t.equal(await one.ok('apply -f -', { input: WIDGET }), 'widget.shop.example.com/w created')
@@ -252,7 +253,7 @@ async function everyday(t: Test, { kubectl, home, one, two, every }: Scene): Pro
   await t.test('delete waits until it is done', async t => {
     t.match(await one.ok('delete configmap conf ssa'), /configmap "conf" deleted.*\nconfigmap "ssa" deleted/)
     await one.ok('create configmap inside -n team')
-    t.match(await one.ok('delete namespace team --timeout=20s'), 'namespace "team" deleted')
+    t.match(await one.ok(`delete namespace team --timeout=${PATIENCE}`), 'namespace "team" deleted')
     t.match((await one.run('get namespace team')).err, 'NotFound')
     t.match(await one.ok('delete deployment --all'), 'deployment.apps "made" deleted')
     t.equal(await two.ok("get configmap conf -o jsonpath='{.data.key}'"), 'two', 'the other space has noticed nothing')

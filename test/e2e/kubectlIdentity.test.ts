@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { Api } from '../support/api.ts'
 import { findKubectls, KubectlSession, minorOf, run, startOrrery } from '../support/orrery.ts'
+import { PATIENCE } from '../support/patience.ts'
 import { accessOf, createSpace, temporaryDir } from '../support/server.ts'
 
 const kubectl = (await findKubectls()).at(-1)
@@ -47,7 +48,7 @@ t.test('kubectl certificate approve, create token, auth can-i, get apiservices',
   await admin.ok('apply -f -', { input: JSON.stringify(csr) })
   t.match(await admin.ok('get csr'), /carol +\S+ +kubernetes.io\/kube-apiserver-client +orrery-admin +24h +Pending/)
   await admin.ok('certificate approve carol')
-  await admin.ok('wait csr/carol --for=jsonpath={.status.certificate} --timeout=10s')
+  await admin.ok(`wait csr/carol --for=jsonpath={.status.certificate} --timeout=${PATIENCE}`)
   t.match(await admin.ok('get csr'), /Approved,Issued/)
   const issued = await admin.ok('get csr carol -o jsonpath={.status.certificate}')
   writeFileSync(certificate!, Buffer.from(issued, 'base64'))

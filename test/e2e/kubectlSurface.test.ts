@@ -4,10 +4,11 @@ import { join } from 'node:path'
 import t from 'tap'
 import { Api } from '../support/api.ts'
 import { findKubectls, KubectlSession, minorOf, startOrrery } from '../support/orrery.ts'
+import { FILE_LIMIT_MS, PATIENCE } from '../support/patience.ts'
 import { accessOf, createSpace, temporaryDir } from '../support/server.ts'
 
 // Some sixty runs of kubectl.
-t.setTimeout(120_000)
+t.setTimeout(FILE_LIMIT_MS)
 
 const kubectl = (await findKubectls()).at(-1)
 // `wait --for=create` came with 1.31.
@@ -59,14 +60,14 @@ t.test('the corners of kubectl', { skip }, async t => {
   })
 
   await t.test('waits and roll-outs end when the object is so far', async t => {
-    const rollout = k.ok('rollout status deployment/web --timeout=20s')
+    const rollout = k.ok(`rollout status deployment/web --timeout=${PATIENCE}`)
     await k.ok(`patch deployment web --subresource=status --type=merge -p '${status(1)}'`)
     await k.ok(`patch deployment web --subresource=status --type=merge -p '${status(2)}'`)
     t.match(await rollout, 'deployment "web" successfully rolled out')
-    const born = k.ok('wait --for=create configmap/late --timeout=20s')
+    const born = k.ok(`wait --for=create configmap/late --timeout=${PATIENCE}`)
     await k.ok('create configmap late')
     t.match(await born, 'configmap/late condition met')
-    const gone = k.ok('wait --for=delete configmap/late --timeout=20s')
+    const gone = k.ok(`wait --for=delete configmap/late --timeout=${PATIENCE}`)
     await k.ok('delete configmap late')
     await gone
     t.match((await k.run('wait --for=condition=Nope deployment/web --timeout=0s')).err, /timed out|not met|no matching/)
@@ -116,7 +117,7 @@ t.test('the corners of kubectl', { skip }, async t => {
     const spec = { nodeName: 'n1', terminationGracePeriodSeconds: 0, containers: [{ name: 'c', image: 'i' }] }
     await k.ok('create -f -', { input: JSON.stringify({ ...pod, spec }) })
     t.match((await k.run('drain n1')).err, 'cannot delete Pods that declare no controller')
-    t.match(await k.ok('drain n1 --force --timeout=20s'), 'node/n1 drained')
+    t.match(await k.ok(`drain n1 --force --timeout=${PATIENCE}`), 'node/n1 drained')
     t.match((await k.run('get pod on-n1')).err, 'NotFound')
     t.equal(await k.ok('uncordon n1'), 'node/n1 uncordoned')
   })

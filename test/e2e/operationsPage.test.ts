@@ -11,6 +11,7 @@ import { waitFor } from '../../src/cli/ws/waitFor.ts'
 import { httpClient } from '../../src/client/http/httpClient.ts'
 import { loadKubeconfig } from '../../src/client/kubeconfig.ts'
 import { startHarness } from '../cli/support.ts'
+import { FILE_LIMIT_MS, PATIENCE_MS } from '../support/patience.ts'
 import { clientOf, gone, is, map } from '../syncer/support/installation.ts'
 import { MAPS, NAMESPACES } from '../syncer/support/kinds.ts'
 import { Program, until } from '../syncer/support/processes.ts'
@@ -37,9 +38,9 @@ function hasKubectl(): boolean {
   }
 }
 
-t.setTimeout(120_000)
+t.setTimeout(FILE_LIMIT_MS)
 const skip = hasKubectl() ? false : 'no kubectl in the PATH'
-t.test('what the page says to type about clusters does it', { skip, timeout: 600_000 }, async t => {
+t.test('what the page says to type about clusters does it', { skip, timeout: FILE_LIMIT_MS }, async t => {
   const harness = await startHarness(t)
   const admin = harness.kubeconfig('admin')
   const { options, base } = await loadKubeconfig(admin)
@@ -66,7 +67,7 @@ t.test('what the page says to type about clusters does it', { skip, timeout: 600
     }
     const env = { ...process.env, KUBECONFIG: admin, PATH: `${join(ROOT, 'bin')}:${process.env.PATH}` }
     return await new Promise(resolve => {
-      execFile('bash', ['-ec', here], { cwd: harness.dir, env, timeout: 300_000 }, (error, out, err) => {
+      execFile('bash', ['-ec', here], { cwd: harness.dir, env, timeout: PATIENCE_MS }, (error, out, err) => {
         t.equal(error === null ? 0 : error.code, wanted, `${here}\n${out}\n${err}`)
         resolve(`${out}\n${err}`)
       })
@@ -148,7 +149,7 @@ t.test('what the page says to type about clusters does it', { skip, timeout: 600
     resource: SYNC_TARGETS,
     ref: { name: 'florin' },
     done: gone,
-    signal: AbortSignal.timeout(15_000),
+    signal: AbortSignal.timeout(PATIENCE_MS),
   })
   t.ok(typed.length > 25)
 })

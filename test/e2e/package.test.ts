@@ -8,10 +8,11 @@ import { BUILD_FILE, buildInfo } from '../../src/cli/buildInfo.ts'
 import { PROGRAM_ROOT } from '../../src/program/programRoot.ts'
 import { Api } from '../support/api.ts'
 import { run, startOrrery } from '../support/orrery.ts'
+import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { accessOf, CONFIGMAPS, temporaryDir } from '../support/server.ts'
 
 // It packs, and npm installs, both with all that npm does besides.
-t.setTimeout(590_000)
+t.setTimeout(FILE_LIMIT_MS)
 
 const exec = promisify(execFile)
 const destination = temporaryDir(t)

@@ -1,6 +1,7 @@
 // A thousand objects to ten clusters: all of it arrives, exactly, and without a word of trouble.
 import t from 'tap'
 import { startCenter } from '../support/center.ts'
+import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { PLACEMENTS } from '../support/scene.ts'
 
 const OBJECTS = 1000
@@ -9,7 +10,7 @@ const CLUSTERS = Array.from({ length: 10 }, (_, i) => `c${i}`)
 const center = await startCenter(t)
 const { world } = center
 
-t.test('1,000 ConfigMaps to 10 mailboxes, and away again', { timeout: 600_000 }, async t => {
+t.test('1,000 ConfigMaps to 10 mailboxes, and away again', { timeout: FILE_LIMIT_MS }, async t => {
   const scene = await center.scene('big', CLUSTERS)
   const mailboxes = await Promise.all(CLUSTERS.map(name => scene.mailbox(name)))
   const names = Array.from({ length: OBJECTS }, (_, i) => `m${String(i).padStart(4, '0')}`)
@@ -23,7 +24,7 @@ t.test('1,000 ConfigMaps to 10 mailboxes, and away again', { timeout: 600_000 },
   })
   const startedMs = performance.now()
   await scene.place('ep')
-  await world.until('all copies', () => copies !== OBJECTS * CLUSTERS.length && `${copies} so far`, 60_000)
+  await world.until('all copies', () => copies !== OBJECTS * CLUSTERS.length && `${copies} so far`)
   const arrivedMs = performance.now()
   for (const mailbox of mailboxes) {
     t.same(center.mapsIn(mailbox), keys)
@@ -42,7 +43,7 @@ t.test('1,000 ConfigMaps to 10 mailboxes, and away again', { timeout: 600_000 },
   t.comment(`heap ${mib(heapBefore)} before, ${mib(heap)} after (the test's own picture of the world included)`)
   const emptyingMs = performance.now()
   await scene.wds.delete(PLACEMENTS, { name: 'ep' })
-  await world.until('no copies', () => copies !== 0 && `${copies} left`, 60_000)
+  await world.until('no copies', () => copies !== 0 && `${copies} left`)
   t.comment(`gone in ${Math.round(performance.now() - emptyingMs)} ms`)
   end()
 })

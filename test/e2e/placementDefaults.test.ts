@@ -7,6 +7,7 @@ import t, { type Test } from 'tap'
 import { isStatusError } from '../../src/apimachinery/errors.ts'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import type { SpaceClient } from '../../src/client/client.ts'
+import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { temporaryDir } from '../support/server.ts'
 import { at, CenterProcess, clientOf, register, there, warnings } from '../syncer/support/installation.ts'
 import { DEPLOYMENTS } from '../syncer/support/kinds.ts'
@@ -130,7 +131,7 @@ async function start(t: Test, dir: string): Promise<CenterProcess> {
   return center
 }
 
-t.test('a stand-in keeps what its autoscaler says', { timeout: 60_000 }, async t => {
+t.test('a stand-in keeps what its autoscaler says', { timeout: FILE_LIMIT_MS }, async t => {
   const dir = temporaryDir(t)
   const wec = ['simulate-wec', '--name', 'florin', '--data-dir', join(dir, 'wec'), '--secure-port', '0']
   const [center] = await Promise.all([start(t, dir), Program.orrery(t, wec).said('ready')])
@@ -138,7 +139,7 @@ t.test('a stand-in keeps what its autoscaler says', { timeout: 60_000 }, async t
 })
 
 const noAssets = assetsDir() === undefined && 'KUBEBUILDER_ASSETS is not set'
-t.test('a real cluster keeps what its autoscaler says', { skip: noAssets, timeout: 60_000 }, async t => {
+t.test('a real cluster keeps what its autoscaler says', { skip: noAssets, timeout: FILE_LIMIT_MS }, async t => {
   const dir = temporaryDir(t)
   const [center, toCluster] = await Promise.all([start(t, dir), startRealCluster(t, join(dir, 'real'))])
   await story(t, dir, toCluster, center)

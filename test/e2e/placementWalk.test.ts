@@ -5,6 +5,7 @@ import t from 'tap'
 import { isStatusError } from '../../src/apimachinery/errors.ts'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import { startCenter } from '../support/center.ts'
+import { FILE_LIMIT_MS } from '../support/patience.ts'
 import {
   configMap,
   LOCATIONS,
@@ -111,7 +112,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
 
 let walks = 0
 
-t.test('whatever happens, in the end mailboxes hold what placements say', { timeout: 600_000 }, async t => {
+t.test('whatever happens, in the end mailboxes hold what placements say', { timeout: FILE_LIMIT_MS }, async t => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.array(act, { minLength: 1, maxLength: 6 }), { minLength: 5, maxLength: 15 }),

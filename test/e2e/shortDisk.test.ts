@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { Api } from '../support/api.ts'
 import { startOrrery } from '../support/orrery.ts'
+import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { accessOf, CONFIGMAPS, configMap, temporaryDir } from '../support/server.ts'
 
 const MIB = 1024 * 1024
@@ -24,7 +25,7 @@ const folder = temporaryDir(t)
 const skip = mount(folder) ? false : 'who runs this may not mount a disk'
 if (skip === false) t.teardown(() => void execFileSync('umount', [folder]))
 
-t.test('a full disk stops growth, and nothing else', { skip, timeout: 600_000 }, async t => {
+t.test('a full disk stops growth, and nothing else', { skip, timeout: FILE_LIMIT_MS }, async t => {
   const dataDir = join(folder, 'data')
   const open = async () => {
     const orrery = await startOrrery(t, dataDir)

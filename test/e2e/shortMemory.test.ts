@@ -2,6 +2,7 @@
 import t from 'tap'
 import { Api } from '../support/api.ts'
 import { startOrrery } from '../support/orrery.ts'
+import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { accessOf, CONFIGMAPS, configMap } from '../support/server.ts'
 
 /** A server that has nothing yet needs thirty of them. */
@@ -9,7 +10,7 @@ const HEAP_MIB = 46
 /** With so many it would have ended. */
 const FAR_TOO_MANY = 60_000
 
-t.test('a small heap is never filled', { timeout: 600_000 }, async t => {
+t.test('a small heap is never filled', { timeout: FILE_LIMIT_MS }, async t => {
   const orrery = await startOrrery(t, undefined, { env: { NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB}` } })
   const api = new Api(accessOf(orrery.kubeconfig))
   t.teardown(() => api.close())

@@ -11,6 +11,7 @@ import { waitFor } from '../../src/cli/ws/waitFor.ts'
 import { httpClient } from '../../src/client/http/httpClient.ts'
 import { loadKubeconfig } from '../../src/client/kubeconfig.ts'
 import { startHarness } from '../cli/support.ts'
+import { FILE_LIMIT_MS, PATIENCE_MS } from '../support/patience.ts'
 import { temporaryDir } from '../support/server.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -34,7 +35,7 @@ function hasKubectl(): boolean {
 }
 
 const skip = hasKubectl() ? false : 'no kubectl in the PATH'
-t.test('a team has what it needs by the recipe, and nothing more', { skip, timeout: 600_000 }, async t => {
+t.test('a team has what it needs by the recipe, and nothing more', { skip, timeout: FILE_LIMIT_MS }, async t => {
   const tokens = join(temporaryDir(t), 'tokens')
   writeFileSync(tokens, TOKENS)
   const harness = await startHarness(t, ['--token-auth-file', tokens])
@@ -46,7 +47,7 @@ t.test('a team has what it needs by the recipe, and nothing more', { skip, timeo
   const sh = (script: string, kubeconfig: string) =>
     new Promise<{ code: number; out: string; err: string }>(resolve => {
       const env = { ...process.env, KUBECONFIG: kubeconfig, PATH: `${join(ROOT, 'bin')}:${process.env.PATH}` }
-      execFile('bash', ['-ec', script], { cwd: harness.dir, env, timeout: 300_000 }, (error, out, err) =>
+      execFile('bash', ['-ec', script], { cwd: harness.dir, env, timeout: PATIENCE_MS }, (error, out, err) =>
         resolve({ code: error === null ? 0 : Number(error.code), out, err }),
       )
     })
@@ -86,7 +87,7 @@ t.test('a team has what it needs by the recipe, and nothing more', { skip, timeo
     resource: edge('singleplacementslices'),
     ref: { name: 'prices' },
     done: found => found !== undefined,
-    signal: AbortSignal.timeout(30_000),
+    signal: AbortSignal.timeout(PATIENCE_MS),
   })
   const destinations = slice.object?.destinations as { locationName: string; syncTargetUID: string }[]
   t.same(
@@ -100,7 +101,7 @@ t.test('a team has what it needs by the recipe, and nothing more', { skip, timeo
     resource: { group: '', version: 'v1', resource: 'configmaps' },
     ref: { namespace: 'shop', name: 'prices' },
     done: found => found !== undefined,
-    signal: AbortSignal.timeout(30_000),
+    signal: AbortSignal.timeout(PATIENCE_MS),
   })
   t.match(arrived, { reached: true, object: { data: { coffee: '2.40' } } })
 

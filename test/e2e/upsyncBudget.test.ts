@@ -3,6 +3,7 @@ import t from 'tap'
 import { at as valueAt } from '../../src/apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../src/apimachinery/object.ts'
 import { BUDGET_ANNOTATIONS } from '../../src/apimachinery/spaceBudget.ts'
+import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { gone } from '../syncer/support/installation.ts'
 import { CONFIGS, MAPS, NAMESPACES, PLACEMENTS, TARGETS, WORKSPACES } from '../syncer/support/kinds.ts'
 import { until } from '../syncer/support/processes.ts'
@@ -10,7 +11,7 @@ import { condition, FLORIN, Florin, has } from './support/florin.ts'
 
 const names = ['a', 'b', 'c']
 
-t.test('what is carried up is bounded for each mailbox', { timeout: 600_000 }, async t => {
+t.test('what is carried up is bounded for each mailbox', { timeout: FILE_LIMIT_MS }, async t => {
   const florin = await Florin.begin(t)
   const { inventory, wds, cluster, core } = florin
   const id = await florin.mailboxOf(await inventory.get(TARGETS, FLORIN))

@@ -26,7 +26,7 @@ export interface RunOptions {
 const DELAY_LIMIT_MS = 250
 const SHRINK_LIMIT_MS = 20_000
 /** A case that takes longer waits for something that does not come. */
-const CASE_LIMIT_MS = 30_000
+const CASE_LIMIT_MS = 120_000
 
 /** An attack that takes longer has lost an answer: that is a finding of its own, and the others go on. */
 const ATTACK_LIMIT_MS = SHRINK_LIMIT_MS + 2 * CASE_LIMIT_MS

@@ -22,7 +22,7 @@ export interface State {
 
 export type Telling = { fault: string } | { ready: { url: string; kubeconfigPath: string } } | { done: State | null }
 
-const HANG_LIMIT_MS = 20_000
+const HANG_LIMIT_MS = 60_000
 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void

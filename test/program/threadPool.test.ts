@@ -9,12 +9,12 @@ import {
   ThreadPool,
   type ThreadPoolOptions,
 } from '../../src/program/threadPool.ts'
+import { PATIENCE_MS } from '../support/patience.ts'
 
-const LIMIT_MS = 60_000
-const DOUBLE: JobKind<number, number> = { name: 'double', limitMs: LIMIT_MS }
-const HELD: JobKind<Int32Array, string> = { name: 'held', limitMs: LIMIT_MS }
-const endless = (limitMs = LIMIT_MS): JobKind<null, never> => ({ name: 'endless', limitMs })
-const of = (name: string): JobKind<null, never> => ({ name, limitMs: LIMIT_MS })
+const DOUBLE: JobKind<number, number> = { name: 'double', limitMs: PATIENCE_MS }
+const HELD: JobKind<Int32Array, string> = { name: 'held', limitMs: PATIENCE_MS }
+const endless = (limitMs = PATIENCE_MS): JobKind<null, never> => ({ name: 'endless', limitMs })
+const of = (name: string): JobKind<null, never> => ({ name, limitMs: PATIENCE_MS })
 
 function poolFor(t: Test, options: Partial<ThreadPoolOptions> = {}): { pool: ThreadPool; started: () => number } {
   let started = 0

@@ -7,6 +7,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { startHarness } from '../cli/support.ts'
+import { FILE_LIMIT_MS, PATIENCE_MS } from '../support/patience.ts'
 import { temporaryDir } from '../support/server.ts'
 import { privateFile } from './support/privateFile.ts'
 
@@ -40,9 +41,9 @@ function hasKubectl(): boolean {
   }
 }
 
-t.setTimeout(180_000)
+t.setTimeout(FILE_LIMIT_MS)
 const skip = hasKubectl() ? false : 'no kubectl in the PATH'
-t.test('what the page says to type does what the page says', { skip, timeout: 600_000 }, async t => {
+t.test('what the page says to type does what the page says', { skip, timeout: FILE_LIMIT_MS }, async t => {
   const tokens = privateFile(join(temporaryDir(t), 'tokens'), 'token-of-mia,mia,u-1,"shops"\n')
   const harness = await startHarness(t, ['--token-auth-file', tokens])
   const admin = harness.kubeconfig('admin')
@@ -56,7 +57,7 @@ t.test('what the page says to type does what the page says', { skip, timeout: 60
   const sh = (script: string, kubeconfig: string) =>
     new Promise<{ code: number; out: string; err: string }>(resolve => {
       const env = { ...process.env, KUBECONFIG: kubeconfig, PATH: `${join(ROOT, 'bin')}:${process.env.PATH}` }
-      execFile('bash', ['-ec', script], { cwd: harness.dir, env, timeout: 300_000 }, (error, out, err) =>
+      execFile('bash', ['-ec', script], { cwd: harness.dir, env, timeout: PATIENCE_MS }, (error, out, err) =>
         resolve({ code: error === null ? 0 : Number(error.code), out, err }),
       )
     })

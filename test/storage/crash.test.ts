@@ -9,13 +9,14 @@ import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
 import { openLevelStore } from '../../src/storage/level/openLevelStore.ts'
 import type { Store } from '../../src/storage/store.ts'
+import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { readWatch, textOf } from './support.ts'
 
 type Fact = [revision: number, type: string, name: string, text: string]
 
 const rounds = Number(process.env.CRASH_ROUNDS ?? 5)
 // Only against hanging for ever: the long run takes as long as it takes.
-t.setTimeout(60_000 + rounds * 10_000)
+t.setTimeout(FILE_LIMIT_MS + rounds * 10_000)
 
 /** Facts of all rounds by revision: two different ones at one revision mean that a revision was used twice. */
 class Facts {

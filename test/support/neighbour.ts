@@ -33,7 +33,7 @@ export type Order = { setup: NeighbourSetup } | 'begin' | 'end'
 
 const EVERY_MS = { get: 20, post: 50, livez: 100, timer: 10 } as const
 /** What has no answer by then counts as late as it is, and as refused. */
-const LIMIT_MS = 30_000
+const LIMIT_MS = 150_000
 const SAID = 20
 
 type What = 'get' | 'post' | 'event' | 'livez'

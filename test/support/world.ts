@@ -6,9 +6,7 @@ import type { KubeObject } from '../../src/apimachinery/object.ts'
 import type { Client, StreamEvent } from '../../src/client/client.ts'
 import { silentLogger } from '../../src/client/logger.ts'
 import { StreamSource } from '../../src/client/streamSource.ts'
-
-/** How long a state may be missing before a test gives up; only ever waited for in full by a test that fails. */
-const PATIENCE_MS = 30_000
+import { PATIENCE_MS } from './patience.ts'
 
 export interface Seen {
   type: StreamEvent['type']
@@ -77,7 +75,7 @@ export class World {
   }
 
   /** Resolves once `missing` answers nothing; `missing` says what is not yet as it should be. @throws Error with that */
-  async until(what: string, missing: () => string | undefined | false, patienceMs = PATIENCE_MS): Promise<void> {
+  async until(what: string, missing: () => string | undefined | false): Promise<void> {
     let last = missing()
     if (!last) return
     const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -85,7 +83,7 @@ export class World {
       last = missing()
       if (!last) resolve()
     }
-    const timer = setTimeout(() => reject(new Error(`${what}: ${last}`)), patienceMs)
+    const timer = setTimeout(() => reject(new Error(`${what}: ${last}`)), PATIENCE_MS)
     this.#waiters.add(check)
     try {
       await promise

@@ -6,12 +6,13 @@ import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { kubectlKubestellar } from '../../../src/cli/kubestellar/program.ts'
 import { httpClient } from '../../../src/client/http/httpClient.ts'
 import { loadKubeconfig } from '../../../src/client/kubeconfig.ts'
+import { FILE_LIMIT_MS } from '../../support/patience.ts'
 import { startHarness } from '../support.ts'
 
 const edge = (resource: string) => ({ group: 'edge.kubestellar.io', version: 'v2alpha1', resource })
 const WORKSPACES = { group: 'tenancy.kcp.io', version: 'v1alpha1', resource: 'workspaces' }
 
-t.test('kubectl kubestellar as a process against a server', { timeout: 600_000 }, async t => {
+t.test('kubectl kubestellar as a process against a server', { timeout: FILE_LIMIT_MS }, async t => {
   const harness = await startHarness(t)
   const main = harness.kubeconfig('main')
   const { options, base } = await loadKubeconfig(main)

@@ -9,6 +9,7 @@ import { kubectlKubestellar } from '../../../src/cli/kubestellar/program.ts'
 import { waitFor } from '../../../src/cli/ws/waitFor.ts'
 import { httpClient } from '../../../src/client/http/httpClient.ts'
 import { loadKubeconfig } from '../../../src/client/kubeconfig.ts'
+import { PATIENCE_MS } from '../../support/patience.ts'
 import { startTestServer, temporaryDir } from '../../support/server.ts'
 
 const { server } = await startTestServer(t, { more: { firstObjects: FIRST_OBJECTS } })
@@ -67,7 +68,7 @@ t.test('a SyncTarget without a mailbox hides no other one', async t => {
     resource: WORKSPACES,
     ref: { name },
     done: isReady,
-    signal: AbortSignal.timeout(30_000),
+    signal: AbortSignal.timeout(PATIENCE_MS),
   })
   t.match(await ks('syncer list --imw root:imw1'), {
     code: 0,

@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
 import { kubectlWs } from '../../../src/cli/ws/program.ts'
+import { FILE_LIMIT_MS } from '../../support/patience.ts'
 import { startHarness } from '../support.ts'
 
-t.test('kubectl ws as a process against a server', { timeout: 600_000 }, async t => {
+t.test('kubectl ws as a process against a server', { timeout: FILE_LIMIT_MS }, async t => {
   const harness = await startHarness(t)
   const main = harness.kubeconfig('main')
   const ws = (args: string, kubeconfig = main) =>

@@ -11,6 +11,7 @@ import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { httpSpaceClient } from '../../../src/client/http/httpClient.ts'
 import { Informer } from '../../../src/client/informer.ts'
 import { loadKubeconfig } from '../../../src/client/kubeconfig.ts'
+import { FILE_LIMIT_MS } from '../../support/patience.ts'
 import { until } from '../support/fakeClock.ts'
 
 const assets = process.env.KUBEBUILDER_ASSETS
@@ -77,7 +78,7 @@ async function startServer(t: Test, folder: string): Promise<string> {
   return kubeconfig
 }
 
-t.test('client and informer work with kube-apiserver', { skip, timeout: 600_000 }, async t => {
+t.test('client and informer work with kube-apiserver', { skip, timeout: FILE_LIMIT_MS }, async t => {
   const loaded = await loadKubeconfig(await startServer(t, assets!))
   t.match(loaded, { context: 'x', namespace: 'default', space: undefined })
   const client = httpSpaceClient(loaded.options)

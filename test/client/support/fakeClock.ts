@@ -1,5 +1,6 @@
 /** A clock that moves when the test says so. */
 import type { Clock } from '../../../src/client/clock.ts'
+import { OWN_PATIENCE_MS } from '../../support/patience.ts'
 
 export class FakeClock implements Clock {
   #nowMs = Date.parse('2026-01-01T00:00:00Z')
@@ -50,9 +51,10 @@ export async function settle(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await new Promise(resolve => setImmediate(resolve))
 }
 
-/** Resolves once `condition` holds, looking at every turn of the event loop; fails after many turns. */
-export async function until(condition: () => boolean, what: string, turns = 20_000): Promise<void> {
-  for (let turn = 0; turn < turns; turn++) {
+/** Resolves once `condition` holds, looking at every turn of the event loop. */
+export async function until(condition: () => boolean, what: string): Promise<void> {
+  const begun = performance.now()
+  while (performance.now() - begun < OWN_PATIENCE_MS) {
     if (condition()) return
     await new Promise(resolve => setImmediate(resolve))
   }

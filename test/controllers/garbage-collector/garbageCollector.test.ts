@@ -248,7 +248,7 @@ t.test('whatever breaks on the way, exactly the objects without a living owner g
       const wanted = nodes.flatMap((_, n) => (lives[n] ? [`c${n}`] : []))
       server.poke()
       const same = () => server.names('s', configmaps).join() === wanted.join()
-      await until(same, `${server.names('s', configmaps)} becomes ${wanted}`, 3000)
+      await until(same, `${server.names('s', configmaps)} becomes ${wanted}`)
       for (let turn = 0; turn < 5; turn++) await settle()
       t.ok(same())
       await controller.stop()

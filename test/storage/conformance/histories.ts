@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { rangeHolds } from '../../../src/storage/keys.ts'
 import type { Key, Range, Revision, Store } from '../../../src/storage/store.ts'
+import { OWN_PATIENCE_MS } from '../../support/patience.ts'
 import { brokenPromises, type Change, type Seen, type Snapshot, type StreamRecord } from '../../support/watchHistory.ts'
 import { changeOf, keyText, seenInStore, storedItem } from '../../support/watchRecords.ts'
 import { del, key, put, rangesAround, updated } from '../support.ts'
@@ -129,9 +130,6 @@ async function writeOne(store: Store, how: string, key: Key, data: string, log: 
   }
 }
 
-/** Turns of the event loop in which an event that is on disk must have come. */
-const PATIENCE = 20_000
-
 /** Follows a range from somewhere in the history until it is told to end. */
 class Follower {
   readonly range: Range
@@ -151,7 +149,8 @@ class Follower {
     const selects = selecting(range)
     const last = log.findLast(change => change.revision > this.#after && selects(change))?.revision ?? 0
     // what does not come is for the checker to tell
-    for (let turn = 0; turn < PATIENCE && (this.#seen.at(-1)?.revision ?? 0) < last; turn++) await nextTurn()
+    const begun = performance.now()
+    while ((this.#seen.at(-1)?.revision ?? 0) < last && performance.now() - begun < OWN_PATIENCE_MS) await nextTurn()
     this.#end.abort()
     await this.#run
     const through = log.at(-1)?.revision ?? 0

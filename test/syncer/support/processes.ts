@@ -8,9 +8,7 @@ import type { Test } from 'tap'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
 import type { ObjectRef, SpaceClient } from '../../../src/client/client.ts'
 import { Informer } from '../../../src/client/informer.ts'
-
-/** How long something may be missing before a test gives up; only ever waited for in full by a test that fails. */
-const PATIENCE_MS = 120_000
+import { PATIENCE_MS } from '../../support/patience.ts'
 
 export class Program {
   readonly #child: ChildProcess

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { httpSpaceClient } from '../../../src/client/http/httpClient.ts'
 import { loadKubeconfig } from '../../../src/client/kubeconfig.ts'
+import { PATIENCE_MS } from '../../support/patience.ts'
 import { freePort, Program } from './processes.ts'
 
 export function assetsDir(): string | undefined {
@@ -60,7 +61,7 @@ export async function startRealCluster(t: Test, dir: string): Promise<string> {
 /** It says nothing reliable when it is ready: it is asked, as everybody does. */
 async function answers(kubeconfig: string): Promise<void> {
   const client = httpSpaceClient((await loadKubeconfig(kubeconfig)).options)
-  const deadlineMs = Date.now() + 30_000
+  const deadlineMs = Date.now() + PATIENCE_MS
   try {
     for (;;) {
       try {
