@@ -10,8 +10,9 @@ const EVENT_BYTES = 400
 export class RecentEvents {
   readonly #maxEvents: number
   readonly #maxBytes: number
-  #events: StoreEvent[] = []
-  /** Events before this place are forgotten; cut off when they are half of the array. */
+  /** `undefined` in the place of what is forgotten: it must not keep texts of a megabyte each until the array is cut. */
+  #events: (StoreEvent | undefined)[] = []
+  /** Events before this place are forgotten; cut off when there are many of them. */
   #start = 0
   #bytes = 0
   /** The events begin behind this revision. */
@@ -54,7 +55,7 @@ export class RecentEvents {
 
   #forgetOne(): void {
     const event = this.#events[this.#start]!
-    this.#start++
+    this.#events[this.#start++] = undefined
     this.#bytes -= costOf(event)
     this.#after = event.revision
   }
