@@ -3,7 +3,8 @@
  * administrator there can invent: so turns go round among tenants, within a tenant among its spaces, within a space among its
  * users. Whoever comes to a full queue takes the place of the last of those of whom more wait.
  *
- * A path says where somebody stands, from what is told apart first. Without one it is first in, first out.
+ * A path says where somebody stands, from what is told apart first. Those of one path are served first in, first out; or the
+ * latest first, where most of a crowd waits long whoever goes first, so that at least whoever comes alone behind it does not.
  */
 import { type Link, LinkedList, newLink } from './linkedList.ts'
 
@@ -23,6 +24,11 @@ interface Branch<T> {
 
 export class WaitingLine<T extends Standing<T>> {
   readonly #root: Branch<T> = newBranch()
+  readonly #isLatestFirst: (path: readonly string[]) => boolean
+
+  constructor(isLatestFirst: (path: readonly string[]) => boolean = () => false) {
+    this.#isLatestFirst = isLatestFirst
+  }
 
   get size(): number {
     return this.#root.waiting
@@ -32,7 +38,8 @@ export class WaitingLine<T extends Standing<T>> {
   get next(): T | undefined {
     let branch: Branch<T> | undefined = this.#root
     while (branch !== undefined && branch.branches.size > 0) branch = branch.branches.values().next().value
-    return branch?.items.oldest
+    const newest = branch?.items.newest
+    return newest !== undefined && this.#isLatestFirst(newest.path) ? newest : branch?.items.oldest
   }
 
   /** Paths of one line are of such sorts that none leads through the end of another. */

@@ -32,9 +32,8 @@ import { dispatch, exchangeFor } from './dispatch.ts'
 import { FrontDoor } from './frontDoor.ts'
 import { HttpAudit } from './httpAudit.ts'
 import type { InFlight, Ticket } from './inFlight.ts'
-import { LoopGate } from './loopGate.ts'
 import type { Metrics } from './metrics.ts'
-import { type FedServer, OneByOne } from './oneByOne.ts'
+import { type FedServer, OneByOne, requestGate } from './oneByOne.ts'
 import { paceHandshakes, type ShakingServer } from './paceHandshakes.ts'
 import type { AuthorizedRequest, Pipeline } from './pipeline.ts'
 import type { ConnectionServer, Strangers } from './strangers.ts'
@@ -91,8 +90,6 @@ const REQUEST_TIMEOUT_MS = 60_000
 const HANDSHAKE_TIMEOUT_MS = 10_000
 /** From the answer to what is no HTTP to the end of its connection: time to read it. */
 const HELD_MS = 2000
-/** How long requests are begun in one turn of the loop. */
-const BEGIN_MS = 4
 
 /** The strong cipher that costs least goes first; large lists cost little else. All seal what they encipher: none is CBC. */
 const CIPHERS = [
@@ -172,7 +169,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     },
     clientErrorHandler: refuseUnreadable,
   }) as unknown as FastifyInstance
-  const requests = new OneByOne(new LoopGate({ limitMs: BEGIN_MS }))
+  const requests = new OneByOne(requestGate())
   requests.serve(app.server as unknown as FedServer)
   paceHandshakes(app.server as unknown as ShakingServer)
   strangers.follow(app.server as unknown as ConnectionServer)

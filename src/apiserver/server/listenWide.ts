@@ -12,7 +12,7 @@ import type { AddressInfo, Server, Socket } from 'node:net'
 const { createServer } = process.getBuiltinModule('node:net')
 
 /** Sockets that listen. */
-export const SOCKETS = 8
+export const SOCKETS = 32
 const BACKLOG = 1024
 
 export interface ListenOptions {

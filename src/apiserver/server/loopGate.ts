@@ -5,25 +5,15 @@
  */
 import { type Standing, WaitingLine } from '../flowcontrol/waitingLine.ts'
 
-/** Those who wait. */
-export interface Line {
-  readonly size: number
-  /** Whose turn it is. */
-  readonly next: Entry | undefined
-  add(entry: Entry): void
-  /** `served`: it had its turn, so others go first now. */
-  remove(entry: Entry, served: boolean): void
-}
-
 export interface LoopGateOptions {
   /** In a turn; one is always begun. */
   most?: number | undefined
-  /** Once a turn has taken so long nothing more is begun in it. */
+  /** Once what was begun in a turn has taken so long nothing more is. */
   limitMs?: number | undefined
   /** Milliseconds on any clock that only goes forward. */
   clock?: (() => number) | undefined
   /** Default: turns by the steps of their paths, in each first in, first out. */
-  line?: Line | undefined
+  line?: WaitingLine<Entry> | undefined
 }
 
 export interface Entry extends Standing<Entry> {
@@ -34,7 +24,7 @@ export class LoopGate {
   readonly #most: number
   readonly #limitMs: number
   readonly #clock: () => number
-  readonly #line: Line
+  readonly #line: WaitingLine<Entry>
   #isOpen = false
   #begun = 0
   #sinceMs = 0

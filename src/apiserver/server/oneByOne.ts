@@ -9,7 +9,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Server as HttpsServer } from 'node:https'
 import type { Socket } from 'node:net'
-import type { LoopGate } from './loopGate.ts'
+import { WaitingLine } from '../flowcontrol/waitingLine.ts'
+import { type Entry, LoopGate } from './loopGate.ts'
 import { networkOf } from './strangers.ts'
 
 /** What is used of an HTTPS server. */
@@ -24,6 +25,16 @@ const PIECES = 16
 
 const HEADERS_END = Buffer.from('\r\n\r\n')
 const CR = 13
+
+/** How long requests are begun in one turn of the loop. */
+const BEGIN_MS = 4
+const STRANGER = 'stranger'
+
+/** What requests are begun through. Of strangers behind one address the latest goes first: see {@link WaitingLine}. */
+export function requestGate(clock?: () => number): LoopGate {
+  const line = new WaitingLine<Entry>(([first]) => first === STRANGER)
+  return new LoopGate({ limitMs: BEGIN_MS, line, clock })
+}
 
 export class OneByOne {
   readonly #gate: Pick<LoopGate, 'enter'>
@@ -138,7 +149,7 @@ class Feed {
   /** Those that were let in have one half of all turns, strangers the other, address by address. */
   #path(): readonly string[] {
     if (this.owner !== undefined) return ['known', ...this.owner]
-    return ['stranger', networkOf(this.#socket.remoteAddress), this.#wasRefused ? 'refused' : 'new']
+    return [STRANGER, networkOf(this.#socket.remoteAddress), this.#wasRefused ? 'refused' : 'new']
   }
 
   readonly #feedNow = (): void => {

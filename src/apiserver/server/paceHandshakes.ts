@@ -5,7 +5,8 @@
  * its time is over.
  */
 import type { Socket } from 'node:net'
-import { type Entry, type Line, LoopGate } from './loopGate.ts'
+import { WaitingLine } from '../flowcontrol/waitingLine.ts'
+import { LoopGate } from './loopGate.ts'
 import { networkOf } from './strangers.ts'
 
 /** What is used of an HTTPS server. */
@@ -20,7 +21,7 @@ const HANDSHAKES = 8
 
 /** To be called once, before anybody else listens to connections. */
 export function paceHandshakes(server: ShakingServer, atOnce = HANDSHAKES): void {
-  const gate = new LoopGate({ most: atOnce, line: new LatestFirst() })
+  const gate = new LoopGate({ most: atOnce, line: new WaitingLine(() => true) })
   const begin = server.listeners('connection') as ((this: ShakingServer, socket: Socket) => void)[]
   server.removeAllListeners('connection')
   server.on('connection', socket => {
@@ -34,35 +35,3 @@ export function paceHandshakes(server: ShakingServer, atOnce = HANDSHAKES): void
 
 /** A connection that breaks while it waits is destroyed by that. */
 function endsItself(): void {}
-
-/** Turns go round among those whose paths begin alike; of these whoever came last goes first. */
-export class LatestFirst implements Line {
-  readonly #stacks = new Map<string, Entry[]>()
-  #size = 0
-
-  get size(): number {
-    return this.#size
-  }
-
-  get next(): Entry | undefined {
-    const [stack] = this.#stacks.values()
-    return stack?.at(-1)
-  }
-
-  add(entry: Entry): void {
-    const [owner = ''] = entry.path
-    const stack = this.#stacks.get(owner)
-    if (stack === undefined) this.#stacks.set(owner, [entry])
-    else stack.push(entry)
-    this.#size++
-  }
-
-  /** Of those that are `next` only. */
-  remove({ path: [owner = ''] }: Entry): void {
-    const stack = this.#stacks.get(owner)!
-    stack.pop()
-    this.#size--
-    this.#stacks.delete(owner)
-    if (stack.length > 0) this.#stacks.set(owner, stack)
-  }
-}

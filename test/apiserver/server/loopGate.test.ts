@@ -1,7 +1,7 @@
 /** What is begun in a turn of the loop, in which order, and that all of it is begun. */
 import t from 'tap'
-import { LoopGate } from '../../../src/apiserver/server/loopGate.ts'
-import { LatestFirst } from '../../../src/apiserver/server/paceHandshakes.ts'
+import { WaitingLine } from '../../../src/apiserver/flowcontrol/waitingLine.ts'
+import { type Entry, LoopGate } from '../../../src/apiserver/server/loopGate.ts'
 
 const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
@@ -68,7 +68,7 @@ t.test('a crowd has its turns, and whoever comes beside it has every other', asy
 })
 
 t.test('the latest first, address by address', async t => {
-  const gate = new LoopGate({ most: 1, line: new LatestFirst() })
+  const gate = new LoopGate({ most: 1, line: new WaitingLine<Entry>(() => true) })
   const begun: string[] = []
   for (const who of ['a1', 'a2', 'b1', 'a3', 'b2']) gate.enter([who[0]!], () => begun.push(who))
   while (gate.waiting > 0) await turn()

@@ -5,7 +5,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { LoopGate } from '../../../src/apiserver/server/loopGate.ts'
-import { type FedServer, OneByOne, WAITING_BYTES } from '../../../src/apiserver/server/oneByOne.ts'
+import { type FedServer, OneByOne, requestGate, WAITING_BYTES } from '../../../src/apiserver/server/oneByOne.ts'
 
 interface Asked {
   request: IncomingMessage
@@ -62,6 +62,29 @@ async function rest(socket: Socket): Promise<string> {
 }
 
 const saidBy = (text: string): string[] => text.match(/<[^>]*>/g) ?? []
+
+t.test('of strangers behind one address the latest goes first, of others the first', async t => {
+  let nowMs = 0
+  const gate = requestGate(() => nowMs++)
+  const begun: string[] = []
+  const arrive = (who: string, ...path: string[]): void => gate.enter(path, () => void begun.push(who))
+  for (let n = 0; n < 500; n++) {
+    arrive(`crowd ${n}`, 'stranger', '127.0.0.1', 'new')
+    arrive(`user ${n}`, 'known', 'one', 'ann')
+  }
+  const waited = [...begun]
+  arrive('newcomer', 'stranger', '127.0.0.1', 'new')
+  while (gate.waiting > 0) await new Promise(resolve => setImmediate(resolve))
+  const rest = begun.slice(waited.length)
+  const strangers = rest.filter(who => !who.startsWith('user'))
+  t.same(strangers.slice(0, 2), ['newcomer', 'crowd 499'])
+  const users = begun.filter(who => who.startsWith('user')).map(who => Number(who.slice(5)))
+  t.same(
+    users,
+    users.toSorted((a, b) => a - b),
+  )
+  t.equal(begun.length, 1001)
+})
 
 t.test('a request is begun when the one before it has its answer', async t => {
   const asked: Asked[] = []
