@@ -303,6 +303,24 @@ t.test('a space, and a user, have a share of the watches; a part is for syncers'
   t.equal(level!.set.executing, 0, 'and take no seats once they have begun')
 })
 
+t.test('watches with long selectors count for as many as they cost', async t => {
+  const { inFlight, enter } = setUp({ limits: { reading: 400, mutating: 200, watching: 400 } })
+  const watch = async (name: string, terms: number, more = ''): Promise<Ticket> => {
+    const labels = Array.from({ length: terms }, (_, i) => `!l${i}`).join(',')
+    const info = parseRequest('GET', `${PODS}?watch=1&labelSelector=${labels}${more}`)
+    const ticket = await enter({ info, user: { name, groups: KNOWN }, space: name })
+    ticket.begun()
+    return ticket
+  }
+  const long = await watch('ann', 200)
+  await watch('ann', 191, '&fieldSelector=metadata.name!=a')
+  await t.rejects(watch('ann', 1), TOO_MANY, 'a hundred are a quarter')
+  t.equal(inFlight.running('watching'), 2)
+  inFlight.leave(long)
+  for (let n = 0; n < 17; n++) await watch('ann', 8)
+  await t.rejects(watch('ann', 0), TOO_MANY)
+})
+
 t.test('the spaces of a tenant share its watches, and none of them has all of these', async t => {
   const { enter } = setUp({ limits: { reading: 400, mutating: 200, watching: 40 } })
   let users = 0

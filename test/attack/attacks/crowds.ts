@@ -16,7 +16,7 @@ interface Hold {
   ground: Ground
   count: number
   atOnce: number
-  blow: Blow
+  blow: Blow | (() => Blow)
   meanwhile?: () => Promise<void>
 }
 
@@ -24,7 +24,7 @@ interface Hold {
 async function hold({ ground, count, atOnce, blow, meanwhile }: Hold): Promise<void> {
   let over = false
   const asked = crowd(count, atOnce, async () => {
-    if (!over) await ground.alice.unread(blow)
+    if (!over) await ground.alice.unread(typeof blow === 'function' ? blow() : blow)
   })
   await Promise.race([asked, pause(HOLD_MS)])
   await meanwhile?.()
@@ -78,6 +78,28 @@ export const crowds: readonly Attack[] = [
     does: '3,000 watches opened at once, again and again',
     run: async ground =>
       await hold({ ground, count: ground.size(3000, 30), atOnce: 64, blow: { path: `${ground.space.maps}?watch=1` } }),
+  }),
+  attack('watch-selectors', {
+    does: '500 watches with selectors as long as a URL may be, and with the longest that are allowed, while an object changes',
+    run: async ground => {
+      const selector = (terms: number, i: number): string =>
+        Array.from({ length: terms }, (_, k) => `!${i}-${k}`).join(',')
+      let next = 0
+      await hold({
+        ground,
+        count: ground.size(500, 6),
+        atOnce: 32,
+        blow: () => {
+          const i = next++
+          const labels = i % 8 === 0 ? selector(5000, i) : selector(1000, i)
+          return { path: `${ground.space.maps}?watch=1&labelSelector=${encodeURIComponent(labels)}` }
+        },
+        meanwhile: async () =>
+          await crowd(ground.size(100, 3), 1, () => ground.alice.send({ path: ground.space.maps, body: map(100) })),
+      })
+    },
+    hears: [400],
+    keepsMb: 60,
   }),
   attack('flood-reads', {
     does: '128 at a time: GETs as fast as they go',
