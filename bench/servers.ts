@@ -41,16 +41,17 @@ const READY_LIMIT_MS = 60_000
 
 export const orrery: ServerKind = orreryOf(join(import.meta.dirname, '..'))
 
-/** That of another tree. `core`: the only one that it may run on. */
-export function orreryOf(tree: string, core?: string): ServerKind {
+/** That of another tree. `core`: the only one that it may run on. `inspectPort`: where its inspector listens. */
+export function orreryOf(tree: string, core?: string, inspectPort?: number): ServerKind {
   return {
     name: 'Orrery',
     async start(dir) {
       const port = await freePort()
       const command = [join(tree, 'bin/orrery'), 'start', '--data-dir', dir, '--secure-port', String(port)]
       if (core !== undefined) command.unshift('taskset', '--cpu-list', core)
+      const env = inspectPort === undefined ? {} : { NODE_OPTIONS: `--inspect=127.0.0.1:${inspectPort}` }
       const begun = performance.now()
-      const child = run(command[0]!, command.slice(1))
+      const child = run(command[0]!, command.slice(1), env)
       const readyMs = await ready({ host: '127.0.0.1', port }, begun, [child])
       const [cert, key] = await Promise.all([
         readFile(join(dir, 'pki/admin.crt'), 'utf8'),
@@ -106,8 +107,8 @@ export function kubernetes(assets: string): ServerKind {
   }
 }
 
-function run(command: string, args: readonly string[]): ChildProcess {
-  return spawn(command, args, { stdio: 'ignore' })
+function run(command: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): ChildProcess {
+  return spawn(command, args, { stdio: 'ignore', env: { ...process.env, ...env } })
 }
 
 function running(endpoint: Endpoint, readyMs: number, children: readonly ChildProcess[]): RunningServer {
@@ -186,7 +187,7 @@ async function cpuSecondsOfOne(pid: number): Promise<number> {
   return times.reduce((sum, time) => sum + time, 0) / 1e9
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await new Promise(resolve => server.once('listening', resolve))
   const { port } = server.address() as { port: number }

@@ -1,0 +1,114 @@
+/** The streams of many mailboxes at a time, as syncers hold them, with as little work of our own as counting allows. */
+import { once } from 'node:events'
+import { Agent, request } from 'node:https'
+import type { Endpoint } from './servers.ts'
+
+/** Enough of a line for its header. */
+const HEADER_BYTES = 400
+const NEW_LINE = 10
+
+/** What one mailbox has told so far of its copies. */
+interface Told {
+  /** Revisions by name. */
+  readonly copies: Map<string, number>
+  synced: boolean
+}
+
+/** Follows the ConfigMaps of mailboxes whose names begin with `prefix`. */
+export class MailboxStreams {
+  readonly #endpoint: Endpoint
+  readonly #prefix: string
+  readonly #agent: Agent
+  readonly #stop = new AbortController()
+  readonly #told = new Map<string, Told>()
+  readonly #waiting = new Set<() => void>()
+  /** Copies in all of them. */
+  copies = 0
+  /** Events of copies since the streams were opened. */
+  events = 0
+  #failure: Error | undefined
+
+  constructor(endpoint: Endpoint, prefix: string) {
+    this.#endpoint = endpoint
+    this.#prefix = prefix
+    this.#agent = new Agent({ cert: endpoint.cert, key: endpoint.key, rejectUnauthorized: false })
+  }
+
+  /** Resolves when each of them has told its snapshot. */
+  async open(spaces: readonly string[]): Promise<void> {
+    for (const space of spaces) void this.#follow(space).catch((error: Error) => this.#fail(error))
+    await this.until(() => this.#told.size === spaces.length && [...this.#told.values()].every(({ synced }) => synced))
+  }
+
+  /** The sum of the revisions of all copies: the same again means that none was written. */
+  get revisions(): number {
+    let sum = 0
+    for (const { copies } of this.#told.values()) for (const revision of copies.values()) sum += revision
+    return sum
+  }
+
+  async until(reached: () => boolean): Promise<void> {
+    while (!reached()) {
+      if (this.#failure) throw this.#failure
+      await new Promise<void>(resolve => this.#waiting.add(resolve))
+    }
+  }
+
+  close(): void {
+    this.#stop.abort()
+    this.#agent.destroy()
+  }
+
+  #changed(): void {
+    const waiting = [...this.#waiting]
+    this.#waiting.clear()
+    for (const wake of waiting) wake()
+  }
+
+  #fail(error: Error): void {
+    if (this.#stop.signal.aborted) return
+    this.#failure = error
+    this.#changed()
+  }
+
+  async #follow(space: string): Promise<void> {
+    const { host, port } = this.#endpoint
+    const path = `/services/stream/clusters/${space}?resources=configmaps`
+    const sent = request({ host, port, path, agent: this.#agent, signal: this.#stop.signal })
+    sent.end()
+    const [answer] = await once(sent, 'response')
+    if (answer.statusCode !== 200) throw new Error(`${path}: ${answer.statusCode}`)
+    const told: Told = { copies: new Map(), synced: false }
+    this.#told.set(space, told)
+    let rest: Buffer = Buffer.alloc(0)
+    for await (const piece of answer as AsyncIterable<Buffer>) {
+      const data = rest.length > 0 ? Buffer.concat([rest, piece]) : piece
+      let start = 0
+      for (let end = data.indexOf(NEW_LINE); end !== -1; end = data.indexOf(NEW_LINE, start)) {
+        this.#line(told, data.toString('latin1', start, Math.min(end, start + HEADER_BYTES)))
+        start = end + 1
+      }
+      rest = data.subarray(start)
+      this.#changed()
+    }
+    throw new Error(`${path} ended`)
+  }
+
+  #line(told: Told, line: string): void {
+    const cut = line.indexOf(',"object":')
+    const header: { type: string; name?: string; revision: number; synced?: boolean } = JSON.parse(
+      cut < 0 ? line : `${line.slice(0, cut)}}`,
+    )
+    if (header.type === 'ERROR') throw new Error(line)
+    if (header.synced) told.synced = true
+    const { name } = header
+    if (name === undefined || !name.startsWith(this.#prefix)) return
+    this.events++
+    if (header.type === 'DELETED') {
+      if (told.copies.delete(name)) this.copies--
+      return
+    }
+    if (!told.copies.has(name)) this.copies++
+    told.copies.set(name, header.revision)
+  }
+}

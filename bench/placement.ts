@@ -1,0 +1,344 @@
+/**
+ * What placement costs, all processes real: `node bench/placement.ts [--clusters N] [--objects N]`. An EdgePlacement sends objects of
+ * 400 bytes to so many clusters, whose mailboxes are followed as syncers do it. Printed are how long that takes and the processor
+ * time and memory of the server, for a copy; an edit, a new object, an edit of another space meanwhile; a restart; and the deletion.
+ *
+ * `--core N`: the only one that the server may run on. `--streams N`: mailboxes that are followed (default: all). `--profile FILE`:
+ * what the processor did while the copies were made, for devtools. `--tree DIR`: another clone's server.
+ */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { type GroupVersionResource, isRecord, type KubeObject } from '../src/apimachinery/object.ts'
+import { type ClosableClient, httpClient } from '../src/client/http/httpClient.ts'
+import { Inspector } from '../test/attack/inspector.ts'
+import { MailboxStreams } from './mailboxStreams.ts'
+import { freePort, orreryOf, type RunningServer } from './servers.ts'
+
+const { values: flags } = parseArgs({
+  options: {
+    clusters: { type: 'string', default: '100' },
+    objects: { type: 'string', default: '100' },
+    edits: { type: 'string', default: '5' },
+    streams: { type: 'string' },
+    core: { type: 'string' },
+    profile: { type: 'string' },
+    tree: { type: 'string', default: join(import.meta.dirname, '..') },
+  },
+})
+const CLUSTERS = Number(flags.clusters)
+const OBJECTS = Number(flags.objects)
+const FOLLOWED = Math.min(CLUSTERS, Number(flags.streams ?? CLUSTERS))
+const VERSION = 'edge.kubestellar.io/v2alpha1'
+const edge = (resource: string): GroupVersionResource => ({
+  group: 'edge.kubestellar.io',
+  version: 'v2alpha1',
+  resource,
+})
+const WORKSPACES = { group: 'tenancy.kcp.io', version: 'v1alpha1', resource: 'workspaces' }
+const MAPS = { group: '', version: 'v1', resource: 'configmaps' }
+const INVENTORY = 'root:imw1'
+const WORKLOAD = 'root:wmw1'
+const CORE = 'root:espw'
+/** Between two edits of the other space. */
+const NEIGHBOUR_MS = 100
+/** Processor time in a quarter of a second, in seconds, below which nothing is going on. */
+const QUIET = 0.02
+
+const pause = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms))
+const rows: [what: string, value: string][] = []
+const tell = (what: string, value: string): void => {
+  rows.push([what, value])
+  process.stderr.write(`${what}: ${value}\n`)
+}
+const mib = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(0)} MiB`
+const ms = (value: number): string => `${value.toFixed(0)} ms`
+const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1]!
+
+async function crowd(count: number, each: (i: number) => Promise<unknown>): Promise<void> {
+  let next = 0
+  const worker = async (): Promise<void> => {
+    while (next < count) await each(next++)
+  }
+  await Promise.all(Array.from({ length: Math.min(16, count) }, worker))
+}
+
+const objectOf = (kind: string, name: string, content: object, labels?: Record<string, string>): KubeObject => ({
+  apiVersion: VERSION,
+  kind,
+  metadata: { name, ...(labels && { labels }) },
+  ...content,
+})
+
+/** A ConfigMap of about 400 bytes as its author sends it. */
+const configMap = (name: string, value: string): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace: 'default', labels: { app: 'bench' } },
+  data: { value, text: 'x'.repeat(300) },
+})
+
+class Bench {
+  readonly #server: RunningServer
+  readonly #client: ClosableClient
+
+  constructor(server: RunningServer) {
+    const { host, port, cert = '', key = '' } = server.endpoint
+    this.#server = server
+    const url = `https://${host}:${port}`
+    this.#client = httpClient({ server: url, certPem: cert, keyPem: key, insecure: true, timeoutMs: 300_000 })
+  }
+
+  in(space: string) {
+    return this.#client.in(space)
+  }
+
+  async addCluster(name: string, env: string): Promise<void> {
+    const api = this.in(INVENTORY)
+    await api.create(edge('synctargets'), objectOf('SyncTarget', name, { spec: {} }, { id: name }))
+    const spec = { resource: edge('synctargets'), instanceSelector: { matchLabels: { id: name } } }
+    await api.create(edge('locations'), objectOf('Location', name, { spec }, { env }))
+  }
+
+  /** Ids of the spaces of all mailboxes, by the names of their SyncTargets, once there are so many. */
+  async mailboxes(count: number): Promise<Map<string, string>> {
+    for (;;) {
+      const { items } = await this.in(CORE).list(WORKSPACES)
+      const found = new Map<string, string>()
+      for (const { metadata, spec, status } of items) {
+        if (!isRecord(status) || status.phase !== 'Ready' || !isRecord(spec)) continue
+        found.set(metadata.annotations?.['edge.kubestellar.io/sync-target-name'] ?? '', String(spec.cluster))
+      }
+      if (found.size >= count) return found
+      await pause(100)
+    }
+  }
+
+  /** Another team's space, which places one object on a cluster of its own. */
+  async addNeighbour(): Promise<string> {
+    const workspace = { apiVersion: 'tenancy.kcp.io/v1alpha1', kind: 'Workspace', metadata: { name: 'neighbour' } }
+    await this.in('root').create(WORKSPACES, { ...workspace, spec: {} })
+    let cluster: unknown
+    while (cluster === undefined) {
+      const { spec, status } = await this.in('root').get(WORKSPACES, { name: 'neighbour' })
+      if (isRecord(status) && status.phase === 'Ready' && isRecord(spec)) cluster = spec.cluster
+      else await pause(20)
+    }
+    const api = this.in(String(cluster))
+    await this.addCluster('neighbour', 'neighbour')
+    await this.in(INVENTORY).create(
+      edge('placementgrants'),
+      objectOf('PlacementGrant', 'neighbour', { spec: { spaces: [{ path: 'root:neighbour' }] } }),
+    )
+    await api.create(edge('inventorybindings'), objectOf('InventoryBinding', 'own', { spec: { path: INVENTORY } }))
+    await api.create(MAPS, configMap('their-map', '0'))
+    await this.place(String(cluster), 'neighbour')
+    return String(cluster)
+  }
+
+  async place(space: string, env: string): Promise<void> {
+    const spec = {
+      locationSelectors: [{ matchLabels: { env } }],
+      downsync: [
+        {
+          apiGroup: '',
+          resources: ['configmaps'],
+          namespaces: ['default'],
+          labelSelectors: [{ matchLabels: { app: 'bench' } }],
+        },
+      ],
+    }
+    await this.in(space).create(edge('edgeplacements'), objectOf('EdgePlacement', env, { spec }))
+  }
+
+  async edit(space: string, name: string, value: string): Promise<void> {
+    await this.in(space).patch(MAPS, { name, namespace: 'default' }, 'merge', { data: { value } })
+  }
+
+  async cpu(): Promise<number> {
+    return (await this.#server.cpuSeconds()) ?? Number.NaN
+  }
+
+  /** Processor time that the server has used when nothing goes on any more. */
+  async settled(): Promise<number> {
+    for (let before = await this.cpu(); ; ) {
+      await pause(250)
+      const now = await this.cpu()
+      if (!(now - before > QUIET)) return now
+      before = now
+    }
+  }
+
+  streams(prefix: string): MailboxStreams {
+    return new MailboxStreams(this.#server.endpoint, prefix)
+  }
+
+  close(): void {
+    this.#client.close()
+  }
+}
+
+async function inspectorAt(port: number): Promise<Inspector> {
+  const answer = await fetch(`http://127.0.0.1:${port}/json/list`)
+  const [target] = (await answer.json()) as { webSocketDebuggerUrl: string }[]
+  return await Inspector.connect(target!.webSocketDebuggerUrl)
+}
+
+/** How long edits of the neighbour take to reach their mailbox, until it is stopped. */
+class Neighbour {
+  readonly latencies: number[] = []
+  readonly #running: Promise<void>
+  #stopped = false
+
+  constructor(bench: Bench, streams: MailboxStreams, space: string) {
+    this.#running = this.#run(bench, streams, space)
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    await this.#running
+  }
+
+  async #run(bench: Bench, streams: MailboxStreams, space: string): Promise<void> {
+    while (!this.#stopped) {
+      const { events } = streams
+      const begun = performance.now()
+      await bench.edit(space, 'their-map', `${begun}`)
+      await streams.until(() => streams.events > events)
+      this.latencies.push(performance.now() - begun)
+      await pause(NEIGHBOUR_MS)
+    }
+  }
+
+  get told(): string {
+    const sorted = [...this.latencies].sort((a, b) => a - b)
+    const at = (share: number): string => ms(sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]!)
+    return `median ${at(0.5)}, p99 ${at(0.99)}, worst ${at(1)} (${sorted.length} edits)`
+  }
+}
+
+/** Runs `work`; wall time, and processor time of the server until all is quiet. */
+async function measured(bench: Bench, work: () => Promise<void>): Promise<{ wallMs: number; cpuSeconds: number }> {
+  const before = await bench.settled()
+  const begun = performance.now()
+  await work()
+  const wallMs = performance.now() - begun
+  return { wallMs, cpuSeconds: (await bench.settled()) - before }
+}
+
+async function beforeRestart(bench: Bench, inspector: Inspector, mailboxes: Map<string, string>, neighbour: string) {
+  const copies = CLUSTERS * OBJECTS
+  const followed = spacesOf(mailboxes)
+  const streams = bench.streams('bench-')
+  const theirs = bench.streams('their-')
+  await streams.open(followed)
+  await theirs.open([mailboxes.get('neighbour')!])
+  await theirs.until(() => theirs.copies === 1)
+  await bench.settled()
+  const memory = await inspector.memory()
+  if (flags.profile) await inspector.startProfile()
+  const other = new Neighbour(bench, theirs, neighbour)
+  const made = await measured(bench, async () => {
+    await bench.place(WORKLOAD, 'bench')
+    await streams.until(() => streams.copies === followed.length * OBJECTS)
+    await other.stop()
+  })
+  if (flags.profile) await writeFile(flags.profile, JSON.stringify(await inspector.stopProfile()))
+  const after = await inspector.memory()
+  tell(`${CLUSTERS} x ${OBJECTS} copies, the last`, ms(made.wallMs))
+  tell(
+    'processor time, a copy',
+    `${((made.cpuSeconds / copies) * 1e6).toFixed(0)} µs (${made.cpuSeconds.toFixed(1)} s)`,
+  )
+  tell('memory, a copy', `${((after.used - memory.used) / copies).toFixed(0)} bytes used; ${mib(after.rss)} resident`)
+  tell('another space meanwhile', other.told)
+  const walls: number[] = []
+  const cpus: number[] = []
+  for (let i = 0; i < Number(flags.edits); i++) {
+    const { events } = streams
+    const edited = await measured(bench, async () => {
+      await bench.edit(WORKLOAD, 'bench-0', `edit ${i}`)
+      await streams.until(() => streams.events === events + followed.length)
+    })
+    walls.push(edited.wallMs)
+    cpus.push(edited.cpuSeconds)
+  }
+  const eachUs = (seconds: number): string => `${((seconds / CLUSTERS) * 1e6).toFixed(0)} µs a copy`
+  if (walls.length > 0) tell('an edit, the last mailbox', `${ms(median(walls))}, ${eachUs(median(cpus))}`)
+  const more = await measured(bench, async () => {
+    await bench.in(WORKLOAD).create(MAPS, configMap('bench-new', '0'))
+    await streams.until(() => streams.copies === followed.length * (OBJECTS + 1))
+  })
+  tell('a new object, the last mailbox', `${ms(more.wallMs)}, ${eachUs(more.cpuSeconds)}`)
+  const news = bench.streams('bench-new')
+  await news.open(followed)
+  const revisions = streams.revisions - news.revisions
+  news.close()
+  streams.close()
+  theirs.close()
+  return revisions
+}
+
+async function afterRestart(bench: Bench, mailboxes: Map<string, string>, revisions: number): Promise<void> {
+  const followed = spacesOf(mailboxes)
+  const first = bench.streams('bench-')
+  await first.open(followed.slice(0, 1))
+  const { events } = first
+  const begun = performance.now()
+  await bench.edit(WORKLOAD, 'bench-new', 'after')
+  await first.until(() => first.events > events)
+  tell('the first edit after it', ms(performance.now() - begun))
+  tell('processor time of the start', `${(await bench.settled()).toFixed(1)} s`)
+  const streams = bench.streams('bench-')
+  await streams.open(followed)
+  const others = bench.streams('bench-new')
+  await others.open(followed)
+  // the one that was edited may still be on its way
+  tell('copies written anew', revisions === streams.revisions - others.revisions ? 'none' : 'SOME')
+  others.close()
+  first.close()
+  const gone = await measured(bench, async () => {
+    await bench.in(WORKLOAD).delete(edge('edgeplacements'), { name: 'bench' })
+    await streams.until(() => streams.copies === 0)
+  })
+  const copies = CLUSTERS * (OBJECTS + 1)
+  const each = ((gone.cpuSeconds / copies) * 1e6).toFixed(0)
+  tell('deleted, the last copy', `${ms(gone.wallMs)}, ${each} µs a copy`)
+  streams.close()
+}
+
+const spacesOf = (mailboxes: Map<string, string>): string[] =>
+  [...mailboxes].flatMap(([name, space]) => (name === 'neighbour' ? [] : [space])).slice(0, FOLLOWED)
+
+const dir = await mkdtemp(join(tmpdir(), 'orrery-placement-'))
+const inspectPort = await freePort()
+const kind = orreryOf(flags.tree, flags.core, inspectPort)
+let server: RunningServer | undefined
+try {
+  server = await kind.start(dir)
+  const bench = new Bench(server)
+  const inspector = await inspectorAt(inspectPort)
+  const neighbour = await bench.addNeighbour()
+  const { wallMs, cpuSeconds } = await measured(bench, async () => {
+    await crowd(CLUSTERS, i => bench.addCluster(`cluster-${i}`, 'bench'))
+    await bench.mailboxes(CLUSTERS + 1)
+  })
+  tell(`${CLUSTERS} clusters, the last mailbox`, `${ms(wallMs)}, ${((cpuSeconds / CLUSTERS) * 1e3).toFixed(1)} ms each`)
+  const mailboxes = await bench.mailboxes(CLUSTERS + 1)
+  await crowd(OBJECTS, i => bench.in(WORKLOAD).create(MAPS, configMap(`bench-${i}`, '0')))
+  const revisions = await beforeRestart(bench, inspector, mailboxes, neighbour)
+  bench.close()
+  inspector.close()
+  await server.stop()
+  server = await kind.start(dir)
+  tell('restart, ready', ms(server.readyMs))
+  const again = new Bench(server)
+  await afterRestart(again, mailboxes, revisions)
+  again.close()
+} finally {
+  await server?.stop()
+  await rm(dir, { recursive: true })
+}
+console.log('| placement | |\n|---|---|')
+for (const [what, value] of rows) console.log(`| ${what} | ${value} |`)
