@@ -46,6 +46,11 @@ export interface WriteOptions {
   force?: boolean
   /** Everything but the write itself. */
   dryRun?: boolean
+  /**
+   * Of a creation: the very same object is made in many spaces, and nobody ever changes it, nor what is answered. A server in the same
+   * process then does once what is the same for all of them.
+   */
+  shared?: boolean
   because?: Because
 }
 

@@ -17,7 +17,7 @@ import type {
 } from '../../client/client.ts'
 import type { Store, Stored } from '../../storage/store.ts'
 import { apply } from '../operations/apply.ts'
-import { create } from '../operations/create.ts'
+import { create, createShared } from '../operations/create.ts'
 import { finalize } from '../operations/finalize.ts'
 import { patch } from '../operations/patch.ts'
 import { deleteObject } from '../operations/remove.ts'
@@ -104,10 +104,15 @@ export class EmbeddedSpace implements SpaceClient {
   async create(resource: GroupVersionResource, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
     const { namespace = '', name = '' } = object.metadata
     const target = this.#target(resource, { namespace, name }, options)
-    const { registry } = this.#deps.services
-    return await this.#recorded('create', target, options, object, async recorded =>
-      resultOf(await create(registry, recorded, cloneJson(object)), target.type),
-    )
+    const { registry, deps } = this.#deps.services
+    return await this.#recorded('create', target, options, object, async recorded => {
+      if (!options.shared) return resultOf(await create(registry, recorded, cloneJson(object)), target.type)
+      const made = await createShared(registry, recorded, object)
+      if (made.object === undefined) return resultOf(made, target.type)
+      // who follows the space need not parse it
+      deps.parsed.keep(made.stored, made.object)
+      return made.object
+    })
   }
 
   async update(resource: GroupVersionResource, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {

@@ -8,16 +8,33 @@ import type { Target } from './target.ts'
 /** The object is taken over and changed. @throws StatusError */
 export async function create(
   registry: Pick<Registry, 'create'>,
-  { context, type, namespace }: Omit<Target, 'name' | 'subresource'>,
+  target: Omit<Target, 'name' | 'subresource'>,
   object: KubeObject,
 ): Promise<Written> {
-  if (!type.namespaced) return await registry.create(context, type, '', object)
+  return await registry.create(target.context, target.type, namespaceFor(target, object), object)
+}
+
+/** One that goes into many spaces; nobody changes it, nor the object that is answered. @throws StatusError */
+export async function createShared(
+  registry: Pick<Registry, 'createShared'>,
+  target: Omit<Target, 'name' | 'subresource'>,
+  object: Readonly<KubeObject>,
+): ReturnType<Registry['createShared']> {
+  return await registry.createShared(target.context, target.type, namespaceFor(target, object), object)
+}
+
+/** @throws StatusError BadRequest */
+function namespaceFor(
+  { type, namespace }: Omit<Target, 'name' | 'subresource'>,
+  { metadata }: Readonly<KubeObject>,
+): string {
+  if (!type.namespaced) return ''
   if (namespace === '') {
     throw new StatusError(
       'BadRequest',
       `an empty namespace may not be set during creation: send ${type.resource} to …/namespaces/NAMESPACE/${type.resource}`,
     )
   }
-  requireSameNamespace(object.metadata, namespace)
-  return await registry.create(context, type, namespace, object)
+  requireSameNamespace(metadata, namespace)
+  return namespace
 }

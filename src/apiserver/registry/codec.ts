@@ -91,6 +91,11 @@ export class ParsedCache {
     return object
   }
 
+  /** What a stored object says, by whoever knows it. Read-only from here on. */
+  keep(stored: Stored, object: Readonly<KubeObject>): void {
+    if (this.#entries.peek(stored) === undefined) this.#entries.set(stored, object)
+  }
+
   /** What is there already. */
   known(stored: Stored): Readonly<KubeObject> | undefined {
     return this.#entries.peek(stored)

@@ -57,6 +57,7 @@ import {
   unwritable,
   wipeSystemMetadata,
 } from './systemMetadata.ts'
+import type { Circumstances } from './templates.ts'
 import { UpdateTrace } from './updateTrace.ts'
 import { toStored, workingApiVersion } from './views.ts'
 
@@ -118,6 +119,14 @@ export class Preparation {
     this.provenance =
       deps.travel &&
       new Provenance(deps.travel, (type, object) => this.#rules.applyDefaults(type, deps.strategyFor(type), object))
+  }
+
+  /** What an object that somebody sends is made by. */
+  circumstances(context: WriteContext, type: ResourceType, sent: KubeObject): Circumstances {
+    const { space } = context
+    const target = this.#target(space, type)
+    const part = this.provenance?.partOf(space, target, sent)
+    return { context, type, target, part, parameterized: this.#deps.parameterized?.(space, target, sent) }
   }
 
   /** The descriptor of the version that objects of `type` are handled in. */

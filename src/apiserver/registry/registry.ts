@@ -13,12 +13,13 @@ import { hasMoreValues } from '../../apimachinery/objectSize.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { atOnce, inSlices, type Steps } from '../../apimachinery/steps.ts'
 import { UnfinishedCheck } from '../../apimachinery/structural/effort.ts'
+import { timestamp } from '../../apimachinery/timestamp.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
 import type { Work } from '../../program/workTurns.ts'
-import type { Key, Stored } from '../../storage/store.ts'
+import type { Encoded, Key, Stored } from '../../storage/store.ts'
 import { versionOf } from '../../storage/texts.ts'
 import { accepted, refusal } from './accepted.ts'
-import { type Admission, type AdmissionRequest, Outcome, optionsOf, stepsFor } from './admission.ts'
+import { type Admission, type AdmissionRequest, Outcome, optionsOf, runStage, stepsFor } from './admission.ts'
 import { sameObject } from './codec.ts'
 import type { WriteContext } from './context.ts'
 import { convertTo } from './convert.ts'
@@ -28,6 +29,7 @@ import { Preparation, type RegistryDeps, type TextMutation, type UpdateOptions }
 import type { Provenance } from './provenance.ts'
 import { nameTaken, refuseVersion, requireNoObject } from './resourceVersions.ts'
 import { checkPreconditions } from './systemMetadata.ts'
+import { isRepeatable, Templates, textOf } from './templates.ts'
 import type { UpdateTrace } from './updateTrace.ts'
 import { hasStorageVersion, objectFor, prepareViews, toStored, toStoredNow } from './views.ts'
 import { WriterLines } from './writerLines.ts'
@@ -75,6 +77,16 @@ interface Asked {
   readonly trace: UpdateTrace | undefined
 }
 
+/** One object on its way to be made. */
+interface Creating {
+  readonly context: WriteContext
+  readonly type: ResourceType
+  readonly key: Key
+  readonly text: Encoded
+  readonly object: KubeObject
+  readonly outcome: Outcome
+}
+
 const GENERATE_NAME_TRIES = 8
 
 export class Registry {
@@ -82,6 +94,7 @@ export class Registry {
   readonly deps: RegistryDeps
   readonly #preparation: Preparation
   readonly #lines = new WriterLines()
+  readonly #templates = new Templates()
 
   /** What of objects nobody said. Absent where nothing travels. */
   get provenance(): Provenance | undefined {
@@ -103,33 +116,101 @@ export class Registry {
       const object = generated ? cloneJson(input) : input
       if (generated) object.metadata.name = generateName(base, this.deps.random)
       const { text, outcome } = await this.#preparation.prepareCreate(working, type, namespace, object)
-      let stored: Stored | undefined
-      try {
-        const key = keyOf(context.space, type, namespace, object.metadata.name ?? '')
-        const taken = (by: Stored | undefined): StatusError =>
-          nameTaken(type, key.name, object, by && this.deps.parsed.get(by))
-        if (this.deps.shared?.of(type, key.namespace)?.has(key.space, key.name)) throw taken(undefined)
-        if (context.dryRun) {
-          const found = await this.deps.store.get(key)
-          if (found !== undefined) throw taken(found)
-          // It has no resourceVersion, so no place for one either.
-          return {
-            stored: { key, revision: 0, bytes: Buffer.from(JSON.stringify(object)), headBytes: 0 },
-            created: true,
-          }
-        }
-        this.#requireMakeable(context.space, type)
-        const result = await this.deps.store.write({ key, mutation: { type: 'put', text }, expect: 0 })
-        if (result.ok) {
-          stored = result.stored
-          return await written(stored, true, type)
-        }
-        if (result.refused) throw refusal(result.refused)
-        if (!generated || attempt === GENERATE_NAME_TRIES) throw taken(result.current)
-      } finally {
-        outcome.settle(stored)
-      }
+      const key = keyOf(context.space, type, namespace, object.metadata.name ?? '')
+      const made = await this.#put({ context, type, key, text, object, outcome })
+      if ('created' in made) return made
+      if (!generated || attempt === GENERATE_NAME_TRIES) throw this.#taken(type, object, made.taken)
     }
+  }
+
+  /**
+   * The same of an object that goes into many spaces as it is: what is the same for all of them is done once, see templates.ts. Nobody
+   * ever changes `sent`, nor the object that this answers with. For the server itself: nobody is warned of anything.
+   */
+  async createShared(
+    context: WriteContext,
+    type: ResourceType,
+    namespace: string,
+    sent: Readonly<KubeObject>,
+  ): Promise<Written & { object?: KubeObject }> {
+    const { admission, uuid, clock } = this.deps
+    const { space, user } = context
+    const steps = stepsFor(admission, type, 'CREATE', { space, namespace, subresource: '', user })
+    const circumstances = this.#preparation.circumstances(context, type, sent)
+    if (!isRepeatable(circumstances, sent, steps)) return await this.create(context, type, namespace, cloneJson(sent))
+    const template = this.#templates.get(sent, circumstances)
+    if (template === undefined) {
+      const object = cloneJson(sent)
+      const made = await this.create(context, type, namespace, object)
+      const { uid = '', creationTimestamp = '' } = object.metadata
+      const identity = { uid, now: creationTimestamp, space }
+      this.#templates.keep(sent, circumstances, { identity, text: textOf(made.stored), object })
+      return made
+    }
+    const identity = { uid: uuid(), now: timestamp(clock()), space }
+    const object = template.judged(identity)
+    const outcome = new Outcome()
+    const request: AdmissionRequest = {
+      operation: 'CREATE',
+      context,
+      type: circumstances.target,
+      requestType: type,
+      subresource: '',
+      object,
+      old: undefined,
+      options: optionsOf('CreateOptions', context),
+      outcome,
+    }
+    try {
+      await runStage(steps, 'gate', request)
+      await runStage(steps, 'validate', request)
+    } catch (error) {
+      outcome.settle(undefined)
+      throw error
+    }
+    const key = keyOf(space, type, namespace, object.metadata.name ?? '')
+    const made = await this.#put({ context, type, key, text: template.text(identity), object, outcome })
+    if (!('created' in made)) throw this.#taken(type, object, made.taken)
+    return { ...made, object: template.stored(identity, made.stored.revision) }
+  }
+
+  /** Stores what was prepared, unless the name is taken. */
+  async #put({
+    context,
+    type,
+    key,
+    text,
+    object,
+    outcome,
+  }: Creating): Promise<Written | { taken: Stored | undefined }> {
+    let stored: Stored | undefined
+    try {
+      if (this.deps.shared?.of(type, key.namespace)?.has(key.space, key.name))
+        throw this.#taken(type, object, undefined)
+      if (context.dryRun) {
+        const found = await this.deps.store.get(key)
+        if (found !== undefined) throw this.#taken(type, object, found)
+        // It has no resourceVersion, so no place for one either.
+        return {
+          stored: { key, revision: 0, bytes: Buffer.from(JSON.stringify(object)), headBytes: 0 },
+          created: true,
+        }
+      }
+      this.#requireMakeable(context.space, type)
+      const result = await this.deps.store.write({ key, mutation: { type: 'put', text }, expect: 0 })
+      if (result.ok) {
+        stored = result.stored
+        return await written(stored, true, type)
+      }
+      if (result.refused) throw refusal(result.refused)
+      return { taken: result.current }
+    } finally {
+      outcome.settle(stored)
+    }
+  }
+
+  #taken(type: ResourceType, wanted: KubeObject, by: Stored | undefined): StatusError {
+    return nameTaken(type, wanted.metadata.name ?? '', wanted, by && this.deps.parsed.get(by))
   }
 
   /** `isLarge`: apart from what was sent, whose work there is already. */

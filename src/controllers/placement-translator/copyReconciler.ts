@@ -11,6 +11,7 @@ import type { Client } from '../../client/client.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import type { Told } from './allowance.ts'
 import type { Brake } from './brake.ts'
+import { type CopyContent, CopyContents, contentOf } from './copyContents.ts'
 import { CopyWriter } from './copyWriter.ts'
 import { makeWay } from './definitionSuccession.ts'
 import { definitionKey, isNeededDefinition } from './definitions.ts'
@@ -22,7 +23,7 @@ import type { Pauses } from './pauses.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import type { Source } from './placementProduct.ts'
 import { asksToSecure, UNSECURED, withoutPodSecurity } from './podSecurity.ts'
-import { implicitNamespace, type Projection, project } from './projection.ts'
+import { implicitNamespace, project } from './projection.ts'
 import type { SourceReader } from './sourceReader.ts'
 import { UnservedKindError, unservedKind } from './unservedKinds.ts'
 
@@ -61,11 +62,9 @@ export interface CopyResult extends ReconcileResult {
   readonly behind?: boolean
 }
 
-/** What a copy is to say, and of which generation of its owner's object that is. */
-interface Made {
+/** What a copy is to say, and whose object it is. */
+interface Made extends CopyContent {
   readonly source: Source
-  readonly projection: Projection
-  readonly generation: number | undefined
 }
 
 /** What a mailbox is called, and what others have there, is nobody's business. */
@@ -81,6 +80,7 @@ const MISFIT_RETRY_MS = 60_000
 export class CopyReconciler {
   readonly #deps: CopyReconcilerDeps
   readonly #writer: CopyWriter
+  readonly #contents = new CopyContents()
   /** Removals that waited in vain so far, by mailbox and key. */
   readonly #waited = new Map<string, number>()
 
@@ -165,8 +165,9 @@ export class CopyReconciler {
     const made = await this.#firstGood(recorded.length > 0 ? ranked.slice(0, 1) : ranked)
     if (!made) return { behind: true }
     const { source, projection, generation } = made
-    if (projection.namespace !== '') await this.#ensureNamespace(mailbox, projection.namespace)
-    const { wrote, copy } = await this.#writer.write(mailbox, key, source.fact.resource, projection)
+    if (projection.namespace !== '' && !mailbox.namespaces.has(projection.namespace))
+      await this.#ensureNamespace(mailbox, projection.namespace)
+    const { wrote, copy } = await this.#writer.write(mailbox, key, source.fact.resource, made)
     mailbox.bereft.delete(key)
     this.#noteMeaning(mailbox, source, generation, copy)
     const isNewOwner = recorded.length > 0 && recorded.join() !== source.space
@@ -182,15 +183,23 @@ export class CopyReconciler {
    */
   async #firstGood(claims: readonly Source[]): Promise<Made | undefined> {
     for (const source of claims) {
-      const object = await this.#deps.sources.read(source.space, source.fact)
+      const { space, fact, implied = false } = source
+      const preserve = source.placements.some(name => this.#deps.join.spec(space, name)?.preserves)
+      const manner = { implied, preserve }
+      // what a Namespace says depends on what its destination allows
+      const isSame = !fact.customized && fact.key !== namespaceKey(fact.name)
+      const known = isSame ? this.#contents.get(space, fact, manner) : undefined
+      if (known) return { source, ...known }
+      const object = await this.#deps.sources.read(space, fact)
       if (!object) return undefined
       if (this.#deps.maySecure(source) === undefined && asksToSecure(source, object)) return undefined
       const customized = await this.#deps.sources.flawless(source, object)
       if (!customized) continue // the source is told
-      const preserve = source.placements.some(name => this.#deps.join.spec(source.space, name)?.preserves)
-      const { implied = false } = source
-      const projection = project(source.space, this.#secured(source, customized), { implied, preserve })
-      return { source, projection, generation: object.metadata.generation }
+      const projection = project(space, this.#secured(source, customized), manner)
+      const content = contentOf(projection, object.metadata.generation)
+      if (isSame && object.metadata.resourceVersion === String(fact.revision))
+        this.#contents.keep(space, fact, manner, content)
+      return { source, ...content }
     }
     return undefined
   }

@@ -4,10 +4,11 @@ import type { GroupVersionResource, KubeObject } from '../../apimachinery/object
 import { isProjected, PRESERVE_ANNOTATION } from '../../apimachinery/placement.ts'
 import type { Client, SpaceClient } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
+import type { CopyContent } from './copyContents.ts'
 import type { CopyFact, Mailbox } from './mailboxes.ts'
 import { FIELD_MANAGER, namespaceKey, parseObjectKey } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
-import { createdCopy, ownerOf, type Projection, updatedCopy } from './projection.ts'
+import { ownerOf, updatedCopy } from './projection.ts'
 import { UnservedKindError } from './unservedKinds.ts'
 
 export interface Written {
@@ -25,14 +26,12 @@ export class CopyWriter {
   }
 
   /** @throws UnservedKindError */
-  async write(mailbox: Mailbox, key: string, gvr: GroupVersionResource, projection: Projection): Promise<Written> {
+  async write(mailbox: Mailbox, key: string, gvr: GroupVersionResource, content: CopyContent): Promise<Written> {
     const api = this.#deps.client.in(mailbox.space)
     const known = mailbox.copies.get(key)
     if (!known) {
       try {
-        const made = await mailbox.desired.write(key, () => this.#create(api, gvr, createdCopy(projection)))
-        this.#settle(mailbox, key, gvr, made)
-        return { wrote: true, copy: made }
+        return await this.#make(mailbox, key, gvr, content.body)
       } catch (error) {
         if (!isStatusError(error, 'AlreadyExists')) throw error
       }
@@ -40,21 +39,26 @@ export class CopyWriter {
     const copy = await this.#current(mailbox, key, gvr, known, api)
     if (!copy) {
       mailbox.forget(key, known)
-      const made = await mailbox.desired.write(key, () => this.#create(api, gvr, createdCopy(projection)))
-      this.#settle(mailbox, key, gvr, made)
-      return { wrote: true, copy: made }
+      return await this.#make(mailbox, key, gvr, content.body)
     }
     if (copy.metadata.deletionTimestamp !== undefined) return { wrote: false, copy: undefined } // made anew when it is gone
-    const body = updatedCopy(projection, copy)
+    const body = updatedCopy(content.projection, copy)
     const update = (changed: KubeObject) => this.#update(mailbox, key, gvr, known, changed)
     const right = body ? await mailbox.desired.write(key, () => update(body)) : copy
     this.#settle(mailbox, key, gvr, right)
     return { wrote: body !== undefined, copy: right }
   }
 
+  async #make(mailbox: Mailbox, key: string, gvr: GroupVersionResource, body: KubeObject): Promise<Written> {
+    const api = this.#deps.client.in(mailbox.space)
+    const copy = await mailbox.desired.write(key, () => this.#create(api, gvr, body))
+    this.#settle(mailbox, key, gvr, copy)
+    return { wrote: true, copy }
+  }
+
   async #create(api: SpaceClient, gvr: GroupVersionResource, body: KubeObject): Promise<KubeObject> {
     try {
-      return await api.create(gvr, body, { fieldManager: FIELD_MANAGER })
+      return await api.create(gvr, body, { fieldManager: FIELD_MANAGER, shared: true })
     } catch (error) {
       // what is missing has no name: it is no Namespace, but the kind
       if (!isStatusError(error, 'NotFound') || error.details?.name) throw error
