@@ -4,7 +4,7 @@
  * time and memory of the server, for a copy; an edit, a new object, an edit of another space meanwhile; a restart; and the deletion.
  *
  * `--core N`: the only one that the server may run on. `--streams N`: mailboxes that are followed (default: all). `--profile FILE`:
- * what the processor did while the copies were made, for devtools. `--tree DIR`: another clone's server.
+ * what the processor did while the copies were made, for devtools. `--only copies`: no further than that. `--tree DIR`: another clone's server.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -24,6 +24,7 @@ const { values: flags } = parseArgs({
     streams: { type: 'string' },
     core: { type: 'string' },
     profile: { type: 'string' },
+    only: { type: 'string' },
     tree: { type: 'string', default: join(import.meta.dirname, '..') },
   },
 })
@@ -253,6 +254,11 @@ async function beforeRestart(bench: Bench, inspector: Inspector, mailboxes: Map<
   )
   tell('memory, a copy', `${((after.used - memory.used) / copies).toFixed(0)} bytes used; ${mib(after.rss)} resident`)
   tell('another space meanwhile', other.told)
+  if (flags.only === 'copies') {
+    streams.close()
+    theirs.close()
+    return 0
+  }
   const walls: number[] = []
   const cpus: number[] = []
   for (let i = 0; i < Number(flags.edits); i++) {
@@ -330,12 +336,14 @@ try {
   const revisions = await beforeRestart(bench, inspector, mailboxes, neighbour)
   bench.close()
   inspector.close()
-  await server.stop()
-  server = await kind.start(dir)
-  tell('restart, ready', ms(server.readyMs))
-  const again = new Bench(server)
-  await afterRestart(again, mailboxes, revisions)
-  again.close()
+  if (flags.only !== 'copies') {
+    await server.stop()
+    server = await kind.start(dir)
+    tell('restart, ready', ms(server.readyMs))
+    const again = new Bench(server)
+    await afterRestart(again, mailboxes, revisions)
+    again.close()
+  }
 } finally {
   await server?.stop()
   await rm(dir, { recursive: true })

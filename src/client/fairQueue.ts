@@ -1,6 +1,6 @@
 /**
- * What waits, in turns: round robin among owners, within an owner among its parts, and first in, first out within a part.
- * Whoever has little to do waits for one turn of each of the others, however much those have.
+ * What waits, in turns: round robin among owners, within an owner among its parts, and first in, first out within a part. A part
+ * may keep its owner's turns for a few items in a row: what is done for one place is cheaper together. Whoever has little to do waits for one turn of each of the others, however much those have.
  *
  * An owner that comes (back) goes behind all who wait already, so coming often earns nothing. Only owners with something
  * waiting are remembered.
@@ -19,12 +19,18 @@ export interface Lane {
 export class FairQueue<T extends object> {
   readonly #owners = new Map<string, Owner<T>>()
   readonly #turns = new Line<Owner<T>>()
+  readonly #run: number
+
+  /** `run`: how many turns of its owner a part has in a row. */
+  constructor({ run = 1 }: { run?: number } = {}) {
+    this.#run = run
+  }
 
   /** Without effect on what waits in this lane already. It may wait in several. */
   add(item: T, lane: Lane): void {
     let owner = this.#owners.get(lane.owner)
     if (!owner) {
-      owner = new Owner<T>(lane.owner)
+      owner = new Owner<T>(lane.owner, this.#run)
       this.#owners.set(lane.owner, owner)
       this.#turns.add(owner)
     }
@@ -57,10 +63,14 @@ class Owner<T extends object> {
   readonly name: string
   readonly #parts = new Map<string, Part<T>>()
   readonly #turns = new Line<Part<T>>()
+  readonly #run: number
   #last: Part<T> | undefined
+  /** Whose run it is, and how many turns are left of it; it is in no line meanwhile. */
+  #running: { readonly part: Part<T>; left: number } | undefined
 
-  constructor(name: string) {
+  constructor(name: string, run: number) {
     this.name = name
+    this.#run = run
   }
 
   get isEmpty(): boolean {
@@ -84,9 +94,12 @@ class Owner<T extends object> {
   }
 
   take(waits: (item: T) => boolean): { item: T; lane: Lane } | undefined {
-    for (let part = this.#turns.take(); part; part = this.#turns.take()) {
+    for (let turn = this.#next(); turn; turn = this.#next()) {
+      const { part } = turn
       const item = firstOf(part.items, waits)
+      turn.left--
       if (part.items.isEmpty) this.#parts.delete(part.lane.part ?? '')
+      else if (turn.left > 0) this.#running = turn
       else this.#turns.add(part)
       if (item) return { item, lane: part.lane }
     }
@@ -94,6 +107,14 @@ class Owner<T extends object> {
     const item = last && firstOf(last.items, waits)
     if (last?.items.isEmpty) this.#last = undefined
     return item && { item, lane: last!.lane }
+  }
+
+  #next(): { readonly part: Part<T>; left: number } | undefined {
+    const running = this.#running
+    this.#running = undefined
+    if (running) return running
+    const part = this.#turns.take()
+    return part && { part, left: this.#run }
   }
 }
 

@@ -47,6 +47,8 @@ export interface WorkQueueOptions<K> {
    * another's turn: it is then worked on in the turn that comes first. Default: its party's.
    */
   lane?: ((key: K) => Lane) | undefined
+  /** How many turns of its owner a part of it has in a row. Default: one. */
+  run?: number | undefined
   /** Told what runs; may hold keys back, which then count as such that wait for a timer. */
   guard?: KeyGuard | undefined
   /** Hears of each key that the guard holds back, at each addition, and that it does so no longer (no `hold`). */
@@ -112,7 +114,7 @@ export class WorkQueue<K = string> {
   readonly #coming = new Map<string, Iterator<K>[]>()
   readonly #entries = new Map<string, Entry<K>>()
   /** What waits; also what was taken in another turn meanwhile, which is passed over. */
-  readonly #waiting = new FairQueue<Entry<K>>()
+  readonly #waiting: FairQueue<Entry<K>>
   #queued = 0
   #running = 0
   /** Slow reconciles by party, and the keys that wait for them to end. */
@@ -131,6 +133,7 @@ export class WorkQueue<K = string> {
     const { party } = options
     this.#party = party
     this.#lane = options.lane ?? (party ? key => ({ owner: party(key) }) : () => NOBODYS)
+    this.#waiting = new FairQueue<Entry<K>>(options.run === undefined ? {} : { run: options.run })
     this.#guard = options.guard
     this.#held = options.held
     this.#backoff = { baseMs: options.baseMs ?? 10, maxMs: options.maxMs ?? 60_000 }

@@ -26,6 +26,27 @@ t.test('owners take turns, then their parts, then whoever came first', async t =
   t.equal(queue.owners, 0, 'nobody is remembered who has nothing to do')
 })
 
+t.test('a part keeps its turns for a run, its owner does not', async t => {
+  const queue = new FairQueue<{ name: string }>({ run: 2 })
+  const add = (name: string, lane: Lane): void => queue.add({ name }, lane)
+  for (const name of ['x1', 'x2', 'x3']) add(name, { owner: 'a', part: 'x' })
+  for (const name of ['y1', 'y2', 'y3']) add(name, { owner: 'a', part: 'y' })
+  add('b1', { owner: 'b', part: 'x' })
+  add('b2', { owner: 'b', part: 'x' })
+  t.strictSame(drain(queue), ['x1', 'b1', 'x2', 'b2', 'y1', 'y2', 'x3', 'y3'])
+  t.equal(queue.owners, 0)
+})
+
+t.test('a run that is over before its turns are leaves none behind', async t => {
+  const queue = new FairQueue<{ name: string }>({ run: 3 })
+  const add = (name: string, part: string): void => queue.add({ name }, { owner: 'a', part })
+  add('x1', 'x')
+  add('y1', 'y')
+  t.equal(queue.take(waits)?.item.name, 'x1')
+  add('x2', 'x')
+  t.strictSame(drain(queue), ['y1', 'x2'])
+})
+
 t.test('whoever comes goes behind those who wait', async t => {
   const queue = new FairQueue<{ name: string }>()
   for (const name of ['a1', 'a2', 'a3', 'a4']) queue.add({ name }, { owner: 'a' })

@@ -77,7 +77,9 @@ const SET_ASIDE = {
     'the server ended while it placed this; it is left as it is in the cluster for now, and tried again later; mend the object, or what customizes it, or delete it',
 }
 /** Writes under way at the same time, beside those that some space is slow to answer; bounds memory as well as load. */
-const CONCURRENCY = 64
+const CONCURRENCY = 128
+/** Copies that go to one mailbox in a row: their events reach those who follow it together. */
+const RUN = 16
 /** Whole objects kept at hand; the rest is read again when needed. */
 const CACHED_OBJECTS = 2000
 
@@ -126,6 +128,7 @@ class Translator {
       id: taskId,
       party: taskParty,
       lane: taskLane,
+      run: RUN,
       guard,
       held: (task, hold) => this.#tellHeld(task, hold),
       logger,
