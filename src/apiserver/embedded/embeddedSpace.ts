@@ -32,7 +32,7 @@ import { viewBytes } from '../registry/views.ts'
 import type { SpaceTree } from '../spaces/tree.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import type { StreamedServices } from './sharedEvent.ts'
-import type { EmbeddedWrite, WriteAudit } from './writeAudit.ts'
+import type { EmbeddedWrite, WriteAudit, WriteTrail } from './writeAudit.ts'
 
 /** What of the server the client stands on. */
 export interface EmbeddedServices extends StreamedServices {
@@ -50,6 +50,13 @@ export interface EmbeddedDeps {
   component: string
   /** Records writes. Absent: nobody does. */
   audit?: WriteAudit | undefined
+}
+
+interface Recorded<T> {
+  readonly verb: EmbeddedWrite['verb']
+  readonly because: WriteOptions['because']
+  readonly sent: unknown
+  readonly write: (target: Target) => Promise<T>
 }
 
 export class EmbeddedSpace implements SpaceClient {
@@ -104,15 +111,22 @@ export class EmbeddedSpace implements SpaceClient {
   async create(resource: GroupVersionResource, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
     const { namespace = '', name = '' } = object.metadata
     const target = this.#target(resource, { namespace, name }, options)
+    if (options.shared) return await this.#recorded('create', target, options, object, this.#shared(object))
+    const { registry } = this.#deps.services
+    return await this.#recorded('create', target, options, object, async recorded =>
+      resultOf(await create(registry, recorded, cloneJson(object)), target.type),
+    )
+  }
+
+  #shared(object: KubeObject): (target: Target) => Promise<KubeObject> {
     const { registry, deps } = this.#deps.services
-    return await this.#recorded('create', target, options, object, async recorded => {
-      if (!options.shared) return resultOf(await create(registry, recorded, cloneJson(object)), target.type)
-      const made = await createShared(registry, recorded, object)
+    return async target => {
+      const made = await createShared(registry, target, object)
       if (made.object === undefined) return resultOf(made, target.type)
       // who follows the space need not parse it
       deps.parsed.keep(made.stored, made.object)
       return made.object
-    })
+    }
   }
 
   async update(resource: GroupVersionResource, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
@@ -161,16 +175,26 @@ export class EmbeddedSpace implements SpaceClient {
   }
 
   /** Does a write, and tells who records writes of it. Its reasons are asked for before it, which may change them. */
-  async #recorded<T extends KubeObject | undefined>(
+  #recorded<T extends KubeObject | undefined>(
     verb: EmbeddedWrite['verb'],
     target: Target,
     { because }: Pick<WriteOptions, 'because'>,
     sent: unknown,
     write: (target: Target) => Promise<T>,
   ): Promise<T> {
+    const { audit } = this.#deps
+    if (audit === undefined) return write(target)
     const { context, ...named } = target
-    const trail = this.#deps.audit?.beginWrite({ ...named, verb, user: context.user, space: context.space })
-    if (trail === undefined) return await write(target)
+    const trail = audit.beginWrite({ ...named, verb, user: context.user, space: context.space })
+    return trail === undefined ? write(target) : this.#trailed(trail, target, { because, sent, verb, write })
+  }
+
+  async #trailed<T extends KubeObject | undefined>(
+    trail: WriteTrail,
+    target: Target,
+    { because, sent, verb, write }: Recorded<T>,
+  ): Promise<T> {
+    const { context } = target
     const annotate: NonNullable<WriteContext['annotate']> = (...given) => trail.annotate(...given)
     for (const [key, value] of Object.entries(because?.() ?? {})) annotate(key, value)
     try {

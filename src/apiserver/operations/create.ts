@@ -15,12 +15,12 @@ export async function create(
 }
 
 /** One that goes into many spaces; nobody changes it, nor the object that is answered. @throws StatusError */
-export async function createShared(
+export function createShared(
   registry: Pick<Registry, 'createShared'>,
   target: Omit<Target, 'name' | 'subresource'>,
   object: Readonly<KubeObject>,
 ): ReturnType<Registry['createShared']> {
-  return await registry.createShared(target.context, target.type, namespaceFor(target, object), object)
+  return registry.createShared(target.context, target.type, namespaceFor(target, object), object)
 }
 
 /** @throws StatusError BadRequest */

@@ -103,7 +103,10 @@ export async function runStage(
   stage: AdmissionStage,
   request: AdmissionRequest,
 ): Promise<void> {
-  for (const step of steps) if ((step.stage ?? 'prepare') === stage) await step.admit(request)
+  for (const step of steps) {
+    const admitted = (step.stage ?? 'prepare') === stage ? step.admit(request) : undefined
+    if (admitted) await admitted
+  }
 }
 
 /** The `mutate` steps, and once more when one of them asks for it. */

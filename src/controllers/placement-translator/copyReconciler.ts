@@ -11,7 +11,7 @@ import type { Client } from '../../client/client.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import type { Told } from './allowance.ts'
 import type { Brake } from './brake.ts'
-import { type CopyContent, CopyContents, contentOf } from './copyContents.ts'
+import { type CopyContent, CopyContents, contentOf, type Manner } from './copyContents.ts'
 import { CopyWriter } from './copyWriter.ts'
 import { makeWay } from './definitionSuccession.ts'
 import { definitionKey, isNeededDefinition } from './definitions.ts'
@@ -26,6 +26,7 @@ import { asksToSecure, UNSECURED, withoutPodSecurity } from './podSecurity.ts'
 import { implicitNamespace, project } from './projection.ts'
 import type { SourceReader } from './sourceReader.ts'
 import { UnservedKindError, unservedKind } from './unservedKinds.ts'
+import type { ObjectFact } from './workload.ts'
 
 export interface CopyReconcilerDeps {
   client: Client
@@ -51,6 +52,10 @@ export interface CopyReconcilerDeps {
   withheld: (source: Source, told: Told | undefined) => void
   /** Why a source has no copy there although it may; `undefined`: nothing keeps it back any more. */
   unserved: (source: Source, told: Told | undefined) => void
+  /** A write into a mailbox is over, whatever became of it. */
+  written: (mailbox: Mailbox, key: string) => void
+  /** A copy's state may be another than before. */
+  reported: (mailbox: string, key: string) => void
   /** What those who claim an object are told may have changed: its owner, its content, whether the mailbox takes it. */
   verdictChanged: (mailbox: string, key: string) => void
   /** The state of a copy is about another generation of its owner's object than before. */
@@ -60,6 +65,8 @@ export interface CopyReconcilerDeps {
 export interface CopyResult extends ReconcileResult {
   /** The copy is not as it should be, and news will say when it can be. */
   readonly behind?: boolean
+  /** Of the object there, as they were looked at; absent where nobody claims it. */
+  readonly claims?: readonly Source[]
 }
 
 /** What a copy is to say, and whose object it is. */
@@ -162,7 +169,7 @@ export class CopyReconciler {
     const recorded = mailbox.ownersOf(key)
     const ranked = byRight(claims, { mailbox: mailbox.name, recorded, rules })
     if (ranked[0] && this.#deps.pauses.holdsClaim(ranked[0])) return {} // looked at again when that is over
-    const made = await this.#firstGood(recorded.length > 0 ? ranked.slice(0, 1) : ranked)
+    const made = this.#ready(ranked[0]!) ?? (await this.#firstGood(recorded.length > 0 ? ranked.slice(0, 1) : ranked))
     if (!made) return { behind: true }
     const { source, projection, generation } = made
     if (projection.namespace !== '' && !mailbox.namespaces.has(projection.namespace))
@@ -174,7 +181,7 @@ export class CopyReconciler {
     if (isNewOwner || (wrote && claims.length > 1)) {
       this.#deps.verdictChanged(mailbox.name, key)
     }
-    return {}
+    return { claims }
   }
 
   /**
@@ -183,25 +190,33 @@ export class CopyReconciler {
    */
   async #firstGood(claims: readonly Source[]): Promise<Made | undefined> {
     for (const source of claims) {
-      const { space, fact, implied = false } = source
-      const preserve = source.placements.some(name => this.#deps.join.spec(space, name)?.preserves)
-      const manner = { implied, preserve }
-      // what a Namespace says depends on what its destination allows
-      const isSame = !fact.customized && fact.key !== namespaceKey(fact.name)
-      const known = isSame ? this.#contents.get(space, fact, manner) : undefined
-      if (known) return { source, ...known }
+      const ready = this.#ready(source)
+      if (ready) return ready
+      const { space, fact } = source
       const object = await this.#deps.sources.read(space, fact)
       if (!object) return undefined
       if (this.#deps.maySecure(source) === undefined && asksToSecure(source, object)) return undefined
       const customized = await this.#deps.sources.flawless(source, object)
       if (!customized) continue // the source is told
+      const manner = this.#mannerOf(source)
       const projection = project(space, this.#secured(source, customized), manner)
       const content = contentOf(projection, object.metadata.generation)
-      if (isSame && object.metadata.resourceVersion === String(fact.revision))
+      if (isSameEverywhere(fact) && object.metadata.resourceVersion === String(fact.revision))
         this.#contents.keep(space, fact, manner, content)
       return { source, ...content }
     }
     return undefined
+  }
+
+  /** What is made already for another mailbox, and says the same here. */
+  #ready(source: Source): Made | undefined {
+    const { space, fact } = source
+    const content = isSameEverywhere(fact) ? this.#contents.get(space, fact, this.#mannerOf(source)) : undefined
+    return content && { source, ...content }
+  }
+
+  #mannerOf({ space, placements, implied = false }: Source): Manner {
+    return { implied, preserve: placements.some(name => this.#deps.join.spec(space, name)?.preserves) }
   }
 
   /** For whom the state of the copy comes back: which of the source's generations it is about. */
@@ -338,4 +353,9 @@ export class CopyReconciler {
       if (!isStatusError(error, 'AlreadyExists')) throw error
     }
   }
+}
+
+/** Whether it goes as it is to whatever mailbox it goes to. What a Namespace says depends on what its destination allows. */
+function isSameEverywhere({ customized, key, name }: ObjectFact): boolean {
+  return !customized && key !== namespaceKey(name)
 }

@@ -2,7 +2,7 @@
 import { isStatusError } from '../../apimachinery/errors.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
 import { isProjected, PRESERVE_ANNOTATION } from '../../apimachinery/placement.ts'
-import type { Client, SpaceClient } from '../../client/client.ts'
+import type { Client } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { CopyContent } from './copyContents.ts'
 import type { CopyFact, Mailbox } from './mailboxes.ts'
@@ -18,28 +18,53 @@ export interface Written {
   readonly copy: KubeObject | undefined
 }
 
-export class CopyWriter {
-  readonly #deps: { client: Client; cache: ObjectCache }
+/** A copy that is there, or may be, and what it is to say. */
+interface Present {
+  readonly gvr: GroupVersionResource
+  readonly known: CopyFact | undefined
+  readonly content: CopyContent
+}
 
-  constructor(deps: { client: Client; cache: ObjectCache }) {
+export interface CopyWriterDeps {
+  client: Client
+  cache: ObjectCache
+  /** A write is over, whatever became of it. */
+  written: (mailbox: Mailbox, key: string) => void
+  /** A copy's state may be another than before. */
+  reported: (mailbox: string, key: string) => void
+}
+
+export class CopyWriter {
+  readonly #deps: CopyWriterDeps
+
+  constructor(deps: CopyWriterDeps) {
     this.#deps = deps
   }
 
   /** @throws UnservedKindError */
   async write(mailbox: Mailbox, key: string, gvr: GroupVersionResource, content: CopyContent): Promise<Written> {
-    const api = this.#deps.client.in(mailbox.space)
     const known = mailbox.copies.get(key)
-    if (!known) {
-      try {
-        return await this.#make(mailbox, key, gvr, content.body)
-      } catch (error) {
-        if (!isStatusError(error, 'AlreadyExists')) throw error
+    mailbox.begin(key)
+    try {
+      if (!known) {
+        try {
+          return { wrote: true, copy: await this.#make(mailbox, key, gvr, content.body) }
+        } catch (error) {
+          if (!isStatusError(error, 'AlreadyExists')) throw error
+        }
       }
+      return await this.#write(mailbox, key, { gvr, known, content })
+    } finally {
+      this.#deps.written(mailbox, key)
     }
-    const copy = await this.#current(mailbox, key, gvr, known, api)
+  }
+
+  /** Brings up to date what is there. */
+  async #write(mailbox: Mailbox, key: string, { gvr, known, content }: Present): Promise<Written> {
+    const copy = await this.#current(mailbox, key, gvr, known)
     if (!copy) {
       mailbox.forget(key, known)
-      return await this.#make(mailbox, key, gvr, content.body)
+      return { wrote: true, copy: await this.#make(mailbox, key, gvr, content.body) }
     }
     if (copy.metadata.deletionTimestamp !== undefined) return { wrote: false, copy: undefined } // made anew when it is gone
     const body = updatedCopy(content.projection, copy)
@@ -49,20 +74,22 @@ export class CopyWriter {
     return { wrote: body !== undefined, copy: right }
   }
 
-  async #make(mailbox: Mailbox, key: string, gvr: GroupVersionResource, body: KubeObject): Promise<Written> {
-    const api = this.#deps.client.in(mailbox.space)
-    const copy = await mailbox.desired.write(key, () => this.#create(api, gvr, body))
-    this.#settle(mailbox, key, gvr, copy)
-    return { wrote: true, copy }
-  }
-
-  async #create(api: SpaceClient, gvr: GroupVersionResource, body: KubeObject): Promise<KubeObject> {
+  async #make(mailbox: Mailbox, key: string, gvr: GroupVersionResource, body: KubeObject): Promise<KubeObject> {
+    const { desired } = mailbox
+    desired.begin(key)
     try {
-      return await api.create(gvr, body, { fieldManager: FIELD_MANAGER, shared: true })
+      const copy = await this.#deps.client
+        .in(mailbox.space)
+        .create(gvr, body, { fieldManager: FIELD_MANAGER, shared: true })
+      desired.changed(key, Number(copy.metadata.resourceVersion))
+      this.#settle(mailbox, key, gvr, copy)
+      return copy
     } catch (error) {
       // what is missing has no name: it is no Namespace, but the kind
       if (!isStatusError(error, 'NotFound') || error.details?.name) throw error
       throw new UnservedKindError(gvr, { cause: error })
+    } finally {
+      desired.end(key)
     }
   }
 
@@ -88,19 +115,19 @@ export class CopyWriter {
     key: string,
     gvr: GroupVersionResource,
     known: CopyFact | undefined,
-    api: SpaceClient,
   ): Promise<KubeObject | undefined> {
     const cached = known && this.#deps.cache.get(mailbox.space, key, known.resourceVersion)
     // a copy made at another version of its kind is read again at ours
     if (cached && known.resource.version === gvr.version) return cached
     const { namespace, name } = parseObjectKey(key)
-    return await unlessGone(api.get(gvr, { ...(namespace && { namespace }), name }))
+    return await unlessGone(this.#deps.client.in(mailbox.space).get(gvr, { ...(namespace && { namespace }), name }))
   }
 
   #settle(mailbox: Mailbox, key: string, resource: GroupVersionResource, object: KubeObject): void {
     const { uid = '', resourceVersion = '', deletionTimestamp } = object.metadata
     const owner = ownerOf(object)
-    if (!mailbox.isNews(object)) {
+    const told = mailbox.hasTold(key, resourceVersion)
+    if (!told && !mailbox.isNews(object)) {
       const known = mailbox.copies.get(key)
       if (known?.uid === uid && known.owner !== owner) mailbox.copies.set(key, { ...known, owner })
       if (known?.resourceVersion === resourceVersion) mailbox.settled.set(key, resourceVersion)
@@ -109,6 +136,9 @@ export class CopyWriter {
     mailbox.settled.set(key, resourceVersion)
     mailbox.copies.set(key, { resource, uid, resourceVersion, terminating: deletionTimestamp !== undefined, owner })
     this.#deps.cache.set(mailbox.space, key, object)
+    mailbox.others.delete(key)
+    mailbox.carried.delete(key)
+    if (told) this.#deps.reported(mailbox.name, key)
     if (key === namespaceKey(object.metadata.name ?? '')) mailbox.namespaces.add(object.metadata.name ?? '')
   }
 

@@ -31,14 +31,23 @@ export class DesiredContent {
 
   /** Of a write that says how the copy should be. */
   async write(key: string, work: () => Promise<KubeObject>): Promise<KubeObject> {
-    this.#writing.add(key)
+    this.begin(key)
     try {
       const written = await work()
       this.changed(key, Number(written.metadata.resourceVersion))
       return written
     } finally {
-      this.#writing.delete(key)
+      this.end(key)
     }
+  }
+
+  /** The same in two steps, around a write whose revision {@link changed} is told. */
+  begin(key: string): void {
+    this.#writing.add(key)
+  }
+
+  end(key: string): void {
+    this.#writing.delete(key)
   }
 
   changed(key: string, revision: number): void {

@@ -2,9 +2,22 @@
  * The translator's client: each write into a mailbox can say which EdgePlacements of which spaces are behind it, for the audit
  * log. Nothing is worked out unless somebody records the write.
  */
-import type { GroupVersionResource } from '../../apimachinery/object.ts'
+import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
 import { MAILBOX_PARENT } from '../../apimachinery/placement.ts'
-import type { Because, Client, ObjectRef, SpaceClient } from '../../client/client.ts'
+import type {
+  Because,
+  Client,
+  DeleteOptions,
+  DiscoveredResource,
+  ListOptions,
+  ObjectList,
+  ObjectRef,
+  PatchType,
+  SpaceClient,
+  WatchEvent,
+  WatchOptions,
+  WriteOptions,
+} from '../../client/client.ts'
 import type { SpacePlaces } from '../placedSource.ts'
 import { objectKey } from './names.ts'
 import type { PlacementJoin } from './placementJoin.ts'
@@ -24,30 +37,69 @@ export interface ExplanationDeps {
 }
 
 export function explainedClient(client: Client, deps: ExplanationDeps): Client {
-  const explained = (space: string): SpaceClient => {
-    const api = client.in(space)
-    const because = (resource: GroupVersionResource, { namespace = '', name }: ObjectRef): { because: Because } => ({
-      because: () => explanation(deps, space, objectKey(resource, namespace, name)),
-    })
-    return {
-      get: (...given) => api.get(...given),
-      list: (...given) => api.list(...given),
-      watch: (...given) => api.watch(...given),
-      discover: () => api.discover(),
-      create: (resource, object, options) =>
-        api.create(resource, object, { ...options, ...because(resource, refOf(object.metadata)) }),
-      update: (resource, object, options) =>
-        api.update(resource, object, { ...options, ...because(resource, refOf(object.metadata)) }),
-      patch: (resource, ref, type, body, options) =>
-        api.patch(resource, ref, type, body, { ...options, ...because(resource, ref) }),
-      delete: (resource, ref, options) => api.delete(resource, ref, { ...options, ...because(resource, ref) }),
-    }
+  return {
+    in: space => new ExplainedSpace(client.in(space), deps, space),
+    stream: options => client.stream(options),
   }
-  return { in: explained, stream: options => client.stream(options) }
 }
 
-function refOf({ namespace, name = '' }: { namespace?: string; name?: string }): ObjectRef {
-  return { ...(namespace && { namespace }), name }
+class ExplainedSpace implements SpaceClient {
+  readonly #api: SpaceClient
+  readonly #deps: ExplanationDeps
+  readonly #space: string
+
+  constructor(api: SpaceClient, deps: ExplanationDeps, space: string) {
+    this.#api = api
+    this.#deps = deps
+    this.#space = space
+  }
+
+  get(resource: GroupVersionResource, ref: ObjectRef): Promise<KubeObject> {
+    return this.#api.get(resource, ref)
+  }
+
+  list(resource: GroupVersionResource, options?: ListOptions): Promise<ObjectList> {
+    return this.#api.list(resource, options)
+  }
+
+  watch(resource: GroupVersionResource, options: WatchOptions): AsyncIterable<readonly WatchEvent[]> {
+    return this.#api.watch(resource, options)
+  }
+
+  discover(): Promise<DiscoveredResource[]> {
+    return this.#api.discover()
+  }
+
+  create(resource: GroupVersionResource, object: KubeObject, options?: WriteOptions): Promise<KubeObject> {
+    return this.#api.create(resource, object, this.#explained(resource, object.metadata, options))
+  }
+
+  update(resource: GroupVersionResource, object: KubeObject, options?: WriteOptions): Promise<KubeObject> {
+    return this.#api.update(resource, object, this.#explained(resource, object.metadata, options))
+  }
+
+  patch(
+    resource: GroupVersionResource,
+    ref: ObjectRef,
+    type: PatchType,
+    body: unknown,
+    options?: WriteOptions,
+  ): Promise<KubeObject> {
+    return this.#api.patch(resource, ref, type, body, this.#explained(resource, ref, options))
+  }
+
+  delete(resource: GroupVersionResource, ref: ObjectRef, options?: DeleteOptions): Promise<void> {
+    return this.#api.delete(resource, ref, this.#explained(resource, ref, options))
+  }
+
+  #explained<T extends object>(
+    resource: GroupVersionResource,
+    { namespace = '', name = '' }: { namespace?: string; name?: string },
+    options: T | undefined,
+  ): T & { because: Because } {
+    const because: Because = () => explanation(this.#deps, this.#space, objectKey(resource, namespace, name))
+    return { ...(options as T), because }
+  }
 }
 
 function explanation(deps: ExplanationDeps, space: string, key: string): Record<string, string> {

@@ -120,6 +120,8 @@ export class Mailbox {
   share: UpsyncShare | undefined
   /** Owners of copies that other hands have taken away, and that are to be made again. */
   readonly bereft = new Map<string, string>()
+  /** What is being written by us, and what the mailbox's stream has told of it meanwhile: news only if it is another's. */
+  readonly #writing = new Map<string, StreamEvent | undefined>()
   synced = false
   /** The mailbox's stream has told everything up to here; without end while a snapshot is being told. */
   told = Number.POSITIVE_INFINITY
@@ -141,6 +143,40 @@ export class Mailbox {
    */
   isNews({ metadata }: KubeObject): boolean {
     return Number(metadata.resourceVersion) > this.told
+  }
+
+  /** A write of ours begins. */
+  begin(key: string): void {
+    if (!this.#writing.has(key)) this.#writing.set(key, undefined)
+  }
+
+  /** Whether a change waits until a write of ours is through, and with it what is known to be ours. */
+  awaits(key: string, event: StreamEvent): boolean {
+    if (!this.#writing.has(key)) return false
+    this.#writing.set(key, event)
+    return true
+  }
+
+  /** Whether the stream has told just what a write of ours made: then there is nothing more to be told of it. */
+  hasTold(key: string, resourceVersion: string): boolean {
+    const heard = this.#writing.get(key)
+    if (heard === undefined || String(heard.revision) !== resourceVersion) return false
+    this.#writing.set(key, undefined)
+    return true
+  }
+
+  /** The write is over: what was told meanwhile that was not ours. */
+  end(key: string): StreamEvent | undefined {
+    const heard = this.#writing.get(key)
+    this.#writing.delete(key)
+    return heard
+  }
+
+  /** The same, before a later change of the object is looked at. */
+  overtake(key: string): StreamEvent | undefined {
+    const heard = this.#writing.get(key)
+    if (heard !== undefined) this.#writing.set(key, undefined)
+    return heard
   }
 
   /** Forgets a copy that was found gone, unless the stream has told of a newer one meanwhile. */
@@ -207,6 +243,12 @@ export class Mailboxes {
     void running.done.finally(() => this.#ending.delete(running.done))
   }
 
+  /** A write of ours into the mailbox is over: what was told of the object meanwhile is looked at now, unless it is that. */
+  written(mailbox: Mailbox, key: string): void {
+    const heard = mailbox.end(key)
+    if (heard) this.#look(mailbox, key, heard)
+  }
+
   /** Resolves when every stream has ended. */
   async stop(): Promise<void> {
     for (const name of [...this.#running.keys()]) this.close(name)
@@ -230,7 +272,10 @@ export class Mailboxes {
           mailbox.told = Number.POSITIVE_INFINITY
         },
         change: event => this.#change(mailbox, event),
-        vanished: ref => this.#gone(mailbox, ref.resource, ref.namespace, ref.name),
+        vanished: ({ resource, namespace, name }) => {
+          mailbox.overtake(objectKey(resource, namespace, name))
+          this.#gone(mailbox, resource, namespace, name)
+        },
         synced: revision => {
           mailbox.told = revision
           mailbox.synced = true
@@ -245,12 +290,22 @@ export class Mailboxes {
   #change(mailbox: Mailbox, event: StreamEvent): void {
     const { resource, namespace, name, type, revision } = event
     if (revision > mailbox.told) mailbox.told = revision
+    const id = resourceKey(resource)
+    const key = objectKey(resource, namespace, name)
+    const before = mailbox.overtake(key)
+    if (before) this.#look(mailbox, key, before)
     if (type === 'DELETED') {
       this.#gone(mailbox, resource, namespace, name)
       return
     }
+    if (id !== NAMESPACES_ID && id !== CRDS_ID && mailbox.awaits(key, event)) return
+    this.#look(mailbox, key, event)
+  }
+
+  /** Takes in a version of an object of the mailbox. */
+  #look(mailbox: Mailbox, key: string, event: StreamEvent): void {
+    const { resource, namespace, name, revision } = event
     const id = resourceKey(resource)
-    const key = objectKey(resource, namespace, name)
     if (key === SYNCER_CONFIG_KEY) {
       this.#listener.configChanged(mailbox.name)
       this.#noteRefused(mailbox, event)

@@ -339,6 +339,8 @@ class Translator {
       },
       withheld: (source, told) => this.#reports.reportCopy(source, told),
       unserved: (source, told) => this.#reports.reportUnserved(source, told),
+      written: (mailbox, key) => this.#mailboxes.written(mailbox, key),
+      reported: (mailbox, key) => listener.reported(mailbox, key),
       verdictChanged: (mailbox, key) => {
         for (const { space } of join.sourcesOf(mailbox, key)) this.#queue.add({ type: 'source', space, key })
       },
@@ -445,8 +447,8 @@ class Translator {
         if (this.#leaving.has(task.mailbox)) return
         // all of it is looked at again when that is over
         if (task.type !== 'asked' && this.#pauses.locationOf(task.mailbox) !== undefined) return
-        const work = this.#inMailbox(task, mailbox)
-        return (await unlessSpaceGone(mailbox.space, work)) ?? {}
+        const work = task.type === 'copy' ? this.#copy(mailbox, task.key) : this.#inMailbox(task, mailbox)
+        return await unlessSpaceGone<ReconcileResult | undefined>(mailbox.space, work)
       }
       case 'refused':
         if (!this.#knowledge.knowsMailbox(task.mailbox)) return this.#postpone(task)
@@ -477,11 +479,7 @@ class Translator {
     }
   }
 
-  async #inMailbox(
-    task: Task & { readonly type: 'copy' | 'config' | 'asked' },
-    mailbox: Mailbox,
-  ): Promise<ReconcileResult> {
-    if (task.type === 'copy') return await this.#copy(mailbox, task.key)
+  async #inMailbox(task: Task & { readonly type: 'config' | 'asked' }, mailbox: Mailbox): Promise<undefined> {
     if (task.type === 'asked') await this.#records.reconcile(mailbox, task.key)
     else {
       const [client, join, records, reports] = [this.#client, this.#join, this.#records, this.#reports]
@@ -490,7 +488,6 @@ class Translator {
         (this.#pauses.holdsCopy(at.name, key, ownersIn(copy.owner)[0]) || this.#brake.keeps(at, key, copy))
       await reconcileConfig({ client, join, records, reports, keeps }, mailbox)
     }
-    return {}
   }
 
   /** What a space has in some mailboxes, or of one key, whether it is wanted or not. */
@@ -509,7 +506,7 @@ class Translator {
     if (result.behind || result.postponed || result.requeueAfterMs !== undefined || ticket === undefined) return result
     mailbox.desired.converged(key, ticket)
     if (mailbox.desired.unprocessed > 0) this.#queue.add({ type: 'cluster', mailbox: mailbox.name })
-    for (const { space, placements } of this.#join.sourcesOf(mailbox.name, key))
+    for (const { space, placements } of result.claims ?? this.#join.sourcesOf(mailbox.name, key))
       this.#queue.addAll(reportTasks(space, placements), space)
     return result
   }
