@@ -31,6 +31,9 @@ export const WHERE_RESOLVER = 'where-resolver'
 /** The one SyncerConfig that the center keeps in each mailbox. */
 export const SYNCER_CONFIG_NAME = 'the-one'
 
+/** On a SinglePlacementSlice: its EdgePlacement's name, or the beginning of that and a hash. */
+export const PLACEMENT_LABEL = `${EDGE_GROUP}/edge-placement`
+
 /**
  * On what the center put into a mailbox, and on what of it is in a cluster, where children may inherit it: it says nothing
  * about ownership there.

@@ -281,6 +281,7 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
   'places that the path of a Customizer finds': [[`${TRANSLATOR}/replacementPath.ts`, 'MAX_PLACES', count]],
   "selectors, labels, expressions and values of an EdgePlacement's `locationSelectors`; of `downsync`; sets of `upsync`":
     [['src/controllers/selectorParts.ts', 'MAX_SELECTOR_PARTS', count]],
+  'destinations in a SinglePlacementSlice': [['src/controllers/placementSlices.ts', 'MAX_DESTINATIONS', count]],
   "upsync sets of one space in a cluster's SyncerConfig, after they are cut to the grants": [
     [`${TRANSLATOR}/upsyncShare.ts`, 'MAX_SPACE_UPSYNC', count],
   ],

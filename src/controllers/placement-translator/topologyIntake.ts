@@ -17,7 +17,8 @@ import type { Pauses } from './pauses.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import { compilePlacement } from './placementSpec.ts'
 import type { Releases } from './releases.ts'
-import { destinationsIn, replace } from './topology.ts'
+import { SliceSets } from './sliceSets.ts'
+import { replace } from './topology.ts'
 
 export interface TopologyIntakeDeps {
   join: PlacementJoin
@@ -51,9 +52,20 @@ export class TopologyIntake {
   readonly #placements = new Map<string, unknown>()
   readonly #locations = new Map<string, KubeObject>()
   readonly #customizers = new Map<string, KubeObject>()
+  readonly #slices: SliceSets
 
   constructor(deps: TopologyIntakeDeps) {
     this.#deps = deps
+    this.#slices = new SliceSets(deps.join)
+  }
+
+  /** A snapshot begins, and is complete. */
+  begin(): void {
+    this.#slices.begin()
+  }
+
+  synced(): void {
+    this.#slices.synced()
   }
 
   location(cluster: string, name: string): KubeObject | undefined {
@@ -81,7 +93,7 @@ export class TopologyIntake {
         this.#placementChanged(at.space, at.name, object, byName)
         break
       case SLICES.resource:
-        this.#deps.join.setDestinations(at.space, at.name, object && destinationsIn(object))
+        this.#slices.set(at.space, at.name, object)
         break
       case SYNC_TARGETS.resource:
         this.#targetChanged(at, object)
@@ -128,6 +140,7 @@ export class TopologyIntake {
       brake.placementGone(space, name, byName ? order : undefined)
     }
     join.removePlacement(space, name)
+    this.#slices.placementGone(space, name)
     this.#deps.unplaced(space, name)
   }
 

@@ -365,9 +365,11 @@ class Translator {
       space: '*',
       resources: [EDGE_PLACEMENTS, SLICES, LOCATIONS, SYNC_TARGETS, CUSTOMIZERS, INVENTORY_BINDINGS, PLACEMENT_GRANTS],
       handler: {
+        begin: () => intake.begin(),
         change: event => intake.change(event),
         vanished: ref => intake.vanished(ref),
         synced: () => {
+          intake.synced()
           this.#knowledge.topologyIsWhole()
           this.#moreIsKnown()
         },

@@ -1,6 +1,6 @@
 /**
- * The where-resolver: writes for each EdgePlacement the SinglePlacementSlice that says where its objects go, and tells
- * placements and Locations what came of their selectors. Where a space may place is what its InventoryBindings name and the
+ * The where-resolver: writes for each EdgePlacement the SinglePlacementSlices that say where its objects go, and tells placements
+ * and Locations what came of their selectors. Where a space may place is what its InventoryBindings name and the
  * PlacementGrants there allow; it tells the bindings, and the space, by a GrantedLocation for each Location.
  *
  * Nothing is written before all of these kinds are known whole, and what is not known takes nothing away.
@@ -15,7 +15,6 @@ import {
   SLICES,
   SYNC_TARGETS,
 } from '../../apimachinery/placement.ts'
-import { equalJson } from '../../apimachinery/values.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import { type Clock, systemClock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
@@ -33,15 +32,9 @@ import { reconcileBinding } from './bindingStatus.ts'
 import { reconcileGranted } from './grantedLocations.ts'
 import { tellScheduled } from './scheduledCondition.ts'
 import { compileSelector, faultAnnotations, placementFaults } from './selectors.ts'
-import {
-  byPlace,
-  type Counts,
-  type ObjectId,
-  type Resolved,
-  type SliceDestination,
-  type Touched,
-  WhereIndex,
-} from './whereIndex.ts'
+import { SliceNames } from './sliceNames.ts'
+import { writeSlices } from './sliceWriter.ts'
+import { type Counts, type ObjectId, type Touched, WhereIndex } from './whereIndex.ts'
 
 export interface WhereResolverDeps {
   client: Client
@@ -73,12 +66,13 @@ export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
     binding: id => add('binding', id),
     all: (touched, owner) => controller.addAll(keysOf(touched), owner),
   })
+  const slices = new SliceNames()
   const handle = (resource: string, { space, name }: ObjectId, object: KubeObject | undefined): void => {
     if (resource === EDGE_PLACEMENTS.resource) index.setPlacement({ space, name }, object)
     else if (resource === LOCATIONS.resource) index.setLocation({ space, name }, object)
     else if (resource === SYNC_TARGETS.resource) index.setTarget({ space, name }, object)
     else if (resource === GRANTED_LOCATIONS.resource) add('granted', { space, name })
-    else add('placement', { space, name })
+    else for (const placement of slices.seen({ space, name }, object)) add('placement', { space, name: placement })
   }
   const change = (event: StreamEvent): void => {
     if (!takeConsent(index, event)) handle(event.resource.resource, event, liveObject(event))
@@ -87,7 +81,7 @@ export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
   const now = () => (clock ?? systemClock).now()
   const binding = { ...written, consent: index.consent, places, now }
   const reconcile = async (key: Key): Promise<ReconcileResult> => {
-    if (key.type === 'placement') return await reconcilePlacement({ client, index, now }, key)
+    if (key.type === 'placement') return await reconcilePlacement({ client, index, slices, now }, key)
     if (key.type === 'location') await reconcileLocation(client, index, key)
     else if (key.type === 'granted') await reconcileGranted({ ...written, index }, key)
     else await reconcileBinding(binding, key)
@@ -142,6 +136,7 @@ function* keysOf(touched: Iterable<Touched>): Generator<Key> {
 interface PlacementInputs {
   client: Client
   index: WhereIndex
+  slices: SliceNames
   now: () => number
 }
 
@@ -149,7 +144,7 @@ interface PlacementInputs {
 const MOST_WAIT_MS = 86_400_000
 
 async function reconcilePlacement(
-  { client, index, now }: PlacementInputs,
+  { client, index, slices, now }: PlacementInputs,
   { space, name }: Key,
 ): Promise<ReconcileResult> {
   const nowMs = now()
@@ -158,7 +153,7 @@ async function reconcilePlacement(
   const api = client.in(space)
   const placement = await unlessGone(api.get(EDGE_PLACEMENTS, { name }))
   if (!placement || placement.metadata.deletionTimestamp !== undefined) return {}
-  const avoided = await writeSlice(client, space, placement, resolved)
+  const avoided = await writeSlices({ client, slices, ...OPTIONS }, space, placement, resolved)
   const faults = faultAnnotations(placement, toldFaults(placementFaults(placement.spec)))
   if (faults) await api.patch(EDGE_PLACEMENTS, { name }, 'merge', { metadata: { annotations: faults } }, OPTIONS)
   const status = {
@@ -169,47 +164,6 @@ async function reconcilePlacement(
   await tellScheduled({ client, space, nowMs }, placement, { evicted: resolved.evicted, avoided })
   const { evictsAtMs } = resolved
   return Number.isFinite(evictsAtMs) ? { requeueAfterMs: Math.min(evictsAtMs - nowMs, MOST_WAIT_MS) } : {}
-}
-
-/** The one place where destinations are given and taken. Answers with those that are not given, for they are unschedulable. */
-async function writeSlice(
-  client: Client,
-  space: string,
-  placement: KubeObject,
-  resolved: Resolved,
-): Promise<readonly SliceDestination[]> {
-  const { name = '', uid = '' } = placement.metadata
-  const api = client.in(space)
-  const owner = { apiVersion: placement.apiVersion, kind: 'EdgePlacement', name, uid }
-  const slice = await unlessGone(api.get(SLICES, { name }))
-  if (!slice) {
-    const metadata = { name, ownerReferences: [owner] }
-    const destinations = resolved.destinations.filter(destination => !resolved.onlyKept.has(destination))
-    const fresh = { apiVersion: placement.apiVersion, kind: 'SinglePlacementSlice', metadata, destinations }
-    await api.create(SLICES, fresh, OPTIONS)
-    return [...resolved.onlyKept]
-  }
-  if (isRecord(placement.spec) && placement.spec.paused === true) return [] // it goes nowhere else for now
-  // an owner of the same name but another uid is a placement that is no more
-  const others = (slice.metadata.ownerReferences ?? []).filter(o => o.kind !== owner.kind || o.name !== name)
-  const kept = slice.metadata.ownerReferences?.find(o => o.uid === uid) ?? owner
-  const ownerReferences = [...others, kept]
-  const destinations = rowsFor(resolved, slice)
-  const updated = { ...slice, metadata: { ...slice.metadata, ownerReferences }, destinations }
-  if (!equalJson(updated, slice)) await api.update(SLICES, updated, OPTIONS)
-  return [...resolved.onlyKept].filter(row => !destinations.includes(row))
-}
-
-/**
- * Where it is not known whether an inventory consents, what the slice says of it stays; to a SyncTarget that is unschedulable
- * goes on what goes there already.
- */
-function rowsFor({ destinations, onlyKept, isUncertain }: Resolved, slice: KubeObject): SliceDestination[] {
-  const rows = (Array.isArray(slice.destinations) ? slice.destinations : []).filter(isRecord) as unknown[]
-  const old = rows as SliceDestination[]
-  const wanted = destinations.filter(row => !onlyKept.has(row) || old.some(one => equalJson(one, row)))
-  const kept = old.filter(row => isUncertain(row.cluster) && !destinations.some(one => equalJson(one, row)))
-  return kept.length === 0 ? wanted : [...wanted, ...kept].sort(byPlace)
 }
 
 async function reconcileLocation(client: Client, index: WhereIndex, { space, name }: Key): Promise<void> {

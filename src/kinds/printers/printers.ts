@@ -2,11 +2,12 @@
 import type { GroupResource } from '../../apimachinery/object.ts'
 import { clusterPrinters } from './cluster.ts'
 import { corePrinters } from './core.ts'
+import { placementPrinters } from './placement.ts'
 import type { Printer } from './printer.ts'
 import { workloadPrinters } from './workloads.ts'
 
 const printers: ReadonlyMap<string, Printer> = new Map(
-  Object.entries({ ...corePrinters, ...workloadPrinters, ...clusterPrinters }),
+  Object.entries({ ...corePrinters, ...workloadPrinters, ...clusterPrinters, ...placementPrinters }),
 )
 
 /** The printer of a built-in kind; `undefined` when it has none (Name and Created At are shown then). */

@@ -264,3 +264,23 @@ t.test('two hundred columns of a large object cost what a few do, and those behi
   const small = typeOf('tidgets', { columns: columns(200, '.spec.s'), form: 'custom' })
   t.same(table(small, [object({ spec: { s: 'y' } })]).rows[0]!.cells, ['a', ...Array(200).fill('y')])
 })
+
+t.test('a SinglePlacementSlice shows whose destinations it has, and how many', async t => {
+  const type = typeOf('singleplacementslices', { group: 'edge.kubestellar.io' })
+  const slice = (name: string, destinations: object[]) => {
+    const labels = { 'edge.kubestellar.io/edge-placement': 'ep' }
+    return object({ metadata: { name, labels, creationTimestamp: '2026-01-01T00:00:00Z' }, destinations })
+  }
+  const { columnDefinitions, rows } = table(type, [slice('ep', [{}, {}]), slice('ep-slice-2', [])])
+  t.same(
+    columnDefinitions?.map(({ name }) => name),
+    ['Name', 'Placement', 'Destinations', 'Age'],
+  )
+  t.same(
+    rows.map(({ cells }) => cells),
+    [
+      ['ep', 'ep', 2, '24h'],
+      ['ep-slice-2', 'ep', 0, '24h'],
+    ],
+  )
+})

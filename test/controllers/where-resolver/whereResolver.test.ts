@@ -322,3 +322,62 @@ t.test('a placement that is paused leads where it led, and is resolved anew afte
   await server.quiet()
   t.same(names('p'), [])
 })
+
+t.test('many destinations are told in several slices, and a change writes the one that it is about', async t => {
+  const { server, wds, inventory } = await world(t)
+  const add = (n: number) => inventory.create(TARGETS, target(`many-${n}`, { fleet: 'yes' }))
+  for (let n = 0; n < 1001; n++) await add(n)
+  await inventory.create(LOCATIONS, location('fleet', { env: 'fleet' }, matching({ fleet: 'yes' })))
+  await wds.create(PLACEMENTS, placement('ep', matching({ env: 'fleet' })))
+  await server.quiet()
+  const slices = () =>
+    server.names('wds1', SLICES).map(name => {
+      const { metadata, destinations } = server.peek('wds1', SLICES, name)!
+      const { labels, annotations, ownerReferences } = metadata
+      return [
+        name,
+        (destinations as unknown[]).length,
+        labels?.['edge.kubestellar.io/edge-placement'],
+        ownerReferences?.map(({ name }) => name).join(),
+        annotations?.['edge.kubestellar.io/slices'],
+      ]
+    })
+  t.same(slices(), [
+    ['ep', 500, 'ep', 'ep', '3'],
+    ['ep-slice-2', 500, 'ep', 'ep', undefined],
+    ['ep-slice-3', 1, 'ep', 'ep', undefined],
+  ])
+  const writesOf = async (change: () => Promise<unknown>) => {
+    const before = server.writes.length
+    await change()
+    await server.quiet()
+    return server.writes.slice(before).filter(write => write.includes('singleplacementslices'))
+  }
+  t.same(await writesOf(() => add(2000)), ['wds1 update singleplacementslices /ep-slice-3'])
+  const gone = (server.peek('wds1', SLICES, 'ep-slice-2')!.destinations as { syncTargetName: string }[])[7]!
+  t.same(await writesOf(() => inventory.delete(TARGETS, { name: gone.syncTargetName })), [
+    'wds1 update singleplacementslices /ep-slice-2',
+  ])
+  await writesOf(() => wds.delete(SLICES, { name: 'ep-slice-2' }))
+  t.same(
+    slices().map(([name, size]) => [name, size]),
+    [
+      ['ep', 500],
+      ['ep-slice-3', 501 - 1],
+      ['ep-slice-2', 1],
+    ].toSorted(),
+    'what somebody deletes is told again',
+  )
+  const label = server.peek('inv1', LOCATIONS, 'fleet')!
+  t.same(
+    await writesOf(() =>
+      inventory.update(LOCATIONS, { ...label, spec: { instanceSelector: matching({ fleet: 'none' }) } }),
+    ),
+    [
+      'wds1 update singleplacementslices /ep',
+      'wds1 delete singleplacementslices /ep-slice-2',
+      'wds1 delete singleplacementslices /ep-slice-3',
+    ],
+  )
+  t.same(slices(), [['ep', 0, 'ep', 'ep', undefined]])
+})
