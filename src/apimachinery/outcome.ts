@@ -81,11 +81,23 @@ export interface OutcomeReceiver {
   silent(space: string): void
 }
 
-/** Where reports come in; they go to one receiver. */
+/** Hears whether syncers are connected. Mailboxes are named by the ids of their spaces. */
+export interface SyncerListener {
+  /** Its syncer reads the mailbox from now on. */
+  opened(space: string): void
+  /** It said something, whatever that was. */
+  heard(space: string): void
+  /** It reads no more; it may come back. */
+  closed(space: string): void
+}
+
+/** Where reports come in; they go to one receiver. That syncers are there anybody may hear. */
 export interface OutcomeSource {
   /** Of the center; its streams tell the same. */
   readonly epoch: string
   deliverTo(receiver: OutcomeReceiver | undefined): void
+  /** Tells of those that are connected now, and from then on; the answer ends that. */
+  follow(listener: SyncerListener): () => void
 }
 
 export const OUTCOME_SUBRESOURCE = 'outcome'

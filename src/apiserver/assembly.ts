@@ -147,6 +147,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
   )
   const nature = natureOf(tree)
   const demands = new UpsyncDemands({ store, types })
+  const outcomes = new OutcomeInbox(tree, epochs.current, systemClock)
   const authorizer = new RbacAuthorizer({
     store,
     turns: work,
@@ -225,7 +226,17 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     network,
     kubernetesService,
     turns: work,
-    authority: options.spaces ? authorityAdmission({ store, parsed, tree, nature, authorizer, demands }) : [],
+    authority: options.spaces
+      ? authorityAdmission({
+          store,
+          parsed,
+          tree,
+          nature,
+          authorizer,
+          demands,
+          heard: space => outcomes.heard(space),
+        })
+      : [],
     clock,
     random: Math.random,
     randomBytes,
@@ -319,7 +330,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     authorizer,
     issuer,
     epochs,
-    outcomes: new OutcomeInbox(tree, epochs.current, systemClock),
+    outcomes,
     nature,
     certificates: new CertificateSigner({ ca: { certPem: pki.caPem, keyPem: pki.caKeyPem } }),
     kubernetesService,

@@ -95,7 +95,10 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
       }),
     'where-resolver': placed(startWhereResolver, WHERE_RESOLVER),
     'mailbox-controller': placed(startMailboxController, MAILBOX_CONTROLLER),
-    'syncer-liveness-controller': placed(startSyncerLiveness, MAILBOX_CONTROLLER),
+    'syncer-liveness-controller': placed(
+      deps => startSyncerLiveness({ ...deps, connections: options.outcomes }),
+      MAILBOX_CONTROLLER,
+    ),
     'placement-translator': placed(
       deps => startPlacementTranslator({ ...deps, outcomes: options.outcomes }),
       PLACEMENT_TRANSLATOR,

@@ -1,4 +1,7 @@
-/** Tells the center that the syncer lives: `status.lastSyncerHeartbeatTime` of every config in the mailbox. */
+/**
+ * What a syncer tells of itself in the status of the configs of its mailbox: what it refuses, and whether it holds still or leaves.
+ * That it lives its connection says; a center of an earlier release wants to be told, every few seconds.
+ */
 import { isStatusError } from '../apimachinery/errors.ts'
 import { SYNCER_CONFIG_NAME } from '../apimachinery/placement.ts'
 import { timestamp } from '../apimachinery/timestamp.ts'
@@ -30,6 +33,8 @@ export interface HeartbeatDeps {
   mirror: MailboxMirror
   logger: Logger
   everyMs: number
+  /** Whether the center hears that we live without being told here. */
+  isHeard: () => boolean
   /** What is told beside it in our SyncerConfig, when it changed. */
   refusals: Refusals
   orders: () => OrdersReport
@@ -85,6 +90,7 @@ export class Heartbeat {
     const lastSyncerHeartbeatTime = timestamp(new Date(this.#clock.now()))
     const report = this.#report()
     const isNews = this.#reported === 'unknown' || !equalJson(report, this.#reported)
+    if (!isNews && this.#deps.isHeard()) return
     const configs = [...this.#deps.mirror.values()].filter(entry => isSyncConfig(entry.resource))
     const told = await Promise.all(
       configs.map(async config => {

@@ -39,7 +39,7 @@ export interface MailboxFeedOptions {
   random?: Random
   /** The mirror shows the new state already; `object` is absent when it is gone. */
   onChange(change: MailboxChange): void
-  /** Everything up to {@link MailboxFeed.heard} was told. */
+  /** Everything up to {@link MailboxFeed.heard} was told, and there was something. */
   onHeard?(): void
   /** The mirror holds all of the mailbox and nothing else: after a snapshot, or once a resumed stream has caught up. */
   onComplete(): void
@@ -49,7 +49,7 @@ export interface MailboxFeedOptions {
 const SAVE_DELAY_MS = 1000
 const SAVE_DELAY_PER_OBJECT_MS = 1
 const SAVE_DELAY_MAX_MS = 60_000
-/** Only the cursor moves with a heartbeat. */
+/** Only the cursor moves with what is ours. */
 const SAVE_CURSOR_DELAY_MS = 120_000
 
 export class MailboxFeed {
@@ -167,8 +167,8 @@ export class MailboxFeed {
       this.#cursor = batch.revision
       this.#heard = batch.revision
       this.#checkGoal()
-      this.#options.onHeard?.()
-      if (batch.events.length === 0) this.#scheduleSave(SAVE_CURSOR_DELAY_MS)
+      if (batch.events.length > 0) this.#options.onHeard?.()
+      else this.#scheduleSave(SAVE_CURSOR_DELAY_MS)
     }
   }
 

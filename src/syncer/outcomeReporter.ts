@@ -1,6 +1,7 @@
 /**
  * Tells the center what became of what it placed: all of it when a session begins and whenever the center asks, else what
- * changed. News wait a moment for others; without any it says so at the pace of the heartbeat, which keeps its word alive.
+ * changed. News wait a moment for others; without any it says so now and then, which keeps its word alive and tells that the
+ * connection still leads to somebody.
  */
 import { randomUUID } from 'node:crypto'
 import { isStatusError } from '../apimachinery/errors.ts'
@@ -49,9 +50,15 @@ export class OutcomeReporter {
   #isNews = true
   #wake: AbortController | undefined
   #isOld = false
+  #isHeard = false
 
   constructor(deps: OutcomeReporterDeps) {
     this.#deps = deps
+  }
+
+  /** Whether the center took the last report. */
+  get isHeard(): boolean {
+    return this.#isHeard
   }
 
   /** There may be something to tell. */
@@ -89,10 +96,12 @@ export class OutcomeReporter {
       const again = at(answer, 'status', 'again') === true
       this.#told = again ? undefined : listed
       this.#isOld = false
+      this.#isHeard = true
       // once it is known which center this is, it takes the same at once; what it does not take for other reasons can wait
       return again && this.#epoch !== '' && this.#epoch !== known
     } catch (error) {
       this.#told = undefined
+      this.#isHeard = false
       // a center of an earlier release has no ear for it
       this.#isOld = isStatusError(error, 'NotFound', 'MethodNotAllowed', 'Forbidden')
       if (!this.#isOld) logger.warn({ err: error }, 'the center did not hear what became of what it placed')

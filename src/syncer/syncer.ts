@@ -56,7 +56,7 @@ export interface SyncerOptions {
   cluster: SpaceClient
   /** Where cursor and mirror are kept; without it every start reads the whole mailbox. */
   stateDir?: string
-  /** How often the center hears that we live. Default 15 s. */
+  /** How often a center of an earlier release is told that we live; another one hears a word in four times that. Default 15 s. */
   heartbeatMs?: number
   /** Of the SyncTarget that the mailbox must be for; any, when absent. */
   syncTargetUid?: string
@@ -93,6 +93,8 @@ export interface Syncer {
 }
 
 const CONCURRENCY = 8
+/** A word about nothing new is said so many times less often than a heartbeat was. */
+const QUIET = 4
 const QUEUE = { baseMs: 100, maxMs: 60_000 }
 
 /**
@@ -177,9 +179,25 @@ export function startSyncer(options: SyncerOptions): Syncer {
   })
   const { mirror } = feed
   const outcomes: Outcomes = new Outcomes(clock, () => reporter.news())
-  const reporter = new OutcomeReporter({ mailbox, outcomes, heard: () => feed.heard, everyMs, logger, clock })
+  const reporter = new OutcomeReporter({
+    mailbox,
+    outcomes,
+    heard: () => feed.heard,
+    everyMs: QUIET * everyMs,
+    logger,
+    clock,
+  })
   const refusals = new Refusals(logger, () => heartbeat.soon())
-  const heartbeat = new Heartbeat({ mailbox, mirror, refusals, orders: () => orders.report(), everyMs, logger, clock })
+  const heartbeat = new Heartbeat({
+    mailbox,
+    mirror,
+    refusals,
+    orders: () => orders.report(),
+    isHeard: () => reporter.isHeard,
+    everyMs,
+    logger,
+    clock,
+  })
   const side = new ClusterSide({
     cluster,
     mailboxServed,

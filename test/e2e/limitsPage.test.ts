@@ -296,9 +296,9 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
   'rights looked up for one write of an EdgePlacement': [
     ['src/apiserver/authority/placementAdmission.ts', 'MAX_QUESTIONS', count],
   ],
-  'heartbeat of a syncer; silent after': [
-    ['src/syncer/syncer.ts', 'everyMs', ofMs],
-    ['src/controllers/mailbox/syncerLiveness.ts', 'SILENCE_MS', ofMs],
+  'a syncer whose connection has ended is silent after; one with a connection that says nothing': [
+    ['src/controllers/mailbox/syncerConnections.ts', 'SILENCE_MS', ofMs],
+    ['src/controllers/mailbox/syncerConnections.ts', 'OPEN_SILENCE_MS', ofMs],
   ],
   'requests of a syncer to its cluster': [],
 

@@ -253,6 +253,17 @@ t.test('the syncer itself goes on: it reads, reports and carries up', async t =>
     t.equal((await mine.get(path)).code, 200, path)
   const heartbeat = { status: { lastSyncerHeartbeatTime: '2026-01-01T00:00:00Z' } }
   t.equal((await mine.patch(`${CONFIG}/status`, 'merge', heartbeat)).code, 200)
+  const versionAfter = async (time: string, more: object = {}) => {
+    const body = { status: { lastSyncerHeartbeatTime: time, ...more } }
+    const { metadata } = await mine.ok(mine.patch(`${CONFIG}/status`, 'merge', body))
+    return metadata.resourceVersion
+  }
+  const stored = await versionAfter('2026-01-01T00:00:15Z')
+  t.equal(await versionAfter('2026-01-01T00:09:59Z'), stored, 'heartbeats of earlier releases are seldom stored')
+  const later = await versionAfter('2026-01-01T00:10:00Z')
+  t.not(later, stored)
+  t.not(await versionAfter('2026-01-01T00:10:15Z', { paused: true }), later, 'what else is said is')
+  await mine.ok(mine.patch(`${CONFIG}/status`, 'merge', { status: { paused: null } }))
   const report = born('ConfigMap', 'report-2')
   const apply = `${SHOP}/configmaps/report-2?fieldManager=kubestellar-syncer&force=true`
   t.equal((await mine.patch(apply, 'apply', { ...report, data: { a: '1' } })).code, 201)

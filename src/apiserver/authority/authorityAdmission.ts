@@ -9,6 +9,7 @@ import { logicalClusterAdmission } from './logicalClusterAdmission.ts'
 import { mailboxCopies } from './mailboxCopies.ts'
 import { mailboxDeletion } from './mailboxDeletion.ts'
 import { placementAdmission } from './placementAdmission.ts'
+import { syncerHeartbeats } from './syncerHeartbeats.ts'
 import { syncerWrites } from './syncerWrites.ts'
 
 export function authorityAdmission(deps: AuthorityDeps): Admission[] {
@@ -22,6 +23,7 @@ export function authorityAdmission(deps: AuthorityDeps): Admission[] {
     placementAdmission(deps),
     mailboxCopies(deps.tree),
     mailboxDeletion(deps),
+    syncerHeartbeats(deps),
     syncerWrites(deps),
   ]
 }

@@ -13,4 +13,6 @@ export interface AuthorityDeps {
   nature: Nature
   authorizer: RbacAuthorizer
   demands: UpsyncDemands
+  /** The syncer of a mailbox lives. */
+  heard: (space: string) => void
 }

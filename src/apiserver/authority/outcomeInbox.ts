@@ -2,7 +2,13 @@
  * Where syncers' words of their clusters come in. They are handed to whoever keeps account of them in this process. Nothing is
  * stored, so that reporting costs no write.
  */
-import type { OutcomeAnswer, OutcomeReceiver, OutcomeReport, OutcomeSource } from '../../apimachinery/outcome.ts'
+import type {
+  OutcomeAnswer,
+  OutcomeReceiver,
+  OutcomeReport,
+  OutcomeSource,
+  SyncerListener,
+} from '../../apimachinery/outcome.ts'
 import { isMailbox, SYNCER_CONFIG_NAME } from '../../apimachinery/placement.ts'
 import type { Clock } from '../../client/clock.ts'
 import type { UserInfo } from '../auth/types.ts'
@@ -17,6 +23,7 @@ export class OutcomeInbox implements OutcomeSource {
   readonly #tree: Pick<SpaceTree, 'pathOf'>
   readonly #clock: Clock
   #receiver: OutcomeReceiver | undefined
+  readonly #listeners = new Set<SyncerListener>()
   /** Open streams of syncers, by mailbox. */
   readonly #readers = new Map<string, number>()
   /** Ends the wait for a stream that is to come back. */
@@ -33,17 +40,31 @@ export class OutcomeInbox implements OutcomeSource {
     this.#receiver = receiver
   }
 
+  follow(listener: SyncerListener): () => void {
+    this.#listeners.add(listener)
+    for (const space of this.#readers.keys()) listener.opened(space)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** The syncer of a mailbox lives: it said so, or something else. */
+  heard(space: string): void {
+    for (const listener of this.#listeners) listener.heard(space)
+  }
+
   /** A stream of a mailbox begins; what is answered is to be called at its end. A syncer without one has lost its connection. */
   reading(space: string, user: UserInfo): () => void {
     if (!isSyncerOf(user, this.#tree)) return () => {}
     this.#lapses.get(space)?.()
     this.#lapses.delete(space)
-    this.#readers.set(space, (this.#readers.get(space) ?? 0) + 1)
+    const others = this.#readers.get(space) ?? 0
+    this.#readers.set(space, others + 1)
+    if (others === 0) for (const listener of this.#listeners) listener.opened(space)
     return () => {
       const left = (this.#readers.get(space) ?? 1) - 1
       if (left > 0) this.#readers.set(space, left)
       else {
         this.#readers.delete(space)
+        for (const listener of this.#listeners) listener.closed(space)
         const lapse = this.#clock.after(RESUME_MS, () => {
           this.#lapses.delete(space)
           this.#receiver?.silent(space)
@@ -60,6 +81,7 @@ export class OutcomeInbox implements OutcomeSource {
 
   /** Where nobody keeps account of it, now or at all, it does not count. */
   take(space: string, report: OutcomeReport): OutcomeAnswer {
+    this.heard(space)
     return this.#receiver?.take(space, report) ?? { epoch: '', again: true }
   }
 }

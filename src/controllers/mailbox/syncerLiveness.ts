@@ -1,14 +1,15 @@
 /**
- * What syncers and SyncTargets tell each other. Whether a syncer lives: its heartbeats in the mailbox, shown on the SyncTarget
- * where people look. And what is asked of it there, to hold still or to leave the cluster, told in its mailbox, with how far
+ * What syncers and SyncTargets tell each other. Whether a syncer lives, shown on the SyncTarget where people look. And what is asked of it there, to hold still or to leave the cluster, told in its mailbox, with how far
  * it is with that.
  *
- * A syncer may write its own mailbox only, so the center carries the news. `Ready` turns False when no heartbeat came for a
- * while; the moment is planned by a timer for each mailbox, nothing is polled.
+ * A syncer may write its own mailbox only, so the center carries the news. That it lives its connection says
+ * ({@link SyncerConnections}), or, of an earlier release, a heartbeat in the mailbox. `Ready` turns False when nothing of it was
+ * heard for a while. While nothing but time has passed nothing is written.
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
-import { at, objects } from '../../apimachinery/fields.ts'
+import { at, objects, str } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import type { OutcomeSource } from '../../apimachinery/outcome.ts'
 import {
   CLUSTER_FINALIZER,
   EDGE_API_VERSION,
@@ -24,6 +25,7 @@ import {
   UPSYNC_FULL,
 } from '../../apimachinery/placement.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
+import { timestamp } from '../../apimachinery/timestamp.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import { type Clock, systemClock } from '../../client/clock.ts'
@@ -40,6 +42,7 @@ import { unlessSpaceGone } from '../spaceGone.ts'
 import { type Condition, withConditions } from './conditions.ts'
 import { isLeaving, leavingCondition, policyOf } from './departure.ts'
 import { ReportPace } from './reportPace.ts'
+import { SyncerConnections } from './syncerConnections.ts'
 
 export interface SyncerLivenessDeps {
   client: Client
@@ -51,6 +54,8 @@ export interface SyncerLivenessDeps {
   turns?: WorkTurns | undefined
   clock?: Clock
   random?: () => number
+  /** Where syncers are heard. Absent: nothing but heartbeats tells of them. */
+  connections?: Pick<OutcomeSource, 'follow'> | undefined
   signal: AbortSignal
 }
 
@@ -65,10 +70,7 @@ interface Mailbox {
 interface Heartbeat {
   /** RFC 3339, as the syncer says it. */
   text: string
-  /**
-   * By our clock. News counts from when it came, whatever the cluster's clock says: a wrong one must neither keep a dead syncer
-   * alive nor make a live one silent. Of what stood there when we began nobody knows when it came but the syncer.
-   */
+  /** By our clock. */
   atMs: number
 }
 
@@ -81,8 +83,6 @@ interface ConfigFact {
 /** Annotations of the SyncerConfig; `null` where there is none. */
 type Orders = Readonly<Record<typeof LEAVE_ANNOTATION | typeof PAUSED_ANNOTATION, string | null>>
 
-/** Three missed heartbeats. */
-const SILENCE_MS = 45_000
 const OPTIONS = { fieldManager: 'mailbox-controller' }
 
 /** Starts at once and runs until `signal` aborts or `stop`. */
@@ -99,7 +99,10 @@ class SyncerLiveness {
   readonly #controller: Controller<string>
   readonly #mailboxes = new Map<string, Mailbox>()
   readonly #bySpace = new Map<string, string>()
-  /** By space; absent when none ever came. */
+  readonly #begunAtMs: number
+  readonly #connections: SyncerConnections
+  readonly #unfollow: () => void
+  /** That stand in the mailbox, by space; absent when none ever came. */
   readonly #heartbeats = new Map<string, Heartbeat>()
   /** What the SyncerConfig says, by space. */
   readonly #configs = new Map<string, ConfigFact>()
@@ -117,6 +120,8 @@ class SyncerLiveness {
     this.#client = client
     this.#places = places
     this.#clock = clock ?? systemClock
+    this.#begunAtMs = this.#clock.now()
+    this.#connections = new SyncerConnections(this.#clock, space => this.#touch(space))
     this.#controller = new Controller<string>({
       name: 'syncer-liveness-controller',
       ...common,
@@ -147,6 +152,7 @@ class SyncerLiveness {
       party: name => this.#mailboxes.get(name)?.targetSpace ?? '',
       reconcile: name => this.#reconcile(name),
     })
+    this.#unfollow = deps.connections?.follow(this.#connections) ?? (() => {})
     this.#running = this.#controller.run(AbortSignal.any([signal, this.#stop.signal]))
   }
 
@@ -157,6 +163,8 @@ class SyncerLiveness {
   async stop(): Promise<void> {
     this.#stop.abort()
     await this.#running
+    this.#unfollow()
+    this.#connections.stop()
   }
 
   #workspaceChanged(event: StreamEvent): void {
@@ -188,6 +196,7 @@ class SyncerLiveness {
     if (!mailbox) return
     this.#bySpace.delete(mailbox.space)
     this.#heartbeats.delete(mailbox.space)
+    this.#connections.forget(mailbox.space)
     this.#configs.delete(mailbox.space)
     const target = `${mailbox.targetSpace}/${mailbox.targetName}`
     if (this.#byTarget.get(target) === name) this.#byTarget.delete(target)
@@ -218,12 +227,19 @@ class SyncerLiveness {
       const beats = typeof text === 'string' && this.#heartbeats.get(event.space)?.text !== text
       if (beats) {
         const nowMs = this.#clock.now()
+        // News counts from when it came, whatever the cluster's clock says: a wrong one must neither keep a dead syncer alive nor
+        // make a live one silent. Of what stood there when we began nobody knows when it came but the syncer.
         const atMs = event.type === 'MODIFIED' ? nowMs : Math.min(Date.parse(text), nowMs)
         this.#heartbeats.set(event.space, { text, atMs })
+        this.#connections.heard(event.space, atMs)
       }
       if (!beats && equalJson(before, now)) return
     }
-    const mailbox = this.#bySpace.get(event.space)
+    this.#touch(event.space)
+  }
+
+  #touch(space: string): void {
+    const mailbox = this.#bySpace.get(space)
     if (mailbox) this.#controller.add(mailbox)
   }
 
@@ -242,18 +258,19 @@ class SyncerLiveness {
     // its mailbox goes with it
     if (target === undefined || target.metadata.uid !== MAILBOX_NAME.exec(name)?.[2]) return {}
     await unlessSpaceGone(mailbox.space, this.#order(mailbox.space, ordersFor(target)))
-    const heartbeat = this.#heartbeats.get(mailbox.space)
-    if (heartbeat === undefined && !isLeaving(target)) return {}
-    const silentMs = heartbeat === undefined ? SILENCE_MS : this.#clock.now() - heartbeat.atMs
-    const alive = silentMs < SILENCE_MS
+    // it lived when the server ended, and has some time to come back
+    if (isReady(target) && (this.#connections.of(mailbox.space)?.heardAtMs ?? -1) < this.#begunAtMs)
+      this.#connections.heard(mailbox.space)
+    const connection = this.#connections.of(mailbox.space)
+    if (connection === undefined && !isLeaving(target)) return {}
     await this.#hold(target, mailbox)
-    const status = this.#statusOf(target, mailbox, { heartbeat: heartbeat?.text, alive })
+    const status = this.#statusOf(target, mailbox)
     if (!equalJson({ ...(isRecord(target.status) && target.status), ...status }, target.status)) {
       const waitMs = this.#pace.take(name, this.#clock.now())
       if (waitMs > 0) return { requeueAfterMs: waitMs }
       await this.#report(target, mailbox, status)
     }
-    return alive ? { requeueAfterMs: SILENCE_MS - silentMs } : {}
+    return {}
   }
 
   /** A syncer has a place for its heartbeat before any placement selects its cluster. */
@@ -287,11 +304,8 @@ class SyncerLiveness {
     await unlessGone(this.#client.in(targetSpace).patch(SYNC_TARGETS, { name: targetName }, 'merge', body, OPTIONS))
   }
 
-  #statusOf(
-    target: KubeObject,
-    mailbox: Mailbox,
-    { heartbeat, alive }: { heartbeat: string | undefined; alive: boolean },
-  ): object {
+  #statusOf(target: KubeObject, mailbox: Mailbox): object {
+    const alive = this.#connections.of(mailbox.space)?.alive === true
     const before = objects(target.status, 'conditions')
     const answers: unknown = JSON.parse(this.#configs.get(mailbox.space)?.answers ?? '{}')
     const told: Condition[] = [
@@ -299,7 +313,7 @@ class SyncerLiveness {
         type: 'Ready',
         status: alive ? 'True' : 'False',
         reason: alive ? 'SyncerAlive' : 'SyncerSilent',
-        message: alive ? 'the syncer reports' : 'no heartbeat of the syncer came in time',
+        message: alive ? 'the syncer reports' : 'nothing was heard of the syncer for a while',
       },
     ]
     const paused = pausedCondition(target, answers, alive)
@@ -308,7 +322,17 @@ class SyncerLiveness {
     const carried = carriedCondition(answers)
     if (carried.status === 'False' || before.some(({ type }) => type === carried.type)) told.push(carried)
     const conditions = withConditions(before, told, this.#clock.now())
-    return { ...(heartbeat !== undefined && { lastSyncerHeartbeatTime: heartbeat }), conditions }
+    const heard = this.#heardOf(target, mailbox, equalJson(conditions, before))
+    return { ...(heard !== undefined && { lastSyncerHeartbeatTime: heard }), conditions }
+  }
+
+  /** When it was last heard of: as it said itself, or as we did. While all is the same, what is told already will do. */
+  #heardOf(target: KubeObject, { space }: Mailbox, isSame: boolean): string | undefined {
+    const heartbeat = this.#heartbeats.get(space)
+    const connection = this.#connections.of(space)
+    if (connection === undefined || (heartbeat && heartbeat.atMs >= connection.heardAtMs)) return heartbeat?.text
+    const told = str(target.status, 'lastSyncerHeartbeatTime')
+    return isSame && told !== '' ? told : timestamp(new Date(connection.heardAtMs))
   }
 
   async #report(target: KubeObject, mailbox: Mailbox, status: object): Promise<void> {
@@ -322,6 +346,10 @@ class SyncerLiveness {
       if (!isStatusError(error, 'NotFound')) throw error
     }
   }
+}
+
+function isReady(target: KubeObject): boolean {
+  return objects(target.status, 'conditions').some(({ type, status }) => type === 'Ready' && status === 'True')
 }
 
 /** What a SyncTarget asks of its syncer. */

@@ -46,8 +46,8 @@ interface Session {
   cancel: (() => void) | undefined
 }
 
-/** Three reports that did not come. */
-export const SILENCE_MS = 45_000
+/** Three reports that did not come; the end of its connection is heard much earlier. */
+export const SILENCE_MS = 180_000
 
 const UNHEARD: ClusterOutcome = { live: false, compared: false, processed: 0, exceptions: new Map(), unlisted: {} }
 

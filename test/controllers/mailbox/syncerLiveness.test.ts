@@ -2,6 +2,7 @@
 
 import t, { type Test } from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
+import type { SyncerListener } from '../../../src/apimachinery/outcome.ts'
 import { mailboxName, SYNC_TARGETS, SYNCER_CONFIGS } from '../../../src/apimachinery/placement.ts'
 import { WORKSPACES } from '../../../src/apimachinery/resources.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
@@ -17,14 +18,30 @@ function world(t: Test) {
   const server = new FakeServer()
   server.place('box', MAILBOX)
   const clock = new FakeClock()
-  const liveness = startSyncerLiveness({
-    client: server,
-    places: server,
-    logger: silentLogger,
-    clock,
-    signal: new AbortController().signal,
-  })
+  let listener: SyncerListener | undefined
+  const follow = (one: SyncerListener) => {
+    listener = one
+    return () => {
+      listener = undefined
+    }
+  }
+  const start = () =>
+    startSyncerLiveness({
+      client: server,
+      places: server,
+      logger: silentLogger,
+      clock,
+      connections: { follow },
+      signal: new AbortController().signal,
+    })
+  let liveness = start()
   t.teardown(() => liveness.stop())
+  const restart = async () => {
+    await liveness.stop()
+    liveness = start()
+    await server.quiet()
+  }
+  const connect = () => listener!
   const mailboxOf = async (space: string): Promise<string> => {
     const target = { apiVersion: EDGE, kind: 'SyncTarget', metadata: { name: 'florin' } }
     const name = mailboxName(space, (await server.in(space).create(SYNC_TARGETS, target)).metadata.uid!)
@@ -36,7 +53,7 @@ function world(t: Test) {
     await server.quiet()
     return (server.peek('root:espw', WORKSPACES, name)!.spec as { cluster: string }).cluster
   }
-  return { server, clock, mailboxOf }
+  return { server, clock, mailboxOf, connect, restart }
 }
 
 const configWith = (heartbeat: string): KubeObject => ({
@@ -198,4 +215,48 @@ t.test('a pause is told to the syncer, and the SyncTarget says whether it holds 
   await beat({})
   await server.quiet()
   t.match(conditionsOf(server)[1], { type: 'Paused', status: 'False', reason: 'NotPaused' })
+})
+
+t.test('a connection tells that the syncer lives, and nothing is written while only time passes', async t => {
+  const { server, clock, mailboxOf, connect } = world(t)
+  const box = await mailboxOf('inv1')
+  const ready = (status: string) => ({ conditions: [{ type: 'Ready', status }] })
+  const status = () => server.peek('inv1', SYNC_TARGETS, 'florin')!.status
+  connect().opened(box)
+  await server.quiet()
+  t.match(status(), {
+    ...ready('True'),
+    lastSyncerHeartbeatTime: new Date(clock.now()).toISOString().replace('.000', ''),
+  })
+  const writes = server.writes.length
+  for (let minute = 0; minute < 30; minute++) {
+    await clock.advance(60_000)
+    connect().heard(box)
+  }
+  await server.quiet()
+  t.equal(server.writes.length, writes)
+  const last = new Date(clock.now()).toISOString().replace('.000', '')
+  connect().closed(box)
+  await clock.advance(45_000)
+  await server.quiet()
+  t.match(status(), { ...ready('False'), lastSyncerHeartbeatTime: last })
+})
+
+t.test('a restart of the center gives syncers time to come back', async t => {
+  const { server, clock, mailboxOf, connect, restart } = world(t)
+  const box = await mailboxOf('inv1')
+  const ready = (status: string) => ({ conditions: [{ type: 'Ready', status }] })
+  const status = () => server.peek('inv1', SYNC_TARGETS, 'florin')!.status
+  await server.in(box).update(SYNCER_CONFIGS, configWith(HEARTBEAT), { subresource: 'status' })
+  connect().opened(box)
+  await server.quiet()
+  await clock.advance(100_000)
+  connect().heard(box)
+  await restart()
+  await clock.advance(44_999)
+  await server.quiet()
+  t.match(status(), ready('True'))
+  await clock.advance(1)
+  await server.quiet()
+  t.match(status(), ready('False'))
 })

@@ -1,0 +1,93 @@
+/**
+ * Which syncers live. Each has a stream of its mailbox open for as long as it does, and says a word now and then, so that a
+ * connection that nobody is behind any more is found out. Nothing of that is written anywhere.
+ */
+import type { SyncerListener } from '../../apimachinery/outcome.ts'
+import type { Clock } from '../../client/clock.ts'
+
+/** Without a connection. Streams end now and then, and networks fail for a moment. */
+export const SILENCE_MS = 45_000
+/** With a connection: three words that did not come. */
+const OPEN_SILENCE_MS = 180_000
+
+interface Connection {
+  open: boolean
+  alive: boolean
+  heardAtMs: number
+  /** Of the timer that waits for silence; absent while none runs. */
+  cancel: (() => void) | undefined
+}
+
+export class SyncerConnections implements SyncerListener {
+  readonly #clock: Clock
+  readonly #changed: (space: string) => void
+  readonly #known = new Map<string, Connection>()
+
+  /** `changed`: a syncer came, or fell silent. */
+  constructor(clock: Clock, changed: (space: string) => void) {
+    this.#clock = clock
+    this.#changed = changed
+  }
+
+  /** When it was last heard of, and whether it lives; `undefined` of one that never was. */
+  of(space: string): Readonly<Pick<Connection, 'alive' | 'heardAtMs'>> | undefined {
+    return this.#known.get(space)
+  }
+
+  opened(space: string): void {
+    this.#said(space, { open: true, atMs: this.#clock.now() })
+  }
+
+  /** `atMs`: when, by our clock, if not now. */
+  heard(space: string, atMs = this.#clock.now()): void {
+    this.#said(space, { open: this.#known.get(space)?.open ?? false, atMs })
+  }
+
+  closed(space: string): void {
+    const connection = this.#known.get(space)
+    if (!connection) return
+    connection.open = false
+    if (!connection.alive) return
+    // it was there until now
+    connection.heardAtMs = this.#clock.now()
+    connection.cancel?.()
+    this.#arm(space, connection, SILENCE_MS)
+  }
+
+  forget(space: string): void {
+    this.#known.get(space)?.cancel?.()
+    this.#known.delete(space)
+  }
+
+  stop(): void {
+    for (const space of [...this.#known.keys()]) this.forget(space)
+  }
+
+  #said(space: string, { open, atMs }: { open: boolean; atMs: number }): void {
+    const connection = this.#known.get(space) ?? { open, alive: false, heardAtMs: atMs, cancel: undefined }
+    this.#known.set(space, connection)
+    connection.open = open
+    connection.heardAtMs = Math.max(connection.heardAtMs, atMs)
+    const leftMs = this.#leftMs(connection)
+    if (leftMs <= 0) return
+    const came = !connection.alive
+    connection.alive = true
+    // one timer each, which is set anew only when it fires
+    if (!connection.cancel) this.#arm(space, connection, leftMs)
+    if (came) this.#changed(space)
+  }
+
+  #leftMs({ open, heardAtMs }: Connection): number {
+    return heardAtMs + (open ? OPEN_SILENCE_MS : SILENCE_MS) - this.#clock.now()
+  }
+
+  #arm(space: string, connection: Connection, inMs: number): void {
+    connection.cancel = this.#clock.after(inMs, () => {
+      connection.cancel = undefined
+      const leftMs = this.#leftMs(connection)
+      if (leftMs > 0) return this.#arm(space, connection, leftMs)
+      connection.alive = false
+      this.#changed(space)
+    })
+  }
+}
