@@ -28,6 +28,13 @@ export const EDGE_SYNC_CONFIGS = edge('edgesyncconfigs')
 /** The component that decides where objects go; it alone tells what came of bindings and grants. */
 export const WHERE_RESOLVER = 'where-resolver'
 
+/**
+ * On a SyncerConfig, by the center: what is to be carried down is what was projected into the mailbox, and is not listed beside
+ * that. Who does not ask for configs as they are stored gets the lists, without this.
+ */
+export const CARRIES_ANNOTATION = `${EDGE_GROUP}/carries`
+export const CARRIES_PROJECTED = 'projected'
+
 /** The one SyncerConfig that the center keeps in each mailbox. */
 export const SYNCER_CONFIG_NAME = 'the-one'
 

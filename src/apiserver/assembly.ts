@@ -29,6 +29,7 @@ import { TokenIssuer } from './auth/serviceAccountTokens.ts'
 import type { UserInfo } from './auth/types.ts'
 import type { UnionAuthenticator } from './auth/union.ts'
 import { authorityAdmission } from './authority/authorityAdmission.ts'
+import { DerivedLists } from './authority/derivedLists.ts'
 import { MailboxRules } from './authority/mailboxRules.ts'
 import { OutcomeInbox } from './authority/outcomeInbox.ts'
 import { parameterized } from './authority/parameterized.ts'
@@ -268,6 +269,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     deps: registryDeps,
     registry,
     reader: new Reader({ store, parsed, shared, turns: work }),
+    derived: options.spaces ? new DerivedLists({ store, turns: work }) : undefined,
     work,
     types,
     frames: new FrameCache(),

@@ -83,6 +83,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
       store,
       epochs: assembly.epochs,
       forms: services.forms,
+      derived: services.derived,
       draining,
       bookmarkIntervalMs: options.bookmarkIntervalMs,
       random: Math.random,

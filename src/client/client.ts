@@ -119,6 +119,8 @@ export interface StreamOptions {
   space: string
   /** Only these; default: every resource. */
   resources?: readonly GroupResource[]
+  /** Whether what a server makes for readers alone is left out: objects as they are stored. */
+  brief?: boolean
   /** Resume behind this cursor. Absent: start with a consistent snapshot (`ADDED` events). */
   after?: number
   /** In which life of the center's store it was told. */

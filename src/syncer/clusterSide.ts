@@ -25,9 +25,10 @@ import type { Allowance } from './allowance.ts'
 import { ClusterWatches } from './clusterWatches.ts'
 import { keyOf, type MailboxMirror, type SyncKey } from './mirror.ts'
 import { isOurs, isUpsynced } from './ownership.ts'
+import { ProjectedObjects } from './projectedObjects.ts'
 import { retrying } from './retrying.ts'
 import { ServedResources } from './served.ts'
-import { isSyncConfig, type SyncPlan, setCovers, syncPlan, wantsDefinition } from './syncPlan.ts'
+import { carriesProjected, isSyncConfig, type SyncPlan, setCovers, syncPlan, wantsDefinition } from './syncPlan.ts'
 
 export interface ClusterSideDeps {
   cluster: SpaceClient
@@ -58,6 +59,7 @@ export class ClusterSide {
   /** Kinds that upsync asks for and that may not be carried. */
   readonly #unwatched = new Set<string>()
   readonly #tasks = new Set<Promise<void>>()
+  readonly #inMailbox: ProjectedObjects
   #plan: SyncPlan = syncPlan([])
   #planIsOld = false
   #started = false
@@ -65,6 +67,7 @@ export class ClusterSide {
   constructor(deps: ClusterSideDeps) {
     const { cluster: client, logger, clock, queues, mailboxServed } = deps
     this.#deps = deps
+    this.#inMailbox = new ProjectedObjects(deps.mirror)
     this.served = new ServedResources(client)
     const common = { client, logger, clock, onSynced: (resource: GroupResource) => this.#queueUpsynced(resource) }
     this.projected = new ClusterWatches({
@@ -115,10 +118,14 @@ export class ClusterSide {
     const { queues, mailboxServed } = this.#deps
     if (isSyncConfig(key)) {
       if (previous === undefined) this.#deps.onConfig()
-      // Heartbeats change these objects all the time; only what they ask for matters.
-      if (!equalJson(object?.spec, previous?.spec)) this.#planChanges()
+      // Their status is ours; only what they ask for matters.
+      const isSame = equalJson(object?.spec, previous?.spec)
+      if (!isSame || carries(object) !== carries(previous)) this.#planChanges()
       return
     }
+    const projected = this.#inMailbox.changed(key, object, previous)
+    if (projected.kinds) this.#planChanges()
+    if (projected.namespace) queues.down.add(projected.namespace)
     queues.down.add(key)
     if (object === undefined || isUpsynced(object)) queues.up.add(key)
     else queues.status.add(key)
@@ -128,6 +135,7 @@ export class ClusterSide {
   /** The mirror is whole: everything is looked at, absences count from now on. */
   mailboxComplete(): void {
     const { mirror, queues } = this.#deps
+    this.#inMailbox.recount()
     this.#planChanges()
     for (const { resource, object } of mirror.values()) {
       if (isSyncConfig(resource)) continue
@@ -186,7 +194,7 @@ export class ClusterSide {
     const before = this.#plan
     const configs: Readonly<KubeObject>[] = []
     for (const { resource, object } of mirror.values()) if (isSyncConfig(resource)) configs.push(object)
-    const after = syncPlan(configs, (group, kind) => this.#pluralOf(group, kind))
+    const after = syncPlan(configs, (group, kind) => this.#pluralOf(group, kind), this.#inMailbox)
     this.#plan = after
     const changes = (key: SyncKey): boolean =>
       before.wantsDown(key, key.namespace, key.name) !== after.wantsDown(key, key.namespace, key.name)
@@ -312,4 +320,8 @@ function servedBy(definition: Readonly<KubeObject>): GroupResource | undefined {
     return undefined
   if (!isRecord(spec) || typeof spec.group !== 'string' || !isRecord(spec.names)) return undefined
   return { group: spec.group, resource: String(spec.names.plural) }
+}
+
+function carries(config: Readonly<KubeObject> | undefined): boolean {
+  return config !== undefined && carriesProjected(config)
 }

@@ -158,7 +158,7 @@ export class MailboxFeed {
   }
 
   async *#observed(options: StreamOptions): AsyncGenerator<StreamBatch, void, void> {
-    for await (const batch of this.#options.client.stream(options)) {
+    for await (const batch of this.#options.client.stream({ ...options, brief: true })) {
       yield batch
       // The batch is in the mirror by now.
       if (this.#seen !== undefined || this.#reset.signal.aborted) continue

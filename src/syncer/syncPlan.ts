@@ -11,7 +11,7 @@ import {
   isRecord,
   type KubeObject,
 } from '../apimachinery/object.ts'
-import { EDGE_GROUP } from '../apimachinery/placement.ts'
+import { CARRIES_ANNOTATION, CARRIES_PROJECTED, EDGE_GROUP } from '../apimachinery/placement.ts'
 import { NAMESPACES } from '../apimachinery/resources.ts'
 import {
   resourceOfKind,
@@ -45,11 +45,26 @@ export function isSyncConfig(resource: GroupResource): boolean {
   )
 }
 
+/** What is in the mailbox to be carried down, where a config says no more than that. */
+export interface Projected {
+  has(resource: GroupResource, namespace: string, name: string): boolean
+  resources(): readonly GroupVersionResource[]
+}
+
+/** Whether a config wants down what was projected into the mailbox, without listing it. */
+export function carriesProjected({ kind, metadata }: Readonly<KubeObject>): boolean {
+  return kind === 'SyncerConfig' && metadata.annotations?.[CARRIES_ANNOTATION] === CARRIES_PROJECTED
+}
+
+const NOTHING: Projected = { has: () => false, resources: () => [] }
+
 /** @param pluralOf the resource of a kind, as discovery knows it; EdgeSyncConfigs name kinds */
 export function syncPlan(
   configs: Iterable<Readonly<KubeObject>>,
   pluralOf: (group: string, kind: string) => string | undefined = () => undefined,
+  inMailbox: Projected = NOTHING,
 ): SyncPlan {
+  let projected = NOTHING
   const down = new Map<string, { resource: GroupVersionResource; names: Names }>()
   const upsync: UpsyncSet[] = []
   const want = (resource: GroupVersionResource, namespace: string, name: string): void => {
@@ -63,6 +78,7 @@ export function syncPlan(
   for (const config of configs) {
     const spec = isRecord(config.spec) ? config.spec : {}
     upsync.push(...upsyncSets(config, pluralOf))
+    if (carriesProjected(config)) projected = inMailbox
     if (config.kind === 'SyncerConfig') {
       readSyncerConfig(spec, want)
     } else if (config.kind === 'EdgeSyncConfig') {
@@ -75,6 +91,7 @@ export function syncPlan(
   return {
     wantsDown(resource, namespace, name) {
       if (isKubernetesService(resource, namespace, name)) return false
+      if (projected.has(resource, namespace, name)) return true
       const names = down.get(groupResourceName(resource))?.names
       if (names === undefined) return false
       const listed = (key: string): boolean => {
@@ -83,7 +100,10 @@ export function syncPlan(
       }
       return listed(namespace) || (namespace !== '' && listed(ALL))
     },
-    downResources: [...down.values()].map(entry => entry.resource),
+    downResources: [
+      ...projected.resources().filter(resource => !down.has(groupResourceName(resource))),
+      ...[...down.values()].map(entry => entry.resource),
+    ],
     upsync,
     wantsUp: (resource, namespace, name) => upsync.some(set => setMatches(set, resource, namespace, name)),
   }

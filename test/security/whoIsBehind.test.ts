@@ -31,7 +31,8 @@ t.test('what is placed in a mailbox names whose it is, when it comes, changes an
   const causes = (event: AuditEvent | undefined): unknown => JSON.parse(event?.annotations?.[PLACED_BY] ?? 'null')
   const behind = [{ cluster: scene.wdsId, path: 'root:audited-wmw', edgePlacement: 'spread' }]
 
-  await scene.place('spread')
+  const upsync = [{ apiGroup: 'g.test', resources: ['r'], namespaces: ['*'], names: ['*'] }]
+  await scene.place('spread', { upsync })
   const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'm', namespace: 'app' }, data: { a: '1' } }
   await scene.wds.create(MAPS, map)
   await center.holds(mailbox, ['app/m'])

@@ -11,6 +11,7 @@ import type { Authorizer, UserInfo } from '../auth/types.ts'
 import { effectiveUser } from '../auth/users.ts'
 import type { Target } from '../operations/target.ts'
 import type { FieldValidation, WriteContext } from '../registry/context.ts'
+import type { DerivedParts } from '../registry/derivedParts.ts'
 import type { Reader } from '../registry/reader.ts'
 import type { Registry, RegistryDeps } from '../registry/registry.ts'
 import type { StreamForms } from '../registry/streamForms.ts'
@@ -26,6 +27,8 @@ export interface Services {
   readonly deps: RegistryDeps
   readonly registry: Registry
   readonly reader: Reader
+  /** Makes whole what is stored without what it says of its space. Absent: there is no such kind. */
+  readonly derived?: DerivedParts | undefined
   readonly types: TypeRegistry
   readonly frames: FrameCache
   readonly protobuf: ProtobufCodec

@@ -6,12 +6,14 @@ import { sightOf } from './workspaceSight.ts'
 
 export async function getEndpoint(services: Services, exchange: Exchange): Promise<void> {
   services.reader.requireRevision(exchange.info.query.get('resourceVersion') ?? '')
-  const stored = await services.reader.get(
+  const { derived } = services
+  const found = await services.reader.get(
     exchange.space,
     exchange.type,
     exchange.resource.namespace,
     exchange.resource.name,
   )
+  const stored = derived?.concerns(exchange.type) ? await derived.whole(found) : found
   const sight = await sightOf(services.authorizer, exchange)
   const seen = sight ? await sight.seen(stored) : stored
   if (seen === undefined) throw statusError.notFound(exchange.type, exchange.resource.name)

@@ -4,6 +4,7 @@ import { fieldError } from '../../apimachinery/fieldErrors.ts'
 import { selectionFor } from '../registry/selection.ts'
 import { type Exchange, intOption, type Services, workOf } from './exchange.ts'
 import { sendList } from './listAnswers.ts'
+import { wholeItems } from './wholeItems.ts'
 import { sightOf } from './workspaceSight.ts'
 
 export async function listEndpoint(services: Services, exchange: Exchange): Promise<void> {
@@ -29,5 +30,6 @@ export async function listEndpoint(services: Services, exchange: Exchange): Prom
     resourceVersionMatch: query.get('resourceVersionMatch') ?? undefined,
     work,
   })
-  await sendList(services, exchange, sight ? await sight.shownAll(list, work) : list)
+  const whole = await wholeItems(services, exchange.type, list, work)
+  await sendList(services, exchange, sight ? await sight.shownAll(whole, work) : whole)
 }

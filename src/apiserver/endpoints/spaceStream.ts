@@ -1,5 +1,5 @@
 /**
- * GET /services/stream/clusters/<space>[?resourceVersion=N&epoch=E&resources=deployments.apps,configmaps]: every change of a space,
+ * GET /services/stream/clusters/<space>[?resourceVersion=N&epoch=E&resources=deployments.apps,configmaps&brief=true]: every change of a space,
  * all kinds, one order, one cursor. Without a cursor it starts with a consistent snapshot that a `synced` bookmark ends.
  *
  * One JSON line an event: `{"type","space","group","version","resource","namespace","name","revision","object"}`; `BOOKMARK` lines carry the
@@ -10,6 +10,7 @@ import type { GroupResource } from '../../apimachinery/object.ts'
 import type { Store, Stored } from '../../storage/store.ts'
 import type { UserInfo } from '../auth/types.ts'
 import { type ChangeType, type StreamPlan, stream } from '../operations/stream.ts'
+import type { DerivedParts } from '../registry/derivedParts.ts'
 import { knownRevision } from '../registry/readVersions.ts'
 import type { StoreEpochs } from '../registry/storeEpochs.ts'
 import type { StreamForms } from '../registry/streamForms.ts'
@@ -23,6 +24,8 @@ export interface SpaceStreamDeps {
   store: Store
   epochs: Pick<StoreEpochs, 'current' | 'hold'>
   forms: StreamForms
+  /** Who does not ask for `brief` gets objects whole. */
+  derived?: DerivedParts | undefined
   draining: AbortSignal
   /** Default 30 s. */
   bookmarkIntervalMs?: number | undefined
@@ -57,7 +60,8 @@ export function planStream(
     ?.split(',')
     .filter(name => name !== '')
     .map(parseResourceName)
-  return { space, resources: resources && resources.length > 0 ? resources : undefined, after }
+  const brief = query.get('brief') === 'true'
+  return { space, resources: resources && resources.length > 0 ? resources : undefined, after, brief }
 }
 
 function parseResourceName(name: string): GroupResource {

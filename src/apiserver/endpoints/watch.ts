@@ -21,6 +21,7 @@ import { notAcceptable, WATCH_MEDIA_TYPES } from './negotiate.ts'
 import { protobufForm } from './protobufForms.ts'
 import { tableOf } from './respond.ts'
 import { type FrameSink, goneSignal, responseSink, writeEach } from './streamWriter.ts'
+import { wholeItems } from './wholeItems.ts'
 import { sightOf, type WorkspaceSight } from './workspaceSight.ts'
 
 /** What a watch needs to know of its request: nothing of what carries it. */
@@ -85,7 +86,8 @@ export async function planOf(services: Services, exchange: WatchTarget, work?: W
           work,
         })
       : undefined
-  const initial = wantsInitial && present ? await (sight?.shownAll(present, work) ?? present) : undefined
+  const whole = wantsInitial && present ? await wholeItems(services, exchange.type, present, work) : present
+  const initial = wantsInitial && whole ? await (sight?.shownAll(whole, work) ?? whole) : undefined
   const known = present?.items.map(({ key }) => key.name) ?? []
   const seconds = intOption(query, 'timeoutSeconds') ?? DEFAULT_TIMEOUT_SECONDS * (1 + services.deps.random())
   return {
@@ -150,6 +152,7 @@ export async function runWatch(
       selection: plan.selection,
       after: plan.after,
       signal,
+      derived: services.derived,
       onLive: isWaiting => {
         isCaughtUp = isWaiting
       },

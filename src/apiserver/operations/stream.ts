@@ -4,6 +4,7 @@
  */
 import type { GroupResource } from '../../apimachinery/object.ts'
 import type { Key, Range, Revision, Store, Stored, StoreEvent, WatchOptions } from '../../storage/store.ts'
+import type { DerivedParts } from '../registry/derivedParts.ts'
 import { watchError } from '../registry/readVersions.ts'
 import type { StreamForms } from '../registry/streamForms.ts'
 
@@ -12,6 +13,8 @@ export interface StreamPlan {
   space: string
   /** Absent: all. */
   resources?: readonly GroupResource[] | undefined
+  /** Whether objects with derived parts are told as they are stored. */
+  brief?: boolean
   /** The revision behind which it goes on. Absent: it begins with a snapshot. */
   after?: Revision | undefined
 }
@@ -38,6 +41,7 @@ export interface StreamOptions<T> {
 export interface StreamDeps {
   store: Pick<Store, 'list' | 'watch' | 'compactedRevision'>
   forms: StreamForms
+  derived?: DerivedParts | undefined
 }
 
 const SNAPSHOT_PAGE = 500
@@ -47,11 +51,14 @@ const SNAPSHOT_PAGE = 500
  * @throws StatusError `Expired` when `after` is older than the kept history or the reader is too slow
  */
 export async function* stream<T>(
-  { store, forms }: StreamDeps,
-  { space, resources, after: from }: StreamPlan,
+  { store, forms, derived: parts }: StreamDeps,
+  { space, resources, after: from, brief }: StreamPlan,
   { signal, onLive, tell }: StreamOptions<T>,
 ): AsyncGenerator<StreamedBatch<T>, void, void> {
-  const only = resources?.length === 1 ? resources[0] : undefined
+  // of all spaces nobody is told more than what is stored
+  const derived = brief || space === '*' ? undefined : parts
+  const one = resources?.length === 1 ? resources[0] : undefined
+  const only = one && !derived?.concerns(one) ? one : undefined
   const range = {
     ...(space !== '*' && { space }),
     // One resource: the store has an index for it, and writes of others wake nobody here.
@@ -62,14 +69,15 @@ export async function* stream<T>(
   let after = from
   try {
     if (after === undefined) {
-      for await (const batch of snapshot({ store, forms }, { space, range, wants }, { signal, tell })) {
+      for await (const batch of snapshot({ store, forms, derived }, { space, range, wants }, { signal, tell })) {
         after = batch.revision
         yield batch
       }
       if (after === undefined || signal.aborted) return
     }
     for await (const batch of store.watch(range, { after, signal, ...(onLive && { onLive }) })) {
-      const wanted = batch.filter(({ key }) => wants(key))
+      const all = derived ? await derived.events(batch) : batch
+      const wanted = all.filter(({ key }) => wants(key))
       await forms.prepare(
         space,
         wanted.map(({ stored }) => stored),
@@ -84,7 +92,7 @@ export async function* stream<T>(
 
 /** In pages of one revision. */
 async function* snapshot<T>(
-  { store, forms }: StreamDeps,
+  { store, forms, derived }: StreamDeps,
   { space, range, wants }: { space: string; range: Range; wants: (key: Key) => boolean },
   { signal, tell }: StreamOptions<T>,
 ): AsyncGenerator<StreamedBatch<T>, void, void> {
@@ -102,6 +110,8 @@ async function* snapshot<T>(
     last = page.items.at(-1)?.key
     more = page.more && last !== undefined
     const items = page.items.filter(({ key }) => wants(key))
+    for (const [i, stored] of items.entries())
+      if (derived?.concerns(stored.key)) items[i] = await derived.whole(stored, { at })
     await forms.prepare(space, items)
     const events = items.map(stored => tell('ADDED', stored))
     if (events.length > 0 || !more) yield { events, revision: at, synced: !more }

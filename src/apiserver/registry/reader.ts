@@ -20,6 +20,7 @@ import {
 import type { ParsedCache } from './codec.ts'
 import { decodeContinue, ExpiredContinueError, encodeContinue } from './continueToken.ts'
 import { storageGroup } from './convert.ts'
+import type { DerivedParts } from './derivedParts.ts'
 import { EventSelector, type SelectedEvent, shownAs } from './eventSelector.ts'
 import { inNamespace, keyOf, rangeOf } from './keys.ts'
 import { scanLabels } from './labelScanner.ts'
@@ -59,6 +60,8 @@ export interface WatchQuery {
   signal: AbortSignal
   /** As the store's: whoever waits has handled all events up to {@link Reader.revision}. */
   onLive?: NonNullable<WatchOptions['onLive']>
+  /** Has objects with derived parts told whole. Absent: as they are stored. */
+  derived?: DerivedParts | undefined
 }
 
 interface PageOptions {
@@ -194,6 +197,10 @@ export class Reader {
         return
       }
       const selector = new EventSelector(this.#parsed, type, query.selection ?? EVERYTHING)
+      if (query.derived?.concerns(type) && query.space !== '*') {
+        yield* this.#watchDerived(type, query, query.derived, selector)
+        return
+      }
       for await (const batch of this.#store.watch(rangeOf(type, query), query)) {
         const here = query.space === '*' ? batch.filter(event => inNamespace(event.key, query)) : batch
         const events = layer ? await this.#overShared(here, layer, type) : here
@@ -202,6 +209,20 @@ export class Reader {
       }
     } catch (error) {
       throw watchError(error, query.after, this.#store.compactedRevision)
+    }
+  }
+
+  /** What else is in the space changes them, too. */
+  async *#watchDerived(
+    type: ResourceType,
+    query: WatchQuery,
+    derived: DerivedParts,
+    selector: EventSelector,
+  ): AsyncGenerator<readonly SelectedEvent[]> {
+    const isOwn = ({ key }: StoreEvent): boolean => key.group === storageGroup(type) && key.resource === type.resource
+    for await (const batch of this.#store.watch({ space: query.space }, query)) {
+      const selected = selector.all((await derived.events(batch)).filter(isOwn))
+      if (selected.length > 0) yield selected
     }
   }
 

@@ -47,8 +47,13 @@ export function httpSpaceClient(options: HttpClientOptions): ClosableSpaceClient
 }
 
 async function* stream(transport: HttpTransport, options: StreamOptions): AsyncGenerator<StreamBatch, void, void> {
-  const { space, resources, after, epoch, signal } = options
-  const query = queryOf({ resourceVersion: after, epoch, resources: resources?.map(groupResourceName).join(',') })
+  const { space, resources, brief, after, epoch, signal } = options
+  const query = queryOf({
+    resourceVersion: after,
+    epoch,
+    resources: resources?.map(groupResourceName).join(','),
+    brief,
+  })
   const path = `/services/stream${spacePath(space)}${query}`
   let cursor = after ?? 0
   for await (const lines of transport.lines({ method: 'GET', path, signal })) {

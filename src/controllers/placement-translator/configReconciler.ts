@@ -3,12 +3,11 @@ import { isStatusError } from '../../apimachinery/errors.ts'
 import { SYNCER_CONFIG_NAME, SYNCER_CONFIGS } from '../../apimachinery/placement.ts'
 import type { Client } from '../../client/client.ts'
 import { UPSYNC_KEY } from './clusterRefusals.ts'
-import { keptDefinitions } from './definitions.ts'
-import type { CopyFact, Mailbox } from './mailboxes.ts'
-import { FIELD_MANAGER, parseObjectKey } from './names.ts'
+import type { Mailbox } from './mailboxes.ts'
+import { FIELD_MANAGER } from './names.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import type { PlacementReports } from './placementReports.ts'
-import { type Carried, createdSyncerConfig, syncerConfigSpec, updatedSyncerConfig } from './syncerConfig.ts'
+import { createdSyncerConfig, syncerConfigSpec, updatedSyncerConfig } from './syncerConfig.ts'
 import type { UpsyncRecords } from './upsyncRecords.ts'
 import { MAX_SPACE_UPSYNC, type UpsyncShare } from './upsyncShare.ts'
 
@@ -17,21 +16,17 @@ export interface ConfigReconcilerDeps {
   join: PlacementJoin
   records: UpsyncRecords
   reports: PlacementReports
-  /** Whether a copy that nobody wants stays for the time being. */
-  keeps: (mailbox: Mailbox, key: string, copy: CopyFact) => boolean
 }
 
 export async function reconcileConfig(deps: ConfigReconcilerDeps, mailbox: Mailbox): Promise<void> {
   const { client, join } = deps
-  // what it names stays in the cluster; all is looked at again once it is known
+  // what it names is carried up; all is looked at again once it is known
   if (join.isUncertain(mailbox.name)) return
   const api = client.in(mailbox.space)
   const options = { fieldManager: FIELD_MANAGER }
   const share = join.upsyncOf(mailbox.name)
   reportCrowded(deps, mailbox.name, share)
-  const content = join.contentOf(mailbox.name)
-  const definitions = keptDefinitions(mailbox, content)
-  const spec = syncerConfigSpec([...content.values(), ...definitions, ...held(deps, mailbox, content)], share.sets)
+  const spec = syncerConfigSpec(share.sets)
   try {
     const body = updatedSyncerConfig(spec, await api.get(SYNCER_CONFIGS, { name: SYNCER_CONFIG_NAME }))
     if (body) await api.update(SYNCER_CONFIGS, body, options)
@@ -40,19 +35,6 @@ export async function reconcileConfig(deps: ConfigReconcilerDeps, mailbox: Mailb
     if (join.isChosen(mailbox.name)) await api.create(SYNCER_CONFIGS, createdSyncerConfig(spec), options)
   }
   deps.records.setShare(mailbox, share)
-}
-
-/** What nobody wants any more and what stays all the same for now: the cluster keeps it, too. */
-function* held(
-  { keeps }: ConfigReconcilerDeps,
-  mailbox: Mailbox,
-  content: ReadonlyMap<string, unknown>,
-): Generator<Carried> {
-  for (const [key, copy] of mailbox.copies) {
-    if (content.has(key) || copy.terminating || !keeps(mailbox, key, copy)) continue
-    const { namespace, name } = parseObjectKey(key)
-    yield { resource: copy.resource, namespace, name }
-  }
 }
 
 function reportCrowded({ join, reports }: ConfigReconcilerDeps, mailbox: string, { crowded }: UpsyncShare): void {

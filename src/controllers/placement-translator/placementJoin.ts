@@ -178,7 +178,6 @@ export class PlacementJoin extends PlacementProduct {
   #selectionChanged(id: string, name: string, key: string, change: 'joined' | 'left' | 'changed'): void {
     const mailboxes = this.#mailboxesOf(destinations(this.spaces.get(id)!, name))
     this.#sink.sources(id, [key])
-    if (change !== 'changed') this.#sink.configs(mailboxes, id)
     this.#sink.copies(mailboxes, [key], id)
     if (change !== 'changed') this.#sink.placement(id, name)
     if (change === 'left') this.#sink.lost(id, name)

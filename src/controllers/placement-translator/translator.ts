@@ -40,7 +40,7 @@ import { spacesWithFeedback } from './feedbackLeftovers.ts'
 import { FeedbackReconciler } from './feedbackReconciler.ts'
 import { Knowledge } from './knowledge.ts'
 import { LeavingMailboxes } from './leavingMailboxes.ts'
-import { type CopyFact, type Mailbox, Mailboxes, ownersIn } from './mailboxes.ts'
+import { type Mailbox, Mailboxes, ownersIn } from './mailboxes.ts'
 import { mailboxListener } from './mailboxListener.ts'
 import { ObjectCache } from './objectCache.ts'
 import type { OwnershipRules } from './ownership.ts'
@@ -485,10 +485,7 @@ class Translator {
     if (task.type === 'asked') await this.#records.reconcile(mailbox, task.key)
     else {
       const [client, join, records, reports] = [this.#client, this.#join, this.#records, this.#reports]
-      const keeps = (at: Mailbox, key: string, copy: CopyFact) =>
-        this.#copies.isUnwanted(at, key) !== false &&
-        (this.#pauses.holdsCopy(at.name, key, ownersIn(copy.owner)[0]) || this.#brake.keeps(at, key, copy))
-      await reconcileConfig({ client, join, records, reports, keeps }, mailbox)
+      await reconcileConfig({ client, join, records, reports }, mailbox)
     }
   }
 

@@ -296,7 +296,7 @@ function expected(models: Map<string, Model>): Map<string, string> {
   }
   for (const mailbox of new Set([...contents.keys(), ...upsync.keys()])) {
     const sets = (upsync.get(mailbox) ?? []) as PlacementSpec['upsync']
-    outcome.set(`config ${mailbox}`, JSON.stringify(syncerConfigSpec(contents.get(mailbox) ?? [], sets)))
+    outcome.set(`config ${mailbox}`, JSON.stringify(syncerConfigSpec(sets)))
   }
   return outcome
 }
@@ -316,7 +316,7 @@ function answers(join: PlacementJoin, ...keys: ReadonlyMap<string, string>[]): M
       const wants = join.wantsState(at, key)
       if (destinations.length > 0 || wants) outcome.set(full, `${destinations} ${wants}`)
     } else if (join.isChosen(at)) {
-      outcome.set(full, JSON.stringify(syncerConfigSpec(join.contentOf(at).values(), join.upsyncOf(at).sets)))
+      outcome.set(full, JSON.stringify(syncerConfigSpec(join.upsyncOf(at).sets)))
     }
   }
   return outcome

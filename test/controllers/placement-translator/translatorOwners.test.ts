@@ -8,7 +8,6 @@ import {
   PROJECTED_LABEL,
   SLICES,
   SYNC_TARGETS,
-  SYNCER_CONFIGS,
 } from '../../../src/apimachinery/placement.ts'
 import { CRDS, NAMESPACES } from '../../../src/apimachinery/resources.ts'
 import type { SpaceClient } from '../../../src/client/client.ts'
@@ -365,8 +364,6 @@ t.test('a definition stays while objects of anybody need it, whoever brought it'
     await place(api, { downsync: [{ apiGroup: 'stable.example.com' }] }, 'florin')
   }
   const label = () => server.peek(florin, CRDS, name)?.metadata.labels?.label
-  const carried = () =>
-    (server.peek(florin, SYNCER_CONFIGS, 'the-one')!.spec as { clusterScope: object[] }).clusterScope
   t.same(server.names(florin, CRONTABS), ['commonstuff/one', 'commonstuff/two'])
   t.equal(label(), 'one')
   await wds.delete(EDGE_PLACEMENTS, { name: 'ep' })
@@ -375,11 +372,9 @@ t.test('a definition stays while objects of anybody need it, whoever brought it'
   await other.delete(CRDS, { name })
   await server.quiet()
   t.equal(label(), 'two', 'no space places it any more, and there is an object')
-  t.match(carried(), [{ resource: 'customresourcedefinitions', objects: [name] }], 'the syncer knows')
   await other.delete(CRONTABS, { namespace: 'commonstuff', name: 'two' })
   await server.quiet()
   t.equal(label(), undefined)
-  t.same(carried(), [])
   t.same(
     server.writes.filter(write => write.startsWith(`${florin} `) && write.includes(' customresourcedefinitions ')),
     [`${florin} create`, `${florin} update`, `${florin} delete`].map(

@@ -1,0 +1,129 @@
+/**
+ * SyncerConfigs for readers that want to be told object by object what there is to carry down, as syncers of earlier releases do
+ * and other readers of KubeStellar's API. The center stores in SyncerConfig `the-one` only that it is what was projected into the
+ * mailbox (annotation); here the lists are made from what the mailbox holds. That costs a look at all of it, in slices, for who
+ * asks; syncers of today do not.
+ */
+import { type Carried, carriedLists } from '../../apimachinery/carriedObjects.ts'
+import { type GroupResource, groupResourceName, isRecord } from '../../apimachinery/object.ts'
+import {
+  CARRIES_ANNOTATION,
+  CARRIES_PROJECTED,
+  EDGE_GROUP,
+  OWNER_ANNOTATION,
+  PROJECTED_LABEL,
+  PROJECTED_VALUE,
+  SYNCER_CONFIGS,
+} from '../../apimachinery/placement.ts'
+import { NAMESPACES } from '../../apimachinery/resources.ts'
+import { isNeverCarried } from '../../apimachinery/upsyncSets.ts'
+import type { Work, WorkTurns } from '../../program/workTurns.ts'
+import type { Revision, Store, Stored, StoreEvent } from '../../storage/store.ts'
+import { atRevision, versionOf } from '../../storage/texts.ts'
+import { decodeObject, encodeObject } from '../registry/codec.ts'
+import type { DerivedParts } from '../registry/derivedParts.ts'
+import { scanLabels } from '../registry/labelScanner.ts'
+
+export interface DerivedListsDeps {
+  store: Pick<Store, 'list'>
+  turns: WorkTurns
+}
+
+const PAGE = 500
+/** Objects that are looked at before the clock is. */
+const LOOKED_AT = 64
+
+export class DerivedLists implements DerivedParts {
+  readonly #deps: DerivedListsDeps
+
+  constructor(deps: DerivedListsDeps) {
+    this.#deps = deps
+  }
+
+  concerns(type: GroupResource): boolean {
+    return groupResourceName(type) === groupResourceName(SYNCER_CONFIGS)
+  }
+
+  async whole(
+    stored: Stored,
+    { at, work }: { at?: Revision | undefined; work?: Work | undefined } = {},
+  ): Promise<Stored> {
+    if (!this.concerns(stored.key) || !stored.bytes.includes(CARRIES_ANNOTATION)) return stored
+    const object = decodeObject(stored)
+    const { [CARRIES_ANNOTATION]: carries, ...annotations } = object.metadata.annotations ?? {}
+    if (carries !== CARRIES_PROJECTED) return stored
+    const { space } = stored.key
+    const lists = carriedLists(await this.#carried(space, at, work ?? this.#deps.turns.begin({ owner: space })))
+    const spec = { ...(isRecord(object.spec) && object.spec), ...lists }
+    const text = encodeObject({ ...object, metadata: { ...object.metadata, annotations }, spec })
+    return versionOf(stored.key, stored.revision, text)
+  }
+
+  async events(events: readonly StoreEvent[]): Promise<readonly StoreEvent[]> {
+    const told: StoreEvent[] = []
+    /** Configs that say something else by what was told since. */
+    let isOld = false
+    for (const event of events) {
+      if (!this.concerns(event.key)) {
+        isOld ||= changes(event)
+        told.push(event)
+      } else if (event.type === 'delete') told.push(event)
+      else told.push({ ...event, stored: await this.whole(event.stored, { at: event.revision }) })
+    }
+    const last = events.at(-1)
+    if (!isOld || !last) return told
+    const { group, resource } = SYNCER_CONFIGS
+    const { items } = await this.#deps.store.list(
+      { space: last.key.space, group, resource },
+      { at: last.revision, uncounted: true },
+    )
+    for (const previous of items) {
+      if (!previous.bytes.includes(CARRIES_ANNOTATION)) continue
+      const now = await this.whole(previous, { at: last.revision })
+      if (now === previous) continue
+      const stored = atRevision(now, last.revision)
+      told.push({ type: 'put', key: previous.key, revision: last.revision, stored, previous })
+    }
+    return told
+  }
+
+  async #carried(space: string, at: Revision | undefined, work: Work): Promise<Carried[]> {
+    const found: Carried[] = []
+    let revision = at
+    for (let after: Stored['key'] | undefined; ; ) {
+      const page = await this.#deps.store.list(
+        { space },
+        { limit: PAGE, uncounted: true, ...(revision !== undefined && { at: revision }), ...(after && { after }) },
+      )
+      revision = page.revision
+      for (const [i, stored] of page.items.entries()) {
+        if (isCarried(stored)) found.push(carriedAs(stored))
+        if (i % LOOKED_AT === LOOKED_AT - 1 && work.due) await work.rest()
+      }
+      after = page.items.at(-1)?.key
+      if (!page.more || after === undefined) return found
+    }
+  }
+}
+
+/** Whether more or fewer objects are to be carried than before. */
+function changes({ type, stored, previous }: StoreEvent): boolean {
+  const before = previous !== undefined && isCarried(previous)
+  return before !== (type === 'put' && isCarried(stored))
+}
+
+/** A Namespace that came only with its objects is not listed: it is wanted with them. */
+function isCarried({ key, bytes }: Stored): boolean {
+  if (key.group === EDGE_GROUP || isNeverCarried(key) || !bytes.includes(PROJECTED_LABEL)) return false
+  const labels = scanLabels(bytes)
+  if (labels === 'unread' || labels?.[PROJECTED_LABEL] !== PROJECTED_VALUE) return false
+  return groupResourceName(key) !== groupResourceName(NAMESPACES) || bytes.includes(`"${OWNER_ANNOTATION}"`)
+}
+
+const APIVERSION_START = '{"apiVersion":"'.length
+
+function carriedAs({ key, bytes }: Stored): Carried {
+  const { group, resource, namespace, name } = key
+  const text = bytes.toString('latin1', APIVERSION_START, bytes.indexOf(0x22, APIVERSION_START))
+  return { resource: { group, resource, version: text.slice(text.indexOf('/') + 1) }, namespace, name }
+}
