@@ -98,6 +98,14 @@ export function validateLabelSelector(selector: LabelSelectorObject, field: stri
   return errors
 }
 
+/** The requirements of a selector that labels do not meet, each as text. */
+export function unmetRequirements(
+  { requirements }: LabelSelector,
+  labels: Readonly<Record<string, string>>,
+): { readonly key: string; readonly text: string }[] {
+  return requirements.filter(one => !compile(one)(labels)).map(one => ({ key: one.key, text: format(one) }))
+}
+
 const OBJECT_OPERATORS: Readonly<Record<string, LabelOperator | undefined>> = {
   In: 'in',
   NotIn: 'notin',

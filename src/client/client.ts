@@ -68,6 +68,9 @@ export interface DeleteOptions {
 /** A resource that a server serves, from discovery; one entry per resource, at the group's preferred version. */
 export interface DiscoveredResource extends GroupVersionResource {
   kind: string
+  /** Other names by which people call it; absent where the server tells none. */
+  singular?: string
+  shortNames?: readonly string[]
   namespaced: boolean
   verbs: readonly string[]
   /** Names such as `status`. */

@@ -6,6 +6,7 @@ import type { SpaceClient } from '../../client/client.ts'
 import { CommandError } from '../ws/commandError.ts'
 import { createProgram, runProgram, type Terminal } from '../ws/runProgram.ts'
 import { pathOf, type Session, withSession } from '../ws/session.ts'
+import { answerCommands } from './answerCommands.ts'
 import { checkObjectName, parseLabels, parseLifetime } from './arguments.ts'
 import { grantCommand, grantsCommand, type InventoryOption, ungrantCommand } from './grantCommands.ts'
 import type { GrantOptions } from './grantSpec.ts'
@@ -44,7 +45,10 @@ The current workspace of your kubeconfig stays as it is, except that 'ensure wmw
 export async function kubectlKubestellar(args: readonly string[], terminal: Terminal): Promise<number> {
   const run = (options: CommonOptions, use: (session: Session) => Promise<void>) => runIn(terminal, options, use)
   const inInventory: InInventory = (options, use) => runInInventory(terminal, options, use)
-  const program = createProgram('kubectl kubestellar', 'Manages inventory, workload spaces and syncers.')
+  const program = createProgram(
+    'kubectl kubestellar',
+    'Manages inventory, workload spaces and syncers, and answers what became of workload.',
+  )
   program.addHelpText('after', NOTES)
   const ensure = program.command('ensure').description('make what is missing')
   const remove = program.command('remove').description('delete what is there')
@@ -134,6 +138,7 @@ export async function kubectlKubestellar(args: readonly string[], terminal: Term
       })
     })
   syncerCommands(program, inInventory, terminal)
+  answerCommands(program, common, terminal)
   return await runProgram(program, args, terminal)
 }
 

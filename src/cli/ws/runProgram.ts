@@ -7,6 +7,8 @@ import { CommandError } from './commandError.ts'
 export interface Terminal {
   out(line: string): void
   err(line: string): void
+  /** Whether a person looks at `out`. Default: no. */
+  readonly isTerminal?: boolean
 }
 
 /** A reader that has seen enough (`… | head`) ends the program, without a word. */
@@ -20,6 +22,7 @@ export function endWithReader(): void {
 export const processTerminal: Terminal = {
   out: line => void process.stdout.write(`${line}\n`),
   err: line => void process.stderr.write(`${line}\n`),
+  isTerminal: process.stdout.isTTY === true,
 }
 
 /** A program named as the user types it, whose sub-commands show their options and defaults. */

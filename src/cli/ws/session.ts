@@ -31,6 +31,8 @@ export interface Session {
   readonly server: string
   /** Path or id from that URL. */
   readonly space: string | undefined
+  /** Of the context. */
+  readonly namespace: string | undefined
   /** How to reach the server; `server` is the base. */
   readonly options: HttpClientOptions
   readonly client: ClosableClient
@@ -58,8 +60,9 @@ async function openSession({ kubeconfig, context, warn }: SessionOptions): Promi
     userAgent: 'orrery-kubectl',
     ...(warn && { onWarning: (text: string) => warn(`Warning: ${text}`) }),
   }
-  const { base, space } = loaded
-  return { paths, context: name, base, server: loaded.options.server, space, options, client: httpClient(options) }
+  const { base, space, namespace } = loaded
+  const { server } = loaded.options
+  return { paths, context: name, base, server, space, namespace, options, client: httpClient(options) }
 }
 
 async function load(files: KubeconfigFiles, context: string): Promise<LoadedKubeconfig> {

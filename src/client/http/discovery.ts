@@ -68,6 +68,7 @@ function aggregated(document: Record<string, unknown>, failed: DiscoveryFailure[
         version,
         resource: str(r.resource),
         kind: isRecord(r.responseKind) ? str(r.responseKind.kind) : '',
+        ...calledAlso(str(r.singularResource), strings(r.shortNames)),
         namespaced: r.scope === 'Namespaced',
         verbs: strings(r.verbs),
         subresources: objects(r.subresources).map(sub => str(sub.subresource)),
@@ -123,11 +124,16 @@ function resourceList(group: string, version: string, list: Record<string, unkno
         version,
         resource,
         kind: str(entry.kind),
+        ...calledAlso(str(entry.singularName), strings(entry.shortNames)),
         namespaced: entry.namespaced === true,
         verbs: strings(entry.verbs),
         subresources,
       }
     })
+}
+
+function calledAlso(singular: string, shortNames: string[]): Pick<DiscoveredResource, 'singular' | 'shortNames'> {
+  return { ...(singular !== '' && { singular }), ...(shortNames.length > 0 && { shortNames }) }
 }
 
 function preferred(contents: readonly GroupVersionContent[]): DiscoveredResource[] {

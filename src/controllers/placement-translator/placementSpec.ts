@@ -38,7 +38,7 @@ interface UpsyncTest {
 /** By API group: whether any of many sets holds an object is asked of those alone that are about its group. */
 type UpsyncTests = ReadonlyMap<string, readonly UpsyncTest[]>
 
-interface DownsyncTest {
+export interface DownsyncTest {
   apiGroup: string | undefined
   resources: ReadonlySet<string> | undefined
   namespaces: ReadonlySet<string> | undefined
@@ -134,17 +134,29 @@ function upsyncSets(value: unknown): UpsyncSet[] {
   return sets
 }
 
+/** What a test asks of an object, by the name of its field; each is asked for itself. */
+const CRITERIA = {
+  apiGroup: (test, { resource }) => test.apiGroup === undefined || test.apiGroup === resource.group,
+  resources: (test, { resource }) => test.resources?.has(resource.resource) ?? true,
+  namespaces: (test, { namespace }) => test.namespaces?.has(namespace) ?? true,
+  objectNames: (test, { name }) => test.names?.has(name) ?? true,
+  labelSelectors: (test, { labels }) => test.labelSelectors?.some(s => s.matches(labels)) ?? true,
+  namespaceSelectors: (test, { namespace }, namespaceLabels = {}) =>
+    test.namespaceSelectors?.some(s => s.matches(namespace === '' ? {} : namespaceLabels)) ?? true,
+} satisfies Record<string, (test: DownsyncTest, object: Matchable, namespaceLabels: Labels | undefined) => boolean>
+
+export type Criterion = keyof typeof CRITERIA
+const CRITERION_NAMES = Object.keys(CRITERIA) as Criterion[]
+const ASKED = Object.values(CRITERIA)
+
 function passes(test: DownsyncTest, object: Matchable, namespaceLabels: Labels | undefined): boolean {
-  if (test.apiGroup !== undefined && test.apiGroup !== object.resource.group) return false
-  if (test.resources && !test.resources.has(object.resource.resource)) return false
-  if (test.namespaces && !test.namespaces.has(object.namespace)) return false
-  if (test.names && !test.names.has(object.name)) return false
-  if (test.labelSelectors && !test.labelSelectors.some(s => s.matches(object.labels))) return false
-  if (test.namespaceSelectors) {
-    const labels = object.namespace === '' ? {} : (namespaceLabels ?? {})
-    if (!test.namespaceSelectors.some(s => s.matches(labels))) return false
-  }
+  for (const holds of ASKED) if (!holds(test, object, namespaceLabels)) return false
   return true
+}
+
+/** What of a test an object does not meet; empty where it passes. For people: all is asked. */
+export function unmetCriteria(test: DownsyncTest, object: Matchable, namespaceLabels: Labels | undefined): Criterion[] {
+  return CRITERION_NAMES.filter(name => !CRITERIA[name](test, object, namespaceLabels))
 }
 
 function compileTest(test: Record<string, unknown>, parts: SelectorParts): DownsyncTest {

@@ -53,10 +53,19 @@ export class Florin {
     this.core = center.in('root:espw')
   }
 
-  /** With florin's mailbox, and the ConfigMap page in the cluster. */
+  /** With florin's mailbox, and the ConfigMap page in the cluster; `flags` are the syncer's. */
   static async begin(t: Test, ...flags: string[]): Promise<Florin & { syncer: Program; mailbox: string }> {
+    return await Florin.beginWith(t, [], ...flags)
+  }
+
+  /** The same with flags of the server. */
+  static async beginWith(
+    t: Test,
+    serverFlags: readonly string[],
+    ...flags: string[]
+  ): Promise<Florin & { syncer: Program; mailbox: string }> {
     const dir = temporaryDir(t)
-    const center = new CenterProcess(t, join(dir, 'center'), await freePort())
+    const center = new CenterProcess(t, join(dir, 'center'), await freePort(), serverFlags)
     const wec = ['simulate-wec', '--name', 'w', '--data-dir', join(dir, 'wec'), '--secure-port', '0']
     await Promise.all([center.start(), Program.orrery(t, wec).said('ready')])
     const toCluster = join(dir, 'wec', 'admin.kubeconfig')
@@ -95,6 +104,10 @@ export class Florin {
   async restore(): Promise<void> {
     await rm(this.#center.dir, { recursive: true })
     await cp(join(this.#dir, 'backup'), this.#center.dir, { recursive: true })
+  }
+
+  get url(): string {
+    return this.#center.url
   }
 
   space(path: string): SpaceClient {

@@ -41,19 +41,27 @@ export class CenterProcess {
   readonly #t: Test
   readonly dir: string
   readonly #port: number
+  readonly #flags: readonly string[]
   #program: Program | undefined
   #admin: LoadedKubeconfig | undefined
 
-  constructor(t: Test, dir: string, port: number) {
+  constructor(t: Test, dir: string, port: number, flags: readonly string[] = []) {
     this.#t = t
     this.dir = dir
     this.#port = port
+    this.#flags = flags
   }
 
   async start(): Promise<void> {
-    this.#program = Program.orrery(this.#t, ['start', '--data-dir', this.dir, '--secure-port', `${this.#port}`])
+    const args = ['start', '--data-dir', this.dir, '--secure-port', `${this.#port}`, ...this.#flags]
+    this.#program = Program.orrery(this.#t, args)
     await this.#program.said('orrery ready: ')
     this.#admin = await loadKubeconfig(join(this.dir, 'admin.kubeconfig'), 'base')
+  }
+
+  /** `https://host:port`. */
+  get url(): string {
+    return this.#admin!.base
   }
 
   async kill(): Promise<void> {

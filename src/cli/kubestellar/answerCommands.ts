@@ -1,0 +1,27 @@
+/**
+ * The commands that answer users of a workload space. What they use is loaded when one of them runs: the plugin starts for each
+ * of its commands.
+ */
+import type { Command } from 'commander'
+import type { Terminal } from '../ws/runProgram.ts'
+import { inNamespace, inSpace } from './answers/answerSession.ts'
+import { outputOption } from './answers/output.ts'
+import type { WhyOptions } from './answers/whyCommand.ts'
+
+/** @param common adds the flags of every command */
+export function answerCommands(program: Command, common: (command: Command) => Command, terminal: Terminal): void {
+  inSpace(inNamespace(common(program.command('why <object...>'))))
+    .description('explain where an object of a workload space goes, where not and why, and what became of it')
+    .option('--cluster <location>', 'only about this location')
+    .option('-w, --watch', 'answer again when the answer changes')
+    .addOption(outputOption())
+    .addHelpText('after', WHY_NOTES)
+    .action(async (args: string[], options: WhyOptions) => {
+      const { whyCommand } = await import('./answers/whyCommand.ts')
+      await whyCommand(args, options, terminal)
+    })
+}
+
+const WHY_NOTES = `
+Name the object as KIND/NAME or KIND NAME; kinds are named as for kubectl get: deployment, deploy, deployments.apps.
+Exit codes: 0 it was answered, 1 there is no such object, or it cannot be told.`

@@ -1,0 +1,59 @@
+/** The workload space that a command asks, and the flags by which it is named. */
+import type { Command } from 'commander'
+import { isStatusError } from '../../../apimachinery/errors.ts'
+import { EDGE_PLACEMENTS } from '../../../apimachinery/placement.ts'
+import type { SpaceClient } from '../../../client/client.ts'
+import { CommandError } from '../../ws/commandError.ts'
+import type { Terminal } from '../../ws/runProgram.ts'
+import { pathOf, type Session, withSession } from '../../ws/session.ts'
+
+export interface AnswerOptions {
+  kubeconfig?: string
+  context?: string
+  wds: string
+  namespace?: string
+}
+
+export interface Asked {
+  readonly session: Session
+  readonly space: SpaceClient
+  readonly path: string
+  readonly namespace: string
+}
+
+export function inSpace(command: Command): Command {
+  return command.option('--wds <path>', 'workload space; "." is the current workspace', '.')
+}
+
+export function inNamespace(command: Command): Command {
+  return command.option('-n, --namespace <name>', "namespace; default: the context's, else default")
+}
+
+export async function withSpace<R>(
+  options: AnswerOptions,
+  terminal: Terminal,
+  use: (asked: Asked) => Promise<R>,
+): Promise<R> {
+  const { kubeconfig, context, wds } = options
+  // the current workspace is what the commands go by, and it is not a matter of contexts
+  if (context !== undefined) throw new CommandError('--context flag not supported')
+  return await withSession({ warn: terminal.err, ...(kubeconfig !== undefined && { kubeconfig }) }, async session => {
+    const path = await pathOf(session, wds)
+    const namespace = options.namespace ?? session.namespace ?? 'default'
+    return await use({ session, space: session.client.in(path), path, namespace })
+  })
+}
+
+/** @throws CommandError where the space places nothing: it serves no EdgePlacements */
+export async function checkPlaces({ space, path }: Asked): Promise<void> {
+  try {
+    await space.list(EDGE_PLACEMENTS, { limit: 1 })
+  } catch (error) {
+    if (!isStatusError(error, 'NotFound')) {
+      if (isStatusError(error, 'Forbidden')) return
+      throw error
+    }
+    const message = `${path} serves no EdgePlacements, so nothing is placed from there; name a workload space with --wds, or enter one with kubectl ws`
+    throw new CommandError(message, 1, { cause: error })
+  }
+}

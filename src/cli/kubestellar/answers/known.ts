@@ -1,0 +1,51 @@
+/** Answers of a server of which some may be refused or missing: what is not known is said, and the rest told all the same. */
+import { isStatusError } from '../../../apimachinery/errors.ts'
+import { type GroupVersionResource, groupResourceName, type KubeObject } from '../../../apimachinery/object.ts'
+import type { ListOptions, SpaceClient } from '../../../client/client.ts'
+import { listAll } from '../../../client/listWatch.ts'
+
+export interface Known {
+  readonly items: readonly KubeObject[]
+  /** Why it is not known; `items` is empty then. */
+  readonly unknown?: string
+  /** Whether the server has no such kind. */
+  readonly unserved?: true
+}
+
+const PAGE = 500
+
+/** A whole list, unless the user may not read it or the space serves no such kind. @throws StatusError for anything else */
+export async function known(
+  space: SpaceClient,
+  resource: GroupVersionResource,
+  options: ListOptions = {},
+): Promise<Known> {
+  try {
+    return { items: (await listAll(space, resource, { limit: PAGE, ...options })).items }
+  } catch (error) {
+    return notKnown(error, resource)
+  }
+}
+
+/** One page, with `more` when there are others. */
+export async function knownSome(
+  space: SpaceClient,
+  resource: GroupVersionResource,
+  options: ListOptions,
+): Promise<Known & { readonly more: boolean }> {
+  try {
+    const page = await space.list(resource, options)
+    return { items: page.items, more: page.continue !== undefined && page.continue !== '' }
+  } catch (error) {
+    return { ...notKnown(error, resource), more: false }
+  }
+}
+
+function notKnown(error: unknown, resource: GroupVersionResource): Known {
+  const name = groupResourceName(resource)
+  if (isStatusError(error, 'Forbidden')) return { items: [], unknown: `you may not list ${name} here` }
+  if (isStatusError(error, 'NotFound')) {
+    return { items: [], unknown: `${name} are not served here`, unserved: true }
+  }
+  throw error
+}

@@ -1,0 +1,69 @@
+/** How the answers of commands are printed: tables for people, JSON and YAML for programs. */
+import { Option } from 'commander'
+import type { Terminal } from '../../ws/runProgram.ts'
+
+export type Format = 'text' | 'wide' | 'json' | 'yaml' | 'name'
+
+export const outputOption = () =>
+  new Option('-o, --output <format>', 'wide: all there is to tell; name: names alone').choices([
+    'wide',
+    'json',
+    'yaml',
+    'name',
+  ])
+
+export type Colour = 'good' | 'bad' | 'warn' | 'dim' | 'bold'
+export type Paint = (text: string, colour: Colour | undefined) => string
+
+const CODES: Readonly<Record<Colour, number>> = { good: 32, bad: 31, warn: 33, dim: 2, bold: 1 }
+
+/** Colours where a person looks at a terminal that has them. */
+export function painter(terminal: Terminal, env: NodeJS.ProcessEnv = process.env): Paint {
+  const plain = terminal.isTerminal !== true || (env.NO_COLOR ?? '') !== '' || env.TERM === 'dumb'
+  return plain || process.platform === 'win32'
+    ? text => text
+    : (text, colour) => (colour === undefined || text === '' ? text : `\x1b[${CODES[colour]}m${text}\x1b[0m`)
+}
+
+export interface Cell {
+  readonly text: string
+  readonly colour?: Colour | undefined
+}
+
+/** Aligned columns, the head first; colours do not count as width, and the last column is not filled up. */
+export function table(head: readonly string[], rows: readonly (readonly (Cell | string)[])[], paint: Paint): string[] {
+  const all: Cell[][] = [head, ...rows].map(row => row.map(cell => (typeof cell === 'string' ? { text: cell } : cell)))
+  const widths = head.map((_, column) => Math.max(...all.map(row => row[column]?.text.length ?? 0)))
+  return all.map(row => {
+    const last = row.findLastIndex(({ text }) => text !== '')
+    return row
+      .slice(0, last + 1)
+      .map(
+        ({ text, colour }, column) =>
+          paint(text, colour) + (column === last ? '' : ' '.repeat(widths[column]! - text.length + 3)),
+      )
+      .join('')
+  })
+}
+
+/** One document, or with `--watch` one of many. */
+export async function printDocument(document: unknown, format: 'json' | 'yaml', terminal: Terminal): Promise<void> {
+  if (format === 'json') return terminal.out(JSON.stringify(document, undefined, 4))
+  const { stringify } = await import('yaml')
+  terminal.out(`---\n${stringify(document, { lineWidth: 0 }).trimEnd()}`)
+}
+
+const UNITS = [
+  ['d', 86_400],
+  ['h', 3_600],
+  ['m', 60],
+] as const
+
+/** How long ago a time was, in one or two units; `''` for none. */
+export function ago(time: string | undefined, nowMs: number): string {
+  const at = time === undefined ? Number.NaN : Date.parse(time)
+  if (Number.isNaN(at)) return ''
+  const seconds = Math.max(0, Math.round((nowMs - at) / 1000))
+  for (const [unit, size] of UNITS) if (seconds >= 2 * size) return `${Math.floor(seconds / size)}${unit}`
+  return `${seconds}s`
+}

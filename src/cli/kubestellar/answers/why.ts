@@ -1,0 +1,371 @@
+/** The whole road of one object of a workload space, from what its users may read there. Pure. */
+import { at, num, objects, str } from '../../../apimachinery/fields.ts'
+import { isNatured, NATURED_LABEL } from '../../../apimachinery/nature.ts'
+import type { KubeObject } from '../../../apimachinery/object.ts'
+import {
+  CONFLICT_ANNOTATION,
+  CUSTOMIZATION_ERROR_ANNOTATION,
+  OVERWRITE,
+  PAUSED_ANNOTATION,
+} from '../../../apimachinery/placement.ts'
+import type { DiscoveredResource } from '../../../client/client.ts'
+import { isSystemObject, reachOf } from '../../../controllers/placement-translator/eligibility.ts'
+import type { Matchable } from '../../../controllers/placement-translator/placementSpec.ts'
+import { VALIDATION_ERROR_PREFIX } from '../../../controllers/where-resolver/selectors.ts'
+import { nameOfObject } from './askedObject.ts'
+import { explainDestinations, isPlace, type LocationMiss, type Place, Places } from './destinations.ts'
+import type { Known } from './known.ts'
+import { explainSelection, type Selection } from './selection.ts'
+import { type ClusterState, rankOf, readWorkStatus } from './workStatus.ts'
+
+export interface WhyFacts {
+  readonly resource: DiscoveredResource
+  readonly object: KubeObject
+  readonly placements: Known
+  readonly slices: Known
+  readonly granted: Known
+  readonly bindings: Known
+  readonly workStatuses: Known
+  /** `undefined` where they cannot be read. */
+  readonly namespaceLabels: Readonly<Record<string, string>> | undefined
+  /** Some objects of the kind that the object defines. */
+  readonly defined: readonly Matchable[]
+  /** `--cluster` */
+  readonly cluster: string | undefined
+}
+
+export interface Note {
+  readonly reason: string
+  readonly message: string
+}
+
+export interface PlacementAnswer extends Selection {
+  readonly name: string
+  /** It defines the kind of something that the placement selects, and comes along. */
+  readonly implied?: string
+  /** What the placement itself is told: conditions that are in the way, malformed selectors, a pause. */
+  readonly notes: readonly Note[]
+  /** Only where it selects the object. */
+  readonly leadsTo?: readonly Place[]
+  readonly misses?: readonly LocationMiss[]
+  /** Locations that the space may place on. */
+  readonly granted?: number
+}
+
+export interface WhyAnswer {
+  readonly apiVersion: string
+  readonly kind: 'Why'
+  readonly object: {
+    readonly apiVersion: string
+    readonly kind: string
+    readonly group: string
+    readonly resource: string
+    readonly namespace?: string
+    readonly name: string
+    readonly uid: string
+    readonly generation?: number
+    readonly creationTimestamp?: string
+  }
+  /** One word. */
+  readonly verdict: string
+  /** One sentence. */
+  readonly message: string
+  /** What is said of the object itself. */
+  readonly notes: readonly Note[]
+  readonly placements: readonly PlacementAnswer[]
+  readonly clusters: readonly ClusterState[]
+  /** What could not be found out, and why. */
+  readonly unknown: readonly string[]
+}
+
+export const ANSWERS_VERSION = 'cli.edge.kubestellar.io/v1'
+/** Of the Locations that a placement does not lead to; the nearest are kept. */
+const MAX_MISSES = 100
+/** Conditions of an EdgePlacement that tell why its objects are not where they should be, unless they have this status. */
+const GOOD: Readonly<Record<string, string>> = {
+  Resolved: 'True',
+  Permitted: 'True',
+  Placed: 'True',
+  Scheduled: 'True',
+  DeletionHeld: 'False',
+  Paused: 'False',
+}
+
+export function why(facts: WhyFacts): WhyAnswer {
+  const { object, resource, cluster } = facts
+  const { name = '', namespace = '', uid = '', generation, creationTimestamp } = object.metadata
+  const stays = staysHome(resource, object)
+  const places = new Places(facts.granted.items, facts.bindings.items)
+  const placements = facts.placements.items.map(placement => placementAnswer(placement, facts, places))
+  placements.sort(
+    (a, b) => Number(b.selects) - Number(a.selects) || weightOf(a) - weightOf(b) || (a.name < b.name ? -1 : 1),
+  )
+  const clusters = clustersOf(facts, placements, stays === undefined)
+  const answer = {
+    object: {
+      apiVersion: object.apiVersion,
+      kind: object.kind,
+      group: resource.group,
+      resource: resource.resource,
+      ...(namespace !== '' && { namespace }),
+      name,
+      uid,
+      ...(generation !== undefined && { generation }),
+      ...(creationTimestamp !== undefined && { creationTimestamp }),
+    },
+    notes: [...(stays ? [stays] : []), ...(isNamespace(resource) ? [NAMESPACES_FOLLOW] : []), ...objectNotes(object)],
+    placements,
+    clusters,
+    unknown: unknownOf(facts),
+  }
+  const what = nameOfObject(resource, namespace, name)
+  const verdict = verdictOf(answer, { what, stays, facts, cluster })
+  return { apiVersion: ANSWERS_VERSION, kind: 'Why', object: answer.object, ...verdict, ...answer }
+}
+
+const NAMESPACES_FOLLOW: Note = {
+  reason: 'NamespacesFollow',
+  message: 'where objects of this namespace go it comes along bare; select it to carry its labels and annotations',
+}
+
+function isNamespace({ group, resource }: DiscoveredResource): boolean {
+  return group === '' && resource === 'namespaces'
+}
+
+function weightOf({ nearest }: PlacementAnswer): number {
+  return nearest?.misses.length ?? 0
+}
+
+/** Why an object travels nowhere, whatever selects it. */
+export function staysHome(resource: DiscoveredResource, object: KubeObject): Note | undefined {
+  if (reachOf(resource) === 'none') {
+    return {
+      reason: 'KindStays',
+      message: `objects of kind ${object.kind} are for the space itself and travel nowhere`,
+    }
+  }
+  if (isNatured(object)) {
+    const message = `it is labelled ${NATURED_LABEL}=true, so it acts in this space and travels nowhere; take the label off to place it`
+    return { reason: 'Natured', message }
+  }
+  if (!isSystemObject(resource, object)) return undefined
+  return { reason: 'SystemObject', message: 'every cluster has its own of these, so it travels nowhere' }
+}
+
+function objectNotes({ metadata }: KubeObject): Note[] {
+  const notes: Note[] = []
+  const annotations = metadata.annotations ?? {}
+  if (metadata.deletionTimestamp !== undefined) {
+    const waits = metadata.finalizers?.length ? `; it waits for finalizers ${metadata.finalizers.join(', ')}` : ''
+    notes.push({ reason: 'Deleting', message: `it is being deleted since ${metadata.deletionTimestamp}${waits}` })
+  }
+  if (annotations[PAUSED_ANNOTATION] === 'true') {
+    notes.push({
+      reason: 'ObjectPaused',
+      message: `annotation ${PAUSED_ANNOTATION} is "true": its copies stay as they are`,
+    })
+  }
+  const told = { CustomizationError: CUSTOMIZATION_ERROR_ANNOTATION, ObjectConflict: CONFLICT_ANNOTATION }
+  for (const [reason, annotation] of Object.entries(told)) {
+    const message = annotations[annotation]
+    if (message !== undefined) notes.push({ reason, message })
+  }
+  const overwrite = annotations[OVERWRITE]
+  if (overwrite !== undefined && overwrite !== '' && overwrite !== 'true') {
+    const message = `annotation ${OVERWRITE} says that clusters keep what they have of it: it is made where it is missing, and not changed`
+    notes.push({ reason: 'NotOverwritten', message })
+  }
+  return notes
+}
+
+function placementAnswer(placement: KubeObject, facts: WhyFacts, places: Places): PlacementAnswer {
+  const { object, namespaceLabels, slices, cluster } = facts
+  const name = placement.metadata.name ?? ''
+  const matchable = matchableOf(facts.resource, object)
+  const told = explainSelection(placement, matchable, namespaceLabels)
+  const implied = told.selects ? undefined : impliedBy(placement, facts)
+  const notes = placementNotes(placement)
+  if (!told.selects && implied === undefined) return { name, ...told, notes: [] }
+  const selection = implied === undefined ? told : { selects: true, implied }
+  const own = slices.items.filter(slice => placementOf(slice) === name)
+  const { leadsTo, misses, granted } = explainDestinations(placement, own, places)
+  const asked = (place: Place): boolean => cluster === undefined || isPlace(place, cluster)
+  return {
+    name,
+    ...selection,
+    notes,
+    leadsTo: leadsTo.filter(asked),
+    misses: misses.filter(asked).slice(0, MAX_MISSES),
+    granted,
+  }
+}
+
+/** The EdgePlacement that a slice is of. */
+function placementOf({ metadata }: KubeObject): string | undefined {
+  return metadata.ownerReferences?.find(({ kind }) => kind === 'EdgePlacement')?.name ?? metadata.name
+}
+
+export function matchableOf({ group, resource }: DiscoveredResource, { metadata }: KubeObject): Matchable {
+  const { name = '', namespace = '', labels = {} } = metadata
+  return { resource: { group, resource }, namespace, name, labels }
+}
+
+function impliedBy(placement: KubeObject, { defined }: WhyFacts): string | undefined {
+  const found = defined.find(one => explainSelection(placement, one, undefined).selects)
+  return (
+    found && `it defines the kind of ${nameOfObject(found.resource, found.namespace, found.name)}, which is selected`
+  )
+}
+
+function placementNotes({ metadata, spec, status }: KubeObject): Note[] {
+  const notes: Note[] = []
+  if (metadata.deletionTimestamp !== undefined) {
+    notes.push({ reason: 'Deleting', message: 'the placement is being deleted' })
+  }
+  if (at(spec, 'paused') === true) {
+    notes.push({
+      reason: 'PlacementPaused',
+      message: 'spec.paused: its copies stay as they are, and it goes nowhere new',
+    })
+  }
+  for (const condition of objects(status, 'conditions')) {
+    const good = GOOD[str(condition, 'type')]
+    if (good === undefined || condition.status === good) continue
+    if (condition.type === 'Paused' && condition.reason === 'PlacementPaused') continue
+    const [reason, message] = [str(condition, 'reason'), str(condition, 'message')]
+    // Permitted and Placed say the same of what is not granted
+    if (!notes.some(note => note.message === message && message !== '')) notes.push({ reason, message })
+  }
+  for (const [key, message] of Object.entries(metadata.annotations ?? {})) {
+    if (key.startsWith(VALIDATION_ERROR_PREFIX)) notes.push({ reason: 'InvalidSelector', message })
+  }
+  return notes
+}
+
+/** What is known of each cluster; of those that a placement leads to and nobody speaks of, that. */
+function clustersOf(facts: WhyFacts, placements: readonly PlacementAnswer[], travels: boolean): ClusterState[] {
+  const { workStatuses, cluster } = facts
+  const states = new Map<string, ClusterState>()
+  const wanted = new Map<string, string[]>()
+  const names = new Map<string, Place>()
+  for (const { name, leadsTo = [] } of placements) {
+    for (const place of leadsTo) {
+      names.set(place.location, place)
+      wanted.set(place.location, [...(wanted.get(place.location) ?? []), name])
+    }
+  }
+  for (const one of workStatuses.items.map(readWorkStatus)) {
+    const place = names.get(one.location)
+    if (cluster === undefined || one.location === cluster || (place && isPlace(place, cluster)))
+      states.set(one.location, one)
+  }
+  for (const [location, by] of travels ? wanted : []) {
+    if (states.has(location)) continue
+    const place = names.get(location)!
+    const told = workStatuses.unknown === undefined ? PROJECTING : toldByPlacement(facts, by, place)
+    states.set(location, { location, placements: by, ...told })
+  }
+  return [...states.values()].sort((a, b) => rankOf(a) - rankOf(b) || (a.location < b.location ? -1 : 1))
+}
+
+const PROJECTING = { state: 'Projecting', message: 'nothing is known of it there yet' }
+
+/** From the status of the placement: what is broken is named there, up to a bound. */
+function toldByPlacement(
+  { placements, object, resource }: WhyFacts,
+  names: readonly string[],
+  place: Place,
+): Omit<ClusterState, 'location' | 'placements'> {
+  const { name, namespace } = object.metadata
+  const said = placements.items.filter(({ metadata }) => names.includes(metadata.name ?? ''))
+  for (const { status } of said) {
+    const found = objects(status, 'broken').find(
+      one =>
+        one.name === name &&
+        one.resource === resource.resource &&
+        str(one, 'group') === resource.group &&
+        str(one, 'namespace') === (namespace ?? '') &&
+        one.location === place.name,
+    )
+    if (!found) continue
+    const state = str(found, 'state')
+    const [reason, message, since] = [str(found, 'reason'), str(found, 'message'), str(found, 'since')]
+    return { state: state.charAt(0).toUpperCase() + state.slice(1), reason, message, since }
+  }
+  const isApplied = said.every(
+    ({ metadata, status }) =>
+      num(status, 'observedGeneration') === metadata.generation &&
+      objects(status, 'conditions').some(({ type, status: is }) => type === 'Applied' && is === 'True'),
+  )
+  if (isApplied) return { state: 'Applied', message: 'its placement says that all is applied' }
+  return { state: 'Unknown', message: 'its placement counts, and names only some of what is broken' }
+}
+
+function unknownOf({
+  placements,
+  slices,
+  granted,
+  bindings,
+  workStatuses,
+  namespaceLabels,
+  object,
+}: WhyFacts): string[] {
+  const unknown: string[] = []
+  const tell = ({ unknown: reason }: Known, what: string) => {
+    if (reason !== undefined) unknown.push(`${what}: ${reason}`)
+  }
+  tell(placements, 'which placements select it')
+  tell(slices, 'where placements lead')
+  tell(granted, 'which locations there are')
+  tell(bindings, 'which inventories the space uses')
+  tell(workStatuses, 'what became of it in each cluster')
+  if ((object.metadata.namespace ?? '') !== '' && !namespaceLabels) {
+    unknown.push('what namespaceSelectors say of it: you may not get its namespace')
+  }
+  return unknown
+}
+
+interface Judged {
+  what: string
+  stays: Note | undefined
+  facts: WhyFacts
+  cluster: string | undefined
+}
+
+function verdictOf(
+  { placements, clusters }: Pick<WhyAnswer, 'placements' | 'clusters'>,
+  { what, stays, facts, cluster }: Judged,
+): Pick<WhyAnswer, 'verdict' | 'message'> {
+  const say = (verdict: string, message: string) => ({ verdict, message: `${what} ${message}` })
+  if (stays) return say(stays.reason, `stays in this space: ${stays.message}`)
+  if (facts.placements.unknown !== undefined && clusters.length === 0)
+    return say('Unknown', `may be placed or not: ${facts.placements.unknown}`)
+  const selecting = placements.filter(({ selects }) => selects)
+  if (selecting.length === 0 && clusters.length === 0) {
+    return say(
+      'NotSelected',
+      placements.length === 0
+        ? 'is placed nowhere: this space has no EdgePlacement'
+        : 'is placed nowhere: no EdgePlacement selects it',
+    )
+  }
+  if (clusters.length === 0) {
+    const note = selecting.flatMap(({ notes }) => notes)[0]
+    const where = cluster === undefined ? 'to no cluster' : `not to ${JSON.stringify(cluster)}`
+    return say(
+      'NowhereToPlace',
+      `is selected, and led ${where}${cluster === undefined && note ? `: ${note.message}` : ''}`,
+    )
+  }
+  const counts = new Map<string, number>()
+  for (const { state, health } of clusters) {
+    const word = state === 'Applied' && health !== undefined && health !== 'Healthy' ? `${state} (${health})` : state
+    counts.set(word, (counts.get(word) ?? 0) + 1)
+  }
+  const [first] = clusters
+  const told = [...counts].map(([state, count]) => `${state} in ${count}`).join(', ')
+  return say(
+    first!.state === 'Applied' ? (first!.health ?? 'Applied') : first!.state,
+    `is ${told} of ${clusters.length} ${clusters.length === 1 ? 'cluster' : 'clusters'}`,
+  )
+}

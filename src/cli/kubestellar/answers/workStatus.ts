@@ -1,0 +1,77 @@
+/** What the center tells of one object in one cluster (WorkStatus), as the commands use it. Pure. */
+import { at, num, str, strings } from '../../../apimachinery/fields.ts'
+import type { GroupVersionResource, KubeObject } from '../../../apimachinery/object.ts'
+import { EDGE_GROUP } from '../../../apimachinery/placement.ts'
+
+const VERSION = 'v1alpha1'
+export const WORK_STATUSES: GroupVersionResource = { group: EDGE_GROUP, version: VERSION, resource: 'workstatuses' }
+export const CLUSTER_WORK_STATUSES: GroupVersionResource = {
+  group: EDGE_GROUP,
+  version: VERSION,
+  resource: 'clusterworkstatuses',
+}
+
+/** From bad to good: in this order people are told. */
+export const STATES = [
+  'Refused',
+  'Conflict',
+  'Retrying',
+  'Unserved',
+  'Drifted',
+  'NotPlaced',
+  'Terminating',
+  'Waiting',
+  'Held',
+  'Paused',
+  'Stale',
+  'Unknown',
+  'Pending',
+  'Projecting',
+  'Applied',
+] as const
+
+/** What one cluster has of one object. */
+export interface ClusterState {
+  /** Of the GrantedLocation. */
+  readonly location: string
+  readonly placements: readonly string[]
+  readonly state: string
+  readonly reason?: string
+  readonly message?: string
+  /** RFC 3339. */
+  readonly since?: string
+  readonly health?: string
+  readonly healthMessage?: string
+  /** The generation of the object that the cluster was given. */
+  readonly generation?: number
+}
+
+/** What went wrong first, what runs but is ill next, what is well last. */
+export function rankOf({ state, health }: Pick<ClusterState, 'state' | 'health'>): number {
+  const rank = STATES.indexOf(state as (typeof STATES)[number])
+  if (state !== 'Applied') return rank < 0 ? STATES.indexOf('Unknown') : rank
+  return STATES.length + (health === 'Degraded' ? 0 : health === 'Progressing' ? 1 : health === 'Unknown' ? 2 : 3)
+}
+
+export function readWorkStatus(object: KubeObject): ClusterState {
+  const texts: Partial<Record<'reason' | 'message' | 'since' | 'health' | 'healthMessage', string>> = {}
+  for (const field of ['reason', 'message', 'since', 'health', 'healthMessage'] as const) {
+    const text = str(object, 'status', field)
+    if (text !== '') texts[field] = text
+  }
+  const generation = num(object, 'status', 'generation')
+  return {
+    location: locationOf(object),
+    placements: strings(object, 'spec', 'placements'),
+    state: str(object, 'status', 'state') || 'Unknown',
+    ...texts,
+    ...(generation > 0 && { generation }),
+  }
+}
+
+/** `<location>:<resource>:<object>`; names of Locations have no colon. */
+function locationOf({ metadata, spec }: KubeObject): string {
+  const name = metadata.name ?? ''
+  const colon = name.indexOf(':')
+  return colon < 0 ? str(at(spec, 'location'), 'name') || name : name.slice(0, colon)
+}

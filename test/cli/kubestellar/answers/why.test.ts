@@ -1,0 +1,222 @@
+import t from 'tap'
+import type { KubeObject } from '../../../../src/apimachinery/object.ts'
+import { painter, table } from '../../../../src/cli/kubestellar/answers/output.ts'
+import { type WhyFacts, why } from '../../../../src/cli/kubestellar/answers/why.ts'
+import { whyText } from '../../../../src/cli/kubestellar/answers/whyText.ts'
+import type { DiscoveredResource } from '../../../../src/client/client.ts'
+
+const MAPS: DiscoveredResource = {
+  group: '',
+  version: 'v1',
+  resource: 'configmaps',
+  kind: 'ConfigMap',
+  namespaced: true,
+  verbs: ['list'],
+  subresources: [],
+}
+const NOW = Date.parse('2026-01-01T00:10:00Z')
+const edge = (kind: string, name: string, rest: object): KubeObject => ({
+  apiVersion: 'edge.kubestellar.io/v2alpha1',
+  kind,
+  metadata: { name },
+  ...rest,
+})
+const placement = (name: string, test: object, rest: object = {}): KubeObject =>
+  edge('EdgePlacement', name, {
+    spec: { locationSelectors: [{ matchLabels: { env: 'prod' } }], downsync: [test] },
+    ...rest,
+  })
+const location = (name: string, labels: Record<string, string>, instances = 1): KubeObject => ({
+  ...edge('GrantedLocation', `imw1.${name}`, { inventory: 'root:imw1', location: name, instances, ready: instances }),
+  metadata: { name: `imw1.${name}`, labels },
+})
+const slice = (name: string, ...locations: string[]): KubeObject =>
+  edge('SinglePlacementSlice', name, {
+    destinations: locations.map(locationName => ({
+      cluster: 'id1',
+      locationName,
+      syncTargetName: 's',
+      syncTargetUID: 'u',
+    })),
+  })
+const binding = edge('InventoryBinding', 'imw1', { spec: { path: 'root:imw1' }, status: { cluster: 'id1' } })
+const workStatus = (where: string, status: object): KubeObject => ({
+  apiVersion: 'edge.kubestellar.io/v1alpha1',
+  kind: 'WorkStatus',
+  metadata: { name: `imw1.${where}:configmaps:prices`, namespace: 'shop' },
+  spec: { location: { cluster: 'root:imw1', name: where }, placements: ['p'] },
+  status,
+})
+const prices = (metadata: object = {}): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'prices', namespace: 'shop', uid: 'u1', ...metadata },
+})
+const facts = (more: Partial<WhyFacts> = {}): WhyFacts => ({
+  resource: MAPS,
+  object: prices(),
+  placements: { items: [placement('p', { resources: ['configmaps'] })] },
+  slices: { items: [slice('p', 'florin', 'guilder')] },
+  granted: {
+    items: [
+      location('florin', { env: 'prod' }),
+      location('guilder', { env: 'prod' }),
+      location('mark', { env: 'test' }),
+      location('franc', {}),
+      location('lira', { env: 'prod' }, 0),
+    ],
+  },
+  bindings: { items: [binding] },
+  workStatuses: { items: [] },
+  namespaceLabels: {},
+  defined: [],
+  cluster: undefined,
+  ...more,
+})
+const text = (more: Partial<WhyFacts>, wide = false) =>
+  whyText(why(facts(more)), { wide, paint: words => words, nowMs: NOW })
+
+t.test(
+  'the whole road: what selects, where it leads and where not, and what became of it, the worst first',
+  async t => {
+    const workStatuses = {
+      items: [
+        workStatus('florin', { state: 'Applied', health: 'Healthy', since: '2026-01-01T00:05:00Z' }),
+        workStatus('guilder', {
+          state: 'Refused',
+          reason: 'Forbidden',
+          message: 'denied by policy',
+          since: '2026-01-01T00:09:00Z',
+        }),
+      ],
+    }
+    const placements = {
+      items: [placement('other', { resources: ['secrets'] }), placement('p', { resources: ['configmaps'] })],
+    }
+    t.same(text({ workStatuses, placements }), [
+      'configmaps "shop/prices" is Refused in 1, Applied in 1 of 2 clusters',
+      '',
+      'placement p selects it by spec.downsync[0]',
+      '  leads to 2 of 5 locations that this space may place on',
+      '  not to imw1.lira: the labels match, but it stands for no cluster',
+      '  not to imw1.franc: wants env=prod, has no label env',
+      '  not to imw1.mark: wants env=prod, has env=test',
+      '',
+      'placement other does not select it; spec.downsync[0] comes nearest:',
+      '  spec.downsync[0].resources names "secrets", this is "configmaps"',
+      '',
+      'LOCATION       STATE     HEALTH    SINCE   REASON      MESSAGE',
+      'imw1.guilder   Refused             60s     Forbidden   denied by policy',
+      'imw1.florin    Applied   Healthy   5m',
+    ])
+    const { verdict, clusters } = why(facts({ workStatuses }))
+    t.equal(verdict, 'Refused')
+    t.same(clusters[0], {
+      location: 'imw1.guilder',
+      placements: ['p'],
+      state: 'Refused',
+      reason: 'Forbidden',
+      message: 'denied by policy',
+      since: '2026-01-01T00:09:00Z',
+    })
+  },
+)
+
+t.test('one cluster is asked about by any of its names', async t => {
+  for (const cluster of ['mark', 'imw1.mark', 'root:imw1/mark']) {
+    const { message, placements } = why(facts({ cluster }))
+    t.match(message, /is selected, and led not to/)
+    t.match(placements[0]?.misses, [{ location: 'imw1.mark', message: 'wants env=prod, has env=test' }])
+    t.same(placements[0]?.leadsTo, [])
+  }
+})
+
+t.test('what stands in the way is the verdict', async t => {
+  t.match(why(facts({ placements: { items: [] } })), { verdict: 'NotSelected', message: /has no EdgePlacement/ })
+  t.match(why(facts({ placements: { items: [placement('q', { resources: ['secrets'] })] } })), {
+    verdict: 'NotSelected',
+  })
+  const natured = prices({ labels: { 'edge.kubestellar.io/natured': 'true' } })
+  t.match(why(facts({ object: natured })), { verdict: 'Natured', message: /stays in this space/, clusters: [] })
+  t.match(why(facts({ object: prices({ name: 'kube-root-ca.crt' }) })), { verdict: 'SystemObject' })
+  t.match(why(facts({ resource: { ...MAPS, resource: 'events' } })), { verdict: 'KindStays' })
+  const conditions = [
+    { type: 'Resolved', status: 'False', reason: 'NotBound', message: 'this space uses no inventory' },
+  ]
+  const unbound = placement('p', {}, { status: { conditions } })
+  t.match(why(facts({ placements: { items: [unbound] }, slices: { items: [] } })), {
+    verdict: 'NowhereToPlace',
+    message: /led to no cluster: this space uses no inventory/,
+  })
+  const annotations = {
+    'edge.kubestellar.io/paused': 'true',
+    'edge.kubestellar.io/customization-error': 'no Customizer "x"',
+    'edge.kubestellar.io/object-conflict': 'space abc owns it',
+    'edge.kubestellar.io/downsync-overwrite': 'false',
+  }
+  t.match(
+    why(facts({ object: prices({ annotations }) })).notes.map(({ reason }) => reason),
+    ['ObjectPaused', 'CustomizationError', 'ObjectConflict', 'NotOverwritten'],
+  )
+})
+
+t.test('a definition comes along with objects of its kind', async t => {
+  const object: KubeObject = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'x' },
+  }
+  const resource = { ...MAPS, group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' }
+  const defined = [{ resource: { group: '', resource: 'configmaps' }, namespace: 'shop', name: 'a', labels: {} }]
+  t.match(why(facts({ object, resource, defined })).placements, [
+    { selects: true, implied: 'it defines the kind of configmaps "shop/a", which is selected' },
+  ])
+})
+
+t.test('a server that tells nothing of single objects: what the placement names, and what is not known', async t => {
+  const workStatuses = {
+    items: [],
+    unknown: 'workstatuses.edge.kubestellar.io are not served here',
+    unserved: true,
+  } as const
+  const status = {
+    broken: [
+      {
+        location: 'guilder',
+        resource: 'configmaps',
+        namespace: 'shop',
+        name: 'prices',
+        state: 'refused',
+        message: 'no',
+      },
+    ],
+  }
+  const placements = { items: [placement('p', {}, { status })] }
+  const told = why(facts({ workStatuses, placements }))
+  t.match(told.clusters, [
+    { location: 'imw1.guilder', state: 'Refused', message: 'no' },
+    { location: 'imw1.florin', state: 'Unknown' },
+  ])
+  t.match(told.unknown, ['what became of it in each cluster: workstatuses.edge.kubestellar.io are not served here'])
+  const conditions = [{ type: 'Applied', status: 'True' }]
+  const applied = placement('p', {}, { status: { conditions, observedGeneration: undefined } })
+  const done = { ...applied, metadata: { name: 'p', generation: 0 } }
+  t.match(why(facts({ workStatuses, placements: { items: [done] } })).verdict, 'Applied')
+})
+
+t.test('colours do not count as width, and are for terminals', async t => {
+  const terminal = { out() {}, err() {}, isTerminal: true }
+  t.same(
+    table(
+      ['A', 'B'],
+      [
+        [{ text: 'x', colour: 'bad' }, 'y'],
+        ['long', ''],
+      ],
+      painter(terminal, {}),
+    ),
+    ['A      B', '\x1b[31mx\x1b[0m      y', 'long'],
+  )
+  t.equal(painter(terminal, { NO_COLOR: '1' })('x', 'bad'), 'x')
+  t.equal(painter({ ...terminal, isTerminal: false }, {})('x', 'bad'), 'x')
+})

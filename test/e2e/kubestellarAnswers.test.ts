@@ -1,0 +1,123 @@
+/**
+ * What `kubectl kubestellar` answers to a member of a team who has their space and nothing else: real server, cluster and
+ * syncer, kubectl with the plugin. In the end the commands of docs/answers.md, as they stand there.
+ */
+import { execFile } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import type { KubeObject } from '../../src/apimachinery/object.ts'
+import { temporaryDir } from '../support/server.ts'
+import { map } from '../syncer/support/installation.ts'
+import { LOCATIONS, MAPS, PLACEMENTS, TARGETS } from '../syncer/support/kinds.ts'
+import { until } from '../syncer/support/processes.ts'
+import { Florin, has, target } from './support/florin.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const EDGE = 'edge.kubestellar.io/v2alpha1'
+const GRANTED = { group: 'edge.kubestellar.io', version: 'v2alpha1', resource: 'grantedlocations' }
+const BINDINGS = { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'clusterrolebindings' }
+
+t.test('a team asks what becomes of its workload', { timeout: 600_000 }, async t => {
+  const dir = temporaryDir(t)
+  writeFileSync(join(dir, 'tokens'), 'token-of-mia,mia,u-1,"team"\n')
+  const florin = await Florin.beginWith(t, ['--token-auth-file', join(dir, 'tokens')])
+  const { wds, cluster, inventory } = florin
+  for (const role of ['system:kcp:workspace:access', 'edit']) await wds.create(BINDINGS, binding(role))
+  const kubeconfig = join(dir, 'mia')
+  writeFileSync(kubeconfig, JSON.stringify(kubeconfigOf(`${florin.url}/clusters/root:wmw1`)))
+  const env = { ...process.env, KUBECONFIG: kubeconfig, PATH: `${join(ROOT, 'bin')}:${process.env.PATH}` }
+  const run = (command: string, input = '') =>
+    new Promise<{ code: number; out: string; err: string }>(resolve => {
+      const child = execFile('bash', ['-c', command], { cwd: dir, env }, (error, out, err) =>
+        resolve({ code: error === null ? 0 : Number(error.code), out, err }),
+      )
+      child.stdin?.end(input)
+    })
+  const ks = (args: string, input?: string) => run(`kubectl kubestellar ${args}`, input)
+
+  // a place that the placement does not choose, and a thing that the cluster does not take
+  await inventory.create(TARGETS, { ...target, metadata: { name: 'guilder', labels: { id: 'guilder' } } })
+  await inventory.create(LOCATIONS, locationOf('guilder', { env: 'test' }))
+  await until(wds, GRANTED, { name: 'imw1.guilder' }, row => row !== undefined)
+  await cluster.create(MAPS, map('theirs', { x: 'theirs' }))
+  await wds.create(MAPS, map('theirs', { x: 'ours' }))
+  await until(wds, PLACEMENTS, { name: 'p' }, has('Applied', 'False', 'Refused'))
+
+  await t.test('why', async t => {
+    const refused = await ks('why cm/theirs -n shop')
+    t.match(refused, { code: 0, err: '' })
+    t.match(refused.out, /^configmaps "shop\/theirs" is Refused in 1 of 1 cluster$/m)
+    t.match(refused.out, /^placement p selects it by spec\.downsync\[0\]$/m)
+    t.match(refused.out, /^ {2}not to imw1\.guilder: wants env=prod, has env=test$/m)
+    t.match(refused.out, /^imw1\.florin +Refused .*AlreadyInCluster +was in the cluster before/m)
+    const json = JSON.parse((await ks('why configmap theirs -n shop -o json')).out)
+    t.match(json, {
+      apiVersion: 'cli.edge.kubestellar.io/v1',
+      kind: 'Why',
+      verdict: 'Refused',
+      object: { resource: 'configmaps', namespace: 'shop', name: 'theirs' },
+      placements: [
+        { name: 'p', selects: true, leadsTo: [{ location: 'imw1.florin', inventory: 'root:imw1', name: 'florin' }] },
+      ],
+      clusters: [{ location: 'imw1.florin', state: 'Refused', reason: 'AlreadyInCluster' }],
+    })
+    t.match(await ks('why cm theirs -n shop --cluster florin -o name'), {
+      code: 0,
+      out: 'grantedlocation/imw1.florin\n',
+    })
+    t.match(await ks('why cm theirs -n shop --cluster guilder'), { code: 0, out: /led not to "guilder"/ })
+    t.match((await ks('why ns/shop -o yaml')).out, /^---\n(.*\n)*verdict: NotSelected\n(.*\n)*.*NamespacesFollow/)
+
+    const [kind, name, elsewhere, where, space] = await Promise.all([
+      ks('why configmapp/theirs'),
+      ks('why cm/their -n shop'),
+      ks('why cm/theirs'),
+      ks('why cm/theirs -n shop --cluster florinn'),
+      ks('why cm/theirs --wds root'),
+    ])
+    t.match(kind, { code: 1, out: '', err: /no kind called "configmapp"; did you mean "configmap"/ })
+    t.match(name, { code: 1, err: /root:wmw1 has no configmaps "shop\/their"; did you mean "theirs"\?/ })
+    t.match(elsewhere, { code: 1, err: /there is one in namespace "shop": say so with -n/ })
+    t.match(where, { code: 1, err: /may place on no location called "florinn"; did you mean/ })
+    t.match(space, { code: 1, err: /access to workspace "root" denied|forbidden/i })
+  })
+
+  await t.test('the page', async t => {
+    await wds.create(MAPS, map('prices', { coffee: '2.40' }))
+    const page = readFileSync(join(ROOT, 'docs/answers.md'), 'utf8')
+    for (const [, block = ''] of page.matchAll(/```sh\n(.*?)```/gs))
+      t.match(await run(`set -e\n${block}`), { code: 0, err: '' })
+  })
+})
+
+function binding(role: string): KubeObject {
+  return {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRoleBinding',
+    metadata: { name: `team-${role.split(':').at(-1)}`, labels: { 'edge.kubestellar.io/natured': 'true' } },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'team' }],
+  }
+}
+
+function kubeconfigOf(server: string): object {
+  return {
+    clusters: [{ name: 'c', cluster: { server, 'insecure-skip-tls-verify': true } }],
+    users: [{ name: 'u', user: { token: 'token-of-mia' } }],
+    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+    'current-context': 'c',
+  }
+}
+
+function locationOf(name: string, labels: Record<string, string>): KubeObject {
+  return {
+    apiVersion: EDGE,
+    kind: 'Location',
+    metadata: { name, labels },
+    spec: {
+      resource: { group: 'edge.kubestellar.io', version: 'v2alpha1', resource: 'synctargets' },
+      instanceSelector: { matchLabels: { id: name } },
+    },
+  }
+}
