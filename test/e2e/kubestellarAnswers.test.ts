@@ -83,6 +83,31 @@ t.test('a team asks what becomes of its workload', { timeout: 600_000 }, async t
     t.match(space, { code: 1, err: /access to workspace "root" denied|forbidden/i })
   })
 
+  await t.test('status', async t => {
+    const { code, out } = await ks('status')
+    t.equal(code, 0)
+    t.match(out, /^1 placement \(1 in trouble\), 1 of 2 copies applied, 2 locations \(2 in trouble\)$/m)
+    t.match(out, /^p +Refused +1 +2 +2 +1 +1 +- +.*was in the cluster before/m)
+    t.match(
+      out,
+      /^imw1\.florin +Failing +1\/1 +1 object is not as it should be: configmaps "shop\/theirs": was in the/m,
+    )
+    t.match(out, /^imw1\.guilder +Silent +0\/1 +no syncer there is heard of$/m)
+    t.equal(
+      (await ks('status -o name')).out,
+      'edgeplacement/p\ngrantedlocation/imw1.florin\ngrantedlocation/imw1.guilder\n',
+    )
+    t.match(JSON.parse((await ks('status -o json')).out), {
+      kind: 'FleetStatus',
+      placements: {
+        total: 1,
+        troubled: 1,
+        items: [{ name: 'p', state: 'Refused', counts: { copies: 2, applied: 1 } }],
+      },
+      clusters: { total: 2, items: [{ location: 'imw1.florin', trouble: 'bad' }, {}] },
+    })
+  })
+
   await t.test('the page', async t => {
     await wds.create(MAPS, map('prices', { coffee: '2.40' }))
     const page = readFileSync(join(ROOT, 'docs/answers.md'), 'utf8')

@@ -6,6 +6,7 @@ import type { Command } from 'commander'
 import type { Terminal } from '../ws/runProgram.ts'
 import { inNamespace, inSpace } from './answers/answerSession.ts'
 import { outputOption } from './answers/output.ts'
+import type { StatusOptions } from './answers/statusCommand.ts'
 import type { WhyOptions } from './answers/whyCommand.ts'
 
 /** @param common adds the flags of every command */
@@ -20,8 +21,20 @@ export function answerCommands(program: Command, common: (command: Command) => C
       const { whyCommand } = await import('./answers/whyCommand.ts')
       await whyCommand(args, options, terminal)
     })
+  inSpace(common(program.command('status')))
+    .description('show the placements of a workload space and the clusters that it may use, troubles first')
+    .option('-w, --watch', 'answer again when the answer changes')
+    .addOption(outputOption())
+    .addHelpText('after', STATUS_NOTES)
+    .action(async (options: StatusOptions) => {
+      const { statusCommand } = await import('./answers/statusCommand.ts')
+      await statusCommand(options, terminal)
+    })
 }
 
 const WHY_NOTES = `
 Name the object as KIND/NAME or KIND NAME; kinds are named as for kubectl get: deployment, deploy, deployments.apps.
 Exit codes: 0 it was answered, 1 there is no such object, or it cannot be told.`
+
+const STATUS_NOTES = `
+-o name prints what is in trouble. Exit codes: 0 it was answered, whatever the answer, 1 it cannot be told.`

@@ -10,6 +10,8 @@ export interface Watched {
   readonly resource: GroupVersionResource
   readonly namespace?: string
   readonly fieldSelector?: string
+  /** Another space than the one that is asked. */
+  readonly of?: SpaceClient
 }
 
 export interface FollowOptions<A> {
@@ -47,9 +49,9 @@ export async function followAnswers<A>({ space, watched, answer, print, signal }
 }
 
 /** What may not be read or is not served never comes; the answer says so. */
-async function isWatchable(space: SpaceClient, { resource, ...options }: Watched): Promise<boolean> {
+async function isWatchable(space: SpaceClient, { resource, of = space, ...options }: Watched): Promise<boolean> {
   try {
-    await space.list(resource, { ...options, limit: 1 })
+    await of.list(resource, { ...options, limit: 1 })
     return true
   } catch (error) {
     if (isStatusError(error, 'Forbidden', 'NotFound')) return false
@@ -59,10 +61,9 @@ async function isWatchable(space: SpaceClient, { resource, ...options }: Watched
 
 async function follow(
   space: SpaceClient,
-  { resource, ...selection }: Watched,
+  { resource, of = space, ...selection }: Watched,
   changed: () => void,
   signal: AbortSignal,
 ) {
-  for await (const batch of listWatch({ client: space, resource, ...selection }, signal))
-    if (batch.length > 0) changed()
+  for await (const batch of listWatch({ client: of, resource, ...selection }, signal)) if (batch.length > 0) changed()
 }

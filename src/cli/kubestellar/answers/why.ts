@@ -16,6 +16,7 @@ import { nameOfObject } from './askedObject.ts'
 import { explainDestinations, isPlace, type LocationMiss, type Place, Places } from './destinations.ts'
 import type { Known } from './known.ts'
 import { explainSelection, type Selection } from './selection.ts'
+import { ANSWERS_VERSION } from './version.ts'
 import { type ClusterState, rankOf, readWorkStatus } from './workStatus.ts'
 
 export interface WhyFacts {
@@ -78,7 +79,6 @@ export interface WhyAnswer {
   readonly unknown: readonly string[]
 }
 
-export const ANSWERS_VERSION = 'cli.edge.kubestellar.io/v1'
 /** Of the Locations that a placement does not lead to; the nearest are kept. */
 const MAX_MISSES = 100
 /** Conditions of an EdgePlacement that tell why its objects are not where they should be, unless they have this status. */
@@ -101,18 +101,18 @@ export function why(facts: WhyFacts): WhyAnswer {
     (a, b) => Number(b.selects) - Number(a.selects) || weightOf(a) - weightOf(b) || (a.name < b.name ? -1 : 1),
   )
   const clusters = clustersOf(facts, placements, stays === undefined)
+  const told = {
+    apiVersion: object.apiVersion,
+    kind: object.kind,
+    group: resource.group,
+    resource: resource.resource,
+    ...(namespace !== '' && { namespace }),
+    name,
+    uid,
+    ...(generation !== undefined && { generation }),
+    ...(creationTimestamp !== undefined && { creationTimestamp }),
+  }
   const answer = {
-    object: {
-      apiVersion: object.apiVersion,
-      kind: object.kind,
-      group: resource.group,
-      resource: resource.resource,
-      ...(namespace !== '' && { namespace }),
-      name,
-      uid,
-      ...(generation !== undefined && { generation }),
-      ...(creationTimestamp !== undefined && { creationTimestamp }),
-    },
     notes: [...(stays ? [stays] : []), ...(isNamespace(resource) ? [NAMESPACES_FOLLOW] : []), ...objectNotes(object)],
     placements,
     clusters,
@@ -120,7 +120,7 @@ export function why(facts: WhyFacts): WhyAnswer {
   }
   const what = nameOfObject(resource, namespace, name)
   const verdict = verdictOf(answer, { what, stays, facts, cluster })
-  return { apiVersion: ANSWERS_VERSION, kind: 'Why', object: answer.object, ...verdict, ...answer }
+  return { apiVersion: ANSWERS_VERSION, kind: 'Why', object: told, ...verdict, ...answer }
 }
 
 const NAMESPACES_FOLLOW: Note = {

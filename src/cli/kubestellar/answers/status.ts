@@ -1,0 +1,243 @@
+/** The fleet of a workload space and its troubles at a glance: placements, and the clusters that they may lead to. Pure. */
+import { at, num, objects, str } from '../../../apimachinery/fields.ts'
+import type { KubeObject } from '../../../apimachinery/object.ts'
+import { compileSelector } from '../../../controllers/where-resolver/selectors.ts'
+import type { Known } from './known.ts'
+import { ANSWERS_VERSION } from './version.ts'
+
+export interface InventoryFacts {
+  /** From the root. */
+  readonly path: string
+  readonly locations: Known
+  readonly targets: Known
+}
+
+export interface StatusFacts {
+  readonly placements: Known
+  readonly granted: Known
+  /** Those that the user may read. */
+  readonly inventories: readonly InventoryFacts[]
+}
+
+export type Trouble = 'bad' | 'warn' | 'none'
+
+export interface Counts {
+  readonly clusters: number
+  readonly objects: number
+  readonly copies: number
+  readonly applied: number
+  readonly pending: number
+  readonly refused: number
+  readonly retrying: number
+  readonly waiting: number
+  readonly stale: number
+  readonly unknown: number
+  readonly notPlaced: number
+}
+
+export interface PlacementStatus {
+  readonly name: string
+  readonly trouble: Trouble
+  /** The first stage at which it is not well, in its own word; `Applied` where all is. */
+  readonly state: string
+  readonly message?: string
+  readonly counts: Counts
+}
+
+export interface ClusterStatus {
+  /** Of the GrantedLocation. */
+  readonly location: string
+  readonly trouble: Trouble
+  readonly state: 'Ready' | 'Failing' | 'Lagging' | 'Silent' | 'PartlySilent' | 'NoCluster'
+  readonly message?: string
+  /** How many clusters it stands for, and how many of them have a syncer that is alive. */
+  readonly instances: number
+  readonly ready: number
+  /** Only where the inventory may be read. */
+  readonly lag?: { readonly objects: number; readonly since?: string }
+  readonly failures?: number
+}
+
+export interface StatusAnswer {
+  readonly apiVersion: string
+  readonly kind: 'FleetStatus'
+  readonly message: string
+  /** The worst first; `more` were left out. */
+  readonly placements: { readonly items: readonly PlacementStatus[]; readonly total: number; readonly troubled: number }
+  readonly clusters: { readonly items: readonly ClusterStatus[]; readonly total: number; readonly troubled: number }
+  readonly unknown: readonly string[]
+}
+
+/** Of placements, and of clusters. */
+export const MAX_LISTED = 1000
+const COUNTS = [
+  'clusters',
+  'objects',
+  'copies',
+  'applied',
+  'pending',
+  'refused',
+  'retrying',
+  'waiting',
+  'stale',
+  'unknown',
+  'notPlaced',
+] as const
+
+export function fleetStatus({ placements, granted, inventories }: StatusFacts): StatusAnswer {
+  const one = placements.items.map(placementStatus)
+  const broken = brokenByLocation(placements.items)
+  const two = granted.items.map(row => clusterStatus(row, { broken, inventories }))
+  const unknown: string[] = []
+  if (placements.unknown !== undefined) unknown.push(`how placements are: ${placements.unknown}`)
+  if (granted.unknown !== undefined) unknown.push(`how clusters are: ${granted.unknown}`)
+  return {
+    apiVersion: ANSWERS_VERSION,
+    kind: 'FleetStatus',
+    message: summary(one, two),
+    placements: listed(one, ({ name }) => name),
+    clusters: listed(two, ({ location }) => location),
+    unknown,
+  }
+}
+
+function listed<T extends { readonly trouble: Trouble; readonly state: string }>(
+  all: readonly T[],
+  name: (one: T) => string,
+) {
+  const rank: Readonly<Record<Trouble, number>> = { bad: 0, warn: 1, none: 2 }
+  const items = all.toSorted(
+    (a, b) =>
+      rank[a.trouble] - rank[b.trouble] ||
+      (a.state < b.state ? -1 : a.state > b.state ? 1 : name(a) < name(b) ? -1 : name(a) > name(b) ? 1 : 0),
+  )
+  const troubled = all.filter(({ trouble }) => trouble !== 'none').length
+  return { items: items.slice(0, MAX_LISTED), total: all.length, troubled }
+}
+
+function summary(placements: readonly PlacementStatus[], clusters: readonly ClusterStatus[]): string {
+  const copies = placements.reduce((sum, { counts }) => sum + counts.copies, 0)
+  const applied = placements.reduce((sum, { counts }) => sum + counts.applied, 0)
+  const troubled = (all: readonly { trouble: Trouble }[]) => {
+    const count = all.filter(({ trouble }) => trouble !== 'none').length
+    return count === 0 ? '' : ` (${count} in trouble)`
+  }
+  const count = (number: number, word: string) => `${number} ${word}${number === 1 ? '' : 's'}`
+  return `${count(placements.length, 'placement')}${troubled(placements)}, ${applied} of ${copies} ${copies === 1 ? 'copy' : 'copies'} applied, ${count(clusters.length, 'location')}${troubled(clusters)}`
+}
+
+/** Conditions in the order of the stages, with the status that is well and how bad another one is. */
+const STAGES = [
+  { type: 'DeletionHeld', good: 'False', state: 'Held' },
+  { type: 'Resolved', good: 'True' },
+  { type: 'Permitted', good: 'True' },
+  { type: 'Applied', good: 'True' },
+  { type: 'Projected', good: 'True' },
+  { type: 'Placed', good: 'True' },
+  { type: 'Healthy', good: 'True' },
+  { type: 'Scheduled', good: 'True' },
+  { type: 'Paused', good: 'False', state: 'Paused' },
+] as const
+/** Reasons for which nobody has to do anything yet. */
+const PASSING: ReadonlySet<string> = new Set([
+  'Pending',
+  'Projecting',
+  'Stale',
+  'Waiting',
+  'Progressing',
+  'TooMuchTrouble',
+  'NotResolved',
+  'Unschedulable',
+  'Paused',
+])
+
+function placementStatus({ metadata, status }: KubeObject): PlacementStatus {
+  const name = metadata.name ?? ''
+  const counts = Object.fromEntries(COUNTS.map(field => [field, num(status, 'counts', field)])) as unknown as Counts
+  const conditions = objects(status, 'conditions')
+  if (conditions.length === 0)
+    return { name, trouble: 'warn', state: 'Pending', message: 'nothing is told of it yet', counts }
+  for (const stage of STAGES) {
+    const found = conditions.find(({ type }) => type === stage.type)
+    if (!found || found.status === stage.good) continue
+    const state = 'state' in stage ? stage.state : str(found, 'reason') || stage.type
+    const message = str(found, 'message')
+    return { name, trouble: PASSING.has(state) ? 'warn' : 'bad', state, ...(message !== '' && { message }), counts }
+  }
+  return { name, trouble: 'none', state: 'Applied', counts }
+}
+
+interface BrokenThere {
+  count: number
+  first: string
+}
+
+/** By the name of the Location: placements name a bounded number of what is broken. */
+function brokenByLocation(placements: readonly KubeObject[]): Map<string, BrokenThere> {
+  const broken = new Map<string, BrokenThere>()
+  for (const one of placements.flatMap(({ status }) => objects(status, 'broken'))) {
+    const location = str(one, 'location')
+    const known = broken.get(location)
+    if (known) known.count++
+    else {
+      const name = [str(one, 'namespace'), str(one, 'name')].filter(part => part !== '').join('/')
+      const first = `${str(one, 'resource')} "${name}": ${str(one, 'message') || str(one, 'reason')}`
+      broken.set(location, { count: 1, first })
+    }
+  }
+  return broken
+}
+
+interface ClusterFacts {
+  broken: ReadonlyMap<string, BrokenThere>
+  inventories: readonly InventoryFacts[]
+}
+
+function clusterStatus(row: KubeObject, { broken, inventories }: ClusterFacts): ClusterStatus {
+  const [instances, ready] = [num(row, 'instances'), num(row, 'ready')]
+  const told = toldBySyncTargets(row, inventories)
+  const common = { location: row.metadata.name ?? '', instances, ready, ...told }
+  const bad = (state: ClusterStatus['state'], message: string): ClusterStatus => ({
+    ...common,
+    trouble: 'bad',
+    state,
+    message,
+  })
+  if (instances === 0) return { ...common, trouble: 'warn', state: 'NoCluster', message: 'it stands for no cluster' }
+  if (ready === 0) return bad('Silent', 'no syncer there is heard of')
+  if (ready < instances) return bad('PartlySilent', `${instances - ready} of its clusters are silent`)
+  const here = broken.get(str(row, 'location'))
+  const failures = told.failures ?? here?.count ?? 0
+  if (failures > 0) {
+    const example = here ? `: ${here.first}` : ''
+    return bad(
+      'Failing',
+      `${failures} ${failures === 1 ? 'object is not as it should be' : 'objects are not as they should be'}${example}`,
+    )
+  }
+  if (told.lag && told.lag.objects > 0) {
+    return { ...common, trouble: 'warn', state: 'Lagging', message: `${told.lag.objects} changes not looked at` }
+  }
+  return { ...common, trouble: 'none', state: 'Ready' }
+}
+
+/** What the SyncTargets behind a Location say, if they may be read. They count what all spaces place there. */
+function toldBySyncTargets(
+  row: KubeObject,
+  inventories: readonly InventoryFacts[],
+): Pick<ClusterStatus, 'lag' | 'failures'> {
+  const inventory = inventories.find(({ path }) => path === str(row, 'inventory'))
+  if (!inventory || inventory.targets.unknown !== undefined || inventory.locations.unknown !== undefined) return {}
+  const location = inventory.locations.items.find(({ metadata }) => metadata.name === str(row, 'location'))
+  const [selector] = compileSelector(at(location, 'spec', 'instanceSelector'), 'spec').selectors
+  const behind = inventory.targets.items.filter(({ metadata }) => selector?.matches(metadata.labels))
+  const outcomes = behind.map(({ status }) => at(status, 'outcome'))
+  const since = outcomes.map(one => str(one, 'lag', 'since')).filter(time => time !== '')
+  return {
+    lag: {
+      objects: outcomes.reduce((sum: number, one) => sum + num(one, 'lag', 'objects'), 0),
+      ...(since.length > 0 && { since: since.sort()[0]! }),
+    },
+    failures: outcomes.reduce((sum: number, one) => sum + num(one, 'failures', 'count'), 0),
+  }
+}

@@ -1,0 +1,61 @@
+/** `kubectl kubestellar status`: asks a workload space for its placements and locations, and inventories where that is allowed. */
+import { str } from '../../../apimachinery/fields.ts'
+import {
+  EDGE_PLACEMENTS,
+  GRANTED_LOCATIONS,
+  INVENTORY_BINDINGS,
+  LOCATIONS,
+  SYNC_TARGETS,
+} from '../../../apimachinery/placement.ts'
+import type { Terminal } from '../../ws/runProgram.ts'
+import { type AnswerOptions, checkPlaces, withSpace } from './answerSession.ts'
+import { followAnswers, type Watched } from './followAnswers.ts'
+import { known } from './known.ts'
+import { type Format, painter, printDocument } from './output.ts'
+import { fleetStatus, type InventoryFacts, type StatusAnswer } from './status.ts'
+import { statusText } from './statusText.ts'
+
+export interface StatusOptions extends AnswerOptions {
+  output?: Format
+  watch?: boolean
+}
+
+export async function statusCommand(options: StatusOptions, terminal: Terminal): Promise<void> {
+  await withSpace(options, terminal, async asked => {
+    await checkPlaces(asked)
+    const { space, session } = asked
+    const bindings = await known(space, INVENTORY_BINDINGS)
+    const paths = [...new Set(bindings.items.map(binding => str(binding, 'spec', 'path')).filter(path => path !== ''))]
+    const inventoryOf = async (path: string): Promise<InventoryFacts> => {
+      const inventory = session.client.in(path)
+      const [locations, targets] = await Promise.all([known(inventory, LOCATIONS), known(inventory, SYNC_TARGETS)])
+      return { path, locations, targets }
+    }
+    const answer = async (): Promise<StatusAnswer> => {
+      const [placements, granted, inventories] = await Promise.all([
+        known(space, EDGE_PLACEMENTS),
+        known(space, GRANTED_LOCATIONS),
+        Promise.all(paths.map(inventoryOf)),
+      ])
+      return fleetStatus({ placements, granted, inventories })
+    }
+    const print = (told: StatusAnswer) => printStatus(told, options.output ?? 'text', terminal)
+    if (options.watch !== true) return await print(await answer())
+    const watched: Watched[] = [{ resource: EDGE_PLACEMENTS }, { resource: GRANTED_LOCATIONS }]
+    for (const path of paths) watched.push({ resource: SYNC_TARGETS, of: session.client.in(path) })
+    await followAnswers({ space, watched, answer, print })
+  })
+}
+
+async function printStatus(answer: StatusAnswer, format: Format, terminal: Terminal): Promise<void> {
+  if (format === 'json' || format === 'yaml') return await printDocument(answer, format, terminal)
+  if (format === 'name') {
+    const troubled = <T extends { trouble: string }>(items: readonly T[]) =>
+      items.filter(({ trouble }) => trouble !== 'none')
+    for (const { name } of troubled(answer.placements.items)) terminal.out(`edgeplacement/${name}`)
+    for (const { location } of troubled(answer.clusters.items)) terminal.out(`grantedlocation/${location}`)
+    return
+  }
+  const options = { wide: format === 'wide', paint: painter(terminal), nowMs: Date.now() }
+  for (const line of statusText(answer, options)) terminal.out(line)
+}

@@ -1,0 +1,91 @@
+import t from 'tap'
+import type { KubeObject } from '../../../../src/apimachinery/object.ts'
+import { fleetStatus } from '../../../../src/cli/kubestellar/answers/status.ts'
+import { statusText } from '../../../../src/cli/kubestellar/answers/statusText.ts'
+
+const edge = (name: string, rest: object): KubeObject => ({
+  apiVersion: 'edge.kubestellar.io/v2alpha1',
+  kind: 'X',
+  metadata: { name },
+  ...rest,
+})
+const condition = (type: string, status: string, reason = '', message = '') => ({ type, status, reason, message })
+const placement = (name: string, conditions: object[], more: object = {}): KubeObject =>
+  edge(name, {
+    status: { conditions, counts: { clusters: 2, objects: 1, copies: 2, applied: 1, refused: 1 }, ...more },
+  })
+const row = (location: string, ready: number, instances = 1): KubeObject =>
+  edge(`imw1.${location}`, { inventory: 'root:imw1', location, ready, instances })
+
+t.test('troubles come first, by the first stage at which something is not well', async t => {
+  const broken = [{ location: 'florin', resource: 'configmaps', namespace: 'shop', name: 'x', message: 'denied' }]
+  const answer = fleetStatus({
+    placements: {
+      items: [
+        placement('well', [condition('Resolved', 'True'), condition('Applied', 'True', 'AllApplied')]),
+        placement('slow', [condition('Applied', 'False', 'Pending', '1 pending')]),
+        placement('held', [condition('Applied', 'True'), condition('DeletionHeld', 'True', 'DeletionHeld', 'confirm')]),
+        placement('denied', [
+          condition('Permitted', 'False', 'KindNotGranted', 'no secrets'),
+          condition('Applied', 'False', 'NotPlaced'),
+        ]),
+        placement('refused', [condition('Applied', 'False', 'Refused', 'denied')], { broken }),
+        edge('new', {}),
+      ],
+    },
+    granted: { items: [row('mark', 1), row('florin', 1), row('guilder', 0), row('lira', 1, 3), row('franc', 0, 0)] },
+    inventories: [],
+  })
+  t.same(
+    answer.placements.items.map(({ name, trouble, state }) => `${name} ${trouble} ${state}`),
+    [
+      'held bad Held',
+      'denied bad KindNotGranted',
+      'refused bad Refused',
+      'new warn Pending',
+      'slow warn Pending',
+      'well none Applied',
+    ],
+  )
+  t.same(
+    answer.clusters.items.map(({ location, trouble, state }) => `${location} ${trouble} ${state}`),
+    [
+      'imw1.florin bad Failing',
+      'imw1.lira bad PartlySilent',
+      'imw1.guilder bad Silent',
+      'imw1.franc warn NoCluster',
+      'imw1.mark none Ready',
+    ],
+  )
+  t.equal(answer.message, '6 placements (5 in trouble), 5 of 10 copies applied, 5 locations (4 in trouble)')
+})
+
+t.test('who may read the inventory sees lag and failures of all that is placed there', async t => {
+  const location = edge('florin', { spec: { instanceSelector: { matchLabels: { id: 'f' } } } })
+  const target = (id: string, outcome: object): KubeObject => ({
+    ...edge(id, { status: { outcome } }),
+    metadata: { name: id, labels: { id } },
+  })
+  const targets = [
+    target('f', { lag: { objects: 3, since: '2026-01-01T00:00:00Z' }, failures: { count: 0 } }),
+    target('g', { lag: { objects: 9 }, failures: { count: 9 } }),
+  ]
+  const granted = { items: [row('florin', 1), row('guilder', 1)] }
+  const inventory = { path: 'root:imw1', locations: { items: [location] }, targets: { items: targets } }
+  const answer = fleetStatus({ placements: { items: [] }, granted, inventories: [inventory] })
+  t.match(answer.clusters.items[0], { location: 'imw1.florin', state: 'Lagging', lag: { objects: 3 }, failures: 0 })
+  const lines = statusText(answer, { wide: false, paint: text => text, nowMs: Date.parse('2026-01-01T00:05:00Z') })
+  t.match(lines[3], /^imw1\.florin +Lagging +1\/1 +3 +5m +- +3 changes not looked at$/)
+  const closed = { ...inventory, targets: { items: [], unknown: 'you may not' } }
+  const without = fleetStatus({ placements: { items: [] }, granted, inventories: [closed] })
+  t.match(without.clusters.items[0], { state: 'Ready', lag: undefined })
+})
+
+t.test('tables are bounded, and what is left out is counted', async t => {
+  const items = Array.from({ length: 25 }, (_, i) => placement(`p${i}`, [condition('Applied', 'True')]))
+  const answer = fleetStatus({ placements: { items }, granted: { items: [], unknown: 'you may not' }, inventories: [] })
+  const lines = (wide: boolean) => statusText(answer, { wide, paint: text => text, nowMs: 0 })
+  t.match(lines(false).at(-3), '5 more placements (-o wide shows them)')
+  t.equal(lines(false).at(-1), 'not known: how clusters are: you may not')
+  t.equal(lines(true).length, 2 + 1 + 25 + 2)
+})
