@@ -58,13 +58,18 @@ const SECRET_NEEDS: Readonly<Record<string, readonly string[]>> = {
   'kubernetes.io/tls': ['tls.crt', 'tls.key'],
 }
 
+function takeInStrings(object: KubeObject): void {
+  for (const [key, value] of Object.entries(record(object, 'stringData'))) {
+    ensure(object, 'data')[key] = Buffer.from(String(value)).toString('base64')
+  }
+  delete object.stringData
+}
+
 const secrets: Strategy = {
   noGeneration: true,
+  takeIn: takeInStrings,
   applyDefaults(object) {
-    for (const [key, value] of Object.entries(record(object, 'stringData'))) {
-      ensure(object, 'data')[key] = Buffer.from(String(value)).toString('base64')
-    }
-    delete object.stringData
+    takeInStrings(object)
     setIfEmpty(object, 'type', 'Opaque')
   },
   validate(object) {

@@ -16,6 +16,11 @@ export interface Strategy {
    * `undefined` when all is well.
    */
   decode?(object: KubeObject): string | undefined
+  /**
+   * Puts what can only be written, and is never read, into the fields that are stored, in place. Before anybody notes what was
+   * asked for: it was. Idempotent.
+   */
+  takeIn?(object: KubeObject): void
   /** Fills what the user left out, as upstream's defaulting functions of the storage version do. Idempotent. */
   applyDefaults?(object: KubeObject): void
   /** Clears or sets what a client may not say at creation (status, allocated fields). Generation is done by the registry. */

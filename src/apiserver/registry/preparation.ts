@@ -158,6 +158,7 @@ export class Preparation {
     convertTo(object, workingApiVersion(target), target)
     const strategy = this.#deps.strategyFor(target)
     wipeSystemMetadata(object, type.namespaced ? namespace : undefined)
+    strategy?.takeIn?.(object)
     const part = this.provenance?.partOf(context.space, target, object)
     const asked = part && cloneJson(object)
     if (work?.due) await work.rest()
@@ -266,9 +267,11 @@ export class Preparation {
     const target = this.#target(context.space, type)
     const object = convertTo(asked, workingApiVersion(target), target)
     keepSystemMetadata(object, old)
+    const strategy = this.#deps.strategyFor(target)
+    strategy?.takeIn?.(object)
     trace?.asked(object)
     if (trace) yield
-    this.#rules.applyDefaults(target, this.#deps.strategyFor(target), object)
+    this.#rules.applyDefaults(target, strategy, object)
     if (trace) yield
     trace?.defaulted(object)
     return object

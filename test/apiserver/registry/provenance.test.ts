@@ -87,6 +87,23 @@ class Scene {
 const sceneOf = async (t: Test, options: HeartOptions = travelling('source')) => new Scene(await heart(t, options))
 const REPLICAS = '.spec.replicas'
 
+t.test('the data of a Secret is said, also where it was written as stringData', async t => {
+  const secret = (stringData: Record<string, string>): KubeObject => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'web', namespace: 'n' },
+    stringData,
+  })
+  const scene = new Scene(await heart(t, travelling('source')), 'v1/secrets')
+  await scene.create(secret({ a: '1' }))
+  t.match(await scene.read(), { data: { a: 'MQ==' } })
+  t.same(await scene.unsaid(), ['.type'])
+  await scene.patch({ stringData: { b: '2' } })
+  t.same(await scene.unsaid(), ['.type'])
+  await scene.put(secret({ c: '3' }))
+  t.same(await scene.unsaid(), ['.type'])
+})
+
 t.test('what defaults fill in is known, and nothing of it shows', async t => {
   const scene = await sceneOf(t)
   await scene.create(deployment('web', { revisionHistoryLimit: 3 }))
