@@ -17,6 +17,8 @@ interface Definition {
   spec: {
     group: string
     scope: 'Cluster' | 'Namespaced'
+    /** Absent: all. */
+    verbs?: string[]
     names: {
       plural: string
       singular?: string
@@ -102,7 +104,7 @@ function resourceOf(
     shortNames: names.shortNames ?? [],
     categories: names.categories ?? [],
     namespaced: spec.scope === 'Namespaced',
-    verbs: ALL_VERBS,
+    verbs: spec.verbs ?? ALL_VERBS,
     storageVersion: spec.versions.find(v => v.storage)!.name,
     subresources: [
       ...(version.subresources?.outcome ? ['outcome'] : []),
@@ -111,6 +113,6 @@ function resourceOf(
     ],
     ...(version.subresources?.scale && { scale: version.subresources.scale }),
     definition,
-    columns: version.additionalPrinterColumns ?? [AGE],
+    columns: version.additionalPrinterColumns ?? (spec.verbs?.includes('get') === false ? [] : [AGE]),
   }
 }

@@ -15,6 +15,7 @@ import {
   SLICES,
   SYNC_TARGETS,
 } from './placement.ts'
+import { PLACEMENT_PREVIEWS } from './placementPreview.ts'
 
 export interface KindRights {
   readonly group: string
@@ -34,7 +35,7 @@ const WITH_STATUS: ReadonlySet<string> = new Set(
 /** By the role that they are added to. `edit` holds what `view` does, `admin` what `edit` does. */
 export const OWN_KIND_RIGHTS: Readonly<Record<'admin' | 'edit' | 'view', KindRights>> = {
   admin: rights('write', CONSENT),
-  edit: rights('write', EDITED),
+  edit: rights('write', [...EDITED, PLACEMENT_PREVIEWS]),
   view: rights('read', [...TOLD, ...EDITED, ...CONSENT]),
 }
 

@@ -8,6 +8,7 @@ import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import type { Server as TlsServer } from 'node:tls'
 import type { OutcomeSource } from '../apimachinery/outcome.ts'
+import type { PreviewSource } from '../apimachinery/placementPreview.ts'
 import { Lifecycle, type Part } from '../client/lifecycle.ts'
 import { SetAside } from '../client/setAside/setAside.ts'
 import { PAUSE_LIMIT_MS, WorkTurns } from '../program/workTurns.ts'
@@ -48,6 +49,8 @@ export interface ApiServer {
   readonly certificates: CertificateSigner
   /** What syncers say became of what was placed in their clusters. */
   readonly outcomes: OutcomeSource
+  /** Where people ask what would change where. */
+  readonly previews: PreviewSource
   /** Tells of each renewed authority, PEM; also again, when something else of a renewal failed. */
   onAuthority(listener: (caPem: string) => void): void
   /** Ends watches, waits for running requests and queued writes, closes the store. */
@@ -281,6 +284,7 @@ async function apiServerParts(
     kubeconfigPath,
     certificates,
     outcomes: assembly.outcomes,
+    previews: assembly.previews,
     onAuthority: listener => void authorityListeners.push(listener),
   }
   return { parts, face }

@@ -33,6 +33,7 @@ import { DerivedLists } from './authority/derivedLists.ts'
 import { MailboxRules } from './authority/mailboxRules.ts'
 import { OutcomeInbox } from './authority/outcomeInbox.ts'
 import { parameterized } from './authority/parameterized.ts'
+import { PreviewInbox } from './authority/previewInbox.ts'
 import { RenewalAuthenticator } from './authority/renewalAuthenticator.ts'
 import { isSyncerOf } from './authority/syncerIdentity.ts'
 import { SyncerTokens } from './authority/syncerTokens.ts'
@@ -96,6 +97,7 @@ export interface Assembly {
   readonly epochs: StoreEpochs
   /** What syncers say of their clusters. */
   readonly outcomes: OutcomeInbox
+  readonly previews: PreviewInbox
   /** Absent where there are no spaces. */
   readonly syncerTokens: SyncerTokens | undefined
   getObject(
@@ -333,6 +335,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     issuer,
     epochs,
     outcomes,
+    previews: new PreviewInbox(),
     nature,
     certificates: new CertificateSigner({ ca: { certPem: pki.caPem, keyPem: pki.caKeyPem } }),
     kubernetesService,

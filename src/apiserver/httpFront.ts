@@ -7,6 +7,7 @@ import type { ApiServerOptions } from './apiServerOptions.ts'
 import type { Assembly } from './assembly.ts'
 import { reportLimit } from './authority/reportLimit.ts'
 import { outcomeEndpoint } from './endpoints/outcome.ts'
+import { previewEndpoint } from './endpoints/placementPreview.ts'
 import { reviewEndpoints } from './endpoints/reviews.ts'
 import { openApiRoutes } from './openapi/routes.ts'
 import { createHttpServer, type TlsKeys } from './server/httpServer.ts'
@@ -33,7 +34,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
   const { log } = options
   const { services, catalog, tree, scopes, authenticator, authorizer, issuer, nature, getObject, syncerTokens } =
     assembly
-  const { inFlight, budgets, outcomes } = assembly
+  const { inFlight, budgets, outcomes, previews } = assembly
   const { store, setAside, url, ready, draining } = deps
   const metrics = new Metrics({
     revision: () => store.revision,
@@ -103,6 +104,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
         clock: () => new Date(),
       }),
       ...outcomeEndpoint(outcomes),
+      ...previewEndpoint(previews),
     },
     metrics,
     audit: options.audit,

@@ -61,6 +61,7 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
     sign: order => server.certificates.sign(order),
     places: server.tree,
     outcomes: server.outcomes,
+    previews: server.previews,
     controllers: chosen,
     guardFor: name => server.setAside.guardFor(name),
     eventTtlMs,

@@ -2,6 +2,7 @@
 import { EVERYTHING_ACTS, natureOf, type Places } from '../apimachinery/nature.ts'
 import type { OutcomeSource } from '../apimachinery/outcome.ts'
 import { WHERE_RESOLVER } from '../apimachinery/placement.ts'
+import type { PreviewSource } from '../apimachinery/placementPreview.ts'
 import type { Client } from '../client/client.ts'
 import type { Controller } from '../client/controller.ts'
 import type { Logger } from '../client/logger.ts'
@@ -33,6 +34,8 @@ export interface BuiltinControllersOptions {
   places?: SpacePlaces & Places
   /** Where syncers' reports come in. Absent: nobody reports. */
   outcomes?: OutcomeSource
+  /** Where people ask what would change where. Absent: nobody asks. */
+  previews?: PreviewSource
   /** Signs what approved CertificateSigningRequests ask for. Absent: nobody does. */
   sign?: SignCertificate
   /** Those that run. Default: all. */
@@ -100,7 +103,7 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
       MAILBOX_CONTROLLER,
     ),
     'placement-translator': placed(
-      deps => startPlacementTranslator({ ...deps, outcomes: options.outcomes }),
+      deps => startPlacementTranslator({ ...deps, outcomes: options.outcomes, previews: options.previews }),
       PLACEMENT_TRANSLATOR,
     ),
   }

@@ -282,6 +282,15 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
   "selectors, labels, expressions and values of an EdgePlacement's `locationSelectors`; of `downsync`; sets of `upsync`":
     [['src/controllers/selectorParts.ts', 'MAX_SELECTOR_PARTS', count]],
   'destinations in a SinglePlacementSlice': [['src/controllers/placementSlices.ts', 'MAX_DESTINATIONS', count]],
+  'objects of a PlacementPreview; all of them as JSON; at the same time, of one space': [
+    ['src/apimachinery/placementPreview.ts', 'MAX_PREVIEWED', count],
+    ['src/apimachinery/placementPreview.ts', 'MAX_PREVIEW_BYTES', bytes],
+    ['src/apimachinery/placementPreview.ts', 'MAX_PREVIEWS_AT_ONCE', count],
+  ],
+  'clusters that a PlacementPreview looks at; contents that it shows': [
+    ['src/apimachinery/placementPreview.ts', 'MAX_PREVIEW_DESTINATIONS', count],
+    ['src/apimachinery/placementPreview.ts', 'MAX_PREVIEW_CONTENT_BYTES', bytes],
+  ],
   "upsync sets of one space in a cluster's SyncerConfig, after they are cut to the grants": [
     [`${TRANSLATOR}/upsyncShare.ts`, 'MAX_SPACE_UPSYNC', count],
   ],

@@ -51,7 +51,12 @@ export interface Bodies {
 
 export const NO_BODIES: Bodies = { request: () => undefined, response: () => undefined }
 /** Whose bodies are never written: they hold credentials. */
-const CONFIDENTIAL: readonly string[] = ['/secrets', '/serviceaccounts/token', 'authentication.k8s.io/tokenreviews']
+const CONFIDENTIAL: readonly string[] = [
+  '/secrets',
+  '/serviceaccounts/token',
+  'authentication.k8s.io/tokenreviews',
+  'edge.kubestellar.io/placementpreviews',
+]
 const WITH_BODY: readonly string[] = ['create', 'update', 'patch', 'delete', 'deletecollection']
 
 export class AuditTrail implements AccessWitness {

@@ -191,8 +191,9 @@ export class Registry {
         const found = await this.deps.store.get(key)
         if (found !== undefined) throw this.#taken(type, object, found)
         // It has no resourceVersion, so no place for one either.
+        const note = text.note !== undefined && { note: text.note }
         return {
-          stored: { key, revision: 0, bytes: Buffer.from(JSON.stringify(object)), headBytes: 0 },
+          stored: { key, revision: 0, bytes: Buffer.from(JSON.stringify(object)), headBytes: 0, ...note },
           created: true,
         }
       }

@@ -6,11 +6,20 @@ import type { Command } from 'commander'
 import type { Terminal } from '../ws/runProgram.ts'
 import { inNamespace, inSpace } from './answers/answerSession.ts'
 import { outputOption } from './answers/output.ts'
+import type { PreviewOptions } from './answers/previewCommand.ts'
 import type { StatusOptions } from './answers/statusCommand.ts'
 import type { WhyOptions } from './answers/whyCommand.ts'
 
-/** @param common adds the flags of every command */
-export function answerCommands(program: Command, common: (command: Command) => Command, terminal: Terminal): void {
+/**
+ * Adds them to a program. What is answered has the exit code of the command where nothing fails.
+ * @param common adds the flags of every command
+ */
+export function answerCommands(
+  program: Command,
+  common: (command: Command) => Command,
+  terminal: Terminal,
+): { readonly exitCode: number } {
+  const answered = { exitCode: 0 }
   inSpace(inNamespace(common(program.command('why <object...>'))))
     .description('explain where an object of a workload space goes, where not and why, and what became of it')
     .option('--cluster <location>', 'only about this location')
@@ -30,7 +39,20 @@ export function answerCommands(program: Command, common: (command: Command) => C
       const { statusCommand } = await import('./answers/statusCommand.ts')
       await statusCommand(options, terminal)
     })
+  inSpace(inNamespace(common(program.command('preview'))))
+    .description('show what kubectl apply of files would change in which clusters; nothing is changed')
+    .option('-f, --filename <file>', 'file, folder or "-" for standard input; repeatable', several)
+    .option('-R, --recursive', 'folders with all that is below them')
+    .addOption(outputOption())
+    .addHelpText('after', PREVIEW_NOTES)
+    .action(async (options: PreviewOptions) => {
+      const { previewCommand } = await import('./answers/previewCommand.ts')
+      answered.exitCode = await previewCommand(options, terminal)
+    })
+  return answered
 }
+
+const several = (value: string, before: string[] = []): string[] => [...before, value]
 
 const WHY_NOTES = `
 Name the object as KIND/NAME or KIND NAME; kinds are named as for kubectl get: deployment, deploy, deployments.apps.
@@ -38,3 +60,7 @@ Exit codes: 0 it was answered, 1 there is no such object, or it cannot be told.`
 
 const STATUS_NOTES = `
 -o name prints what is in trouble. Exit codes: 0 it was answered, whatever the answer, 1 it cannot be told.`
+
+const PREVIEW_NOTES = `
+Values of Secrets are shown as hashes. Exit codes, as of kubectl diff: 0 nothing would change in any cluster, 1 something would,
+2 it could not be found out.`

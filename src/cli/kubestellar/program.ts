@@ -138,8 +138,8 @@ export async function kubectlKubestellar(args: readonly string[], terminal: Term
       })
     })
   syncerCommands(program, inInventory, terminal)
-  answerCommands(program, common, terminal)
-  return await runProgram(program, args, terminal)
+  const answered = answerCommands(program, common, terminal)
+  return (await runProgram(program, args, terminal)) || answered.exitCode
 }
 
 function syncerCommands(program: Command, inInventory: InInventory, terminal: Terminal): void {

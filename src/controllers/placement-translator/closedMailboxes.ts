@@ -60,15 +60,25 @@ export class ClosedMailboxes {
 
   /** Whether an object is not to come into the mailbox. Those who place it are told. */
   keepsOut(mailbox: Mailbox, key: string, claims: readonly Source[]): boolean {
-    const closed = this.#closed.get(mailbox.name)
-    // what hands took out of it is there still
-    if (closed === undefined || mailbox.copies.has(key) || mailbox.bereft.has(key)) return false
+    const closed = this.#closedTo(mailbox, key)
+    if (closed === undefined) return false
     closed.space ??= mailbox.space
-    if (closed.space !== mailbox.space) return false
     for (const source of claims) {
       closed.told.set(`${source.space} ${key}`, source)
       this.#deps.tell(source, UNSCHEDULABLE)
     }
     return true
+  }
+
+  /** Why an object would not come into the mailbox; `undefined`: nothing is in the way. Nobody is told. */
+  wouldKeepOut(mailbox: Mailbox, key: string): Told | undefined {
+    return this.#closedTo(mailbox, key) && UNSCHEDULABLE
+  }
+
+  #closedTo(mailbox: Mailbox, key: string): Closed | undefined {
+    const closed = this.#closed.get(mailbox.name)
+    // what hands took out of it is there still
+    if (closed === undefined || mailbox.copies.has(key) || mailbox.bereft.has(key)) return undefined
+    return (closed.space ?? mailbox.space) === mailbox.space ? closed : undefined
   }
 }

@@ -155,7 +155,7 @@ export class PlacementProduct {
         implied: (old?.implied ?? true) && !space.workload.names(name, key),
       })
     }
-    return [...found.values()].sort((a, b) => (claimOf(a) < claimOf(b) ? -1 : 1))
+    return [...found.values()].sort(byAge)
   }
 
   /** The placements by which a mailbox holds an object, or a Namespace for others; the mailbox's, for what serves all of them. */
@@ -244,6 +244,16 @@ export class PlacementProduct {
     return space?.specs.has(name) ? space.slices.get(name) : undefined
   }
 
+  /** By which of its ways a placement would bring an object, which need not be there, to a mailbox; `undefined`: by none. */
+  wayFor(id: string, name: string, mailbox: string, fact: ObjectFact): Destination | undefined {
+    return this.choice.first(this.#approach(id, name, mailbox), fact)
+  }
+
+  /** Creation time of a placement. */
+  createdAt(id: string, name: string): string {
+    return this.spaces.get(id)?.created.get(name) ?? ''
+  }
+
   /** Whether any placement leads to the mailbox. */
   isChosen(mailbox: string): boolean {
     return this.byMailbox.has(mailbox)
@@ -291,6 +301,11 @@ export class PlacementProduct {
 /** A slice counts only beside its placement. */
 export function destinations(space: Space, name: string): Ways {
   return space.specs.has(name) ? (space.slices.get(name) ?? NOWHERE) : NOWHERE
+}
+
+/** Of claims on one object. */
+export function byAge(a: Source, b: Source): number {
+  return claimOf(a) < claimOf(b) ? -1 : 1
 }
 
 /** Sorts the older claim first; of two made in the same second, the one of the space whose id is first. */

@@ -13,6 +13,7 @@ import {
   SLICES,
   SYNC_TARGETS,
 } from '../../apimachinery/placement.ts'
+import type { PreviewSource } from '../../apimachinery/placementPreview.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import type { Client } from '../../client/client.ts'
 import { type Clock, systemClock } from '../../client/clock.ts'
@@ -47,6 +48,7 @@ import type { OwnershipRules } from './ownership.ts'
 import { Pauses } from './pauses.ts'
 import { PlacementJoin } from './placementJoin.ts'
 import { PlacementNotes } from './placementNotes.ts'
+import { PlacementPreviews } from './placementPreviews.ts'
 import { PlacementReports } from './placementReports.ts'
 import { Releases } from './releases.ts'
 import { SourceReader } from './sourceReader.ts'
@@ -68,6 +70,8 @@ export interface PlacementTranslatorDeps {
   random?: () => number
   /** Where syncers' reports come in. Absent: nobody reports. */
   outcomes?: OutcomeSource | undefined
+  /** Where people ask what would change where. Absent: nobody asks. */
+  previews?: PreviewSource | undefined
   signal: AbortSignal
 }
 
@@ -171,7 +175,10 @@ class Translator {
     })
     const outcome = (space: string) => this.#outcomes.of(space)
     this.#clusterReports = new ClusterReports({ client, outcome, clock: clock ?? systemClock })
-    this.#undeliver = () => deps.outcomes?.deliverTo(undefined)
+    this.#undeliver = () => {
+      deps.outcomes?.deliverTo(undefined)
+      deps.previews?.deliverTo(undefined)
+    }
     deps.outcomes?.deliverTo(this.#outcomes)
     this.#reports = new PlacementReports({
       client,
@@ -359,6 +366,23 @@ class Translator {
       conflicts: new Conflicts(join, conflictReports(this.#reports)),
       clock: clock ?? systemClock,
     })
+    deps.previews?.deliverTo(
+      new PlacementPreviews({
+        client,
+        join,
+        turns,
+        consents,
+        rules,
+        pauses: this.#pauses,
+        isLeaving: mailbox => this.#leaving.has(mailbox),
+        wouldKeepOut: (mailbox, key) => closed.wouldKeepOut(mailbox, key),
+        mailbox: known,
+        knows: (space, key) => this.#knowledge.knowsSource(space, key),
+        knowsMailbox: name => this.#knowledge.knowsMailbox(name),
+        location: (cluster, name) => intake.location(cluster, name),
+        customizer: (space, reference) => intake.customizer(space, reference),
+      }),
+    )
     this.#topology = new PlacedSource({
       ...common,
       places,

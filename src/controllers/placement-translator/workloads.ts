@@ -138,7 +138,10 @@ export class Workloads {
   }
 }
 
-export function factOf(event: StreamEvent, key: string): ObjectFact {
+export function factOf(
+  event: Pick<StreamEvent, 'object' | 'resource' | 'namespace' | 'name' | 'revision'>,
+  key: string,
+): ObjectFact {
   const { object, resource, namespace, name, revision } = event
   const annotations = object.metadata.annotations ?? {}
   const customizer = customizerOf(object)

@@ -8,6 +8,7 @@ import {
   PLACEMENT_GRANTS,
   SYNC_TARGETS,
 } from '../../../src/apimachinery/placement.ts'
+import type { PreviewReceiver } from '../../../src/apimachinery/placementPreview.ts'
 import { NAMESPACES, WORKSPACES } from '../../../src/apimachinery/resources.ts'
 import type { Client } from '../../../src/client/client.ts'
 import type { Clock } from '../../../src/client/clock.ts'
@@ -110,8 +111,14 @@ export async function world(t: Test, clock?: Clock) {
   const wds = server.in('wds1')
   await wds.create(NAMESPACES, namespace('commonstuff', { common: 'si' }))
   const stop = new AbortController()
+  let previewer: PreviewReceiver | undefined
+  const previews = {
+    deliverTo: (receiver: PreviewReceiver | undefined) => {
+      previewer = receiver
+    },
+  }
   const start = (client: Client = server) =>
-    startPlacementTranslator({ client, places: server, logger, signal: stop.signal, ...(clock && { clock }) })
+    startPlacementTranslator({ client, places: server, logger, signal: stop.signal, previews, ...(clock && { clock }) })
   let translator = start()
   t.teardown(async () => {
     stop.abort()
@@ -123,7 +130,15 @@ export async function world(t: Test, clock?: Clock) {
     await between()
     translator = start(client)
   }
-  return { server, wds, florin: box(FLORIN_UID), guilder: box(GUILDER_UID), restart, errors }
+  return {
+    server,
+    wds,
+    florin: box(FLORIN_UID),
+    guilder: box(GUILDER_UID),
+    restart,
+    errors,
+    previewer: () => previewer!,
+  }
 }
 
 export const ALL_MAPS = { downsync: [{ apiGroup: '', resources: ['configmaps'], namespaces: ['commonstuff'] }] }

@@ -1,0 +1,140 @@
+/**
+ * What would change where if objects of a workload space were written: the question that a PlacementPreview asks and its answer.
+ * Nothing is stored. The server asks in the name of whom it knows to be allowed the writes, with the objects as they would be
+ * stored; the translator answers. Pure.
+ */
+import { StatusError } from './errors.ts'
+import { type GroupVersionResource, isRecord, type KubeObject } from './object.ts'
+import { EDGE_GROUP } from './placement.ts'
+
+export const PLACEMENT_PREVIEWS: GroupVersionResource = {
+  group: EDGE_GROUP,
+  version: 'v1alpha1',
+  resource: 'placementpreviews',
+}
+/** Objects of one preview. */
+export const MAX_PREVIEWED = 20
+/** All of them as JSON. */
+export const MAX_PREVIEW_BYTES = 1024 * 1024
+/** Clusters that are looked at for all objects together; what is behind is counted. */
+export const MAX_PREVIEW_DESTINATIONS = 5000
+/** Contents before and after of all objects together, as JSON. */
+export const MAX_PREVIEW_CONTENT_BYTES = 2 * 1024 * 1024
+/** Clusters that are named of each group; the rest is counted. */
+export const MAX_GROUP_LOCATIONS = 100
+/** At the same time, of one space. */
+export const MAX_PREVIEWS_AT_ONCE = 4
+
+export const PREVIEW_ACTIONS = [
+  /** The cluster has none and gets one. */
+  'Create',
+  'Update',
+  /** It is placed there no more. */
+  'Delete',
+  'Unchanged',
+  /** Another space's object of the name is there. */
+  'Conflict',
+  /** A pause keeps all as it is. */
+  'Paused',
+  /** Grants, or a cluster that takes nothing new, do not let it in. */
+  'NotPermitted',
+  /** It cannot be customized as it asks, and is held back. */
+  'Invalid',
+  /** Not known yet, or left out because there are too many. */
+  'Unknown',
+] as const
+export type PreviewAction = (typeof PREVIEW_ACTIONS)[number]
+
+/** As in a SinglePlacementSlice. */
+export interface PreviewLocation {
+  /** Id of the inventory. */
+  readonly cluster: string
+  readonly name: string
+}
+
+/** Clusters where the same becomes of an object. */
+export interface PreviewGroup {
+  readonly action: PreviewAction
+  readonly count: number
+  /** Some of them, sorted. */
+  readonly locations: readonly PreviewLocation[]
+  /** What is there and what would be; values of Secrets as hashes. Absent where nothing changes, or it would be too much. */
+  readonly before?: KubeObject
+  readonly after?: KubeObject
+  readonly reason?: string
+  readonly message?: string
+}
+
+export interface ObjectPreview {
+  readonly group: string
+  readonly resource: string
+  readonly kind: string
+  /** Absent for cluster-scoped objects. */
+  readonly namespace?: string
+  readonly name: string
+  /** In the space itself. */
+  readonly operation: 'create' | 'update' | 'unchanged'
+  /** EdgePlacements that would select it. */
+  readonly placements: readonly string[]
+  readonly groups: readonly PreviewGroup[]
+  /** Why it goes nowhere, whatever selects it. */
+  readonly message?: string
+}
+
+export interface PreviewedObject {
+  readonly resource: GroupVersionResource
+  /** As it would be stored, and bearing what of it nobody said. */
+  readonly object: KubeObject
+  readonly operation: ObjectPreview['operation']
+}
+
+export interface PreviewRequest {
+  /** Id. */
+  readonly space: string
+  readonly objects: readonly PreviewedObject[]
+  /** Between steps, when others are due. */
+  readonly work?: { readonly due: boolean; rest(): Promise<void> } | undefined
+}
+
+export interface PreviewReceiver {
+  /** One answer for each object. @throws StatusError ServiceUnavailable while not enough is known */
+  preview(request: PreviewRequest): Promise<ObjectPreview[]>
+}
+
+/** Where previews are asked for; they go to one receiver. */
+export interface PreviewSource {
+  deliverTo(receiver: PreviewReceiver | undefined): void
+}
+
+/** Of `spec` of a PlacementPreview. @throws StatusError BadRequest, naming the field */
+export function readPreviewed(spec: unknown): KubeObject[] {
+  const objects = isRecord(spec) ? spec.objects : undefined
+  if (!Array.isArray(objects) || objects.length === 0) throw bad('spec.objects', 'must name at least one object')
+  if (objects.length > MAX_PREVIEWED) {
+    throw bad(
+      'spec.objects',
+      `has ${objects.length} objects, of at most ${MAX_PREVIEWED}: ask for them in several previews`,
+    )
+  }
+  const bytes = Buffer.byteLength(JSON.stringify(objects))
+  if (bytes > MAX_PREVIEW_BYTES) {
+    throw bad('spec.objects', `has ${bytes} bytes, of at most ${MAX_PREVIEW_BYTES}: ask for them in several previews`)
+  }
+  return objects.map((item: unknown, i) => {
+    const at = `spec.objects[${i}]`
+    if (!isRecord(item)) throw bad(at, 'must be an object')
+    const { apiVersion, kind, metadata } = item
+    if (typeof apiVersion !== 'string' || typeof kind !== 'string') throw bad(at, 'must have apiVersion and kind')
+    if (!isRecord(metadata) || typeof metadata.name !== 'string' || metadata.name === '') {
+      throw bad(`${at}.metadata.name`, 'must be there: a generated name is not known before')
+    }
+    if (metadata.namespace !== undefined && typeof metadata.namespace !== 'string') {
+      throw bad(`${at}.metadata.namespace`, 'must be a string')
+    }
+    return { ...item, apiVersion, kind, metadata }
+  })
+}
+
+function bad(field: string, message: string): StatusError {
+  return new StatusError('BadRequest', `${field}: ${message}`)
+}

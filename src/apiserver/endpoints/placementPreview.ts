@@ -1,0 +1,135 @@
+/**
+ * POST …/placementpreviews: what would change in which clusters if objects were written. Each is written as a dry run, in the name
+ * of whoever asks, so that rights, defaults and refusals are those of the write itself. Then who places says where that would go.
+ */
+import { isStatusError, StatusError } from '../../apimachinery/errors.ts'
+import { apiVersionOf, type KubeObject, parseApiVersion } from '../../apimachinery/object.ts'
+import { type PreviewedObject, readPreviewed } from '../../apimachinery/placementPreview.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { cloneJson } from '../../apimachinery/values.ts'
+import type { Stored } from '../../storage/store.ts'
+import { forbidden } from '../auth/forbidden.ts'
+import { effectiveUser } from '../auth/users.ts'
+import { customizerOf, type PreviewInbox } from '../authority/previewInbox.ts'
+import { create } from '../operations/create.ts'
+import { objectOf } from '../operations/objectOf.ts'
+import { update } from '../operations/update.ts'
+import { readBody } from './body.ts'
+import { checkTypes } from './checkTypes.ts'
+import { type Exchange, type Services, type SubresourceEndpoints, workOf, writeContext } from './exchange.ts'
+import { requireKind } from './otherKinds.ts'
+import { sendValue } from './respond.ts'
+
+export function previewEndpoint(inbox: Pick<PreviewInbox, 'during'>): SubresourceEndpoints {
+  return {
+    'edge.kubestellar.io/placementpreviews': async (services, exchange) => {
+      const sent = readBody(services, exchange)
+      requireKind(services, exchange, sent)
+      const body = objectOf(sent, exchange.type)
+      checkTypes(body, exchange.type)
+      const asked = readPreviewed(body.spec)
+      const { space } = exchange
+      const status = await inbox.during(space, async ask => {
+        const objects: PreviewedObject[] = []
+        for (const [i, object] of asked.entries()) objects.push(await imagine(services, exchange, object, i))
+        return { objects: await ask({ space, objects, work: workOf(services, exchange) }) }
+      })
+      const { apiVersion, kind } = body
+      // what was asked is not sent back: it may hold secrets, and whoever asks has it
+      await sendValue(services, exchange, 201, { apiVersion, kind, metadata: {}, spec: { objects: [] }, status })
+    },
+  }
+}
+
+/** The object as it would be stored. @throws StatusError as the write would, with the place in the question */
+async function imagine(
+  services: Services,
+  exchange: Exchange,
+  object: KubeObject,
+  index: number,
+): Promise<PreviewedObject> {
+  const type = typeOf(services, exchange, object, index)
+  const { name = '' } = object.metadata
+  const namespace = type.namespaced ? (object.metadata.namespace ?? '') : ''
+  if (type.namespaced && namespace === '') {
+    throw new StatusError('BadRequest', `spec.objects[${index}].metadata.namespace: must be there for a ${type.kind}`)
+  }
+  const place = { namespace, name }
+  const before = await present(services, exchange, type, place)
+  await requireRight(services, exchange, type, { ...place, verb: before ? 'update' : 'create' })
+  if (before) await requireRight(services, exchange, type, { ...place, verb: 'get' })
+  // what comes of an object shows its Customizer
+  const customizer = customizerOf(object)
+  if (customizer) await requireRight(services, exchange, customizer, { ...customizer, verb: 'get' })
+  const context = { ...writeContext(exchange), dryRun: true }
+  const { registry, forms } = services
+  const again = (): KubeObject => cloneJson(object)
+  const { stored } = before
+    ? await update(registry, { context, type, namespace, name, subresource: '' }, again(), { again })
+    : await create(registry, { context, type, namespace }, again())
+  const parsed: KubeObject = JSON.parse(stored.bytes.toString())
+  const told = forms.tell(stored, parsed)
+  const version = parseApiVersion(parsed.apiVersion)?.version ?? type.version
+  return {
+    resource: { group: type.group, version, resource: type.resource },
+    object: told,
+    operation: !before
+      ? 'create'
+      : before.revision === stored.revision && before.bytes.equals(stored.bytes)
+        ? 'unchanged'
+        : 'update',
+  }
+}
+
+function typeOf(
+  { types }: Services,
+  { space }: Exchange,
+  { apiVersion, kind }: KubeObject,
+  index: number,
+): ResourceType {
+  const type = types.in(space).types.find(one => one.kind === kind && apiVersionOf(one) === apiVersion)
+  if (!type) {
+    const message = `spec.objects[${index}]: no matches for kind ${JSON.stringify(kind)} in version ${JSON.stringify(apiVersion)}`
+    throw new StatusError('BadRequest', message)
+  }
+  if (!type.verbs.includes('create') || !type.verbs.includes('get')) {
+    throw new StatusError('BadRequest', `spec.objects[${index}]: objects of kind ${kind} are not written`)
+  }
+  return type
+}
+
+interface Place {
+  namespace: string
+  name: string
+}
+
+async function present(
+  { reader }: Services,
+  { space }: Exchange,
+  type: ResourceType,
+  { namespace, name }: Place,
+): Promise<Stored | undefined> {
+  try {
+    return await reader.get(space, type, namespace, name)
+  } catch (error) {
+    if (isStatusError(error, 'NotFound')) return undefined
+    throw error
+  }
+}
+
+/** @throws StatusError Forbidden */
+async function requireRight(
+  { authorizer }: Services,
+  exchange: Exchange,
+  type: Pick<ResourceType, 'group' | 'version' | 'resource'>,
+  { namespace, name, verb }: Place & { verb: string },
+): Promise<void> {
+  const { space, info } = exchange
+  const { group, version, resource } = type
+  // names of what is created are not part of the question
+  const asked = { group, version, resource, subresource: '', namespace, name: verb === 'create' ? '' : name }
+  const user = effectiveUser(exchange.user, space)
+  const attributes = { user, space, verb, path: info.path, resource: asked }
+  const { allowed, reason } = await authorizer.authorize(attributes)
+  if (!allowed) throw forbidden(attributes, reason)
+}

@@ -1,0 +1,53 @@
+/**
+ * What `kubectl apply` would make of files, asked of kubectl itself as a dry run in the server: so files, folders, defaults,
+ * merges, rights and refusals are exactly those of the apply that follows.
+ */
+import { spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
+import { list } from '../../../apimachinery/fields.ts'
+import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
+import { CommandError } from '../../ws/commandError.ts'
+import type { Terminal } from '../../ws/runProgram.ts'
+import { TROUBLE } from './exitCodes.ts'
+
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
+
+/** Objects as they are to be previewed. @throws CommandError with kubectl's words, which are on stderr already */
+export async function applied(args: readonly string[], terminal: Terminal): Promise<KubeObject[]> {
+  const child = spawn('kubectl', ['apply', '--dry-run=server', '-o', 'json', ...args], {
+    stdio: ['inherit', 'pipe', 'pipe'],
+  })
+  const failed = new Promise<never>((_, reject) => child.on('error', reject))
+  const ended = new Promise<number>(resolve => child.on('close', code => resolve(code ?? TROUBLE)))
+  let told: [string, string, number]
+  try {
+    told = await Promise.race([Promise.all([text(child.stdout), text(child.stderr), ended]), failed])
+  } catch (error) {
+    throw new CommandError('kubectl is needed to read files, and cannot be run', TROUBLE, { cause: error })
+  }
+  const [out, err, code] = told
+  const words = err.trimEnd()
+  if (code !== 0)
+    throw new CommandError(words === '' ? `kubectl apply ended with ${code}` : words.replace(/^error: /i, ''), TROUBLE)
+  if (words !== '') terminal.err(words)
+  return itemsOf(JSON.parse(out)).map(asAsked)
+}
+
+function itemsOf(answer: unknown): KubeObject[] {
+  if (!isRecord(answer)) return []
+  const items = answer.kind === 'List' ? list(answer, 'items') : [answer]
+  return items.filter((item): item is KubeObject => isRecord(item) && isRecord(item.metadata))
+}
+
+/**
+ * What is there already is asked about as it would be, which says what changes. What is new, as it was written: what defaults
+ * fill in is nobody's word, and does not travel.
+ */
+function asAsked(object: KubeObject): KubeObject {
+  if (object.metadata.resourceVersion !== undefined) return object
+  const applied = object.metadata.annotations?.[LAST_APPLIED]
+  if (applied === undefined) return object
+  const written = JSON.parse(applied) as KubeObject
+  const annotations = { ...written.metadata.annotations, [LAST_APPLIED]: applied }
+  return { ...written, metadata: { ...written.metadata, annotations } }
+}

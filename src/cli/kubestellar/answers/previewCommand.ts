@@ -1,0 +1,87 @@
+/** `kubectl kubestellar preview`: what `kubectl apply` of files would change in which clusters. */
+import { isStatusError } from '../../../apimachinery/errors.ts'
+import { objects } from '../../../apimachinery/fields.ts'
+import type { KubeObject } from '../../../apimachinery/object.ts'
+import { GRANTED_LOCATIONS, INVENTORY_BINDINGS } from '../../../apimachinery/placement.ts'
+import { MAX_PREVIEW_BYTES, MAX_PREVIEWED, PLACEMENT_PREVIEWS } from '../../../apimachinery/placementPreview.ts'
+import { CommandError } from '../../ws/commandError.ts'
+import type { Terminal } from '../../ws/runProgram.ts'
+import { type AnswerOptions, type Asked, checkPlaces, withSpace } from './answerSession.ts'
+import { Places } from './destinations.ts'
+import { CHANGE, comparing, NO_CHANGE, TROUBLE } from './exitCodes.ts'
+import { known } from './known.ts'
+import { applied } from './kubectlApply.ts'
+import { type Format, painter, printDocument } from './output.ts'
+import { batches, changesSomething, type PreviewAnswer, readPreview } from './preview.ts'
+import { previewText } from './previewText.ts'
+
+export interface PreviewOptions extends AnswerOptions {
+  filename?: string[]
+  recursive?: boolean
+  output?: Format
+}
+
+/** Resolves to the exit code. */
+export async function previewCommand(options: PreviewOptions, terminal: Terminal): Promise<number> {
+  const { filename = [], recursive = false } = options
+  return await comparing(async () => {
+    if (filename.length === 0)
+      throw new CommandError('say what is to be previewed with -f FILE; "-" is standard input', TROUBLE)
+    return await withSpace(options, terminal, async asked => {
+      await checkPlaces(asked)
+      const files = [...filename.flatMap(file => ['-f', file]), ...(recursive ? ['-R'] : [])]
+      const would = await applied([...files, ...whereTo(asked, options)], terminal)
+      const answer = await askPreview(asked, would)
+      await printPreview(answer, options.output ?? 'text', terminal)
+      return answer.changes ? CHANGE : NO_CHANGE
+    })
+  })
+}
+
+/** The flags by which kubectl speaks to the same space. */
+function whereTo({ session, path }: Asked, { kubeconfig, namespace }: AnswerOptions): string[] {
+  return [
+    '--server',
+    `${session.base}/clusters/${path}`,
+    ...(kubeconfig === undefined ? [] : ['--kubeconfig', kubeconfig]),
+    ...(namespace === undefined ? [] : ['-n', namespace]),
+  ]
+}
+
+/** @throws CommandError where the server has no previews */
+export async function askPreview(
+  { space }: Pick<Asked, 'space'>,
+  would: readonly KubeObject[],
+): Promise<PreviewAnswer> {
+  const [granted, bindings] = await Promise.all([known(space, GRANTED_LOCATIONS), known(space, INVENTORY_BINDINGS)])
+  const told: Record<string, unknown>[] = []
+  for (const some of batches(would, { most: MAX_PREVIEWED, bytes: MAX_PREVIEW_BYTES })) {
+    const question = {
+      apiVersion: `${PLACEMENT_PREVIEWS.group}/${PLACEMENT_PREVIEWS.version}`,
+      kind: 'PlacementPreview',
+      metadata: {},
+      spec: { objects: some },
+    }
+    try {
+      told.push(...objects(await space.create(PLACEMENT_PREVIEWS, question), 'status', 'objects'))
+    } catch (error) {
+      if (!isStatusError(error, 'NotFound') || error.details?.name !== undefined) throw error
+      throw new CommandError('this server answers no PlacementPreviews: it is of an earlier release', TROUBLE, {
+        cause: error,
+      })
+    }
+  }
+  return readPreview(told, new Places(granted.items, bindings.items))
+}
+
+export async function printPreview(answer: PreviewAnswer, format: Format, terminal: Terminal): Promise<void> {
+  if (format === 'json' || format === 'yaml') return await printDocument(answer, format, terminal)
+  if (format === 'name') {
+    for (const object of answer.objects.filter(changesSomething)) {
+      const { group, resource, name } = object
+      terminal.out(`${resource}${group === '' ? '' : `.${group}`}/${name}`)
+    }
+    return
+  }
+  for (const line of previewText(answer, { wide: format === 'wide', paint: painter(terminal) })) terminal.out(line)
+}

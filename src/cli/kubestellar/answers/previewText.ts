@@ -1,0 +1,68 @@
+/** The answers of `preview` and `diff` for people: a unified diff for each group of clusters, and a summary. */
+import type { Colour, Paint } from './output.ts'
+import { diffOf, type GroupAnswer, type ObjectAnswer, type PreviewAnswer, titleOf } from './preview.ts'
+
+/** Names of clusters in a head; `-o wide` shows all that were told. */
+const FEW = 5
+const COLOURS: Readonly<Record<string, Colour>> = {
+  Create: 'good',
+  Update: 'warn',
+  Delete: 'bad',
+  Conflict: 'bad',
+  Invalid: 'bad',
+  NotPermitted: 'bad',
+  Paused: 'warn',
+  Unknown: 'warn',
+}
+
+export interface PreviewTextOptions {
+  readonly wide: boolean
+  readonly paint: Paint
+}
+
+export function previewText(answer: PreviewAnswer, options: PreviewTextOptions): string[] {
+  const lines = answer.objects.flatMap(object => objectText(object, options))
+  return [...lines, ...(lines.length > 0 ? [''] : []), summaryOf(answer)]
+}
+
+export function summaryOf({ counts, objects }: PreviewAnswer): string {
+  const told = Object.entries(counts).map(([action, count]) => `${count} ${WORDS[action] ?? action}`)
+  const what = `${objects.length} ${objects.length === 1 ? 'object' : 'objects'}`
+  return told.length === 0 ? `${what}: nothing in any cluster` : `${what}: ${told.join(', ')} in clusters`
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  Create: 'created',
+  Update: 'updated',
+  Delete: 'deleted',
+  Unchanged: 'unchanged',
+  Conflict: 'in conflict',
+  Paused: 'paused',
+  NotPermitted: 'not permitted',
+  Invalid: 'invalid',
+  Unknown: 'unknown',
+}
+
+function objectText(object: ObjectAnswer, options: PreviewTextOptions): string[] {
+  const title = titleOf(object)
+  if (object.message !== undefined) return [`${title}: ${object.message}`]
+  if (object.placements.length === 0 && object.groups.length === 0) return [`${title}: no EdgePlacement selects it`]
+  if (object.groups.length === 0) return [`${title}: selected by ${object.placements.join(', ')}, which lead nowhere`]
+  return object.groups.flatMap(group => groupText(title, group, options))
+}
+
+function groupText(title: string, group: GroupAnswer, { wide, paint }: PreviewTextOptions): string[] {
+  const { action, count, locations, message } = group
+  const named = locations.slice(0, wide ? locations.length : FEW).map(({ location }) => location)
+  const more = count - named.length
+  const where = `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  const head = paint(`${title} ${WORDS[action] ?? action} in ${where}`, COLOURS[action])
+  const told = message === undefined ? [head] : [`${head}: ${message}`]
+  return action === 'Unchanged' ? told : [...told, ...diffOf(group).map(line => paint(line, colourOf(line)))]
+}
+
+function colourOf(line: string): Colour | undefined {
+  if (line.startsWith('---') || line.startsWith('+++')) return 'bold'
+  if (line.startsWith('@@')) return 'dim'
+  return line.startsWith('+') ? 'good' : line.startsWith('-') ? 'bad' : undefined
+}

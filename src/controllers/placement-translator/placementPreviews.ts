@@ -1,0 +1,295 @@
+/**
+ * What would change where if objects of a workload space were written: the translator's own selection, consent, ownership,
+ * customization and projection, asked about objects that are not stored. Writes nothing and tells nobody.
+ *
+ * Only the objects of the preview are imagined, each with the others' labels of Namespaces and Customizers: the rest of the world
+ * is as it is.
+ */
+import { isStatusError, StatusError } from '../../apimachinery/errors.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
+import { CUSTOMIZERS } from '../../apimachinery/placement.ts'
+import {
+  MAX_PREVIEW_DESTINATIONS,
+  type ObjectPreview,
+  type PreviewedObject,
+  type PreviewReceiver,
+  type PreviewRequest,
+} from '../../apimachinery/placementPreview.ts'
+import type { Client } from '../../client/client.ts'
+import { unlessGone } from '../../client/unlessGone.ts'
+import type { WorkTurns } from '../../program/workTurns.ts'
+import type { Allowance, Told } from './allowance.ts'
+import { isSystemObject, reachOf } from './eligibility.ts'
+import type { Mailbox } from './mailboxes.ts'
+import { namespaceKey, objectKey, resourceKey } from './names.ts'
+import { ObjectCache } from './objectCache.ts'
+import { byRight, type OwnershipRules } from './ownership.ts'
+import type { Pauses } from './pauses.ts'
+import type { PlacementJoin } from './placementJoin.ts'
+import { byAge, type Source } from './placementProduct.ts'
+import { downsyncs } from './placementSpec.ts'
+import { asksToSecure, withoutPodSecurity } from './podSecurity.ts'
+import { type Finding, PreviewGroups } from './previewGroups.ts'
+import { createdCopy, project, updatedCopy } from './projection.ts'
+import { SourceReader, type SourceReaderDeps } from './sourceReader.ts'
+import type { Destination } from './ways.ts'
+import type { ObjectFact } from './workload.ts'
+import { factOf } from './workloads.ts'
+
+export interface PlacementPreviewsDeps {
+  client: Client
+  join: PlacementJoin
+  turns: WorkTurns
+  consents: { allowance(space: string, way: Destination): Allowance }
+  rules: OwnershipRules
+  pauses: Pick<Pauses, 'holdsClaim' | 'holdsCopy' | 'locationOf'>
+  isLeaving: (mailbox: string) => boolean
+  wouldKeepOut: (mailbox: Mailbox, key: string) => Told | undefined
+  mailbox: (name: string) => Mailbox | undefined
+  /** Whether it is known where an object goes. */
+  knows: (space: string, key: string) => boolean
+  knowsMailbox: (name: string) => boolean
+  location: SourceReaderDeps['location']
+  customizer: SourceReaderDeps['customizer']
+}
+
+/** An object that is imagined as written. */
+interface Imagined extends PreviewedObject {
+  readonly space: string
+  readonly fact: ObjectFact
+}
+
+/** What is decided once for all objects of a preview. */
+interface Scene {
+  readonly request: PreviewRequest
+  readonly sources: SourceReader
+  /** Labels of Namespaces that are imagined, by name. */
+  readonly namespaces: ReadonlyMap<string, Readonly<Record<string, string>>>
+  readonly groups: PreviewGroups
+  /** Destinations that may still be looked at. */
+  left: number
+}
+
+interface Leaving {
+  readonly imagined: Imagined
+  readonly way: Destination
+  readonly findings: Finding
+  readonly mailbox: string
+}
+
+export class PlacementPreviews implements PreviewReceiver {
+  readonly #deps: PlacementPreviewsDeps
+
+  constructor(deps: PlacementPreviewsDeps) {
+    this.#deps = deps
+  }
+
+  async preview(request: PreviewRequest): Promise<ObjectPreview[]> {
+    const scene = this.#scene(request)
+    const previews: ObjectPreview[] = []
+    for (const one of request.objects) previews.push(await this.#previewOne(scene, one))
+    return previews
+  }
+
+  #scene(request: PreviewRequest): Scene {
+    const { client, turns, location, customizer } = this.#deps
+    const customizers = new Map<string, KubeObject>()
+    const namespaces = new Map<string, Readonly<Record<string, string>>>()
+    for (const { resource, object } of request.objects) {
+      const { name = '', namespace = '', labels = {} } = object.metadata
+      if (resourceKey(resource) === resourceKey(CUSTOMIZERS)) customizers.set(`${namespace}/${name}`, object)
+      if (objectKey(resource, namespace, name) === namespaceKey(name)) namespaces.set(name, labels)
+    }
+    const sources = new SourceReader({
+      client,
+      cache: new ObjectCache(1),
+      turns,
+      location,
+      customizer: (space, reference) => customizers.get(reference) ?? customizer(space, reference),
+    })
+    return { request, sources, namespaces, groups: new PreviewGroups(), left: MAX_PREVIEW_DESTINATIONS }
+  }
+
+  async #previewOne(scene: Scene, one: PreviewedObject): Promise<ObjectPreview> {
+    const { space } = scene.request
+    const { resource, object, operation } = one
+    const { name = '', namespace = '' } = object.metadata
+    const key = objectKey(resource, namespace, name)
+    if (!this.#deps.knows(space, key)) {
+      throw new StatusError('ServiceUnavailable', 'it is not known yet where objects of this space go; try again')
+    }
+    // no revision of the store, so that nothing that is remembered of a stored object counts for it
+    const fact = factOf({ object, resource, namespace, name, revision: -1 }, key)
+    const about = {
+      group: resource.group,
+      resource: resource.resource,
+      kind: object.kind,
+      ...(namespace !== '' && { namespace }),
+      name,
+      operation,
+    }
+    const message = staysHome(one)
+    const imagined: Imagined = { ...one, space, fact }
+    const placements = message === undefined ? this.#selecting(scene, imagined) : []
+    const findings = scene.groups.begin(object)
+    const wanted = this.#wanted(imagined, placements, findings)
+    for (const [mailbox, source] of wanted) {
+      if (scene.left-- <= 0) findings.add('Unknown', source.location, TOO_MANY)
+      else await this.#look(scene, { imagined, source, findings, mailbox })
+      if (scene.request.work?.due) await scene.request.work.rest()
+    }
+    for (const [mailbox, way] of this.#deps.join.destinationsOf(space, key)) {
+      if (!wanted.has(mailbox)) await this.#leave({ imagined, way, findings, mailbox })
+      if (scene.request.work?.due) await scene.request.work.rest()
+    }
+    return { ...about, placements, groups: findings.groups(), ...(message !== undefined && { message }) }
+  }
+
+  /** Names of the placements that would select an object, sorted. */
+  #selecting({ request, namespaces }: Scene, { space, fact }: Imagined): string[] {
+    const { join } = this.#deps
+    const workload = join.workload(space)
+    const labels = namespaces.get(fact.namespace) ?? workload.get(namespaceKey(fact.namespace))?.labels
+    const others = request.objects.map(({ resource, object: { metadata } }) => ({
+      resource,
+      namespace: metadata.namespace ?? '',
+      name: metadata.name ?? '',
+      labels: metadata.labels ?? {},
+    }))
+    const selects = (name: string): boolean => {
+      const spec = join.spec(space, name)!
+      if (downsyncs(spec, fact, labels)) return true
+      return fact.defines.some(defined => {
+        const kind = resourceKey(defined)
+        if (workload.uses(name, kind)) return true
+        return others.some(other => resourceKey(other.resource) === kind && downsyncs(spec, other, undefined))
+      })
+    }
+    return join.placementNames(space).filter(selects).sort()
+  }
+
+  /** Where it would go, by mailbox; where grants do not let it is told. */
+  #wanted({ space, fact }: Imagined, placements: readonly string[], findings: Finding): Map<string, Source> {
+    const { join, consents } = this.#deps
+    const wanted = new Map<string, Source>()
+    const refused = new Map<string, { way: Destination; told: Told }>()
+    for (const name of placements) {
+      for (const [mailbox, ways] of join.waysOf(space, name) ?? []) {
+        const location = join.wayFor(space, name, mailbox, fact)
+        if (!location) {
+          const told = consents.allowance(space, ways[0]!).refusal({ ...fact.resource, ...nameOf(fact) }) ?? CARRIED_UP
+          refused.set(mailbox, { way: ways[0]!, told })
+          continue
+        }
+        const since = join.createdAt(space, name)
+        const old = wanted.get(mailbox)
+        const source: Source = {
+          space,
+          fact,
+          location: old?.location ?? location,
+          placements: [...(old?.placements ?? []), name],
+          since: old && old.since < since ? old.since : since,
+          implied: false,
+        }
+        wanted.set(mailbox, source)
+      }
+    }
+    for (const [mailbox, { way, told }] of refused) if (!wanted.has(mailbox)) findings.add('NotPermitted', way, told)
+    return wanted
+  }
+
+  async #look(
+    { sources }: Scene,
+    {
+      imagined,
+      source,
+      findings,
+      mailbox: name,
+    }: { imagined: Imagined; source: Source; findings: Finding; mailbox: string },
+  ): Promise<void> {
+    const { join, rules, pauses } = this.#deps
+    const { space, fact, object } = imagined
+    const { location } = source
+    const mailbox = this.#deps.mailbox(name)
+    if (!mailbox?.synced || !this.#deps.knowsMailbox(name)) return findings.add('Unknown', location, NOT_READY)
+    if (this.#deps.isLeaving(name)) return findings.add('Unchanged', location, LEAVING)
+    if (pauses.locationOf(name) !== undefined) return findings.add('Paused', location, LOCATION_PAUSED)
+    const closed = this.#deps.wouldKeepOut(mailbox, fact.key)
+    if (closed) return findings.add('NotPermitted', location, closed)
+    const others = join.sourcesOf(name, fact.key).filter(claim => claim.space !== space)
+    const recorded = mailbox.ownersOf(fact.key)
+    const [first] = byRight([...others, source].sort(byAge), { mailbox: name, recorded, rules })
+    if (first !== source) return findings.add('Conflict', location, conflict(first?.space))
+    if (pauses.holdsClaim(source)) return findings.add('Paused', location, PAUSED)
+    const { object: customized, faults } = await sources.customize({ space, fact, location }, object)
+    if (faults.length > 0)
+      return findings.add('Invalid', location, { reason: 'CustomizationError', message: faults.join('; ') })
+    const secures = this.#deps.consents.allowance(space, location).clusterScoped
+    const secured = asksToSecure(source, object) && !secures ? withoutPodSecurity(customized) : customized
+    const preserve = source.placements.some(each => join.spec(space, each)?.preserves)
+    const projection = project(space, secured, { preserve })
+    const known = mailbox.copies.get(fact.key)
+    const copy = known && (await this.#copyIn(mailbox, fact.key, imagined))
+    if (!copy) return findings.add('Create', location, undefined, { after: createdCopy(projection) })
+    const after = updatedCopy(projection, copy)
+    if (!after) return findings.add('Unchanged', location)
+    // what another space says of the copy is nobody else's business
+    const isOurs = recorded.includes(space)
+    findings.add('Update', location, isOurs ? undefined : TAKEN_OVER, { ...(isOurs && { before: copy }), after })
+  }
+
+  /** Where an object is and would go no more. */
+  async #leave({ imagined, way, findings, mailbox: name }: Leaving): Promise<void> {
+    const { space, fact } = imagined
+    const mailbox = this.#deps.mailbox(name)
+    if (!mailbox?.copies.has(fact.key) || !mailbox.ownersOf(fact.key).includes(space)) return
+    if (this.#deps.isLeaving(name)) return
+    const isPaused =
+      this.#deps.pauses.locationOf(name) !== undefined || this.#deps.pauses.holdsCopy(name, fact.key, space)
+    if (isPaused) return findings.add('Paused', way, PAUSED)
+    const before = await this.#copyIn(mailbox, fact.key, imagined)
+    if (before) findings.add('Delete', way, undefined, { before })
+  }
+
+  async #copyIn(mailbox: Mailbox, key: string, { fact }: Imagined): Promise<KubeObject | undefined> {
+    const resource = mailbox.copies.get(key)?.resource ?? fact.resource
+    const api = this.#deps.client.in(mailbox.space)
+    try {
+      return await unlessGone(
+        api.get(resource, { name: fact.name, ...(fact.namespace !== '' && { namespace: fact.namespace }) }),
+      )
+    } catch (error) {
+      // the mailbox went meanwhile
+      if (isStatusError(error, 'Forbidden')) return undefined
+      throw error
+    }
+  }
+}
+
+function nameOf({ namespace, name }: ObjectFact) {
+  return { namespace, name }
+}
+
+function staysHome({ resource, object }: PreviewedObject): string | undefined {
+  if (reachOf(resource) === 'none')
+    return `objects of kind ${object.kind} travel nowhere; what a change of one moves is not shown`
+  return isSystemObject(resource, object) ? 'it is for the space itself, and travels nowhere' : undefined
+}
+
+function conflict(owner: string | undefined): Told {
+  return {
+    reason: 'ObjectConflict',
+    message: `space ${JSON.stringify(owner)} owns the object of that name there; nothing of this one arrives until its claim ends`,
+  }
+}
+
+const TOO_MANY: Told = {
+  reason: 'TooMany',
+  message: `more than ${MAX_PREVIEW_DESTINATIONS} clusters are not looked at`,
+}
+const NOT_READY: Told = { reason: 'NotReady', message: 'what is in the cluster is not known yet' }
+const LEAVING: Told = { reason: 'Leaving', message: 'the cluster is leaving; what it holds stays as it is' }
+const LOCATION_PAUSED: Told = { reason: 'LocationPaused', message: 'the location is paused' }
+const PAUSED: Told = { reason: 'Paused', message: 'the object, or all placements of it, are paused' }
+const CARRIED_UP: Told = { reason: 'CarriedUp', message: 'an upsync set names it, so it is born in the cluster' }
+const TAKEN_OVER: Told = { reason: 'TakenOver', message: 'the copy of another space is taken over' }

@@ -1,0 +1,139 @@
+/** PlacementPreview: judged as the writes that it asks about, answered by whoever places, and never stored. */
+import t from 'tap'
+import { pathsOf, showPath } from '../../../src/apimachinery/apply/fieldSet.ts'
+import { defaultedFields } from '../../../src/apimachinery/defaultedFields.ts'
+import { MAX_PREVIEWS_AT_ONCE, type PreviewRequest } from '../../../src/apimachinery/placementPreview.ts'
+import type { Api } from '../../support/api.ts'
+import { ALICE, BOB, CONFIGMAPS, createSpace, startTestServer } from '../../support/server.ts'
+
+const { api, server } = await startTestServer(t)
+const PREVIEWS = '/apis/edge.kubestellar.io/v1alpha1/placementpreviews'
+const RBAC = '/apis/rbac.authorization.k8s.io/v1'
+const id = await createSpace(api, 'team', 'workload')
+const team = api.in('root:team')
+const natured = { labels: { 'edge.kubestellar.io/natured': 'true' } }
+
+async function letIn(user: string, ...rules: object[]): Promise<void> {
+  const metadata = { name: user, ...natured }
+  const enters = { nonResourceURLs: ['/'], verbs: ['access'] }
+  const asks = { apiGroups: ['edge.kubestellar.io'], resources: ['placementpreviews'], verbs: ['create'] }
+  await team.ok(team.post(`${RBAC}/clusterroles`, { metadata, rules: [enters, asks, ...rules] }))
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: user }
+  const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }]
+  await team.ok(team.post(`${RBAC}/clusterrolebindings`, { metadata, roleRef, subjects }))
+}
+const map = (name: string, data: object = {}, metadata: object = {}) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace: 'default', ...metadata },
+  data,
+})
+const ask = (user: Api, ...objects: unknown[]) => user.post(PREVIEWS, { spec: { objects } })
+const refused = (code: number, message: RegExp) => ({ code, body: { kind: 'Status', message } })
+
+const asked: PreviewRequest[] = []
+const answering = {
+  preview: async (request: PreviewRequest) => {
+    asked.push(request)
+    return []
+  },
+}
+
+t.test('who places is asked about the objects as they would be stored', async t => {
+  t.match(await ask(team, map('a')), refused(503, /placement-translator does not run/))
+  server.previews.deliverTo(answering)
+  const deployment = {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'web', namespace: 'default' },
+    spec: {
+      selector: { matchLabels: { app: 'web' } },
+      template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'nginx' }] } },
+    },
+  }
+  await team.ok(team.post(CONFIGMAPS, map('there', { v: '1' })))
+  const secret = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 's', namespace: 'default' },
+    stringData: { p: 'hush' },
+  }
+  const told = await ask(team, deployment, map('there', { v: '2' }), map('there', { v: '1' }), secret)
+  t.match(told, { code: 201, body: { kind: 'PlacementPreview', spec: { objects: [] }, status: { objects: [] } } })
+  t.notMatch(told.text, /hush/, 'what was asked does not come back')
+  const [request] = asked.splice(0)
+  t.equal(request?.space, id)
+  const [made, updated, same] = request!.objects
+  t.match(made, {
+    operation: 'create',
+    resource: { group: 'apps', version: 'v1', resource: 'deployments' },
+    object: { spec: { replicas: 1 } },
+  })
+  const unsaid = [...pathsOf(defaultedFields(made!.object)!)].map(path => showPath(path))
+  t.ok(unsaid.includes('.spec.replicas'), 'and what of them nobody said')
+  t.match(updated, { operation: 'update', object: { data: { v: '2' } } })
+  t.match(same, { operation: 'unchanged' })
+  t.match(await team.get(`${CONFIGMAPS}/there`), { body: { data: { v: '1' } } }, 'nothing is stored')
+  t.match(await team.get('/apis/apps/v1/namespaces/default/deployments/web'), { code: 404 })
+  t.match(await team.get(PREVIEWS), { code: 405 })
+  t.match(await api.in('root:imw1').post(PREVIEWS, { spec: { objects: [map('a')] } }), { code: 404 })
+})
+
+t.test('the rights of the write count, and those to see what comes of it', async t => {
+  const maps = (...verbs: string[]) => ({ apiGroups: [''], resources: ['configmaps'], verbs })
+  await letIn('alice', maps('create', 'update'))
+  await letIn('bob', maps('get', 'update'))
+  const [alice, bob] = [team.as(ALICE), team.as(BOB)]
+  t.match(await ask(alice, map('new')), { code: 201 })
+  t.match(await ask(alice, map('there')), refused(403, /alice.* cannot get resource "configmaps"/))
+  t.match(await ask(bob, map('there')), { code: 201 })
+  t.match(await ask(bob, map('new')), refused(403, /bob.* cannot create resource "configmaps"/))
+  const customized = map('new', {}, { annotations: { 'edge.kubestellar.io/customizer': 'c' } })
+  t.match(await ask(alice, customized), refused(403, /cannot get resource "customizers"/))
+  const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name: 'r' } }
+  t.match(await ask(alice, role), refused(403, /cannot create resource "clusterroles"/))
+  asked.splice(0)
+})
+
+t.test('a bad question is refused with the place and the remedy, and a bad object as its write', async t => {
+  t.match(await team.post(PREVIEWS, { spec: {} }), refused(400, /spec\.objects: must name at least one object/))
+  const many = Array.from({ length: 21 }, (_, i) => map(`m${i}`))
+  t.match(await ask(team, ...many), refused(400, /has 21 objects, of at most 20: ask for them in several previews/))
+  t.match(await ask(team, map('big', { v: 'x'.repeat(1024 * 1024) })), refused(400, /bytes, of at most 1048576/))
+  t.match(
+    await ask(team, { ...map('a'), kind: 'Nope' }),
+    refused(400, /spec\.objects\[0\]: no matches for kind "Nope" in version "v1"/),
+  )
+  const unnamed = { ...map(''), metadata: { generateName: 'a-', namespace: 'default' } }
+  t.match(await ask(team, unnamed), refused(400, /spec\.objects\[0\]\.metadata\.name: must be there/))
+  t.match(
+    await ask(team, { ...map('a'), metadata: { name: 'a' } }),
+    refused(400, /namespace: must be there for a ConfigMap/),
+  )
+  t.match(await ask(team, map('A')), refused(422, /ConfigMap "A" is invalid: metadata\.name/))
+  const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', metadata: { name: 'a' } }
+  t.match(await ask(team, review), refused(400, /objects of kind TokenReview are not written/))
+  t.same(asked, [])
+})
+
+t.test('few previews of one space are under way at a time', async t => {
+  const { promise: held, resolve: release } = Promise.withResolvers<void>()
+  const begun = Promise.withResolvers<void>()
+  let under = 0
+  server.previews.deliverTo({
+    preview: async () => {
+      if (++under === MAX_PREVIEWS_AT_ONCE) begun.resolve()
+      await held
+      return []
+    },
+  })
+  const running = Array.from({ length: MAX_PREVIEWS_AT_ONCE }, () => ask(team, map('a')))
+  await begun.promise
+  t.match(await ask(team, map('a')), refused(429, /4 previews of this space are under way, of at most 4/))
+  release()
+  t.strictSame(
+    (await Promise.all(running)).map(({ code }) => code),
+    [201, 201, 201, 201],
+  )
+  server.previews.deliverTo(undefined)
+})

@@ -1,0 +1,197 @@
+// What would change where: the translator's own decisions about objects that nobody stored.
+import t, { type Test } from 'tap'
+import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
+import {
+  CUSTOMIZERS,
+  EDGE_PLACEMENTS,
+  LOCATIONS,
+  PAUSED_ANNOTATION,
+  PLACEMENT_GRANTS,
+  SLICES,
+  SYNC_TARGETS,
+} from '../../../src/apimachinery/placement.ts'
+import { NAMESPACES } from '../../../src/apimachinery/resources.ts'
+import {
+  ALL_MAPS,
+  configMap,
+  consent,
+  EDGE,
+  grant,
+  MAPS,
+  placement,
+  replicaSet,
+  SETS,
+  slice,
+  world,
+} from './translatorWorld.ts'
+
+async function scene(t: Test) {
+  const around = await world(t)
+  const { server, wds, previewer } = around
+  await wds.create(MAPS, configMap('page', { v: '1' }))
+  await wds.create(EDGE_PLACEMENTS, placement('ep', ALL_MAPS))
+  await wds.create(SLICES, slice('ep', 'florin', 'guilder'))
+  await server.quiet()
+  const ask = async (...asked: (KubeObject | [GroupVersionResource, KubeObject])[]) => {
+    const objects = asked.map(one => {
+      const [resource, object] = Array.isArray(one) ? one : [MAPS, one]
+      return { resource, object, operation: 'update' as const }
+    })
+    const before = server.writes.length
+    const told = await previewer().preview({ space: 'wds1', objects })
+    t.equal(server.writes.length, before, 'nothing is written')
+    return told
+  }
+  /** Actions with the clusters, of the first object. */
+  const actions = async (...asked: Parameters<typeof ask>) => {
+    const [first] = await ask(...asked)
+    return first!.groups.map(({ action, locations, reason }) =>
+      `${action} ${locations.map(({ name }) => name)} ${reason ?? ''}`.trim(),
+    )
+  }
+  return { ...around, ask, actions }
+}
+
+t.test('create, update, unchanged: clusters where the same becomes of it are one group', async t => {
+  const { ask, actions } = await scene(t)
+  const [updated] = await ask(configMap('page', { v: '2' }))
+  t.match(updated, { resource: 'configmaps', namespace: 'commonstuff', name: 'page', placements: ['ep'] })
+  t.match(updated!.groups, [
+    {
+      action: 'Update',
+      count: 2,
+      locations: [{ cluster: 'inv1', name: 'florin' }, { name: 'guilder' }],
+      before: { data: { v: '1' } },
+      after: { kind: 'ConfigMap', metadata: { name: 'page', namespace: 'commonstuff' }, data: { v: '2' } },
+    },
+  ])
+  t.same(Object.keys(updated!.groups[0]!.after!.metadata), ['name', 'namespace'], 'bookkeeping is not shown')
+  t.same(await actions(configMap('page', { v: '1' })), ['Unchanged florin,guilder'])
+  const [made] = await ask(configMap('new', { v: '1' }))
+  t.match(made!.groups, [{ action: 'Create', count: 2, before: undefined, after: { data: { v: '1' } } }])
+})
+
+t.test(
+  'what selects it then counts: a label, the labels of a Namespace in the same question, what stays at home',
+  async t => {
+    const { server, wds, actions, ask } = await scene(t)
+    const labelled = { downsync: [{ resources: ['configmaps'], labelSelectors: [{ matchLabels: { go: 'yes' } }] }] }
+    await wds.update(EDGE_PLACEMENTS, { ...server.peek('wds1', EDGE_PLACEMENTS, 'ep')!, spec: labelled })
+    await server.quiet()
+    t.same(await actions(configMap('page', { v: '1' })), [])
+    t.same(await actions(configMap('page', { v: '1' }, { labels: { go: 'yes' } })), ['Create florin,guilder'])
+    const byNamespace = {
+      downsync: [{ resources: ['configmaps'], namespaceSelectors: [{ matchLabels: { go: 'yes' } }] }],
+    }
+    await wds.update(EDGE_PLACEMENTS, { ...server.peek('wds1', EDGE_PLACEMENTS, 'ep')!, spec: byNamespace })
+    await server.quiet()
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'commonstuff', labels: { go: 'yes' } } }
+    t.same(await actions(configMap('page', {}), [NAMESPACES, namespace]), ['Create florin,guilder'])
+    t.same(await actions([SETS, replicaSet('r')]), [], 'nothing selects it')
+    const natured = configMap('page', {}, { labels: { 'edge.kubestellar.io/natured': 'true' } })
+    t.match(await ask(natured), [{ placements: [], message: /travels nowhere/ }])
+  },
+)
+
+t.test('where it goes no more it would be deleted', async t => {
+  const { server, wds, ask } = await scene(t)
+  const labelled = { downsync: [{ resources: ['configmaps'], labelSelectors: [{ matchLabels: { go: 'yes' } }] }] }
+  await wds.update(MAPS, configMap('page', { v: '1' }, { labels: { go: 'yes' } }))
+  await wds.update(EDGE_PLACEMENTS, { ...server.peek('wds1', EDGE_PLACEMENTS, 'ep')!, spec: labelled })
+  await server.quiet()
+  const [told] = await ask(configMap('page', { v: '1' }, { labels: { go: 'no' } }))
+  t.match(told, { placements: [], groups: [{ action: 'Delete', count: 2, before: { data: { v: '1' } } }] })
+})
+
+t.test('customized for each destination, by a Customizer of the same question too; what cannot be is told', async t => {
+  const { wds, server, ask, actions } = await scene(t)
+  const expanding = { annotations: { 'edge.kubestellar.io/expand-parameters': 'true' } }
+  const [told] = await ask(configMap('page', { v: 'at %(loc-name)' }, expanding))
+  t.same(
+    told!.groups.map(({ action, count, after }) => [action, count, after?.data]),
+    [
+      ['Update', 1, { v: 'at florin' }],
+      ['Update', 1, { v: 'at guilder' }],
+    ],
+  )
+  const customized = configMap('page', { v: '1' }, { annotations: { 'edge.kubestellar.io/customizer': 'c' } })
+  t.same(await actions(customized), ['Invalid florin,guilder CustomizationError'])
+  const customizer = (value: string): KubeObject => ({
+    apiVersion: EDGE,
+    kind: 'Customizer',
+    metadata: { name: 'c', namespace: 'commonstuff' },
+    replacements: [{ path: '$.data.v', value }],
+  })
+  await wds.create(CUSTOMIZERS, customizer('"stored"'))
+  await server.quiet()
+  t.match((await ask(customized))[0]!.groups, [{ after: { data: { v: 'stored' } } }])
+  t.match((await ask(customized, [CUSTOMIZERS, customizer('"asked"')]))[0]!.groups, [
+    { after: { data: { v: 'asked' } } },
+  ])
+})
+
+t.test('what keeps it out: a grant, a pause, another owner, a cluster that takes nothing new', async t => {
+  const { server, wds, actions, ask } = await scene(t)
+  await consent(server, 'wds2')
+  const other = server.in('wds2')
+  await other.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'commonstuff' } })
+  await other.create(MAPS, configMap('theirs', { v: 'hidden' }))
+  await other.create(EDGE_PLACEMENTS, placement('ep', ALL_MAPS))
+  await other.create(SLICES, slice('ep', 'florin'))
+  await server.quiet()
+  t.same(await actions(configMap('theirs', {})), ['Conflict florin ObjectConflict', 'Create guilder'])
+  t.notMatch(JSON.stringify(await ask(configMap('theirs', {}))), /hidden/)
+
+  const pausing = { annotations: { [PAUSED_ANNOTATION]: 'true' } }
+  t.same(await actions(configMap('page', { v: '2' }, pausing)), ['Paused florin,guilder Paused'])
+  const florin = server.peek('inv1', LOCATIONS, 'florin')!
+  await server.in('inv1').update(LOCATIONS, {
+    ...florin,
+    metadata: { ...florin.metadata, ...pausing },
+    spec: { instanceSelector: { matchLabels: { 'loc-name': 'florin' } } },
+  })
+  await server.quiet()
+  t.same(await actions(configMap('page', { v: '2' })), ['Paused florin LocationPaused', 'Update guilder'])
+  const target = server.peek('inv1', SYNC_TARGETS, 'guilder')!
+  await server.in('inv1').update(SYNC_TARGETS, { ...target, spec: { unschedulable: true } })
+  await server.quiet()
+  t.same(await actions(configMap('new', {})), ['Paused florin LocationPaused', 'NotPermitted guilder Unschedulable'])
+
+  const narrow = grant('wds1', 'wds1', { deny: [{ apiGroup: '', resources: ['configmaps'] }] })
+  const known = server.peek('inv1', PLACEMENT_GRANTS, 'wds1')!
+  await server.in('inv1').update(PLACEMENT_GRANTS, { ...narrow, metadata: known.metadata })
+  await server.quiet()
+  t.same((await actions(configMap('new', {})))[0], 'NotPermitted florin,guilder KindNotGranted')
+  await wds.delete(EDGE_PLACEMENTS, { name: 'ep' })
+  await server.quiet()
+  t.same(await actions(configMap('page', {})), [], 'a space that places nothing')
+})
+
+t.test('values of Secrets are shown as hashes that compare within one answer, and cannot be guessed', async t => {
+  const { server, wds, ask } = await scene(t)
+  const secrets = { group: '', version: 'v1', resource: 'secrets' }
+  const secret = (data: Record<string, string>): KubeObject => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: {
+      name: 's',
+      namespace: 'commonstuff',
+      annotations: { 'kubectl.kubernetes.io/last-applied-configuration': JSON.stringify(data) },
+    },
+    data,
+  })
+  await wds.update(EDGE_PLACEMENTS, {
+    ...server.peek('wds1', EDGE_PLACEMENTS, 'ep')!,
+    spec: { downsync: [{ resources: ['secrets'] }] },
+  })
+  await wds.create(secrets, secret({ same: 'b25l', other: 'dHdv' }))
+  await server.quiet()
+  const question = [secrets, secret({ same: 'b25l', other: 'dGhyZWU=' })] as [GroupVersionResource, KubeObject]
+  const [first] = (await ask(question))[0]!.groups
+  const [before, after] = [first!.before!.data, first!.after!.data] as Record<string, string>[]
+  t.equal(before!.same, after!.same)
+  t.not(before!.other, after!.other)
+  t.notMatch(JSON.stringify(first), /b25l|dHdv|dGhyZWU/)
+  const [again] = (await ask(question))[0]!.groups
+  t.not((again!.before!.data as Record<string, string>).same, before!.same, 'another key each time')
+})
