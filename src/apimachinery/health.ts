@@ -27,15 +27,30 @@ export interface HealthVerdict {
 
 type Rule = (object: Readonly<KubeObject>) => HealthVerdict
 
-const HEALTHY: HealthVerdict = { health: 'Healthy', message: '' }
+const NOT_LOOKED_AT = 'its newest spec has not been looked at'
+export const HEALTHY: HealthVerdict = { health: 'Healthy', message: '' }
 
 /** @param kind of the object, with `group` */
 export function healthOf(kind: { group: string; resource: string }, object: Readonly<KubeObject>): HealthVerdict {
   if (object.metadata.deletionTimestamp !== undefined) return progressing('it is being deleted')
   const observed = at(object.status, 'observedGeneration')
-  if (typeof observed === 'number' && observed < (object.metadata.generation ?? 0))
-    return progressing('its newest spec has not been looked at')
+  const { generation } = object.metadata
+  if (typeof observed === 'number' ? observed < (generation ?? 0) : generation !== undefined && isTelling(kind))
+    return progressing(NOT_LOOKED_AT)
   return (RULES[groupResourceName(kind)] ?? byConditions)(object)
+}
+
+/** Kinds that always say which generation their status is about: where that is missing, it is about an older one. */
+const TELLING: ReadonlySet<string> = new Set([
+  'deployments.apps',
+  'statefulsets.apps',
+  'daemonsets.apps',
+  'replicasets.apps',
+  'replicationcontrollers',
+])
+
+function isTelling(kind: { group: string; resource: string }): boolean {
+  return TELLING.has(groupResourceName(kind))
 }
 
 const RULES: Readonly<Record<string, Rule>> = {
@@ -174,15 +189,27 @@ function byConditions(object: Readonly<KubeObject>): HealthVerdict {
   const reconciling = conditionOf(object, 'Reconciling')
   if (reconciling.status === 'True') return progressing(reconciling.message || 'it is being reconciled')
   for (const type of ['Ready', 'Available']) {
-    const { status, reason, message } = conditionOf(object, type)
+    const { status, reason, message, isOld } = conditionOf(object, type)
+    if (isOld) return progressing(NOT_LOOKED_AT)
     if (status !== '') return status === 'True' ? HEALTHY : progressing(message || reason || `it is not ${type}`)
   }
   return HEALTHY
 }
 
-function conditionOf({ status }: Readonly<KubeObject>, type: string): Record<'status' | 'reason' | 'message', string> {
+interface Found extends Record<'status' | 'reason' | 'message', string> {
+  /** Whether it is said of an older spec. */
+  readonly isOld: boolean
+}
+
+function conditionOf({ metadata, status }: Readonly<KubeObject>, type: string): Found {
   const found = objects(status, 'conditions').find(condition => condition.type === type)
-  return { status: str(found, 'status'), reason: str(found, 'reason'), message: str(found, 'message') }
+  const observed = at(found, 'observedGeneration')
+  return {
+    status: str(found, 'status'),
+    reason: str(found, 'reason'),
+    message: str(found, 'message'),
+    isOld: typeof observed === 'number' && observed < (metadata.generation ?? 0),
+  }
 }
 
 /** What nobody said is one. */

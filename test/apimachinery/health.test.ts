@@ -28,7 +28,7 @@ const CASES: [Kind, string, Health, spec: object, status: object | undefined, me
   ['deployments', 'all there', 'Healthy', { replicas: 2 }, full],
   ['deployments', 'one by default', 'Healthy', {}, { replicas: 1, updatedReplicas: 1, availableReplicas: 1 }],
   ['deployments', 'none wanted', 'Healthy', { replicas: 0 }, {}],
-  ['deployments', 'no status', 'Progressing', {}, undefined, '0 of 1 Pods are of the newest spec'],
+  ['deployments', 'no status', 'Progressing', {}, undefined, 'its newest spec has not been looked at'],
   ['deployments', 'old Pods left', 'Progressing', { replicas: 2 }, { ...full, replicas: 3 }, '1 old Pods are left'],
   ['deployments', 'not available', 'Progressing', { replicas: 2 }, { ...full, availableReplicas: 1 }],
   ['deployments', 'paused', 'Suspended', { paused: true }, full],
@@ -130,6 +130,9 @@ const CASES: [Kind, string, Health, spec: object, status: object | undefined, me
   ],
 ]
 
+/** Their status always says what it is about. */
+const TELLING: ReadonlySet<string> = new Set(['deployments', 'statefulsets', 'replicasets'])
+
 for (const [resource, what, health, spec, status, message] of CASES)
   t.test(`${resource}: ${what}`, async t => {
     const object: KubeObject = {
@@ -137,7 +140,7 @@ for (const [resource, what, health, spec, status, message] of CASES)
       kind: 'X',
       metadata: { name: 'x', generation: 1 },
       spec,
-      ...(status && { status }),
+      ...(status && { status: { ...(TELLING.has(resource) && { observedGeneration: 1 }), ...status } }),
     } as KubeObject
     const verdict = healthOf({ group: kinds[resource], resource }, object)
     t.equal(verdict.health, health)
@@ -150,6 +153,22 @@ t.test('a status of an older spec, and what is being deleted, is on its way what
   const object = { apiVersion: 'apps/v1', kind: 'ReplicaSet', spec: { replicas: 2 } }
   const old = { ...object, metadata: { name: 'x', generation: 3 }, status: { ...full, observedGeneration: 2 } }
   t.equal(healthOf(kind, old).health, 'Progressing')
+  const unsaid = { ...object, metadata: { name: 'x', generation: 3 }, status: full }
+  t.equal(healthOf(kind, unsaid).health, 'Progressing', 'it is told of each status, unless that is about an older one')
+  t.equal(healthOf(kind, { ...unsaid, status: { ...full, observedGeneration: 3 } }).health, 'Healthy')
   const going = { ...object, metadata: { name: 'x', deletionTimestamp: 'now' }, status: full }
   t.equal(healthOf(kind, going).health, 'Progressing')
+})
+
+t.test('a condition of an older spec says nothing of the newest', async t => {
+  const kind = { group: 'example.com', resource: 'widgets' }
+  const ready = { type: 'Ready', status: 'True', observedGeneration: 2 }
+  const object = {
+    apiVersion: 'example.com/v1',
+    kind: 'Widget',
+    metadata: { name: 'x', generation: 3 },
+    status: { conditions: [ready] },
+  }
+  t.equal(healthOf(kind, object).health, 'Progressing')
+  t.equal(healthOf(kind, { ...object, metadata: { name: 'x', generation: 2 } }).health, 'Healthy')
 })

@@ -7,6 +7,7 @@ import { MAPS, PLACEMENTS, TARGETS } from '../syncer/support/kinds.ts'
 import { until } from '../syncer/support/processes.ts'
 import { condition, FLORIN, Florin, has } from './support/florin.ts'
 
+const CLAIMS = { group: '', version: 'v1', resource: 'persistentvolumeclaims' }
 const EP = { name: 'p' }
 const counts = (object: KubeObject | undefined) => at(object, 'status', 'counts') as Record<string, number> | undefined
 const applied =
@@ -53,6 +54,32 @@ t.test('an author sees how far a placement is, what a cluster refuses in its wor
   })
   await wds.delete(MAPS, { namespace: 'shop', name: 'theirs' })
   await until(wds, PLACEMENTS, EP, applied(1))
+
+  // health is the cluster's word of what is applied
+  t.match(condition(placed, 'Healthy'), { status: 'True', reason: 'AllHealthy', message: '1 healthy' })
+  const claim = { namespace: 'shop', name: 'disk' }
+  const downsync = ['configmaps', 'persistentvolumeclaims'].map(resource => ({
+    apiGroup: '',
+    resources: [resource],
+    namespaces: ['shop'],
+    objectNames: ['*'],
+  }))
+  await wds.patch(PLACEMENTS, EP, 'merge', { spec: { downsync } })
+  await wds.create(CLAIMS, {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: claim,
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+  })
+  await until(wds, PLACEMENTS, EP, object => applied(2)(object) && has('Healthy', 'True', 'AllHealthy')(object))
+  await cluster.patch(CLAIMS, claim, 'merge', { status: { phase: 'Lost' } }, { subresource: 'status' })
+  const ill = await until(wds, PLACEMENTS, EP, has('Healthy', 'False', 'Degraded'))
+  t.match(counts(ill), { copies: 2, applied: 2, healthy: 1, degraded: 1, progressing: 0 })
+  t.match(at(ill, 'status', 'broken'), [{ name: 'disk', state: 'degraded', location: 'florin' }])
+  t.match(condition(ill, 'Healthy')?.message, /at florin, persistentvolumeclaims "shop\/disk": its volume is gone/)
+  t.match(condition(ill, 'Applied'), { status: 'True' })
+  await wds.delete(CLAIMS, claim)
+  await until(wds, PLACEMENTS, EP, object => applied(1)(object) && has('Healthy', 'True', 'AllHealthy')(object))
 
   const mailbox = await florin.mailboxOf(await inventory.get(TARGETS, FLORIN))
   await syncer.end('SIGTERM')

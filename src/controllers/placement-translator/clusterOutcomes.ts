@@ -49,7 +49,13 @@ interface Session {
 /** Three reports that did not come; the end of its connection is heard much earlier. */
 export const SILENCE_MS = 180_000
 
-const UNHEARD: ClusterOutcome = { live: false, compared: false, processed: 0, exceptions: new Map(), unlisted: {} }
+export const UNHEARD: ClusterOutcome = {
+  live: false,
+  compared: false,
+  processed: 0,
+  exceptions: new Map(),
+  unlisted: {},
+}
 
 export class ClusterOutcomes implements OutcomeReceiver {
   readonly epoch: string

@@ -7,6 +7,7 @@ import type { GroupVersionResource, KubeObject } from '../../apimachinery/object
 import { HAND_OVER_ANNOTATION, RELEASE_OWNER_ANNOTATION } from '../../apimachinery/placement.ts'
 import type { Client } from '../../client/client.ts'
 import { shortened } from '../toldFaults.ts'
+import { OBJECT_CONFLICT } from './copyState.ts'
 import { FIELD_MANAGER } from './names.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import type { PlacementReports } from './placementReports.ts'
@@ -99,8 +100,6 @@ export function conflictReports(reports: Pick<PlacementReports, 'report' | 'with
     }
   }
 }
-
-const OBJECT_CONFLICT = 'ObjectConflict'
 
 const REMEDIES = [
   'use another name',

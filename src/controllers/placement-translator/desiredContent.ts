@@ -68,6 +68,11 @@ export class DesiredContent {
     }
   }
 
+  /** Whether the copy is not in the mailbox yet as it should be. */
+  isBehind(key: string): boolean {
+    return this.#named.has(key) || this.#writing.has(key)
+  }
+
   isPending(key: string): boolean {
     return this.#named.has(key) || this.#writing.has(key) || this.#seqs.has(key)
   }

@@ -3,7 +3,7 @@ import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
 import type { Mailbox, MailboxListener } from './mailboxes.ts'
 import { namespaceKey, resourceKey } from './names.ts'
 import type { PlacementJoin } from './placementJoin.ts'
-import type { Task } from './task.ts'
+import { reportTasks, type Task } from './task.ts'
 import type { ObjectFact } from './workload.ts'
 
 export interface MailboxListenerDeps {
@@ -44,6 +44,9 @@ export function mailboxListener({ add, addAll, join, mailbox: find }: MailboxLis
       for (const { space } of join.sourcesOf(mailbox, key)) {
         if (join.wantsState(space, key) || join.fact(space, key)?.annotated) add({ type: 'source', space, key })
       }
+    },
+    healthChanged(mailbox, key) {
+      for (const { space, placements } of join.sourcesOf(mailbox, key)) addAll(reportTasks(space, placements), space)
     },
     carriedUp: (mailbox, key) => add({ type: 'asked', mailbox, key }),
     clusterRefuses: mailbox => add({ type: 'refused', mailbox }),

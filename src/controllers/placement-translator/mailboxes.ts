@@ -22,6 +22,7 @@ import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { StreamSource } from '../../client/streamSource.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import { NOTHING_REFUSED, type Refused, refusedIn, sameRefused } from './clusterRefusals.ts'
+import { CopyHealth } from './copyHealth.ts'
 import { DesiredContent } from './desiredContent.ts'
 import { definedBy } from './eligibility.ts'
 import { namespaceKey, objectKey, resourceKey } from './names.ts'
@@ -70,6 +71,8 @@ export interface MailboxListener {
   changed(mailbox: string, key: string): void
   /** A projected object's status may have changed. */
   reported(mailbox: string, key: string): void
+  /** A projected object is healthy, or otherwise than before. */
+  healthChanged(mailbox: string, key: string): void
   configChanged(mailbox: string): void
   /** Its cluster refuses something else than before. */
   clusterRefuses(mailbox: string): void
@@ -106,6 +109,7 @@ export class Mailbox {
   readonly namespaces = new Set<string>()
   /** Which of the copies changed in what they ask for, until the cluster has them. */
   readonly desired = new DesiredContent()
+  readonly health = new CopyHealth()
   /** What copies say whose state a space wants back, as they were written or found right in this run. */
   readonly meanings = new Map<string, Meaning>()
   /** Versions that are known to say what we want; their events are no news. */
@@ -331,8 +335,10 @@ export class Mailboxes {
       mailbox.copies.set(key, { resource, uid, resourceVersion, terminating: deletionTimestamp !== undefined, owner })
       this.#deps.cache.set(mailbox.space, key, object)
       this.#listener.reported(mailbox.name, key)
+      if (mailbox.health.note(key, resource, object)) this.#listener.healthChanged(mailbox.name, key)
     } else {
       if (!known) return
+      mailbox.health.forget(key)
       mailbox.bereft.set(key, known.owner)
       mailbox.copies.delete(key)
     }
@@ -367,6 +373,7 @@ export class Mailboxes {
     mailbox.carried.delete(key)
     mailbox.others.delete(key)
     mailbox.desired.gone(key)
+    mailbox.health.forget(key)
     if (key === SYNCER_CONFIG_KEY) this.#listener.configChanged(mailbox.name)
     if (key === namespaceKey(name)) {
       mailbox.namespaces.delete(name)

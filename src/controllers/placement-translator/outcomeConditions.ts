@@ -3,7 +3,7 @@ import type { Told } from './allowance.ts'
 import type { PlacementOutcome } from './placementOutcome.ts'
 
 export interface StageCondition extends Told {
-  readonly type: 'Resolved' | 'Permitted' | 'Projected' | 'Applied'
+  readonly type: 'Resolved' | 'Permitted' | 'Projected' | 'Applied' | 'Healthy'
   readonly status: 'True' | 'False' | 'Unknown'
 }
 
@@ -18,7 +18,7 @@ export interface Stages {
   readonly outcome: PlacementOutcome | undefined
 }
 
-/** `Resolved`, `Permitted`, `Projected`, `Applied`, in this order: a stage speaks of what the one before left it. */
+/** `Resolved`, `Permitted`, `Projected`, `Applied`, `Healthy`, in this order: a stage speaks of what the one before left it. */
 export function stageConditions({ nowhere, denied, unplaced, outcome }: Stages): StageCondition[] {
   if (nowhere || !outcome) {
     const why = nowhere ?? { reason: 'NoLocation', message: '' }
@@ -28,6 +28,7 @@ export function stageConditions({ nowhere, denied, unplaced, outcome }: Stages):
       { type: 'Permitted', ...waits },
       { type: 'Projected', ...waits },
       { type: 'Applied', ...waits },
+      { type: 'Healthy', ...waits },
     ]
   }
   const { counts, projecting } = outcome
@@ -43,17 +44,22 @@ export function stageConditions({ nowhere, denied, unplaced, outcome }: Stages):
         ? { type: 'Projected', status: 'False', reason: 'Projecting', message: 'copies are being written' }
         : { type: 'Projected', status: 'True', reason: 'AllProjected', message: '' },
     { type: 'Applied', ...appliedIn(outcome) },
+    { type: 'Healthy', ...healthyIn(outcome) },
   ]
 }
 
 function appliedIn({ counts, broken, silent }: PlacementOutcome): Omit<StageCondition, 'type'> {
-  const { copies, applied, pending, stale, refused, retrying, waiting, unknown, notPlaced } = counts
+  const { copies, applied, pending, stale, refused, retrying, waiting, unknown, held, paused, conflict, notPlaced } =
+    counts
   const numbers = [
     [applied, 'applied'],
     [pending, 'pending'],
     [refused, 'refused'],
     [retrying, 'retrying'],
     [waiting, 'waiting'],
+    [held, 'held'],
+    [paused, 'paused'],
+    [conflict, 'in conflict'],
     [stale, 'stale'],
     [unknown, 'unknown'],
     [notPlaced, 'not placed'],
@@ -64,16 +70,45 @@ function appliedIn({ counts, broken, silent }: PlacementOutcome): Omit<StageCond
     reason,
     message: more === '' ? told : `${told}; ${more}`,
   })
-  const first = broken[0]
+  const first = broken.find(({ state }) => state !== 'degraded')
   const words = first ? `at ${first.location}, ${nameOf(first)}: ${first.message || first.reason}` : ''
   if (refused > 0) return say('False', 'Refused', words)
   if (retrying > 0) return say('False', 'Retrying', words)
   if (waiting > 0) return say('False', 'Waiting', words)
   if (pending > 0) return say('False', 'Pending')
+  if (held > 0) return say('False', 'Held', words)
   if (stale > 0) return say('Unknown', 'Stale', `nothing is heard of the clusters at ${silent.join(', ')}`)
   if (unknown > 0) return say('Unknown', 'TooMuchTrouble', 'more is wrong in a cluster than its syncer can tell')
+  if (conflict > 0) return say('False', 'Conflict')
   if (notPlaced > 0) return say('False', 'NotPlaced')
+  if (paused > 0) return say('False', 'Paused')
   return { status: 'True', reason: copies === 0 ? 'NothingSelected' : 'AllApplied', message: told }
+}
+
+/** Health is said of what is applied. As long as not all is, not all does what it is there for. */
+function healthyIn({ counts, broken, silent }: PlacementOutcome): Omit<StageCondition, 'type'> {
+  const { copies, applied, healthy, progressing, degraded, stale } = counts
+  const told = [
+    [healthy, 'healthy'],
+    [progressing, 'progressing'],
+    [degraded, 'degraded'],
+    [copies - applied, 'not applied'],
+  ] as const
+  const numbers = told.flatMap(([number, word]) => (number > 0 ? [`${number} ${word}`] : [])).join(', ')
+  if (degraded > 0) {
+    const first = broken.find(({ state }) => state === 'degraded')
+    const words = first ? `; at ${first.location}, ${nameOf(first)}: ${first.message}` : ''
+    return { status: 'False', reason: 'Degraded', message: `${numbers}${words}` }
+  }
+  if (progressing > 0) return { status: 'False', reason: 'Progressing', message: numbers }
+  if (stale > 0 && applied + stale === copies)
+    return {
+      status: 'Unknown',
+      reason: 'Stale',
+      message: `${numbers}; nothing is heard of the clusters at ${silent.join(', ')}`,
+    }
+  if (applied < copies) return { status: 'False', reason: 'NotApplied', message: numbers }
+  return { status: 'True', reason: copies === 0 ? 'NothingSelected' : 'AllHealthy', message: numbers }
 }
 
 function nameOf(object: PlacementOutcome['broken'][number]): string {

@@ -1,33 +1,26 @@
 /**
- * What became of one placement: how many of its copies are in their clusters, and what is broken where, in the clusters' words.
+ * What became of one placement: how many of its copies are in their clusters and do what they are there for, and what is broken
+ * where, in the clusters' words.
  *
- * Worked out from what is not as it should be: exceptions that syncers name, copies that they have not looked at, clusters that
- * are silent. All others are applied. So a report costs clusters and exceptions, not copies. Where it is not known whose the
- * exceptions of a cluster are, nothing there counts as applied.
+ * Worked out from what is not as it should be: exceptions that syncers name, copies that they have not looked at, what is kept
+ * out, clusters that are silent. All others are as their cluster is. So a report costs clusters and exceptions, not copies. What
+ * a single copy is, {@link SpaceCluster} says.
  */
 import { setImmediate } from 'node:timers/promises'
-import type { Exception, OutcomeState } from '../../apimachinery/outcome.ts'
-import type { ClusterOutcome } from './clusterOutcomes.ts'
-import type { DesiredContent } from './desiredContent.ts'
+import type { CopyHealth } from './copyHealth.ts'
+import type { CopyState, CopyVerdict } from './copyState.ts'
 import { parseObjectKey } from './names.ts'
-import type { PlacementJoin } from './placementJoin.ts'
+import { SpaceCluster, type SpaceClusterDeps } from './spaceCluster.ts'
 import type { Ways } from './ways.ts'
 
-export interface PlacementOutcomeDeps {
-  join: Pick<PlacementJoin, 'workload'>
-  /** The mailbox, once all that it holds is known. */
-  mailbox: (name: string) => OutcomeMailbox | undefined
-  /** What its syncer says, by the mailbox's space. */
-  outcome: (space: string) => ClusterOutcome
-  /** Whether it is known by now of everything of a space or of a mailbox whether it may have to change. */
-  isNamed: (owner: string) => boolean
+export interface PlacementOutcomeDeps extends Omit<SpaceClusterDeps, 'mailbox'> {
+  mailbox: (name: string) => HealthyMailbox | undefined
+  /** What the center itself found that keeps objects of a space out of a mailbox: their keys. */
+  foundIn: (space: string, mailbox: string) => Iterable<string>
 }
 
-export interface OutcomeMailbox {
-  readonly space: string
-  readonly copies: ReadonlyMap<string, unknown>
-  readonly desired: DesiredContent
-  ownersOf(key: string): string[]
+type HealthyMailbox = NonNullable<ReturnType<SpaceClusterDeps['mailbox']>> & {
+  readonly health: Pick<CopyHealth, 'unhealthyOf'>
 }
 
 /** As the status of an EdgePlacement has it. */
@@ -35,19 +28,28 @@ export interface OutcomeCounts {
   /** Clusters that the placement leads to. */
   readonly clusters: number
   readonly objects: number
-  /** Of the copies: each object in each cluster. */
+  /** Of the copies: each object in each cluster. It is the sum of those below, up to `paused`. */
   readonly copies: number
   readonly applied: number
   readonly pending: number
   readonly stale: number
   /** Not in the mailbox: no grant, or what the center itself found. */
   readonly notPlaced: number
+  /** Another space's there. */
+  readonly conflict: number
   readonly refused: number
   readonly retrying: number
-  /** Of the other states: waiting, unserved, terminating, held, drifted. */
+  /** Of the other states: waiting, unserved, terminating, drifted. */
   readonly waiting: number
   /** In clusters of which more is wrong than can be told, so that it is not known whose that is. */
   readonly unknown: number
+  /** Their syncer was told to hold still. */
+  readonly held: number
+  readonly paused: number
+  /** Of those that are applied. */
+  readonly healthy: number
+  readonly progressing: number
+  readonly degraded: number
 }
 
 export interface Broken {
@@ -56,10 +58,11 @@ export interface Broken {
   readonly resource: string
   readonly namespace?: string
   readonly name: string
-  readonly state: OutcomeState
+  /** In lower case, as syncers say them; `degraded` of what is applied. */
+  readonly state: string
   readonly reason: string
   readonly message: string
-  readonly since: string
+  readonly since?: string
 }
 
 export interface PlacementOutcome {
@@ -79,85 +82,159 @@ const TURN_WORK = 20_000
 /** Copies that are looked for one by one; where there are more, only what is known to be missing counts. */
 const MAX_LOOKED_FOR = 20_000
 
+type Counted = Exclude<keyof OutcomeCounts, 'clusters' | 'objects' | 'copies' | 'healthy' | 'progressing' | 'degraded'>
+
+/** What a state counts as. */
+export const COUNTED_AS: Readonly<Record<CopyState, Counted>> = {
+  NotPlaced: 'notPlaced',
+  Conflict: 'conflict',
+  Paused: 'paused',
+  Stale: 'stale',
+  Projecting: 'pending',
+  Pending: 'pending',
+  Unknown: 'unknown',
+  Applied: 'applied',
+  Refused: 'refused',
+  Retrying: 'retrying',
+  Waiting: 'waiting',
+  Unserved: 'waiting',
+  Terminating: 'waiting',
+  Drifted: 'waiting',
+  Held: 'held',
+}
+/** What is listed as broken. */
+const LISTED: ReadonlySet<CopyState> = new Set([
+  'Refused',
+  'Retrying',
+  'Waiting',
+  'Unserved',
+  'Terminating',
+  'Drifted',
+  'Held',
+])
+
 export async function placementOutcome(
   deps: PlacementOutcomeDeps,
-  { space, name, ways, notPlaced }: { space: string; name: string; ways: Ways; notPlaced: number },
+  {
+    space,
+    name,
+    ways,
+    denied,
+  }: { space: string; name: string; ways: Ways; denied?: (mailbox: string) => Iterable<string> },
 ): Promise<PlacementOutcome> {
   const workload = deps.join.workload(space)
   const keys = workload.selectedBy(name)
-  const isSelected = (key: string): boolean => workload.selects(name, key)
   const copies = keys.length * ways.size
+  const found: Record<Counted, number> = {
+    applied: 0,
+    pending: 0,
+    stale: 0,
+    notPlaced: 0,
+    conflict: 0,
+    refused: 0,
+    retrying: 0,
+    waiting: 0,
+    unknown: 0,
+    held: 0,
+    paused: 0,
+  }
+  let [progressing, degraded, work] = [0, 0, 0]
   const lists: Broken[][] = []
+  const ill: Broken[][] = []
   const silent: string[] = []
-  const states = { refused: 0, retrying: 0, waiting: 0 }
-  let [pending, stale, unknown, missing, work] = [0, 0, 0, 0, 0]
   let projecting = !deps.isNamed(space)
   for (const [mailboxName, several] of ways) {
+    const cluster = new SpaceCluster(deps, space, mailboxName)
     const mailbox = deps.mailbox(mailboxName)
-    const outcome = mailbox && deps.outcome(mailbox.space)
     const location = several[0]!.locationName
-    if (!mailbox || !outcome?.live) {
-      stale += keys.length
-      if (keys.length > 0 && silent.length < MAX_SILENT) silent.push(location)
-      continue
-    }
-    if (outcome.compared) mailbox.desired.processed(outcome.processed)
-    if (projecting || !outcome.compared || !deps.isNamed(mailboxName)) {
-      pending += keys.length
-      continue
-    }
+    const { common } = cluster
+    if (common.state === 'Stale' && keys.length > 0 && silent.length < MAX_SILENT) silent.push(location)
     const broken: Broken[] = []
-    const excepted = new Set<string>()
-    for (const [key, exception] of outcome.exceptions) {
+    const sick: Broken[] = []
+    const seen = new Map<string, CopyState>()
+    const look = (key: string): void => {
       work++
-      if (!isSelected(key) || !mailbox.ownersOf(key).includes(space) || mailbox.desired.isPending(key)) continue
-      excepted.add(key)
-      states[stateIn(exception.state)]++
-      if (broken.length < MAX_BROKEN) broken.push(brokenOf(location, key, exception))
+      if (seen.has(key) || !workload.selects(name, key)) return
+      const verdict = cluster.verdict(key)
+      seen.set(key, verdict.state)
+      found[COUNTED_AS[verdict.state]]++
+      if (verdict.state === 'Projecting') projecting = true
+      if (LISTED.has(verdict.state) && broken.length < MAX_BROKEN) broken.push(brokenOf(location, key, verdict))
+    }
+    if (cluster.isMixed) for (const key of keys) look(key)
+    else for (const key of special(deps, cluster, { denied, looksForAll: copies <= MAX_LOOKED_FOR, keys })) look(key)
+    found[COUNTED_AS[common.state]] += keys.length - seen.size
+    if (common.state === 'Projecting') projecting ||= keys.length > seen.size
+    const isSelected = (key: string): boolean => workload.selects(name, key)
+    for (const [key, { health, message }] of mailbox?.health.unhealthyOf(keys, isSelected) ?? []) {
+      work++
+      if ((seen.get(key) ?? common.state) !== 'Applied') continue
+      if (health === 'Progressing') progressing++
+      if (health !== 'Degraded') continue
+      degraded++
+      if (sick.length < MAX_BROKEN) sick.push(degradedOf(location, key, message))
     }
     if (broken.length > 0) lists.push(broken)
-    let behind = 0
-    for (const key of mailbox.desired.pending()) {
-      work++
-      if (isSelected(key)) behind++
-    }
-    pending += behind
-    const rest = keys.length - behind - excepted.size
-    if (Object.keys(outcome.unlisted).length > 0) unknown += Math.max(0, rest)
-    else if (copies <= MAX_LOOKED_FOR) {
-      work += keys.length
-      for (const key of keys) if (!mailbox.copies.has(key) && !mailbox.desired.isPending(key)) missing++
-    }
-    for (const key of mailbox.desired.behind()) {
-      work++
-      if (!isSelected(key)) continue
-      projecting = true
-      break
-    }
+    if (sick.length > 0) ill.push(sick)
     if (work < TURN_WORK) continue
     work = 0
     await setImmediate()
   }
-  // what may not go there is missing as well
-  pending += Math.max(0, missing - notPlaced)
-  const { refused, retrying, waiting } = states
-  const applied = Math.max(0, copies - notPlaced - pending - stale - unknown - refused - retrying - waiting)
-  const counts = { clusters: ways.size, objects: keys.length, copies, applied, pending, stale, notPlaced }
+  const counts = { clusters: ways.size, objects: keys.length, copies, ...found }
   return {
-    counts: { ...counts, refused, retrying, waiting, unknown },
-    broken: eachInTurn(lists),
+    counts: { ...counts, healthy: found.applied - progressing - degraded, progressing, degraded },
+    broken: [...eachInTurn(lists), ...eachInTurn(ill)].slice(0, MAX_BROKEN),
     projecting,
     silent,
   }
 }
 
-function stateIn(state: OutcomeState): 'refused' | 'retrying' | 'waiting' {
-  return state === 'refused' || state === 'retrying' ? state : 'waiting'
+/** Keys of which something else may hold than of all others. */
+function* special(
+  deps: PlacementOutcomeDeps,
+  cluster: SpaceCluster,
+  options: {
+    denied: ((mailbox: string) => Iterable<string>) | undefined
+    looksForAll: boolean
+    keys: readonly string[]
+  },
+): Generator<string> {
+  const { space, name, sight } = cluster
+  yield* options.denied?.(name) ?? []
+  yield* deps.foundIn(space, name)
+  yield* deps.join.workload(space).paused()
+  const { mailbox, outcome } = sight
+  if (!mailbox || !outcome.live) return
+  if (!sight.projecting && outcome.compared) {
+    yield* outcome.exceptions.keys()
+    yield* mailbox.desired.pending()
+  } else yield* mailbox.desired.behind()
+  if (!options.looksForAll) return
+  for (const key of options.keys) {
+    if (!mailbox.copies.has(key) || !mailbox.ownersOf(key).includes(space)) yield key
+  }
 }
 
-function brokenOf(location: string, key: string, { state, reason, message, since }: Exception): Broken {
+function brokenOf(location: string, key: string, { state, reason, message, since }: CopyVerdict): Broken {
+  return {
+    ...placeOf(location, key),
+    state: state.toLowerCase(),
+    reason,
+    message,
+    ...(since !== undefined && { since }),
+  }
+}
+
+function degradedOf(location: string, key: string, message: string): Broken {
+  return { ...placeOf(location, key), state: 'degraded', reason: 'Degraded', message }
+}
+
+function placeOf(
+  location: string,
+  key: string,
+): Pick<Broken, 'location' | 'group' | 'resource' | 'namespace' | 'name'> {
   const { group, resource, namespace, name } = parseObjectKey(key)
-  return { location, group, resource, ...(namespace && { namespace }), name, state, reason, message, since }
+  return { location, group, resource, ...(namespace && { namespace }), name }
 }
 
 /** Each cluster's first before any cluster's second. */

@@ -158,6 +158,18 @@ export class PlacementProduct {
     return [...found.values()].sort(byAge)
   }
 
+  /** Whether some placement of a space brings an object into a mailbox. */
+  brings(id: string, mailbox: string, key: string): boolean {
+    const space = this.spaces.get(id)
+    const fact = space?.workload.get(key)
+    if (!space || !fact) return false
+    for (const name of space.specs.keys()) {
+      if (!destinations(space, name).has(mailbox) || !space.workload.selects(name, key)) continue
+      if (this.choice.first(this.#approach(id, name, mailbox), fact)) return true
+    }
+    return false
+  }
+
   /** The placements by which a mailbox holds an object, or a Namespace for others; the mailbox's, for what serves all of them. */
   causesOf(mailbox: string, key: string): Cause[] {
     const { group, resource, name: object } = parseObjectKey(key)

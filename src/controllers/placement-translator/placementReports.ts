@@ -22,7 +22,9 @@ import { type Stages, stageConditions } from './outcomeConditions.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import { type PlacementOutcomeDeps, placementOutcome } from './placementOutcome.ts'
 import type { Source } from './placementProduct.ts'
+import { UNSECURED } from './podSecurity.ts'
 import { RefusalCount } from './refusalCount.ts'
+import { refusedByAll } from './refusedByAll.ts'
 import { KIND_NOT_SERVED } from './unservedKinds.ts'
 import type { Ways } from './ways.ts'
 
@@ -37,10 +39,25 @@ export interface PlacementReportsDeps {
     isUncertain(space: string): boolean
   }
   refusals: Pick<ClusterRefusals, 'of'>
-  outcomes: Omit<PlacementOutcomeDeps, 'join'>
+  outcomes: (found: CenterFindings) => PlacementOutcomeDeps
   clock: Clock
   /** Has {@link PlacementReports.reconcile} called for the placement. */
   again: (space: string, placement: string) => void
+}
+
+/** What the center itself found that keeps objects out of mailboxes. */
+export interface CenterFindings {
+  found(space: string, placement: string, key: string, mailbox: string): Told | undefined
+  /** Keys of which something was found for a space in a mailbox. */
+  foundIn(space: string, mailbox: string): Iterable<string>
+}
+
+/** Mailboxes that the same grants lead to. */
+interface Alike {
+  readonly allowances: ReadonlySet<Allowance>
+  readonly mailboxes: readonly string[]
+  /** Keys that do not go there. */
+  readonly denied: Set<string>
 }
 
 const CONDITION = 'Placed'
@@ -48,10 +65,10 @@ const INTERVAL_MS = 1000
 const MAX_MESSAGE = 2000
 /** Pairs of object and combination of grants that are looked at between two turns of the event loop. */
 const TURN_WORK = 20_000
-export class PlacementReports {
+export class PlacementReports implements CenterFindings {
   readonly #deps: PlacementReportsDeps
-  /** By `space placement`, then `mailbox key`. */
-  readonly #reported = new Map<string, Map<string, Told>>()
+  /** By `space placement`, then by mailbox, then by key. */
+  readonly #reported = new Map<string, Map<string, Map<string, Told>>>()
   /** When a placement was last looked at, for those of the last second. */
   readonly #lookedAt = new Map<string, number>()
 
@@ -62,12 +79,16 @@ export class PlacementReports {
   /** What keeps an object of a placement out of a mailbox, or no longer does, other than grants. */
   report(space: string, placement: string, key: string, mailbox: string, told: Told | undefined): void {
     const id = `${space} ${placement}`
-    const entry = `${mailbox} ${key}`
-    const known = this.#reported.get(id)
-    const before = known?.get(entry)
+    const mailboxes = this.#reported.get(id) ?? new Map<string, Map<string, Told>>()
+    const known = mailboxes.get(mailbox) ?? new Map<string, Told>()
+    const before = known.get(key)
     if (before?.reason === told?.reason && before?.message === told?.message) return
-    if (told) this.#reported.set(id, (known ?? new Map<string, Told>()).set(entry, told))
-    else if (known?.delete(entry) && known.size === 0) this.#reported.delete(id)
+    if (told) this.#reported.set(id, mailboxes.set(mailbox, known.set(key, told)))
+    else {
+      known.delete(key)
+      if (known.size === 0) mailboxes.delete(mailbox)
+      if (mailboxes.size === 0) this.#reported.delete(id)
+    }
     this.#deps.again(space, placement)
   }
 
@@ -92,8 +113,21 @@ export class PlacementReports {
 
   /** What was reported for this reason is no more; what was reported since for another one stays. */
   withdraw(space: string, placement: string, key: string, mailbox: string, reason: string): void {
-    if (this.#reported.get(`${space} ${placement}`)?.get(`${mailbox} ${key}`)?.reason !== reason) return
+    if (this.#reported.get(`${space} ${placement}`)?.get(mailbox)?.get(key)?.reason !== reason) return
     this.report(space, placement, key, mailbox, undefined)
+  }
+
+  found(space: string, placement: string, key: string, mailbox: string): Told | undefined {
+    if (this.#reported.size === 0) return undefined
+    const told = this.#reported.get(`${space} ${placement}`)?.get(mailbox)?.get(key)
+    // the rest of the copy is there
+    return told === UNSECURED ? undefined : told
+  }
+
+  *foundIn(space: string, mailbox: string): Generator<string> {
+    if (this.#reported.size === 0) return
+    for (const placement of this.#deps.join.placementNames(space))
+      yield* this.#reported.get(`${space} ${placement}`)?.get(mailbox)?.keys() ?? []
   }
 
   forget(space: string, placement: string): void {
@@ -124,12 +158,17 @@ export class PlacementReports {
     const [count, denied, unplaced, cuts] = [1, 2, 3, 4].map(() => new RefusalCount()) as FourCounts
     const kinds = this.#alike(space, ways)
     await this.#countRefused(space, name, kinds, both(count, denied))
-    const notGranted = denied.copies
     this.#countUpsync(space, name, kinds, both(count, cuts))
     this.#countReported(space, name, ways, both(count, unplaced))
-    const { join, outcomes } = this.#deps
-    const notPlaced = notGranted + unplaced.copies
-    const outcome = await placementOutcome({ join, ...outcomes }, { space, name, ways, notPlaced })
+    const deniedBy = new Map<string, ReadonlySet<string>>()
+    for (const { mailboxes, denied } of kinds)
+      if (denied.size > 0) for (const one of mailboxes) deniedBy.set(one, denied)
+    const outcome = await placementOutcome(this.#deps.outcomes(this), {
+      space,
+      name,
+      ways,
+      denied: mailbox => deniedBy.get(mailbox) ?? [],
+    })
     const stages: Stages = {
       nowhere: undefined,
       denied: toldOf(denied) ?? toldOf(cuts),
@@ -146,10 +185,10 @@ export class PlacementReports {
   }
 
   /** Mailboxes that the same grants lead to, counted: thousands of clusters mostly share them. */
-  #alike(space: string, ways: Ways): { allowances: ReadonlySet<Allowance>; mailboxes: number }[] {
+  #alike(space: string, ways: Ways): Alike[] {
     const ids = new Map<Allowance, number>()
-    const groups = new Map<string, { allowances: ReadonlySet<Allowance>; mailboxes: number }>()
-    for (const several of ways.values()) {
+    const groups = new Map<string, { allowances: ReadonlySet<Allowance>; mailboxes: string[]; denied: Set<string> }>()
+    for (const [mailbox, several] of ways) {
       const allowances = new Set(several.map(way => this.#deps.allowances.allowance(space, way)))
       const id = [...allowances]
         .map(allowance => {
@@ -159,26 +198,24 @@ export class PlacementReports {
         })
         .join()
       const group = groups.get(id)
-      if (group) group.mailboxes++
-      else groups.set(id, { allowances, mailboxes: 1 })
+      if (group) group.mailboxes.push(mailbox)
+      else groups.set(id, { allowances, mailboxes: [mailbox], denied: new Set() })
     }
     return [...groups.values()]
   }
 
-  async #countRefused(
-    space: string,
-    name: string,
-    groups: { allowances: ReadonlySet<Allowance>; mailboxes: number }[],
-    count: Counts,
-  ): Promise<void> {
-    const judged = groups.filter(({ allowances }) => ![...allowances].some(({ allowsAll }) => allowsAll))
+  async #countRefused(space: string, name: string, groups: readonly Alike[], count: Counts): Promise<void> {
+    const { join } = this.#deps
+    const carries = (join.spec(space, name)?.upsync.length ?? 0) > 0
+    const judged = carries ? groups : groups.filter(({ allowances }) => !allowsAll(allowances))
     if (judged.length === 0) return
     let work = 0
-    for (const key of this.#deps.join.workload(space).selectedBy(name)) {
+    for (const key of join.workload(space).selectedBy(name)) {
       const object = parseObjectKey(key)
-      for (const { allowances, mailboxes } of judged) {
-        const told = refusedByAll(allowances, object)
-        if (told) count.add(describe(object), told, mailboxes)
+      for (const { allowances, mailboxes, denied } of judged) {
+        const told = allowsAll(allowances) ? undefined : refusedByAll(allowances, object)
+        if (told) count.add(describe(object), told, mailboxes.length)
+        if (told || (carries && !join.brings(space, mailboxes[0]!, key))) denied.add(key)
         work += allowances.size
       }
       if (work < TURN_WORK) continue
@@ -187,19 +224,14 @@ export class PlacementReports {
     }
   }
 
-  #countUpsync(
-    space: string,
-    name: string,
-    groups: { allowances: ReadonlySet<Allowance>; mailboxes: number }[],
-    count: Counts,
-  ): void {
+  #countUpsync(space: string, name: string, groups: readonly Alike[], count: Counts): void {
     const spec = this.#deps.join.spec(space, name)
     if (!spec || spec.upsync.length === 0) return
     for (const { allowances, mailboxes } of groups) {
       // what one of several grants denies another may allow
       const cuts = [...allowances].map(allowance => allowance.upsync(spec).denied)
       for (const field of cuts[0] ?? []) {
-        if (cuts.every(denied => denied.includes(field))) count.add(field, UPSYNC_NOT_GRANTED, mailboxes)
+        if (cuts.every(denied => denied.includes(field))) count.add(field, UPSYNC_NOT_GRANTED, mailboxes.length)
       }
     }
   }
@@ -208,11 +240,12 @@ export class PlacementReports {
   #countReported(space: string, name: string, ways: Ways, count: Counts): void {
     const reported = this.#reported.get(`${space} ${name}`)
     const workload = this.#deps.join.workload(space)
-    for (const [entry, told] of reported ?? []) {
-      const blank = entry.indexOf(' ')
-      const [mailbox, key] = [entry.slice(0, blank), entry.slice(blank + 1)]
-      if (!ways.has(mailbox) || (key !== UPSYNC_KEY && !workload.selects(name, key))) reported!.delete(entry)
-      else count.add(key === UPSYNC_KEY ? 'spec.upsync' : describe(parseObjectKey(key)), told, 1)
+    for (const [mailbox, known] of reported ?? []) {
+      for (const [key, told] of known) {
+        if (!ways.has(mailbox) || (key !== UPSYNC_KEY && !workload.selects(name, key))) known.delete(key)
+        else count.add(key === UPSYNC_KEY ? 'spec.upsync' : describe(parseObjectKey(key)), told, 1)
+      }
+      if (known.size === 0) reported!.delete(mailbox)
     }
   }
 
@@ -335,18 +368,9 @@ const UPSYNC_NOT_GRANTED: Told = {
     'it may not be carried up from there; ask who administers the inventory to extend its PlacementGrant (spec.upsync; Secrets by name)',
 }
 
-/** Why none of them lets the object be placed. */
-function refusedByAll(
-  allowances: Iterable<Allowance>,
-  object: GroupResource & { namespace: string; name: string },
-): Told | undefined {
-  let first: Told | undefined
-  for (const allowance of allowances) {
-    const told = allowance.refusal(object)
-    if (!told) return undefined
-    first ??= told
-  }
-  return first
+function allowsAll(allowances: ReadonlySet<Allowance>): boolean {
+  for (const allowance of allowances) if (allowance.allowsAll) return true
+  return false
 }
 
 function namesOf(locations: readonly string[]): string {

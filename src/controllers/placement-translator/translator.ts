@@ -39,6 +39,7 @@ import { Evictions } from './evictions.ts'
 import { explainedClient } from './explainedClient.ts'
 import { spacesWithFeedback } from './feedbackLeftovers.ts'
 import { FeedbackReconciler } from './feedbackReconciler.ts'
+import { grantFindings } from './grantFindings.ts'
 import { Knowledge } from './knowledge.ts'
 import { LeavingMailboxes } from './leavingMailboxes.ts'
 import { type Mailbox, Mailboxes, ownersIn } from './mailboxes.ts'
@@ -185,11 +186,16 @@ class Translator {
       join: this.#join,
       allowances: consents,
       refusals: this.#refusals,
-      outcomes: {
+      outcomes: findings => ({
+        join: this.#join,
         mailbox: name => this.#mailboxes.get(name),
         outcome,
         isNamed: owner => !this.#namings.isOpen(owner),
-      },
+        ...grantFindings(this.#join, consents),
+        found: (...what) => findings.found(...what),
+        foundIn: (...where) => findings.foundIn(...where),
+        pauses: { locationOf: name => this.#pauses.locationOf(name) },
+      }),
       clock: clock ?? systemClock,
       again: report,
     })

@@ -96,6 +96,11 @@ export class Workload {
     return count
   }
 
+  /** Keys of the objects that are paused. */
+  paused(): Iterable<string> {
+    return this.#paused
+  }
+
   inNamespace(namespace: string): Iterable<string> {
     return this.#byNamespace.get(namespace) ?? []
   }

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import type { Exception, OutcomeReport } from '../../../src/apimachinery/outcome.ts'
 import { ClusterOutcomes, SILENCE_MS } from '../../../src/controllers/placement-translator/clusterOutcomes.ts'
+import { CopyHealth } from '../../../src/controllers/placement-translator/copyHealth.ts'
 import { DesiredContent, Namings } from '../../../src/controllers/placement-translator/desiredContent.ts'
 import { objectKey } from '../../../src/controllers/placement-translator/names.ts'
 import { placementOutcome } from '../../../src/controllers/placement-translator/placementOutcome.ts'
@@ -199,22 +200,39 @@ t.test(
             }
             coming = [...written].map(([name, at]) => ({ name, revision: at }))
           }
-          const mailbox = { space: 'm', copies: new Map([...wanted.keys()].map(name => [keyIn(name), 1])), desired }
+          const copies = new Map([...wanted.keys()].map(name => [keyIn(name), 1]))
+          const mailbox = {
+            space: 'm',
+            copies,
+            desired,
+            refused: new Map<string, string>(),
+            health: new CopyHealth(),
+            ownersOf: () => ['w'],
+          }
           const counted = await placementOutcome(
             {
               join: {
-                workload: () => ({ selectedBy: () => [...mailbox.copies.keys()], selects: () => true }) as never,
+                workload: () =>
+                  ({
+                    selectedBy: () => [...copies.keys()],
+                    selects: () => true,
+                    paused: () => [],
+                    get: () => undefined,
+                  }) as never,
+                placementsOf: () => [{ space: 'w', name: 'p' }],
+                spec: () => undefined,
+                brings: () => true,
               },
-              mailbox: () => ({ ...mailbox, ownersOf: () => ['w'] }),
+              mailbox: () => mailbox,
               outcome: space => center.of(space),
               isNamed: () => true,
+              allowsAll: () => true,
+              refusal: () => undefined,
+              found: () => undefined,
+              foundIn: () => [],
+              pauses: { locationOf: () => undefined },
             },
-            {
-              space: 'w',
-              name: 'p',
-              notPlaced: 0,
-              ways: new Map([['m', [{ mailbox: 'm', cluster: 'i', locationName: 'l' }]]]),
-            },
+            { space: 'w', name: 'p', ways: new Map([['m', [{ mailbox: 'm', cluster: 'i', locationName: 'l' }]]]) },
           )
           const right = [...wanted].filter(([name, at]) => inCluster.get(name) === at).length
           if (counted.counts.applied > right) throw new Error(`${counted.counts.applied} applied, ${right} are`)
