@@ -133,7 +133,7 @@ const START: readonly Setting[] = [
   },
   {
     flags: '--disk-reserve-mib <n>',
-    description: 'MiB kept free on the disk: growth is refused below; 0: none. Default: 5 % of it, from 64 to 256',
+    description: 'MiB kept free on the disk: growth is refused below; 0: none. Default: 5 % of it, from 96 to 256',
     number: true,
   },
   {

@@ -54,7 +54,7 @@ export class History {
   assertReadable(revision: Revision): void {
     this.#assertOpen()
     if (revision > this.#revision) throw this.#futureError(revision)
-    if (revision < this.#compactedRevision)
+    if (revision < this.#compactedRevision && !this.#recent.reaches(revision))
       throw new StorageError(
         'Compacted',
         `revision ${revision} is too old: history is kept from ${this.#compactedRevision} on`,
@@ -111,6 +111,11 @@ export class History {
       else high = middle - 1
     }
     return low
+  }
+
+  /** The journal has nothing up to the newest revision. What memory has of it can still be read. */
+  forgotten(): void {
+    this.#compactedRevision = this.#revision
   }
 
   /** @throws StorageError `Future` */

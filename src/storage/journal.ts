@@ -20,8 +20,11 @@ export interface Journal {
   /** Calls `each` for every current object, about in key order; called once, before everything else. */
   load(each: (stored: Stored) => void): Promise<JournalState>
 
-  /** Keeps the events, all or none, through a power cut. One call at a time, revisions dense. `timeMs` never falls. */
-  append(events: readonly StoreEvent[], timeMs: number): Promise<void>
+  /**
+   * Keeps the events, all or none, through a power cut. One call at a time, revisions dense. `timeMs` never falls. With `forgets`
+   * only what they lead to is kept, and no history up to them.
+   */
+  append(events: readonly StoreEvent[], timeMs: number, forgets?: boolean): Promise<void>
 
   /**
    * Some events of `range` behind `after`, up to `through`; at least one revision further than `after`.
@@ -34,6 +37,9 @@ export interface Journal {
 
   /** Forgets events up to `through` and the versions that only they need. One call at a time; ends early on close. */
   compact(through: Revision): Promise<void>
+
+  /** Gives the disk back what was forgotten or replaced, as far as that is possible now. One call at a time; ends early on close. */
+  reclaim(): Promise<void>
 
   close(): Promise<void>
 }

@@ -69,6 +69,8 @@ export interface Budget {
    * writes at all. `undefined`: there is none. Keeps neither of them. Must not throw.
    */
   count(key: Key, now: Stored | undefined, before: Stored | undefined): void
+  /** Whether the disk is so short that history takes room which deletions need. Must not throw. */
+  isShortOfDisk?(): boolean
 }
 
 /** What a put would make of the store's size. */
@@ -87,6 +89,8 @@ export interface BudgetedChange {
 const MAX_COMPACT_INTERVAL_MS = 3_600_000
 /** Objects that are moved to fresh memory in one go, so that writers wait microseconds. */
 const REPACK_STEP = 1000
+/** Bytes on a disk that is short which are worth a merge of all that is there. */
+const RECLAIM_BYTES = 8 * 1024 * 1024
 /** Garbage in slabs that is not worth a repack. */
 const REPACK_SLACK_BYTES = 16 * 1024 * 1024
 
@@ -129,6 +133,11 @@ class JournaledStore implements Store {
   #lastQueued: Revision
   #lastTimeMs: number
   #repacking = false
+  /** The batch that is being written leaves no history. */
+  #forgets = false
+  /** Bytes that were forgotten or replaced since the disk was given any back; what there was before is enough. */
+  #reclaimable = RECLAIM_BYTES
+  #reclaiming = false
   #closing: Promise<void> | undefined
 
   constructor(loaded: Loaded, options: JournaledStoreOptions) {
@@ -290,7 +299,9 @@ class JournaledStore implements Store {
     const { head, tail, note } = mutation.text
     const bytes = Buffer.byteLength(head) + Buffer.byteLength(tail) + (note?.length ?? 0)
     const leadsOut = mutation.leads === 'out'
-    return this.#budget.refusal({ key, text: mutation.text, bytes, previous: current, leadsOut })
+    const refused = this.#budget.refusal({ key, text: mutation.text, bytes, previous: current, leadsOut })
+    if (refused?.reason === 'Shortage' && this.#isShortOfDisk()) this.#makeRoom()
+    return refused
   }
 
   #queue(id: string, key: Key, mutation: Mutation, previous: Stored | undefined) {
@@ -321,7 +332,9 @@ class JournaledStore implements Store {
 
   async #append(events: readonly StoreEvent[]): Promise<void> {
     this.#lastTimeMs = Math.max(this.#lastTimeMs, this.#clock())
-    await this.#journal.append(events, this.#lastTimeMs)
+    this.#forgets = this.#isShortOfDisk()
+    if (!this.#forgets) this.#reclaimable = RECLAIM_BYTES
+    await this.#journal.append(events, this.#lastTimeMs, this.#forgets)
   }
 
   #publish(events: readonly StoreEvent[]): void {
@@ -330,9 +343,34 @@ class JournaledStore implements Store {
       else this.#index.delete(event.key)
     }
     this.#history.add(events)
+    if (this.#forgets) this.#makeRoom(events)
     // Before the hub, whose watchers may look at what is projected.
     this.#projections.apply(events)
     this.#hub.publish(events)
+  }
+
+  #isShortOfDisk(): boolean {
+    return this.#budget?.isShortOfDisk?.() ?? false
+  }
+
+  /** Deletions are to make room at once: history goes, and what was replaced. Memory still has the newest of it for watches. */
+  #makeRoom(events: readonly StoreEvent[] = []): void {
+    this.#history.forgotten()
+    for (const { previous } of events) this.#reclaimable += previous?.bytes.length ?? 0
+    if (!this.#reclaiming && this.#reclaimable >= RECLAIM_BYTES) this.#report(this.#reclaim())
+  }
+
+  async #reclaim(): Promise<void> {
+    this.#reclaiming = true
+    try {
+      while (this.#reclaimable >= RECLAIM_BYTES && this.#closing === undefined) {
+        this.#reclaimable = 0
+        await this.#history.finishCompaction()
+        await this.#journal.reclaim()
+      }
+    } finally {
+      this.#reclaiming = false
+    }
   }
 
   #compactByItself(): void {

@@ -48,6 +48,10 @@ export class FaultyJournal implements Journal {
     this.#compacted = Math.max(this.#compacted, through)
   }
 
+  reclaim(): Promise<void> {
+    return this.#disk.reclaim()
+  }
+
   /** What is kept stays: another store may be opened on it. */
   async close(): Promise<void> {}
 

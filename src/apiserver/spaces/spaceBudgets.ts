@@ -43,6 +43,8 @@ export const SERVER_SHORT = 'ServerShort'
 export const SMALL_GROWTH_BYTES = 1024
 /** What is longer is not replaced any more when the disk is about to be full. */
 export const SMALL_UPDATE_BYTES = 4096
+/** The same while a disk is only short: each leaves as much behind that LevelDB has yet to merge. */
+export const SHORT_UPDATE_BYTES = 16 * 1024
 
 export class SpaceBudgets implements Budget {
   readonly #use = new SpaceUse()
@@ -94,6 +96,10 @@ export class SpaceBudgets implements Budget {
     if (this.#serving) for (const room of this.rooms) room.took?.((now ?? before)?.bytes.length ?? 0)
   }
 
+  isShortOfDisk(): boolean {
+    return this.rooms.some(room => room.what === 'disk' && room.lack() !== undefined)
+  }
+
   refusal(change: BudgetedChange): Refusal | undefined {
     const { key, bytes, previous, leadsOut } = change
     const growth = bytes - sizeOf(previous)
@@ -136,7 +142,7 @@ export class SpaceBudgets implements Budget {
       if (lack === undefined) continue
       const isSmall = lack.critical
         ? growth <= 0 && (room.what === 'memory' || bytes <= SMALL_UPDATE_BYTES)
-        : growth <= SMALL_GROWTH_BYTES
+        : growth <= SMALL_GROWTH_BYTES && (room.what === 'memory' || bytes <= SHORT_UPDATE_BYTES)
       if (previous !== undefined && isSmall) continue
       const message = `the server takes nothing more for now, only deletions and small updates: ${lack.message}`
       return {

@@ -6,7 +6,11 @@ import { join } from 'node:path'
 import { Level } from 'level'
 import { StorageError } from '../store.ts'
 
-export type Database = Level<string, Buffer>
+/** `level` does not tell of what only its engine for Node can do. */
+export type Database = Level<string, Buffer> & {
+  /** Merges what is there from one row to another: what was replaced or deleted leaves the disk. */
+  compactRange(from: string, to: string): Promise<void>
+}
 
 /** LevelDB's memory for fresh writes; larger spares merges, and costs up to twice its size. */
 const WRITE_BUFFER_BYTES = 8 * 1024 * 1024
@@ -25,13 +29,13 @@ export interface DatabaseOptions {
 
 /** @throws StorageError `Locked`, `Damaged` when LevelDB cannot make sense of its files, `Failed` */
 export async function openDatabase(path: string, { create, called = path }: DatabaseOptions): Promise<Database> {
-  const db: Database = new Level(path, {
+  const db = new Level<string, Buffer>(path, {
     keyEncoding: 'utf8',
     valueEncoding: 'buffer',
     writeBufferSize: WRITE_BUFFER_BYTES,
     cacheSize: CACHE_BYTES,
     createIfMissing: create,
-  })
+  }) as Database
   try {
     await db.open()
     return db

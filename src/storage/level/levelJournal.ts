@@ -1,6 +1,7 @@
 /**
  * The journal on LevelDB. A commit is one synced batch: for each event the object's row, the log's row, and the version
- * that it replaced under that version's revision; and once, what the whole store is then. So current objects are read back
+ * that it replaced under that version's revision; and once, what the whole store is then. Where there is no room for history, only
+ * objects and that. So current objects are read back
  * without meeting history, history is forgotten without meeting current objects, and what is missing shows.
  */
 import type { HistoryPage, Journal, JournalState } from '../journal.ts'
@@ -13,6 +14,7 @@ import {
   addToSum,
   COMPACTED_ROW,
   compactedValue,
+  LOG_END,
   type LogRecord,
   logRow,
   logValue,
@@ -46,6 +48,13 @@ const EMPTY = { state: { revision: 0, count: 0, sum: 0 }, compactedRevision: 0 }
 /** Log rows in one page of history, and in one step of compaction: about a millisecond of work. */
 const PAGE = 512
 
+/** Rows by what they are: history first, which is the first to go. */
+const KINDS = [
+  ['v/', 'v0'],
+  ['l/', LOG_END],
+  ['o/', 'o0'],
+] as const
+
 /** What is there only while the journal is open. */
 interface Open {
   readonly db: Database
@@ -62,6 +71,8 @@ export class LevelJournal implements Journal {
   /** Log rows up to here are gone. LevelDB is slow at stepping over rows that it deleted not long ago. */
   #forgotten: Revision = 0
   #compacting: Promise<void> | undefined
+  #reclaiming: Promise<void> | undefined
+  #promising: Promise<void> = Promise.resolve()
 
   constructor(options: LevelJournalOptions) {
     this.#options = options
@@ -110,7 +121,7 @@ export class LevelJournal implements Journal {
     if (loss !== undefined) lossAccepted(loss)
   }
 
-  async append(events: readonly StoreEvent[], timeMs: number): Promise<void> {
+  async append(events: readonly StoreEvent[], timeMs: number, forgets = false): Promise<void> {
     const { db, acknowledged } = this.#open!
     const batch = db.batch()
     let { count, sum } = this.#state
@@ -121,7 +132,7 @@ export class LevelJournal implements Journal {
           const value = versionValue(previous)
           sum = addToSum(sum, -objectChecksum(id, value))
           count--
-          batch.put(versionRow(previous.revision), value)
+          if (!forgets) batch.put(versionRow(previous.revision), value)
         }
         const value = versionValue(stored)
         if (type === 'put') {
@@ -129,15 +140,24 @@ export class LevelJournal implements Journal {
           sum = addToSum(sum, checksum)
           count++
           batch.put(objectRow(id), sealed(value, checksum))
-        } else batch.del(objectRow(id)).put(versionRow(revision), value)
-        batch.put(logRow(revision), logValue(id, { type, revision, timeMs, previous: previous?.revision ?? 0 }))
+        } else {
+          batch.del(objectRow(id))
+          if (!forgets) batch.put(versionRow(revision), value)
+        }
+        if (!forgets)
+          batch.put(logRow(revision), logValue(id, { type, revision, timeMs, previous: previous?.revision ?? 0 }))
       }
     } catch (error) {
       await batch.close()
       throw error
     }
     const state = { revision: events.at(-1)!.revision, count, sum }
-    await batch.put(STATE_ROW, stateValue(state)).write({ sync: true })
+    batch.put(STATE_ROW, stateValue(state))
+    const write = (): Promise<void> => batch.write({ sync: true })
+    if (forgets) {
+      batch.put(COMPACTED_ROW, compactedValue(state.revision))
+      await this.#promise(state.revision, write)
+    } else await write()
     this.#state = state
     acknowledged.note(state.revision)
   }
@@ -188,20 +208,42 @@ export class LevelJournal implements Journal {
     }
   }
 
+  /** LevelDB merges what has grown, and holds what was deleted until then. One kind of rows at a time: each takes some room itself. */
+  async reclaim(): Promise<void> {
+    for (const [from, to] of KINDS) {
+      if (this.#closing) return
+      this.#reclaiming = this.#db.compactRange(from, to)
+      try {
+        await this.#reclaiming
+      } finally {
+        this.#reclaiming = undefined
+      }
+    }
+  }
+
   async close(): Promise<void> {
     this.#closing = true
     // Whoever asked for the compaction hears of its failure; closing only waits for its end.
     await this.#compacting?.catch(() => {})
+    await this.#reclaiming?.catch(() => {})
     await this.#open?.acknowledged.close()
     await this.#open?.db.close()
   }
 
+  /** Writes that no history up to a revision is needed: one after the other, so that none takes back what a later one said. */
+  async #promise(through: Revision, write: () => Promise<void>): Promise<void> {
+    const before = this.#promising
+    this.#promising = before.then(async () => {
+      if (through <= this.#compactedRevision) return
+      await write()
+      this.#compactedRevision = through
+    })
+    await this.#promising
+  }
+
   /** First the promise that history before `through` is not needed, on disk; then its rows, in order, as time allows. */
   async #compact(through: Revision): Promise<void> {
-    if (through > this.#compactedRevision) {
-      await this.#db.put(COMPACTED_ROW, compactedValue(through), { sync: true })
-      this.#compactedRevision = through
-    }
+    await this.#promise(through, () => this.#db.put(COMPACTED_ROW, compactedValue(through), { sync: true }))
     while (!this.#closing) {
       const rows = await this.#db.iterator({ gt: logRow(this.#forgotten), lte: logRow(through), limit: PAGE }).all()
       if (rows.length === 0) return

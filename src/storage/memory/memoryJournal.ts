@@ -43,6 +43,9 @@ export class MemoryJournal implements Journal {
     this.#after = Math.max(this.#after, through)
   }
 
+  /** There is no disk. */
+  async reclaim(): Promise<void> {}
+
   async close(): Promise<void> {
     this.#events = []
     this.#timesMs = []

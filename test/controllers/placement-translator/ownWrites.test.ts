@@ -45,6 +45,7 @@ async function world(t: Test, meanwhile: (api: SpaceClient) => Promise<unknown>)
       changed: (_, key) => heard.push(`changed ${key}`),
       reported: (_, key) => heard.push(`reported ${key}`),
       configChanged: () => {},
+      healthChanged: () => {},
       clusterRefuses: () => {},
       carriedUp: () => {},
       served: () => {},

@@ -98,7 +98,7 @@ const zero = (extension: RegExp) => async (path: string) => {
   await writeFile(file, Buffer.alloc((await readFile(file)).length))
 }
 export const rows = (change: (db: Database) => Promise<unknown>) => async (path: string) => {
-  const db: Database = new Level(path, { keyEncoding: 'utf8', valueEncoding: 'buffer' })
+  const db = new Level<string, Buffer>(path, { keyEncoding: 'utf8', valueEncoding: 'buffer' }) as Database
   await change(db)
   await db.close()
 }

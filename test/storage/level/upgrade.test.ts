@@ -27,7 +27,7 @@ async function formatOne(t: Test, clones = 0): Promise<{ path: string; db: Datab
   const root = await mkdtemp(join(tmpdir(), 'orrery-upgrade-'))
   t.teardown(() => rm(root, { recursive: true }))
   const path = join(root, 'store')
-  const db: Database = new Level(path, { keyEncoding: 'utf8', valueEncoding: 'buffer' })
+  const db = new Level<string, Buffer>(path, { keyEncoding: 'utf8', valueEncoding: 'buffer' }) as Database
   await db.open()
   const batch = db.batch()
   for (const [row, base64] of recorded.rows) batch.put(row, Buffer.from(base64, 'base64'))
