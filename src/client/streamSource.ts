@@ -14,6 +14,7 @@ import { isFutureVersion } from './futureVersion.ts'
 import type { Logger } from './logger.ts'
 import { Intake } from './setAside/intake.ts'
 import type { KeyGuard } from './setAside/keyGuard.ts'
+import { isSpaceGone } from './spaceGone.ts'
 
 /** Names one object of one space. */
 export interface StreamedRef {
@@ -61,6 +62,8 @@ export interface StreamSourceOptions {
 }
 
 const RECONNECT = { baseMs: 200, maxMs: 15_000 }
+/** The end of a space reaches its stream before it reaches who ends that: news only when it is so after several tries. */
+const GONE_PATIENCE = 5
 
 export class StreamSource implements Source {
   readonly synced: Promise<void>
@@ -119,7 +122,8 @@ export class StreamSource implements Source {
           continue
         }
         failures++
-        logger.warn({ space, err: error, failures }, 'stream broke, connecting again')
+        const level = failures < GONE_PATIENCE && isSpaceGone(error, space) ? 'info' : 'warn'
+        logger[level]({ space, err: error, failures }, 'stream broke, connecting again')
       }
       // also after a quiet end: a server that ends every stream at once must not be hammered
       if (!signal.aborted) await pause(this.#clock, backoffMs(failures + 1, RECONNECT, this.#random), signal)

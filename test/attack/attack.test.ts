@@ -16,7 +16,7 @@ const ground = new Ground(temporaryDir(t), 'short')
 t.teardown(() => ground.kill())
 await ground.start()
 const { prefix, maps } = await ground.settle()
-const neighbour = await NeighbourProcess.start({ url: ground.url, token: 'token-of-bob', prefix })
+const neighbour = await NeighbourProcess.start({ url: ground.url, token: 'token-of-bob', prefix, slower: 4 })
 t.teardown(() => neighbour.stop())
 
 for (const family of Object.keys(families)) {

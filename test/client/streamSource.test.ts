@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { StatusError } from '../../src/apimachinery/errors.ts'
+import { StatusError, statusError } from '../../src/apimachinery/errors.ts'
 import { silentLogger } from '../../src/client/logger.ts'
 import { type StreamHandler, StreamSource } from '../../src/client/streamSource.ts'
 import { WorkTurns } from '../../src/program/workTurns.ts'
@@ -138,6 +138,28 @@ t.test('a handler that fails on one object still hears of the others', async t =
   t.strictSame(seen, ['good'])
   t.match(errors, [{ space: 'x', name: 'bad', err: Error('what is this?') }])
   await stop()
+})
+
+t.test('that its space is gone is news only after several tries: who ends the stream may hear of it later', async t => {
+  const told: string[] = []
+  const note = (level: string) => (fields: object) => told.push(`${level} ${(fields as { failures: number }).failures}`)
+  const logger = { ...silentLogger, info: note('info'), warn: note('warn') }
+  const gone = (name: string) => statusError.notFound({ group: 'tenancy.kcp.io', resource: 'workspaces' }, name)
+  const follows = async (error: Error) => {
+    told.length = 0
+    const stop = new AbortController()
+    const broken = { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(error) }) }
+    const client = { stream: () => broken } as never
+    const common = { clock: hastyClock, random: () => 0, logger, handler: { change() {} } }
+    const run = new StreamSource({ client, space: 'x', ...common }).run(stop.signal)
+    await until(() => told.length >= 6, 'six tries')
+    stop.abort()
+    await run
+    return told.slice(0, 6)
+  }
+  t.same(await follows(gone('x')), ['info 1', 'info 2', 'info 3', 'info 4', 'warn 5', 'warn 6'])
+  t.same((await follows(gone('y')))[0], 'warn 1')
+  t.same((await follows(brokenConnection()))[0], 'warn 1')
 })
 
 t.test('streams may break at any point: a handler ends up knowing what exists', async t => {

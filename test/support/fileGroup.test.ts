@@ -24,7 +24,6 @@ t.test('each file is a subtest of its own', async t => {
   const { code, out } = await ran(dir, ['a', 'b', 'c'])
   t.equal(code, 1)
   t.match(out, /^1\.\.3$.*^ok 1 - .*a\.test\.ts.*^not ok 2 - .*b\.test\.ts.*^ok 3 - .*c\.test\.ts/ms)
-  t.match(out, /total: 3, pass: 2, fail: 1/)
 })
 
 t.test('what is thrown late, and what does not load, is told as the failure of its file', async t => {

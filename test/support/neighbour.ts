@@ -14,6 +14,8 @@ export interface NeighbourSetup {
   token: string
   /** Path of the space: `/clusters/<id>`. */
   prefix: string
+  /** So many times slower than usual, where only refusals count. */
+  slower?: number
 }
 
 /** What was measured between `begin` and `end`, in milliseconds. */
@@ -73,16 +75,18 @@ class Neighbour {
     const names = `${this.#maps}/read`
     await this.#ask('POST', this.#maps, { metadata: { name: 'read' }, data: { a: 'b' } })
     await this.#watch()
-    let expected = performance.now() + EVERY_MS.timer
+    const { slower = 1 } = this.#setup
+    const timerMs = slower * EVERY_MS.timer
+    let expected = performance.now() + timerMs
     this.#timers.push(
       setInterval(() => {
         const now = performance.now()
         this.#samples.machine.push(Math.max(0, now - expected))
-        expected = now + EVERY_MS.timer
-      }, EVERY_MS.timer),
-      this.#every(EVERY_MS.get, () => this.#timed('get', () => this.#ask('GET', names))),
-      this.#every(EVERY_MS.livez, () => this.#timed('livez', () => this.#ask('GET', '/livez'))),
-      this.#every(EVERY_MS.post, () => {
+        expected = now + timerMs
+      }, timerMs),
+      this.#every(slower * EVERY_MS.get, () => this.#timed('get', () => this.#ask('GET', names))),
+      this.#every(slower * EVERY_MS.livez, () => this.#timed('livez', () => this.#ask('GET', '/livez'))),
+      this.#every(slower * EVERY_MS.post, () => {
         const name = `seen-${process.pid}-${this.#count++}`
         this.#sent.set(name, performance.now())
         return this.#timed('post', () => this.#ask('POST', this.#maps, { metadata: { name }, data: { a: 'b' } }))

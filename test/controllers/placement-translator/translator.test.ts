@@ -412,7 +412,7 @@ t.test('what the only cluster has observed is told in generations of the source,
   const writes = server.writes.length
   await restart(async () => {})
   await server.quiet()
-  t.equal(server.writes.length, writes, 'a start rewrites nothing')
+  t.same(server.writes.slice(writes), [], 'a start rewrites nothing')
   await restart(() => edit(3))
   await server.quiet()
   t.same(await observed(4, 6), [3, 2])
