@@ -165,7 +165,7 @@ export class FakeServer implements Client, SpacePlaces {
 
   /** Resolves when nothing was written for many turns of the event loop. */
   async quiet(): Promise<void> {
-    for (let calm = 0, seen = this.#revision; calm < 30; calm++) {
+    for (let calm = 0, seen = this.#revision; calm < 200; calm++) {
       await new Promise<void>(resolve => setImmediate(resolve))
       if (seen !== this.#revision) [calm, seen] = [0, this.#revision]
     }

@@ -14,6 +14,7 @@ import type { Client } from '../../../src/client/client.ts'
 import type { Clock } from '../../../src/client/clock.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { startPlacementTranslator } from '../../../src/controllers/placement-translator/translator.ts'
+import { WorkTurns } from '../../../src/program/workTurns.ts'
 import { FakeServer, namespace } from './fakeServer.ts'
 
 export const MAPS: GroupVersionResource = { group: '', version: 'v1', resource: 'configmaps' }
@@ -117,8 +118,10 @@ export async function world(t: Test, clock?: Clock) {
       previewer = receiver
     },
   }
-  const start = (client: Client = server) =>
-    startPlacementTranslator({ client, places: server, logger, signal: stop.signal, previews, ...(clock && { clock }) })
+  // slices of the loop's time that never end: how long anything takes on this machine decides nothing
+  const turns = new WorkTurns({ clock: () => 0 })
+  const deps = { places: server, logger, turns, signal: stop.signal, previews, ...(clock && { clock }) }
+  const start = (client: Client = server) => startPlacementTranslator({ client, ...deps })
   let translator = start()
   t.teardown(async () => {
     stop.abort()
