@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import { kubectlKubestellar } from '../../src/cli/kubestellar/program.ts'
+import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { temporaryDir } from '../support/server.ts'
 import { map } from '../syncer/support/installation.ts'
 import { LOCATIONS, MAPS, PLACEMENTS, TARGETS } from '../syncer/support/kinds.ts'
@@ -19,7 +20,7 @@ const EDGE = 'edge.kubestellar.io/v2alpha1'
 const GRANTED = { group: 'edge.kubestellar.io', version: 'v2alpha1', resource: 'grantedlocations' }
 const BINDINGS = { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'clusterrolebindings' }
 
-t.test('a team asks what becomes of its workload', { timeout: 600_000 }, async t => {
+t.test('a team asks what becomes of its workload', { timeout: FILE_LIMIT_MS }, async t => {
   const dir = temporaryDir(t)
   writeFileSync(join(dir, 'tokens'), 'token-of-mia,mia,u-1,"team"\n')
   const florin = await Florin.beginWith(t, ['--token-auth-file', join(dir, 'tokens')])

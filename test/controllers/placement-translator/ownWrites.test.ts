@@ -48,6 +48,7 @@ async function world(t: Test, meanwhile: (api: SpaceClient) => Promise<unknown>)
       healthChanged: () => {},
       clusterRefuses: () => {},
       carriedUp: () => {},
+      healthChanged: () => {},
       served: () => {},
       namespaceGone: () => {},
     },
