@@ -270,7 +270,6 @@ export class CopyReconciler {
       await this.#deps.client
         .in(mailbox.space)
         .delete(copy.resource, { ...(namespace && { namespace }), name }, options)
-      mailbox.settled.delete(key)
     } catch (error) {
       if (isStatusError(error, 'NotFound')) return {}
       if (isStatusError(error, 'Conflict')) await this.#writer.reread(mailbox, key, copy)

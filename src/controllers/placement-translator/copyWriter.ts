@@ -129,12 +129,13 @@ export class CopyWriter {
     const told = mailbox.hasTold(key, resourceVersion)
     if (!told && !mailbox.isNews(object)) {
       const known = mailbox.copies.get(key)
-      if (known?.uid === uid && known.owner !== owner) mailbox.copies.set(key, { ...known, owner })
-      if (known?.resourceVersion === resourceVersion) mailbox.settled.set(key, resourceVersion)
+      if (known?.uid !== uid) return
+      const settled = known.settled || known.resourceVersion === resourceVersion
+      if (settled !== known.settled || owner !== known.owner) mailbox.copies.set(key, { ...known, owner, settled })
       return
     }
-    mailbox.settled.set(key, resourceVersion)
-    mailbox.copies.set(key, { resource, uid, resourceVersion, terminating: deletionTimestamp !== undefined, owner })
+    const terminating = deletionTimestamp !== undefined
+    mailbox.copies.set(key, { resource, uid, resourceVersion, terminating, owner, settled: true })
     this.#deps.cache.set(mailbox.space, key, object)
     mailbox.others.delete(key)
     mailbox.carried.delete(key)
@@ -160,6 +161,7 @@ export class CopyWriter {
     if (!object || !isProjected(object)) return mailbox.forget(key, copy)
     if (!mailbox.isNews(object)) return
     const { uid = '', resourceVersion = '', deletionTimestamp } = object.metadata
-    mailbox.copies.set(key, { ...copy, uid, resourceVersion, terminating: deletionTimestamp !== undefined })
+    const terminating = deletionTimestamp !== undefined
+    mailbox.copies.set(key, { ...copy, uid, resourceVersion, terminating, settled: false })
   }
 }

@@ -25,7 +25,7 @@ import { NOTHING_REFUSED, type Refused, refusedIn, sameRefused } from './cluster
 import { CopyHealth } from './copyHealth.ts'
 import { DesiredContent } from './desiredContent.ts'
 import { definedBy } from './eligibility.ts'
-import { namespaceKey, objectKey, resourceKey } from './names.ts'
+import { namespaceKey, objectKey, parseObjectKey, resourceKey } from './names.ts'
 import { NamespacedMap } from './namespacedMap.ts'
 import type { ObjectCache } from './objectCache.ts'
 import { ownerOf } from './projection.ts'
@@ -39,6 +39,8 @@ export interface CopyFact {
   readonly terminating: boolean
   /** Id of the space whose object it is; several, comma-separated, where an earlier release merged them; `''`: nobody's. */
   readonly owner: string
+  /** Whether this version is known to say what we want: then its event is no news. */
+  readonly settled: boolean
 }
 
 /** Ids in {@link CopyFact.owner}. */
@@ -112,8 +114,6 @@ export class Mailbox {
   readonly health = new CopyHealth()
   /** What copies say whose state a space wants back, as they were written or found right in this run. */
   readonly meanings = new Map<string, Meaning>()
-  /** Versions that are known to say what we want; their events are no news. */
-  readonly settled = new Map<string, string>()
   /** Why the mailbox does not take an object, for those that it refused when last asked. */
   readonly refused = new Map<string, string>()
   /** How often an object was tried whose kind it does not serve, for those that wait. */
@@ -127,6 +127,9 @@ export class Mailbox {
   /** What is being written by us, and what the mailbox's stream has told of it meanwhile: news only if it is another's. */
   readonly #writing = new Map<string, StreamEvent | undefined>()
   synced = false
+  /** While a snapshot is told that is not the first: what was known before and was not told yet. */
+  #untold: Set<string> | undefined
+  #hasConfig = false
   /** The mailbox's stream has told everything up to here; without end while a snapshot is being told. */
   told = Number.POSITIVE_INFINITY
 
@@ -147,6 +150,28 @@ export class Mailbox {
    */
   isNews({ metadata }: KubeObject): boolean {
     return Number(metadata.resourceVersion) > this.told
+  }
+
+  /** A snapshot begins: what is known and not part of it is gone. */
+  beginSnapshot(): void {
+    this.told = Number.POSITIVE_INFINITY
+    const namespaces = [...this.namespaces].map(namespaceKey)
+    const known = [...this.copies.keys(), ...this.carried.keys(), ...this.others.keys(), ...namespaces]
+    this.#untold = new Set(this.#hasConfig ? [...known, SYNCER_CONFIG_KEY] : known)
+  }
+
+  /** Everything was told. What is gone since the last time. */
+  endSnapshot(revision: number): Iterable<string> {
+    const gone = this.#untold ?? []
+    this.#untold = undefined
+    this.told = revision
+    return gone
+  }
+
+  /** An object of the mailbox was told of. */
+  tell(key: string, isThere: boolean): void {
+    this.#untold?.delete(key)
+    if (key === SYNCER_CONFIG_KEY) this.#hasConfig = isThere
   }
 
   /** A write of ours begins. */
@@ -272,16 +297,13 @@ export class Mailboxes {
       ...(clock && { clock }),
       ...(random && { random }),
       handler: {
-        begin: () => {
-          mailbox.told = Number.POSITIVE_INFINITY
-        },
+        begin: () => mailbox.beginSnapshot(),
         change: event => this.#change(mailbox, event),
-        vanished: ({ resource, namespace, name }) => {
-          mailbox.overtake(objectKey(resource, namespace, name))
-          this.#gone(mailbox, resource, namespace, name)
-        },
         synced: revision => {
-          mailbox.told = revision
+          for (const key of mailbox.endSnapshot(revision)) {
+            mailbox.overtake(key)
+            this.#gone(mailbox, key)
+          }
           mailbox.synced = true
           this.#listener.synced(name)
         },
@@ -296,10 +318,11 @@ export class Mailboxes {
     if (revision > mailbox.told) mailbox.told = revision
     const id = resourceKey(resource)
     const key = objectKey(resource, namespace, name)
+    mailbox.tell(key, type !== 'DELETED')
     const before = mailbox.overtake(key)
     if (before) this.#look(mailbox, key, before)
     if (type === 'DELETED') {
-      this.#gone(mailbox, resource, namespace, name)
+      this.#gone(mailbox, key)
       return
     }
     if (id !== NAMESPACES_ID && id !== CRDS_ID && mailbox.awaits(key, event)) return
@@ -332,17 +355,20 @@ export class Mailboxes {
       // once known, the owner is told by our own writes alone: no hand in the mailbox gives an object away
       const owner = known?.owner || mailbox.bereft.get(key) || ownerOf(object)
       if (!known || known.uid !== uid) mailbox.desired.changed(key, revision)
-      mailbox.copies.set(key, { resource, uid, resourceVersion, terminating: deletionTimestamp !== undefined, owner })
+      const settled = known?.resourceVersion === resourceVersion && known.settled
+      const terminating = deletionTimestamp !== undefined
+      mailbox.copies.set(key, { resource, uid, resourceVersion, terminating, owner, settled })
       this.#deps.cache.set(mailbox.space, key, object)
       this.#listener.reported(mailbox.name, key)
       if (mailbox.health.note(key, resource, object)) this.#listener.healthChanged(mailbox.name, key)
+      if (settled) return
     } else {
       if (!known) return
       mailbox.health.forget(key)
       mailbox.bereft.set(key, known.owner)
       mailbox.copies.delete(key)
     }
-    if (mailbox.settled.get(key) !== resourceVersion) this.#listener.changed(mailbox.name, key)
+    this.#listener.changed(mailbox.name, key)
   }
 
   #noteRefused(mailbox: Mailbox, event: StreamEvent): void {
@@ -365,10 +391,9 @@ export class Mailboxes {
     this.#listener.carriedUp(mailbox.name, key)
   }
 
-  #gone(mailbox: Mailbox, resource: GroupVersionResource, namespace: string, name: string): void {
-    const key = objectKey(resource, namespace, name)
+  #gone(mailbox: Mailbox, key: string): void {
+    const { namespace, name } = parseObjectKey(key)
     this.#deps.cache.delete(mailbox.space, key)
-    mailbox.settled.delete(key)
     mailbox.meanings.delete(key)
     mailbox.carried.delete(key)
     mailbox.others.delete(key)

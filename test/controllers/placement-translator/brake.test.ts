@@ -27,7 +27,14 @@ class Scene {
       const mailbox = new Mailbox(`m${m}`, `s${m}`)
       mailbox.synced = true
       for (let i = 0; i < copies; i++) {
-        const fact = { resource: MAPS, uid: `u${m}-${i}`, resourceVersion: '1', terminating: false, owner: 'ws1' }
+        const fact = {
+          resource: MAPS,
+          uid: `u${m}-${i}`,
+          resourceVersion: '1',
+          settled: true,
+          terminating: false,
+          owner: 'ws1',
+        }
         mailbox.copies.set(keyOf(i), fact)
       }
       this.mailboxes.set(mailbox.name, mailbox)

@@ -8,7 +8,7 @@ import { silentLogger } from '../../../src/client/logger.ts'
 import { contentOf } from '../../../src/controllers/placement-translator/copyContents.ts'
 import { CopyWriter } from '../../../src/controllers/placement-translator/copyWriter.ts'
 import { Mailboxes } from '../../../src/controllers/placement-translator/mailboxes.ts'
-import { objectKey } from '../../../src/controllers/placement-translator/names.ts'
+import { namespaceKey, objectKey } from '../../../src/controllers/placement-translator/names.ts'
 import { ObjectCache } from '../../../src/controllers/placement-translator/objectCache.ts'
 import { project } from '../../../src/controllers/placement-translator/projection.ts'
 import { WorkTurns } from '../../../src/program/workTurns.ts'
@@ -139,4 +139,16 @@ t.test('what is deleted meanwhile', async t => {
   t.ok(w.told().includes(`changed ${KEY}`))
   t.match(await w.write('1'), { wrote: true })
   t.equal(w.mailbox.copies.get(KEY)?.uid, w.copy()!.metadata.uid)
+})
+
+t.test('what went while nobody listened is missed, whatever it was', async t => {
+  const w = await world(t, async () => {})
+  await w.write('1')
+  w.told()
+  w.mailbox.others.set(objectKey(MAPS, 'app', 'theirs'), true)
+  w.mailbox.namespaces.add('old')
+  w.mailbox.beginSnapshot()
+  w.mailbox.tell(KEY, true)
+  const gone = [...w.mailbox.endSnapshot(w.mailbox.told)]
+  t.strictSame(gone.sort(), [objectKey(MAPS, 'app', 'theirs'), ...['app', 'default', 'old'].map(namespaceKey)])
 })
