@@ -51,6 +51,11 @@ export interface WriteOptions {
    * process then does once what is the same for all of them.
    */
   shared?: boolean
+  /**
+   * Of an update: the object follows from this and from the one that it replaces alone, and nobody changes either, nor what is
+   * answered. A server in the same process then does once what is the same in many spaces.
+   */
+  sharedFrom?: object
   because?: Because
 }
 

@@ -22,7 +22,7 @@ import { finalize } from '../operations/finalize.ts'
 import { patch } from '../operations/patch.ts'
 import { deleteObject } from '../operations/remove.ts'
 import type { Target } from '../operations/target.ts'
-import { update } from '../operations/update.ts'
+import { update, updateShared } from '../operations/update.ts'
 import { systemContext, type WriteContext } from '../registry/context.ts'
 import type { Reader } from '../registry/reader.ts'
 import { knownRevision } from '../registry/readVersions.ts'
@@ -111,28 +111,33 @@ export class EmbeddedSpace implements SpaceClient {
   async create(resource: GroupVersionResource, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
     const { namespace = '', name = '' } = object.metadata
     const target = this.#target(resource, { namespace, name }, options)
-    if (options.shared) return await this.#recorded('create', target, options, object, this.#shared(object))
     const { registry } = this.#deps.services
+    if (options.shared)
+      return await this.#recorded('create', target, options, object, at =>
+        this.#known(at, createShared(registry, at, object)),
+      )
     return await this.#recorded('create', target, options, object, async recorded =>
       resultOf(await create(registry, recorded, cloneJson(object)), target.type),
     )
   }
 
-  #shared(object: KubeObject): (target: Target) => Promise<KubeObject> {
-    const { registry, deps } = this.#deps.services
-    return async target => {
-      const made = await createShared(registry, target, object)
-      if (made.object === undefined) return resultOf(made, target.type)
-      // who follows the space need not parse it
-      deps.parsed.keep(made.stored, made.object)
-      return made.object
-    }
+  /** What was written where it is known without parsing it: then who follows the space need not do that either. */
+  async #known({ type }: Target, writing: ReturnType<Registry['createShared']>): Promise<KubeObject> {
+    const made = await writing
+    if (made.object === undefined) return resultOf(made, type)
+    this.#deps.services.deps.parsed.keep(made.stored, made.object)
+    return made.object
   }
 
   async update(resource: GroupVersionResource, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
     const { namespace = '', name = '' } = object.metadata
     const { registry } = this.#deps.services
     const target = this.#target(resource, { namespace, name }, options)
+    const { sharedFrom } = options
+    if (sharedFrom && target.subresource === '')
+      return await this.#recorded('update', target, options, object, at =>
+        this.#known(at, updateShared(registry, at, object, sharedFrom)),
+      )
     const again = (): KubeObject => cloneJson(object)
     return await this.#recorded('update', target, options, object, async recorded =>
       resultOf(

@@ -28,3 +28,14 @@ export async function update(
   const options = { subresource, create: makes ? replacement : undefined, ...(mayCreate && { mayCreate }) }
   return await registry.update(context, type, namespace, name, { replacement }, options)
 }
+
+/** The same of what many spaces get: `object` follows from `said` and what is there alone. @throws StatusError */
+export function updateShared(
+  registry: Pick<Registry, 'updateShared'>,
+  target: Target,
+  object: Readonly<KubeObject>,
+  said: object,
+): ReturnType<Registry['updateShared']> {
+  requireSamePlace(object.metadata, target)
+  return registry.updateShared(target.context, target.type, target, { object, said })
+}

@@ -70,17 +70,8 @@ export class Template {
     this.#time = identity.now
   }
 
-  holds({ context, type, target, part, parameterized }: Circumstances): boolean {
-    const before = this.#circumstances
-    return (
-      part === before.part &&
-      parameterized === before.parameterized &&
-      context.user.name === before.context.user.name &&
-      context.fieldManager === before.context.fieldManager &&
-      context.fieldValidation === before.context.fieldValidation &&
-      hasSameRules(type, before.type) &&
-      hasSameRules(target, before.target)
-    )
+  holds(circumstances: Circumstances): boolean {
+    return isSameWrite(this.#circumstances, circumstances)
   }
 
   text(identity: Identity): Encoded {
@@ -138,21 +129,41 @@ export class Templates {
 
 /** Whether a write of the type can be made by a template at all, with these steps on its way. */
 export function isRepeatable(
-  { context, type, target }: Circumstances,
+  circumstances: Circumstances,
   { metadata }: Readonly<KubeObject>,
   steps: readonly Admission[],
 ): boolean {
   return (
-    !context.dryRun &&
     Boolean(metadata.name) &&
     metadata.managedFields === undefined &&
     metadata.resourceVersion === undefined &&
+    isPlain(circumstances) &&
+    steps.every(({ stage }) => stage === 'gate' || stage === 'validate')
+  )
+}
+
+/** Whether what is sent, stored and answered are of one version, and nobody is told anything beside. */
+export function isPlain({ context, type, target }: Circumstances): boolean {
+  return (
+    !context.dryRun &&
     context.findings === undefined &&
     type.custom?.convert === undefined &&
     // what is stored is what is handled and what is answered
     apiVersionOf(type) === apiVersionOf(target) &&
-    type.version === type.storageVersion &&
-    steps.every(({ stage }) => stage === 'gate' || stage === 'validate')
+    type.version === type.storageVersion
+  )
+}
+
+/** Whether the same sent object becomes the same under both. */
+export function isSameWrite(a: Circumstances, b: Circumstances): boolean {
+  return (
+    a.part === b.part &&
+    a.parameterized === b.parameterized &&
+    a.context.user.name === b.context.user.name &&
+    a.context.fieldManager === b.context.fieldManager &&
+    a.context.fieldValidation === b.context.fieldValidation &&
+    hasSameRules(a.type, b.type) &&
+    hasSameRules(a.target, b.target)
   )
 }
 

@@ -13,6 +13,8 @@ export interface CopyContent {
   readonly body: KubeObject
   /** Of the object that is copied. */
   readonly generation: number | undefined
+  /** Whether it is what other mailboxes get, too. */
+  readonly isShared: boolean
 }
 
 /** How an object is placed, as far as its copies say. */
@@ -50,8 +52,8 @@ export class CopyContents {
   }
 }
 
-export function contentOf(projection: Projection, generation: number | undefined): CopyContent {
-  return { projection, body: createdCopy(projection), generation }
+export function contentOf(projection: Projection, generation: number | undefined, isShared = false): CopyContent {
+  return { projection, body: createdCopy(projection), generation, isShared }
 }
 
 function idOf(space: string, { key }: ObjectFact, { implied, preserve }: Manner): string {

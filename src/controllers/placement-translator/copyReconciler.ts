@@ -200,9 +200,9 @@ export class CopyReconciler {
       if (!customized) continue // the source is told
       const manner = this.#mannerOf(source)
       const projection = project(space, this.#secured(source, customized), manner)
-      const content = contentOf(projection, object.metadata.generation)
-      if (isSameEverywhere(fact) && object.metadata.resourceVersion === String(fact.revision))
-        this.#contents.keep(space, fact, manner, content)
+      const isShared = isSameEverywhere(fact) && object.metadata.resourceVersion === String(fact.revision)
+      const content = contentOf(projection, object.metadata.generation, isShared)
+      if (isShared) this.#contents.keep(space, fact, manner, content)
       return { source, ...content }
     }
     return undefined

@@ -48,7 +48,7 @@ export class CopyWriter {
     try {
       if (!known) {
         try {
-          return { wrote: true, copy: await this.#make(mailbox, key, gvr, content.body) }
+          return { wrote: true, copy: await this.#make(mailbox, key, gvr, content) }
         } catch (error) {
           if (!isStatusError(error, 'AlreadyExists')) throw error
         }
@@ -64,23 +64,28 @@ export class CopyWriter {
     const copy = await this.#current(mailbox, key, gvr, known)
     if (!copy) {
       mailbox.forget(key, known)
-      return { wrote: true, copy: await this.#make(mailbox, key, gvr, content.body) }
+      return { wrote: true, copy: await this.#make(mailbox, key, gvr, content) }
     }
     if (copy.metadata.deletionTimestamp !== undefined) return { wrote: false, copy: undefined } // made anew when it is gone
     const body = updatedCopy(content.projection, copy)
-    const update = (changed: KubeObject) => this.#update(mailbox, key, gvr, known, changed)
+    const update = (changed: KubeObject) => this.#update(mailbox, key, { gvr, known, content }, changed)
     const right = body ? await mailbox.desired.write(key, () => update(body)) : copy
     this.#settle(mailbox, key, gvr, right)
     return { wrote: body !== undefined, copy: right }
   }
 
-  async #make(mailbox: Mailbox, key: string, gvr: GroupVersionResource, body: KubeObject): Promise<KubeObject> {
+  async #make(
+    mailbox: Mailbox,
+    key: string,
+    gvr: GroupVersionResource,
+    { body, isShared }: CopyContent,
+  ): Promise<KubeObject> {
     const { desired } = mailbox
     desired.begin(key)
     try {
       const copy = await this.#deps.client
         .in(mailbox.space)
-        .create(gvr, body, { fieldManager: FIELD_MANAGER, shared: true })
+        .create(gvr, body, { fieldManager: FIELD_MANAGER, shared: isShared })
       desired.changed(key, Number(copy.metadata.resourceVersion))
       this.#settle(mailbox, key, gvr, copy)
       return copy
@@ -96,12 +101,12 @@ export class CopyWriter {
   async #update(
     mailbox: Mailbox,
     key: string,
-    gvr: GroupVersionResource,
-    known: CopyFact | undefined,
+    { gvr, known, content }: Present,
     body: KubeObject,
   ): Promise<KubeObject> {
+    const options = { fieldManager: FIELD_MANAGER, ...(content.isShared && { sharedFrom: content.body }) }
     try {
-      return await this.#deps.client.in(mailbox.space).update(gvr, body, { fieldManager: FIELD_MANAGER })
+      return await this.#deps.client.in(mailbox.space).update(gvr, body, options)
     } catch (error) {
       // what we remembered is old: the retry reads anew
       this.#deps.cache.delete(mailbox.space, key)

@@ -1,0 +1,161 @@
+/**
+ * Changing the same object in many spaces: where the objects that are there say the same, what one of them became says what the
+ * next one becomes. The first one is changed as any object is. Objects that differ in more than who they are and when they were
+ * made or changed (in a status, say) are changed each for themselves.
+ *
+ * What holds for templates.ts holds here: the same sender's object, the same writer, a kind with the same rules.
+ */
+import { BoundedCache } from '../../apimachinery/boundedCache.ts'
+import type { KubeObject, ObjectMeta } from '../../apimachinery/object.ts'
+import { CLUSTER_ANNOTATION } from '../../apimachinery/resources.ts'
+import type { Encoded, Revision, Stored } from '../../storage/store.ts'
+import { type Circumstances, isSameWrite, textOf } from './templates.ts'
+
+/** What tells an object from one that says the same: uid, space, and the different times in it, by number. */
+type Slot = 'uid' | 'space' | 'now' | number
+
+interface Cut {
+  /** The text around the slots. */
+  readonly pieces: readonly string[]
+  readonly slots: readonly Slot[]
+  readonly tail: string
+  readonly note: string | undefined
+  readonly uid: string
+  readonly space: string
+  /** In the order in which they first stand in its metadata. */
+  readonly times: readonly string[]
+}
+
+/** How an object that is there becomes the one that is wanted. */
+interface Change {
+  readonly circumstances: Circumstances
+  readonly pieces: readonly string[]
+  readonly slots: readonly Slot[]
+  readonly tail: string
+  readonly note: string | undefined
+  readonly object: KubeObject
+  /** Of creation, and of the entries of its managedFields. */
+  readonly created: Slot
+  readonly claimed: readonly Slot[]
+}
+
+export interface Changed {
+  readonly text: Encoded
+  /** The object once it is stored under a revision. */
+  stored(revision: Revision): KubeObject
+}
+
+/** Different contents of the objects that one is to replace: more of them are changed each for themselves. */
+const KEPT_CHANGES = 32
+
+export class Revisions {
+  readonly #known = new WeakMap<object, BoundedCache<string, Change>>()
+
+  /** What `current` becomes at the time `now`, if that is known. `metadata` is its own. */
+  of(said: object, circumstances: Circumstances, place: Place): Changed | undefined {
+    const known = this.#known.get(said)
+    const cut = known && cutOf(place)
+    const change = cut && known.get(shapeOf(cut))
+    if (!cut || !change || !isSameWrite(change.circumstances, circumstances)) return undefined
+    const { pieces, slots, tail, note } = change
+    const textAt = (slot: Slot): string => (slot === 'now' ? place.now : valueIn(cut, slot))
+    let head = pieces[0]!
+    for (let i = 1; i < pieces.length; i++) head += textAt(slots[i - 1]!) + pieces[i]!
+    return {
+      text: note === undefined ? { head, tail } : { head, tail, note },
+      stored: revision => objectOf(change, cut, textAt, revision),
+    }
+  }
+
+  /** What it has become, to be known for the next one. */
+  learn(said: object, circumstances: Circumstances, place: Place, became: Stored): void {
+    const before = cutOf(place)
+    const object = JSON.parse(became.bytes.toString()) as KubeObject
+    const after = cutOf({ current: became, metadata: object.metadata, now: place.now })
+    // a time that was there could be the present one, or another that is the same by chance
+    if (!before || !after || before.times.includes(place.now)) return
+    if (before.uid !== after.uid || object.metadata.deletionTimestamp !== undefined) return
+    const timeOf = (time: string): Slot | undefined => {
+      if (time === place.now) return 'now'
+      const index = before.times.indexOf(time)
+      return index === -1 ? undefined : index
+    }
+    const slots = after.slots.map(slot => (typeof slot === 'number' ? timeOf(after.times[slot]!) : slot))
+    const { creationTimestamp = '', managedFields = [] } = object.metadata
+    const created = timeOf(creationTimestamp)
+    const claimed = managedFields.map(({ time = '' }) => timeOf(time))
+    if (created === undefined || !slots.every(isKnown) || !claimed.every(isKnown)) return
+    const { pieces, tail, note } = after
+    const changes = this.#known.get(said) ?? new BoundedCache<string, Change>(KEPT_CHANGES)
+    this.#known.set(said, changes)
+    changes.set(shapeOf(before), { circumstances, pieces, slots, tail, note, object, created, claimed })
+  }
+}
+
+/** An object where it stands, with its metadata, at a time. */
+export interface Place {
+  readonly current: Stored
+  readonly metadata: ObjectMeta
+  readonly now: string
+}
+
+const isKnown = (slot: Slot | undefined): slot is Slot => slot !== undefined
+
+function objectOf(
+  { object, created, claimed }: Change,
+  { uid, space }: Cut,
+  textAt: (slot: Slot) => string,
+  revision: Revision,
+): KubeObject {
+  const { annotations, managedFields } = object.metadata
+  const metadata: ObjectMeta = { ...object.metadata, uid, creationTimestamp: textAt(created) }
+  metadata.resourceVersion = String(revision)
+  if (annotations?.[CLUSTER_ANNOTATION] !== undefined)
+    metadata.annotations = { ...annotations, [CLUSTER_ANNOTATION]: space }
+  if (managedFields) metadata.managedFields = managedFields.map((entry, i) => ({ ...entry, time: textAt(claimed[i]!) }))
+  return { ...object, metadata }
+}
+
+function valueIn({ uid, space, times }: Cut, slot: Exclude<Slot, 'now'>): string {
+  if (slot === 'uid') return uid
+  return slot === 'space' ? space : times[slot]!
+}
+
+/** Equal for objects that say the same. */
+function shapeOf({ pieces, slots, tail, note }: Cut): string {
+  return [slots.join(), note, ...pieces, tail].join('\0')
+}
+
+/** `undefined` where the text says its uid, its space or one of its times anywhere but where its metadata does. */
+function cutOf({ current, metadata }: Place): Cut | undefined {
+  const { uid = '', creationTimestamp = '', annotations = {}, managedFields = [] } = metadata
+  const { space } = current.key
+  const all = [creationTimestamp, ...managedFields.map(({ time = '' }) => time)]
+  const times = [...new Set(all)]
+  if (uid === '' || times.includes('')) return undefined
+  const { head, tail, note } = textOf(current)
+  const values: [slot: Exclude<Slot, 'now'>, value: string, expected: number][] = [
+    ['uid', uid, 1],
+    ['space', space, annotations[CLUSTER_ANNOTATION] === undefined ? 0 : 1],
+    ...times.map((time, i): [number, string, number] => [i, time, all.filter(other => other === time).length]),
+  ]
+  const found: { at: number; slot: Exclude<Slot, 'now'>; length: number }[] = []
+  for (const [slot, value, expected] of values) {
+    if (tail.includes(value)) return undefined
+    let count = 0
+    for (let at = head.indexOf(value); at !== -1; at = head.indexOf(value, at + value.length)) {
+      found.push({ at, slot, length: value.length })
+      count++
+    }
+    if (count !== expected) return undefined
+  }
+  found.sort((a, b) => a.at - b.at)
+  const pieces: string[] = []
+  let start = 0
+  for (const { at, length } of found) {
+    pieces.push(head.slice(start, at))
+    start = at + length
+  }
+  pieces.push(head.slice(start))
+  return { pieces, slots: found.map(({ slot }) => slot), tail, note, uid, space, times }
+}

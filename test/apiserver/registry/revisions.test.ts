@@ -1,0 +1,201 @@
+/** A change that many spaces get: made once it is, byte by byte, what it would be if it were made for each. */
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
+import type { KubeObject } from '../../../src/apimachinery/object.ts'
+import { cloneJson } from '../../../src/apimachinery/values.ts'
+import { decodeObject } from '../../../src/apiserver/registry/codec.ts'
+import type { Stored } from '../../../src/storage/store.ts'
+import { asking, configMap, deployment, type HeartOptions, heart, refused, step } from './support.ts'
+
+const T0 = '2026-01-02T03:04:05Z'
+const T1 = '2026-02-03T04:05:06Z'
+const T2 = '2026-03-04T05:06:07Z'
+/** What is changed by a template is compared with what was changed in this space. */
+const ALONE = 'space-z'
+
+async function world(t: Test, kind: string, { deps, ...more }: HeartOptions = {}) {
+  let now = T0
+  let uids = 0
+  let looks = 0
+  const h = await heart(t, {
+    ...more,
+    deps: {
+      uuid: () => `00000000-0000-4000-8000-${String(++uids).padStart(12, '0')}`,
+      annotateSpace: true,
+      clock: () => new Date(now),
+      parameterized: () => {
+        looks++
+        return undefined
+      },
+      ...deps,
+    },
+  })
+  const type = h.type(kind)
+  const key = (space: string, name: string) => ({ ...h.keyOf(type, 'n', name), space })
+  const stored = async (space: string, name: string): Promise<Stored> => (await h.store.get(key(space, name)))!
+  return {
+    ...h,
+    stored,
+    at(time: string) {
+      now = time
+    },
+    create: (space: string, object: KubeObject) => h.registry.create(asking({ space }), type, 'n', cloneJson(object)),
+    status: (space: string, name: string, status: object) =>
+      h.registry.update(
+        asking({ space, fieldManager: 'syncer' }),
+        type,
+        'n',
+        name,
+        current => ({ ...current, status }),
+        { subresource: 'status' },
+      ),
+    /** As the translator does it: what is there, with what is said in its place. Whether it went the whole way. */
+    async change(space: string, said: KubeObject, more: object = {}): Promise<boolean> {
+      const name = said.metadata.name!
+      const copy = decodeObject(await stored(space, name))
+      const { metadata, ...fields } = said
+      const object = {
+        ...copy,
+        ...fields,
+        metadata: { ...copy.metadata, ...metadata, annotations: copy.metadata.annotations! },
+      }
+      const context = asking({ space, ...more })
+      looks = 0
+      if (space === ALONE) {
+        await h.registry.update(context, type, 'n', name, { replacement: () => cloneJson(object) })
+        return true
+      }
+      const made = await h.registry.updateShared(context, type, { namespace: 'n', name }, { object, said })
+      if (made.object) t.strictSame(made.object, decodeObject(made.stored), 'what is answered is what is stored')
+      return looks > 1
+    },
+  }
+}
+
+/** The text without what tells objects of several spaces apart. */
+function sameText({ key, bytes, headBytes, revision, note }: Stored): string {
+  const head = bytes.toString('utf8', 0, headBytes)
+  const tail = bytes.toString('utf8', headBytes + String(revision).length)
+  const { uid } = JSON.parse(bytes.toString()).metadata
+  return `${head.replace(`"uid":"${uid}"`, 'UID').replace(`"kcp.io/cluster":"${key.space}"`, 'SPACE')}|${tail}|${note}`
+}
+
+const SPACES = ['space-a', 'space-b', 'space-c', ALONE]
+
+t.test('changes one after the other, each made once', async t => {
+  for (const part of [undefined, 'copy', 'source'] as const) {
+    const w = await world(t, 'apps/v1/deployments', part && { deps: { travel: { partOf: () => part } } })
+    for (const space of SPACES) await w.create(space, deployment('x'))
+    for (const [time, replicas] of [
+      [T1, 2],
+      [T2, 3],
+    ] as const) {
+      w.at(time)
+      const said = deployment('x', { replicas })
+      const wholly: boolean[] = []
+      for (const space of SPACES) wholly.push(await w.change(space, said))
+      t.strictSame(wholly, [true, false, false, true])
+      const texts = await Promise.all(SPACES.map(async space => sameText(await w.stored(space, 'x'))))
+      t.strictSame(texts, Array(4).fill(texts[3]))
+      t.match(decodeObject(await w.stored('space-b', 'x')), { metadata: { generation: replicas }, spec: { replicas } })
+    }
+  }
+})
+
+t.test('what was made and reported at other times', async t => {
+  const w = await world(t, 'apps/v1/deployments')
+  for (const [space, time] of [
+    ['space-a', T0],
+    ['space-b', T1],
+    ['space-c', T1],
+    [ALONE, T1],
+  ] as const) {
+    w.at(time)
+    await w.create(space, deployment('x'))
+    if (space !== 'space-a') w.at('2026-02-09T00:00:00Z')
+    await w.status(space, 'x', { replicas: 1 })
+  }
+  w.at(T2)
+  const said = deployment('x', { replicas: 2 })
+  // in the first one both times are the same, so it says something else
+  const wholly: boolean[] = []
+  for (const space of SPACES) wholly.push(await w.change(space, said))
+  t.strictSame(wholly, [true, true, false, true])
+  t.equal(sameText(await w.stored('space-c', 'x')), sameText(await w.stored(ALONE, 'x')))
+  t.match(decodeObject(await w.stored('space-c', 'x')), { status: { replicas: 1 } })
+})
+
+t.test('what differs is changed for itself', async t => {
+  const w = await world(t, 'v1/configmaps')
+  const before = { 'space-a': '1', 'space-b': '1', 'space-c': 'other' }
+  for (const [space, v] of Object.entries(before)) await w.create(space, configMap('x', { v }, { labels: { v } }))
+  w.at(T1)
+  const said = configMap('x', { v: '2' })
+  t.ok(await w.change('space-a', said))
+  t.notOk(await w.change('space-b', said))
+  t.ok(await w.change('space-c', said), 'the label that is there stays')
+  t.match(decodeObject(await w.stored('space-c', 'x')), { data: { v: '2' }, metadata: { labels: { v: 'other' } } })
+})
+
+t.test('who writes as another, and what steps may change', async t => {
+  const w = await world(t, 'v1/configmaps')
+  for (const space of SPACES) await w.create(space, configMap('x', { v: '1' }))
+  w.at(T1)
+  const said = configMap('x', { v: '2' })
+  t.ok(await w.change('space-a', said))
+  t.ok(await w.change('space-b', said, { fieldManager: 'other' }))
+  t.match(decodeObject(await w.stored('space-b', 'x')).metadata.managedFields, [
+    { manager: 'me' },
+    { manager: 'other' },
+  ])
+  const change = step('mutate', ({ object, context }) => {
+    object.data = { of: context.space }
+  })
+  const steps = await world(t, 'v1/configmaps', { deps: { admission: [change] } })
+  for (const space of SPACES) await steps.create(space, configMap('x', { v: '1' }))
+  steps.at(T1)
+  for (const space of SPACES) {
+    t.ok(await steps.change(space, said))
+    t.strictSame(decodeObject(await steps.stored(space, 'x')).data, { of: space })
+  }
+})
+
+t.test('a copy that has changed since is refused as ever', async t => {
+  const w = await world(t, 'v1/configmaps')
+  for (const space of SPACES) await w.create(space, configMap('x', { v: '1' }))
+  const { stored } = await w.create('space-d', configMap('x', { v: '1' }))
+  w.at(T1)
+  const said = configMap('x', { v: '2' })
+  await w.change('space-a', said)
+  const old = decodeObject(stored)
+  await w.change('space-d', configMap('x', { v: 'theirs' }))
+  const object = { ...old, data: { v: '2' } }
+  const type = w.type('v1/configmaps')
+  const late = w.registry.updateShared(
+    asking({ space: 'space-d' }),
+    type,
+    { namespace: 'n', name: 'x' },
+    { object, said },
+  )
+  await t.rejects(late, refused('Conflict'))
+})
+
+t.test('whatever objects say, be it like a uid, a time or a space', async t => {
+  const word = fc.oneof(
+    fc.string(),
+    fc.constantFrom(T0, T1, 'space-a', 'space-b', '00000000-0000-4000-8000-000000000001', '"uid":"', 'kcp.io/cluster'),
+  )
+  const data = fc.dictionary(fc.stringMatching(/^[a-z]{1,4}$/), word)
+  await fc.assert(
+    fc.asyncProperty(data, data, data, async (first, second, labels) => {
+      const w = await world(t, 'v1/configmaps')
+      const metadata = { annotations: labels }
+      for (const space of SPACES) await w.create(space, configMap('x', first, metadata))
+      w.at(T1)
+      for (const space of SPACES) await w.change(space, configMap('x', second))
+      const texts = await Promise.all(SPACES.map(async space => sameText(await w.stored(space, 'x'))))
+      t.strictSame(texts, Array(4).fill(texts[3]))
+    }),
+    { numRuns: 40 },
+  )
+})
