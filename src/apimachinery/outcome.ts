@@ -65,6 +65,15 @@ export interface OutcomeReport {
   readonly settled: readonly OutcomeKey[]
   /** How many exceptions found no place in the list, by state. */
   readonly unlisted: Readonly<Partial<Record<OutcomeState, number>>>
+  /** Absent: it does not say. */
+  readonly versions?: ClusterVersions | undefined
+}
+
+/** What a cluster and its syncer are. */
+export interface ClusterVersions {
+  /** As the cluster's API server says it, such as v1.34.1. */
+  readonly kubernetes: string
+  readonly syncer: string
 }
 
 export interface OutcomeAnswer {
@@ -109,6 +118,7 @@ const MAX_REASON = 60
 /** Some kinds have names of any length; what has a longer one is counted as unlisted. */
 export const MAX_NAME = 253
 const MAX_ID = 64
+const MAX_VERSION = 64
 const DNS_NAME = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/
 const WORD = /^[A-Za-z][A-Za-z0-9]*$/
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
@@ -130,6 +140,7 @@ export function readOutcomeReport(spec: unknown): OutcomeReport {
     exceptions,
     settled,
     unlisted: readUnlisted(spec.unlisted),
+    ...(spec.versions !== undefined && { versions: readVersions(spec.versions) }),
   }
 }
 
@@ -169,6 +180,12 @@ function readUnlisted(value: unknown): OutcomeReport['unlisted'] {
     count(value, state, 'unlisted')
   }
   return { ...value }
+}
+
+function readVersions(value: unknown): ClusterVersions {
+  if (!isRecord(value)) throw bad('versions', 'must be an object')
+  const version = (field: string): string => oneLine(text(value, field, MAX_VERSION, '', 'versions'))
+  return { kubernetes: version('kubernetes'), syncer: version('syncer') }
 }
 
 function isState(value: unknown): value is OutcomeState {

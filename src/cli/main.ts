@@ -1,6 +1,4 @@
 /** The sub-commands of `orrery`. */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { Command } from 'commander'
 import { messageOf } from '../apimachinery/messageOf.ts'
 import { DEFAULT_ADDRESSES, DEFAULT_PORTS } from '../apiserver/serviceNetwork/serviceRanges.ts'
@@ -260,10 +258,9 @@ const VERSION_SUMMARY = 'print the version, its commit and date'
 /** As `orrery 1.2.3 (commit 0123…, clean, 2026-01-31T10:20:30Z)`: what is not known is left out. */
 async function versionLine(): Promise<string> {
   const { buildInfo } = await import('./buildInfo.ts')
-  const { PROGRAM_ROOT } = await import('../program/programRoot.ts')
+  const { programVersion } = await import('./programVersion.ts')
   const { UNKNOWN_BUILD } = await import('../apiserver/server/versionInfo.ts')
-  const text = readFileSync(join(PROGRAM_ROOT, 'package.json'), 'utf8')
-  const { name, version } = JSON.parse(text) as Record<string, string>
+  const { name, version } = programVersion()
   const { commit, date, treeState } = buildInfo()
   const facts = [commit && `commit ${commit}`, await treeState(), date !== UNKNOWN_BUILD.date && date].filter(Boolean)
   return facts.length > 0 ? `${name} ${version} (${facts.join(', ')})` : `${name} ${version}`

@@ -15,6 +15,7 @@ import { adopt, isFrom, mailboxOf, requireOtherServer } from '../syncer/identity
 import { type Syncer, type SyncerOptions, startSyncer } from '../syncer/syncer.ts'
 import { createLog } from './log.ts'
 import { privateFolder } from './privateFolder.ts'
+import { programVersion } from './programVersion.ts'
 import { terminated } from './signals.ts'
 
 const IN_CLUSTER = '/var/run/secrets/kubernetes.io/serviceaccount'
@@ -49,6 +50,7 @@ export async function runSyncerCommand(settings: Record<string, unknown>): Promi
     space: from.first.space ?? '',
     cluster,
     allowance,
+    versions: async () => ({ kubernetes: await cluster.version(), syncer: programVersion().version }),
     ...(settings.impersonate === true && { impersonate: (user: string) => cluster.as(user) }),
     adoptExisting: settings.adoptExisting === true,
     limit: { qps: settings.qps as number, burst: settings.burst as number },

@@ -8,6 +8,7 @@ import { isStatusError } from '../apimachinery/errors.ts'
 import { at, str } from '../apimachinery/fields.ts'
 import type { KubeObject } from '../apimachinery/object.ts'
 import {
+  type ClusterVersions,
   type Exception,
   MAX_EXCEPTIONS,
   MAX_NAME,
@@ -17,6 +18,7 @@ import {
   type OutcomeState,
 } from '../apimachinery/outcome.ts'
 import { SYNCER_CONFIG_NAME, SYNCER_CONFIGS } from '../apimachinery/placement.ts'
+import { equalJson } from '../apimachinery/values.ts'
 import type { SpaceClient } from '../client/client.ts'
 import { type Clock, pause } from '../client/clock.ts'
 import type { Logger } from '../client/logger.ts'
@@ -29,12 +31,17 @@ export interface OutcomeReporterDeps {
   /** Up to where the mailbox was heard. */
   heard: () => Heard | undefined
   everyMs: number
+  /** What the cluster and its syncer are. Absent: nobody says. */
+  versions?: (() => Promise<ClusterVersions>) | undefined
   logger: Logger
   clock: Clock
 }
 
 /** Between two reports, so that what comes in swarms is told together. */
 const PACE_MS = 200
+/** How old what the cluster says of its version may be; when it is asked again where it said nothing. */
+const VERSIONS_MS = 3_600_000
+const VERSIONS_AGAIN_MS = 60_000
 /** Bytes of exceptions that fit into a report, and of what is settled; the center takes a little more than both. */
 const LISTED_BYTES = 200_000
 const SETTLED_BYTES = 50_000
@@ -51,6 +58,7 @@ export class OutcomeReporter {
   #wake: AbortController | undefined
   #isOld = false
   #isHeard = false
+  #versions: ClusterVersions | undefined
 
   constructor(deps: OutcomeReporterDeps) {
     this.#deps = deps
@@ -68,6 +76,10 @@ export class OutcomeReporter {
   }
 
   async run(signal: AbortSignal): Promise<void> {
+    await Promise.all([this.#reports(signal), this.#askVersions(signal)])
+  }
+
+  async #reports(signal: AbortSignal): Promise<void> {
     const { clock, everyMs } = this.#deps
     while (!signal.aborted) {
       this.#isNews = false
@@ -109,6 +121,25 @@ export class OutcomeReporter {
     }
   }
 
+  /** Clusters are upgraded while their syncers run, and are asked beside all else: they may be slow to answer. */
+  async #askVersions(signal: AbortSignal): Promise<void> {
+    const { versions, clock, logger } = this.#deps
+    while (versions && !signal.aborted) {
+      let waitMs = VERSIONS_MS
+      try {
+        const said = await versions()
+        if (!equalJson(said, this.#versions)) {
+          this.#versions = said
+          this.news()
+        }
+      } catch (error) {
+        waitMs = VERSIONS_AGAIN_MS
+        logger.debug({ err: error }, 'the cluster does not say its version')
+      }
+      await pause(clock, waitMs, signal)
+    }
+  }
+
   #next(): { report: OutcomeReport; listed: Map<string, Exception> } {
     const { outcomes, heard } = this.#deps
     const before = this.#told ?? new Map<string, Exception>()
@@ -141,6 +172,7 @@ export class OutcomeReporter {
         exceptions: [...listed].filter(([key, one]) => whole || before.get(key) !== one).map(([, one]) => one),
         settled: whole ? [] : settled,
         unlisted,
+        ...(this.#versions && { versions: this.#versions }),
       },
     }
   }

@@ -4,6 +4,7 @@
  * Downsync, status return and upsync each have a queue of their own, so any may stall or fail alone; what one tells the other
  * lives on the objects. It opens all connections itself and lives through days without the center.
  */
+import type { ClusterVersions } from '../apimachinery/outcome.ts'
 import type { Random } from '../client/backoff.ts'
 import type { Client, SpaceClient } from '../client/client.ts'
 import { type Clock, systemClock } from '../client/clock.ts'
@@ -71,6 +72,8 @@ export interface SyncerOptions {
   impersonate?: (user: string) => SpaceClient
   /** What the cluster's owner lets it carry. Default: everything. */
   allowance?: Allowance
+  /** What cluster and syncer are, for people who look at the SyncTarget. Default: it is not told. */
+  versions?: () => Promise<ClusterVersions>
   /** Requests to the cluster: so many each second, and so many at once. Default: no limit. */
   limit?: { qps: number; burst: number }
   logger: Logger
@@ -184,6 +187,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     outcomes,
     heard: () => feed.heard,
     everyMs: QUIET * everyMs,
+    versions: options.versions,
     logger,
     clock,
   })

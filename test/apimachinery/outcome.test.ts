@@ -25,6 +25,8 @@ const report = {
 t.test('what is said is read', async t => {
   const whole = readOutcomeReport({ ...report, settled: [key], unlisted: { retrying: 3 } })
   t.strictSame(whole, { ...report, settled: [key], unlisted: { retrying: 3 } })
+  const versions = { kubernetes: 'v1.34.1', syncer: '0.2.0' }
+  t.strictSame(readOutcomeReport({ ...report, versions }).versions, versions)
   const least = readOutcomeReport({ session: 's', number: 1, processed: 0 })
   t.match(least, { whole: false, compared: false, epoch: '', exceptions: [], settled: [], unlisted: {} })
 })
@@ -48,6 +50,7 @@ const WRONG: [what: string, spec: unknown, field: string][] = [
   ['no time', { ...report, exceptions: [{ ...exception, since: 'now' }] }, 'exceptions[0].since'],
   ['a bar in a resource', { ...report, exceptions: [{ ...exception, resource: 'a|b' }] }, 'exceptions[0].resource'],
   ['no name', { ...report, settled: [{ ...key, name: '' }] }, 'settled[0].name'],
+  ['a version without end', { ...report, versions: { kubernetes: 'v'.repeat(65) } }, 'versions.kubernetes'],
   ['counts of nothing', { ...report, unlisted: { fine: 1 } }, 'unlisted'],
 ]
 

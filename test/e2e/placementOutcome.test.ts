@@ -45,13 +45,15 @@ t.test('an author sees how far a placement is, what a cluster refuses in its wor
     inventory,
     TARGETS,
     FLORIN,
-    object => at(object, 'status', 'outcome', 'failures', 'count') === 1,
+    object =>
+      at(object, 'status', 'outcome', 'failures', 'count') === 1 && at(object, 'status', 'versions') !== undefined,
   )
   t.match(at(target, 'status', 'outcome'), {
     reporting: true,
     lag: { objects: 0 },
     failures: { reasons: { AlreadyInCluster: 1 } },
   })
+  t.match(at(target, 'status', 'versions'), { kubernetes: /^v\d/, syncer: /^\d/ })
   await wds.delete(MAPS, { namespace: 'shop', name: 'theirs' })
   await until(wds, PLACEMENTS, EP, applied(1))
 

@@ -74,3 +74,34 @@ t.test('when much is settled and much is new, all is said anew', async t => {
   t.ok(first!.whole)
   t.match(second, { whole: true, settled: [] })
 })
+
+t.test('what cluster and syncer are is told once it is known, and again when the cluster was upgraded', async t => {
+  const clock = new FakeClock()
+  const taken: OutcomeReport[] = []
+  const update = async (_type: unknown, body: KubeObject): Promise<object> => {
+    taken.push(readOutcomeReport(body.spec))
+    return { status: { epoch: 'e', again: false } }
+  }
+  const answers: (string | undefined)[] = [undefined, 'v1.33.0', 'v1.33.0', 'v1.34.0']
+  const reporter: OutcomeReporter = new OutcomeReporter({
+    mailbox: { update } as unknown as SpaceClient,
+    outcomes: new Outcomes(clock, () => reporter.news()),
+    heard: () => undefined,
+    everyMs: 1e9,
+    versions: async () => {
+      const kubernetes = answers.shift()
+      if (kubernetes === undefined) throw new Error('the cluster is away')
+      return { kubernetes, syncer: '0.2.0' }
+    },
+    logger: silentLogger,
+    clock,
+  })
+  const end = new AbortController()
+  const running = reporter.run(end.signal)
+  for (let minute = 0; minute < 130; minute++) await clock.advance(60_000)
+  end.abort()
+  await running
+  const told = taken.map(({ versions }) => versions?.kubernetes)
+  t.same([...new Set(told)], [undefined, 'v1.33.0', 'v1.34.0'])
+  t.ok(told.length <= 4, 'what is the same is no news')
+})

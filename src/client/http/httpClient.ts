@@ -1,5 +1,6 @@
 /** The client contract over HTTPS: an Orrery server with its spaces, or any plain Kubernetes cluster. */
 import { StatusError } from '../../apimachinery/errors.ts'
+import { str } from '../../apimachinery/fields.ts'
 import { groupResourceName } from '../../apimachinery/object.ts'
 import type { Client, SpaceClient, StreamBatch, StreamOptions } from '../client.ts'
 import type { HttpClientOptions } from './options.ts'
@@ -17,6 +18,8 @@ export interface ClosableClient extends Client {
 export interface ClosableSpaceClient extends SpaceClient {
   /** The same connections, and each request in the name of a user: who the client is needs the right to impersonate. */
   as(user: string): SpaceClient
+  /** `gitVersion` of the server; `''` when it says none. */
+  version(): Promise<string>
   close(): void
 }
 
@@ -42,6 +45,7 @@ export function httpSpaceClient(options: HttpClientOptions): ClosableSpaceClient
       }
       return new HttpSpaceClient(inTheirName, '')
     },
+    version: async () => str(await transport.json({ method: 'GET', path: '/version' }), 'gitVersion'),
     close: () => transport.close(),
   })
 }

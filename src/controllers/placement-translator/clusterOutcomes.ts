@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import type {
+  ClusterVersions,
   Exception,
   OutcomeAnswer,
   OutcomeReceiver,
@@ -23,6 +24,8 @@ export interface ClusterOutcome {
   readonly exceptions: ReadonlyMap<string, Exception>
   /** Exceptions that it could not name, by state. */
   readonly unlisted: Readonly<Partial<Record<OutcomeState, number>>>
+  /** As far as it said. */
+  readonly versions?: ClusterVersions | undefined
 }
 
 export interface ClusterOutcomesDeps {
@@ -40,6 +43,7 @@ interface Session {
   processed: number
   exceptions: Map<string, Exception>
   unlisted: OutcomeReport['unlisted']
+  versions: ClusterVersions | undefined
   heardAtMs: number
   live: boolean
   /** Of the timer that ends the wait for its next word; absent while none runs. */
@@ -86,8 +90,17 @@ export class ClusterOutcomes implements OutcomeReceiver {
       this.#deps.changed(space)
       return { epoch: this.epoch, again: true }
     }
-    const { session: id, number, compared, processed, unlisted } = report
-    const said = { number, compared, processed, exceptions, unlisted, heardAtMs: this.#deps.clock.now(), live: true }
+    const { session: id, number, compared, processed, unlisted, versions } = report
+    const said = {
+      number,
+      compared,
+      processed,
+      exceptions,
+      unlisted,
+      versions,
+      heardAtMs: this.#deps.clock.now(),
+      live: true,
+    }
     const isNews =
       known === undefined ||
       !known.live ||
@@ -95,7 +108,7 @@ export class ClusterOutcomes implements OutcomeReceiver {
       known.compared !== compared ||
       known.processed !== processed ||
       report.exceptions.length + report.settled.length > 0 ||
-      JSON.stringify(known.unlisted) !== JSON.stringify(unlisted)
+      JSON.stringify([known.unlisted, known.versions]) !== JSON.stringify([unlisted, versions])
     if (known?.id === id) Object.assign(known, said)
     else {
       this.#end(space)

@@ -1,7 +1,9 @@
 /**
- * Tells on each SyncTarget how its cluster keeps up: how many copies it has not looked at and since when it is behind, and what
- * it could not do, by reason. At most once in five seconds for each, and only when it is another thing than before.
+ * Tells on each SyncTarget how its cluster keeps up: how many copies it has not looked at and since when it is behind, what it
+ * could not do, by reason, and which versions cluster and syncer are. At most once in five seconds for each, and only when it is another thing than before. A cluster is
+ * behind after these five seconds: a change that arrives at once in a thousand clusters is no news of any of them.
  */
+import { at } from '../../apimachinery/fields.ts'
 import { isRecord } from '../../apimachinery/object.ts'
 import { MAILBOX_NAME, SYNC_TARGETS } from '../../apimachinery/placement.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
@@ -33,14 +35,15 @@ const INTERVAL_MS = 5000
 /** More reasons than these are told as one. */
 const MAX_REASONS = 20
 
-interface Told {
+interface Look {
   readonly atMs: number
-  readonly behindSince: string | undefined
+  /** When it was first seen to be behind, if it still is. */
+  readonly behindMs: number | undefined
 }
 
 export class ClusterReports {
   readonly #deps: ClusterReportsDeps
-  readonly #told = new WeakMap<ReportedMailbox, Told>()
+  readonly #looks = new WeakMap<ReportedMailbox, Look>()
 
   constructor(deps: ClusterReportsDeps) {
     this.#deps = deps
@@ -48,36 +51,43 @@ export class ClusterReports {
 
   async reconcile(mailbox: ReportedMailbox): Promise<ReconcileResult> {
     const { client, outcome, clock } = this.#deps
-    const before = this.#told.get(mailbox)
+    const before = this.#looks.get(mailbox)
     const nowMs = clock.now()
     const waitMs = (before?.atMs ?? Number.NEGATIVE_INFINITY) + INTERVAL_MS - nowMs
     if (waitMs > 0) return { requeueAfterMs: waitMs }
     const said = outcome(mailbox.space)
     if (said.compared) mailbox.desired.processed(said.processed)
     const { unprocessed } = mailbox.desired
-    const behindSince = unprocessed > 0 ? (before?.behindSince ?? timestamp(new Date(nowMs))) : undefined
-    this.#told.set(mailbox, { atMs: nowMs, behindSince })
+    const behindMs = unprocessed > 0 ? (before?.behindMs ?? nowMs) : undefined
+    this.#looks.set(mailbox, { atMs: nowMs, behindMs })
+    const isBehind = behindMs !== undefined && nowMs - behindMs >= INTERVAL_MS
+    const later = behindMs !== undefined && !isBehind ? { requeueAfterMs: INTERVAL_MS } : {}
     const [, space = '', uid = ''] = MAILBOX_NAME.exec(mailbox.name) ?? []
     const api = client.in(space)
     const ref = { name: mailbox.targetName }
     const target = await unlessGone(unlessSpaceGone(space, api.get(SYNC_TARGETS, ref)))
-    if (target?.metadata.uid !== uid) return {}
+    if (target?.metadata.uid !== uid) return later
     const news = {
       reporting: said.live,
-      lag: { objects: unprocessed, ...(behindSince !== undefined && { since: behindSince }) },
+      lag: isBehind ? { objects: unprocessed, since: timestamp(new Date(behindMs)) } : { objects: 0 },
       failures: failuresOf(said),
     }
+    const versions = said.versions ?? at(target.status, 'versions')
     const known = isRecord(target.status) ? target.status.outcome : undefined
     // a cluster of which nothing was ever heard has nothing to tell
-    if (equalJson(news, known) || (known === undefined && !said.live)) return {}
+    const isSame = equalJson(news, known) && equalJson(versions, at(target.status, 'versions'))
+    if (isSame || (known === undefined && !said.live)) return later
     const lag = { since: null, ...news.lag }
     const gone = Object.fromEntries(Object.keys(reasonsIn(known)).map(reason => [reason, null]))
     const failures = { ...news.failures, reasons: { ...gone, ...news.failures.reasons } }
-    const body = { metadata: { uid }, status: { outcome: { ...news, lag, failures } } }
+    const body = {
+      metadata: { uid },
+      status: { outcome: { ...news, lag, failures }, ...(versions !== undefined && { versions }) },
+    }
     await unlessGone(
       api.patch(SYNC_TARGETS, ref, 'merge', body, { subresource: 'status', fieldManager: FIELD_MANAGER }),
     )
-    return {}
+    return later
   }
 }
 

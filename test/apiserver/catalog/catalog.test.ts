@@ -111,9 +111,11 @@ t.test('the kinds of placement have the names, columns and sub-resources of thei
     type('synctargets', 'edge.kubestellar.io', 'v2alpha1').columns.map(c => [c.name, c.priority ?? 0]),
     [
       ['Location', 1],
-      ['Ready', 2],
+      ['Ready', 0],
       ['Synced API resources', 3],
       ['Key', 4],
+      ['Kubernetes', 1],
+      ['Syncer', 1],
       ['Lag', 0],
       ['Behind', 0],
       ['Failures', 0],

@@ -1,0 +1,73 @@
+// What a SyncTarget is told of how its cluster keeps up.
+import t from 'tap'
+import { at } from '../../../src/apimachinery/fields.ts'
+import { EDGE_API_VERSION, mailboxName, SYNC_TARGETS } from '../../../src/apimachinery/placement.ts'
+import type { ClusterOutcome } from '../../../src/controllers/placement-translator/clusterOutcomes.ts'
+import { ClusterReports } from '../../../src/controllers/placement-translator/clusterReports.ts'
+import { DesiredContent } from '../../../src/controllers/placement-translator/desiredContent.ts'
+import { FakeClock } from '../../client/support/fakeClock.ts'
+import { FakeServer } from './fakeServer.ts'
+
+async function world() {
+  const server = new FakeServer()
+  const target = { apiVersion: EDGE_API_VERSION, kind: 'SyncTarget', metadata: { name: 'florin' } }
+  const { metadata } = await server.in('inv1').create(SYNC_TARGETS, target)
+  const desired = new DesiredContent()
+  const mailbox = { name: mailboxName('inv1', metadata.uid!), space: 'box', targetName: 'florin', desired }
+  const clock = new FakeClock()
+  const said = { live: true, compared: true, processed: 0, exceptions: new Map(), unlisted: {} }
+  const reports = new ClusterReports({ client: server, outcome: () => said as ClusterOutcome, clock })
+  const status = () => server.peek('inv1', SYNC_TARGETS, 'florin')!.status
+  /** As the work queue does it, until nothing is asked for any more or so much time is over. */
+  const look = async (forMs = 0): Promise<void> => {
+    const untilMs = clock.now() + forMs
+    for (;;) {
+      const { requeueAfterMs } = await reports.reconcile(mailbox)
+      if (requeueAfterMs === undefined || clock.now() + requeueAfterMs > untilMs) break
+      await clock.advance(requeueAfterMs)
+    }
+    await clock.advance(untilMs - clock.now())
+  }
+  return { server, clock, desired, said, status, look }
+}
+
+t.test('a change that the cluster takes at once is told nowhere', async t => {
+  const { server, desired, said, status, look } = await world()
+  await look(10_000)
+  t.match(status(), { outcome: { reporting: true, lag: { objects: 0 } } })
+  const writes = server.writes.length
+  for (let i = 1; i <= 20; i++) {
+    desired.changed('one', i)
+    await look()
+    said.processed = i
+    await look(10_000)
+  }
+  t.equal(server.writes.length, writes)
+})
+
+t.test('a cluster that does not get to a change is behind, since it came, until it has', async t => {
+  const { clock, desired, said, status, look } = await world()
+  await look(10_000)
+  const since = new Date(clock.now()).toISOString().replace('.000', '')
+  for (const [i, key] of ['one', 'two'].entries()) desired.changed(key, i + 1)
+  await look(5000)
+  t.same(at(status(), 'outcome', 'lag'), { objects: 2, since })
+  said.processed = 1
+  await look(5000)
+  t.same(at(status(), 'outcome', 'lag'), { objects: 1, since })
+  said.processed = 2
+  await look(5000)
+  t.same(at(status(), 'outcome', 'lag'), { objects: 0 })
+})
+
+t.test('it says which versions cluster and syncer are, and keeps that while nobody speaks', async t => {
+  const { said, status, look } = await world()
+  await look(5000)
+  t.equal(at(status(), 'versions'), undefined)
+  Object.assign(said, { versions: { kubernetes: 'v1.34.1', syncer: '0.2.0' } })
+  await look(5000)
+  t.same(at(status(), 'versions'), { kubernetes: 'v1.34.1', syncer: '0.2.0' })
+  Object.assign(said, { versions: undefined, live: false })
+  await look(5000)
+  t.match(status(), { outcome: { reporting: false }, versions: { kubernetes: 'v1.34.1' } })
+})
