@@ -272,6 +272,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     registry,
     reader: new Reader({ store, parsed, shared, turns: work }),
     derived: options.spaces ? new DerivedLists({ store, turns: work }) : undefined,
+    spaceName: id => tree.pathOf(id) ?? id,
     work,
     types,
     frames: new FrameCache(),

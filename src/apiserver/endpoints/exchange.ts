@@ -29,6 +29,8 @@ export interface Services {
   readonly reader: Reader
   /** Makes whole what is stored without what it says of its space. Absent: there is no such kind. */
   readonly derived?: DerivedParts | undefined
+  /** What people call a space: its path; its id where nobody knows that. */
+  spaceName(id: string): string
   readonly types: TypeRegistry
   readonly frames: FrameCache
   readonly protobuf: ProtobufCodec

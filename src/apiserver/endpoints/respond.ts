@@ -73,7 +73,7 @@ export function checkPartial({ form, type }: Exchange, isList: boolean): void {
 
 export function tableOf(
   services: Services,
-  exchange: Pick<Exchange, 'info' | 'type'>,
+  exchange: Pick<Exchange, 'info' | 'type' | 'space'>,
   form: Form,
   objects: KubeObject[],
   meta: Record<string, unknown>,
@@ -85,7 +85,7 @@ export function tableOf(
 /** @throws StatusError BadRequest (includeObject) */
 export function tableOptions(
   services: Services,
-  exchange: Pick<Exchange, 'info' | 'type'>,
+  exchange: Pick<Exchange, 'info' | 'type' | 'space'>,
   form: Form,
   meta: Record<string, unknown>,
   headers: boolean,
@@ -103,5 +103,6 @@ export function tableOptions(
     version: form.version,
     now: services.deps.clock(),
     headers,
+    ...(exchange.space === '*' && { spaceName: services.spaceName }),
   }
 }

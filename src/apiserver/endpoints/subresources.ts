@@ -83,8 +83,9 @@ function sendScale(services: Services, exchange: Exchange, scale: KubeObject): P
   if (exchange.form.as !== 'Table')
     return sendValue(services, exchange, 200, partialMetadata(scale, exchange.form.version))
   const meta = { resourceVersion: scale.metadata.resourceVersion ?? '' }
-  const { info, form } = exchange
-  return sendValue(services, exchange, 200, tableOf(services, { info, type: SCALE_TYPE }, form, [scale], meta, true))
+  const { info, form, space } = exchange
+  const shown = { info, space, type: SCALE_TYPE }
+  return sendValue(services, exchange, 200, tableOf(services, shown, form, [scale], meta, true))
 }
 
 function scaleOf(object: KubeObject, paths: ScalePaths): KubeObject {

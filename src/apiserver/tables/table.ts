@@ -2,8 +2,10 @@
  * The answer to `Accept: application/json;as=Table`: rows of cells instead of objects, and `PartialObjectMetadata`.
  * @see https://kubernetes.io/docs/reference/using-api/api-concepts/#receiving-resources-as-tables
  */
+import { str } from '../../apimachinery/fields.ts'
 import { compileJsonPath, type JsonPath } from '../../apimachinery/jsonPath.ts'
 import { isRecord, type Json, type KubeObject } from '../../apimachinery/object.ts'
+import { CLUSTER_ANNOTATION } from '../../apimachinery/resources.ts'
 import type { ColumnDefinition, ResourceType } from '../../apimachinery/resourceType.ts'
 import { memberSchema, type Schema } from '../../apimachinery/schema.ts'
 import { WorkBudget } from '../../apimachinery/workBudget.ts'
@@ -22,6 +24,8 @@ export interface TableOptions {
   now: Date
   /** False for the later events of a watch: `columnDefinitions` is null then. */
   headers: boolean
+  /** Of objects of several spaces: what a space is called, by its id. A first column says it. */
+  spaceName?: ((id: string) => string) | undefined
   /** Shows a sub-resource's objects (Scale, …) with the default columns instead of the kind's. */
   defaultColumns?: boolean
 }
@@ -38,7 +42,8 @@ export interface TableParts {
 
 export function tableParts(options: Omit<TableOptions, 'objects'>): TableParts {
   const { type, now, version } = options
-  const printer = options.defaultColumns ? DEFAULT : printerOf(type)
+  const own = options.defaultColumns ? DEFAULT : printerOf(type)
+  const printer = options.spaceName ? withSpace(own, options.spaceName) : own
   return {
     head: {
       kind: 'Table',
@@ -70,6 +75,21 @@ export function partialMetadata(object: KubeObject, version: TableVersion): Kube
 }
 
 const DEFAULT: Printer = { columns: [nameColumn, createdAtColumn] }
+
+function withSpace(printer: Printer, spaceName: (id: string) => string): Printer {
+  const space: Column = {
+    name: 'Space',
+    type: 'string',
+    description: 'The space that the object is in.',
+    cell: object => spaceName(str(object, 'metadata', 'annotations', CLUSTER_ANNOTATION)),
+  }
+  const { cells } = printer
+  return {
+    ...printer,
+    columns: [space, ...printer.columns],
+    ...(cells && { cells: (object, now) => [space.cell(object, now), ...cells(object, now)] }),
+  }
+}
 
 function printerOf(type: ResourceType): Printer {
   if (type.columns.length === 0) return printerFor(type) ?? DEFAULT

@@ -47,6 +47,10 @@ t.test('a GET and a LIST tell all that is carried, as the store does not', async
   }
   const table = await api.get(`${CONFIGS}/the-one`, { Accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' })
   t.equal(table.code, 200)
+  const everywhere = await admin.in('*').get(CONFIGS, { Accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' })
+  const { columnDefinitions, rows } = everywhere.body as unknown as { columnDefinitions: object[]; rows: object[] }
+  t.match(columnDefinitions, [{ name: 'Space' }, { name: 'Name' }])
+  t.match(rows, [{ cells: [`root:espw:${await scene.mailboxName('florin')}`, 'the-one'] }])
   const stored = center.world.get(mailbox, 'syncerconfigs.edge.kubestellar.io the-one')
   t.equal(names(stored), '')
   t.equal(carries(stored), 'projected')
