@@ -218,6 +218,7 @@ async function run(server: RunningServer, dir: string): Promise<void> {
       figures.cpu.push(((await cpu()) - spent) * 1000)
     }
     for (const [name, list] of Object.entries(figures)) {
+      if (list.length === 0) continue
       const sorted = list.toSorted((a, b) => a - b)
       say(
         `${what}: ${name}`,

@@ -16,7 +16,7 @@ import type { StoreEpochs } from '../registry/storeEpochs.ts'
 import type { StreamForms } from '../registry/streamForms.ts'
 import { type FrameSink, writeEach } from './streamWriter.ts'
 
-const BOOKMARK_INTERVAL_MS = 30_000
+const BOOKMARK_INTERVAL_MS = 60_000
 /** A stream ends after 30 to 60 minutes and is resumed by its client: so a revoked credential does not read for ever. */
 const LIFETIME_MS = 1_800_000
 
@@ -27,7 +27,7 @@ export interface SpaceStreamDeps {
   /** Who does not ask for `brief` gets objects whole. */
   derived?: DerivedParts | undefined
   draining: AbortSignal
-  /** Default 30 s. */
+  /** Default 60 s. */
   bookmarkIntervalMs?: number | undefined
   /** Aborts when the space is gone. */
   scope(space: string): AbortSignal
