@@ -39,8 +39,6 @@ export interface BrakeDeps {
   ask: (space: string) => void
   /** The copies are to be looked at again. */
   again: (copies: Iterable<{ readonly mailbox: string; readonly key: string }>, space: string) => void
-  /** What the cluster is to carry may be another now. */
-  config: (mailbox: string) => void
   /** {@link Brake.holdOf} answers otherwise. */
   tell: (space: string, placement: string) => void
 }
@@ -105,22 +103,6 @@ export class Brake {
   /** Whether the cluster is to keep a copy that goes because its EdgePlacement was deleted. */
   isPreserved(mailbox: string, key: string): boolean {
     return this.#removal(mailbox, key)?.isPreserved ?? false
-  }
-
-  /** Of a copy that nobody wants: whether it stays for the time being, and its cluster carries it on. */
-  keeps(mailbox: Mailbox, key: string, copy: CopyFact): boolean {
-    const [space] = ownersIn(copy.owner)
-    if (space === undefined) return false
-    const { name } = parseObjectKey(key)
-    if (key === namespaceKey(name)) return false
-    const removal = this.#removal(mailbox.name, key) ?? {
-      space,
-      mailbox: mailbox.name,
-      key,
-      isOrphan: false,
-      state: 'new',
-    }
-    return removal.state !== 'free' && !this.#isOrdered(removal)
   }
 
   /** The copy is wanted, or not there (any more). */
@@ -281,7 +263,6 @@ export class Brake {
     this.#tellHold(space, ledger)
     ledger.orders.length = 0
     this.#deps.again(freed, space)
-    for (const mailbox of new Set(freed.map(({ mailbox }) => mailbox))) this.#deps.config(mailbox)
   }
 
   /** What goes now, has gone lately, and will go with Namespaces that are being deleted. */

@@ -188,12 +188,7 @@ export class PlacementProduct {
     )
   }
 
-  /** Everything that a mailbox should hold, one fact (of the oldest claim) for each object, unordered. */
-  contentOf(mailbox: string): Map<string, ObjectFact> {
-    return new Map([...this.claimsIn(mailbox)].map(([key, { fact }]) => [key, fact]))
-  }
-
-  /** The same, and whose claim each is. */
+  /** Everything that a mailbox should hold, one fact (of the oldest claim) for each object, unordered, and whose claim each is. */
   claimsIn(mailbox: string): Map<string, { readonly space: string; readonly fact: ObjectFact }> {
     const content = new Map<string, { space: string; fact: ObjectFact }>()
     for (const entry of this.#claimsOn(mailbox)) {

@@ -17,6 +17,7 @@ import type { ReconcileResult } from '../../client/workqueue.ts'
 import { shortened } from '../toldFaults.ts'
 import type { Allowance, Told } from './allowance.ts'
 import { type ClusterRefusals, UPSYNC_KEY } from './clusterRefusals.ts'
+import { LookPace } from './lookPace.ts'
 import { FIELD_MANAGER, parseObjectKey } from './names.ts'
 import { type Stages, stageConditions } from './outcomeConditions.ts'
 import type { PlacementJoin } from './placementJoin.ts'
@@ -61,7 +62,6 @@ interface Alike {
 }
 
 const CONDITION = 'Placed'
-const INTERVAL_MS = 1000
 const MAX_MESSAGE = 2000
 /** Pairs of object and combination of grants that are looked at between two turns of the event loop. */
 const TURN_WORK = 20_000
@@ -69,8 +69,8 @@ export class PlacementReports implements CenterFindings {
   readonly #deps: PlacementReportsDeps
   /** By `space placement`, then by mailbox, then by key. */
   readonly #reported = new Map<string, Map<string, Map<string, Told>>>()
-  /** When a placement was last looked at, for those of the last second. */
-  readonly #lookedAt = new Map<string, number>()
+  /** Of looks at a placement. */
+  readonly #pace = new LookPace()
 
   constructor(deps: PlacementReportsDeps) {
     this.#deps = deps
@@ -132,19 +132,19 @@ export class PlacementReports implements CenterFindings {
 
   forget(space: string, placement: string): void {
     this.#reported.delete(`${space} ${placement}`)
-    this.#lookedAt.delete(`${space} ${placement}`)
+    this.#pace.forget(`${space} ${placement}`)
   }
 
   /** To be called only when the topology and the space are known whole. */
   async reconcile(space: string, name: string): Promise<ReconcileResult> {
     const id = `${space} ${name}`
     const { clock, join } = this.#deps
-    const waitMs = (this.#lookedAt.get(id) ?? Number.NEGATIVE_INFINITY) + INTERVAL_MS - clock.now()
+    const waitMs = this.#pace.waitMs(id, clock.now())
     if (waitMs > 0) return { requeueAfterMs: waitMs }
     const ways = join.waysOf(space, name)
     if (!ways) return {} // the where-resolver has not said yet
     if (this.#deps.allowances.isUncertain(space)) return {} // called again once it is known
-    this.#lookedAt.set(id, clock.now())
+    this.#pace.looked(id, clock.now())
     await this.#tell(space, name, await this.#verdict(space, name, ways))
     return {}
   }
@@ -300,7 +300,8 @@ export class PlacementReports implements CenterFindings {
     const conditions = conditionsOf(placement)
     const old = conditions.find(({ type }) => type === CONDITION)
     // what a cluster refused it may refuse still; told when it is heard
-    const isKept = isPartial && status === 'True' && String(old?.message).includes(REFUSED_BY_CLUSTER)
+    const isByClusters = status === 'True' || reason === REFUSED_BY_CLUSTER
+    const isKept = isPartial && isByClusters && String(old?.message).includes(REFUSED_BY_CLUSTER)
     const said = [...(isKept ? [] : [{ type: CONDITION, status, reason, message }]), ...stageConditions(stages)]
     const now = timestamp(new Date(this.#deps.clock.now()))
     const told = said.map(one => {

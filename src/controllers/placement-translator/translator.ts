@@ -213,7 +213,6 @@ class Translator {
       // behind all that the space's changes have named
       ask: space => this.#queue.addAll([{ type: 'judge', space }], space),
       again: (copies, space) => this.#queue.addAll(copiesAgain(copies, space), space),
-      config: mailbox => this.#queue.add({ type: 'config', mailbox }),
       tell: note,
     })
     this.#pauses = new Pauses({

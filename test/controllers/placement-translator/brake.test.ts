@@ -57,7 +57,6 @@ class Scene {
         this.#asked = true
       },
       again: () => {},
-      config: () => {},
       tell: () => {},
     })
   }
@@ -83,14 +82,8 @@ class Scene {
       }
       const wasAsked = this.#asked
       if (wasAsked) await this.brake.judge('ws1')
-      again = this.removed.length > before || (wasAsked && this.#mayAny())
+      again = this.removed.length > before || wasAsked
     }
-  }
-
-  #mayAny(): boolean {
-    return [...this.mailboxes.values()].some(mailbox =>
-      [...mailbox.copies].some(([key, copy]) => this.isUnwanted(key) && !this.brake.keeps(mailbox, key, copy)),
-    )
   }
 }
 
