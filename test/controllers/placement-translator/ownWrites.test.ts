@@ -48,7 +48,6 @@ async function world(t: Test, meanwhile: (api: SpaceClient) => Promise<unknown>)
       healthChanged: () => {},
       clusterRefuses: () => {},
       carriedUp: () => {},
-      healthChanged: () => {},
       served: () => {},
       namespaceGone: () => {},
     },
