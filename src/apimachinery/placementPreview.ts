@@ -5,13 +5,9 @@
  */
 import { StatusError } from './errors.ts'
 import { type GroupVersionResource, isRecord, type KubeObject } from './object.ts'
-import { EDGE_GROUP } from './placement.ts'
+import { EDGE_PLACEMENTS } from './placement.ts'
 
-export const PLACEMENT_PREVIEWS: GroupVersionResource = {
-  group: EDGE_GROUP,
-  version: 'v1alpha1',
-  resource: 'placementpreviews',
-}
+export const PLACEMENT_PREVIEWS: GroupVersionResource = { ...EDGE_PLACEMENTS, resource: 'placementpreviews' }
 /** Objects of one preview. */
 export const MAX_PREVIEWED = 20
 /** All of them as JSON. */

@@ -199,13 +199,24 @@ t.test('a team asks what becomes of its workload', { timeout: FILE_LIMIT_MS }, a
     t.match(await ks('preview'), { code: 2, err: /say what is to be previewed with -f/ })
     const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name: 'r' }, rules: [] }
     const question = {
-      apiVersion: 'edge.kubestellar.io/v1alpha1',
+      apiVersion: 'edge.kubestellar.io/v2alpha1',
       kind: 'PlacementPreview',
       metadata: {},
       spec: { objects: [role] },
     }
-    const raw = 'kubectl create --raw /clusters/root:wmw1/apis/edge.kubestellar.io/v1alpha1/placementpreviews -f -'
-    t.match(await run(raw, JSON.stringify(question)), { code: 1, err: /cannot create resource "clusterroles"/ })
+    const raw = 'kubectl create --raw /clusters/root:wmw1/apis/edge.kubestellar.io/v2alpha1/placementpreviews -f -'
+    t.match(await run(raw, JSON.stringify(question)), { code: 1, err: /cannot get resource "clusterroles"/ })
+  })
+
+  await t.test('diff', async t => {
+    const same = await ks('diff cm/page -n shop')
+    t.match(same, { code: same.out.includes('not known') ? 1 : 0 })
+    const { code, out } = await ks('diff cm/theirs -n shop')
+    t.equal(code, 1)
+    t.match(out, /^configmaps "shop\/theirs" is not everywhere as it should be: 1 of 1 clusters differ/)
+    t.match(out, /^imw1\.florin +Refused .*was in the cluster before/m)
+    t.match(JSON.parse((await ks('diff cm/theirs -n shop -o json')).out), { kind: 'Diff', differs: true, center: [] })
+    t.match(await ks('diff cm/nothing -n shop'), { code: 2, out: '', err: /has no configmaps "shop\/nothing"/ })
   })
 
   await t.test('the page', async t => {

@@ -6,7 +6,7 @@ import { isStatusError, StatusError } from '../../apimachinery/errors.ts'
 import { apiVersionOf, type KubeObject, parseApiVersion } from '../../apimachinery/object.ts'
 import { type PreviewedObject, readPreviewed } from '../../apimachinery/placementPreview.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import { cloneJson } from '../../apimachinery/values.ts'
+import { cloneJson, equalJson } from '../../apimachinery/values.ts'
 import type { Stored } from '../../storage/store.ts'
 import { forbidden } from '../auth/forbidden.ts'
 import { effectiveUser } from '../auth/users.ts'
@@ -55,18 +55,16 @@ async function imagine(
     throw new StatusError('BadRequest', `spec.objects[${index}].metadata.namespace: must be there for a ${type.kind}`)
   }
   const place = { namespace, name }
+  // what comes of an object shows it, and the refusals of its write whether it is there
+  await requireRight(services, exchange, type, { ...place, verb: 'get' })
   const before = await present(services, exchange, type, place)
-  await requireRight(services, exchange, type, { ...place, verb: before ? 'update' : 'create' })
-  if (before) await requireRight(services, exchange, type, { ...place, verb: 'get' })
+  const isAsItIs = before !== undefined && saysTheSame(services, before, object)
+  if (!isAsItIs) await requireRight(services, exchange, type, { ...place, verb: before ? 'update' : 'create' })
   // what comes of an object shows its Customizer
   const customizer = customizerOf(object)
   if (customizer) await requireRight(services, exchange, customizer, { ...customizer, verb: 'get' })
-  const context = { ...writeContext(exchange), dryRun: true }
-  const { registry, forms } = services
-  const again = (): KubeObject => cloneJson(object)
-  const { stored } = before
-    ? await update(registry, { context, type, namespace, name, subresource: '' }, again(), { again })
-    : await create(registry, { context, type, namespace }, again())
+  const { forms } = services
+  const stored = isAsItIs ? before : await written(services, exchange, { type, ...place, object, before })
   const parsed: KubeObject = JSON.parse(stored.bytes.toString())
   const told = forms.tell(stored, parsed)
   const version = parseApiVersion(parsed.apiVersion)?.version ?? type.version
@@ -79,6 +77,32 @@ async function imagine(
         ? 'unchanged'
         : 'update',
   }
+}
+
+interface Imagined extends Place {
+  type: ResourceType
+  object: KubeObject
+  before: Stored | undefined
+}
+
+/** @throws StatusError as the write */
+async function written(
+  { registry }: Services,
+  exchange: Exchange,
+  { type, namespace, name, object, before }: Imagined,
+): Promise<Stored> {
+  const context = { ...writeContext(exchange), dryRun: true }
+  const again = (): KubeObject => cloneJson(object)
+  const { stored } = before
+    ? await update(registry, { context, type, namespace, name, subresource: '' }, again(), { again })
+    : await create(registry, { context, type, namespace }, again())
+  return stored
+}
+
+/** Whether somebody sends back what they read: that is no write. */
+function saysTheSame({ forms }: Services, stored: Stored, object: KubeObject): boolean {
+  if (object.metadata.resourceVersion !== String(stored.revision)) return false
+  return equalJson(JSON.parse(forms.of(stored).bytes.toString()), object)
 }
 
 function typeOf(

@@ -5,6 +5,7 @@
 import type { Command } from 'commander'
 import type { Terminal } from '../ws/runProgram.ts'
 import { inNamespace, inSpace } from './answers/answerSession.ts'
+import type { DiffOptions } from './answers/diffCommand.ts'
 import { outputOption } from './answers/output.ts'
 import type { PreviewOptions } from './answers/previewCommand.ts'
 import type { StatusOptions } from './answers/statusCommand.ts'
@@ -49,6 +50,15 @@ export function answerCommands(
       const { previewCommand } = await import('./answers/previewCommand.ts')
       answered.exitCode = await previewCommand(options, terminal)
     })
+  inSpace(inNamespace(common(program.command('diff <object...>'))))
+    .description('compare what clusters should have of an object with what the center knows that they have')
+    .option('--cluster <location>', 'only about this location')
+    .addOption(outputOption())
+    .addHelpText('after', DIFF_NOTES)
+    .action(async (args: string[], options: DiffOptions) => {
+      const { diffCommand } = await import('./answers/diffCommand.ts')
+      answered.exitCode = await diffCommand(args, options, terminal)
+    })
   return answered
 }
 
@@ -64,3 +74,7 @@ const STATUS_NOTES = `
 const PREVIEW_NOTES = `
 Values of Secrets are shown as hashes. Exit codes, as of kubectl diff: 0 nothing would change in any cluster, 1 something would,
 2 it could not be found out.`
+
+const DIFF_NOTES = `
+Clusters themselves are not read: the center knows what it sends and what they say became of it. Values of Secrets are shown as
+hashes. Exit codes: 0 all is as it should be, 1 something is not or is not known, 2 it could not be found out.`

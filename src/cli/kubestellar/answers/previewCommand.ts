@@ -2,7 +2,7 @@
 import { isStatusError } from '../../../apimachinery/errors.ts'
 import { objects } from '../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
-import { GRANTED_LOCATIONS, INVENTORY_BINDINGS } from '../../../apimachinery/placement.ts'
+import { EDGE_API_VERSION, GRANTED_LOCATIONS, INVENTORY_BINDINGS } from '../../../apimachinery/placement.ts'
 import { MAX_PREVIEW_BYTES, MAX_PREVIEWED, PLACEMENT_PREVIEWS } from '../../../apimachinery/placementPreview.ts'
 import { CommandError } from '../../ws/commandError.ts'
 import type { Terminal } from '../../ws/runProgram.ts'
@@ -57,7 +57,7 @@ export async function askPreview(
   const told: Record<string, unknown>[] = []
   for (const some of batches(would, { most: MAX_PREVIEWED, bytes: MAX_PREVIEW_BYTES })) {
     const question = {
-      apiVersion: `${PLACEMENT_PREVIEWS.group}/${PLACEMENT_PREVIEWS.version}`,
+      apiVersion: EDGE_API_VERSION,
       kind: 'PlacementPreview',
       metadata: {},
       spec: { objects: some },

@@ -51,7 +51,7 @@ function objectText(object: ObjectAnswer, options: PreviewTextOptions): string[]
   return object.groups.flatMap(group => groupText(title, group, options))
 }
 
-function groupText(title: string, group: GroupAnswer, { wide, paint }: PreviewTextOptions): string[] {
+export function groupText(title: string, group: GroupAnswer, { wide, paint }: PreviewTextOptions): string[] {
   const { action, count, locations, message } = group
   const named = locations.slice(0, wide ? locations.length : FEW).map(({ location }) => location)
   const more = count - named.length

@@ -75,7 +75,7 @@ function missText({ location, message }: LocationMiss): string {
   return `  not to ${location}: ${message}`
 }
 
-function clusterTable(clusters: readonly ClusterState[], { wide, paint, nowMs }: TextOptions): string[] {
+export function clusterTable(clusters: readonly ClusterState[], { wide, paint, nowMs }: TextOptions): string[] {
   const hasHealth = clusters.some(({ health }) => health !== undefined)
   const head = [
     'LOCATION',

@@ -1,15 +1,10 @@
 /** What the center tells of one object in one cluster (WorkStatus), as the commands use it. Pure. */
 import { at, num, str, strings } from '../../../apimachinery/fields.ts'
 import type { GroupVersionResource, KubeObject } from '../../../apimachinery/object.ts'
-import { EDGE_GROUP } from '../../../apimachinery/placement.ts'
+import { EDGE_PLACEMENTS } from '../../../apimachinery/placement.ts'
 
-const VERSION = 'v1alpha1'
-export const WORK_STATUSES: GroupVersionResource = { group: EDGE_GROUP, version: VERSION, resource: 'workstatuses' }
-export const CLUSTER_WORK_STATUSES: GroupVersionResource = {
-  group: EDGE_GROUP,
-  version: VERSION,
-  resource: 'clusterworkstatuses',
-}
+export const WORK_STATUSES: GroupVersionResource = { ...EDGE_PLACEMENTS, resource: 'workstatuses' }
+export const CLUSTER_WORK_STATUSES: GroupVersionResource = { ...EDGE_PLACEMENTS, resource: 'clusterworkstatuses' }
 
 /** From bad to good: in this order people are told. */
 export const STATES = [

@@ -1,0 +1,54 @@
+import t from 'tap'
+import { diffAnswer } from '../../../../src/cli/kubestellar/answers/diffCommand.ts'
+import type { ObjectAnswer } from '../../../../src/cli/kubestellar/answers/preview.ts'
+import type { WhyFacts } from '../../../../src/cli/kubestellar/answers/why.ts'
+
+const ABOUT = { group: '', resource: 'configmaps', kind: 'ConfigMap' }
+const workStatus = (where: string, state: string) => ({
+  apiVersion: 'e/v1',
+  kind: 'WorkStatus',
+  metadata: { name: `${where}:configmaps:a` },
+  status: { state },
+})
+const facts = (...workStatuses: ReturnType<typeof workStatus>[]): WhyFacts => ({
+  resource: { ...ABOUT, version: 'v1', namespaced: true, verbs: [], subresources: [] },
+  object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'shop' } },
+  placements: { items: [] },
+  slices: { items: [] },
+  granted: { items: [] },
+  bindings: { items: [] },
+  workStatuses: { items: workStatuses },
+  namespaceLabels: {},
+  defined: [],
+  cluster: undefined,
+})
+const center = (action: string): ObjectAnswer => ({
+  ...ABOUT,
+  namespace: 'shop',
+  name: 'a',
+  operation: 'unchanged',
+  placements: ['p'],
+  groups: [{ action, count: 1, locations: [{ location: 'imw1.x', inventory: 'root:imw1', name: 'x' }] }],
+})
+
+t.test('all is as it should be only where the center is in step and every cluster says so', async t => {
+  const well = facts(workStatus('imw1.x', 'Applied'))
+  t.match(diffAnswer(well, center('Unchanged'), undefined), {
+    differs: false,
+    message: /as it should be in 1 cluster$/,
+    center: [],
+  })
+  t.match(diffAnswer(well, center('Update'), undefined), { differs: true, center: [{ action: 'Update' }] })
+  t.match(diffAnswer(well, center('Update'), 'y'), { differs: false }, 'another cluster is asked about')
+  const drifted = facts(workStatus('imw1.x', 'Applied'), workStatus('imw1.y', 'Drifted'))
+  t.match(diffAnswer(drifted, center('Unchanged'), undefined), {
+    differs: true,
+    message: /1 of 2 clusters differ/,
+    clusters: [{ location: 'imw1.y', state: 'Drifted' }],
+  })
+  t.match(diffAnswer(facts(), { ...center('x'), groups: [] }, undefined), {
+    differs: false,
+    message: /goes to no cluster/,
+  })
+  t.match(diffAnswer(well, 'you may not', undefined), { differs: false, unknown: ['you may not'] })
+})

@@ -1,0 +1,105 @@
+import t from 'tap'
+import { Places } from '../../../../src/cli/kubestellar/answers/destinations.ts'
+import { batches, diffOf, readPreview } from '../../../../src/cli/kubestellar/answers/preview.ts'
+import { previewText } from '../../../../src/cli/kubestellar/answers/previewText.ts'
+
+const plain = { wide: false, paint: (text: string) => text }
+const places = new Places(
+  [
+    {
+      apiVersion: 'e/v1',
+      kind: 'GrantedLocation',
+      metadata: { name: 'imw1.florin' },
+      inventory: 'root:imw1',
+      location: 'florin',
+    },
+  ],
+  [
+    {
+      apiVersion: 'e/v1',
+      kind: 'InventoryBinding',
+      metadata: { name: 'imw1' },
+      spec: { path: 'root:imw1' },
+      status: { cluster: 'id1' },
+    },
+  ],
+)
+const group = (action: string, count: number, more: object = {}) => ({
+  action,
+  count,
+  locations: [{ cluster: 'id1', name: 'florin' }],
+  ...more,
+})
+const object = (groups: object[], more: object = {}) => ({
+  group: 'apps',
+  resource: 'deployments',
+  kind: 'Deployment',
+  namespace: 'shop',
+  name: 'web',
+  operation: 'update',
+  placements: ['p'],
+  groups,
+  ...more,
+})
+
+t.test('a unified diff for each group of clusters, and a summary', async t => {
+  const before = { spec: { replicas: 1, image: 'a' } }
+  const after = { spec: { image: 'a', replicas: 2 } }
+  const answer = readPreview([object([group('Update', 3, { before, after }), group('Unchanged', 1)])], places)
+  t.match(answer, { changes: true, counts: { Update: 3, Unchanged: 1 } })
+  t.match(answer.objects[0]?.groups[0]?.locations, [
+    { location: 'imw1.florin', inventory: 'root:imw1', name: 'florin' },
+  ])
+  t.same(previewText(answer, plain), [
+    'deployments.apps "shop/web" updated in imw1.florin and 2 more',
+    '--- now',
+    '+++ then',
+    '@@ -1,3 +1,3 @@',
+    ' spec:',
+    '   image: a',
+    '-  replicas: 1',
+    '+  replicas: 2',
+    'deployments.apps "shop/web" unchanged in imw1.florin',
+    '',
+    '1 object: 3 updated, 1 unchanged in clusters',
+  ])
+})
+
+t.test('what goes nowhere says why, and is no change', async t => {
+  const told = [
+    object([], { placements: [] }),
+    object([]),
+    object([], { placements: [], message: 'it travels nowhere' }),
+    object([group('Conflict', 1, { message: 'another owns it' })]),
+  ]
+  const answer = readPreview(told, places)
+  t.equal(answer.changes, false)
+  t.same(previewText(answer, plain).slice(0, 4), [
+    'deployments.apps "shop/web": no EdgePlacement selects it',
+    'deployments.apps "shop/web": selected by p, which lead nowhere',
+    'deployments.apps "shop/web": it travels nowhere',
+    'deployments.apps "shop/web" in conflict in imw1.florin: another owns it',
+  ])
+})
+
+t.test('texts that differ everywhere are shown as replaced as a whole, in little time', async t => {
+  const lines = (word: string) => Object.fromEntries(Array.from({ length: 3000 }, (_, i) => [`${word}${i}`, word]))
+  const diff = diffOf({ before: lines('a'), after: lines('b') })
+  t.equal(diff.length, 2 + 6000)
+  t.equal(diff[2], '-a0: a')
+})
+
+t.test('one PlacementPreview asks about no more than it may', async t => {
+  const map = (name: string, bytes = 0) => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name },
+    data: { v: 'x'.repeat(bytes) },
+  })
+  const names = (found: ReturnType<typeof batches>) =>
+    found.map(batch => batch.map(({ metadata }) => metadata.name).join(''))
+  const all = ['a', 'b', 'c', 'd', 'e'].map(name => map(name))
+  t.same(names(batches(all, { most: 2, bytes: 10_000 })), ['ab', 'cd', 'e'])
+  t.same(names(batches([map('a', 600), map('b', 600), map('c')], { most: 9, bytes: 1000 })), ['a', 'bc'])
+  t.same(batches([], { most: 2, bytes: 1 }), [])
+})
