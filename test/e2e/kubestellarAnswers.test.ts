@@ -108,7 +108,7 @@ t.test('a team asks what becomes of its workload', { timeout: FILE_LIMIT_MS }, a
     const { code, out } = await ks('status')
     t.equal(code, 0)
     t.match(out, /^1 placement \(1 in trouble\), 1 of 2 copies applied, 2 locations \(2 in trouble\)$/m)
-    t.match(out, /^p +Refused +1 +2 +2 +1 +1 +- +.*was in the cluster before/m)
+    t.match(out, /^p +Refused +1 +2 +2 +1 +1 +- +- +.*was in the cluster before/m)
     t.match(
       out,
       /^imw1\.florin +Failing +1\/1 +1 object is not as it should be: configmaps "shop\/theirs": was in the/m,

@@ -10,7 +10,7 @@ import { isPlace } from './destinations.ts'
 import { CHANGE, comparing, NO_CHANGE } from './exitCodes.ts'
 import { type Format, painter, printDocument } from './output.ts'
 import { changesSomething, type GroupAnswer, type ObjectAnswer } from './preview.ts'
-import { askPreview } from './previewCommand.ts'
+import { askPreview, NoPreviews } from './previewCommand.ts'
 import { groupText } from './previewText.ts'
 import { ANSWERS_VERSION } from './version.ts'
 import { type WhyAnswer, type WhyFacts, why } from './why.ts'
@@ -56,7 +56,7 @@ async function centerOf(asked: Parameters<typeof askPreview>[0], { object }: Why
   try {
     return (await askPreview(asked, [object])).objects[0]!
   } catch (error) {
-    if (isStatusError(error, 'Forbidden')) return `what is on its way: ${error.message}`
+    if (isStatusError(error, 'Forbidden') || error instanceof NoPreviews) return `what is on its way: ${error.message}`
     throw error
   }
 }

@@ -48,7 +48,14 @@ function whereTo({ session, path }: Asked, { kubeconfig, namespace }: AnswerOpti
   ]
 }
 
-/** @throws CommandError where the server has no previews */
+/** The server is of an earlier release. */
+export class NoPreviews extends CommandError {
+  constructor(cause: unknown) {
+    super('this server answers no PlacementPreviews: it is of an earlier release', TROUBLE, { cause })
+  }
+}
+
+/** @throws NoPreviews */
 export async function askPreview(
   { space }: Pick<Asked, 'space'>,
   would: readonly KubeObject[],
@@ -66,9 +73,7 @@ export async function askPreview(
       told.push(...objects(await space.create(PLACEMENT_PREVIEWS, question), 'status', 'objects'))
     } catch (error) {
       if (!isStatusError(error, 'NotFound') || error.details?.name !== undefined) throw error
-      throw new CommandError('this server answers no PlacementPreviews: it is of an earlier release', TROUBLE, {
-        cause: error,
-      })
+      throw new NoPreviews(error)
     }
   }
   return readPreview(told, new Places(granted.items, bindings.items))

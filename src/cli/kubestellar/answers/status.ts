@@ -31,14 +31,21 @@ export interface Counts {
   readonly retrying: number
   readonly waiting: number
   readonly stale: number
+  readonly held: number
+  readonly paused: number
+  readonly conflict: number
   readonly unknown: number
   readonly notPlaced: number
+  /** Of those that are applied. */
+  readonly healthy: number
+  readonly progressing: number
+  readonly degraded: number
 }
 
 export interface PlacementStatus {
   readonly name: string
   readonly trouble: Trouble
-  /** The first stage at which it is not well, in its own word; `Applied` where all is. */
+  /** The first stage at which it is not well, in its own word; `Healthy` or `Applied` where all is. */
   readonly state: string
   readonly message?: string
   readonly counts: Counts
@@ -80,8 +87,14 @@ const COUNTS = [
   'retrying',
   'waiting',
   'stale',
+  'held',
+  'paused',
+  'conflict',
   'unknown',
   'notPlaced',
+  'healthy',
+  'progressing',
+  'degraded',
 ] as const
 
 export function fleetStatus({ placements, granted, inventories }: StatusFacts): StatusAnswer {
@@ -128,7 +141,7 @@ function summary(placements: readonly PlacementStatus[], clusters: readonly Clus
 
 /** Conditions in the order of the stages, with the status that is well and how bad another one is. */
 const STAGES = [
-  { type: 'DeletionHeld', good: 'False', state: 'Held' },
+  { type: 'DeletionHeld', good: 'False', state: 'DeletionHeld' },
   { type: 'Resolved', good: 'True' },
   { type: 'Permitted', good: 'True' },
   { type: 'Applied', good: 'True' },
@@ -149,6 +162,8 @@ const PASSING: ReadonlySet<string> = new Set([
   'NotResolved',
   'Unschedulable',
   'Paused',
+  'Held',
+  'NotApplied',
 ])
 
 function placementStatus({ metadata, status }: KubeObject): PlacementStatus {
@@ -164,7 +179,8 @@ function placementStatus({ metadata, status }: KubeObject): PlacementStatus {
     const message = str(found, 'message')
     return { name, trouble: PASSING.has(state) ? 'warn' : 'bad', state, ...(message !== '' && { message }), counts }
   }
-  return { name, trouble: 'none', state: 'Applied', counts }
+  const isHealthy = conditions.some(({ type }) => type === 'Healthy')
+  return { name, trouble: 'none', state: isHealthy ? 'Healthy' : 'Applied', counts }
 }
 
 interface BrokenThere {

@@ -18,7 +18,7 @@ export function statusText({ message, placements, clusters, unknown }: StatusAns
   }
   const count = (number: number): string => (number === 0 ? '-' : String(number))
   add(
-    ['PLACEMENT', 'STATE', 'CLUSTERS', 'OBJECTS', 'COPIES', 'APPLIED', 'REFUSED', 'STALE', 'MESSAGE'],
+    ['PLACEMENT', 'STATE', 'CLUSTERS', 'OBJECTS', 'COPIES', 'APPLIED', 'REFUSED', 'DEGRADED', 'STALE', 'MESSAGE'],
     shown(placements.items).map(({ name, state, trouble, counts, message: told = '' }) => [
       name,
       { text: state, colour: COLOURS[trouble] },
@@ -27,6 +27,7 @@ export function statusText({ message, placements, clusters, unknown }: StatusAns
       String(counts.copies),
       String(counts.applied),
       count(counts.refused),
+      count(counts.degraded),
       count(counts.stale),
       told,
     ]),

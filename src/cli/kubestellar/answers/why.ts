@@ -36,6 +36,8 @@ export interface WhyFacts {
 }
 
 export interface Note {
+  /** Of the condition that says so. */
+  readonly type?: string
   readonly reason: string
   readonly message: string
 }
@@ -112,9 +114,10 @@ export function why(facts: WhyFacts): WhyAnswer {
     ...(generation !== undefined && { generation }),
     ...(creationTimestamp !== undefined && { creationTimestamp }),
   }
+  const isWell = clusters.length > 0 && clusters.every(({ state }) => state === 'Applied')
   const answer = {
     notes: [...(stays ? [stays] : []), ...(isNamespace(resource) ? [NAMESPACES_FOLLOW] : []), ...objectNotes(object)],
-    placements,
+    placements: isWell ? placements.map(withoutOthers) : placements,
     clusters,
     unknown: unknownOf(facts),
   }
@@ -130,6 +133,13 @@ const NAMESPACES_FOLLOW: Note = {
 
 function isNamespace({ group, resource }: DiscoveredResource): boolean {
   return group === '' && resource === 'namespaces'
+}
+
+/** What is told of other objects of the placement, where all is well with this one. */
+const ABOUT_OBJECTS: ReadonlySet<string | undefined> = new Set(['Permitted', 'Placed'])
+
+function withoutOthers(placement: PlacementAnswer): PlacementAnswer {
+  return { ...placement, notes: placement.notes.filter(({ type }) => !ABOUT_OBJECTS.has(type)) }
 }
 
 function weightOf({ nearest }: PlacementAnswer): number {
@@ -234,7 +244,8 @@ function placementNotes({ metadata, spec, status }: KubeObject): Note[] {
     if (condition.type === 'Paused' && condition.reason === 'PlacementPaused') continue
     const [reason, message] = [str(condition, 'reason'), str(condition, 'message')]
     // Permitted and Placed say the same of what is not granted
-    if (!notes.some(note => note.message === message && message !== '')) notes.push({ reason, message })
+    if (!notes.some(note => note.message === message && message !== ''))
+      notes.push({ type: str(condition, 'type'), reason, message })
   }
   for (const [key, message] of Object.entries(metadata.annotations ?? {})) {
     if (key.startsWith(VALIDATION_ERROR_PREFIX)) notes.push({ reason: 'InvalidSelector', message })
@@ -290,6 +301,7 @@ function toldByPlacement(
     if (!found) continue
     const state = str(found, 'state')
     const [reason, message, since] = [str(found, 'reason'), str(found, 'message'), str(found, 'since')]
+    if (state === 'degraded') return { state: 'Applied', health: 'Degraded', healthMessage: message, since }
     return { state: state.charAt(0).toUpperCase() + state.slice(1), reason, message, since }
   }
   const isApplied = said.every(

@@ -92,7 +92,7 @@ export function clusterTable(clusters: readonly ClusterState[], { wide, paint, n
     ...(hasHealth ? [{ text: one.health ?? '', colour: healthColour(one.health) }] : []),
     ago(one.since, nowMs),
     ...(wide ? [one.placements.join(',')] : []),
-    one.reason ?? '',
+    one.reason === one.state ? '' : (one.reason ?? ''),
     one.message || one.healthMessage || '',
   ])
   return table(head, rows, paint)

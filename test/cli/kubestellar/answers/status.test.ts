@@ -39,7 +39,7 @@ t.test('troubles come first, by the first stage at which something is not well',
   t.same(
     answer.placements.items.map(({ name, trouble, state }) => `${name} ${trouble} ${state}`),
     [
-      'held bad Held',
+      'held bad DeletionHeld',
       'denied bad KindNotGranted',
       'refused bad Refused',
       'new warn Pending',

@@ -173,6 +173,20 @@ t.test('a definition comes along with objects of its kind', async t => {
   ])
 })
 
+t.test('what a placement is told of its other objects is no word about one that is well', async t => {
+  const conditions = [
+    { type: 'Placed', status: 'False', reason: 'RefusedByCluster', message: '1 refused: configmaps "shop/other"' },
+    { type: 'Scheduled', status: 'False', reason: 'Unschedulable', message: 'no room' },
+  ]
+  const placements = { items: [placement('p', {}, { status: { conditions } })] }
+  const told = (state: string) => {
+    const workStatuses = { items: ['florin', 'guilder'].map(where => workStatus(where, { state })) }
+    return why(facts({ placements, workStatuses })).placements[0]?.notes.map(({ reason }) => reason)
+  }
+  t.same(told('Applied'), ['Unschedulable'])
+  t.same(told('NotPlaced'), ['RefusedByCluster', 'Unschedulable'])
+})
+
 t.test('a server that tells nothing of single objects: what the placement names, and what is not known', async t => {
   const workStatuses = {
     items: [],
