@@ -16,6 +16,8 @@ export const MAX_PREVIEW_BYTES = 1024 * 1024
 export const MAX_PREVIEW_DESTINATIONS = 5000
 /** Contents before and after of all objects together, as JSON. */
 export const MAX_PREVIEW_CONTENT_BYTES = 2 * 1024 * 1024
+/** Objects that are not asked about, and that an EdgePlacement or Customizer of the question moves; the rest is counted. */
+export const MAX_PREVIEW_MOVED = 50
 /** Clusters that are named of each group; the rest is counted. */
 export const MAX_GROUP_LOCATIONS = 100
 /** At the same time, of one space. */
@@ -73,7 +75,7 @@ export interface ObjectPreview {
   /** EdgePlacements that would select it. */
   readonly placements: readonly string[]
   readonly groups: readonly PreviewGroup[]
-  /** Why it goes nowhere, whatever selects it. */
+  /** Why it goes nowhere, whatever selects it; what of others it moves. */
   readonly message?: string
 }
 
@@ -88,12 +90,14 @@ export interface PreviewRequest {
   /** Id. */
   readonly space: string
   readonly objects: readonly PreviewedObject[]
+  /** Whether whoever asks may see an object that they did not ask about. Absent: they may not. */
+  readonly mayGet?: (resource: GroupVersionResource, place: { namespace: string; name: string }) => Promise<boolean>
   /** Between steps, when others are due. */
   readonly work?: { readonly due: boolean; rest(): Promise<void> } | undefined
 }
 
 export interface PreviewReceiver {
-  /** One answer for each object. @throws StatusError ServiceUnavailable while not enough is known */
+  /** One answer for each object, then those about others that these move. @throws StatusError ServiceUnavailable while not enough is known */
   preview(request: PreviewRequest): Promise<ObjectPreview[]>
 }
 

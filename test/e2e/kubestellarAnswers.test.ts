@@ -184,6 +184,13 @@ t.test('a team asks what becomes of its workload', { timeout: FILE_LIMIT_MS }, a
     const natured = map('page', { x: '1' })
     natured.metadata.labels = { 'edge.kubestellar.io/natured': 'true' }
     t.match(await ks('preview -f -', file(natured)), { code: 1, out: /for the space itself/ })
+    const p = { ...(await wds.get(PLACEMENTS, { name: 'secrets' })), spec: { locationSelectors: [], downsync: [test] } }
+    const { uid: _uid, resourceVersion: _version, managedFields: _fields, ...metadata } = p.metadata
+    const narrowed = await ks('preview -f -', file({ ...p, metadata, status: undefined }))
+    t.match(narrowed, {
+      code: 1,
+      out: /moves 0 other objects of this space; its locationSelectors would choose 1 \(imw1\.florin\) fewer/,
+    })
     const unselected = {
       apiVersion: 'v1',
       kind: 'Service',

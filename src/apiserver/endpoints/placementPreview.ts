@@ -3,12 +3,13 @@
  * of whoever asks, so that rights, defaults and refusals are those of the write itself. Then who places says where that would go.
  */
 import { isStatusError, StatusError } from '../../apimachinery/errors.ts'
-import { apiVersionOf, type KubeObject, parseApiVersion } from '../../apimachinery/object.ts'
-import { type PreviewedObject, readPreviewed } from '../../apimachinery/placementPreview.ts'
+import { apiVersionOf, type GroupVersionResource, type KubeObject, parseApiVersion } from '../../apimachinery/object.ts'
+import { type PreviewedObject, type PreviewRequest, readPreviewed } from '../../apimachinery/placementPreview.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { cloneJson, equalJson } from '../../apimachinery/values.ts'
 import type { Stored } from '../../storage/store.ts'
 import { forbidden } from '../auth/forbidden.ts'
+import type { Attributes, Decision } from '../auth/types.ts'
 import { effectiveUser } from '../auth/users.ts'
 import { customizerOf, type PreviewInbox } from '../authority/previewInbox.ts'
 import { create } from '../operations/create.ts'
@@ -32,7 +33,9 @@ export function previewEndpoint(inbox: Pick<PreviewInbox, 'during'>): Subresourc
       const status = await inbox.during(space, async ask => {
         const objects: PreviewedObject[] = []
         for (const [i, object] of asked.entries()) objects.push(await imagine(services, exchange, object, i))
-        return { objects: await ask({ space, objects, work: workOf(services, exchange) }) }
+        const mayGet: PreviewRequest['mayGet'] = async (resource, place) =>
+          (await decide(services, exchange, resource, { ...place, verb: 'get' })).allowed
+        return { objects: await ask({ space, objects, mayGet, work: workOf(services, exchange) }) }
       })
       const { apiVersion, kind } = body
       // what was asked is not sent back: it may hold secrets, and whoever asks has it
@@ -142,18 +145,20 @@ async function present(
 }
 
 /** @throws StatusError Forbidden */
-async function requireRight(
+async function requireRight(...asked: Parameters<typeof decide>): Promise<void> {
+  const { allowed, reason, attributes } = await decide(...asked)
+  if (!allowed) throw forbidden(attributes, reason)
+}
+
+async function decide(
   { authorizer }: Services,
   exchange: Exchange,
-  type: Pick<ResourceType, 'group' | 'version' | 'resource'>,
+  { group, version, resource }: GroupVersionResource,
   { namespace, name, verb }: Place & { verb: string },
-): Promise<void> {
+): Promise<Decision & { attributes: Attributes }> {
   const { space, info } = exchange
-  const { group, version, resource } = type
   // names of what is created are not part of the question
   const asked = { group, version, resource, subresource: '', namespace, name: verb === 'create' ? '' : name }
-  const user = effectiveUser(exchange.user, space)
-  const attributes = { user, space, verb, path: info.path, resource: asked }
-  const { allowed, reason } = await authorizer.authorize(attributes)
-  if (!allowed) throw forbidden(attributes, reason)
+  const attributes = { user: effectiveUser(exchange.user, space), space, verb, path: info.path, resource: asked }
+  return { ...(await authorizer.authorize(attributes)), attributes }
 }

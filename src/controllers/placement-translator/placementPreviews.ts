@@ -2,8 +2,8 @@
  * What would change where if objects of a workload space were written: the translator's own selection, consent, ownership,
  * customization and projection, asked about objects that are not stored. Writes nothing and tells nobody.
  *
- * Only the objects of the preview are imagined, each with the others' labels of Namespaces and Customizers: the rest of the world
- * is as it is.
+ * Only the objects of the preview are imagined, each with the others' labels of Namespaces and Customizers, and what its
+ * EdgePlacements and Customizers move: the rest of the world is as it is. Where a placement leads is what its slices say.
  */
 import { isStatusError, StatusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
@@ -15,6 +15,7 @@ import {
   type PreviewReceiver,
   type PreviewRequest,
 } from '../../apimachinery/placementPreview.ts'
+import { inSlices } from '../../apimachinery/steps.ts'
 import type { Client } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
@@ -30,6 +31,7 @@ import { byAge, type Source } from './placementProduct.ts'
 import { downsyncs } from './placementSpec.ts'
 import { asksToSecure, withoutPodSecurity } from './podSecurity.ts'
 import { type Finding, PreviewGroups } from './previewGroups.ts'
+import { type Moves, movesOf } from './previewMoves.ts'
 import { createdCopy, project, updatedCopy } from './projection.ts'
 import { SourceReader, type SourceReaderDeps } from './sourceReader.ts'
 import type { Destination } from './ways.ts'
@@ -62,6 +64,7 @@ interface Imagined extends PreviewedObject {
 /** What is decided once for all objects of a preview. */
 interface Scene {
   readonly request: PreviewRequest
+  readonly moves: Moves
   readonly sources: SourceReader
   /** Labels of Namespaces that are imagined, by name. */
   readonly namespaces: ReadonlyMap<string, Readonly<Record<string, string>>>
@@ -85,13 +88,32 @@ export class PlacementPreviews implements PreviewReceiver {
   }
 
   async preview(request: PreviewRequest): Promise<ObjectPreview[]> {
-    const scene = this.#scene(request)
+    const { join } = this.#deps
+    const { space, objects, work } = request
+    const stored = { workload: join.workload(space), spec: (name: string) => join.spec(space, name) }
+    const moves = await inSlices(movesOf(objects, stored), work)
+    const scene = this.#scene(request, moves)
     const previews: ObjectPreview[] = []
-    for (const one of request.objects) previews.push(await this.#previewOne(scene, one))
+    for (const one of objects) previews.push(await this.#previewOne(scene, one))
+    for (const fact of moves.moved.values()) {
+      const told = await this.#previewMoved(scene, fact)
+      if (told) previews.push(told)
+    }
     return previews
   }
 
-  #scene(request: PreviewRequest): Scene {
+  /** An object that is as it is, and goes elsewhere. Its content is for those who may get it. */
+  async #previewMoved(scene: Scene, fact: ObjectFact): Promise<ObjectPreview | undefined> {
+    const { space, mayGet } = scene.request
+    const object = await scene.sources.read(space, fact)
+    if (!object) return undefined
+    const told = await this.#previewOne(scene, { resource: fact.resource, object, operation: 'unchanged' })
+    const { namespace, name } = fact
+    if (await mayGet?.(fact.resource, { namespace, name })) return told
+    return { ...told, groups: told.groups.map(({ before: _before, after: _after, ...group }) => group) }
+  }
+
+  #scene(request: PreviewRequest, moves: Moves): Scene {
     const { client, turns, location, customizer } = this.#deps
     const customizers = new Map<string, KubeObject>()
     const namespaces = new Map<string, Readonly<Record<string, string>>>()
@@ -107,7 +129,7 @@ export class PlacementPreviews implements PreviewReceiver {
       location,
       customizer: (space, reference) => customizers.get(reference) ?? customizer(space, reference),
     })
-    return { request, sources, namespaces, groups: new PreviewGroups(), left: MAX_PREVIEW_DESTINATIONS }
+    return { request, moves, sources, namespaces, groups: new PreviewGroups(), left: MAX_PREVIEW_DESTINATIONS }
   }
 
   async #previewOne(scene: Scene, one: PreviewedObject): Promise<ObjectPreview> {
@@ -128,7 +150,7 @@ export class PlacementPreviews implements PreviewReceiver {
       name,
       operation,
     }
-    const message = staysHome(one)
+    const message = staysHome(one, scene.moves)
     const imagined: Imagined = { ...one, space, fact }
     const placements = message === undefined ? this.#selecting(scene, imagined) : []
     const findings = scene.groups.begin(object)
@@ -146,7 +168,7 @@ export class PlacementPreviews implements PreviewReceiver {
   }
 
   /** Names of the placements that would select an object, sorted. */
-  #selecting({ request, namespaces }: Scene, { space, fact }: Imagined): string[] {
+  #selecting({ request, moves, namespaces }: Scene, { space, fact }: Imagined): string[] {
     const { join } = this.#deps
     const workload = join.workload(space)
     const labels = namespaces.get(fact.namespace) ?? workload.get(namespaceKey(fact.namespace))?.labels
@@ -157,7 +179,7 @@ export class PlacementPreviews implements PreviewReceiver {
       labels: metadata.labels ?? {},
     }))
     const selects = (name: string): boolean => {
-      const spec = join.spec(space, name)!
+      const spec = moves.specs.get(name) ?? join.spec(space, name)!
       if (downsyncs(spec, fact, labels)) return true
       return fact.defines.some(defined => {
         const kind = resourceKey(defined)
@@ -165,7 +187,7 @@ export class PlacementPreviews implements PreviewReceiver {
         return others.some(other => resourceKey(other.resource) === kind && downsyncs(spec, other, undefined))
       })
     }
-    return join.placementNames(space).filter(selects).sort()
+    return [...new Set([...join.placementNames(space), ...moves.specs.keys()])].filter(selects).sort()
   }
 
   /** Where it would go, by mailbox; where grants do not let it is told. */
@@ -270,9 +292,14 @@ function nameOf({ namespace, name }: ObjectFact) {
   return { namespace, name }
 }
 
-function staysHome({ resource, object }: PreviewedObject): string | undefined {
-  if (reachOf(resource) === 'none')
-    return `objects of kind ${object.kind} travel nowhere; what a change of one moves is not shown`
+function staysHome(one: PreviewedObject, { counts, moved }: Moves): string | undefined {
+  const { resource, object } = one
+  const count = counts.get(one)
+  if (count !== undefined) {
+    const shown = count > moved.size ? `; ${moved.size} are shown` : ''
+    return `moves ${count} other ${count === 1 ? 'object' : 'objects'} of this space${shown}`
+  }
+  if (reachOf(resource) === 'none') return `objects of kind ${object.kind} travel nowhere`
   return isSystemObject(resource, object) ? 'it is for the space itself, and travels nowhere' : undefined
 }
 

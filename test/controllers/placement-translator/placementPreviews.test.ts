@@ -38,7 +38,8 @@ async function scene(t: Test) {
       return { resource, object, operation: 'update' as const }
     })
     const before = server.writes.length
-    const told = await previewer().preview({ space: 'wds1', objects })
+    const mayGet = async (_: GroupVersionResource, { name }: { name: string }) => name !== 'hidden'
+    const told = await previewer().preview({ space: 'wds1', objects, mayGet })
     t.equal(server.writes.length, before, 'nothing is written')
     return told
   }
@@ -129,6 +130,49 @@ t.test('customized for each destination, by a Customizer of the same question to
     { after: { data: { v: 'asked' } } },
   ])
 })
+
+t.test(
+  'an EdgePlacement or Customizer of the question moves other objects, and shows them to whoever may get them',
+  async t => {
+    const { server, wds, ask } = await scene(t)
+    for (const name of ['hidden', 'stays'])
+      await wds.create(MAPS, configMap(name, { v: '1' }, { labels: { keep: name } }))
+    await server.quiet()
+    const narrowed = placement('ep', {
+      downsync: [{ resources: ['configmaps'], labelSelectors: [{ matchLabels: { keep: 'stays' } }] }],
+    })
+    const [own, ...moved] = await ask([EDGE_PLACEMENTS, narrowed])
+    t.match(own, { resource: 'edgeplacements', message: 'moves 2 other objects of this space', groups: [] })
+    t.same(
+      moved.map(({ name, operation, groups }) => [
+        name,
+        operation,
+        groups.map(({ action, count }) => `${action} ${count}`),
+      ]),
+      [
+        ['page', 'unchanged', ['Delete 2']],
+        ['hidden', 'unchanged', ['Delete 2']],
+      ],
+    )
+    t.match(moved[0]!.groups[0]!.before, { data: { v: '1' } })
+    t.equal(moved[1]!.groups[0]!.before, undefined)
+
+    const customized = configMap('page', { v: '1' }, { annotations: { 'edge.kubestellar.io/customizer': 'c' } })
+    await wds.update(MAPS, customized)
+    await server.quiet()
+    const replacements = [{ path: '$.data.v', value: '"new"' }]
+    const customizer = {
+      apiVersion: EDGE,
+      kind: 'Customizer',
+      metadata: { name: 'c', namespace: 'commonstuff' },
+      replacements,
+    }
+    t.match(await ask([CUSTOMIZERS, customizer]), [
+      { message: 'moves 1 other object of this space' },
+      { name: 'page', groups: [{ action: 'Update', after: { data: { v: 'new' } } }] },
+    ])
+  },
+)
 
 t.test('what keeps it out: a grant, a pause, another owner, a cluster that takes nothing new', async t => {
   const { server, wds, actions, ask } = await scene(t)

@@ -67,6 +67,17 @@ export function readPreview(told: readonly Record<string, unknown>[], places: Pl
   return { apiVersion: ANSWERS_VERSION, kind: 'Preview', changes, counts, objects: answers }
 }
 
+/** @param sentences about EdgePlacements, by name: each is a change */
+export function withSentences(answer: PreviewAnswer, sentences: ReadonlyMap<string, string>): PreviewAnswer {
+  if (sentences.size === 0) return answer
+  const told = answer.objects.map(object => {
+    const sentence = object.kind === 'EdgePlacement' ? sentences.get(object.name) : undefined
+    if (sentence === undefined) return object
+    return { ...object, message: object.message === undefined ? sentence : `${object.message}; ${sentence}` }
+  })
+  return { ...answer, changes: true, objects: told }
+}
+
 function readGroup(group: Record<string, unknown>, places: Places): GroupAnswer {
   const [reason, message] = [str(group, 'reason'), str(group, 'message')]
   return {

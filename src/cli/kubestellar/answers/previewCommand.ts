@@ -2,17 +2,23 @@
 import { isStatusError } from '../../../apimachinery/errors.ts'
 import { objects } from '../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
-import { EDGE_API_VERSION, GRANTED_LOCATIONS, INVENTORY_BINDINGS } from '../../../apimachinery/placement.ts'
+import {
+  EDGE_API_VERSION,
+  EDGE_PLACEMENTS,
+  GRANTED_LOCATIONS,
+  INVENTORY_BINDINGS,
+} from '../../../apimachinery/placement.ts'
 import { MAX_PREVIEW_BYTES, MAX_PREVIEWED, PLACEMENT_PREVIEWS } from '../../../apimachinery/placementPreview.ts'
 import { CommandError } from '../../ws/commandError.ts'
 import type { Terminal } from '../../ws/runProgram.ts'
 import { type AnswerOptions, type Asked, checkPlaces, withSpace } from './answerSession.ts'
+import { chosenOtherwise } from './chosenLocations.ts'
 import { Places } from './destinations.ts'
 import { CHANGE, comparing, NO_CHANGE, TROUBLE } from './exitCodes.ts'
 import { known } from './known.ts'
 import { applied } from './kubectlApply.ts'
 import { type Format, painter, printDocument } from './output.ts'
-import { batches, changesSomething, type PreviewAnswer, readPreview } from './preview.ts'
+import { batches, changesSomething, type PreviewAnswer, readPreview, withSentences } from './preview.ts'
 import { previewText } from './previewText.ts'
 
 export interface PreviewOptions extends AnswerOptions {
@@ -76,7 +82,17 @@ export async function askPreview(
       throw new NoPreviews(error)
     }
   }
-  return readPreview(told, new Places(granted.items, bindings.items))
+  const answer = readPreview(told, new Places(granted.items, bindings.items))
+  const placements = would.filter(({ kind, apiVersion }) => kind === 'EdgePlacement' && apiVersion === EDGE_API_VERSION)
+  if (placements.length === 0) return answer
+  const stored = await known(space, EDGE_PLACEMENTS)
+  const sentences = new Map<string, string>()
+  for (const after of placements) {
+    const before = stored.items.find(({ metadata }) => metadata.name === after.metadata.name)
+    const sentence = chosenOtherwise(before, after, granted.items)
+    if (sentence !== undefined) sentences.set(after.metadata.name ?? '', sentence)
+  }
+  return withSentences(answer, sentences)
 }
 
 export async function printPreview(answer: PreviewAnswer, format: Format, terminal: Terminal): Promise<void> {

@@ -1,6 +1,7 @@
 import t from 'tap'
+import { chosenOtherwise } from '../../../../src/cli/kubestellar/answers/chosenLocations.ts'
 import { Places } from '../../../../src/cli/kubestellar/answers/destinations.ts'
-import { batches, diffOf, readPreview } from '../../../../src/cli/kubestellar/answers/preview.ts'
+import { batches, diffOf, readPreview, withSentences } from '../../../../src/cli/kubestellar/answers/preview.ts'
 import { previewText } from '../../../../src/cli/kubestellar/answers/previewText.ts'
 
 const plain = { wide: false, paint: (text: string) => text }
@@ -102,4 +103,28 @@ t.test('one PlacementPreview asks about no more than it may', async t => {
   t.same(names(batches(all, { most: 2, bytes: 10_000 })), ['ab', 'cd', 'e'])
   t.same(names(batches([map('a', 600), map('b', 600), map('c')], { most: 9, bytes: 1000 })), ['a', 'bc'])
   t.same(batches([], { most: 2, bytes: 1 }), [])
+})
+
+t.test('an edit of location selectors tells which locations it would choose', async t => {
+  const row = (name: string, env: string) => ({ apiVersion: 'e/v1', kind: 'X', metadata: { name, labels: { env } } })
+  const granted = [row('imw1.a', 'prod'), row('imw1.b', 'prod'), row('imw1.c', 'test')]
+  const choosing = (env: string) => ({
+    apiVersion: 'edge.kubestellar.io/v2alpha1',
+    kind: 'EdgePlacement',
+    metadata: { name: 'p' },
+    spec: { locationSelectors: [{ matchLabels: { env } }] },
+  })
+  const sentence = chosenOtherwise(choosing('prod'), choosing('test'), granted)
+  t.equal(
+    sentence,
+    'its locationSelectors would choose 1 (imw1.c) more and 2 (imw1.a, imw1.b) fewer; what that moves is not shown',
+  )
+  t.equal(chosenOtherwise(choosing('prod'), choosing('prod'), granted), undefined)
+  t.match(chosenOtherwise(undefined, choosing('prod'), granted), /choose 2 \(imw1.a, imw1.b\) more; what/)
+  const told = object([], { kind: 'EdgePlacement', name: 'p', message: 'moves 0 other objects of this space' })
+  const answer = withSentences(readPreview([told], places), new Map([['p', sentence!]]))
+  t.match(answer, {
+    changes: true,
+    objects: [{ message: /^moves 0 other objects of this space; its locationSelectors/ }],
+  })
 })
