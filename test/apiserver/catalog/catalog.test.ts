@@ -105,6 +105,7 @@ t.test('the kinds of placement have the names, columns and sub-resources of thei
       ['PlacementGrant', 'pgrant', false, 'status'],
       ['InventoryBinding', 'ibind', false, 'status'],
       ['GrantedLocation', 'gloc', false, ''],
+      ['PlacementPreview', '', false, ''],
     ],
   )
   t.same(

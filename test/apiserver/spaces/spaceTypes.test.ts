@@ -28,6 +28,7 @@ t.test('a space serves the kinds of its type, and the others do not exist there'
     'edgeplacements',
     'grantedlocations',
     'inventorybindings',
+    'placementpreviews',
     'singleplacementslices',
   ])
   t.same(await served('root:espw'), [])
