@@ -66,6 +66,10 @@ export interface CatalogResource {
   /** Name of the definition of its list; absent for kinds that cannot be listed and for structural schemas. */
   listDefinition?: string
   columns: CatalogColumn[]
+  /** JSONPaths usable in field selectors; absent: none of its own. */
+  selectableFields?: string[]
+  /** Whether its objects are answered and not stored. */
+  answered?: true
 }
 
 export interface CatalogFile {

@@ -13,20 +13,26 @@ import {
 } from '../catalogFormat.ts'
 import { customDefinitionName, META_PACKAGE } from '../definitionNames.ts'
 
+interface Names {
+  plural: string
+  singular?: string
+  kind: string
+  listKind?: string
+  shortNames?: string[]
+  categories?: string[]
+}
+
 interface Definition {
   spec: {
     group: string
     scope: 'Cluster' | 'Namespaced'
     /** Absent: all. */
     verbs?: string[]
-    names: {
-      plural: string
-      singular?: string
-      kind: string
-      listKind?: string
-      shortNames?: string[]
-      categories?: string[]
-    }
+    /** Its objects are answered and not stored, so nobody writes them. */
+    answered?: true
+    names: Names
+    /** Of the same kind for what has no namespace. */
+    clusterNames?: Names
     versions: {
       name: string
       served: boolean
@@ -39,12 +45,14 @@ interface Definition {
         outcome?: { kind: string; openAPIV3Schema: SchemaNode }
       }
       additionalPrinterColumns?: CatalogColumn[]
+      selectableFields?: { jsonPath: string }[]
     }[]
   }
 }
 
 /** What a CustomResourceDefinition without columns shows beside the name. */
 const AGE: CatalogColumn = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }
+const READING = ['get', 'list', 'watch']
 const ALL_VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
 
 /** @throws Error naming the file whose YAML is broken */
@@ -58,8 +66,10 @@ export function readOwnGroups(folder: string): {
     if (!file.endsWith('.yaml')) continue
     for (const document of parseAllDocuments(readFileSync(join(folder, file), 'utf8'), { merge: true })) {
       if (document.errors.length > 0) throw new Error(`${file}: ${document.errors[0]!.message}`)
-      const { spec } = document.toJS() as Definition
-      for (const version of spec.versions) {
+      const { spec: whole } = document.toJS() as Definition
+      const { clusterNames: names } = whole
+      const twins: Definition['spec'][] = names ? [whole, { ...whole, scope: 'Cluster', names }] : [whole]
+      for (const [spec, version] of twins.flatMap(spec => spec.versions.map(version => [spec, version] as const))) {
         if (!version.served) continue
         const definition = customDefinitionName(spec.group, version.name, spec.names.kind)
         definitions[definition] = wholeObject(version.schema.openAPIV3Schema)
@@ -104,7 +114,8 @@ function resourceOf(
     shortNames: names.shortNames ?? [],
     categories: names.categories ?? [],
     namespaced: spec.scope === 'Namespaced',
-    verbs: spec.verbs ?? ALL_VERBS,
+    verbs: spec.answered ? READING : (spec.verbs ?? ALL_VERBS),
+    ...(spec.answered && { answered: true }),
     storageVersion: spec.versions.find(v => v.storage)!.name,
     subresources: [
       ...(version.subresources?.outcome ? ['outcome'] : []),
@@ -114,5 +125,6 @@ function resourceOf(
     ...(version.subresources?.scale && { scale: version.subresources.scale }),
     definition,
     columns: version.additionalPrinterColumns ?? (spec.verbs?.includes('get') === false ? [] : [AGE]),
+    ...(version.selectableFields && { selectableFields: version.selectableFields.map(({ jsonPath }) => jsonPath) }),
   }
 }

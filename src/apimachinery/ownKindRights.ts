@@ -6,6 +6,7 @@
  */
 import { type GroupResource, groupResourceName } from './object.ts'
 import {
+  CLUSTER_WORK_STATUSES,
   CUSTOMIZERS,
   EDGE_PLACEMENTS,
   GRANTED_LOCATIONS,
@@ -14,6 +15,7 @@ import {
   PLACEMENT_GRANTS,
   SLICES,
   SYNC_TARGETS,
+  WORK_STATUSES,
 } from './placement.ts'
 import { PLACEMENT_PREVIEWS } from './placementPreview.ts'
 
@@ -25,7 +27,7 @@ export interface KindRights {
 }
 
 /** Written by the center alone. */
-const TOLD = [SLICES, GRANTED_LOCATIONS]
+const TOLD = [SLICES, GRANTED_LOCATIONS, WORK_STATUSES, CLUSTER_WORK_STATUSES]
 const EDITED = [EDGE_PLACEMENTS, CUSTOMIZERS, LOCATIONS, SYNC_TARGETS]
 const CONSENT = [INVENTORY_BINDINGS, PLACEMENT_GRANTS]
 const WITH_STATUS: ReadonlySet<string> = new Set(

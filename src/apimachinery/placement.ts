@@ -23,6 +23,11 @@ export const PLACEMENT_GRANTS = edge('placementgrants')
 export const INVENTORY_BINDINGS = edge('inventorybindings')
 /** In a workload space, written by the center only: a Location that it may place on. */
 export const GRANTED_LOCATIONS = edge('grantedlocations')
+/** On a work status: the name of the GrantedLocation by which its cluster was chosen. */
+export const LOCATION_LABEL = `${EDGE_GROUP}/location`
+/** In a workload space, answered and not stored: what became of each object in each cluster. */
+export const WORK_STATUSES: GroupVersionResource = { ...edge('workstatuses'), version: 'v1alpha1' }
+export const CLUSTER_WORK_STATUSES: GroupVersionResource = { ...edge('clusterworkstatuses'), version: 'v1alpha1' }
 export const SYNCER_CONFIGS = edge('syncerconfigs')
 export const EDGE_SYNC_CONFIGS = edge('edgesyncconfigs')
 /** The component that decides where objects go; it alone tells what came of bindings and grants. */

@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import type { Server as TlsServer } from 'node:tls'
+import type { AnswerDesk } from '../apimachinery/answered.ts'
 import type { OutcomeSource } from '../apimachinery/outcome.ts'
 import type { PreviewSource } from '../apimachinery/placementPreview.ts'
 import { Lifecycle, type Part } from '../client/lifecycle.ts'
@@ -51,6 +52,8 @@ export interface ApiServer {
   readonly outcomes: OutcomeSource
   /** Where people ask what would change where. */
   readonly previews: PreviewSource
+  /** Where whoever knows of kinds that are answered and not stored makes itself known. */
+  readonly answers: AnswerDesk
   /** Tells of each renewed authority, PEM; also again, when something else of a renewal failed. */
   onAuthority(listener: (caPem: string) => void): void
   /** Ends watches, waits for running requests and queued writes, closes the store. */
@@ -285,6 +288,7 @@ async function apiServerParts(
     certificates,
     outcomes: assembly.outcomes,
     previews: assembly.previews,
+    answers: services.answered,
     onAuthority: listener => void authorityListeners.push(listener),
   }
   return { parts, face }

@@ -57,6 +57,7 @@ import { ONE_SEAT } from './flowcontrol/seats.ts'
 import { KubernetesService } from './kubernetesService/kubernetesService.ts'
 import { deleteObject } from './operations/remove.ts'
 import type { Pki } from './pki/ensurePki.ts'
+import { AnsweredKinds } from './registry/answeredKinds.ts'
 import { decodeObject, ParsedCache } from './registry/codec.ts'
 import { CHECK, KIND_CHECK, LongChecks } from './registry/longChecks.ts'
 import { Reader } from './registry/reader.ts'
@@ -273,6 +274,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     reader: new Reader({ store, parsed, shared, turns: work }),
     derived: options.spaces ? new DerivedLists({ store, turns: work }) : undefined,
     spaceName: id => tree.pathOf(id) ?? id,
+    answered: new AnsweredKinds({ clock: systemClock, turns: work }),
     work,
     types,
     frames: new FrameCache(),

@@ -62,6 +62,7 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
     places: server.tree,
     outcomes: server.outcomes,
     previews: server.previews,
+    answers: server.answers,
     controllers: chosen,
     guardFor: name => server.setAside.guardFor(name),
     eventTtlMs,

@@ -1,4 +1,5 @@
 /** All controllers that belong to the server, started and stopped as one. */
+import type { AnswerDesk } from '../apimachinery/answered.ts'
 import { EVERYTHING_ACTS, natureOf, type Places } from '../apimachinery/nature.ts'
 import type { OutcomeSource } from '../apimachinery/outcome.ts'
 import { WHERE_RESOLVER } from '../apimachinery/placement.ts'
@@ -36,6 +37,8 @@ export interface BuiltinControllersOptions {
   outcomes?: OutcomeSource
   /** Where people ask what would change where. Absent: nobody asks. */
   previews?: PreviewSource
+  /** Where who answers for kinds makes itself known. Absent: nobody asks. */
+  answers?: AnswerDesk
   /** Signs what approved CertificateSigningRequests ask for. Absent: nobody does. */
   sign?: SignCertificate
   /** Those that run. Default: all. */
@@ -103,7 +106,13 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
       MAILBOX_CONTROLLER,
     ),
     'placement-translator': placed(
-      deps => startPlacementTranslator({ ...deps, outcomes: options.outcomes, previews: options.previews }),
+      deps =>
+        startPlacementTranslator({
+          ...deps,
+          outcomes: options.outcomes,
+          previews: options.previews,
+          answers: options.answers,
+        }),
       PLACEMENT_TRANSLATOR,
     ),
   }

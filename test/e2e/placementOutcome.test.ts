@@ -2,14 +2,27 @@
 import t from 'tap'
 import { at } from '../../src/apimachinery/fields.ts'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
+import type { WatchEvent } from '../../src/client/client.ts'
 import { map } from '../syncer/support/installation.ts'
 import { MAPS, PLACEMENTS, TARGETS } from '../syncer/support/kinds.ts'
 import { until } from '../syncer/support/processes.ts'
 import { condition, FLORIN, Florin, has } from './support/florin.ts'
 
 const CLAIMS = { group: '', version: 'v1', resource: 'persistentvolumeclaims' }
+const STATUSES = { group: 'edge.kubestellar.io', version: 'v1alpha1', resource: 'workstatuses' }
 const EP = { name: 'p' }
 const counts = (object: KubeObject | undefined) => at(object, 'status', 'counts') as Record<string, number> | undefined
+const rowOf = (name: string) => ({ namespace: 'shop', name: `imw1.florin:configmaps:${name}` })
+const is =
+  (state: string) =>
+  (object: KubeObject | undefined): boolean =>
+    at(object, 'status', 'state') === state
+
+async function nextOf(watch: AsyncIterable<readonly WatchEvent[]>): Promise<WatchEvent | undefined> {
+  for await (const [event] of watch) if (event) return event
+  return undefined
+}
+
 const applied =
   (copies: number) =>
   (object: KubeObject | undefined): boolean =>
@@ -24,6 +37,31 @@ t.test('an author sees how far a placement is, what a cluster refuses in its wor
   t.match(condition(placed, 'Projected'), { status: 'True' })
   t.match(counts(placed), { clusters: 1, copies: 1, applied: 1, pending: 0, refused: 0, stale: 0 })
   t.equal(at(placed, 'status', 'observedGeneration'), placed?.metadata.generation)
+
+  // each object in each cluster, answered where its author looks
+  const { items } = await wds.list(STATUSES, { namespace: 'shop' })
+  t.match(items, [
+    {
+      apiVersion: 'edge.kubestellar.io/v1alpha1',
+      kind: 'WorkStatus',
+      metadata: { name: 'imw1.florin:configmaps:page', labels: { 'edge.kubestellar.io/location': 'imw1.florin' } },
+      spec: {
+        sourceRef: {
+          group: '',
+          version: 'v1',
+          kind: 'ConfigMap',
+          resource: 'configmaps',
+          namespace: 'shop',
+          name: 'page',
+        },
+        location: { cluster: 'root:imw1', name: 'florin' },
+        placements: ['p'],
+      },
+      status: { state: 'Applied', health: 'Healthy' },
+    },
+  ])
+  await t.rejects(wds.create(STATUSES, items[0]!), /does not allow this method/)
+  await t.rejects(wds.delete(STATUSES, rowOf('page')), /does not allow this method/)
 
   // in the cluster before, so the syncer leaves it alone
   await cluster.create(MAPS, map('theirs', { x: 'theirs' }))
@@ -41,6 +79,19 @@ t.test('an author sees how far a placement is, what a cluster refuses in its wor
     message: /was in the cluster before/,
   })
   t.match(condition(refused, 'Applied')?.message, /at florin, configmaps "shop\/theirs": was in the cluster before/)
+  const row = await until(wds, STATUSES, rowOf('theirs'), is('Refused'))
+  t.match(row?.status, { reason: 'AlreadyInCluster', message: /was in the cluster before/ })
+  t.equal(at(row, 'status', 'health'), undefined, 'nobody asks how it is')
+  const selected = await wds.list(STATUSES, { namespace: 'shop', fieldSelector: 'status.state=Refused' })
+  t.same(
+    selected.items.map(({ metadata }) => metadata.name),
+    ['imw1.florin:configmaps:theirs'],
+  )
+  const first = await wds.list(STATUSES, { limit: 1 })
+  t.equal(first.items.length, 1)
+  const second = await wds.list(STATUSES, { limit: 1, continue: first.continue! })
+  t.equal(second.items.length, 1)
+  t.equal(second.continue, undefined)
   const target = await until(
     inventory,
     TARGETS,
@@ -54,7 +105,10 @@ t.test('an author sees how far a placement is, what a cluster refuses in its wor
     failures: { reasons: { AlreadyInCluster: 1 } },
   })
   t.match(at(target, 'status', 'versions'), { kubernetes: /^v\d/, syncer: /^\d/ })
+  const refusedNow = { fieldSelector: 'status.state=Refused', resourceVersion: selected.resourceVersion }
+  const leaves = nextOf(wds.watch(STATUSES, { ...refusedNow, namespace: 'shop', signal: AbortSignal.timeout(20_000) }))
   await wds.delete(MAPS, { namespace: 'shop', name: 'theirs' })
+  t.match(await leaves, { type: 'DELETED', object: { metadata: { name: 'imw1.florin:configmaps:theirs' } } })
   await until(wds, PLACEMENTS, EP, applied(1))
 
   // health is the cluster's word of what is applied
@@ -80,15 +134,24 @@ t.test('an author sees how far a placement is, what a cluster refuses in its wor
   t.match(at(ill, 'status', 'broken'), [{ name: 'disk', state: 'degraded', location: 'florin' }])
   t.match(condition(ill, 'Healthy')?.message, /at florin, persistentvolumeclaims "shop\/disk": its volume is gone/)
   t.match(condition(ill, 'Applied'), { status: 'True' })
+  const disk = await until(
+    wds,
+    STATUSES,
+    { namespace: 'shop', name: 'imw1.florin:persistentvolumeclaims:disk' },
+    object => at(object, 'status', 'health') === 'Degraded',
+  )
+  t.match(disk?.status, { state: 'Applied', healthMessage: 'its volume is gone', reported: { phase: 'Lost' } })
   await wds.delete(CLAIMS, claim)
   await until(wds, PLACEMENTS, EP, object => applied(1)(object) && has('Healthy', 'True', 'AllHealthy')(object))
 
   const mailbox = await florin.mailboxOf(await inventory.get(TARGETS, FLORIN))
   await syncer.end('SIGTERM')
   await until(wds, PLACEMENTS, EP, has('Applied', 'Unknown', 'Stale'))
+  await until(wds, STATUSES, rowOf('page'), is('Stale'))
   await wds.create(MAPS, map('later', { x: '1' }))
   t.match(counts(await until(wds, PLACEMENTS, EP, object => counts(object)?.copies === 2)), { applied: 0, stale: 2 })
   await florin.serve(mailbox)
   await until(wds, PLACEMENTS, EP, applied(2))
+  await until(wds, STATUSES, rowOf('later'), is('Applied'))
   t.match(await cluster.get(MAPS, { namespace: 'shop', name: 'later' }), { data: { x: '1' } })
 })

@@ -71,9 +71,9 @@ function readGenerated(folder: string, name: string): unknown {
 }
 
 function resourceType(resource: CatalogResource, schema: Schema): ResourceType {
-  const { definition, listDefinition: _, columns, ...names } = resource
+  const { definition, listDefinition: _, columns, selectableFields = [], ...names } = resource
   const form = isStruct(definition) ? 'struct' : 'own'
-  return { ...names, schema, columns: columns as ColumnDefinition[], selectableFields: [], form }
+  return { ...names, schema, columns: columns as ColumnDefinition[], selectableFields, form }
 }
 
 /** Replaces every `$ref` by the node that it names, in place, and notes the name of each node that stands for a definition. */

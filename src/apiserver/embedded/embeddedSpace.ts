@@ -23,6 +23,7 @@ import { patch } from '../operations/patch.ts'
 import { deleteObject } from '../operations/remove.ts'
 import type { Target } from '../operations/target.ts'
 import { update, updateShared } from '../operations/update.ts'
+import { type AnsweredKinds, readerOf } from '../registry/answeredKinds.ts'
 import { systemContext, type WriteContext } from '../registry/context.ts'
 import type { Reader } from '../registry/reader.ts'
 import { knownRevision } from '../registry/readVersions.ts'
@@ -39,6 +40,7 @@ export interface EmbeddedServices extends StreamedServices {
   readonly deps: RegistryDeps
   readonly registry: Registry
   readonly reader: Reader
+  readonly answered: AnsweredKinds
   readonly types: TypeRegistry
 }
 
@@ -70,14 +72,14 @@ export class EmbeddedSpace implements SpaceClient {
 
   async get(resource: GroupVersionResource, ref: ObjectRef): Promise<KubeObject> {
     const { type, space } = this.#at(resource)
-    const stored = await this.#deps.services.reader.get(space, type, ref.namespace ?? '', ref.name)
+    const stored = await readerOf(this.#deps.services, type).get(space, type, ref.namespace ?? '', ref.name)
     return this.#deps.services.forms.tell(stored, objectAs(stored, type))
   }
 
   async list(resource: GroupVersionResource, options: ListOptions = {}) {
     const { type, space } = this.#at(resource)
     const { services } = this.#deps
-    const list = await services.reader.list(type, {
+    const list = await readerOf(services, type).list(type, {
       space,
       namespace: options.namespace,
       selection: selectionFor(type, services.deps.strategyFor(type), options),
@@ -97,11 +99,12 @@ export class EmbeddedSpace implements SpaceClient {
   ): AsyncIterable<readonly WatchEvent[]> {
     const { type, space } = this.#at(resource)
     const { services } = this.#deps
-    const watch = services.reader.watch(type, {
+    const reader = readerOf(services, type)
+    const watch = reader.watch(type, {
       space,
       namespace: options.namespace,
       selection: selectionFor(type, services.deps.strategyFor(type), options),
-      after: knownRevision(options.resourceVersion, services.reader.revision),
+      after: knownRevision(options.resourceVersion, reader.revision),
       signal: options.signal,
     })
     for await (const batch of watch)

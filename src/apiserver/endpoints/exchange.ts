@@ -10,6 +10,7 @@ import type { Work, WorkTurns } from '../../program/workTurns.ts'
 import type { Authorizer, UserInfo } from '../auth/types.ts'
 import { effectiveUser } from '../auth/users.ts'
 import type { Target } from '../operations/target.ts'
+import type { AnsweredKinds } from '../registry/answeredKinds.ts'
 import type { FieldValidation, WriteContext } from '../registry/context.ts'
 import type { DerivedParts } from '../registry/derivedParts.ts'
 import type { Reader } from '../registry/reader.ts'
@@ -31,6 +32,8 @@ export interface Services {
   readonly derived?: DerivedParts | undefined
   /** What people call a space: its path; its id where nobody knows that. */
   spaceName(id: string): string
+  /** Readers of what is answered and not stored. */
+  readonly answered: AnsweredKinds
   readonly types: TypeRegistry
   readonly frames: FrameCache
   readonly protobuf: ProtobufCodec

@@ -1,6 +1,7 @@
 /** GET of a collection. */
 import { statusError } from '../../apimachinery/errors.ts'
 import { fieldError } from '../../apimachinery/fieldErrors.ts'
+import { readerOf } from '../registry/answeredKinds.ts'
 import { selectionFor } from '../registry/selection.ts'
 import { type Exchange, intOption, type Services, workOf } from './exchange.ts'
 import { sendList } from './listAnswers.ts'
@@ -20,7 +21,7 @@ export async function listEndpoint(services: Services, exchange: Exchange): Prom
   })
   const sight = await sightOf(services.authorizer, exchange)
   const work = workOf(services, exchange)
-  const list = await services.reader.list(exchange.type, {
+  const list = await readerOf(services, exchange.type).list(exchange.type, {
     space: exchange.space,
     namespace: exchange.resource.namespace === '' ? undefined : exchange.resource.namespace,
     selection: sight ? sight.narrowed(selection) : selection,

@@ -8,6 +8,7 @@ import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
 import { PROTOBUF_WATCH_MEDIA_TYPE } from '../../apimachinery/protobuf/protobufCodec.ts'
 import type { Work } from '../../program/workTurns.ts'
 import type { Stored } from '../../storage/store.ts'
+import { readerOf } from '../registry/answeredKinds.ts'
 import type { ListResult } from '../registry/reader.ts'
 import { knownRevision } from '../registry/readVersions.ts'
 import { type Selection, selectionFor } from '../registry/selection.ts'
@@ -74,12 +75,13 @@ export async function planOf(services: Services, exchange: WatchTarget, work?: W
   const bookmarks = boolOption(query, 'allowWatchBookmarks')
   const sendInitial = query.get('sendInitialEvents')
   checkInitialEvents(sendInitial, query.get('resourceVersionMatch'))
-  const revision = knownRevision(query.get('resourceVersion') ?? '', services.reader.revision)
+  const reader = readerOf(services, exchange.type)
+  const revision = knownRevision(query.get('resourceVersion') ?? '', reader.revision)
   const wantsInitial = sendInitial === null ? revision === 0 : sendInitial === 'true'
   const sight = await sightOf(services.authorizer, exchange)
   const present =
     wantsInitial || sight
-      ? await services.reader.list(exchange.type, {
+      ? await reader.list(exchange.type, {
           space: exchange.space,
           namespace: namespaceOf(exchange),
           selection: sight ? sight.narrowed(selection) : selection,
@@ -94,7 +96,7 @@ export async function planOf(services: Services, exchange: WatchTarget, work?: W
     selection,
     initial,
     marksInitialEnd: sendInitial === 'true' && bookmarks,
-    after: initial ? initial.revision : revision === 0 ? services.reader.revision : revision,
+    after: initial ? initial.revision : revision === 0 ? reader.revision : revision,
     bookmarks,
     timeoutMs: Math.min(Math.max(seconds, 1) * 1000, 2 ** 31 - 1),
     ...(sight && present && { seen: sight.follow(known, present.revision, selection) }),
@@ -134,19 +136,19 @@ export async function runWatch(
   const scope = services.watchScope(exchange.space, exchange.type.group, exchange.type.resource)
   const signal = AbortSignal.any([gone, ended.signal, services.draining, scope])
   const timeout = setTimeout(() => ended.abort(), plan.timeoutMs)
+  const reader = readerOf(services, exchange.type)
   let shown = exchange
   let form = framesFor(services, exchange)
   let isCaughtUp = (): boolean => false
   const ticker = plan.bookmarks
     ? setInterval(() => {
-        if (isCaughtUp() && !sink.busy && !signal.aborted)
-          void sink.write([form.bookmark(services.reader.revision, false)])
+        if (isCaughtUp() && !sink.busy && !signal.aborted) void sink.write([form.bookmark(reader.revision, false)])
       }, services.bookmarkIntervalMs ?? BOOKMARK_INTERVAL_MS)
     : undefined
   try {
     const work = services.work.begin({ owner: exchange.space })
     if (plan.initial && !(await sendInitial(plan, { sink, work, ...form }))) return
-    for await (const batch of services.reader.watch(exchange.type, {
+    for await (const batch of reader.watch(exchange.type, {
       space: exchange.space,
       namespace: namespaceOf(exchange),
       selection: plan.selection,

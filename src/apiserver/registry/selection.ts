@@ -20,6 +20,8 @@ export interface Selection {
   /** The one name that can match, when a field selector fixes it: the store then looks it up instead of scanning. */
   readonly name?: string
   readonly namespace?: string
+  /** Values that fields must equal. */
+  readonly fixed?: ReadonlyMap<string, string>
   matches(object: Readonly<KubeObject>): boolean
   /** The same where nothing but labels counts. */
   matchesLabels?: ((labels: KubeObject['metadata']['labels']) => boolean) | undefined
@@ -61,6 +63,7 @@ export function selectionFor(type: ResourceType, strategy: Strategy | undefined,
     everything: false,
     ...(fixed(fields, 'metadata.name') !== undefined && { name: fixed(fields, 'metadata.name')! }),
     ...(fixed(fields, 'metadata.namespace') && { namespace: fixed(fields, 'metadata.namespace')! }),
+    ...(fields !== undefined && { fixed: fixedIn(fields) }),
     ...(fields === undefined && { matchesLabels: own => labels!.matches(own) }),
     matches: object => {
       if (labels !== undefined && !labels.matches(object.metadata.labels)) return false
@@ -114,6 +117,10 @@ function unknownField(type: ResourceType, strategy: Strategy | undefined, field:
 
 function fixed(selector: FieldSelector | undefined, field: string): string | undefined {
   return selector?.requirements.find(r => r.field === field && r.operator !== '!=')?.value
+}
+
+function fixedIn({ requirements }: FieldSelector): ReadonlyMap<string, string> {
+  return new Map(requirements.flatMap(({ field, operator, value }) => (operator === '!=' ? [] : [[field, value]])))
 }
 
 export type { LabelSelector }

@@ -92,6 +92,9 @@ export class RequestWork {
     if (known !== undefined && this.#deps.clock() - known.atMs < SIZE_MS) return workOf(known)
     const type = this.#deps.types.in(space).find(group, version, name)
     if (type === undefined) return ONE_SEAT
+    // made for the request, and nobody knows how many before they are
+    if (type.answered)
+      return listWork({ objects: undefined, bytes: 0, limit: undefined, selects: false, streamed: false }, widest)
     return this.#sizeOf(rangeOf(type, { space, namespace: namespace === '' ? undefined : namespace })).then(size => {
       // a name that no namespace can have is not worth the memory
       if (namespace.length <= 63) this.#sizes.set(key, size)

@@ -30,8 +30,8 @@ export interface ClusterOutcome {
 
 export interface ClusterOutcomesDeps {
   clock: Clock
-  /** What is known of a mailbox, by its space, may be something else now. */
-  changed: (space: string) => void
+  /** What is known of a mailbox, by its space, may be something else now: of these keys, or of all. */
+  changed: (space: string, keys: readonly string[] | 'all') => void
   /** Of the center. Default: one that no other process has. */
   epoch?: string | undefined
 }
@@ -82,12 +82,21 @@ export class ClusterOutcomes implements OutcomeReceiver {
     const follows = known?.id === report.session && known.number + 1 === report.number
     if (report.epoch !== this.epoch || !(report.whole || follows)) return { epoch: this.epoch, again: true }
     const exceptions = report.whole || !known ? new Map<string, Exception>() : known.exceptions
-    for (const key of report.settled) exceptions.delete(objectKey(key, key.namespace, key.name))
-    for (const one of report.exceptions) exceptions.set(objectKey(one, one.namespace, one.name), one)
+    const keys: string[] = []
+    for (const key of report.settled) {
+      const id = objectKey(key, key.namespace, key.name)
+      exceptions.delete(id)
+      keys.push(id)
+    }
+    for (const one of report.exceptions) {
+      const id = objectKey(one, one.namespace, one.name)
+      exceptions.set(id, one)
+      keys.push(id)
+    }
     if (exceptions.size > MAX_EXCEPTIONS) {
       // it lost count, and what is said from here on has to be whole
       this.#end(space)
-      this.#deps.changed(space)
+      this.#deps.changed(space, 'all')
       return { epoch: this.epoch, again: true }
     }
     const { session: id, number, compared, processed, unlisted, versions } = report
@@ -101,21 +110,20 @@ export class ClusterOutcomes implements OutcomeReceiver {
       heardAtMs: this.#deps.clock.now(),
       live: true,
     }
-    const isNews =
+    const isOther =
       known === undefined ||
       !known.live ||
       report.whole ||
       known.compared !== compared ||
-      known.processed !== processed ||
-      report.exceptions.length + report.settled.length > 0 ||
       JSON.stringify([known.unlisted, known.versions]) !== JSON.stringify([unlisted, versions])
+    const isNews = isOther || known.processed !== processed || keys.length > 0
     if (known?.id === id) Object.assign(known, said)
     else {
       this.#end(space)
       this.#sessions.set(space, { id, ...said, cancel: undefined })
     }
     this.#watch(space)
-    if (isNews) this.#deps.changed(space)
+    if (isNews) this.#deps.changed(space, isOther ? 'all' : keys)
     return { epoch: this.epoch, again: false }
   }
 
@@ -126,7 +134,7 @@ export class ClusterOutcomes implements OutcomeReceiver {
     session.live = false
     session.cancel?.()
     session.cancel = undefined
-    this.#deps.changed(space)
+    this.#deps.changed(space, 'all')
   }
 
   forget(space: string): void {

@@ -117,6 +117,14 @@ export class Consents implements ConsentTaker {
     return granting ? undefined : notGranted(first.path, this.#places.pathOf(space) ?? space)
   }
 
+  /** The first by name of the InventoryBindings by which a space uses an inventory. */
+  bindingTo(space: string, inventory: string): string | undefined {
+    const names = [...this.#index.bindingsOf(space)].flatMap(binding =>
+      binding.inventory === inventory ? [binding.name] : [],
+    )
+    return names.sort()[0]
+  }
+
   /** Whether it may be so of any space. */
   get anyUncertain(): boolean {
     return this.#index.hasUnread

@@ -8,12 +8,18 @@
 import type { KubeObject } from '../../apimachinery/object.ts'
 
 export class DesiredContent {
+  readonly #left: (key: string) => void
   /** What may have to change, by the number of its newest naming, until that was looked at. */
   readonly #named = new Map<string, number>()
   readonly #writing = new Set<string>()
   /** Revisions that the syncer has not looked at, about in their order. */
   readonly #seqs = new Map<string, number>()
   #namings = 0
+
+  /** @param left is told what the syncer has looked at */
+  constructor(left: (key: string) => void = () => {}) {
+    this.#left = left
+  }
 
   name(key: string): void {
     this.#named.set(key, ++this.#namings)
@@ -65,6 +71,7 @@ export class DesiredContent {
     for (const [key, seq] of this.#seqs) {
       if (seq > revision) return
       this.#seqs.delete(key)
+      this.#left(key)
     }
   }
 
@@ -97,6 +104,12 @@ export class DesiredContent {
 /** What is named by and by: until all of it is drawn, nobody knows what else of its owner's may have to change. */
 export class Namings {
   readonly #open = new Map<string, number>()
+  readonly #closed: (owner: string) => void
+
+  /** @param closed is told whose things are all named */
+  constructor(closed: (owner: string) => void = () => {}) {
+    this.#closed = closed
+  }
 
   isOpen(owner: string): boolean {
     return this.#open.has(owner)
@@ -116,8 +129,10 @@ export class Namings {
       }
     } finally {
       const left = (this.#open.get(owner) ?? 1) - 1
-      if (left === 0) this.#open.delete(owner)
-      else this.#open.set(owner, left)
+      if (left === 0) {
+        this.#open.delete(owner)
+        this.#closed(owner)
+      } else this.#open.set(owner, left)
     }
   }
 }

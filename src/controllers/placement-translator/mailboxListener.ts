@@ -12,12 +12,14 @@ export interface MailboxListenerDeps {
   addAll(tasks: Iterable<Task>, owner: string): void
   join: PlacementJoin
   mailbox(name: string): Mailbox | undefined
+  /** What became of one object in one cluster may be something else now. */
+  touched(mailbox: string, key: string): void
 }
 
 /** Definers and Namespaces go first, so that what needs them does not fail first. */
 const FIRST: ReadonlySet<string> = new Set([resourceKey(CRDS), resourceKey(NAMESPACES)])
 
-export function mailboxListener({ add, addAll, join, mailbox: find }: MailboxListenerDeps): MailboxListener {
+export function mailboxListener({ add, addAll, join, mailbox: find, touched }: MailboxListenerDeps): MailboxListener {
   const copy = (mailbox: string, key: string, origin = find(mailbox)?.ownersOf(key)[0]): Task => ({
     type: 'copy',
     mailbox,
@@ -39,8 +41,13 @@ export function mailboxListener({ add, addAll, join, mailbox: find }: MailboxLis
   }
   return {
     synced: mailbox => addAll(content(mailbox), mailbox),
-    changed: (mailbox, key) => add(copy(mailbox, key)),
+    changed(mailbox, key) {
+      touched(mailbox, key)
+      add(copy(mailbox, key))
+    },
+    processed: touched,
     reported(mailbox, key) {
+      touched(mailbox, key)
       for (const { space } of join.sourcesOf(mailbox, key)) {
         if (join.wantsState(space, key) || join.fact(space, key)?.annotated) add({ type: 'source', space, key })
       }

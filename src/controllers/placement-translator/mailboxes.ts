@@ -73,6 +73,8 @@ export interface MailboxListener {
   changed(mailbox: string, key: string): void
   /** A projected object's status may have changed. */
   reported(mailbox: string, key: string): void
+  /** Its syncer has looked at the newest that an object asks for. */
+  processed(mailbox: string, key: string): void
   /** A projected object is healthy, or otherwise than before. */
   healthChanged(mailbox: string, key: string): void
   configChanged(mailbox: string): void
@@ -110,7 +112,7 @@ export class Mailbox {
   readonly others = new NamespacedMap<true>()
   readonly namespaces = new Set<string>()
   /** Which of the copies changed in what they ask for, until the cluster has them. */
-  readonly desired = new DesiredContent()
+  readonly desired: DesiredContent
   readonly health = new CopyHealth()
   /** What copies say whose state a space wants back, as they were written or found right in this run. */
   readonly meanings = new Map<string, Meaning>()
@@ -133,8 +135,10 @@ export class Mailbox {
   /** The mailbox's stream has told everything up to here; without end while a snapshot is being told. */
   told = Number.POSITIVE_INFINITY
 
-  constructor(name: string, space: string, targetName = '') {
+  /** @param processed is told what its syncer has looked at */
+  constructor(name: string, space: string, targetName = '', processed: (key: string) => void = () => {}) {
     this.name = name
+    this.desired = new DesiredContent(processed)
     this.space = space
     this.targetName = targetName
   }
@@ -286,7 +290,7 @@ export class Mailboxes {
 
   #open(name: string, space: string, targetName: string): void {
     const { client, guard, logger, turns, clock, random, signal } = this.#deps
-    const mailbox = new Mailbox(name, space, targetName)
+    const mailbox = new Mailbox(name, space, targetName, key => this.#listener.processed(name, key))
     const stop = new AbortController()
     const source = new StreamSource({
       client,

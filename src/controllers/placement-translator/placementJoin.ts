@@ -28,12 +28,18 @@ export interface ChangeSink {
 
 export class PlacementJoin extends PlacementProduct {
   readonly #sink: ChangeSink
+  #version = 0
   /** Told again for each object that a placement selects. */
   readonly #mailboxes = new WeakMap<Ways, readonly string[]>()
 
   constructor(sink: ChangeSink, consent: Consent) {
     super(consent)
     this.#sink = sink
+  }
+
+  /** Another after each change of where placements lead, or may. */
+  get version(): number {
+    return this.#version
   }
 
   workload(id: string): Workload {
@@ -44,6 +50,7 @@ export class PlacementJoin extends PlacementProduct {
   setPlacement(id: string, name: string, spec: PlacementSpec, created = ''): void {
     const space = this.#space(id)
     const isNew = !space.specs.has(name)
+    if (isNew) this.#version++
     space.specs.set(name, spec)
     space.created.set(name, created)
     if (isNew) for (const mailbox of destinations(space, name).keys()) addTo(this.byMailbox, mailbox, pair(id, name))
@@ -55,6 +62,7 @@ export class PlacementJoin extends PlacementProduct {
   removePlacement(id: string, name: string): void {
     const space = this.spaces.get(id)
     if (!space?.specs.has(name)) return
+    this.#version++
     const gone = destinations(space, name)
     space.workload.removePlacement(name)
     space.specs.delete(name)
@@ -66,6 +74,7 @@ export class PlacementJoin extends PlacementProduct {
   /** What the slice of the same name as the placement says; `undefined` when there is none. */
   setDestinations(id: string, name: string, list: readonly Destination[] | undefined): void {
     const space = this.#space(id)
+    this.#version++
     const before = destinations(space, name)
     if (list) space.slices.set(name, waysOf(list))
     else space.slices.delete(name)
@@ -91,6 +100,7 @@ export class PlacementJoin extends PlacementProduct {
   /** What a space, or any, may place on some ways may be another now. */
   touchConsent(id: string | undefined, through: (way: Destination) => boolean): void {
     this.choice.forget()
+    this.#version++
     for (const one of id === undefined ? this.spaces.keys() : [id]) {
       const space = this.spaces.get(one)
       if (!space || space.specs.size === 0) continue

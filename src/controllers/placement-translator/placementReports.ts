@@ -40,8 +40,10 @@ export interface PlacementReportsDeps {
     isUncertain(space: string): boolean
   }
   refusals: Pick<ClusterRefusals, 'of'>
-  outcomes: (found: CenterFindings) => PlacementOutcomeDeps
+  outcomes: PlacementOutcomeDeps
   clock: Clock
+  /** What the center found of an object is another, or nothing any more. */
+  told: (key: string, mailbox: string) => void
   /** Has {@link PlacementReports.reconcile} called for the placement. */
   again: (space: string, placement: string) => void
 }
@@ -89,6 +91,7 @@ export class PlacementReports implements CenterFindings {
       if (known.size === 0) mailboxes.delete(mailbox)
       if (mailboxes.size === 0) this.#reported.delete(id)
     }
+    this.#deps.told(key, mailbox)
     this.#deps.again(space, placement)
   }
 
@@ -163,7 +166,7 @@ export class PlacementReports implements CenterFindings {
     const deniedBy = new Map<string, ReadonlySet<string>>()
     for (const { mailboxes, denied } of kinds)
       if (denied.size > 0) for (const one of mailboxes) deniedBy.set(one, denied)
-    const outcome = await placementOutcome(this.#deps.outcomes(this), {
+    const outcome = await placementOutcome(this.#deps.outcomes, {
       space,
       name,
       ways,

@@ -9,9 +9,10 @@ export function destinationsIn(slice: KubeObject): Destination[] {
   const { destinations } = slice
   return (Array.isArray(destinations) ? destinations : []).flatMap((item: unknown) => {
     if (!isRecord(item)) return []
-    const { cluster, locationName, syncTargetUID } = item
+    const { cluster, locationName, syncTargetName, syncTargetUID } = item
     if (typeof cluster !== 'string' || typeof locationName !== 'string' || typeof syncTargetUID !== 'string') return []
-    return [{ mailbox: mailboxName(cluster, syncTargetUID), cluster, locationName }]
+    const named = typeof syncTargetName === 'string' && syncTargetName !== '' && { syncTarget: syncTargetName }
+    return [{ mailbox: mailboxName(cluster, syncTargetUID), cluster, locationName, ...named }]
   })
 }
 

@@ -2,16 +2,20 @@
  * The placement translator: keeps every mailbox's content equal to the product of placements, slices and workload, and
  * carries counts, errors and singleton status back. Everything is driven by streams; nothing is polled.
  */
+import type { AnswerDesk } from '../../apimachinery/answered.ts'
 import type { OutcomeSource } from '../../apimachinery/outcome.ts'
 import {
+  CLUSTER_WORK_STATUSES,
   CUSTOMIZERS,
   EDGE_PLACEMENTS,
   INVENTORY_BINDINGS,
   LOCATIONS,
+  MAILBOX_NAME,
   MAILBOX_PARENT,
   PLACEMENT_GRANTS,
   SLICES,
   SYNC_TARGETS,
+  WORK_STATUSES,
 } from '../../apimachinery/placement.ts'
 import type { PreviewSource } from '../../apimachinery/placementPreview.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
@@ -49,15 +53,20 @@ import type { OwnershipRules } from './ownership.ts'
 import { Pauses } from './pauses.ts'
 import { PlacementJoin } from './placementJoin.ts'
 import { PlacementNotes } from './placementNotes.ts'
+import type { PlacementOutcomeDeps } from './placementOutcome.ts'
 import { PlacementPreviews } from './placementPreviews.ts'
 import { PlacementReports } from './placementReports.ts'
 import { Releases } from './releases.ts'
+import { ServedKinds } from './servedKinds.ts'
 import { SourceReader } from './sourceReader.ts'
 import { SpaceClosing } from './spaceClosing.ts'
+import { SpaceLocations } from './spaceLocations.ts'
 import { configTasks, copyTasks, reportTasks, sourceTasks, type Task, taskId, taskLane, taskParty } from './task.ts'
 import { TopologyIntake } from './topologyIntake.ts'
 import { UpsyncRecords } from './upsyncRecords.ts'
 import { Workloads } from './workloads.ts'
+import { WorkStatuses } from './workStatuses.ts'
+import { WorkStatusFollowers } from './workStatusFollowers.ts'
 
 export interface PlacementTranslatorDeps {
   client: Client
@@ -73,6 +82,8 @@ export interface PlacementTranslatorDeps {
   outcomes?: OutcomeSource | undefined
   /** Where people ask what would change where. Absent: nobody asks. */
   previews?: PreviewSource | undefined
+  /** Where it makes itself known as who answers for work statuses. Absent: nobody asks. */
+  answers?: AnswerDesk | undefined
   signal: AbortSignal
 }
 
@@ -105,7 +116,8 @@ class Translator {
   readonly #refusals: ClusterRefusals
   readonly #outcomes: ClusterOutcomes
   readonly #clusterReports: ClusterReports
-  readonly #namings = new Namings()
+  readonly #namings: Namings
+  readonly #statuses: WorkStatusFollowers
   readonly #records: UpsyncRecords
   readonly #brake: Brake
   readonly #notes: PlacementNotes
@@ -123,6 +135,7 @@ class Translator {
   /** Whether everything was known at some time. */
   #wasWhole = false
   readonly #undeliver: () => void
+
   constructor(deps: PlacementTranslatorDeps) {
     const { client, places, guard, turns = new WorkTurns(), logger, clock, random } = deps
     const signal = AbortSignal.any([deps.signal, this.#stop.signal])
@@ -143,11 +156,32 @@ class Translator {
     })
     const report = (space: string, name: string) => this.#queue.add({ type: 'report', space, name })
     const note = (space: string, name: string) => this.#queue.add({ type: 'note', space, name })
+    const locations = new SpaceLocations({
+      join: {
+        placementNames: id => this.#join.placementNames(id),
+        waysOf: (...what) => this.#join.waysOf(...what),
+        version: () => this.#join.version,
+      },
+      bindingTo: (...what) => consents.bindingTo(...what),
+      renamed: space => this.#statuses.lost(space),
+    })
+    this.#statuses = new WorkStatusFollowers({
+      join: { workload: space => this.#join.workload(space) },
+      locations,
+      isNamed: space => !this.#namings.isOpen(space),
+    })
+    this.#namings = new Namings(owner => {
+      if (MAILBOX_NAME.test(owner)) this.#clusterChanged(owner)
+      else this.#statuses.named(owner)
+    })
+    const kinds = new ServedKinds(client)
     const consents = new Consents(places, (space, through) => this.#join.touchConsent(space, through))
     this.#join = new PlacementJoin(
       {
-        copies: (mailboxes, keys, origin) =>
-          this.#queue.addAll(this.#naming(origin, copyTasks(mailboxes, keys, origin)), origin),
+        copies: (mailboxes, keys, origin) => {
+          this.#statuses.changed(origin, mailboxes, keys)
+          this.#queue.addAll(this.#naming(origin, copyTasks(mailboxes, keys, origin)), origin)
+        },
         configs: (mailboxes, origin) => this.#queue.addAll(configTasks(mailboxes), origin),
         sources: (space, keys) => this.#queue.addAll(sourceTasks(space, keys), space),
         placement: report,
@@ -168,35 +202,36 @@ class Translator {
     this.#outcomes = new ClusterOutcomes({
       clock: clock ?? systemClock,
       epoch: deps.outcomes?.epoch,
-      changed: space => {
+      changed: (space, keys) => {
         const mailbox = places.pathOf(space)?.split(':').at(-1) ?? ''
+        if (keys === 'all') this.#clusterChanged(mailbox)
+        else for (const key of keys) this.#statuses.touched(mailbox, key)
+        this.#mailboxes.get(mailbox)?.desired.processed(this.#processedBy(space))
         this.#queue.add({ type: 'cluster', mailbox })
         for (const placement of this.#join.placementsOf(mailbox)) report(placement.space, placement.name)
       },
     })
     const outcome = (space: string) => this.#outcomes.of(space)
     this.#clusterReports = new ClusterReports({ client, outcome, clock: clock ?? systemClock })
-    this.#undeliver = () => {
-      deps.outcomes?.deliverTo(undefined)
-      deps.previews?.deliverTo(undefined)
-    }
     deps.outcomes?.deliverTo(this.#outcomes)
+    const outcomes: PlacementOutcomeDeps = {
+      join: this.#join,
+      mailbox: name => this.#mailboxes.get(name),
+      outcome,
+      isNamed: owner => !this.#namings.isOpen(owner),
+      ...grantFindings(this.#join, consents),
+      found: (...what) => this.#reports.found(...what),
+      foundIn: (...where) => this.#reports.foundIn(...where),
+      pauses: { locationOf: name => this.#pauses.locationOf(name) },
+    }
     this.#reports = new PlacementReports({
       client,
       join: this.#join,
       allowances: consents,
       refusals: this.#refusals,
-      outcomes: findings => ({
-        join: this.#join,
-        mailbox: name => this.#mailboxes.get(name),
-        outcome,
-        isNamed: owner => !this.#namings.isOpen(owner),
-        ...grantFindings(this.#join, consents),
-        found: (...what) => findings.found(...what),
-        foundIn: (...where) => findings.foundIn(...where),
-        pauses: { locationOf: name => this.#pauses.locationOf(name) },
-      }),
+      outcomes,
       clock: clock ?? systemClock,
+      told: (key, mailbox) => this.#statuses.touched(mailbox, key),
       again: report,
     })
     const evictions = new Evictions(clock ?? systemClock)
@@ -254,13 +289,17 @@ class Translator {
         if (told) this.#queue.add({ type: 'source', space, key: told })
         this.#closing.closeIfIdle(space)
       },
-      kindsChanged: space => this.#feedback.forgetKinds(space),
+      kindsChanged: space => {
+        this.#feedback.forgetKinds(space)
+        kinds.forget(space)
+      },
     })
     const listener = mailboxListener({
       add: task => this.#queue.add(task),
       addAll: (tasks, owner) => this.#queue.addAll(this.#naming(owner, tasks), owner),
       join: this.#join,
       mailbox: name => this.#mailboxes.get(name),
+      touched: (mailbox, key) => this.#statuses.touched(mailbox, key),
     })
     const synced = (mailbox: string) => {
       listener.synced(mailbox)
@@ -321,6 +360,32 @@ class Translator {
       location: (cluster, name) => intake.location(cluster, name),
       customizer: (space, reference) => intake.customizer(space, reference),
     })
+    const answers = [WORK_STATUSES, CLUSTER_WORK_STATUSES].map((kind, i) => {
+      const answerer = new WorkStatuses(
+        {
+          client,
+          join: this.#join,
+          cache,
+          sources,
+          kinds,
+          clusters: outcomes,
+          mailbox: name => this.#mailboxes.get(name),
+          locations,
+          followers: this.#statuses,
+          isKnown: space =>
+            this.#knowledge.isTopologyWhole && (!this.#join.isWorkloadSpace(space) || this.#workloads.isSynced(space)),
+          pathOf: space => places.pathOf(space),
+        },
+        { isNamespaced: i === 0 },
+      )
+      deps.answers?.answerFor(kind, answerer)
+      return kind
+    })
+    this.#undeliver = () => {
+      deps.outcomes?.deliverTo(undefined)
+      deps.previews?.deliverTo(undefined)
+      for (const kind of answers) deps.answers?.answerFor(kind, undefined)
+    }
     const join = this.#join
     const known = (name: string) => this.#mailboxes.known(name)
     const rules: OwnershipRules = {
@@ -530,13 +595,23 @@ class Translator {
 
   async #copy(mailbox: Mailbox, key: string): Promise<ReconcileResult> {
     const ticket = mailbox.desired.ticket(key)
-    const result = await this.#copies.reconcile(mailbox, key)
+    const result = await this.#copies.reconcile(mailbox, key).finally(() => this.#statuses.touched(mailbox.name, key))
     if (result.behind || result.postponed || result.requeueAfterMs !== undefined || ticket === undefined) return result
     mailbox.desired.converged(key, ticket)
+    this.#statuses.touched(mailbox.name, key)
     if (mailbox.desired.unprocessed > 0) this.#queue.add({ type: 'cluster', mailbox: mailbox.name })
     for (const { space, placements } of result.claims ?? this.#join.sourcesOf(mailbox.name, key))
       this.#queue.addAll(reportTasks(space, placements), space)
     return result
+  }
+
+  #clusterChanged(mailbox: string): void {
+    this.#statuses.clusterChanged(mailbox, () => this.#join.contentOf(mailbox).keys())
+  }
+
+  #processedBy(space: string): number {
+    const { live, compared, processed } = this.#outcomes.of(space)
+    return live && compared ? processed : 0
   }
 
   /** The copies that tasks name may have to change from now on. */

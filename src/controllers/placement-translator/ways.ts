@@ -6,6 +6,8 @@ export interface Destination {
   /** Logical-cluster id of the inventory space. */
   readonly cluster: string
   readonly locationName: string
+  /** The name of the SyncTarget; absent where nobody says. */
+  readonly syncTarget?: string
 }
 
 /** By mailbox: the Locations that lead there, first by name first. */

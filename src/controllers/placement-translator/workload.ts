@@ -96,6 +96,23 @@ export class Workload {
     return count
   }
 
+  namespaces(): Iterable<string> {
+    return this.#byNamespace.keys()
+  }
+
+  /** Keys of the objects that are in no Namespace. */
+  *clusterScoped(): Generator<string> {
+    for (const { key, namespace } of this.#objects.values()) if (namespace === '') yield key
+  }
+
+  /** Whether any placement selects an object. */
+  isSelected(key: string): boolean {
+    const fact = this.#objects.get(key)
+    if (!fact) return false
+    for (const placement of this.#placements.values()) if (isSelected(placement, fact)) return true
+    return false
+  }
+
   /** Keys of the objects that are paused. */
   paused(): Iterable<string> {
     return this.#paused

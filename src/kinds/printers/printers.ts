@@ -5,9 +5,16 @@ import { corePrinters } from './core.ts'
 import { placementPrinters } from './placement.ts'
 import type { Printer } from './printer.ts'
 import { workloadPrinters } from './workloads.ts'
+import { workStatusPrinters } from './workStatus.ts'
 
 const printers: ReadonlyMap<string, Printer> = new Map(
-  Object.entries({ ...corePrinters, ...workloadPrinters, ...clusterPrinters, ...placementPrinters }),
+  Object.entries({
+    ...corePrinters,
+    ...workloadPrinters,
+    ...clusterPrinters,
+    ...placementPrinters,
+    ...workStatusPrinters,
+  }),
 )
 
 /** The printer of a built-in kind; `undefined` when it has none (Name and Created At are shown then). */

@@ -38,6 +38,11 @@ t.test('a built-in kind is described as kubectl users know it', async t => {
   t.notOk(type('namespaces', '', 'v1').verbs.includes('deletecollection'))
   t.same(type('subjectaccessreviews', 'authorization.k8s.io', 'v1').verbs, ['create'])
   t.same(type('componentstatuses', '', 'v1').verbs, ['get', 'list'])
+  t.match(type('workstatuses', 'edge.kubestellar.io', 'v1alpha1'), {
+    verbs: ['get', 'list', 'watch'],
+    answered: true,
+    form: 'own',
+  })
   t.equal(type('horizontalpodautoscalers', 'autoscaling', 'v1').storageVersion, 'v2')
 })
 
@@ -106,6 +111,8 @@ t.test('the kinds of placement have the names, columns and sub-resources of thei
       ['InventoryBinding', 'ibind', false, 'status'],
       ['GrantedLocation', 'gloc', false, ''],
       ['PlacementPreview', '', false, ''],
+      ['WorkStatus', 'wst', true, ''],
+      ['ClusterWorkStatus', 'cwst', false, ''],
     ],
   )
   t.same(
@@ -125,7 +132,20 @@ t.test('the kinds of placement have the names, columns and sub-resources of thei
   )
   t.same(
     type('edgeplacements', 'edge.kubestellar.io', 'v2alpha1').columns.map(c => c.name),
-    ['Placed', 'Reason', 'Paused', 'Held', 'Clusters', 'Copies', 'Applied', 'Done', 'Refused', 'Stale', 'Age'],
+    [
+      'Placed',
+      'Reason',
+      'Paused',
+      'Held',
+      'Clusters',
+      'Copies',
+      'Applied',
+      'Done',
+      'Healthy',
+      'Refused',
+      'Stale',
+      'Age',
+    ],
   )
   const placement = type('edgeplacements', 'edge.kubestellar.io', 'v2alpha1').schema
   t.notOk(at(placement, 'spec', 'downsync', '[]').required)

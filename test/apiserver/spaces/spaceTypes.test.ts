@@ -31,6 +31,9 @@ t.test('a space serves the kinds of its type, and the others do not exist there'
     'placementpreviews',
     'singleplacementslices',
   ])
+  const unanswered = await api.in('root:wmw1').get('/apis/edge.kubestellar.io/v1alpha1/workstatuses')
+  t.match(unanswered, { code: 503, headers: { 'retry-after': '2' } }, 'no controller is no empty list')
+  t.match(await api.in('root:imw1').get('/apis/edge.kubestellar.io/v1alpha1/workstatuses'), { code: 404 })
   t.same(await served('root:espw'), [])
   t.ok((await served('root:plain')).length > 8, 'a universal space serves them all')
   t.match(await api.in('root:wmw1').get(`${EDGE}/synctargets`), { code: 404 })

@@ -1,0 +1,39 @@
+/** The kinds whose objects are answered and not stored, each with its reader. */
+import type { AnswerDesk, Answerer } from '../../apimachinery/answered.ts'
+import { type GroupResource, groupResourceName } from '../../apimachinery/object.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { AnsweredReader, type AnsweredReaderDeps, type KindReader } from './answeredReader.ts'
+import type { Reader } from './reader.ts'
+
+export class AnsweredKinds implements AnswerDesk {
+  readonly #deps: AnsweredReaderDeps
+  /** By `resource.group`: as many as the catalog has. */
+  readonly #readers = new Map<string, AnsweredReader>()
+
+  constructor(deps: AnsweredReaderDeps) {
+    this.#deps = deps
+  }
+
+  answerFor(kind: GroupResource, answerer: Answerer | undefined): void {
+    this.readerOf(kind).answerWith(answerer)
+  }
+
+  /** @param kind one that is answered */
+  readerOf(kind: GroupResource): AnsweredReader {
+    const name = groupResourceName(kind)
+    let reader = this.#readers.get(name)
+    if (!reader) {
+      reader = new AnsweredReader(this.#deps)
+      this.#readers.set(name, reader)
+    }
+    return reader
+  }
+}
+
+/** Who reads objects of a kind. */
+export function readerOf(
+  { reader, answered }: { readonly reader: Reader; readonly answered: AnsweredKinds },
+  type: ResourceType,
+): KindReader {
+  return type.answered ? answered.readerOf(type) : reader
+}

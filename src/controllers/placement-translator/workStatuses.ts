@@ -1,0 +1,228 @@
+/**
+ * Answers what became of each object of a space in each cluster that its placements lead to: a WorkStatus for each of the two,
+ * a ClusterWorkStatus where the object has no namespace. Nothing of it is stored. What a copy is {@link SpaceCluster} says, as it
+ * does for the counts of placements; what its cluster reports is read from the copy when somebody wants to see it.
+ */
+import type { Answerer, AnswerFollower, AnswerName, AnswerRange, AnswerRow, Pace } from '../../apimachinery/answered.ts'
+import { StatusError } from '../../apimachinery/errors.ts'
+import { fixedUid } from '../../apimachinery/fixedUid.ts'
+import { apiVersionOf, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
+import { inOurGenerations } from '../../apimachinery/observedGeneration.ts'
+import { LOCATION_LABEL, WORK_STATUSES } from '../../apimachinery/placement.ts'
+import type { Client } from '../../client/client.ts'
+import { unlessGone } from '../../client/unlessGone.ts'
+import type { CopyVerdict } from './copyState.ts'
+import type { CopyFact, Mailbox } from './mailboxes.ts'
+import { parseObjectKey } from './names.ts'
+import type { ObjectCache } from './objectCache.ts'
+import { isShared } from './ownership.ts'
+import type { PlacementJoin } from './placementJoin.ts'
+import type { ServedKinds } from './servedKinds.ts'
+import type { SourceReader } from './sourceReader.ts'
+import { SpaceCluster, type SpaceClusterDeps } from './spaceCluster.ts'
+import type { SpaceLocation, SpaceLocations } from './spaceLocations.ts'
+import type { ObjectFact } from './workload.ts'
+import type { WorkStatusFollowers } from './workStatusFollowers.ts'
+import { splitWorkStatusName, tailOf } from './workStatusNames.ts'
+
+export interface WorkStatusesDeps {
+  client: Client
+  join: PlacementJoin
+  cache: ObjectCache
+  sources: Pick<SourceReader, 'read'>
+  kinds: ServedKinds
+  clusters: SpaceClusterDeps
+  mailbox: (name: string) => Mailbox | undefined
+  locations: SpaceLocations
+  followers: WorkStatusFollowers
+  /** Whether all is known that a space places, and where. */
+  isKnown: (space: string) => boolean
+  pathOf: (space: string) => string | undefined
+}
+
+const RETRY_SECONDS = 2
+const MAX_LABEL = 63
+
+export class WorkStatuses implements Answerer {
+  readonly #deps: WorkStatusesDeps
+  readonly #isNamespaced: boolean
+
+  constructor(deps: WorkStatusesDeps, { isNamespaced }: { isNamespaced: boolean }) {
+    this.#deps = deps
+    this.#isNamespaced = isNamespaced
+  }
+
+  follow(space: string, follower: AnswerFollower): () => void {
+    return this.#deps.followers.follow(space, this.#isNamespaced, follower)
+  }
+
+  async row(space: string, { namespace, name }: AnswerName): Promise<AnswerRow | undefined> {
+    this.#requireKnown(space)
+    const asked = splitWorkStatusName(namespace, name)
+    const location = asked && this.#deps.locations.of(space).byLabel.get(asked.label)
+    if (!asked || !location || (namespace !== '') !== this.#isNamespaced) return undefined
+    const kinds = await this.#deps.kinds.of(space)
+    return this.#rowOf(new SpaceCluster(this.#deps.clusters, space, location.mailbox), location, asked.key, kinds)
+  }
+
+  async *rows({ space, namespace, after, fixed }: AnswerRange, pace: Pace): AsyncGenerator<AnswerRow> {
+    this.#requireKnown(space)
+    const kinds = await this.#deps.kinds.of(space)
+    for (const within of this.#namespaces(space, namespace)) {
+      if (after && within < after.namespace) continue
+      const keys = await this.#keysIn(space, { namespace: within, fixed }, pace)
+      for (const location of keys.length === 0 ? [] : this.#deps.locations.of(space).sorted) {
+        const { label, destination } = location
+        const last = after?.namespace === within ? after.name : undefined
+        if (last !== undefined && `${label}:` < last && !last.startsWith(`${label}:`)) continue
+        if ((fixed.get('spec.location.name') ?? destination.locationName) !== destination.locationName) continue
+        let cluster = new SpaceCluster(this.#deps.clusters, space, location.mailbox)
+        for (const [tail, key] of keys) {
+          if (last !== undefined && `${label}:${tail}` <= last) continue
+          const row = this.#rowOf(cluster, location, key, kinds)
+          if (row) yield row
+          if (!pace.due) continue
+          await pace.rest()
+          cluster = new SpaceCluster(this.#deps.clusters, space, location.mailbox)
+        }
+      }
+    }
+  }
+
+  /** @throws StatusError ServiceUnavailable: an empty list would say that nothing is placed */
+  #requireKnown(space: string): void {
+    if (this.#deps.isKnown(space)) return
+    const message = 'what this space places is not known yet: the server is starting'
+    throw new StatusError('ServiceUnavailable', message, { retryAfterSeconds: RETRY_SECONDS })
+  }
+
+  #namespaces(space: string, only: string | undefined): readonly string[] {
+    if (!this.#isNamespaced) return ['']
+    return only === undefined ? [...this.#deps.join.workload(space).namespaces()].sort() : [only]
+  }
+
+  /** Of what some placement selects, with what stands behind the location in its name, in that order. */
+  async #keysIn(
+    space: string,
+    { namespace, fixed }: { namespace: string; fixed: AnswerRange['fixed'] },
+    pace: Pace,
+  ): Promise<readonly (readonly [tail: string, key: string])[]> {
+    const workload = this.#deps.join.workload(space)
+    const found: [tail: string, key: string][] = []
+    const resource = fixed.get('spec.sourceRef.resource')
+    const name = fixed.get('spec.sourceRef.name')
+    for (const key of [...(namespace === '' ? workload.clusterScoped() : workload.inNamespace(namespace))]) {
+      const fact = workload.get(key)
+      if (!fact || (name ?? fact.name) !== fact.name) continue
+      if ((resource ?? fact.resource.resource) !== fact.resource.resource) continue
+      if (workload.isSelected(key)) found.push([tailOf(key), key])
+      if (pace.due) await pace.rest()
+    }
+    return found.sort(([a], [b]) => (a < b ? -1 : 1))
+  }
+
+  #rowOf(
+    cluster: SpaceCluster,
+    location: SpaceLocation,
+    key: string,
+    kinds: ReadonlyMap<string, string>,
+  ): AnswerRow | undefined {
+    const { space } = cluster
+    const fact = this.#deps.join.fact(space, key)
+    const placements = fact ? cluster.selecting(key) : []
+    if (!fact || placements.length === 0) return undefined
+    if (cluster.sight.projecting) this.#deps.followers.answeredEarly(space)
+    const verdict = cluster.verdict(key)
+    const mailbox = this.#deps.mailbox(location.mailbox)
+    const { namespace } = fact
+    const { label, granted, destination } = location
+    const name = `${label}:${tailOf(key)}`
+    const { group, version, resource } = fact.resource
+    const health = verdict.state === 'Applied' ? mailbox?.health.of(key) : undefined
+    const head: KubeObject = {
+      apiVersion: apiVersionOf(WORK_STATUSES),
+      kind: this.#isNamespaced ? 'WorkStatus' : 'ClusterWorkStatus',
+      metadata: {
+        name,
+        ...(namespace && { namespace }),
+        uid: fixedUid(`work status ${space} ${location.mailbox} ${key}`),
+        ...(granted.length <= MAX_LABEL && { labels: { [LOCATION_LABEL]: granted } }),
+      },
+      spec: {
+        sourceRef: {
+          group,
+          version,
+          kind: kinds.get(groupResourceName(fact.resource)) ?? '',
+          resource,
+          ...(namespace && { namespace }),
+          name: fact.name,
+        },
+        location: {
+          cluster: this.#deps.pathOf(destination.cluster) ?? '',
+          name: destination.locationName,
+          syncTarget: destination.syncTarget ?? destination.locationName,
+        },
+        placements: [...placements].sort(),
+      },
+      status: {
+        ...verdict,
+        ...(health && { health: health.health, ...(health.message && { healthMessage: health.message }) }),
+      },
+    }
+    return { namespace, name, head, whole: () => this.#whole(head, { space, fact, mailbox, verdict }) }
+  }
+
+  /** With what only the objects themselves say. */
+  async #whole(
+    head: KubeObject,
+    {
+      space,
+      fact,
+      mailbox,
+      verdict,
+    }: { space: string; fact: ObjectFact; mailbox: Mailbox | undefined; verdict: CopyVerdict },
+  ): Promise<KubeObject | undefined> {
+    const source = await this.#deps.sources.read(space, fact)
+    if (!source) return undefined
+    const known = mailbox?.copies.get(fact.key)
+    // what several need is one object, and another's
+    const isOwn = mailbox?.ownersOf(fact.key).includes(space) ?? false
+    const copy =
+      mailbox && known && (isOwn || isShared(fact.key)) ? await this.#copy(mailbox, fact.key, known) : undefined
+    const { uid, creationTimestamp, generation } = source.metadata
+    const isNewest = mailbox?.desired.isBehind(fact.key) === false && isOfVersion(source, fact)
+    const meant = copy && isNewest && verdict.state !== 'Paused' ? generation : undefined
+    const reported = copy && !isShared(fact.key) ? reportedBy(copy, meant) : undefined
+    const { sourceRef, ...spec } = head.spec as Record<string, Record<string, unknown>>
+    return {
+      ...head,
+      metadata: { ...head.metadata, creationTimestamp: copy?.metadata.creationTimestamp ?? creationTimestamp ?? '' },
+      spec: { sourceRef: { ...sourceRef, ...(uid && { uid }) }, ...spec },
+      status: {
+        ...(head.status as object),
+        ...(meant !== undefined && { generation: meant }),
+        ...(reported !== undefined && { reported }),
+      },
+    }
+  }
+
+  async #copy(mailbox: Mailbox, key: string, { resource, resourceVersion }: CopyFact): Promise<KubeObject | undefined> {
+    const cached = this.#deps.cache.get(mailbox.space, key, resourceVersion)
+    if (cached) return cached
+    const { namespace, name } = parseObjectKey(key)
+    const ref = { ...(namespace && { namespace }), name }
+    return await unlessGone(this.#deps.client.in(mailbox.space).get(resource, ref))
+  }
+}
+
+function isOfVersion({ metadata }: KubeObject, fact: ObjectFact): boolean {
+  return metadata.resourceVersion === String(fact.revision)
+}
+
+/** `meant`: the generation of the source that the copy says, where that is known. */
+function reportedBy({ metadata, status }: KubeObject, meant: number | undefined): unknown {
+  const { generation } = metadata
+  if (generation === undefined) return status
+  const produced = meant === undefined ? undefined : { here: meant, there: generation }
+  return inOurGenerations(status, produced, undefined)
+}

@@ -1,0 +1,35 @@
+/** What became of objects in clusters: by what they are about, as their own names say it in one long word. */
+import { at, list, str } from '../../apimachinery/fields.ts'
+import { ageColumn, column, nameColumn, type Printer } from './printer.ts'
+
+const printer: Printer = {
+  columns: [
+    column('Location', object => str(object, 'spec', 'location', 'name'), { field: 'spec.location.name' }),
+    column('Kind', object => str(object, 'spec', 'sourceRef', 'kind'), { field: 'spec.sourceRef.kind' }),
+    column('Object', object => str(object, 'spec', 'sourceRef', 'name'), { field: 'spec.sourceRef.name' }),
+    column('State', object => str(object, 'status', 'state'), { field: 'status.state' }),
+    column('Health', object => str(object, 'status', 'health'), { field: 'status.health' }),
+    column('Reason', reasonOf, { field: 'status.reason' }),
+    ageColumn,
+    column('Message', object => str(object, 'status', 'message') || str(object, 'status', 'healthMessage'), {
+      wide: true,
+      field: 'status.message',
+    }),
+    column('Placements', object => list(object, 'spec', 'placements').join(','), {
+      wide: true,
+      field: 'spec.placements',
+    }),
+    { ...nameColumn, priority: 1 },
+  ],
+}
+
+/** One that says the state again says nothing. */
+function reasonOf(object: Parameters<Printer['columns'][number]['cell']>[0]): string {
+  const reason = str(object, 'status', 'reason')
+  return reason === at(object, 'status', 'state') ? '' : reason
+}
+
+export const workStatusPrinters: Readonly<Record<string, Printer>> = {
+  'edge.kubestellar.io/workstatuses': printer,
+  'edge.kubestellar.io/clusterworkstatuses': printer,
+}
