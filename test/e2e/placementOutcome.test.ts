@@ -10,6 +10,7 @@ import { condition, FLORIN, Florin, has } from './support/florin.ts'
 
 const CLAIMS = { group: '', version: 'v1', resource: 'persistentvolumeclaims' }
 const STATUSES = { group: 'edge.kubestellar.io', version: 'v1alpha1', resource: 'workstatuses' }
+const EVENTS = { group: '', version: 'v1', resource: 'events' }
 const EP = { name: 'p' }
 const counts = (object: KubeObject | undefined) => at(object, 'status', 'counts') as Record<string, number> | undefined
 const rowOf = (name: string) => ({ namespace: 'shop', name: `imw1.florin:configmaps:${name}` })
@@ -17,6 +18,9 @@ const is =
   (state: string) =>
   (object: KubeObject | undefined): boolean =>
     at(object, 'status', 'state') === state
+
+const byKind = (a: Record<string, unknown>, b: Record<string, unknown>) =>
+  String(at(a, 'involvedObject', 'kind')) < String(at(b, 'involvedObject', 'kind')) ? -1 : 1
 
 async function nextOf(watch: AsyncIterable<readonly WatchEvent[]>): Promise<WatchEvent | undefined> {
   for await (const [event] of watch) if (event) return event
@@ -82,6 +86,15 @@ t.test('an author sees how far a placement is, what a cluster refuses in its wor
   const row = await until(wds, STATUSES, rowOf('theirs'), is('Refused'))
   t.match(row?.status, { reason: 'AlreadyInCluster', message: /was in the cluster before/ })
   t.equal(at(row, 'status', 'health'), undefined, 'nobody asks how it is')
+  const told = await wds.list(EVENTS, { fieldSelector: 'reason=RefusedByCluster' })
+  t.match(told.items.map(({ involvedObject, message, count }) => ({ involvedObject, message, count })).sort(byKind), [
+    {
+      involvedObject: { kind: 'ConfigMap', name: 'theirs', namespace: 'shop' },
+      message: /^at florin: was in/,
+      count: 1,
+    },
+    { involvedObject: { kind: 'EdgePlacement', name: 'p' }, message: /^at florin, configmaps "shop\/theirs": was/ },
+  ])
   const selected = await wds.list(STATUSES, { namespace: 'shop', fieldSelector: 'status.state=Refused' })
   t.same(
     selected.items.map(({ metadata }) => metadata.name),

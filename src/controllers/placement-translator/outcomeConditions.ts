@@ -70,16 +70,18 @@ function appliedIn({ counts, broken, silent }: PlacementOutcome): Omit<StageCond
     reason,
     message: more === '' ? told : `${told}; ${more}`,
   })
-  const first = broken.find(({ state }) => state !== 'degraded')
-  const words = first ? `at ${first.location}, ${nameOf(first)}: ${first.message || first.reason}` : ''
-  if (refused > 0) return say('False', 'Refused', words)
-  if (retrying > 0) return say('False', 'Retrying', words)
-  if (waiting > 0) return say('False', 'Waiting', words)
+  const words = (...states: readonly string[]): string => {
+    const first = broken.find(({ state }) => states.includes(state))
+    return first ? `at ${first.location}, ${nameOf(first)}: ${first.message || first.reason}` : ''
+  }
+  if (refused > 0) return say('False', 'Refused', words('refused'))
+  if (retrying > 0) return say('False', 'Retrying', words('retrying'))
+  if (waiting > 0) return say('False', 'Waiting', words('waiting', 'unserved', 'terminating', 'drifted'))
   if (pending > 0) return say('False', 'Pending')
-  if (held > 0) return say('False', 'Held', words)
+  if (held > 0) return say('False', 'Held', words('held'))
   if (stale > 0) return say('Unknown', 'Stale', `nothing is heard of the clusters at ${silent.join(', ')}`)
   if (unknown > 0) return say('Unknown', 'TooMuchTrouble', 'more is wrong in a cluster than its syncer can tell')
-  if (conflict > 0) return say('False', 'Conflict')
+  if (conflict > 0) return say('False', 'Conflict', words('conflict'))
   if (notPlaced > 0) return say('False', 'NotPlaced')
   if (paused > 0) return say('False', 'Paused')
   return { status: 'True', reason: copies === 0 ? 'NothingSelected' : 'AllApplied', message: told }

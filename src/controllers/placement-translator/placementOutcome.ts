@@ -104,6 +104,7 @@ export const COUNTED_AS: Readonly<Record<CopyState, Counted>> = {
 }
 /** What is listed as broken. */
 const LISTED: ReadonlySet<CopyState> = new Set([
+  'Conflict',
   'Refused',
   'Retrying',
   'Waiting',

@@ -26,6 +26,7 @@ import type { Source } from './placementProduct.ts'
 import { UNSECURED } from './podSecurity.ts'
 import { RefusalCount } from './refusalCount.ts'
 import { refusedByAll } from './refusedByAll.ts'
+import type { TroubleEvents } from './troubleEvents.ts'
 import { KIND_NOT_SERVED } from './unservedKinds.ts'
 import type { Ways } from './ways.ts'
 
@@ -42,6 +43,8 @@ export interface PlacementReportsDeps {
   refusals: Pick<ClusterRefusals, 'of'>
   outcomes: PlacementOutcomeDeps
   clock: Clock
+  /** Tells in Events what has to be acted on. */
+  events: Pick<TroubleEvents, 'tell' | 'forget'>
   /** What the center found of an object is another, or nothing any more. */
   told: (key: string, mailbox: string) => void
   /** Has {@link PlacementReports.reconcile} called for the placement. */
@@ -136,6 +139,7 @@ export class PlacementReports implements CenterFindings {
   forget(space: string, placement: string): void {
     this.#reported.delete(`${space} ${placement}`)
     this.#pace.forget(`${space} ${placement}`)
+    this.#deps.events.forget(space, placement)
   }
 
   /** To be called only when the topology and the space are known whole. */
@@ -328,9 +332,11 @@ export class PlacementReports implements CenterFindings {
     const before = isRecord(placement.status) ? placement.status : {}
     const isSaid = (field: keyof typeof news) => equalJson(news[field] ?? undefined, before[field])
     const isOld = told.every(one => conditions.some(known => equalJson(known, one)))
-    if (isOld && isSaid('observedGeneration') && isSaid('counts') && isSaid('broken')) return
+    const tellTroubles = () => this.#deps.events.tell(space, placement, broken)
+    if (isOld && isSaid('observedGeneration') && isSaid('counts') && isSaid('broken')) return await tellTroubles()
     const body = { metadata: { resourceVersion }, status: news }
     await api.patch(EDGE_PLACEMENTS, { name }, 'merge', body, { subresource: 'status', fieldManager: FIELD_MANAGER })
+    await tellTroubles()
   }
 }
 

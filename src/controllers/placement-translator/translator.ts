@@ -63,6 +63,7 @@ import { SpaceClosing } from './spaceClosing.ts'
 import { SpaceLocations } from './spaceLocations.ts'
 import { configTasks, copyTasks, reportTasks, sourceTasks, type Task, taskId, taskLane, taskParty } from './task.ts'
 import { TopologyIntake } from './topologyIntake.ts'
+import { TroubleEvents } from './troubleEvents.ts'
 import { UpsyncRecords } from './upsyncRecords.ts'
 import { Workloads } from './workloads.ts'
 import { WorkStatuses } from './workStatuses.ts'
@@ -231,6 +232,14 @@ class Translator {
       refusals: this.#refusals,
       outcomes,
       clock: clock ?? systemClock,
+      events: new TroubleEvents({
+        client,
+        read: async (space, key) => {
+          const fact = this.#join.fact(space, key)
+          return fact && (await sources.read(space, fact))
+        },
+        clock: clock ?? systemClock,
+      }),
       told: (key, mailbox) => this.#statuses.touched(mailbox, key),
       again: report,
     })
@@ -606,7 +615,7 @@ class Translator {
   }
 
   #clusterChanged(mailbox: string): void {
-    this.#statuses.clusterChanged(mailbox, () => this.#join.contentOf(mailbox).keys())
+    this.#statuses.clusterChanged(mailbox, () => this.#join.claimsIn(mailbox).keys())
   }
 
   #processedBy(space: string): number {

@@ -47,7 +47,6 @@ async function world(t: Test, meanwhile: (api: SpaceClient) => Promise<unknown>)
       processed: () => {},
       healthChanged: () => {},
       configChanged: () => {},
-      healthChanged: () => {},
       clusterRefuses: () => {},
       carriedUp: () => {},
       served: () => {},
