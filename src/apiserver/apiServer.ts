@@ -8,6 +8,7 @@ import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import type { Server as TlsServer } from 'node:tls'
 import type { AnswerDesk } from '../apimachinery/answered.ts'
+import type { FigureDesk } from '../apimachinery/carryFigures.ts'
 import type { OutcomeSource } from '../apimachinery/outcome.ts'
 import type { PreviewSource } from '../apimachinery/placementPreview.ts'
 import { Lifecycle, type Part } from '../client/lifecycle.ts'
@@ -54,6 +55,8 @@ export interface ApiServer {
   readonly previews: PreviewSource
   /** Where whoever knows of kinds that are answered and not stored makes itself known. */
   readonly answers: AnswerDesk
+  /** Where whoever carries what is placed shows how that gets on. */
+  readonly figures: FigureDesk
   /** Tells of each renewed authority, PEM; also again, when something else of a renewal failed. */
   onAuthority(listener: (caPem: string) => void): void
   /** Ends watches, waits for running requests and queued writes, closes the store. */
@@ -289,6 +292,7 @@ async function apiServerParts(
     outcomes: assembly.outcomes,
     previews: assembly.previews,
     answers: services.answered,
+    figures: assembly.carry,
     onAuthority: listener => void authorityListeners.push(listener),
   }
   return { parts, face }

@@ -64,6 +64,7 @@ import { Reader } from './registry/reader.ts'
 import { Registry, type RegistryDeps } from './registry/registry.ts'
 import { StoreEpochs } from './registry/storeEpochs.ts'
 import { StreamForms } from './registry/streamForms.ts'
+import { CarryBoard } from './server/carryMetrics.ts'
 import { DEFAULT_IN_FLIGHT, InFlight } from './server/inFlight.ts'
 import { RequestWork } from './server/requestWork.ts'
 import { WatchScopes } from './server/watchScopes.ts'
@@ -99,6 +100,8 @@ export interface Assembly {
   /** What syncers say of their clusters. */
   readonly outcomes: OutcomeInbox
   readonly previews: PreviewInbox
+  /** How what is placed gets on. */
+  readonly carry: CarryBoard
   /** Absent where there are no spaces. */
   readonly syncerTokens: SyncerTokens | undefined
   getObject(
@@ -339,6 +342,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     epochs,
     outcomes,
     previews: new PreviewInbox(),
+    carry: new CarryBoard(),
     nature,
     certificates: new CertificateSigner({ ca: { certPem: pki.caPem, keyPem: pki.caKeyPem } }),
     kubernetesService,

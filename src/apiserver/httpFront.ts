@@ -42,6 +42,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     setAside: () => setAside.counts(),
   })
   metrics.followBudgets({ budgets, rooms: budgets.rooms })
+  if (options.spaces) metrics.followCarrying(assembly.carry)
   const nonResource = new NonResourceRoutes({
     types: services.types,
     protobuf: services.protobuf,

@@ -63,6 +63,7 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
     outcomes: server.outcomes,
     previews: server.previews,
     answers: server.answers,
+    figures: server.figures,
     controllers: chosen,
     guardFor: name => server.setAside.guardFor(name),
     eventTtlMs,

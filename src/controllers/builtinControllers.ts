@@ -1,5 +1,6 @@
 /** All controllers that belong to the server, started and stopped as one. */
 import type { AnswerDesk } from '../apimachinery/answered.ts'
+import type { FigureDesk } from '../apimachinery/carryFigures.ts'
 import { EVERYTHING_ACTS, natureOf, type Places } from '../apimachinery/nature.ts'
 import type { OutcomeSource } from '../apimachinery/outcome.ts'
 import { WHERE_RESOLVER } from '../apimachinery/placement.ts'
@@ -39,6 +40,8 @@ export interface BuiltinControllersOptions {
   previews?: PreviewSource
   /** Where who answers for kinds makes itself known. Absent: nobody asks. */
   answers?: AnswerDesk
+  /** Where is shown how what is placed gets on. Absent: nobody looks. */
+  figures?: FigureDesk
   /** Signs what approved CertificateSigningRequests ask for. Absent: nobody does. */
   sign?: SignCertificate
   /** Those that run. Default: all. */
@@ -112,6 +115,7 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
           outcomes: options.outcomes,
           previews: options.previews,
           answers: options.answers,
+          figures: options.figures,
         }),
       PLACEMENT_TRANSLATOR,
     ),

@@ -1,5 +1,7 @@
 /** What is counted of a FlowSchema's requests, in the cheapest way that there is: it is done for each request. */
 
+import { Distribution } from '../../apimachinery/distribution.ts'
+
 /** Upper bounds in seconds, as upstream's. */
 export const WAIT_BOUNDS: readonly number[] = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30]
 export const RUN_BOUNDS: readonly number[] = [
@@ -7,25 +9,6 @@ export const RUN_BOUNDS: readonly number[] = [
   ...[45, 60, 90, 120],
 ]
 export const SEAT_BOUNDS: readonly number[] = [1, 2, 4, 10, 25, 100]
-
-export class Distribution {
-  readonly bounds: readonly number[]
-  /** How many are above the bound before and not above this one; the last is for what is above all. */
-  readonly counts: number[]
-  sum = 0
-
-  constructor(bounds: readonly number[]) {
-    this.bounds = bounds
-    this.counts = new Array<number>(bounds.length + 1).fill(0)
-  }
-
-  add(value: number): void {
-    let at = 0
-    while (at < this.bounds.length && value > this.bounds[at]!) at++
-    this.counts[at]!++
-    this.sum += value
-  }
-}
 
 export class FlowFigures {
   dispatched = 0

@@ -3,8 +3,10 @@
  * can make series.
  * @see https://kubernetes.io/docs/concepts/cluster-administration/flow-control/#observability
  */
+
+import type { Distribution } from '../../apimachinery/distribution.ts'
 import type { FlowControl, Level, Schema } from './flowControl.ts'
-import type { Distribution, FlowFigures } from './flowFigures.ts'
+import type { FlowFigures } from './flowFigures.ts'
 
 const PREFIX = 'apiserver_flowcontrol_'
 type Labels = Readonly<Record<string, string>>

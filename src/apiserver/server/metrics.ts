@@ -4,10 +4,11 @@
  * @see https://kubernetes.io/docs/reference/instrumentation/metrics/
  */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { Distribution } from '../../apimachinery/distribution.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import { Distribution } from '../flowcontrol/flowFigures.ts'
 import { flowMetrics, histogramText } from '../flowcontrol/flowMetrics.ts'
 import { type BudgetGauges, budgetMetrics } from './budgetMetrics.ts'
+import type { CarryBoard } from './carryMetrics.ts'
 import type { InFlight } from './inFlight.ts'
 import { END_REASONS, type Strangers } from './strangers.ts'
 
@@ -57,6 +58,7 @@ export class Metrics {
   /** Of one verb. */
   readonly #durations = new Map<string, Distribution>()
   #inFlight: InFlight | undefined
+  #board: CarryBoard | undefined
 
   constructor(gauges: Gauges) {
     const registers = [this.#registry]
@@ -174,6 +176,12 @@ export class Metrics {
     budgetMetrics(this.#registry, gauges)
   }
 
+  /** Shows how what is placed gets on. To be called once. */
+  followCarrying(board: CarryBoard): void {
+    this.#board = board
+    board.tell(this.#registry)
+  }
+
   /** Text exposition format and its content type. */
   async render(): Promise<{ contentType: string; body: string }> {
     const flows = this.#inFlight === undefined ? '' : flowMetrics(this.#inFlight.flowControl)
@@ -182,7 +190,10 @@ export class Metrics {
       'Time to answer, watches excluded.',
       Array.from(this.#durations, ([verb, of]) => [{ verb }, of]),
     )
-    return { contentType: this.#registry.contentType, body: `${await this.#registry.metrics()}${durations}${flows}` }
+    return {
+      contentType: this.#registry.contentType,
+      body: `${await this.#registry.metrics()}${durations}${flows}${this.#board?.text() ?? ''}`,
+    }
   }
 }
 

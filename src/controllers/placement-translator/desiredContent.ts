@@ -6,9 +6,21 @@
  * revision that it has, which is never too early.
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
+import type { CopyTimings } from './copyTimings.ts'
+
+export interface DesiredContentDeps {
+  /** Is told what the syncer has looked at. */
+  left?: (key: string) => void
+  timings?: CopyTimings
+  /** Milliseconds since the epoch. */
+  now?: () => number
+}
 
 export class DesiredContent {
   readonly #left: (key: string) => void
+  readonly #timings: CopyTimings | undefined
+  readonly #now: () => number
+  #behindSinceMs = 0
   /** What may have to change, by the number of its newest naming, until that was looked at. */
   readonly #named = new Map<string, number>()
   readonly #writing = new Set<string>()
@@ -16,13 +28,15 @@ export class DesiredContent {
   readonly #seqs = new Map<string, number>()
   #namings = 0
 
-  /** @param left is told what the syncer has looked at */
-  constructor(left: (key: string) => void = () => {}) {
+  constructor({ left = () => {}, timings, now = () => 0 }: DesiredContentDeps = {}) {
     this.#left = left
+    this.#timings = timings
+    this.#now = now
   }
 
   name(key: string): void {
     this.#named.set(key, ++this.#namings)
+    this.#timings?.named(key)
   }
 
   /** To be given to {@link converged}. */
@@ -32,7 +46,9 @@ export class DesiredContent {
 
   /** The copy is as it should be, unless it was named again since. */
   converged(key: string, ticket: number | undefined): void {
-    if (this.#named.get(key) === ticket) this.#named.delete(key)
+    if (this.#named.get(key) !== ticket) return
+    this.#named.delete(key)
+    this.#timings?.converged(key)
   }
 
   /** Of a write that says how the copy should be. */
@@ -50,6 +66,7 @@ export class DesiredContent {
   /** The same in two steps, around a write whose revision {@link changed} is told. */
   begin(key: string): void {
     this.#writing.add(key)
+    this.#timings?.projected(key)
   }
 
   end(key: string): void {
@@ -57,13 +74,16 @@ export class DesiredContent {
   }
 
   changed(key: string, revision: number): void {
+    if (this.#writing.has(key)) this.#timings?.written(key)
     if ((this.#seqs.get(key) ?? 0) >= revision) return
+    if (this.#seqs.size === 0) this.#behindSinceMs = this.#now()
     this.#seqs.delete(key)
     this.#seqs.set(key, revision)
   }
 
   gone(key: string): void {
     this.#seqs.delete(key)
+    this.#timings?.gone(key)
   }
 
   /** The syncer has looked at everything up to there. What came out of order waits for what came before it. */
@@ -71,6 +91,7 @@ export class DesiredContent {
     for (const [key, seq] of this.#seqs) {
       if (seq > revision) return
       this.#seqs.delete(key)
+      this.#timings?.processed(key)
       this.#left(key)
     }
   }
@@ -94,6 +115,11 @@ export class DesiredContent {
   *pending(): Generator<string> {
     yield* this.behind()
     for (const key of this.#seqs.keys()) if (!this.#named.has(key) && !this.#writing.has(key)) yield key
+  }
+
+  /** Since when the syncer has not looked at all; `undefined`: it has. */
+  get behindSinceMs(): number | undefined {
+    return this.#seqs.size > 0 ? this.#behindSinceMs : undefined
   }
 
   get unprocessed(): number {

@@ -16,14 +16,15 @@ import {
 } from '../../apimachinery/placement.ts'
 import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
-import type { Clock } from '../../client/clock.ts'
+import { type Clock, systemClock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { StreamSource } from '../../client/streamSource.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import { NOTHING_REFUSED, type Refused, refusedIn, sameRefused } from './clusterRefusals.ts'
 import { CopyHealth } from './copyHealth.ts'
-import { DesiredContent } from './desiredContent.ts'
+import { CopyTimings, type Stages } from './copyTimings.ts'
+import { DesiredContent, type DesiredContentDeps } from './desiredContent.ts'
 import { definedBy } from './eligibility.ts'
 import { namespaceKey, objectKey, parseObjectKey, resourceKey } from './names.ts'
 import { NamespacedMap } from './namespacedMap.ts'
@@ -98,7 +99,11 @@ export interface MailboxesDeps {
   cache: ObjectCache
   /** Whose slices of the loop's time all their streams are taken in. */
   turns: WorkTurns
+  /** Where is counted how long copies take. */
+  stages?: Stages
 }
+
+export type MailboxTiming = DesiredContentDeps
 
 export class Mailbox {
   readonly name: string
@@ -113,6 +118,7 @@ export class Mailbox {
   readonly namespaces = new Set<string>()
   /** Which of the copies changed in what they ask for, until the cluster has them. */
   readonly desired: DesiredContent
+  readonly timings: CopyTimings | undefined
   readonly health = new CopyHealth()
   /** What copies say whose state a space wants back, as they were written or found right in this run. */
   readonly meanings = new Map<string, Meaning>()
@@ -135,10 +141,10 @@ export class Mailbox {
   /** The mailbox's stream has told everything up to here; without end while a snapshot is being told. */
   told = Number.POSITIVE_INFINITY
 
-  /** @param processed is told what its syncer has looked at */
-  constructor(name: string, space: string, targetName = '', processed: (key: string) => void = () => {}) {
+  constructor(name: string, space: string, targetName = '', timing: MailboxTiming = {}) {
     this.name = name
-    this.desired = new DesiredContent(processed)
+    this.timings = timing.timings
+    this.desired = new DesiredContent(timing)
     this.space = space
     this.targetName = targetName
   }
@@ -290,7 +296,12 @@ export class Mailboxes {
 
   #open(name: string, space: string, targetName: string): void {
     const { client, guard, logger, turns, clock, random, signal } = this.#deps
-    const mailbox = new Mailbox(name, space, targetName, key => this.#listener.processed(name, key))
+    const { stages } = this.#deps
+    const mailbox = new Mailbox(name, space, targetName, {
+      left: key => this.#listener.processed(name, key),
+      now: () => (clock ?? systemClock).now(),
+      ...(stages && { timings: new CopyTimings(clock ?? systemClock, stages) }),
+    })
     const stop = new AbortController()
     const source = new StreamSource({
       client,
@@ -363,6 +374,8 @@ export class Mailboxes {
       const terminating = deletionTimestamp !== undefined
       mailbox.copies.set(key, { resource, uid, resourceVersion, terminating, owner, settled })
       this.#deps.cache.set(mailbox.space, key, object)
+      if (object.status !== undefined && known && mailbox.settled.get(key) !== resourceVersion)
+        mailbox.timings?.returned(key)
       this.#listener.reported(mailbox.name, key)
       if (mailbox.health.note(key, resource, object)) this.#listener.healthChanged(mailbox.name, key)
       if (settled) return

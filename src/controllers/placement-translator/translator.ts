@@ -3,6 +3,7 @@
  * carries counts, errors and singleton status back. Everything is driven by streams; nothing is polled.
  */
 import type { AnswerDesk } from '../../apimachinery/answered.ts'
+import type { FigureDesk, LaggingCluster } from '../../apimachinery/carryFigures.ts'
 import type { OutcomeSource } from '../../apimachinery/outcome.ts'
 import {
   CLUSTER_WORK_STATUSES,
@@ -38,6 +39,7 @@ import { reconcileConfig } from './configReconciler.ts'
 import { Conflicts, conflictReports } from './conflicts.ts'
 import { Consents } from './consents.ts'
 import { CopyReconciler } from './copyReconciler.ts'
+import { newStages } from './copyTimings.ts'
 import { Namings } from './desiredContent.ts'
 import { Evictions } from './evictions.ts'
 import { explainedClient } from './explainedClient.ts'
@@ -85,6 +87,8 @@ export interface PlacementTranslatorDeps {
   previews?: PreviewSource | undefined
   /** Where it makes itself known as who answers for work statuses. Absent: nobody asks. */
   answers?: AnswerDesk | undefined
+  /** Where it shows how what is placed gets on. Absent: nobody looks. */
+  figures?: FigureDesk | undefined
   signal: AbortSignal
 }
 
@@ -176,6 +180,7 @@ class Translator {
       else this.#statuses.named(owner)
     })
     const kinds = new ServedKinds(client)
+    const stages = newStages()
     const consents = new Consents(places, (space, through) => this.#join.touchConsent(space, through))
     this.#join = new PlacementJoin(
       {
@@ -314,7 +319,12 @@ class Translator {
       listener.synced(mailbox)
       this.#moreIsKnown()
     }
-    this.#mailboxes = new Mailboxes({ ...common, signal, cache }, { ...listener, synced })
+    this.#mailboxes = new Mailboxes({ ...common, signal, cache, stages }, { ...listener, synced })
+    deps.figures?.show({
+      stages,
+      queues: () => ({ 'placement-translator': this.#queue.size }),
+      lagging: most => laggingOf(this.#mailboxes.all(), (clock ?? systemClock).now(), most),
+    })
     this.#knowledge = new Knowledge({
       join: this.#join,
       workloads: this.#workloads,
@@ -393,6 +403,7 @@ class Translator {
     this.#undeliver = () => {
       deps.outcomes?.deliverTo(undefined)
       deps.previews?.deliverTo(undefined)
+      deps.figures?.show(undefined)
       for (const kind of answers) deps.answers?.answerFor(kind, undefined)
     }
     const join = this.#join
@@ -652,6 +663,16 @@ class Translator {
   #copyAgain(mailbox: string, key: string): void {
     this.#queue.add({ type: 'copy', mailbox, key, origin: this.#mailboxes.known(mailbox)?.ownersOf(key)[0] })
   }
+}
+
+/** The mailboxes whose syncers have most to look at. */
+function laggingOf(mailboxes: Iterable<Mailbox>, nowMs: number, most: number): LaggingCluster[] {
+  const behind: LaggingCluster[] = []
+  for (const { name, desired } of mailboxes) {
+    const { behindSinceMs, unprocessed: objects } = desired
+    if (behindSinceMs !== undefined) behind.push({ mailbox: name, objects, seconds: (nowMs - behindSinceMs) / 1000 })
+  }
+  return behind.sort((a, b) => b.objects - a.objects).slice(0, most)
 }
 
 function* copiesAgain(

@@ -1,0 +1,100 @@
+/**
+ * How long copies take on their way, stage by stage, for the server's metrics. Of each mailbox so many at a time are timed and no
+ * more: what is placed in bulk is measured by its first ones.
+ */
+import type { CarryFigures, Stage } from '../../apimachinery/carryFigures.ts'
+import { Distribution } from '../../apimachinery/distribution.ts'
+import type { Clock } from '../../client/clock.ts'
+
+/** Upper bounds in seconds. */
+const BOUNDS: readonly number[] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
+/** Copies of one mailbox that are timed at once. */
+export const TIMED = 200
+
+export type Stages = CarryFigures['stages']
+
+export function newStages(): Stages {
+  const distribution = (): Distribution => new Distribution(BOUNDS)
+  return { projected: distribution(), delivered: distribution(), processed: distribution(), returned: distribution() }
+}
+
+interface Timed {
+  /** When its newest stage began. */
+  atMs: number
+  /** The one that ends next; `done`: nothing but a status is awaited. */
+  next: Exclude<Stage, 'returned'> | 'done'
+  /** When it was written, as long as no status came back. */
+  writtenAtMs: number | undefined
+}
+
+export class CopyTimings {
+  readonly #clock: Clock
+  readonly #stages: Stages
+  readonly #timed = new Map<string, Timed>()
+
+  constructor(clock: Clock, stages: Stages) {
+    this.#clock = clock
+    this.#stages = stages
+  }
+
+  /** A change has named it. */
+  named(key: string): void {
+    const known = this.#timed.get(key)
+    if (known && known.next !== 'done') return
+    if (!known && this.#timed.size >= TIMED && !this.#makeRoom()) return
+    this.#timed.delete(key)
+    this.#timed.set(key, { atMs: this.#clock.now(), next: 'projected', writtenAtMs: undefined })
+  }
+
+  /** It is known what the copy is to say, and is being written. */
+  projected(key: string): void {
+    this.#end(key, 'projected', 'delivered')
+  }
+
+  written(key: string): void {
+    const one = this.#end(key, 'delivered', 'processed')
+    if (one) one.writtenAtMs = one.atMs
+  }
+
+  /** The copy is as it should be: without a write there is nothing to be timed. */
+  converged(key: string): void {
+    if (this.#timed.get(key)?.next === 'projected') this.#timed.delete(key)
+  }
+
+  processed(key: string): void {
+    this.#end(key, 'processed', 'done')
+  }
+
+  /** A status of it came back. */
+  returned(key: string): void {
+    const one = this.#timed.get(key)
+    if (one?.writtenAtMs === undefined) return
+    this.#stages.returned.add((this.#clock.now() - one.writtenAtMs) / 1000)
+    one.writtenAtMs = undefined
+    if (one.next === 'done') this.#timed.delete(key)
+  }
+
+  gone(key: string): void {
+    this.#timed.delete(key)
+  }
+
+  #end(key: string, stage: Exclude<Stage, 'returned'>, next: Timed['next']): Timed | undefined {
+    const one = this.#timed.get(key)
+    if (one?.next !== stage) return undefined
+    const nowMs = this.#clock.now()
+    this.#stages[stage].add((nowMs - one.atMs) / 1000)
+    one.atMs = nowMs
+    one.next = next
+    return one
+  }
+
+  /** What never reports a status makes room for what comes. */
+  #makeRoom(): boolean {
+    for (const [key, { next }] of this.#timed) {
+      if (next !== 'done') continue
+      this.#timed.delete(key)
+      return true
+    }
+    return false
+  }
+}
