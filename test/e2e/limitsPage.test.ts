@@ -303,6 +303,17 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
     ['src/apimachinery/outcome.ts', 'MAX_EXCEPTIONS', count],
     ['src/apimachinery/outcome.ts', 'MAX_MESSAGE', count],
   ],
+  'work statuses of a list without `limit`': [['src/apiserver/registry/answeredReader.ts', 'MAX_UNPAGED', count]],
+  'names of work statuses of a space that changed and are remembered for watches; that a watch waits to be told; how long nobody needs to ask until nothing is remembered':
+    [
+      ['src/apiserver/registry/answeredLog.ts', 'LIMIT', count],
+      ['src/apiserver/registry/answeredReader.ts', 'MAX_KNOWN', count],
+      ['src/apiserver/registry/answeredReader.ts', 'FORGOTTEN_AFTER_MS', ofMs],
+    ],
+  'Events about trouble of one space; in which time': [
+    [`${TRANSLATOR}/troubleEvents.ts`, 'MAX_OF_SPACE', count],
+    [`${TRANSLATOR}/troubleEvents.ts`, 'REPEATED_AFTER_MS', ofMs],
+  ],
   'rights looked up for one write of an EdgePlacement': [
     ['src/apiserver/authority/placementAdmission.ts', 'MAX_QUESTIONS', count],
   ],

@@ -374,8 +374,7 @@ export class Mailboxes {
       const terminating = deletionTimestamp !== undefined
       mailbox.copies.set(key, { resource, uid, resourceVersion, terminating, owner, settled })
       this.#deps.cache.set(mailbox.space, key, object)
-      if (object.status !== undefined && known && mailbox.settled.get(key) !== resourceVersion)
-        mailbox.timings?.returned(key)
+      if (object.status !== undefined && known && !settled) mailbox.timings?.returned(key)
       this.#listener.reported(mailbox.name, key)
       if (mailbox.health.note(key, resource, object)) this.#listener.healthChanged(mailbox.name, key)
       if (settled) return
