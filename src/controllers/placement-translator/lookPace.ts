@@ -24,6 +24,11 @@ export class LookPace {
     return Math.max(0, paid.lastMs + APART_MS - nowMs, paid.untilMs - (AT_ONCE - 1) * EVERY_MS - nowMs)
   }
 
+  /** Whether it was looked at in this run. */
+  knows(id: string): boolean {
+    return this.#paid.has(id)
+  }
+
   looked(id: string, nowMs: number): void {
     const untilMs = Math.max(this.#paid.get(id)?.untilMs ?? 0, nowMs) + EVERY_MS
     this.#paid.set(id, { untilMs, lastMs: nowMs })

@@ -18,6 +18,8 @@ export interface Stages {
   readonly outcome: PlacementOutcome | undefined
 }
 
+export const PROJECTING = 'Projecting'
+
 /** `Resolved`, `Permitted`, `Projected`, `Applied`, `Healthy`, in this order: a stage speaks of what the one before left it. */
 export function stageConditions({ nowhere, denied, unplaced, outcome }: Stages): StageCondition[] {
   if (nowhere || !outcome) {
@@ -41,7 +43,7 @@ export function stageConditions({ nowhere, denied, unplaced, outcome }: Stages):
     unplaced
       ? { type: 'Projected', status: 'False', ...unplaced }
       : projecting
-        ? { type: 'Projected', status: 'False', reason: 'Projecting', message: 'copies are being written' }
+        ? { type: 'Projected', status: 'False', reason: PROJECTING, message: 'copies are being written' }
         : { type: 'Projected', status: 'True', reason: 'AllProjected', message: '' },
     { type: 'Applied', ...appliedIn(outcome) },
     { type: 'Healthy', ...healthyIn(outcome) },

@@ -19,7 +19,7 @@ import type { Allowance, Told } from './allowance.ts'
 import { type ClusterRefusals, UPSYNC_KEY } from './clusterRefusals.ts'
 import { LookPace } from './lookPace.ts'
 import { FIELD_MANAGER, parseObjectKey } from './names.ts'
-import { type Stages, stageConditions } from './outcomeConditions.ts'
+import { PROJECTING, type Stages, stageConditions } from './outcomeConditions.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import { type PlacementOutcomeDeps, placementOutcome } from './placementOutcome.ts'
 import type { Source } from './placementProduct.ts'
@@ -151,8 +151,9 @@ export class PlacementReports implements CenterFindings {
     const ways = join.waysOf(space, name)
     if (!ways) return {} // the where-resolver has not said yet
     if (this.#deps.allowances.isUncertain(space)) return {} // called again once it is known
+    const isFirst = !this.#pace.knows(id)
     this.#pace.looked(id, clock.now())
-    await this.#tell(space, name, await this.#verdict(space, name, ways))
+    await this.#tell(space, name, { ...(await this.#verdict(space, name, ways)), isFirst })
     return {}
   }
 
@@ -188,7 +189,13 @@ export class PlacementReports implements CenterFindings {
     if (counts.length === 0) return { status: 'True', ...ALL_PLACED, isPartial, stages }
     // what the center says itself first: no cluster's words push it out
     const message = counts.map(each => each.message()).join('. ')
-    return { status: 'False', reason: counts[0]!.reason, message: shortened(message, MAX_MESSAGE - 1), stages }
+    return {
+      status: 'False',
+      reason: counts[0]!.reason,
+      message: shortened(message, MAX_MESSAGE - 1),
+      isPartial,
+      stages,
+    }
   }
 
   /** Mailboxes that the same grants lead to, counted: thousands of clusters mostly share them. */
@@ -299,7 +306,11 @@ export class PlacementReports implements CenterFindings {
     return isPartial
   }
 
-  async #tell(space: string, name: string, { status, reason, message, isPartial, stages }: Verdict): Promise<void> {
+  async #tell(
+    space: string,
+    name: string,
+    { status, reason, message, isPartial, stages, isFirst }: Verdict & { readonly isFirst: boolean },
+  ): Promise<void> {
     const api = this.#deps.client.in(space)
     const placement = await unlessGone(api.get(EDGE_PLACEMENTS, { name }))
     if (!placement || placement.metadata.deletionTimestamp !== undefined) return
@@ -307,9 +318,18 @@ export class PlacementReports implements CenterFindings {
     const conditions = conditionsOf(placement)
     const old = conditions.find(({ type }) => type === CONDITION)
     // what a cluster refused it may refuse still; told when it is heard
-    const isByClusters = status === 'True' || reason === REFUSED_BY_CLUSTER
-    const isKept = isPartial && isByClusters && String(old?.message).includes(REFUSED_BY_CLUSTER)
-    const said = [...(isKept ? [] : [{ type: CONDITION, status, reason, message }]), ...stageConditions(stages)]
+    const isTheirs = status === 'True' || (reason === REFUSED_BY_CLUSTER && old?.reason === reason)
+    const isKept = isPartial && isTheirs && String(old?.message).includes(REFUSED_BY_CLUSTER)
+    const said = [...(isKept ? [] : [{ type: CONDITION, status, reason, message }]), ...stageConditions(stages)].filter(
+      // all is looked at once when a server starts: that says nothing of a spec of which the one before it said more
+      one =>
+        !isFirst ||
+        one.reason !== PROJECTING ||
+        !conditions.some(
+          ({ type, status: was, observedGeneration }) =>
+            type === one.type && was === 'True' && observedGeneration === generation,
+        ),
+    )
     const now = timestamp(new Date(this.#deps.clock.now()))
     const told = said.map(one => {
       const before = conditions.find(({ type }) => type === one.type)
