@@ -223,6 +223,10 @@ t.test('a team asks what becomes of its workload', { timeout: FILE_LIMIT_MS }, a
     t.match(out, /^configmaps "shop\/theirs" is not everywhere as it should be: 1 of 1 clusters differ/)
     t.match(out, /^imw1\.florin +Refused .*was in the cluster before/m)
     t.match(JSON.parse((await ks('diff cm/theirs -n shop -o json')).out), { kind: 'Diff', differs: true, center: [] })
+    t.match(await run('kubectl kubestellar diff cm/page -o nope'), {
+      code: 2,
+      err: /Allowed choices are wide, json, yaml, name/,
+    })
     t.match(await ks('diff cm/nothing -n shop'), { code: 2, out: '', err: /has no configmaps "shop\/nothing"/ })
   })
 

@@ -6,6 +6,7 @@ import type { Command } from 'commander'
 import type { Terminal } from '../ws/runProgram.ts'
 import { inNamespace, inSpace } from './answers/answerSession.ts'
 import type { DiffOptions } from './answers/diffCommand.ts'
+import { TROUBLE } from './answers/exitCodes.ts'
 import { outputOption } from './answers/output.ts'
 import type { PreviewOptions } from './answers/previewCommand.ts'
 import type { StatusOptions } from './answers/statusCommand.ts'
@@ -40,7 +41,7 @@ export function answerCommands(
       const { statusCommand } = await import('./answers/statusCommand.ts')
       await statusCommand(options, terminal)
     })
-  inSpace(inNamespace(common(program.command('preview'))))
+  mistakesAreTrouble(inSpace(inNamespace(common(program.command('preview')))))
     .description('show what kubectl apply of files would change in which clusters; nothing is changed')
     .option('-f, --filename <file>', 'file, folder or "-" for standard input; repeatable', several)
     .option('-R, --recursive', 'folders with all that is below them')
@@ -50,7 +51,7 @@ export function answerCommands(
       const { previewCommand } = await import('./answers/previewCommand.ts')
       answered.exitCode = await previewCommand(options, terminal)
     })
-  inSpace(inNamespace(common(program.command('diff <object...>'))))
+  mistakesAreTrouble(inSpace(inNamespace(common(program.command('diff <object...>')))))
     .description('compare what clusters should have of an object with what the center knows that they have')
     .option('--cluster <location>', 'only about this location')
     .addOption(outputOption())
@@ -60,6 +61,11 @@ export function answerCommands(
       answered.exitCode = await diffCommand(args, options, terminal)
     })
   return answered
+}
+
+/** Who mistypes a flag is not told that something differs. */
+function mistakesAreTrouble(command: Command): Command {
+  return command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : TROUBLE))
 }
 
 const several = (value: string, before: string[] = []): string[] => [...before, value]

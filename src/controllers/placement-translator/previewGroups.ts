@@ -2,7 +2,7 @@
  * What a preview finds, gathered: clusters where the same becomes of an object are one group. Contents are shown without
  * bookkeeping, values of Secrets as hashes with a key of this preview alone, so that they can be compared and not guessed. Pure.
  */
-import { createHmac, randomBytes } from 'node:crypto'
+import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import {
   IMPLIED_ANNOTATION,
@@ -58,12 +58,11 @@ export class PreviewGroups {
         // only our bookkeeping differs
         const is =
           action === 'Update' && shown.before !== undefined && shown.before === shown.after ? 'Unchanged' : action
-        const id = JSON.stringify([
-          is,
-          told?.message,
-          is === 'Unchanged' ? '' : shown.before,
-          is === 'Unchanged' ? '' : shown.after,
-        ])
+        const content = is === 'Unchanged' ? [] : [shown.before ?? null, shown.after ?? null]
+        // not the content itself: there may be thousands of them
+        const id = createHash('sha256')
+          .update(JSON.stringify([is, told?.message, ...content]))
+          .digest('base64')
         let group = found.get(id)
         if (!group) {
           group = {
