@@ -30,6 +30,7 @@ import type { PlacementJoin } from './placementJoin.ts'
 import { byAge, type Source } from './placementProduct.ts'
 import { downsyncs } from './placementSpec.ts'
 import { asksToSecure, withoutPodSecurity } from './podSecurity.ts'
+import { PreviewDisclosure } from './previewDisclosure.ts'
 import { type Finding, PreviewGroups } from './previewGroups.ts'
 import { type Moves, movesOf } from './previewMoves.ts'
 import { createdCopy, project, updatedCopy } from './projection.ts'
@@ -66,6 +67,7 @@ interface Scene {
   readonly request: PreviewRequest
   readonly moves: Moves
   readonly sources: SourceReader
+  readonly disclosure: PreviewDisclosure
   /** Labels of Namespaces that are imagined, by name. */
   readonly namespaces: ReadonlyMap<string, Readonly<Record<string, string>>>
   readonly groups: PreviewGroups
@@ -122,14 +124,24 @@ export class PlacementPreviews implements PreviewReceiver {
       if (resourceKey(resource) === resourceKey(CUSTOMIZERS)) customizers.set(`${namespace}/${name}`, object)
       if (objectKey(resource, namespace, name) === namespaceKey(name)) namespaces.set(name, labels)
     }
-    const sources = new SourceReader({
+    const deps: SourceReaderDeps = {
       client,
       cache: new ObjectCache(1),
       turns,
       location,
       customizer: (space, reference) => customizers.get(reference) ?? customizer(space, reference),
-    })
-    return { request, moves, sources, namespaces, groups: new PreviewGroups(), left: MAX_PREVIEW_DESTINATIONS }
+    }
+    const sources = new SourceReader(deps)
+    const disclosure = new PreviewDisclosure({ ...deps, storedCustomizer: customizer, join: this.#deps.join })
+    return {
+      request,
+      moves,
+      sources,
+      disclosure,
+      namespaces,
+      groups: new PreviewGroups(),
+      left: MAX_PREVIEW_DESTINATIONS,
+    }
   }
 
   async #previewOne(scene: Scene, one: PreviewedObject): Promise<ObjectPreview> {
@@ -161,7 +173,7 @@ export class PlacementPreviews implements PreviewReceiver {
       if (scene.request.work?.due) await scene.request.work.rest()
     }
     for (const [mailbox, way] of this.#deps.join.destinationsOf(space, key)) {
-      if (!wanted.has(mailbox)) await this.#leave({ imagined, way, findings, mailbox })
+      if (!wanted.has(mailbox)) await this.#leave(scene, { imagined, way, findings, mailbox })
       if (scene.request.work?.due) await scene.request.work.rest()
     }
     return { ...about, placements, groups: findings.groups(), ...(message !== undefined && { message }) }
@@ -221,7 +233,7 @@ export class PlacementPreviews implements PreviewReceiver {
   }
 
   async #look(
-    { sources }: Scene,
+    { sources, disclosure }: Scene,
     {
       imagined,
       source,
@@ -243,25 +255,33 @@ export class PlacementPreviews implements PreviewReceiver {
     const [first] = byRight([...others, source].sort(byAge), { mailbox: name, recorded, rules })
     if (first !== source) return findings.add('Conflict', location, conflict(first?.space))
     if (pauses.holdsClaim(source)) return findings.add('Paused', location, PAUSED)
-    const { object: customized, faults } = await sources.customize({ space, fact, location }, object)
-    if (faults.length > 0)
-      return findings.add('Invalid', location, { reason: 'CustomizationError', message: faults.join('; ') })
+    const at = { space, fact, location }
+    const made = await sources.customize(at, object)
+    const { object: customized, faults } = made
+    const isShown = await disclosure.showsMade(at, object, made)
+    if (faults.length > 0) return findings.add('Invalid', location, isShown ? invalid(faults.join('; ')) : INVALID)
     const secures = this.#deps.consents.allowance(space, location).clusterScoped
     const secured = asksToSecure(source, object) && !secures ? withoutPodSecurity(customized) : customized
     const preserve = source.placements.some(each => join.spec(space, each)?.preserves)
     const projection = project(space, secured, { preserve })
     const known = mailbox.copies.get(fact.key)
     const copy = known && (await this.#copyIn(mailbox, fact.key, imagined))
-    if (!copy) return findings.add('Create', location, undefined, { after: createdCopy(projection) })
+    const whole = createdCopy(projection)
+    if (!copy)
+      return isShown
+        ? findings.add('Create', location, undefined, { after: whole })
+        : findings.add('Create', location, HIDDEN)
     const after = updatedCopy(projection, copy)
     if (!after) return findings.add('Unchanged', location)
     // what another space says of the copy is nobody else's business
-    const isOurs = recorded.includes(space)
-    findings.add('Update', location, isOurs ? undefined : TAKEN_OVER, { ...(isOurs && { before: copy }), after })
+    if (!isShown) return findings.add('Update', location, HIDDEN)
+    if (!recorded.includes(space)) return findings.add('Update', location, TAKEN_OVER, { after: whole })
+    const showsBoth = await disclosure.showsCopy(at, copy)
+    findings.add('Update', location, showsBoth ? undefined : HIDDEN, showsBoth ? { before: copy, after } : {})
   }
 
   /** Where an object is and would go no more. */
-  async #leave({ imagined, way, findings, mailbox: name }: Leaving): Promise<void> {
+  async #leave({ disclosure }: Scene, { imagined, way, findings, mailbox: name }: Leaving): Promise<void> {
     const { space, fact } = imagined
     const mailbox = this.#deps.mailbox(name)
     if (!mailbox?.copies.has(fact.key) || !mailbox.ownersOf(fact.key).includes(space)) return
@@ -270,7 +290,10 @@ export class PlacementPreviews implements PreviewReceiver {
       this.#deps.pauses.locationOf(name) !== undefined || this.#deps.pauses.holdsCopy(name, fact.key, space)
     if (isPaused) return findings.add('Paused', way, PAUSED)
     const before = await this.#copyIn(mailbox, fact.key, imagined)
-    if (before) findings.add('Delete', way, undefined, { before })
+    if (!before) return
+    if (await disclosure.showsCopy({ space, fact, location: way }, before))
+      findings.add('Delete', way, undefined, { before })
+    else findings.add('Delete', way, HIDDEN)
   }
 
   async #copyIn(mailbox: Mailbox, key: string, { fact }: Imagined): Promise<KubeObject | undefined> {
@@ -310,6 +333,16 @@ function conflict(owner: string | undefined): Told {
   }
 }
 
+function invalid(message: string): Told {
+  return { reason: 'CustomizationError', message }
+}
+
+const INVALID = invalid('it cannot be customized as it asks')
+const HIDDEN: Told = {
+  reason: 'NotShown',
+  message:
+    'annotations of the location are parameters of it, which are not told to this space: what would change is not shown',
+}
 const TOO_MANY: Told = {
   reason: 'TooMany',
   message: `more than ${MAX_PREVIEW_DESTINATIONS} clusters are not looked at`,

@@ -174,6 +174,42 @@ t.test(
   },
 )
 
+t.test('what annotations of a Location say is not shown, neither then nor now', async t => {
+  const { server, wds, ask } = await scene(t)
+  const florin = server.peek('inv1', LOCATIONS, 'florin')!
+  const annotations = { 'a.b/key': 'hushhush' }
+  await server.in('inv1').update(LOCATIONS, { ...florin, metadata: { ...florin.metadata, annotations } })
+  await server.quiet()
+  const expanding = { annotations: { 'edge.kubestellar.io/expand-parameters': 'true' } }
+  const told = async (v: string, metadata: object = expanding) => {
+    const [one] = await ask(configMap('page', { v }, metadata))
+    t.notMatch(JSON.stringify(one), /hushhush/)
+    return one!.groups.map(({ action, locations, reason, before, after }) => [
+      action,
+      locations.map(({ name }) => name).join(),
+      reason,
+      before?.data,
+      after?.data,
+    ])
+  }
+  const shown = (where: string, from: string, to: string) => ['Update', where, undefined, { v: from }, { v: to }]
+  t.same(await told('%(loc-name)'), [shown('florin', '1', 'florin'), shown('guilder', '1', 'guilder')])
+  const hidden = ['Update', 'florin', 'NotShown', undefined, undefined]
+  t.same(await told('%(a.b/key)'), [hidden, shown('guilder', '1', '%(a.b/key)')])
+  await wds.update(MAPS, configMap('page', { v: '%(a.b/key)' }, expanding))
+  await server.quiet()
+  t.same(await told('plain'), [hidden, shown('guilder', '%(a.b/key)', 'plain')])
+  t.same(
+    (await told('%(a.b/key)')).map(([action]) => action),
+    ['Unchanged'],
+  )
+  t.match((await told('plain', { labels: { 'edge.kubestellar.io/natured': 'true' } }))[0], [
+    'Delete',
+    'florin',
+    'NotShown',
+  ])
+})
+
 t.test('what keeps it out: a grant, a pause, another owner, a cluster that takes nothing new', async t => {
   const { server, wds, actions, ask } = await scene(t)
   await consent(server, 'wds2')
