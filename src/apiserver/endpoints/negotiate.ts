@@ -85,6 +85,8 @@ interface Preference {
 
 /** No client has so many wishes; sorting them takes its time. */
 const ENTRIES_LIMIT = 100
+/** Nor says so much of one: what stands behind these is not read. Headers may have 64 KiB, and strangers send them too. */
+const PARAMETERS_LIMIT = 20
 
 function preferences(accept: string): Preference[] {
   const entries = accept.split(',', ENTRIES_LIMIT).map(parseEntry)
@@ -98,7 +100,7 @@ function preferences(accept: string): Preference[] {
 }
 
 function parseEntry(entry: string): Preference {
-  const [media = '', ...parameters] = entry.split(';').map(part => part.trim())
+  const [media = '', ...parameters] = entry.split(';', PARAMETERS_LIMIT + 1).map(part => part.trim())
   const options = new Map(parameters.map(p => [p.slice(0, p.indexOf('=')), p.slice(p.indexOf('=') + 1)]))
   const q = options.get('q')
   return { media: media.toLowerCase(), options, quality: q === undefined ? 1 : Number(q) || 0 }
