@@ -204,6 +204,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
   const webhooks = new WebhookClient({
     routes: new ServiceRoutes({ store, parsed, random: Math.random }),
     hosts: new AllowedHosts(options.webhookAllowedHosts),
+    turns: work,
   })
   const unheard = new UnheardFailures(log)
   const definitions = new DefinitionManager({

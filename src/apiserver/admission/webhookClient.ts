@@ -1,10 +1,14 @@
 /**
  * Asks a webhook over HTTPS: one POST, no redirects, bounded in time, size and where it may go. A Service is followed to one
  * of its endpoints, and has to show a certificate for `NAME.NAMESPACE.svc`.
+ *
+ * Hundreds of writes may wait for one, and a call costs several milliseconds of the loop: so calls are begun, and long answers
+ * read, in the slices of the loop that all long work shares, space by space.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#contacting-the-webhook
  */
 import { type Agent, request } from 'node:https'
 import { messageOf } from '../../apimachinery/messageOf.ts'
+import { Abandoned, type Work, type WorkTurns } from '../../program/workTurns.ts'
 import { type AllowedHosts, HostRefused } from './allowedHosts.ts'
 import { NoRoute, type Route, type ServiceReference, type ServiceRoutes } from './serviceRoutes.ts'
 import { TLS_REFUSALS, WebhookTrust } from './webhookTrust.ts'
@@ -39,32 +43,45 @@ export class WebhookCallError extends Error {
 }
 
 const MAX_RESPONSE_BYTES = 3 * 1024 * 1024
+/** Of an answer, before others get their turn: most are shorter. */
+const READ_AT_ONCE_BYTES = 64 * 1024
+
+export interface WebhookClientDeps {
+  routes: Pick<ServiceRoutes, 'to'>
+  hosts: AllowedHosts
+  turns: Pick<WorkTurns, 'begin'>
+  now?: () => Date
+}
 
 export class WebhookClient {
   readonly #routes: Pick<ServiceRoutes, 'to'>
   readonly #hosts: AllowedHosts
   readonly #trust: WebhookTrust
+  readonly #turns: Pick<WorkTurns, 'begin'>
 
-  constructor(deps: { routes: Pick<ServiceRoutes, 'to'>; hosts: AllowedHosts; now?: () => Date }) {
+  constructor(deps: WebhookClientDeps) {
     this.#routes = deps.routes
     this.#hosts = deps.hosts
+    this.#turns = deps.turns
     this.#trust = new WebhookTrust(() => deps.hosts.lookup(), deps.now)
   }
 
   /** The JSON that the webhook answered. @throws WebhookCallError */
   async post(target: WebhookTarget, body: unknown): Promise<unknown> {
     const signal = AbortSignal.timeout(target.timeoutSeconds * 1000)
+    const work = this.#turns.begin({ owner: target.space, isAbandoned: () => signal.aborted })
     const text = Buffer.from(JSON.stringify(body))
     const asked = callOf(target)
     let route: Route | undefined
-    const { code, answer } = await this.#ask(asked, target, text, signal, found => {
+    const { code, answer } = await this.#ask(asked, target, { text, signal, work }, found => {
       route = found
     }).catch(error => {
       if (error instanceof WebhookCallError) throw error
       const late = 'context deadline exceeded'
-      const { why, openly = why } = signal.aborted
-        ? { why: late }
-        : wording(error, route ?? asked.route, asked.serverName)
+      const { why, openly = why } =
+        signal.aborted || error instanceof Abandoned
+          ? { why: late }
+          : wording(error, route ?? asked.route, asked.serverName)
       const posting = `Post ${JSON.stringify(asked.shown)}: `
       throw new WebhookCallError(posting + why, { cause: error, openly: posting + openly })
     })
@@ -78,12 +95,11 @@ export class WebhookClient {
     }
   }
 
-  /** `told` hears where the call goes, before it does. @throws NoRoute, HostRefused, Error of the connection */
+  /** `told` hears where the call goes, before it does. @throws NoRoute, HostRefused, Abandoned, Error of the connection */
   async #ask(
     call: Call,
     target: WebhookTarget,
-    text: Buffer,
-    signal: AbortSignal,
+    sending: Pick<Sending, 'text' | 'signal' | 'work'>,
     told: (route: Route) => void,
   ): Promise<Answer> {
     const { client } = target
@@ -92,14 +108,16 @@ export class WebhookClient {
     this.#hosts.check(route.host)
     const { caPem: ca = '', limitBytes = MAX_RESPONSE_BYTES } = target
     const peer = { ...route, serverName: call.serverName ?? route.host }
+    const { signal, work } = sending
+    if (work.due) await work.rest()
     return this.#trust.through({ ca, peer, signal }, agent =>
-      this.#send({ ...call, route }, { agent, text, signal, limitBytes }),
+      this.#send({ ...call, route }, { ...sending, agent, limitBytes }),
     )
   }
 
   #send(call: Call, sending: Sending): Promise<Answer> {
     const { route, path, hostHeader, serverName } = call
-    const { agent, text, signal, limitBytes } = sending
+    const { agent, text, signal, work, limitBytes } = sending
     return new Promise((resolve, reject) => {
       const options = {
         ...route,
@@ -120,9 +138,16 @@ export class WebhookClient {
         let size = 0
         response.on('data', (part: Buffer) => {
           size += part.length
-          if (size <= limitBytes) return void parts.push(part)
-          reject(new WebhookCallError(`the webhook answered with more than ${limitBytes} bytes`))
-          sent.destroy()
+          if (size > limitBytes) {
+            reject(new WebhookCallError(`the webhook answered with more than ${limitBytes} bytes`))
+            sent.destroy()
+            return
+          }
+          parts.push(part)
+          if (size <= READ_AT_ONCE_BYTES || !work.due) return
+          response.pause()
+          // who does not go on is over: the signal ends the connection
+          work.rest().then(() => response.resume(), reject)
         })
         response.on('error', reject)
         response.on('end', () => resolve({ code: response.statusCode ?? 0, answer: Buffer.concat(parts) }))
@@ -142,6 +167,7 @@ interface Sending {
   agent: Agent
   text: Buffer
   signal: AbortSignal
+  work: Work
   limitBytes: number
 }
 

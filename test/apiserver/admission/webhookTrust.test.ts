@@ -15,6 +15,7 @@ import t, { type Test } from 'tap'
 import { AllowedHosts } from '../../../src/apiserver/admission/allowedHosts.ts'
 import { WebhookClient } from '../../../src/apiserver/admission/webhookClient.ts'
 import { issueCa, issueServing } from '../../../src/apiserver/pki/issue.ts'
+import { WorkTurns } from '../../../src/program/workTurns.ts'
 import { type Authority, namelessAuthority, newKeys, RSA, SERVES, type Shape } from './namelessAuthority.ts'
 
 interface Credential {
@@ -61,7 +62,12 @@ function client(now?: () => Date): WebhookClient {
   const to = (): never => {
     throw new Error('no services here')
   }
-  return new WebhookClient({ routes: { to }, hosts: new AllowedHosts(['localhost']), ...(now && { now }) })
+  return new WebhookClient({
+    routes: { to },
+    hosts: new AllowedHosts(['localhost']),
+    turns: new WorkTurns(),
+    ...(now && { now }),
+  })
 }
 
 /** What is answered, or why nothing is. */

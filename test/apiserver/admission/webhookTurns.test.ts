@@ -1,0 +1,70 @@
+/** Calls of webhooks take turns with all other long work: how they are begun, and how long answers are read. */
+import { createServer, type Server } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import t, { type Test } from 'tap'
+import { AllowedHosts } from '../../../src/apiserver/admission/allowedHosts.ts'
+import { WebhookClient } from '../../../src/apiserver/admission/webhookClient.ts'
+import { issueCa, issueServing } from '../../../src/apiserver/pki/issue.ts'
+import { Abandoned, type WorkOptions } from '../../../src/program/workTurns.ts'
+
+const lifetime = { nowMs: Date.now(), days: 1 }
+const ca = await issueCa({ commonName: 'webhook-ca', ...lifetime })
+const { certPem: cert, keyPem: key } = await issueServing({ ca, dnsNames: ['localhost'], ips: [], ...lifetime })
+
+/** A webhook that answers `answer`, asked by somebody whose turn is over each time that they ask. */
+async function world(t: Test, answer: string) {
+  const server: Server = createServer({ cert, key }, (request, response) => {
+    request.resume().on('end', () => response.end(answer))
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const owners: string[] = []
+  let rests = 0
+  /** Whether it is anybody's turn yet; asked once a turn of the loop. */
+  const seen = { hasTurn: (_isAbandoned: boolean): boolean => true }
+  const begin = ({ owner, isAbandoned = () => false }: WorkOptions) => {
+    owners.push(owner)
+    return {
+      due: true,
+      rest: async () => {
+        rests++
+        do await new Promise(resolve => setImmediate(resolve))
+        while (!seen.hasTurn(isAbandoned()))
+        if (isAbandoned()) throw new Abandoned()
+      },
+    }
+  }
+  const to = (): never => {
+    throw new Error('no services here')
+  }
+  const client = new WebhookClient({ routes: { to }, hosts: new AllowedHosts(['localhost']), turns: { begin } })
+  const url = `https://localhost:${(server.address() as AddressInfo).port}/`
+  const post = (timeoutSeconds = 20) =>
+    client.post({ client: { url }, space: 'one', caPem: ca.certPem, timeoutSeconds }, {})
+  return { post, owners, seen, rests: () => rests }
+}
+
+t.test('a call is begun in a turn of its space, and a long answer is read in many', async t => {
+  const short = await world(t, '{"a":"b"}')
+  t.same(await short.post(), { a: 'b' })
+  t.same(short.owners, ['one'])
+  t.equal(short.rests(), 1)
+  const text = 'x'.repeat(2 * 1024 * 1024)
+  const long = await world(t, JSON.stringify({ text }))
+  t.same(await long.post(), { text })
+  t.ok(long.rests() > 8, `${long.rests()}`)
+})
+
+t.test('whoever gets no turn within the time of the call is told so', async t => {
+  const { post, seen } = await world(t, '{}')
+  seen.hasTurn = isAbandoned => isAbandoned
+  await t.rejects(post(0.01), { message: /context deadline exceeded$/ })
+})
+
+t.test('an answer that does not end is broken off', async t => {
+  const { post } = await world(t, ' '.repeat(4 * 1024 * 1024))
+  await t.rejects(post(), { message: /more than 3145728 bytes$/ })
+})
