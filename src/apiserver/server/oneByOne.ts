@@ -25,12 +25,18 @@ const PIECES = 16
 
 const HEADERS_END = Buffer.from('\r\n\r\n')
 const CR = 13
+/** Most requests have fewer bytes of headers. */
+const CREDENTIAL_WITHIN = 4096
+const AUTHORIZATION = /\r\nauthorization:[ \t]*([^\r]*)/i
 
 /** How long requests are begun in one turn of the loop. */
 const BEGIN_MS = 4
 const STRANGER = 'stranger'
 
-/** What requests are begun through. Of strangers behind one address the latest goes first: see {@link WaitingLine}. */
+/**
+ * What requests are begun through. Of strangers behind one address that show the same, or nothing, the latest goes first: see
+ * {@link WaitingLine}.
+ */
 export function requestGate(clock?: () => number): LoopGate {
   const line = new WaitingLine<Entry>(([first]) => first === STRANGER)
   return new LoopGate({ limitMs: BEGIN_MS, line, clock })
@@ -146,10 +152,14 @@ class Feed {
     this.#gate.enter(this.#path(), this.#feedNow)
   }
 
-  /** Those that were let in have one half of all turns, strangers the other, address by address. */
+  /**
+   * Those that were let in have one half of all turns, strangers the other: address by address, and behind one address by the
+   * credential that they are about to show. Whoever makes up many stands where all do that show the same.
+   */
   #path(): readonly string[] {
     if (this.owner !== undefined) return ['known', ...this.owner]
-    return [STRANGER, networkOf(this.#socket.remoteAddress), this.#wasRefused ? 'refused' : 'new']
+    const shown = this.#request === undefined && this.#waiting[0] ? credentialOf(this.#waiting[0]) : ''
+    return [STRANGER, networkOf(this.#socket.remoteAddress), this.#wasRefused ? 'refused' : 'new', shown]
   }
 
   readonly #feedNow = (): void => {
@@ -220,6 +230,12 @@ class Feed {
     this.#socket.off('data', this.#arrives)
     for (const piece of this.#waiting.splice(0).reverse()) this.#socket.unshift(piece)
   }
+}
+
+/** As far as it stands in the beginning of a request; not looked at, only told from others. */
+function credentialOf(arrived: Buffer): string {
+  const head = arrived.toString('latin1', 0, CREDENTIAL_WITHIN)
+  return AUTHORIZATION.exec(head)?.[1] ?? ''
 }
 
 /** Where headers end, if they do, of which so many bytes of the end came before. */

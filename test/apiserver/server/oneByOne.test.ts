@@ -86,6 +86,32 @@ t.test('of strangers behind one address the latest goes first, of others the fir
   t.equal(begun.length, 1001)
 })
 
+t.test('strangers behind one address have their turns by what they show', async t => {
+  const paths: (readonly string[])[] = []
+  const gate = {
+    enter: (path: readonly string[], run: () => void) => {
+      paths.push(path.slice(2))
+      run()
+    },
+  }
+  const { open } = await serve(t, echo, gate)
+  const ask = async (headers: string): Promise<void> => {
+    const socket = await open()
+    socket.write(`GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${headers}\r\n`)
+    t.same(saidBy(await rest(socket)), ['</ >'])
+  }
+  await ask('')
+  await ask('Authorization: Bearer a\r\n')
+  await ask('X: y\r\nauthorization:Bearer b\r\nZ: z\r\n')
+  await ask(`X: ${'y'.repeat(5000)}\r\nAuthorization: Bearer c\r\n`)
+  t.same(paths, [
+    ['new', ''],
+    ['new', 'Bearer a'],
+    ['new', 'Bearer b'],
+    ['new', ''],
+  ])
+})
+
 t.test('a request is begun when the one before it has its answer', async t => {
   const asked: Asked[] = []
   const { open } = await serve(t, one => void asked.push(one))
