@@ -7,6 +7,7 @@
  */
 import { StatusError } from './errors.ts'
 import type { KubeObject } from './object.ts'
+import type { Steps } from './steps.ts'
 
 /**
  * Members and elements, those that hold others too; of a body, and of an object without its `managedFields`. Of objects with
@@ -28,13 +29,18 @@ export function hasMoreValues(value: unknown, limit: number): boolean {
 }
 
 /** `length` characters are what `object` is stored as. @throws StatusError RequestEntityTooLarge when it grows beyond a limit */
-export function checkObjectSize(object: Readonly<KubeObject>, length: number, old?: Readonly<KubeObject>): void {
+export function* checkObjectSize(
+  object: Readonly<KubeObject>,
+  length: number,
+  old?: Readonly<KubeObject>,
+): Steps<void> {
   if (length <= LEAST_CHARACTERS) return
   if (length > OBJECT_LIMIT && (old === undefined || JSON.stringify(object).length > JSON.stringify(old).length))
     throw tooLarge(`the object would be ${length} characters long, and may be ${OBJECT_LIMIT}: split it`)
-  if (grows(withoutClaims(object), old && withoutClaims(old), VALUES_LIMIT))
+  if (yield* grows([withoutClaims(object)], old && [withoutClaims(old)], VALUES_LIMIT))
     throw tooLarge(`the object would have more than ${VALUES_LIMIT} fields and elements: split it`)
-  if (grows(claimsOf(object), old && claimsOf(old), CLAIMS_LIMIT))
+  yield
+  if (yield* grows(claimsOf(object), old && claimsOf(old), CLAIMS_LIMIT))
     throw tooLarge(
       `the managers of the object would claim more than ${CLAIMS_LIMIT} fields together (metadata.managedFields): split it, or use fewer field managers`,
     )
@@ -49,10 +55,22 @@ export function tooLarge(message: string): StatusError {
   return new StatusError('RequestEntityTooLarge', message)
 }
 
-function grows(value: unknown, old: unknown, limit: number): boolean {
-  if (!hasMoreValues(value, limit)) return false
-  const before = old === undefined ? 0 : countUpTo(old, Number.POSITIVE_INFINITY)
-  return before <= limit || hasMoreValues(value, before)
+/** Whether the parts have more values than the limit together, and more than those of before. */
+function* grows(parts: readonly unknown[], old: readonly unknown[] | undefined, limit: number): Steps<boolean> {
+  if ((yield* countAll(parts, limit)) <= limit) return false
+  const before = old === undefined ? 0 : yield* countAll(old, Number.POSITIVE_INFINITY)
+  return before <= limit || (yield* countAll(parts, before)) > before
+}
+
+/** Looks no further than the answer needs. */
+function* countAll(parts: readonly unknown[], limit: number): Steps<number> {
+  let count = 0
+  for (const part of parts) {
+    count += countUpTo(part, limit - count)
+    if (count > limit) break
+    yield
+  }
+  return count
 }
 
 function withoutClaims({ metadata, ...rest }: Readonly<KubeObject>): unknown {
@@ -60,8 +78,8 @@ function withoutClaims({ metadata, ...rest }: Readonly<KubeObject>): unknown {
   return { ...rest, metadata: others }
 }
 
-function claimsOf({ metadata }: Readonly<KubeObject>): unknown {
-  return metadata.managedFields?.map(({ fieldsV1 }) => fieldsV1)
+function claimsOf({ metadata }: Readonly<KubeObject>): readonly unknown[] {
+  return metadata.managedFields?.map(({ fieldsV1 }) => fieldsV1) ?? []
 }
 
 function countUpTo(value: unknown, limit: number): number {

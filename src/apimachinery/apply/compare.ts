@@ -49,7 +49,9 @@ function shapeBeside(value: unknown, other: unknown, schema: Schema | undefined)
 function isEmpty(value: unknown): boolean {
   if (value === null) return true
   if (Array.isArray(value)) return value.length === 0
-  return isRecord(value) && Object.values(value).every(member => member === undefined)
+  if (!isRecord(value)) return false
+  for (const name in value) if (value[name] !== undefined) return false
+  return true
 }
 
 function compareMaps(before: Members, after: Members, schema: Schema | undefined): Comparison {

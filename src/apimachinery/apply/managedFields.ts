@@ -26,7 +26,7 @@ import {
   unionAll,
 } from './fieldSet.ts'
 import { KUBECTL, lastAppliedFields, withLastApplied } from './lastApplied.ts'
-import { decodeManagers, encodeManagers, type Manager, sameManager, withSet } from './managers.ts'
+import { decodeInSteps, encodeManagers, type Manager, sameManager, withSet } from './managers.ts'
 import { prune } from './prune.ts'
 import { type Comparison, compare, fieldSetOf, fitToSchema, merge, typeErrors } from './typed.ts'
 
@@ -83,7 +83,7 @@ export function trackUpdate(o: TrackUpdateOptions): ManagedFieldsEntry[] | undef
 
 /** The same in steps. */
 export function* trackInSteps(o: TrackUpdateOptions): Steps<ManagedFieldsEntry[] | undefined> {
-  const base = baseEntries(o)
+  const base = yield* baseEntries(o)
   // An object that nobody was recorded for stays unrecorded until somebody applies.
   if (o.before !== undefined && base.entries.length === 0) return undefined
   yield
@@ -92,7 +92,7 @@ export function* trackInSteps(o: TrackUpdateOptions): Steps<ManagedFieldsEntry[]
   if (isUnchanged(comparison)) {
     const kept = o.before?.metadata.managedFields
     if (kept !== undefined && kept.length > 0 && equalJson(base.entries, kept)) return kept
-    return encodeManagers(base.managers())
+    return encodeManagers(yield* base.managers())
   }
   const ignored = ignoredSet(o.ignored)
   const gained = recursiveDifference(union(comparison.modified, comparison.added), ignored)
@@ -104,7 +104,7 @@ export function* trackInSteps(o: TrackUpdateOptions): Steps<ManagedFieldsEntry[]
     return recursiveDifference(union(union(there.modified, there.added), there.removed), ignored)
   })
   let mine = EMPTY_SET
-  const before = base.managers()
+  const before = yield* base.managers()
   yield
   for (const manager of before) {
     const taken = lostIn(manager)
@@ -140,7 +140,7 @@ export function* applyInSteps(o: ApplyOptions): Steps<KubeObject> {
       `an apply may claim ${APPLIED_FIELDS_LIMIT} fields at most: split the object, or use an update or a patch`,
     )
   yield
-  const managers = liveManagers(o)
+  const managers = yield* liveManagers(o)
   yield
   const { managedFields: _entries, ...liveMetadata } = o.live?.metadata ?? {}
   const live = o.live === undefined ? undefined : { ...o.live, metadata: liveMetadata }
@@ -251,9 +251,9 @@ function describe({ apiVersion, kind, metadata }: KubeObject): string {
 }
 
 /** The live object's managers; an object that nobody was recorded for belongs to `before-first-apply`. */
-function liveManagers({ live, schema, apiVersion, now, ignored, inVersion }: ApplyOptions): Manager[] {
+function* liveManagers({ live, schema, apiVersion, now, ignored, inVersion }: ApplyOptions): Steps<Manager[]> {
   if (live === undefined) return []
-  const managers = decodeOrNone(live.metadata.managedFields)
+  const managers = yield* decodeOrNone(live.metadata.managedFields)
   const schemaOf = (version: string): Schema | undefined =>
     inVersion === undefined || version === apiVersion ? schema : inVersion(version)?.schema
   if (managers.length > 0)
@@ -286,25 +286,30 @@ function isUnchanged(comparison: Comparison): boolean {
 
 interface Base {
   entries: readonly ManagedFieldsEntry[]
-  managers(): Manager[]
+  managers(): Steps<Manager[]>
 }
 
-function baseEntries({ before, after, subresource }: TrackUpdateOptions): Base {
+function* baseEntries({ before, after, subresource }: TrackUpdateOptions): Steps<Base> {
   const live = before?.metadata.managedFields ?? []
   const sent = after.metadata.managedFields ?? []
   const kept: Base = { entries: live, managers: () => decodeOrNone(live) }
   if (subresource || sent.length === 0 || sent === live || equalJson(sent, live)) return kept
   if (sent.length === 1 && isRecord(sent[0]) && Object.keys(sent[0]).length === 0)
-    return { entries: [], managers: () => [] }
-  const managers = decodeOrNone(sent)
-  return managers.length === 0 ? kept : { entries: sent, managers: () => managers }
+    return { entries: [], managers: () => done([]) }
+  const managers = yield* decodeOrNone(sent)
+  return managers.length === 0 ? kept : { entries: sent, managers: () => done(managers) }
+}
+
+// biome-ignore lint/correctness/useYield: steps that are over
+function* done<T>(value: T): Steps<T> {
+  return value
 }
 
 /** One claim that cannot be read makes the whole list unreadable, as upstream has it. */
-function decodeOrNone(entries: unknown): Manager[] {
+function* decodeOrNone(entries: unknown): Steps<Manager[]> {
   if (!Array.isArray(entries) || !entries.every(isRecord)) return []
   try {
-    return decodeManagers(entries as ManagedFieldsEntry[])
+    return yield* decodeInSteps(entries as ManagedFieldsEntry[])
   } catch {
     return []
   }

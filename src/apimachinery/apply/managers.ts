@@ -3,6 +3,7 @@
  * and, for updates, API version.
  */
 import type { ManagedFieldsEntry } from '../object.ts'
+import { atOnce, type Steps } from '../steps.ts'
 import { type FieldSet, fromFieldsV1, isEmptySet, toFieldsV1, unionAll } from './fieldSet.ts'
 import { withoutUnownable } from './typed.ts'
 
@@ -24,6 +25,11 @@ const ANCIENT_CHANGES = 'ancient-changes'
 
 /** @throws Error when an entry is not a valid claim on fields */
 export function decodeManagers(entries: readonly ManagedFieldsEntry[]): Manager[] {
+  return atOnce(decodeInSteps(entries))
+}
+
+/** The same, manager by manager. */
+export function* decodeInSteps(entries: readonly ManagedFieldsEntry[]): Steps<Manager[]> {
   const managers = new Map<string, Manager>()
   for (const [i, entry] of entries.entries()) {
     if (entry.operation !== 'Apply' && entry.operation !== 'Update')
@@ -47,6 +53,7 @@ export function decodeManagers(entries: readonly ManagedFieldsEntry[]): Manager[
       ...(set === read && { entry }),
     }
     managers.set(identityOf(manager), manager)
+    yield
   }
   return [...managers.values()].filter(manager => !isEmptySet(manager.set))
 }

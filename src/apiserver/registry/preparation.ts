@@ -44,7 +44,7 @@ import {
   type PatchSource,
 } from './objectRules.ts'
 import { inVersionOf, otherVersions, type TypeLookup } from './otherVersions.ts'
-import { BARE, filledIn, noteOf, type Part, Provenance, type Travel, withoutUnsaid } from './provenance.ts'
+import { BARE, content, filledIn, noteOf, type Part, Provenance, type Travel, withoutUnsaid } from './provenance.ts'
 import { requireSameObject } from './resourceVersions.ts'
 import type { SharedObjects } from './sharedObjects.ts'
 import {
@@ -160,7 +160,7 @@ export class Preparation {
     wipeSystemMetadata(object, type.namespaced ? namespace : undefined)
     strategy?.takeIn?.(object)
     const part = this.provenance?.partOf(context.space, target, object)
-    const asked = part && cloneJson(object)
+    const asked = part && cloneJson(content(object))
     if (work?.due) await work.rest()
     this.#rules.applyDefaults(target, strategy, object)
     if (work?.due) await work.rest()
@@ -523,7 +523,7 @@ function noted(text: Encoded, part: Part | undefined, unsaid: FieldSet | undefin
 function* encodeWithin(object: KubeObject, old?: KubeObject): Steps<Encoded> {
   const text = encodeObject(object)
   yield
-  checkObjectSize(object, text.head.length + text.tail.length, old)
+  yield* checkObjectSize(object, text.head.length + text.tail.length, old)
   return text
 }
 

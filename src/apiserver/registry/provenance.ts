@@ -63,7 +63,7 @@ export class Provenance {
 
   /** What was unsaid of a stored object; empty when nobody knows. `old` is the stored one. */
   before(type: ResourceType, stored: Stored, old: KubeObject): FieldSet {
-    if (stored.note === BARE) return filledIn(old, this.whole(type, old), type.schema)
+    if (stored.note === BARE) return filledIn(content(old), this.whole(type, old), type.schema)
     return this.#read(type, stored, old) ?? EMPTY_SET
   }
 
@@ -99,13 +99,22 @@ export class Provenance {
     const said = partOf(object, withoutServers(named))
     const bare: KubeObject = cloneJson({ ...(isRecord(said) ? said : {}), apiVersion, kind, metadata })
     const whole = this.whole(type, bare)
-    return withoutTouched(filledIn(bare, whole, type.schema), changesOf(whole, object, type.schema))
+    return withoutTouched(filledIn(content(bare), whole, type.schema), changesOf(whole, object, type.schema))
   }
 }
 
+/**
+ * What of an object somebody may leave unsaid, sharing its values. Metadata and status are not looked at: the claims of many
+ * managers are much larger than what they claim.
+ */
+export function content({ metadata: _metadata, status: _status, ...rest }: Readonly<KubeObject>): Content {
+  return rest
+}
+export type Content = Omit<KubeObject, 'metadata' | 'status'>
+
 /** What defaults added to what was asked for. */
-export function filledIn(asked: KubeObject, defaulted: KubeObject, schema: Schema | undefined): FieldSet {
-  return withoutServers(compare(asked, defaulted, schema).added)
+export function filledIn(asked: Content, defaulted: KubeObject, schema: Schema | undefined): FieldSet {
+  return withoutServers(compare(asked, content(defaulted), schema).added)
 }
 
 /** What is unsaid after an update: `now` is the object as it will be, `unsaid` what was so of `old`. */
@@ -118,7 +127,9 @@ export function unsaidAfter(
     sendsBack && unsaid !== EMPTY_SET
       ? withoutNamed(withoutTouched(unsaid, changesOf(old, now, schema)), named)
       : EMPTY_SET
-  return withoutNamed(union(kept, filled), appliedFields(now, schema))
+  const left = union(kept, filled)
+  // reading the claims takes long where there are many
+  return left === EMPTY_SET ? left : withoutNamed(left, appliedFields(now, schema))
 }
 
 export function noteOf(unsaid: FieldSet): string {
@@ -151,7 +162,7 @@ function setsOf(entries: Parameters<typeof decodeManagers>[0]): FieldSet[] {
 }
 
 function changesOf(before: KubeObject, after: KubeObject, schema: Schema | undefined): FieldSet {
-  const { added, modified, removed }: Comparison = compare(before, after, schema)
+  const { added, modified, removed }: Comparison = compare(content(before), content(after), schema)
   return unionAll([added, modified, removed])
 }
 

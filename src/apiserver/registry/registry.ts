@@ -6,6 +6,7 @@
  * Writers of a large object stand in a line for that.
  */
 import { setOfField } from '../../apimachinery/apply/fieldSet.ts'
+import { copyToChange } from '../../apimachinery/copyToChange.ts'
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { generateName } from '../../apimachinery/names.ts'
 import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
@@ -337,7 +338,7 @@ export class Registry {
           return { asked, old, trace }
         }
         const make = (from: KubeObject): Steps<KubeObject> => changed(change, convertTo(from, apiVersionOf(type), type))
-        const copy = cloneJson(old)
+        const copy = copyToChange(old)
         yield
         const asked = yield* make(copy)
         if (options.view && type.scale) trace?.names(setOfField(...type.scale.specReplicasPath.split('.').slice(1)))

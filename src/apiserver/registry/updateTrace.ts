@@ -6,7 +6,17 @@ import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Steps } from '../../apimachinery/steps.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
 import type { Stored } from '../../storage/store.ts'
-import { BARE, filledIn, noteOf, type Part, type Provenance, unsaidAfter, withoutUnsaid } from './provenance.ts'
+import {
+  BARE,
+  type Content,
+  content,
+  filledIn,
+  noteOf,
+  type Part,
+  type Provenance,
+  unsaidAfter,
+  withoutUnsaid,
+} from './provenance.ts'
 
 interface TraceOptions {
   provenance: Provenance
@@ -28,7 +38,7 @@ export class UpdateTrace {
   #unsaid: FieldSet | undefined
   #sendsBack = true
   #named: FieldSet = EMPTY_SET
-  #asked: KubeObject | undefined
+  #asked: Content | undefined
   #filled: FieldSet = EMPTY_SET
 
   constructor(options: TraceOptions) {
@@ -72,7 +82,7 @@ export class UpdateTrace {
 
   /** What the client wants, in the stored version, before defaults. */
   asked(object: KubeObject): void {
-    if (!this.#ofStatus) this.#asked = cloneJson(object)
+    if (!this.#ofStatus) this.#asked = cloneJson(content(object))
   }
 
   /** The same object behind them. */

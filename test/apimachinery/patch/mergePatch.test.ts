@@ -58,11 +58,13 @@ t.test('laws: idempotent, a patch without nulls is found in the result, inputs s
   )
 })
 
-t.test('the result can be changed without changing the inputs', async t => {
-  const document = { a: { b: [1] } }
-  const patch = { c: { d: [1] } }
-  const result = applyMergePatch(document, patch) as { a: { b: number[] }; c: { d: number[] } }
-  result.a.b.push(2)
-  result.c.d.push(2)
-  t.strictSame([document, patch], [{ a: { b: [1] } }, { c: { d: [1] } }])
+t.test('the inputs stay as they are, and what the patch does not name is shared with the document', async t => {
+  const document = { a: { b: [1], e: 1 }, f: { g: [1] } }
+  const patch = { a: { e: null, c: { d: [1] } } }
+  const result = applyMergePatch(document, patch) as { a: { b: number[]; c: { d: number[] } }; f: object }
+  result.a.c.d.push(2)
+  t.strictSame(result, { a: { b: [1], c: { d: [1, 2] } }, f: { g: [1] } })
+  t.strictSame([document, patch], [{ a: { b: [1], e: 1 }, f: { g: [1] } }, { a: { e: null, c: { d: [1] } } }])
+  t.equal(result.a.b, document.a.b)
+  t.equal(result.f, document.f)
 })
