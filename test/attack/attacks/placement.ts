@@ -161,23 +161,8 @@ export const placement: readonly Attack[] = [
   attack('syncer-flood', {
     does: "a syncer's credential: heartbeats, reports and uninvited objects as fast as they go",
     prepare: async ground => {
-      const { admin, space } = ground
       await fleet(ground, { clusters: 1 })
-      const id = await mailboxOf(ground)
-      const account = '/api/v1/namespaces/default/serviceaccounts/kubestellar-syncer'
-      const api = admin.in(id)
-      const watch = await api.watch('/api/v1/namespaces/default/serviceaccounts?watch=1&resourceVersion=0')
-      await watch.until(({ object }) => object.metadata.name === 'kubestellar-syncer')
-      watch.close()
-      const { status } = await api.ok(api.post(`${account}/token`, {}))
-      ground.alice.close()
-      ground.alice = new Attacker(ground.url, (status as { token: string }).token)
-      ground.space = {
-        ...space,
-        id,
-        prefix: `/clusters/${id}`,
-        maps: `/clusters/${id}/api/v1/namespaces/default/configmaps`,
-      }
+      await asSyncer(ground)
     },
     run: async ({ alice, space, size }) =>
       await crowd(size(3000, 60), 64, i =>
@@ -197,7 +182,55 @@ export const placement: readonly Attack[] = [
     hears: [403],
     keepsMb: 60,
   }),
+  attack('outcome-flood', {
+    does: "a syncer's credential: reports of all that there may be in one, each the opposite of the one before",
+    prepare: async ground => {
+      await fleet(ground, { clusters: 1 })
+      await crowd(ground.size(300, 10), 8, i => place(ground, `told-${i}`, { a: 'b' }, {}))
+      await asSyncer(ground)
+    },
+    run: async ({ alice, space, size }) => {
+      const path = `${space.prefix}${EDGE}/syncerconfigs/the-one/outcome`
+      const session = Math.random().toString(36).slice(2)
+      const since = new Date().toISOString().replace(/\.\d+/, '')
+      const told = (state: string) =>
+        Array.from({ length: 300 }, (_, i) => ({
+          ...{ group: '', resource: 'configmaps', namespace: 'default', name: `told-${i}` },
+          ...{ seq: 1_000_000, state, reason: 'Flood', message: 'x'.repeat(300), since },
+        }))
+      let epoch = ''
+      let number = 0
+      await crowd(size(1500, 12), 32, async i => {
+        const exceptions = [told('refused'), [], told('retrying')][i % 3]
+        const spec = { session, number: ++number, whole: true, epoch, compared: true, processed: 1_000_000, exceptions }
+        const body = { apiVersion: VERSION, kind: 'SyncerOutcome', metadata: { name: 'the-one' }, spec }
+        const { text } = await alice.send({ method: 'PUT', path, body })
+        epoch = /"epoch":"([^"]*)"/.exec(text)?.[1] ?? epoch
+      })
+    },
+    keepsMb: 60,
+  }),
 ]
+
+/** From now on it is the syncer of Alice's only cluster that asks, in its mailbox. */
+async function asSyncer(ground: Ground): Promise<void> {
+  const { admin, space } = ground
+  const id = await mailboxOf(ground)
+  const account = '/api/v1/namespaces/default/serviceaccounts/kubestellar-syncer'
+  const api = admin.in(id)
+  const watch = await api.watch('/api/v1/namespaces/default/serviceaccounts?watch=1&resourceVersion=0')
+  await watch.until(({ object }) => object.metadata.name === 'kubestellar-syncer')
+  watch.close()
+  const { status } = await api.ok(api.post(`${account}/token`, {}))
+  ground.alice.close()
+  ground.alice = new Attacker(ground.url, (status as { token: string }).token)
+  ground.space = {
+    ...space,
+    id,
+    prefix: `/clusters/${id}`,
+    maps: `/clusters/${id}/api/v1/namespaces/default/configmaps`,
+  }
+}
 
 /** Id of the mailbox of Alice's only cluster. */
 async function mailboxOf({ admin, space }: Ground): Promise<string> {
