@@ -5,9 +5,9 @@
  */
 import { StatusError } from './errors.ts'
 import { type GroupVersionResource, isRecord, type KubeObject } from './object.ts'
-import { EDGE_PLACEMENTS } from './placement.ts'
+import { WORK_STATUSES } from './placement.ts'
 
-export const PLACEMENT_PREVIEWS: GroupVersionResource = { ...EDGE_PLACEMENTS, resource: 'placementpreviews' }
+export const PLACEMENT_PREVIEWS: GroupVersionResource = { ...WORK_STATUSES, resource: 'placementpreviews' }
 /** Objects of one preview. */
 export const MAX_PREVIEWED = 20
 /** All of them as JSON. */

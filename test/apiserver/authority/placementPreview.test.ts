@@ -7,7 +7,7 @@ import type { Api } from '../../support/api.ts'
 import { ALICE, BOB, CONFIGMAPS, createSpace, startTestServer } from '../../support/server.ts'
 
 const { api, server } = await startTestServer(t)
-const PREVIEWS = '/apis/edge.kubestellar.io/v2alpha1/placementpreviews'
+const PREVIEWS = '/apis/edge.kubestellar.io/v1alpha1/placementpreviews'
 const RBAC = '/apis/rbac.authorization.k8s.io/v1'
 const id = await createSpace(api, 'team', 'workload')
 const team = api.in('root:team')

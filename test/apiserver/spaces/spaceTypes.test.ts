@@ -28,7 +28,6 @@ t.test('a space serves the kinds of its type, and the others do not exist there'
     'edgeplacements',
     'grantedlocations',
     'inventorybindings',
-    'placementpreviews',
     'singleplacementslices',
   ])
   const unanswered = await api.in('root:wmw1').get('/apis/edge.kubestellar.io/v1alpha1/workstatuses')

@@ -1,7 +1,7 @@
 /** `kubectl kubestellar preview`: what `kubectl apply` of files would change in which clusters. */
 import { isStatusError } from '../../../apimachinery/errors.ts'
 import { objects } from '../../../apimachinery/fields.ts'
-import type { KubeObject } from '../../../apimachinery/object.ts'
+import { apiVersionOf, type KubeObject } from '../../../apimachinery/object.ts'
 import {
   EDGE_API_VERSION,
   EDGE_PLACEMENTS,
@@ -70,7 +70,7 @@ export async function askPreview(
   const told: Record<string, unknown>[] = []
   for (const some of batches(would, { most: MAX_PREVIEWED, bytes: MAX_PREVIEW_BYTES })) {
     const question = {
-      apiVersion: EDGE_API_VERSION,
+      apiVersion: apiVersionOf(PLACEMENT_PREVIEWS),
       kind: 'PlacementPreview',
       metadata: {},
       spec: { objects: some },

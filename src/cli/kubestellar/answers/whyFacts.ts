@@ -1,7 +1,14 @@
 /** What `why` and `diff` ask a workload space about one of its objects. */
 import { isStatusError } from '../../../apimachinery/errors.ts'
 import { type GroupVersionResource, groupResourceName, type KubeObject } from '../../../apimachinery/object.ts'
-import { EDGE_PLACEMENTS, GRANTED_LOCATIONS, INVENTORY_BINDINGS, SLICES } from '../../../apimachinery/placement.ts'
+import {
+  CLUSTER_WORK_STATUSES,
+  EDGE_PLACEMENTS,
+  GRANTED_LOCATIONS,
+  INVENTORY_BINDINGS,
+  SLICES,
+  WORK_STATUSES,
+} from '../../../apimachinery/placement.ts'
 import { NAMESPACES } from '../../../apimachinery/resources.ts'
 import type { DiscoveredResource, SpaceClient } from '../../../client/client.ts'
 import { definedBy } from '../../../controllers/placement-translator/eligibility.ts'
@@ -14,7 +21,6 @@ import type { Watched } from './followAnswers.ts'
 import { type Known, known, knownSome } from './known.ts'
 import { didYouMean } from './nearest.ts'
 import { matchableOf, type WhyFacts } from './why.ts'
-import { CLUSTER_WORK_STATUSES, WORK_STATUSES } from './workStatus.ts'
 
 /** Of objects that are looked through for names like the one that was asked for, or for whom a definition is implied. */
 const LOOKED_AT = 500

@@ -1,10 +1,6 @@
 /** What the center tells of one object in one cluster (WorkStatus), as the commands use it. Pure. */
 import { at, num, str, strings } from '../../../apimachinery/fields.ts'
-import type { GroupVersionResource, KubeObject } from '../../../apimachinery/object.ts'
-import { EDGE_PLACEMENTS } from '../../../apimachinery/placement.ts'
-
-export const WORK_STATUSES: GroupVersionResource = { ...EDGE_PLACEMENTS, resource: 'workstatuses' }
-export const CLUSTER_WORK_STATUSES: GroupVersionResource = { ...EDGE_PLACEMENTS, resource: 'clusterworkstatuses' }
+import type { KubeObject } from '../../../apimachinery/object.ts'
 
 /** From bad to good: in this order people are told. */
 export const STATES = [
