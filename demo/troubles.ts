@@ -57,8 +57,7 @@ export async function runTroubles(stage: Stage, space: Observer, { placement, ba
   if (!words.includes('drafts are not shown in this cluster'))
     throw new Error(`EdgePlacement ${placement} does not say why: ${words}`)
   await look()
-  const broken = '{range .status.broken[*]}{.location}: {.resource} {.namespace}/{.name}: {.message}{"\\n"}{end}'
-  await shell.show(kubeconfig, 'get', 'edgeplacement', placement, '-o', `jsonpath=${broken}`)
+  await shell.plugin(kubeconfig, ['kubestellar', 'why', 'configmap/httpd-htdocs', '-n', 'commonstuff'])
 
   title('Mended in the space, taken in the cluster')
   await edit('page-new.yaml')
