@@ -205,17 +205,22 @@ class Replacing {
     const path = yield* this.#expanded(pathText)
     const text = yield* this.#expanded(valueText)
     if (path === undefined || text === undefined) return `expanded it is larger than ${MAX_OBJECT_BYTES} bytes`
+    // what Locations say in annotations is not told to those who may place there
+    const expanded = text === valueText ? '' : ' once its parameters are in place'
     let value: unknown
     try {
       value = JSON.parse(text)
     } catch {
-      return `value is not JSON: ${shortened(text, SHOWN)}`
+      return `value is not JSON${expanded}: ${shortened(valueText, SHOWN)}`
     }
     if (isNestedDeeper(value, MAX_NESTING)) return `value is nested more than ${MAX_NESTING} levels deep`
     try {
-      return yield* this.#put(parseReplacementPath(path), value, path)
+      return yield* this.#put(parseReplacementPath(path), value, pathText)
     } catch (error) {
-      if (error instanceof ReplacementPathError) return `path ${shortened(path, SHOWN)}: ${error.message}`
+      if (error instanceof ReplacementPathError)
+        return path === pathText
+          ? `path ${shortened(path, SHOWN)}: ${error.message}`
+          : `path ${shortened(pathText, SHOWN)}: it cannot be read once its parameters are in place`
       throw error
     }
   }

@@ -92,6 +92,18 @@ t.test('a bad replacement is skipped and named, the others count', async t => {
   ])
 })
 
+t.test('a fault quotes what its author wrote, and nothing that a Location says', async t => {
+  const replacements = [
+    { path: '$.data.a', value: '%(both)' },
+    { path: '$..%(both)', value: '1' },
+  ]
+  const { faults } = customize(object(NAMED, {}), { ...inputs, customizer: customizer(replacements, EXPAND) })
+  t.same(faults, [
+    'Customizer web/c replacements[0]: value is not JSON once its parameters are in place: %(both)',
+    'Customizer web/c replacements[1]: path $..%(both): it cannot be read once its parameters are in place',
+  ])
+})
+
 t.test('missing Customizers and Locations are told, and the object goes out as far as it can', async t => {
   const source = object({ ...EXPAND, ...NAMED }, { a: '%(loc-name)' })
   const { object: out, faults } = customize(source, { ...inputs, location: undefined })
