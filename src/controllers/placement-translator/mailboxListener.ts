@@ -20,19 +20,22 @@ export interface MailboxListenerDeps {
 const FIRST: ReadonlySet<string> = new Set([resourceKey(CRDS), resourceKey(NAMESPACES)])
 
 export function mailboxListener({ add, addAll, join, mailbox: find, touched }: MailboxListenerDeps): MailboxListener {
-  const copy = (mailbox: string, key: string, origin = find(mailbox)?.ownersOf(key)[0]): Task => ({
+  const copy = (mailbox: string, key: string, origin = find(mailbox)?.ownersOf(key)[0]): Task & { type: 'copy' } => ({
     type: 'copy',
     mailbox,
     key,
     origin,
   })
-  /** What it should hold, and what it holds when its turn comes. */
+  /** What it should hold, and what it holds when its turn comes. What it holds already is looked at behind all that changes. */
   function* content(mailbox: string): Generator<Task> {
     const claims = join.claimsIn(mailbox)
+    const isThere = (key: string) => find(mailbox)?.copies.has(key) === true
     const isFirst = ({ resource }: ObjectFact) => FIRST.has(resourceKey(resource))
     for (const [key, { space, fact }] of claims) if (isFirst(fact)) yield copy(mailbox, key, space)
-    for (const [key, { space, fact }] of claims) if (!isFirst(fact)) yield copy(mailbox, key, space)
-    for (const key of find(mailbox)?.copies.keys() ?? []) yield copy(mailbox, key)
+    for (const [key, { space, fact }] of claims) {
+      if (!isFirst(fact)) yield { ...copy(mailbox, key, space), isCheck: isThere(key) }
+    }
+    for (const key of find(mailbox)?.copies.keys() ?? []) if (!claims.has(key)) yield copy(mailbox, key)
     yield { type: 'config', mailbox }
     yield { type: 'refused', mailbox }
   }

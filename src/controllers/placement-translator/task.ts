@@ -2,8 +2,17 @@
 import type { Lane } from '../../client/fairQueue.ts'
 
 export type Task =
-  /** One object in one mailbox; `origin` is the space on whose account it is looked at, when that is known. */
-  | { readonly type: 'copy'; readonly mailbox: string; readonly key: string; readonly origin?: string | undefined }
+  /**
+   * One object in one mailbox; `origin` is the space on whose account it is looked at, when that is known. `isCheck`: nothing is known to
+   * have changed, so what has goes first.
+   */
+  | {
+      readonly type: 'copy'
+      readonly mailbox: string
+      readonly key: string
+      readonly origin?: string | undefined
+      readonly isCheck?: boolean
+    }
   /** The SyncerConfig of one mailbox. */
   | { readonly type: 'config'; readonly mailbox: string }
   /** What the cluster of one mailbox refuses. */
@@ -59,8 +68,10 @@ export function taskParty(task: Task): string {
  */
 export function taskLane(task: Task): Lane {
   switch (task.type) {
-    case 'copy':
-      return { owner: task.origin ?? task.mailbox, part: task.mailbox }
+    case 'copy': {
+      const owner = task.origin ?? task.mailbox
+      return task.isCheck ? { owner, last: true } : { owner, part: task.mailbox }
+    }
     case 'config':
     case 'refused':
     case 'cluster':
