@@ -54,8 +54,8 @@ export interface CopyReconcilerDeps {
   unserved: (source: Source, told: Told | undefined) => void
   /** A write into a mailbox is over, whatever became of it. */
   written: (mailbox: Mailbox, key: string) => void
-  /** A copy's state may be another than before. */
-  reported: (mailbox: string, key: string) => void
+  /** The mailbox's stream has told of a write before it was answered, and will not tell of it again. */
+  told: (mailbox: Mailbox, key: string, object: KubeObject) => void
   /** What those who claim an object are told may have changed: its owner, its content, whether the mailbox takes it. */
   verdictChanged: (mailbox: string, key: string) => void
   /** The state of a copy is about another generation of its owner's object than before. */

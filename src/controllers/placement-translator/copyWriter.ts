@@ -30,8 +30,8 @@ export interface CopyWriterDeps {
   cache: ObjectCache
   /** A write is over, whatever became of it. */
   written: (mailbox: Mailbox, key: string) => void
-  /** A copy's state may be another than before. */
-  reported: (mailbox: string, key: string) => void
+  /** The mailbox's stream has told of a write before it was answered, and will not tell of it again. */
+  told: (mailbox: Mailbox, key: string, object: KubeObject) => void
 }
 
 export class CopyWriter {
@@ -142,9 +142,7 @@ export class CopyWriter {
     const terminating = deletionTimestamp !== undefined
     mailbox.copies.set(key, { resource, uid, resourceVersion, terminating, owner, settled: true })
     this.#deps.cache.set(mailbox.space, key, object)
-    mailbox.others.delete(key)
-    mailbox.carried.delete(key)
-    if (told) this.#deps.reported(mailbox.name, key)
+    if (told) this.#deps.told(mailbox, key, object)
     if (key === namespaceKey(object.metadata.name ?? '')) mailbox.namespaces.add(object.metadata.name ?? '')
   }
 

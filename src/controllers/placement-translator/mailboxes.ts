@@ -288,6 +288,13 @@ export class Mailboxes {
     if (heard) this.#look(mailbox, key, heard)
   }
 
+  /** What a write of ours made, of which the stream has told before it was answered: what follows from that beside its content. */
+  toldEarly(mailbox: Mailbox, key: string, object: KubeObject): void {
+    mailbox.others.delete(key)
+    mailbox.carried.delete(key)
+    this.#noteState(mailbox, key, object)
+  }
+
   /** Resolves when every stream has ended. */
   async stop(): Promise<void> {
     for (const name of [...this.#running.keys()]) this.close(name)
@@ -375,8 +382,7 @@ export class Mailboxes {
       mailbox.copies.set(key, { resource, uid, resourceVersion, terminating, owner, settled })
       this.#deps.cache.set(mailbox.space, key, object)
       if (object.status !== undefined && known && !settled) mailbox.timings?.returned(key)
-      this.#listener.reported(mailbox.name, key)
-      if (mailbox.health.note(key, resource, object)) this.#listener.healthChanged(mailbox.name, key)
+      this.#noteState(mailbox, key, object)
       if (settled) return
     } else {
       if (!known) return
@@ -385,6 +391,12 @@ export class Mailboxes {
       mailbox.copies.delete(key)
     }
     this.#listener.changed(mailbox.name, key)
+  }
+
+  /** Whoever looks at the state of copies is told of this one's. */
+  #noteState(mailbox: Mailbox, key: string, object: KubeObject): void {
+    this.#listener.reported(mailbox.name, key)
+    if (mailbox.health.note(key, parseObjectKey(key), object)) this.#listener.healthChanged(mailbox.name, key)
   }
 
   #noteRefused(mailbox: Mailbox, event: StreamEvent): void {

@@ -437,7 +437,7 @@ class Translator {
       withheld: (source, told) => this.#reports.reportCopy(source, told),
       unserved: (source, told) => this.#reports.reportUnserved(source, told),
       written: (mailbox, key) => this.#mailboxes.written(mailbox, key),
-      reported: (mailbox, key) => listener.reported(mailbox, key),
+      told: (mailbox, key, object) => this.#mailboxes.toldEarly(mailbox, key, object),
       verdictChanged: (mailbox, key) => {
         for (const { space } of join.sourcesOf(mailbox, key)) this.#queue.add({ type: 'source', space, key })
       },

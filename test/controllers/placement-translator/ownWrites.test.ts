@@ -15,6 +15,7 @@ import { WorkTurns } from '../../../src/program/workTurns.ts'
 import { FakeServer, namespace } from './fakeServer.ts'
 import { MAPS } from './translatorWorld.ts'
 
+const DEPLOYMENTS = { group: 'apps', version: 'v1', resource: 'deployments' }
 const PAGE = { namespace: 'app', name: 'page' }
 /** Turns of the loop until something is so. */
 async function until(reached: () => boolean): Promise<void> {
@@ -89,13 +90,14 @@ async function world(t: Test, meanwhile: (api: SpaceClient) => Promise<unknown>)
     client,
     cache,
     written: (at, key) => mailboxes.written(at, key),
-    reported: (_, key) => heard.push(`reported ${key}`),
+    told: (at, key, object) => mailboxes.toldEarly(at, key, object),
   })
   const copy = (): KubeObject | undefined => server.peek(space, MAPS, PAGE.name, PAGE.namespace)
   return {
     mailbox,
     copy,
     api: server.in(space),
+    writer,
     write: (v: string) => writer.write(mailbox, KEY, MAPS, content(v)),
     told: () => heard.splice(0).filter(what => what.endsWith(KEY)),
   }
@@ -151,4 +153,12 @@ t.test('what went while nobody listened is missed, whatever it was', async t => 
   w.mailbox.tell(KEY, true)
   const gone = [...w.mailbox.endSnapshot(w.mailbox.told)]
   t.strictSame(gone.sort(), [objectKey(MAPS, 'app', 'theirs'), ...['app', 'default', 'old'].map(namespaceKey)])
+})
+
+t.test('a Deployment that was made just now is not taken for healthy', async t => {
+  const w = await world(t, async () => {})
+  const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { ...PAGE }, spec: { replicas: 1 } }
+  const key = objectKey(DEPLOYMENTS, PAGE.namespace, PAGE.name)
+  await w.writer.write(w.mailbox, key, DEPLOYMENTS, contentOf(project('wds1', deployment), 1))
+  t.not(w.mailbox.health.of(key).health, 'Healthy')
 })
