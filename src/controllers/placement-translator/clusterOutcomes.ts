@@ -32,6 +32,8 @@ export interface ClusterOutcomesDeps {
   clock: Clock
   /** What is known of a mailbox, by its space, may be something else now: of these keys, or of all. */
   changed: (space: string, keys: readonly string[] | 'all') => void
+  /** Whether it matters how far the syncer of a mailbox is: something waits to be looked at. Default: always. */
+  isAwaited?: ((space: string) => boolean) | undefined
   /** Of the center. Default: one that no other process has. */
   epoch?: string | undefined
 }
@@ -116,7 +118,8 @@ export class ClusterOutcomes implements OutcomeReceiver {
       report.whole ||
       known.compared !== compared ||
       JSON.stringify([known.unlisted, known.versions]) !== JSON.stringify([unlisted, versions])
-    const isNews = isOther || known.processed !== processed || keys.length > 0
+    const isFurther = known?.processed !== processed && (this.#deps.isAwaited?.(space) ?? true)
+    const isNews = isOther || isFurther || keys.length > 0
     if (known?.id === id) Object.assign(known, said)
     else {
       this.#end(space)

@@ -205,11 +205,13 @@ class Translator {
       clock: clock ?? systemClock,
       changed: report,
     })
+    const mailboxAt = (space: string): string => places.pathOf(space)?.split(':').at(-1) ?? ''
     this.#outcomes = new ClusterOutcomes({
       clock: clock ?? systemClock,
       epoch: deps.outcomes?.epoch,
+      isAwaited: space => (this.#mailboxes.known(mailboxAt(space))?.desired.unprocessed ?? 1) > 0,
       changed: (space, keys) => {
-        const mailbox = places.pathOf(space)?.split(':').at(-1) ?? ''
+        const mailbox = mailboxAt(space)
         if (keys === 'all') this.#clusterChanged(mailbox)
         else for (const key of keys) this.#statuses.touched(mailbox, key)
         this.#mailboxes.get(mailbox)?.desired.processed(this.#processedBy(space))

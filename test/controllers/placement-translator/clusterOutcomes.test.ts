@@ -243,3 +243,25 @@ t.test(
     )
   },
 )
+
+t.test('how far a syncer is, is news only where something waits for it', async t => {
+  const changed: string[] = []
+  const state = { isAwaited: false }
+  const outcomes = new ClusterOutcomes({
+    clock: new FakeClock(),
+    changed: space => changed.push(space),
+    isAwaited: () => state.isAwaited,
+    epoch: 'e',
+  })
+  outcomes.take('m', say('e', 1))
+  changed.length = 0
+  outcomes.take('m', say('e', 2, { processed: 20 }))
+  t.same(changed, [])
+  t.equal(outcomes.of('m').processed, 20, 'and is known all the same')
+  state.isAwaited = true
+  outcomes.take('m', say('e', 3, { processed: 30 }))
+  t.same(changed, ['m'])
+  outcomes.take('m', say('e', 4, { processed: 30, exceptions: [refused('a')] }))
+  t.same(changed, ['m', 'm'])
+  outcomes.stop()
+})
