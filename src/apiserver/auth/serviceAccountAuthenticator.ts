@@ -3,13 +3,14 @@
  * exist in the token's space, with the uids of then.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/#bound-service-account-tokens
  */
+import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { EVERYTHING_ACTS, type Nature } from '../../apimachinery/nature.ts'
 import { groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { unverifiedClaims, unverifiedHeader } from './jwtClaims.ts'
 import type { IdentifiedRef, TokenForm, TokenIssuer } from './serviceAccountTokens.ts'
 import type { Authentication, Authenticator, Credentials } from './types.ts'
 import { authenticated, EXTRAS, serviceAccountGroups, serviceAccountUserName } from './users.ts'
-import { refused, verifiedClaims } from './verifiedClaims.ts'
+import { refused, type SignedTokens, verifiedClaims } from './verifiedClaims.ts'
 
 /** Reads one object of the store; `''` for the core group. */
 export type ObjectReader = (
@@ -44,8 +45,12 @@ const SERVICE_ACCOUNTS = { group: '', resource: 'serviceaccounts' }
 /** How far another server's clock may be ahead. */
 const NOT_BEFORE_LEEWAY_SECONDS = 60
 
+/** A hash and some more for each; as many clusters may speak once a minute without a signature being worked out each time. */
+const SIGNED_KEPT = 20_000
+
 export class ServiceAccountAuthenticator implements Authenticator {
   readonly #options: Required<ServiceAccountAuthenticatorOptions>
+  readonly #signed: SignedTokens = new BoundedCache(SIGNED_KEPT)
 
   constructor(options: ServiceAccountAuthenticatorOptions) {
     this.#options = { clock: Date.now, nature: EVERYTHING_ACTS, ...options }
@@ -61,7 +66,7 @@ export class ServiceAccountAuthenticator implements Authenticator {
     const { issuer } = this.#options
     const form = issuer.formOf(unverifiedClaims(token)?.iss, unverifiedHeader(token)?.kid)
     if (form === undefined) return undefined
-    const claims = await verifiedClaims(token, issuer)
+    const claims = await verifiedClaims(token, issuer, this.#signed)
     const audiences = this.#checkTimeAndAudience(claims, form, credentials.audiences ?? issuer.audiences)
     const identity = form === 'legacy' ? legacyIdentity(claims) : boundIdentity(claims)
     if (!issuer.mayIssueFor(identity.space, claims.iss)) throw refused("the token's issuer is another space")

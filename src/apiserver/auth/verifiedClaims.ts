@@ -1,13 +1,30 @@
 /** What a token of this server says, once its signature has been checked. */
+import { hash } from 'node:crypto'
+import type { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { StatusError } from '../../apimachinery/errors.ts'
 import { isRecord } from '../../apimachinery/object.ts'
+import { unverifiedClaims, unverifiedHeader } from './jwtClaims.ts'
 import type { TokenIssuer } from './serviceAccountTokens.ts'
+
+/**
+ * Tokens whose signature was good, by their hashes, with the key that it was good for. That is true for ever while the key is
+ * one; whether the token is still good is another question.
+ */
+export type SignedTokens = BoundedCache<string, object>
 
 /** @throws StatusError Unauthorized, whose cause says why */
 export async function verifiedClaims(
   token: string,
   issuer: Pick<TokenIssuer, 'publicKeys'>,
+  signed?: SignedTokens,
 ): Promise<Record<string, unknown>> {
+  const digest = signed && hash('sha256', token, 'base64')
+  const kid = unverifiedHeader(token)?.kid
+  const key = typeof kid === 'string' ? issuer.publicKeys.get(kid) : undefined
+  if (digest !== undefined && key !== undefined && signed?.get(digest) === key) {
+    const known = unverifiedClaims(token)
+    if (known !== undefined) return known
+  }
   const { compactVerify } = await import('jose')
   try {
     const verified = await compactVerify(
@@ -20,7 +37,10 @@ export async function verifiedClaims(
       { algorithms: ['ES256'] },
     )
     const claims: unknown = JSON.parse(Buffer.from(verified.payload).toString())
-    if (isRecord(claims)) return claims
+    if (isRecord(claims)) {
+      if (digest !== undefined && key !== undefined) signed?.set(digest, key)
+      return claims
+    }
   } catch (error) {
     throw refused(error instanceof Error ? error.message : 'the token is malformed')
   }

@@ -204,3 +204,25 @@ t.test('after a change of keys, old tokens stay good until their end', async t =
   const { authenticator } = setup({ signingKeyPem: await newKeyPem(), retiredKeyPems: [signingKeyPem] })
   t.ok(await authenticator.authenticate({ token }))
 })
+
+t.test('a signature that was good is not worked out again, and all else is looked at each time', async t => {
+  const { world, issuer, authenticator } = setup()
+  const token = await issuer.issue(plain)
+  const [header, payload, signature] = token.split('.') as [string, string, string]
+  t.ok(await authenticator.authenticate({ token }))
+  const other = Buffer.from(signature, 'base64url')
+  other[10]! ^= 1
+  const forged = [header, payload, other.toString('base64url')].join('.')
+  await t.rejects(authenticator.authenticate({ token: forged }), { message: 'Unauthorized' })
+  const claims = { ...decodeJwt(token), sub: 'system:serviceaccount:ns:admin' }
+  const body = Buffer.from(JSON.stringify(claims)).toString('base64url')
+  await t.rejects(authenticator.authenticate({ token: [header, body, signature].join('.') }), {
+    message: 'Unauthorized',
+  })
+  world.objects.delete('s1//serviceaccounts/ns/sa')
+  await t.rejects(authenticator.authenticate({ token }), { message: 'Unauthorized' })
+  world.objects.set('s1//serviceaccounts/ns/sa', object('sa', 'u1'))
+  t.ok(await authenticator.authenticate({ token }))
+  world.now += 601_000
+  await t.rejects(authenticator.authenticate({ token }), { message: 'Unauthorized' })
+})
