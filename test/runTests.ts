@@ -16,6 +16,17 @@ const JOBS = Math.min(availableParallelism() + 1, 8)
 /** Folders whose files do all within their process, and may share it. */
 const SHARING = /^test\/(apimachinery|apiserver|client|controllers|kinds|openapi|storage|support|syncer|tools)\//
 
+/** Files there that measure the heap, or load a library anew: their process is theirs alone. */
+const NOT_SHARING = new Set([
+  'test/apiserver/endpoints/rankedTable.test.ts',
+  'test/apiserver/endpoints/yamlWriter.test.ts',
+  'test/apiserver/server/inFlight.test.ts',
+  'test/storage/hub.test.ts',
+  'test/storage/objectIndex.test.ts',
+  'test/storage/projections.test.ts',
+  'test/storage/recentEvents.test.ts',
+])
+
 /** So many then share one. More would save little more, and keep more in memory. */
 const SHARED_BY = 14
 
@@ -23,11 +34,9 @@ const named = process.argv.slice(2)
 const files = (named.length === 0 ? ['test'] : named)
   .flatMap(path => (statSync(path).isDirectory() ? globSync(`${path}/**/*.test.ts`) : [path]))
   .sort()
-const alone = files.filter(file => !SHARING.test(file))
-const sharing = Map.groupBy(
-  files.filter(file => SHARING.test(file)),
-  file => file.split('/')[1]!,
-)
+const mayShare = (file: string): boolean => SHARING.test(file) && !NOT_SHARING.has(file)
+const alone = files.filter(file => !mayShare(file))
+const sharing = Map.groupBy(files.filter(mayShare), file => file.split('/')[1]!)
 
 t.jobs = JOBS
 t.setTimeout(0)
