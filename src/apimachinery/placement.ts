@@ -59,6 +59,8 @@ export const PROJECTED_KEYS_ANNOTATION = `${EDGE_GROUP}/projected-keys`
  * cluster, where that is asked for: in whose name it was applied.
  */
 export const OWNER_ANNOTATION = `${EDGE_GROUP}/owner`
+/** On the copy, JSON: those owners of the object that go to the same cluster. */
+export const OWNER_REFERENCES_ANNOTATION = `${EDGE_GROUP}/owner-references`
 /** On copies of releases that merged several spaces' objects into one: their ids, comma-separated. */
 export const PROJECTED_FROM_ANNOTATION = `${EDGE_GROUP}/projected-from`
 

@@ -25,6 +25,7 @@ import type { Source } from './placementProduct.ts'
 import { asksToSecure, UNSECURED, withoutPodSecurity } from './podSecurity.ts'
 import { implicitNamespace, project } from './projection.ts'
 import type { SourceReader } from './sourceReader.ts'
+import { ownersThere } from './travellingOwners.ts'
 import { UnservedKindError, unservedKind } from './unservedKinds.ts'
 import type { ObjectFact } from './workload.ts'
 
@@ -169,7 +170,8 @@ export class CopyReconciler {
     const recorded = mailbox.ownersOf(key)
     const ranked = byRight(claims, { mailbox: mailbox.name, recorded, rules })
     if (ranked[0] && this.#deps.pauses.holdsClaim(ranked[0])) return {} // looked at again when that is over
-    const made = this.#ready(ranked[0]!) ?? (await this.#firstGood(recorded.length > 0 ? ranked.slice(0, 1) : ranked))
+    const made =
+      this.#ready(ranked[0]!) ?? (await this.#firstGood(mailbox, recorded.length > 0 ? ranked.slice(0, 1) : ranked))
     if (!made) return { behind: true }
     const { source, projection, generation } = made
     if (projection.namespace !== '' && !mailbox.namespaces.has(projection.namespace))
@@ -188,7 +190,7 @@ export class CopyReconciler {
    * The first claim whose object is there and can be customized; nothing, when one has just gone, or it is not known what of it
    * may go: news of that come.
    */
-  async #firstGood(claims: readonly Source[]): Promise<Made | undefined> {
+  async #firstGood(mailbox: Mailbox, claims: readonly Source[]): Promise<Made | undefined> {
     for (const source of claims) {
       const ready = this.#ready(source)
       if (ready) return ready
@@ -199,7 +201,8 @@ export class CopyReconciler {
       const customized = await this.#deps.sources.flawless(source, object)
       if (!customized) continue // the source is told
       const manner = this.#mannerOf(source)
-      const projection = project(space, this.#secured(source, customized), manner)
+      const owners = ownersThere(this.#deps.join, mailbox.name, source, object)
+      const projection = project(space, this.#secured(source, customized), { ...manner, owners })
       const isShared = isSameEverywhere(fact) && object.metadata.resourceVersion === String(fact.revision)
       const content = contentOf(projection, object.metadata.generation, isShared)
       if (isShared) this.#contents.keep(space, fact, manner, content)
@@ -354,7 +357,10 @@ export class CopyReconciler {
   }
 }
 
-/** Whether it goes as it is to whatever mailbox it goes to. What a Namespace says depends on what its destination allows. */
-function isSameEverywhere({ customized, key, name }: ObjectFact): boolean {
-  return !customized && key !== namespaceKey(name)
+/**
+ * Whether it goes as it is to whatever mailbox it goes to. What a Namespace says depends on what its destination allows, and what is
+ * said of owners on which of them go there.
+ */
+function isSameEverywhere({ customized, owners, key, name }: ObjectFact): boolean {
+  return !customized && owners === undefined && key !== namespaceKey(name)
 }

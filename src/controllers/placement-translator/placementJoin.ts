@@ -120,9 +120,10 @@ export class PlacementJoin extends PlacementProduct {
   /** All that a placement has to do with some mailboxes, and what it had to do with them. */
   #touch(id: string, name: string, mailboxes: readonly string[], released: readonly string[] = []): void {
     if (mailboxes.length === 0) return
-    const selected = [...this.spaces.get(id)!.workload.selectedBy(name), ...released]
+    const { workload } = this.spaces.get(id)!
+    const selected = [...workload.selectedBy(name), ...released]
     this.#sink.configs(mailboxes, id)
-    this.#sink.copies(mailboxes, selected, id)
+    this.#sink.copies(mailboxes, workload.dependents.with(selected), id)
     this.#sink.sources(id, selected)
   }
 
@@ -186,9 +187,11 @@ export class PlacementJoin extends PlacementProduct {
   }
 
   #selectionChanged(id: string, name: string, key: string, change: 'joined' | 'left' | 'changed'): void {
-    const mailboxes = this.#mailboxesOf(destinations(this.spaces.get(id)!, name))
+    const space = this.spaces.get(id)!
+    const mailboxes = this.#mailboxesOf(destinations(space, name))
     this.#sink.sources(id, [key])
-    this.#sink.copies(mailboxes, [key], id)
+    const touched = change === 'changed' ? [key] : space.workload.dependents.with([key])
+    this.#sink.copies(mailboxes, touched, id)
     if (change !== 'changed') this.#sink.placement(id, name)
     if (change === 'left') this.#sink.lost(id, name)
   }

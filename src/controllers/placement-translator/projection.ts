@@ -6,6 +6,7 @@
  * what leaves the source leaves the copy, also when the owner is another now, and what somebody else put there stays.
  */
 
+import { type CarriedOwner, carriedOwnersText } from '../../apimachinery/carriedOwners.ts'
 import { strings } from '../../apimachinery/fields.ts'
 import { NOTES } from '../../apimachinery/notes.ts'
 import { isRecord, type KubeObject, type ObjectMeta } from '../../apimachinery/object.ts'
@@ -13,6 +14,7 @@ import {
   HAND_OVER_ANNOTATION,
   IMPLIED_ANNOTATION,
   OWNER_ANNOTATION,
+  OWNER_REFERENCES_ANNOTATION,
   PRESERVE_ANNOTATION,
   PROJECTED_FROM_ANNOTATION,
   PROJECTED_KEYS_ANNOTATION,
@@ -36,6 +38,8 @@ export interface Projection {
   readonly owner: string
   /** Whether nobody placed it: it comes along with what is placed. */
   readonly implied: boolean
+  /** Those of its owners that go to the same mailbox. */
+  readonly owners: readonly CarriedOwner[]
 }
 
 interface ProjectedKeys {
@@ -48,6 +52,7 @@ const OWN_ANNOTATIONS: ReadonlySet<string> = new Set([
   PROJECTED_KEYS_ANNOTATION,
   PROJECTED_FROM_ANNOTATION,
   OWNER_ANNOTATION,
+  OWNER_REFERENCES_ANNOTATION,
   IMPLIED_ANNOTATION,
   HAND_OVER_ANNOTATION,
   PRESERVE_ANNOTATION,
@@ -56,8 +61,19 @@ const OWN_ANNOTATIONS: ReadonlySet<string> = new Set([
 ])
 const NOT_FIELDS = new Set(['apiVersion', 'kind', 'metadata', 'status'])
 
-/** `object` is the owner's, customized already. `preserve`: its cluster keeps it when it is not placed any more. */
-export function project(owner: string, object: KubeObject, { implied = false, preserve = false } = {}): Projection {
+interface Circumstances {
+  readonly implied?: boolean
+  /** Its cluster keeps it when it is not placed any more. */
+  readonly preserve?: boolean
+  readonly owners?: readonly CarriedOwner[]
+}
+
+/** `object` is the owner's, customized already. */
+export function project(
+  owner: string,
+  object: KubeObject,
+  { implied = false, preserve = false, owners = [] }: Circumstances = {},
+): Projection {
   const { name = '', namespace = '', labels = {}, annotations = {} } = object.metadata
   return {
     apiVersion: object.apiVersion,
@@ -72,6 +88,7 @@ export function project(owner: string, object: KubeObject, { implied = false, pr
     fields: keep(withoutServerFields(object), field => !NOT_FIELDS.has(field)),
     owner,
     implied,
+    owners,
   }
 }
 
@@ -105,7 +122,7 @@ export function createdCopy(projection: Projection): KubeObject {
 export function updatedCopy(projection: Projection, copy: KubeObject): KubeObject | undefined {
   const before = projectedKeysOf(copy)
   const { labels = {}, annotations = {} } = copy.metadata
-  const { [PROJECTED_FROM_ANNOTATION]: _merged, [IMPLIED_ANNOTATION]: _implied, ...others } = annotations
+  const others = without(annotations, RECORDS)
   const metadata: ObjectMeta = {
     ...copy.metadata,
     labels: { ...without(labels, before.labels), ...projection.labels, [PROJECTED_LABEL]: PROJECTED_VALUE },
@@ -137,7 +154,11 @@ export function ownerOf(copy: KubeObject): string {
   return owner ?? merged ?? ''
 }
 
+/** Not there where there is nothing to say. */
+const RECORDS = [PROJECTED_FROM_ANNOTATION, IMPLIED_ANNOTATION, OWNER_REFERENCES_ANNOTATION]
+
 function records(projection: Projection): Record<string, string> {
+  const owners = carriedOwnersText(projection.owners)
   const keys: ProjectedKeys = {
     labels: Object.keys(projection.labels).sort(),
     annotations: Object.keys(projection.annotations).sort(),
@@ -147,6 +168,7 @@ function records(projection: Projection): Record<string, string> {
     [PROJECTED_KEYS_ANNOTATION]: JSON.stringify(keys),
     [OWNER_ANNOTATION]: projection.owner,
     ...(projection.implied && { [IMPLIED_ANNOTATION]: 'true' }),
+    ...(owners !== undefined && { [OWNER_REFERENCES_ANNOTATION]: owners }),
   }
 }
 

@@ -8,6 +8,7 @@
 import type { GroupResource, GroupVersionResource } from '../../apimachinery/object.ts'
 import { NAMESPACES } from '../../apimachinery/resources.ts'
 import { equalJson } from '../../apimachinery/values.ts'
+import { Dependents } from './dependents.ts'
 import { resourceKey } from './names.ts'
 import { downsyncs, type PlacementSpec, upsyncs } from './placementSpec.ts'
 
@@ -31,6 +32,8 @@ export interface ObjectFact {
   /** Feedback was written since this version. */
   readonly isOld?: true
   readonly defines: readonly GroupResource[]
+  /** As {@link Dependents} has them; absent when it has none. */
+  readonly owners?: readonly string[]
   /** Id or path of the space that is to own it where this one does; absent when it is to stay. */
   readonly handOverTo?: string
 }
@@ -48,6 +51,7 @@ interface Placement {
 }
 
 export class Workload {
+  readonly dependents = new Dependents()
   readonly #objects = new Map<string, ObjectFact>()
   readonly #placements = new Map<string, Placement>()
   readonly #byNamespace = new Map<string, Set<string>>()
@@ -313,6 +317,7 @@ export class Workload {
     if (fact.namespace !== '') addTo(this.#byNamespace, fact.namespace, fact.key)
     if (fact.customizer !== '') addTo(this.#byCustomizer, fact.customizer, fact.key)
     for (const gr of fact.defines) addTo(this.#definers, resourceKey(gr), fact.key)
+    this.dependents.add(fact)
   }
 
   #unindex(fact: ObjectFact): void {
@@ -322,6 +327,7 @@ export class Workload {
     if (fact.namespace !== '') removeFrom(this.#byNamespace, fact.namespace, fact.key)
     if (fact.customizer !== '') removeFrom(this.#byCustomizer, fact.customizer, fact.key)
     for (const gr of fact.defines) removeFrom(this.#definers, resourceKey(gr), fact.key)
+    this.dependents.remove(fact)
   }
 }
 

@@ -9,6 +9,7 @@ import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { StreamSource } from '../../client/streamSource.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import { customizerOf, wantsExpansion } from './customize.ts'
+import { ownerNames } from './dependents.ts'
 import { definedBy, isSystemObject, reachOf } from './eligibility.ts'
 import { namespaceKey, objectKey, resourceKey } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
@@ -122,6 +123,7 @@ export class Workloads {
     this.#deps.cache.set(space, key, object)
     const fact = factOf(event, key)
     const workload = this.#deps.workload(space)
+    workload.dependents.learn(event.resource, object.kind)
     const wasPaused = workload.get(key)?.isPaused === true
     workload.setObject(fact)
     if (wasPaused !== (fact.isPaused === true)) this.#deps.pauseChanged(space, key)
@@ -146,6 +148,7 @@ export function factOf(
   const annotations = object.metadata.annotations ?? {}
   const customizer = customizerOf(object)
   const handOverTo = annotations[HAND_OVER_ANNOTATION]
+  const owners = ownerNames(object)
   return {
     key,
     resource,
@@ -157,6 +160,7 @@ export function factOf(
     customizer,
     annotated: NOTES.some(note => annotations[note] !== undefined) || hasReturnedStatus(object),
     defines: definedBy(resource, object),
+    ...(owners.length > 0 && { owners }),
     ...(handOverTo && { handOverTo }),
     ...(annotations[PAUSED_ANNOTATION] === 'true' && { isPaused: true as const }),
   }
