@@ -40,6 +40,8 @@ export interface ClusterSideDeps {
   clock: Clock
   random: Random
   signal: AbortSignal
+  /** The cluster's word about what the center projected. */
+  onProjected(resource: GroupResource, change: Pick<CacheChange, 'type' | 'object'>): void
   /** A config appeared in the mailbox. */
   onConfig(): void
 }
@@ -268,6 +270,7 @@ export class ClusterSide {
   #projectedChanged(resource: GroupVersionResource, { type, object }: CacheChange): void {
     const { queues, mirror } = this.#deps
     const key = keyOf(resource, object)
+    this.#deps.onProjected(resource, { type, object })
     queues.down.add(key)
     queues.status.add(key)
     if (type !== 'delete' || groupResourceName(key) !== 'namespaces') return

@@ -61,6 +61,12 @@ export class ClusterWatches {
     return this.#watched.get(groupResourceName(resource))?.informer.hasSynced === true
   }
 
+  /** Whether a complete list was seen of all that is watched. */
+  allSynced(): boolean {
+    for (const { informer } of this.#watched.values()) if (!informer.hasSynced) return false
+    return true
+  }
+
   *objects(): Iterable<{ resource: GroupVersionResource; object: KubeObject }> {
     for (const { resource, informer } of this.#watched.values())
       for (const object of informer.list()) yield { resource, object }

@@ -17,11 +17,10 @@ import { type Clock, pause } from '../client/clock.ts'
 import { listAll } from '../client/listWatch.ts'
 import type { Logger } from '../client/logger.ts'
 import type { Allowance } from './allowance.ts'
-import { refOf } from './downsync.ts'
-import { fieldsOf, keyOf } from './mirror.ts'
+import { fieldsOf, keyOf, refOf } from './mirror.ts'
 import type { LeaveReport } from './orders.ts'
 import { FIELD_MANAGER, isOurs, isOursToDelete, ownerOf, ownMark, spaceUser } from './ownership.ts'
-import { UNMARKED } from './release.ts'
+import { referencesOfOurs, UNMARKED } from './release.ts'
 import { retrying } from './retrying.ts'
 import type { ServedResources } from './served.ts'
 
@@ -126,7 +125,9 @@ async function releaseAll(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   let trouble: string | undefined
-  const rest = found.values()
+  // what stays lets go of its owners before these go
+  const goes = ({ object }: Marked) => Number(policy === 'Delete' && isOurs(object, DOWNSYNCED))
+  const rest = found.toSorted((a, b) => goes(a) - goes(b)).values()
   const work = async (): Promise<void> => {
     for (const marked of rest) {
       if (signal.aborted) return
@@ -159,11 +160,20 @@ async function release(deps: DepartureDeps, policy: DetachPolicy, { resource, ob
         return
       }
     }
-    await client.patch(resource, refOf(key), 'merge', UNMARKED, { fieldManager: FIELD_MANAGER })
+    const unmarked = policy === 'Delete' ? withoutOwners(object) : UNMARKED
+    await client.patch(resource, refOf(key), 'merge', unmarked, { fieldManager: FIELD_MANAGER })
   } catch (error) {
     // gone, or another one by now: the next look tells
     if (!isStatusError(error, 'NotFound', 'Conflict')) throw error
   }
+}
+
+/** What stays where all that syncers made goes: an owner that went would take it along. */
+function withoutOwners({ metadata: { uid, resourceVersion, ownerReferences = [], ...more } }: KubeObject): object {
+  const ours = new Set(referencesOfOurs({ metadata: { ownerReferences, ...more } }))
+  if (ours.size === 0) return UNMARKED
+  const others = ownerReferences.filter(owner => !ours.has(owner))
+  return { metadata: { ...UNMARKED.metadata, uid, resourceVersion, ownerReferences: others } }
 }
 
 function waitsFor(found: readonly Marked[]): string {

@@ -19,13 +19,14 @@ import type { Logger } from '../client/logger.ts'
 import { unlessGone } from '../client/unlessGone.ts'
 import type { ReconcileResult } from '../client/workqueue.ts'
 import type { Allowance } from './allowance.ts'
+import { ClusterOwners } from './clusterOwners.ts'
 import type { ClusterWatches } from './clusterWatches.ts'
 import { keepsClusters, versionRefusal } from './definitions.ts'
 import { Dialect } from './dialect.ts'
 import { type Echo, Echoes } from './echoes.ts'
 import type { EmptiedNamespaces } from './emptiedNamespaces.ts'
 import { LEFT_MANAGER, leftCopy, ownedByOthers, releasedBy, toHandOver } from './handOver.ts'
-import { fieldsOf, keyText, type MailboxMirror, type Mirrored, type SyncKey } from './mirror.ts'
+import { fieldsOf, keyText, type MailboxMirror, type Mirrored, refOf, type SyncKey } from './mirror.ts'
 import { type Outcomes, type Trouble, troubleOf } from './outcomes.ts'
 import {
   downsyncCopy,
@@ -71,6 +72,8 @@ export interface DownsyncDeps {
   adoptExisting: boolean
   /** {@link Downsync.produced} may answer otherwise. */
   onProduced?: (key: SyncKey) => void
+  /** The object is to be looked at again. */
+  again: (key: SyncKey) => void
   logger: Logger
   clock?: Clock
 }
@@ -144,6 +147,7 @@ const CAUSES = {
 
 export class Downsync {
   readonly #deps: DownsyncDeps
+  readonly owners: ClusterOwners
   readonly #echoes = new Echoes()
   readonly #pace: RepairPace
   readonly #dialect: Dialect
@@ -156,6 +160,7 @@ export class Downsync {
   /** Kinds that were said to be missing. */
   readonly #unserved = new Set<string>()
   readonly #underWay = new Set<Promise<unknown>>()
+  readonly #busy = new Set<string>()
   /** What came while nothing may be written. */
   #waiting: Map<string, SyncKey> | undefined
 
@@ -164,6 +169,13 @@ export class Downsync {
     const { logger, clock = systemClock } = deps
     this.#pace = new RepairPace(clock)
     this.#dialect = new Dialect({ logger, clock })
+    this.owners = new ClusterOwners({
+      ...deps,
+      clock,
+      writer: live => this.#writer(ownerOf(live)),
+      isBusy: key => this.#busy.has(keyText(key)),
+      staysPreserved: key => this.#left.get(keyText(key))?.isPreserved === true,
+    })
   }
 
   /** Tells of an object that an earlier run left in the cluster. */
@@ -214,12 +226,14 @@ export class Downsync {
       this.#judge(key, this.#echoes.get(keyText(key)))
       return {}
     }
+    this.#busy.add(keyText(key))
     const work = this.#reconcile(key)
     this.#underWay.add(work)
     try {
       return await work
     } finally {
       this.#underWay.delete(work)
+      this.#busy.delete(keyText(key))
     }
   }
 
@@ -244,9 +258,9 @@ export class Downsync {
     return await this.#tellingOf(key, async () => {
       const waitMs = await this.#deps.emptied.remove(key)
       if (waitMs !== undefined) return { requeueAfterMs: waitMs }
-      const refusal = await this.#remove(key, mirrored !== undefined)
+      const removed = await this.#remove(key, mirrored !== undefined)
       const isWaiting = mirrored !== undefined && isProjected(mirrored.object)
-      return { ...(refusal && { refusal }), ...(isWaiting && { trouble: NOT_ASKED }) }
+      return { ...removed, ...(isWaiting && { trouble: NOT_ASKED }) }
     })
   }
 
@@ -310,10 +324,13 @@ export class Downsync {
     const cached = watches.get(key, key)
     let live = cached ?? (await unlessGone(this.#deps.cluster.get(resource, refOf(key))))
     if (live === undefined) {
-      const copy = downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark: true, owner })
+      const alone = downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark: true, owner })
+      const copy = await this.owners.complete(key, object, alone, { fresh: true })
       const made = await this.#make(resource, key, copy, owner)
       if (made !== undefined) {
         this.#echoes.wrote(text, copy, made, object)
+        this.owners.stands(key, object, made)
+        this.owners.observed(resource, { type: 'apply', object: made })
         return {}
       }
       // Somebody was faster than we: it is theirs.
@@ -329,7 +346,8 @@ export class Downsync {
     if (!mayOverwrite(object)) return await this.#handsOff(resource, key, object, live)
     if (!this.#deps.adoptExisting && !mayAdopt(object) && isStrangers(live))
       return { refusal: ALREADY_IN_CLUSTER, requeueAfterMs: STRANGER_RETRY_MS }
-    const copy = downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark: isMade(object, live), owner })
+    const alone = downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark: isMade(object, live), owner })
+    let copy = await this.owners.complete(key, object, alone, { fresh: false })
     let state = this.#echoes.compare(text, copy, live)
     if (state === 'drifted' && cached) {
       // The watch may be behind our own write.
@@ -340,21 +358,24 @@ export class Downsync {
     }
     if (state === 'same') {
       this.#echoes.stands(text, object)
+      this.owners.stands(key, object, live)
       return {}
     }
     // Only what the cluster changed is a repair: what the center changed must never wait behind a quarrel.
     const drifted = state === 'drifted'
     const waitMs = drifted ? this.#pace.waitMs(text) : 0
     if (waitMs > 0) return { requeueAfterMs: waitMs, trouble: FOUGHT }
+    copy = await this.owners.complete(key, object, alone, { fresh: true })
     try {
       const result = await this.#write(resource, key, copy, live)
       this.#echoes.wrote(text, copy, result, object)
+      this.owners.stands(key, object, result)
       if (drifted && result.metadata.resourceVersion !== live.metadata.resourceVersion) this.#repaired(key)
       return {}
     } catch (error) {
       if (isStatusError(error, 'NotFound') && error.details?.kind !== 'namespaces') await served.refresh()
-      if (isStatusError(error, 'Invalid') && (await this.#replace(resource, key, live, object)))
-        return { trouble: GOING }
+      const replaced = isStatusError(error, 'Invalid') && (await this.#replace(resource, key, live, object))
+      if (replaced) return { ...replaced, trouble: GOING }
       if (await this.#chooseAnew({ resource, key, cluster: this.#writer(owner) }, copy, error))
         return { ...SOON, trouble: troubleOf(error) }
       throw error
@@ -555,39 +576,40 @@ export class Downsync {
     key: SyncKey,
     live: Readonly<KubeObject>,
     object: Readonly<KubeObject>,
-  ): Promise<boolean> {
+  ): Promise<ReconcileResult | undefined> {
     const before = this.#echoes.get(keyText(key))?.sourceUid
-    if (before === undefined || before === object.metadata.uid || !isOurs(live, DOWNSYNCED)) return false
-    await this.#delete(resource, key, live, 'replaced')
-    return true
+    if (before === undefined || before === object.metadata.uid || !isOurs(live, DOWNSYNCED)) return undefined
+    return await this.#delete(resource, key, live, 'replaced')
   }
 
-  /** @returns why it stays although nobody wants it any more */
-  async #remove(key: SyncKey, held: boolean): Promise<Refusal | undefined> {
+  /** The refusal says why it stays although nobody wants it any more. */
+  async #remove(key: SyncKey, held: boolean): Promise<Outcome> {
     const { cluster, served, watches } = this.#deps
     const text = keyText(key)
     // Most of what the mailbox holds was never meant for the cluster: that is not worth a question.
     if (!this.#echoes.get(text) && !this.#leftovers.has(text) && !watches.get(key, key)) {
       this.#left.delete(text)
-      return undefined
+      return {}
     }
     const refusal = this.#deps.allowance.refusalOf(key)
-    if (refusal) return { ...refusal, message: `stays, for its deletion ${refusal.message}` }
+    if (refusal) return { refusal: { ...refusal, message: `stays, for its deletion ${refusal.message}` } }
     const resource = served.find(key)
     const live = resource && (await unlessGone(cluster.get(resource, refOf(key))))
     // The mailbox may have gone while the cluster was asked.
-    if (!this.#deps.mirrorComplete()) return undefined
+    if (!this.#deps.mirrorComplete()) return {}
     if (live && (isPreserved(live) || this.#left.get(text)?.isPreserved)) await this.#release(resource, key, live)
     else if (live && isOursToDelete(live)) {
       const gone = this.#left.has(text) ? 'sourceGone' : 'leftover'
-      await this.#delete(resource, key, live, held ? 'unwanted' : gone)
+      const waits = await this.#delete(resource, key, live, held ? 'unwanted' : gone)
+      if (waits.requeueAfterMs !== undefined) return waits
     }
+    this.owners.left(key)
     this.#left.delete(text)
     this.#echoes.forget(text)
     this.#judged.delete(text)
     this.#pace.forget(text)
     this.#leftovers.delete(text)
-    return undefined
+    return {}
   }
 
   async #delete(
@@ -595,15 +617,18 @@ export class Downsync {
     key: SyncKey,
     live: Readonly<KubeObject>,
     cause: keyof typeof CAUSES,
-  ): Promise<void> {
+  ): Promise<ReconcileResult> {
     const { uid = '' } = live.metadata
-    try {
-      const options = { propagationPolicy: 'Background', preconditions: { uid } } as const
-      await this.#writer(ownerOf(live)).delete(resource, refOf(key), options)
-      this.#deps.logger.info(fieldsOf(key, uid), `deleted from the cluster: ${CAUSES[cause]}`)
-    } catch (error) {
-      if (!isStatusError(error, 'NotFound', 'Conflict')) throw error
-    }
+    const requeueAfterMs = await this.owners.letGo(key, live, async () => {
+      try {
+        const options = { propagationPolicy: 'Background', preconditions: { uid } } as const
+        await this.#writer(ownerOf(live)).delete(resource, refOf(key), options)
+        this.#deps.logger.info(fieldsOf(key, uid), `deleted from the cluster: ${CAUSES[cause]}`)
+      } catch (error) {
+        if (!isStatusError(error, 'NotFound', 'Conflict')) throw error
+      }
+    })
+    return requeueAfterMs === undefined ? {} : { requeueAfterMs }
   }
 
   /** It stays, and is nobody's from now on. */
@@ -611,7 +636,8 @@ export class Downsync {
     const { uid } = live.metadata
     try {
       const writer = this.#writer(ownerOf(live))
-      await writer.patch(resource, refOf(key), 'merge', unmarked(uid), { fieldManager: FIELD_MANAGER })
+      const body = unmarked(uid, await this.owners.keptBy(live))
+      await writer.patch(resource, refOf(key), 'merge', body, { fieldManager: FIELD_MANAGER })
       this.#deps.logger.info(fieldsOf(key, uid), 'left in the cluster, unmarked: whoever placed it wants it to stay')
     } catch (error) {
       if (!isStatusError(error, 'NotFound', 'Conflict')) throw error
@@ -643,8 +669,4 @@ export class Downsync {
       'somebody in the cluster keeps changing fields of this object that the center sets; repairing it less often',
     )
   }
-}
-
-export function refOf(key: SyncKey): { namespace?: string; name: string } {
-  return key.namespace === '' ? { name: key.name } : { namespace: key.namespace, name: key.name }
 }

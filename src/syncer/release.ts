@@ -1,5 +1,7 @@
 /** What stays in a cluster and is placed by nobody any more: the marks come off, so that no syncer takes it for its own again. */
-import type { KubeObject } from '../apimachinery/object.ts'
+import { fromFieldsV1 } from '../apimachinery/apply/fieldSet.ts'
+import { keyElement } from '../apimachinery/apply/pathElement.ts'
+import type { KubeObject, OwnerReference } from '../apimachinery/object.ts'
 import {
   DOWNSYNCED,
   EXECUTING_COUNT_ANNOTATION,
@@ -8,6 +10,7 @@ import {
   PRESERVE_ANNOTATION,
   PROJECTED_LABEL,
 } from '../apimachinery/placement.ts'
+import { FIELD_MANAGER } from './ownership.ts'
 
 /** What says that the center placed it, how many others of it there are, and what becomes of it. */
 const MARKS = [DOWNSYNCED, IMPLIED_ANNOTATION, OWNER_ANNOTATION, EXECUTING_COUNT_ANNOTATION, PRESERVE_ANNOTATION]
@@ -20,9 +23,24 @@ export const UNMARKED = {
   },
 }
 
-/** The same, for just this object. */
-export function unmarked(uid: string | undefined): object {
-  return { metadata: { ...UNMARKED.metadata, ...(uid !== undefined && { uid }) } }
+/** The same, for just this object, with these owners, when they are not to stay as they are. */
+export function unmarked(uid: string | undefined, ownerReferences?: readonly OwnerReference[]): object {
+  return {
+    metadata: { ...UNMARKED.metadata, ...(uid !== undefined && { uid }), ...(ownerReferences && { ownerReferences }) },
+  }
+}
+
+/** Of an object in the cluster: those of its references to owners that the syncer made. */
+export function referencesOfOurs({ metadata }: Pick<KubeObject, 'metadata'>): OwnerReference[] {
+  const { managedFields = [], ownerReferences = [] } = metadata
+  const claims = managedFields
+    .filter(({ manager, subresource }) => manager === FIELD_MANAGER && !subresource)
+    .map(({ fieldsV1 }) =>
+      fromFieldsV1(fieldsV1 ?? {})
+        .children?.get('f:metadata')
+        ?.children?.get('f:ownerReferences'),
+    )
+  return ownerReferences.filter(({ uid }) => claims.some(claim => claim?.children?.has(keyElement({ uid }))))
 }
 
 /** Of an object in the mailbox or the cluster: whether it stays in the cluster when it is not placed any more. */

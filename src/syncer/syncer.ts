@@ -210,13 +210,14 @@ export function startSyncer(options: SyncerOptions): Syncer {
     queues,
     ...tools,
     signal,
+    onProjected: (resource, change) => downsync.owners.observed(resource, change),
     onConfig: () => heartbeat.hurry(),
   })
   const mirrorComplete = (): boolean => feed.complete
   const plan = () => side.plan
   const { projected, born, definitions, served } = side
   const as = impersonate && ((user: string) => fenced(impersonate(user)))
-  const downsync = new Downsync({
+  const downsync: Downsync = new Downsync({
     cluster,
     as,
     served,
@@ -230,6 +231,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     emptied: new EmptiedNamespaces({ cluster, as, served, mirror, mirrorComplete, allowance, logger }),
     adoptExisting: options.adoptExisting === true,
     onProduced: key => queues.status.add(key),
+    again: key => queues.down.add(key),
     logger,
     clock,
   })
