@@ -61,6 +61,8 @@ export const PROJECTED_KEYS_ANNOTATION = `${EDGE_GROUP}/projected-keys`
 export const OWNER_ANNOTATION = `${EDGE_GROUP}/owner`
 /** On the copy, JSON: those owners of the object that go to the same cluster. */
 export const OWNER_REFERENCES_ANNOTATION = `${EDGE_GROUP}/owner-references`
+/** On the copy, JSON: pointers to the fields that are left to the cluster once the object is there. */
+export const LEFT_FIELDS_ANNOTATION = `${EDGE_GROUP}/left-fields`
 /** On copies of releases that merged several spaces' objects into one: their ids, comma-separated. */
 export const PROJECTED_FROM_ANNOTATION = `${EDGE_GROUP}/projected-from`
 

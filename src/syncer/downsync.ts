@@ -1,7 +1,8 @@
 /** Mailbox to cluster: applies what the plan wants, deletes what it no longer wants and we made, repairs what drifts. */
-import { type FieldSet, isEmptySet } from '../apimachinery/apply/fieldSet.ts'
+import { isEmptySet, union } from '../apimachinery/apply/fieldSet.ts'
 import { isStatusError } from '../apimachinery/errors.ts'
 import { isKubernetesService } from '../apimachinery/kubernetesService.ts'
+import { leftFieldsOf, type Pointer, withoutFields } from '../apimachinery/leftFields.ts'
 import { apiVersionOf, groupResourceName, type KubeObject } from '../apimachinery/object.ts'
 import type { Produced } from '../apimachinery/observedGeneration.ts'
 import {
@@ -25,7 +26,16 @@ import { keepsClusters, versionRefusal } from './definitions.ts'
 import { Dialect } from './dialect.ts'
 import { type Echo, Echoes } from './echoes.ts'
 import type { EmptiedNamespaces } from './emptiedNamespaces.ts'
-import { LEFT_MANAGER, leftCopy, ownedByOthers, releasedBy, toHandOver } from './handOver.ts'
+import {
+  heldCopy,
+  LEFT_MANAGER,
+  leftCopy,
+  ownedByOthers,
+  type Released,
+  releasedBy,
+  stillLeft,
+  toHandOver,
+} from './handOver.ts'
 import { fieldsOf, keyText, type MailboxMirror, type Mirrored, refOf, type SyncKey } from './mirror.ts'
 import { type Outcomes, type Trouble, troubleOf } from './outcomes.ts'
 import {
@@ -331,7 +341,8 @@ export class Downsync {
         this.#echoes.wrote(text, copy, made, object)
         this.owners.stands(key, object, made)
         this.owners.observed(resource, { type: 'apply', object: made })
-        return {}
+        // made with all of it; what is left to the cluster is let go of now
+        return leftFieldsOf(object).length > 0 ? SOON : {}
       }
       // Somebody was faster than we: it is theirs.
       live = await unlessGone(this.#deps.cluster.get(resource, refOf(key)))
@@ -346,7 +357,9 @@ export class Downsync {
     if (!mayOverwrite(object)) return await this.#handsOff(resource, key, object, live)
     if (!this.#deps.adoptExisting && !mayAdopt(object) && isStrangers(live))
       return { refusal: ALREADY_IN_CLUSTER, requeueAfterMs: STRANGER_RETRY_MS }
-    const alone = downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark: isMade(object, live), owner })
+    const whole = downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark: isMade(object, live), owner })
+    const left = leftFieldsOf(object)
+    const alone = withoutFields(whole, left)
     let copy = await this.owners.complete(key, object, alone, { fresh: false })
     let state = this.#echoes.compare(text, copy, live)
     if (state === 'drifted' && cached) {
@@ -367,7 +380,7 @@ export class Downsync {
     if (waitMs > 0) return { requeueAfterMs: waitMs, trouble: FOUGHT }
     copy = await this.owners.complete(key, object, alone, { fresh: true })
     try {
-      const result = await this.#write(resource, key, copy, live)
+      const result = await this.#write(resource, key, copy, live, left)
       this.#echoes.wrote(text, copy, result, object)
       this.owners.stands(key, object, result)
       if (drifted && result.metadata.resourceVersion !== live.metadata.resourceVersion) this.#repaired(key)
@@ -425,6 +438,7 @@ export class Downsync {
     key: SyncKey,
     copy: KubeObject,
     live: Readonly<KubeObject>,
+    left: readonly Pointer[],
   ): Promise<KubeObject> {
     const cluster = this.#writer(ownerOf(copy))
     await this.#takeOver(resource, key, live, cluster)
@@ -432,10 +446,11 @@ export class Downsync {
     const { uid } = live.metadata
     const guarded = uid ? { ...copy, metadata: { ...copy.metadata, uid } } : copy
     const target = { resource, key, cluster }
-    const released = releasedBy(copy, live)
-    const result = isEmptySet(released)
+    const released = releasedBy(copy, live, left)
+    const applied = isEmptySet(union(released.unsaid, released.left))
       ? await this.#applyDeclared(target, guarded)
       : await this.#applyReleasing(target, guarded, released)
+    const result = await this.#takeBack(target, copy, applied)
     if (
       result.metadata.annotations?.[OVERWRITE] !== undefined &&
       copy.metadata.annotations?.[OVERWRITE] === undefined
@@ -471,7 +486,7 @@ export class Downsync {
   }
 
   /** Somebody may write, a status say, between the look and the apply: then once more. */
-  async #applyReleasing(target: ApplyTarget, copy: KubeObject, released: FieldSet): Promise<KubeObject> {
+  async #applyReleasing(target: ApplyTarget, copy: KubeObject, released: Released): Promise<KubeObject> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.#applyDeclared(target, await this.#handOver(target, copy, released))
@@ -485,12 +500,12 @@ export class Downsync {
    * Before the center lets go of fields: those that the cluster's own defaults would change are kept as they are by another
    * manager. What it is then to apply, which fails when the object has changed since it was looked at.
    */
-  async #handOver(target: ApplyTarget, copy: KubeObject, released: FieldSet): Promise<KubeObject> {
+  async #handOver(target: ApplyTarget, copy: KubeObject, { unsaid, left }: Released): Promise<KubeObject> {
     const { resource, key, cluster } = target
     const fresh = await cluster.get(resource, refOf(key))
-    const without = await this.#tried(target, copy)
-    if (without === undefined) return copy
-    const handed = toHandOver(released, fresh, without)
+    const without = isEmptySet(unsaid) ? fresh : await this.#tried(target, copy)
+    if (without === undefined && isEmptySet(left)) return copy
+    const handed = union(left, toHandOver(unsaid, fresh, without ?? fresh))
     const held = isEmptySet(handed)
       ? fresh
       : await cluster.patch(resource, refOf(key), 'apply', leftCopy(fresh, handed), {
@@ -499,6 +514,14 @@ export class Downsync {
         })
     const { resourceVersion } = held.metadata
     return resourceVersion === undefined ? copy : { ...copy, metadata: { ...copy.metadata, resourceVersion } }
+  }
+
+  /** What the center says again is nobody else's any more: else it would stay when the center takes it away. */
+  async #takeBack({ resource, key, cluster }: ApplyTarget, copy: KubeObject, live: KubeObject): Promise<KubeObject> {
+    const still = stillLeft(copy, live)
+    if (still === undefined) return live
+    const options = { fieldManager: LEFT_MANAGER, force: true }
+    return await cluster.patch(resource, refOf(key), 'apply', heldCopy(live, still), options)
   }
 
   /** What an apply would make; `undefined` where somebody in the cluster, a webhook, allows no trying. */

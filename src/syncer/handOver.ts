@@ -2,17 +2,64 @@
  * What an apply would let go of. A field that the center said once and leaves to defaults now stays in the cluster as it is:
  * its value is handed over to another manager before it is released. What is gone from the source goes from the cluster. Pure.
  */
-import { type FieldSet, fromFieldsV1, union, unionAll } from '../apimachinery/apply/fieldSet.ts'
-import { differingIn, missingIn, partOf } from '../apimachinery/apply/looseFields.ts'
+import {
+  difference,
+  type FieldSet,
+  fieldSet,
+  fromFieldsV1,
+  isEmptySet,
+  leavesOf,
+  recursiveDifference,
+  union,
+  unionAll,
+} from '../apimachinery/apply/fieldSet.ts'
+import { differingIn, keysOf, missingIn, partOf } from '../apimachinery/apply/looseFields.ts'
+import { fieldElement } from '../apimachinery/apply/pathElement.ts'
+import { leftIn, type Pointer } from '../apimachinery/leftFields.ts'
 import { isRecord, type KubeObject, type ManagedFieldsEntry } from '../apimachinery/object.ts'
 import { FIELD_MANAGER } from './ownership.ts'
 
 /** Holds in a cluster what the center said once and says no more. It never writes anything else. */
 export const LEFT_MANAGER = 'orrery-left'
 
-/** What the syncer owns of `live` and `copy` does not say; empty for nearly every apply. Metadata is always said. */
-export function releasedBy(copy: Readonly<KubeObject>, live: Readonly<KubeObject>): FieldSet {
-  return withoutMetadata(missingIn(copy, ownedBy(live, FIELD_MANAGER)))
+/** What an apply lets go of. */
+export interface Released {
+  /** What the center says no more. */
+  readonly unsaid: FieldSet
+  /** What it leaves to the cluster: that stays as it is, whatever it is. */
+  readonly left: FieldSet
+}
+
+/** What the syncer owns of `live` and `copy` does not say; empty for nearly every apply. Metadata that nobody leaves is always said. */
+export function releasedBy(
+  copy: Readonly<KubeObject>,
+  live: Readonly<KubeObject>,
+  pointers: readonly Pointer[] = [],
+): Released {
+  const missing = missingIn(copy, ownedBy(live, FIELD_MANAGER))
+  const left = leftIn(missing, pointers)
+  return { unsaid: withoutMetadata(recursiveDifference(missing, left)), left }
+}
+
+/** What {@link LEFT_MANAGER} is to hold on to where the center says again some of what it holds; `undefined`: nothing of it is. */
+export function stillLeft(copy: Readonly<KubeObject>, live: Readonly<KubeObject>): FieldSet | undefined {
+  const held = ownedBy(live, LEFT_MANAGER)
+  if (isEmptySet(held)) return undefined
+  const said = withoutKeys(leavesOf(recursiveDifference(held, missingIn(copy, held))))
+  return isEmptySet(said) ? undefined : difference(held, said)
+}
+
+/** Without what only says which element of a list is meant. */
+function withoutKeys({ self, children = new Map() }: FieldSet): FieldSet {
+  const kept = new Map<string, FieldSet>()
+  for (const [element, child] of children) {
+    const below = withoutKeys(child)
+    const keys = element.startsWith('k:') ? new Set(Object.keys(keysOf(element)).map(fieldElement)) : undefined
+    const named =
+      keys === undefined ? below : fieldSet(false, new Map([...(below.children ?? [])].filter(([e]) => !keys.has(e))))
+    if (!isEmptySet(named)) kept.set(element, named)
+  }
+  return fieldSet(self, kept)
 }
 
 /** Of what is released, what defaults of the cluster would give another value. `released` is the object without our word. */
@@ -22,14 +69,21 @@ export function toHandOver(set: FieldSet, live: Readonly<KubeObject>, released: 
 
 /** What to apply as {@link LEFT_MANAGER}: what it holds already, and this, as it is. */
 export function leftCopy(live: Readonly<KubeObject>, set: FieldSet): KubeObject {
+  return heldCopy(live, union(set, ownedBy(live, LEFT_MANAGER)))
+}
+
+/** The same, of just this. */
+export function heldCopy(live: Readonly<KubeObject>, set: FieldSet): KubeObject {
   const { apiVersion, kind, metadata } = live
   const { name, namespace, uid, resourceVersion } = metadata
-  const held = partOf(live, union(set, withoutMetadata(ownedBy(live, LEFT_MANAGER))))
+  const held = isEmptySet(set) ? {} : partOf(live, set)
+  const { metadata: _other, ...fields } = isRecord(held) ? held : {}
   return {
-    ...(isRecord(held) && held),
+    ...fields,
     apiVersion,
     kind,
     metadata: {
+      ...partOfMetadata(metadata, set),
       name: name ?? '',
       ...(namespace !== undefined && { namespace }),
       ...(uid !== undefined && { uid }),
@@ -49,6 +103,17 @@ export function ownedByOthers({ metadata }: Readonly<KubeObject>): FieldSet {
 
 function setOf(entries: readonly ManagedFieldsEntry[]): FieldSet {
   return unionAll(entries.map(({ fieldsV1 }) => fromFieldsV1(fieldsV1 ?? {})))
+}
+
+/** Labels and annotations: nothing else of it is ever left to anybody. */
+function partOfMetadata(metadata: KubeObject['metadata'], set: FieldSet): object {
+  const below = set.children?.get('f:metadata')?.children
+  const held = ['labels', 'annotations'].flatMap(map => {
+    const keys = below?.get(`f:${map}`)
+    const part = keys && partOf(metadata[map as 'labels' | 'annotations'], keys)
+    return isRecord(part) && Object.keys(part).length > 0 ? [[map, part] as const] : []
+  })
+  return Object.fromEntries(held)
 }
 
 function withoutMetadata(set: FieldSet): FieldSet {

@@ -279,6 +279,13 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
     [`${TRANSLATOR}/parameterExpansion.ts`, 'MAX_PARAMETER_CHARACTERS', binary],
   ],
   'places that the path of a Customizer finds': [[`${TRANSLATOR}/replacementPath.ts`, 'MAX_PLACES', count]],
+  "`jsonPointers` of an EdgePlacement's `ignoreDifferences`; characters of one": [
+    ['src/apimachinery/leftFields.ts', 'MAX_POINTERS', count],
+    ['src/apimachinery/leftFields.ts', 'MAX_POINTER_LENGTH', count],
+  ],
+  'owners of an object that it refers to in a cluster': [
+    ['src/apimachinery/carriedOwners.ts', 'MAX_CARRIED_OWNERS', count],
+  ],
   "selectors, labels, expressions and values of an EdgePlacement's `locationSelectors`; of `downsync`; sets of `upsync`":
     [['src/controllers/selectorParts.ts', 'MAX_SELECTOR_PARTS', count]],
   'destinations in a SinglePlacementSlice': [['src/controllers/placementSlices.ts', 'MAX_DESTINATIONS', count]],

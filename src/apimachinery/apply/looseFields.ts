@@ -128,7 +128,7 @@ function waysToName(children: Children): NameOf[] {
 }
 
 /** `k:{"name":"a"}` */
-function keysOf(element: string): Record<string, unknown> {
+export function keysOf(element: string): Record<string, unknown> {
   const keys: unknown = element.startsWith('k:') ? JSON.parse(element.slice(2)) : undefined
   return isRecord(keys) ? keys : {}
 }

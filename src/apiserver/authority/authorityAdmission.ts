@@ -5,6 +5,7 @@ import { bindingAdmission, bindingStatusAdmission } from './bindingAdmission.ts'
 import { describedObjects } from './describedObjects.ts'
 import { grantAdmission } from './grantAdmission.ts'
 import { grantedLocationAdmission } from './grantedLocationAdmission.ts'
+import { leftFieldsAdmission } from './leftFieldsAdmission.ts'
 import { logicalClusterAdmission } from './logicalClusterAdmission.ts'
 import { mailboxCopies } from './mailboxCopies.ts'
 import { mailboxDeletion } from './mailboxDeletion.ts'
@@ -21,6 +22,7 @@ export function authorityAdmission(deps: AuthorityDeps): Admission[] {
     grantedLocationAdmission,
     logicalClusterAdmission,
     placementAdmission(deps),
+    leftFieldsAdmission,
     mailboxCopies(deps.tree),
     mailboxDeletion(deps),
     syncerHeartbeats(deps),

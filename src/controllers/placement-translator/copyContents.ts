@@ -21,6 +21,8 @@ export interface CopyContent {
 export interface Manner {
   readonly implied: boolean
   readonly preserve: boolean
+  /** Pointers to what is left to the clusters. */
+  readonly left: readonly string[]
 }
 
 /** Objects that are on their way to many mailboxes at a time, and their characters: copies go object by object. */
@@ -56,6 +58,6 @@ export function contentOf(projection: Projection, generation: number | undefined
   return { projection, body: createdCopy(projection), generation, isShared }
 }
 
-function idOf(space: string, { key }: ObjectFact, { implied, preserve }: Manner): string {
-  return `${space} ${implied ? 'i' : ''}${preserve ? 'p' : ''} ${key}`
+function idOf(space: string, { key }: ObjectFact, { implied, preserve, left }: Manner): string {
+  return `${space} ${implied ? 'i' : ''}${preserve ? 'p' : ''} ${key} ${left.join(' ')}`
 }

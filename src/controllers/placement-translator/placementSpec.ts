@@ -9,6 +9,7 @@ import { objects, strings } from '../../apimachinery/fields.ts'
 import { type GroupResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { type LabelSelector, type LabelSelectorObject, labelSelectorFromObject } from '../../apimachinery/selectors.ts'
 import { SelectorParts } from '../selectorParts.ts'
+import { type LeftRule, leftRules } from './leftRules.ts'
 
 type Labels = Readonly<Record<string, string>>
 
@@ -58,6 +59,8 @@ export interface PlacementSpec {
   readonly preserves: boolean
   /** Whether nothing of it is changed or deleted in the mailboxes. */
   readonly isPaused: boolean
+  /** What of the objects is left to the clusters. */
+  readonly left: readonly LeftRule[]
   /** Whether labels of Namespaces can change the outcome. */
   readonly readsNamespaceLabels: boolean
 }
@@ -79,6 +82,7 @@ export function compilePlacement(object: KubeObject): PlacementSpec {
     wantSingletonReportedState: spec.wantSingletonReportedState === true,
     preserves: spec.preserveResourcesOnDeletion === true,
     isPaused: spec.paused === true,
+    left: leftRules(spec),
     readsNamespaceLabels: downsync.some(test => test.namespaceSelectors !== undefined),
   }
 }

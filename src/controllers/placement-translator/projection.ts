@@ -8,11 +8,13 @@
 
 import { type CarriedOwner, carriedOwnersText } from '../../apimachinery/carriedOwners.ts'
 import { strings } from '../../apimachinery/fields.ts'
+import { leftFieldsText } from '../../apimachinery/leftFields.ts'
 import { NOTES } from '../../apimachinery/notes.ts'
 import { isRecord, type KubeObject, type ObjectMeta } from '../../apimachinery/object.ts'
 import {
   HAND_OVER_ANNOTATION,
   IMPLIED_ANNOTATION,
+  LEFT_FIELDS_ANNOTATION,
   OWNER_ANNOTATION,
   OWNER_REFERENCES_ANNOTATION,
   PRESERVE_ANNOTATION,
@@ -40,6 +42,8 @@ export interface Projection {
   readonly implied: boolean
   /** Those of its owners that go to the same mailbox. */
   readonly owners: readonly CarriedOwner[]
+  /** Pointers to what is left to its cluster. */
+  readonly left: readonly string[]
 }
 
 interface ProjectedKeys {
@@ -53,6 +57,7 @@ const OWN_ANNOTATIONS: ReadonlySet<string> = new Set([
   PROJECTED_FROM_ANNOTATION,
   OWNER_ANNOTATION,
   OWNER_REFERENCES_ANNOTATION,
+  LEFT_FIELDS_ANNOTATION,
   IMPLIED_ANNOTATION,
   HAND_OVER_ANNOTATION,
   PRESERVE_ANNOTATION,
@@ -66,13 +71,14 @@ interface Circumstances {
   /** Its cluster keeps it when it is not placed any more. */
   readonly preserve?: boolean
   readonly owners?: readonly CarriedOwner[]
+  readonly left?: readonly string[]
 }
 
 /** `object` is the owner's, customized already. */
 export function project(
   owner: string,
   object: KubeObject,
-  { implied = false, preserve = false, owners = [] }: Circumstances = {},
+  { implied = false, preserve = false, owners = [], left = [] }: Circumstances = {},
 ): Projection {
   const { name = '', namespace = '', labels = {}, annotations = {} } = object.metadata
   return {
@@ -89,6 +95,7 @@ export function project(
     owner,
     implied,
     owners,
+    left,
   }
 }
 
@@ -155,10 +162,11 @@ export function ownerOf(copy: KubeObject): string {
 }
 
 /** Not there where there is nothing to say. */
-const RECORDS = [PROJECTED_FROM_ANNOTATION, IMPLIED_ANNOTATION, OWNER_REFERENCES_ANNOTATION]
+const RECORDS = [PROJECTED_FROM_ANNOTATION, IMPLIED_ANNOTATION, OWNER_REFERENCES_ANNOTATION, LEFT_FIELDS_ANNOTATION]
 
 function records(projection: Projection): Record<string, string> {
   const owners = carriedOwnersText(projection.owners)
+  const left = leftFieldsText(projection.left)
   const keys: ProjectedKeys = {
     labels: Object.keys(projection.labels).sort(),
     annotations: Object.keys(projection.annotations).sort(),
@@ -169,6 +177,7 @@ function records(projection: Projection): Record<string, string> {
     [OWNER_ANNOTATION]: projection.owner,
     ...(projection.implied && { [IMPLIED_ANNOTATION]: 'true' }),
     ...(owners !== undefined && { [OWNER_REFERENCES_ANNOTATION]: owners }),
+    ...(left !== undefined && { [LEFT_FIELDS_ANNOTATION]: left }),
   }
 }
 

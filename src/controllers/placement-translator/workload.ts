@@ -171,7 +171,7 @@ export class Workload {
     const before = old.spec
     const flipped = before.wantSingletonReportedState !== spec.wantSingletonReportedState
     old.spec = spec
-    if (before.preserves !== spec.preserves)
+    if (before.preserves !== spec.preserves || !equalJson(before.left, spec.left))
       for (const key of this.selectedBy(name)) this.#onSelection(name, key, 'changed')
     else if (flipped) for (const key of [...old.explicit]) this.#onSelection(name, key, 'changed')
     else if (!equalJson(before.upsync, spec.upsync)) this.#upsyncChanged(name, old, before)
