@@ -36,7 +36,7 @@ const data =
   ({ data: held }: KubeObject): boolean =>
     isRecord(held) && Object.entries(wanted).every(([key, value]) => held[key] === value)
 
-t.test('an object is made with all of it, and what is left is the cluster’s from then on', async t => {
+t.test("an object is made with all of it, and what is left is the cluster's from then on", async t => {
   const p = await pair(t)
   p.start()
   await p.mailbox.create(MAPS, sent('a', { ours: '1', theirs: '1' }, { annotations: left('/data/theirs') }))

@@ -18,6 +18,11 @@ export const MAPS = core('configmaps')
 export const NAMESPACES = core('namespaces')
 export const ACCOUNTS = core('serviceaccounts')
 export const DEPLOYMENTS: GroupVersionResource = { group: 'apps', version: 'v1', resource: 'deployments' }
+export const AUTOSCALERS: GroupVersionResource = {
+  group: 'autoscaling',
+  version: 'v1',
+  resource: 'horizontalpodautoscalers',
+}
 export const LEASES: GroupVersionResource = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }
 export const CRDS: GroupVersionResource = {
   group: 'apiextensions.k8s.io',

@@ -58,6 +58,18 @@ export async function startRealCluster(t: Test, dir: string): Promise<string> {
   return path
 }
 
+/** Runs these of its own controllers there. Autoscalers look every second. */
+export function startControllers(t: Test, kubeconfig: string, controllers: readonly string[]): void {
+  Program.spawned(t, join(assetsDir() ?? '', 'kube-controller-manager'), [
+    `--kubeconfig=${kubeconfig}`,
+    `--controllers=${controllers.join(',')}`,
+    '--horizontal-pod-autoscaler-sync-period=1s',
+    '--leader-elect=false',
+    '--port=0',
+    '--secure-port=0',
+  ])
+}
+
 /** It says nothing reliable when it is ready: it is asked, as everybody does. */
 async function answers(kubeconfig: string): Promise<void> {
   const client = httpSpaceClient((await loadKubeconfig(kubeconfig)).options)
