@@ -125,15 +125,14 @@ async function releaseAll(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   let trouble: string | undefined
-  // what stays lets go of its owners before these go
-  const goes = ({ object }: Marked) => Number(policy === 'Delete' && isOurs(object, DOWNSYNCED))
-  const rest = found.toSorted((a, b) => goes(a) - goes(b)).values()
-  const work = async (): Promise<void> => {
-    for (const marked of rest) {
+  let clings = false
+  const work = async (some: Iterator<Marked> & Iterable<Marked>): Promise<void> => {
+    for (const marked of some) {
       if (signal.aborted) return
       try {
         await release(deps, policy, marked)
       } catch (error) {
+        clings ||= referencesOfOurs(marked.object).length > 0
         trouble ??= `${ownMark(marked.object)}: ${messageOf(error)}`
         deps.logger.warn(
           { err: error, ...fieldsOf(keyOf(marked.resource, marked.object)) },
@@ -142,7 +141,13 @@ async function releaseAll(
       }
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  const goes = ({ object }: Marked): boolean => policy === 'Delete' && isOurs(object, DOWNSYNCED)
+  // what stays lets go of its owners before these go
+  for (const some of [found.filter(one => !goes(one)), found.filter(goes)]) {
+    const rest = some.values()
+    await Promise.all(Array.from({ length: AT_ONCE }, () => work(rest)))
+    if (clings) break
+  }
   return trouble
 }
 

@@ -54,7 +54,7 @@ import {
   spaceUser,
 } from './ownership.ts'
 import type { Refusal, Refusals } from './refusals.ts'
-import { isPreserved, unmarked } from './release.ts'
+import { disclaimed, isPreserved } from './release.ts'
 import { RepairPace } from './repairPace.ts'
 import type { ServedResources } from './served.ts'
 import type { SyncPlan } from './syncPlan.ts'
@@ -657,14 +657,10 @@ export class Downsync {
   /** It stays, and is nobody's from now on. */
   async #release(resource: DiscoveredResource, key: SyncKey, live: Readonly<KubeObject>): Promise<void> {
     const { uid } = live.metadata
-    try {
-      const writer = this.#writer(ownerOf(live))
-      const body = unmarked(uid, await this.owners.keptBy(live))
-      await writer.patch(resource, refOf(key), 'merge', body, { fieldManager: FIELD_MANAGER })
-      this.#deps.logger.info(fieldsOf(key, uid), 'left in the cluster, unmarked: whoever placed it wants it to stay')
-    } catch (error) {
-      if (!isStatusError(error, 'NotFound', 'Conflict')) throw error
-    }
+    const writer = this.#writer(ownerOf(live))
+    const body = disclaimed(live, await this.owners.keptBy(live))
+    if (!(await unlessGone(writer.patch(resource, refOf(key), 'merge', body, { fieldManager: FIELD_MANAGER })))) return
+    this.#deps.logger.info(fieldsOf(key, uid), 'left in the cluster, unmarked: whoever placed it wants it to stay')
   }
 
   async #served(key: SyncKey, version: string): Promise<DiscoveredResource | undefined> {

@@ -3,7 +3,7 @@
  */
 
 import { NOTES } from '../apimachinery/notes.ts'
-import { isRecord, type KubeObject } from '../apimachinery/object.ts'
+import { isRecord, type KubeObject, type ManagedFieldsEntry } from '../apimachinery/object.ts'
 import {
   ADOPT,
   CLUSTER_RECORD,
@@ -55,15 +55,21 @@ export function isOursToDelete(live: Readonly<KubeObject>): boolean {
 }
 
 /**
- * Of an object in the cluster: whether it was there before, and no syncer ever applied it. Namespaces are everybody's. What
- * a syncer of an earlier release applied over somebody's object tells so by its managed fields.
+ * Of an object in the cluster: whether it was there before, and no syncer ever wrote it. Namespaces are everybody's. What a syncer
+ * of an earlier release applied over somebody's object tells so by its managed fields, and so does what one made that has left
+ * the cluster. Marks alone are put on what is not ours, too.
  */
 export function isStrangers(live: Readonly<KubeObject>): boolean {
   if (isOurs(live, DOWNSYNCED) || (live.kind === 'Namespace' && live.apiVersion === 'v1')) return false
-  const { managedFields = [] } = live.metadata
-  return !managedFields.some(
-    ({ manager, operation, subresource }) => manager === FIELD_MANAGER && operation === 'Apply' && !subresource,
+  return !claimsOfOurs(live).some(
+    ({ operation, fieldsV1 = {} }) =>
+      operation === 'Apply' || Object.keys(fieldsV1).some(name => name !== 'f:metadata'),
   )
+}
+
+/** What the syncer says of an object in the cluster. */
+export function claimsOfOurs({ metadata }: Pick<KubeObject, 'metadata'>): ManagedFieldsEntry[] {
+  return (metadata.managedFields ?? []).filter(({ manager, subresource }) => manager === FIELD_MANAGER && !subresource)
 }
 
 /** Of an object in the mailbox: whether it shall become of what a cluster holds under its name. */

@@ -10,7 +10,8 @@ import {
   PRESERVE_ANNOTATION,
   PROJECTED_LABEL,
 } from '../apimachinery/placement.ts'
-import { FIELD_MANAGER } from './ownership.ts'
+import { LEFT_MANAGER } from './handOver.ts'
+import { claimsOfOurs } from './ownership.ts'
 
 /** What says that the center placed it, how many others of it there are, and what becomes of it. */
 const MARKS = [DOWNSYNCED, IMPLIED_ANNOTATION, OWNER_ANNOTATION, EXECUTING_COUNT_ANNOTATION, PRESERVE_ANNOTATION]
@@ -23,23 +24,34 @@ export const UNMARKED = {
   },
 }
 
-/** The same, for just this object, with these owners, when they are not to stay as they are. */
-export function unmarked(uid: string | undefined, ownerReferences?: readonly OwnerReference[]): object {
+/**
+ * The same, for just this version of this object, and that the syncer ever wrote it: it is to be nobody's. With these owners, when
+ * they are not to stay as they are.
+ */
+export function disclaimed({ metadata }: Readonly<KubeObject>, ownerReferences?: readonly OwnerReference[]): object {
+  const { uid, resourceVersion, managedFields = [] } = metadata
+  const ours = new Set(claimsOfOurs({ metadata }))
+  const others = managedFields.filter(entry => !ours.has(entry) && entry.manager !== LEFT_MANAGER)
   return {
-    metadata: { ...UNMARKED.metadata, ...(uid !== undefined && { uid }), ...(ownerReferences && { ownerReferences }) },
+    metadata: {
+      ...UNMARKED.metadata,
+      uid,
+      resourceVersion,
+      // an empty list would say nothing of them
+      managedFields: others.length > 0 ? others : [{}],
+      ...(ownerReferences && { ownerReferences }),
+    },
   }
 }
 
 /** Of an object in the cluster: those of its references to owners that the syncer made. */
 export function referencesOfOurs({ metadata }: Pick<KubeObject, 'metadata'>): OwnerReference[] {
-  const { managedFields = [], ownerReferences = [] } = metadata
-  const claims = managedFields
-    .filter(({ manager, subresource }) => manager === FIELD_MANAGER && !subresource)
-    .map(({ fieldsV1 }) =>
-      fromFieldsV1(fieldsV1 ?? {})
-        .children?.get('f:metadata')
-        ?.children?.get('f:ownerReferences'),
-    )
+  const { ownerReferences = [] } = metadata
+  const claims = claimsOfOurs({ metadata }).map(({ fieldsV1 }) =>
+    fromFieldsV1(fieldsV1 ?? {})
+      .children?.get('f:metadata')
+      ?.children?.get('f:ownerReferences'),
+  )
   return ownerReferences.filter(({ uid }) => claims.some(claim => claim?.children?.has(keyElement({ uid }))))
 }
 

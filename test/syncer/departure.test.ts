@@ -57,6 +57,25 @@ t.test('leaving, the workload stays and bears no mark; what the mailbox then say
   t.match(world.get(p.clusterId, B)!.data, { x: '1' })
 })
 
+t.test('what stayed is followed again when the cluster comes back, and never deleted', async t => {
+  const p = await withAdopted(t)
+  const { world } = center
+  await leave(p, 'Orphan')
+  await world.present(p.mailboxId, THE_ONE, isDone('Orphan'))
+  const before = [A, B].map(key => world.get(p.clusterId, key)!.metadata.uid)
+  const back = await pairIn(center, t)
+  back.start(undefined, undefined, { cluster: p.cluster })
+  for (const name of ['a', 'b']) await back.mailbox.create(MAPS, sent(name, { x: '2' }))
+  for (const key of [A, B]) await world.present(p.clusterId, key, ({ data }) => isRecord(data) && data.x === '2')
+  for (const name of ['a', 'b']) await back.mailbox.delete(MAPS, { namespace: 'app', name })
+  await back.settled()
+  t.same(
+    [A, B].map(key => world.get(p.clusterId, key)!.metadata.uid),
+    before,
+    'neither what was only made there and never changed',
+  )
+})
+
 t.test('leaving with its workload, the syncer deletes what it made, and frees what it took over', async t => {
   const { logger, lines } = recordingLogger()
   const p = await withAdopted(t, logger)

@@ -2,10 +2,11 @@
 import t, { type Test } from 'tap'
 import type { CarriedOwner } from '../../src/apimachinery/carriedOwners.ts'
 import { isRecord, type KubeObject } from '../../src/apimachinery/object.ts'
-import { OWNER_REFERENCES_ANNOTATION, PRESERVE_ANNOTATION } from '../../src/apimachinery/placement.ts'
+import { LEAVE_ANNOTATION, OWNER_REFERENCES_ANNOTATION, PRESERVE_ANNOTATION } from '../../src/apimachinery/placement.ts'
 import type { SpaceClient } from '../../src/client/client.ts'
+import type { SyncerOptions } from '../../src/syncer/syncer.ts'
 import { startCenter } from '../support/center.ts'
-import { configMap, MAPS, NAMESPACES, namespace } from './support/kinds.ts'
+import { CONFIGS, configMap, MAPS, NAMESPACES, namespace } from './support/kinds.ts'
 import { type Pair, pairIn, sent } from './support/pair.ts'
 
 const center = await startCenter(t, { expectsTrouble: true })
@@ -46,7 +47,7 @@ async function disown(p: Pair, name: string): Promise<void> {
 }
 
 /** Starts a syncer; who still named what it deleted, at that moment. */
-function start(p: Pair): string[] {
+function start(p: Pair, more: Partial<SyncerOptions> = {}): string[] {
   const held: string[] = []
   const cluster: SpaceClient = {
     ...p.cluster,
@@ -57,7 +58,7 @@ function start(p: Pair): string[] {
       return await p.cluster.delete(resource, ref, options)
     },
   }
-  p.start(undefined, undefined, { cluster })
+  p.start(undefined, undefined, { cluster, ...more })
   return held
 }
 
@@ -170,6 +171,23 @@ t.test('what nobody of us put there is no owner', async t => {
   await center.world.present(p.clusterId, key('b'))
   await p.settled()
   t.same(uidsOf(await p.cluster.get(MAPS, at('b'))), [])
+})
+
+t.test('a cluster that leaves with its workload leaves what was taken over', async t => {
+  const p = await pair(t)
+  await p.cluster.create(NAMESPACES, namespace('app'))
+  await p.cluster.create(MAPS, configMap('b', { x: 'theirs' }))
+  const held = start(p, { adoptExisting: true })
+  await p.mailbox.create(MAPS, sent('a'))
+  await p.mailbox.create(MAPS, ownedBy('b', [owner('a')]))
+  const before = await isOwned(p, 'b', await center.world.present(p.clusterId, key('a')))
+  const annotations = { [LEAVE_ANNOTATION]: 'Delete' }
+  await p.mailbox.patch(CONFIGS, { name: 'the-one' }, 'merge', { metadata: { annotations } })
+  await center.world.absent(p.clusterId, key('a'))
+  await p.settled()
+  const b = await p.cluster.get(MAPS, at('b'))
+  t.same([b.metadata.uid, uidsOf(b)], [before.metadata.uid, []])
+  t.same(held, [])
 })
 
 t.test('what is preserved keeps no owner that goes', async t => {

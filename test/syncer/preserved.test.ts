@@ -23,7 +23,12 @@ t.test('what is to be preserved stays without a mark; adopted it is followed aga
   const left = await center.world.present(p.clusterId, 'configmaps app/a', isUnmarked)
   t.equal(left.metadata.uid, made.metadata.uid)
   t.same(left.data, { x: '1' })
-  await p.mailbox.create(MAPS, sent('a', { x: '2' }, { annotations: { [ADOPT]: 'true' } }))
+  await p.mailbox.create(MAPS, sent('a', { x: '2' }))
+  await center.world.present(p.mailboxId, 'syncerconfigs.edge.kubestellar.io the-one', ({ status }) =>
+    JSON.stringify(status).includes('AlreadyInCluster'),
+  )
+  t.same((await p.cluster.get(MAPS, AT_A)).data, { x: '1' }, 'it belongs to nobody, and is not taken over unasked')
+  await p.mailbox.patch(MAPS, AT_A, 'merge', { metadata: { annotations: { [ADOPT]: 'true' } } })
   await center.world.present(p.clusterId, 'configmaps app/a', ({ data }) => isRecord(data) && data.x === '2')
   await p.mailbox.create(MAPS, sent('b'))
   await center.world.present(p.clusterId, 'configmaps app/b')
