@@ -15,7 +15,7 @@ import { type CopyContent, CopyContents, contentOf, type Manner } from './copyCo
 import { CopyWriter } from './copyWriter.ts'
 import { makeWay } from './definitionSuccession.ts'
 import { definitionKey, isNeededDefinition } from './definitions.ts'
-import { leftOf } from './leftRules.ts'
+import { leftThere } from './leftThere.ts'
 import { type CopyFact, isEmptyIn, type Mailbox, ownersIn } from './mailboxes.ts'
 import { FIELD_MANAGER, namespaceKey, parseObjectKey } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
@@ -201,7 +201,7 @@ export class CopyReconciler {
       if (this.#deps.maySecure(source) === undefined && asksToSecure(source, object)) return undefined
       const customized = await this.#deps.sources.flawless(source, object)
       if (!customized) continue // the source is told
-      const manner = this.#mannerOf(source, customized)
+      const manner = this.#mannerOf(source)
       const owners = ownersThere(this.#deps.join, mailbox.name, source, object)
       const projection = project(space, this.#secured(source, customized), { ...manner, owners })
       const isShared = isSameEverywhere(fact) && object.metadata.resourceVersion === String(fact.revision)
@@ -214,20 +214,16 @@ export class CopyReconciler {
 
   /** What is made already for another mailbox, and says the same here. */
   #ready(source: Source): Made | undefined {
-    const { space, fact, placements } = source
-    if (!isSameEverywhere(fact) || placements.some(name => this.#deps.join.spec(space, name)?.left.length))
-      return undefined
-    const content = this.#contents.get(space, fact, this.#mannerOf(source))
+    const { space, fact } = source
+    const content = isSameEverywhere(fact) ? this.#contents.get(space, fact, this.#mannerOf(source)) : undefined
     return content && { source, ...content }
   }
 
-  #mannerOf({ space, placements, implied = false }: Source, object?: KubeObject): Manner {
-    const specs = placements.flatMap(name => this.#deps.join.spec(space, name) ?? [])
-    return {
-      implied,
-      preserve: specs.some(({ preserves }) => preserves),
-      left: object ? specs.flatMap(({ left }) => leftOf(left, object)) : [],
-    }
+  #mannerOf(source: Source): Manner {
+    const { space, placements, implied = false } = source
+    const { join } = this.#deps
+    const preserve = placements.some(name => join.spec(space, name)?.preserves)
+    return { implied, preserve, left: leftThere(join, source) }
   }
 
   /** For whom the state of the copy comes back: which of the source's generations it is about. */

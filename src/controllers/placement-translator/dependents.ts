@@ -2,9 +2,9 @@
  * Which objects of a workload space name which others as their owners. Only objects with owners are held. An owner comes to a
  * mailbox or leaves it without a change of its dependents, whose copies have to say so all the same.
  */
-import { type CarriedOwner, flagsOf, MAX_CARRIED_OWNERS } from '../../apimachinery/carriedOwners.ts'
-import { type GroupResource, type KubeObject, type OwnerReference, parseApiVersion } from '../../apimachinery/object.ts'
-import { objectKey, parseObjectKey } from './names.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
+import { groupIn } from './kindNames.ts'
+import { parseObjectKey } from './names.ts'
 
 interface Dependent {
   readonly key: string
@@ -15,20 +15,12 @@ interface Dependent {
 
 /** `group|name` of each owner. The kind is left out: who is of another one is looked at in vain, which is rare and harmless. */
 export function ownerNames({ metadata }: KubeObject): string[] {
-  return (metadata.ownerReferences ?? []).map(owner => ownerName(groupOf(owner), owner.name))
+  return (metadata.ownerReferences ?? []).map(owner => ownerName(groupIn(owner.apiVersion), owner.name))
 }
 
 export class Dependents {
   /** Key and Namespace of those who name it, by owner. */
   readonly #byOwner = new Map<string, Map<string, string>>()
-  /** Plurals of the kinds that the space holds objects of, by `group|kind`. */
-  readonly #resources = new Map<string, string>()
-
-  /** References name kinds, and objects are found by resources. */
-  learn({ group, resource }: GroupResource, kind: string): void {
-    const id = `${group}|${kind}`
-    if (this.#resources.get(id) !== resource) this.#resources.set(id, resource)
-  }
 
   add({ key, namespace, owners = [] }: Dependent): void {
     for (const owner of owners) {
@@ -57,25 +49,6 @@ export class Dependents {
     }
     return all.size === keys.length ? keys : [...all]
   }
-
-  /** Those owners of an object that `goes` says yes to. */
-  ownersThat(goes: (key: string) => boolean, { metadata }: KubeObject): CarriedOwner[] {
-    const found: CarriedOwner[] = []
-    for (const owner of metadata.ownerReferences ?? []) {
-      const group = groupOf(owner)
-      const resource = this.#resources.get(`${group}|${owner.kind}`)
-      if (resource === undefined || found.length === MAX_CARRIED_OWNERS) continue
-      const { kind, name } = owner
-      const namespaces = new Set(['', metadata.namespace ?? ''])
-      const namespace = [...namespaces].find(around => goes(objectKey({ group, resource }, around, name)))
-      if (namespace !== undefined) found.push({ group, resource, kind, namespace, name, ...flagsOf(owner) })
-    }
-    return found
-  }
-}
-
-function groupOf(owner: OwnerReference): string {
-  return parseApiVersion(owner.apiVersion)?.group ?? ''
 }
 
 const ownerName = (group: string, name: string) => `${group}|${name}`

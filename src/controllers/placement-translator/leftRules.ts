@@ -1,7 +1,6 @@
 /** Which fields a placement leaves to the clusters: `spec.ignoreDifferences`. What of it cannot be read leaves nothing. */
 import { objects, str, strings } from '../../apimachinery/fields.ts'
 import { MAX_POINTERS, pointerProblem } from '../../apimachinery/leftFields.ts'
-import { type KubeObject, parseApiVersion } from '../../apimachinery/object.ts'
 
 export interface LeftRule {
   readonly group: string
@@ -11,8 +10,6 @@ export interface LeftRule {
   readonly name: string
   readonly pointers: readonly string[]
 }
-
-const ANY = '*'
 
 export function leftRules(spec: Readonly<Record<string, unknown>>): LeftRule[] {
   let room = MAX_POINTERS
@@ -29,13 +26,14 @@ export function leftRules(spec: Readonly<Record<string, unknown>>): LeftRule[] {
 }
 
 /** What the rules say of an object. */
-export function leftOf(rules: readonly LeftRule[], { apiVersion, kind, metadata }: KubeObject): string[] {
-  const { name = '', namespace = '' } = metadata
-  const group = parseApiVersion(apiVersion)?.group ?? ''
-  const is = (wanted: string, value: string): boolean => wanted === ANY || wanted === value
+export function leftOf(
+  rules: readonly LeftRule[],
+  object: Readonly<Record<'group' | 'kind' | 'namespace' | 'name', string>>,
+): string[] {
+  const is = (wanted: string, value: string): boolean => wanted === '*' || wanted === value
   const isOrAny = (wanted: string, value: string): boolean => wanted === '' || is(wanted, value)
   return rules
-    .filter(rule => is(rule.group, group) && is(rule.kind, kind))
-    .filter(rule => isOrAny(rule.namespace, namespace) && isOrAny(rule.name, name))
+    .filter(({ group, kind }) => is(group, object.group) && is(kind, object.kind))
+    .filter(({ namespace, name }) => isOrAny(namespace, object.namespace) && isOrAny(name, object.name))
     .flatMap(({ pointers }) => pointers)
 }

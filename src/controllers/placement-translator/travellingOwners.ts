@@ -1,6 +1,7 @@
 /** Which owners of an object go where it goes: its copy there says so, and the cluster has references to them. */
-import type { CarriedOwner } from '../../apimachinery/carriedOwners.ts'
+import { type CarriedOwner, flagsOf, MAX_CARRIED_OWNERS } from '../../apimachinery/carriedOwners.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { objectKey } from './names.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import type { Source } from './placementProduct.ts'
 
@@ -9,9 +10,17 @@ export function ownersThere(
   join: Pick<PlacementJoin, 'workload' | 'sourcesOf'>,
   mailbox: string,
   { space }: Source,
-  object: KubeObject,
+  { metadata }: KubeObject,
 ): CarriedOwner[] {
-  if (!object.metadata.ownerReferences?.length) return []
+  const { namespace = '', ownerReferences = [] } = metadata
   const goes = (key: string): boolean => join.sourcesOf(mailbox, key).some(source => source.space === space)
-  return join.workload(space).dependents.ownersThat(goes, object)
+  const found: CarriedOwner[] = []
+  for (const owner of ownerReferences) {
+    const gr = join.workload(space).kinds.resourceOf(owner)
+    if (gr === undefined || found.length === MAX_CARRIED_OWNERS) continue
+    const { kind, name } = owner
+    const around = [...new Set(['', namespace])].find(one => goes(objectKey(gr, one, name)))
+    if (around !== undefined) found.push({ ...gr, kind, namespace: around, name, ...flagsOf(owner) })
+  }
+  return found
 }

@@ -9,6 +9,7 @@ import type { GroupResource, GroupVersionResource } from '../../apimachinery/obj
 import { NAMESPACES } from '../../apimachinery/resources.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import { Dependents } from './dependents.ts'
+import { KindNames } from './kindNames.ts'
 import { resourceKey } from './names.ts'
 import { downsyncs, type PlacementSpec, upsyncs } from './placementSpec.ts'
 
@@ -51,6 +52,7 @@ interface Placement {
 }
 
 export class Workload {
+  readonly kinds = new KindNames()
   readonly dependents = new Dependents()
   readonly #objects = new Map<string, ObjectFact>()
   readonly #placements = new Map<string, Placement>()

@@ -123,7 +123,7 @@ export class Workloads {
     this.#deps.cache.set(space, key, object)
     const fact = factOf(event, key)
     const workload = this.#deps.workload(space)
-    workload.dependents.learn(event.resource, object.kind)
+    workload.kinds.learn(event.resource, object)
     const wasPaused = workload.get(key)?.isPaused === true
     workload.setObject(fact)
     if (wasPaused !== (fact.isPaused === true)) this.#deps.pauseChanged(space, key)

@@ -39,7 +39,7 @@ t.test('the union of what placements of the space say is left, in each cluster o
 })
 
 t.test('which objects a rule is about', async t => {
-  const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { namespace: 'n', name: 'web' } }
+  const deployment = { group: 'apps', kind: 'Deployment', namespace: 'n', name: 'web' }
   const about = (more: object) =>
     leftOf(leftRules({ ignoreDifferences: [{ jsonPointers: ['/spec'], ...more }] }), deployment).length > 0
   for (const yes of [

@@ -1,0 +1,15 @@
+/** What of an object is left to a cluster: what any of its space's placements leaves that place it there. */
+import { leftOf } from './leftRules.ts'
+import type { PlacementJoin } from './placementJoin.ts'
+import type { Source } from './placementProduct.ts'
+
+/** JSON pointers; asked of each copy, and nearly always none. */
+export function leftThere(
+  join: Pick<PlacementJoin, 'spec' | 'workload'>,
+  { space, placements, fact }: Pick<Source, 'space' | 'placements' | 'fact'>,
+): string[] {
+  const rules = placements.flatMap(name => join.spec(space, name)?.left ?? [])
+  if (rules.length === 0) return []
+  const { resource, namespace, name } = fact
+  return leftOf(rules, { group: resource.group, kind: join.workload(space).kinds.kindOf(resource), namespace, name })
+}
