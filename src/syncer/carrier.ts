@@ -1,0 +1,227 @@
+/**
+ * Brings one object of the mailbox into the cluster: makes it where it is missing, applies what the center says, and puts back what
+ * the cluster changed of that. What was there before, or is to be left alone, stays.
+ */
+import { isStatusError } from '../apimachinery/errors.ts'
+import { leftFieldsOf, withoutFields } from '../apimachinery/leftFields.ts'
+import { apiVersionOf, groupResourceName, type KubeObject } from '../apimachinery/object.ts'
+import { DOWNSYNCED, isProjected, OVERWRITE, PROJECTED_LABEL, PROJECTED_VALUE } from '../apimachinery/placement.ts'
+import { NAMESPACES } from '../apimachinery/resources.ts'
+import type { DiscoveredResource, SpaceClient } from '../client/client.ts'
+import type { Clock } from '../client/clock.ts'
+import type { Logger } from '../client/logger.ts'
+import { unlessGone } from '../client/unlessGone.ts'
+import type { ReconcileResult } from '../client/workqueue.ts'
+import type { ClusterOwners } from './clusterOwners.ts'
+import type { ClusterWatches } from './clusterWatches.ts'
+import { keepsClusters, versionRefusal } from './definitions.ts'
+import type { Echoes } from './echoes.ts'
+import { keyText, type MailboxMirror, type Mirrored, refOf, type SyncKey } from './mirror.ts'
+import type { ObjectWriter } from './objectWriter.ts'
+import { troubleOf } from './outcomes.ts'
+import {
+  downsyncCopy,
+  FIELD_MANAGER,
+  isImplied,
+  isMade,
+  isOurs,
+  isStrangers,
+  mayAdopt,
+  mayOverwrite,
+  ownerOf,
+} from './ownership.ts'
+import type { Removals } from './removals.ts'
+import { RepairPace } from './repairPace.ts'
+import type { ServedResources } from './served.ts'
+import type { SyncPlan } from './syncPlan.ts'
+import { ALREADY_IN_CLUSTER, FOUGHT, GOING, NO_OWNER, type Outcome, UNSERVED } from './verdicts.ts'
+
+export interface CarrierDeps {
+  cluster: SpaceClient
+  /** As in the downsync. */
+  as?: ((user: string) => SpaceClient) | undefined
+  served: ServedResources
+  mirror: MailboxMirror
+  watches: ClusterWatches
+  plan: () => SyncPlan
+  adoptExisting: boolean
+  echoes: Echoes
+  writer: ObjectWriter
+  owners: ClusterOwners
+  removals: Removals
+  logger: Logger
+  clock: Clock
+}
+
+/** A kind that the cluster does not serve (yet) is looked for again after this; its CRD's arrival wakes the key sooner. */
+const NOT_SERVED_RETRY_MS = 30_000
+/** An object that is going away and that we do not watch. */
+const TERMINATING_RETRY_MS = 5000
+/** What somebody else made in the cluster may go, and no watch of ours tells. */
+const STRANGER_RETRY_MS = 300_000
+
+/** The cluster's news of what was just written may be on their way still. */
+const SOON = { requeueAfterMs: 50 }
+
+export class Carrier {
+  readonly #deps: CarrierDeps
+  readonly #pace: RepairPace
+  /** Kinds that were said to be missing. */
+  readonly #unserved = new Set<string>()
+
+  constructor(deps: CarrierDeps) {
+    this.#deps = deps
+    this.#pace = new RepairPace(deps.clock)
+  }
+
+  /** @param needer the space whose object needs a Namespace that nobody placed */
+  async carry(key: SyncKey, { resource: { version }, object }: Mirrored, needer?: string): Promise<Outcome> {
+    const { served, watches } = this.#deps
+    const implied = this.#deps.as !== undefined && isImplied(object)
+    const owner = this.#deps.as && (ownerOf(object) ?? (implied ? needer : undefined))
+    // It comes with the first object that needs it, in the name of its space.
+    if (implied && owner === undefined) return {}
+    if (this.#deps.as && owner === undefined) return { refusal: NO_OWNER }
+    let resource = await this.#served(key, version)
+    if (resource?.version !== version) {
+      const refusal = await versionRefusal(this.#deps, key, version)
+      if (refusal) return { refusal, requeueAfterMs: NOT_SERVED_RETRY_MS }
+      resource = served.at(key, version)
+    }
+    if (resource === undefined) return { requeueAfterMs: NOT_SERVED_RETRY_MS, trouble: UNSERVED }
+    const text = keyText(key)
+    const cached = watches.get(key, key)
+    let live = cached ?? (await unlessGone(this.#deps.cluster.get(resource, refOf(key))))
+    if (live === undefined) {
+      const alone = downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark: true, owner })
+      const copy = await this.#deps.owners.complete(key, object, alone, { fresh: true })
+      // Should the answer be lost, it may be there, and may not be wanted any more by then.
+      this.#deps.removals.mayBeThere(key)
+      const made = await this.#deps.writer.create(resource, key, copy, owner)
+      if (made !== undefined) {
+        this.#deps.removals.isThere(key)
+        this.#deps.echoes.wrote(text, copy, made, object)
+        this.#deps.owners.stands(key, object, made)
+        this.#deps.owners.observed(resource, { type: 'apply', object: made })
+        // made with all of it; what is left to the cluster is let go of now
+        return leftFieldsOf(object).length > 0 ? SOON : {}
+      }
+      // Somebody was faster than we: it is theirs.
+      live = await unlessGone(this.#deps.cluster.get(resource, refOf(key)))
+      if (live === undefined) return { requeueAfterMs: TERMINATING_RETRY_MS, trouble: GOING }
+    }
+    if (live.metadata.deletionTimestamp !== undefined) {
+      this.#deps.echoes.forget(text)
+      return cached ? { trouble: GOING } : { requeueAfterMs: TERMINATING_RETRY_MS, trouble: GOING } // when it is gone it is made again
+    }
+    if (implied) return {} // there, which is all that is needed of it
+    if (keepsClusters(object, live)) return { requeueAfterMs: STRANGER_RETRY_MS }
+    if (!mayOverwrite(object)) return await this.#handsOff(resource, key, object, live)
+    if (!this.#deps.adoptExisting && !mayAdopt(object) && isStrangers(live))
+      return { refusal: ALREADY_IN_CLUSTER, requeueAfterMs: STRANGER_RETRY_MS }
+    const whole = downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark: isMade(object, live), owner })
+    const left = leftFieldsOf(object)
+    const alone = withoutFields(whole, left)
+    let copy = await this.#deps.owners.complete(key, object, alone, { fresh: false })
+    let state = this.#deps.echoes.compare(text, copy, live)
+    if (state === 'drifted' && cached) {
+      // The watch may be behind our own write.
+      live = await unlessGone(this.#deps.cluster.get(resource, refOf(key)))
+      // gone, or made anew: whose it is now is judged when the watch tells of it
+      if (live === undefined || live.metadata.uid !== cached.metadata.uid) return {}
+      state = this.#deps.echoes.compare(text, copy, live)
+    }
+    if (state === 'same') {
+      this.#deps.echoes.stands(text, object)
+      this.#deps.owners.stands(key, object, live)
+      return {}
+    }
+    // Only what the cluster changed is a repair: what the center changed must never wait behind a quarrel.
+    const drifted = state === 'drifted'
+    const waitMs = drifted ? this.#pace.waitMs(text) : 0
+    if (waitMs > 0) return { requeueAfterMs: waitMs, trouble: FOUGHT }
+    copy = await this.#deps.owners.complete(key, object, alone, { fresh: true })
+    try {
+      const result = await this.#deps.writer.apply(resource, key, copy, live, left)
+      this.#deps.echoes.wrote(text, copy, result, object)
+      this.#deps.owners.stands(key, object, result)
+      if (drifted && result.metadata.resourceVersion !== live.metadata.resourceVersion) this.#repaired(key)
+      return {}
+    } catch (error) {
+      if (isStatusError(error, 'NotFound') && error.details?.kind !== 'namespaces') await served.refresh()
+      const replaced = isStatusError(error, 'Invalid') && (await this.#replace(resource, key, live, object))
+      if (replaced) return { ...replaced, trouble: GOING }
+      if (await this.#deps.writer.chooseAnew(resource, key, copy, error)) return { ...SOON, trouble: troubleOf(error) }
+      throw error
+    }
+  }
+
+  /** The cluster's copy must say so too: its annotation decides about deletion. */
+  async #handsOff(
+    resource: DiscoveredResource,
+    key: SyncKey,
+    object: Readonly<KubeObject>,
+    live: Readonly<KubeObject>,
+  ): Promise<ReconcileResult> {
+    const value = object.metadata.annotations?.[OVERWRITE]
+    if (live.metadata.annotations?.[OVERWRITE] === value && isProjected(live)) return {}
+    const metadata = { annotations: { [OVERWRITE]: value }, labels: { [PROJECTED_LABEL]: PROJECTED_VALUE } }
+    await this.#deps.writer
+      .as(ownerOf(object))
+      .patch(resource, refOf(key), 'merge', { metadata }, { fieldManager: FIELD_MANAGER })
+    this.#deps.echoes.forget(keyText(key))
+    return {}
+  }
+
+  /** Deleted and made anew in the center with other immutable fields: the cluster's copy goes the same way. */
+  async #replace(
+    resource: DiscoveredResource,
+    key: SyncKey,
+    live: Readonly<KubeObject>,
+    object: Readonly<KubeObject>,
+  ): Promise<ReconcileResult | undefined> {
+    const before = this.#deps.echoes.get(keyText(key))?.sourceUid
+    if (before === undefined || before === object.metadata.uid || !isOurs(live, DOWNSYNCED)) return undefined
+    return await this.#deps.removals.delete(resource, key, live, 'replaced')
+  }
+
+  async ensureNamespace(name: string, owner: string | undefined): Promise<boolean> {
+    const { mirror, plan } = this.#deps
+    const namespace = { ...NAMESPACES, namespace: '', name }
+    const mirrored = mirror.get(namespace)
+    if (!mirrored || !plan().wantsDown(namespace, '', name)) return false
+    await this.carry(namespace, mirrored, owner)
+    return true
+  }
+
+  async #served(key: SyncKey, version: string): Promise<DiscoveredResource | undefined> {
+    const { served, logger } = this.#deps
+    const name = groupResourceName(key)
+    const resource = served.at(key, version)
+    if (resource !== undefined) {
+      this.#unserved.delete(name)
+      return resource
+    }
+    await served.refresh()
+    const now = served.at(key, version)
+    if (now === undefined && !this.#unserved.has(name)) {
+      this.#unserved.add(name)
+      logger.info({ resource: name }, 'the cluster does not serve this kind; its objects wait for it')
+    }
+    return now
+  }
+
+  #repaired(key: SyncKey): void {
+    if (!this.#pace.repaired(keyText(key))) return
+    const { resource, group, namespace, name } = key
+    this.#deps.logger.warn(
+      { resource, group, namespace, name },
+      'somebody in the cluster keeps changing fields of this object that the center sets; repairing it less often',
+    )
+  }
+
+  /** Nothing of ours is there any more. */
+  forget(key: SyncKey): void {
+    this.#pace.forget(keyText(key))
+  }
+}

@@ -1,0 +1,226 @@
+/**
+ * Writes one object of the cluster: makes it, or applies to it what the center says, and lets go of what the center says no more.
+ */
+import { isEmptySet, union } from '../apimachinery/apply/fieldSet.ts'
+import { isStatusError } from '../apimachinery/errors.ts'
+import type { Pointer } from '../apimachinery/leftFields.ts'
+import type { KubeObject } from '../apimachinery/object.ts'
+import { OVERWRITE } from '../apimachinery/placement.ts'
+import type { DiscoveredResource, SpaceClient } from '../client/client.ts'
+import type { Clock } from '../client/clock.ts'
+import type { Logger } from '../client/logger.ts'
+import { Dialect } from './dialect.ts'
+import {
+  heldCopy,
+  LEFT_MANAGER,
+  leftCopy,
+  ownedByOthers,
+  type Released,
+  releasedBy,
+  stillLeft,
+  toHandOver,
+} from './handOver.ts'
+import { fieldsOf, refOf, type SyncKey } from './mirror.ts'
+import { FIELD_MANAGER, ownerOf, spaceUser } from './ownership.ts'
+import type { ServedResources } from './served.ts'
+import { choiceOf } from './unionMembers.ts'
+
+export interface ObjectWriterDeps {
+  cluster: SpaceClient
+  /** As in the downsync. */
+  as?: ((user: string) => SpaceClient) | undefined
+  served: Pick<ServedResources, 'refresh'>
+  /** Makes a Namespace of the mailbox in the cluster, for an object of that owner; false when that is not wanted there. */
+  ensureNamespace(name: string, owner: string | undefined): Promise<boolean>
+  logger: Logger
+  clock: Clock
+}
+
+interface ApplyTarget {
+  readonly resource: DiscoveredResource
+  readonly key: SyncKey
+  /** In whose name it is written. */
+  readonly cluster: SpaceClient
+}
+
+const RELEASE_ATTEMPTS = 5
+
+export class ObjectWriter {
+  readonly #deps: ObjectWriterDeps
+  readonly #dialect: Dialect
+
+  constructor(deps: ObjectWriterDeps) {
+    this.#deps = deps
+    this.#dialect = new Dialect(deps)
+  }
+
+  /** The cluster, in the name of the space that owns what is written where that is wanted. */
+  as(owner: string | undefined): SpaceClient {
+    const { as, cluster } = this.#deps
+    return as && owner !== undefined ? as(spaceUser(owner)) : cluster
+  }
+
+  /**
+   * Creates, and never adopts: what is marked as ours is deleted when it is not wanted any more, and an apply would put the
+   * mark on what somebody else made in the same moment.
+   * @returns `undefined` when the object is there already
+   */
+  async create(
+    resource: DiscoveredResource,
+    key: SyncKey,
+    copy: KubeObject,
+    owner: string | undefined,
+  ): Promise<KubeObject | undefined> {
+    try {
+      return await this.#inNamespace(key, owner, () =>
+        this.as(owner).create(resource, copy, { fieldManager: FIELD_MANAGER }),
+      )
+    } catch (error) {
+      if (isStatusError(error, 'AlreadyExists')) return undefined
+      if (isStatusError(error, 'NotFound') && error.details?.kind !== 'namespaces') await this.#deps.served.refresh()
+      throw error
+    }
+  }
+
+  /** Makes `live` what `copy` says; what it says no more of `left` stays as it is. */
+  async apply(
+    resource: DiscoveredResource,
+    key: SyncKey,
+    copy: KubeObject,
+    live: Readonly<KubeObject>,
+    left: readonly Pointer[],
+  ): Promise<KubeObject> {
+    const cluster = this.as(ownerOf(copy))
+    await this.#takeOver(resource, key, live, cluster)
+    // With its uid the apply fails when it is not that object any more, and what we know about ownership with it.
+    const { uid } = live.metadata
+    const guarded = uid ? { ...copy, metadata: { ...copy.metadata, uid } } : copy
+    const target = { resource, key, cluster }
+    const released = releasedBy(copy, live, left)
+    const applied = isEmptySet(union(released.unsaid, released.left))
+      ? await this.#applyDeclared(target, guarded)
+      : await this.#applyReleasing(target, guarded, released)
+    const result = await this.#takeBack(target, copy, applied)
+    if (
+      result.metadata.annotations?.[OVERWRITE] !== undefined &&
+      copy.metadata.annotations?.[OVERWRITE] === undefined
+    ) {
+      const body = { metadata: { annotations: { [OVERWRITE]: null } } }
+      return await cluster.patch(resource, refOf(key), 'merge', body, { fieldManager: FIELD_MANAGER })
+    }
+    return result
+  }
+
+  /** What we created counts as applied from now on: else fields that the center drops would stay ours for ever. */
+  async #takeOver(
+    resource: DiscoveredResource,
+    key: SyncKey,
+    live: Readonly<KubeObject>,
+    cluster: SpaceClient,
+  ): Promise<void> {
+    const { managedFields = [] } = live.metadata
+    const mine = managedFields.filter(({ manager, subresource }) => manager === FIELD_MANAGER && !subresource)
+    if (mine.length !== 1 || mine[0]!.operation !== 'Update') return
+    const at = `/metadata/managedFields/${managedFields.indexOf(mine[0]!)}`
+    const body = [
+      { op: 'test', path: '/metadata/uid', value: live.metadata.uid },
+      { op: 'test', path: `${at}/manager`, value: FIELD_MANAGER },
+      { op: 'replace', path: `${at}/operation`, value: 'Apply' },
+    ]
+    try {
+      await cluster.patch(resource, refOf(key), 'json', body, { fieldManager: FIELD_MANAGER })
+    } catch (error) {
+      // The apply behind this one, which names the uid, tells the same.
+      if (!isStatusError(error, 'NotFound')) throw error
+    }
+  }
+
+  /** Somebody may write, a status say, between the look and the apply: then once more. */
+  async #applyReleasing(target: ApplyTarget, copy: KubeObject, released: Released): Promise<KubeObject> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#applyDeclared(target, await this.#handOver(target, copy, released))
+      } catch (error) {
+        if (!isStatusError(error, 'Conflict') || attempt === RELEASE_ATTEMPTS) throw error
+      }
+    }
+  }
+
+  /**
+   * Before the center lets go of fields: those that the cluster's own defaults would change are kept as they are by another
+   * manager. What it is then to apply, which fails when the object has changed since it was looked at.
+   */
+  async #handOver(target: ApplyTarget, copy: KubeObject, { unsaid, left }: Released): Promise<KubeObject> {
+    const { resource, key, cluster } = target
+    const fresh = await cluster.get(resource, refOf(key))
+    const without = isEmptySet(unsaid) ? fresh : await this.#tried(target, copy)
+    if (without === undefined && isEmptySet(left)) return copy
+    const handed = union(left, toHandOver(unsaid, fresh, without ?? fresh))
+    const held = isEmptySet(handed)
+      ? fresh
+      : await cluster.patch(resource, refOf(key), 'apply', leftCopy(fresh, handed), {
+          fieldManager: LEFT_MANAGER,
+          force: true,
+        })
+    const { resourceVersion } = held.metadata
+    return resourceVersion === undefined ? copy : { ...copy, metadata: { ...copy.metadata, resourceVersion } }
+  }
+
+  /** What the center says again is nobody else's any more: else it would stay when the center takes it away. */
+  async #takeBack({ resource, key, cluster }: ApplyTarget, copy: KubeObject, live: KubeObject): Promise<KubeObject> {
+    const still = stillLeft(copy, live)
+    if (still === undefined) return live
+    const options = { fieldManager: LEFT_MANAGER, force: true }
+    return await cluster.patch(resource, refOf(key), 'apply', heldCopy(live, still), options)
+  }
+
+  /** What an apply would make; `undefined` where somebody in the cluster, a webhook, allows no trying. */
+  async #tried(target: ApplyTarget, copy: KubeObject): Promise<KubeObject | undefined> {
+    try {
+      return await this.#applyDeclared(target, copy, { dryRun: true })
+    } catch (error) {
+      if (!isStatusError(error, 'BadRequest')) throw error
+      this.#deps.logger.warn(
+        fieldsOf(target.key, copy.metadata.uid ?? ''),
+        `what the center says no more falls back to the cluster's defaults, for an apply cannot be tried: ${error.message}`,
+      )
+      return undefined
+    }
+  }
+
+  /** Leaves out what this cluster's release does not know. */
+  async #applyDeclared(
+    { resource, key, cluster }: ApplyTarget,
+    copy: KubeObject,
+    { dryRun = false } = {},
+  ): Promise<KubeObject> {
+    const options = { fieldManager: FIELD_MANAGER, force: true, ...(dryRun && { dryRun }) }
+    return await this.#dialect.speak(resource, copy, body =>
+      this.#inNamespace(key, ownerOf(copy), () => cluster.patch(resource, refOf(key), 'apply', body, options)),
+    )
+  }
+
+  /** Takes away what the cluster holds beside a choice that was made anew; whether that was what an apply failed at. */
+  async chooseAnew(resource: DiscoveredResource, key: SyncKey, copy: KubeObject, error: unknown): Promise<boolean> {
+    if (!isStatusError(error, 'Invalid')) return false
+    const cluster = this.as(ownerOf(copy))
+    const live = await cluster.get(resource, refOf(key))
+    const choice = choiceOf(error, copy, live, ownedByOthers(live))
+    if (choice === undefined) return false
+    // Not as the syncer's own: its claims are those of its applies.
+    await cluster.patch(resource, refOf(key), 'json', choice, { fieldManager: LEFT_MANAGER })
+    return true
+  }
+
+  /** Makes the Namespace first where it is missing. */
+  async #inNamespace(key: SyncKey, owner: string | undefined, write: () => Promise<KubeObject>): Promise<KubeObject> {
+    try {
+      return await write()
+    } catch (error) {
+      const missing = isStatusError(error, 'NotFound') && error.details?.kind === 'namespaces'
+      if (!missing || key.namespace === '') throw error
+      if (!(await this.#deps.ensureNamespace(key.namespace, owner))) throw error
+      return await write()
+    }
+  }
+}

@@ -1,0 +1,140 @@
+/**
+ * What is in the cluster and not wanted there any more: deleted when the syncer made it, left unmarked when whoever placed it
+ * wants it to stay, and else left as it is.
+ */
+import { isStatusError } from '../apimachinery/errors.ts'
+import type { KubeObject } from '../apimachinery/object.ts'
+import type { DiscoveredResource, SpaceClient } from '../client/client.ts'
+import type { Logger } from '../client/logger.ts'
+import { unlessGone } from '../client/unlessGone.ts'
+import type { ReconcileResult } from '../client/workqueue.ts'
+import type { Allowance } from './allowance.ts'
+import type { ClusterOwners } from './clusterOwners.ts'
+import type { ClusterWatches } from './clusterWatches.ts'
+import { fieldsOf, keyText, refOf, type SyncKey } from './mirror.ts'
+import type { ObjectWriter } from './objectWriter.ts'
+import { FIELD_MANAGER, isOursToDelete, ownerOf } from './ownership.ts'
+import { disclaimed, isPreserved } from './release.ts'
+import type { ServedResources } from './served.ts'
+import type { Outcome } from './verdicts.ts'
+
+export interface RemovalsDeps {
+  cluster: SpaceClient
+  writer: Pick<ObjectWriter, 'as'>
+  owners: Pick<ClusterOwners, 'letGo' | 'left' | 'keptBy'>
+  served: Pick<ServedResources, 'find'>
+  watches: Pick<ClusterWatches, 'get'>
+  mirrorComplete: () => boolean
+  allowance: Pick<Allowance, 'refusalOf'>
+  /** Whether this run wrote it. */
+  wasWritten(key: SyncKey): boolean
+  /** Nothing of ours is there any more. */
+  forget(key: SyncKey): void
+  logger: Logger
+}
+
+/** Why the syncer deletes from the cluster. */
+const CAUSES = {
+  sourceGone: 'its source is gone',
+  unwanted: 'its source is there, and no placement wants it here any more',
+  leftover: 'left by an earlier run, and the mailbox does not hold it',
+  replaced: 'its source was deleted and made anew with other fields that cannot be changed; it comes again',
+} as const
+
+export class Removals {
+  readonly #deps: RemovalsDeps
+  /** What may be in the cluster without our having heard so. Not all of it is unwanted. */
+  readonly #leftovers = new Map<string, SyncKey>()
+  /** What the mailbox held in this run and holds no more. */
+  readonly #left = new Map<string, { readonly isPreserved: boolean }>()
+
+  constructor(deps: RemovalsDeps) {
+    this.#deps = deps
+  }
+
+  /** Tells of what may be in the cluster: what an earlier run left, or what is about to be made. */
+  mayBeThere(key: SyncKey): void {
+    this.#leftovers.set(keyText(key), key)
+  }
+
+  /** It is known to be there; watches tell what becomes of it. */
+  isThere(key: SyncKey): void {
+    this.#leftovers.delete(keyText(key))
+  }
+
+  /** Tells of an object that the mailbox held until now. */
+  sourceLeft(key: SyncKey, object: Readonly<KubeObject> | undefined): void {
+    this.#left.set(keyText(key), { isPreserved: isPreserved(object) })
+  }
+
+  /** The mailbox holds it. */
+  sourceIsThere(key: SyncKey): void {
+    this.#left.delete(keyText(key))
+  }
+
+  /** Whether the cluster is to keep what the mailbox holds no more. */
+  staysPreserved(key: SyncKey): boolean {
+    return this.#left.get(keyText(key))?.isPreserved === true
+  }
+
+  /** What is to be looked at again whenever the mirror becomes complete: no watch may tell of it. */
+  leftovers(): Iterable<SyncKey> {
+    return this.#leftovers.values()
+  }
+
+  /** The refusal says why it stays although nobody wants it any more. */
+  async remove(key: SyncKey, held: boolean): Promise<Outcome> {
+    const { cluster, served, watches, wasWritten, forget } = this.#deps
+    const text = keyText(key)
+    // Most of what the mailbox holds was never meant for the cluster: that is not worth a question.
+    if (!wasWritten(key) && !this.#leftovers.has(text) && !watches.get(key, key)) {
+      this.#left.delete(text)
+      return {}
+    }
+    const refusal = this.#deps.allowance.refusalOf(key)
+    if (refusal) return { refusal: { ...refusal, message: `stays, for its deletion ${refusal.message}` } }
+    const resource = served.find(key)
+    const live = resource && (await unlessGone(cluster.get(resource, refOf(key))))
+    // The mailbox may have gone while the cluster was asked.
+    if (!this.#deps.mirrorComplete()) return {}
+    if (live && (isPreserved(live) || this.#left.get(text)?.isPreserved)) await this.#release(resource, key, live)
+    else if (live && isOursToDelete(live)) {
+      const gone = this.#left.has(text) ? 'sourceGone' : 'leftover'
+      const waits = await this.delete(resource, key, live, held ? 'unwanted' : gone)
+      if (waits.requeueAfterMs !== undefined) return waits
+    }
+    this.#deps.owners.left(key)
+    this.#left.delete(text)
+    this.#leftovers.delete(text)
+    forget(key)
+    return {}
+  }
+
+  async delete(
+    resource: DiscoveredResource,
+    key: SyncKey,
+    live: Readonly<KubeObject>,
+    cause: keyof typeof CAUSES,
+  ): Promise<ReconcileResult> {
+    const { uid = '' } = live.metadata
+    const requeueAfterMs = await this.#deps.owners.letGo(key, live, async () => {
+      try {
+        const options = { propagationPolicy: 'Background', preconditions: { uid } } as const
+        await this.#deps.writer.as(ownerOf(live)).delete(resource, refOf(key), options)
+        this.#deps.logger.info(fieldsOf(key, uid), `deleted from the cluster: ${CAUSES[cause]}`)
+      } catch (error) {
+        if (!isStatusError(error, 'NotFound', 'Conflict')) throw error
+      }
+    })
+    return requeueAfterMs === undefined ? {} : { requeueAfterMs }
+  }
+
+  /** It stays, and is nobody's from now on. */
+  async #release(resource: DiscoveredResource, key: SyncKey, live: Readonly<KubeObject>): Promise<void> {
+    const { uid } = live.metadata
+    const writer = this.#deps.writer.as(ownerOf(live))
+    const body = disclaimed(live, await this.#deps.owners.keptBy(live))
+    if (!(await unlessGone(writer.patch(resource, refOf(key), 'merge', body, { fieldManager: FIELD_MANAGER })))) return
+    this.#deps.logger.info(fieldsOf(key, uid), 'left in the cluster, unmarked: whoever placed it wants it to stay')
+  }
+}
