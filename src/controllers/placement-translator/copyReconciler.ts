@@ -15,6 +15,7 @@ import { type CopyContent, CopyContents, contentOf, type Manner } from './copyCo
 import { CopyWriter } from './copyWriter.ts'
 import { makeWay } from './definitionSuccession.ts'
 import { definitionKey, isNeededDefinition } from './definitions.ts'
+import type { HeldBack } from './heldBack.ts'
 import { leftThere } from './leftThere.ts'
 import { type CopyFact, isEmptyIn, type Mailbox, ownersIn } from './mailboxes.ts'
 import { FIELD_MANAGER, namespaceKey, parseObjectKey } from './names.ts'
@@ -58,6 +59,8 @@ export interface CopyReconcilerDeps {
   written: (mailbox: Mailbox, key: string) => void
   /** The mailbox's stream has told of a write before it was answered, and will not tell of it again. */
   told: (mailbox: Mailbox, key: string, object: KubeObject) => void
+  /** Is told what keeps copies from being right that is their authors' to mend. */
+  heldBack: Pick<HeldBack, 'cannotCustomize' | 'notTaken' | 'settle'>
   /** What those who claim an object are told may have changed: its owner, its content, whether the mailbox takes it. */
   verdictChanged: (mailbox: string, key: string) => void
   /** The state of a copy is about another generation of its owner's object than before. */
@@ -103,6 +106,8 @@ export class CopyReconciler {
     try {
       const result = await this.#converge(mailbox, key)
       this.#noteRefusal(mailbox, key, undefined)
+      if (!result.behind)
+        this.#deps.heldBack.settle(mailbox.name, key, () => this.#deps.join.sourcesOf(mailbox.name, key))
       if (mailbox.unserved.delete(key)) this.#tellUnserved(mailbox, key, undefined)
       return result
     } catch (error) {
@@ -111,14 +116,26 @@ export class CopyReconciler {
         this.#noteRefusal(mailbox, key, error.message)
         const way = await makeWay(this.#deps, mailbox, key)
         if (way) return way
+        this.#tellNotTaken(mailbox, key, error.message)
         // what customizes it is the author's to mend, which is told; the rest of the world seldom helps
         if (this.#deps.join.sourcesOf(mailbox.name, key).some(({ fact }) => fact.customized)) {
           return { requeueAfterMs: MISFIT_RETRY_MS }
         }
       }
-      if (hasCause(error, BUDGET_EXCEEDED)) this.#noteRefusal(mailbox, key, MAILBOX_FULL)
+      if (hasCause(error, BUDGET_EXCEEDED)) {
+        this.#noteRefusal(mailbox, key, MAILBOX_FULL)
+        this.#tellNotTaken(mailbox, key, MAILBOX_FULL)
+      }
       throw error
     }
+  }
+
+  /** Whose object it is or would be. */
+  #tellNotTaken(mailbox: Mailbox, key: string, why: string): void {
+    const { join, rules, heldBack } = this.#deps
+    const claims = join.sourcesOf(mailbox.name, key)
+    const [source] = byRight(claims, { mailbox: mailbox.name, recorded: mailbox.ownersOf(key), rules })
+    if (source) heldBack.notTaken(mailbox.name, source, why)
   }
 
   /** Not thrown: nobody mends that by trying often, and a log full of it helps nobody. */
@@ -200,7 +217,10 @@ export class CopyReconciler {
       if (!object) return undefined
       if (this.#deps.maySecure(source) === undefined && asksToSecure(source, object)) return undefined
       const customized = await this.#deps.sources.flawless(source, object)
-      if (!customized) continue // the source is told
+      if (!customized) {
+        this.#deps.heldBack.cannotCustomize(mailbox.name, source, await this.#deps.sources.faults(source, object))
+        continue // the source is told, too
+      }
       const manner = this.#mannerOf(source)
       const owners = ownersThere(this.#deps.join, mailbox.name, source, object)
       const projection = project(space, this.#secured(source, customized), { ...manner, owners })

@@ -46,6 +46,7 @@ import { explainedClient } from './explainedClient.ts'
 import { spacesWithFeedback } from './feedbackLeftovers.ts'
 import { FeedbackReconciler } from './feedbackReconciler.ts'
 import { grantFindings } from './grantFindings.ts'
+import { HeldBack } from './heldBack.ts'
 import { Knowledge } from './knowledge.ts'
 import { LeavingMailboxes } from './leavingMailboxes.ts'
 import { type Mailbox, Mailboxes, ownersIn } from './mailboxes.ts'
@@ -440,6 +441,10 @@ class Translator {
       unserved: (source, told) => this.#reports.reportUnserved(source, told),
       written: (mailbox, key) => this.#mailboxes.written(mailbox, key),
       told: (mailbox, key, object) => this.#mailboxes.toldEarly(mailbox, key, object),
+      heldBack: new HeldBack({
+        reportCopy: (source, told) => this.#reports.reportCopy(source, told),
+        withdrawCopy: (source, reason) => this.#reports.withdrawCopy(source, reason),
+      }),
       verdictChanged: (mailbox, key) => {
         for (const { space } of join.sourcesOf(mailbox, key)) this.#queue.add({ type: 'source', space, key })
       },
