@@ -52,11 +52,11 @@ export class ClusterOwners {
   readonly #dependents = new Map<string, Links>()
   /** Owners of each dependent, in both ways. */
   readonly #owners = new Map<string, Set<string>>()
-  /** What dependents were last told that their owner is. */
-  readonly #uids = new Map<string, string | undefined>()
+  /** Which uid of an owner each of its dependents was told, `''` for none; by key. */
+  readonly #told = new Map<string, Map<string, string>>()
   /** Owners that are about to go. */
   readonly #going = new Set<string>()
-  /** Owners that wait for their dependents, and since when. */
+  /** Owners that wait for their dependents, by key and by uid, and since when. */
   readonly #waiting = new Map<string, { readonly key: SyncKey; readonly sinceMs: number }>()
 
   constructor(deps: ClusterOwnersDeps) {
@@ -79,6 +79,10 @@ export class ClusterOwners {
     const ownerReferences: OwnerReference[] = []
     for (const owner of owners) {
       const live = await this.#live(key, object, owner, fresh)
+      this.#told.set(
+        keyText(owner),
+        (this.#told.get(keyText(owner)) ?? new Map()).set(keyText(key), live?.metadata.uid ?? ''),
+      )
       if (live) ownerReferences.push(referenceTo(owner, live))
     }
     return ownerReferences.length === 0 ? copy : { ...copy, metadata: { ...copy.metadata, ownerReferences } }
@@ -87,6 +91,7 @@ export class ClusterOwners {
   /** `live` is what the cluster holds of `object`, as it should be. */
   stands(key: SyncKey, object: Readonly<KubeObject>, live: Readonly<KubeObject>): void {
     this.#waiting.delete(keyText(key))
+    this.#tell(key, live.metadata.uid)
     if (!this.#owners.has(keyText(key)) && live.metadata.ownerReferences === undefined) return
     this.#replace(key, [...carriedOwnersOf(object).map(keyText), ...uidsIn(live)])
   }
@@ -110,12 +115,19 @@ export class ClusterOwners {
       const declared = [...this.#owners.get(text)!].filter(link => !link.startsWith(BY_UID))
       this.#replace(key, this.#deps.mirror.get(key) ? declared : [])
     }
-    const dependents = this.#dependents.get(keyText(key))
-    if (!dependents) return
-    const uid = type === 'apply' && object.metadata.deletionTimestamp === undefined ? object.metadata.uid : undefined
-    if (this.#uids.has(text) && this.#uids.get(text) === uid) return
-    this.#uids.set(text, uid)
-    for (const dependent of dependents.values()) this.#deps.again(dependent)
+    const isThere = type === 'apply' && object.metadata.deletionTimestamp === undefined
+    this.#tell(key, isThere ? object.metadata.uid : undefined)
+  }
+
+  /** Who refers to another one than this owner is now, or to none, is looked at. */
+  #tell(key: SyncKey, uid = ''): void {
+    const text = keyText(key)
+    const told = this.#told.get(text)
+    if (told === undefined) return
+    for (const [dependent, said] of told) {
+      const at = said === uid ? undefined : this.#dependents.get(text)?.get(dependent)
+      if (at) this.#deps.again(at)
+    }
   }
 
   /**
@@ -131,10 +143,11 @@ export class ClusterOwners {
         ...(this.#dependents.get(keyText(key)) ?? []),
         ...(this.#dependents.get(byUid(live.metadata.uid)) ?? []),
       ])
-      if (this.#mustWait(key, [...dependents.values()])) return WAIT_MS
+      if (this.#mustWait(key, live, [...dependents.values()])) return WAIT_MS
       for (const dependent of dependents.values()) await this.#disown(dependent, live)
       await remove()
       this.#waiting.delete(text)
+      this.#waiting.delete(byUid(live.metadata.uid))
       return undefined
     } finally {
       this.#going.delete(text)
@@ -142,22 +155,32 @@ export class ClusterOwners {
   }
 
   /**
-   * Who is being written may have taken hold already. Of whom the mailbox still says that this is the owner, although it holds
-   * that no more, the center is about to say something else: that the dependent goes, too, or stays without it.
+   * Who is being written may have taken hold already. Who goes as well goes first: else the cluster would take it, and with it
+   * what it owns itself and is to stay. Of whom the mailbox still says that this is the owner, although it holds that no more, the
+   * center is about to say something else.
    */
-  #mustWait(key: SyncKey, dependents: readonly SyncKey[]): boolean {
+  #mustWait(key: SyncKey, live: Readonly<KubeObject>, dependents: readonly SyncKey[]): boolean {
     const { isBusy, mirror, watches, clock } = this.#deps
     if (dependents.some(isBusy)) return true
     const text = keyText(key)
+    const isLeft = mirror.get(key) === undefined
     const isOpen = (dependent: SyncKey): boolean => {
-      const object = mirror.get(dependent)?.object
+      if (this.#goes(dependent)) return true
+      const object = isLeft ? mirror.get(dependent)?.object : undefined
       return object !== undefined && carriedOwnersOf(object).some(owner => keyText(owner) === text)
     }
-    const waits = !watches.allSynced() || (mirror.get(key) === undefined && dependents.some(isOpen))
-    if (!waits) return false
+    if (watches.allSynced() && !dependents.some(isOpen)) return false
     const waiting = this.#waiting.get(text) ?? { key, sinceMs: clock.now() }
-    this.#waiting.set(text, waiting)
+    this.#waiting.set(text, waiting).set(byUid(live.metadata.uid), waiting)
     return clock.now() - waiting.sinceMs < PATIENCE_MS
+  }
+
+  /** Whether the cluster holds what we are about to delete. */
+  #goes(key: SyncKey): boolean {
+    const { watches, plan, mirror, staysPreserved } = this.#deps
+    if (mirror.get(key) !== undefined && plan().wantsDown(key, key.namespace, key.name)) return false
+    const cached = watches.get(key, key)
+    return cached !== undefined && isOursToDelete(cached) && !isPreserved(cached) && !staysPreserved(key)
   }
 
   /**
@@ -183,13 +206,8 @@ export class ClusterOwners {
     return live?.metadata.uid === uid && (isPreserved(live) || !isOurs(live, DOWNSYNCED))
   }
 
-  /** What goes as well needs nothing. */
   async #disown(key: SyncKey, { metadata: { uid } }: Readonly<KubeObject>): Promise<void> {
-    const { cluster, served, watches, plan, mirror, staysPreserved, again } = this.#deps
-    const isWanted = mirror.get(key) !== undefined && plan().wantsDown(key, key.namespace, key.name)
-    const cached = watches.get(key, key)
-    const goes = cached !== undefined && isOursToDelete(cached) && !isPreserved(cached) && !staysPreserved(key)
-    if (!isWanted && goes) return
+    const { cluster, served, again } = this.#deps
     const resource = served.find(key)
     if (resource === undefined) return
     for (let attempt = 1; ; attempt++) {
@@ -257,11 +275,11 @@ export class ClusterOwners {
       if (links.includes(link)) continue
       const waiting = this.#waiting.get(link)
       if (waiting) this.#deps.again(waiting.key)
-      const dependents = this.#dependents.get(link)
-      dependents?.delete(text)
-      if (dependents?.size !== 0) continue
-      this.#dependents.delete(link)
-      if (!link.startsWith(BY_UID)) this.#uids.delete(link)
+      for (const index of [this.#dependents, this.#told]) {
+        const dependents = index.get(link)
+        dependents?.delete(text)
+        if (dependents?.size === 0) index.delete(link)
+      }
     }
     this.#owners.delete(text)
     this.#add(key, links)
