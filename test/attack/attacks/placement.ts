@@ -91,8 +91,7 @@ export const placement: readonly Attack[] = [
       await crowd(names.length, 4, i => place(ground, names[i]!, { ...data, t: `${performance.now()}` }, EXPAND))
       await told(ground, names)
     },
-    // what was written stays in the history for a while: 288 KB a time
-    keepsMb: 150,
+    keepsMb: 60,
   }),
   attack('customizer-path', {
     does: 'paths of a Customizer that find everything in everything',

@@ -146,8 +146,7 @@ export const writes: readonly Attack[] = [
       )
       alice.leave()
     },
-    // the past, which is kept for ten minutes
-    keepsMb: 1200,
+    keepsMb: 120,
   }),
   attack('quotas', {
     does: '300 ResourceQuotas over 600 objects, while these are written',
