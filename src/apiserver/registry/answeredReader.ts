@@ -321,7 +321,8 @@ async function eventOf(
   if (!object) {
     if (before === undefined && isWhole) return undefined
     names.delete(id)
-    return event('DELETED', storedOf(key, row ? { ...row.head } : goneObject(type, name), revision))
+    const last = (await row?.whole()) ?? row?.head ?? goneObject(type, name)
+    return event('DELETED', storedOf(key, last, revision))
   }
   const digest = createHash('sha1').update(JSON.stringify(object)).digest('base64')
   if (before === digest) return undefined

@@ -41,6 +41,7 @@ export interface WorkStatusesDeps {
 }
 
 const RETRY_SECONDS = 2
+const NOTHING: ReadonlyMap<string, string> = new Map()
 const MAX_LABEL = 63
 
 export class WorkStatuses implements Answerer {
@@ -62,7 +63,10 @@ export class WorkStatuses implements Answerer {
     const location = asked && this.#deps.locations.of(space).byLabel.get(asked.label)
     if (!asked || !location || (namespace !== '') !== this.#isNamespaced) return undefined
     const kinds = await this.#deps.kinds.of(space)
-    return this.#rowOf(new SpaceCluster(this.#deps.clusters, space, location.mailbox), location, asked.key, kinds)
+    return this.#rowOf(new SpaceCluster(this.#deps.clusters, space, location.mailbox), location, asked.key, {
+      kinds,
+      fixed: NOTHING,
+    })
   }
 
   async *rows({ space, namespace, after, fixed }: AnswerRange, pace: Pace): AsyncGenerator<AnswerRow> {
@@ -79,7 +83,7 @@ export class WorkStatuses implements Answerer {
         let cluster = new SpaceCluster(this.#deps.clusters, space, location.mailbox)
         for (const [tail, key] of keys) {
           if (last !== undefined && `${label}:${tail}` <= last) continue
-          const row = this.#rowOf(cluster, location, key, kinds)
+          const row = this.#rowOf(cluster, location, key, { kinds, fixed })
           if (row) yield row
           if (!pace.due) continue
           await pace.rest()
@@ -125,7 +129,7 @@ export class WorkStatuses implements Answerer {
     cluster: SpaceCluster,
     location: SpaceLocation,
     key: string,
-    kinds: ReadonlyMap<string, string>,
+    { kinds, fixed }: { kinds: ReadonlyMap<string, string>; fixed: AnswerRange['fixed'] },
   ): AnswerRow | undefined {
     const { space } = cluster
     const fact = this.#deps.join.fact(space, key)
@@ -133,6 +137,8 @@ export class WorkStatuses implements Answerer {
     if (!fact || placements.length === 0) return undefined
     if (cluster.sight.projecting) this.#deps.followers.answeredEarly(space)
     const verdict = cluster.verdict(key)
+    // of many that are looked at few are asked for: what is left out here costs no more
+    if ((fixed.get('status.state') ?? verdict.state) !== verdict.state) return undefined
     const mailbox = this.#deps.mailbox(location.mailbox)
     const { namespace } = fact
     const { label, granted, destination } = location
@@ -145,7 +151,6 @@ export class WorkStatuses implements Answerer {
       metadata: {
         name,
         ...(namespace && { namespace }),
-        uid: fixedUid(`work status ${space} ${location.mailbox} ${key}`),
         ...(granted.length <= MAX_LABEL && { labels: { [LOCATION_LABEL]: granted } }),
       },
       spec: {
@@ -169,19 +174,12 @@ export class WorkStatuses implements Answerer {
         ...(health && { health: health.health, ...(health.message && { healthMessage: health.message }) }),
       },
     }
-    return { namespace, name, head, whole: () => this.#whole(head, { space, fact, mailbox, verdict }) }
+    const uid = () => fixedUid(`work status ${space} ${location.mailbox} ${key}`)
+    return { namespace, name, head, whole: () => this.#whole(head, { space, fact, mailbox, verdict, uid }) }
   }
 
   /** With what only the objects themselves say. */
-  async #whole(
-    head: KubeObject,
-    {
-      space,
-      fact,
-      mailbox,
-      verdict,
-    }: { space: string; fact: ObjectFact; mailbox: Mailbox | undefined; verdict: CopyVerdict },
-  ): Promise<KubeObject | undefined> {
+  async #whole(head: KubeObject, { space, fact, mailbox, verdict, uid }: Copied): Promise<KubeObject | undefined> {
     const source = await this.#deps.sources.read(space, fact)
     if (!source) return undefined
     const known = mailbox?.copies.get(fact.key)
@@ -189,15 +187,19 @@ export class WorkStatuses implements Answerer {
     const isOwn = mailbox?.ownersOf(fact.key).includes(space) ?? false
     const copy =
       mailbox && known && (isOwn || isShared(fact.key)) ? await this.#copy(mailbox, fact.key, known) : undefined
-    const { uid, creationTimestamp, generation } = source.metadata
+    const { uid: sourceUid, creationTimestamp, generation } = source.metadata
     const isNewest = mailbox?.desired.isBehind(fact.key) === false && isOfVersion(source, fact)
     const meant = copy && isNewest && verdict.state !== 'Paused' ? generation : undefined
     const reported = copy && !isShared(fact.key) ? reportedBy(copy, meant) : undefined
     const { sourceRef, ...spec } = head.spec as Record<string, Record<string, unknown>>
     return {
       ...head,
-      metadata: { ...head.metadata, creationTimestamp: copy?.metadata.creationTimestamp ?? creationTimestamp ?? '' },
-      spec: { sourceRef: { ...sourceRef, ...(uid && { uid }) }, ...spec },
+      metadata: {
+        ...head.metadata,
+        uid: uid(),
+        creationTimestamp: copy?.metadata.creationTimestamp ?? creationTimestamp ?? '',
+      },
+      spec: { sourceRef: { ...sourceRef, ...(sourceUid && { uid: sourceUid }) }, ...spec },
       status: {
         ...(head.status as object),
         ...(meant !== undefined && { generation: meant }),
@@ -213,6 +215,15 @@ export class WorkStatuses implements Answerer {
     const ref = { ...(namespace && { namespace }), name }
     return await unlessGone(this.#deps.client.in(mailbox.space).get(resource, ref))
   }
+}
+
+interface Copied {
+  readonly space: string
+  readonly fact: ObjectFact
+  readonly mailbox: Mailbox | undefined
+  readonly verdict: CopyVerdict
+  /** Of the work status. */
+  uid(): string
 }
 
 function isOfVersion({ metadata }: KubeObject, fact: ObjectFact): boolean {

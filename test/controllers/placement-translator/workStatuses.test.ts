@@ -1,0 +1,224 @@
+/** Work statuses: one for each object and cluster, each found again by its name, in an order that pages follow. */
+import t from 'tap'
+import type { AnswerName } from '../../../src/apimachinery/answered.ts'
+import { at } from '../../../src/apimachinery/fields.ts'
+import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
+import { Mailbox } from '../../../src/controllers/placement-translator/mailboxes.ts'
+import { objectKey } from '../../../src/controllers/placement-translator/names.ts'
+import { PlacementJoin } from '../../../src/controllers/placement-translator/placementJoin.ts'
+import { compilePlacement } from '../../../src/controllers/placement-translator/placementSpec.ts'
+import { SpaceLocations } from '../../../src/controllers/placement-translator/spaceLocations.ts'
+import { WorkStatuses } from '../../../src/controllers/placement-translator/workStatuses.ts'
+import { WorkStatusFollowers } from '../../../src/controllers/placement-translator/workStatusFollowers.ts'
+import { EDGE, MAPS, placement } from './translatorWorld.ts'
+
+const DEPLOYMENTS: GroupVersionResource = { group: 'apps', version: 'v1', resource: 'deployments' }
+const ROLES: GroupVersionResource = { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'clusterroles' }
+const NOTHING = new Map<string, string>()
+const IDLE = { due: false, rest: async () => {} }
+const ALL = { namespaces: ['*'], objectNames: ['*'] }
+const SPEC = {
+  downsync: [
+    { apiGroup: '', resources: ['configmaps'], ...ALL },
+    { apiGroup: 'apps', resources: ['deployments'], ...ALL },
+    { apiGroup: ROLES.group, resources: ['clusterroles'], ...ALL },
+  ],
+}
+
+function setUp(isKnown = true) {
+  const sink = { copies() {}, configs() {}, sources() {}, placement() {}, placements() {}, lost() {} }
+  const granted = { allowsAll: true, isUncertain: false, refusal: () => undefined, carriesUp: () => false }
+  const join = new PlacementJoin(sink, { allowance: () => granted as never, anyUncertain: false })
+  const objects = new Map<string, KubeObject>()
+  const add = (resource: GroupVersionResource, namespace: string, name: string, more: object = {}) => {
+    const key = objectKey(resource, namespace, name)
+    const fact = { key, resource, namespace, name, labels: {}, revision: 1, customized: false, customizer: '' }
+    join.workload('w').setObject({ ...fact, annotated: false, defines: [] })
+    const metadata = { name, ...(namespace && { namespace }), uid: `uid-${name}`, resourceVersion: '1', generation: 4 }
+    objects.set(key, { apiVersion: 'v1', kind: 'X', metadata, ...more })
+    return key
+  }
+  join.setPlacement('w', 'p', compilePlacement(placement('p', SPEC)))
+  const destination = (mailbox: string, locationName: string, syncTarget: string) => ({
+    mailbox,
+    cluster: 'inv',
+    locationName,
+    syncTarget,
+  })
+  join.setDestinations('w', 'p', [
+    destination('m1', 'florin', 'florin'),
+    // a Location for two clusters
+    destination('m2', 'flor', 'one'),
+    destination('m3', 'flor', 'two'),
+  ])
+  const boxes = new Map(['m1', 'm2', 'm3'].map(name => [name, new Mailbox(name, `space-${name}`)]))
+  const locations = new SpaceLocations({
+    join: {
+      placementNames: id => join.placementNames(id),
+      waysOf: (...what) => join.waysOf(...what),
+      version: () => join.version,
+    },
+    bindingTo: () => 'imw',
+    renamed: () => {},
+  })
+  let named = true
+  const followers = new WorkStatusFollowers({ join, locations, isNamed: () => named })
+  const outcome = { live: true, compared: true, processed: 0, exceptions: new Map(), unlisted: {} }
+  const deps = {
+    client: {} as never,
+    join,
+    cache: { get: (space: string, key: string) => copies.get(`${space} ${key}`) } as never,
+    sources: { read: async (_: string, { key }: { key: string }) => objects.get(key) },
+    kinds: { of: async () => new Map([['deployments.apps', 'Deployment']]) } as never,
+    clusters: {
+      join,
+      mailbox: (name: string) => boxes.get(name),
+      outcome: () => outcome,
+      isNamed: () => named,
+      allowsAll: () => true,
+      refusal: () => undefined,
+      found: () => undefined,
+      pauses: { locationOf: () => undefined },
+    },
+    mailbox: (name: string) => boxes.get(name),
+    locations,
+    followers,
+    isKnown: () => isKnown,
+    pathOf: () => 'root:inv',
+  }
+  /** What is in mailboxes. */
+  const copies = new Map<string, KubeObject>()
+  const copy = (mailbox: string, key: string, object: KubeObject) => {
+    const box = boxes.get(mailbox)!
+    box.copies.set(key, {
+      resource: MAPS,
+      uid: 'c',
+      resourceVersion: '9',
+      terminating: false,
+      owner: 'w',
+      settled: true,
+    })
+    copies.set(`${box.space} ${key}`, object)
+  }
+  const naming = (isNamed: boolean) => {
+    named = isNamed
+    if (isNamed) followers.named('w')
+  }
+  return { join, add, copy, naming, followers, deps, statuses: new WorkStatuses(deps, { isNamespaced: true }) }
+}
+
+async function namesOf(
+  statuses: WorkStatuses,
+  after?: AnswerName,
+  limit = Number.POSITIVE_INFINITY,
+): Promise<AnswerName[]> {
+  const names: AnswerName[] = []
+  for await (const { namespace, name } of statuses.rows({ space: 'w', after, fixed: NOTHING }, IDLE)) {
+    names.push({ namespace, name })
+    if (names.length >= limit) break
+  }
+  return names
+}
+
+t.test('each object in each cluster, in the order of names, and pages follow it', async t => {
+  const { add, statuses, deps } = setUp()
+  add(MAPS, 'shop', 'a')
+  add(MAPS, 'shop', 'a-b')
+  add(DEPLOYMENTS, 'shop', 'a')
+  add(MAPS, 'bank', 'z')
+  add(ROLES, '', 'system:reader')
+  const all = await namesOf(statuses)
+  t.equal(all.length, 12)
+  t.same(
+    all.slice(0, 3).map(({ name }) => name),
+    ['imw.florin:configmaps:z', 'imw.flor+one:configmaps:z', 'imw.flor+two:configmaps:z'].sort(),
+  )
+  t.same(
+    all,
+    [...all].sort((a, b) => (`${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1)),
+  )
+  for (const limit of [1, 5]) {
+    const paged: AnswerName[] = []
+    for (let after: AnswerName | undefined; ; after = paged.at(-1)) {
+      const page = await namesOf(statuses, after, limit)
+      paged.push(...page)
+      if (page.length < limit) break
+    }
+    t.same(paged, all, `pages of ${limit}`)
+  }
+  for (const one of all) t.match(await statuses.row('w', one), one)
+  t.equal(await statuses.row('w', { namespace: 'shop', name: 'imw.florin:configmaps:none' }), undefined)
+  t.equal(await statuses.row('w', { namespace: 'shop', name: 'none' }), undefined)
+  const ofClusters = new WorkStatuses(deps, { isNamespaced: false })
+  t.same(
+    (await namesOf(ofClusters)).map(({ name }) => name),
+    ['florin', 'flor+one', 'flor+two']
+      .map(at => `imw.${at}:clusterroles.rbac.authorization.k8s.io:system:reader`)
+      .sort(),
+  )
+})
+
+t.test('what the cluster reports is told with generations of the object', async t => {
+  const { add, copy, statuses } = setUp()
+  const key = add(DEPLOYMENTS, 'shop', 'web')
+  const reported = (observedGeneration: number, generation: number): KubeObject => ({
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'web', generation, creationTimestamp: '2026-01-01T00:00:00Z' },
+    status: { observedGeneration, replicas: 2 },
+  })
+  copy('m1', key, reported(7, 7))
+  copy('m2', key, reported(6, 7))
+  const whole = async (label: string) => {
+    const row = await statuses.row('w', { namespace: 'shop', name: `${label}:deployments.apps:web` })
+    return await row?.whole()
+  }
+  const seen = await whole('imw.florin')
+  t.match(seen, {
+    apiVersion: EDGE.replace('v2', 'v1'),
+    kind: 'WorkStatus',
+    metadata: { creationTimestamp: '2026-01-01T00:00:00Z', labels: { 'edge.kubestellar.io/location': 'imw.florin' } },
+    spec: { sourceRef: { kind: 'Deployment', uid: 'uid-web' }, location: { name: 'florin' }, placements: ['p'] },
+    status: { state: 'Applied', generation: 4, reported: { observedGeneration: 4, replicas: 2 } },
+  })
+  t.same(at(await whole('imw.flor+one'), 'status', 'reported'), { replicas: 2 }, 'it has not seen the newest')
+  const none = await whole('imw.flor+two')
+  t.match(none, { status: { state: 'Pending' }, spec: { location: { name: 'flor', syncTarget: 'two' } } })
+  t.equal(at(none, 'status', 'reported'), undefined)
+})
+
+t.test('an empty list is never the answer as long as not all is known', async t => {
+  const { statuses } = setUp(false)
+  await t.rejects(namesOf(statuses), /not known yet/)
+})
+
+t.test('followers hear of what may be another now, and what is too much is told as lost', async t => {
+  const { add, statuses, followers, naming } = setUp()
+  const told: string[] = []
+  const end = statuses.follow('w', { touched: ({ name }) => told.push(name), lost: () => told.push('lost') })
+  const key = add(MAPS, 'shop', 'a')
+  const role = add(ROLES, '', 'reader')
+  followers.touched('m1', key)
+  followers.touched('m1', role)
+  followers.touched('m9', key)
+  t.same(told.splice(0), ['imw.florin:configmaps:a'])
+  followers.clusterChanged('m2', () => [key])
+  t.same(told.splice(0), ['imw.flor+one:configmaps:a'])
+  followers.changed(
+    'w',
+    Array.from({ length: 50 }, (_, i) => `m${i}`),
+    Array.from({ length: 50 }, () => key),
+  )
+  t.same(told.splice(0), ['lost'])
+  naming(false)
+  followers.touched('m1', key)
+  naming(true)
+  t.same(told.splice(0), ['imw.florin:configmaps:a', 'imw.florin:configmaps:a'], 'it said too much of being written')
+  naming(false)
+  await statuses.row('w', { namespace: 'shop', name: 'imw.florin:configmaps:a' })
+  naming(true)
+  t.same(told.splice(0), ['lost'], 'and so may have what was answered meanwhile')
+  end()
+  followers.touched('m1', key)
+  t.same(told, [])
+})
