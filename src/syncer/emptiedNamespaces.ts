@@ -81,7 +81,10 @@ export class EmptiedNamespaces {
   async #contentOf(namespace: string): Promise<Content> {
     let content: Content = 'nothing'
     for (const resource of this.#deps.served.all()) {
-      if (!resource.namespaced || !resource.verbs.includes('list') || resource.resource === 'events') continue
+      const { namespaced, verbs } = resource
+      // what is answered and not stored goes with what it is about
+      const isKept = namespaced && verbs.includes('list') && verbs.includes('delete')
+      if (!isKept || resource.resource === 'events') continue
       try {
         const { items } = await this.#deps.cluster.list(resource, { namespace, limit: SAMPLE })
         // a list of one kind does not tell it of each item

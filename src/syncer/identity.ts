@@ -283,7 +283,9 @@ const NOTHING_TOUCHED = `nothing was touched. Mend the kubeconfigs. ${ADOPT}`
  * @throws TerminalError when a syncer placed something that this mailbox does not hold, and that we would delete
  */
 async function requireNoStrangers(cluster: SpaceClient, name: string, mailbox: SpaceClient): Promise<void> {
-  const listed = [...(await servedBy(cluster)).all()].filter(({ verbs }) => verbs.includes('list'))
+  const listed = [...(await servedBy(cluster)).all()].filter(
+    ({ verbs }) => verbs.includes('list') && verbs.includes('delete'),
+  )
   const placed = await Promise.all(
     listed.map(async resource => ({ resource, objects: await placedIn(cluster, resource) })),
   )
