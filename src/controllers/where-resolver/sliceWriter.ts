@@ -18,13 +18,21 @@ export interface SliceWriterDeps {
   fieldManager: string
 }
 
-/** Answers with the destinations that are not given, for they are unschedulable. */
+export interface Given {
+  /** Destinations that are not given, for they are unschedulable. */
+  readonly avoided: readonly SliceDestination[]
+  /** Whether some stay that are to go. */
+  readonly keeps: boolean
+}
+
+/** `mayLose`: else what is to go stays, and what is new is given. */
 export async function writeSlices(
   { client, slices, fieldManager }: SliceWriterDeps,
   space: string,
   placement: KubeObject,
   resolved: Resolved,
-): Promise<readonly SliceDestination[]> {
+  mayLose: boolean,
+): Promise<Given> {
   const { name = '' } = placement.metadata
   const api = client.in(space)
   const found = await Promise.all(
@@ -32,12 +40,16 @@ export async function writeSlices(
   )
   const known = new Map(found.filter(slice => slice !== undefined).map(slice => [slice.metadata.name ?? '', slice]))
   // it goes nowhere else for now
-  if (known.has(name) && isRecord(placement.spec) && placement.spec.paused === true) return []
+  if (known.has(name) && isRecord(placement.spec) && placement.spec.paused === true)
+    return { avoided: [], keeps: false }
   const current = [...known]
     .filter(([, slice]) => placementOf(slice) === name)
     .map(([slice, object]) => ({ name: slice, rows: rowsOf(object) as unknown[] as SliceDestination[] }))
   const old = new Map(current.flatMap(({ rows }) => rows).map(row => [rowKey(row), row]))
-  const wanted = rowsFor(resolved, old)
+  const right = rowsFor(resolved, old)
+  const rightKeys = new Set(right.map(rowKey))
+  const kept = mayLose ? [] : [...old].filter(([key]) => !rightKeys.has(key)).map(([, row]) => row)
+  const wanted = kept.length === 0 ? right : [...right, ...kept].sort(byPlace)
   const isTaken = (slice: string): boolean => (slices.placementOf({ space, name: slice }) ?? name) !== name
   const plan = planSlices({ placement: name, current, wanted, isTaken })
   const isLast = (slice: string): boolean => plan.givers.has(slice)
@@ -61,7 +73,7 @@ export async function writeSlices(
     await unlessGone(api.delete(SLICES, { name: slice }, { preconditions }))
   }
   const given = new Set(wanted)
-  return [...resolved.onlyKept].filter(row => !given.has(row))
+  return { avoided: [...resolved.onlyKept].filter(row => !given.has(row)), keeps: kept.length > 0 }
 }
 
 interface SliceText {

@@ -46,6 +46,8 @@ export interface WhereResolverDeps {
   turns?: WorkTurns | undefined
   clock?: Clock
   random?: () => number
+  /** How long a destination stays that is to go. Default: 100. */
+  keepMs?: number | undefined
   signal: AbortSignal
 }
 
@@ -53,6 +55,11 @@ interface Key extends ObjectId {
   readonly type: 'placement' | 'location' | 'granted' | 'binding'
 }
 
+/**
+ * How long a destination stays that is to go: what else takes it over, another placement or space, is given it before. So a
+ * cluster that changes sides never loses an object that both sides have.
+ */
+const KEEP_MS = 100
 const OPTIONS = { fieldManager: 'where-resolver' }
 
 /** Starts at once and runs until `signal` aborts or `stop`. */
@@ -67,6 +74,8 @@ export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
     all: (touched, owner) => controller.addAll(keysOf(touched), owner),
   })
   const slices = new SliceNames()
+  const losing = new Map<string, number>()
+  const { keepMs = KEEP_MS } = deps
   const handle = (resource: string, { space, name }: ObjectId, object: KubeObject | undefined): void => {
     if (resource === EDGE_PLACEMENTS.resource) index.setPlacement({ space, name }, object)
     else if (resource === LOCATIONS.resource) index.setLocation({ space, name }, object)
@@ -80,8 +89,9 @@ export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
   const written = { client, fieldManager: OPTIONS.fieldManager }
   const now = () => (clock ?? systemClock).now()
   const binding = { ...written, consent: index.consent, places, now }
+  const placements = { client, index, slices, losing, keepMs, now }
   const reconcile = async (key: Key): Promise<ReconcileResult> => {
-    if (key.type === 'placement') return await reconcilePlacement({ client, index, slices, now }, key)
+    if (key.type === 'placement') return await reconcilePlacement(placements, key)
     if (key.type === 'location') await reconcileLocation(client, index, key)
     else if (key.type === 'granted') await reconcileGranted({ ...written, index }, key)
     else await reconcileBinding(binding, key)
@@ -137,6 +147,9 @@ interface PlacementInputs {
   client: Client
   index: WhereIndex
   slices: SliceNames
+  /** Since when placements are to lose destinations, by space and name. */
+  losing: Map<string, number>
+  keepMs: number
   now: () => number
 }
 
@@ -144,16 +157,23 @@ interface PlacementInputs {
 const MOST_WAIT_MS = 86_400_000
 
 async function reconcilePlacement(
-  { client, index, slices, now }: PlacementInputs,
+  { client, index, slices, losing, keepMs, now }: PlacementInputs,
   { space, name }: Key,
 ): Promise<ReconcileResult> {
   const nowMs = now()
   const resolved = index.resolve({ space, name }, nowMs)
-  if (!resolved) return {} // the slice goes with its owner
+  if (!resolved) {
+    losing.delete(`${space} ${name}`)
+    return {} // the slice goes with its owner
+  }
   const api = client.in(space)
   const placement = await unlessGone(api.get(EDGE_PLACEMENTS, { name }))
   if (!placement || placement.metadata.deletionTimestamp !== undefined) return {}
-  const avoided = await writeSlices({ client, slices, ...OPTIONS }, space, placement, resolved)
+  const id = `${space} ${name}`
+  const mayLose = nowMs - (losing.get(id) ?? nowMs) >= keepMs || resolved.evicted.length > 0
+  const { avoided, keeps } = await writeSlices({ client, slices, ...OPTIONS }, space, placement, resolved, mayLose)
+  if (!keeps) losing.delete(id)
+  else if (!losing.has(id)) losing.set(id, nowMs)
   const faults = faultAnnotations(placement, toldFaults(placementFaults(placement.spec)))
   if (faults) await api.patch(EDGE_PLACEMENTS, { name }, 'merge', { metadata: { annotations: faults } }, OPTIONS)
   const status = {
@@ -162,6 +182,7 @@ async function reconcilePlacement(
   }
   await writeStatus(client, EDGE_PLACEMENTS, space, placement, status)
   await tellScheduled({ client, space, nowMs }, placement, { evicted: resolved.evicted, avoided })
+  if (keeps) return { requeueAfterMs: keepMs }
   const { evictsAtMs } = resolved
   return Number.isFinite(evictsAtMs) ? { requeueAfterMs: Math.min(evictsAtMs - nowMs, MOST_WAIT_MS) } : {}
 }

@@ -40,10 +40,10 @@ const placement = (name: string, ...locationSelectors: object[]): KubeObject => 
 })
 const matching = (labels: Labels) => ({ matchLabels: labels })
 
-async function world(t: Test, clock?: Clock) {
+async function world(t: Test, clock?: Clock, keepMs = 0) {
   const server = new FakeServer()
   const signal = new AbortController().signal
-  const deps = { client: server, places: server, logger: silentLogger, signal }
+  const deps = { client: server, places: server, logger: silentLogger, keepMs, signal }
   const resolver = startWhereResolver({ ...deps, ...(clock && { clock }) })
   t.teardown(() => resolver.stop())
   await consent(server, 'inv1', 'wds1')
@@ -380,4 +380,19 @@ t.test('many destinations are told in several slices, and a change writes the on
     ],
   )
   t.same(slices(), [['ep', 0, 'ep', 'ep', undefined]])
+})
+
+t.test('what changes sides is given to the one before it is taken from the other', async t => {
+  const clock = handClock(Date.parse('2026-01-01T00:00:00Z'))
+  const { server, inventory, wds, names } = await world(t, clock, 100)
+  await wds.create(PLACEMENTS, placement('stable', matching({ env: 'prod' })))
+  await wds.create(PLACEMENTS, placement('canary', matching({ env: 'canary' })))
+  await server.quiet()
+  t.same([names('stable'), names('canary')], [['florin>florin', 'guilder>guilder'], []])
+  await inventory.patch(LOCATIONS, { name: 'florin' }, 'merge', { metadata: { labels: { env: 'canary' } } })
+  await server.quiet()
+  t.same([names('stable'), names('canary')], [['florin>florin', 'guilder>guilder'], ['florin>florin']])
+  clock.advance(100)
+  await server.quiet()
+  t.same([names('stable'), names('canary')], [['guilder>guilder'], ['florin>florin']])
 })

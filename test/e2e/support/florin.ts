@@ -106,6 +106,11 @@ export class Florin {
     await cp(join(this.#dir, 'backup'), this.#center.dir, { recursive: true })
   }
 
+  /** The administrator's, for all spaces. */
+  get kubeconfig(): string {
+    return join(this.#center.dir, 'admin.kubeconfig')
+  }
+
   get url(): string {
     return this.#center.url
   }

@@ -1,0 +1,48 @@
+/** The recipes of docs/placement.md, as they stand there, with a real server, cluster and syncer. */
+import { execFile } from 'node:child_process'
+import { copyFileSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import type { KubeObject } from '../../src/apimachinery/object.ts'
+import { FILE_LIMIT_MS } from '../support/patience.ts'
+import { temporaryDir } from '../support/server.ts'
+import { is } from '../syncer/support/installation.ts'
+import { MAPS } from '../syncer/support/kinds.ts'
+import { until } from '../syncer/support/processes.ts'
+import { Florin } from './support/florin.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const PRICES = { namespace: 'shop', name: 'prices' }
+
+t.test('the recipes', { timeout: FILE_LIMIT_MS }, async t => {
+  const florin = await Florin.begin(t)
+  const dir = temporaryDir(t)
+  const KUBECONFIG = join(dir, 'kubeconfig')
+  copyFileSync(florin.kubeconfig, KUBECONFIG)
+  const env = { ...process.env, KUBECONFIG, PATH: `${join(ROOT, 'bin')}:${process.env.PATH}` }
+  const run = (block: string) =>
+    new Promise<{ code: number; told: string }>(resolve => {
+      execFile('bash', ['-c', `set -e\n${block}`], { cwd: dir, env }, (error, out, err) =>
+        resolve({ code: error === null ? 0 : Number(error.code), told: out + err }),
+      )
+    })
+  const page = readFileSync(join(ROOT, 'docs/placement.md'), 'utf8')
+  const recipes = page.slice(page.indexOf('## Recipes'))
+  const blocks = [...recipes.matchAll(/```sh\n(.*?)```/gs)].map(([, block = '']) => block)
+  const [both = '', forth = '', back = '', git = '', helm = ''] = blocks
+  t.equal(blocks.length, 5)
+  const price = (coffee: string): Promise<KubeObject | undefined> =>
+    until(florin.cluster, MAPS, PRICES, is('data', { coffee }))
+
+  t.match(await run(both), { code: 0 })
+  const first = await price('2.40')
+  t.match(await run(forth), { code: 0, told: /prices .*Applied/ })
+  const second = await price('2.60')
+  t.equal(second?.metadata.uid, first?.metadata.uid, 'it was never away')
+  t.match(await run(back), { code: 0 })
+  t.equal((await price('2.40'))?.metadata.uid, first?.metadata.uid)
+
+  t.match(await run(git), { code: 0, told: /^yes$/m })
+  t.match(await run(helm), { code: 0, told: /web-config/ })
+  await until(florin.cluster, MAPS, { namespace: 'shop', name: 'web-config' }, is('data', { greeting: 'hello' }))
+})
