@@ -94,7 +94,10 @@ t.test('an inventory that somebody makes again under an old path gets nothing', 
     .create(GRANTS, { apiVersion: `${EDGE}/v2alpha1`, kind: 'PlacementGrant', metadata: { name: 'trap' }, spec })
   await world.until('the refusal', () => told(scene.wdsId) !== 'False InventoryReplaced' && `told ${told(scene.wdsId)}`)
   await center.settled()
-  t.same(world.get(scene.wdsId, SLICE)?.destinations, [])
+  const led = () => (world.get(scene.wdsId, SLICE)!.destinations as unknown[]).length
+  await world.until('the slice to lead nowhere', () => led() > 0 && `${led()} destinations`)
+  await center.settled()
+  t.equal(led(), 0, 'and nothing brings it back')
 })
 
 t.test('a space lists where it may place, with labels and readiness', async t => {

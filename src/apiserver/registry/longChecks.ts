@@ -11,6 +11,7 @@ import type { Strategy } from '../../kinds/strategy.ts'
 import { strategyFor } from '../../kinds/strategyFor.ts'
 import type { LoopShare } from '../../program/loopShare.ts'
 import { type Job, JobError, type JobKind } from '../../program/threadPool.ts'
+import type { Work } from '../../program/workTurns.ts'
 import { jobRefused } from '../request/jobRefused.ts'
 
 /** Of the processor's time. Units end a check long before, on any machine. */
@@ -99,15 +100,24 @@ export class LongChecks {
     space: string,
     { group, resource }: GroupResource,
     { object, old, subresource }: { object: KubeObject; old: KubeObject | undefined; subresource: string },
+    work: Pick<Work, 'due' | 'rest'>,
   ): Promise<KindVerdict> {
-    const oldText = old === undefined ? undefined : JSON.stringify(old)
-    const input = { group, resource, subresource, object: JSON.stringify(object), old: oldText }
+    const text = withoutClaims(object)
+    if (work.due) await work.rest()
+    const oldText = old === undefined ? undefined : withoutClaims(old)
+    const input = { group, resource, subresource, object: text, old: oldText }
     try {
       return await this.#deps.runKind({ input, owner: space })
     } catch (error) {
       return { errors: tooMuch(error).errors, changeErrors: [], warnings: [] }
     }
   }
+}
+
+/** As JSON, without what no strategy looks at and may be the larger half. */
+function withoutClaims(object: KubeObject): string {
+  const { managedFields: _, ...metadata } = object.metadata
+  return JSON.stringify({ ...object, metadata })
 }
 
 /** @throws what is no limit that was reached */

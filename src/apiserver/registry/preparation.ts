@@ -481,9 +481,9 @@ export class Preparation {
     const steps = strategy.validateInSteps?.(object, old)
     if (steps) return await judgedInSteps(strategy, steps, work)
     if (!longChecks?.has(target, strategy) || !hasMoreValues(object, LARGE_VALUES)) return strategy
-    const own = await longChecks.judgeKind(space, target, change)
+    const own = await longChecks.judgeKind(space, target, change, work)
     const standIn = this.#rules.standInFor(space, target, object)
-    const other = standIn ? await longChecks.judgeKind(space, target, { ...change, object: standIn }) : own
+    const other = standIn ? await longChecks.judgeKind(space, target, { ...change, object: standIn }, work) : own
     const verdict = (judged: KubeObject): KindVerdict => (judged === object ? own : other)
     const { subresources: _judged, ...rest } = strategy
     return {
