@@ -164,13 +164,14 @@ t.test('a placement deleted and made again under its name works as new', async t
 })
 
 t.test('an EdgePlacement tells how many Locations it has matched', async () => {
-  const { scene } = await stage('told')
+  const { scene, a, b } = await stage('told')
   await scene.place('ep')
   const matched = (count: number) => (object: KubeObject) =>
     (object.status as { matchingLocationCount?: number } | undefined)?.matchingLocationCount === count
   await world.present(scene.wdsId, 'edgeplacements.edge.kubestellar.io ep', matched(2))
   await scene.replace('ep', { locationSelectors: [] })
   await world.present(scene.wdsId, 'edgeplacements.edge.kubestellar.io ep', matched(0))
+  for (const mailbox of [a, b]) await center.holds(mailbox, [])
 })
 
 t.test('nothing is written once everything has settled', async t => {
