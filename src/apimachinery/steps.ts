@@ -16,11 +16,17 @@ export function atOnce<T>(steps: Steps<T>): T {
   }
 }
 
-/** At once without a `work`. @throws Abandoned as it does */
-export async function inSlices<T>(steps: Steps<T>, work: Rests | undefined): Promise<T> {
+/** At once without a `work`, and then what comes of it is there at once, too. @throws Abandoned as `work` does */
+export function inSlices<T>(steps: Steps<T>, work: Rests): Promise<T>
+export function inSlices<T>(steps: Steps<T>, work: Rests | undefined): T | Promise<T>
+export function inSlices<T>(steps: Steps<T>, work: Rests | undefined): T | Promise<T> {
+  return work === undefined ? atOnce(steps) : slices(steps, work)
+}
+
+async function slices<T>(steps: Steps<T>, work: Rests): Promise<T> {
   for (;;) {
     const { done, value } = steps.next()
     if (done) return value
-    if (work?.due) await work.rest()
+    if (work.due) await work.rest()
   }
 }

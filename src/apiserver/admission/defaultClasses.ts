@@ -21,11 +21,9 @@ export function defaultClasses(settings: ConfigurationLog): Admission[] {
   return [
     {
       stage: 'mutate',
-      handles: (type, operation, { space }) =>
-        operation === 'CREATE' &&
-        type.group === '' &&
-        type.resource === 'persistentvolumeclaims' &&
-        settings.has(space, STORAGE_CLASSES),
+      handles: (type, operation) =>
+        operation === 'CREATE' && type.group === '' && type.resource === 'persistentvolumeclaims',
+      reaches: ({ space }) => settings.has(space, STORAGE_CLASSES),
       admit({ context, object }) {
         if (has(object, 'spec', 'storageClassName')) return
         if (object.metadata.annotations?.['volume.beta.kubernetes.io/storage-class'] !== undefined) return
@@ -35,11 +33,9 @@ export function defaultClasses(settings: ConfigurationLog): Admission[] {
     },
     {
       stage: 'mutate',
-      handles: (type, operation, { space }) =>
-        operation === 'CREATE' &&
-        type.group === INGRESS_CLASSES.group &&
-        type.resource === 'ingresses' &&
-        settings.has(space, INGRESS_CLASSES),
+      handles: (type, operation) =>
+        operation === 'CREATE' && type.group === INGRESS_CLASSES.group && type.resource === 'ingresses',
+      reaches: ({ space }) => settings.has(space, INGRESS_CLASSES),
       admit({ context, object }) {
         if (has(object, 'spec', 'ingressClassName')) return
         if (object.metadata.annotations?.['kubernetes.io/ingress.class'] !== undefined) return
@@ -49,7 +45,7 @@ export function defaultClasses(settings: ConfigurationLog): Admission[] {
     },
     {
       stage: 'mutate',
-      handles: (type, operation, { subresource }) =>
+      handles: (type, operation, subresource) =>
         operation === 'CREATE' && type.group === '' && type.resource === 'nodes' && subresource === '',
       admit({ object }) {
         const taint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }

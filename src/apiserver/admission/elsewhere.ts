@@ -27,6 +27,6 @@ export function unlessElsewhere(
   }
   return steps.map(step => ({
     ...step,
-    handles: (type, operation, target) => step.handles(type, operation, target) && !judgedElsewhere(target),
+    reaches: (target, type, operation) => (step.reaches?.(target, type, operation) ?? true) && !judgedElsewhere(target),
   }))
 }

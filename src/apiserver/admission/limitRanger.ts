@@ -21,13 +21,13 @@ const MOST_WORK = 50_000
 type Fields = Record<string, unknown>
 
 export function limitRanger(settings: ConfigurationLog): Admission[] {
-  const concerned = (type: ResourceType, space: string, namespace: string) =>
-    type.group === '' && settings.has(space, LIMIT_RANGES) && settings.list(space, LIMIT_RANGES, namespace).length > 0
+  const reaches: Admission['reaches'] = ({ space, namespace }) =>
+    settings.has(space, LIMIT_RANGES) && settings.list(space, LIMIT_RANGES, namespace).length > 0
   return [
     {
       stage: 'mutate',
-      handles: (type, operation, { space, namespace, subresource }) =>
-        operation === 'CREATE' && subresource === '' && type.resource === 'pods' && concerned(type, space, namespace),
+      handles: (type, operation, subresource) => operation === 'CREATE' && subresource === '' && isCore(type, 'pods'),
+      reaches,
       admit(request) {
         const { context, object } = request
         const budget = budgetOf(request)
@@ -39,10 +39,10 @@ export function limitRanger(settings: ConfigurationLog): Admission[] {
     },
     {
       stage: 'validate',
-      handles: (type, operation, { space, namespace, subresource }) =>
-        ((type.resource === 'pods' && operation === (subresource === 'resize' ? 'UPDATE' : 'CREATE')) ||
-          (type.resource === 'persistentvolumeclaims' && operation !== 'DELETE' && subresource === '')) &&
-        concerned(type, space, namespace),
+      handles: (type, operation, subresource) =>
+        (isCore(type, 'pods') && operation === (subresource === 'resize' ? 'UPDATE' : 'CREATE')) ||
+        (isCore(type, 'persistentvolumeclaims') && operation !== 'DELETE' && subresource === ''),
+      reaches,
       admit(request) {
         const { context, type, object } = request
         const budget = budgetOf(request)
@@ -56,6 +56,10 @@ export function limitRanger(settings: ConfigurationLog): Admission[] {
       },
     },
   ]
+}
+
+function isCore({ group, resource }: ResourceType, wanted: string): boolean {
+  return group === '' && resource === wanted
 }
 
 function budgetOf(request: AdmissionRequest): WorkBudget {

@@ -11,7 +11,14 @@ import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import { mergeApplied } from './applyConfiguration.ts'
 import { isNamespace, nameOf, namespaceOf, shownAs, takeBack } from './attributes.ts'
 import type { Binding, Mutation, Policy } from './policyConfigurations.ts'
-import { type Matched, matchPolicy, type PolicyDeps, policiesHandle, policyFacts } from './policyEvaluation.ts'
+import {
+  type Matched,
+  matchPolicy,
+  type PolicyDeps,
+  policiesMayHandle,
+  policiesReach,
+  policyFacts,
+} from './policyEvaluation.ts'
 import { PolicyConfigurationError } from './policyParams.ts'
 
 /** As much as a request can carry: each mutation may add to what those before it have made. */
@@ -22,7 +29,8 @@ const CHANGE = 0.5
 export function mutatingPolicies(deps: PolicyDeps): Admission {
   const self: Admission = {
     stage: 'mutate',
-    handles: (type, operation, target) => operation !== 'DELETE' && policiesHandle(deps, type, operation, target),
+    handles: (type, operation) => operation !== 'DELETE' && policiesMayHandle(type),
+    reaches: (target, type, operation) => policiesReach(deps, type, operation, target),
     async admit(request) {
       const { rounds } = request
       const again = (rounds?.memory.get(self) as Set<string> | undefined) ?? new Set<string>()

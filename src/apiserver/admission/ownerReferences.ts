@@ -15,8 +15,8 @@ export function ownerReferences(deps: { authorizer: Authorizer; types: TypeRegis
   return {
     stage: 'validate',
     // `/status` may change metadata too
-    handles: (_type, operation, { unstored, user }) =>
-      operation !== 'DELETE' && !unstored && !user.groups.includes('system:masters'),
+    handles: (_type, operation) => operation !== 'DELETE',
+    reaches: ({ unstored, user }) => !unstored && !user.groups.includes('system:masters'),
     concerns: ({ object, old }) => changes(object, old),
     async admit(request) {
       const { object, old } = request

@@ -54,8 +54,8 @@ export function serviceAccountAdmission({ store, parsed, random, nature }: PodAd
   }
   return {
     stage: 'mutate',
-    handles: (type, operation, { subresource, space }) =>
-      operation === 'CREATE' && isPod(type, subresource) && !nature.isDescribed(space, SERVICE_ACCOUNTS),
+    handles: (type, operation, subresource) => operation === 'CREATE' && isPod(type, subresource),
+    reaches: ({ space }) => !nature.isDescribed(space, SERVICE_ACCOUNTS),
     async admit(request) {
       const { object, context } = request
       if (object.metadata.annotations?.[MIRROR] !== undefined) return
@@ -89,7 +89,7 @@ export function priorityAdmission({ settings }: PodAdmissionDeps): Admission[] {
   return [
     {
       stage: 'mutate',
-      handles: (type, operation, { subresource }) => operation !== 'DELETE' && isPod(type, subresource),
+      handles: (type, operation, subresource) => operation !== 'DELETE' && isPod(type, subresource),
       concerns: ({ object, old }) => losesPriority(object, old),
       admit(request) {
         const { object, old, context } = request
@@ -173,7 +173,7 @@ const TOLERATION_SECONDS = 300
 export function defaultTolerations(): Admission {
   return {
     stage: 'mutate',
-    handles: (type, operation, { subresource }) => operation !== 'DELETE' && isPod(type, subresource),
+    handles: (type, operation, subresource) => operation !== 'DELETE' && isPod(type, subresource),
     concerns: ({ object }) => missingTolerations(object).length > 0,
     admit({ object }) {
       const missing = missingTolerations(object)

@@ -36,14 +36,18 @@ const UNTOUCHED: ReadonlySet<string> = new Set([
   'subjectaccessreviews.authorization.k8s.io',
 ])
 
-export function policiesHandle(
+export function policiesMayHandle(type: ResourceType): boolean {
+  return !isExempt(type) && !UNTOUCHED.has(groupResourceName(type))
+}
+
+export function policiesReach(
   { configurations, types }: Pick<PolicyDeps, 'configurations' | 'types'>,
   type: ResourceType,
   operation: string,
   { space, subresource }: { space: string; subresource: string },
 ): boolean {
   const policies = configurations.in(space)
-  if (policies.length === 0 || isExempt(type) || UNTOUCHED.has(groupResourceName(type))) return false
+  if (policies.length === 0) return false
   const versions = types.in(space).versions(type.group, type.resource)
   return policies.some(({ match }) => match.rules({ operation, type, subresource }, versions) !== undefined)
 }

@@ -51,14 +51,13 @@ export interface QuotaDeps {
 export function resourceQuota(deps: QuotaDeps): Admission {
   return {
     stage: 'validate',
-    handles: (type, operation, { space, namespace, subresource, unstored }) =>
+    handles: (type, operation, subresource) =>
       type.namespaced &&
-      !unstored &&
       (subresource === ''
         ? operation === 'CREATE' || (operation === 'UPDATE' && type.group === '' && GROWING.has(type.resource))
-        : subresource === 'resize' && operation === 'UPDATE') &&
-      deps.settings.has(space, QUOTAS) &&
-      deps.settings.list(space, QUOTAS, namespace).length > 0,
+        : subresource === 'resize' && operation === 'UPDATE'),
+    reaches: ({ space, namespace, unstored }) =>
+      !unstored && deps.settings.has(space, QUOTAS) && deps.settings.list(space, QUOTAS, namespace).length > 0,
     async admit(request) {
       const { context, object } = request
       const namespace = object.metadata.namespace ?? ''

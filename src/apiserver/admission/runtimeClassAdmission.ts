@@ -15,7 +15,7 @@ import { isPod, type PodAdmissionDeps, refusePod } from './podAdmission.ts'
 const RUNTIME_CLASSES = { group: 'node.k8s.io', resource: 'runtimeclasses' }
 
 export function runtimeClassAdmission({ store, parsed }: Pick<PodAdmissionDeps, 'store' | 'parsed'>): Admission[] {
-  const handles: Admission['handles'] = (type, operation, { subresource }) =>
+  const handles: Admission['handles'] = (type, operation, subresource) =>
     operation === 'CREATE' && isPod(type, subresource)
   /** `undefined` for a Pod without one. @throws StatusError Forbidden when there is no such class */
   const classOf = async (request: AdmissionRequest): Promise<Readonly<KubeObject> | undefined> => {

@@ -11,7 +11,8 @@ import type { SpaceTree } from '../spaces/tree.ts'
 export function spaceLifecycle(tree: SpaceTree, isMaker: (user: UserInfo) => boolean): Admission {
   return {
     stage: 'validate',
-    handles: (_type, operation, { unstored, user }) => operation === 'CREATE' && !unstored && !isMaker(user),
+    handles: (_type, operation) => operation === 'CREATE',
+    reaches: ({ unstored, user }) => !unstored && !isMaker(user),
     admit({ context: { space }, type, object }) {
       if (tree.get(space) !== undefined && !tree.isDeleting(space)) return
       const why = 'unable to create new content in this space because it is being deleted'

@@ -10,7 +10,7 @@ import { AdmissionDenied } from './admissionReview.ts'
 import { isNamespace, nameOf, namespaceOf } from './attributes.ts'
 import { annotate, json } from './auditAnnotations.ts'
 import type { Binding, Policy } from './policyConfigurations.ts'
-import { matchPolicy, type PolicyDeps, policiesHandle, policyFacts } from './policyEvaluation.ts'
+import { matchPolicy, type PolicyDeps, policiesMayHandle, policiesReach, policyFacts } from './policyEvaluation.ts'
 import { PolicyConfigurationError } from './policyParams.ts'
 import type { Validating, Verdict } from './policyVerdict.ts'
 
@@ -20,7 +20,8 @@ const CODES: Readonly<Record<string, number>> = { Forbidden: 403, Unauthorized: 
 export function validatingPolicies(deps: PolicyDeps): Admission {
   return {
     stage: 'validate',
-    handles: (type, operation, target) => policiesHandle(deps, type, operation, target),
+    handles: policiesMayHandle,
+    reaches: (target, type, operation) => policiesReach(deps, type, operation, target),
     async admit(request) {
       let refusal: AdmissionDenied | undefined
       for (const policy of deps.configurations.in(request.context.space)) {

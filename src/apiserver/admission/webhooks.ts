@@ -42,7 +42,8 @@ interface Call {
 export function mutatingWebhooks(deps: WebhookDeps): Admission {
   const self: Admission = {
     stage: 'mutate',
-    handles: (type, operation, target) => handles(deps, type, operation, target),
+    handles: type => !isExempt(type),
+    reaches: (target, type, operation) => reaches(deps, type, operation, target),
     async admit(request) {
       const rounds = request.rounds
       const memory = memoryOf(request, self)
@@ -75,7 +76,8 @@ export function mutatingWebhooks(deps: WebhookDeps): Admission {
 export function validatingWebhooks(deps: WebhookDeps): Admission {
   return {
     stage: 'validate',
-    handles: (type, operation, target) => handles(deps, type, operation, target),
+    handles: type => !isExempt(type),
+    reaches: (target, type, operation) => reaches(deps, type, operation, target),
     async admit(request) {
       const calls: Call[] = []
       for (const webhook of deps.configurations.in(request.context.space)) {
@@ -123,14 +125,14 @@ function memoryOf(request: AdmissionRequest, step: Admission): Memory {
   return made
 }
 
-function handles(
+function reaches(
   { configurations, types }: WebhookDeps,
   type: ResourceType,
   operation: string,
   { space, subresource }: { space: string; subresource: string },
 ): boolean {
   const webhooks = configurations.in(space)
-  if (webhooks.length === 0 || isExempt(type)) return false
+  if (webhooks.length === 0) return false
   const versions = types.in(space).versions(type.group, type.resource)
   return webhooks.some(({ match }) => match.rules({ operation, type, subresource }, versions) !== undefined)
 }

@@ -27,7 +27,7 @@ const FIELD = 'spec.path'
 
 export function bindingAdmission(deps: AuthorityDeps): Admission {
   return {
-    handles: (type, _operation, { subresource }) => isBinding(type) && subresource === '',
+    handles: (type, _operation, subresource) => isBinding(type) && subresource === '',
     async admit(request) {
       await checkRights(deps, request)
       const { operation, type, object, old } = request
@@ -42,7 +42,8 @@ export function bindingAdmission(deps: AuthorityDeps): Admission {
 /** The pin in the status says which space is meant: who could move it could mean another. */
 export const bindingStatusAdmission: Admission = {
   stage: 'gate',
-  handles: (type, _operation, { subresource, user }) => isBinding(type) && subresource === 'status' && !isServer(user),
+  handles: (type, _operation, subresource) => isBinding(type) && subresource === 'status',
+  reaches: ({ user }) => !isServer(user),
   admit({ type, object }) {
     throw statusError.forbidden(type, object.metadata.name ?? '', 'the center writes its status')
   },

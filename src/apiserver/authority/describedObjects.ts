@@ -21,8 +21,8 @@ export interface DescribedObjectsDeps {
 export function describedObjects({ nature, authorizer }: DescribedObjectsDeps): Admission {
   return {
     stage: 'validate',
-    handles: (type, operation, { space, unstored }) =>
-      operation !== 'DELETE' && !unstored && nature.isDescribed(space, type),
+    handles: (_type, operation) => operation !== 'DELETE',
+    reaches: ({ space, unstored }, type) => !unstored && nature.isDescribed(space, type),
     concerns: ({ object, old }) => old === undefined || isNatured(object) !== isNatured(old),
     async admit(request) {
       const { context, type, object, old } = request

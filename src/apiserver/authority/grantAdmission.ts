@@ -24,7 +24,7 @@ export function grantAdmission(deps: AuthorityDeps): Admission {
   return {
     // before the generation is counted: a manifest that is applied again without ids changes nothing
     stage: 'mutate',
-    handles: ({ group, resource }, operation, { subresource }) =>
+    handles: ({ group, resource }, operation, subresource) =>
       group === EDGE_GROUP && resource === PLACEMENT_GRANTS.resource && operation !== 'DELETE' && subresource === '',
     async admit({ type, object, old, context }) {
       const before = old === undefined ? {} : specOf(old)

@@ -7,8 +7,8 @@ import { systemUser, trustedName } from '../registry/context.ts'
 
 export const grantedLocationAdmission: Admission = {
   stage: 'gate',
-  handles: ({ group, resource }, _operation, { user }) =>
-    group === EDGE_GROUP && resource === GRANTED_LOCATIONS.resource && !isServer(user),
+  handles: ({ group, resource }) => group === EDGE_GROUP && resource === GRANTED_LOCATIONS.resource,
+  reaches: ({ user }) => !isServer(user),
   admit({ type, object }) {
     const why =
       'the center writes it, as the InventoryBindings of this space and the PlacementGrants of inventories say'

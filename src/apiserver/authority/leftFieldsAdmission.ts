@@ -12,7 +12,7 @@ const FIELD = 'spec.ignoreDifferences'
 
 export const leftFieldsAdmission: Admission = {
   stage: 'validate',
-  handles: (type, operation, { subresource }) =>
+  handles: (type, operation, subresource) =>
     type.group === EDGE_GROUP &&
     type.resource === EDGE_PLACEMENTS.resource &&
     operation !== 'DELETE' &&

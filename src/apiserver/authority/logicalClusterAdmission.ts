@@ -6,8 +6,8 @@ import type { Admission } from '../registry/admission.ts'
 
 export const logicalClusterAdmission: Admission = {
   stage: 'gate',
-  handles: ({ group, resource }, _operation, { user }) =>
-    resource === LOGICAL_CLUSTERS.resource && group === LOGICAL_CLUSTERS.group && !user.groups.includes(GROUPS.masters),
+  handles: ({ group, resource }) => resource === LOGICAL_CLUSTERS.resource && group === LOGICAL_CLUSTERS.group,
+  reaches: ({ user }) => !user.groups.includes(GROUPS.masters),
   admit({ type, object }) {
     const why = 'the server writes it, and tells there what this space is'
     throw statusError.forbidden(type, object.metadata.name ?? '', why)

@@ -13,7 +13,8 @@ import type { SpaceTree } from '../spaces/tree.ts'
 export function mailboxCopies(tree: Pick<SpaceTree, 'pathOf'>): Admission {
   return {
     stage: 'validate',
-    handles: (_type, _operation, { space, user, unstored }) =>
+    handles: () => true,
+    reaches: ({ space, user, unstored }) =>
       !unstored && !user.groups.includes(GROUPS.masters) && isInMailbox(tree.pathOf(space) ?? ''),
     concerns: ({ object, old }) => isProjected(object) || (old !== undefined && isProjected(old)),
     admit(request) {

@@ -31,13 +31,9 @@ export function mailboxDeletion({ store, tree }: MailboxDeletionDeps): Admission
   }
   return {
     stage: 'validate',
-    handles: ({ group, resource }, operation, { space, user, subresource }) =>
-      operation === 'DELETE' &&
-      group === WORKSPACES.group &&
-      resource === WORKSPACES.resource &&
-      subresource === '' &&
-      tree.pathOf(space) === MAILBOX_PARENT &&
-      !isServer(user),
+    handles: ({ group, resource }, operation, subresource) =>
+      operation === 'DELETE' && group === WORKSPACES.group && resource === WORKSPACES.resource && subresource === '',
+    reaches: ({ space, user }) => tree.pathOf(space) === MAILBOX_PARENT && !isServer(user),
     async admit({ requestType, object, old }) {
       const { name = '' } = (old ?? object).metadata
       const [, inventory = '', uid = ''] = MAILBOX_NAME.exec(name) ?? []

@@ -17,7 +17,7 @@ const ALL = '*'
 export function placementAdmission({ authorizer }: { authorizer: Authorizer }): Admission {
   return {
     stage: 'validate',
-    handles: (type, operation, { subresource }) =>
+    handles: (type, operation, subresource) =>
       type.group === EDGE_GROUP &&
       type.resource === EDGE_PLACEMENTS.resource &&
       operation !== 'DELETE' &&

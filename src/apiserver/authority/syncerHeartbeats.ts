@@ -21,12 +21,8 @@ const FIELD = 'lastSyncerHeartbeatTime'
 
 export function syncerHeartbeats({ tree, heard }: SyncerHeartbeatsDeps): Admission {
   return {
-    handles: (type, operation, { user, space, subresource }) =>
-      operation === 'UPDATE' &&
-      subresource === 'status' &&
-      user.name === SYNCER_USER &&
-      isReport(type) &&
-      isMailbox(tree.pathOf(space) ?? ''),
+    handles: (type, operation, subresource) => operation === 'UPDATE' && subresource === 'status' && isReport(type),
+    reaches: ({ user, space }) => user.name === SYNCER_USER && isMailbox(tree.pathOf(space) ?? ''),
     admit({ object, old, context }) {
       const [now, before] = [object.status, old?.status]
       if (!isRecord(now) || typeof now[FIELD] !== 'string') return

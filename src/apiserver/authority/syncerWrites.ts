@@ -41,7 +41,8 @@ const SERVER_SECRETS =
 export function syncerWrites({ tree, demands }: SyncerWritesDeps): Admission {
   return {
     stage: 'validate',
-    handles: (_type, _operation, { user, space, unstored }) =>
+    handles: () => true,
+    reaches: ({ user, space, unstored }) =>
       unstored !== true && user.name === SYNCER_USER && isMailbox(tree.pathOf(space) ?? ''),
     async admit(request) {
       const { operation, type, subresource, object, old, context } = request

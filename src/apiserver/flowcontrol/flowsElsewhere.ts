@@ -9,8 +9,8 @@ export function flowsElsewhere(nature: Pick<Nature, 'isDescribed'>, root: string
   return {
     stage: 'validate',
     // What is described is told by whoever knows of that.
-    handles: (type, operation, { space }) =>
-      type.group === FLOW_GROUP && operation !== 'DELETE' && space !== root && !nature.isDescribed(space, type),
+    handles: (type, operation) => type.group === FLOW_GROUP && operation !== 'DELETE',
+    reaches: ({ space }, type) => space !== root && !nature.isDescribed(space, type),
     concerns: () => true,
     admit: ({ context }) => context.warn(NOT_OBEYED),
   }

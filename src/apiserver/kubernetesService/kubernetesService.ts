@@ -77,11 +77,9 @@ export class KubernetesService {
   admission(): Admission {
     return {
       stage: 'mutate',
-      handles: (type, operation, { namespace, subresource }) =>
-        operation === 'UPDATE' &&
-        subresource === '' &&
-        namespace === KUBERNETES.namespace &&
-        this.#objects.has(groupResourceName(type)),
+      handles: (_type, operation, subresource) => operation === 'UPDATE' && subresource === '',
+      reaches: ({ namespace }, type) =>
+        namespace === KUBERNETES.namespace && this.#objects.has(groupResourceName(type)),
       concerns: ({ object }) => object.metadata.name === KUBERNETES.name,
       admit: ({ context, type, object }) => {
         const key = keyOf(context.space, type, KUBERNETES.namespace, object.metadata.name ?? '')

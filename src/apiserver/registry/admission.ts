@@ -13,11 +13,15 @@ import type { WriteContext } from './context.ts'
 export type AdmissionStage = 'gate' | 'mutate' | 'prepare' | 'validate'
 export const ADMISSION_STAGES: readonly AdmissionStage[] = ['gate', 'mutate', 'prepare', 'validate']
 
+type Operation = AdmissionRequest['operation']
+
 /** A check or change by the server on the way to the store. May throw StatusError to refuse. */
 export interface Admission {
   readonly stage?: AdmissionStage
-  /** The requests concerned; asynchronous steps elsewhere must not slow writes down. `type` is the version of the request. */
-  handles(type: ResourceType, operation: AdmissionRequest['operation'], target: AdmissionTarget): boolean
+  /** The requests that may concern it, whoever asks and wherever: it is asked once. `type` is the version of the request. */
+  handles(type: ResourceType, operation: Operation, subresource: string): boolean
+  /** Whether it concerns one of these; asynchronous steps elsewhere must not slow writes down. Absent: all of them. */
+  reaches?(target: AdmissionTarget, type: ResourceType, operation: Operation): boolean
   /** Whether an update as it stands concerns the step: synchronous and cheap. Absent: every one does. */
   concerns?(request: Pick<AdmissionRequest, 'object' | 'old' | 'context'>): boolean
   admit(request: AdmissionRequest): void | Promise<void>
@@ -88,14 +92,35 @@ export interface SubresourceView {
   into(object: KubeObject, view: KubeObject): void
 }
 
-/** The steps that a request passes, in their order. */
+/** The steps that may concern requests, by `operation subresource`. */
+type Handled = Map<string, readonly Admission[]>
+const handledBy = new WeakMap<readonly Admission[], WeakMap<ResourceType, Handled>>()
+
+/** The steps that a request passes, in their order. `admission` never changes; a definition that does is another type. */
 export function stepsFor(
   admission: readonly Admission[],
   type: ResourceType,
-  operation: AdmissionRequest['operation'],
+  operation: Operation,
   target: AdmissionTarget,
-): Admission[] {
-  return admission.filter(step => step.handles(type, operation, target))
+): readonly Admission[] {
+  const mayPass = handled(admission, type, operation, target.subresource)
+  return mayPass.filter(step => step.reaches === undefined || step.reaches(target, type, operation))
+}
+
+function handled(
+  admission: readonly Admission[],
+  type: ResourceType,
+  operation: Operation,
+  subresource: string,
+): readonly Admission[] {
+  const byType = handledBy.get(admission) ?? new WeakMap<ResourceType, Handled>()
+  const known = byType.get(type) ?? new Map<string, readonly Admission[]>()
+  const request = `${operation} ${subresource}`
+  const steps = known.get(request)
+  if (steps !== undefined) return steps
+  const found = admission.filter(step => step.handles(type, operation, subresource))
+  handledBy.set(admission, byType.set(type, known.set(request, found)))
+  return found
 }
 
 export async function runStage(

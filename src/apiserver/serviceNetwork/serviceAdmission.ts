@@ -41,7 +41,7 @@ export interface ServiceAdmissionDeps {
 export function serviceAdmission(deps: ServiceAdmissionDeps): Admission {
   return {
     stage: 'prepare',
-    handles: (type, operation, { subresource }) =>
+    handles: (type, operation, subresource) =>
       operation !== 'DELETE' &&
       subresource === '' &&
       type.group === SERVICES.group &&

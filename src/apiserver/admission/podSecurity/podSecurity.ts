@@ -60,11 +60,11 @@ export function podSecurity(deps: PodSecurityDeps): Admission[] {
   return [
     {
       stage: 'validate',
-      handles: (type, operation, { space, namespace, subresource }) =>
+      handles: (type, operation, subresource) =>
         operation !== 'DELETE' &&
         keyOf(type) in TEMPLATES &&
-        (isPods(type) ? CHANGING.has(subresource) : subresource === '') &&
-        namespaces.labels(space, namespace) !== undefined,
+        (isPods(type) ? CHANGING.has(subresource) : subresource === ''),
+      reaches: ({ space, namespace }) => namespaces.labels(space, namespace) !== undefined,
       admit(request) {
         const policy = policyOf(namespaces.labels(request.context.space, request.object.metadata.namespace ?? ''))
         return isPods(request.type) ? admitPod(request, policy) : admitWorkload(request, policy)
@@ -72,7 +72,7 @@ export function podSecurity(deps: PodSecurityDeps): Admission[] {
     },
     {
       stage: 'validate',
-      handles: (type, operation, { subresource }) =>
+      handles: (type, operation, subresource) =>
         operation !== 'DELETE' && type.group === '' && type.resource === 'namespaces' && subresource === '',
       concerns: ({ object, old }) =>
         speaksOfPodSecurity(object.metadata.labels) && !sameLabels(object.metadata.labels, old?.metadata.labels),
