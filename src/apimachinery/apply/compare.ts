@@ -109,18 +109,19 @@ function byElement(list: unknown[], schema: Schema, shape: 'keyed' | 'set'): Map
 
 /** Gathers the comparisons of children. */
 class Collector {
-  readonly #added = new Map<string, FieldSet>()
-  readonly #modified = new Map<string, FieldSet>()
-  readonly #removed = new Map<string, FieldSet>()
+  // most of what is compared is equal: what nobody fills is not made
+  #added: Map<string, FieldSet> | undefined
+  #modified: Map<string, FieldSet> | undefined
+  #removed: Map<string, FieldSet> | undefined
 
   add(element: string, { added, modified, removed }: Comparison): void {
-    if (added !== EMPTY_SET) this.#added.set(element, added)
-    if (modified !== EMPTY_SET) this.#modified.set(element, modified)
-    if (removed !== EMPTY_SET) this.#removed.set(element, removed)
+    if (added !== EMPTY_SET) this.#added = (this.#added ?? new Map()).set(element, added)
+    if (modified !== EMPTY_SET) this.#modified = (this.#modified ?? new Map()).set(element, modified)
+    if (removed !== EMPTY_SET) this.#removed = (this.#removed ?? new Map()).set(element, removed)
   }
 
   comparison(): Comparison {
-    if (this.#added.size + this.#modified.size + this.#removed.size === 0) return SAME
+    if (this.#added === undefined && this.#modified === undefined && this.#removed === undefined) return SAME
     return {
       added: fieldSet(false, this.#added),
       modified: fieldSet(false, this.#modified),

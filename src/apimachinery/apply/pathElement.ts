@@ -62,12 +62,17 @@ export function sortElements(elements: Iterable<string>): string[] {
   const all = [...elements]
   if (all.length < 2) return all
   // Almost all nodes hold members only; their order is that of the text.
-  if (all.every(element => element.startsWith('f:'))) return all.sort()
+  if (all.every(element => element.startsWith('f:'))) return isSorted(all) ? all : all.sort()
   // each is read once, not once for each comparison
   return all
     .map(readElement)
     .sort(compareElements)
     .map(({ text }) => text)
+}
+
+function isSorted(texts: readonly string[]): boolean {
+  for (let i = 1; i < texts.length; i++) if (texts[i - 1]! > texts[i]!) return false
+  return true
 }
 
 interface ReadElement {

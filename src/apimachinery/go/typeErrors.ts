@@ -53,12 +53,14 @@ function mismatch(value: unknown, schema: Schema, place: Place): string | undefi
 function memberMismatch(object: Record<string, unknown>, schema: Schema, place: Place): string | undefined {
   const { properties } = schema
   const { struct, elements } = place
+  const own = schema[STRUCT_NAME]
+  const inner = own === undefined ? struct : own.slice(own.lastIndexOf('.') + 1)
   for (const name in object) {
     const property = properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : undefined
     const member = property ?? schema.additionalProperties
     if (typeof member !== 'object') continue
     if (property !== undefined) {
-      place.struct = schema[STRUCT_NAME]?.split('.').at(-1) ?? struct
+      place.struct = inner
       place.fields.push(name)
       place.facts.push(schema[STRUCT_FACTS])
     }

@@ -22,7 +22,7 @@ import { tellDefaulted } from '../../apimachinery/defaultedFields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Schema } from '../../apimachinery/schema.ts'
-import { cloneJson } from '../../apimachinery/values.ts'
+import { cloneJson, equalJson } from '../../apimachinery/values.ts'
 import type { Stored } from '../../storage/store.ts'
 
 /** The note of a copy that is stored without its defaults. */
@@ -114,6 +114,8 @@ export type Content = Omit<KubeObject, 'metadata' | 'status'>
 
 /** What defaults added to what was asked for. */
 export function filledIn(asked: Content, defaulted: KubeObject, schema: Schema | undefined): FieldSet {
+  // many kinds have none
+  if (equalJson(asked, content(defaulted))) return EMPTY_SET
   return withoutServers(compare(asked, content(defaulted), schema).added)
 }
 

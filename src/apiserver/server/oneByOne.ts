@@ -27,6 +27,7 @@ const HEADERS_END = Buffer.from('\r\n\r\n')
 const CR = 13
 /** Most requests have fewer bytes of headers. */
 const CREDENTIAL_WITHIN = 4096
+const CONTENT_LENGTH = /\r\ncontent-length:[ \t]*(\d{1,9})[ \t]*\r\n/i
 const AUTHORIZATION = /\r\nauthorization:[ \t]*([^\r]*)/i
 
 /** How long requests are begun in one turn of the loop. */
@@ -199,7 +200,9 @@ class Feed {
   #sizeOfNext(arrived: Buffer): number {
     if (this.#request !== undefined) return Math.min(arrived.length, this.#bodyLeft ?? CHUNKED_BYTES)
     if (this.#isOpen) return 0
-    return headersEnd(arrived, this.#matched) ?? arrived.length
+    const end = headersEnd(arrived, this.#matched)
+    if (end === undefined || end === arrived.length) return arrived.length
+    return end + (this.#matched > 0 ? 0 : shortBody(arrived, end))
   }
 
   #take(size: number): Buffer {
@@ -244,6 +247,15 @@ function headersEnd(arrived: Buffer, matched: number): number | undefined {
   if (matched > 0 && arrived.length >= rest.length && rest.equals(arrived.subarray(0, rest.length))) return rest.length
   const at = arrived.indexOf(HEADERS_END)
   return at < 0 ? undefined : at + HEADERS_END.length
+}
+
+/**
+ * The bytes behind headers that are a body, where these say so plainly and all of it has arrived: to parse it with its headers is
+ * cheaper. Not of headers that came in two pieces. A parser that read another length would refuse the request.
+ */
+function shortBody(arrived: Buffer, end: number): number {
+  const length = Number(CONTENT_LENGTH.exec(arrived.toString('latin1', 0, end))?.[1] ?? 0)
+  return end + length <= arrived.length ? length : 0
 }
 
 /** How many bytes of the end of headers a piece ends with, behind one that ended with so many. */

@@ -51,6 +51,7 @@ export interface RawRequest {
 const CREATES: ReadonlySet<string> = new Set(['create', 'update', 'patch'])
 
 const ALLOWED: Decision = { allowed: true, reason: '' }
+const BEARER = /^bearer /i
 const NO_ACCESS = 'workspace access not permitted'
 
 export class Pipeline {
@@ -110,7 +111,7 @@ export class Pipeline {
     const token =
       authorization === undefined
         ? bearerOfProtocols(request.headers)
-        : authorization.toLowerCase().startsWith('bearer ')
+        : BEARER.test(authorization)
           ? authorization.slice(7).trim()
           : undefined
     const certificate = this.#certificateOf(request.socket)
