@@ -8,15 +8,14 @@ import { statusError } from '../../apimachinery/errors.ts'
 import type { FieldError } from '../../apimachinery/fieldErrors.ts'
 import { validateObjectMeta, validateObjectMetaUpdate } from '../../apimachinery/names.ts'
 import { isRecord, type KubeObject, type ManagedFieldsEntry } from '../../apimachinery/object.ts'
-import { checkObjectSize, hasMoreValues } from '../../apimachinery/objectSize.ts'
+import { checkObjectSize } from '../../apimachinery/objectSize.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { atOnce, inSlices, type Steps } from '../../apimachinery/steps.ts'
-import { UnfinishedCheck } from '../../apimachinery/structural/effort.ts'
 import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
 import type { Strategy } from '../../kinds/strategy.ts'
-import type { Work, WorkTurns } from '../../program/workTurns.ts'
+import type { WorkTurns } from '../../program/workTurns.ts'
 import type { Encoded, Mutation, Store, Stored } from '../../storage/store.ts'
 import {
   type Admission,
@@ -32,8 +31,8 @@ import { encodeObject, type ParsedCache } from './codec.ts'
 import type { WriteContext } from './context.ts'
 import { convertTo } from './convert.ts'
 import { FORMS } from './forms.ts'
-import { LARGE_VALUES } from './largeWrites.ts'
-import type { KindVerdict, Verdict } from './longChecks.ts'
+import { Judging } from './judging.ts'
+import type { Verdict } from './longChecks.ts'
 import {
   clearsStatus,
   errorsOf,
@@ -110,12 +109,14 @@ interface Creation {
 export class Preparation {
   readonly #deps: RegistryDeps
   readonly #rules: ObjectRules
+  readonly #judging: Judging
   /** Absent where nothing travels. */
   readonly provenance: Provenance | undefined
 
   constructor(deps: RegistryDeps) {
     this.#deps = deps
     this.#rules = new ObjectRules(deps)
+    this.#judging = new Judging(deps, this.#rules)
     this.provenance =
       deps.travel &&
       new Provenance(deps.travel, (type, object) => this.#rules.applyDefaults(type, deps.strategyFor(type), object))
@@ -214,14 +215,14 @@ export class Preparation {
     strategy?.prepareForCreate?.(object)
     await runStage(steps, 'prepare', request)
     if (work?.due) await work.rest()
-    const judged = await this.#judgedBefore(context, target, { object, old: undefined, subresource: '' })
+    const judged = await this.#judging.before(context, target, { object, old: undefined, subresource: '' })
     const check = (verdict?: Verdict): FieldError[] =>
       errorsOf(() => [
         ...validateObjectMeta(metadata, metaRules(target, strategy)),
         ...FORMS[target.form].finalizerErrors(target, metadata),
         ...this.#rules.validate(context, target, judged, object, undefined, '', verdict),
       ])
-    const errors = await this.#checked(check, context, target, object)
+    const errors = await this.#judging.checked(check, context, target, object)
     if (errors.length > 0) throw statusError.invalid(target, metadata.name ?? '', errors, this.#rules.shown(target))
     if (work?.due) await work.rest()
     for (const text of judged?.warnings?.(object) ?? FORMS[target.form].finalizerWarnings(metadata)) context.warn(text)
@@ -305,9 +306,9 @@ export class Preparation {
     if (work?.due) await work.rest()
     const { subresource = '' } = options
     const judged =
-      subresource === 'status' ? strategy : await this.#judgedBefore(context, target, { object, old, subresource })
+      subresource === 'status' ? strategy : await this.#judging.before(context, target, { object, old, subresource })
     const check = (verdict?: Verdict): FieldError[] => update.check(verdict, judged)
-    const errors = await this.#checked(check, context, target, object, old)
+    const errors = await this.#judging.checked(check, context, target, object, old)
     if (work?.due) await work.rest()
     await inSlices(update.end(errors, judged), work)
     await runStage(steps, 'prepare', request)
@@ -451,49 +452,6 @@ export class Preparation {
     }
   }
 
-  /** The errors of a check, which is done once more with the verdict of a thread where it takes long. */
-  async #checked(
-    check: (verdict?: Verdict) => FieldError[],
-    { space }: WriteContext,
-    { schema }: ResourceType,
-    object: KubeObject,
-    old?: KubeObject,
-  ): Promise<FieldError[]> {
-    try {
-      return check()
-    } catch (error) {
-      const { longChecks } = this.#deps
-      if (!(error instanceof UnfinishedCheck) || longChecks === undefined || schema === undefined) throw error
-      return check(await longChecks.judge(space, { schema, object, old }))
-    }
-  }
-
-  /** The strategy of a large object's kind, with what it finds: it judges in slices or in a thread, and then knows. */
-  async #judgedBefore(
-    { space, work }: WriteContext,
-    target: ResourceType,
-    change: { object: KubeObject; old: KubeObject | undefined; subresource: string },
-  ): Promise<Strategy | undefined> {
-    const strategy = this.#deps.strategyFor(target)
-    const { longChecks } = this.#deps
-    if (!work || !strategy) return strategy
-    const { object, old } = change
-    const steps = strategy.validateInSteps?.(object, old)
-    if (steps) return await judgedInSteps(strategy, steps, work)
-    if (!longChecks?.has(target, strategy) || !hasMoreValues(object, LARGE_VALUES)) return strategy
-    const own = await longChecks.judgeKind(space, target, change, work)
-    const standIn = this.#rules.standInFor(space, target, object)
-    const other = standIn ? await longChecks.judgeKind(space, target, { ...change, object: standIn }, work) : own
-    const verdict = (judged: KubeObject): KindVerdict => (judged === object ? own : other)
-    const { subresources: _judged, ...rest } = strategy
-    return {
-      ...rest,
-      validate: judged => verdict(judged).errors,
-      validateUpdate: judged => verdict(judged).changeErrors,
-      ...(strategy.warnings && { warnings: () => own.warnings }),
-    }
-  }
-
   /** An object on its way out goes with its last finalizer. */
   *finishUpdate(object: KubeObject, old: KubeObject, note?: string): Steps<TextMutation> {
     const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata
@@ -539,20 +497,6 @@ interface UpdateSteps {
   /** `verdict`: of a thread. `judged`: the strategy, when it has judged already. @throws UnfinishedCheck without a verdict */
   check(verdict?: Verdict, judged?: Strategy): FieldError[]
   end(errors: FieldError[], judged?: Strategy): Steps<void>
-}
-
-async function judgedInSteps(strategy: Strategy, steps: Steps<FieldError[]>, work: Work): Promise<Strategy> {
-  try {
-    const errors = await inSlices(steps, work)
-    return { ...strategy, validate: () => errors }
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error
-    // too many errors to hand on: told as where it judges at once
-    const tooMany = (): never => {
-      throw error
-    }
-    return { ...strategy, validate: tooMany }
-  }
 }
 
 /** Whether server-side apply made the object: it brings its own managedFields. */
