@@ -8,11 +8,13 @@ export const BIN = join(import.meta.dirname, '..', 'bin')
 
 export class Processes {
   readonly #logDir: string
+  readonly #bin: string
   readonly #running: { name: string; child: ChildProcess; ended: Promise<void> }[] = []
 
-  /** `logDir` gets a file of stderr for each process. */
-  constructor(logDir: string) {
+  /** `logDir` gets a file of stderr for each process. `bin`: whose programs are run. */
+  constructor(logDir: string, bin: string = BIN) {
     this.#logDir = logDir
+    this.#bin = bin
   }
 
   get pids(): string[] {
@@ -33,9 +35,11 @@ export class Processes {
     return line
   }
 
-  /** Starts a process that says nothing on stdout. */
-  launch(name: string, args: readonly string[]): void {
-    this.#spawn(name, args).stdout?.resume()
+  /** Starts a process that says nothing on stdout; its id. */
+  launch(name: string, args: readonly string[]): number {
+    const child = this.#spawn(name, args)
+    child.stdout?.resume()
+    return child.pid!
   }
 
   /** Ends one. */
@@ -66,7 +70,7 @@ export class Processes {
 
   #spawn(name: string, args: readonly string[]): ChildProcess {
     const log = createWriteStream(join(this.#logDir, `${name}.log`), { flags: 'a' })
-    const child = spawn(join(BIN, 'orrery'), [...args], { stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+    const child = spawn(join(this.#bin, 'orrery'), [...args], { stdio: ['ignore', 'pipe', 'pipe'], detached: true })
     child.stderr!.pipe(log)
     const ended = new Promise<void>(resolve => child.once('exit', () => resolve()))
     this.#running.push({ name, child, ended })

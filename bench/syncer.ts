@@ -1,0 +1,270 @@
+/**
+ * What a syncer costs the edge, all processes real: `node bench/syncer.ts [--objects 100,1000,10000] [--idle SECONDS] [--tree DIR]`.
+ * A server whose mailbox is full, a stand-in cluster that is empty, and a syncer that starts between them. Printed are the first fill
+ * in objects a second, then resident memory, connections, processor time and traffic while nothing happens, and what three edits
+ * write to the disk and send. The cluster's own end of the measured links is a relay that counts (bench/relay.ts).
+ */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { Observer } from '../demo/observer.ts'
+import { BIN, Processes, runCommand } from '../demo/processes.ts'
+import type { GroupVersionResource, KubeObject } from '../src/apimachinery/object.ts'
+import { type ClosableClient, httpClient } from '../src/client/http/httpClient.ts'
+import { loadKubeconfig } from '../src/client/kubeconfig.ts'
+import { Relay } from './relay.ts'
+import { cpuSecondsOf } from './servers.ts'
+
+const { values: flags } = parseArgs({
+  options: {
+    objects: { type: 'string', default: '100,1000,10000' },
+    idle: { type: 'string', default: '60' },
+    tree: { type: 'string', default: join(import.meta.dirname, '..') },
+    /** As the syncer's flags of that name; 0: no limit of its own. Default: the syncer's. */
+    qps: { type: 'string' },
+  },
+})
+const CONFIG_MAPS = { group: '', version: 'v1', resource: 'configmaps' }
+const SECRETS = { group: '', version: 'v1', resource: 'secrets' }
+const SERVICES = { group: '', version: 'v1', resource: 'services' }
+const PLACEMENTS = { group: 'edge.kubestellar.io', version: 'v2alpha1', resource: 'edgeplacements' }
+const INVENTORY = 'root:imw1'
+const WORKLOAD = 'root:wmw1'
+const NAMESPACE = 'default'
+const SECONDS_A_DAY = 86_400
+/** Of the syncer, in half a second: below it nothing is going on. */
+const QUIET_SECONDS = 0.02
+
+interface Figures {
+  fill: string
+  firstSeconds: string
+  resident: string
+  idleShare: string
+  connections: string
+  idleTraffic: string
+  edits: string
+  editTraffic: string
+}
+const TITLES: Readonly<Record<keyof Figures, string>> = {
+  fill: 'first fill',
+  firstSeconds: 'start to last object',
+  resident: 'resident',
+  idleShare: 'idle, of a core',
+  connections: 'connections, center + cluster',
+  idleTraffic: 'idle traffic a day, center + cluster',
+  edits: 'three edits write',
+  editTraffic: 'three edits send',
+}
+
+const pause = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms))
+const kib = (bytes: number): string => `${(bytes / 1024).toFixed(0)} KiB`
+const mib = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MiB`
+
+async function crowd(count: number, each: (i: number) => Promise<unknown>): Promise<void> {
+  let next = 0
+  const worker = async (): Promise<void> => {
+    while (next < count) await each(next++)
+  }
+  await Promise.all(Array.from({ length: Math.min(16, count) }, worker))
+}
+
+/** Mostly ConfigMaps of 400 bytes, with Secrets and Services among them. */
+function objectAt(i: number): { resource: GroupVersionResource; object: KubeObject } {
+  const metadata = { name: `o${i}`, namespace: NAMESPACE, labels: { app: 'bench' } }
+  if (i % 10 === 7)
+    return {
+      resource: SECRETS,
+      object: { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { key: `secret ${i}` } },
+    }
+  // Few: a cluster has one address for each.
+  if (i % 100 === 9)
+    return {
+      resource: SERVICES,
+      object: { apiVersion: 'v1', kind: 'Service', metadata, spec: { clusterIP: 'None', ports: [{ port: 80 }] } },
+    }
+  const data = { value: String(i), text: 'x'.repeat(300) }
+  return { resource: CONFIG_MAPS, object: { apiVersion: 'v1', kind: 'ConfigMap', metadata, data } }
+}
+
+const placement: KubeObject = {
+  apiVersion: 'edge.kubestellar.io/v2alpha1',
+  kind: 'EdgePlacement',
+  metadata: { name: 'bench' },
+  spec: {
+    locationSelectors: [{ matchLabels: { env: 'bench' } }],
+    downsync: [
+      {
+        apiGroup: '',
+        resources: ['configmaps', 'secrets', 'services'],
+        namespaces: [NAMESPACE],
+        labelSelectors: [{ matchLabels: { app: 'bench' } }],
+      },
+    ],
+  },
+}
+
+/** Objects of ours that a server holds in a space, and when the first and the last came. */
+class Arrivals {
+  readonly observer: Observer
+
+  constructor(client: ClosableClient, space: string) {
+    this.observer = new Observer(client, space)
+  }
+
+  /** Resolves with the milliseconds of the first and the last. */
+  async all(count: number): Promise<{ firstMs: number; lastMs: number }> {
+    const missing = (): string | undefined => {
+      const have = this.#ours().length
+      return have < count ? `${have} of ${count} are there` : undefined
+    }
+    // A count over everything at each event would be quadratic: ask now and then.
+    for (let said = missing(); said !== undefined; said = missing()) await pause(100)
+    const times = this.#ours().map(key => this.observer.get(key)!.appearedMs)
+    return { firstMs: Math.min(...times), lastMs: Math.max(...times) }
+  }
+
+  #ours(): string[] {
+    return this.observer.keys().filter(key => OURS.test(key))
+  }
+}
+const OURS = /^(configmaps|secrets|services) default\/o\d+$/
+
+/** The kubeconfig with its server behind a relay. */
+async function through(relay: Relay, from: string, to: string): Promise<void> {
+  const text = await readFile(from, 'utf8')
+  await writeFile(to, text.replace(/https:\/\/[^/\s:]+:\d+/, `https://127.0.0.1:${relay.port}`), { mode: 0o600 })
+}
+
+async function portOf(kubeconfig: string): Promise<number> {
+  return Number(new URL((await loadKubeconfig(kubeconfig)).base).port)
+}
+
+async function statusOf(pid: number, field: string): Promise<number> {
+  return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(await readFile(`/proc/${pid}/status`, 'utf8'))![1]) * 1024
+}
+
+/** What it gave the disk, in whole pages. */
+async function writtenBy(pid: number): Promise<number> {
+  return Number(/^write_bytes: (\d+)$/m.exec(await readFile(`/proc/${pid}/io`, 'utf8'))![1])
+}
+
+const cpuOf = async (pid: number): Promise<number> => (await cpuSecondsOf([pid])) ?? Number.NaN
+
+async function quiet(pid: number): Promise<void> {
+  for (let calm = 0; calm < 4; ) {
+    const before = await cpuOf(pid)
+    await pause(500)
+    calm = (await cpuOf(pid)) - before < QUIET_SECONDS ? calm + 1 : 0
+  }
+}
+
+async function measure(count: number): Promise<Figures> {
+  const dir = await mkdtemp(join(tmpdir(), 'orrery-syncer-bench-'))
+  const processes = new Processes(dir)
+  const measured = new Processes(dir, join(flags.tree, 'bin'))
+  const closers: (() => Promise<void> | void)[] = []
+  try {
+    const [server, cluster] = [join(dir, 'server'), join(dir, 'cluster')]
+    await Promise.all([
+      processes.start('server', ['start', '--data-dir', server, '--secure-port', '0']),
+      processes.start('cluster', ['simulate-wec', '--name', 'bench', '--data-dir', cluster, '--secure-port', '0']),
+    ])
+    const [ofServer, ofCluster] = [join(server, 'admin.kubeconfig'), join(cluster, 'admin.kubeconfig')]
+    const ofMailbox = join(dir, 'mailbox.kubeconfig')
+    const prepared = await runCommand(
+      join(BIN, 'kubectl-kubestellar'),
+      ['prep-for-cluster', '--imw', INVENTORY, 'bench', 'env=bench', '-o', join(dir, 'syncer.yaml')].concat([
+        '--kubeconfig-output',
+        ofMailbox,
+      ]),
+      { KUBECONFIG: ofServer },
+    )
+    if (prepared.code !== 0) throw new Error(`prep-for-cluster failed: ${prepared.output.trim()}`)
+    const connect = async (path: string): Promise<ClosableClient> => {
+      const { options, base } = await loadKubeconfig(path)
+      const client = httpClient({ ...options, server: base })
+      closers.push(() => client.close())
+      return client
+    }
+    const center = await connect(ofServer)
+    const workload = center.in(WORKLOAD)
+    await crowd(count, async i => {
+      const { resource, object } = objectAt(i)
+      await workload.create(resource, object)
+    })
+    const { space = '' } = await loadKubeconfig(ofMailbox)
+    const inMailbox = new Arrivals(center, space)
+    await workload.create(PLACEMENTS, placement)
+    await inMailbox.all(count)
+    await inMailbox.observer.stop()
+
+    const relays = { center: await Relay.to(await portOf(ofServer)), cluster: await Relay.to(await portOf(ofCluster)) }
+    closers.push(
+      () => relays.center.close(),
+      () => relays.cluster.close(),
+    )
+    const [from, to] = [join(dir, 'from.kubeconfig'), join(dir, 'to.kubeconfig')]
+    await through(relays.center, ofMailbox, from)
+    await through(relays.cluster, ofCluster, to)
+    const arrivals = new Arrivals(await connect(ofCluster), '')
+    closers.push(() => arrivals.observer.stop())
+    await arrivals.observer.synced
+
+    const begunMs = performance.now()
+    const more = flags.qps === undefined ? [] : ['--qps', flags.qps]
+    const state = join(dir, 'state')
+    const args = ['syncer', '--from-kubeconfig', from, '--to-kubeconfig', to, '--state-dir', state, ...more]
+    const pid = measured.launch('syncer', args)
+    closers.push(() => measured.stop())
+    const { firstMs, lastMs } = await arrivals.all(count)
+    const fillCpu = await cpuOf(pid)
+    await quiet(pid)
+
+    const [cpu, toCenter, toCluster] = [await cpuOf(pid), relays.center.bytes, relays.cluster.bytes]
+    const idleBegunMs = performance.now()
+    await pause(Number(flags.idle) * 1000)
+    const idleSeconds = (performance.now() - idleBegunMs) / 1000
+    const share = ((await cpuOf(pid)) - cpu) / idleSeconds
+    const day = (bytes: number): number => (bytes / idleSeconds) * SECONDS_A_DAY
+    const idle = [day(relays.center.bytes - toCenter), day(relays.cluster.bytes - toCluster)]
+    const resident = await statusOf(pid, 'VmRSS')
+    const peak = await statusOf(pid, 'VmHWM')
+    const connections = `${relays.center.open} + ${relays.cluster.open}`
+
+    const [written, editFrom] = [await writtenBy(pid), relays.center.bytes + relays.cluster.bytes]
+    for (let edit = 1; edit <= 3; edit++) {
+      const value = `edit ${edit}`
+      await workload.patch(CONFIG_MAPS, { namespace: NAMESPACE, name: 'o0' }, 'merge', { data: { value } })
+      const here = `configmaps ${NAMESPACE}/o0`
+      await arrivals.observer.until('the cluster', () =>
+        (arrivals.observer.get(here)?.object.data as { value?: string } | undefined)?.value === value
+          ? undefined
+          : `edit ${edit} did not arrive`,
+      )
+      // Each for itself: one that comes while another is written would share its page.
+      await pause(Math.min(15_000, 3000 + count))
+    }
+    return {
+      fill: `${((count / (lastMs - firstMs)) * 1000).toFixed(0)}/s`,
+      firstSeconds: `${((lastMs - begunMs) / 1000).toFixed(1)} s, ${fillCpu.toFixed(1)} s of processor`,
+      resident: `${mib(resident)} (at most ${mib(peak)})`,
+      idleShare: `${(share * 100).toFixed(2)} %`,
+      connections,
+      idleTraffic: idle.map(mib).join(' + '),
+      edits: kib((await writtenBy(pid)) - written),
+      editTraffic: kib(relays.center.bytes + relays.cluster.bytes - editFrom),
+    }
+  } finally {
+    for (const close of closers.reverse()) await close()
+    await processes.stop()
+    await rm(dir, { recursive: true, force: true })
+  }
+}
+
+for (const count of flags.objects.split(',').map(Number)) {
+  const figures = await measure(count)
+  process.stdout.write(`${count} objects\n`)
+  for (const [name, title] of Object.entries(TITLES))
+    process.stdout.write(`  ${title.padEnd(38)}${figures[name as keyof Figures]}\n`)
+}
