@@ -71,6 +71,8 @@ export class RbacAuthorizer implements Authorizer {
   /** A failed or outdated build is not in here. */
   readonly #indexes: BoundedCache<string, Known>
   readonly #layers: { plain: Layer; root: Layer }
+  /** By space: what is being built. */
+  readonly #running = new Map<string, Running>()
   /** Indexes that do not have all that their space has. */
   readonly #incomplete = new WeakSet<RbacIndex>()
   /** Spaces that were told of for that. */
@@ -156,7 +158,7 @@ export class RbacAuthorizer implements Authorizer {
     // ten thousand bindings may name one role of ten thousand rules: what it grants is said once
     const roles = new Set<readonly PolicyRule[]>()
     const errors = new Set<string>(this.#incomplete.has(index) ? [LEFT_OUT] : [])
-    for (const { rules, error } of index.grants(local, namespace).flat()) {
+    for (const { rules, error } of index.grants(local, namespace).flatMap(({ grants }) => grants)) {
       if (rules !== undefined) roles.add(rules)
       else errors.add(error)
     }
@@ -179,10 +181,20 @@ export class RbacAuthorizer implements Authorizer {
     return decide(index, { user, space, ...ENTRY }).allowed
   }
 
+  /** One is built at a time for each space. Who asks behind a change meanwhile waits for the next, which serves all of them. */
   #index(space: string): Promise<RbacIndex> {
     const known = this.#indexes.get(space)
     if (known !== undefined) return known.built
+    const running = this.#running.get(space)
+    if (running === undefined) return this.#begin(space)
+    running.next ??= running.over.then(() => this.#index(space))
+    return running.next
+  }
+
+  #begin(space: string): Promise<RbacIndex> {
     const building = this.#build(space)
+    const over = (): void => void this.#running.delete(space)
+    this.#running.set(space, { over: building.then(over, over), next: undefined })
     const built = building.then(({ index }) => index)
     const begun: Known = { built, index: undefined, bytes: LEAST_BYTES }
     this.#indexes.set(space, begun)
@@ -276,6 +288,13 @@ interface Known {
   bytes: number
 }
 
+interface Running {
+  /** Its end, good or bad. */
+  over: Promise<void>
+  /** The index that who asks now waits for, where that is another. */
+  next: Promise<RbacIndex> | undefined
+}
+
 /** What all spaces start with. */
 interface Layer {
   objects: RbacObjects
@@ -303,7 +322,7 @@ function decide(index: RbacIndex, attributes: Attributes): Decision {
   let errors: Set<string> | undefined
   let asked: Set<readonly PolicyRule[]> | undefined
   let count = 0
-  for (const grants of index.grants(attributes.user, attributes.resource?.namespace ?? '')) {
+  for (const { subject, grants } of index.grants(attributes.user, attributes.resource?.namespace ?? '')) {
     for (const grant of grants) {
       if (attributes.ownOnly && grant.binding === EVERYBODYS_READER) continue
       const { rules } = grant
@@ -317,7 +336,8 @@ function decide(index: RbacIndex, attributes: Attributes): Decision {
         if (asked.has(rules)) continue
         asked.add(rules)
       }
-      for (const rule of rules) if (ruleAllows(rule, attributes)) return { allowed: true, reason: grant.reason }
+      for (const rule of rules)
+        if (ruleAllows(rule, attributes)) return { allowed: true, reason: grant.reasonFor(subject) }
     }
   }
   return { allowed: false, reason: errors === undefined ? '' : `RBAC: ${joinedAsGo([...errors])}` }

@@ -8,7 +8,9 @@ import { atOnce, type Steps } from '../../apimachinery/steps.ts'
 import { aggregatedRules, aggregationBudget } from './aggregation.ts'
 import { type PolicyRule, rulesOf } from './rbacRules.ts'
 import type { UserInfo } from './types.ts'
-import { serviceAccountUserName } from './users.ts'
+import { parseServiceAccountUserName, type ServiceAccountRef, serviceAccountUserName } from './users.ts'
+
+const ACCOUNT = 'ServiceAccount'
 
 export interface RbacObjects {
   clusterRoles: readonly KubeObject[]
@@ -22,19 +24,40 @@ export interface RoleRef {
   name: string
 }
 
-/** One subject of one binding. */
+/** What one binding grants, to each of its subjects. */
 export interface Grant {
   /** Absent when the role does not exist. The same list for each binding to a role; gathered when first asked for. */
   readonly rules: readonly PolicyRule[] | undefined
   /** `clusterrole.rbac.authorization.k8s.io "x" not found`, when `rules` is absent. */
-  error: string
+  readonly error: string
   /** The reason to give when a rule allows. */
-  reason: string
+  reasonFor(subject: Subject): string
   /** Of a ClusterRoleBinding of this name. */
-  binding: string | undefined
+  readonly binding: string | undefined
 }
 
+/** Somebody, by one of their names. */
+export interface Subject {
+  /** Where what was granted to this name is filed. */
+  readonly key: string
+  /** As a reason names them. */
+  readonly text: string
+}
+
+/** What a user was granted by one of their names. */
+export interface Granted {
+  readonly subject: Subject
+  readonly grants: readonly Grant[]
+}
+
+/**
+ * By {@link Subject.key}. Bindings may have tens of thousands of subjects, so these have nothing of their own: those of a binding
+ * share a list of one until another binding names them, too.
+ */
 type Grants = Map<string, Grant[]>
+
+/** Subjects of a binding that are filed between two rests. */
+const AT_ONCE = 500
 
 export class RbacIndex {
   readonly #clusterRoles = new Map<string, KubeObject>()
@@ -65,10 +88,7 @@ export class RbacIndex {
     yield
     for (const role of objects.roles) this.#roles.set(`${role.metadata.namespace}/${role.metadata.name}`, role)
     yield
-    for (const binding of objects.clusterRoleBindings) {
-      this.#add(this.#cluster, binding, '')
-      yield
-    }
+    for (const binding of objects.clusterRoleBindings) yield* this.#add(this.#cluster, binding, '')
     for (const binding of objects.roleBindings) {
       const namespace = binding.metadata.namespace ?? ''
       let grants = this.#namespaced.get(namespace)
@@ -76,23 +96,22 @@ export class RbacIndex {
         grants = new Map()
         this.#namespaced.set(namespace, grants)
       }
-      this.#add(grants, binding, namespace)
-      yield
+      yield* this.#add(grants, binding, namespace)
     }
   }
 
-  /** What the user was granted in the whole space and, unless `namespace` is `''`, in that namespace: lists one behind the other. */
-  grants(user: UserInfo, namespace: string): readonly (readonly Grant[])[] {
-    const found: (readonly Grant[])[] = []
-    this.#gather(found, keysOf(user), namespace)
+  /** What the user was granted in the whole space and, unless `namespace` is `''`, in that namespace: by each of their names. */
+  grants(user: UserInfo, namespace: string): readonly Granted[] {
+    const found: Granted[] = []
+    this.#gather(found, namesOf(user), namespace)
     return found
   }
 
-  #gather(found: (readonly Grant[])[], keys: readonly string[], namespace: string): void {
-    if (this.#base !== undefined) this.#base.#gather(found, keys, namespace)
-    gatherFrom(this.#cluster, keys, found)
+  #gather(found: Granted[], names: readonly Subject[], namespace: string): void {
+    if (this.#base !== undefined) this.#base.#gather(found, names, namespace)
+    gatherFrom(this.#cluster, names, found)
     const local = namespace === '' ? undefined : this.#namespaced.get(namespace)
-    if (local !== undefined) gatherFrom(local, keys, found)
+    if (local !== undefined) gatherFrom(local, names, found)
   }
 
   /** The rules that a binding in `namespace` refers to; `undefined` when there is no such role. */
@@ -125,27 +144,54 @@ export class RbacIndex {
     yield* this.#clusterRoles.values()
   }
 
-  #add(grants: Grants, binding: KubeObject, namespace: string): void {
+  *#add(grants: Grants, binding: KubeObject, namespace: string): Steps<void> {
     const ref = roleRefOf(binding)
-    const rulesOfRole = once(() => this.roleRules(ref, namespace))
-    const kind = namespace === '' ? 'ClusterRoleBinding' : 'RoleBinding'
-    const name = namespace === '' ? binding.metadata.name! : `${binding.metadata.name}/${namespace}`
-    const subjects = objects(binding.subjects)
-    for (const subject of subjects) {
-      const found = subjectKey(subject, namespace)
-      if (found === undefined) continue
-      const grant: Grant = {
-        get rules() {
-          return rulesOfRole()
-        },
-        error: `${ref.kind.toLowerCase()}.rbac.authorization.k8s.io ${JSON.stringify(ref.name)} not found`,
-        reason: `RBAC: allowed by ${kind} ${JSON.stringify(name)} of ${ref.kind} ${JSON.stringify(ref.name)} to ${found.text}`,
-        binding: namespace === '' ? name : undefined,
-      }
-      const list = grants.get(found.key)
-      if (list === undefined) grants.set(found.key, [grant])
-      else list.push(grant)
+    const grant = grantOf(
+      binding,
+      ref,
+      namespace,
+      once(() => this.roleRules(ref, namespace)),
+    )
+    const alone = [grant]
+    let filed = 0
+    for (const subject of objects(binding.subjects)) {
+      const key = subjectKey(subject, namespace)
+      if (key === undefined) continue
+      const others = grants.get(key)
+      if (others === undefined) grants.set(key, alone)
+      else if (others.length === 1) grants.set(key, [...others, grant])
+      else others.push(grant)
+      if (++filed % AT_ONCE === 0) yield
     }
+    yield
+  }
+}
+
+function grantOf(
+  binding: KubeObject,
+  ref: RoleRef,
+  namespace: string,
+  rules: () => readonly PolicyRule[] | undefined,
+): Grant {
+  const kind = namespace === '' ? 'ClusterRoleBinding' : 'RoleBinding'
+  const name = namespace === '' ? binding.metadata.name! : `${binding.metadata.name}/${namespace}`
+  // the same subject asks again and again
+  let last: { subject: Subject; reason: string } | undefined
+  return {
+    get rules() {
+      return rules()
+    },
+    get error() {
+      return `${ref.kind.toLowerCase()}.rbac.authorization.k8s.io ${JSON.stringify(ref.name)} not found`
+    },
+    reasonFor(subject) {
+      if (last?.subject !== subject) {
+        const of = `of ${ref.kind} ${JSON.stringify(ref.name)} to ${subject.text}`
+        last = { subject, reason: `RBAC: allowed by ${kind} ${JSON.stringify(name)} ${of}` }
+      }
+      return last.reason
+    },
+    binding: namespace === '' ? name : undefined,
   }
 }
 
@@ -164,34 +210,43 @@ export function roleRefOf(binding: KubeObject): RoleRef {
 }
 
 // Follows from the user alone, who is the same object for each request of theirs.
-const keysOfUsers = new WeakMap<UserInfo, readonly string[]>()
+const namesOfUsers = new WeakMap<UserInfo, readonly Subject[]>()
 
-/** Where what somebody was granted is filed. */
-function keysOf(user: UserInfo): readonly string[] {
-  let keys = keysOfUsers.get(user)
-  if (keys === undefined) {
-    keys = [`User ${user.name}`, ...user.groups.map(group => `Group ${group}`)]
-    keysOfUsers.set(user, keys)
+function namesOf(user: UserInfo): readonly Subject[] {
+  let names = namesOfUsers.get(user)
+  if (names === undefined) {
+    const account = parseServiceAccountUserName(user.name)
+    names = [
+      subjectOf('User', user.name),
+      ...(account === undefined ? [] : [accountSubject(user.name, account)]),
+      ...user.groups.map(group => subjectOf('Group', group)),
+    ]
+    namesOfUsers.set(user, names)
   }
-  return keys
+  return names
 }
 
-function gatherFrom(grants: Grants, keys: readonly string[], found: (readonly Grant[])[]): void {
-  for (const key of keys) {
-    const list = grants.get(key)
-    if (list !== undefined) found.push(list)
+function subjectOf(kind: 'User' | 'Group', name: string): Subject {
+  return { key: `${kind} ${name}`, text: `${kind} ${JSON.stringify(name)}` }
+}
+
+function accountSubject(userName: string, { namespace, name }: ServiceAccountRef): Subject {
+  return { key: `${ACCOUNT} ${userName}`, text: `${ACCOUNT} ${JSON.stringify(`${name}/${namespace}`)}` }
+}
+
+function gatherFrom(filed: Grants, names: readonly Subject[], found: Granted[]): void {
+  for (const subject of names) {
+    const grants = filed.get(subject.key)
+    if (grants !== undefined) found.push({ subject, grants })
   }
 }
 
-/** Where a subject is filed, and how a reason names it. ServiceAccounts are filed under their user name. */
-function subjectKey(subject: Record<string, unknown>, namespace: string): { key: string; text: string } | undefined {
+/** Where a subject is filed. */
+function subjectKey(subject: Record<string, unknown>, namespace: string): string | undefined {
   const { kind, name } = subject
   if (typeof name !== 'string') return undefined
-  if (kind === 'User' || kind === 'Group') return { key: `${kind} ${name}`, text: `${kind} ${JSON.stringify(name)}` }
+  if (kind === 'User' || kind === 'Group') return `${kind} ${name}`
   const home = typeof subject.namespace === 'string' && subject.namespace !== '' ? subject.namespace : namespace
-  if (kind !== 'ServiceAccount' || home === '') return undefined
-  return {
-    key: `User ${serviceAccountUserName({ namespace: home, name })}`,
-    text: `ServiceAccount ${JSON.stringify(`${name}/${home}`)}`,
-  }
+  if (kind !== ACCOUNT || home === '') return undefined
+  return `${ACCOUNT} ${serviceAccountUserName({ namespace: home, name })}`
 }

@@ -185,6 +185,39 @@ t.test('a change while an index is being built is not lost', async t => {
   t.equal((await ask()).allowed, true)
 })
 
+t.test('changes while an index is being built have one more built behind it, for all who ask', async t => {
+  const { store } = await setup(t)
+  const { promise: gate, resolve: release } = Promise.withResolvers<void>()
+  let lists = 0
+  const slow: Pick<Store, 'list' | 'project'> = {
+    project: (range, projection) => store.project(range, projection),
+    list: async (range, options) => {
+      lists++
+      await gate
+      return await store.list(range, options)
+    },
+  }
+  const authorizer = new RbacAuthorizer({ store: slow, requireSpaceAccess: false })
+  const resource = { group: '', version: 'v1', resource: 'pods', subresource: '', namespace: '', name: '' }
+  const ask = (name: string) =>
+    authorizer.authorize({ user: user(name), space: 's1', verb: 'list', resource, path: '' })
+  const first = ask('ann')
+  await settled()
+  const asked: Promise<{ allowed: boolean }>[] = []
+  for (const name of ['ann', 'bob', 'eve']) {
+    await put(store, 's1', binding(`of-${name}`, 'ClusterRole:view', [`User:${name}`]))
+    for (let i = 0; i < 10; i++) asked.push(ask(name))
+    await settled()
+  }
+  t.equal(lists, 1, 'nothing else is read while the first is built')
+  release()
+  await first
+  t.ok((await Promise.all(asked)).every(({ allowed }) => allowed))
+  t.equal(lists, 8, 'four kinds, twice')
+  await put(store, 's1', binding('late', 'ClusterRole:view', ['User:kim']))
+  t.ok((await ask('kim')).allowed, 'and a later change has its own')
+})
+
 t.test('view, edit and admin gather the roles that say so, in their own space', async t => {
   const { store, may, authorizer } = await setup(t, { requireSpaceAccess: false })
   const labels = { 'rbac.authorization.k8s.io/aggregate-to-view': 'true' }

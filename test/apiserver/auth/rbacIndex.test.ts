@@ -23,6 +23,23 @@ t.test('others have their turn while the bindings of a space are indexed', async
   )
   t.ok(steps >= 1000, `${steps} rests`)
   const alice = { name: 'alice', groups: [] }
-  t.equal(result.grants(alice, 'n').flat().length, 1000)
-  t.equal(result.grants(alice, '').flat().length, 500)
+  t.equal(result.grants(alice, 'n').flatMap(({ grants }) => grants).length, 1000)
+  t.equal(result.grants(alice, '').flatMap(({ grants }) => grants).length, 500)
+})
+
+t.test('the many subjects of a binding share what it grants, and others have their turn between them', async t => {
+  const subjects = Array.from({ length: 10_000 }, (_, i) => ({ kind: 'User', name: `u${i}` }))
+  const wide = (name: string): KubeObject => ({ ...binding('ClusterRoleBinding', name), subjects })
+  const own = { ...binding('ClusterRoleBinding', 'own'), subjects: [{ kind: 'User', name: 'u1' }] }
+  const { result, steps } = countSteps(
+    RbacIndex.of({ clusterRoles: [], clusterRoleBindings: [wide('wide'), own], roles: [], roleBindings: [] }),
+  )
+  t.ok(steps >= 20, `${steps} rests`)
+  const of = (name: string) => result.grants({ name, groups: [] }, '')
+  t.equal(of('u7')[0]!.grants, of('u8')[0]!.grants, 'no list for each')
+  t.same(
+    of('u1').flatMap(({ subject, grants }) => grants.map(grant => grant.reasonFor(subject))),
+    ['wide', 'own'].map(name => `RBAC: allowed by ClusterRoleBinding "${name}" of ClusterRole "r" to User "u1"`),
+  )
+  t.equal(of('u9').flatMap(({ grants }) => grants).length, 1, 'what one is granted besides is theirs alone')
 })

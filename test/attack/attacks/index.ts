@@ -7,6 +7,7 @@ import { crowds } from './crowds.ts'
 import { definitions } from './definitions.ts'
 import { placement } from './placement.ts'
 import { reads } from './reads.ts'
+import { references } from './references.ts'
 import { spaces } from './spaces.ts'
 import { webhooks } from './webhooks.ts'
 import { writes } from './writes.ts'
@@ -19,6 +20,7 @@ export const families: Readonly<Record<string, readonly Attack[]>> = {
   yaml,
   bodies,
   writes,
+  references,
   placement,
   crowds,
   webhooks,

@@ -1,0 +1,50 @@
+/** Objects that name many others: owners, and subjects of bindings. */
+import { type Attack, attack } from '../attack.ts'
+import { crowd } from '../ground.ts'
+
+const RBAC = 'rbac.authorization.k8s.io/v1'
+
+export const references: readonly Attack[] = [
+  attack('absent-owners', {
+    does: '2,000 Secrets with 20 owners each of which one is there, and this one goes and leaves them behind',
+    run: async ({ alice, space, size }) => {
+      const tag = Math.random().toString(36).slice(2)
+      const { text } = await alice.must({ path: space.maps, body: { metadata: { name: tag } } })
+      const uid = /"uid":"([^"]+)"/.exec(text)![1]!
+      const owner = (name: string, uid: string): object => ({ apiVersion: 'v1', kind: 'ConfigMap', name, uid })
+      await crowd(size(2000, 20), 16, i => {
+        const absent = Array.from({ length: 19 }, (_, k) => owner(`no-${k}`, `${tag}-${i}-${k}`))
+        const metadata = { name: `${tag}-${i}`, ownerReferences: [owner(tag, uid), ...absent] }
+        return alice.must({ path: `${space.prefix}/api/v1/namespaces/default/secrets`, body: { metadata } })
+      })
+      await alice.must({ method: 'DELETE', path: `${space.maps}/${tag}?propagationPolicy=Orphan` })
+    },
+    keepsMb: 100,
+  }),
+  attack('subjects', {
+    does: '40 RoleBindings of 1,200 subjects each, changed again and again',
+    run: async ({ alice, space, size }) => {
+      const path = `${space.prefix}/apis/${RBAC}/namespaces/default/rolebindings`
+      const tag = Math.random().toString(36).slice(2)
+      const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' }
+      const count = size(40, 2)
+      await crowd(count, 4, i => {
+        const subjects = Array.from({ length: 1200 }, (_, k) => ({
+          apiGroup: 'rbac.authorization.k8s.io',
+          kind: 'User',
+          name: `${tag}-${i}-${k}`,
+        }))
+        return alice.must({ path, body: { metadata: { name: `${tag}-${i}` }, roleRef, subjects } })
+      })
+      await crowd(size(120, 4), 4, i =>
+        alice.must({
+          method: 'PATCH',
+          path: `${path}/${tag}-${i % count}`,
+          type: 'application/merge-patch+json',
+          body: { metadata: { annotations: { a: `${i}` } } },
+        }),
+      )
+    },
+    keepsMb: 60,
+  }),
+]
