@@ -59,8 +59,10 @@ const THREADS = Math.min(4, Math.max(2, availableParallelism() - 1))
 const LINE = 16
 const IDLE_MS = 30_000
 const START_LIMIT_MS = 30_000
-/** How often as long as its processor's time a job may take by the clock. */
+/** How often as long as its processor's time a thread may leave us without a word of what it has used. */
 const BUSY_MACHINE = 4
+/** How often as long a job may take by the clock, however little of the processor it is given. */
+const BUSIEST_MACHINE = 20
 /** At least between two looks at it. */
 const LOOK_MS = 10
 
@@ -199,10 +201,10 @@ export class ThreadPool {
     }, limitMs)
   }
 
-  /** By the processor's time, so that what is refused does not depend on what else the machine does. */
+  /** By the processor's time, so that what is refused depends little on what else the machine does. */
   #limitWork(seat: Seat, task: Task, { begun }: { begun: NodeJS.CpuUsage }): void {
     const { limitMs } = task.kind
-    const endMs = performance.now() + BUSY_MACHINE * limitMs
+    const endMs = performance.now() + BUSIEST_MACHINE * limitMs
     const end = (): void => this.#drop(seat, tookTooLong(limitMs))
     const lookIn = (ms: number): void => {
       clearTimeout(seat.timer)
@@ -211,7 +213,7 @@ export class ThreadPool {
     const look = (): void => {
       const leftMs = endMs - performance.now()
       // Some of what V8 does cannot be asked.
-      seat.timer = setTimeout(end, Math.max(0, leftMs))
+      seat.timer = setTimeout(end, Math.max(0, Math.min(leftMs, BUSY_MACHINE * limitMs)))
       seat.worker.cpuUsage(begun).then(
         ({ user, system }) => {
           if (seat.task !== task) return

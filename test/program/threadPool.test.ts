@@ -1,4 +1,5 @@
 /** Long work is bounded, fair between owners, and ends with whoever wanted it. */
+import { EventEmitter } from 'node:events'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import t, { type Test } from 'tap'
@@ -97,6 +98,35 @@ t.test('what does not end is ended, and its place is free again', async t => {
   const { pool } = poolFor(t, { threads: 1 })
   await fails(t, pool.run(endless(50), { input: null, owner: 'a' }), 'time')
   t.equal(await pool.run(DOUBLE, { input: 1, owner: 'a' }), 2)
+})
+
+/** A thread on a machine that hardly lets it work: of a millisecond it is given a thousandth, until it has been asked so often. */
+class StarvedThread extends EventEmitter {
+  #asked = 0
+  readonly #patience: number
+
+  constructor(patience: number) {
+    super()
+    this.#patience = patience
+  }
+
+  ref(): void {}
+  unref(): void {}
+  postMessage(): void {
+    this.emit('message', { begun: { user: 0, system: 0 } })
+  }
+  async cpuUsage(): Promise<NodeJS.CpuUsage> {
+    if (++this.#asked === this.#patience) setImmediate(() => this.emit('message', { result: 'done' }))
+    return { user: this.#asked, system: 0 }
+  }
+  async terminate(): Promise<void> {}
+}
+
+t.test('a job gets its time of the processor, however long a busy machine takes to give it that', async t => {
+  const { pool } = poolFor(t, { start: () => new StarvedThread(6) as unknown as Worker })
+  // by the clock it takes far longer than four times that
+  const kind: JobKind<null, string> = { name: 'starved', limitMs: 100 }
+  t.equal(await pool.run(kind, { input: null, owner: 'a' }), 'done')
 })
 
 t.test('so is what takes all memory', async t => {
