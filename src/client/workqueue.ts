@@ -12,6 +12,7 @@ import { type Work, WorkTurns } from '../program/workTurns.ts'
 import { backoffMs, type Random } from './backoff.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { FairQueue, type Lane } from './fairQueue.ts'
+import { Line } from './line.ts'
 import { type Logger, silentLogger } from './logger.ts'
 import type { Hold, KeyGuard } from './setAside/keyGuard.ts'
 
@@ -75,6 +76,13 @@ const SLOW_MS = 200
 /** Slow reconciles of one party, beyond which no further one is begun. */
 const SLOW_LIMIT = 4
 
+interface Coming<K> {
+  readonly owner: string
+  readonly lists: Line<Iterator<K>>
+  /** What was begun, before the lists. */
+  begun: Iterator<K> | undefined
+}
+
 interface Entry<K> {
   readonly key: K
   queued: boolean
@@ -110,8 +118,10 @@ export class WorkQueue<K = string> {
   readonly #held: ((key: K, hold: Hold | undefined) => void) | undefined
   readonly #beginning: Work
   readonly #arriving: Work
-  /** What is yet to be added, by the owners that take turns, each in its order. Never empty lists. */
-  readonly #coming = new Map<string, Iterator<K>[]>()
+  /** What is yet to be added, by its owners. Never empty. */
+  readonly #coming = new Map<string, Coming<K>>()
+  /** Those owners, whoever is next first. */
+  readonly #comingTurns = new Line<Coming<K>>()
   readonly #entries = new Map<string, Entry<K>>()
   /** What waits; also what was taken in another turn meanwhile, which is passed over. */
   readonly #waiting: FairQueue<Entry<K>>
@@ -164,13 +174,15 @@ export class WorkQueue<K = string> {
   addAll(keys: Iterable<K>, owner = ''): void {
     if (this.#stopped) return
     const iterator = keys[Symbol.iterator]()
-    const line = this.#coming.get(owner)
-    if (line) {
-      line.push(iterator)
+    const known = this.#coming.get(owner)
+    if (known) {
+      known.lists.add(iterator)
       return
     }
     if (this.#coming.size === 0 && this.#draw(iterator)) return
-    this.#coming.set(owner, [iterator])
+    const coming = { owner, lists: new Line<Iterator<K>>(), begun: iterator }
+    this.#coming.set(owner, coming)
+    this.#comingTurns.add(coming)
     if (this.#coming.size === 1) void this.#takeIn()
   }
 
@@ -184,14 +196,16 @@ export class WorkQueue<K = string> {
     return false
   }
 
+  /** As many owners in a slice as find room in it: a thousand with one key each need no thousand turns of the loop. */
   async #takeIn(): Promise<void> {
-    for (let next = first(this.#coming); next; next = first(this.#coming)) {
-      await this.#arriving.rest()
-      const [owner, line] = next
-      while (line[0] && this.#drawn(line[0])) line.shift()
+    for (let next = this.#comingTurns.take(); next; next = this.#comingTurns.take()) {
+      if (this.#arriving.due) await this.#arriving.rest()
+      if (this.#stopped) return
+      next.begun ??= next.lists.take()
+      while (next.begun && this.#drawn(next.begun)) next.begun = next.lists.take()
       // the next turn is another owner's
-      this.#coming.delete(owner)
-      if (line.length > 0 && !this.#stopped) this.#coming.set(owner, line)
+      if (next.begun) this.#comingTurns.add(next)
+      else this.#coming.delete(next.owner)
     }
     if (this.size === 0) this.#wakeIdle()
   }
@@ -414,13 +428,10 @@ export class WorkQueue<K = string> {
     this.#entries.clear()
     this.#waiting.clear()
     this.#coming.clear()
+    this.#comingTurns.clear()
     this.#queued = 0
     this.#slow.clear()
     this.#slowRunning = 0
     for (const wake of this.#idleWaiters.splice(0)) wake()
   }
-}
-
-function first<K, V>(map: ReadonlyMap<K, V>): [K, V] | undefined {
-  return map.entries().next().value
 }

@@ -295,6 +295,32 @@ t.test('many keys at a time are taken in by and by, and queued ones are worked o
   await run
 })
 
+t.test(
+  'a thousand owners with a key each are taken in in as many slices as their keys take, and not in a turn each',
+  async t => {
+    let asked = 0
+    let turns = 0
+    const later = (turn: () => void): void => {
+      turns++
+      setImmediate(turn)
+    }
+    const queue = new WorkQueue<string>({ turns: new WorkTurns({ sliceMs: 100, clock: () => asked++, later }) })
+    const stop = new AbortController()
+    const seen = new Set<string>()
+    const run = queue.run(async key => void seen.add(key), { signal: stop.signal })
+    queue.addAll(
+      Array.from({ length: 200 }, (_, i) => `first${i}`),
+      'first',
+    )
+    for (let i = 0; i < 1000; i++) queue.addAll([`k${i}`], `owner${i}`)
+    await queue.idle()
+    t.equal(seen.size, 1200)
+    t.ok(turns < 150, `${turns} turns of the loop`)
+    stop.abort()
+    await run
+  },
+)
+
 t.test('a queue that is stopped takes in no more', async t => {
   const queue = new WorkQueue<string>({ turns: slowTurns() })
   const stop = new AbortController()
