@@ -156,7 +156,8 @@ export class StreamSource implements Source {
       for (const event of batch.events) {
         this.#deliver(event)
         // a space that is deleted is one batch of all its objects
-        if (this.#work.due) await this.#work.rest()
+        if (!this.#work.due) continue
+        await this.#work.rest()
         if (signal.aborted) return progressed
       }
       this.#intake?.reached(batch.revision, batch.synced)

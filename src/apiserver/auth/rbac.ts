@@ -73,6 +73,8 @@ export class RbacAuthorizer implements Authorizer {
   readonly #layers: { plain: Layer; root: Layer }
   /** By space: what is being built. */
   readonly #running = new Map<string, Running>()
+  /** Who may enter where an index counts, as each space sees them: each request asks twice. */
+  readonly #entrants = new WeakMap<RbacIndex, WeakMap<UserInfo, boolean>>()
   /** Indexes that do not have all that their space has. */
   readonly #incomplete = new WeakSet<RbacIndex>()
   /** Spaces that were told of for that. */
@@ -177,8 +179,13 @@ export class RbacAuthorizer implements Authorizer {
   }
 
   #mayEnter(index: RbacIndex, user: UserInfo, space: string): boolean {
-    if (!this.#options.requireSpaceAccess || isServiceAccount(user)) return true
-    return decide(index, { user, space, ...ENTRY }).allowed
+    if (!this.#options.requireSpaceAccess) return true
+    const known = this.#entrants.get(index) ?? new WeakMap<UserInfo, boolean>()
+    const remembered = known.get(user)
+    if (remembered !== undefined) return remembered
+    const may = isServiceAccount(user) || decide(index, { user, space, ...ENTRY }).allowed
+    this.#entrants.set(index, known.set(user, may))
+    return may
   }
 
   /** One is built at a time for each space. Who asks behind a change meanwhile waits for the next, which serves all of them. */
