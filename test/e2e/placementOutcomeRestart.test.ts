@@ -34,6 +34,8 @@ t.test('a center that was restarted claims nothing before it is told again', asy
   await florin.killCenter()
   await florin.restore()
   await florin.startCenter()
+  // what it found written is from before
+  await until(wds, PLACEMENTS, EP, has('Applied', 'Unknown', 'Stale'))
   for (let last = 0, i = 0; last <= forgotten; i++)
     last = Number((await wds.create(MAPS, map(`other-${i}`, {}))).metadata.resourceVersion)
   await florin.serve(mailbox, ...state)
