@@ -3,6 +3,7 @@
  * `ownerReferences`: a reference names a uid, every server gives its own, and in a mailbox, where nothing acts, it would make
  * the garbage collector act. The syncer makes references of them, with the uids of its cluster.
  */
+import { annotationJson } from './annotationJson.ts'
 import { objects, str } from './fields.ts'
 import type { GroupResource, KubeObject, OwnerReference } from './object.ts'
 import { OWNER_REFERENCES_ANNOTATION } from './placement.ts'
@@ -25,16 +26,8 @@ export function carriedOwnersText(owners: readonly CarriedOwner[]): string | und
 }
 
 /** What a copy's annotation says; what nobody of us wrote says nothing. */
-export function carriedOwnersOf({ metadata }: Readonly<KubeObject>): CarriedOwner[] {
-  const text = metadata.annotations?.[OWNER_REFERENCES_ANNOTATION]
-  if (text === undefined) return []
-  let said: unknown
-  try {
-    said = JSON.parse(text)
-  } catch {
-    return [] // the center puts back what somebody changed there
-  }
-  return objects(said)
+export function carriedOwnersOf(copy: Readonly<KubeObject>): CarriedOwner[] {
+  return objects(annotationJson(copy, OWNER_REFERENCES_ANNOTATION))
     .slice(0, MAX_CARRIED_OWNERS)
     .map(owner => ({
       group: str(owner.group),

@@ -3,6 +3,7 @@
  * one thing more: elements of lists are named by their keys, `[name=web]`, or all of them, `[*]`, for their places change. A
  * copy in a mailbox carries the pointers in an annotation; the syncer makes the object with all of it and then lets go of these.
  */
+import { annotationJson } from './annotationJson.ts'
 import { EMPTY_SET, type FieldSet, fieldSet, isEmptySet, union } from './apply/fieldSet.ts'
 import { strings } from './fields.ts'
 import { isRecord, type KubeObject } from './object.ts'
@@ -72,16 +73,8 @@ export function leftFieldsText(pointers: Iterable<string>): string | undefined {
 }
 
 /** What of a copy is left to its cluster. What nobody of us wrote there leaves nothing. */
-export function leftFieldsOf({ metadata }: Readonly<KubeObject>): Pointer[] {
-  const text = metadata.annotations?.[LEFT_FIELDS_ANNOTATION]
-  if (text === undefined) return []
-  let said: unknown
-  try {
-    said = JSON.parse(text)
-  } catch {
-    return [] // the center puts back what somebody changed there
-  }
-  return strings(said)
+export function leftFieldsOf(copy: Readonly<KubeObject>): Pointer[] {
+  return strings(annotationJson(copy, LEFT_FIELDS_ANNOTATION))
     .slice(0, MAX_POINTERS)
     .flatMap(pointer => {
       const parsed = parsePointer(pointer)

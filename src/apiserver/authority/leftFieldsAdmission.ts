@@ -4,19 +4,15 @@ import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { objects, str, strings } from '../../apimachinery/fields.ts'
 import { MAX_POINTERS, pointerProblem } from '../../apimachinery/leftFields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import { EDGE_GROUP, EDGE_PLACEMENTS } from '../../apimachinery/placement.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Admission } from '../registry/admission.ts'
+import { isPlacementWrite } from './placementWrites.ts'
 
 const FIELD = 'spec.ignoreDifferences'
 
 export const leftFieldsAdmission: Admission = {
   stage: 'validate',
-  handles: (type, operation, subresource) =>
-    type.group === EDGE_GROUP &&
-    type.resource === EDGE_PLACEMENTS.resource &&
-    operation !== 'DELETE' &&
-    subresource === '',
+  handles: isPlacementWrite,
   concerns: ({ object, old }) => rulesIn(object) !== undefined && !equalJson(rulesIn(object), old && rulesIn(old)),
   admit({ type, object }) {
     const problems = problemsOf(objects(rulesIn(object)))

@@ -3,12 +3,12 @@
  * adds to its tests; anyone who may write it may narrow it.
  */
 import { statusError } from '../../apimachinery/errors.ts'
-import { EDGE_GROUP, EDGE_PLACEMENTS } from '../../apimachinery/placement.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import { forbiddenMessage } from '../auth/forbidden.ts'
 import type { Attributes, Authorizer, UserInfo } from '../auth/types.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import { type AddedTest, addedTests } from './placementAdditions.ts'
+import { isPlacementWrite } from './placementWrites.ts'
 
 /** To the authorizer, for one write. Whoever may read a kind everywhere is asked about it once. */
 const MAX_QUESTIONS = 2000
@@ -17,11 +17,7 @@ const ALL = '*'
 export function placementAdmission({ authorizer }: { authorizer: Authorizer }): Admission {
   return {
     stage: 'validate',
-    handles: (type, operation, subresource) =>
-      type.group === EDGE_GROUP &&
-      type.resource === EDGE_PLACEMENTS.resource &&
-      operation !== 'DELETE' &&
-      subresource === '',
+    handles: isPlacementWrite,
     concerns: ({ object, old }) => old === undefined || !equalJson(object.spec, old.spec),
     async admit(request) {
       const added = addedTests(request.object.spec, request.old?.spec)

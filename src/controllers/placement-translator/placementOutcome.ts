@@ -11,6 +11,7 @@ import type { CopyHealth } from './copyHealth.ts'
 import type { CopyState, CopyVerdict } from './copyState.ts'
 import { parseObjectKey } from './names.ts'
 import { SpaceCluster, type SpaceClusterDeps } from './spaceCluster.ts'
+import type { Trouble } from './troubleEvents.ts'
 import type { Ways } from './ways.ts'
 
 export interface PlacementOutcomeDeps extends Omit<SpaceClusterDeps, 'mailbox'> {
@@ -52,16 +53,7 @@ export interface OutcomeCounts {
   readonly degraded: number
 }
 
-export interface Broken {
-  readonly location: string
-  readonly group: string
-  readonly resource: string
-  readonly namespace?: string
-  readonly name: string
-  /** In lower case, as syncers say them; `degraded` of what is applied. */
-  readonly state: string
-  readonly reason: string
-  readonly message: string
+export interface Broken extends Trouble {
   readonly since?: string
 }
 

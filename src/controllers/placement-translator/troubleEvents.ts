@@ -21,6 +21,7 @@ export interface Trouble {
   readonly resource: string
   readonly namespace?: string
   readonly name: string
+  /** In lower case, as syncers say them; `degraded` of what is applied. */
   readonly state: string
   readonly reason: string
   readonly message: string
