@@ -172,8 +172,8 @@ const SYNCER: readonly Setting[] = [
     default: false,
     boolean: true,
   },
-  { flags: '--qps <n>', description: 'requests per second to the cluster', default: 100, number: true },
-  { flags: '--burst <n>', description: 'requests that may come at once', default: 200, number: true },
+  { flags: '--qps <n>', description: 'requests per second to the cluster; 0: no limit', default: 1000, number: true },
+  { flags: '--burst <n>', description: 'requests that may come at once', default: 1000, number: true },
 ]
 
 const COMMANDS: readonly SubCommand[] = [

@@ -23,6 +23,8 @@ const USER_AGENT = 'orrery-syncer'
 const SERVICE_ACCOUNTS: GroupVersionResource = { group: '', version: 'v1', resource: 'serviceaccounts' }
 /** Requests under way at the end get this long. */
 const GRACE_MS = 500
+/** Requests that the cluster has of us at a time. */
+const IN_FLIGHT = 16
 /** After so long without a word of the syncer that serves the cluster another one takes over. */
 const LEASE_MS = 15_000
 const AGAIN = Symbol('again')
@@ -42,7 +44,7 @@ export async function runSyncerCommand(settings: Record<string, unknown>): Promi
     onRefused: token => renewed.refused(token),
     userAgent: USER_AGENT,
   })
-  const cluster = httpSpaceClient({ ...(await clusterOptions(settings)), userAgent: USER_AGENT })
+  const cluster = httpSpaceClient({ ...(await clusterOptions(settings)), userAgent: USER_AGENT, inFlight: IN_FLIGHT })
   const { stateDir, syncTargetUid } = settings as { stateDir?: string; syncTargetUid?: string }
   if (stateDir !== undefined) privateFolder({ path: stateDir, entries: /^mailbox\.json/, log })
   const options = {

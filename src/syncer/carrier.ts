@@ -66,6 +66,8 @@ const SOON = { requeueAfterMs: 50 }
 export class Carrier {
   readonly #deps: CarrierDeps
   readonly #pace: RepairPace
+  /** What could not be made: somebody else's may be there, which no watch of ours tells. */
+  readonly #met = new Set<string>()
   /** Kinds that were said to be missing. */
   readonly #unserved = new Set<string>()
 
@@ -90,15 +92,22 @@ export class Carrier {
     }
     if (resource === undefined) return { requeueAfterMs: NOT_SERVED_RETRY_MS, trouble: UNSERVED }
     const text = keyText(key)
+    await watches.firstList(key)
     const cached = watches.get(key, key)
-    let live = cached ?? (await unlessGone(this.#deps.cluster.get(resource, refOf(key))))
+    // What our watch does not know we have not made: most often nobody has, and then one request makes it.
+    const isUnknown = this.#deps.echoes.get(text) === undefined && !this.#met.has(text)
+    const isNew = cached === undefined && watches.hasSynced(key) && isUnknown
+    let live = cached ?? (isNew ? undefined : await unlessGone(this.#deps.cluster.get(resource, refOf(key))))
     if (live === undefined) {
+      // Whatever comes of it, the next time is a look first.
+      this.#met.add(text)
       const alone = downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark: true, owner })
       const copy = await this.#deps.owners.complete(key, object, alone, { fresh: true })
       // Should the answer be lost, it may be there, and may not be wanted any more by then.
       this.#deps.removals.mayBeThere(key)
       const made = await this.#deps.writer.create(resource, key, copy, owner)
       if (made !== undefined) {
+        this.#met.delete(text)
         this.#deps.removals.isThere(key)
         this.#deps.echoes.wrote(text, copy, made, object)
         this.#deps.owners.stands(key, object, made)
@@ -223,5 +232,6 @@ export class Carrier {
   /** Nothing of ours is there any more. */
   forget(key: SyncKey): void {
     this.#pace.forget(keyText(key))
+    this.#met.delete(keyText(key))
   }
 }

@@ -14,6 +14,7 @@ import {
 import { DOWNSYNCED, IMPLIED_ANNOTATION, PROJECTED_LABEL, PROJECTED_VALUE } from '../apimachinery/placement.ts'
 import { CRDS } from '../apimachinery/resources.ts'
 import { equalJson } from '../apimachinery/values.ts'
+import { atMost } from '../client/atMost.ts'
 import type { Random } from '../client/backoff.ts'
 import type { DiscoveredResource, SpaceClient } from '../client/client.ts'
 import { type Clock, pause } from '../client/clock.ts'
@@ -47,6 +48,8 @@ export interface ClusterSideDeps {
 }
 
 const PROJECTED = `${PROJECTED_LABEL}=${PROJECTED_VALUE}`
+/** Kinds that are looked at for leftovers at a time: there are many, and nobody waits for it. */
+const LOOKS = 2
 /** An established CRD is served a moment later. */
 const SERVED_SOON_MS = [100, 200, 500, 1000, 2000]
 
@@ -155,16 +158,14 @@ export class ClusterSide {
     const listed = [...this.served.all()]
       .filter(({ verbs }) => verbs.includes('list') && verbs.includes('delete'))
       .filter(resource => this.#deps.allowance.mayCarry(resource, resource.namespaced))
-    await Promise.all(
-      listed.map(async resource => {
-        for (const object of await this.#projectedOf(resource)) {
-          if (!isOurs(object, DOWNSYNCED) && !isOurs(object, IMPLIED_ANNOTATION)) continue
-          const key = keyOf(resource, object)
-          found(key)
-          this.#deps.queues.down.add(key)
-        }
-      }),
-    )
+    await atMost(LOOKS, listed, async resource => {
+      for (const object of await this.#projectedOf(resource)) {
+        if (!isOurs(object, DOWNSYNCED) && !isOurs(object, IMPLIED_ANNOTATION)) continue
+        const key = keyOf(resource, object)
+        found(key)
+        this.#deps.queues.down.add(key)
+      }
+    })
   }
 
   /** Nothing for kinds that cannot be listed: what we cannot see we do not delete. */

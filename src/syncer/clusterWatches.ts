@@ -8,7 +8,7 @@ import {
   type KubeObject,
 } from '../apimachinery/object.ts'
 import type { SpaceClient } from '../client/client.ts'
-import type { Clock } from '../client/clock.ts'
+import { type Clock, pause, systemClock } from '../client/clock.ts'
 import { type CacheChange, Informer } from '../client/informer.ts'
 import type { Logger } from '../client/logger.ts'
 
@@ -17,7 +17,11 @@ interface Watched {
   resource: GroupVersionResource
   stop: AbortController
   running: Promise<void>
+  /** Its first list, or the end of the patience with it. */
+  first: Promise<unknown>
 }
+
+const PATIENCE_MS = 5000
 
 export interface ClusterWatchesDeps {
   client: SpaceClient
@@ -61,6 +65,14 @@ export class ClusterWatches {
     return this.#watched.get(groupResourceName(resource))?.informer.hasSynced === true
   }
 
+  /**
+   * Resolves when the first list of the resource is complete, so that nobody asks for one object after the other meanwhile; at
+   * once when the resource is not watched, and after a while all the same.
+   */
+  async firstList(resource: GroupResource): Promise<void> {
+    await this.#watched.get(groupResourceName(resource))?.first
+  }
+
   /** Whether a complete list was seen of all that is watched. */
   allSynced(): boolean {
     for (const { informer } of this.#watched.values()) if (!informer.hasSynced) return false
@@ -96,6 +108,9 @@ export class ClusterWatches {
     })
     informer.subscribe(change => onChange(resource, change))
     if (onSynced) void informer.synced.then(() => stop.signal.aborted || onSynced(resource))
-    return { informer, resource, stop, running: informer.run(stop.signal) }
+    const waited = new AbortController()
+    const patience = pause(clock ?? systemClock, PATIENCE_MS, AbortSignal.any([stop.signal, waited.signal]))
+    const first = Promise.race([informer.synced.then(() => waited.abort()), patience])
+    return { informer, resource, stop, running: informer.run(stop.signal), first }
   }
 }

@@ -95,7 +95,8 @@ export interface Syncer {
   stop(): Promise<void>
 }
 
-const CONCURRENCY = 8
+/** Objects that are brought at a time; how many requests a cluster has of us at a time its client says. */
+const CONCURRENCY = 16
 /** A word about nothing new is said so many times less often than a heartbeat was. */
 const QUIET = 4
 const QUEUE = { baseMs: 100, maxMs: 60_000 }

@@ -22,6 +22,8 @@ export interface HttpClientOptions {
   timeoutMs?: number
   /** Longest silence of a watch or stream before it counts as dead. Default 150 s: bookmarks come each minute. */
   watchIdleMs?: number
+  /** Requests under way at a time, beside watches; fewer while the server is busy. Default: as many as there are connections, 64. */
+  inFlight?: number
   /** Sent with every request (impersonation and such). */
   headers?: Readonly<Record<string, string>>
   /** Aborts every request and closes the connections. */

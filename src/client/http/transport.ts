@@ -9,6 +9,7 @@ import { type Status, StatusError } from '../../apimachinery/errors.ts'
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import { isRecord } from '../../apimachinery/object.ts'
 import { type Clock, pause, systemClock } from '../clock.ts'
+import { InFlight } from './inFlight.ts'
 import { splitLines } from './lines.ts'
 import type { HttpClientOptions } from './options.ts'
 
@@ -33,6 +34,8 @@ const ATTEMPTS = 5
 const RETRY_WAIT_LIMIT_MS = 10_000
 const IDEMPOTENT = new Set(['GET', 'PUT', 'DELETE'])
 const RETRY = Symbol('retry')
+/** Connections that are kept when nothing is asked. */
+const FREE_SOCKETS = 2
 
 export class HttpTransport {
   readonly #options: HttpClientOptions
@@ -44,6 +47,7 @@ export class HttpTransport {
   readonly #signal: AbortSignal
   readonly #closing = new AbortController()
   readonly #clock: Clock
+  readonly #inFlight: InFlight | undefined
 
   constructor(options: HttpClientOptions, clock: Clock = systemClock) {
     this.#options = options
@@ -53,7 +57,9 @@ export class HttpTransport {
     if (this.#base.protocol !== 'https:' && this.#base.protocol !== 'http:') {
       throw new Error(`server ${options.server}: only https and http are spoken`)
     }
-    this.#requests = agentFor(this.#base, options, 64)
+    const { inFlight } = options
+    this.#inFlight = inFlight === undefined ? undefined : new InFlight(inFlight, clock)
+    this.#requests = agentFor(this.#base, options, inFlight ?? 64)
     this.#watches = agentFor(this.#base, options, Number.POSITIVE_INFINITY)
     this.#signal = options.signal ? AbortSignal.any([options.signal, this.#closing.signal]) : this.#closing.signal
     this.#signal.addEventListener('abort', () => this.#destroyAgents(), { once: true })
@@ -67,18 +73,24 @@ export class HttpTransport {
   /** The JSON body of a successful answer. @throws StatusError for everything else */
   async json(request: Request): Promise<unknown> {
     for (let attempt = 1; ; attempt++) {
+      const stop = request.signal ? AbortSignal.any([request.signal, this.#signal]) : this.#signal
       try {
-        const response = await this.#send(request, this.#requests, this.#options.timeoutMs ?? 30_000)
-        const body = await readText(response)
-        return parseJson(body, request)
+        const ask = (): Promise<unknown> => this.#ask(request)
+        return await (this.#inFlight ? this.#inFlight.run(ask, stop) : ask())
       } catch (error) {
+        const busyMs = busyMsOf(error)
+        if (busyMs !== undefined) this.#inFlight?.busy(busyMs)
         const waitMs = attempt < ATTEMPTS ? retryWaitMs(error, request.method) : undefined
-        const stop = request.signal ? AbortSignal.any([request.signal, this.#signal]) : this.#signal
         if (waitMs === undefined || stop.aborted) throw error
         await pause(this.#clock, waitMs, stop)
         if (stop.aborted) throw error
       }
     }
+  }
+
+  async #ask(request: Request): Promise<unknown> {
+    const response = await this.#send(request, this.#requests, this.#options.timeoutMs ?? 30_000)
+    return parseJson(await readText(response), request)
   }
 
   /**
@@ -147,7 +159,7 @@ export class HttpTransport {
 
   async #headers(request: Request): Promise<Record<string, string>> {
     const { token, userAgent = 'orrery', headers } = this.#options
-    const bearer = typeof token === 'function' ? await this.#ask(token) : token
+    const bearer = typeof token === 'function' ? await this.#credential(token) : token
     return {
       ...headers,
       ...request.headers,
@@ -158,7 +170,7 @@ export class HttpTransport {
     }
   }
 
-  async #ask(token: () => Promise<string | undefined>): Promise<string | undefined> {
+  async #credential(token: () => Promise<string | undefined>): Promise<string | undefined> {
     try {
       return await token()
     } catch (error) {
@@ -173,7 +185,7 @@ export class HttpTransport {
 }
 
 function agentFor(base: URL, options: HttpClientOptions, maxSockets: number): http.Agent {
-  const common = { keepAlive: true, maxSockets, proxyEnv: process.env }
+  const common = { keepAlive: true, maxSockets, maxFreeSockets: FREE_SOCKETS, proxyEnv: process.env }
   if (base.protocol === 'http:') return new plain.Agent(common)
   return new https.Agent({
     ...common,
@@ -231,6 +243,12 @@ function retryWaitMs(error: unknown, method: string): number | undefined {
   const retry = error instanceof StatusError ? (error as Retriable)[RETRY] : undefined
   if (!retry || retry.waitMs > RETRY_WAIT_LIMIT_MS) return undefined
   return retry.anyMethod || IDEMPOTENT.has(method) ? retry.waitMs : undefined
+}
+
+/** How long a server that has too much to do wants to be left alone. */
+function busyMsOf(error: unknown): number | undefined {
+  if (!(error instanceof StatusError) || error.code !== 429) return undefined
+  return Math.min(RETRY_WAIT_LIMIT_MS, (error as Retriable)[RETRY]?.waitMs ?? 1000)
 }
 
 /** `retry`: the failure is that of a kept connection which the server had closed; a new one may do. */
