@@ -1,14 +1,13 @@
 /** A center, registered clusters and syncers as processes, and the few objects that end-to-end tests of the syncer use. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Test } from 'tap'
 import { stringify } from 'yaml'
 import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
 import type { SpaceClient } from '../../../src/client/client.ts'
 import { httpClient, httpSpaceClient } from '../../../src/client/http/httpClient.ts'
 import { type LoadedKubeconfig, loadKubeconfig } from '../../../src/client/kubeconfig.ts'
 import { ACCOUNTS, LOCATIONS, NAMESPACES, PLACEMENTS, TARGETS, WORKSPACES } from './kinds.ts'
-import { Program, until } from './processes.ts'
+import { type Ends, Program, until } from './processes.ts'
 
 const EDGE = 'edge.kubestellar.io/v2alpha1'
 export const at = (name: string) => ({ namespace: 'shop', name })
@@ -38,14 +37,14 @@ export const deployment: KubeObject = {
 
 /** A server that keeps its address over restarts. */
 export class CenterProcess {
-  readonly #t: Test
+  readonly #t: Ends
   readonly dir: string
   readonly #port: number
   readonly #flags: readonly string[]
   #program: Program | undefined
   #admin: LoadedKubeconfig | undefined
 
-  constructor(t: Test, dir: string, port: number, flags: readonly string[] = []) {
+  constructor(t: Ends, dir: string, port: number, flags: readonly string[] = []) {
     this.#t = t
     this.dir = dir
     this.#port = port
@@ -66,6 +65,14 @@ export class CenterProcess {
 
   async kill(): Promise<void> {
     await this.#program?.end('SIGKILL')
+  }
+
+  freeze(): void {
+    this.#program?.freeze()
+  }
+
+  thaw(): void {
+    this.#program?.thaw()
   }
 
   in(space: string): SpaceClient {
@@ -157,7 +164,7 @@ export async function mailboxOf(center: CenterProcess, target: KubeObject): Prom
   return mailbox
 }
 
-export async function clientOf(t: Test, kubeconfig: string): Promise<SpaceClient> {
+export async function clientOf(t: Ends, kubeconfig: string): Promise<SpaceClient> {
   const client = httpSpaceClient((await loadKubeconfig(kubeconfig)).options)
   t.teardown(() => client.close())
   return client

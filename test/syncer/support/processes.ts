@@ -10,6 +10,9 @@ import type { ObjectRef, SpaceClient } from '../../../src/client/client.ts'
 import { Informer } from '../../../src/client/informer.ts'
 import { PATIENCE_MS } from '../../support/patience.ts'
 
+/** Whatever ends what a test, or another program, began. */
+export type Ends = Pick<Test, 'teardown'>
+
 export class Program {
   readonly #child: ChildProcess
   readonly #lines: string[] = []
@@ -29,12 +32,12 @@ export class Program {
   }
 
   /** Killed at the end of the test at the latest. */
-  static orrery(t: Test, args: readonly string[]): Program {
+  static orrery(t: Ends, args: readonly string[]): Program {
     const bin = join(import.meta.dirname, '../../../bin/orrery')
     return Program.spawned(t, bin, args)
   }
 
-  static spawned(t: Test, command: string, args: readonly string[]): Program {
+  static spawned(t: Ends, command: string, args: readonly string[]): Program {
     const program = new Program(spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] }))
     t.teardown(() => program.end('SIGKILL'))
     return program
@@ -72,6 +75,15 @@ export class Program {
       await gone
     }
     return this.#child.exitCode ?? this.#child.signalCode
+  }
+
+  /** It hears and says nothing until it is thawed, as on a machine that swaps. */
+  freeze(): void {
+    this.#child.kill('SIGSTOP')
+  }
+
+  thaw(): void {
+    this.#child.kill('SIGCONT')
   }
 
   /** Resolves to the exit code of a program that ends by itself. */
