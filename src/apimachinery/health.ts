@@ -27,6 +27,8 @@ export interface HealthVerdict {
 
 type Rule = (object: Readonly<KubeObject>) => HealthVerdict
 
+/** As many as Kubernetes can count. */
+const MOST_PODS = 2 ** 31 - 1
 const NOT_LOOKED_AT = 'its newest spec has not been looked at'
 export const HEALTHY: HealthVerdict = { health: 'Healthy', message: '' }
 
@@ -80,23 +82,23 @@ function deployment(object: Readonly<KubeObject>): HealthVerdict {
   if (failure.status === 'True') return degraded(failure.message || 'Pods cannot be made')
   if (at(object.spec, 'paused') === true) return { health: 'Suspended', message: 'it is paused' }
   const wanted = replicasOf(object)
-  const updated = num(status, 'updatedReplicas')
+  const updated = pods(status, 'updatedReplicas')
   if (updated < wanted) return progressing(`${updated} of ${wanted} Pods are of the newest spec`)
-  if (num(status, 'replicas') > updated) return progressing(`${num(status, 'replicas') - updated} old Pods are left`)
-  const available = num(status, 'availableReplicas')
+  if (pods(status, 'replicas') > updated) return progressing(`${pods(status, 'replicas') - updated} old Pods are left`)
+  const available = pods(status, 'availableReplicas')
   return available < wanted ? progressing(`${available} of ${wanted} Pods are available`) : HEALTHY
 }
 
 function statefulSet(object: Readonly<KubeObject>): HealthVerdict {
   const { spec, status } = object
   const wanted = replicasOf(object)
-  const ready = num(status, 'readyReplicas')
+  const ready = pods(status, 'readyReplicas')
   if (ready < wanted) return progressing(`${ready} of ${wanted} Pods are ready`)
   // Pods are replaced when somebody deletes them
   if (str(spec, 'updateStrategy', 'type') === 'OnDelete') return HEALTHY
-  const partition = num(spec, 'updateStrategy', 'rollingUpdate', 'partition')
+  const partition = pods(spec, 'updateStrategy', 'rollingUpdate', 'partition')
   const due = Math.max(0, wanted - partition)
-  const updated = num(status, 'updatedReplicas')
+  const updated = pods(status, 'updatedReplicas')
   if (partition > 0) return updated < due ? progressing(`${updated} of ${due} Pods are of the newest spec`) : HEALTHY
   return str(status, 'updateRevision') !== str(status, 'currentRevision')
     ? progressing(`${updated} of ${wanted} Pods are of the newest spec`)
@@ -106,11 +108,11 @@ function statefulSet(object: Readonly<KubeObject>): HealthVerdict {
 function daemonSet(object: Readonly<KubeObject>): HealthVerdict {
   const { spec, status } = object
   if (at(status, 'observedGeneration') === undefined) return progressing('its nodes have not been looked at')
-  const wanted = num(status, 'desiredNumberScheduled')
-  const updated = num(status, 'updatedNumberScheduled')
+  const wanted = pods(status, 'desiredNumberScheduled')
+  const updated = pods(status, 'updatedNumberScheduled')
   if (str(spec, 'updateStrategy', 'type') !== 'OnDelete' && updated < wanted)
     return progressing(`${updated} of ${wanted} Pods are of the newest spec`)
-  const available = num(status, 'numberAvailable')
+  const available = pods(status, 'numberAvailable')
   return available < wanted ? progressing(`${available} of ${wanted} Pods are available`) : HEALTHY
 }
 
@@ -119,9 +121,9 @@ function replicaSet(object: Readonly<KubeObject>): HealthVerdict {
   const failure = conditionOf(object, 'ReplicaFailure')
   if (failure.status === 'True') return degraded(failure.message || 'Pods cannot be made')
   const wanted = replicasOf(object)
-  const available = num(status, 'availableReplicas')
+  const available = pods(status, 'availableReplicas')
   if (available < wanted) return progressing(`${available} of ${wanted} Pods are available`)
-  const left = num(status, 'replicas') - wanted
+  const left = pods(status, 'replicas') - wanted
   return left > 0 ? progressing(`${left} Pods are to go`) : HEALTHY
 }
 
@@ -216,6 +218,11 @@ function conditionOf({ metadata, status }: Readonly<KubeObject>, type: string): 
 function replicasOf({ spec }: Readonly<KubeObject>): number {
   const replicas = at(spec, 'replicas')
   return typeof replicas === 'number' ? replicas : 1
+}
+
+/** A count of Pods: what a cluster says may be anything. */
+function pods(value: unknown, ...path: readonly string[]): number {
+  return Math.trunc(Math.min(Math.max(num(value, ...path), 0), MOST_PODS))
 }
 
 function progressing(message: string): HealthVerdict {

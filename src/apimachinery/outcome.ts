@@ -10,6 +10,7 @@
  */
 import { StatusError } from './errors.ts'
 import { isRecord } from './object.ts'
+import { oneLine } from './oneLine.ts'
 import { EDGE_API_VERSION } from './placement.ts'
 
 export const OUTCOME_STATES = [
@@ -115,11 +116,14 @@ export const OUTCOME_FORM = { apiVersion: EDGE_API_VERSION, kind: 'SyncerOutcome
 export const MAX_EXCEPTIONS = 300
 export const MAX_MESSAGE = 300
 const MAX_REASON = 60
+/** Of one state that find no place in the list: more than a mailbox can hold are no count. */
+export const MAX_UNLISTED = 10_000_000
 /** Some kinds have names of any length; what has a longer one is counted as unlisted. */
 export const MAX_NAME = 253
 const MAX_ID = 64
 const MAX_VERSION = 64
 const DNS_NAME = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/
+const ID = /^[\w.-]+$/
 const WORD = /^[A-Za-z][A-Za-z0-9]*$/
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
 
@@ -131,10 +135,10 @@ export function readOutcomeReport(spec: unknown): OutcomeReport {
   )
   const settled = listOf(spec, 'settled', 2 * MAX_EXCEPTIONS).map((item, i) => readKey(item, `settled[${i}]`))
   return {
-    session: text(spec, 'session', MAX_ID),
+    session: id(spec, 'session'),
     number: count(spec, 'number'),
     whole: spec.whole === true,
-    epoch: text(spec, 'epoch', MAX_ID, ''),
+    epoch: spec.epoch === undefined || spec.epoch === '' ? '' : id(spec, 'epoch'),
     compared: spec.compared === true,
     processed: count(spec, 'processed'),
     exceptions,
@@ -152,7 +156,8 @@ function readException(item: unknown, at: string): Exception {
   const reason = text(item, 'reason', MAX_REASON, '', at)
   if (!WORD.test(reason)) throw bad(`${at}.reason`, 'must be one word of letters and digits')
   const since = text(item, 'since', 32, '', at)
-  if (!TIME.test(since)) throw bad(`${at}.since`, 'must be a time such as 2026-01-31T12:00:00Z')
+  if (!TIME.test(since) || Number.isNaN(Date.parse(since)))
+    throw bad(`${at}.since`, 'must be a time such as 2026-01-31T12:00:00Z')
   // on one line, whatever a cluster says
   const message = oneLine(text(item, 'message', MAX_MESSAGE, '', at))
   return { ...key, seq: count(item, 'seq', at), state, reason, message, since }
@@ -175,17 +180,31 @@ function readKey(item: unknown, at: string): OutcomeKey {
 function readUnlisted(value: unknown): OutcomeReport['unlisted'] {
   if (value === undefined) return {}
   if (!isRecord(value)) throw bad('unlisted', 'must be an object')
+  const unlisted: Partial<Record<OutcomeState, number>> = {}
   for (const state of Object.keys(value)) {
     if (!isState(state)) throw bad('unlisted', `${JSON.stringify(state.slice(0, MAX_REASON))} is no state`)
-    count(value, state, 'unlisted')
+    const number = count(value, state, 'unlisted')
+    if (number > MAX_UNLISTED) throw bad(`unlisted.${state}`, `must be at most ${MAX_UNLISTED}`)
+    // none is nothing to tell
+    if (number > 0) unlisted[state] = number
   }
-  return { ...value }
+  return unlisted
 }
 
 function readVersions(value: unknown): ClusterVersions {
   if (!isRecord(value)) throw bad('versions', 'must be an object')
   const version = (field: string): string => oneLine(text(value, field, MAX_VERSION, '', 'versions'))
   return { kubernetes: version('kubernetes'), syncer: version('syncer') }
+}
+
+/**
+ * A syncer looks at what the center told it, so nothing that it says is about a later revision than `newest`.
+ * @throws StatusError BadRequest, naming the field
+ */
+export function requireReached({ processed, exceptions }: OutcomeReport, newest: number): void {
+  const why = `is a revision that the center has not reached: its newest is ${newest}`
+  if (processed > newest) throw bad('processed', `${processed} ${why}`)
+  for (const [i, { seq }] of exceptions.entries()) if (seq > newest) throw bad(`exceptions[${i}].seq`, `${seq} ${why}`)
 }
 
 function isState(value: unknown): value is OutcomeState {
@@ -208,15 +227,17 @@ function text(from: Record<string, unknown>, field: string, limit: number, other
   return value
 }
 
+function id(from: Record<string, unknown>, field: string): string {
+  const value = text(from, field, MAX_ID)
+  if (!ID.test(value)) throw bad(field, 'must have letters, digits, ".", "_" and "-" only')
+  return value
+}
+
 function count(from: Record<string, unknown>, field: string, at = ''): number {
   const value = from[field]
   if (!Number.isSafeInteger(value) || (value as number) < 0)
     throw bad(at ? `${at}.${field}` : field, 'must be a whole number from 0')
   return value as number
-}
-
-function oneLine(words: string): string {
-  return words.replace(/[\s\p{C}]+/gu, ' ').trim()
 }
 
 function bad(field: string, why: string): StatusError {

@@ -154,7 +154,12 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
   )
   const nature = natureOf(tree)
   const demands = new UpsyncDemands({ store, types })
-  const outcomes = new OutcomeInbox(tree, epochs.current, systemClock)
+  const outcomes = new OutcomeInbox({
+    tree,
+    epoch: epochs.current,
+    revision: () => store.revision,
+    clock: systemClock,
+  })
   const authorizer = new RbacAuthorizer({
     store,
     turns: work,

@@ -31,6 +31,14 @@ const CASES: [Kind, string, Health, spec: object, status: object | undefined, me
   ['deployments', 'no status', 'Progressing', {}, undefined, 'its newest spec has not been looked at'],
   ['deployments', 'old Pods left', 'Progressing', { replicas: 2 }, { ...full, replicas: 3 }, '1 old Pods are left'],
   ['deployments', 'not available', 'Progressing', { replicas: 2 }, { ...full, availableReplicas: 1 }],
+  [
+    'deployments',
+    'less than none',
+    'Progressing',
+    { replicas: 2 },
+    { ...full, availableReplicas: -5 },
+    '0 of 2 Pods are available',
+  ],
   ['deployments', 'paused', 'Suspended', { paused: true }, full],
   [
     'deployments',

@@ -1,7 +1,7 @@
 /** A syncer's report is read strictly: what is wrong is refused by its field, and what is too much is not taken. */
 import t from 'tap'
 import { isStatusError } from '../../src/apimachinery/errors.ts'
-import { MAX_EXCEPTIONS, readOutcomeReport } from '../../src/apimachinery/outcome.ts'
+import { MAX_EXCEPTIONS, readOutcomeReport, requireReached } from '../../src/apimachinery/outcome.ts'
 
 const key = { group: '', resource: 'configmaps', namespace: 'shop', name: 'page' }
 const exception = {
@@ -36,6 +36,34 @@ t.test('words of a cluster are on one line', async t => {
   t.equal(words.exceptions[0]?.message, 'a b')
 })
 
+t.test('what steers a terminal or turns the direction of writing is no word', async t => {
+  const message = '\u001b[2J\u009b31mgone\u202egnp.exe\u200b'
+  const words = readOutcomeReport({
+    ...report,
+    exceptions: [{ ...exception, message }],
+    versions: { kubernetes: 'v1\u001b]0;x\u0007', syncer: '\u0000' },
+  })
+  t.equal(words.exceptions[0]?.message, '[2J 31mgone gnp.exe')
+  t.strictSame(words.versions, { kubernetes: 'v1 ]0;x', syncer: '' })
+})
+
+t.test('counts of nought are nothing to tell', async t => {
+  t.strictSame(readOutcomeReport({ ...report, unlisted: { refused: 0, retrying: 2 } }).unlisted, { retrying: 2 })
+})
+
+t.test('refused: a revision that the center has not reached', async t => {
+  requireReached(readOutcomeReport(report), 9)
+  const processed = {
+    name: 'StatusError',
+    reason: 'BadRequest',
+    message: /malformed: processed: 9 is a revision that .*newest is 8/,
+  }
+  t.throws(() => requireReached(readOutcomeReport(report), 8), processed)
+  t.throws(() => requireReached(readOutcomeReport({ ...report, processed: 3 }), 6), {
+    message: /exceptions\[0\]\.seq: 7 /,
+  })
+})
+
 const WRONG: [what: string, spec: unknown, field: string][] = [
   ['no object', 'x', 'spec'],
   ['no session', { ...report, session: undefined }, 'session'],
@@ -51,6 +79,17 @@ const WRONG: [what: string, spec: unknown, field: string][] = [
   ['a bar in a resource', { ...report, exceptions: [{ ...exception, resource: 'a|b' }] }, 'exceptions[0].resource'],
   ['no name', { ...report, settled: [{ ...key, name: '' }] }, 'settled[0].name'],
   ['a version without end', { ...report, versions: { kubernetes: 'v'.repeat(65) } }, 'versions.kubernetes'],
+  [
+    'a day that there is not',
+    { ...report, exceptions: [{ ...exception, since: '2026-13-99T99:99:99Z' }] },
+    'exceptions[0].since',
+  ],
+  ['a count that is none', { ...report, unlisted: { refused: -1 } }, 'unlisted.refused'],
+  ['more than there can be', { ...report, unlisted: { refused: Number.MAX_SAFE_INTEGER } }, 'unlisted.refused'],
+  ['a number too large for one', { ...report, processed: 1e308 }, 'processed'],
+  ['a number as text', { ...report, exceptions: [{ ...exception, seq: '7' }] }, 'exceptions[0].seq'],
+  ['a list as a text', { ...report, exceptions: [{ ...exception, message: ['x'] }] }, 'exceptions[0].message'],
+  ['an escape in a session', { ...report, session: 's\u001b[2J' }, 'session'],
   ['counts of nothing', { ...report, unlisted: { fine: 1 } }, 'unlisted'],
 ]
 

@@ -144,7 +144,7 @@ t.test('heartbeats show in one inventory while another takes no writes', async t
   await settled()
   await beat('inv2', 'quick')
   await settled()
-  t.match(server.peek('inv2', SYNC_TARGETS, 'quick')!.status, { lastSyncerHeartbeatTime: '2026-01-01T00:00:00Z' })
+  t.match(server.peek('inv2', SYNC_TARGETS, 'quick')!.status, { lastSyncerHeartbeatTime: /^\d{4}-/ })
 })
 
 t.test('Events end in one space while another lets none go', async t => {

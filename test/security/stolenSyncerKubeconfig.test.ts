@@ -92,6 +92,56 @@ t.test('what it reports is bounded', async t => {
   t.match(await report({ refused: { count: 1, objects: [{ name: 'a', message: 'why' }] } }), { code: 200 })
 })
 
+t.test('what cannot be is refused by its field, or told by our clock', async t => {
+  const holder = admin.as(token)
+  t.teardown(() => holder.close())
+  const config = `${EDGE}/syncerconfigs/the-one`
+  const box = holder.in(milano.mailbox)
+  const report = (status: object) => box.patch(`${config}/status`, 'merge', { status })
+  const refused: [status: object, says: RegExp][] = [
+    [{ refused: { count: -1 } }, /status\.refused\.count: Invalid value: -1: .*greater than or equal to 0/],
+    [{ refused: { count: 1e308 } }, /status\.refused\.count/],
+    [{ refused: { reasons: { Forbidden: -3 } } }, /status\.refused\.reasons/],
+    [{ leaving: { policy: 'Orphan', remaining: -5 } }, /status\.leaving\.remaining: Invalid value: -5/],
+    [{ leaving: { policy: 'Explode' } }, /status\.leaving\.policy: Unsupported value: "Explode"/],
+    [{ leaving: 'now' }, /status\.leaving/],
+    [{ paused: 'yes' }, /status\.paused/],
+    [{ lastSyncerHeartbeatTime: 'now' }, /parsing time "now"/],
+    [{ lastSyncerHeartbeatTime: 5 }, /lastSyncerHeartbeatTime|time/],
+  ]
+  for (const [status, says] of refused) {
+    const { code, body } = await report(status)
+    t.equal(code, 422, JSON.stringify(status))
+    t.match(body.message, says)
+  }
+  const year = new Date().getUTCFullYear()
+  for (const time of ['0001-01-01T00:00:00Z', '1970-01-01T00:00:00Z', '9999-12-31T23:59:59Z']) {
+    const { body } = await report({ lastSyncerHeartbeatTime: time })
+    const told = (body.status as Record<string, string>).lastSyncerHeartbeatTime!
+    t.ok(Math.abs(Number(told.slice(0, 4)) - year) <= 1, `${time} is told as ${told}`)
+  }
+  const outcome = (spec: object) =>
+    box.put(`${config}/outcome`, {
+      apiVersion: 'edge.kubestellar.io/v2alpha1',
+      kind: 'SyncerOutcome',
+      metadata: { name: 'the-one' },
+      spec: { session: 's', number: 1, whole: true, compared: true, processed: 0, ...spec },
+    })
+  const first = await box.ok(outcome({}))
+  const { epoch } = first.status as { epoch: string }
+  const ahead = await outcome({ epoch, processed: Number.MAX_SAFE_INTEGER })
+  t.match(ahead, {
+    code: 400,
+    body: {
+      reason: 'BadRequest',
+      message: /processed: 9007199254740991 is a revision that the center has not reached/,
+    },
+  })
+  t.equal((await outcome({ epoch, processed: -1 })).code, 400)
+  t.equal((await outcome({ epoch, unlisted: { refused: 1e308 } })).code, 400)
+  t.equal((await outcome({ epoch, processed: Number(first.metadata.resourceVersion ?? 0) })).code, 200)
+})
+
 t.test('revoked, it ends at once with its token and its stream; the cluster keeps what it holds', async t => {
   const holder = admin.as(token)
   t.teardown(() => holder.close())

@@ -251,18 +251,20 @@ t.test('the syncer itself goes on: it reads, reports and carries up', async t =>
   own.close()
   for (const path of ['/api', '/apis', '/openapi/v3', '/version', MAPS, CONFIG])
     t.equal((await mine.get(path)).code, 200, path)
-  const heartbeat = { status: { lastSyncerHeartbeatTime: '2026-01-01T00:00:00Z' } }
+  const begunMs = Math.floor(Date.now() / 1000) * 1000 - 570_000
+  const second = (n: number): string => new Date(begunMs + n * 1000).toISOString().replace('.000', '')
+  const heartbeat = { status: { lastSyncerHeartbeatTime: second(0) } }
   t.equal((await mine.patch(`${CONFIG}/status`, 'merge', heartbeat)).code, 200)
   const versionAfter = async (time: string, more: object = {}) => {
     const body = { status: { lastSyncerHeartbeatTime: time, ...more } }
     const { metadata } = await mine.ok(mine.patch(`${CONFIG}/status`, 'merge', body))
     return metadata.resourceVersion
   }
-  const stored = await versionAfter('2026-01-01T00:00:15Z')
-  t.equal(await versionAfter('2026-01-01T00:09:59Z'), stored, 'heartbeats of earlier releases are seldom stored')
-  const later = await versionAfter('2026-01-01T00:10:00Z')
+  const stored = await versionAfter(second(15))
+  t.equal(await versionAfter(second(599)), stored, 'heartbeats of earlier releases are seldom stored')
+  const later = await versionAfter(second(600))
   t.not(later, stored)
-  t.not(await versionAfter('2026-01-01T00:10:15Z', { paused: true }), later, 'what else is said is')
+  t.not(await versionAfter(second(615), { paused: true }), later, 'what else is said is')
   await mine.ok(mine.patch(`${CONFIG}/status`, 'merge', { status: { paused: null } }))
   const report = born('ConfigMap', 'report-2')
   const apply = `${SHOP}/configmaps/report-2?fieldManager=kubestellar-syncer&force=true`

@@ -2,12 +2,13 @@
  * Where syncers' words of their clusters come in. They are handed to whoever keeps account of them in this process. Nothing is
  * stored, so that reporting costs no write.
  */
-import type {
-  OutcomeAnswer,
-  OutcomeReceiver,
-  OutcomeReport,
-  OutcomeSource,
-  SyncerListener,
+import {
+  type OutcomeAnswer,
+  type OutcomeReceiver,
+  type OutcomeReport,
+  type OutcomeSource,
+  requireReached,
+  type SyncerListener,
 } from '../../apimachinery/outcome.ts'
 import { isMailbox, SYNCER_CONFIG_NAME } from '../../apimachinery/placement.ts'
 import type { Clock } from '../../client/clock.ts'
@@ -18,9 +19,19 @@ import { isSyncerOf } from './syncerIdentity.ts'
 /** Streams end now and then, and are taken up again within this time. */
 const RESUME_MS = 5000
 
+export interface OutcomeInboxDeps {
+  tree: Pick<SpaceTree, 'pathOf'>
+  /** The life of the store that is going on. */
+  epoch: string
+  /** Its newest. */
+  revision: () => number
+  clock: Clock
+}
+
 export class OutcomeInbox implements OutcomeSource {
   readonly epoch: string
   readonly #tree: Pick<SpaceTree, 'pathOf'>
+  readonly #revision: () => number
   readonly #clock: Clock
   #receiver: OutcomeReceiver | undefined
   readonly #listeners = new Set<SyncerListener>()
@@ -29,10 +40,10 @@ export class OutcomeInbox implements OutcomeSource {
   /** Ends the wait for a stream that is to come back. */
   readonly #lapses = new Map<string, () => void>()
 
-  /** `epoch`: the life of the store that is going on. */
-  constructor(tree: Pick<SpaceTree, 'pathOf'>, epoch: string, clock: Clock) {
+  constructor({ tree, epoch, revision, clock }: OutcomeInboxDeps) {
     this.#tree = tree
     this.epoch = epoch
+    this.#revision = revision
     this.#clock = clock
   }
 
@@ -79,8 +90,13 @@ export class OutcomeInbox implements OutcomeSource {
     return name === SYNCER_CONFIG_NAME && isMailbox(this.#tree.pathOf(space) ?? '')
   }
 
-  /** Where nobody keeps account of it, now or at all, it does not count. */
+  /**
+   * Where nobody keeps account of it, now or at all, it does not count.
+   * @throws StatusError BadRequest when it says something of revisions that there are not
+   */
   take(space: string, report: OutcomeReport): OutcomeAnswer {
+    // of another life of the store nothing counts anyway, and the syncer is told of this one
+    if (report.epoch === this.epoch) requireReached(report, this.#revision())
     this.heard(space)
     return this.#receiver?.take(space, report) ?? { epoch: '', again: true }
   }

@@ -2,6 +2,7 @@
 import { Command } from 'commander'
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import { CommandError } from './commandError.ts'
+import { shownText } from './shownText.ts'
 
 /** Where a command speaks: results on `out`, notes on `err`; each call is one line. */
 export interface Terminal {
@@ -20,8 +21,8 @@ export function endWithReader(): void {
 }
 
 export const processTerminal: Terminal = {
-  out: line => void process.stdout.write(`${line}\n`),
-  err: line => void process.stderr.write(`${line}\n`),
+  out: line => void process.stdout.write(`${shownText(line)}\n`),
+  err: line => void process.stderr.write(`${shownText(line)}\n`),
   isTerminal: process.stdout.isTTY === true,
 }
 

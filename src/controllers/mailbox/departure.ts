@@ -7,6 +7,7 @@
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { objects, str } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { oneLine } from '../../apimachinery/oneLine.ts'
 import {
   CLUSTER_FINALIZER,
   type DetachPolicy,
@@ -61,7 +62,7 @@ export function leavingCondition(target: KubeObject, status: unknown, alive: boo
     (wrong === undefined ? '' : `; the annotation ${FORCE_DETACH_ANNOTATION} is not the uid of this SyncTarget`) +
     `; to let it go without, whatever is in the cluster: annotate it with ${FORCE_DETACH_ANNOTATION}=${uid}`
   const rest = answers
-    ? `; ${str(report, 'message').slice(0, MESSAGE_LIMIT) || 'it has begun'} (${leftOf(report)})`
+    ? `; ${oneLine(str(report, 'message'), MESSAGE_LIMIT) || 'it has begun'} (${leftOf(report)})`
     : ''
   return {
     type: LEAVING,
@@ -73,7 +74,7 @@ export function leavingCondition(target: KubeObject, status: unknown, alive: boo
 
 /** As long as it goes on something is left: a syncer that says nothing of it, or nought, has yet to look. */
 function leftOf({ remaining }: Record<string, unknown>): string {
-  const count = Number(remaining)
+  const count = Number.isSafeInteger(remaining) ? (remaining as number) : 0
   return count > 0 ? `${count} ${count === 1 ? 'object' : 'objects'} left` : 'it has yet to count what is left'
 }
 

@@ -67,6 +67,9 @@ interface Mailbox {
   targetName: string
 }
 
+/** A time that stood there before we began and is older than this is none. */
+const LONGEST_MS = 10 * 365 * 86_400_000
+
 interface Heartbeat {
   /** RFC 3339, as the syncer says it. */
   text: string
@@ -231,7 +234,7 @@ class SyncerLiveness {
         // make a live one silent. Of what stood there when we began nobody knows when it came but the syncer.
         const atMs = event.type === 'MODIFIED' ? nowMs : Math.min(Date.parse(text), nowMs)
         this.#heartbeats.set(event.space, { text, atMs })
-        this.#connections.heard(event.space, atMs)
+        if (nowMs - atMs < LONGEST_MS) this.#connections.heard(event.space, atMs)
       }
       if (!beats && equalJson(before, now)) return
     }
@@ -326,13 +329,14 @@ class SyncerLiveness {
     return { ...(heard !== undefined && { lastSyncerHeartbeatTime: heard }), conditions }
   }
 
-  /** When it was last heard of: as it said itself, or as we did. While all is the same, what is told already will do. */
+  /** When it was last heard of, by our clock. While a connection tells that, and all is the same, what is told already will do. */
   #heardOf(target: KubeObject, { space }: Mailbox, isSame: boolean): string | undefined {
     const heartbeat = this.#heartbeats.get(space)
     const connection = this.#connections.of(space)
-    if (connection === undefined || (heartbeat && heartbeat.atMs >= connection.heardAtMs)) return heartbeat?.text
+    if (connection === undefined) return undefined
+    const isBeat = heartbeat !== undefined && heartbeat.atMs >= connection.heardAtMs
     const told = str(target.status, 'lastSyncerHeartbeatTime')
-    return isSame && told !== '' ? told : timestamp(new Date(connection.heardAtMs))
+    return !isBeat && isSame && told !== '' ? told : timestamp(new Date(connection.heardAtMs))
   }
 
   async #report(target: KubeObject, mailbox: Mailbox, status: object): Promise<void> {

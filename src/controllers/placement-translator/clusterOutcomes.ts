@@ -12,6 +12,7 @@ import type {
   OutcomeState,
 } from '../../apimachinery/outcome.ts'
 import { MAX_EXCEPTIONS } from '../../apimachinery/outcome.ts'
+import { timestamp } from '../../apimachinery/timestamp.ts'
 import type { Clock } from '../../client/clock.ts'
 import { objectKey } from './names.ts'
 
@@ -55,6 +56,11 @@ interface Session {
 /** Three reports that did not come; the end of its connection is heard much earlier. */
 export const SILENCE_MS = 180_000
 
+/** A time ahead by less is shown as it was said. */
+const CLOCKS_DIFFER_MS = 60_000
+/** No syncer has run for longer. */
+const LONGEST_MS = 5 * 365 * 86_400_000
+
 export const UNHEARD: ClusterOutcome = {
   live: false,
   compared: false,
@@ -90,9 +96,10 @@ export class ClusterOutcomes implements OutcomeReceiver {
       exceptions.delete(id)
       keys.push(id)
     }
+    const nowMs = this.#deps.clock.now()
     for (const one of report.exceptions) {
       const id = objectKey(one, one.namespace, one.name)
-      exceptions.set(id, one)
+      exceptions.set(id, withTime(one, known?.exceptions.get(id), nowMs))
       keys.push(id)
     }
     if (exceptions.size > MAX_EXCEPTIONS) {
@@ -109,7 +116,7 @@ export class ClusterOutcomes implements OutcomeReceiver {
       exceptions,
       unlisted,
       versions,
-      heardAtMs: this.#deps.clock.now(),
+      heardAtMs: nowMs,
       live: true,
     }
     const isOther =
@@ -168,4 +175,12 @@ export class ClusterOutcomes implements OutcomeReceiver {
       else this.silent(space)
     })
   }
+}
+
+/** By the cluster's clock, which may be wrong: what cannot be is since it was first heard. */
+function withTime(one: Exception, before: Exception | undefined, nowMs: number): Exception {
+  const sinceMs = Date.parse(one.since)
+  if (sinceMs <= nowMs + CLOCKS_DIFFER_MS && sinceMs > nowMs - LONGEST_MS) return one
+  const isSame = before?.state === one.state && before.reason === one.reason
+  return { ...one, since: isSame ? before.since : timestamp(new Date(nowMs)) }
 }

@@ -7,6 +7,7 @@
  */
 import { at, objects, str } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { oneLine } from '../../apimachinery/oneLine.ts'
 import { UPSYNC_FULL } from '../../apimachinery/placement.ts'
 import type { Clock } from '../../client/clock.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
@@ -124,8 +125,8 @@ const CARRIED_TOO_MUCH =
 
 /** On one line. */
 function wordsOf(object: Record<string, unknown>): string {
-  const words = str(object, 'message') || str(object, 'reason') || 'it does not say why'
-  return shortened(words.replace(/[\s\p{C}]+/gu, ' ').trim(), MAX_WORDS)
+  const words = str(object, 'message') || str(object, 'reason')
+  return shortened(oneLine(words, 2 * MAX_WORDS) || 'it does not say why', MAX_WORDS)
 }
 
 export function sameRefused(a: Refused, b: Refused): boolean {

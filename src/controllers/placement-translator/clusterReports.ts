@@ -23,6 +23,7 @@ export interface ReportedMailbox {
   /** Of its SyncTarget. */
   readonly targetName: string
   readonly desired: DesiredContent
+  readonly copies: { readonly size: number }
 }
 
 export interface ClusterReportsDeps {
@@ -70,7 +71,7 @@ export class ClusterReports {
     const news = {
       reporting: said.live,
       lag: isBehind ? { objects: unprocessed, since: timestamp(new Date(behindMs)) } : { objects: 0 },
-      failures: failuresOf(said),
+      failures: failuresOf(said, mailbox.copies.size),
     }
     const versions = said.versions ?? at(target.status, 'versions')
     const known = isRecord(target.status) ? target.status.outcome : undefined
@@ -91,7 +92,11 @@ export class ClusterReports {
   }
 }
 
-function failuresOf({ exceptions, unlisted }: ClusterOutcome): { count: number; reasons: Record<string, number> } {
+/** Of so many copies: a syncer that counts more than there are has miscounted. */
+function failuresOf(
+  { exceptions, unlisted }: ClusterOutcome,
+  copies: number,
+): { count: number; reasons: Record<string, number> } {
   const reasons: Record<string, number> = {}
   let count = 0
   const add = (reason: string, number: number): void => {
@@ -100,7 +105,8 @@ function failuresOf({ exceptions, unlisted }: ClusterOutcome): { count: number; 
     reasons[slot] = (reasons[slot] ?? 0) + number
   }
   for (const { reason } of exceptions.values()) add(reason, 1)
-  for (const number of Object.values(unlisted)) add('Unlisted', number)
+  const uncounted = Object.values(unlisted).reduce((sum, number) => sum + number, 0)
+  if (uncounted > 0) add('Unlisted', Math.max(1, Math.min(uncounted, copies - count)))
   return { count, reasons }
 }
 

@@ -6,8 +6,9 @@
  */
 import { HEALTHY, type HealthVerdict, healthOf } from '../../apimachinery/health.ts'
 import type { GroupResource, KubeObject } from '../../apimachinery/object.ts'
+import { oneLine } from '../../apimachinery/oneLine.ts'
 
-/** Of what is kept, in the cluster's words. */
+/** Characters of what is kept, in the cluster's words. */
 const MAX_MESSAGE = 300
 
 export class CopyHealth {
@@ -33,7 +34,7 @@ export class CopyHealth {
     const { health, message } = healthOf(kind, object)
     if (health === 'Healthy') return this.forget(key)
     const before = this.#unhealthy.get(key)
-    const shown = message.slice(0, MAX_MESSAGE)
+    const shown = oneLine(message, MAX_MESSAGE)
     if (before?.health === health && before.message === shown) return false
     this.#unhealthy.set(key, { health, message: shown })
     return true

@@ -105,7 +105,7 @@ t.test('a syncer whose clock is behind lives as long as it reports', async t => 
   await beat('1969-12-31T22:00:30Z')
   await clock.advance(30_000)
   await server.quiet()
-  t.match(status(), { ...ready('True'), lastSyncerHeartbeatTime: '1969-12-31T22:00:30Z' })
+  t.match(status(), { ...ready('True'), lastSyncerHeartbeatTime: '2026-01-01T01:00:30Z' }, 'by our clock')
   await clock.advance(15_000)
   await server.quiet()
   t.match(status(), ready('False'))
@@ -126,7 +126,12 @@ t.test('a flood of heartbeats is not a flood of changes of the SyncTarget, and t
   t.ok(seen.size >= 1 && seen.size <= 12, `the SyncTarget changed ${seen.size} times`)
   await clock.advance(1000)
   await server.quiet()
-  t.match(target().status, { lastSyncerHeartbeatTime: second(200), conditions: [{ type: 'Ready', status: 'True' }] })
+  t.match(target().status, {
+    conditions: [
+      { type: 'Ready', status: 'True' },
+      { type: 'Paused', status: 'True' },
+    ],
+  })
   await clock.advance(44_000)
   await server.quiet()
   t.match(target().status, { conditions: [{ type: 'Ready', status: 'False' }] }, 'silence is told in time')
@@ -259,4 +264,16 @@ t.test('a restart of the center gives syncers time to come back', async t => {
   await clock.advance(1)
   await server.quiet()
   t.match(status(), ready('False'))
+})
+
+t.test('a time that stood there before and cannot be is none', async t => {
+  const { server, clock, mailboxOf, restart } = world(t)
+  const mailbox = await mailboxOf('inv1')
+  await server.in(mailbox).update(SYNCER_CONFIGS, configWith('0001-01-01T00:00:00Z'), { subresource: 'status' })
+  await server.quiet()
+  const status = () => server.peek('inv1', SYNC_TARGETS, 'florin')!.status
+  t.match(status(), { lastSyncerHeartbeatTime: HEARTBEAT }, 'it came now')
+  await clock.advance(60_000)
+  await restart()
+  t.match(status(), { lastSyncerHeartbeatTime: /^2026-/ })
 })

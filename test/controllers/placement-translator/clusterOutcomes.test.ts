@@ -51,6 +51,23 @@ t.test('a session begins whole and under this epoch, and goes on without a gap',
   outcomes.stop()
 })
 
+t.test('since when something is so is told by our clock, where that of the cluster cannot be right', async t => {
+  const clock = new FakeClock()
+  const outcomes = new ClusterOutcomes({ clock, changed: () => {}, epoch: 'e' })
+  const since = () => outcomes.of('m').exceptions.get(keyIn('a'))?.since
+  const refusedSince = (since: string, more: Partial<Exception> = {}) => [{ ...refused('a'), ...more, since }]
+  outcomes.take('m', say('e', 1, { exceptions: refusedSince('2025-12-31T23:00:00Z') }))
+  t.equal(since(), '2025-12-31T23:00:00Z', 'one that can be is told as it was said')
+  outcomes.take('m', say('e', 2, { exceptions: refusedSince('0001-01-01T00:00:00Z', { reason: 'Other' }) }))
+  t.equal(since(), '2026-01-01T00:00:00Z')
+  await clock.advance(10_000)
+  outcomes.take('m', say('e', 3, { exceptions: refusedSince('9999-01-01T00:00:00Z', { reason: 'Other' }) }))
+  t.equal(since(), '2026-01-01T00:00:00Z', 'it is the same that it was')
+  outcomes.take('m', say('e', 4, { exceptions: refusedSince('9999-01-01T00:00:00Z', { state: 'retrying' }) }))
+  t.equal(since(), '2026-01-01T00:00:10Z')
+  outcomes.stop()
+})
+
 t.test('who falls silent is not believed any more, until it speaks', async t => {
   const clock = new FakeClock()
   const outcomes = new ClusterOutcomes({ clock, changed: () => {}, epoch: 'e' })

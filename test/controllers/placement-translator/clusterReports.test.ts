@@ -13,7 +13,17 @@ async function world() {
   const target = { apiVersion: EDGE_API_VERSION, kind: 'SyncTarget', metadata: { name: 'florin' } }
   const { metadata } = await server.in('inv1').create(SYNC_TARGETS, target)
   const desired = new DesiredContent()
-  const mailbox = { name: mailboxName('inv1', metadata.uid!), space: 'box', targetName: 'florin', desired }
+  const mailbox = {
+    name: mailboxName('inv1', metadata.uid!),
+    space: 'box',
+    copies: new Map([
+      ['a', 1],
+      ['b', 1],
+      ['c', 1],
+    ]),
+    targetName: 'florin',
+    desired,
+  }
   const clock = new FakeClock()
   const said = { live: true, compared: true, processed: 0, exceptions: new Map(), unlisted: {} }
   const reports = new ClusterReports({ client: server, outcome: () => said as ClusterOutcome, clock })
@@ -58,6 +68,13 @@ t.test('a cluster that does not get to a change is behind, since it came, until 
   said.processed = 2
   await look(5000)
   t.same(at(status(), 'outcome', 'lag'), { objects: 0 })
+})
+
+t.test('of what a cluster cannot name no more is counted than it holds', async t => {
+  const { said, status, look } = await world()
+  said.unlisted = { refused: 10_000_000, retrying: 10_000_000 }
+  await look(5000)
+  t.same(at(status(), 'outcome', 'failures'), { count: 3, reasons: { Unlisted: 3 } })
 })
 
 t.test('it says which versions cluster and syncer are, and keeps that while nobody speaks', async t => {
