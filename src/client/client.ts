@@ -120,6 +120,18 @@ export interface StreamEvent {
   readonly object: KubeObject
   /** Whether the object's JSON text holds `text`: a cheap test before `object` is parsed. */
   mentions(text: string): boolean
+  /** Without parsing it; `undefined` where nobody can tell. Absent: nobody can tell of any. */
+  likeness?(): Likeness | undefined
+}
+
+/** What an object says beside which one it is, when it was made and what is reported of it. */
+export interface Likeness {
+  /** Objects of which this is equal say the same. */
+  readonly text: string
+  /** Which one it is. */
+  readonly uid: string
+  /** Whether it may bear a status. */
+  readonly hasStatus: boolean
 }
 
 export interface StreamOptions {

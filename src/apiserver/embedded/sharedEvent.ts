@@ -1,7 +1,8 @@
 /** An object or a change as a stream inside the server tells it. */
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
-import type { StreamEvent } from '../../client/client.ts'
+import type { Likeness, StreamEvent } from '../../client/client.ts'
 import type { Stored } from '../../storage/store.ts'
+import { likenessOf } from '../registry/likeness.ts'
 import type { RegistryDeps } from '../registry/registry.ts'
 import type { StreamForms } from '../registry/streamForms.ts'
 
@@ -60,5 +61,9 @@ export class SharedEvent implements StreamEvent {
   }
   mentions(text: string): boolean {
     return this.#stored.bytes.includes(text)
+  }
+  likeness(): Likeness | undefined {
+    const { bytes } = this.#services.forms.of(this.#stored)
+    return bytes === this.#stored.bytes ? likenessOf(this.#stored) : undefined
   }
 }

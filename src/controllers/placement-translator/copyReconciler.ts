@@ -25,7 +25,7 @@ import type { Pauses } from './pauses.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import type { Source } from './placementProduct.ts'
 import { asksToSecure, UNSECURED, withoutPodSecurity } from './podSecurity.ts'
-import { implicitNamespace, project } from './projection.ts'
+import { implicitNamespace, project, updatedCopy } from './projection.ts'
 import type { SourceReader } from './sourceReader.ts'
 import { ownersThere } from './travellingOwners.ts'
 import { UnservedKindError, unservedKind } from './unservedKinds.ts'
@@ -130,6 +130,44 @@ export class CopyReconciler {
     }
   }
 
+  /**
+   * Whether a copy is there and says what it should, as far as that can be told by what it is like: then nothing is to be done about
+   * it. What one copy was found to be counts for all that are like it, so that many are looked at without being read.
+   */
+  isRight(mailbox: Mailbox, key: string): boolean | Promise<boolean> {
+    const copy = mailbox.copies.get(key)
+    if (!copy?.likeness || copy.terminating || this.#mayBeAnothers(mailbox, key)) return false
+    if (mailbox.refused.has(key) || mailbox.unserved.has(key) || mailbox.bereft.has(key)) return false
+    const { join, pauses } = this.#deps
+    const [source, ...rivals] = join.sourcesOf(mailbox.name, key)
+    if (!source || rivals.length > 0 || copy.owner !== source.space || !isSameEverywhere(source.fact)) return false
+    if (copy.resource.version !== source.fact.resource.version || pauses.holdsClaim(source)) return false
+    const manner = this.#mannerOf(source)
+    const known = copy.likeness.judged(source.fact, manner)
+    if (known) return known.isRight && this.#noteRight(mailbox, source, copy, known.generation)
+    return this.#judge(mailbox, source, copy, manner)
+  }
+
+  async #judge(mailbox: Mailbox, source: Source, copy: CopyFact, manner: Manner): Promise<boolean> {
+    const { likeness } = copy
+    const made = this.#ready(source) ?? (await this.#firstGood(mailbox, [source]))
+    if (!likeness?.sample || !made?.isShared) return false
+    const isRight = updatedCopy(made.projection, likeness.sample) === undefined
+    const { generation } = made
+    likeness.judge({ fact: source.fact, manner, isRight, generation })
+    if (!isRight || mailbox.copies.get(source.fact.key) !== copy) return false
+    return this.#noteRight(mailbox, source, copy, generation)
+  }
+
+  /** What else follows from a copy that is as it should be. */
+  #noteRight(mailbox: Mailbox, source: Source, { uid, likeness }: CopyFact, generation: number | undefined): true {
+    const { key } = source.fact
+    this.#deps.brake.settled(mailbox.name, key)
+    this.#deps.heldBack.settle(mailbox.name, key, () => this.#deps.join.sourcesOf(mailbox.name, key))
+    this.#noteMeaning(mailbox, source, generation, { uid, generation: likeness?.sample?.metadata.generation })
+    return true
+  }
+
   /** Whose object it is or would be. */
   #tellNotTaken(mailbox: Mailbox, key: string, why: string): void {
     const { join, rules, heldBack } = this.#deps
@@ -196,7 +234,7 @@ export class CopyReconciler {
       await this.#ensureNamespace(mailbox, projection.namespace)
     const { wrote, copy } = await this.#writer.write(mailbox, key, source.fact.resource, made)
     mailbox.bereft.delete(key)
-    this.#noteMeaning(mailbox, source, generation, copy)
+    this.#noteMeaning(mailbox, source, generation, copy?.metadata)
     const isNewOwner = recorded.length > 0 && recorded.join() !== source.space
     if (isNewOwner || (wrote && claims.length > 1)) {
       this.#deps.verdictChanged(mailbox.name, key)
@@ -251,9 +289,9 @@ export class CopyReconciler {
     mailbox: Mailbox,
     { space, fact: { key } }: Source,
     source: number | undefined,
-    copy: KubeObject | undefined,
+    copy: { readonly uid?: string; readonly generation?: number | undefined } | undefined,
   ): void {
-    const { uid = '', generation } = copy?.metadata ?? {}
+    const { uid = '', generation } = copy ?? {}
     if (source === undefined || generation === undefined || !this.#deps.join.wantsState(space, key)) {
       mailbox.meanings.delete(key)
       return

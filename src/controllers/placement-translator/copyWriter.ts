@@ -165,6 +165,6 @@ export class CopyWriter {
     if (!mailbox.isNews(object)) return
     const { uid = '', resourceVersion = '', deletionTimestamp } = object.metadata
     const terminating = deletionTimestamp !== undefined
-    mailbox.copies.set(key, { ...copy, uid, resourceVersion, terminating, settled: false })
+    mailbox.copies.set(key, { ...copy, uid, resourceVersion, terminating, settled: false, likeness: undefined })
   }
 }

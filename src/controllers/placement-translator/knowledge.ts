@@ -10,6 +10,8 @@ export interface KnowledgeDeps {
   workloads: Workloads
   topology: () => Pick<PlacedSource, 'holds' | 'holdsAny'>
   addAll: (tasks: Iterable<Task>) => void
+  /** Something is known whole now. */
+  released: () => void
 }
 
 export class Knowledge {
@@ -40,6 +42,7 @@ export class Knowledge {
     const tasks = [...this.#postponed.values()]
     this.#postponed.clear()
     this.#deps.addAll(tasks)
+    this.#deps.released()
   }
 
   /**

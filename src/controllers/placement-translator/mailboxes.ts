@@ -26,6 +26,7 @@ import { CopyHealth } from './copyHealth.ts'
 import { CopyTimings, type Stages } from './copyTimings.ts'
 import { DesiredContent, type DesiredContentDeps } from './desiredContent.ts'
 import { definedBy } from './eligibility.ts'
+import { type CopyLikeness, type Likened, Likenesses } from './likenesses.ts'
 import { namespaceKey, objectKey, parseObjectKey, resourceKey } from './names.ts'
 import { NamespacedMap } from './namespacedMap.ts'
 import type { ObjectCache } from './objectCache.ts'
@@ -42,6 +43,8 @@ export interface CopyFact {
   readonly owner: string
   /** Whether this version is known to say what we want: then its event is no news. */
   readonly settled: boolean
+  /** As a snapshot told it. */
+  readonly likeness?: CopyLikeness | undefined
 }
 
 /** Ids in {@link CopyFact.owner}. */
@@ -184,6 +187,11 @@ export class Mailbox {
     if (key === SYNCER_CONFIG_KEY) this.#hasConfig = isThere
   }
 
+  /** Whether a snapshot is under way. */
+  get isBeingTold(): boolean {
+    return this.told === Number.POSITIVE_INFINITY
+  }
+
   /** A write of ours begins. */
   begin(key: string): void {
     if (!this.#writing.has(key)) this.#writing.set(key, undefined)
@@ -235,6 +243,7 @@ export class Mailboxes {
   readonly #listener: MailboxListener
   readonly #running = new Map<string, Running>()
   readonly #ending = new Set<Promise<void>>()
+  readonly #likenesses = new Likenesses()
 
   constructor(deps: MailboxesDeps, listener: MailboxListener) {
     this.#deps = deps
@@ -295,6 +304,12 @@ export class Mailboxes {
     this.#noteState(mailbox, key, object)
   }
 
+  /** What mailboxes have told was looked at: what of it was kept for that is forgotten, unless one is telling. */
+  looked(): void {
+    for (const mailbox of this.all()) if (mailbox.isBeingTold) return
+    this.#likenesses.clear()
+  }
+
   /** Resolves when every stream has ended. */
   async stop(): Promise<void> {
     for (const name of [...this.#running.keys()]) this.close(name)
@@ -347,8 +362,31 @@ export class Mailboxes {
       this.#gone(mailbox, key)
       return
     }
-    if (id !== NAMESPACES_ID && id !== CRDS_ID && mailbox.awaits(key, event)) return
-    this.#look(mailbox, key, event)
+    const isPlain = id !== NAMESPACES_ID && id !== CRDS_ID
+    if (isPlain && mailbox.awaits(key, event)) return
+    const likened = isPlain && mailbox.isBeingTold ? this.#likenesses.of(event) : undefined
+    if (likened && !mailbox.carried.has(key)) this.#take(mailbox, key, event, likened)
+    else this.#look(mailbox, key, event)
+  }
+
+  /** Takes in what a snapshot tells of a copy, by what it is like: all of it is looked at when the snapshot is complete. */
+  #take(mailbox: Mailbox, key: string, event: StreamEvent, { likeness, uid, hasStatus }: Likened): void {
+    const { resource, revision } = event
+    mailbox.others.delete(key)
+    const known = mailbox.copies.get(key)
+    const resourceVersion = String(revision)
+    const owner = known?.owner || mailbox.bereft.get(key) || likeness.owner
+    if (!known || known.uid !== uid) mailbox.desired.changed(key, revision)
+    const settled = known?.resourceVersion === resourceVersion && known.settled
+    const terminating = likeness.isTerminating
+    mailbox.copies.set(key, { resource, uid, resourceVersion, terminating, owner, settled, likeness })
+    if (hasStatus || !likeness.isHealthy) {
+      if (hasStatus && known && !settled) mailbox.timings?.returned(key)
+      this.#noteState(mailbox, key, event.object)
+      return
+    }
+    this.#listener.reported(mailbox.name, key)
+    if (mailbox.health.forget(key)) this.#listener.healthChanged(mailbox.name, key)
   }
 
   /** Takes in a version of an object of the mailbox. */
@@ -383,7 +421,8 @@ export class Mailboxes {
       this.#deps.cache.set(mailbox.space, key, object)
       if (object.status !== undefined && known && !settled) mailbox.timings?.returned(key)
       this.#noteState(mailbox, key, object)
-      if (settled) return
+      // all that a snapshot tells is looked at when it is complete
+      if (settled || mailbox.isBeingTold) return
     } else {
       if (!known) return
       mailbox.health.forget(key)

@@ -49,6 +49,8 @@ import { grantFindings } from './grantFindings.ts'
 import { HeldBack } from './heldBack.ts'
 import { Knowledge } from './knowledge.ts'
 import { LeavingMailboxes } from './leavingMailboxes.ts'
+import { MailboxChecks } from './mailboxChecks.ts'
+import { contentOf, contentTasks } from './mailboxContent.ts'
 import { type Mailbox, Mailboxes, ownersIn } from './mailboxes.ts'
 import { mailboxListener } from './mailboxListener.ts'
 import { ObjectCache } from './objectCache.ts'
@@ -102,6 +104,8 @@ const SET_ASIDE = {
 const CONCURRENCY = 128
 /** Copies that go to one mailbox in a row: their events reach those who follow it together. */
 const RUN = 16
+/** Who has what mailboxes should hold queued: in turn with the spaces, whose changes name copies. */
+const MAILBOXES = 'mailboxes'
 /** Whole objects kept at hand; the rest is read again when needed. */
 const CACHED_OBJECTS = 2000
 
@@ -131,6 +135,7 @@ class Translator {
   readonly #topology: PlacedSource
   readonly #workloads: Workloads
   readonly #mailboxes: Mailboxes
+  readonly #checks: MailboxChecks
   readonly #copies: CopyReconciler
   readonly #feedback: FeedbackReconciler
   readonly #client: Client
@@ -177,8 +182,10 @@ class Translator {
       isNamed: space => !this.#namings.isOpen(space),
     })
     this.#namings = new Namings(owner => {
-      if (MAILBOX_NAME.test(owner)) this.#clusterChanged(owner)
-      else this.#statuses.named(owner)
+      if (MAILBOX_NAME.test(owner)) {
+        this.#clusterChanged(owner)
+        for (const { space, name } of this.#join.placementsOf(owner)) report(space, name)
+      } else this.#statuses.named(owner)
     })
     const kinds = new ServedKinds(client)
     const stages = newStages()
@@ -187,7 +194,12 @@ class Translator {
       {
         copies: (mailboxes, keys, origin) => {
           this.#statuses.changed(origin, mailboxes, keys)
-          this.#queue.addAll(this.#naming(origin, copyTasks(mailboxes, keys, origin)), origin)
+          // all of the others is looked at once more is known
+          const isLive = this.#knowledge.isTopologyWhole && this.#workloads.isSynced(origin)
+          const ready = mailboxes.filter(
+            mailbox => this.#mailboxes.get(mailbox) && (isLive || !this.#checks.isAwaited(mailbox)),
+          )
+          if (ready.length > 0) this.#queue.addAll(this.#naming(origin, copyTasks(ready, keys, origin)), origin)
         },
         configs: (mailboxes, origin) => this.#queue.addAll(configTasks(mailboxes), origin),
         sources: (space, keys) => this.#queue.addAll(sourceTasks(space, keys), space),
@@ -227,7 +239,7 @@ class Translator {
       join: this.#join,
       mailbox: name => this.#mailboxes.get(name),
       outcome,
-      isNamed: owner => !this.#namings.isOpen(owner),
+      isNamed: owner => !this.#namings.isOpen(owner) && !this.#checks.isOpen(owner),
       ...grantFindings(this.#join, consents),
       found: (...what) => this.#reports.found(...what),
       foundIn: (...where) => this.#reports.foundIn(...where),
@@ -314,6 +326,7 @@ class Translator {
     const listener = mailboxListener({
       add: task => this.#queue.add(task),
       addAll: (tasks, owner) => this.#queue.addAll(this.#naming(owner, tasks), owner),
+      look: mailbox => this.#checks.ask(mailbox),
       join: this.#join,
       mailbox: name => this.#mailboxes.get(name),
       touched: (mailbox, key) => this.#statuses.touched(mailbox, key),
@@ -333,6 +346,19 @@ class Translator {
       workloads: this.#workloads,
       topology: () => this.#topology,
       addAll: tasks => this.#queue.addAll(tasks),
+      released: () => this.#checks.release(),
+    })
+    const content = { join: this.#join, mailbox: (name: string) => this.#mailboxes.get(name) }
+    this.#checks = new MailboxChecks({
+      work: turns.begin({ owner: MAILBOXES }),
+      mailbox: content.mailbox,
+      knows: mailbox => this.#knowledge.knowsMailbox(mailbox),
+      keys: mailbox => contentOf(content, mailbox),
+      isRight: (mailbox, key) => this.#copies.isRight(mailbox, key),
+      found: (mailbox, keys) =>
+        this.#queue.addAll(this.#naming(mailbox, contentTasks(content, mailbox, keys)), MAILBOXES),
+      done: () => this.#mailboxes.looked(),
+      failed: (mailbox, error) => logger.error({ mailbox, err: error }, 'not all of a mailbox could be looked at'),
     })
     this.#closing = new SpaceClosing({
       join: this.#join,
@@ -541,12 +567,16 @@ class Translator {
     this.#closing.takeBack(await spacesWithFeedback({ client: this.#client, logger: this.#logger, turns }, signal))
   }
 
-  idle(): Promise<void> {
-    return this.#queue.idle()
+  async idle(): Promise<void> {
+    do {
+      await this.#checks.idle()
+      await this.#queue.idle()
+    } while (!this.#checks.isIdle)
   }
 
   async stop(): Promise<void> {
     this.#stop.abort()
+    this.#checks.stop()
     await Promise.all([this.#running, this.#workloads.stop(), this.#mailboxes.stop()])
     this.#unfollow()
     this.#undeliver()

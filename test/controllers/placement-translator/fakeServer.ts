@@ -5,6 +5,7 @@ import type { GroupResource, GroupVersionResource, KubeObject } from '../../../s
 import type {
   Client,
   DeleteOptions,
+  Likeness,
   ObjectRef,
   SpaceClient,
   StreamBatch,
@@ -48,6 +49,9 @@ export class FakeServer implements Client, SpacePlaces {
   readonly unplaced = new Set<string>()
   /** Ids of spaces that are being deleted. */
   readonly deleting = new Set<string>()
+  /** Whether its streams tell what objects are like; and of how many of their events somebody looked at the object. */
+  tellsLikeness = true
+  looks = 0
   /** Called before each write; may throw to refuse it. */
   refuse: (space: string, verb: string, resource: GroupResource, name: string) => void = () => {};
 
@@ -181,7 +185,7 @@ export class FakeServer implements Client, SpacePlaces {
     while (this.stalled.has(space) && !signal.aborted) await new Promise<void>(resolve => this.#wake.add(resolve))
     let next = this.#log.length
     if (after === undefined) {
-      const events = [...this.#entries.values()].filter(wanted).map(entry => eventOf('ADDED', entry))
+      const events = [...this.#entries.values()].filter(wanted).map(entry => this.#event('ADDED', entry))
       const revision = this.#revision
       yield { events, revision, synced: false }
       yield { events: [], revision, synced: true }
@@ -273,7 +277,7 @@ export class FakeServer implements Client, SpacePlaces {
     if (type === 'DELETED') this.#entries.delete(key)
     else this.#entries.set(key, { ...entry, object })
     this.writes.push(`${entry.space} ${verb} ${entry.resource.resource} ${metadata.namespace ?? ''}/${metadata.name}`)
-    this.#log.push(eventOf(type, { ...entry, object }))
+    this.#log.push(this.#event(type, { ...entry, object }))
     if (type === 'ADDED' && entry.resource.resource === WORKSPACE) this.#open(entry.space, entry.resource, object)
     this.notify()
     return structuredClone(object)
@@ -300,6 +304,31 @@ export class FakeServer implements Client, SpacePlaces {
     return entry
   }
 
+  #event(type: StreamEvent['type'], entry: Entry): StreamEvent {
+    const { space, resource, object } = entry
+    const shared = freeze(structuredClone(object))
+    const text = JSON.stringify(object)
+    let isParsed = false
+    const look = (): KubeObject => {
+      if (!isParsed) this.looks++
+      isParsed = true
+      return shared
+    }
+    return {
+      type,
+      space,
+      resource,
+      namespace: object.metadata.namespace ?? '',
+      name: object.metadata.name ?? '',
+      revision: Number(object.metadata.resourceVersion),
+      get object() {
+        return look()
+      },
+      mentions: part => text.includes(part),
+      likeness: () => (this.tellsLikeness ? likenessOf(entry) : undefined),
+    }
+  }
+
   /** Wakes streams and waiters, as every write does. */
   notify(): void {
     for (const wake of this.#wake) wake()
@@ -322,17 +351,12 @@ function id(space: string, resource: GroupResource, namespace: string, name: str
   return `${space} ${resource.group}|${resource.resource} ${namespace} ${name}`
 }
 
-function eventOf(type: StreamEvent['type'], { space, resource, object }: Entry): StreamEvent {
-  return {
-    type,
-    space,
-    resource,
-    namespace: object.metadata.namespace ?? '',
-    name: object.metadata.name ?? '',
-    revision: Number(object.metadata.resourceVersion),
-    object: freeze(structuredClone(object)),
-    mentions: text => JSON.stringify(object).includes(text),
-  }
+/** All but which one it is, when it was made and what is reported. */
+function likenessOf({ object: { status, ...object } }: Entry): Likeness {
+  const { uid = '', resourceVersion: _, creationTimestamp: __, annotations, ...metadata } = object.metadata
+  const { 'kcp.io/cluster': ___, ...others } = annotations ?? {}
+  const text = JSON.stringify({ ...object, metadata: { ...metadata, annotations: others } })
+  return { text, uid, hasStatus: status !== undefined }
 }
 
 /** Whoever changes a shared object is found out. */
