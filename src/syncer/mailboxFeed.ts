@@ -39,7 +39,7 @@ export interface MailboxFeedOptions {
   random?: Random
   /** The mirror shows the new state already; `object` is absent when it is gone. */
   onChange(change: MailboxChange): void
-  /** Everything up to {@link MailboxFeed.heard} was told, and there was something. */
+  /** Everything up to {@link MailboxFeed.heard} was told, and there was something; or the center is in another life. */
   onHeard?(): void
   /** The mirror holds all of the mailbox and nothing else: after a snapshot, or once a resumed stream has caught up. */
   onComplete(): void
@@ -163,12 +163,14 @@ export class MailboxFeed {
       // The batch is in the mirror by now.
       if (this.#seen !== undefined || this.#reset.signal.aborted) continue
       this.#resumed = true
+      // a center that was started anew knows nothing of what its former life was told
+      const isOther = batch.epoch !== undefined && batch.epoch !== this.#epoch
       this.#epoch = batch.epoch ?? this.#epoch
       this.#cursor = batch.revision
       this.#heard = batch.revision
       this.#checkGoal()
-      if (batch.events.length > 0) this.#options.onHeard?.()
-      else this.#scheduleSave(SAVE_CURSOR_DELAY_MS)
+      if (batch.events.length > 0 || isOther) this.#options.onHeard?.()
+      if (batch.events.length === 0) this.#scheduleSave(SAVE_CURSOR_DELAY_MS)
     }
   }
 

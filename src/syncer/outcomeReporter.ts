@@ -39,6 +39,8 @@ export interface OutcomeReporterDeps {
 
 /** Between two reports, so that what comes in swarms is told together. */
 const PACE_MS = 200
+/** Before what the center did not hear is said again; twice as long each time. Until it is heard the center claims nothing. */
+const AGAIN_MS = 1000
 /** How old what the cluster says of its version may be; when it is asked again where it said nothing. */
 const VERSIONS_MS = 3_600_000
 const VERSIONS_AGAIN_MS = 60_000
@@ -81,19 +83,22 @@ export class OutcomeReporter {
 
   async #reports(signal: AbortSignal): Promise<void> {
     const { clock, everyMs } = this.#deps
+    let failures = 0
     while (!signal.aborted) {
       this.#isNews = false
-      const again = await this.#report()
+      const came = await this.#report()
+      failures = came === 'not heard' ? failures + 1 : 0
       await pause(clock, PACE_MS, signal)
       this.#wake = new AbortController()
-      if (!again && !(this.#isNews && !this.#isOld))
-        await pause(clock, everyMs, AbortSignal.any([signal, this.#wake.signal]))
+      const waitMs = came === 'not heard' ? Math.min(everyMs, AGAIN_MS * 2 ** Math.min(failures - 1, 10)) : everyMs
+      if (came !== 'to be said again' && !(this.#isNews && !this.#isOld))
+        await pause(clock, waitMs, AbortSignal.any([signal, this.#wake.signal]))
       this.#wake = undefined
     }
   }
 
-  /** Whether the next report should not wait. */
-  async #report(): Promise<boolean> {
+  /** What came of it. `heard` is also what a center without an ear for it makes of it. */
+  async #report(): Promise<'heard' | 'not heard' | 'to be said again'> {
     const { mailbox, logger } = this.#deps
     const { report, listed } = this.#next()
     const body: KubeObject = {
@@ -109,15 +114,17 @@ export class OutcomeReporter {
       this.#told = again ? undefined : listed
       this.#isOld = false
       this.#isHeard = true
+      if (!again) return 'heard'
       // once it is known which center this is, it takes the same at once; what it does not take for other reasons can wait
-      return again && this.#epoch !== '' && this.#epoch !== known
+      return this.#epoch !== '' && this.#epoch !== known ? 'to be said again' : 'not heard'
     } catch (error) {
       this.#told = undefined
       this.#isHeard = false
       // a center of an earlier release has no ear for it
       this.#isOld = isStatusError(error, 'NotFound', 'MethodNotAllowed', 'Forbidden')
-      if (!this.#isOld) logger.warn({ err: error }, 'the center did not hear what became of what it placed')
-      return false
+      if (this.#isOld) return 'heard'
+      logger.warn({ err: error }, 'the center did not hear what became of what it placed')
+      return 'not heard'
     }
   }
 

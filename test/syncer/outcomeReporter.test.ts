@@ -105,3 +105,30 @@ t.test('what cluster and syncer are is told once it is known, and again when the
   t.same([...new Set(told)], [undefined, 'v1.33.0', 'v1.34.0'])
   t.ok(told.length <= 4, 'what is the same is no news')
 })
+
+t.test('what the center did not hear is said again soon, and then ever less often', async t => {
+  const clock = new FakeClock()
+  const at: number[] = []
+  const update = async (): Promise<object> => {
+    at.push(clock.now())
+    // it is about to start: nobody there keeps account yet
+    if (at.length <= 3) return { status: { epoch: '', again: true } }
+    if (at.length <= 6) throw new Error('it is away')
+    return { status: { epoch: 'e', again: false } }
+  }
+  const reporter = new OutcomeReporter({
+    mailbox: { update } as unknown as SpaceClient,
+    outcomes: new Outcomes(clock),
+    heard: () => ({ revision: 9, epoch: 'e' }),
+    everyMs: 60_000,
+    logger: silentLogger,
+    clock,
+  })
+  const end = new AbortController()
+  const running = reporter.run(end.signal)
+  for (let second = 0; second < 300; second++) await clock.advance(200)
+  end.abort()
+  await running
+  const waits = at.slice(1).map((ms, i) => Math.floor((ms - at[i]!) / 1000))
+  t.same(waits, [1, 2, 4, 8, 16])
+})
