@@ -51,14 +51,16 @@ export class CenterProcess extends Stage {
     this.#child = child
     this.#ended = new Promise(resolve => child.once('exit', resolve))
     createInterface({ input: child.stderr }).on('line', line => this.stderr.push(line))
-    await new Promise<void>((resolve, reject) => {
-      createInterface({ input: child.stdout }).once('line', () => resolve())
+    const died = new Promise<never>((_, reject) => {
       child.once('exit', code => reject(new Error(`the server ended with ${code}:\n${this.stderr.join('\n')}`)))
     })
+    const ready = new Promise(resolve => createInterface({ input: child.stdout }).once('line', resolve))
+    await Promise.race([ready, died])
     const { options, base } = await loadKubeconfig(join(this.dataDir, 'admin.kubeconfig'), 'base')
     this.#client = httpClient({ ...options, server: base })
     this.#world = new World(this.#client)
-    await this.#world.synced
+    // also later: whoever waits for a server that is no more waits for ever
+    await Promise.race([this.#world.synced, died])
   }
 
   /** Ends it at once, as a power failure would. */

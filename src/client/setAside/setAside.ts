@@ -34,7 +34,7 @@ const WAITS_MS = [600_000, 3_600_000, 86_400_000]
 const WAITS_ASKED_MS = [30_000, 300_000, 3_600_000]
 /** What is asked for earlier is the beginning: every object is new then. */
 const BEGINNING_MS = 60_000
-/** A key that lives for so long is forgotten, with what was counted. */
+/** A key that lives for so long, or that nobody asks for, is forgotten, with what was counted. A start may take minutes. */
 const PEACE_MS = 600_000
 /** Who is tried and does not come to an end by then waits for something; the next one is tried meanwhile. */
 const TRIAL_MS = 10_000
@@ -186,8 +186,10 @@ export class SetAside {
     const suspect = this.#tickets.get(ticket)
     if (!suspect) return
     this.#tickets.delete(ticket)
-    // what was postponed has not been tried: it still is, when it comes again
-    if (!postponed) {
+    // What was postponed has not been tried. It takes its turn when it comes again: others may come with it, and none of them
+    // is to be blamed for what another does.
+    if (postponed) suspect.state = 'held'
+    else {
       suspect.state = 'lives'
       suspect.livesSinceMs = this.#clock.now()
       if (suspect.alone > 0)
@@ -290,7 +292,7 @@ function waitMs({ alone, among }: Suspect): number {
 /** When it is forgotten: in peace, or when its time has come and nobody has asked for it. */
 function endOf({ state, go, dueMs, livesSinceMs }: Suspect, startedMs: number): number {
   if (state === 'lives') return livesSinceMs + PEACE_MS
-  if (state === 'held' && !go) return Math.max(dueMs, startedMs + BEGINNING_MS)
+  if (state === 'held' && !go) return Math.max(dueMs, startedMs + PEACE_MS)
   return Number.POSITIVE_INFINITY
 }
 

@@ -134,6 +134,37 @@ t.test('what is postponed has not been tried', async t => {
   t.strictSame(third.held, ['a 1'], 'it was to blame')
 })
 
+t.test(
+  'those that were postponed together are tried one by one all the same, when they come together again',
+  async t => {
+    const { clock, life } = world(t)
+    await life(['a', 'b']).add('a', 'b')
+    const second = life(['a', 'b'])
+    second.postponed.add('a').add('b')
+    await second.add('a', 'b')
+    await clock.advance(30_000)
+    t.strictSame(second.begun, ['a', 'b'])
+    second.postponed.clear()
+    await second.add('a', 'b')
+    t.strictSame(second.begun, ['a', 'b', 'a'])
+    const third = life()
+    await third.add('a', 'b')
+    t.strictSame(third.held, ['a 1', 'b 0'], 'who only waited is not to blame')
+  },
+)
+
+t.test('one that a slow start asks for only after minutes is tried alone', async t => {
+  const { clock, life } = world(t)
+  await life(['a']).add('a')
+  const second = life(['a'])
+  await clock.advance(5 * MINUTE)
+  await second.add('a')
+  t.strictSame(second.begun, ['a'])
+  const third = life()
+  await third.add('a')
+  t.strictSame(third.held, ['a 1'])
+})
+
 t.test('one that is asked for anew is tried earlier', async t => {
   const { clock, life } = world(t)
   await life(['a']).add('a')
@@ -156,7 +187,7 @@ t.test('what nobody asks for any more is forgotten', async t => {
   const { clock, life } = world(t)
   await life(['gone']).add('gone')
   const second = life()
-  await clock.advance(2 * MINUTE)
+  await clock.advance(10 * MINUTE)
   t.strictSame([...second.setAside.counts()], [])
   await second.add('gone')
   t.strictSame(second.begun, ['gone'])
