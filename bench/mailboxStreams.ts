@@ -73,7 +73,7 @@ export class MailboxStreams {
 
   async #follow(space: string): Promise<void> {
     const { host, port } = this.#endpoint
-    const path = `/services/stream/clusters/${space}?resources=configmaps`
+    const path = `/services/stream/clusters/${space}?resources=configmaps&brief=true`
     const sent = request({ host, port, path, agent: this.#agent, signal: this.#stop.signal })
     sent.end()
     const [answer] = await once(sent, 'response')

@@ -238,9 +238,11 @@ async function beforeRestart(bench: Bench, inspector: Inspector, mailboxes: Map<
   await theirs.until(() => theirs.copies === 1)
   await bench.settled()
   const memory = await inspector.memory()
-  if (flags.profile) await inspector.startProfile()
-  const other = new Neighbour(bench, theirs, neighbour)
+  let other: Neighbour | undefined
   const made = await measured(bench, async () => {
+    if (flags.profile) await inspector.startProfile()
+    // not before: what waits for quiet would wait for it
+    other = new Neighbour(bench, theirs, neighbour)
     await bench.place(WORKLOAD, 'bench')
     await streams.until(() => streams.copies === followed.length * OBJECTS)
     await other.stop()
@@ -253,7 +255,7 @@ async function beforeRestart(bench: Bench, inspector: Inspector, mailboxes: Map<
     `${((made.cpuSeconds / copies) * 1e6).toFixed(0)} µs (${made.cpuSeconds.toFixed(1)} s)`,
   )
   tell('memory, a copy', `${((after.used - memory.used) / copies).toFixed(0)} bytes used; ${mib(after.rss)} resident`)
-  tell('another space meanwhile', other.told)
+  if (other) tell('another space meanwhile', (other as Neighbour).told)
   if (flags.only === 'copies') {
     streams.close()
     theirs.close()
