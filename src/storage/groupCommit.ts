@@ -3,6 +3,7 @@
  * is published and then acknowledged once it is on disk. After a failure nothing is written any more.
  */
 import { messageOf } from '../apimachinery/messageOf.ts'
+import { sizeOf } from './sharedStored.ts'
 import { type Revision, StorageError, type Stored, type StoreEvent } from './store.ts'
 
 export interface CommitBatch {
@@ -66,7 +67,7 @@ export class GroupCommit {
     }
     batch.events.push(event)
     batch.ids.push(id)
-    batch.bytes += event.stored.bytes.length + (event.previous?.bytes.length ?? 0) + EVENT_BYTES
+    batch.bytes += sizeOf(event.stored) + (event.previous === undefined ? 0 : sizeOf(event.previous)) + EVENT_BYTES
     const stored = event.type === 'put' ? event.stored : undefined
     this.#pending.set(id, { stored, revision: event.revision, batch })
     this.#running ??= this.#run()

@@ -2,6 +2,7 @@
  * The watch hub: carries committed events to the watchers of the ranges that hold them. Watchers sit in a tree of ranges,
  * so an event meets only watchers that want it, and all watchers of one range share one array per commit. Knows no engine.
  */
+import { sizeOf } from './sharedStored.ts'
 import { type Range, StorageError, type StoreEvent } from './store.ts'
 import { Subscription } from './subscription.ts'
 
@@ -89,7 +90,7 @@ export class WatchHub {
       const batch = node.matched
       node.matched = []
       let bytes = 0
-      for (const event of batch) bytes += event.stored.bytes.length
+      for (const event of batch) bytes += sizeOf(event.stored)
       const commit = { batch, bytes }
       for (const watcher of node.watchers) watcher.push(commit)
     }

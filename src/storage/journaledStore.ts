@@ -11,6 +11,8 @@ import { assertKey, assertRange, keyText } from './keys.ts'
 import { ObjectIndex } from './objectIndex.ts'
 import { listAt, Undo } from './pastReads.ts'
 import { Projections } from './projections.ts'
+import { SharedStored, sizeOf } from './sharedStored.ts'
+import { SharedTexts } from './sharedTexts.ts'
 import {
   type Encoded,
   type Key,
@@ -31,6 +33,7 @@ import {
   type WriteResult,
 } from './store.ts'
 import type { Batch, Subscription } from './subscription.ts'
+import { versionOf } from './texts.ts'
 import { type EventSource, watchFrom } from './watchFrom.ts'
 
 export interface JournaledStoreOptions {
@@ -97,19 +100,24 @@ const REPACK_SLACK_BYTES = 16 * 1024 * 1024
 export async function openJournaledStore(journal: Journal, options: JournaledStoreOptions = {}): Promise<Store> {
   const index = new ObjectIndex()
   const arena = new Arena()
+  const texts = new SharedTexts()
   const state = await journal.load(loaded => {
-    const stored = { ...loaded, key: index.ownKey(loaded.key), bytes: arena.copy(loaded.bytes) }
+    const key = index.ownKey(loaded.key, texts.nameLike(loaded.key))
+    const whole = { ...loaded, key }
+    const stored = texts.loaded(whole, () => index.neighbour(key)) ?? { ...whole, bytes: arena.copy(loaded.bytes) }
     index.put(stored)
+    texts.replaced(stored, undefined)
     options.budget?.count(stored.key, stored, undefined)
   })
   const lastTimeMs = state.revision > state.compactedRevision ? await journal.timeOf(state.revision) : 0
-  return new JournaledStore({ journal, index, arena, ...state, lastTimeMs }, options)
+  return new JournaledStore({ journal, index, arena, texts, ...state, lastTimeMs }, options)
 }
 
 interface Loaded {
   journal: Journal
   index: ObjectIndex
   arena: Arena
+  texts: SharedTexts
   revision: Revision
   compactedRevision: Revision
   lastTimeMs: number
@@ -119,6 +127,7 @@ class JournaledStore implements Store {
   readonly #journal: Journal
   readonly #index: ObjectIndex
   readonly #arena: Arena
+  readonly #texts: SharedTexts
   readonly #history: History
   readonly #hub: WatchHub
   readonly #projections: Projections
@@ -144,6 +153,7 @@ class JournaledStore implements Store {
     this.#journal = loaded.journal
     this.#index = loaded.index
     this.#arena = loaded.arena
+    this.#texts = loaded.texts
     this.#lastQueued = loaded.revision
     this.#lastTimeMs = loaded.lastTimeMs
     this.#historyAgeMs = options.historyAgeMs ?? 600_000
@@ -308,21 +318,35 @@ class JournaledStore implements Store {
     if (previous === undefined) assertKey(key)
     const revision = this.#lastQueued + 1
     this.#spareMemory()
-    const { bytes, headBytes } =
-      mutation.text === undefined
-        ? this.#arena.rewrite(previous!, revision)
-        : this.#arena.encode(mutation.text, revision)
-    const stored: Stored = {
-      key: previous === undefined ? this.#index.ownKey(key) : key,
-      revision,
-      bytes,
-      headBytes,
-      ...(mutation.text?.note !== undefined && { note: mutation.text.note }),
-    }
+    const place = { key: previous === undefined ? this.#ownKey(key, mutation) : key, revision }
+    const stored = this.#shared(place, mutation, previous) ?? this.#own(place, mutation, previous)
     this.#lastQueued = revision
     this.#budget?.count(stored.key, mutation.type === 'put' ? stored : undefined, previous)
     const batch = this.#commits.add(id, { type: mutation.type, key: stored.key, revision, stored, previous })
     return { batch, stored }
+  }
+
+  #ownKey(key: Key, { text }: Mutation): Key {
+    return this.#index.ownKey(key, text?.own === undefined ? undefined : this.#texts.nameLike(key))
+  }
+
+  #own({ key, revision }: Pick<Stored, 'key' | 'revision'>, { text }: Mutation, previous: Stored | undefined): Stored {
+    const { bytes, headBytes } =
+      text === undefined ? this.#arena.rewrite(previous!, revision) : this.#arena.encode(text, revision)
+    return { key, revision, bytes, headBytes, ...(text?.note !== undefined && { note: text.note }) }
+  }
+
+  /** Where its text is, or is likely to be, that of other objects, too. */
+  #shared(
+    { key, revision }: Pick<Stored, 'key' | 'revision'>,
+    { type, text }: Mutation,
+    previous: Stored | undefined,
+  ): Stored | undefined {
+    const replacesShared = previous instanceof SharedStored
+    // what its writer noted is no part of the last state
+    if (text === undefined) return replacesShared && previous.note === undefined ? previous.at(revision) : undefined
+    if (type === 'delete' || (text.own === undefined && !replacesShared)) return undefined
+    return this.#texts.written(versionOf(key, revision, text), text.own)
   }
 
   #spareMemory(): void {
@@ -341,6 +365,7 @@ class JournaledStore implements Store {
     for (const event of events) {
       if (event.type === 'put') this.#index.put(event.stored)
       else this.#index.delete(event.key)
+      this.#texts.replaced(event.type === 'put' ? event.stored : undefined, event.previous)
     }
     this.#history.add(events)
     if (this.#forgets) this.#makeRoom(events)
@@ -356,7 +381,7 @@ class JournaledStore implements Store {
   /** Deletions are to make room at once: history goes, and what was replaced. Memory still has the newest of it for watches. */
   #makeRoom(events: readonly StoreEvent[] = []): void {
     this.#history.forgotten()
-    for (const { previous } of events) this.#reclaimable += previous?.bytes.length ?? 0
+    for (const { previous } of events) this.#reclaimable += previous === undefined ? 0 : sizeOf(previous)
     if (!this.#reclaiming && this.#reclaimable >= RECLAIM_BYTES) this.#report(this.#reclaim())
   }
 
@@ -392,7 +417,8 @@ class JournaledStore implements Store {
     for (;;) {
       const step: Stored[] = []
       this.#index.visit({}, after, stored => step.push(stored) < REPACK_STEP)
-      for (const stored of step) this.#index.put({ ...stored, bytes: this.#arena.copy(stored.bytes) })
+      for (const stored of step)
+        if (!(stored instanceof SharedStored)) this.#index.put({ ...stored, bytes: this.#arena.copy(stored.bytes) })
       after = step.at(-1)?.key
       if (step.length < REPACK_STEP) break
       await new Promise<void>(resolve => setImmediate(resolve))

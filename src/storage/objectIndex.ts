@@ -3,6 +3,7 @@
  * walked in key order. Changes and reads are synchronous, so every read is one instant of the store.
  */
 import { compareKeys } from './keys.ts'
+import { SharedStored } from './sharedStored.ts'
 import { SortedList } from './sortedList.ts'
 import type { Key, Range, Stored } from './store.ts'
 
@@ -35,7 +36,7 @@ export class ObjectIndex {
     return this.#size
   }
 
-  /** The sum of the objects' bytes. */
+  /** The sum of the bytes of objects with texts of their own. */
   get bytes(): number {
     return this.#bytes
   }
@@ -48,7 +49,7 @@ export class ObjectIndex {
     const bucket = this.#bucket(stored.key) ?? this.#addBucket(stored.key)
     const replaced = bucket.items.set(stored)
     if (replaced === undefined) this.#size++
-    this.#bytes += stored.bytes.length - (replaced?.bytes.length ?? 0)
+    this.#bytes += ownBytes(stored) - ownBytes(replaced)
   }
 
   delete(key: Key): void {
@@ -56,12 +57,15 @@ export class ObjectIndex {
     const deleted = bucket?.items.delete(key.namespace, key.name)
     if (bucket === undefined || deleted === undefined) return
     this.#size--
-    this.#bytes -= deleted.bytes.length
+    this.#bytes -= ownBytes(deleted)
     if (bucket.items.size === 0) this.#dropBucket(bucket)
   }
 
-  /** An equal key that shares its strings with the index where it can, and pins no longer string (a URL, a body). */
-  ownKey(key: Key): Key {
+  /**
+   * An equal key that shares its strings with the index where it can, and pins no longer string (a URL, a body). `name`: that of
+   * others with the same one.
+   */
+  ownKey(key: Key, name = detached(key.name)): Key {
     const entry = this.#spaces.get(key.space)
     const siblings = this.#resources.get(resourceId(key))
     const bucket = entry?.byResource.get(resourceId(key))
@@ -78,8 +82,15 @@ export class ObjectIndex {
       group: siblings?.[0]?.group ?? detached(key.group),
       resource: siblings?.[0]?.resource ?? detached(key.resource),
       namespace: namespace ?? detached(key.namespace),
-      name: detached(key.name),
+      name,
     }
+  }
+
+  /** The object with the same name in the space before that of `key` which has such objects. */
+  neighbour(key: Key): Stored | undefined {
+    const siblings = this.#resources.get(resourceId(key))
+    const place = siblings && placeOf(siblings, other => other.space < key.space)
+    return place ? siblings[place - 1]!.items.find(key.namespace, key.name) : undefined
   }
 
   /** Objects of `range` behind `after`, counted by chunk, not one by one. */
@@ -198,6 +209,10 @@ function ranksIn(bucket: Bucket, range: Range, after: Key | undefined): [number,
     if (place === 0) from = Math.max(from, items.rank(after.namespace, `${after.name}\0`))
   }
   return [from, to]
+}
+
+function ownBytes(stored: Stored | undefined): number {
+  return stored === undefined || stored instanceof SharedStored ? 0 : stored.bytes.length
 }
 
 function resourceId(gr: { group: string; resource: string }): string {

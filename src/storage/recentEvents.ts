@@ -2,6 +2,7 @@
  * The newest events in memory, bounded by count and bytes: what most resumed watches and paginated lists need. Revisions
  * are dense, so an event is found by subtraction.
  */
+import { heldBytes } from './sharedStored.ts'
 import type { Revision, StoreEvent } from './store.ts'
 
 /** What an event costs beside the texts that nothing but the event keeps alive; measured, rounded up. */
@@ -70,6 +71,6 @@ export class RecentEvents {
 
 /** A new version is the current one, or the `previous` of a later event: each text is counted once. */
 function costOf(event: StoreEvent): number {
-  const tombstone = event.type === 'delete' ? event.stored.bytes.length : 0
-  return EVENT_BYTES + tombstone + (event.previous?.bytes.length ?? 0)
+  const tombstone = event.type === 'delete' ? heldBytes(event.stored) : 0
+  return EVENT_BYTES + tombstone + (event.previous === undefined ? 0 : heldBytes(event.previous))
 }

@@ -26,7 +26,10 @@ export interface Key {
  */
 export type Range = Partial<Key>
 
-/** One version of one object. Immutable; `bytes` is shared by all readers and must never be changed. */
+/**
+ * One version of one object. Immutable; `bytes` is shared by all readers and must never be changed. Where many objects say the same
+ * it may be put together when it is asked for: whoever needs its length alone, or what it mentions, asks sharedStored.ts.
+ */
 export interface Stored {
   readonly key: Key
   /** The write that made this version. */
@@ -36,7 +39,7 @@ export interface Stored {
   /** Where in `bytes` the digits of the revision begin: the length of the text's head, in bytes. */
   readonly headBytes: number
   /** What its writer noted beside the text: kept with the version, and in no answer. Absent: nothing. */
-  readonly note?: string
+  readonly note?: string | undefined
 }
 
 /**
@@ -48,6 +51,11 @@ export interface Encoded {
   readonly tail: string
   /** The version's {@link Stored.note}. */
   readonly note?: string
+  /**
+   * Given where objects of the same name in other spaces say the same but for this (their uid), for times and for the space's id:
+   * then an engine may keep in memory once what they say.
+   */
+  readonly own?: string
 }
 
 /**

@@ -7,6 +7,7 @@ import { lifecycleCases } from './conformance/lifecycle.ts'
 import { listCases } from './conformance/lists.ts'
 import { modelCases } from './conformance/model.ts'
 import { projectionCases } from './conformance/projections.ts'
+import { sharedTextCases } from './conformance/sharedTexts.ts'
 import { watchCases } from './conformance/watches.ts'
 import { writeCases } from './conformance/writes.ts'
 import type { Engine } from './support.ts'
@@ -20,6 +21,7 @@ export function storeConformance(t: Test, engine: Engine, deviations: Record<str
     ...historyCases,
     ...lifecycleCases,
     ...modelCases,
+    ...sharedTextCases,
   ]
   for (const { name, run } of cases)
     t.test(name, { skip: deviations[name] ?? false }, async t => {

@@ -1,6 +1,7 @@
 /** An object or a change as a stream inside the server tells it. */
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
 import type { Likeness, StreamEvent } from '../../client/client.ts'
+import { mentions } from '../../storage/sharedStored.ts'
 import type { Stored } from '../../storage/store.ts'
 import { likenessOf } from '../registry/likeness.ts'
 import type { RegistryDeps } from '../registry/registry.ts'
@@ -50,20 +51,19 @@ export class SharedEvent implements StreamEvent {
   }
   get object(): KubeObject {
     const { deps, forms } = this.#services
-    const { bytes } = forms.of(this.#stored)
-    if (bytes === this.#stored.bytes) {
+    if (forms.isStored(this.#stored)) {
       const shared = deps.parsed.get(this.#stored) as KubeObject
       if (shared !== this.#told) this.#told = forms.tell(this.#stored, shared)
       return shared
     }
+    const { bytes } = forms.of(this.#stored)
     this.#converted ??= forms.tell(this.#stored, JSON.parse(bytes.toString()) as KubeObject)
     return this.#converted
   }
   mentions(text: string): boolean {
-    return this.#stored.bytes.includes(text)
+    return mentions(this.#stored, text)
   }
   likeness(): Likeness | undefined {
-    const { bytes } = this.#services.forms.of(this.#stored)
-    return bytes === this.#stored.bytes ? likenessOf(this.#stored) : undefined
+    return this.#services.forms.isStored(this.#stored) ? likenessOf(this.#stored) : undefined
   }
 }

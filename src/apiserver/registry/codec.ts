@@ -8,6 +8,7 @@ import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { escapedAsGo } from '../../apimachinery/go/goJson.ts'
 import type { KubeObject, ObjectMeta } from '../../apimachinery/object.ts'
 import { equalJson } from '../../apimachinery/values.ts'
+import { sizeOf } from '../../storage/sharedStored.ts'
 import type { Encoded, Stored } from '../../storage/store.ts'
 
 /** Controllers compare its data with what they would write now, byte by byte. */
@@ -38,7 +39,7 @@ export function sameObject(
 ): boolean {
   const revision = String(current.revision)
   const length = Buffer.byteLength(text.head) + revision.length + Buffer.byteLength(text.tail)
-  if (length !== current.bytes.length) return false
+  if (length !== sizeOf(current)) return false
   return (
     current.bytes.equals(Buffer.from(text.head + revision + text.tail)) || equalJson(unversioned(old), unversioned(now))
   )
@@ -79,7 +80,7 @@ export class ParsedCache {
   constructor({ objects = KEPT_OBJECTS, bytes = KEPT_BYTES }: { objects?: number; bytes?: number } = {}) {
     this.#entries = new BoundedCache({
       entries: objects,
-      weight: { limit: bytes, of: (_, stored) => stored.bytes.length },
+      weight: { limit: bytes, of: (_, stored) => sizeOf(stored) },
     })
   }
 

@@ -62,7 +62,7 @@ export class Revisions {
     let head = pieces[0]!
     for (let i = 1; i < pieces.length; i++) head += textAt(slots[i - 1]!) + pieces[i]!
     return {
-      text: note === undefined ? { head, tail } : { head, tail, note },
+      text: { head, tail, own: place.metadata.uid!, ...(note !== undefined && { note }) },
       stored: revision => objectOf(change, cut, textAt, revision),
     }
   }

@@ -58,6 +58,12 @@ export class StreamForms {
     return { version: storedVersion(stored.bytes), bytes: stored.bytes }
   }
 
+  /** Whether it is told as it is stored; for a built-in kind nobody looks at its text. */
+  isStored(stored: Stored): boolean {
+    const type = this.#typeOf(stored)
+    return !type?.custom || (converted(stored, type) ?? stored.bytes) === stored.bytes
+  }
+
   /** The version to ask for it, whatever version it is told in. */
   servedVersion(stored: Stored): string {
     return this.#typeOf(stored)?.version ?? storedVersion(stored.bytes)

@@ -78,7 +78,8 @@ export class Template {
     const pieces = this.#pieces
     let head = pieces[0]!
     for (let i = 1; i < pieces.length; i++) head += identity[this.#gaps[i - 1]!] + pieces[i]!
-    return this.#note === undefined ? { head, tail: this.#tail } : { head, tail: this.#tail, note: this.#note }
+    const text = { head, tail: this.#tail, own: identity.uid }
+    return this.#note === undefined ? text : { ...text, note: this.#note }
   }
 
   /** The object as it is judged; it shares what does not differ. */

@@ -16,6 +16,7 @@ import {
   WORKSPACE_OVERHEAD_BYTES,
 } from '../../apimachinery/spaceBudget.ts'
 import type { Budget, BudgetedChange } from '../../storage/journaledStore.ts'
+import { sizeOf as textBytes } from '../../storage/sharedStored.ts'
 import type { Key, Refusal, Store, Stored } from '../../storage/store.ts'
 import type { Room } from '../shortage/room.ts'
 import { type SpaceCount, SpaceUse, type Use } from './spaceUse.ts'
@@ -89,11 +90,13 @@ export class SpaceBudgets implements Budget {
     if (this.#tree !== undefined && isMailbox(this.#tree, key.space)) {
       const [is, was] = [this.#isCarried(now), this.#isCarried(before)]
       more.carriedObjects = (is ? 1 : 0) - (was ? 1 : 0)
-      more.carriedBytes = (is ? now!.bytes.length : 0) - (was ? before!.bytes.length : 0)
+      more.carriedBytes = (is ? textBytes(now!) : 0) - (was ? textBytes(before!) : 0)
     }
     this.#use.add(key.space, more)
     // what a start loads was written long ago
-    if (this.#serving) for (const room of this.rooms) room.took?.((now ?? before)?.bytes.length ?? 0)
+    const written = now ?? before
+    const bytes = written === undefined ? 0 : textBytes(written)
+    if (this.#serving) for (const room of this.rooms) room.took?.(bytes)
   }
 
   isShortOfDisk(): boolean {
@@ -196,7 +199,7 @@ export class SpaceBudgets implements Budget {
       for (const stored of items) {
         if (!this.#isCarried(stored)) continue
         found.carriedObjects++
-        found.carriedBytes += stored.bytes.length
+        found.carriedBytes += textBytes(stored)
       }
     }
     if (this.#tree !== undefined && isMailbox(this.#tree, space)) store.project({ space }, { reset, apply() {} })()
@@ -245,5 +248,5 @@ function isMailbox(tree: SpaceTree, space: string): boolean {
 
 /** With what was noted beside the text. */
 function sizeOf(stored: Stored | undefined): number {
-  return stored === undefined ? 0 : stored.bytes.length + (stored.note?.length ?? 0)
+  return stored === undefined ? 0 : textBytes(stored) + (stored.note?.length ?? 0)
 }

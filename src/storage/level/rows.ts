@@ -76,7 +76,7 @@ export function versionValue({ revision, headBytes, bytes, note }: Omit<Stored, 
   return sealed(value, crc32(bytes, mixedHead(value)))
 }
 
-function notedValue({ revision, headBytes, bytes, note }: Required<Omit<Stored, 'key'>>): Buffer {
+function notedValue({ revision, headBytes, bytes, note }: Omit<Stored, 'key'> & { note: string }): Buffer {
   const noteBytes = Buffer.byteLength(note)
   const end = HEAD + bytes.length
   const value = Buffer.allocUnsafe(end + noteBytes + NOTE_LENGTH)

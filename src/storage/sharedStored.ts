@@ -1,0 +1,73 @@
+/**
+ * A version of an object whose text is kept once for many. It is a {@link Stored} like any other; its bytes are put together when
+ * somebody asks, and kept for as long as there is room for such.
+ */
+import type { JoinedTexts } from './joinedTexts.ts'
+import type { Key, Revision, Stored } from './store.ts'
+import type { Said, TextForm } from './textForm.ts'
+
+export class SharedStored implements Stored, Said {
+  readonly key: Key
+  readonly revision: Revision
+  readonly form: TextForm
+  readonly own: string
+  readonly rest: readonly string[]
+  readonly #joined: JoinedTexts
+
+  constructor(
+    { key, revision }: Pick<Stored, 'key' | 'revision'>,
+    form: TextForm,
+    { own, rest }: Said,
+    joined: JoinedTexts,
+  ) {
+    this.key = key
+    this.revision = revision
+    this.form = form
+    this.own = own
+    this.rest = rest
+    this.#joined = joined
+  }
+
+  get bytes(): Buffer {
+    return this.#joined.of(this)
+  }
+
+  get headBytes(): number {
+    return this.form.headBytes
+  }
+
+  get note(): string | undefined {
+    return this.form.note
+  }
+
+  get size(): number {
+    return this.form.size(this.revision)
+  }
+
+  /** The same under another revision. */
+  at(revision: Revision): SharedStored {
+    return new SharedStored({ key: this.key, revision }, this.form, this, this.#joined)
+  }
+}
+
+/** What a version costs in memory beside its text, where others share that. */
+const SHARED_BYTES = 250
+
+/** The length of its text in bytes, which is not put together for that. */
+export function sizeOf(stored: Stored): number {
+  return stored instanceof SharedStored ? stored.size : stored.bytes.length
+}
+
+/** What its text, or its share of one, takes in memory. */
+export function heldBytes(stored: Stored): number {
+  return stored instanceof SharedStored ? SHARED_BYTES : stored.bytes.length
+}
+
+/** Whether its text contains another. */
+export function mentions(stored: Stored, text: string): boolean {
+  if (stored instanceof SharedStored) {
+    const known = stored.form.mentions(text, stored, stored.key.space, stored.revision)
+    if (known !== undefined) return known
+  }
+  return stored.bytes.includes(text)
+}

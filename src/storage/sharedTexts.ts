@@ -1,0 +1,124 @@
+/**
+ * The texts that a store keeps once for many objects. Objects of different spaces with the same name that say the same (copies in
+ * mailboxes, what every space has) share one {@link TextForm}. In memory only: on disk each row is whole, so nothing there is counted,
+ * and nothing can be lost with another object.
+ *
+ * A text is shared where its writer says that others will say the same, where it replaces a shared one, or where a neighbour that
+ * is loaded before it says the same. A form goes with its last object.
+ */
+import { JoinedTexts } from './joinedTexts.ts'
+import { SharedStored } from './sharedStored.ts'
+import type { Key, Stored } from './store.ts'
+import { type Said, TextForm, type Whole } from './textForm.ts'
+
+/** Forms of objects of one name that new texts are compared with. What is of another one is kept whole, or begins one. */
+const FORMS = 8
+/** Different values in gaps whose strings are shared: the seconds in which copies were made. */
+const KEPT_RESTS = 4096
+
+/** Objects of one name, whatever their space. */
+interface Named {
+  readonly name: string
+  readonly forms: TextForm[]
+  /** Of a text that nobody else has said yet: it is kept whole, and this forgotten for the next such one. */
+  candidate: TextForm | undefined
+}
+
+export class SharedTexts {
+  readonly #joined = new JoinedTexts()
+  readonly #named = new Map<string, Named>()
+  readonly #rests = new Map<string, readonly string[]>()
+  /** Forms that are in use. */
+  #size = 0
+
+  get size(): number {
+    return this.#size
+  }
+
+  /**
+   * A new version, shared from now on if that pays. `own`: its writer knows that others say the same, and this is the string in
+   * which they differ. Its bytes are not kept for longer than joined ones are.
+   */
+  written(whole: Whole, own: string | undefined): SharedStored | undefined {
+    const named = this.#named.get(nameOf(whole.key))
+    const known = named && this.#known(named, whole, own)
+    if (known !== undefined) return known
+    if (own !== undefined) return this.#begun(TextForm.of(whole), whole, own)
+    if (named === undefined) return undefined
+    const { candidate } = named
+    const begun = candidate && this.#begun(candidate, whole, own)
+    named.candidate = begun ? undefined : TextForm.of(whole)
+    return begun
+  }
+
+  /** A version that was on disk, if its text is shared already, or `neighbour` says the same. */
+  loaded(whole: Whole, neighbour: () => Stored | undefined): SharedStored | undefined {
+    if (this.#named.has(nameOf(whole.key))) return this.written(whole, undefined)
+    const other = neighbour()
+    if (other === undefined || other instanceof SharedStored || !isAbout(other, whole)) return undefined
+    return this.#begun(TextForm.of(other), whole, undefined)
+  }
+
+  /** The string that others with this name have for it. */
+  nameLike(key: Key): string | undefined {
+    return this.#named.get(nameOf(key))?.name
+  }
+
+  /** A current object is this one, and not that one any more. */
+  replaced(now: Stored | undefined, before: Stored | undefined): void {
+    if (now instanceof SharedStored && now.form.users++ === 0) this.#size++
+    if (!(before instanceof SharedStored) || --before.form.users > 0) return
+    this.#size--
+    const name = nameOf(before.key)
+    const named = this.#named.get(name)
+    const place = named?.forms.indexOf(before.form) ?? -1
+    if (place >= 0) named!.forms.splice(place, 1)
+    if (named?.forms.length === 0) this.#named.delete(name)
+  }
+
+  #known(named: Named, whole: Whole, own: string | undefined): SharedStored | undefined {
+    const { forms } = named
+    for (let i = forms.length - 1; i >= 0; i--) {
+      const said = forms[i]!.read(whole)
+      if (said !== undefined) return this.#shared(forms[i]!, said, whole, own)
+    }
+    return undefined
+  }
+
+  #begun(form: TextForm | undefined, whole: Whole, own: string | undefined): SharedStored | undefined {
+    const said = form?.read(whole)
+    if (form === undefined || said === undefined) return undefined
+    const name = nameOf(whole.key)
+    const named = this.#named.get(name) ?? { name: whole.key.name, forms: [], candidate: undefined }
+    this.#named.set(name, named)
+    if (named.forms.push(form) > FORMS) named.forms.shift()
+    return this.#shared(form, said, whole, own)
+  }
+
+  #shared(form: TextForm, said: Said, { key, revision, bytes }: Whole, own: string | undefined): SharedStored {
+    const mine = { own: own === said.own ? own : said.own, rest: this.#rest(said.rest) }
+    const stored = new SharedStored({ key, revision }, form, mine, this.#joined)
+    this.#joined.keep(stored, bytes)
+    return stored
+  }
+
+  #rest(rest: readonly string[]): readonly string[] {
+    const id = rest.length === 1 ? rest[0]! : rest.join('\0')
+    const known = this.#rests.get(id)
+    if (known !== undefined) return known
+    if (this.#rests.size >= KEPT_RESTS) this.#rests.clear()
+    this.#rests.set(id, rest)
+    return rest
+  }
+}
+
+/** A look that spares most of the work where two objects have nothing in common but their names. */
+function isAbout(other: Stored, whole: Whole): boolean {
+  const [a, b] = [
+    other.bytes.length - String(other.revision).length,
+    whole.bytes.length - String(whole.revision).length,
+  ]
+  return a === b && other.headBytes === whole.headBytes && other.note === whole.note
+}
+
+const nameOf = ({ group, resource, namespace, name }: Key): string => `${resource}\0${group}\0${namespace}\0${name}`

@@ -1,0 +1,194 @@
+/**
+ * What the texts of many objects have in common: the same JSON but for uids, times, the id of the space and the revision. A form
+ * keeps it once. What stands in its gaps makes one text of it again, to the byte.
+ *
+ * Gaps are found by their looks alone: whole JSON strings that are a UUID, a time in whole seconds, or the space's id. Whatever
+ * stands there in another text of the same length, that text is of this form, so nothing depends on what a gap means.
+ */
+import type { Revision, Stored } from './store.ts'
+
+/** A stored version whose text is at hand. */
+export type Whole = Pick<Stored, 'key' | 'revision' | 'bytes' | 'headBytes' | 'note'>
+
+/** What one text says in the gaps of its form. */
+export interface Said {
+  /** The first UUID: what tells it from all others. */
+  readonly own: string
+  /** What else stands in gaps, each once; many texts say the same. */
+  readonly rest: readonly string[]
+}
+
+const SPACE = -1
+const REVISION = -2
+const OWN = -3
+
+interface Gap {
+  /** Bytes of the form before it. */
+  readonly at: number
+  /** A place in {@link Said.rest}, or one of the constants above. */
+  readonly slot: number
+  /** Its bytes; 0 for the revision, whose digits grow. */
+  readonly length: number
+}
+
+/** More than copies have in their metadata and in a short status; who is out for more gets a text of their own. */
+const MOST_GAPS = 48
+const MOST_ASKED = 16
+const UUID_LENGTH = 36
+const LOOKS =
+  /(?<=")(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ|[0-9a-z]{16})(?=")/g
+
+export class TextForm {
+  readonly note: string | undefined
+  /** Where the revision begins, in each text. */
+  readonly headBytes: number
+  readonly #solid: Buffer
+  readonly #gaps: readonly Gap[]
+  /** Without the revision. */
+  readonly #length: number
+  /** Texts that were looked for, and whether they stand outside of the gaps. */
+  readonly #asked = new Map<string, boolean>()
+  /** Current objects of this form. */
+  users = 0
+
+  /** `undefined` where nothing tells the text from others, or too much. */
+  static of(whole: Whole): TextForm | undefined {
+    const text = whole.bytes.toString('latin1')
+    const found: { at: number; slot: number; length: number }[] = []
+    const rest: string[] = []
+    let own: string | undefined
+    for (const { 0: value, index: at } of text.matchAll(LOOKS)) {
+      const { length } = value
+      let slot: number
+      if (length === 16) {
+        if (value !== whole.key.space) continue
+        slot = SPACE
+      } else if (value === own || (own === undefined && length === UUID_LENGTH)) {
+        own = value
+        slot = OWN
+      } else {
+        slot = rest.indexOf(value)
+        if (slot === -1) slot = rest.push(value) - 1
+      }
+      if (found.push({ at, slot, length }) > MOST_GAPS) return undefined
+    }
+    if (own === undefined) return undefined
+    found.push({ at: whole.headBytes, slot: REVISION, length: String(whole.revision).length })
+    found.sort((a, b) => a.at - b.at)
+    return new TextForm(whole, found)
+  }
+
+  private constructor({ bytes, headBytes, note }: Whole, found: readonly Gap[]) {
+    const pieces: Buffer[] = []
+    const gaps: Gap[] = []
+    let solid = 0
+    let from = 0
+    for (const { at, slot, length } of found) {
+      pieces.push(bytes.subarray(from, at))
+      solid += at - from
+      gaps.push({ at: solid, slot, length: slot === REVISION ? 0 : length })
+      from = at + length
+    }
+    pieces.push(bytes.subarray(from))
+    // memory of its own: what is pooled with others would keep all of that
+    this.#solid = Buffer.allocUnsafeSlow(solid + bytes.length - from)
+    let to = 0
+    for (const piece of pieces) to += piece.copy(this.#solid, to)
+    this.#gaps = gaps
+    this.#length = gaps.reduce((sum, { length }) => sum + length, to)
+    this.headBytes = headBytes
+    this.note = note
+  }
+
+  /** What a text of this form says; `undefined`: it is of another one. */
+  read({ key, revision, bytes, headBytes, note }: Whole): Said | undefined {
+    const digits = String(revision).length
+    if (bytes.length !== this.#length + digits || headBytes !== this.headBytes || note !== this.note) return undefined
+    const solid = this.#solid
+    const rest: string[] = []
+    let own: string | undefined
+    let from = 0
+    let at = 0
+    for (const gap of this.#gaps) {
+      const begins = at + gap.at - from
+      if (bytes.compare(solid, from, gap.at, at, begins) !== 0) return undefined
+      from = gap.at
+      const { slot } = gap
+      at = begins + (slot === REVISION ? digits : gap.length)
+      if (slot === REVISION) continue
+      const value = bytes.toString('latin1', begins, at)
+      if (slot === SPACE) {
+        if (value !== key.space) return undefined
+      } else if (slot === OWN) {
+        own ??= value
+        if (own !== value) return undefined
+      } else {
+        rest[slot] ??= value
+        if (rest[slot] !== value) return undefined
+      }
+    }
+    if (bytes.compare(solid, from, solid.length, at, bytes.length) !== 0) return undefined
+    return { own: own!, rest }
+  }
+
+  /** Bytes of the text of this form under a revision. */
+  size(revision: Revision): number {
+    return this.#length + digitsOf(revision)
+  }
+
+  text({ own, rest }: Said, space: string, revision: Revision): Buffer {
+    const digits = String(revision)
+    const bytes = Buffer.allocUnsafe(this.#length + digits.length)
+    const solid = this.#solid
+    let from = 0
+    let at = 0
+    for (const gap of this.#gaps) {
+      at += solid.copy(bytes, at, from, gap.at)
+      from = gap.at
+      at += bytes.write(saidIn(gap.slot, own, rest, space, digits), at, 'latin1')
+    }
+    solid.copy(bytes, at, from)
+    return bytes
+  }
+
+  /** Whether a text stands in the one that is said; `undefined` where only that one tells: the text may begin or end in a gap. */
+  mentions(text: string, { own, rest }: Said, space: string, revision: Revision): boolean | undefined {
+    let isSolid = this.#asked.get(text)
+    if (isSolid === undefined) {
+      if (this.#asked.size >= MOST_ASKED) this.#asked.clear()
+      isSolid = this.#isSolid(text)
+      this.#asked.set(text, isSolid)
+    }
+    if (isSolid) return true
+    // each gap stands between quotes
+    if (text.includes('"')) return undefined
+    return (
+      own.includes(text) ||
+      space.includes(text) ||
+      String(revision).includes(text) ||
+      rest.some(value => value.includes(text))
+    )
+  }
+
+  #isSolid(text: string): boolean {
+    let from = 0
+    for (const { at } of this.#gaps) {
+      if (this.#solid.subarray(from, at).includes(text)) return true
+      from = at
+    }
+    return this.#solid.subarray(from).includes(text)
+  }
+}
+
+function saidIn(slot: number, own: string, rest: readonly string[], space: string, digits: string): string {
+  if (slot >= 0) return rest[slot]!
+  if (slot === OWN) return own
+  return slot === SPACE ? space : digits
+}
+
+/** Of a number above 0. */
+function digitsOf(revision: Revision): number {
+  let digits = 1
+  for (let above = 10; above <= revision; above *= 10) digits++
+  return digits
+}

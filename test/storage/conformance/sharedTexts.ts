@@ -1,0 +1,200 @@
+/** Objects that say the same in many spaces: that their writer says so changes no answer. */
+import fc from 'fast-check'
+import { mentions, sizeOf } from '../../../src/storage/sharedStored.ts'
+import type { Key, Mutation, Store, Stored, StoreEvent } from '../../../src/storage/store.ts'
+import { readWatch } from '../support.ts'
+import type { Case } from './case.ts'
+
+const SPACES = ['root', '0abcdefghijklmn1', '0abcdefghijklmn2', '0abcdefghijklmn3']
+const TIMES = ['2026-01-01T00:00:00Z', '2026-01-01T00:00:01Z', '2027-11-30T23:59:59Z']
+const UIDS = [0, 1, 2, 3, 4, 5].map(n => `0000000${n}-1111-4222-8333-44444444444${n}`)
+const SOUGHT = [
+  '',
+  'app',
+  '"app"',
+  UIDS[1]!,
+  `"${UIDS[1]}"`,
+  `uid":"${UIDS[1]}`,
+  '2026',
+  SPACES[1]!,
+  ':"1',
+  '11',
+  'none',
+]
+
+interface Content {
+  uid: number
+  made: number
+  changed: number
+  data: string
+  status: 'none' | 'timed' | 'counted' | 'own uid'
+  note: string | undefined
+}
+
+const anyContent: fc.Arbitrary<Content> = fc.record({
+  uid: fc.nat(UIDS.length - 1),
+  made: fc.nat(2),
+  changed: fc.nat(2),
+  data: fc.constantFrom('x', 'ä "', '2026-01-01T00:00:00Z', SPACES[2]!, UIDS[4]!, '\u{1f600}'),
+  status: fc.constantFrom('none', 'none', 'none', 'timed', 'counted', 'own uid'),
+  note: fc.constantFrom(undefined, undefined, 'bare'),
+})
+const anyPlace = fc.record({ space: fc.constantFrom(...SPACES), name: fc.constantFrom('a', 'a-name-that-is-long') })
+
+type Op =
+  | { op: 'put'; places: { space: string; name: string }[]; content: Content; says: boolean }
+  | { op: 'delete'; place: { space: string; name: string }; bare: boolean; content: Content }
+  | { op: 'compact'; at: number }
+  | { op: 'reopen' }
+
+const anyOp: fc.Arbitrary<Op> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      op: fc.constant('put' as const),
+      places: fc.array(anyPlace, { minLength: 1, maxLength: 4 }),
+      content: anyContent,
+      says: fc.constantFrom(true, true, false),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      op: fc.constant('delete' as const),
+      place: anyPlace,
+      bare: fc.boolean(),
+      content: anyContent,
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ op: fc.constant('compact' as const), at: fc.double({ min: 0, max: 1, noNaN: true }) }),
+  },
+  { weight: 1, arbitrary: fc.constant({ op: 'reopen' as const }) },
+)
+
+export const sharedTextCases: Case[] = [
+  {
+    name: 'texts that are said to be alike answer as those of which nobody says so',
+    async run(t, open) {
+      await fc.assert(
+        fc.asyncProperty(fc.array(anyOp, { maxLength: 20 }), async ops => {
+          const [alike, plain] = [
+            await open({ maxHistoryEventsInMemory: 6 }),
+            await open({ maxHistoryEventsInMemory: 6 }),
+          ]
+          let stores = [alike.store, plain.store] as [Store, Store]
+          for (const op of ops) {
+            if (op.op === 'reopen') {
+              const again = async ({ reopen }: typeof alike): Promise<Store | undefined> =>
+                await reopen?.({ maxHistoryEventsInMemory: 6 })
+              stores = [(await again(alike)) ?? stores[0], (await again(plain)) ?? stores[1]]
+            } else {
+              await step(stores[0], op, true)
+              await step(stores[1], op, false)
+            }
+            equal(await newest(stores[0]), await newest(stores[1]))
+          }
+          equal(await everything(stores[0]), await everything(stores[1]))
+          for (const store of stores) await store.close()
+        }),
+        { numRuns: 20 },
+      )
+      t.pass('both stores tell the same')
+    },
+  },
+]
+
+const keyOf = ({ space, name }: { space: string; name: string }): Key => ({
+  space,
+  group: '',
+  resource: 'configmaps',
+  namespace: 'n',
+  name,
+})
+
+function textOf({ space, name }: Key, content: Content): { head: string; tail: string; note?: string } {
+  const { uid, made, changed, data, status, note } = content
+  const metadata = {
+    name,
+    namespace: 'n',
+    labels: { app: 'x' },
+    annotations: { 'kcp.io/cluster': space },
+    uid: UIDS[uid],
+    creationTimestamp: TIMES[made],
+    managedFields: [{ manager: 'm', time: TIMES[changed] }],
+  }
+  const states = {
+    none: {},
+    timed: { status: { at: TIMES[made] } },
+    counted: { status: { count: uid } },
+    'own uid': { status: { seen: UIDS[uid] } },
+  }
+  const rest = JSON.stringify({ data: { data }, ...states[status] })
+  const head = `{"apiVersion":"v1","kind":"ConfigMap","metadata":${JSON.stringify(metadata).slice(0, -1)},"resourceVersion":"`
+  return { head, tail: `"},${rest.slice(1)}`, ...(note !== undefined && { note }) }
+}
+
+async function step(store: Store, op: Exclude<Op, { op: 'reopen' }>, mayShare: boolean): Promise<void> {
+  if (op.op === 'compact') {
+    await store.compact(store.compactedRevision + Math.round(op.at * (store.revision - store.compactedRevision)))
+    return
+  }
+  if (op.op === 'put') {
+    const mutationOf = (key: Key): Mutation => {
+      const text = textOf(key, op.content)
+      return { type: 'put', text: mayShare && op.says ? { ...text, own: UIDS[op.content.uid]! } : text }
+    }
+    await Promise.all(op.places.map(keyOf).map(key => store.update(key, () => mutationOf(key))))
+    return
+  }
+  const key = keyOf(op.place)
+  const mutation: Mutation = op.bare ? { type: 'delete' } : { type: 'delete', text: textOf(key, op.content) }
+  await store.update(key, () => mutation)
+}
+
+const told = (stored: Stored | undefined): unknown =>
+  stored && {
+    key: stored.key,
+    revision: stored.revision,
+    text: stored.bytes.toString(),
+    headBytes: stored.headBytes,
+    note: stored.note ?? '',
+    size: sizeOf(stored),
+    mentions: SOUGHT.filter(text => mentions(stored, text)),
+  }
+
+async function newest(store: Store): Promise<unknown> {
+  const { items } = await store.list({})
+  for (const stored of items) {
+    equal(sizeOf(stored), stored.bytes.length)
+    equal(
+      SOUGHT.filter(text => mentions(stored, text)),
+      SOUGHT.filter(text => stored.bytes.includes(text)),
+    )
+    const digits = stored.bytes.toString('latin1', stored.headBytes, stored.headBytes + String(stored.revision).length)
+    equal(digits, String(stored.revision))
+  }
+  return items.map(told)
+}
+
+/** All that can be read: each kept revision, and each event with what it replaced. */
+async function everything(store: Store): Promise<unknown> {
+  const lists: unknown[] = []
+  for (let at = store.compactedRevision; at <= store.revision; at++)
+    lists.push((await store.list({}, { at })).items.map(told))
+  const events = await readWatch(store, {}, store.compactedRevision, store.revision)
+  const one = ({ type, key, revision, stored, previous }: StoreEvent): unknown => [
+    type,
+    key,
+    revision,
+    told(stored),
+    told(previous),
+  ]
+  return { lists, events: events.map(one) }
+}
+
+function equal(found: unknown, wanted: unknown): void {
+  const [a, b] = [JSON.stringify(found), JSON.stringify(wanted)]
+  if (a !== b) throw new Error(`found ${a}, wanted ${b}`)
+}
