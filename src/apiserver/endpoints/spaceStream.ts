@@ -84,8 +84,19 @@ export async function runSpaceStream(
   const ticker = setInterval(() => {
     if (isCaughtUp() && !sink.busy && !signal.aborted) void sink.write([bookmarkLine(deps, deps.store.revision, false)])
   }, deps.bookmarkIntervalMs ?? BOOKMARK_INTERVAL_MS)
+  // who resumes waits to hear that there is no more: in a quiet space nothing else would tell
+  let isAwaited = plan.after !== undefined
+  const tellWhenCaughtUp = (): void => {
+    if (!isAwaited) return
+    setImmediate(() => {
+      if (!isAwaited || !isCaughtUp() || signal.aborted) return
+      isAwaited = false
+      void sink.write([bookmarkLine(deps, deps.store.revision, false)])
+    })
+  }
   const onLive = (isWaiting: () => boolean): void => {
     isCaughtUp = isWaiting
+    tellWhenCaughtUp()
   }
   const tell = (type: ChangeType, stored: Stored): Change => ({ type, stored })
   try {
@@ -94,6 +105,7 @@ export async function runSpaceStream(
     for await (const { events, revision, synced } of stream(deps, plan, { signal, onLive, tell })) {
       if (!(await writeEach(sink, events, ({ type, stored }) => eventLine(deps, type, stored)))) return
       if (synced && !(await sink.write([bookmarkLine(deps, revision, true)]))) return
+      tellWhenCaughtUp()
     }
   } catch (error) {
     const status = error instanceof StatusError ? error : statusError.internal(error)

@@ -79,3 +79,37 @@ t.test('no bookmark overtakes what is still converted', async t => {
   await Promise.all([held.run, free.run])
   await store.close()
 })
+
+t.test('who resumes is told at once that it has caught up, in a quiet space too', async t => {
+  const store = await openMemoryStore()
+  const end = new AbortController()
+  await create(store, key('a'))
+  await create(store, { ...key('elsewhere'), space: 's2' })
+  const deps = {
+    store,
+    epochs: { current: 'e', hold: () => true },
+    forms: { prepare: () => undefined, of: ({ bytes }: { bytes: Buffer }) => ({ version: 'v1', bytes }) } as never,
+    draining: end.signal,
+    scope: () => end.signal,
+    random: () => 0,
+    bookmarkIntervalMs: 1e9,
+  }
+  for (const [resourceVersion, expected] of [
+    ['1', ['BOOKMARK 1', 'BOOKMARK 2']],
+    ['0', ['BOOKMARK 0', 'ADDED 1', 'BOOKMARK 2']],
+  ] as const) {
+    const sent = new Sent()
+    const plan = planStream('s1', new URLSearchParams({ resourceVersion }), deps)
+    const gone = new AbortController()
+    const run = runSpaceStream(deps, plan, sent, { gone: gone.signal, user: { name: 'u', groups: [] } })
+    await sent.until(lines => lines.length >= expected.length)
+    t.same(
+      sent.lines.map(({ type, revision }) => `${type} ${revision}`),
+      expected,
+    )
+    gone.abort()
+    await run
+  }
+  end.abort()
+  await store.close()
+})
