@@ -59,6 +59,8 @@ export interface OutcomeReport {
   readonly epoch: string
   /** Whether all of the mailbox was compared with the live cluster in this session. */
   readonly compared: boolean
+  /** The syncer does not reach its cluster: it knows nothing of now. Absent: it does. */
+  readonly unreachable?: boolean | undefined
   /** Every change of the mailbox up to this revision was looked at. */
   readonly processed: number
   readonly exceptions: readonly Exception[]
@@ -141,6 +143,7 @@ export function readOutcomeReport(spec: unknown): OutcomeReport {
     epoch: spec.epoch === undefined || spec.epoch === '' ? '' : id(spec, 'epoch'),
     compared: spec.compared === true,
     processed: count(spec, 'processed'),
+    ...(spec.unreachable === true && { unreachable: true }),
     exceptions,
     settled,
     unlisted: readUnlisted(spec.unlisted),

@@ -139,9 +139,14 @@ export class ClusterSide {
 
   /** The mirror is whole: everything is looked at, absences count from now on. */
   mailboxComplete(): void {
-    const { mirror, queues } = this.#deps
     this.#inMailbox.recount()
     this.#planChanges()
+    this.lookAtAll()
+  }
+
+  /** On either side. */
+  lookAtAll(): void {
+    const { mirror, queues } = this.#deps
     for (const { resource, object } of mirror.values()) {
       if (isSyncConfig(resource)) continue
       const key = keyOf(resource, object)
@@ -151,6 +156,11 @@ export class ClusterSide {
     }
     for (const { resource, object } of this.projected.objects()) queues.down.add(keyOf(resource, object))
     for (const { resource, object } of this.born.objects()) queues.up.add(keyOf(resource, object))
+  }
+
+  /** The cluster was out of reach, and may be another than before: what is known of it is asked anew. */
+  async listAnew(): Promise<void> {
+    await Promise.all([this.projected.listAnew(), this.born.listAnew(), this.definitions.listAnew()])
   }
 
   /** What an earlier run applied, of kinds that may not be watched any more, goes to the queue and to `found`. */

@@ -54,6 +54,18 @@ export class ClusterWatches {
     for (const [name, resource] of wanted) if (!this.#watched.has(name)) this.#watched.set(name, this.#start(resource))
   }
 
+  /**
+   * Lists all that is watched anew: what is known is not trusted any more, and is not shown. Resolves as {@link firstList} does,
+   * for all of them.
+   */
+  async listAnew(): Promise<void> {
+    for (const [name, watched] of [...this.#watched]) {
+      this.#end(name, watched)
+      this.#watched.set(name, this.#start(watched.resource, watched.informer))
+    }
+    await Promise.all([...this.#watched.values()].map(({ first }) => first))
+  }
+
   /** The cached object; `undefined` when there is none, or when the resource is not watched or not listed yet. */
   get(resource: GroupResource, ref: { namespace: string; name: string }): KubeObject | undefined {
     const informer = this.#watched.get(groupResourceName(resource))?.informer
@@ -96,7 +108,8 @@ export class ClusterWatches {
     void watched.running.then(() => this.#ending.delete(watched.running))
   }
 
-  #start(resource: GroupVersionResource): Watched {
+  /** @param before knew the resource until now; of what its first list does not hold any more the end is told */
+  #start(resource: GroupVersionResource, before?: Informer): Watched {
     const { client, logger, clock, labelSelector, onChange, onSynced } = this.#deps
     const stop = new AbortController()
     const informer = new Informer({
@@ -107,6 +120,14 @@ export class ClusterWatches {
       ...(labelSelector && { labelSelector }),
     })
     informer.subscribe(change => onChange(resource, change))
+    if (before)
+      void informer.synced.then(() => {
+        if (stop.signal.aborted) return
+        for (const object of before.list()) {
+          const { namespace, name = '' } = object.metadata
+          if (!informer.get({ name, ...(namespace && { namespace }) })) onChange(resource, { type: 'delete', object })
+        }
+      })
     if (onSynced) void informer.synced.then(() => stop.signal.aborted || onSynced(resource))
     const waited = new AbortController()
     const patience = pause(clock ?? systemClock, PATIENCE_MS, AbortSignal.any([stop.signal, waited.signal]))

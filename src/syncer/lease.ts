@@ -20,6 +20,9 @@ import { FIELD_MANAGER } from './ownership.ts'
 
 const LEASES: GroupVersionResource = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }
 
+/** So many answers in a row that do not come, and none of them is forgotten. */
+const MAX_TRIES = 100
+
 export interface LeaseOptions {
   cluster: SpaceClient
   /** Of this process and no other. */
@@ -30,6 +33,8 @@ export interface LeaseOptions {
   signal: AbortSignal
   /** Somebody else took over. */
   onLost(): void
+  /** The Lease is another one than we left: the cluster is as it was at an earlier moment. */
+  onRolledBack?(): void
 }
 
 /** What stands in the Lease. */
@@ -47,6 +52,8 @@ export class ClusterLease {
   /** The cluster knows no Leases, or we may not have one: nothing holds us back. */
   #without = false
   #renewal: Promise<boolean> | undefined
+  /** When we renewed, as the Lease may say it: the last time that we know of, and those tries since that may have come through. */
+  #written: string[] = []
 
   constructor(options: LeaseOptions) {
     this.#options = options
@@ -143,21 +150,27 @@ export class ClusterLease {
   async #tryRenew(mayTake: (held: Held) => boolean): Promise<boolean> {
     const { cluster, holder, clock, durationMs } = this.#options
     const askedMs = clock.now()
+    let renewed = ''
     try {
       const held = await this.#read()
-      if (held === undefined) await cluster.create(LEASES, this.#lease(), { fieldManager: FIELD_MANAGER })
-      else if (held.holder !== holder && !mayTake(held)) return false
+      if (held !== undefined && held.holder !== holder && !mayTake(held)) return false
+      const isOther = this.#written.length > 0 && (held?.holder !== holder || !this.#written.includes(held.renewed))
+      const lease = this.#lease(held)
+      renewed = str(lease, 'spec', 'renewTime')
+      this.#written = [...this.#written.slice(-MAX_TRIES), renewed]
+      if (held === undefined) await cluster.create(LEASES, lease, { fieldManager: FIELD_MANAGER })
       else {
         const { resourceVersion = '' } = held.object.metadata
-        const lease = this.#lease(held)
         const metadata = { ...lease.metadata, resourceVersion }
         await cluster.update(LEASES, { ...lease, metadata }, { fieldManager: FIELD_MANAGER })
       }
+      if (isOther) this.#options.onRolledBack?.()
     } catch (error) {
       // Somebody was faster: the next look tells who.
       if (isStatusError(error, 'Conflict', 'AlreadyExists')) return (await this.#read())?.holder === holder
       return this.#isWithout(error)
     }
+    this.#written = [renewed]
     this.#goodUntilMs = askedMs + durationMs
     return true
   }

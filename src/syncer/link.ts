@@ -13,6 +13,8 @@ export interface LinkOptions {
   name: string
   /** What a refused credential means here and what to do about it, where the server does not say. */
   refusedHint: string
+  /** Told when it breaks, and when it is back. */
+  onChange?: (isUp: boolean) => void
   logger: Logger
 }
 
@@ -107,6 +109,7 @@ export class Link {
     if (this.#state === 'up') return
     this.#state = 'up'
     logger.info({}, `${name} answers again`)
+    this.#options.onChange?.(true)
   }
 
   #failed(error: unknown): void {
@@ -117,6 +120,7 @@ export class Link {
     this.#told.add(error)
     if (state === 'unreachable' && ++this.#unreachable < FAILURES_THAT_MATTER) return
     if (this.#state === state) return
+    if (this.#state === 'up') this.#options.onChange?.(false)
     this.#state = state
     const trying = 'trying again until it is accepted'
     if (state === 'refused') {

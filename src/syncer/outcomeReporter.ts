@@ -176,6 +176,7 @@ export class OutcomeReporter {
         epoch: upTo?.epoch ?? this.#epoch,
         compared,
         processed: compared ? outcomes.processed(upTo.revision) : 0,
+        ...(outcomes.isOutOfSight && { unreachable: true }),
         exceptions: [...listed].filter(([key, one]) => whole || before.get(key) !== one).map(([, one]) => one),
         settled: whole ? [] : settled,
         unlisted,

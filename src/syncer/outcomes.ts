@@ -25,6 +25,8 @@ export class Outcomes {
   readonly #exceptions = new Map<string, Exception>()
   /** What is to be compared with the cluster before anything counts; absent until that is known. */
   #uncompared: Set<string> | undefined
+  /** The cluster cannot be reached. */
+  #isOutOfSight = false
 
   constructor(clock: Clock, onChange: () => void = () => {}) {
     this.#clock = clock
@@ -43,19 +45,40 @@ export class Outcomes {
 
   /** The mirror is whole; all of it is to be compared, and was queued for that. */
   whole(keys: Iterable<SyncKey>): void {
+    if (this.#isOutOfSight) return
     this.#uncompared ??= new Set([...keys].map(keyText))
     this.#onChange()
+  }
+
+  /** The cluster is out of reach: what was compared may be otherwise by now. */
+  lostSight(): void {
+    this.#isOutOfSight = true
+    this.#uncompared = undefined
+    this.#onChange()
+  }
+
+  /** It can be reached; all of `keys` is to be compared anew, and was queued for that. Absent: not all are known yet. */
+  sightIsBack(keys: Iterable<SyncKey> | undefined): void {
+    this.#isOutOfSight = false
+    if (keys) this.whole(keys)
+    else this.#onChange()
+  }
+
+  get isOutOfSight(): boolean {
+    return this.#isOutOfSight
   }
 
   /** Runs a look at an object; what changes of it meanwhile is to be looked at again. */
   async looking<T>(key: SyncKey, look: () => Promise<T>): Promise<T> {
     const text = keyText(key)
     const at = this.#open.get(text)
+    // what begins before a comparison is no part of it
+    const uncompared = this.#uncompared
     try {
       return await look()
     } finally {
       if (at !== undefined && this.#open.get(text) === at) this.#open.delete(text)
-      this.#uncompared?.delete(text)
+      uncompared?.delete(text)
       this.#onChange()
     }
   }

@@ -12,6 +12,7 @@ import type { Logger } from '../client/logger.ts'
 import { type Reconcile, TerminalError, WorkQueue } from '../client/workqueue.ts'
 import { Allowance } from './allowance.ts'
 import { ClusterSide } from './clusterSide.ts'
+import { ClusterSight } from './clusterSight.ts'
 import { leaveCluster } from './departure.ts'
 import { Downsync } from './downsync.ts'
 import { EmptiedNamespaces } from './emptiedNamespaces.ts'
@@ -128,6 +129,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
   const clusterLink = new Link({
     name: 'the cluster',
     refusedHint: 'its token or certificate is wrong, expired or revoked',
+    onChange: isUp => sight.changed(isUp),
     logger: options.logger,
   })
   const isTold = (error: unknown): boolean => centerLink.isTold(error) || clusterLink.isTold(error)
@@ -151,6 +153,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
         isDeposed = true
         stopping.abort()
       },
+      onRolledBack: () => sight.rolledBack(),
     })
   const fenced = (client: SpaceClient): SpaceClient => overCluster(lease ? lease.fenced(client) : client)
   /** For its own notes, which it writes before it serves. */
@@ -215,6 +218,19 @@ export function startSyncer(options: SyncerOptions): Syncer {
     onConfig: () => heartbeat.hurry(),
   })
   const mirrorComplete = (): boolean => feed.complete
+  const findLeftovers = (): Promise<void> => side.findLeftovers(key => downsync.foundLeftover(key))
+  const sight: ClusterSight = new ClusterSight({
+    outcomes: {
+      lostSight: () => outcomes.lostSight(),
+      sightIsBack: () => outcomes.sightIsBack(feed.complete ? carriedKeys(mirror) : undefined),
+    },
+    listAnew: () => side.listAnew(),
+    compareAll: () => side.lookAtAll(),
+    // until the mirror is complete the first search is still to come
+    findLeftovers: async () => (feed.complete ? await findLeftovers() : undefined),
+    logger,
+    signal,
+  })
   const plan = () => side.plan
   const { projected, born, definitions, served } = side
   const as = impersonate && ((user: string) => fenced(impersonate(user)))
@@ -291,7 +307,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     side.start()
     await Promise.all([
       work(queues.down, key => outcomes.looking(key, () => downsync.reconcile(key))),
-      complete.promise.then(() => side.findLeftovers(key => downsync.foundLeftover(key))),
+      complete.promise.then(findLeftovers),
     ])
   }
   const runMailboxSide = async (): Promise<void> => {
@@ -397,6 +413,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
       await Promise.all([guard(given), serve(acquired, identified, isRestored)])
     await identified
     await keeping
+    await sight.ended()
     await side.stop()
     await orders.ended()
     await lease?.release()

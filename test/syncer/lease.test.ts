@@ -25,8 +25,11 @@ function holder(t: Test, cluster: SpaceClient, name: string, logger = silentLogg
   const lost = Promise.withResolvers<void>()
   const { signal } = stopping
   const onLost = (): void => lost.resolve()
-  const lease = new ClusterLease({ cluster, holder: name, durationMs: DURATION_MS, logger, clock, signal, onLost })
-  return { lease, clock, lost: lost.promise, end: () => stopping.abort() }
+  let rolledBack = 0
+  const onRolledBack = (): number => ++rolledBack
+  const told = { onLost, onRolledBack }
+  const lease = new ClusterLease({ cluster, holder: name, durationMs: DURATION_MS, logger, clock, signal, ...told })
+  return { lease, clock, lost: lost.promise, rolledBack: () => rolledBack, end: () => stopping.abort() }
 }
 const heldBy =
   (name: string) =>
@@ -78,6 +81,34 @@ t.test('a holder that could not renew in time asks again, and goes on when nobod
   await writer.create(MAPS, configMap('sure'))
   t.notOk(center.world.get(p.clusterId, 'configmaps app/blind'))
 })
+
+t.test(
+  'a Lease that is not as it was left tells that the cluster is as it was before; a lost answer does not',
+  async t => {
+    const p = await pairIn(center, t)
+    const { lease, clock, rolledBack } = holder(t, p.toCluster.cluster(p.cluster), 'first')
+    const renew = async () => {
+      await clock.advance(1000)
+      t.ok(await lease.acquire())
+    }
+    t.ok(await lease.acquire())
+    const old = await p.cluster.get(LEASES, CLUSTER_RECORD)
+    await renew()
+    p.toCluster.coming.push('fine', 'lost')
+    await clock.advance(1000)
+    await t.rejects(lease.acquire(), 'it is renewed, and the holder does not know')
+    await renew()
+    t.equal(rolledBack(), 0)
+    await p.cluster.patch(LEASES, CLUSTER_RECORD, 'merge', { spec: old.spec })
+    await renew()
+    t.equal(rolledBack(), 1)
+    await renew()
+    t.equal(rolledBack(), 1, 'once')
+    await p.cluster.delete(LEASES, CLUSTER_RECORD)
+    await renew()
+    t.equal(rolledBack(), 2, 'it may be from before the first Lease')
+  },
+)
 
 t.test('a cluster that lets it keep no Lease is served without one, and that is said once', async t => {
   const p = await pairIn(center, t)

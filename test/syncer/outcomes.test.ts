@@ -20,6 +20,25 @@ t.test('nothing is claimed before everything was compared with the cluster', asy
   t.ok(outcomes.compared, 'a look that failed is a look: it is an exception')
 })
 
+t.test('what was known of a cluster that goes out of sight is compared anew when it is back', async t => {
+  const outcomes = new Outcomes(new FakeClock())
+  outcomes.whole([key('a')])
+  await outcomes.looking(key('a'), async () => {})
+  t.ok(outcomes.compared)
+  outcomes.lostSight()
+  t.notOk(outcomes.compared)
+  outcomes.whole([key('a')])
+  await outcomes.looking(key('a'), async () => {})
+  t.notOk(outcomes.compared, 'what is looked at in the dark does not count')
+  await outcomes.looking(key('a'), async () => outcomes.sightIsBack([key('a')]))
+  t.notOk(outcomes.compared, 'nor what began there')
+  await outcomes.looking(key('a'), async () => {})
+  t.ok(outcomes.compared)
+  outcomes.lostSight()
+  outcomes.sightIsBack(undefined)
+  t.notOk(outcomes.compared, 'the mailbox is not known as a whole yet')
+})
+
 t.test('what was looked at ends before the oldest change that was not', async t => {
   const outcomes = new Outcomes(new FakeClock())
   t.equal(outcomes.processed(10), 10)

@@ -19,6 +19,8 @@ import { objectKey } from './names.ts'
 export interface ClusterOutcome {
   /** Its syncer speaks. Else nothing is known of now. */
   readonly live: boolean
+  /** Its syncer speaks, and does not reach the cluster. */
+  readonly unreachable?: boolean
   /** Whether it has compared everything with the live cluster. */
   readonly compared: boolean
   readonly processed: number
@@ -42,6 +44,7 @@ export interface ClusterOutcomesDeps {
 interface Session {
   readonly id: string
   number: number
+  unreachable: boolean
   compared: boolean
   processed: number
   exceptions: Map<string, Exception>
@@ -108,9 +111,10 @@ export class ClusterOutcomes implements OutcomeReceiver {
       this.#deps.changed(space, 'all')
       return { epoch: this.epoch, again: true }
     }
-    const { session: id, number, compared, processed, unlisted, versions } = report
+    const { session: id, number, unreachable = false, compared, processed, unlisted, versions } = report
     const said = {
       number,
+      unreachable,
       compared,
       processed,
       exceptions,
@@ -124,6 +128,7 @@ export class ClusterOutcomes implements OutcomeReceiver {
       !known.live ||
       report.whole ||
       known.compared !== compared ||
+      known.unreachable !== unreachable ||
       JSON.stringify([known.unlisted, known.versions]) !== JSON.stringify([unlisted, versions])
     const isFurther = known?.processed !== processed && (this.#deps.isAwaited?.(space) ?? true)
     const isNews = isOther || isFurther || keys.length > 0

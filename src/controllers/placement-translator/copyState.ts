@@ -75,6 +75,11 @@ export const CARRIED_UP: Told = {
 
 const plain = (state: CopyState, message = ''): CopyVerdict => ({ state, reason: state, message })
 const STALE = plain('Stale', 'nothing is heard of the cluster')
+const UNREACHABLE: CopyVerdict = {
+  state: 'Stale',
+  reason: 'ClusterUnreachable',
+  message: 'its syncer does not reach the cluster',
+}
 const PROJECTING = plain('Projecting', 'the copy is being written')
 const NOT_COMPARED = plain('Pending', 'its cluster is being compared with what is placed there')
 const PENDING = plain('Pending', 'its cluster has not looked at it yet')
@@ -85,6 +90,7 @@ const APPLIED = plain('Applied')
 export function commonVerdict({ mailbox, outcome, projecting }: ClusterSight, paused?: Told): CopyVerdict {
   if (paused) return { state: 'Paused', ...paused }
   if (!mailbox || !outcome.live) return STALE
+  if (outcome.unreachable) return UNREACHABLE
   if (projecting) return PROJECTING
   if (!outcome.compared) return NOT_COMPARED
   return Object.keys(outcome.unlisted).length > 0 ? UNKNOWN : APPLIED
@@ -98,7 +104,7 @@ export function copyVerdict(space: string, key: string, cluster: ClusterSight, f
   if (paused) return { state: 'Paused', ...paused }
   const common = commonVerdict(cluster)
   const { mailbox, outcome } = cluster
-  if (!mailbox || common === STALE || common === PROJECTING) return common
+  if (!mailbox || common.state === 'Stale' || common === PROJECTING) return common
   if (mailbox.desired.isBehind(key)) {
     const why = mailbox.refused.get(key)
     return why === undefined ? PROJECTING : { state: 'Projecting', reason: 'NotTaken', message: why }

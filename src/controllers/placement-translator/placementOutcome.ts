@@ -197,7 +197,7 @@ function* special(
   yield* deps.foundIn(space, name)
   yield* deps.join.workload(space).paused()
   const { mailbox, outcome } = sight
-  if (!mailbox || !outcome.live) return
+  if (!mailbox || !outcome.live || outcome.unreachable) return
   if (!sight.projecting && outcome.compared) {
     yield* outcome.exceptions.keys()
     yield* mailbox.desired.pending()

@@ -68,6 +68,19 @@ t.test('since when something is so is told by our clock, where that of the clust
   outcomes.stop()
 })
 
+t.test('that a syncer does not reach its cluster, or does again, is news of all that is placed there', async t => {
+  const changed: unknown[] = []
+  const outcomes = new ClusterOutcomes({ clock: new FakeClock(), changed: (_, keys) => changed.push(keys), epoch: 'e' })
+  outcomes.take('m', say('e', 1))
+  changed.length = 0
+  outcomes.take('m', say('e', 2, { compared: false, unreachable: true }))
+  t.ok(outcomes.of('m').unreachable)
+  outcomes.take('m', say('e', 3, { compared: false }))
+  t.notOk(outcomes.of('m').unreachable)
+  t.same(changed, ['all', 'all'])
+  outcomes.stop()
+})
+
 t.test('who falls silent is not believed any more, until it speaks', async t => {
   const clock = new FakeClock()
   const outcomes = new ClusterOutcomes({ clock, changed: () => {}, epoch: 'e' })
