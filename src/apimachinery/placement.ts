@@ -122,6 +122,9 @@ export const OVERWRITE = `${EDGE_GROUP}/downsync-overwrite`
 /** On the object in the WDS, "true": it may become of what a cluster held under its name before. */
 export const ADOPT = `${EDGE_GROUP}/adopt`
 
+/** On the object in the WDS: before and after which others of its space it comes into a cluster. See `wave.ts`. */
+export const WAVE = `${EDGE_GROUP}/wave`
+
 /** Whether an object is the center's copy of one in a WDS, on its way to a cluster. */
 export function isProjected(object: Readonly<KubeObject>): boolean {
   return object.metadata.labels?.[PROJECTED_LABEL] === PROJECTED_VALUE

@@ -14,7 +14,7 @@ import { unlessGone } from '../client/unlessGone.ts'
 import type { ReconcileResult } from '../client/workqueue.ts'
 import type { ClusterOwners } from './clusterOwners.ts'
 import type { ClusterWatches } from './clusterWatches.ts'
-import { keepsClusters, versionRefusal } from './definitions.ts'
+import { awaitedDefinition, keepsClusters, versionRefusal } from './definitions.ts'
 import type { Echoes } from './echoes.ts'
 import { keyText, type MailboxMirror, type Mirrored, refOf, type SyncKey } from './mirror.ts'
 import type { ObjectWriter } from './objectWriter.ts'
@@ -90,7 +90,8 @@ export class Carrier {
       if (refusal) return { refusal, requeueAfterMs: NOT_SERVED_RETRY_MS }
       resource = served.at(key, version)
     }
-    if (resource === undefined) return { requeueAfterMs: NOT_SERVED_RETRY_MS, trouble: UNSERVED }
+    if (resource === undefined)
+      return { requeueAfterMs: NOT_SERVED_RETRY_MS, trouble: (await awaitedDefinition(this.#deps, key)) ?? UNSERVED }
     const text = keyText(key)
     await watches.firstList(key)
     const cached = watches.get(key, key)
@@ -113,7 +114,7 @@ export class Carrier {
         this.#deps.owners.stands(key, object, made)
         this.#deps.owners.observed(resource, { type: 'apply', object: made })
         // made with all of it; what is left to the cluster is let go of now
-        return leftFieldsOf(object).length > 0 ? SOON : {}
+        return { live: made, ...(leftFieldsOf(object).length > 0 && SOON) }
       }
       // Somebody was faster than we: it is theirs.
       live = await unlessGone(this.#deps.cluster.get(resource, refOf(key)))
@@ -123,9 +124,9 @@ export class Carrier {
       this.#deps.echoes.forget(text)
       return cached ? { trouble: GOING } : { requeueAfterMs: TERMINATING_RETRY_MS, trouble: GOING } // when it is gone it is made again
     }
-    if (implied) return {} // there, which is all that is needed of it
-    if (keepsClusters(object, live)) return { requeueAfterMs: STRANGER_RETRY_MS }
-    if (!mayOverwrite(object)) return await this.#handsOff(resource, key, object, live)
+    if (implied) return { live } // there, which is all that is needed of it
+    if (keepsClusters(object, live)) return { live, requeueAfterMs: STRANGER_RETRY_MS }
+    if (!mayOverwrite(object)) return { live, ...(await this.#handsOff(resource, key, object, live)) }
     if (!this.#deps.adoptExisting && !mayAdopt(object) && isStrangers(live))
       return { refusal: ALREADY_IN_CLUSTER, requeueAfterMs: STRANGER_RETRY_MS }
     const whole = downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark: isMade(object, live), owner })
@@ -143,7 +144,7 @@ export class Carrier {
     if (state === 'same') {
       this.#deps.echoes.stands(text, object)
       this.#deps.owners.stands(key, object, live)
-      return {}
+      return { live }
     }
     // Only what the cluster changed is a repair: what the center changed must never wait behind a quarrel.
     const drifted = state === 'drifted'
@@ -155,7 +156,7 @@ export class Carrier {
       this.#deps.echoes.wrote(text, copy, result, object)
       this.#deps.owners.stands(key, object, result)
       if (drifted && result.metadata.resourceVersion !== live.metadata.resourceVersion) this.#repaired(key)
-      return {}
+      return { live: result }
     } catch (error) {
       if (isStatusError(error, 'NotFound') && error.details?.kind !== 'namespaces') await served.refresh()
       const replaced = isStatusError(error, 'Invalid') && (await this.#replace(resource, key, live, object))

@@ -2,12 +2,14 @@
  * Definitions that came along with custom objects. The cluster may have its own of that name, perhaps a richer one: it stays
  * as it is, and where it does not serve the version of an object, that object is told so.
  */
+import { healthOf } from '../apimachinery/health.ts'
 import { isRecord, type KubeObject } from '../apimachinery/object.ts'
 import { DOWNSYNCED, IMPLIED_ANNOTATION, isProjected } from '../apimachinery/placement.ts'
 import { CRDS } from '../apimachinery/resources.ts'
 import type { SpaceClient } from '../client/client.ts'
 import { unlessGone } from '../client/unlessGone.ts'
 import type { MailboxMirror, SyncKey } from './mirror.ts'
+import type { Trouble } from './outcomes.ts'
 import { isOurs, mayAdopt } from './ownership.ts'
 import type { Refusal } from './refusals.ts'
 import type { ServedResources } from './served.ts'
@@ -51,6 +53,24 @@ export async function versionRefusal(
     message:
       `waits: the cluster has its own CustomResourceDefinition ${name}, which ${serves}; write the object in a version that ` +
       'it serves, or ask who administers the cluster for another definition',
+  }
+}
+
+/** Of a custom object that the cluster does not serve: what it waits for, where its definition is placed, too. */
+export async function awaitedDefinition(
+  { cluster, mirror }: Pick<DefinitionDeps, 'cluster' | 'mirror'>,
+  { group, resource }: SyncKey,
+): Promise<Trouble | undefined> {
+  const name = `${resource}.${group}`
+  const sent = mirror.get({ group: CRDS.group, resource: CRDS.resource, namespace: '', name })?.object
+  if (!sent || !isProjected(sent)) return undefined
+  const live = await unlessGone(cluster.get(CRDS, { name }))
+  const { health, message } = live ? healthOf(CRDS, live) : { health: 'Progressing', message: 'it is not there' }
+  const why = health === 'Healthy' ? 'it is about to be served' : message
+  return {
+    state: 'waiting',
+    reason: 'DefinitionNotEstablished',
+    message: `waits for CustomResourceDefinition ${name} in the cluster: ${why}`,
   }
 }
 

@@ -1,5 +1,5 @@
 /** Mailbox to cluster: applies what the plan wants, deletes what it no longer wants and we made, repairs what drifts. */
-import { isStatusError } from '../apimachinery/errors.ts'
+import { healthOf } from '../apimachinery/health.ts'
 import { isKubernetesService } from '../apimachinery/kubernetesService.ts'
 import { groupResourceName, type KubeObject } from '../apimachinery/object.ts'
 import type { Produced } from '../apimachinery/observedGeneration.ts'
@@ -9,6 +9,7 @@ import { type Clock, systemClock } from '../client/clock.ts'
 import type { Logger } from '../client/logger.ts'
 import type { ReconcileResult } from '../client/workqueue.ts'
 import type { Allowance } from './allowance.ts'
+import { ArrivalOrder } from './arrivalOrder.ts'
 import { Carrier } from './carrier.ts'
 import { ClusterOwners } from './clusterOwners.ts'
 import type { ClusterWatches } from './clusterWatches.ts'
@@ -22,7 +23,7 @@ import type { Refusals } from './refusals.ts'
 import { Removals } from './removals.ts'
 import type { ServedResources } from './served.ts'
 import type { SyncPlan } from './syncPlan.ts'
-import { HELD, NOT_ASKED, type Outcome } from './verdicts.ts'
+import { HELD, NOT_ASKED, type Outcome, waveRefusal } from './verdicts.ts'
 
 export interface DownsyncDeps {
   /** Reads, and writes unless `as` is there. */
@@ -58,6 +59,7 @@ export class Downsync {
   readonly #echoes = new Echoes()
   readonly #removals: Removals
   readonly #carrier: Carrier
+  readonly #order: ArrivalOrder
   /** What was looked at in this run. */
   readonly #judged = new Set<string>()
   readonly #underWay = new Set<Promise<unknown>>()
@@ -73,6 +75,7 @@ export class Downsync {
       clock,
       ensureNamespace: (name, owner) => this.#carrier.ensureNamespace(name, owner),
     })
+    this.#order = new ArrivalOrder({ ...deps, clock })
     this.owners = new ClusterOwners({
       ...deps,
       clock,
@@ -96,9 +99,15 @@ export class Downsync {
     this.#removals.mayBeThere(key)
   }
 
-  /** Tells of an object that the mailbox held until now. */
-  sourceLeft(key: SyncKey, object: Readonly<KubeObject> | undefined): void {
-    this.#removals.sourceLeft(key, object)
+  /** Tells of a change of the mailbox, which is going to be looked at; without `object` it holds that no more. */
+  sourceChanged(key: SyncKey, object?: Readonly<KubeObject>, previous?: Readonly<KubeObject>): void {
+    this.#order.changed(key, object, previous)
+    if (object === undefined) this.#removals.sourceLeft(key, previous)
+  }
+
+  /** The mailbox is known as a whole, and all of it is going to be looked at. */
+  sourcesWhole(): void {
+    this.#order.whole()
   }
 
   /** What is to be looked at again whenever the mirror becomes complete: no watch may tell of it. */
@@ -140,22 +149,23 @@ export class Downsync {
       return {}
     }
     this.#busy.add(keyText(key))
-    const work = this.#reconcile(key)
+    const mirrored = this.#deps.mirror.get(key)
+    const work = this.#reconcile(key, mirrored)
     this.#underWay.add(work)
     try {
       return await work
     } finally {
       this.#underWay.delete(work)
       this.#busy.delete(keyText(key))
+      this.#order.ended(key, mirrored?.object)
     }
   }
 
-  async #reconcile(key: SyncKey): Promise<ReconcileResult> {
-    const { mirror, plan, mirrorComplete } = this.#deps
+  async #reconcile(key: SyncKey, mirrored: Mirrored | undefined): Promise<ReconcileResult> {
+    const { plan, mirrorComplete } = this.#deps
     // The cluster's own, whoever marked it and whatever the mailbox says.
     if (isKubernetesService(key, key.namespace, key.name)) return {}
     if (groupResourceName(key) === 'configmaps' && isClusterRecord(key)) return {}
-    const mirrored = mirror.get(key)
     if (mirrored) this.#removals.sourceIsThere(key)
     // Of this sort the cluster has its own, too.
     if (mirrored && isServersOwn(mirrored.object)) return {}
@@ -178,13 +188,38 @@ export class Downsync {
   }
 
   async #carry(key: SyncKey, mirrored: Mirrored): Promise<ReconcileResult> {
-    const refusal = this.#deps.allowance.refusalOf(key)
+    const { object } = mirrored
+    const refusal = this.#deps.allowance.refusalOf(key) ?? waveRefusal(object)
     const before = this.#echoes.get(keyText(key))
+    const hold = refusal ? undefined : this.#order.hold(key, { isNews: this.#isNews(key, before) })
+    if (hold && !hold.trouble) return { ...hold, postponed: true }
     try {
-      return await this.#tellingOf(key, async () => (refusal ? { refusal } : await this.#carrier.carry(key, mirrored)))
+      return await this.#tellingOf(key, async () => {
+        if (refusal) return this.#inOrder(key, object, { refusal })
+        return hold ?? this.#inOrder(key, object, await this.#carrier.carry(key, mirrored))
+      })
+    } catch (error) {
+      this.#order.looked(key, object, troubleOf(error).message)
+      throw error
     } finally {
       this.#judge(key, before)
     }
+  }
+
+  /** What an earlier run brought is there already, and only what the mailbox says since waits for others. */
+  #isNews(key: SyncKey, before: Echo | undefined): boolean {
+    return before !== undefined || this.#deps.watches.get(key, key) === undefined
+  }
+
+  /** Who is to come later hears what became of it. */
+  #inOrder(key: SyncKey, object: Readonly<KubeObject>, outcome: Outcome): Outcome {
+    const { refusal, trouble, live } = outcome
+    const health = live && healthOf(key, live)
+    const isReady = health === undefined || health.health === 'Healthy' || health.health === 'Suspended'
+    // what the cluster does not serve waits alone
+    const message = trouble?.state === 'unserved' ? undefined : (refusal?.message ?? trouble?.message)
+    this.#order.looked(key, object, message ?? (isReady ? undefined : health.message))
+    return outcome
   }
 
   /** Whatever came of it, its status need not wait any longer. */
@@ -198,7 +233,7 @@ export class Downsync {
   async #tellingOf(key: SyncKey, work: () => Promise<Outcome>): Promise<ReconcileResult> {
     const { refusals, outcomes } = this.#deps
     try {
-      const { refusal, trouble, ...result } = await work()
+      const { refusal, trouble, live: _live, ...result } = await work()
       if (refusal) refusals.refuse(key, refusal)
       else refusals.settle(key)
       if (refusal) this.#except(key, { state: 'refused', ...refusal })
@@ -206,9 +241,10 @@ export class Downsync {
       else outcomes.settle(key)
       return result
     } catch (error) {
-      this.#except(key, troubleOf(error))
+      const trouble = troubleOf(error)
+      this.#except(key, trouble)
       // Rights may be on their way: tried again like other trouble, and told by the queue.
-      if (isStatusError(error, 'Forbidden')) refusals.note(key, { reason: 'Forbidden', message: error.message })
+      if (trouble.reason === 'Forbidden') refusals.note(key, { reason: 'Forbidden', message: trouble.message })
       throw error
     }
   }

@@ -2,7 +2,8 @@
  * What became of what the mailbox asks for: how far its changes were looked at, and which of them could not be made so. What is
  * neither ahead of that nor an exception is in the cluster as the mailbox says.
  */
-import { isStatusError, StatusError, type StatusReason } from '../apimachinery/errors.ts'
+import { hasCause, isStatusError, StatusError, type StatusReason } from '../apimachinery/errors.ts'
+import { isRecord } from '../apimachinery/object.ts'
 import { type Exception, MAX_MESSAGE, type OutcomeState } from '../apimachinery/outcome.ts'
 import { timestamp } from '../apimachinery/timestamp.ts'
 import type { Clock } from '../client/clock.ts'
@@ -68,18 +69,23 @@ export class Outcomes {
     return this.#isOutOfSight
   }
 
-  /** Runs a look at an object; what changes of it meanwhile is to be looked at again. */
+  /** Runs a look at an object; what changes of it meanwhile is to be looked at again. One that is postponed was none. */
   async looking<T>(key: SyncKey, look: () => Promise<T>): Promise<T> {
     const text = keyText(key)
     const at = this.#open.get(text)
     // what begins before a comparison is no part of it
     const uncompared = this.#uncompared
+    let isOver = true
     try {
-      return await look()
+      const result = await look()
+      isOver = !isRecord(result) || result.postponed !== true
+      return result
     } finally {
-      if (at !== undefined && this.#open.get(text) === at) this.#open.delete(text)
-      uncompared?.delete(text)
-      this.#onChange()
+      if (isOver) {
+        if (at !== undefined && this.#open.get(text) === at) this.#open.delete(text)
+        uncompared?.delete(text)
+        this.#onChange()
+      }
     }
   }
 
@@ -131,6 +137,16 @@ const REFUSALS: readonly StatusReason[] = [
 export function troubleOf(error: unknown): Trouble {
   if (!(error instanceof StatusError))
     return { state: 'retrying', reason: 'Error', message: error instanceof Error ? error.message : String(error) }
+  const namespace = namespaceTrouble(error)
+  if (namespace) return { state: 'waiting', reason: namespace, message: error.message }
   const state = isStatusError(error, ...REFUSALS) ? 'refused' : 'retrying'
   return { state, reason: error.reason, message: error.message }
 }
+
+/** The Namespace that it is to be in is missing or going, which is no fault of it, and may be over any time. */
+function namespaceTrouble(error: StatusError): string | undefined {
+  if (isStatusError(error, 'NotFound') && error.details?.kind === 'namespaces') return 'NamespaceMissing'
+  return isStatusError(error, 'Forbidden') && hasCause(error, NAMESPACE_TERMINATING) ? NAMESPACE_TERMINATING : undefined
+}
+
+const NAMESPACE_TERMINATING = 'NamespaceTerminating'

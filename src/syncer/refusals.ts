@@ -13,6 +13,8 @@ export type RefusalReason =
   | 'AlreadyInCluster'
   /** The cluster's own definition of its kind does not serve its version. */
   | 'VersionNotServed'
+  /** What it says of its wave is no wave. */
+  | 'InvalidWave'
   /** Nothing says in whose name it would be done. */
   | 'NoOwner'
   /** The cluster's own access control says no. */

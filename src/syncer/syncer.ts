@@ -171,12 +171,13 @@ export function startSyncer(options: SyncerOptions): Syncer {
     ...(stateDir !== undefined && { stateDir }),
     onChange: ({ key, object, previous, revision }) => {
       if (!isSyncConfig(key)) outcomes.changed(key, revision)
-      if (object === undefined && !isSyncConfig(key)) downsync.sourceLeft(key, previous)
+      if (!isSyncConfig(key)) downsync.sourceChanged(key, object, previous)
       if (carriesOrders(key, object, key.name)) orders.look()
       side.mailboxChanged(key, object, previous)
     },
     onHeard: () => reporter.news(),
     onComplete: () => {
+      downsync.sourcesWhole()
       side.mailboxComplete()
       for (const key of downsync.leftovers()) queues.down.add(key)
       outcomes.whole(carriedKeys(mirror))
@@ -391,6 +392,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     isServing = true
     if (isRestored) {
       orders.look()
+      downsync.sourcesWhole()
       side.mailboxComplete()
       synced.resolve()
     }

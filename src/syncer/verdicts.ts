@@ -1,6 +1,9 @@
 /** What is told of an object that is not in the cluster as the mailbox says, where it is not the cluster's own word. */
+import { groupResourceName, type KubeObject } from '../apimachinery/object.ts'
 import { ADOPT } from '../apimachinery/placement.ts'
+import { waveFault, waveOf } from '../apimachinery/wave.ts'
 import type { ReconcileResult } from '../client/workqueue.ts'
+import type { SyncKey } from './mirror.ts'
 import type { Trouble } from './outcomes.ts'
 import type { Refusal } from './refusals.ts'
 
@@ -16,8 +19,8 @@ export const NO_OWNER: Refusal = {
   message: 'does not tell the space that owns it, in whose name it would be applied (--impersonate)',
 }
 
-/** What came of a look at an object. */
-export type Outcome = ReconcileResult & { refusal?: Refusal; trouble?: Trouble }
+/** What came of a look at an object. `live`: what the cluster holds of it now, where that is known. */
+export type Outcome = ReconcileResult & { refusal?: Refusal; trouble?: Trouble; live?: Readonly<KubeObject> }
 
 export const HELD: Trouble = {
   state: 'held',
@@ -43,4 +46,28 @@ export const FOUGHT: Trouble = {
   state: 'drifted',
   reason: 'Fought',
   message: 'somebody in the cluster keeps changing fields of it; they are put back ever more slowly',
+}
+
+/** It waits for another object of its space, of an earlier wave. */
+export function earlierWave({ wave, blocked, key, why }: EarlierWave): Trouble {
+  const { group, resource, namespace, name } = key
+  const what = `${groupResourceName({ group, resource })} ${namespace === '' ? name : `${namespace}/${name}`}`
+  return {
+    state: 'waiting',
+    reason: 'EarlierWave',
+    message: `wave ${wave} waits for ${what} of wave ${blocked}: ${why}`,
+  }
+}
+interface EarlierWave {
+  readonly wave: number
+  readonly blocked: number
+  readonly key: SyncKey
+  readonly why: string
+}
+
+/** Of an object in the mailbox whose wave nobody can tell. What the cluster has of it stays as it is. */
+export function waveRefusal(object: Readonly<KubeObject>): Refusal | undefined {
+  return waveOf(object) === undefined
+    ? { reason: 'InvalidWave', message: `is not applied: ${waveFault(object)}` }
+    : undefined
 }

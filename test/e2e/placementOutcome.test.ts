@@ -2,6 +2,7 @@
 import t from 'tap'
 import { at } from '../../src/apimachinery/fields.ts'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
+import { WAVE } from '../../src/apimachinery/placement.ts'
 import type { WatchEvent } from '../../src/client/client.ts'
 import { map } from '../syncer/support/installation.ts'
 import { MAPS, PLACEMENTS, TARGETS } from '../syncer/support/kinds.ts'
@@ -154,6 +155,20 @@ t.test('an author sees how far a placement is, what a cluster refuses in its wor
     object => at(object, 'status', 'health') === 'Degraded',
   )
   t.match(disk?.status, { state: 'Applied', healthMessage: 'its volume is gone', reported: { phase: 'Lost' } })
+
+  // a later wave waits for it, and says so
+  const late = map('second', {})
+  await wds.create(MAPS, { ...late, metadata: { ...late.metadata, annotations: { [WAVE]: '1' } } })
+  const waits = await until(wds, STATUSES, rowOf('second'), object =>
+    String(at(object, 'status', 'message')).includes('disk'),
+  )
+  t.match(waits?.status, {
+    reason: 'EarlierWave',
+    message: /^wave 1 waits for persistentvolumeclaims shop\/disk of wave 0: /,
+  })
+  await cluster.patch(CLAIMS, claim, 'merge', { status: { phase: 'Bound' } }, { subresource: 'status' })
+  await until(wds, STATUSES, rowOf('second'), is('Applied'))
+  await wds.delete(MAPS, { namespace: 'shop', name: 'second' })
   await wds.delete(CLAIMS, claim)
   await until(wds, PLACEMENTS, EP, object => applied(1)(object) && has('Healthy', 'True', 'AllHealthy')(object))
 

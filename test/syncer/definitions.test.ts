@@ -1,9 +1,13 @@
 /** Definitions that came along with custom objects, in clusters that have their own, against real API servers. */
 import t from 'tap'
+import { StatusError } from '../../src/apimachinery/errors.ts'
 import type { GroupVersionResource, KubeObject } from '../../src/apimachinery/object.ts'
 import { isRecord } from '../../src/apimachinery/object.ts'
 import { DOWNSYNCED, IMPLIED_ANNOTATION } from '../../src/apimachinery/placement.ts'
+import type { SpaceClient } from '../../src/client/client.ts'
 import { systemClock } from '../../src/client/clock.ts'
+import { awaitedDefinition } from '../../src/syncer/definitions.ts'
+import { MailboxMirror } from '../../src/syncer/mirror.ts'
 import { startCenter } from '../support/center.ts'
 import { CONFIGS, CRDS } from './support/kinds.ts'
 import { type Pair, PROJECTED, pairIn } from './support/pair.ts'
@@ -110,3 +114,37 @@ t.test(
     )
   },
 )
+
+t.test('a custom object tells how far the definition is that it waits for', async t => {
+  const sent = definition(['teeth'], ['v1'], implied)
+  const at = { ...CRDS, namespace: '', name: NAME }
+  const key = { group: GROUP, resource: 'gears', namespace: 'app', name: 'a' }
+  const waitsFor = async (live: KubeObject | undefined, placed = true) => {
+    const mirror = new MailboxMirror()
+    const event = {
+      type: 'ADDED',
+      space: 's',
+      resource: CRDS,
+      namespace: '',
+      name: NAME,
+      revision: 1,
+      mentions: () => false,
+    } as const
+    if (placed) mirror.apply(at, { ...event, object: sent })
+    const get = async () => live ?? Promise.reject(new StatusError('NotFound', 'gone'))
+    return await awaitedDefinition({ mirror, cluster: { get } as unknown as SpaceClient }, key)
+  }
+  const condition = (type: string, status: string, message = '') => ({
+    ...sent,
+    status: { conditions: [{ type, status, message }] },
+  })
+  const reason = 'DefinitionNotEstablished'
+  const prefix = `waits for CustomResourceDefinition ${NAME} in the cluster: `
+  t.same(await waitsFor(undefined), { state: 'waiting', reason, message: `${prefix}it is not there` })
+  t.match(await waitsFor(sent), { message: `${prefix}it is not established` })
+  t.match(await waitsFor(condition('NamesAccepted', 'False', '"Gear" is taken')), {
+    message: `${prefix}"Gear" is taken`,
+  })
+  t.match(await waitsFor(condition('Established', 'True')), { message: `${prefix}it is about to be served` })
+  t.equal(await waitsFor(undefined, false), undefined, 'nobody sends one')
+})

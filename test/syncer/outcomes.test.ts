@@ -93,5 +93,12 @@ t.test('what a cluster will not take is apart from what may work again', async t
   })
   t.match(troubleOf(new StatusError('ServiceUnavailable', 'away')), { state: 'retrying', reason: 'ServiceUnavailable' })
   t.match(troubleOf(new StatusError('NotFound', 'namespaces "x" not found')), { state: 'retrying' })
+  const noNamespace = new StatusError('NotFound', 'namespaces "x" not found', { kind: 'namespaces', name: 'x' })
+  t.match(troubleOf(noNamespace), { state: 'waiting', reason: 'NamespaceMissing' })
+  const going = new StatusError('Forbidden', 'it is being terminated', {
+    causes: [{ reason: 'NamespaceTerminating', message: '' }],
+  })
+  t.match(troubleOf(going), { state: 'waiting', reason: 'NamespaceTerminating', message: 'it is being terminated' })
+  t.match(troubleOf(new StatusError('Forbidden', 'no')), { state: 'refused', reason: 'Forbidden' })
   t.match(troubleOf('odd'), { state: 'retrying', reason: 'Error', message: 'odd' })
 })

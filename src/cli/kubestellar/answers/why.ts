@@ -8,6 +8,7 @@ import {
   OVERWRITE,
   PAUSED_ANNOTATION,
 } from '../../../apimachinery/placement.ts'
+import { waveFault, waveOf } from '../../../apimachinery/wave.ts'
 import type { DiscoveredResource } from '../../../client/client.ts'
 import { isSystemObject, reachOf } from '../../../controllers/placement-translator/eligibility.ts'
 import type { Matchable } from '../../../controllers/placement-translator/placementSpec.ts'
@@ -180,6 +181,7 @@ function objectNotes({ metadata }: KubeObject): Note[] {
     const message = annotations[annotation]
     if (message !== undefined) notes.push({ reason, message })
   }
+  if (waveOf({ metadata }) === undefined) notes.push({ reason: 'InvalidWave', message: waveFault({ metadata }) })
   const overwrite = annotations[OVERWRITE]
   if (overwrite !== undefined && overwrite !== '' && overwrite !== 'true') {
     const message = `annotation ${OVERWRITE} says that clusters keep what they have of it: it is made where it is missing, and not changed`

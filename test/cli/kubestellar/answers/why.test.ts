@@ -153,10 +153,11 @@ t.test('what stands in the way is the verdict', async t => {
     'edge.kubestellar.io/customization-error': 'no Customizer "x"',
     'edge.kubestellar.io/object-conflict': 'space abc owns it',
     'edge.kubestellar.io/downsync-overwrite': 'false',
+    'edge.kubestellar.io/wave': 'first',
   }
   t.match(
     why(facts({ object: prices({ annotations }) })).notes.map(({ reason }) => reason),
-    ['ObjectPaused', 'CustomizationError', 'ObjectConflict', 'NotOverwritten'],
+    ['ObjectPaused', 'CustomizationError', 'ObjectConflict', 'InvalidWave', 'NotOverwritten'],
   )
 })
 
