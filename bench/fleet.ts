@@ -23,6 +23,7 @@ import { MailboxFeed } from '../src/syncer/mailboxFeed.ts'
 import { OutcomeReporter } from '../src/syncer/outcomeReporter.ts'
 import { Outcomes } from '../src/syncer/outcomes.ts'
 import { Refusals } from '../src/syncer/refusals.ts'
+import { SyncerState } from '../src/syncer/syncerState.ts'
 import { orreryOf, type RunningServer } from './servers.ts'
 
 const CONFIG_MAPS: GroupVersionResource = { group: '', version: 'v1', resource: 'configmaps' }
@@ -59,6 +60,7 @@ class Loop {
     const feed: MailboxFeed = new MailboxFeed({
       client,
       space: mailbox,
+      state: new SyncerState(undefined, silentLogger),
       logger: silentLogger,
       onChange: ({ key, object }) => {
         if (key.resource !== 'configmaps') return

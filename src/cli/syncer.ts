@@ -46,7 +46,7 @@ export async function runSyncerCommand(settings: Record<string, unknown>): Promi
   })
   const cluster = httpSpaceClient({ ...(await clusterOptions(settings)), userAgent: USER_AGENT, inFlight: IN_FLIGHT })
   const { stateDir, syncTargetUid } = settings as { stateDir?: string; syncTargetUid?: string }
-  if (stateDir !== undefined) privateFolder({ path: stateDir, entries: /^mailbox\.json/, log })
+  if (stateDir !== undefined) privateFolder({ path: stateDir, entries: /^mailbox/, log })
   const options = {
     center,
     space: from.first.space ?? '',

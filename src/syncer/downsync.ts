@@ -13,7 +13,7 @@ import { ArrivalOrder } from './arrivalOrder.ts'
 import { Carrier } from './carrier.ts'
 import { ClusterOwners } from './clusterOwners.ts'
 import type { ClusterWatches } from './clusterWatches.ts'
-import { type Echo, Echoes } from './echoes.ts'
+import type { Echo, Echoes } from './echoes.ts'
 import type { EmptiedNamespaces } from './emptiedNamespaces.ts'
 import { keyText, type MailboxMirror, type Mirrored, type SyncKey } from './mirror.ts'
 import { ObjectWriter } from './objectWriter.ts'
@@ -38,6 +38,8 @@ export interface DownsyncDeps {
   plan: () => SyncPlan
   /** Whether the mirror is complete: only then is an absent object a deleted one. */
   mirrorComplete: () => boolean
+  /** What was written, in this run or before. */
+  echoes: Echoes
   refusals: Refusals
   /** Is told what of the mailbox is not in the cluster as it should be. */
   outcomes: Pick<Outcomes, 'except' | 'settle'>
@@ -56,7 +58,7 @@ export interface DownsyncDeps {
 export class Downsync {
   readonly #deps: DownsyncDeps
   readonly owners: ClusterOwners
-  readonly #echoes = new Echoes()
+  readonly #echoes: Echoes
   readonly #removals: Removals
   readonly #carrier: Carrier
   readonly #order: ArrivalOrder
@@ -69,6 +71,7 @@ export class Downsync {
 
   constructor(deps: DownsyncDeps) {
     this.#deps = deps
+    this.#echoes = deps.echoes
     const { clock = systemClock } = deps
     const writer = new ObjectWriter({
       ...deps,
@@ -91,7 +94,7 @@ export class Downsync {
       forget: key => this.#forget(key),
     })
     const { owners } = this
-    this.#carrier = new Carrier({ ...deps, clock, echoes: this.#echoes, writer, owners, removals: this.#removals })
+    this.#carrier = new Carrier({ ...deps, clock, writer, owners, removals: this.#removals })
   }
 
   /** Tells of an object that an earlier run left in the cluster. */

@@ -18,6 +18,29 @@ export interface Echo {
 
 export class Echoes {
   readonly #byKey = new Map<string, Echo>()
+  readonly #changed = new Set<string>()
+  #onChange: (() => void) | undefined
+
+  /** What an earlier run wrote. */
+  restore(echoes: Iterable<readonly [string, Echo]>): void {
+    for (const [key, echo] of echoes) this.#byKey.set(key, echo)
+  }
+
+  /** Keys of what was written or forgotten since the last call. */
+  takeChanged(): string[] {
+    const changed = [...this.#changed]
+    this.#changed.clear()
+    return changed
+  }
+
+  entries(): Iterable<readonly [string, Echo]> {
+    return this.#byKey.entries()
+  }
+
+  /** Calls back whenever {@link takeChanged} has something new. One listener. */
+  onChange(listener: () => void): void {
+    this.#onChange = listener
+  }
 
   get(key: string): Echo | undefined {
     return this.#byKey.get(key)
@@ -34,7 +57,7 @@ export class Echoes {
   }
 
   wrote(key: string, copy: Readonly<KubeObject>, result: Readonly<KubeObject>, source?: Readonly<KubeObject>): void {
-    this.#byKey.set(key, {
+    this.#set(key, {
       sent: digest(copy),
       result: digest(essence(result)),
       sourceUid: source?.metadata.uid,
@@ -48,11 +71,21 @@ export class Echoes {
   stands(key: string, { metadata: { uid, generation } }: Readonly<KubeObject>): void {
     const known = this.#byKey.get(key)
     if (known === undefined || (known.sourceUid === uid && known.sourceGeneration === generation)) return
-    this.#byKey.set(key, { ...known, sourceUid: uid, sourceGeneration: generation })
+    this.#set(key, { ...known, sourceUid: uid, sourceGeneration: generation })
   }
 
   forget(key: string): void {
-    this.#byKey.delete(key)
+    if (this.#byKey.delete(key)) this.#note(key)
+  }
+
+  #set(key: string, echo: Echo): void {
+    this.#byKey.set(key, echo)
+    this.#note(key)
+  }
+
+  #note(key: string): void {
+    this.#changed.add(key)
+    this.#onChange?.()
   }
 }
 

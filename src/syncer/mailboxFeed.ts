@@ -11,8 +11,9 @@ import type { Client, StreamBatch, StreamEvent, StreamOptions } from '../client/
 import { type Clock, systemClock } from '../client/clock.ts'
 import type { Logger } from '../client/logger.ts'
 import { StreamSource } from '../client/streamSource.ts'
-import { keyOf, keyText, MailboxMirror, type SyncKey } from './mirror.ts'
+import { keyOf, keyText, type MailboxMirror, type SyncKey } from './mirror.ts'
 import { retrying } from './retrying.ts'
+import type { SyncerState } from './syncerState.ts'
 import { isNeverCarried, isSyncConfig } from './syncPlan.ts'
 
 export interface MailboxChange {
@@ -32,8 +33,8 @@ export interface Heard {
 export interface MailboxFeedOptions {
   client: Client
   space: string
-  /** Where the state is kept; nowhere when absent. */
-  stateDir?: string
+  /** Holds the mirror, and keeps it where it can. */
+  state: SyncerState
   logger: Logger
   clock?: Clock
   random?: Random
@@ -45,15 +46,12 @@ export interface MailboxFeedOptions {
   onComplete(): void
 }
 
-/** Saving writes everything: the more there is, the less often. */
+/** What comes in swarms is written together. */
 const SAVE_DELAY_MS = 1000
-const SAVE_DELAY_PER_OBJECT_MS = 1
-const SAVE_DELAY_MAX_MS = 60_000
 /** Only the cursor moves with what is ours. */
 const SAVE_CURSOR_DELAY_MS = 120_000
 
 export class MailboxFeed {
-  readonly mirror = new MailboxMirror()
   readonly #options: MailboxFeedOptions
   readonly #clock: Clock
   #source: StreamSource | undefined
@@ -80,6 +78,11 @@ export class MailboxFeed {
   constructor(options: MailboxFeedOptions) {
     this.#options = options
     this.#clock = options.clock ?? systemClock
+    options.state.echoes.onChange(() => this.#scheduleSave(SAVE_DELAY_MS))
+  }
+
+  get mirror(): MailboxMirror {
+    return this.#options.state.mirror
   }
 
   get complete(): boolean {
@@ -94,16 +97,15 @@ export class MailboxFeed {
 
   /** Brings back what an earlier run knew of this mailbox. True when there was something. */
   async restore(mailbox: string): Promise<boolean> {
-    const { stateDir, logger } = this.#options
-    if (stateDir === undefined) return false
+    const { state, logger } = this.#options
     try {
-      const state = await this.mirror.load(stateDir, mailbox)
-      this.#space = state?.space
-      this.#cursor = state?.cursor
-      this.#epoch = state?.epoch
-      return state !== undefined
+      const saved = await state.load(mailbox)
+      this.#space = saved?.space
+      this.#cursor = saved?.cursor
+      this.#epoch = saved?.epoch
+      return saved !== undefined
     } catch (error) {
-      logger.warn({ err: error, stateDir }, 'the saved state cannot be used, reading the whole mailbox instead')
+      logger.warn({ err: error }, 'the saved state cannot be used, reading the whole mailbox instead')
       return false
     }
   }
@@ -118,6 +120,13 @@ export class MailboxFeed {
     }
     if (this.#pendingSave) this.#save()
     await this.#saving
+  }
+
+  /** To be called at the very end: what is written into the cluster until then is remembered. */
+  async close(): Promise<void> {
+    if (this.#pendingSave) this.#save()
+    await this.#saving
+    await this.#options.state.close()
   }
 
   /**
@@ -196,7 +205,7 @@ export class MailboxFeed {
     const object = this.mirror.get(key)?.object
     this.#options.onChange({ key, object, previous, revision: event.revision })
     const isEcho = isSyncConfig(key) && equalJson(object?.spec, previous?.spec)
-    this.#scheduleSave(isEcho ? SAVE_CURSOR_DELAY_MS : this.#saveDelayMs())
+    this.#scheduleSave(isEcho ? SAVE_CURSOR_DELAY_MS : SAVE_DELAY_MS)
   }
 
   /** The center takes the mailbox away, which is not its wish to empty the cluster: nothing is deleted and nothing saved. */
@@ -221,7 +230,7 @@ export class MailboxFeed {
     }
     this.#heard = revision
     this.#becomeComplete()
-    this.#scheduleSave(this.#saveDelayMs())
+    this.#scheduleSave(SAVE_DELAY_MS)
   }
 
   #checkGoal(): void {
@@ -235,13 +244,9 @@ export class MailboxFeed {
     this.#options.onComplete()
   }
 
-  #saveDelayMs(): number {
-    return Math.min(SAVE_DELAY_MAX_MS, SAVE_DELAY_MS + this.mirror.size * SAVE_DELAY_PER_OBJECT_MS)
-  }
-
   /** The soonest of several wishes is kept. */
   #scheduleSave(delayMs: number): void {
-    if (this.#options.stateDir === undefined) return
+    if (!this.#options.state.isKept) return
     const atMs = this.#clock.now() + delayMs
     if (this.#pendingSave && this.#pendingSave.atMs <= atMs) return
     this.#pendingSave?.cancel()
@@ -249,7 +254,7 @@ export class MailboxFeed {
   }
 
   #save(): void {
-    const { stateDir, logger } = this.#options
+    const { state, logger } = this.#options
     this.#pendingSave?.cancel()
     this.#pendingSave = undefined
     this.#saving = this.#saving
@@ -257,13 +262,11 @@ export class MailboxFeed {
         const space = this.#space
         const { cursor, epoch } = this.#source ?? {}
         // In the middle of a snapshot the mirror fits no cursor.
-        if (stateDir === undefined || space === undefined || cursor === undefined || this.#seen !== undefined) return
+        if (space === undefined || cursor === undefined || this.#seen !== undefined) return
         if (!this.#reset.signal.aborted && !this.#ending)
-          await this.mirror.save(stateDir, { mailbox: this.#mailbox, space, cursor, epoch })
+          await state.save({ mailbox: this.#mailbox, space, cursor, epoch })
       })
-      .catch(error =>
-        logger.error({ err: error, stateDir }, 'the state cannot be saved; a restart will read the whole mailbox'),
-      )
+      .catch(error => logger.error({ err: error }, 'the state cannot be saved; a restart will read the whole mailbox'))
   }
 }
 

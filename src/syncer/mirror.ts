@@ -1,9 +1,4 @@
-/**
- * The mailbox space as the syncer last saw it, with the cursor that it belongs to. Kept on disk, so that a syncer that starts
- * while the center is away still knows what its cluster shall hold, and resumes instead of reading everything again.
- */
-import { readFile, rename, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+/** The mailbox space as the syncer last saw it, and what changed in it since it was last written down. */
 import type { LogFields } from '../apimachinery/logFields.ts'
 import {
   type GroupResource,
@@ -12,6 +7,7 @@ import {
   isRecord,
   type KubeObject,
 } from '../apimachinery/object.ts'
+import { equalJson } from '../apimachinery/values.ts'
 import type { StreamEvent } from '../client/client.ts'
 
 export interface Mirrored {
@@ -53,9 +49,15 @@ export function keyOf(resource: GroupResource, object: Readonly<KubeObject>): Sy
 
 export class MailboxMirror {
   #objects = new Map<string, Mirrored>()
+  readonly #changed = new Set<string>()
 
   get(key: SyncKey): Mirrored | undefined {
     return this.#objects.get(keyText(key))
+  }
+
+  /** By {@link keyText}. */
+  at(text: string): Mirrored | undefined {
+    return this.#objects.get(text)
   }
 
   values(): Iterable<Mirrored> {
@@ -67,40 +69,42 @@ export class MailboxMirror {
   }
 
   apply(key: SyncKey, event: StreamEvent): void {
-    if (event.type === 'DELETED') this.remove(key)
-    else this.#objects.set(keyText(key), { resource: event.resource, object: slim(event.object) })
+    if (event.type === 'DELETED') {
+      this.remove(key)
+      return
+    }
+    const text = keyText(key)
+    const before = this.#objects.get(text)
+    const now = { resource: event.resource, object: slim(event.object) }
+    this.#objects.set(text, now)
+    if (!isSame(before, now)) this.#changed.add(text)
   }
 
   remove(key: SyncKey): void {
-    this.#objects.delete(keyText(key))
+    const text = keyText(key)
+    if (this.#objects.delete(text)) this.#changed.add(text)
   }
 
-  /** Replaces the file as a whole; readable by its owner only, for there are Secrets in it. */
-  async save(dir: string, state: MirrorState): Promise<void> {
-    const path = join(dir, 'mailbox.json')
-    const temporary = `${path}.new`
-    const text = JSON.stringify({ format: 1, ...state, objects: [...this.#objects.values()] })
-    await writeFile(temporary, text, { mode: 0o600, flush: true })
-    await rename(temporary, path)
+  /** What an earlier run knew. */
+  restore(objects: Iterable<Mirrored>): void {
+    this.#objects = new Map()
+    for (const entry of objects) this.#objects.set(keyText(keyOf(entry.resource, entry.object)), entry)
+    this.#changed.clear()
   }
 
-  /**
-   * Reads what was saved of a mailbox. `undefined` when nothing was, or only of another one; the mirror then stays as it is.
-   * @throws Error when the file is there but cannot be used
-   */
-  async load(dir: string, mailbox: string): Promise<MirrorState | undefined> {
-    let text: string
-    try {
-      text = await readFile(join(dir, 'mailbox.json'), 'utf8')
-    } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-      throw error
-    }
-    const { objects, ...state } = stateIn(text)
-    if (state.mailbox !== mailbox) return undefined
-    this.#objects = new Map(objects.map(entry => [keyText(keyOf(entry.resource, entry.object)), entry]))
-    return state
+  /** By {@link keyText}: what came, changed or went since the last call. */
+  takeChanged(): string[] {
+    const changed = [...this.#changed]
+    this.#changed.clear()
+    return changed
   }
+}
+
+/** A snapshot tells again what is known. Revisions of two lives of a store may be the same. */
+function isSame(before: Mirrored | undefined, now: Mirrored): boolean {
+  return (
+    before !== undefined && before.resource.version === now.resource.version && equalJson(before.object, now.object)
+  )
 }
 
 /** The server's notes about who wrote what are of no use here and often the larger half. */
@@ -109,30 +113,7 @@ function slim(object: KubeObject): KubeObject {
   return managedFields === undefined ? object : { ...object, metadata }
 }
 
-function stateIn(text: string): MirrorState & { objects: Mirrored[] } {
-  let state: unknown
-  try {
-    state = JSON.parse(text)
-  } catch (cause) {
-    // The parser's words would quote the file.
-    throw new Error('it is not JSON', { cause: cause instanceof Error ? cause.name : undefined })
-  }
-  if (
-    !isRecord(state) ||
-    state.format !== 1 ||
-    (state.mailbox !== undefined && typeof state.mailbox !== 'string') ||
-    (state.epoch !== undefined && typeof state.epoch !== 'string') ||
-    typeof state.space !== 'string' ||
-    !Number.isSafeInteger(state.cursor) ||
-    !Array.isArray(state.objects) ||
-    !state.objects.every(isMirrored)
-  )
-    throw new Error('it is not a state of this release')
-  const { mailbox, space, epoch, objects } = state
-  return { mailbox, space, cursor: state.cursor as number, epoch, objects }
-}
-
-function isMirrored(entry: unknown): entry is Mirrored {
+export function isMirrored(entry: unknown): entry is Mirrored {
   if (!isRecord(entry) || !isRecord(entry.resource) || !isRecord(entry.object)) return false
   const { group, version, resource } = entry.resource
   const named = isRecord(entry.object.metadata) && typeof entry.object.metadata.name === 'string'

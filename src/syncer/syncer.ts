@@ -47,6 +47,7 @@ import { retrying } from './retrying.ts'
 import { ServedResources } from './served.ts'
 import { StatusLimit } from './statusLimit.ts'
 import { returnStatus } from './statusReturn.ts'
+import { SyncerState } from './syncerState.ts'
 import { isSyncConfig } from './syncPlan.ts'
 import { Upsync } from './upsync.ts'
 
@@ -164,11 +165,12 @@ export function startSyncer(options: SyncerOptions): Syncer {
   const queue = (): WorkQueue<SyncKey> => new WorkQueue<SyncKey>({ id: keyText, ...tools, ...QUEUE })
   const queues = { down: queue(), status: queue(), up: queue() }
 
+  const state = new SyncerState(stateDir, logger)
   const feed = new MailboxFeed({
     client: center,
     space,
     ...tools,
-    ...(stateDir !== undefined && { stateDir }),
+    state,
     onChange: ({ key, object, previous, revision }) => {
       if (!isSyncConfig(key)) outcomes.changed(key, revision)
       if (!isSyncConfig(key)) downsync.sourceChanged(key, object, previous)
@@ -243,6 +245,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     watches: projected,
     plan,
     mirrorComplete,
+    echoes: state.echoes,
     refusals,
     outcomes,
     allowance,
@@ -418,6 +421,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     await sight.ended()
     await side.stop()
     await orders.ended()
+    await feed.close()
     await lease?.release()
     if (refusal !== undefined) refused.resolve(refusal)
     else if (isDeposed) deposed.resolve()

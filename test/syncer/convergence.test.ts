@@ -3,7 +3,7 @@
  * what the mailbox wants, the mailbox knows the cluster's state, and what somebody else made in the cluster is still there.
  */
 import { randomUUID } from 'node:crypto'
-import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
@@ -222,15 +222,16 @@ class Stage {
         this[step.where === 'center' ? 'toCenter' : 'toCluster'].coming.push(...step.fates)
         return
       case 'keepState':
-        if (existsSync(this.#state)) copyFileSync(this.#state, `${this.#state}.kept`)
+        await this.stop()
+        replaceFolder(this.#state, this.#kept)
+        this.start()
         return
       case 'restart':
       case 'forget':
       case 'oldState':
         await this.stop()
-        if (step.do === 'forget') rmSync(this.#state, { force: true })
-        if (step.do === 'oldState' && existsSync(`${this.#state}.kept`))
-          copyFileSync(`${this.#state}.kept`, this.#state)
+        if (step.do === 'forget') rmSync(this.#state, { recursive: true, force: true })
+        if (step.do === 'oldState') replaceFolder(this.#kept, this.#state)
         this.start()
         return
       case 'breathe':
@@ -239,7 +240,11 @@ class Stage {
   }
 
   get #state(): string {
-    return join(this.dir, 'mailbox.json')
+    return join(this.dir, 'mailbox')
+  }
+
+  get #kept(): string {
+    return join(this.dir, 'kept')
   }
 
   #spec(): object {
@@ -282,6 +287,13 @@ class Stage {
     }
     return undefined
   }
+}
+
+/** Nothing where there is nothing to copy. */
+function replaceFolder(from: string, to: string): void {
+  if (!existsSync(from)) return
+  rmSync(to, { recursive: true, force: true })
+  cpSync(from, to, { recursive: true })
 }
 
 function contentOf(object: Readonly<KubeObject>): string {

@@ -43,7 +43,7 @@ t.test('what the cluster does not have costs one request each', async t => {
   const p = await pairIn(center, t, WANTS)
   for (const name of NAMES) await p.mailbox.create(MAPS, sent(name, { x: '1' }))
   const { asked, cluster } = counted(p)
-  p.start(silentLogger, systemClock, { cluster })
+  p.start(silentLogger, systemClock, { cluster, heartbeatMs: 60_000 })
   for (const name of NAMES) await center.world.present(p.clusterId, `configmaps app/${name}`)
   t.equal(of(asked, 'get'), 0)
   // the first one finds no Namespace
@@ -62,7 +62,7 @@ t.test('what somebody else made is looked at before it is tried again', async t 
   await p.cluster.create(MAPS, { ...theirs, metadata })
   await p.mailbox.create(MAPS, sent('m0', { x: '1' }))
   const { asked, cluster } = counted(p)
-  p.start(silentLogger, systemClock, { cluster })
+  p.start(silentLogger, systemClock, { cluster, heartbeatMs: 60_000 })
   const refused = (): boolean => of(asked, 'get') >= 3
   await p.mailbox.create(MAPS, sent('m1', { x: '1' }))
   await center.world.present(p.clusterId, 'configmaps app/m1')
@@ -70,4 +70,27 @@ t.test('what somebody else made is looked at before it is tried again', async t 
     await p.mailbox.patch(MAPS, { namespace: 'app', name: 'm0' }, 'merge', { data: { turn: `${turn}` } })
   t.equal(of(asked, 'create'), 2, 'one for each that might be new')
   t.same((await p.cluster.get(MAPS, { namespace: 'app', name: 'm0' })).data, { x: 'theirs' })
+})
+
+t.test('a restart asks for nothing and writes nothing that stands there already, and still repairs', async t => {
+  const p = await pairIn(center, t, WANTS)
+  for (const name of NAMES) await p.mailbox.create(MAPS, sent(name, { x: '1' }))
+  const first = p.start(silentLogger, systemClock, { heartbeatMs: 60_000 })
+  for (const name of NAMES) await center.world.present(p.clusterId, `configmaps app/${name}`)
+  await p.settled()
+  await first.stop()
+  await p.cluster.patch(MAPS, { namespace: 'app', name: 'm3' }, 'merge', { data: { x: 'drifted' } })
+  const { asked, cluster } = counted(p)
+  const second = p.start(silentLogger, systemClock, { cluster, heartbeatMs: 60_000 })
+  await second.synced
+  const data = (name: string, x: string) =>
+    center.world.present(p.clusterId, `configmaps app/${name}`, ({ data }) => (data as { x: string }).x === x)
+  await data('m3', '1')
+  await p.mailbox.patch(MAPS, { namespace: 'app', name: 'm5' }, 'merge', { data: { x: '2' } })
+  await data('m5', '2')
+  await p.settled()
+  // taking over what was created is a patch of its own, as before
+  t.ok(of(asked, 'patch') <= 4, `${asked}`)
+  t.ok(of(asked, 'get') <= 1, `${asked}`)
+  t.equal(of(asked, 'create'), 0)
 })
