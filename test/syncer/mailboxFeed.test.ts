@@ -3,6 +3,7 @@ import t from 'tap'
 import type { Client, SpaceClient, StreamBatch, StreamOptions } from '../../src/client/client.ts'
 import { silentLogger } from '../../src/client/logger.ts'
 import { MailboxFeed } from '../../src/syncer/mailboxFeed.ts'
+import { SyncerState } from '../../src/syncer/syncerState.ts'
 import { virtualClock } from './support/virtualClock.ts'
 
 const batch = (revision: number, epoch: string, more: Partial<StreamBatch> = {}): StreamBatch => ({
@@ -29,6 +30,7 @@ t.test('a center that was started again is heard at once, although nothing chang
   const feed: MailboxFeed = new MailboxFeed({
     client: { in: () => ({}) as SpaceClient, stream } satisfies Client,
     space: 'm',
+    state: new SyncerState(undefined, silentLogger),
     logger: silentLogger,
     clock: virtualClock(0),
     onChange: () => {},
