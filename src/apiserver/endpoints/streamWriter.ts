@@ -57,8 +57,10 @@ export function responseSink(raw: ServerResponse, turns: WriteTurns): FrameSink 
     async write(frames) {
       if (gone()) return false
       for (const frame of frames) {
-        waiting.push(frame)
-        waitingBytes += frame.length
+        for (const piece of out.framed(frame)) {
+          waiting.push(piece)
+          waitingBytes += piece.length
+        }
       }
       schedule()
       if (waitingBytes <= WAITING_LIMIT_BYTES) return true
@@ -77,7 +79,9 @@ export function responseSink(raw: ServerResponse, turns: WriteTurns): FrameSink 
 }
 
 interface Body {
-  /** False where it is to wait for a drain. */
+  /** As it goes over the connection. */
+  framed(frame: Buffer): readonly Buffer[]
+  /** Of what was {@link framed}. False where it is to wait for a drain. */
   write(pieces: readonly Buffer[]): boolean
   needsDrain(): boolean
   onDrain(run: () => void): void
@@ -94,12 +98,11 @@ function bodyOf(raw: ServerResponse): Body {
   const isChunked = socket !== null && raw.chunkedEncoding
   const out = isChunked ? socket : raw
   return {
+    // As a chunk, nothing would be the end.
+    framed: frame => (frame.length === 0 ? [] : isChunked ? chunkOf(frame) : [frame]),
     write(pieces) {
       if (pieces.length > 1) out.cork()
-      for (const piece of pieces) {
-        // As a chunk, nothing would be the end.
-        if (piece.length > 0) out.write(isChunked ? chunkOf(piece) : piece)
-      }
+      for (const piece of pieces) out.write(piece)
       if (pieces.length > 1) out.uncork()
       return !out.writableNeedDrain
     },
@@ -114,15 +117,19 @@ function bodyOf(raw: ServerResponse): Body {
 /** Watchers of an event come by one soon after the other. */
 const chunks = new BoundedCache<Buffer, Buffer>({
   entries: 64,
-  weight: { limit: 4 * 1024 * 1024, of: ({ length }) => length },
+  weight: { limit: 1024 * 1024, of: ({ length }) => length },
 })
+/** What is longer goes between its length and its end as it is: a copy would be dearer than three writes. */
+const COPIED_BYTES = 16 * 1024
 
-function chunkOf(bytes: Buffer): Buffer {
+function chunkOf(bytes: Buffer): readonly Buffer[] {
   const known = chunks.peek(bytes)
-  if (known) return known
-  const chunk = Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, END_OF_CHUNK])
+  if (known) return [known]
+  const length = Buffer.from(`${bytes.length.toString(16)}\r\n`)
+  if (bytes.length > COPIED_BYTES) return [length, bytes, END_OF_CHUNK]
+  const chunk = Buffer.concat([length, bytes, END_OF_CHUNK])
   chunks.set(bytes, chunk)
-  return chunk
+  return [chunk]
 }
 
 const END_OF_CHUNK = Buffer.from('\r\n')
@@ -135,17 +142,17 @@ export function goneSignal(raw: ServerResponse): AbortSignal {
   return gone.signal
 }
 
-/** The next frames, or a part of one, up to the limit. Taken out of `waiting`. */
+/** The next ones, up to the limit, and a part of one that is larger. Taken out of `waiting`. */
 function nextPieces(waiting: Buffer[]): Buffer[] {
-  const first = waiting[0]!
-  if (first.length > CHUNK_BYTES) {
-    waiting[0] = first.subarray(CHUNK_BYTES)
-    return [first.subarray(0, CHUNK_BYTES)]
-  }
   let count = 0
   let bytes = 0
   while (count < waiting.length && bytes + waiting[count]!.length <= CHUNK_BYTES) bytes += waiting[count++]!.length
-  return waiting.splice(0, count)
+  const pieces = waiting.splice(0, count)
+  const [next] = waiting
+  if (next === undefined || next.length <= CHUNK_BYTES || bytes === CHUNK_BYTES) return pieces
+  pieces.push(next.subarray(0, CHUNK_BYTES - bytes))
+  waiting[0] = next.subarray(CHUNK_BYTES - bytes)
+  return pieces
 }
 
 /**

@@ -83,6 +83,26 @@ t.test('a batch of any size is copied and encrypted a piece at a time, and arriv
   t.ok((await reading).equals(Buffer.concat(frames)))
 })
 
+t.test('a large frame is copied for none of its watchers', async t => {
+  const frame = Buffer.alloc(900_000, 'x')
+  for (let watcher = 0; watcher < 2; watcher++) {
+    const { raw, response } = await answer(t)
+    const socket = raw.socket!
+    const write = socket.write.bind(socket)
+    let copied = 0
+    socket.write = (piece: Buffer, ...rest: []) => {
+      if (piece.buffer !== frame.buffer) copied += piece.length
+      return write(piece, ...rest)
+    }
+    const sink = responseSink(raw, new WriteTurns())
+    const reading = textOf(response)
+    t.ok(await sink.write([line(1), frame, line(2)]))
+    sink.end()
+    t.ok((await reading) === `1\n${frame}2\n`)
+    t.ok(copied < 100, `${copied} bytes besides`)
+  }
+})
+
 t.test('frames of what nobody reads are not made', async t => {
   let made = 0
   const { promise, resolve } = Promise.withResolvers<boolean>()
