@@ -335,6 +335,7 @@ export class CopyReconciler {
       await this.#deps.client
         .in(mailbox.space)
         .delete(copy.resource, { ...(namespace && { namespace }), name }, options)
+      this.#writer.deleted(mailbox, key, copy)
     } catch (error) {
       if (isStatusError(error, 'NotFound')) return {}
       if (isStatusError(error, 'Conflict')) await this.#writer.reread(mailbox, key, copy)
@@ -372,7 +373,7 @@ export class CopyReconciler {
     for (const space of ownersIn(copy.owner)) {
       for (const name of this.#deps.join.destinationsOf(space, key).keys()) {
         const other = this.#deps.mailbox(name)
-        if (!other || other.copies.has(key)) continue
+        if (!other || other.copies.get(key)?.terminating === false) continue
         try {
           await this.reconcile(other, key)
         } catch {

@@ -156,6 +156,16 @@ export class CopyWriter {
     return metadata.resourceVersion ?? resourceVersion
   }
 
+  /**
+   * A copy was deleted by us, of which the mailbox's stream tells later: until then nobody is to rely on its being there, nor on
+   * what was kept of it.
+   */
+  deleted(mailbox: Mailbox, key: string, copy: CopyFact): void {
+    if (mailbox.copies.get(key) !== copy) return
+    mailbox.copies.set(key, { ...copy, terminating: true, settled: false, likeness: undefined })
+    this.#deps.cache.delete(mailbox.space, key)
+  }
+
   /** After a lost race: what the copy is now, so that the retry does not repeat the same old precondition. */
   async reread(mailbox: Mailbox, key: string, copy: CopyFact): Promise<void> {
     const { namespace, name } = parseObjectKey(key)
