@@ -7,6 +7,8 @@ import { NAMESPACES, WORKSPACES } from '../../../src/apimachinery/resources.ts'
 import type { Client, SpaceClient } from '../../../src/client/client.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { startPlacementTranslator } from '../../../src/controllers/placement-translator/translator.ts'
+import { WorkTurns } from '../../../src/program/workTurns.ts'
+import { virtualClock } from '../../syncer/support/virtualClock.ts'
 import { FakeServer, namespace } from './fakeServer.ts'
 import { consent, inventory } from './translatorWorld.ts'
 
@@ -66,7 +68,15 @@ async function placed(t: Test, meanwhile: Meanwhile): Promise<{ server: FakeServ
     },
   }
   const stop = new AbortController()
-  const translator = startPlacementTranslator({ client, places: server, logger: silentLogger, signal: stop.signal })
+  const translator = startPlacementTranslator({
+    client,
+    places: server,
+    logger: silentLogger,
+    signal: stop.signal,
+    // what is tried again is tried at once: nobody waits here for a clock
+    clock: virtualClock(Date.parse('2026-01-01T00:00:00Z')),
+    turns: new WorkTurns({ clock: () => 0 }),
+  })
   t.teardown(async () => {
     stop.abort()
     await translator.stop()
