@@ -69,7 +69,8 @@ export async function* stream<T>(
   let after = from
   try {
     if (after === undefined) {
-      for await (const batch of snapshot({ store, forms, derived }, { space, range, wants }, { signal, tell })) {
+      const ranges = rangesOf(space, resources)
+      for await (const batch of snapshot({ store, forms, derived }, { space, ranges, wants }, { signal, tell })) {
         after = batch.revision
         yield batch
       }
@@ -90,31 +91,44 @@ export async function* stream<T>(
   }
 }
 
+/**
+ * What a snapshot reads: a few kinds by the store's index of each, and not all that there is. In the order of keys, but that of
+ * all spaces each kind comes by itself.
+ */
+function rangesOf(space: string, resources: readonly GroupResource[] | undefined): Range[] {
+  const within = space === '*' ? {} : { space }
+  if (!resources || resources.length === 0) return [within]
+  const kinds = new Map(resources.map(({ group, resource }) => [`${group}\0${resource}`, { group, resource }]))
+  return [...kinds].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, kind]) => ({ ...within, ...kind }))
+}
+
 /** In pages of one revision. */
 async function* snapshot<T>(
   { store, forms, derived }: StreamDeps,
-  { space, range, wants }: { space: string; range: Range; wants: (key: Key) => boolean },
+  { space, ranges, wants }: { space: string; ranges: readonly Range[]; wants: (key: Key) => boolean },
   { signal, tell }: StreamOptions<T>,
 ): AsyncGenerator<StreamedBatch<T>, void, void> {
   let at: Revision | undefined
-  let last: Key | undefined
-  for (let more = true; more; ) {
-    const page = await store.list(range, {
-      limit: SNAPSHOT_PAGE,
-      uncounted: true,
-      ...(at !== undefined && { at }),
-      ...(last && { after: last }),
-    })
-    if (signal.aborted) return
-    at = page.revision
-    last = page.items.at(-1)?.key
-    more = page.more && last !== undefined
-    const items = page.items.filter(({ key }) => wants(key))
-    for (const [i, stored] of items.entries())
-      if (derived?.concerns(stored.key)) items[i] = await derived.whole(stored, { at })
-    await forms.prepare(space, items)
-    const events = items.map(stored => tell('ADDED', stored))
-    if (events.length > 0 || !more) yield { events, revision: at, synced: !more }
+  for (const [i, range] of ranges.entries()) {
+    let last: Key | undefined
+    for (let more = true; more; ) {
+      const page = await store.list(range, {
+        limit: SNAPSHOT_PAGE,
+        uncounted: true,
+        ...(at !== undefined && { at }),
+        ...(last && { after: last }),
+      })
+      if (signal.aborted) return
+      at = page.revision
+      last = page.items.at(-1)?.key
+      more = page.more && last !== undefined
+      const items = page.items.filter(({ key }) => wants(key))
+      for (const [j, stored] of items.entries())
+        if (derived?.concerns(stored.key)) items[j] = await derived.whole(stored, { at })
+      await forms.prepare(space, items)
+      const synced = !more && i === ranges.length - 1
+      if (items.length > 0 || synced) yield { events: items.map(stored => tell('ADDED', stored)), revision: at, synced }
+    }
   }
 }
 

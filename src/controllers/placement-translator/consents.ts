@@ -20,9 +20,14 @@ export type Through = (way: Destination) => boolean
 /** What a space may send on some ways may be another now, and why it has none. `undefined`: any space. */
 export type ConsentChanged = (space: string | undefined, through: Through) => void
 
+/** More changes than these, each of which looks at all ways, are told as one of everything. */
+const MANY = 20
+
 export class Consents implements ConsentTaker {
   readonly #places: SpacePlaces
   readonly #changed: ConsentChanged
+  /** What a snapshot has changed so far; as many as there may be of it. */
+  #snapshot: { readonly space: string | undefined; readonly through: Through }[] | undefined
   readonly #index: ConsentIndex
   /** By `inventory/name`. */
   readonly #locations = new Map<string, Labels>()
@@ -41,10 +46,27 @@ export class Consents implements ConsentTaker {
     this.#index = new ConsentIndex(places, {
       consent: (space, inventory) => {
         this.#forget()
-        changed(space, way => inventory === undefined || way.cluster === inventory)
+        this.#tell(space, way => inventory === undefined || way.cluster === inventory)
       },
       binding: () => {}, // told by the where-resolver
     })
+  }
+
+  /** All that is known is told (again) one by one, until {@link synced}: who is to look where is told once, then. */
+  begin(): void {
+    this.#snapshot ??= []
+  }
+
+  synced(): void {
+    const told = this.#snapshot ?? []
+    this.#snapshot = undefined
+    if (told.length > MANY) this.#changed(undefined, () => true)
+    else for (const { space, through } of told) this.#changed(space, through)
+  }
+
+  #tell(space: string | undefined, through: Through): void {
+    if (!this.#snapshot) this.#changed(space, through)
+    else if (this.#snapshot.length <= MANY) this.#snapshot.push({ space, through })
   }
 
   /** Until the answer is called, follows which space is at which path. */
@@ -57,7 +79,7 @@ export class Consents implements ConsentTaker {
     this.#index.setBinding(space, name, object)
     if (object === 'unreadable') this.#forget()
     // also one that leads nowhere is named to who has nowhere to place
-    if (before !== this.#index.bindingOf(space, name)?.path) this.#changed(space, () => false)
+    if (before !== this.#index.bindingOf(space, name)?.path) this.#tell(space, () => false)
   }
 
   setGrant(inventory: string, name: string, object: ConsentObject): void {
@@ -67,7 +89,7 @@ export class Consents implements ConsentTaker {
 
   setLocation(cluster: string, name: string, object: KubeObject | undefined): void {
     if (!this.#setLabels(this.#locations, `${cluster}/${name}`, { cluster, object })) return
-    this.#changed(undefined, way => way.cluster === cluster && way.locationName === name)
+    this.#tell(undefined, way => way.cluster === cluster && way.locationName === name)
   }
 
   setTarget(cluster: string, name: string, object: KubeObject | undefined): void {
@@ -83,7 +105,7 @@ export class Consents implements ConsentTaker {
       this.#targets.set(id, mailbox)
       if (this.#setLabels(this.#byMailbox, mailbox, { cluster, object })) changed.add(mailbox)
     }
-    if (changed.size > 0) this.#changed(undefined, way => changed.has(way.mailbox))
+    if (changed.size > 0) this.#tell(undefined, way => changed.has(way.mailbox))
   }
 
   /** @param way a row of a slice of the space: the object itself, which is no other space's */

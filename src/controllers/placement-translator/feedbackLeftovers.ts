@@ -10,19 +10,31 @@ import { FIELD_MANAGER } from './names.ts'
 /** Notes, and the managed fields of a status that was returned. */
 const FEEDBACK = [...NOTES, `"${FIELD_MANAGER}"`]
 
-/** Ids of the spaces; one look at everything that exists, without parsing it. Empty when the signal aborts before the end. */
+export interface LeftoversOptions extends Pick<StreamSourceOptions, 'client' | 'logger' | 'turns'> {
+  /** Spaces that are not looked into. */
+  isLeftOut: (space: string) => boolean
+}
+
+/**
+ * Ids of the spaces; one look at everything that exists but for what is left out, without parsing it. Empty when the signal aborts
+ * before the end.
+ */
 export async function spacesWithFeedback(
-  common: Pick<StreamSourceOptions, 'client' | 'logger' | 'turns'>,
+  { isLeftOut, ...common }: LeftoversOptions,
   signal: AbortSignal,
 ): Promise<Set<string>> {
   const spaces = new Set<string>()
   const done = new AbortController()
+  // what is in one space comes together
+  let last = { space: '', isLeftOut: false }
   const source = new StreamSource({
     ...common,
     space: '*',
     handler: {
       begin: () => spaces.clear(),
       change: event => {
+        if (event.space !== last.space) last = { space: event.space, isLeftOut: isLeftOut(event.space) }
+        if (last.isLeftOut) return
         const told = FEEDBACK.some(text => event.mentions(text))
         // copies of earlier releases carry the count along
         if (told && !event.mentions(PROJECTED_LABEL)) spaces.add(event.space)

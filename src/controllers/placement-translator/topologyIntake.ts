@@ -62,10 +62,12 @@ export class TopologyIntake {
   /** A snapshot begins, and is complete. */
   begin(): void {
     this.#slices.begin()
+    this.#deps.consents.begin()
   }
 
   synced(): void {
     this.#slices.synced()
+    this.#deps.consents.synced()
   }
 
   location(cluster: string, name: string): KubeObject | undefined {

@@ -539,7 +539,7 @@ class Translator {
     this.#running = Promise.all([
       this.#topology.run(signal),
       workspaces.run(signal),
-      this.#begin(signal, turns),
+      this.#begin(signal, turns, places),
       this.#queue.run(task => this.#reconcile(task), { concurrency: CONCURRENCY, signal }),
     ])
   }
@@ -560,11 +560,14 @@ class Translator {
   }
 
   /** What is to be done once the topology is known whole for the first time. */
-  async #begin(signal: AbortSignal, turns: WorkTurns): Promise<void> {
+  async #begin(signal: AbortSignal, turns: WorkTurns, places: SpacePlaces): Promise<void> {
     const stopped = new Promise<void>(resolve => signal.addEventListener('abort', () => resolve(), { once: true }))
     await Promise.race([this.#topology.synced, stopped])
     if (!signal.aborted) this.#logger.info({ controller: 'placement-translator' }, 'controller is in step')
-    this.#closing.takeBack(await spacesWithFeedback({ client: this.#client, logger: this.#logger, turns }, signal))
+    // in mailboxes it is without effect, and they hold most of what there is
+    const isLeftOut = (space: string) => standsInMailbox(places, space) === true
+    const options = { client: this.#client, logger: this.#logger, turns, isLeftOut }
+    this.#closing.takeBack(await spacesWithFeedback(options, signal))
   }
 
   async idle(): Promise<void> {

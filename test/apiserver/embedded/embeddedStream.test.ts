@@ -34,3 +34,44 @@ t.test('the pages of a snapshot are not counted, and end with the last object', 
   t.match(asked, [{ uncounted: true }, { uncounted: true }])
   t.equal(asked.length, 2)
 })
+
+t.test('a snapshot of some kinds reads those, however much there is of others', async t => {
+  const inner = await openMemoryStore()
+  t.teardown(() => inner.close())
+  const of = (resource: string, space: string, name: string) => ({ space, group: '', resource, namespace: '', name })
+  const bulk = Array.from({ length: 600 }, (_, i) => of('configmaps', `s${i % 2}`, `n${i}`))
+  const wanted = ['s0', 's1'].flatMap(space => ['secrets', 'pods'].map(resource => of(resource, space, 'x')))
+  await create(inner, ...bulk, ...wanted)
+  let read = 0
+  const store: Pick<Store, 'list' | 'watch' | 'compactedRevision'> = {
+    compactedRevision: 0,
+    async list(range, options) {
+      const page = await inner.list(range, options)
+      read += page.items.length
+      return page
+    },
+    watch: (range, options) => inner.watch(range, options),
+  }
+  const services = { forms: { prepare: async () => {} } } as unknown as StreamedServices
+  for (const [space, count] of [
+    ['*', 4],
+    ['s1', 2],
+  ] as const) {
+    read = 0
+    const end = new AbortController()
+    const resources = ['secrets', 'pods', 'nothings'].map(resource => ({ group: '', resource }))
+    const synced: boolean[] = []
+    let told = 0
+    for await (const batch of embeddedStream(
+      { services, store: store as Store },
+      { space, resources, signal: end.signal },
+    )) {
+      synced.push(batch.synced)
+      told += batch.events.length
+      if (batch.synced) end.abort()
+    }
+    t.equal(told, count)
+    t.equal(read, count)
+    t.strictSame(synced.indexOf(true), synced.length - 1)
+  }
+})

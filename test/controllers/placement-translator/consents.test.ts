@@ -11,9 +11,10 @@ import {
   SYNCER_CONFIGS,
 } from '../../../src/apimachinery/placement.ts'
 import { CRDS, NAMESPACES } from '../../../src/apimachinery/resources.ts'
+import { Consents } from '../../../src/controllers/placement-translator/consents.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 import { unreadable } from '../consent/unreadable.ts'
-import { type FakeServer, namespace } from './fakeServer.ts'
+import { FakeServer, namespace } from './fakeServer.ts'
 import {
   ALL_MAPS,
   configMap,
@@ -481,3 +482,25 @@ t.test('a space whose only InventoryBinding names no inventory is told which one
     message: /InventoryBinding "old" names no inventory \(spec\.path\)/,
   })
 })
+
+t.test(
+  'a snapshot of many clusters says once that all may be otherwise, one of few says what, and later news are told at once',
+  async t => {
+    const told: { space: string | undefined; leads: boolean }[] = []
+    const way = (i: number) => ({ cluster: 'inv1', locationName: `l${i}`, mailbox: `m${i}` })
+    const consents = new Consents(new FakeServer(), (space, through) => told.push({ space, leads: through(way(3)) }))
+    const location = (i: number) => ({ apiVersion: EDGE, kind: 'Location', metadata: { name: `l${i}` } })
+    consents.begin()
+    for (let i = 0; i < 1000; i++) consents.setLocation('inv1', `l${i}`, location(i))
+    t.strictSame(told, [])
+    consents.synced()
+    t.strictSame(told.splice(0), [{ space: undefined, leads: true }])
+    consents.begin()
+    for (let i = 0; i < 1000; i++) if (i !== 3) consents.setLocation('inv1', `l${i}`, location(i))
+    consents.setLocation('inv1', 'l3', undefined)
+    consents.synced()
+    t.strictSame(told.splice(0), [{ space: undefined, leads: true }])
+    consents.setLocation('inv1', 'l4', undefined)
+    t.strictSame(told, [{ space: undefined, leads: false }])
+  },
+)
