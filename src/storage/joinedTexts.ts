@@ -1,8 +1,17 @@
 /**
- * Texts of {@link SharedStored} versions that were put together not long ago: whoever writes one, tells it to a disk and streams it
+ * Texts of versions that share one (`SharedStored`) and were put together not long ago: whoever writes one, tells it to a disk and streams it
  * to watchers asks for it some times in a row, and then nobody does. So many bytes are kept, the newest.
  */
-import type { SharedStored } from './sharedStored.ts'
+import type { Key, Revision } from './store.ts'
+import type { Said, TextForm } from './textForm.ts'
+
+/** What a text is put together of. */
+interface Sharing extends Said {
+  readonly key: Key
+  readonly revision: Revision
+  readonly form: TextForm
+  readonly size: number
+}
 
 const KEPT_BYTES = 2 * 1024 * 1024
 /** Places at the front that are cut off at once. */
@@ -10,8 +19,8 @@ const CUT_AT = 1024
 
 export class JoinedTexts {
   readonly #limitBytes: number
-  readonly #known = new Map<SharedStored, Buffer>()
-  #order: (SharedStored | undefined)[] = []
+  readonly #known = new Map<Sharing, Buffer>()
+  #order: (Sharing | undefined)[] = []
   #start = 0
   #bytes = 0
 
@@ -19,7 +28,7 @@ export class JoinedTexts {
     this.#limitBytes = limitBytes
   }
 
-  of(stored: SharedStored): Buffer {
+  of(stored: Sharing): Buffer {
     const known = this.#known.get(stored)
     if (known !== undefined) return known
     const bytes = stored.form.text(stored, stored.key.space, stored.revision)
@@ -28,7 +37,7 @@ export class JoinedTexts {
   }
 
   /** `bytes` is its text. */
-  keep(stored: SharedStored, bytes: Buffer): void {
+  keep(stored: Sharing, bytes: Buffer): void {
     this.#known.set(stored, bytes)
     this.#order.push(stored)
     this.#bytes += bytes.length

@@ -194,7 +194,7 @@ export class Downsync {
     const { object } = mirrored
     const refusal = this.#deps.allowance.refusalOf(key) ?? waveRefusal(object)
     const before = this.#echoes.get(keyText(key))
-    const hold = refusal ? undefined : this.#order.hold(key, { isNews: this.#isNews(key, before) })
+    const hold = refusal ? undefined : this.#order.hold(key, { isNews: this.#isNews(key) })
     if (hold && !hold.trouble) return { ...hold, postponed: true }
     try {
       return await this.#tellingOf(key, async () => {
@@ -210,8 +210,8 @@ export class Downsync {
   }
 
   /** What an earlier run brought is there already, and only what the mailbox says since waits for others. */
-  #isNews(key: SyncKey, before: Echo | undefined): boolean {
-    return before !== undefined || this.#deps.watches.get(key, key) === undefined
+  #isNews(key: SyncKey): boolean {
+    return this.#echoes.isOwn(keyText(key)) || this.#deps.watches.get(key, key) === undefined
   }
 
   /** Who is to come later hears what became of it. */

@@ -19,11 +19,16 @@ export interface Echo {
 export class Echoes {
   readonly #byKey = new Map<string, Echo>()
   readonly #changed = new Set<string>()
+  /** What an earlier run wrote and this one did not. */
+  readonly #restored = new Set<string>()
   #onChange: (() => void) | undefined
 
   /** What an earlier run wrote. */
   restore(echoes: Iterable<readonly [string, Echo]>): void {
-    for (const [key, echo] of echoes) this.#byKey.set(key, echo)
+    for (const [key, echo] of echoes) {
+      this.#byKey.set(key, echo)
+      this.#restored.add(key)
+    }
   }
 
   /** Keys of what was written or forgotten since the last call. */
@@ -44,6 +49,11 @@ export class Echoes {
 
   get(key: string): Echo | undefined {
     return this.#byKey.get(key)
+  }
+
+  /** Whether this run has written it. */
+  isOwn(key: string): boolean {
+    return this.#byKey.has(key) && !this.#restored.has(key)
   }
 
   /**
@@ -84,6 +94,7 @@ export class Echoes {
   }
 
   #note(key: string): void {
+    this.#restored.delete(key)
     this.#changed.add(key)
     this.#onChange?.()
   }

@@ -3,6 +3,7 @@ import t from 'tap'
 import type { GroupVersionResource, KubeObject } from '../../src/apimachinery/object.ts'
 import { CARRIES_ANNOTATION, CARRIES_PROJECTED, OWNER_ANNOTATION, WAVE } from '../../src/apimachinery/placement.ts'
 import { waveFault, waveOf } from '../../src/apimachinery/wave.ts'
+import { systemClock } from '../../src/client/clock.ts'
 import { ArrivalOrder, WAVE_PATIENCE_MS } from '../../src/syncer/arrivalOrder.ts'
 import { keyOf, type Mirrored } from '../../src/syncer/mirror.ts'
 import { FakeClock } from '../client/support/fakeClock.ts'
@@ -127,7 +128,7 @@ t.test('a later wave comes when the earlier ones do what they are there for', as
   await p.mailbox.create(MAPS, map('last', '2'))
   await p.mailbox.create(DEPLOYMENTS, deployment('db', '-1'))
   await p.mailbox.create(DEPLOYMENTS, deployment('web'))
-  const syncer = p.start()
+  const syncer = p.start(undefined, systemClock)
   await center.world.present(p.clusterId, 'deployments.apps app/db')
   await p.settled()
   t.equal(center.world.get(p.clusterId, 'deployments.apps app/web'), undefined, 'nobody has said that db runs')
@@ -142,7 +143,7 @@ t.test('a later wave comes when the earlier ones do what they are there for', as
   await p.mailbox.patch(MAPS, { namespace: 'app', name: 'last' }, 'merge', { data: { x: '1' } })
   await p.mailbox.patch(DEPLOYMENTS, { namespace: 'app', name: 'web' }, 'merge', { spec: { replicas: 2 } })
   await p.cluster.delete(DEPLOYMENTS, { namespace: 'app', name: 'db' })
-  p.start()
+  p.start(undefined, systemClock)
   await center.world.present(p.clusterId, 'deployments.apps app/db')
   await center.world.present(p.clusterId, 'configmaps app/last', ({ data }) => JSON.stringify(data) === '{"x":"1"}')
   t.pass('what is there already does not wait after a restart')
@@ -152,7 +153,7 @@ t.test(
   'what is in the cluster already is waited for when the first of a later wave comes, until it is well or gone',
   async t => {
     const p = await pair(t)
-    p.start()
+    p.start(undefined, systemClock)
     const disk = { namespace: 'app', name: 'disk' }
     await p.mailbox.create(MAPS, map('page'))
     await p.mailbox.create(CLAIMS, {
@@ -183,7 +184,7 @@ t.test('what nobody serves holds up nobody, and a wave that is none is told by n
   await p.mailbox.create(GEARS, gear)
   await p.mailbox.create(MAPS, map('later', '1'))
   await p.mailbox.create(MAPS, map('typo', 'first'))
-  p.start(logger)
+  p.start(logger, systemClock)
   await center.world.present(p.mailboxId, 'syncerconfigs.edge.kubestellar.io the-one', ({ status }) =>
     JSON.stringify(status ?? {}).includes('InvalidWave'),
   )
