@@ -7,6 +7,7 @@ import { CRDS, LOGICAL_CLUSTERS, NAMESPACES, PATH_ANNOTATION, WORKSPACES } from 
 import { openLevelStore } from '../storage/level/openLevelStore.ts'
 import { readStore } from '../storage/level/storeFolder.ts'
 import type { Key, Stored } from '../storage/store.ts'
+import { apart } from '../storage/texts.ts'
 import { folderOf } from './store.ts'
 
 /** Prints the object, JSON. */
@@ -78,7 +79,7 @@ async function find(settings: Record<string, unknown>): Promise<Found> {
       (wanted.group ?? group) === group &&
       (wanted.namespace ?? namespace) === namespace
     // its bytes are a part of what was read, and would keep all of that
-    if (fits) candidates.push({ ...stored, bytes: Buffer.from(stored.bytes) })
+    if (fits) candidates.push(apart(stored))
   })
   if (read === undefined) throw new Error(`there is no store in ${folder.path} yet`)
   const space = wanted.space === undefined ? undefined : spaces.idOf(wanted.space)

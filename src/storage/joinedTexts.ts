@@ -1,16 +1,11 @@
 /**
- * Texts of versions that share one (`SharedStored`) and were put together not long ago: whoever writes one, tells it to a disk and streams it
+ * Texts of versions of objects that were put together not long ago: whoever writes one, tells it to a disk and streams it
  * to watchers asks for it some times in a row, and then nobody does. So many bytes are kept, the newest.
  */
-import type { Key, Revision } from './store.ts'
-import type { Said, TextForm } from './textForm.ts'
-
-/** What a text is put together of. */
-interface Sharing extends Said {
-  readonly key: Key
-  readonly revision: Revision
-  readonly form: TextForm
+/** What has a text that can be put together, of so many bytes. */
+export interface Joinable {
   readonly size: number
+  join(): Buffer
 }
 
 const KEPT_BYTES = 2 * 1024 * 1024
@@ -19,8 +14,8 @@ const CUT_AT = 1024
 
 export class JoinedTexts {
   readonly #limitBytes: number
-  readonly #known = new Map<Sharing, Buffer>()
-  #order: (Sharing | undefined)[] = []
+  readonly #known = new Map<Joinable, Buffer>()
+  #order: (Joinable | undefined)[] = []
   #start = 0
   #bytes = 0
 
@@ -28,16 +23,16 @@ export class JoinedTexts {
     this.#limitBytes = limitBytes
   }
 
-  of(stored: Sharing): Buffer {
+  of(stored: Joinable): Buffer {
     const known = this.#known.get(stored)
     if (known !== undefined) return known
-    const bytes = stored.form.text(stored, stored.key.space, stored.revision)
+    const bytes = stored.join()
     this.keep(stored, bytes)
     return bytes
   }
 
   /** `bytes` is its text. */
-  keep(stored: Sharing, bytes: Buffer): void {
+  keep(stored: Joinable, bytes: Buffer): void {
     this.#known.set(stored, bytes)
     this.#order.push(stored)
     this.#bytes += bytes.length

@@ -2,11 +2,11 @@
  * A version of an object whose text is kept once for many. It is a {@link Stored} like any other; its bytes are put together when
  * somebody asks, and kept for as long as there is room for such.
  */
-import type { JoinedTexts } from './joinedTexts.ts'
+import type { Joinable, JoinedTexts } from './joinedTexts.ts'
 import type { Key, Revision, Stored } from './store.ts'
 import type { Said, TextForm } from './textForm.ts'
 
-export class SharedStored implements Stored, Said {
+export class SharedStored implements Stored, Said, Joinable {
   readonly key: Key
   readonly revision: Revision
   readonly form: TextForm
@@ -42,6 +42,10 @@ export class SharedStored implements Stored, Said {
 
   get size(): number {
     return this.form.size(this.revision)
+  }
+
+  join(): Buffer {
+    return this.form.text(this, this.key.space, this.revision)
   }
 
   /** The same under another revision. */

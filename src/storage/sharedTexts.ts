@@ -28,32 +28,20 @@ export class SharedTexts {
   readonly #joined = new JoinedTexts()
   readonly #named = new Map<string, Named>()
   readonly #rests = new Map<string, readonly string[]>()
-  /** Forms that are in use. */
-  #size = 0
-
-  get size(): number {
-    return this.#size
-  }
 
   /**
    * A new version, shared from now on if that pays. `own`: its writer knows that others say the same, and this is the string in
    * which they differ. Its bytes are not kept for longer than joined ones are.
    */
   written(whole: Whole, own: string | undefined): SharedStored | undefined {
-    const named = this.#named.get(nameOf(whole.key))
-    const known = named && this.#known(named, whole, own)
-    if (known !== undefined) return known
-    if (own !== undefined) return this.#begun(TextForm.of(whole), whole, own)
-    if (named === undefined) return undefined
-    const { candidate } = named
-    const begun = candidate && this.#begun(candidate, whole, own)
-    named.candidate = begun ? undefined : TextForm.of(whole)
-    return begun
+    const stored = this.#found(whole, own)
+    if (stored !== undefined) this.#joined.keep(stored, whole.bytes)
+    return stored
   }
 
   /** A version that was on disk, if its text is shared already, or `neighbour` says the same. */
   loaded(whole: Whole, neighbour: () => Stored | undefined): SharedStored | undefined {
-    if (this.#named.has(nameOf(whole.key))) return this.written(whole, undefined)
+    if (this.#named.has(nameOf(whole.key))) return this.#found(whole, undefined)
     const other = neighbour()
     if (other === undefined || other instanceof SharedStored || !isAbout(other, whole)) return undefined
     return this.#begun(TextForm.of(other), whole, undefined)
@@ -66,14 +54,25 @@ export class SharedTexts {
 
   /** A current object is this one, and not that one any more. */
   replaced(now: Stored | undefined, before: Stored | undefined): void {
-    if (now instanceof SharedStored && now.form.users++ === 0) this.#size++
+    if (now instanceof SharedStored) now.form.users++
     if (!(before instanceof SharedStored) || --before.form.users > 0) return
-    this.#size--
     const name = nameOf(before.key)
     const named = this.#named.get(name)
     const place = named?.forms.indexOf(before.form) ?? -1
     if (place >= 0) named!.forms.splice(place, 1)
     if (named?.forms.length === 0) this.#named.delete(name)
+  }
+
+  #found(whole: Whole, own: string | undefined): SharedStored | undefined {
+    const named = this.#named.get(nameOf(whole.key))
+    const known = named && this.#known(named, whole, own)
+    if (known !== undefined) return known
+    if (own !== undefined) return this.#begun(TextForm.of(whole), whole, own)
+    if (named === undefined) return undefined
+    const { candidate } = named
+    const begun = candidate && this.#begun(candidate, whole, own)
+    named.candidate = begun ? undefined : TextForm.of(whole)
+    return begun
   }
 
   #known(named: Named, whole: Whole, own: string | undefined): SharedStored | undefined {
@@ -95,11 +94,9 @@ export class SharedTexts {
     return this.#shared(form, said, whole, own)
   }
 
-  #shared(form: TextForm, said: Said, { key, revision, bytes }: Whole, own: string | undefined): SharedStored {
+  #shared(form: TextForm, said: Said, { key, revision }: Whole, own: string | undefined): SharedStored {
     const mine = { own: own === said.own ? own : said.own, rest: this.#rest(said.rest) }
-    const stored = new SharedStored({ key, revision }, form, mine, this.#joined)
-    this.#joined.keep(stored, bytes)
-    return stored
+    return new SharedStored({ key, revision }, form, mine, this.#joined)
   }
 
   #rest(rest: readonly string[]): readonly string[] {

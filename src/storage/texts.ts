@@ -20,3 +20,8 @@ export function atRevision(stored: Stored, revision: Revision): Stored {
     headBytes,
   }
 }
+
+/** The same version in memory of its own: what the store or a reader of it has would be kept whole for it. */
+export function apart({ key, revision, bytes, headBytes, note }: Stored): Stored {
+  return { key, revision, bytes: Buffer.from(bytes), headBytes, ...(note !== undefined && { note }) }
+}

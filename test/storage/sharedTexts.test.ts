@@ -5,6 +5,7 @@ import { openJournaledStore } from '../../src/storage/journaledStore.ts'
 import { MemoryJournal } from '../../src/storage/memory/memoryJournal.ts'
 import { SharedStored } from '../../src/storage/sharedStored.ts'
 import type { Key, Mutation, Store, Stored } from '../../src/storage/store.ts'
+import { apart } from '../../src/storage/texts.ts'
 
 const uidOf = (space: number): string => `11111111-2222-4333-8444-${String(space).padStart(12, '0')}`
 const keyOf = (space: number, name = 'an-object-of-all-spaces'): Key => ({
@@ -63,6 +64,11 @@ t.test('copies of one object keep its text once, whenever they were made', async
   t.match(two!.bytes.toString(), uidOf(1))
   t.notMatch(two!.bytes.toString(), uidOf(0))
   t.equal(two!.bytes.toString().length, one!.bytes.length)
+  t.same(
+    apart(two!),
+    { ...apart(two!), headBytes: two!.headBytes, bytes: two!.bytes },
+    'whoever keeps one has all of it',
+  )
   await store.close()
 })
 

@@ -7,6 +7,7 @@ import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { CRDS } from '../../apimachinery/resources.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Key, Store, Stored, StoreEvent } from '../../storage/store.ts'
+import { apart } from '../../storage/texts.ts'
 import { decodeObject } from '../registry/codec.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import { type ConversionDeps, convertThroughWebhook } from './conversionWebhook.ts'
@@ -110,7 +111,7 @@ export class ServedDefinitions {
       act()
       return true
     } catch (error) {
-      this.#unsettled.set(idOf(stored.key), { ...stored, bytes: Buffer.from(stored.bytes) })
+      this.#unsettled.set(idOf(stored.key), apart(stored))
       this.#deps.failed(stored.key, error)
       return false
     }
