@@ -23,6 +23,7 @@ import { StreamSource } from '../../client/streamSource.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import { NOTHING_REFUSED, type Refused, refusedIn, sameRefused } from './clusterRefusals.ts'
 import { CopyHealth } from './copyHealth.ts'
+import { CopyNames } from './copyNames.ts'
 import { CopyTimings, type Stages } from './copyTimings.ts'
 import { DesiredContent, type DesiredContentDeps } from './desiredContent.ts'
 import { definedBy } from './eligibility.ts'
@@ -244,6 +245,7 @@ export class Mailboxes {
   readonly #running = new Map<string, Running>()
   readonly #ending = new Set<Promise<void>>()
   readonly #likenesses = new Likenesses()
+  readonly #names = new CopyNames()
 
   constructor(deps: MailboxesDeps, listener: MailboxListener) {
     this.#deps = deps
@@ -371,7 +373,7 @@ export class Mailboxes {
 
   /** Takes in what a snapshot tells of a copy, by what it is like: all of it is looked at when the snapshot is complete. */
   #take(mailbox: Mailbox, key: string, event: StreamEvent, { likeness, uid, hasStatus }: Likened): void {
-    const { resource, revision } = event
+    const { revision } = event
     mailbox.others.delete(key)
     const known = mailbox.copies.get(key)
     const resourceVersion = String(revision)
@@ -379,7 +381,9 @@ export class Mailboxes {
     if (!known || known.uid !== uid) mailbox.desired.changed(key, revision)
     const settled = known?.resourceVersion === resourceVersion && known.settled
     const terminating = likeness.isTerminating
-    mailbox.copies.set(key, { resource, uid, resourceVersion, terminating, owner, settled, likeness })
+    const resource = this.#names.kind(event.resource)
+    const fact = { resource, uid, resourceVersion, terminating, owner, settled, likeness }
+    mailbox.copies.set(known ? key : this.#names.key(key), fact)
     if (hasStatus || !likeness.isHealthy) {
       if (hasStatus && known && !settled) mailbox.timings?.returned(key)
       this.#noteState(mailbox, key, event.object)
@@ -417,7 +421,8 @@ export class Mailboxes {
       if (!known || known.uid !== uid) mailbox.desired.changed(key, revision)
       const settled = known?.resourceVersion === resourceVersion && known.settled
       const terminating = deletionTimestamp !== undefined
-      mailbox.copies.set(key, { resource, uid, resourceVersion, terminating, owner, settled })
+      const fact = { resource: this.#names.kind(resource), uid, resourceVersion, terminating, owner, settled }
+      mailbox.copies.set(known ? key : this.#names.key(key), fact)
       this.#deps.cache.set(mailbox.space, key, object)
       if (object.status !== undefined && known && !settled) mailbox.timings?.returned(key)
       this.#noteState(mailbox, key, object)
