@@ -186,6 +186,7 @@ function byCondition(type: string): Rule {
 }
 
 function byConditions(object: Readonly<KubeObject>): HealthVerdict {
+  if (object.status === undefined) return HEALTHY
   const stalled = conditionOf(object, 'Stalled')
   if (stalled.status === 'True') return degraded(stalled.message || stalled.reason || 'it is stalled')
   const reconciling = conditionOf(object, 'Reconciling')

@@ -10,6 +10,7 @@ import type { Server as TlsServer } from 'node:tls'
 import type { AnswerDesk } from '../apimachinery/answered.ts'
 import type { FigureDesk } from '../apimachinery/carryFigures.ts'
 import type { OutcomeSource } from '../apimachinery/outcome.ts'
+import { UPSYNCED } from '../apimachinery/placement.ts'
 import type { PreviewSource } from '../apimachinery/placementPreview.ts'
 import { Lifecycle, type Part } from '../client/lifecycle.ts'
 import { SetAside } from '../client/setAside/setAside.ts'
@@ -72,7 +73,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     ensurePki(join(dataDir, 'pki'), { hostnames, ips: [address], clock: certificateClock.now })
   const established = existsSync(join(dataDir, 'pki', 'ca.key'))
   const { rooms, stop } = options.rooms ? { rooms: options.rooms, stop: () => {} } : await serverRooms(options)
-  const budgets = new SpaceBudgets({ rooms, isCarried: isCarriedUp })
+  const budgets = new SpaceBudgets({ rooms, isCarried: isCarriedUp, carriedMark: UPSYNCED })
   const work = new WorkTurns({ pauseLimitMs: PAUSE_LIMIT_MS })
   const opening = openLevelStore({
     budget: budgets,

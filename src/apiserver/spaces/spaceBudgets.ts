@@ -16,7 +16,7 @@ import {
   WORKSPACE_OVERHEAD_BYTES,
 } from '../../apimachinery/spaceBudget.ts'
 import type { Budget, BudgetedChange } from '../../storage/journaledStore.ts'
-import { sizeOf as textBytes } from '../../storage/sharedStored.ts'
+import { mentions, sizeOf as textBytes } from '../../storage/sharedStored.ts'
 import type { Key, Refusal, Store, Stored } from '../../storage/store.ts'
 import type { Room } from '../shortage/room.ts'
 import { type SpaceCount, SpaceUse, type Use } from './spaceUse.ts'
@@ -27,6 +27,8 @@ export interface SpaceBudgetsOptions {
   rooms?: readonly Room[]
   /** Whether an object of a mailbox was carried up from its cluster, by the head of its text. Default: none was. */
   isCarried?: (head: string) => boolean
+  /** What the text of each such object contains; so most are known not to be one without a look at their heads. Default: nothing. */
+  carriedMark?: string
 }
 
 /** How much of its budget a space has used. */
@@ -51,13 +53,15 @@ export class SpaceBudgets implements Budget {
   readonly #use = new SpaceUse()
   readonly rooms: readonly Room[]
   readonly #isCarriedHead: (head: string) => boolean
+  readonly #carriedMark: string
   /** Absent while the store is opened, and where there are no spaces. */
   #tree: SpaceTree | undefined
   #serving = false
 
-  constructor({ rooms = [], isCarried = () => false }: SpaceBudgetsOptions = {}) {
+  constructor({ rooms = [], isCarried = () => false, carriedMark = '' }: SpaceBudgetsOptions = {}) {
     this.rooms = rooms
     this.#isCarriedHead = isCarried
+    this.#carriedMark = carriedMark
   }
 
   /** From now on spaces stand below each other, and have budgets. */
@@ -188,7 +192,8 @@ export class SpaceBudgets implements Budget {
   }
 
   #isCarried(stored: Stored | undefined): boolean {
-    return stored !== undefined && this.#isCarriedHead(stored.bytes.toString('utf8', 0, stored.headBytes))
+    if (stored === undefined || !mentions(stored, this.#carriedMark)) return false
+    return this.#isCarriedHead(stored.bytes.toString('utf8', 0, stored.headBytes))
   }
 
   /** Anew, by a look at all that the space holds. */

@@ -31,6 +31,8 @@ export class CopyTimings {
   readonly #clock: Clock
   readonly #stages: Stages
   readonly #timed = new Map<string, Timed>()
+  /** Those of which nothing but a status is awaited. */
+  readonly #done = new Set<string>()
 
   constructor(clock: Clock, stages: Stages) {
     this.#clock = clock
@@ -42,7 +44,7 @@ export class CopyTimings {
     const known = this.#timed.get(key)
     if (known && known.next !== 'done') return
     if (!known && this.#timed.size >= TIMED && !this.#makeRoom()) return
-    this.#timed.delete(key)
+    this.gone(key)
     this.#timed.set(key, { atMs: this.#clock.now(), next: 'projected', writtenAtMs: undefined })
   }
 
@@ -58,7 +60,7 @@ export class CopyTimings {
 
   /** The copy is as it should be: without a write there is nothing to be timed. */
   converged(key: string): void {
-    if (this.#timed.get(key)?.next === 'projected') this.#timed.delete(key)
+    if (this.#timed.get(key)?.next === 'projected') this.gone(key)
   }
 
   processed(key: string): void {
@@ -71,11 +73,12 @@ export class CopyTimings {
     if (one?.writtenAtMs === undefined) return
     this.#stages.returned.add((this.#clock.now() - one.writtenAtMs) / 1000)
     one.writtenAtMs = undefined
-    if (one.next === 'done') this.#timed.delete(key)
+    if (one.next === 'done') this.gone(key)
   }
 
   gone(key: string): void {
     this.#timed.delete(key)
+    this.#done.delete(key)
   }
 
   #end(key: string, stage: Exclude<Stage, 'returned'>, next: Timed['next']): Timed | undefined {
@@ -85,14 +88,14 @@ export class CopyTimings {
     this.#stages[stage].add((nowMs - one.atMs) / 1000)
     one.atMs = nowMs
     one.next = next
+    if (next === 'done') this.#done.add(key)
     return one
   }
 
   /** What never reports a status makes room for what comes. */
   #makeRoom(): boolean {
-    for (const [key, { next }] of this.#timed) {
-      if (next !== 'done') continue
-      this.#timed.delete(key)
+    for (const key of this.#done) {
+      this.gone(key)
       return true
     }
     return false

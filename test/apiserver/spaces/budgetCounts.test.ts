@@ -68,7 +68,7 @@ async function recount(store: Store, tree: SpaceTree, id: string) {
 t.test('sums with all that is below, and what was carried up into mailboxes', async t => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async steps => {
-      const budgets = new SpaceBudgets({ isCarried: head => head.includes(CARRIED) })
+      const budgets = new SpaceBudgets({ isCarried: head => head.includes(CARRIED), carriedMark: CARRIED })
       const store = await openMemoryStore({ budget: budgets })
       const tree = new SpaceTree(store)
       budgets.follow(tree, store)
