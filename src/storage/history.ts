@@ -2,10 +2,10 @@
  * What happened to a store: the newest events from memory, older ones from the journal, the oldest forgotten.
  */
 import type { HistoryPage, Journal } from './journal.ts'
-import { rangeHolds } from './keys.ts'
+import { compareKeys, rangeHolds } from './keys.ts'
 import type { Undo } from './pastReads.ts'
 import { RecentEvents } from './recentEvents.ts'
-import { isStorageError, type Range, type Revision, StorageError, type StoreEvent } from './store.ts'
+import { isStorageError, type Key, type Range, type Revision, StorageError, type StoreEvent } from './store.ts'
 
 export interface HistoryOptions {
   journal: Journal
@@ -16,6 +16,11 @@ export interface HistoryOptions {
   maxBytes: number
   /** Throws when the store is closed. */
   assertOpen: () => void
+}
+
+export interface Stretch {
+  readonly behind?: Key | undefined
+  readonly through?: Key | undefined
 }
 
 export class History {
@@ -94,10 +99,18 @@ export class History {
     return page.through
   }
 
-  /** Adds all events behind `after`, which memory must reach: then `undo` leads back from this very instant. */
-  undoRecent(undo: Undo, range: Range, after: Revision): void {
+  /**
+   * Adds all events behind `after`, which memory must reach: then `undo` leads back from this very instant. `stretch`: those of keys
+   * behind one, and no further than another.
+   */
+  undoRecent(undo: Undo, range: Range, after: Revision, stretch: Stretch = {}): void {
+    const { behind, through } = stretch
     this.#recent.visit(after, event => {
-      if (rangeHolds(range, event.key)) undo.add(event)
+      const { key } = event
+      if (!rangeHolds(range, key)) return
+      if (behind !== undefined && compareKeys(key, behind) <= 0) return
+      if (through !== undefined && compareKeys(key, through) > 0) return
+      undo.add(event)
     })
   }
 

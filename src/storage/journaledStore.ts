@@ -9,7 +9,7 @@ import { WatchHub } from './hub.ts'
 import type { Journal } from './journal.ts'
 import { assertKey, assertRange, keyText } from './keys.ts'
 import { ObjectIndex } from './objectIndex.ts'
-import { listAt, Undo } from './pastReads.ts'
+import { listAt, stretchesAt, Undo } from './pastReads.ts'
 import { Projections } from './projections.ts'
 import { SharedStored, sizeOf } from './sharedStored.ts'
 import { SharedTexts } from './sharedTexts.ts'
@@ -218,6 +218,15 @@ class JournaledStore implements Store {
     assertRange(range)
     const at = options.at ?? this.#history.revision
     this.#history.assertReadable(at)
+    const { after, limit, uncounted } = options
+    if (uncounted && limit && at < this.#history.revision && this.#history.reaches(at)) {
+      const changes = (behind: Key | undefined, through: Key | undefined): Undo => {
+        const undo = new Undo()
+        this.#history.undoRecent(undo, range, at, { behind, through })
+        return undo
+      }
+      return { ...stretchesAt(this.#index, changes, range, { after, limit }), revision: at }
+    }
     const undo = new Undo()
     let cursor = at
     while (!this.#history.reaches(cursor)) cursor = await this.#history.undoOlder(undo, range, cursor)

@@ -22,9 +22,14 @@ export class Undo {
   }
 }
 
+export interface PastOptions extends ListOptions {
+  /** No further than this key; `undo` has nothing behind it. */
+  through?: Key | undefined
+}
+
 /** A page of the index as it was before the changes of `undo`, all of which lie in `range`. Synchronous. */
-export function listAt(index: ObjectIndex, undo: Undo, range: Range, options: ListOptions): Omit<Page, 'revision'> {
-  const { after, limit = Number.POSITIVE_INFINITY } = options
+export function listAt(index: ObjectIndex, undo: Undo, range: Range, options: PastOptions): Omit<Page, 'revision'> {
+  const { after, through, limit = Number.POSITIVE_INFINITY } = options
   const changed = undo.behind(after)
   const items: Stored[] = []
   let more = false
@@ -37,6 +42,7 @@ export function listAt(index: ObjectIndex, undo: Undo, range: Range, options: Li
     return !more
   }
   index.visit(range, after, stored => {
+    if (through !== undefined && compareKeys(stored.key, through) > 0) return false
     let order = -1
     while (next < changed.length) {
       order = compareKeys(stored.key, changed[next]!.key)
@@ -52,6 +58,40 @@ export function listAt(index: ObjectIndex, undo: Undo, range: Range, options: Li
     more,
     remaining: options.uncounted ? undefined : countAt(index, changed, range, after) - items.length,
   }
+}
+
+/**
+ * The same, not counted, a stretch of keys at a time: as long as what is asked for is by now. Only what has changed in it is undone. A
+ * snapshot in pages would else undo with each of them all that was written since it began. `undo` answers the changes of a stretch.
+ */
+export function stretchesAt(
+  index: ObjectIndex,
+  undo: (after: Key | undefined, through: Key | undefined) => Undo,
+  range: Range,
+  { after, limit }: { after?: Key | undefined; limit: number },
+): Omit<Page, 'revision'> {
+  const items: Stored[] = []
+  for (let from = after; ; ) {
+    const through = keyBehind(index, range, from, limit)
+    const options = { limit: limit - items.length, uncounted: true, through, ...(from && { after: from }) }
+    const page = listAt(index, undo(from, through), range, options)
+    items.push(...page.items)
+    if (page.more) return { items, more: true, remaining: undefined }
+    if (through === undefined) return { items, more: false, remaining: 0 }
+    from = through
+  }
+}
+
+/** Of the object so many places behind; `undefined` where there are fewer. */
+function keyBehind(index: ObjectIndex, range: Range, after: Key | undefined, places: number): Key | undefined {
+  let left = places
+  let key: Key | undefined
+  index.visit(range, after, stored => {
+    if (--left > 0) return true
+    key = stored.key
+    return false
+  })
+  return key
 }
 
 function countAt(
