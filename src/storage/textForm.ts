@@ -160,7 +160,9 @@ export class TextForm {
       this.#asked.set(text, isSolid)
     }
     if (isSolid) return true
-    // each gap stands between quotes
+    // each gap stands between quotes, which are solid: a quoted word can be nothing but all of what stands in one
+    const word = /^"([^"]*)"$/.exec(text)?.[1]
+    if (word !== undefined) return own === word || space === word || String(revision) === word || rest.includes(word)
     if (text.includes('"')) return undefined
     return (
       own.includes(text) ||

@@ -3,7 +3,6 @@ import type { GroupVersionResource, KubeObject } from '../../apimachinery/object
 import type { Likeness, StreamEvent } from '../../client/client.ts'
 import { mentions } from '../../storage/sharedStored.ts'
 import type { Stored } from '../../storage/store.ts'
-import { likenessOf } from '../registry/likeness.ts'
 import type { RegistryDeps } from '../registry/registry.ts'
 import type { StreamForms } from '../registry/streamForms.ts'
 
@@ -46,7 +45,7 @@ export class SharedEvent implements StreamEvent {
   get resource(): GroupVersionResource {
     const { forms } = this.#services
     const { group, resource } = this.#stored.key
-    const version = this.#of === '*' ? forms.servedVersion(this.#stored) : forms.of(this.#stored).version
+    const version = this.#of === '*' ? forms.servedVersion(this.#stored) : forms.version(this.#stored)
     return { group, version, resource }
   }
   get object(): KubeObject {
@@ -64,6 +63,6 @@ export class SharedEvent implements StreamEvent {
     return mentions(this.#stored, text)
   }
   likeness(): Likeness | undefined {
-    return this.#services.forms.isStored(this.#stored) ? likenessOf(this.#stored) : undefined
+    return this.#services.forms.likeness(this.#stored)
   }
 }

@@ -34,6 +34,8 @@ export interface StreamOptions<T> {
   signal: AbortSignal
   /** As the store's: while it waits, all events up to the store's revision were told and handled. */
   onLive?: NonNullable<WatchOptions['onLive']>
+  /** Objects in a page of the snapshot. Default: few enough to be sent while the next ones are read. */
+  page?: number
   /** What is told of a change. The object's form is ready. */
   tell: (type: ChangeType, stored: Stored) => T
 }
@@ -53,7 +55,7 @@ const SNAPSHOT_PAGE = 500
 export async function* stream<T>(
   { store, forms, derived: parts }: StreamDeps,
   { space, resources, after: from, brief }: StreamPlan,
-  { signal, onLive, tell }: StreamOptions<T>,
+  { signal, onLive, page, tell }: StreamOptions<T>,
 ): AsyncGenerator<StreamedBatch<T>, void, void> {
   // of all spaces nobody is told more than what is stored
   const derived = brief || space === '*' ? undefined : parts
@@ -70,7 +72,11 @@ export async function* stream<T>(
   try {
     if (after === undefined) {
       const ranges = rangesOf(space, resources)
-      for await (const batch of snapshot({ store, forms, derived }, { space, ranges, wants }, { signal, tell })) {
+      for await (const batch of snapshot(
+        { store, forms, derived },
+        { space, ranges, wants },
+        { signal, tell, ...(page && { page }) },
+      )) {
         after = batch.revision
         yield batch
       }
@@ -106,14 +112,14 @@ function rangesOf(space: string, resources: readonly GroupResource[] | undefined
 async function* snapshot<T>(
   { store, forms, derived }: StreamDeps,
   { space, ranges, wants }: { space: string; ranges: readonly Range[]; wants: (key: Key) => boolean },
-  { signal, tell }: StreamOptions<T>,
+  { signal, tell, page: limit = SNAPSHOT_PAGE }: StreamOptions<T>,
 ): AsyncGenerator<StreamedBatch<T>, void, void> {
   let at: Revision | undefined
   for (const [i, range] of ranges.entries()) {
     let last: Key | undefined
     for (let more = true; more; ) {
       const page = await store.list(range, {
-        limit: SNAPSHOT_PAGE,
+        limit,
         uncounted: true,
         ...(at !== undefined && { at }),
         ...(last && { after: last }),

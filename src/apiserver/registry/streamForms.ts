@@ -4,8 +4,12 @@
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import type { Likeness } from '../../client/client.ts'
+import { SharedStored } from '../../storage/sharedStored.ts'
 import type { Stored } from '../../storage/store.ts'
+import type { TextForm } from '../../storage/textForm.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
+import { StoredLikeness } from './likeness.ts'
 import type { Provenance } from './provenance.ts'
 import { prepareViews, viewBytes } from './views.ts'
 
@@ -18,6 +22,8 @@ export interface StreamForm {
 export class StreamForms {
   readonly #types: TypeRegistry
   readonly #provenance: Provenance | undefined
+  readonly #likeness = new StoredLikeness()
+  readonly #versions = new WeakMap<TextForm, string>()
 
   constructor(types: TypeRegistry, provenance?: Provenance) {
     this.#types = types
@@ -55,7 +61,13 @@ export class StreamForms {
       const bytes = converted(stored, type)
       if (bytes) return { version: type.version, bytes }
     }
-    return { version: storedVersion(stored.bytes), bytes: stored.bytes }
+    return { version: this.#storedVersion(stored), bytes: stored.bytes }
+  }
+
+  /** The version in which it is told. */
+  version(stored: Stored): string {
+    const type = this.#typeOf(stored)
+    return type?.custom && converted(stored, type) ? type.version : this.#storedVersion(stored)
   }
 
   /** Whether it is told as it is stored; for a built-in kind nobody looks at its text. */
@@ -64,9 +76,24 @@ export class StreamForms {
     return !type?.custom || (converted(stored, type) ?? stored.bytes) === stored.bytes
   }
 
+  /** What it says beside which one it is; `undefined` where nobody can tell without parsing it. */
+  likeness(stored: Stored): Likeness | undefined {
+    return this.isStored(stored) ? this.#likeness.of(stored) : undefined
+  }
+
   /** The version to ask for it, whatever version it is told in. */
   servedVersion(stored: Stored): string {
-    return this.#typeOf(stored)?.version ?? storedVersion(stored.bytes)
+    return this.#typeOf(stored)?.version ?? this.#storedVersion(stored)
+  }
+
+  /** Of texts that are kept once: without putting one together. */
+  #storedVersion(stored: Stored): string {
+    if (!(stored instanceof SharedStored)) return storedVersion(stored.bytes)
+    const known = this.#versions.get(stored.form)
+    if (known !== undefined) return known
+    const version = storedVersion(stored.bytes)
+    this.#versions.set(stored.form, version)
+    return version
   }
 
   /** The storage version where it is served, else another one; `undefined` for kinds that are no longer defined. */

@@ -25,3 +25,9 @@ export function parseObjectKey(key: string): GroupResource & { namespace: string
   const [group = '', resource = '', namespace = '', ...name] = key.split('|')
   return { group, resource, namespace, name: name.join('|') }
 }
+
+/** The Namespace alone: it is asked of each copy more than once. */
+export function namespaceOf(key: string): string {
+  const from = key.indexOf('|', key.indexOf('|') + 1) + 1
+  return key.slice(from, key.indexOf('|', from))
+}

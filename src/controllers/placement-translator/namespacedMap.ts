@@ -1,5 +1,5 @@
 /** A map by keys of objects that knows in which Namespaces it has some. */
-import { parseObjectKey } from './names.ts'
+import { namespaceOf } from './names.ts'
 
 export class NamespacedMap<V> extends Map<string, V> {
   readonly #counts = new Map<string, number>()
@@ -25,7 +25,7 @@ export class NamespacedMap<V> extends Map<string, V> {
   }
 
   #count(key: string, by: number): void {
-    const { namespace } = parseObjectKey(key)
+    const namespace = namespaceOf(key)
     if (namespace === '') return
     const count = (this.#counts.get(namespace) ?? 0) + by
     if (count > 0) this.#counts.set(namespace, count)

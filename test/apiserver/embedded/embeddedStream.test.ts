@@ -9,7 +9,7 @@ import { create, key } from '../../storage/support.ts'
 t.test('the pages of a snapshot are not counted, and end with the last object', async t => {
   const inner = await openMemoryStore()
   t.teardown(() => inner.close())
-  const names = Array.from({ length: 1000 }, (_, i) => key(`n${String(i).padStart(4, '0')}`))
+  const names = Array.from({ length: 4000 }, (_, i) => key(`n${String(i).padStart(4, '0')}`))
   await create(inner, ...names)
   const asked: (ListOptions | undefined)[] = []
   const store: Pick<Store, 'list' | 'watch' | 'compactedRevision'> = {

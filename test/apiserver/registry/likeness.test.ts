@@ -4,8 +4,13 @@ import fc from 'fast-check'
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { encodeObject } from '../../../src/apiserver/registry/codec.ts'
-import { likenessOf } from '../../../src/apiserver/registry/likeness.ts'
+import { StoredLikeness } from '../../../src/apiserver/registry/likeness.ts'
+import { JoinedTexts } from '../../../src/storage/joinedTexts.ts'
+import { SharedStored } from '../../../src/storage/sharedStored.ts'
 import type { Stored } from '../../../src/storage/store.ts'
+import { TextForm } from '../../../src/storage/textForm.ts'
+
+const likenessOf = (stored: Stored) => new StoredLikeness().of(stored)
 
 interface Identity {
   readonly uid: string
@@ -117,3 +122,36 @@ function spoken({ metadata: { labels, annotations = {} }, ...rest }: KubeObject)
   const { 'kcp.io/cluster': _, ...others } = annotations
   return JSON.parse(JSON.stringify({ labels, others, ...rest }))
 }
+
+t.test('of texts that are kept once one is cut, unless they differ in more than who they are', async t => {
+  const likeness = new StoredLikeness()
+  const uids = ['11111111-2222-4333-8444-000000000001', '11111111-2222-4333-8444-000000000002'] as const
+  const [one, two] = [
+    { ...FIRST, uid: uids[0], space: 'aaaaaaaaaaaaaaaa' },
+    { ...SECOND, uid: uids[1], space: 'bbbbbbbbbbbbbbbb' },
+  ] as const
+  const said = plain({ text: 'the same' })
+  const first = stored(made(said, one), one)
+  const form = TextForm.of(first)!
+  let joined = 0
+  const texts = new JoinedTexts()
+  const shared = (whole: Stored) => {
+    const one = new SharedStored(whole, form, form.read(whole)!, texts)
+    const get = (): Buffer => {
+      joined++
+      return whole.bytes
+    }
+    return Object.defineProperty(one, 'bytes', { get })
+  }
+  const [a, b] = [likeness.of(shared(first))!, likeness.of(shared(stored(made(said, two), two)))!]
+  t.strictSame([a.uid, b.uid], uids)
+  t.equal(a.text, b.text)
+  t.equal(joined, 1)
+  t.equal(a.text, likenessOf(first)?.text)
+
+  const other = new StoredLikeness()
+  const dated = [one, two].map(who => stored(made(plain({ day: who.time }), who), who))
+  const dates = TextForm.of(dated[0]!)!
+  const [c, d] = dated.map(whole => other.of(new SharedStored(whole, dates, dates.read(whole)!, texts))!.text)
+  t.not(c, d)
+})
