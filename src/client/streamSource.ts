@@ -54,6 +54,8 @@ export interface StreamSourceOptions {
   random?: Random
   /** Whose slices of the loop's time events are told in. Default: its own. */
   turns?: WorkTurns | undefined
+  /** Who takes turns there: of many streams that are told something at a time, others wait for one turn. Default: all that name nobody. */
+  owner?: string
   /**
    * Is told what is told. May hold an object of a snapshot back, of which an earlier process died: the snapshot is not complete
    * until that one is told, too, or gone, so that nobody takes it for deleted.
@@ -86,7 +88,7 @@ export class StreamSource implements Source {
     this.#random = options.random ?? Math.random
     this.#cursor = options.after
     this.#epoch = options.epoch
-    this.#work = (options.turns ?? new WorkTurns()).begin({ owner: '' })
+    this.#work = (options.turns ?? new WorkTurns()).begin({ owner: options.owner ?? '' })
     const { promise, resolve } = Promise.withResolvers<void>()
     this.synced = promise
     this.#resolveSynced = resolve

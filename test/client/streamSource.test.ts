@@ -230,3 +230,21 @@ t.test('a batch of many events is told in several turns of the loop, in order, b
   stop.abort()
   await run
 })
+
+t.test('what many streams of one owner are told does not keep that of another waiting', async t => {
+  const server = new FakeServer()
+  for (let i = 0; i < 100; i++) await server.in('x').create(KINDS.configmaps, object(`n${i}`))
+  let ms = 0
+  const turns = new WorkTurns({ sliceMs: 5, clock: () => ms++ })
+  const stop = new AbortController()
+  const order: string[] = []
+  const runs = ['many', 'many', 'many', 'many', 'many', 'many', 'one'].map(owner => {
+    const handler: StreamHandler = { change: () => {}, synced: () => void order.push(owner) }
+    const common = { client: server, space: 'x', logger: silentLogger, turns, owner }
+    return new StreamSource({ ...common, handler }).run(stop.signal)
+  })
+  await until(() => order.length === runs.length, 'all')
+  t.equal(order[0], 'one')
+  stop.abort()
+  await Promise.all(runs)
+})

@@ -107,6 +107,9 @@ export interface MailboxesDeps {
   stages?: Stages
 }
 
+/** A start opens thousands of streams at once: what says what they are for does not wait for all of them. */
+const TURNS = 'mailboxes'
+
 export type MailboxTiming = DesiredContentDeps
 
 export class Mailbox {
@@ -333,6 +336,7 @@ export class Mailboxes {
       guard,
       logger,
       turns,
+      owner: TURNS,
       ...(clock && { clock }),
       ...(random && { random }),
       handler: {

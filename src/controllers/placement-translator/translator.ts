@@ -106,6 +106,8 @@ const CONCURRENCY = 128
 const RUN = 16
 /** Who has what mailboxes should hold queued: in turn with the spaces, whose changes name copies. */
 const MAILBOXES = 'mailboxes'
+/** Who looks at mailboxes: in turn with the streams that tell of them. */
+const CHECKS = 'checks of mailboxes'
 /** Whole objects kept at hand; the rest is read again when needed. */
 const CACHED_OBJECTS = 2000
 
@@ -350,7 +352,7 @@ class Translator {
     })
     const content = { join: this.#join, mailbox: (name: string) => this.#mailboxes.get(name) }
     this.#checks = new MailboxChecks({
-      work: turns.begin({ owner: MAILBOXES }),
+      work: turns.begin({ owner: CHECKS }),
       mailbox: content.mailbox,
       knows: mailbox => this.#knowledge.knowsMailbox(mailbox),
       keys: mailbox => contentOf(content, mailbox),
