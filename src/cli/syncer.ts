@@ -6,7 +6,7 @@ import { isStatusError } from '../apimachinery/errors.ts'
 import type { GroupVersionResource } from '../apimachinery/object.ts'
 import { isRenewalCredential } from '../apimachinery/syncerCredential.ts'
 import { httpClient, httpSpaceClient } from '../client/http/httpClient.ts'
-import type { HttpClientOptions } from '../client/http/options.ts'
+import type { HttpClientOptions, TlsMaterial } from '../client/http/options.ts'
 import { RenewedToken } from '../client/http/renewedToken.ts'
 import { type LoadedKubeconfig, loadKubeconfig } from '../client/kubeconfig.ts'
 import { type Logger, silentLogger } from '../client/logger.ts'
@@ -35,16 +35,18 @@ export async function runSyncerCommand(settings: Record<string, unknown>): Promi
   const log = createLog('orrery-syncer', name ? { syncTarget: name } : {})
   const allowance = new Allowance(allowListsIn(settings))
   const { fromKubeconfig, fromContext } = settings as { fromKubeconfig: string; fromContext?: string }
-  const from = await followedKubeconfig(fromKubeconfig, fromContext, log)
+  const from = await followedKubeconfig('--from-kubeconfig', fromKubeconfig, fromContext, log)
   const renewed = renewedToken(from.first, from.token, log)
   const center = httpClient({
     ...from.first.options,
     server: from.first.base,
+    tls: from.tls,
     token: () => renewed.token(),
     onRefused: token => renewed.refused(token),
     userAgent: USER_AGENT,
   })
-  const cluster = httpSpaceClient({ ...(await clusterOptions(settings)), userAgent: USER_AGENT, inFlight: IN_FLIGHT })
+  const to = await followedCluster(settings, log)
+  const cluster = httpSpaceClient({ ...to.options, userAgent: USER_AGENT, inFlight: IN_FLIGHT })
   const { stateDir, syncTargetUid } = settings as { stateDir?: string; syncTargetUid?: string }
   if (stateDir !== undefined) privateFolder({ path: stateDir, entries: /^mailbox/, log })
   const options = {
@@ -64,6 +66,7 @@ export async function runSyncerCommand(settings: Record<string, unknown>): Promi
   const ended = Promise.race([
     terminated().then(() => undefined),
     from.elsewhere.then(() => 'the kubeconfig names another mailbox now; start the syncer again to serve that one'),
+    to.elsewhere.then(() => "the cluster's kubeconfig names another server now; start the syncer again to serve there"),
     renewed.ended,
   ])
   let syncer: Syncer
@@ -145,7 +148,7 @@ function renewedToken(
 
 /** @throws Error that names the flag, where the file is not to be read */
 async function kubeconfigOf(
-  flag: '--from-kubeconfig' | '--to-kubeconfig',
+  flag: KubeconfigFlag,
   path: string,
   context: string | undefined,
 ): Promise<LoadedKubeconfig> {
@@ -164,7 +167,8 @@ const UNREADABLE: Readonly<Record<string, string>> = {
   EACCES: 'may not be read by this user',
   EISDIR: 'is a folder',
 }
-const WHICH_FILE = {
+type KubeconfigFlag = '--from-kubeconfig' | '--to-kubeconfig'
+const WHICH_FILE: Readonly<Record<KubeconfigFlag, string>> = {
   '--from-kubeconfig':
     'give it the kubeconfig of the mailbox, which "kubectl kubestellar prep-for-syncer" or "prep-for-cluster" makes',
   '--to-kubeconfig': 'give it a kubeconfig of the cluster that the syncer shall serve',
@@ -192,19 +196,27 @@ interface FollowedKubeconfig {
   first: LoadedKubeconfig
   /** The token that the file holds now: a renewed one is taken up without a restart. */
   token: () => Promise<string | undefined>
+  /** So are certificates, as of the last time that the token was asked for. */
+  tls: () => TlsMaterial
   /** Resolves when the file names another server or space. */
   elsewhere: Promise<void>
 }
 
-/** @throws Error when the file cannot be used now; later faults leave the last good token in use */
-async function followedKubeconfig(path: string, context: string | undefined, log: Logger): Promise<FollowedKubeconfig> {
-  const first = await kubeconfigOf('--from-kubeconfig', path, context)
+/** @throws Error when the file cannot be used now; later faults leave what was good last in use */
+async function followedKubeconfig(
+  flag: KubeconfigFlag,
+  path: string,
+  context: string | undefined,
+  log: Logger,
+): Promise<FollowedKubeconfig> {
+  const first = await kubeconfigOf(flag, path, context)
   const elsewhere = Promise.withResolvers<void>()
   let current = first
   let seen = await versionOf(path)
   return {
     first,
     elsewhere: elsewhere.promise,
+    tls: () => current.options,
     async token() {
       const version = await versionOf(path).catch(() => 'missing')
       if (version !== seen) {
@@ -218,6 +230,21 @@ async function followedKubeconfig(path: string, context: string | undefined, log
       }
       return await tokenOf(current)
     },
+  }
+}
+
+/** The cluster's end, with the credentials that there are at the time. */
+async function followedCluster(
+  settings: Record<string, unknown>,
+  log: Logger,
+): Promise<{ options: HttpClientOptions; elsewhere: Promise<void> }> {
+  const path = settings.toKubeconfig as string | undefined
+  const options = await clusterOptions(settings)
+  if (path === undefined) return { options, elsewhere: new Promise<void>(() => {}) }
+  const followed = await followedKubeconfig('--to-kubeconfig', path, settings.toContext as string | undefined, log)
+  return {
+    options: { ...options, token: followed.token, tls: followed.tls },
+    elsewhere: followed.elsewhere,
   }
 }
 
@@ -242,11 +269,18 @@ async function clusterOptions(settings: Record<string, unknown>): Promise<HttpCl
   }
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = process.env
   if (!host || !port) throw new Error('--to-kubeconfig is required outside a cluster')
-  // The kubelet renews the token in the file: read it each time.
-  const token = async (): Promise<string> => (await readFile(`${IN_CLUSTER}/token`, 'utf8')).trim()
+  const authority = `${IN_CLUSTER}/ca.crt`
+  let seen = await versionOf(authority)
+  let tls: TlsMaterial = { caPem: await readFile(authority, 'utf8') }
   return {
     server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
-    caPem: await readFile(`${IN_CLUSTER}/ca.crt`, 'utf8'),
-    token,
+    tls: () => tls,
+    // The kubelet renews what is in these files: look each time.
+    async token() {
+      const version = await versionOf(authority)
+      if (version !== seen) tls = { caPem: await readFile(authority, 'utf8') }
+      seen = version
+      return (await readFile(`${IN_CLUSTER}/token`, 'utf8')).trim()
+    },
   }
 }

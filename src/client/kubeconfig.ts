@@ -36,6 +36,7 @@ export async function loadKubeconfig(path: string, context?: string): Promise<Lo
     ...(keyPem !== undefined && { keyPem }),
     ...(token !== undefined && { token }),
     ...(said.insecure && { insecure: true }),
+    ...(said.proxyUrl !== undefined && { proxyUrl: said.proxyUrl }),
     ...(said.tlsServerName !== undefined && { tlsServerName: said.tlsServerName }),
   }
   return { options, ...splitServer(server), context: said.name, namespace: said.namespace }

@@ -16,6 +16,8 @@ export interface KubeconfigContext {
   server: string
   insecure: boolean
   tlsServerName: string | undefined
+  /** Of the HTTP proxy that leads to the server. */
+  proxyUrl: string | undefined
   caPem: string | undefined
   certPem: string | undefined
   keyPem: string | undefined
@@ -52,6 +54,11 @@ export async function readKubeconfigContext(path: string, name?: string): Promis
     const remedy = 'use https, or insecure-skip-tls-verify if that is meant'
     throw new Error(`${path}: cluster "${clusterName}": ${server} is not encrypted: ${remedy}`)
   }
+  const proxyUrl = text(cluster['proxy-url'])
+  if (proxyUrl !== undefined && !/^https?:$/.test(URL.parse(proxyUrl)?.protocol ?? ''))
+    throw new Error(
+      `${path}: cluster "${clusterName}": proxy-url is no http:// or https:// URL: other proxies are not spoken to`,
+    )
   const beside = (file: string): string => resolve(dirname(path), file)
   /** What stands in the kubeconfig counts before the file that it names. */
   const pem = async (holder: Record<string, unknown>, field: string): Promise<string | undefined> => {
@@ -67,6 +74,7 @@ export async function readKubeconfigContext(path: string, name?: string): Promis
     server,
     insecure,
     tlsServerName: text(cluster['tls-server-name']),
+    proxyUrl,
     caPem: await pem(cluster, 'certificate-authority'),
     certPem: await pem(user, 'client-certificate'),
     keyPem: await pem(user, 'client-key'),

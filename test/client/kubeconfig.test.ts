@@ -15,6 +15,8 @@ function file(dir: string): string {
       { name: 'files', cluster: { server, 'certificate-authority': 'folder/ca', 'tls-server-name': 'center' } },
       { name: 'open', cluster: { server: 'http://example.com' } },
       { name: 'empty', cluster: {} },
+      { name: 'proxied', cluster: { server, 'proxy-url': 'http://proxy:3128' } },
+      { name: 'socks', cluster: { server, 'proxy-url': 'socks5://proxy:1080' } },
     ],
     users: [
       { name: 'cert', user: { 'client-certificate-data': base64('CERT'), 'client-key-data': base64('KEY') } },
@@ -48,6 +50,8 @@ function file(dir: string): string {
       { name: 'files', context: { cluster: 'files', user: 'files' } },
       { name: 'nobody', context: { cluster: 'files' } },
       { name: 'open', context: { cluster: 'open', user: 'cert' } },
+      { name: 'proxied', context: { cluster: 'proxied' } },
+      { name: 'socks', context: { cluster: 'socks' } },
       { name: 'empty', context: { cluster: 'empty', user: 'cert' } },
       { name: 'stranger', context: { cluster: 'plain', user: 'stranger' } },
       { name: 'lost', context: { cluster: 'nowhere', user: 'cert' } },
@@ -120,4 +124,10 @@ t.test('the space is split off a server URL', t => {
   t.strictSame(splitServer('https://h/p/clusters/x/'), { base: 'https://h/p', space: 'x' })
   t.strictSame(splitServer('https://h:1/'), { base: 'https://h:1', space: undefined })
   t.end()
+})
+
+t.test('a proxy that a cluster names is used; one that is not spoken to is named', async t => {
+  const path = file(t.testdir())
+  t.equal((await loadKubeconfig(path, 'proxied')).options.proxyUrl, 'http://proxy:3128')
+  await t.rejects(loadKubeconfig(path, 'socks'), /cluster "socks": proxy-url is no http:\/\/ or https:\/\/ URL/)
 })

@@ -32,6 +32,8 @@ export interface PrepOptions {
   kubeconfigOutput?: string
   /** `scheme://host:port` by which the syncer reaches the server; default: as in the user's kubeconfig. */
   syncerServer?: string
+  /** Of the HTTP proxy between them. */
+  syncerProxyUrl?: string
   lifetime: string
   replicas: string
   qps: string
@@ -61,6 +63,8 @@ export async function prepForSyncer(
     burst: wholeNumber(options.burst, '--burst'),
   }
   const limits = limitsIn(options)
+  if (options.syncerProxyUrl !== undefined && !/^https?:$/.test(URL.parse(options.syncerProxyUrl)?.protocol ?? ''))
+    throw new CommandError('--syncer-proxy-url is no http:// or https:// URL')
   const base = options.syncerServer === undefined ? session.base : baseUrl(options.syncerServer)
   const { client } = session
   const syncTarget = await findSyncTarget(client.in(await pathOf(session, options.imw)), name)
@@ -71,7 +75,11 @@ export async function prepForSyncer(
     timeoutSeconds: wholeNumber(options.timeout, '--timeout'),
   })
   const token = await requestCredential(client.in(mailboxId), { lifetimeSeconds, replaces: false })
-  const access = syncerAccess(session, serverOf(base, mailboxId), token)
+  const proxyUrl = options.syncerProxyUrl
+  const access = {
+    ...syncerAccess(session, serverOf(base, mailboxId), token),
+    ...(proxyUrl !== undefined && { proxyUrl }),
+  }
   const say = (line: string) => {
     if (!options.silent) terminal.out(line)
   }

@@ -252,6 +252,7 @@ function syncer(command: Command): Command {
     .option('-o, --output <file>', 'where the manifest goes, "-" for stdout; default: <synctarget>-syncer.yaml')
     .option('--kubeconfig-output <file>', "write the syncer's kubeconfig alone, for a syncer outside of the cluster")
     .option('--syncer-server <url>', 'scheme://host:port by which the syncer reaches the server')
+    .option('--syncer-proxy-url <url>', 'HTTP proxy by which the syncer reaches the server')
     .option('--credential-output <file>', 'write the Secret with the credential there, and not into the manifest')
     .option('--lifetime <duration>', LIFETIME, DEFAULT_LIFETIME)
     .option('--replicas <n>', 'replicas of the syncer: 0 or 1', '1')

@@ -10,18 +10,21 @@ export interface SyncerAccess {
   caPem?: string
   insecure?: boolean
   tlsServerName?: string
+  /** Of the HTTP proxy by which the syncer reaches it. */
+  proxyUrl?: string
   /** The renewal credential. */
   token: string
 }
 
 /** The syncer's kubeconfig, as an object: with its credential, or with the path of the file that holds it. */
 export function syncerKubeconfig(access: SyncerAccess, tokenFile?: string): object {
-  const { server, caPem, insecure, tlsServerName, token } = access
+  const { server, caPem, insecure, tlsServerName, proxyUrl, token } = access
   const cluster = {
     server,
     ...(caPem !== undefined && { 'certificate-authority-data': Buffer.from(caPem).toString('base64') }),
     ...(insecure && { 'insecure-skip-tls-verify': true }),
     ...(tlsServerName !== undefined && { 'tls-server-name': tlsServerName }),
+    ...(proxyUrl !== undefined && { 'proxy-url': proxyUrl }),
   }
   return {
     apiVersion: 'v1',

@@ -1,3 +1,12 @@
+/** What proves who is at either end of a connection. */
+export interface TlsMaterial {
+  /** Trusted instead of the system's authorities. */
+  readonly caPem?: string | undefined
+  /** Client certificate and its key. */
+  readonly certPem?: string | undefined
+  readonly keyPem?: string | undefined
+}
+
 /** How to reach a server, as far as HTTP goes. */
 export interface HttpClientOptions {
   /** `scheme://host:port`, with the path prefix that all requests share, if any. */
@@ -7,6 +16,10 @@ export interface HttpClientOptions {
   /** Client certificate and its key. */
   certPem?: string
   keyPem?: string
+  /** Instead of these three: asked before every request, and what it says counts for new connections. Another object is news. */
+  tls?: () => TlsMaterial
+  /** Of an HTTP proxy that tunnels (CONNECT), for this server whatever the environment says. Default: HTTPS_PROXY, HTTP_PROXY, NO_PROXY. */
+  proxyUrl?: string
   /** Bearer token; a function is asked before every request and does its own caching. */
   token?: string | (() => Promise<string | undefined>)
   /** Told of each token that the server refuses. */

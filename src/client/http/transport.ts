@@ -1,6 +1,6 @@
 /**
  * HTTPS with keep-alive towards one API server: sends requests, turns `Status` bodies and transport failures into
- * StatusError, waits as `Retry-After` says. Proxies are taken from HTTPS_PROXY, HTTP_PROXY and NO_PROXY.
+ * StatusError, waits as `Retry-After` says. Proxies are taken from HTTPS_PROXY, HTTP_PROXY and NO_PROXY, unless one is named.
  */
 import type http from 'node:http'
 import https from 'node:https'
@@ -11,7 +11,7 @@ import { isRecord } from '../../apimachinery/object.ts'
 import { type Clock, pause, systemClock } from '../clock.ts'
 import { InFlight } from './inFlight.ts'
 import { splitLines } from './lines.ts'
-import type { HttpClientOptions } from './options.ts'
+import type { HttpClientOptions, TlsMaterial } from './options.ts'
 
 export interface Request {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -48,6 +48,7 @@ export class HttpTransport {
   readonly #closing = new AbortController()
   readonly #clock: Clock
   readonly #inFlight: InFlight | undefined
+  #tls: TlsMaterial
 
   constructor(options: HttpClientOptions, clock: Clock = systemClock) {
     this.#options = options
@@ -59,8 +60,10 @@ export class HttpTransport {
     }
     const { inFlight } = options
     this.#inFlight = inFlight === undefined ? undefined : new InFlight(inFlight, clock)
+    this.#tls = options.tls?.() ?? options
     this.#requests = agentFor(this.#base, options, inFlight ?? 64)
     this.#watches = agentFor(this.#base, options, Number.POSITIVE_INFINITY)
+    this.#useTls()
     this.#signal = options.signal ? AbortSignal.any([options.signal, this.#closing.signal]) : this.#closing.signal
     this.#signal.addEventListener('abort', () => this.#destroyAgents(), { once: true })
   }
@@ -113,6 +116,11 @@ export class HttpTransport {
 
   async #send(request: Request, agent: http.Agent, idleMs: number): Promise<http.IncomingMessage> {
     const headers = await this.#headers(request)
+    const tls = this.#options.tls?.()
+    if (tls !== undefined && tls !== this.#tls) {
+      this.#tls = tls
+      this.#useTls()
+    }
     const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body))
     if (body) headers['content-length'] = String(body.length)
     const signal = request.signal ? AbortSignal.any([request.signal, this.#signal]) : this.#signal
@@ -178,6 +186,13 @@ export class HttpTransport {
     }
   }
 
+  /** Connections that are open stay; an agent tells those by what they were opened with. */
+  #useTls(): void {
+    const { caPem, certPem, keyPem } = this.#tls
+    for (const agent of [this.#requests, this.#watches])
+      if (agent instanceof https.Agent) Object.assign(agent.options, { ca: caPem, cert: certPem, key: keyPem } satisfies https.AgentOptions)
+  }
+
   #destroyAgents(): void {
     this.#requests.destroy()
     this.#watches.destroy()
@@ -185,13 +200,12 @@ export class HttpTransport {
 }
 
 function agentFor(base: URL, options: HttpClientOptions, maxSockets: number): http.Agent {
-  const common = { keepAlive: true, maxSockets, maxFreeSockets: FREE_SOCKETS, proxyEnv: process.env }
+  const { proxyUrl } = options
+  const proxyEnv = proxyUrl === undefined ? process.env : { HTTP_PROXY: proxyUrl, HTTPS_PROXY: proxyUrl }
+  const common = { keepAlive: true, maxSockets, maxFreeSockets: FREE_SOCKETS, proxyEnv }
   if (base.protocol === 'http:') return new plain.Agent(common)
   return new https.Agent({
     ...common,
-    ...(options.caPem !== undefined && { ca: options.caPem }),
-    ...(options.certPem !== undefined && { cert: options.certPem }),
-    ...(options.keyPem !== undefined && { key: options.keyPem }),
     ...(options.tlsServerName !== undefined && { servername: options.tlsServerName }),
     rejectUnauthorized: options.insecure !== true,
   })

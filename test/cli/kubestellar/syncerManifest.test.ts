@@ -1,7 +1,12 @@
 import t from 'tap'
 import { parse } from 'yaml'
 import { checkObjectName, parseDuration, parseLabels, parseLifetime } from '../../../src/cli/kubestellar/arguments.ts'
-import { credentialSecret, syncerId, syncerManifest } from '../../../src/cli/kubestellar/syncerManifest.ts'
+import {
+  credentialSecret,
+  syncerId,
+  syncerKubeconfig,
+  syncerManifest,
+} from '../../../src/cli/kubestellar/syncerManifest.ts'
 import type { SyncerLimits } from '../../../src/cli/kubestellar/syncerRights.ts'
 
 const syncTarget = { name: 'florin', uid: '98df7462-f835-499a-a37d-6d416031763c' }
@@ -72,6 +77,11 @@ t.test('the manifest holds all that a syncer needs, under one name', async t => 
       },
     },
   })
+})
+
+t.test('a proxy on the way to the center stands in the kubeconfig', async t => {
+  const access = { server: 'https://h/clusters/abc', token: 'tok', proxyUrl: 'http://proxy:3128' }
+  t.match(syncerKubeconfig(access), { clusters: [{ cluster: { 'proxy-url': 'http://proxy:3128' } }] })
 })
 
 t.test('the rights in the cluster are made from what its owner allows', async t => {
