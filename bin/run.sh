@@ -12,12 +12,15 @@ run() {
 # compiled under others is not taken from the cache. A small nursery (4 MiB instead of 16) keeps garbage from counting as
 # memory in use; one optimizing compiler at a time leaves less working memory behind that malloc does not give back. Neither
 # costs speed.
+# A syncer lives beside its cluster, on machines that are small, and has little to compute: there memory counts before speed.
 launch() {
   file=$1
   shift
+  frugal=
+  if [ "${1-}" = syncer ]; then frugal='--max-semi-space-size=1 --optimize-for-size --no-opt'; fi
   for node in "$home/node_modules/.bin/node" "$home/../.bin/node"; do
     [ -x "$node" ] || continue
-    exec "$node" --max-semi-space-size=4 --concurrent-turbofan-max-threads=1 "$home/$file" "$@"
+    exec "$node" --max-semi-space-size=4 --concurrent-turbofan-max-threads=1 $frugal "$home/$file" "$@"
   done
   echo "orrery: there is no Node.js in $home/node_modules: install again" >&2
   exit 1

@@ -13,7 +13,7 @@ import { type Logger, silentLogger } from '../client/logger.ts'
 import { Allowance, type AllowLists } from '../syncer/allowance.ts'
 import { adopt, isFrom, mailboxOf, requireOtherServer } from '../syncer/identity.ts'
 import { type Syncer, type SyncerOptions, startSyncer } from '../syncer/syncer.ts'
-import { createLog } from './log.ts'
+import { createLightLog } from './lightLog.ts'
 import { privateFolder } from './privateFolder.ts'
 import { programVersion } from './programVersion.ts'
 import { terminated } from './signals.ts'
@@ -32,7 +32,7 @@ const AGAIN = Symbol('again')
 /** @throws Error in words for whoever started it, when it was given what does not belong together */
 export async function runSyncerCommand(settings: Record<string, unknown>): Promise<number> {
   const name = settings.syncTargetName as string | undefined
-  const log = createLog('orrery-syncer', name ? { syncTarget: name } : {})
+  const log = createLightLog({ component: 'orrery-syncer', about: name ? { syncTarget: name } : {} })
   const allowance = new Allowance(allowListsIn(settings))
   const { fromKubeconfig, fromContext } = settings as { fromKubeconfig: string; fromContext?: string }
   const from = await followedKubeconfig('--from-kubeconfig', fromKubeconfig, fromContext, log)

@@ -99,8 +99,8 @@ export interface Syncer {
 
 /** Objects that are brought at a time; how many requests a cluster has of us at a time its client says. */
 const CONCURRENCY = 16
-/** A word about nothing new is said so many times less often than a heartbeat was. */
-const QUIET = 4
+/** A word about nothing new is said so many times less often than a heartbeat was: two of them within what the center takes for silence. */
+const QUIET = 5.5
 const QUEUE = { baseMs: 100, maxMs: 60_000 }
 
 /**

@@ -1,0 +1,53 @@
+/** What a syncer writes down. */
+import t from 'tap'
+import { createLightLog } from '../../src/cli/lightLog.ts'
+
+function written(level?: string) {
+  const lines: Record<string, unknown>[] = []
+  const log = createLightLog({
+    component: 'c',
+    about: { syncTarget: 'florin' },
+    ...(level !== undefined && { level }),
+    write: line => lines.push(JSON.parse(line)),
+    now: () => 7,
+  })
+  return { lines, log }
+}
+
+t.test('a line of JSON with everything that is known', async t => {
+  const { lines, log } = written('info')
+  log.info({ resource: 'configmaps', name: 'a' }, 'deleted')
+  log.debug({}, 'not worth a line')
+  t.same(lines, [
+    { level: 30, time: 7, pid: process.pid, name: 'a', syncTarget: 'florin', resource: 'configmaps', msg: 'deleted' },
+  ])
+  log.warn({}, 'w')
+  log.error({}, 'e')
+  t.same(
+    lines.slice(1).map(line => line.level),
+    [40, 50],
+  )
+  const { lines: few, log: quiet } = written('error')
+  quiet.warn({}, 'w')
+  t.same(few, [])
+})
+
+t.test('errors are told with their causes, and nothing secret is', async t => {
+  const { lines, log } = written('debug')
+  const cause = Object.assign(new Error('refused'), { headers: { authorization: 'Bearer x' } })
+  const err = Object.assign(new Error('not reached', { cause }), {
+    code: 503,
+    reason: 'ServiceUnavailable',
+    body: 'eyJ',
+  })
+  log.debug({ err, token: 'eyJ' }, 'm')
+  t.match(lines[0], {
+    token: '[Redacted]',
+    err: { type: 'Error', message: 'not reached: refused', code: 503, reason: 'ServiceUnavailable' },
+  })
+  t.notMatch(JSON.stringify(lines), /eyJ|Bearer/)
+  const circle = new Error('round')
+  circle.cause = circle
+  log.error({ err: circle }, 'm')
+  t.match(lines[1], { err: { message: 'round: round: round: round: round' } })
+})
