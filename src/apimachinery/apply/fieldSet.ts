@@ -50,16 +50,23 @@ export function union(a: FieldSet, b: FieldSet): FieldSet {
 /** What is in any of them, in time that follows their sizes however many there are. */
 export function unionAll(sets: readonly FieldSet[]): FieldSet {
   if (sets.length <= 2) return union(sets[0] ?? EMPTY_SET, sets[1] ?? EMPTY_SET)
+  const children = new Map<string, FieldSet>()
+  /** Of elements that lead to several sets. Most lead to the end of a path, which is one and the same. */
   const groups = new Map<string, FieldSet[]>()
-  for (const { children } of sets) {
-    if (children === undefined) continue
-    for (const [element, child] of children) {
+  for (const set of sets) {
+    if (set.children === undefined) continue
+    for (const [element, child] of set.children) {
+      const other = children.get(element)
+      if (other === child) continue
+      if (other === undefined) {
+        children.set(element, child)
+        continue
+      }
       const group = groups.get(element)
-      if (group === undefined) groups.set(element, [child])
+      if (group === undefined) groups.set(element, [other, child])
       else group.push(child)
     }
   }
-  const children = new Map<string, FieldSet>()
   for (const [element, group] of groups) children.set(element, unionAll(group))
   return fieldSet(
     sets.some(({ self }) => self),

@@ -33,7 +33,7 @@ import { Revisions } from './revisions.ts'
 import { checkPreconditions } from './systemMetadata.ts'
 import { isPlain, isRepeatable, Templates, textOf } from './templates.ts'
 import type { UpdateTrace } from './updateTrace.ts'
-import { hasStorageVersion, objectFor, prepareViews, toStored, toStoredNow } from './views.ts'
+import { hasStorageVersion, objectInSteps, prepareViews, toStored, toStoredNow } from './views.ts'
 import { WriterLines } from './writerLines.ts'
 
 export type { Admission, AdmissionRequest } from './admission.ts'
@@ -327,7 +327,7 @@ export class Registry {
       options,
       steps: stepsFor(this.deps.admission, type, 'UPDATE', target),
       *ask(current) {
-        const found = objectFor(current, type)
+        const found = yield* objectInSteps(current, type)
         yield
         checkPreconditions(type, name, found, options.preconditions)
         const trace = preparation.trace(context, type, current, found, subresource)

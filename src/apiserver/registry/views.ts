@@ -9,12 +9,14 @@
  */
 import { apiVersionOf, type KubeObject, parseApiVersion } from '../../apimachinery/object.ts'
 import type { CustomVersions, ResourceType } from '../../apimachinery/resourceType.ts'
+import type { Steps } from '../../apimachinery/steps.ts'
 import { applyDefaults } from '../../apimachinery/structural/defaults.ts'
 import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
 import type { Stored } from '../../storage/store.ts'
 import { decodeObject } from './codec.ts'
 import { convertTo, storageApiVersion } from './convert.ts'
+import { decodeInSteps } from './decodeInSteps.ts'
 import { fillEmpty } from './emptyFields.ts'
 import { BARE } from './provenance.ts'
 
@@ -64,6 +66,12 @@ async function convertMissing(
  */
 export function objectFor(stored: Stored, type: ResourceType): KubeObject {
   return type.custom ? (JSON.parse(viewBytes(stored, type).toString()) as KubeObject) : decodeObject(stored)
+}
+
+/** The same in steps. */
+export function* objectInSteps(stored: Stored, type: ResourceType): Steps<KubeObject> {
+  const bytes = type.custom ? viewBytes(stored, type) : stored.bytes
+  return bytes === stored.bytes ? yield* decodeInSteps(stored) : (JSON.parse(bytes.toString()) as KubeObject)
 }
 
 /** The object as `type` serves it, the stored bytes themselves where they are that. @throws Error as {@link objectFor} */

@@ -1,0 +1,58 @@
+/**
+ * A large stored object out of its text, in steps. What makes one so dear to parse is mostly who claims which of its fields: ten
+ * managers may each claim tens of thousands. So these entries are cut out of the text, and parsed one by one.
+ *
+ * They stand in the head of the canonical text (codec.ts), which has been written by us. A quote inside of a JSON string has a
+ * backslash before it. So what is looked for here, a quote with brackets before it and a letter behind, is never inside of one.
+ */
+import type { KubeObject, ManagedFieldsEntry } from '../../apimachinery/object.ts'
+import type { Steps } from '../../apimachinery/steps.ts'
+import type { Stored } from '../../storage/store.ts'
+import { decodeObject } from './codec.ts'
+
+/** What is shorter is parsed in less time than anybody waits for. */
+const LARGE_BYTES = 128 * 1024
+const FIELD = '"managedFields":['
+const NEXT = '},{"'
+const END = '}],"'
+const LETTER = /[A-Za-z]/
+
+/** A private copy, as `decodeObject` makes it. */
+export function* decodeInSteps(stored: Stored): Steps<KubeObject> {
+  if (stored.bytes.length < LARGE_BYTES) return decodeObject(stored)
+  const head = stored.bytes.toString('utf8', 0, stored.headBytes)
+  const from = head.indexOf(FIELD) + FIELD.length
+  const to = from < FIELD.length ? -1 : before(head, END, from)
+  if (to < 0) return decodeObject(stored)
+  yield
+  const rest = head.slice(0, from) + head.slice(to + 1) + stored.bytes.toString('utf8', stored.headBytes)
+  const object = parsed(rest)
+  const managedFields = object?.metadata.managedFields
+  // it was a field of something else
+  if (object === undefined || managedFields?.length !== 0) return decodeObject(stored)
+  for (let begin = from; begin < to; ) {
+    yield
+    const next = before(head, NEXT, begin)
+    const end = next < 0 || next > to ? to : next
+    managedFields.push(JSON.parse(head.slice(begin, end + 1)) as ManagedFieldsEntry)
+    begin = end + 2
+  }
+  return object
+}
+
+/** `undefined`: it is no JSON, because too much was cut out. */
+function parsed(text: string): KubeObject | undefined {
+  try {
+    return JSON.parse(text) as KubeObject
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+/** Where `sign` stands next with a letter behind it; -1: nowhere. */
+function before(text: string, sign: string, from: number): number {
+  for (let at = text.indexOf(sign, from); at >= 0; at = text.indexOf(sign, at + 1))
+    if (LETTER.test(text.charAt(at + sign.length))) return at
+  return -1
+}

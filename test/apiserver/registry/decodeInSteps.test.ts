@@ -1,0 +1,88 @@
+// A large object is parsed claim by claim, and comes out as it went in, whatever its texts are.
+import fc from 'fast-check'
+import t from 'tap'
+import type { KubeObject } from '../../../src/apimachinery/object.ts'
+import { atOnce } from '../../../src/apimachinery/steps.ts'
+import { decodeObject, encodeObject } from '../../../src/apiserver/registry/codec.ts'
+import { decodeInSteps } from '../../../src/apiserver/registry/decodeInSteps.ts'
+import type { Stored } from '../../../src/storage/store.ts'
+import { countSteps } from '../../support/countSteps.ts'
+
+function stored(object: KubeObject): Stored {
+  const { head, tail } = encodeObject(object)
+  const key = { space: 's', group: '', resource: 'configmaps', namespace: 'n', name: 'm' }
+  return { key, revision: 7, bytes: Buffer.from(`${head}7${tail}`), headBytes: Buffer.byteLength(head) }
+}
+
+const map = (metadata: object, data: object = {}): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'm', namespace: 'n', ...metadata },
+  data,
+})
+const claim = (manager: string, names: readonly string[]) => ({
+  manager,
+  operation: 'Apply',
+  apiVersion: 'v1',
+  time: '2026-01-01T00:00:00Z',
+  fieldsType: 'FieldsV1',
+  fieldsV1: { 'f:data': Object.fromEntries(names.map(name => [`f:${name}`, {}])) },
+})
+/** Makes any object a large one. */
+const filler = 'x'.repeat(200_000)
+
+t.test('each manager is a step', async t => {
+  const names = Array.from({ length: 1000 }, (_, i) => `key-${i}`)
+  const object = stored(map({ managedFields: [1, 2, 3, 4, 5].map(i => claim(`m${i}`, names)) }, { filler }))
+  const { result, steps } = countSteps(decodeInSteps(object))
+  t.equal(JSON.stringify(result), JSON.stringify(decodeObject(object)), 'in the same order, too')
+  t.equal(steps, 6)
+})
+
+t.test('small ones, and those without claims, are parsed at once', async t => {
+  for (const object of [
+    map({ managedFields: [claim('m', ['a'])] }),
+    map({}, { filler }),
+    map({ managedFields: [] }, { filler }),
+  ])
+    t.strictSame(atOnce(decodeInSteps(stored(object))), decodeObject(stored(object)))
+})
+
+t.test('texts that look like the end of something are none', async () => {
+  const sign = fc.constantFrom(
+    '"managedFields":[',
+    '{"managedFields":[{"a":1}],"b',
+    '},{"',
+    '}],"',
+    '},{"m',
+    '}],"r',
+    '\\',
+    '"',
+    '{',
+    'ü',
+    '\\"',
+  )
+  const text = fc.array(fc.oneof(sign, fc.string()), { maxLength: 4 }).map(parts => parts.join(''))
+  const texts = fc.dictionary(text, text, { maxKeys: 4 })
+  const entries = fc.array(fc.record({ manager: text, names: fc.array(text, { maxLength: 4 }), subresource: text }), {
+    maxLength: 4,
+  })
+  fc.assert(
+    fc.property(entries, texts, texts, texts, fc.boolean(), (entries, labels, annotations, data, isLast) => {
+      const managedFields = entries.map(({ manager, names, subresource }) => ({
+        ...claim(manager, names),
+        subresource,
+      }))
+      const metadata = isLast ? { labels, annotations, managedFields } : { managedFields, labels, annotations }
+      const object = stored(map(metadata, { ...data, filler, nested: { metadata: { managedFields: [{ a: 'b' }] } } }))
+      return JSON.stringify(atOnce(decodeInSteps(object))) === JSON.stringify(decodeObject(object))
+    }),
+    { numRuns: 300 },
+  )
+})
+
+t.test('a field of this name elsewhere in the metadata is left as it is', async t => {
+  const odd = { odd: { managedFields: [{ a: 1 }, { b: 2 }] }, managedFields: [claim('m', ['a'])] }
+  const object = stored(map(odd, { filler }))
+  t.strictSame(atOnce(decodeInSteps(object)), decodeObject(object))
+})
