@@ -7,6 +7,7 @@
  */
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { LabelSelector } from '../../apimachinery/selectors.ts'
+import type { Steps } from '../../apimachinery/steps.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import { ConsentIndex } from '../consent/consentIndex.ts'
 import { coversLocation, type Grant } from '../consent/grant.ts'
@@ -191,8 +192,22 @@ export class WhereIndex implements ConsentTaker {
     }
   }
 
-  /** `undefined` when there is no such placement. */
-  resolve({ space, name }: ObjectId, nowMs: number): Resolved | undefined {
+  /** What a placement's selectors say of the Locations that there are, for {@link resolve}: they may be ten thousand. */
+  *choices({ space, name }: ObjectId): Steps<Choices> {
+    const selectors = this.#placements.get(space)?.get(name)?.selectors ?? []
+    const byLabels = new Map<Location['labels'], boolean>()
+    for (const inventory of this.consent.inventoriesOf(space)) {
+      for (const { labels } of this.#locations.get(inventory)?.values() ?? []) {
+        if (byLabels.has(labels)) continue
+        byLabels.set(labels, chooses(selectors, labels))
+        yield
+      }
+    }
+    return { selectors, byLabels }
+  }
+
+  /** `undefined` when there is no such placement. What has changed since `known` is judged anew. */
+  resolve({ space, name }: ObjectId, nowMs: number, known?: Choices): Resolved | undefined {
     const placement = this.#placements.get(space)?.get(name)
     if (!placement) return undefined
     const destinations: SliceDestination[] = []
@@ -200,11 +215,13 @@ export class WhereIndex implements ConsentTaker {
     const evicted: SliceDestination[] = []
     let evictsAtMs = Number.POSITIVE_INFINITY
     let matchingLocationCount = 0
+    const byLabels = known?.selectors === placement.selectors ? known.byLabels : undefined
     for (const inventory of this.consent.inventoriesOf(space)) {
       const grants = this.consent.grantsFor(space, inventory)
       if (grants.length === 0) continue
       for (const location of this.#locations.get(inventory)?.values() ?? []) {
-        if (!chooses(placement.selectors, location) || !mayUse(grants, location)) continue
+        const { labels } = location
+        if (!(byLabels?.get(labels) ?? chooses(placement.selectors, labels)) || !mayUse(grants, location)) continue
         matchingLocationCount++
         for (const target of location.behind.values()) {
           if (!mayUse(grants, location, target)) continue
@@ -280,7 +297,7 @@ export class WhereIndex implements ConsentTaker {
       }
       if (sameTargets) continue
       for (const { id, selectors } of this.#placements.get(space)?.values() ?? []) {
-        if (present.some(location => chooses(selectors, location))) yield { type: 'placement', id }
+        if (present.some(({ labels }) => chooses(selectors, labels))) yield { type: 'placement', id }
       }
     }
   }
@@ -308,6 +325,12 @@ export class WhereIndex implements ConsentTaker {
   }
 }
 
+/** Whether selectors choose Locations with these labels. */
+export interface Choices {
+  readonly selectors: readonly LabelSelector[]
+  readonly byLabels: ReadonlyMap<Location['labels'], boolean>
+}
+
 /** Whether one of the grants is for the Location, and for the SyncTarget behind it. */
 function mayUse(grants: readonly Grant[], location: Location, target: Location | Target = location): boolean {
   return grants.some(grant => coversLocation(grant, location.labels, target.labels))
@@ -317,8 +340,8 @@ function counts(targets: readonly Target[]): Counts {
   return { instances: targets.length, availableInstances: targets.filter(target => target.available).length }
 }
 
-function chooses(selectors: readonly LabelSelector[], location: Location): boolean {
-  return selectors.some(selector => selector.matches(location.labels))
+function chooses(selectors: readonly LabelSelector[], labels: Location['labels']): boolean {
+  return selectors.some(selector => selector.matches(labels))
 }
 
 function selects(location: Location, target: Target): boolean {

@@ -15,6 +15,7 @@ import {
   SLICES,
   SYNC_TARGETS,
 } from '../../apimachinery/placement.ts'
+import { inSlices } from '../../apimachinery/steps.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import { type Clock, systemClock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
@@ -22,7 +23,7 @@ import type { Logger } from '../../client/logger.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
-import type { WorkTurns } from '../../program/workTurns.ts'
+import { WorkTurns } from '../../program/workTurns.ts'
 import { liveObject, takeConsent } from '../consent/takeConsent.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
 import { PlacedSource, type SpacePlaces } from '../placedSource.ts'
@@ -89,7 +90,7 @@ export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
   const written = { client, fieldManager: OPTIONS.fieldManager }
   const now = () => (clock ?? systemClock).now()
   const binding = { ...written, consent: index.consent, places, now }
-  const placements = { client, index, slices, losing, keepMs, now }
+  const placements = { client, index, slices, losing, keepMs, now, turns: turns ?? new WorkTurns() }
   const reconcile = async (key: Key): Promise<ReconcileResult> => {
     if (key.type === 'placement') return await reconcilePlacement(placements, key)
     if (key.type === 'location') await reconcileLocation(client, index, key)
@@ -151,17 +152,19 @@ interface PlacementInputs {
   losing: Map<string, number>
   keepMs: number
   now: () => number
+  turns: WorkTurns
 }
 
 /** An eviction that is further off is looked for again: timers have their limits. */
 const MOST_WAIT_MS = 86_400_000
 
 async function reconcilePlacement(
-  { client, index, slices, losing, keepMs, now }: PlacementInputs,
+  { client, index, slices, losing, keepMs, now, turns }: PlacementInputs,
   { space, name }: Key,
 ): Promise<ReconcileResult> {
+  const choices = await inSlices(index.choices({ space, name }), turns.begin({ owner: space }))
   const nowMs = now()
-  const resolved = index.resolve({ space, name }, nowMs)
+  const resolved = index.resolve({ space, name }, nowMs, choices)
   if (!resolved) {
     losing.delete(`${space} ${name}`)
     return {} // the slice goes with its owner

@@ -3,7 +3,9 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
+import { atOnce } from '../../../src/apimachinery/steps.ts'
 import { type Touched, WhereIndex } from '../../../src/controllers/where-resolver/whereIndex.ts'
+import { countSteps } from '../../support/countSteps.ts'
 import { FakeServer } from '../placement-translator/fakeServer.ts'
 
 const EDGE = 'edge.kubestellar.io/v2alpha1'
@@ -74,8 +76,16 @@ t.test('selectors are compiled when they are first asked, and once for each cont
   const compared = keys
   t.equal(index.resolve(id, 0)?.matchingLocationCount, 1)
   t.equal(keys, compared, 'its status has changed')
+  const before = atOnce(index.choices(id))
+  t.equal(index.resolve(id, 0, before)?.matchingLocationCount, 1)
+  index.setLocation({ space: 'inv', name: 'other' }, edge('Location', 'other', { env: 'prod' }, {}))
+  t.equal(index.resolve(id, 0, before)?.matchingLocationCount, 2, 'what came since is judged, too')
+  index.setLocation({ space: 'inv', name: 'l' }, edge('Location', 'l', { env: 'test' }, {}))
+  t.equal(index.resolve(id, 0, before)?.matchingLocationCount, 1, 'and what changed since')
   index.setPlacement(id, placement('test'))
-  t.equal(index.resolve(id, 0)?.matchingLocationCount, 0)
+  t.equal(index.resolve(id, 0, before)?.matchingLocationCount, 1)
+  t.equal(index.resolve(id, 0)?.matchingLocationCount, 1)
+  t.equal(countSteps(index.choices(id)).steps, 2, 'others have their turn behind each Location')
 })
 
 t.test('the index answers as a look at everything does, and names what is another', async () => {
