@@ -30,6 +30,7 @@ import {
 import { encodeObject, type ParsedCache } from './codec.ts'
 import type { WriteContext } from './context.ts'
 import { convertTo } from './convert.ts'
+import { encodeInSteps } from './encodeInSteps.ts'
 import { FORMS } from './forms.ts'
 import { Judging } from './judging.ts'
 import type { Verdict } from './longChecks.ts'
@@ -234,7 +235,7 @@ export class Preparation {
     const kept = part === 'copy' ? withoutUnsaid(object, unsaid!, target.schema) : object
     const stored = await toStored(kept, target)
     if (work?.due) await work.rest()
-    return noted(await inSlices(encodeWithin(stored), work), part, unsaid)
+    return noted(await inSlices(encodeWithin(stored, { isLarge: work !== undefined }), work), part, unsaid)
   }
 
   /** Follows what an update makes of what nobody said; `undefined` where that is not at stake. `stored` is what is there. */
@@ -452,8 +453,11 @@ export class Preparation {
     }
   }
 
-  /** An object on its way out goes with its last finalizer. */
-  *finishUpdate(object: KubeObject, old: KubeObject, note?: string): Steps<TextMutation> {
+  /** An object on its way out goes with its last finalizer. `isLarge`: what is done with it is done in slices. */
+  *finishUpdate(
+    object: KubeObject,
+    { old, note, isLarge }: { old: KubeObject; note: string | undefined; isLarge: boolean },
+  ): Steps<TextMutation> {
     const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata
     const gone =
       deletionTimestamp !== undefined &&
@@ -461,7 +465,7 @@ export class Preparation {
       finalizers.length === 0 &&
       !hasNamespaceFinalizers(object)
     if (gone) return { type: 'delete', text: encodeObject(object) }
-    const text = yield* encodeWithin(object, old)
+    const text = yield* encodeWithin(object, { old, isLarge })
     const leadsOut = deletionTimestamp !== undefined && finalizersOf(object) < finalizersOf(old)
     return {
       type: 'put',
@@ -478,8 +482,8 @@ function noted(text: Encoded, part: Part | undefined, unsaid: FieldSet | undefin
 }
 
 /** @throws StatusError RequestEntityTooLarge */
-function* encodeWithin(object: KubeObject, old?: KubeObject): Steps<Encoded> {
-  const text = encodeObject(object)
+function* encodeWithin(object: KubeObject, { old, isLarge }: { old?: KubeObject; isLarge: boolean }): Steps<Encoded> {
+  const text = isLarge ? yield* encodeInSteps(object) : encodeObject(object)
   yield
   yield* checkObjectSize(object, text.head.length + text.tail.length, old)
   return text

@@ -415,7 +415,11 @@ export class Registry {
       await this.#preparation.admitUpdate(concerned, request, { ...options, trace })
       const { kept, note } = trace?.settle(object) ?? { kept: object }
       if (work?.due) await work.rest()
-      const finishing = this.#preparation.finishUpdate(await toStored(kept, type), old, note)
+      const finishing = this.#preparation.finishUpdate(await toStored(kept, type), {
+        old,
+        note,
+        isLarge: work !== undefined,
+      })
       const mutation = await inSlices(finishing, work)
       if (work?.due) await work.rest()
       if (isUnchanged(current, type, mutation, old, kept)) return { stored: current, created: false }
@@ -467,7 +471,7 @@ export class Registry {
         return undefined
       }
       const { kept, note } = trace?.settle(object) ?? { kept: object }
-      const mutation = atOnce(this.#preparation.finishUpdate(toStoredNow(kept, type), old, note))
+      const mutation = atOnce(this.#preparation.finishUpdate(toStoredNow(kept, type), { old, note, isLarge: false }))
       gone = mutation.type === 'delete'
       return isUnchanged(now, type, mutation, old, kept) ? undefined : mutation
     })

@@ -1,10 +1,11 @@
-// A large object is parsed claim by claim, and comes out as it went in, whatever its texts are.
+// A large object is parsed and written claim by claim, and comes out as it went in, whatever its texts are.
 import fc from 'fast-check'
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { atOnce } from '../../../src/apimachinery/steps.ts'
 import { decodeObject, encodeObject } from '../../../src/apiserver/registry/codec.ts'
 import { decodeInSteps } from '../../../src/apiserver/registry/decodeInSteps.ts'
+import { encodeInSteps } from '../../../src/apiserver/registry/encodeInSteps.ts'
 import type { Stored } from '../../../src/storage/store.ts'
 import { countSteps } from '../../support/countSteps.ts'
 
@@ -37,6 +38,9 @@ t.test('each manager is a step', async t => {
   const { result, steps } = countSteps(decodeInSteps(object))
   t.equal(JSON.stringify(result), JSON.stringify(decodeObject(object)), 'in the same order, too')
   t.equal(steps, 6)
+  const written = countSteps(encodeInSteps(result))
+  t.strictSame(written.result, encodeObject(result))
+  t.equal(written.steps, 6)
 })
 
 t.test('small ones, and those without claims, are parsed at once', async t => {
@@ -48,7 +52,7 @@ t.test('small ones, and those without claims, are parsed at once', async t => {
     t.strictSame(atOnce(decodeInSteps(stored(object))), decodeObject(stored(object)))
 })
 
-t.test('texts that look like the end of something are none', async () => {
+t.test('texts that look like the end of something are none', async t => {
   const sign = fc.constantFrom(
     '"managedFields":[',
     '{"managedFields":[{"a":1}],"b',
@@ -75,7 +79,9 @@ t.test('texts that look like the end of something are none', async () => {
       }))
       const metadata = isLast ? { labels, annotations, managedFields } : { managedFields, labels, annotations }
       const object = stored(map(metadata, { ...data, filler, nested: { metadata: { managedFields: [{ a: 'b' }] } } }))
-      return JSON.stringify(atOnce(decodeInSteps(object))) === JSON.stringify(decodeObject(object))
+      const same = decodeObject(object)
+      t.strictSame(atOnce(encodeInSteps(same)), encodeObject(same))
+      return JSON.stringify(atOnce(decodeInSteps(object))) === JSON.stringify(same)
     }),
     { numRuns: 300 },
   )
@@ -85,4 +91,6 @@ t.test('a field of this name elsewhere in the metadata is left as it is', async 
   const odd = { odd: { managedFields: [{ a: 1 }, { b: 2 }] }, managedFields: [claim('m', ['a'])] }
   const object = stored(map(odd, { filler }))
   t.strictSame(atOnce(decodeInSteps(object)), decodeObject(object))
+  const same = decodeObject(object)
+  t.strictSame(atOnce(encodeInSteps(same)), encodeObject(same))
 })
