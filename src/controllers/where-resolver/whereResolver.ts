@@ -162,7 +162,12 @@ async function reconcilePlacement(
   { client, index, slices, losing, keepMs, now, turns }: PlacementInputs,
   { space, name }: Key,
 ): Promise<ReconcileResult> {
-  const choices = await inSlices(index.choices({ space, name }), turns.begin({ owner: space }))
+  const work = turns.begin({ owner: space })
+  // each of these may be a large part of a slice: a placement of ten thousand selectors is compared, parsed and judged
+  const rest = async (): Promise<void> => {
+    if (work.due) await work.rest()
+  }
+  const choices = await inSlices(index.choices({ space, name }), work)
   const nowMs = now()
   const resolved = index.resolve({ space, name }, nowMs, choices)
   if (!resolved) {
@@ -170,14 +175,18 @@ async function reconcilePlacement(
     return {} // the slice goes with its owner
   }
   const api = client.in(space)
+  await rest()
   const placement = await unlessGone(api.get(EDGE_PLACEMENTS, { name }))
   if (!placement || placement.metadata.deletionTimestamp !== undefined) return {}
+  await rest()
   const id = `${space} ${name}`
   const mayLose = nowMs - (losing.get(id) ?? nowMs) >= keepMs || resolved.evicted.length > 0
   const { avoided, keeps } = await writeSlices({ client, slices, ...OPTIONS }, space, placement, resolved, mayLose)
   if (!keeps) losing.delete(id)
   else if (!losing.has(id)) losing.set(id, nowMs)
+  await rest()
   const faults = faultAnnotations(placement, toldFaults(placementFaults(placement.spec)))
+  await rest()
   if (faults) await api.patch(EDGE_PLACEMENTS, { name }, 'merge', { metadata: { annotations: faults } }, OPTIONS)
   const status = {
     specGeneration: placement.metadata.generation ?? 0,
