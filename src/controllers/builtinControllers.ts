@@ -6,6 +6,7 @@ import type { OutcomeSource } from '../apimachinery/outcome.ts'
 import { WHERE_RESOLVER } from '../apimachinery/placement.ts'
 import type { PreviewSource } from '../apimachinery/placementPreview.ts'
 import type { Client } from '../client/client.ts'
+import type { Clock } from '../client/clock.ts'
 import type { Controller } from '../client/controller.ts'
 import type { Logger } from '../client/logger.ts'
 import type { KeyGuard } from '../client/setAside/keyGuard.ts'
@@ -50,6 +51,9 @@ export interface BuiltinControllersOptions {
   guardFor?: (controller: ControllerName) => KeyGuard
   /** How long Events live after they were last written. Default an hour. */
   eventTtlMs?: number
+  clock?: Clock
+  /** In whose slices of the loop's time all of them work. Default: their own. */
+  turns?: WorkTurns
   logger: Logger
 }
 
@@ -65,12 +69,12 @@ export interface RunningControllers {
 }
 
 export function startBuiltinControllers(options: BuiltinControllersOptions): RunningControllers {
-  const { clientFor, caPem, places } = options
+  const { clientFor, caPem, places, clock } = options
   const nature = places ? natureOf(places) : EVERYTHING_ACTS
   const logger = patientLogger(options.logger)
   const { signal } = new AbortController()
   // a start tells all of them of everything at once: together they take no more of the loop's time than one would
-  const turns = new WorkTurns({ pauseLimitMs: PAUSE_LIMIT_MS })
+  const { turns = new WorkTurns({ pauseLimitMs: PAUSE_LIMIT_MS }) } = options
   const placed = (start: (deps: PlacedDeps) => ControllerHandle, component: string): Start | undefined =>
     places && (common => start({ ...common, client: clientFor(component), places, signal }))
   let useAuthority = (_renewed: string): void => {}
@@ -124,7 +128,7 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
   const left = CONTROLLER_NAMES.filter(name => !chosen.has(name))
   if (left.length > 0) options.logger.warn({ controllers: left }, 'controllers that do not run, as --controllers says')
   const running = CONTROLLER_NAMES.filter(name => chosen.has(name)).flatMap(
-    name => starts[name]?.({ logger, turns, guard: options.guardFor?.(name) }) ?? [],
+    name => starts[name]?.({ logger, turns, guard: options.guardFor?.(name), ...(clock && { clock }) }) ?? [],
   )
   return {
     useAuthority: renewed => useAuthority(renewed),
@@ -141,6 +145,7 @@ interface Common {
   logger: Logger
   turns: WorkTurns
   guard: KeyGuard | undefined
+  clock?: Clock
 }
 
 type Start = (common: Common) => ControllerHandle

@@ -10,6 +10,7 @@ import { inSlices, type Steps } from '../../apimachinery/steps.ts'
 import { canonicalJson, equalJson } from '../../apimachinery/values.ts'
 import { READ, WorkBudget } from '../../apimachinery/workBudget.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
+import type { Clock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
 import { listAll } from '../../client/listWatch.ts'
 import type { Logger } from '../../client/logger.ts'
@@ -113,6 +114,7 @@ export function clusterRoleAggregationController(options: {
   guard?: KeyGuard | undefined
   /** In whose slices of the loop's time it is told of things and works. Default: its own. */
   turns?: WorkTurns | undefined
+  clock?: Clock
 }): Controller<AggregationKey> {
   const { client, nature, logger } = options
   const latest = new LatestRoles(client)
@@ -125,6 +127,7 @@ export function clusterRoleAggregationController(options: {
     name: 'clusterrole-aggregation-controller',
     guard: options.guard,
     turns,
+    ...(options.clock && { clock: options.clock }),
     party: ({ space }) => space,
     sources: [
       new StreamSource({ client, space: '*', resources: [ROLES], handler, guard: options.guard, turns, logger }),

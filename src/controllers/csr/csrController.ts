@@ -7,6 +7,7 @@ import { objects } from '../../apimachinery/fields.ts'
 import type { Nature } from '../../apimachinery/nature.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
+import type { Clock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
@@ -35,6 +36,7 @@ export interface CsrControllerOptions {
   guard?: KeyGuard | undefined
   /** In whose slices of the loop's time it is told of things and works. Default: its own. */
   turns?: WorkTurns | undefined
+  clock?: Clock
 }
 
 export interface CsrKey {
@@ -56,6 +58,7 @@ export function csrController(options: CsrControllerOptions): Controller<CsrKey>
     name: 'certificatesigningrequest-signing-controller',
     guard: options.guard,
     turns: options.turns,
+    ...(options.clock && { clock: options.clock }),
     party: ({ space }) => space,
     sources: [
       new StreamSource({

@@ -7,6 +7,7 @@ import { isStatusError } from '../../apimachinery/errors.ts'
 import { type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { NAMESPACES } from '../../apimachinery/resources.ts'
 import type { Client, SpaceClient, StreamEvent } from '../../client/client.ts'
+import type { Clock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
@@ -30,6 +31,7 @@ export interface ServiceAccountControllerOptions {
   guard?: KeyGuard | undefined
   /** In whose slices of the loop's time it is told of things and works. Default: its own. */
   turns?: WorkTurns | undefined
+  clock?: Clock
 }
 
 const ACCOUNTS = { group: '', version: 'v1', resource: 'serviceaccounts' }
@@ -156,6 +158,7 @@ export function serviceAccountController(options: ServiceAccountControllerOption
     name: 'serviceaccount-controller',
     guard: options.guard,
     turns: options.turns,
+    ...(options.clock && { clock: options.clock }),
     party: ({ space }) => space,
     sources: [
       new StreamSource({ client, space: '*', resources, handler, guard: options.guard, turns: options.turns, logger }),

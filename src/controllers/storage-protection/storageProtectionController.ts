@@ -6,6 +6,7 @@
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { Client, SpaceClient, StreamEvent } from '../../client/client.ts'
+import type { Clock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
@@ -21,6 +22,7 @@ export interface StorageProtectionOptions {
   guard?: KeyGuard | undefined
   /** In whose slices of the loop's time it is told of things and works. Default: its own. */
   turns?: WorkTurns | undefined
+  clock?: Clock
 }
 
 export interface StorageKey {
@@ -42,6 +44,7 @@ export function storageProtectionController({
   logger,
   guard,
   turns,
+  clock,
 }: StorageProtectionOptions): Controller<StorageKey> {
   const users = new ClaimUsers()
   const change = (event: StreamEvent): void => {
@@ -62,6 +65,7 @@ export function storageProtectionController({
     name: 'storage-protection-controller',
     guard,
     turns,
+    ...(clock && { clock }),
     party: ({ space }) => space,
     sources: [new StreamSource({ client, space: '*', resources, handler, guard, turns, logger })],
     reconcile: key => unlessSpaceGone(key.space, reconcile(client.in(key.space), key, users)),
