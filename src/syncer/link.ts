@@ -31,6 +31,8 @@ export class Link {
   #unreachable = 0
   /** Ever. */
   #failures = 0
+  /** How often it was back. */
+  #recoveries = 0
 
   constructor(options: LinkOptions) {
     this.#options = options
@@ -80,25 +82,28 @@ export class Link {
 
   async *#seenEach<T>(source: AsyncIterable<T>): AsyncGenerator<T, void, void> {
     const before = this.#failures
+    let begun: number | undefined = this.#recoveries
     try {
       for await (const item of source) {
+        begun = undefined
         // What was opened before the trouble proves nothing about it.
         if (before === this.#failures) this.#succeeded()
         yield item
       }
     } catch (error) {
-      this.#failed(error)
+      this.#failed(error, begun)
       throw error
     }
   }
 
   async #seen<T>(call: Promise<T>): Promise<T> {
+    const begun = this.#recoveries
     try {
       const answer = await call
       this.#succeeded()
       return answer
     } catch (error) {
-      this.#failed(error)
+      this.#failed(error, begun)
       throw error
     }
   }
@@ -108,16 +113,20 @@ export class Link {
     this.#unreachable = 0
     if (this.#state === 'up') return
     this.#state = 'up'
+    this.#recoveries++
     logger.info({}, `${name} answers again`)
     this.#options.onChange?.(true)
   }
 
-  #failed(error: unknown): void {
+  /** `begun`: after how many recoveries it was asked; absent where it had answered before. */
+  #failed(error: unknown, begun = this.#recoveries): void {
     const { name, refusedHint, logger } = this.#options
     const state = stateAfter(error)
     if (state === 'up' || !(error instanceof Error)) return
     this.#failures++
     this.#told.add(error)
+    // what was asked before it was back, with an old credential maybe, is no news of how it is now
+    if (begun !== this.#recoveries) return
     if (state === 'unreachable' && ++this.#unreachable < FAILURES_THAT_MATTER) return
     if (this.#state === state) return
     if (this.#state === 'up') this.#options.onChange?.(false)

@@ -43,6 +43,20 @@ t.test('a refused token is one clear line, however often it is tried, and one wh
   t.match(other.messages(), [/: it expired yesterday; trying again/])
 })
 
+t.test('what was asked before the side answered again, and fails only then, is no second outage', async t => {
+  const { link, call, messages } = linked()
+  const late = Promise.withResolvers<never>()
+  const client = link.watchOver({ discover: () => late.promise } as unknown as SpaceClient)
+  await call(REFUSED())
+  const asked = client.discover()
+  await call()
+  late.reject(REFUSED())
+  await t.rejects(asked)
+  t.equal(messages().length, 2)
+  await call(REFUSED())
+  t.equal(messages().length, 3)
+})
+
 t.test('a single broken connection is not worth a line, an outage is', async t => {
   const { call, messages } = linked()
   await call(BROKEN())
