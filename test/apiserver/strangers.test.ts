@@ -42,7 +42,7 @@ async function rest(socket: TLSSocket): Promise<string> {
 }
 
 t.test('who sends no request, or only a piece of one, has to go; who showed a credential stays', async t => {
-  const { open } = await serve(t, { patienceMs: 200 })
+  const { open } = await serve(t, { patienceMs: 1000 })
   const known = await open()
   t.match(await ask(known, get('/version', ALICE)), /^HTTP\/1.1 200/)
   const silent = await open()

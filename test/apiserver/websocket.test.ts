@@ -226,7 +226,7 @@ t.test('a server that drains closes WebSockets as going away', async t => {
 })
 
 t.test('a peer that answers no ping is dropped, one that does stays', async t => {
-  const { api, open } = await serve(t, { pingIntervalMs: 30 })
+  const { api, open } = await serve(t, { pingIntervalMs: 500 })
   const dead = await open(`${CONFIGMAPS}?watch=1`, { autoPong: false })
   const alive = await open(`${CONFIGMAPS}?watch=1`)
   t.equal(await dead.closed, 1006)
