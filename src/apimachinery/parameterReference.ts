@@ -1,8 +1,8 @@
 /** References to parameters of Locations, `%(name)`: in objects that are expanded for each destination. */
 
-const REFERENCE = /%\([^)]*\)/
-
-/** Whether a value is a text with one. A text without costs one look. */
+/** Whether a value is a text with one. One look, however often one begins in it and does not end. */
 export function holdsReference(value: unknown): value is string {
-  return typeof value === 'string' && value.includes('%(') && REFERENCE.test(value)
+  if (typeof value !== 'string') return false
+  const start = value.indexOf('%(')
+  return start !== -1 && value.includes(')', start + 2)
 }

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { isStatusError } from '../../../apimachinery/errors.ts'
 import { EDGE_PLACEMENTS } from '../../../apimachinery/placement.ts'
 import type { SpaceClient } from '../../../client/client.ts'
+import { isSpaceGone } from '../../../client/spaceGone.ts'
 import { CommandError } from '../../ws/commandError.ts'
 import type { Terminal } from '../../ws/runProgram.ts'
 import { pathOf, type Session, withSession } from '../../ws/session.ts'
@@ -53,6 +54,7 @@ export async function checkPlaces({ space, path }: Asked): Promise<void> {
       if (isStatusError(error, 'Forbidden')) return
       throw error
     }
+    if (isSpaceGone(error, path)) throw error
     const message = `${path} serves no EdgePlacements, so nothing is placed from there; name a workload space with --wds, or enter one with kubectl ws`
     throw new CommandError(message, 1, { cause: error })
   }

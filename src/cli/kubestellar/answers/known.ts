@@ -10,6 +10,8 @@ export interface Known {
   readonly unknown?: string
   /** Whether the server has no such kind. */
   readonly unserved?: true
+  /** The server's own words, where it refuses. */
+  readonly refusal?: string
 }
 
 const PAGE = 500
@@ -43,7 +45,8 @@ export async function knownSome(
 
 function notKnown(error: unknown, resource: GroupVersionResource): Known {
   const name = groupResourceName(resource)
-  if (isStatusError(error, 'Forbidden')) return { items: [], unknown: `you may not list ${name} here` }
+  if (isStatusError(error, 'Forbidden'))
+    return { items: [], unknown: `you may not list ${name} here`, refusal: error.message }
   if (isStatusError(error, 'NotFound')) {
     return { items: [], unknown: `${name} are not served here`, unserved: true }
   }

@@ -107,7 +107,10 @@ export function fleetStatus({ placements, granted, inventories }: StatusFacts): 
   return {
     apiVersion: ANSWERS_VERSION,
     kind: 'FleetStatus',
-    message: summary(one, two),
+    message: summary(
+      placements.unknown === undefined ? one : undefined,
+      granted.unknown === undefined ? two : undefined,
+    ),
     placements: listed(one, ({ name }) => name),
     clusters: listed(two, ({ location }) => location),
     unknown,
@@ -128,15 +131,28 @@ function listed<T extends { readonly trouble: Trouble; readonly state: string }>
   return { items: items.slice(0, MAX_LISTED), total: all.length, troubled }
 }
 
-function summary(placements: readonly PlacementStatus[], clusters: readonly ClusterStatus[]): string {
+/** Of what is known. */
+function summary(
+  placements: readonly PlacementStatus[] | undefined,
+  clusters: readonly ClusterStatus[] | undefined,
+): string {
+  const told = [...(placements ? [ofPlacements(placements)] : []), ...(clusters ? [ofClusters(clusters)] : [])]
+  return told.length > 0 ? told.join(', ') : 'nothing is known'
+}
+
+function ofPlacements(placements: readonly PlacementStatus[]): string {
   const copies = placements.reduce((sum, { counts }) => sum + counts.copies, 0)
   const applied = placements.reduce((sum, { counts }) => sum + counts.applied, 0)
-  const troubled = (all: readonly { trouble: Trouble }[]) => {
-    const count = all.filter(({ trouble }) => trouble !== 'none').length
-    return count === 0 ? '' : ` (${count} in trouble)`
-  }
-  const count = (number: number, word: string) => `${number} ${word}${number === 1 ? '' : 's'}`
-  return `${count(placements.length, 'placement')}${troubled(placements)}, ${applied} of ${copies} ${copies === 1 ? 'copy' : 'copies'} applied, ${count(clusters.length, 'location')}${troubled(clusters)}`
+  return `${counted(placements, 'placement')}, ${applied} of ${copies} ${copies === 1 ? 'copy' : 'copies'} applied`
+}
+
+function ofClusters(clusters: readonly ClusterStatus[]): string {
+  return counted(clusters, 'location')
+}
+
+function counted(all: readonly { readonly trouble: Trouble }[], word: string): string {
+  const troubled = all.filter(({ trouble }) => trouble !== 'none').length
+  return `${all.length} ${word}${all.length === 1 ? '' : 's'}${troubled === 0 ? '' : ` (${troubled} in trouble)`}`
 }
 
 /** Conditions in the order of the stages, with the status that is well and how bad another one is. */

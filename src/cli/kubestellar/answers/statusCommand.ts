@@ -7,6 +7,7 @@ import {
   LOCATIONS,
   SYNC_TARGETS,
 } from '../../../apimachinery/placement.ts'
+import { CommandError } from '../../ws/commandError.ts'
 import type { Terminal } from '../../ws/runProgram.ts'
 import { type AnswerOptions, checkPlaces, withSpace } from './answerSession.ts'
 import { followAnswers, type Watched } from './followAnswers.ts'
@@ -37,6 +38,8 @@ export async function statusCommand(options: StatusOptions, terminal: Terminal):
         known(space, GRANTED_LOCATIONS),
         Promise.all(paths.map(inventoryOf)),
       ])
+      // of a space that is closed, or not there, an answer in numbers would be one
+      if (placements.refusal !== undefined && granted.refusal !== undefined) throw new CommandError(placements.refusal)
       return fleetStatus({ placements, granted, inventories })
     }
     const print = (told: StatusAnswer) => printStatus(told, options.output ?? 'text', terminal)
