@@ -14,6 +14,8 @@ export const MAX_PREVIEWED = 20
 export const MAX_PREVIEW_BYTES = 1024 * 1024
 /** Clusters that are looked at for all objects together; what is behind is counted. */
 export const MAX_PREVIEW_DESTINATIONS = 5000
+/** Units of work (workBudget.ts) for these: what is large, or asks for much customizing, is looked at in fewer clusters. */
+export const MAX_PREVIEW_WORK = 3_000_000
 /** Contents before and after of all objects together, as JSON. */
 export const MAX_PREVIEW_CONTENT_BYTES = 2 * 1024 * 1024
 /** Objects that are not asked about, and that an EdgePlacement or Customizer of the question moves; the rest is counted. */

@@ -190,7 +190,8 @@ export class HttpTransport {
   #useTls(): void {
     const { caPem, certPem, keyPem } = this.#tls
     for (const agent of [this.#requests, this.#watches])
-      if (agent instanceof https.Agent) Object.assign(agent.options, { ca: caPem, cert: certPem, key: keyPem } satisfies https.AgentOptions)
+      if (agent instanceof https.Agent)
+        Object.assign(agent.options, { ca: caPem, cert: certPem, key: keyPem } satisfies https.AgentOptions)
   }
 
   #destroyAgents(): void {

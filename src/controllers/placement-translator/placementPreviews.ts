@@ -6,10 +6,12 @@
  * EdgePlacements and Customizers move: the rest of the world is as it is. Where a placement leads is what its slices say.
  */
 import { isStatusError, StatusError } from '../../apimachinery/errors.ts'
+import { jsonSize } from '../../apimachinery/jsonSize.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { CUSTOMIZERS } from '../../apimachinery/placement.ts'
 import {
   MAX_PREVIEW_DESTINATIONS,
+  MAX_PREVIEW_WORK,
   type ObjectPreview,
   type PreviewedObject,
   type PreviewReceiver,
@@ -56,6 +58,11 @@ export interface PlacementPreviewsDeps {
   customizer: SourceReaderDeps['customizer']
 }
 
+/** Bytes that are compared for a unit of work. */
+const COMPARED = 50
+/** To know whether it may be shown, an object is customized without what may not be told, and so is what is there. */
+const CUSTOMIZED = 3
+
 /** An object that is imagined as written. */
 interface Imagined extends PreviewedObject {
   readonly space: string
@@ -73,6 +80,8 @@ interface Scene {
   readonly groups: PreviewGroups
   /** Destinations that may still be looked at. */
   left: number
+  /** Units of work for that. */
+  workLeft: number
 }
 
 interface Leaving {
@@ -127,7 +136,8 @@ export class PlacementPreviews implements PreviewReceiver {
     const deps: SourceReaderDeps = {
       client,
       cache: new ObjectCache(1),
-      turns,
+      // whoever asked may have gone
+      turns: { begin: owner => request.work ?? turns.begin(owner) },
       location,
       customizer: (space, reference) => customizers.get(reference) ?? customizer(space, reference),
     }
@@ -141,6 +151,7 @@ export class PlacementPreviews implements PreviewReceiver {
       namespaces,
       groups: new PreviewGroups(),
       left: MAX_PREVIEW_DESTINATIONS,
+      workLeft: MAX_PREVIEW_WORK,
     }
   }
 
@@ -167,8 +178,11 @@ export class PlacementPreviews implements PreviewReceiver {
     const placements = message === undefined ? this.#selecting(scene, imagined) : []
     const findings = scene.groups.begin(object)
     const wanted = this.#wanted(imagined, placements, findings)
+    const lookWork = jsonSize(object) / COMPARED
     for (const [mailbox, source] of wanted) {
+      scene.workLeft -= lookWork
       if (scene.left-- <= 0) findings.add('Unknown', source.location, TOO_MANY)
+      else if (scene.workLeft < 0) findings.add('Unknown', source.location, TOO_MUCH)
       else await this.#look(scene, { imagined, source, findings, mailbox })
       if (scene.request.work?.due) await scene.request.work.rest()
     }
@@ -233,7 +247,7 @@ export class PlacementPreviews implements PreviewReceiver {
   }
 
   async #look(
-    { sources, disclosure }: Scene,
+    scene: Scene,
     {
       imagined,
       source,
@@ -241,6 +255,7 @@ export class PlacementPreviews implements PreviewReceiver {
       mailbox: name,
     }: { imagined: Imagined; source: Source; findings: Finding; mailbox: string },
   ): Promise<void> {
+    const { sources, disclosure } = scene
     const { join, rules, pauses } = this.#deps
     const { space, fact, object } = imagined
     const { location } = source
@@ -257,6 +272,7 @@ export class PlacementPreviews implements PreviewReceiver {
     if (pauses.holdsClaim(source)) return findings.add('Paused', location, PAUSED)
     const at = { space, fact, location }
     const made = await sources.customize(at, object)
+    scene.workLeft -= CUSTOMIZED * made.work
     const { object: customized, faults } = made
     const isShown = await disclosure.showsMade(at, object, made)
     if (faults.length > 0) return findings.add('Invalid', location, isShown ? invalid(faults.join('; ')) : INVALID)
@@ -346,6 +362,10 @@ const HIDDEN: Told = {
 const TOO_MANY: Told = {
   reason: 'TooMany',
   message: `more than ${MAX_PREVIEW_DESTINATIONS} clusters are not looked at`,
+}
+const TOO_MUCH: Told = {
+  reason: 'TooMuchWork',
+  message: 'to look at more clusters is too much work: preview fewer, smaller or less customized objects at a time',
 }
 const NOT_READY: Told = { reason: 'NotReady', message: 'what is in the cluster is not known yet' }
 const LEAVING: Told = { reason: 'Leaving', message: 'the cluster is leaving; what it holds stays as it is' }

@@ -21,7 +21,7 @@ export interface SourceReaderDeps {
   /** `reference` is `namespace/name`. */
   customizer: (space: string, reference: string) => KubeObject | undefined
   /** Whose slices of the loop's time objects are customized in. */
-  turns: WorkTurns
+  turns: Pick<WorkTurns, 'begin'>
 }
 
 type At = { space: string; fact: ObjectFact; location: Destination }

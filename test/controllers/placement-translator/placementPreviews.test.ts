@@ -131,6 +131,30 @@ t.test('customized for each destination, by a Customizer of the same question to
   ])
 })
 
+t.test('what asks for much customizing is looked at in few clusters, and for nobody who has gone', async t => {
+  const { ask, previewer } = await scene(t)
+  const expanding = { annotations: { 'edge.kubestellar.io/expand-parameters': 'true' } }
+  const greedy = configMap(
+    'page',
+    Object.fromEntries(Array.from({ length: 40_000 }, (_, i) => [`k${i}`, '%(id)'])),
+    expanding,
+  )
+  const many = Array.from({ length: 20 }, () => greedy)
+  const told = await ask(...many)
+  const looked = (reason: string | undefined) =>
+    told.filter(({ groups }) => groups.some(group => group.reason === reason)).length
+  t.ok(looked('TooMuchWork') > 0)
+  t.ok(looked(undefined) > 0, 'some are')
+  t.match(told.at(-1)!.groups, [
+    { action: 'Unknown', reason: 'TooMuchWork', count: 2, message: /preview fewer, smaller or less customized/ },
+  ])
+
+  const gone = new Error('nobody waits')
+  const work = { due: true, rest: () => Promise.reject(gone) }
+  const objects = [{ resource: MAPS, object: greedy, operation: 'update' as const }]
+  await t.rejects(previewer().preview({ space: 'wds1', objects, work }), gone)
+})
+
 t.test(
   'an EdgePlacement or Customizer of the question moves other objects, and shows them to whoever may get them',
   async t => {
