@@ -97,12 +97,13 @@ export class ArrivalOrder {
     if (isNewWave) this.#lookAtEarlier(object)
   }
 
-  /** What an object that is about to be written has to wait for. `isNews`: it is not in the cluster as it was last asked for. */
-  hold(key: SyncKey, { isNews }: { isNews: boolean }): Hold | undefined {
+  /** What an object that is about to be written has to wait for. `isNews`: whether it is not there as it is to be. */
+  hold(key: SyncKey, { isNews }: { isNews: () => boolean }): Hold | undefined {
     const text = keyText(key)
     const place = this.#places.get(text)
-    if (place === undefined || !isNews) return undefined
-    const hold = this.#holdOf(place)
+    if (place === undefined) return undefined
+    const wished = this.#holdOf(place)
+    const hold = wished && isNews() ? wished : undefined
     if (hold) place.space.parked.set(text, place)
     else place.space.parked.delete(text)
     return hold

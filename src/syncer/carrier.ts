@@ -166,6 +166,18 @@ export class Carrier {
     }
   }
 
+  /** Whether the cluster has it and was told just this of it; of what an unknown run has brought nobody knows better. */
+  isThere(key: SyncKey, { resource: { version }, object }: Mirrored): boolean {
+    const { watches, served, echoes, as } = this.#deps
+    const live = watches.get(key, key)
+    const resource = served.at(key, version)
+    if (live === undefined || resource === undefined) return false
+    if (echoes.get(keyText(key)) === undefined) return true
+    const owner = as && ownerOf(object)
+    const whole = downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark: isMade(object, live), owner })
+    return echoes.said(keyText(key), withoutFields(whole, leftFieldsOf(object)))
+  }
+
   /** The cluster's copy must say so too: its annotation decides about deletion. */
   async #handsOff(
     resource: DiscoveredResource,

@@ -194,7 +194,7 @@ export class Downsync {
     const { object } = mirrored
     const refusal = this.#deps.allowance.refusalOf(key) ?? waveRefusal(object)
     const before = this.#echoes.get(keyText(key))
-    const hold = refusal ? undefined : this.#order.hold(key, { isNews: this.#isNews(key) })
+    const hold = refusal ? undefined : this.#order.hold(key, { isNews: () => !this.#carrier.isThere(key, mirrored) })
     if (hold && !hold.trouble) return { ...hold, postponed: true }
     try {
       return await this.#tellingOf(key, async () => {
@@ -207,11 +207,6 @@ export class Downsync {
     } finally {
       this.#judge(key, before)
     }
-  }
-
-  /** What an earlier run brought is there already, and only what the mailbox says since waits for others. */
-  #isNews(key: SyncKey): boolean {
-    return this.#echoes.isOwn(keyText(key)) || this.#deps.watches.get(key, key) === undefined
   }
 
   /** Who is to come later hears what became of it. */

@@ -19,16 +19,11 @@ export interface Echo {
 export class Echoes {
   readonly #byKey = new Map<string, Echo>()
   readonly #changed = new Set<string>()
-  /** What an earlier run wrote and this one did not. */
-  readonly #restored = new Set<string>()
   #onChange: (() => void) | undefined
 
   /** What an earlier run wrote. */
   restore(echoes: Iterable<readonly [string, Echo]>): void {
-    for (const [key, echo] of echoes) {
-      this.#byKey.set(key, echo)
-      this.#restored.add(key)
-    }
+    for (const [key, echo] of echoes) this.#byKey.set(key, echo)
   }
 
   /** Keys of what was written or forgotten since the last call. */
@@ -51,11 +46,6 @@ export class Echoes {
     return this.#byKey.get(key)
   }
 
-  /** Whether this run has written it. */
-  isOwn(key: string): boolean {
-    return this.#byKey.has(key) && !this.#restored.has(key)
-  }
-
   /**
    * `same`: `copy` was written before and `live` is still what became of it. `drifted`: it was written before, and somebody
    * on the other side changed what became of it. `unwritten`: it never was, so that this side has news.
@@ -64,6 +54,11 @@ export class Echoes {
     const known = this.#byKey.get(key)
     if (known === undefined || known.sent !== digest(copy)) return 'unwritten'
     return known.result === digest(essence(live)) ? 'same' : 'drifted'
+  }
+
+  /** Whether just this was written last. */
+  said(key: string, copy: Readonly<KubeObject>): boolean {
+    return this.#byKey.get(key)?.sent === digest(copy)
   }
 
   wrote(key: string, copy: Readonly<KubeObject>, result: Readonly<KubeObject>, source?: Readonly<KubeObject>): void {
@@ -94,7 +89,6 @@ export class Echoes {
   }
 
   #note(key: string): void {
-    this.#restored.delete(key)
     this.#changed.add(key)
     this.#onChange?.()
   }
