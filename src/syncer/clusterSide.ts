@@ -25,7 +25,7 @@ import type { WorkQueue } from '../client/workqueue.ts'
 import type { Allowance } from './allowance.ts'
 import { ClusterWatches } from './clusterWatches.ts'
 import { keyOf, type MailboxMirror, type SyncKey } from './mirror.ts'
-import { isOurs, isUpsynced } from './ownership.ts'
+import { isAdopted, isOurs, isUpsynced } from './ownership.ts'
 import { ProjectedObjects } from './projectedObjects.ts'
 import { retrying } from './retrying.ts'
 import { ServedResources } from './served.ts'
@@ -170,7 +170,7 @@ export class ClusterSide {
       .filter(resource => this.#deps.allowance.mayCarry(resource, resource.namespaced))
     await atMost(LOOKS, listed, async resource => {
       for (const object of await this.#projectedOf(resource)) {
-        if (!isOurs(object, DOWNSYNCED) && !isOurs(object, IMPLIED_ANNOTATION)) continue
+        if (!isOurs(object, DOWNSYNCED) && !isOurs(object, IMPLIED_ANNOTATION) && !isAdopted(object)) continue
         const key = keyOf(resource, object)
         found(key)
         this.#deps.queues.down.add(key)

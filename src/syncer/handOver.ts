@@ -92,6 +92,11 @@ export function heldCopy(live: Readonly<KubeObject>, set: FieldSet): KubeObject 
   }
 }
 
+/** All that the syncer says of `live`, beside its metadata, field by field. */
+export function saidOf(live: Readonly<KubeObject>): FieldSet {
+  return withoutMetadata(leavesOf(ownedBy(live, FIELD_MANAGER)))
+}
+
 function ownedBy({ metadata }: Readonly<KubeObject>, manager: string): FieldSet {
   return setOf((metadata.managedFields ?? []).filter(entry => entry.manager === manager && !entry.subresource))
 }

@@ -1,7 +1,7 @@
 /**
  * Writes one object of the cluster: makes it, or applies to it what the center says, and lets go of what the center says no more.
  */
-import { isEmptySet, union } from '../apimachinery/apply/fieldSet.ts'
+import { EMPTY_SET, isEmptySet, union } from '../apimachinery/apply/fieldSet.ts'
 import { isStatusError } from '../apimachinery/errors.ts'
 import type { Pointer } from '../apimachinery/leftFields.ts'
 import type { KubeObject } from '../apimachinery/object.ts'
@@ -17,11 +17,13 @@ import {
   ownedByOthers,
   type Released,
   releasedBy,
+  saidOf,
   stillLeft,
   toHandOver,
 } from './handOver.ts'
 import { fieldsOf, refOf, type SyncKey } from './mirror.ts'
 import { FIELD_MANAGER, ownerOf, spaceUser } from './ownership.ts'
+import { nothingSaid } from './release.ts'
 import type { ServedResources } from './served.ts'
 import { choiceOf } from './unionMembers.ts'
 
@@ -109,6 +111,27 @@ export class ObjectWriter {
       return await cluster.patch(resource, refOf(key), 'merge', body, { fieldManager: FIELD_MANAGER })
     }
     return result
+  }
+
+  /**
+   * Lets go of all that the center says of `live`. What the cluster's defaults would give another value stays as it is, and so
+   * does all but labels and annotations where the object is not valid without it.
+   */
+  async handBack(resource: DiscoveredResource, key: SyncKey, live: Readonly<KubeObject>): Promise<KubeObject> {
+    const target = { resource, key, cluster: this.as(ownerOf(live)) }
+    const copy = nothingSaid(live)
+    try {
+      return await this.#applyReleasing(target, copy, { unsaid: saidOf(live), left: EMPTY_SET })
+    } catch (error) {
+      if (!isStatusError(error, 'Invalid')) throw error
+      const fields = fieldsOf(key, live.metadata.uid)
+      this.#deps.logger.warn(
+        fields,
+        `what the center said of it stays in the cluster, for it is not valid without: ${error.message}`,
+      )
+      const held = heldCopy(live, saidOf(live))
+      return await this.#applyDeclared(target, { ...held, metadata: copy.metadata })
+    }
   }
 
   /** What we created counts as applied from now on: else fields that the center drops would stay ours for ever. */

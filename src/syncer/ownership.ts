@@ -67,6 +67,13 @@ export function isStrangers(live: Readonly<KubeObject>): boolean {
   )
 }
 
+/** Of an object in the cluster: whether it was there before, and a syncer writes what the center says of it. */
+export function isAdopted(live: Readonly<KubeObject>): boolean {
+  if (live.metadata.deletionTimestamp !== undefined || !mayOverwrite(live)) return false
+  if (isOurs(live, DOWNSYNCED) || isOurs(live, IMPLIED_ANNOTATION)) return false
+  return claimsOfOurs(live).some(({ operation }) => operation === 'Apply')
+}
+
 /** What the syncer says of an object in the cluster. */
 export function claimsOfOurs({ metadata }: Pick<KubeObject, 'metadata'>): ManagedFieldsEntry[] {
   return (metadata.managedFields ?? []).filter(({ manager, subresource }) => manager === FIELD_MANAGER && !subresource)

@@ -44,6 +44,18 @@ export function disclaimed({ metadata }: Readonly<KubeObject>, ownerReferences?:
   }
 }
 
+/** What to apply for letting go of all that the center says of an object, in the name of the same space. */
+export function nothingSaid({ apiVersion, kind, metadata }: Readonly<KubeObject>): KubeObject {
+  const { name = '', namespace, uid } = metadata
+  const owner = metadata.annotations?.[OWNER_ANNOTATION]
+  const annotations = owner === undefined ? undefined : { [OWNER_ANNOTATION]: owner }
+  return {
+    apiVersion,
+    kind,
+    metadata: { name, ...(namespace && { namespace }), ...(uid && { uid }), ...(annotations && { annotations }) },
+  }
+}
+
 /** Of an object in the cluster: those of its references to owners that the syncer made. */
 export function referencesOfOurs({ metadata }: Pick<KubeObject, 'metadata'>): OwnerReference[] {
   const { ownerReferences = [] } = metadata

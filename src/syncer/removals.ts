@@ -1,6 +1,6 @@
 /**
  * What is in the cluster and not wanted there any more: deleted when the syncer made it, left unmarked when whoever placed it
- * wants it to stay, and else left as it is.
+ * wants it to stay, handed back when it was taken over, and else left as it is.
  */
 import { isStatusError } from '../apimachinery/errors.ts'
 import type { KubeObject } from '../apimachinery/object.ts'
@@ -13,14 +13,14 @@ import type { ClusterOwners } from './clusterOwners.ts'
 import type { ClusterWatches } from './clusterWatches.ts'
 import { fieldsOf, keyText, refOf, type SyncKey } from './mirror.ts'
 import type { ObjectWriter } from './objectWriter.ts'
-import { FIELD_MANAGER, isOursToDelete, ownerOf } from './ownership.ts'
+import { FIELD_MANAGER, isAdopted, isOursToDelete, ownerOf } from './ownership.ts'
 import { disclaimed, isPreserved } from './release.ts'
 import type { ServedResources } from './served.ts'
 import type { Outcome } from './verdicts.ts'
 
 export interface RemovalsDeps {
   cluster: SpaceClient
-  writer: Pick<ObjectWriter, 'as'>
+  writer: Pick<ObjectWriter, 'as' | 'handBack'>
   owners: Pick<ClusterOwners, 'letGo' | 'left' | 'keptBy'>
   served: Pick<ServedResources, 'find'>
   watches: Pick<ClusterWatches, 'get'>
@@ -102,7 +102,7 @@ export class Removals {
       const gone = this.#left.has(text) ? 'sourceGone' : 'leftover'
       const waits = await this.delete(resource, key, live, held ? 'unwanted' : gone)
       if (waits.requeueAfterMs !== undefined) return waits
-    }
+    } else if (live && isAdopted(live)) await this.#handBack(resource, key, live)
     this.#deps.owners.left(key)
     this.#left.delete(text)
     this.#leftovers.delete(text)
@@ -129,12 +129,30 @@ export class Removals {
     return requeueAfterMs === undefined ? {} : { requeueAfterMs }
   }
 
+  /** What was there before we came stays, without what the center said of it. Where it cannot be without that, that stays too. */
+  async #handBack(resource: DiscoveredResource, key: SyncKey, live: Readonly<KubeObject>): Promise<void> {
+    let left: KubeObject
+    try {
+      left = await this.#deps.writer.handBack(resource, key, live)
+    } catch (error) {
+      // gone, or another one by now: the watch tells
+      if (isStatusError(error, 'NotFound', 'Conflict')) return
+      throw error
+    }
+    await this.#release(resource, key, left, 'it was there before')
+  }
+
   /** It stays, and is nobody's from now on. */
-  async #release(resource: DiscoveredResource, key: SyncKey, live: Readonly<KubeObject>): Promise<void> {
+  async #release(
+    resource: DiscoveredResource,
+    key: SyncKey,
+    live: Readonly<KubeObject>,
+    why = 'whoever placed it wants it to stay',
+  ): Promise<void> {
     const { uid } = live.metadata
     const writer = this.#deps.writer.as(ownerOf(live))
     const body = disclaimed(live, await this.#deps.owners.keptBy(live))
     if (!(await unlessGone(writer.patch(resource, refOf(key), 'merge', body, { fieldManager: FIELD_MANAGER })))) return
-    this.#deps.logger.info(fieldsOf(key, uid), 'left in the cluster, unmarked: whoever placed it wants it to stay')
+    this.#deps.logger.info(fieldsOf(key, uid), `left in the cluster, unmarked: ${why}`)
   }
 }

@@ -139,11 +139,58 @@ t.test(
     await p.mailbox.patch(MAPS, AT_A, 'merge', { data: { x: '3' }, metadata: { annotations: { [ADOPT]: null } } })
     await world.present(p.clusterId, 'configmaps app/a', ({ data }) => isRecord(data) && data.x === '3')
     await p.mailbox.delete(MAPS, AT_A)
-    await p.settled()
-    t.ok(world.get(p.clusterId, 'configmaps app/a'))
+    const handedBack = await world.present(
+      p.clusterId,
+      'configmaps app/a',
+      ({ metadata }) => !JSON.stringify(metadata).includes('kubestellar'),
+    )
+    t.same(handedBack.data, { own: 'x' }, 'it loses what the center said of it')
+    t.equal(handedBack.metadata.uid, before.metadata.uid)
     t.ok(world.get(p.clusterId, 'configmaps app/child'))
   },
 )
+
+t.test('what was taken over loses the word of the center also after a restart, and keeps what it needs', async t => {
+  const p = await pairIn(center, t, {
+    namespacedObjects: [
+      {
+        group: 'apps',
+        resource: 'deployments',
+        apiVersion: 'v1',
+        objectsByNamespace: [{ namespace: 'app', names: ['*'] }],
+      },
+    ],
+  })
+  const { world } = center
+  const web = (labels: object, image: string, more: object = {}): KubeObject => ({
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { namespace: 'app', name: 'web', labels: { ...labels } },
+    spec: {
+      ...more,
+      selector: { matchLabels: { app: 'web' } },
+      template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image }] } },
+    },
+  })
+  const at = { namespace: 'app', name: 'web' }
+  const key = 'deployments.apps app/web'
+  await p.cluster.create(NAMESPACES, namespace('app'))
+  await p.cluster.create(DEPLOYMENTS, web({ own: 'x' }, 'old'))
+  await p.mailbox.create(DEPLOYMENTS, web({ ...PROJECTED, team: 'y' }, 'new', { replicas: 3 }))
+  const first = p.start(undefined, undefined, { adoptExisting: true })
+  await world.present(p.clusterId, key, object => JSON.stringify(object.spec).includes('"new"'))
+  await p.settled()
+  await first.stop()
+  await p.mailbox.delete(DEPLOYMENTS, at)
+  p.start()
+  const left = await world.present(
+    p.clusterId,
+    key,
+    ({ metadata }) => !JSON.stringify([metadata.labels, metadata.managedFields]).includes('kubestellar'),
+  )
+  t.same(left.metadata.labels, { own: 'x' })
+  t.match(left.spec, { replicas: 3, template: { spec: { containers: [{ image: 'new' }] } } })
+})
 
 t.test(
   'a whole cluster may be taken over, and what a syncer of an earlier release took over needs no asking',
