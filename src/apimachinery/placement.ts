@@ -122,6 +122,11 @@ export const OVERWRITE = `${EDGE_GROUP}/downsync-overwrite`
 /** On the object in the WDS, "true": it may become of what a cluster held under its name before. */
 export const ADOPT = `${EDGE_GROUP}/adopt`
 
+/** On the object in the WDS, "true": it is made where it is missing, and not changed then. It goes with its source. */
+export const CREATE_ONLY = `${EDGE_GROUP}/create-only`
+/** On the object in the WDS, "true": clusters keep it, unmarked, when it is not placed any more. */
+export const KEEP_ON_DELETE = `${EDGE_GROUP}/keep-on-delete`
+
 /** On the object in the WDS: before and after which others of its space it comes into a cluster. See `wave.ts`. */
 export const WAVE = `${EDGE_GROUP}/wave`
 

@@ -22,6 +22,7 @@ import { troubleOf } from './outcomes.ts'
 import {
   downsyncCopy,
   FIELD_MANAGER,
+  isCreateOnly,
   isImplied,
   isMade,
   isOurs,
@@ -127,6 +128,8 @@ export class Carrier {
     if (implied) return { live } // there, which is all that is needed of it
     if (keepsClusters(object, live)) return { live, requeueAfterMs: STRANGER_RETRY_MS }
     if (!mayOverwrite(object)) return { live, ...(await this.#handsOff(resource, key, object, live)) }
+    // nobody's news of a stranger's object reach us
+    if (isCreateOnly(object)) return { live, ...(!isOurs(live, DOWNSYNCED) && { requeueAfterMs: STRANGER_RETRY_MS }) }
     if (!this.#deps.adoptExisting && !mayAdopt(object) && isStrangers(live))
       return { refusal: ALREADY_IN_CLUSTER, requeueAfterMs: STRANGER_RETRY_MS }
     const whole = downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark: isMade(object, live), owner })

@@ -7,6 +7,7 @@ import { isRecord, type KubeObject, type ManagedFieldsEntry } from '../apimachin
 import {
   ADOPT,
   CLUSTER_RECORD,
+  CREATE_ONLY,
   DOWNSYNCED,
   IMPLIED_ANNOTATION,
   isProjected,
@@ -77,6 +78,11 @@ export function isAdopted(live: Readonly<KubeObject>): boolean {
 /** What the syncer says of an object in the cluster. */
 export function claimsOfOurs({ metadata }: Pick<KubeObject, 'metadata'>): ManagedFieldsEntry[] {
   return (metadata.managedFields ?? []).filter(({ manager, subresource }) => manager === FIELD_MANAGER && !subresource)
+}
+
+/** Of an object in the mailbox: whether what a cluster holds of it stays as it is. */
+export function isCreateOnly(object: Readonly<KubeObject>): boolean {
+  return object.metadata.annotations?.[CREATE_ONLY] === 'true'
 }
 
 /** Of an object in the mailbox: whether it shall become of what a cluster holds under its name. */

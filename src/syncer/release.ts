@@ -6,6 +6,7 @@ import {
   DOWNSYNCED,
   EXECUTING_COUNT_ANNOTATION,
   IMPLIED_ANNOTATION,
+  KEEP_ON_DELETE,
   OWNER_ANNOTATION,
   PRESERVE_ANNOTATION,
   PROJECTED_LABEL,
@@ -14,7 +15,14 @@ import { LEFT_MANAGER } from './handOver.ts'
 import { claimsOfOurs } from './ownership.ts'
 
 /** What says that the center placed it, how many others of it there are, and what becomes of it. */
-const MARKS = [DOWNSYNCED, IMPLIED_ANNOTATION, OWNER_ANNOTATION, EXECUTING_COUNT_ANNOTATION, PRESERVE_ANNOTATION]
+const MARKS = [
+  DOWNSYNCED,
+  IMPLIED_ANNOTATION,
+  OWNER_ANNOTATION,
+  EXECUTING_COUNT_ANNOTATION,
+  PRESERVE_ANNOTATION,
+  KEEP_ON_DELETE,
+]
 
 /** As a merge patch. */
 export const UNMARKED = {
@@ -69,5 +77,6 @@ export function referencesOfOurs({ metadata }: Pick<KubeObject, 'metadata'>): Ow
 
 /** Of an object in the mailbox or the cluster: whether it stays in the cluster when it is not placed any more. */
 export function isPreserved(object: Readonly<KubeObject> | undefined): boolean {
-  return object?.metadata.annotations?.[PRESERVE_ANNOTATION] === 'true'
+  const { [PRESERVE_ANNOTATION]: preserve, [KEEP_ON_DELETE]: keep } = object?.metadata.annotations ?? {}
+  return preserve === 'true' || keep === 'true'
 }

@@ -19,6 +19,8 @@ const WEBHOOKS: GroupVersionResource = {
 }
 const GEARS: GroupVersionResource = { group: 'group1.test', version: 'v1', resource: 'gears' }
 const CLAIMS: GroupVersionResource = { group: '', version: 'v1', resource: 'persistentvolumeclaims' }
+/** A real clock cannot wait as long as the tests' heartbeats take. */
+const REAL = { heartbeatMs: 60_000 }
 const inApp = { namespace: 'app', labels: PROJECTED }
 const definition: KubeObject = {
   apiVersion: 'apiextensions.k8s.io/v1',
@@ -128,7 +130,7 @@ t.test('a later wave comes when the earlier ones do what they are there for', as
   await p.mailbox.create(MAPS, map('last', '2'))
   await p.mailbox.create(DEPLOYMENTS, deployment('db', '-1'))
   await p.mailbox.create(DEPLOYMENTS, deployment('web'))
-  const syncer = p.start(undefined, systemClock)
+  const syncer = p.start(undefined, systemClock, REAL)
   await center.world.present(p.clusterId, 'deployments.apps app/db')
   await p.settled()
   t.equal(center.world.get(p.clusterId, 'deployments.apps app/web'), undefined, 'nobody has said that db runs')
@@ -144,7 +146,7 @@ t.test('a later wave comes when the earlier ones do what they are there for', as
   await p.cluster.patch(MAPS, { namespace: 'app', name: 'last' }, 'merge', {
     metadata: { annotations: { [WAVE]: '3' } },
   })
-  p.start(undefined, systemClock)
+  p.start(undefined, systemClock, REAL)
   await center.world.present(p.clusterId, 'deployments.apps app/db')
   await center.world.present(p.clusterId, 'configmaps app/last', is('2'))
   t.pass('what is there already is kept as it is, although db does not run yet')
@@ -154,7 +156,7 @@ t.test(
   'what is in the cluster already is waited for when the first of a later wave comes, until it is well or gone',
   async t => {
     const p = await pair(t)
-    p.start(undefined, systemClock)
+    p.start(undefined, systemClock, REAL)
     const disk = { namespace: 'app', name: 'disk' }
     await p.mailbox.create(MAPS, map('page'))
     await p.mailbox.create(CLAIMS, {
@@ -185,7 +187,7 @@ t.test('what nobody serves holds up nobody, and a wave that is none is told by n
   await p.mailbox.create(GEARS, gear)
   await p.mailbox.create(MAPS, map('later', '1'))
   await p.mailbox.create(MAPS, map('typo', 'first'))
-  p.start(logger, systemClock)
+  p.start(logger, systemClock, REAL)
   await center.world.present(p.mailboxId, 'syncerconfigs.edge.kubestellar.io the-one', ({ status }) =>
     JSON.stringify(status ?? {}).includes('InvalidWave'),
   )

@@ -4,6 +4,7 @@ import { isNatured, NATURED_LABEL } from '../../../apimachinery/nature.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import {
   CONFLICT_ANNOTATION,
+  CREATE_ONLY,
   CUSTOMIZATION_ERROR_ANNOTATION,
   OVERWRITE,
   PAUSED_ANNOTATION,
@@ -182,6 +183,10 @@ function objectNotes({ metadata }: KubeObject): Note[] {
     if (message !== undefined) notes.push({ reason, message })
   }
   if (waveOf({ metadata }) === undefined) notes.push({ reason: 'InvalidWave', message: waveFault({ metadata }) })
+  if (annotations[CREATE_ONLY] === 'true') {
+    const message = `annotation ${CREATE_ONLY} is "true": it is made where it is missing, and not changed then`
+    notes.push({ reason: 'CreateOnly', message })
+  }
   const overwrite = annotations[OVERWRITE]
   if (overwrite !== undefined && overwrite !== '' && overwrite !== 'true') {
     const message = `annotation ${OVERWRITE} says that clusters keep what they have of it: it is made where it is missing, and not changed`

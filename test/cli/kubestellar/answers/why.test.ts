@@ -154,10 +154,11 @@ t.test('what stands in the way is the verdict', async t => {
     'edge.kubestellar.io/object-conflict': 'space abc owns it',
     'edge.kubestellar.io/downsync-overwrite': 'false',
     'edge.kubestellar.io/wave': 'first',
+    'edge.kubestellar.io/create-only': 'true',
   }
   t.match(
     why(facts({ object: prices({ annotations }) })).notes.map(({ reason }) => reason),
-    ['ObjectPaused', 'CustomizationError', 'ObjectConflict', 'InvalidWave', 'NotOverwritten'],
+    ['ObjectPaused', 'CustomizationError', 'ObjectConflict', 'InvalidWave', 'CreateOnly', 'NotOverwritten'],
   )
 })
 
