@@ -10,7 +10,6 @@ import type { Server as TlsServer } from 'node:tls'
 import type { AnswerDesk } from '../apimachinery/answered.ts'
 import type { FigureDesk } from '../apimachinery/carryFigures.ts'
 import type { OutcomeSource } from '../apimachinery/outcome.ts'
-import { UPSYNCED } from '../apimachinery/placement.ts'
 import type { PreviewSource } from '../apimachinery/placementPreview.ts'
 import { Lifecycle, type Part } from '../client/lifecycle.ts'
 import { SetAside } from '../client/setAside/setAside.ts'
@@ -21,7 +20,7 @@ import type { Store } from '../storage/store.ts'
 import type { ApiServerOptions } from './apiServerOptions.ts'
 import { assemble } from './assembly.ts'
 import type { CertificateSigner } from './auth/certificateSigner.ts'
-import { isCarriedUp } from './authority/carriedObjects.ts'
+import { CARRIED_MARK, isCarriedUp } from './authority/carriedObjects.ts'
 import type { Services } from './endpoints/exchange.ts'
 import { tellOwnFlows } from './flowcontrol/effectiveFlows.ts'
 import { httpFront } from './httpFront.ts'
@@ -73,7 +72,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     ensurePki(join(dataDir, 'pki'), { hostnames, ips: [address], clock: certificateClock.now })
   const established = existsSync(join(dataDir, 'pki', 'ca.key'))
   const { rooms, stop } = options.rooms ? { rooms: options.rooms, stop: () => {} } : await serverRooms(options)
-  const budgets = new SpaceBudgets({ rooms, isCarried: isCarriedUp, carriedMark: UPSYNCED })
+  const budgets = new SpaceBudgets({ rooms, isCarried: isCarriedUp, carriedMark: CARRIED_MARK })
   const work = new WorkTurns({ pauseLimitMs: PAUSE_LIMIT_MS })
   const opening = openLevelStore({
     budget: budgets,

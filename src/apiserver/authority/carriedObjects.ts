@@ -2,6 +2,8 @@
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { isProjected, UPSYNCED } from '../../apimachinery/placement.ts'
 
+/** Stands in the text of each. */
+export const CARRIED_MARK = UPSYNCED
 /** As a key of JSON: in a string its quotes would be escaped. */
 const MARK = `"${UPSYNCED}":`
 
