@@ -1,0 +1,386 @@
+/**
+ * An installation that a history acts on: a center, a workload space with one placement, and clusters with two syncers each,
+ * one of which stands by. It can say at any moment what the center claims that cannot be so, and when all is at rest.
+ */
+import { join } from 'node:path'
+import { isStatusError } from '../../src/apimachinery/errors.ts'
+import { at, num, objects, str } from '../../src/apimachinery/fields.ts'
+import { isRecord, type KubeObject } from '../../src/apimachinery/object.ts'
+import type { SpaceClient } from '../../src/client/client.ts'
+import { Informer } from '../../src/client/informer.ts'
+import { ACCOUNTS, LOCATIONS, NAMESPACES, PLACEMENTS, TARGETS, WORKSPACES } from '../syncer/support/kinds.ts'
+import { until } from '../syncer/support/processes.ts'
+import { type Faults, Server, SyncerProgram } from './programs.ts'
+import { contentOf, KINDS, keyOf, Moments, runs, SHOP, Truth } from './truth.ts'
+
+const STATUSES = { group: 'edge.kubestellar.io', version: 'v1alpha1', resource: 'workstatuses' }
+const EDGE = 'edge.kubestellar.io/v2alpha1'
+export const PLACEMENT = { name: 'p' }
+
+export class Cluster {
+  readonly name: string
+  readonly server: Server
+  readonly truth: Truth
+  readonly syncers: readonly SyncerProgram[]
+  readonly client: SpaceClient
+  /** What is claimed of it has to have been so at a moment from then on. */
+  since = 0
+  /** The same, as soon as a syncer of a later run is heard. */
+  sinceNext: number | undefined
+  /** A syncer ran since the center was started, or since it was silent. */
+  mayBeTold = false
+  /** Contents that it does not take, by their last digit. */
+  refuses: string | undefined
+
+  constructor(o: {
+    name: string
+    server: Server
+    truth: Truth
+    syncers: readonly SyncerProgram[]
+    client: SpaceClient
+  }) {
+    this.name = o.name
+    this.server = o.server
+    this.truth = o.truth
+    this.syncers = o.syncers
+    this.client = o.client
+  }
+
+  get isServed(): boolean {
+    return this.syncers.some(({ isRunning }) => isRunning)
+  }
+}
+
+export class Stage {
+  readonly center: Server
+  readonly wds: SpaceClient
+  readonly clusters: readonly Cluster[]
+  readonly moments: Moments
+  readonly faults: Faults
+  /** How long something may be missing. */
+  readonly patienceMs: number
+  readonly #claims: Informer
+  readonly #sums: Informer
+  readonly #stop = new AbortController()
+  readonly #watching: Promise<unknown>
+  #wake: (() => void) | undefined
+  #contents = 0
+
+  private constructor(o: {
+    center: Server
+    clusters: readonly Cluster[]
+    moments: Moments
+    faults: Faults
+    patienceMs: number
+  }) {
+    this.patienceMs = o.patienceMs
+    this.center = o.center
+    this.clusters = o.clusters
+    this.moments = o.moments
+    this.faults = o.faults
+    const client = o.center.client.in('root:wmw1')
+    this.wds = client
+    this.#claims = new Informer({ client, resource: STATUSES })
+    this.#sums = new Informer({ client, resource: PLACEMENTS })
+    const news = (): void => this.#wake?.()
+    for (const informer of [this.#claims, this.#sums]) informer.subscribe(news)
+    for (const { truth } of o.clusters) truth.onChange(news)
+    this.#watching = Promise.all([this.#claims.run(this.#stop.signal), this.#sums.run(this.#stop.signal)])
+  }
+
+  static async begin(dir: string, names: readonly string[], patienceMs: number): Promise<Stage> {
+    const faults: Faults = []
+    const moments = new Moments()
+    const center = new Server(join(dir, 'center'), { spaces: true, faults })
+    await center.start()
+    const clusters = await Promise.all(names.map(name => newCluster({ dir, name, center, moments, faults })))
+    const stage = new Stage({ center, clusters, moments, faults, patienceMs })
+    const metadata = { name: SHOP }
+    await stage.wds.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata })
+    const resources = KINDS.map(({ group, resource }) => ({
+      apiGroup: group,
+      resources: [resource],
+      namespaces: [SHOP],
+      objectNames: ['*'],
+    }))
+    await stage.wds.create(PLACEMENTS, {
+      apiVersion: EDGE,
+      kind: 'EdgePlacement',
+      metadata: PLACEMENT,
+      spec: { locationSelectors: selectorsOf(names), downsync: resources },
+    })
+    for (const each of clusters) await stage.startSyncer(each, 0)
+    return stage
+  }
+
+  async end(): Promise<void> {
+    this.#stop.abort()
+    await Promise.all(this.clusters.flatMap(({ syncers }) => syncers.map(one => one.end('kill'))))
+    await this.#watching
+    for (const { truth, server } of this.clusters) {
+      await truth.lost()
+      await server.end()
+      server.close()
+    }
+    await this.center.end()
+    this.center.close()
+  }
+
+  /** A text that nothing said before. */
+  newContent(): string {
+    return String(++this.#contents)
+  }
+
+  async startSyncer(cluster: Cluster, which: number): Promise<void> {
+    cluster.mayBeTold = true
+    await cluster.syncers[which]!.start()
+  }
+
+  async endSyncer(cluster: Cluster, which: number, how: 'stop' | 'kill'): Promise<void> {
+    const syncer = cluster.syncers[which]!
+    const served = syncer.isHeard
+    await syncer.end(how)
+    if (served) cluster.sinceNext = this.moments.next()
+  }
+
+  async endCenter(): Promise<void> {
+    await this.center.end()
+    for (const each of this.clusters) each.mayBeTold = false
+  }
+
+  async startCenter(): Promise<void> {
+    for (const each of this.clusters) each.mayBeTold = each.isServed
+    await this.center.start()
+  }
+
+  async endCluster({ server, truth }: Cluster): Promise<void> {
+    await server.end()
+    await truth.lost()
+  }
+
+  async startCluster({ server, truth, client }: Cluster): Promise<void> {
+    await server.start()
+    await truth.follow(client)
+  }
+
+  /** What the center claims now and cannot be so; `undefined`: nothing. */
+  async lie(): Promise<string | undefined> {
+    for (const each of this.clusters) {
+      if (each.sinceNext === undefined || !each.syncers.some(({ isHeard }) => isHeard)) continue
+      each.since = each.sinceNext
+      each.sinceNext = undefined
+    }
+    const told = await this.#told()
+    for (const one of told ?? []) {
+      const lie = this.#lieIn(one)
+      if (lie === undefined) continue
+      const { truth, client, server } = one.cluster
+      if (server.isRunning) await truth.caughtUp(client)
+      if (this.#lieIn(one) !== undefined) return lie
+    }
+    return undefined
+  }
+
+  #lieIn({ cluster, key, source, row }: Told): string | undefined {
+    const { state, health, reported } = row.status as { state: string; health?: string; reported?: unknown }
+    if (state !== 'Applied') return undefined
+    const content = contentOf(source)
+    const { truth, name, since } = cluster
+    const claim = `${key} in ${name} is said to be ${health ?? state} with content ${content}`
+    if (!cluster.mayBeTold) return `${claim}, and nobody can have told that`
+    const is = (object: KubeObject): boolean => contentOf(object) === content
+    const held = `it holds ${contentOf(truth.now(key) ?? NOTHING) || 'nothing'}`
+    if (!truth.heldSince(key, since, is)) return `${claim}, and it did not hold that (since ${since}); ${held}`
+    if (
+      health === 'Healthy' &&
+      source.kind === 'Deployment' &&
+      !truth.heldSince(key, since, one => is(one) && runs(one))
+    )
+      return `${claim}, and that never ran there`
+    const observes = (one: KubeObject): boolean =>
+      num(one, 'status', 'observedGeneration') >= (one.metadata.generation ?? 0)
+    const says = num(reported, 'observedGeneration') === source.metadata.generation
+    if (source.kind === 'Deployment' && says && !truth.heldSince(key, since, one => is(one) && observes(one)))
+      return `${claim}, observed as generation ${source.metadata.generation}, which it never was`
+    return undefined
+  }
+
+  /** Whether the center claims nothing of a cluster any more. */
+  async isSilentAbout(cluster: Cluster): Promise<boolean> {
+    const told = await this.#told()
+    return told?.every(one => one.cluster !== cluster || at(one.row, 'status', 'state') !== 'Applied') === true
+  }
+
+  /** What keeps all from being as the sources say, or told as it is; `undefined`: nothing. */
+  async unrest(): Promise<string | undefined> {
+    const [told, chosen, sources] = [await this.#told(), await this.#chosen(), await this.sources()]
+    if (!told || !chosen || !sources) return 'the center does not answer'
+    for (const cluster of this.clusters) {
+      for (const [key, object] of cluster.truth.held()) {
+        const isOurs = object.metadata.labels?.['edge.kubestellar.io/projected'] !== undefined
+        if (isOurs && !(sources.has(key) && chosen.has(cluster.name))) return `${cluster.name} still holds ${key}`
+      }
+      if (!chosen.has(cluster.name)) continue
+      for (const [key, source] of sources) {
+        const row = told.find(one => one.cluster === cluster && one.key === key)?.row
+        const { state = 'nothing', health } = (row?.status ?? {}) as { state?: string; health?: string }
+        const live = cluster.truth.now(key)
+        const isThere = live !== undefined && contentOf(live) === contentOf(source)
+        const says = `${key} in ${cluster.name}: ${isThere ? 'there' : `not there (${live && contentOf(live)})`}, told ${state} ${health} ${str(row, 'status', 'message')}`
+        if (isThere ? state !== 'Applied' || health !== 'Healthy' : state !== 'Refused') return says
+        if (!isThere && cluster.refuses === undefined) return `${says} (${str(row, 'status', 'message')})`
+      }
+    }
+    return await this.#sumIsWrong(told)
+  }
+
+  async atRest(): Promise<void> {
+    await this.until(() => this.unrest())
+  }
+
+  /** Waits until nothing is missing any more. @throws Error with what is */
+  async until(missing: () => Promise<string | undefined>): Promise<void> {
+    const endMs = performance.now() + this.patienceMs
+    for (;;) {
+      const news = new Promise<void>(resolve => {
+        this.#wake = resolve
+      })
+      const what = await missing()
+      if (what === undefined) return
+      let timer: NodeJS.Timeout | undefined
+      const late = new Promise<never>((_, reject) => {
+        timer = setTimeout(() => reject(new Error(`never: ${what}`)), endMs - performance.now())
+      })
+      try {
+        await Promise.race([news, late])
+      } finally {
+        clearTimeout(timer)
+      }
+    }
+  }
+
+  async sources(): Promise<Map<string, KubeObject> | undefined> {
+    const found = new Map<string, KubeObject>()
+    for (const resource of KINDS) {
+      const list = await this.asked(this.wds.list(resource, { namespace: SHOP }))
+      if (!list) return undefined
+      for (const object of list.items)
+        if (contentOf(object)) found.set(keyOf(resource.resource, object.metadata.name ?? ''), object)
+    }
+    return found
+  }
+
+  /** Nothing while the center does not run, or is not ready. */
+  async asked<T>(asking: Promise<T>): Promise<T | undefined> {
+    try {
+      return await asking
+    } catch (error) {
+      if (!isStatusError(error, 'ServiceUnavailable', 'TooManyRequests')) throw error
+      return undefined
+    }
+  }
+
+  /** Of what nobody changed meanwhile. */
+  async #told(): Promise<Told[] | undefined> {
+    const before = await this.sources()
+    const list = await this.asked(this.wds.list(STATUSES, { namespace: SHOP }))
+    const after = await this.sources()
+    if (!before || !list || !after) return undefined
+    return list.items.flatMap(row => {
+      const key = keyOf(str(row, 'spec', 'sourceRef', 'resource'), str(row, 'spec', 'sourceRef', 'name'))
+      const source = after.get(key)
+      const cluster = this.clusters.find(({ name }) => name === str(row, 'spec', 'location', 'name'))
+      const known = before.get(key)
+      if (!source || !cluster || !known || contentOf(known) !== contentOf(source)) return []
+      return [{ cluster, key, source, row }]
+    })
+  }
+
+  async #chosen(): Promise<ReadonlySet<string> | undefined> {
+    const placement = await this.asked(this.wds.get(PLACEMENTS, PLACEMENT))
+    if (!placement) return undefined
+    const selectors = objects(placement.spec, 'locationSelectors')
+    return new Set(selectors.map(selector => str(selector, 'matchLabels', 'cluster')))
+  }
+
+  async #sumIsWrong(told: readonly Told[]): Promise<string | undefined> {
+    const placement = await this.asked(this.wds.get(PLACEMENTS, PLACEMENT))
+    const counts = at(placement?.status, 'counts')
+    const applied = told.filter(({ row }) => at(row, 'status', 'state') === 'Applied').length
+    const condition = objects(placement?.status, 'conditions').find(({ type }) => type === 'Applied')
+    const sum = `counts ${JSON.stringify(counts)} with ${condition?.status} ${condition?.reason}`
+    if (num(counts, 'copies') !== told.length || num(counts, 'applied') !== applied)
+      return `${sum} for ${applied} of ${told.length} applied`
+    const isWhole = applied === told.length
+    return told.length > 0 && isWhole !== (condition?.status === 'True') ? sum : undefined
+  }
+}
+
+interface Told {
+  readonly cluster: Cluster
+  readonly key: string
+  readonly source: KubeObject
+  readonly row: KubeObject
+}
+
+const NOTHING: KubeObject = { apiVersion: '', kind: '', metadata: {} }
+
+export function selectorsOf(clusters: readonly string[]): object[] {
+  return clusters.map(cluster => ({ matchLabels: { cluster } }))
+}
+
+interface NewCluster {
+  dir: string
+  name: string
+  center: Server
+  moments: Moments
+  faults: Faults
+}
+
+async function newCluster({ dir, name, center, moments, faults }: NewCluster): Promise<Cluster> {
+  const server = new Server(join(dir, name), { spaces: false, faults })
+  await server.start()
+  const client = await server.clusterClient(new AbortController().signal)
+  const truth = new Truth(moments)
+  await truth.follow(client)
+  const inventory = center.client.in('root:imw1')
+  const target = await inventory.create(TARGETS, {
+    apiVersion: EDGE,
+    kind: 'SyncTarget',
+    metadata: { name, labels: { id: name } },
+    spec: {},
+  })
+  await inventory.create(LOCATIONS, {
+    apiVersion: EDGE,
+    kind: 'Location',
+    metadata: { name, labels: { cluster: name } },
+    spec: {
+      resource: { group: 'edge.kubestellar.io', version: 'v2alpha1', resource: 'synctargets' },
+      instanceSelector: { matchLabels: { id: name } },
+    },
+  })
+  const { uid, annotations } = target.metadata
+  const workspace = await until(
+    center.client.in('root:espw'),
+    WORKSPACES,
+    { name: `${annotations?.['kcp.io/cluster']}-mb-${uid}` },
+    object => at(object, 'status', 'phase') === 'Ready',
+  )
+  const mailbox = str(workspace, 'spec', 'cluster')
+  const space = center.client.in(mailbox)
+  const account = { namespace: 'default', name: 'kubestellar-syncer' }
+  await until(space, ACCOUNTS, account, object => object !== undefined)
+  const { status } = await space.create(
+    { ...ACCOUNTS, resource: 'serviceaccounts/kubestellar-syncer/token' },
+    {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      metadata: { namespace: 'default' },
+      spec: {},
+    },
+  )
+  const token = isRecord(status) ? String(status.token) : ''
+  const of = { center, cluster: server, mailbox, token }
+  const syncers = [0, 1].map(which => new SyncerProgram(join(dir, `${name}-syncer-${which}`), of, faults))
+  return new Cluster({ name, server, truth, syncers, client })
+}
