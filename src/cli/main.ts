@@ -142,6 +142,12 @@ const START: readonly Setting[] = [
   ...ACCESS_FLAGS,
 ]
 
+const HEALTH_ADDRESS: Setting = {
+  flags: '--health-address <host:port>',
+  description:
+    'where a syncer tells how it is (/healthz, /readyz, /metrics), without asking who wants to know; none: nowhere',
+}
+
 const SYNCER: readonly Setting[] = [
   CONFIG,
   ...BETWEEN,
@@ -174,6 +180,7 @@ const SYNCER: readonly Setting[] = [
   },
   { flags: '--qps <n>', description: 'requests per second to the cluster; 0: no limit', default: 1000, number: true },
   { flags: '--burst <n>', description: 'requests that may come at once', default: 1000, number: true },
+  HEALTH_ADDRESS,
 ]
 
 const COMMANDS: readonly SubCommand[] = [
@@ -189,6 +196,13 @@ const COMMANDS: readonly SubCommand[] = [
     settings: SYNCER,
     load: async () => (await import('./syncer.ts')).runSyncerCommand,
     commands: [
+      {
+        name: 'status',
+        summary: 'how the syncer on this machine is; the exit code says whether it is ready',
+        settings: [CONFIG, HEALTH_ADDRESS],
+        inFile: SYNCER,
+        load: async () => (await import('./syncerStatusCommand.ts')).syncerStatus,
+      },
       {
         name: 'adopt',
         summary: 'hand a cluster over to a mailbox that it was not served from before',

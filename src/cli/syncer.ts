@@ -17,6 +17,7 @@ import { createLightLog } from './lightLog.ts'
 import { privateFolder } from './privateFolder.ts'
 import { programVersion } from './programVersion.ts'
 import { terminated } from './signals.ts'
+import { SyncerHealth } from './syncerHealth.ts'
 
 const IN_CLUSTER = '/var/run/secrets/kubernetes.io/serviceaccount'
 const USER_AGENT = 'orrery-syncer'
@@ -69,7 +70,8 @@ export async function runSyncerCommand(settings: Record<string, unknown>): Promi
     to.elsewhere.then(() => "the cluster's kubeconfig names another server now; start the syncer again to serve there"),
     renewed.ended,
   ])
-  let syncer: Syncer
+  let syncer: Syncer | undefined
+  const health = await SyncerHealth.listen(settings.healthAddress as string | undefined, () => syncer?.status(), log)
   let trouble: string | undefined | typeof AGAIN
   do {
     syncer = startSyncer(options)
@@ -84,6 +86,7 @@ export async function runSyncerCommand(settings: Record<string, unknown>): Promi
   }
   const impatience = setTimeout(close, GRACE_MS)
   await syncer.stop()
+  health?.close()
   clearTimeout(impatience)
   close()
   if (trouble !== undefined) throw new Error(trouble)

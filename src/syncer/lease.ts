@@ -52,6 +52,7 @@ export class ClusterLease {
   /** The cluster knows no Leases, or we may not have one: nothing holds us back. */
   #without = false
   #renewal: Promise<boolean> | undefined
+  #isStandingBy = false
   /** When we renewed, as the Lease may say it: the last time that we know of, and those tries since that may have come through. */
   #written: string[] = []
 
@@ -59,13 +60,22 @@ export class ClusterLease {
     this.#options = options
   }
 
+  /** Whether another syncer has it, and we wait for its end. */
+  get isStandingBy(): boolean {
+    return this.#isStandingBy
+  }
+
   /** Waits until the Lease is ours; false when the signal came first. @throws StatusError when the cluster does not answer */
   async acquire(): Promise<boolean> {
     const { clock, signal, logger, durationMs } = this.#options
     let seen: { renewed: string; holder: string; sinceMs: number } | undefined
     while (!signal.aborted) {
-      if (await this.#tryRenew(held => held.holder === '' || isOver(held))) return true
+      if (await this.#tryRenew(held => held.holder === '' || isOver(held))) {
+        this.#isStandingBy = false
+        return true
+      }
       const held = await this.#read()
+      this.#isStandingBy = held !== undefined
       if (held !== undefined && (seen?.renewed !== held.renewed || seen.holder !== held.holder)) {
         if (seen?.holder !== held.holder)
           logger.info({ holder: held.holder }, 'another syncer serves the cluster; standing by until it ends')

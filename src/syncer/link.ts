@@ -18,7 +18,7 @@ export interface LinkOptions {
   logger: Logger
 }
 
-type State = 'up' | 'refused' | 'unreachable'
+export type LinkState = 'up' | 'refused' | 'unreachable'
 
 /** A single broken connection is everyday life (load balancers, rollouts); the next try tells. */
 const FAILURES_THAT_MATTER = 2
@@ -26,7 +26,7 @@ const FAILURES_THAT_MATTER = 2
 export class Link {
   readonly #options: LinkOptions
   readonly #told = new WeakSet<object>()
-  #state: State = 'up'
+  #state: LinkState = 'up'
   /** In a row. */
   #unreachable = 0
   /** Ever. */
@@ -36,6 +36,10 @@ export class Link {
 
   constructor(options: LinkOptions) {
     this.#options = options
+  }
+
+  get state(): LinkState {
+    return this.#state
   }
 
   /** Whether an error is this link's trouble, which the link itself puts into words. */
@@ -139,7 +143,7 @@ export class Link {
   }
 }
 
-function stateAfter(error: unknown): State {
+function stateAfter(error: unknown): LinkState {
   if (isStatusError(error, 'Unauthorized')) return 'refused'
   // Only a failed connection has a cause below it; a server that answers 503 can be reached.
   const broken = isStatusError(error, 'ServiceUnavailable') && !(error instanceof DiscoveryError)

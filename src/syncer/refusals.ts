@@ -68,6 +68,10 @@ export class Refusals {
   }
 
   /** `undefined` when nothing is refused. */
+  get count(): number {
+    return this.#byKey.size
+  }
+
   report(): RefusalReport | undefined {
     if (this.#byKey.size === 0) return undefined
     const reasons: Record<string, number> = {}

@@ -4,7 +4,7 @@
  * Downsync, status return and upsync each have a queue of their own, so any may stall or fail alone; what one tells the other
  * lives on the objects. It opens all connections itself and lives through days without the center.
  */
-import type { ClusterVersions } from '../apimachinery/outcome.ts'
+import type { ClusterVersions, OutcomeState } from '../apimachinery/outcome.ts'
 import type { Random } from '../client/backoff.ts'
 import type { Client, SpaceClient } from '../client/client.ts'
 import { type Clock, systemClock } from '../client/clock.ts'
@@ -48,6 +48,7 @@ import { ServedResources } from './served.ts'
 import { StatusLimit } from './statusLimit.ts'
 import { returnStatus } from './statusReturn.ts'
 import { SyncerState } from './syncerState.ts'
+import type { SyncerStatus } from './syncerStatus.ts'
 import { isSyncConfig } from './syncPlan.ts'
 import { Upsync } from './upsync.ts'
 
@@ -93,6 +94,8 @@ export interface Syncer {
   readonly refused: Promise<string>
   /** Resolves when another syncer took over while the cluster was out of reach; this one has ended then. Else never. */
   readonly deposed: Promise<void>
+  /** How it is now. */
+  status(): SyncerStatus
   /** Resolves when everything has ended; requests under way are waited for. */
   stop(): Promise<void>
 }
@@ -426,8 +429,34 @@ export function startSyncer(options: SyncerOptions): Syncer {
     if (refusal !== undefined) refused.resolve(refusal)
     else if (isDeposed) deposed.resolve()
   }
+  let isKnown = false
+  void synced.promise.then(() => {
+    isKnown = true
+  })
+  const stateNow = (): SyncerStatus['state'] => {
+    if (signal.aborted) return 'ended'
+    if (isServing) return 'serving'
+    return lease?.isStandingBy ? 'standing by' : 'starting'
+  }
+  const status = (): SyncerStatus => {
+    const exceptions: Partial<Record<OutcomeState, number>> = {}
+    for (const [, { state: one }] of outcomes.exceptions) exceptions[one] = (exceptions[one] ?? 0) + 1
+    return {
+      state: stateNow(),
+      center: centerLink.state,
+      cluster: clusterLink.state,
+      known: isKnown,
+      complete: feed.complete,
+      objects: mirror.size,
+      heard: feed.heard?.revision,
+      waiting: { down: queues.down.size, status: queues.status.size, up: queues.up.size },
+      exceptions,
+      refused: refusals.count,
+    }
+  }
   const running = run()
   return {
+    status,
     synced: synced.promise,
     refused: refused.promise,
     deposed: deposed.promise,

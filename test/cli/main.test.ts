@@ -16,7 +16,7 @@ function run(...args: string[]): Promise<{ code: unknown; err: string }> {
 t.test('a misspelt sub-command is named, with those that there are', async t => {
   t.strictSame(await run('syncer', 'adapt', '--from-kubeconfig', 'nowhere'), {
     code: 1,
-    err: 'orrery syncer: there is no sub-command "adapt"; there is: adopt\n',
+    err: 'orrery syncer: there is no sub-command "adapt"; there is: status, adopt\n',
   })
   t.match(await run('syncer', 'adopt'), { code: 1, err: /^orrery syncer adopt: --from-kubeconfig is required/ })
   t.match(await run('store', 'verfy'), { code: 1, err: /unknown command 'verfy'\n\(Did you mean verify\?\)/ })

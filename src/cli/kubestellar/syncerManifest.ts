@@ -63,6 +63,11 @@ export function syncerId(syncTarget: { name: string; uid: string }): string {
 /** Where a Pod of the syncer finds what it is given. */
 const FOLDER = '/kubestellar'
 const CREDENTIAL_FILE = 'credential'
+const STATE_FOLDER = '/state'
+/** In the Pod, for the kubelet's probes and for who collects metrics. */
+const HEALTH_PORT = 8399
+/** Nobody's of the image, so that any will do. */
+const USER = 65_532
 
 /** The Secret in the cluster that holds the syncer's credential, and nothing else: it is replaced without the rest. */
 export function credentialSecret(syncTarget: { name: string; uid: string }, token: string): KubeObject {
@@ -118,8 +123,19 @@ export function syncerManifest(options: SyncerManifestOptions): KubeObject[] {
       metadata: inside,
       stringData: { kubeconfig: toYaml(syncerKubeconfig(options.access, `${FOLDER}/${CREDENTIAL_FILE}`)) },
     },
+    disruptionBudget(id),
     deployment(id, options),
   ]
+}
+
+/** A drain of its node may take it elsewhere, for the cluster bears that: but says so to nobody who counts Pods. */
+function disruptionBudget(id: string): KubeObject {
+  return {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name: id, namespace: id },
+    spec: { maxUnavailable: 1, selector: { matchLabels: { app: id } } },
+  }
 }
 
 function deployment(id: string, options: SyncerManifestOptions): KubeObject {
@@ -136,11 +152,27 @@ function deployment(id: string, options: SyncerManifestOptions): KubeObject {
       `--sync-target-uid=${syncTarget.uid}`,
       `--qps=${qps}`,
       `--burst=${burst}`,
+      `--state-dir=${STATE_FOLDER}`,
+      `--health-address=:${HEALTH_PORT}`,
       ...limitArguments(options.limits ?? {}),
     ],
     env: [{ name: 'NAMESPACE', valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } }],
     terminationMessagePolicy: 'FallbackToLogsOnError',
-    volumeMounts: [{ name: 'kubestellar', mountPath: `${FOLDER}/`, readOnly: true }],
+    ports: [{ name: 'health', containerPort: HEALTH_PORT }],
+    livenessProbe: { httpGet: { path: '/healthz', port: 'health' }, periodSeconds: 20, failureThreshold: 3 },
+    readinessProbe: { httpGet: { path: '/readyz', port: 'health' }, periodSeconds: 10 },
+    startupProbe: { httpGet: { path: '/healthz', port: 'health' }, periodSeconds: 2, failureThreshold: 60 },
+    // What a few thousand objects take, and room for a first fill.
+    resources: { requests: { cpu: '20m', memory: '96Mi' }, limits: { memory: '256Mi' } },
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    },
+    volumeMounts: [
+      { name: 'kubestellar', mountPath: `${FOLDER}/`, readOnly: true },
+      { name: 'state', mountPath: STATE_FOLDER },
+    ],
   }
   return {
     apiVersion: 'apps/v1',
@@ -155,9 +187,20 @@ function deployment(id: string, options: SyncerManifestOptions): KubeObject {
         metadata: { labels: { app: id }, annotations: { [MAILBOX_ANNOTATION]: access.server } },
         spec: {
           serviceAccountName: id,
+          securityContext: {
+            runAsNonRoot: true,
+            runAsUser: USER,
+            runAsGroup: USER,
+            fsGroup: USER,
+            seccompProfile: { type: 'RuntimeDefault' },
+          },
           containers: [container],
-          // one volume: the syncer sees that its kubeconfig changes when the credential does
-          volumes: [{ name: 'kubestellar', projected: { sources: [id, `${id}-credential`].map(secretSource) } }],
+          volumes: [
+            // one volume: the syncer sees that its kubeconfig changes when the credential does
+            { name: 'kubestellar', projected: { sources: [id, `${id}-credential`].map(secretSource) } },
+            // as long as the Pod stays on its node; a cluster with storage may put a claim here
+            { name: 'state', emptyDir: { sizeLimit: '1Gi' } },
+          ],
         },
       },
     },

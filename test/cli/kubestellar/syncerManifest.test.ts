@@ -37,6 +37,7 @@ t.test('the manifest holds all that a syncer needs, under one name', async t => 
       ['ClusterRole', undefined, id],
       ['ClusterRoleBinding', undefined, id],
       ['Secret', id, id],
+      ['PodDisruptionBudget', id, id],
       ['Deployment', id, id],
     ],
   )
@@ -51,13 +52,17 @@ t.test('the manifest holds all that a syncer needs, under one name', async t => 
     metadata: { name: `${id}-credential`, namespace: id },
     stringData: { credential: 'tok' },
   })
-  t.match(objects[6], {
+  t.match(objects[7], {
     spec: {
       replicas: 1,
       strategy: { type: 'Recreate' },
       template: {
         spec: {
-          volumes: [{ projected: { sources: [{ secret: { name: id } }, { secret: { name: `${id}-credential` } }] } }],
+          securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+          volumes: [
+            { projected: { sources: [{ secret: { name: id } }, { secret: { name: `${id}-credential` } }] } },
+            { name: 'state', emptyDir: {} },
+          ],
           containers: [
             {
               image: 'i:1',
@@ -70,7 +75,14 @@ t.test('the manifest holds all that a syncer needs, under one name', async t => 
                 `--sync-target-uid=${syncTarget.uid}`,
                 '--qps=20',
                 '--burst=30',
+                '--state-dir=/state',
+                '--health-address=:8399',
               ],
+              livenessProbe: { httpGet: { path: '/healthz', port: 'health' } },
+              readinessProbe: { httpGet: { path: '/readyz', port: 'health' } },
+              resources: { requests: { cpu: '20m', memory: '96Mi' }, limits: { memory: '256Mi' } },
+              securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true },
+              volumeMounts: [{}, { name: 'state', mountPath: '/state' }],
             },
           ],
         },
@@ -97,7 +109,7 @@ t.test('the rights in the cluster are made from what its owner allows', async t 
   const everything = [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }]
   t.strictSame(rules({}), everything)
   t.strictSame(rules({ adoptExisting: true }), everything)
-  t.equal(made({ adoptExisting: true }).length, 7)
+  t.equal(made({ adoptExisting: true }).length, 8)
   const limits = { namespaces: ['shop', 'b'], kinds: ['*.apps', 'secrets', 'configmaps'], clusterScoped: ['a.x.io'] }
   t.strictSame(rules(limits), [
     { apiGroups: ['apps'], resources: ['*'], verbs: [...read, ...write] },
@@ -129,8 +141,8 @@ t.test('the rights in the cluster are made from what its owner allows', async t 
 })
 
 t.test('a new token does not restart a running syncer; a new mailbox does', async t => {
-  t.strictSame(manifest('one')[6], manifest('two')[6])
-  t.not(JSON.stringify(manifest('one')[6]), JSON.stringify(manifest('one', 'https://h/clusters/new')[6]))
+  t.strictSame(manifest('one')[7], manifest('two')[7])
+  t.not(JSON.stringify(manifest('one')[7]), JSON.stringify(manifest('one', 'https://h/clusters/new')[7]))
 })
 
 t.test('what the user types is checked before anything is sent', async t => {
