@@ -53,6 +53,8 @@ export class ClusterLease {
   #without = false
   #renewal: Promise<boolean> | undefined
   #isStandingBy = false
+  /** As our last write left it; unknown after one that failed. */
+  #left: Held | undefined
   /** When we renewed, as the Lease may say it: the last time that we know of, and those tries since that may have come through. */
   #written: string[] = []
 
@@ -145,7 +147,7 @@ export class ClusterLease {
 
   /** Whether it is ours still; one question at a time. */
   #renewed(): Promise<boolean> {
-    this.#renewal ??= this.#tryRenew(() => false)
+    this.#renewal ??= this.#renew()
       .then(isOurs => {
         if (!isOurs) this.#options.onLost()
         return isOurs
@@ -156,23 +158,53 @@ export class ClusterLease {
     return this.#renewal
   }
 
+  /** One request while the Lease is as we left it; else a look first. */
+  async #renew(): Promise<boolean> {
+    const { cluster, clock, durationMs } = this.#options
+    const left = this.#left
+    this.#left = undefined
+    if (left === undefined) return await this.#tryRenew(() => false)
+    const askedMs = clock.now()
+    const lease = this.#lease(left)
+    const renewed = str(lease, 'spec', 'renewTime')
+    this.#written = [...this.#written.slice(-MAX_TRIES), renewed]
+    const { resourceVersion = '' } = left.object.metadata
+    try {
+      const metadata = { ...lease.metadata, resourceVersion }
+      const object = await cluster.update(LEASES, { ...lease, metadata }, { fieldManager: FIELD_MANAGER })
+      this.#became(object, askedMs + durationMs)
+      return true
+    } catch (error) {
+      // Not as we left it, gone, or not ours to keep any more: a look tells.
+      if (!isStatusError(error, 'Conflict', 'NotFound', 'Forbidden', 'MethodNotAllowed')) throw error
+      return await this.#tryRenew(() => false)
+    }
+  }
+
+  /** Ours, as the cluster has it now. */
+  #became(object: KubeObject, goodUntilMs: number): void {
+    this.#left = heldIn(object)
+    this.#written = [this.#left.renewed]
+    this.#goodUntilMs = goodUntilMs
+  }
+
   /** Whether the Lease is ours now. `mayTake` judges that of another holder. */
   async #tryRenew(mayTake: (held: Held) => boolean): Promise<boolean> {
     const { cluster, holder, clock, durationMs } = this.#options
     const askedMs = clock.now()
-    let renewed = ''
+    let object: KubeObject
+    this.#left = undefined
     try {
       const held = await this.#read()
       if (held !== undefined && held.holder !== holder && !mayTake(held)) return false
       const isOther = this.#written.length > 0 && (held?.holder !== holder || !this.#written.includes(held.renewed))
       const lease = this.#lease(held)
-      renewed = str(lease, 'spec', 'renewTime')
-      this.#written = [...this.#written.slice(-MAX_TRIES), renewed]
-      if (held === undefined) await cluster.create(LEASES, lease, { fieldManager: FIELD_MANAGER })
+      this.#written = [...this.#written.slice(-MAX_TRIES), str(lease, 'spec', 'renewTime')]
+      if (held === undefined) object = await cluster.create(LEASES, lease, { fieldManager: FIELD_MANAGER })
       else {
         const { resourceVersion = '' } = held.object.metadata
         const metadata = { ...lease.metadata, resourceVersion }
-        await cluster.update(LEASES, { ...lease, metadata }, { fieldManager: FIELD_MANAGER })
+        object = await cluster.update(LEASES, { ...lease, metadata }, { fieldManager: FIELD_MANAGER })
       }
       if (isOther) this.#options.onRolledBack?.()
     } catch (error) {
@@ -180,8 +212,7 @@ export class ClusterLease {
       if (isStatusError(error, 'Conflict', 'AlreadyExists')) return (await this.#read())?.holder === holder
       return this.#isWithout(error)
     }
-    this.#written = [renewed]
-    this.#goodUntilMs = askedMs + durationMs
+    this.#became(object, askedMs + durationMs)
     return true
   }
 
@@ -199,7 +230,7 @@ export class ClusterLease {
   async #read(): Promise<Held | undefined> {
     const object = await unlessGone(this.#options.cluster.get(LEASES, CLUSTER_RECORD))
     if (object === undefined) return undefined
-    return { object, holder: str(object, 'spec', 'holderIdentity'), renewed: str(object, 'spec', 'renewTime') }
+    return heldIn(object)
   }
 
   #lease(before?: Held): KubeObject {
@@ -221,6 +252,10 @@ export class ClusterLease {
       },
     }
   }
+}
+
+function heldIn(object: KubeObject): Held {
+  return { object, holder: str(object, 'spec', 'holderIdentity'), renewed: str(object, 'spec', 'renewTime') }
 }
 
 function microTime(ms: number): string {

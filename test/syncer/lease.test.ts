@@ -82,6 +82,37 @@ t.test('a holder that could not renew in time asks again, and goes on when nobod
   t.notOk(center.world.get(p.clusterId, 'configmaps app/blind'))
 })
 
+t.test('a renewal is one request, and one more when somebody changed the Lease', async t => {
+  const p = await pairIn(center, t)
+  const asked: string[] = []
+  const counted: SpaceClient = {
+    ...p.cluster,
+    get: (...args) => {
+      asked.push('get')
+      return p.cluster.get(...args)
+    },
+    update: (...args) => {
+      asked.push('update')
+      return p.cluster.update(...args)
+    },
+  }
+  const { lease, clock, rolledBack } = holder(t, counted, 'first')
+  t.ok(await lease.acquire())
+  const renew = async (...wanted: string[]) => {
+    asked.length = 0
+    await clock.advance(DURATION_MS)
+    await lease.fenced(p.cluster).patch(LEASES, CLUSTER_RECORD, 'merge', { metadata: { labels: { a: 'b' } } })
+    t.same(asked, wanted)
+  }
+  await renew('update')
+  // Our own test changed it, which the holder did not.
+  await renew('update', 'get', 'update')
+  t.equal(rolledBack(), 0, 'a label is nobody’s renewal')
+  await p.cluster.patch(LEASES, CLUSTER_RECORD, 'merge', { spec: { holderIdentity: 'second' } })
+  await clock.advance(DURATION_MS)
+  await t.rejects(lease.fenced(p.cluster).delete(LEASES, CLUSTER_RECORD), /another syncer serves the cluster by now/)
+})
+
 t.test(
   'a Lease that is not as it was left tells that the cluster is as it was before; a lost answer does not',
   async t => {
