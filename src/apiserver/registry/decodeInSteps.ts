@@ -19,13 +19,14 @@ const LETTER = /[A-Za-z]/
 
 /** A private copy, as `decodeObject` makes it. */
 export function* decodeInSteps(stored: Stored): Steps<KubeObject> {
-  if (stored.bytes.length < LARGE_BYTES) return decodeObject(stored)
-  const head = stored.bytes.toString('utf8', 0, stored.headBytes)
+  const { bytes, headBytes } = stored
+  if (bytes.length < LARGE_BYTES) return decodeObject(stored)
+  const head = bytes.toString('utf8', 0, headBytes)
   const from = head.indexOf(FIELD) + FIELD.length
   const to = from < FIELD.length ? -1 : before(head, END, from)
   if (to < 0) return decodeObject(stored)
   yield
-  const rest = head.slice(0, from) + head.slice(to + 1) + stored.bytes.toString('utf8', stored.headBytes)
+  const rest = head.slice(0, from) + head.slice(to + 1) + bytes.toString('utf8', headBytes)
   const object = parsed(rest)
   const managedFields = object?.metadata.managedFields
   // it was a field of something else

@@ -70,7 +70,8 @@ export function objectFor(stored: Stored, type: ResourceType): KubeObject {
 
 /** The same in steps. */
 export function* objectInSteps(stored: Stored, type: ResourceType): Steps<KubeObject> {
-  const bytes = type.custom ? viewBytes(stored, type) : stored.bytes
+  if (type.custom === undefined) return yield* decodeInSteps(stored)
+  const bytes = viewBytes(stored, type)
   return bytes === stored.bytes ? yield* decodeInSteps(stored) : (JSON.parse(bytes.toString()) as KubeObject)
 }
 
