@@ -118,7 +118,15 @@ t.test('a simulated cluster', async whole => {
       await wds.create(MAPS, map('late', { x: '1' }))
       await center.syncerKubeconfig(fromCenter, mailbox)
       await until(cluster, MAPS, at('late'), is('data', { x: '1' }))
-      t.equal(warnings(syncer).filter(line => line.includes('refuses')).length, 1)
+      const said = syncer.lines.flatMap(
+        line => /the center (?:refuses|cannot be reached|answers again)/.exec(line) ?? [],
+      )
+      t.ok(said.includes('the center refuses'))
+      // on a slow machine it is refused before the center ends, and again by the next one
+      t.notOk(
+        said.some((words, i) => words === said[i - 1]),
+        `once each time: ${said.join()}`,
+      )
       t.notMatch(syncer.lines.join('\n'), /eyJ/, 'no token in the log')
       t.equal(await syncer.end('SIGTERM'), 0)
     },
