@@ -23,6 +23,7 @@ import { unlessGone } from '../../client/unlessGone.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import type { Allowance, Told } from './allowance.ts'
 import { isSystemObject, reachOf } from './eligibility.ts'
+import { leftThere } from './leftThere.ts'
 import type { Mailbox } from './mailboxes.ts'
 import { namespaceKey, objectKey, resourceKey } from './names.ts'
 import { ObjectCache } from './objectCache.ts'
@@ -37,6 +38,7 @@ import { type Finding, PreviewGroups } from './previewGroups.ts'
 import { type Moves, movesOf } from './previewMoves.ts'
 import { createdCopy, project, updatedCopy } from './projection.ts'
 import { SourceReader, type SourceReaderDeps } from './sourceReader.ts'
+import { ownersThere } from './travellingOwners.ts'
 import type { Destination } from './ways.ts'
 import type { ObjectFact } from './workload.ts'
 import { factOf } from './workloads.ts'
@@ -279,7 +281,9 @@ export class PlacementPreviews implements PreviewReceiver {
     const secures = this.#deps.consents.allowance(space, location).clusterScoped
     const secured = asksToSecure(source, object) && !secures ? withoutPodSecurity(customized) : customized
     const preserve = source.placements.some(each => join.spec(space, each)?.preserves)
-    const projection = project(space, secured, { preserve })
+    const left = leftThere(join, source)
+    const owners = ownersThere(join, name, source, object)
+    const projection = project(space, secured, { preserve, left, owners })
     const known = mailbox.copies.get(fact.key)
     const copy = known && (await this.#copyIn(mailbox, fact.key, imagined))
     const whole = createdCopy(projection)

@@ -4,16 +4,18 @@
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { equalJson } from '../../apimachinery/values.ts'
+import { leftThere } from './leftThere.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import { project, updatedCopy } from './projection.ts'
 import { SourceReader, type SourceReaderDeps } from './sourceReader.ts'
+import { ownersThere } from './travellingOwners.ts'
 import type { Destination } from './ways.ts'
 import type { ObjectFact } from './workload.ts'
 
 interface DisclosureDeps extends SourceReaderDeps {
   /** Customizers as they are stored; the others are those of the question. */
   storedCustomizer: SourceReaderDeps['customizer']
-  join: Pick<PlacementJoin, 'fact' | 'sourcesOf' | 'spec'>
+  join: Pick<PlacementJoin, 'fact' | 'sourcesOf' | 'spec' | 'workload'>
 }
 
 interface At {
@@ -60,9 +62,11 @@ export class PreviewDisclosure {
     if (!source) return false
     const { object, faults } = await this.#stored.customize({ space, fact, location }, source)
     if (faults.length > 0) return false
-    const placements = join.sourcesOf(location.mailbox, key).find(claim => claim.space === space)?.placements ?? []
-    const preserve = placements.some(name => join.spec(space, name)?.preserves)
-    return updatedCopy(project(space, object, { preserve }), copy) === undefined
+    const claim = join.sourcesOf(location.mailbox, key).find(one => one.space === space)
+    if (!claim) return updatedCopy(project(space, object), copy) === undefined
+    const preserve = claim.placements.some(name => join.spec(space, name)?.preserves)
+    const owners = ownersThere(join, location.mailbox, claim, source)
+    return updatedCopy(project(space, object, { preserve, left: leftThere(join, claim), owners }), copy) === undefined
   }
 
   #hasAnnotations({ cluster, locationName }: Destination): boolean {

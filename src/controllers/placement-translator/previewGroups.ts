@@ -3,10 +3,13 @@
  * bookkeeping, values of Secrets as hashes with a key of this preview alone, so that they can be compared and not guessed. Pure.
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto'
+import { leftFieldsOf, withoutFields } from '../../apimachinery/leftFields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import {
   IMPLIED_ANNOTATION,
+  LEFT_FIELDS_ANNOTATION,
   OWNER_ANNOTATION,
+  OWNER_REFERENCES_ANNOTATION,
   PROJECTED_FROM_ANNOTATION,
   PROJECTED_KEYS_ANNOTATION,
   PROJECTED_LABEL,
@@ -22,8 +25,13 @@ import type { Told } from './allowance.ts'
 import { CARRIER_MARKS } from './names.ts'
 import type { Destination } from './ways.ts'
 
+interface Content {
+  readonly before?: KubeObject | undefined
+  readonly after?: KubeObject | undefined
+}
+
 export interface Finding {
-  add(action: PreviewAction, way: Destination, told?: Told, content?: { before?: KubeObject; after?: KubeObject }): void
+  add(action: PreviewAction, way: Destination, told?: Told, content?: Content): void
   groups(): PreviewGroup[]
 }
 
@@ -38,7 +46,9 @@ const BOOKKEEPING: ReadonlySet<string> = new Set([
   PROJECTED_KEYS_ANNOTATION,
   PROJECTED_FROM_ANNOTATION,
   OWNER_ANNOTATION,
+  OWNER_REFERENCES_ANNOTATION,
   IMPLIED_ANNOTATION,
+  LEFT_FIELDS_ANNOTATION,
   'kubectl.kubernetes.io/last-applied-configuration',
   ...CARRIER_MARKS,
 ])
@@ -53,15 +63,16 @@ export class PreviewGroups {
     const isSecret = kind === 'Secret' && apiVersion === 'v1'
     const found = new Map<string, Gathered>()
     return {
-      add: (action, { cluster, locationName }, told, { before, after } = {}) => {
+      add: (action, { cluster, locationName }, told, content = {}) => {
+        const { before, after } = changedIn(content)
         const shown = { before: before && this.#shown(before, isSecret), after: after && this.#shown(after, isSecret) }
         // only our bookkeeping differs
         const is =
           action === 'Update' && shown.before !== undefined && shown.before === shown.after ? 'Unchanged' : action
-        const content = is === 'Unchanged' ? [] : [shown.before ?? null, shown.after ?? null]
+        const said = is === 'Unchanged' ? [] : [shown.before ?? null, shown.after ?? null]
         // not the content itself: there may be thousands of them
         const id = createHash('sha256')
-          .update(JSON.stringify([is, told?.message, ...content]))
+          .update(JSON.stringify([is, told?.message, ...said]))
           .digest('base64')
         let group = found.get(id)
         if (!group) {
@@ -119,6 +130,13 @@ export class PreviewGroups {
     })
     return Object.fromEntries(hidden)
   }
+}
+
+/** Of what is there, what is left to its cluster stays as it is there, and is not shown. */
+function changedIn({ before, after }: Content): Content {
+  const left = after ? leftFieldsOf(after) : []
+  if (before === undefined || after === undefined || left.length === 0) return { before, after }
+  return { before: withoutFields(before, left), after: withoutFields(after, left) }
 }
 
 function nonEmpty(field: string, value: Record<string, string>): object {

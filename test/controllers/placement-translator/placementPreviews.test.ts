@@ -94,6 +94,21 @@ t.test(
   },
 )
 
+t.test('what is left to clusters stays there as it is, and nobody is shown our bookkeeping', async t => {
+  const { wds, server, ask, actions } = await scene(t)
+  const ignoreDifferences = [{ group: '', kind: 'ConfigMap', jsonPointers: ['/data/v'] }]
+  await wds.patch(EDGE_PLACEMENTS, { name: 'ep' }, 'merge', { spec: { ignoreDifferences } })
+  await server.quiet()
+  t.same(await actions(configMap('page', { v: '2' })), ['Unchanged florin,guilder'])
+  const [told] = await ask(configMap('page', { v: '2', w: '2' }))
+  t.same(
+    told!.groups.map(({ action, before, after }) => [action, before?.data, after?.data, after?.metadata.annotations]),
+    [['Update', {}, { w: '2' }, undefined]],
+  )
+  const [made] = await ask(configMap('new', { v: '2' }))
+  t.same(made!.groups[0]!.after!.data, { v: '2' })
+})
+
 t.test('where it goes no more it would be deleted', async t => {
   const { server, wds, ask } = await scene(t)
   const labelled = { downsync: [{ resources: ['configmaps'], labelSelectors: [{ matchLabels: { go: 'yes' } }] }] }
