@@ -8,6 +8,7 @@
  * consumer, and a suspended Job or CronJob would keep a placement unhealthy for ever on a cluster where that is as it should be.
  */
 import { at, list, num, objects, str } from './fields.ts'
+import { leftTexts } from './leftFields.ts'
 import { groupResourceName, type KubeObject } from './object.ts'
 
 export type Health =
@@ -215,10 +216,16 @@ function conditionOf({ metadata, status }: Readonly<KubeObject>, type: string): 
   }
 }
 
-/** What nobody said is one. */
-function replicasOf({ spec }: Readonly<KubeObject>): number {
+/** Where nobody said it, or it is left to the cluster, as many as that reports: an autoscaler there may say it. */
+function replicasOf(object: Readonly<KubeObject>): number {
+  const { spec, status, kind } = object
   const replicas = at(spec, 'replicas')
-  return typeof replicas === 'number' ? replicas : 1
+  const isLeft = leftTexts(object).some(pointer => pointer === '/spec/replicas' || pointer === '/spec')
+  if (typeof replicas === 'number' && !isLeft) return replicas
+  const there = pods(status, 'replicas')
+  if (there > 0 || conditionOf(object, 'Available').status === 'True') return there
+  // none is there yet, or none is wanted: a Deployment says which
+  return isLeft && kind !== 'Deployment' ? 0 : 1
 }
 
 /** A count of Pods: what a cluster says may be anything. */

@@ -72,14 +72,17 @@ export function leftFieldsText(pointers: Iterable<string>): string | undefined {
   return all.length === 0 ? undefined : JSON.stringify(all)
 }
 
-/** What of a copy is left to its cluster. What nobody of us wrote there leaves nothing. */
+/** The pointers of what of a copy is left to its cluster. What nobody of us wrote there leaves nothing. */
+export function leftTexts(copy: Readonly<KubeObject>): string[] {
+  return strings(annotationJson(copy, LEFT_FIELDS_ANNOTATION)).slice(0, MAX_POINTERS)
+}
+
+/** The same, read. */
 export function leftFieldsOf(copy: Readonly<KubeObject>): Pointer[] {
-  return strings(annotationJson(copy, LEFT_FIELDS_ANNOTATION))
-    .slice(0, MAX_POINTERS)
-    .flatMap(pointer => {
-      const parsed = parsePointer(pointer)
-      return parsed ? [parsed] : []
-    })
+  return leftTexts(copy).flatMap(pointer => {
+    const parsed = parsePointer(pointer)
+    return parsed ? [parsed] : []
+  })
 }
 
 /** The object without the fields, as far as they are there; it shares with the object what stays. */

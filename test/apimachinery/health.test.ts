@@ -27,6 +27,17 @@ const full = { replicas: 2, updatedReplicas: 2, availableReplicas: 2, readyRepli
 const CASES: [Kind, string, Health, spec: object, status: object | undefined, message?: string][] = [
   ['deployments', 'all there', 'Healthy', { replicas: 2 }, full],
   ['deployments', 'one by default', 'Healthy', {}, { replicas: 1, updatedReplicas: 1, availableReplicas: 1 }],
+  ['deployments', 'as many as an autoscaler says', 'Healthy', {}, { ...full, replicas: 2 }],
+  [
+    'deployments',
+    'fewer than it says',
+    'Progressing',
+    {},
+    { ...full, replicas: 5, updatedReplicas: 5 },
+    '2 of 5 Pods are available',
+  ],
+  ['deployments', 'none of one by default', 'Progressing', {}, {}, '0 of 1 Pods are of the newest spec'],
+  ['deployments', 'scaled to none there', 'Healthy', {}, { conditions: [is('Available', 'True')] }],
   ['deployments', 'none wanted', 'Healthy', { replicas: 0 }, {}],
   ['deployments', 'no status', 'Progressing', {}, undefined, 'its newest spec has not been looked at'],
   ['deployments', 'old Pods left', 'Progressing', { replicas: 2 }, { ...full, replicas: 3 }, '1 old Pods are left'],
@@ -179,4 +190,24 @@ t.test('a condition of an older spec says nothing of the newest', async t => {
   }
   t.equal(healthOf(kind, object).health, 'Progressing')
   t.equal(healthOf(kind, { ...object, metadata: { name: 'x', generation: 2 } }).health, 'Healthy')
+})
+
+t.test('replicas that are left to the cluster are those that it reports', t => {
+  const annotations = { 'edge.kubestellar.io/left-fields': '["/spec/replicas"]' }
+  const left = (replicas: number, status: object, kind = 'Deployment'): Health =>
+    healthOf(
+      { group: 'apps', resource: kind === 'Deployment' ? 'deployments' : 'statefulsets' },
+      {
+        apiVersion: 'apps/v1',
+        kind,
+        metadata: { name: 'a', generation: 3, annotations },
+        spec: { replicas },
+        status: { observedGeneration: 3, ...status },
+      },
+    ).health
+  t.equal(left(5, full), 'Healthy', 'the space says more')
+  t.equal(left(1, { ...full, replicas: 4, updatedReplicas: 4 }), 'Progressing', 'the space says less')
+  t.equal(left(5, {}), 'Progressing', 'none is there yet')
+  t.equal(left(5, {}, 'StatefulSet'), 'Healthy', 'scaled to none there')
+  t.end()
 })
