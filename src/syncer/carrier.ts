@@ -35,7 +35,7 @@ import type { Removals } from './removals.ts'
 import { RepairPace } from './repairPace.ts'
 import type { ServedResources } from './served.ts'
 import type { SyncPlan } from './syncPlan.ts'
-import { ALREADY_IN_CLUSTER, FOUGHT, GOING, NO_OWNER, type Outcome, UNSERVED } from './verdicts.ts'
+import { ALREADY_IN_CLUSTER, FOUGHT, GOING, goingAway, NO_OWNER, type Outcome, UNSERVED } from './verdicts.ts'
 
 export interface CarrierDeps {
   cluster: SpaceClient
@@ -123,7 +123,9 @@ export class Carrier {
     }
     if (live.metadata.deletionTimestamp !== undefined) {
       this.#deps.echoes.forget(text)
-      return cached ? { trouble: GOING } : { requeueAfterMs: TERMINATING_RETRY_MS, trouble: GOING } // when it is gone it is made again
+      // when it is gone it is made again
+      const trouble = goingAway(live, 'what the cluster holds is being deleted, and is made anew then,')
+      return cached ? { trouble } : { requeueAfterMs: TERMINATING_RETRY_MS, trouble }
     }
     if (implied) return { live } // there, which is all that is needed of it
     if (keepsClusters(object, live)) return { live, requeueAfterMs: STRANGER_RETRY_MS }

@@ -164,7 +164,7 @@ export class ClusterSide {
   }
 
   /** What an earlier run applied, of kinds that may not be watched any more, goes to the queue and to `found`. */
-  async findLeftovers(found: (key: SyncKey) => void): Promise<void> {
+  async findLeftovers(found: (key: SyncKey, object: Readonly<KubeObject>) => void): Promise<void> {
     const listed = [...this.served.all()]
       .filter(({ verbs }) => verbs.includes('list') && verbs.includes('delete'))
       .filter(resource => this.#deps.allowance.mayCarry(resource, resource.namespaced))
@@ -172,7 +172,7 @@ export class ClusterSide {
       for (const object of await this.#projectedOf(resource)) {
         if (!isOurs(object, DOWNSYNCED) && !isOurs(object, IMPLIED_ANNOTATION) && !isAdopted(object)) continue
         const key = keyOf(resource, object)
-        found(key)
+        found(key, object)
         this.#deps.queues.down.add(key)
       }
     })

@@ -88,6 +88,7 @@ export class Downsync {
     })
     this.#removals = new Removals({
       ...deps,
+      clock,
       writer,
       owners: this.owners,
       wasWritten: key => this.#echoes.get(keyText(key)) !== undefined,
@@ -98,8 +99,9 @@ export class Downsync {
   }
 
   /** Tells of an object that an earlier run left in the cluster. */
-  foundLeftover(key: SyncKey): void {
-    this.#removals.mayBeThere(key)
+  foundLeftover(key: SyncKey, object: Readonly<KubeObject>): void {
+    if (this.#deps.mirror.get(key)) this.#removals.mayBeThere(key)
+    else this.#removals.isLeftover(key, object)
   }
 
   /** Tells of a change of the mailbox, which is going to be looked at; without `object` it holds that no more. */

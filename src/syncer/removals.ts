@@ -4,7 +4,9 @@
  */
 import { isStatusError } from '../apimachinery/errors.ts'
 import type { KubeObject } from '../apimachinery/object.ts'
+import { DOWNSYNCED, isProjected } from '../apimachinery/placement.ts'
 import type { DiscoveredResource, SpaceClient } from '../client/client.ts'
+import type { Clock } from '../client/clock.ts'
 import type { Logger } from '../client/logger.ts'
 import { unlessGone } from '../client/unlessGone.ts'
 import type { ReconcileResult } from '../client/workqueue.ts'
@@ -13,10 +15,11 @@ import type { ClusterOwners } from './clusterOwners.ts'
 import type { ClusterWatches } from './clusterWatches.ts'
 import { fieldsOf, keyText, refOf, type SyncKey } from './mirror.ts'
 import type { ObjectWriter } from './objectWriter.ts'
-import { FIELD_MANAGER, isAdopted, isOursToDelete, ownerOf } from './ownership.ts'
+import { FIELD_MANAGER, isAdopted, isOurs, isOursToDelete, mayOverwrite, ownerOf } from './ownership.ts'
 import { disclaimed, isPreserved } from './release.ts'
+import { RemovalOrder } from './removalOrder.ts'
 import type { ServedResources } from './served.ts'
-import type { Outcome } from './verdicts.ts'
+import { goingAway, type Outcome } from './verdicts.ts'
 
 export interface RemovalsDeps {
   cluster: SpaceClient
@@ -30,7 +33,10 @@ export interface RemovalsDeps {
   wasWritten(key: SyncKey): boolean
   /** Nothing of ours is there any more. */
   forget(key: SyncKey): void
+  /** The object is to be looked at again. */
+  again(key: SyncKey): void
   logger: Logger
+  clock: Clock
 }
 
 /** Why the syncer deletes from the cluster. */
@@ -41,8 +47,12 @@ const CAUSES = {
   replaced: 'its source was deleted and made anew with other fields that cannot be changed; it comes again',
 } as const
 
+/** Between two looks at what is going away. */
+const LOOK_MS = { first: 1000, most: 300_000 }
+
 export class Removals {
   readonly #deps: RemovalsDeps
+  readonly #order: RemovalOrder
   /** What may be in the cluster without our having heard so. Not all of it is unwanted. */
   readonly #leftovers = new Map<string, SyncKey>()
   /** What the mailbox held in this run and holds no more. */
@@ -50,11 +60,18 @@ export class Removals {
 
   constructor(deps: RemovalsDeps) {
     this.#deps = deps
+    this.#order = new RemovalOrder(deps)
   }
 
   /** Tells of what may be in the cluster: what an earlier run left, or what is about to be made. */
   mayBeThere(key: SyncKey): void {
     this.#leftovers.set(keyText(key), key)
+  }
+
+  /** Tells of what an earlier run left and the mailbox does not hold. */
+  isLeftover(key: SyncKey, object: Readonly<KubeObject>): void {
+    this.mayBeThere(key)
+    this.#order.left(key, object)
   }
 
   /** It is known to be there; watches tell what becomes of it. */
@@ -65,11 +82,13 @@ export class Removals {
   /** Tells of an object that the mailbox held until now. */
   sourceLeft(key: SyncKey, object: Readonly<KubeObject> | undefined): void {
     this.#left.set(keyText(key), { isPreserved: isPreserved(object) })
+    if (object && isProjected(object)) this.#order.left(key, object)
   }
 
   /** The mailbox holds it. */
   sourceIsThere(key: SyncKey): void {
     this.#left.delete(keyText(key))
+    this.#order.over(key)
   }
 
   /** Whether the cluster is to keep what the mailbox holds no more. */
@@ -89,10 +108,16 @@ export class Removals {
     // Most of what the mailbox holds was never meant for the cluster: that is not worth a question.
     if (!wasWritten(key) && !this.#leftovers.has(text) && !watches.get(key, key)) {
       this.#left.delete(text)
+      this.#order.over(key)
       return {}
     }
     const refusal = this.#deps.allowance.refusalOf(key)
-    if (refusal) return { refusal: { ...refusal, message: `stays, for its deletion ${refusal.message}` } }
+    if (refusal) {
+      this.#order.over(key)
+      return { refusal: { ...refusal, message: `stays, for its deletion ${refusal.message}` } }
+    }
+    const waitMs = this.#order.waitMs(key)
+    if (waitMs !== undefined) return { requeueAfterMs: waitMs }
     const resource = served.find(key)
     const live = resource && (await unlessGone(cluster.get(resource, refOf(key))))
     // The mailbox may have gone while the cluster was asked.
@@ -102,12 +127,27 @@ export class Removals {
       const gone = this.#left.has(text) ? 'sourceGone' : 'leftover'
       const waits = await this.delete(resource, key, live, held ? 'unwanted' : gone)
       if (waits.requeueAfterMs !== undefined) return waits
+      if (lingers(live)) {
+        this.mayBeThere(key)
+        return { requeueAfterMs: LOOK_MS.first }
+      }
+    } else if (live && isOurs(live, DOWNSYNCED) && mayOverwrite(live)) {
+      // by us, or by somebody there: its finalizers are others' to take off
+      this.mayBeThere(key)
+      return { requeueAfterMs: this.#lookMs(live), trouble: goingAway(live) }
     } else if (live && isAdopted(live)) await this.#handBack(resource, key, live)
     this.#deps.owners.left(key)
     this.#left.delete(text)
     this.#leftovers.delete(text)
+    this.#order.over(key)
     forget(key)
     return {}
+  }
+
+  /** No watch may tell of its end: the longer it takes, the more seldom it is looked for. */
+  #lookMs({ metadata: { deletionTimestamp = '' } }: Readonly<KubeObject>): number {
+    const sinceMs = this.#deps.clock.now() - Date.parse(deletionTimestamp)
+    return Math.max(LOOK_MS.first, Math.min(sinceMs / 4 || 0, LOOK_MS.most))
   }
 
   async delete(
@@ -155,4 +195,9 @@ export class Removals {
     if (!(await unlessGone(writer.patch(resource, refOf(key), 'merge', body, { fieldManager: FIELD_MANAGER })))) return
     this.#deps.logger.info(fieldsOf(key, uid), `left in the cluster, unmarked: ${why}`)
   }
+}
+
+/** Whether its deletion may only begin by being asked for. */
+function lingers({ kind, metadata: { finalizers = [] } }: Readonly<KubeObject>): boolean {
+  return finalizers.length > 0 || kind === 'Namespace' || kind === 'Pod'
 }

@@ -224,7 +224,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     onConfig: () => heartbeat.hurry(),
   })
   const mirrorComplete = (): boolean => feed.complete
-  const findLeftovers = (): Promise<void> => side.findLeftovers(key => downsync.foundLeftover(key))
+  const findLeftovers = (): Promise<void> => side.findLeftovers((key, object) => downsync.foundLeftover(key, object))
   const sight: ClusterSight = new ClusterSight({
     outcomes: {
       lostSight: () => outcomes.lostSight(),

@@ -42,6 +42,12 @@ export const GOING: Trouble = {
   reason: 'Terminating',
   message: 'what the cluster holds is being deleted, and is made anew then',
 }
+/** Of what the cluster holds and is deleting: the same, or that it is no more wanted there, with what it waits for. */
+export function goingAway(live: Readonly<KubeObject>, why = 'it is deleted from the cluster'): Trouble {
+  const { deletionTimestamp = '', finalizers = [] } = live.metadata
+  const waits = finalizers.length > 0 ? `; it waits for finalizers ${finalizers.join(', ')}` : ''
+  return { ...GOING, message: `${why} since ${deletionTimestamp}${waits}` }
+}
 export const FOUGHT: Trouble = {
   state: 'drifted',
   reason: 'Fought',
