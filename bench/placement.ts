@@ -254,7 +254,10 @@ async function beforeRestart(bench: Bench, inspector: Inspector, mailboxes: Map<
     'processor time, a copy',
     `${((made.cpuSeconds / copies) * 1e6).toFixed(0)} µs (${made.cpuSeconds.toFixed(1)} s)`,
   )
-  tell('memory, a copy', `${((after.used - memory.used) / copies).toFixed(0)} bytes used; ${mib(after.used)} used; ${mib(after.rss)} resident`)
+  tell(
+    'memory, a copy',
+    `${((after.used - memory.used) / copies).toFixed(0)} bytes used; ${mib(after.used)} used; ${mib(after.rss)} resident`,
+  )
   if (other) tell('another space meanwhile', (other as Neighbour).told)
   if (flags.only === 'copies') {
     streams.close()

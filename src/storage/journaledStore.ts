@@ -12,7 +12,7 @@ import { ObjectIndex } from './objectIndex.ts'
 import { listAt, stretchesAt, Undo } from './pastReads.ts'
 import { Projections } from './projections.ts'
 import { SharedStored, sizeOf } from './sharedStored.ts'
-import { SharedTexts } from './sharedTexts.ts'
+import { type Named, SharedTexts } from './sharedTexts.ts'
 import {
   type Encoded,
   type Key,
@@ -102,9 +102,13 @@ export async function openJournaledStore(journal: Journal, options: JournaledSto
   const arena = new Arena()
   const texts = new SharedTexts()
   const state = await journal.load(loaded => {
-    const key = index.ownKey(loaded.key, texts.nameLike(loaded.key))
+    const named = texts.alike(loaded.key)
+    const key = index.ownKey(loaded.key, named?.name)
     const whole = { ...loaded, key }
-    const stored = texts.loaded(whole, () => index.neighbour(key)) ?? { ...whole, bytes: arena.copy(loaded.bytes) }
+    const stored = texts.loaded(whole, named, () => index.neighbour(key)) ?? {
+      ...whole,
+      bytes: arena.copy(loaded.bytes),
+    }
     index.put(stored)
     texts.replaced(stored, undefined)
     options.budget?.count(stored.key, stored, undefined)
@@ -327,16 +331,15 @@ class JournaledStore implements Store {
     if (previous === undefined) assertKey(key)
     const revision = this.#lastQueued + 1
     this.#spareMemory()
-    const place = { key: previous === undefined ? this.#ownKey(key, mutation) : key, revision }
-    const stored = this.#shared(place, mutation, previous) ?? this.#own(place, mutation, previous)
+    const mayShare = mutation.text?.own !== undefined || previous instanceof SharedStored
+    const alike = mayShare ? this.#texts.alike(key) : undefined
+    const place = { key: previous === undefined ? this.#index.ownKey(key, alike?.name) : key, revision }
+    const shared = mayShare ? this.#shared(place, mutation, previous, alike) : undefined
+    const stored = shared ?? this.#own(place, mutation, previous)
     this.#lastQueued = revision
     this.#budget?.count(stored.key, mutation.type === 'put' ? stored : undefined, previous)
     const batch = this.#commits.add(id, { type: mutation.type, key: stored.key, revision, stored, previous })
     return { batch, stored }
-  }
-
-  #ownKey(key: Key, { text }: Mutation): Key {
-    return this.#index.ownKey(key, text?.own === undefined ? undefined : this.#texts.nameLike(key))
   }
 
   #own({ key, revision }: Pick<Stored, 'key' | 'revision'>, { text }: Mutation, previous: Stored | undefined): Stored {
@@ -350,12 +353,12 @@ class JournaledStore implements Store {
     { key, revision }: Pick<Stored, 'key' | 'revision'>,
     { type, text }: Mutation,
     previous: Stored | undefined,
+    alike: Named | undefined,
   ): Stored | undefined {
-    const replacesShared = previous instanceof SharedStored
+    if (text !== undefined)
+      return type === 'put' ? this.#texts.written(versionOf(key, revision, text), text.own, alike) : undefined
     // what its writer noted is no part of the last state
-    if (text === undefined) return replacesShared && previous.note === undefined ? previous.at(revision) : undefined
-    if (type === 'delete' || (text.own === undefined && !replacesShared)) return undefined
-    return this.#texts.written(versionOf(key, revision, text), text.own)
+    return previous instanceof SharedStored && previous.note === undefined ? previous.at(revision) : undefined
   }
 
   #spareMemory(): void {

@@ -16,8 +16,11 @@ const FORMS = 8
 /** Different values in gaps whose strings are shared: the seconds in which copies were made. */
 const KEPT_RESTS = 4096
 
+/** After so many texts in a row that nobody else says, only every so many-th is looked at for others that do. */
+const VAIN = 32
+
 /** Objects of one name, whatever their space. */
-interface Named {
+export interface Named {
   readonly name: string
   readonly forms: TextForm[]
   /** Of a text that nobody else has said yet: it is kept whole, and this forgotten for the next such one. */
@@ -28,28 +31,29 @@ export class SharedTexts {
   readonly #joined = new JoinedTexts()
   readonly #named = new Map<string, Named>()
   readonly #rests = new Map<string, readonly string[]>()
+  #vain = 0
+
+  /** Who has this name already and shares a text, to be given to the others below. */
+  alike(key: Key): Named | undefined {
+    return this.#named.get(nameOf(key))
+  }
 
   /**
    * A new version, shared from now on if that pays. `own`: its writer knows that others say the same, and this is the string in
    * which they differ. Its bytes are not kept for longer than joined ones are.
    */
-  written(whole: Whole, own: string | undefined): SharedStored | undefined {
-    const stored = this.#found(whole, own)
+  written(whole: Whole, own: string | undefined, named: Named | undefined): SharedStored | undefined {
+    const stored = this.#found(whole, own, named)
     if (stored !== undefined) this.#joined.keep(stored, whole.bytes)
     return stored
   }
 
   /** A version that was on disk, if its text is shared already, or `neighbour` says the same. */
-  loaded(whole: Whole, neighbour: () => Stored | undefined): SharedStored | undefined {
-    if (this.#named.has(nameOf(whole.key))) return this.#found(whole, undefined)
+  loaded(whole: Whole, named: Named | undefined, neighbour: () => Stored | undefined): SharedStored | undefined {
+    if (named !== undefined) return this.#found(whole, undefined, named)
     const other = neighbour()
     if (other === undefined || other instanceof SharedStored || !isAbout(other, whole)) return undefined
-    return this.#begun(TextForm.of(other), whole, undefined)
-  }
-
-  /** The string that others with this name have for it. */
-  nameLike(key: Key): string | undefined {
-    return this.#named.get(nameOf(key))?.name
+    return this.#isWorthALook() ? this.#begun(TextForm.of(other), whole, undefined) : undefined
   }
 
   /** A current object is this one, and not that one any more. */
@@ -63,15 +67,15 @@ export class SharedTexts {
     if (named?.forms.length === 0) this.#named.delete(name)
   }
 
-  #found(whole: Whole, own: string | undefined): SharedStored | undefined {
-    const named = this.#named.get(nameOf(whole.key))
+  #found(whole: Whole, own: string | undefined, named: Named | undefined): SharedStored | undefined {
     const known = named && this.#known(named, whole, own)
     if (known !== undefined) return known
     if (own !== undefined) return this.#begun(TextForm.of(whole), whole, own)
     if (named === undefined) return undefined
     const { candidate } = named
     const begun = candidate && this.#begun(candidate, whole, own)
-    named.candidate = begun ? undefined : TextForm.of(whole)
+    if (begun) named.candidate = undefined
+    else if (this.#isWorthALook()) named.candidate = TextForm.of(whole)
     return begun
   }
 
@@ -87,6 +91,7 @@ export class SharedTexts {
   #begun(form: TextForm | undefined, whole: Whole, own: string | undefined): SharedStored | undefined {
     const said = form?.read(whole)
     if (form === undefined || said === undefined) return undefined
+    this.#vain = 0
     const name = nameOf(whole.key)
     const named = this.#named.get(name) ?? { name: whole.key.name, forms: [], candidate: undefined }
     this.#named.set(name, named)
@@ -97,6 +102,11 @@ export class SharedTexts {
   #shared(form: TextForm, said: Said, { key, revision }: Whole, own: string | undefined): SharedStored {
     const mine = { own: own === said.own ? own : said.own, rest: this.#rest(said.rest) }
     return new SharedStored({ key, revision }, form, mine, this.#joined)
+  }
+
+  /** Texts with the same names that say different things are told apart cheaply, be they ever so many. */
+  #isWorthALook(): boolean {
+    return ++this.#vain <= VAIN || this.#vain % VAIN === 0
   }
 
   #rest(rest: readonly string[]): readonly string[] {

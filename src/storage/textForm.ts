@@ -44,6 +44,7 @@ export class TextForm {
   readonly headBytes: number
   readonly #solid: Buffer
   readonly #gaps: readonly Gap[]
+  readonly #saysSpace: boolean
   /** Without the revision. */
   readonly #length: number
   /** Texts that were looked for, and whether they stand outside of the gaps. */
@@ -72,8 +73,10 @@ export class TextForm {
       }
       if (found.push({ at, slot, length }) > MOST_GAPS) return undefined
     }
-    if (own === undefined) return undefined
-    found.push({ at: whole.headBytes, slot: REVISION, length: String(whole.revision).length })
+    const digits = String(whole.revision).length
+    const isQuoted = text[whole.headBytes - 1] === '"' && text[whole.headBytes + digits] === '"'
+    if (own === undefined || !isQuoted) return undefined
+    found.push({ at: whole.headBytes, slot: REVISION, length: digits })
     found.sort((a, b) => a.at - b.at)
     return new TextForm(whole, found)
   }
@@ -95,6 +98,7 @@ export class TextForm {
     let to = 0
     for (const piece of pieces) to += piece.copy(this.#solid, to)
     this.#gaps = gaps
+    this.#saysSpace = gaps.some(({ slot }) => slot === SPACE)
     this.#length = gaps.reduce((sum, { length }) => sum + length, to)
     this.headBytes = headBytes
     this.note = note
@@ -110,25 +114,23 @@ export class TextForm {
     let from = 0
     let at = 0
     for (const gap of this.#gaps) {
-      const begins = at + gap.at - from
-      if (bytes.compare(solid, from, gap.at, at, begins) !== 0) return undefined
+      const piece = gap.at - from
+      if (!isSame(bytes, at, solid, from, piece)) return undefined
       from = gap.at
-      const { slot } = gap
-      at = begins + (slot === REVISION ? digits : gap.length)
-      if (slot === REVISION) continue
-      const value = bytes.toString('latin1', begins, at)
-      if (slot === SPACE) {
-        if (value !== key.space) return undefined
-      } else if (slot === OWN) {
-        own ??= value
-        if (own !== value) return undefined
-      } else {
-        rest[slot] ??= value
-        if (rest[slot] !== value) return undefined
+      at += piece
+      const { slot, length } = gap
+      if (slot === REVISION) {
+        at += digits
+        continue
       }
+      const before = slot === SPACE ? key.space : slot === OWN ? own : rest[slot]
+      if (before !== undefined) {
+        if (!says(bytes, at, before, length)) return undefined
+      } else if (slot === OWN) own = bytes.toString('latin1', at, at + length)
+      else rest[slot] = bytes.toString('latin1', at, at + length)
+      at += length
     }
-    if (bytes.compare(solid, from, solid.length, at, bytes.length) !== 0) return undefined
-    return { own: own!, rest }
+    return isSame(bytes, at, solid, from, solid.length - from) ? { own: own!, rest } : undefined
   }
 
   /** Bytes of the text of this form under a revision. */
@@ -162,11 +164,12 @@ export class TextForm {
     if (isSolid) return true
     // each gap stands between quotes, which are solid: a quoted word can be nothing but all of what stands in one
     const word = /^"([^"]*)"$/.exec(text)?.[1]
-    if (word !== undefined) return own === word || space === word || String(revision) === word || rest.includes(word)
+    if (word !== undefined)
+      return own === word || (this.#saysSpace && space === word) || String(revision) === word || rest.includes(word)
     if (text.includes('"')) return undefined
     return (
       own.includes(text) ||
-      space.includes(text) ||
+      (this.#saysSpace && space.includes(text)) ||
       String(revision).includes(text) ||
       rest.some(value => value.includes(text))
     )
@@ -180,6 +183,21 @@ export class TextForm {
     }
     return this.#solid.subarray(from).includes(text)
   }
+}
+
+/** Shorter runs are compared byte by byte: a call costs more. */
+const SHORT = 48
+
+function isSame(bytes: Buffer, at: number, others: Buffer, from: number, length: number): boolean {
+  if (length > SHORT) return bytes.compare(others, from, from + length, at, at + length) === 0
+  for (let i = 0; i < length; i++) if (bytes[at + i] !== others[from + i]) return false
+  return true
+}
+
+function says(bytes: Buffer, at: number, value: string, length: number): boolean {
+  if (value.length !== length) return false
+  for (let i = 0; i < length; i++) if (bytes[at + i] !== value.charCodeAt(i)) return false
+  return true
 }
 
 function saidIn(slot: number, own: string, rest: readonly string[], space: string, digits: string): string {

@@ -96,6 +96,9 @@ t.test('what nobody else says is kept whole', async t => {
   t.same(await forms(store, 3), [undefined, undefined, undefined])
   await store.update(keyOf(0, 'b'), () => ({ type: 'put', text: { head: '{"r":"', tail: '"}', own: uidOf(0) } }))
   t.equal(await formOf(store, keyOf(0, 'b')), undefined, 'nothing tells it from others')
+  const bare = { head: `{"uid":"${uidOf(0)}","r":`, tail: '}', own: uidOf(0) }
+  await store.update(keyOf(0, 'c'), () => ({ type: 'put', text: bare }))
+  t.equal(await formOf(store, keyOf(0, 'c')), undefined, 'its revision is no JSON string')
   await store.close()
 })
 
@@ -120,6 +123,23 @@ t.test('a start finds again what is the same', async t => {
     (await store.list({})).items.map(({ bytes }) => bytes.toString()),
     texts,
   )
+  await before.close()
+  await store.close()
+})
+
+t.test('a start finds what is the same also behind much that has the same name and says something else', async t => {
+  const before = await openJournaledStore(new MemoryJournal())
+  const other = (space: number, name: string, data: string) =>
+    before.update(keyOf(space, name), () => text(space, { data, alike: false }))
+  for (let space = 0; space < 3; space++) {
+    for (let i = 100; i < 300; i++) await other(space, `a${i}`, `${space}`)
+    for (let i = 100; i < 200; i++) await other(space, `b${i}`, 'x')
+  }
+  const store = await openJournaledStore(new Loaded((await before.list({})).items))
+  const { items } = await store.list({ space: keyOf(2).space })
+  const shared = items.filter(stored => stored instanceof SharedStored)
+  t.ok(shared.length >= 100 - 32, `${shared.length} of 100`)
+  t.ok(shared.every(({ key }) => key.name.startsWith('b')))
   await before.close()
   await store.close()
 })

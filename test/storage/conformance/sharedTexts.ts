@@ -17,6 +17,7 @@ const SOUGHT = [
   `uid":"${UIDS[1]}`,
   '2026',
   SPACES[1]!,
+  `"${SPACES[1]}"`,
   ':"1',
   '11',
   'none',
@@ -29,6 +30,7 @@ interface Content {
   data: string
   status: 'none' | 'timed' | 'counted' | 'own uid'
   note: string | undefined
+  saysSpace: boolean
 }
 
 const anyContent: fc.Arbitrary<Content> = fc.record({
@@ -38,6 +40,7 @@ const anyContent: fc.Arbitrary<Content> = fc.record({
   data: fc.constantFrom('x', 'ä "', '2026-01-01T00:00:00Z', SPACES[2]!, UIDS[4]!, '\u{1f600}'),
   status: fc.constantFrom('none', 'none', 'none', 'timed', 'counted', 'own uid'),
   note: fc.constantFrom(undefined, undefined, 'bare'),
+  saysSpace: fc.boolean(),
 })
 const anyPlace = fc.record({ space: fc.constantFrom(...SPACES), name: fc.constantFrom('a', 'a-name-that-is-long') })
 
@@ -114,12 +117,12 @@ const keyOf = ({ space, name }: { space: string; name: string }): Key => ({
 })
 
 function textOf({ space, name }: Key, content: Content): { head: string; tail: string; note?: string } {
-  const { uid, made, changed, data, status, note } = content
+  const { uid, made, changed, data, status, note, saysSpace } = content
   const metadata = {
     name,
     namespace: 'n',
     labels: { app: 'x' },
-    annotations: { 'kcp.io/cluster': space },
+    ...(saysSpace && { annotations: { 'kcp.io/cluster': space } }),
     uid: UIDS[uid],
     creationTimestamp: TIMES[made],
     managedFields: [{ manager: 'm', time: TIMES[changed] }],
