@@ -205,10 +205,16 @@ export class Stage {
     return undefined
   }
 
-  /** Whether the center claims nothing of a cluster any more. */
-  async isSilentAbout(cluster: Cluster): Promise<boolean> {
+  /** Whether the center says for this reason that nothing is known of a cluster, and of all that is placed there. */
+  async isStale(cluster: Cluster, reason: 'Stale' | 'ClusterUnreachable'): Promise<boolean> {
     const told = await this.#told()
-    return told?.every(one => one.cluster !== cluster || at(one.row, 'status', 'state') !== 'Applied') === true
+    return told?.every(one => one.cluster !== cluster || at(one.row, 'status', 'reason') === reason) === true
+  }
+
+  /** Whether the center says anything of a cluster. */
+  async speaksOf(cluster: Cluster): Promise<boolean> {
+    const told = await this.#told()
+    return told?.some(one => one.cluster === cluster) === true
   }
 
   /** What keeps all from being as the sources say, or told as it is; `undefined`: nothing. */

@@ -111,9 +111,11 @@ export const STEPS: readonly Step[] = [
     isLong: true,
     async run(stage, random) {
       const cluster = random.one(stage.clusters)
-      if (!stage.center.isRunning) return undefined
+      if (!(await stage.speaksOf(cluster))) return undefined
       for (const which of [0, 1]) await stage.endSyncer(cluster, which, random.one(['kill', 'stop'] as const))
-      await stage.until(async () => ((await stage.isSilentAbout(cluster)) ? undefined : `${cluster.name} is claimed`))
+      await stage.until(async () =>
+        (await stage.isStale(cluster, 'Stale')) ? undefined : `${cluster.name} is claimed`,
+      )
       cluster.mayBeTold = false
       return `no syncer of ${cluster.name} runs, and the center has noticed`
     },
@@ -171,9 +173,11 @@ export const STEPS: readonly Step[] = [
     weight: 3,
     async run(stage, random) {
       const cluster = random.one(stage.clusters)
-      if (!stage.center.isRunning || !cluster.isServed) return undefined
+      if (!cluster.syncers.some(({ isHeard }) => isHeard) || !(await stage.speaksOf(cluster))) return undefined
       await stage.endCluster(cluster)
-      await stage.until(async () => ((await stage.isSilentAbout(cluster)) ? undefined : `${cluster.name} is claimed`))
+      await stage.until(async () =>
+        (await stage.isStale(cluster, 'ClusterUnreachable')) ? undefined : `${cluster.name} is claimed`,
+      )
       const isOld = random.chance(60)
       if (isOld) await cluster.server.bringBack()
       cluster.since = stage.moments.next()
