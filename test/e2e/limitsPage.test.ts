@@ -330,6 +330,9 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
     ['src/controllers/mailbox/syncerConnections.ts', 'SILENCE_MS', ofMs],
     ['src/controllers/mailbox/syncerConnections.ts', 'OPEN_SILENCE_MS', ofMs],
   ],
+  'silence on a space stream before the kernel asks its peer, and gives it up ten seconds later': [
+    [`${SERVER}/httpServer.ts`, 'PROBE_AFTER_MS', ofMs],
+  ],
   'requests of a syncer to its cluster': [],
 
   'connections; those without a credential': [[`${SERVER}/strangerLimits.ts`, 'TOTAL', count]],

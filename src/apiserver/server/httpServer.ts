@@ -311,6 +311,9 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   return app
 }
 
+/** Of silence on a stream. The kernel then asks once a second, and ends the connection after ten questions without an answer. */
+const PROBE_AFTER_MS = 20_000
+
 async function openStream(
   deps: HttpServerDeps,
   request: FastifyRequest,
@@ -331,6 +334,8 @@ async function openStream(
   })
   raw.flushHeaders()
   request.inFlight?.begun()
+  // the kernel asks a quiet peer whether it is there: of a lost network nothing else would tell for minutes
+  raw.socket?.setKeepAlive(true, PROBE_AFTER_MS)
   const reader = { gone: goneSignal(raw), user: authorized.user }
   await runSpaceStream(deps.stream, plan, responseSink(raw, deps.services.turns), reader)
 }
