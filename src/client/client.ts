@@ -116,6 +116,8 @@ export interface StreamEvent {
   readonly name: string
   /** Cursor: the change's place in the one order of the server. */
   readonly revision: number
+  /** It stands as it was at the cursor that was said to be known; then there is no `object`. Absent: it does not. */
+  readonly isKnown?: boolean
   /** Parsed on first use and shared by all readers of the event: never change it. */
   readonly object: KubeObject
   /** Whether the object's JSON text holds `text`: a cheap test before `object` is parsed. */
@@ -143,6 +145,8 @@ export interface StreamOptions {
   brief?: boolean
   /** Resume behind this cursor. Absent: start with a consistent snapshot (`ADDED` events). */
   after?: number
+  /** Without `after`: the snapshot may tell what stands since this cursor by its name alone (see {@link StreamEvent.isKnown}). */
+  known?: number | undefined
   /** In which life of the center's store it was told. */
   epoch?: string | undefined
   signal: AbortSignal

@@ -49,6 +49,8 @@ export interface StreamSourceOptions {
   after?: number
   /** In which life of the center's store that was. */
   epoch?: string | undefined
+  /** The handler has what it was told, so that a snapshot may tell again by name what stands as it was. */
+  keeps?: boolean
   logger: Logger
   clock?: Clock
   random?: Random
@@ -79,6 +81,8 @@ export class StreamSource implements Source {
   #snapshot: Map<string, StreamedRef> | undefined
   #cursor: number | undefined
   #epoch: string | undefined
+  /** A cursor that is too old to go on from. */
+  #lapsed: { revision: number; epoch: string } | undefined
   /** Of the snapshot that is being told. */
   #intake: Intake | undefined
 
@@ -118,6 +122,7 @@ export class StreamSource implements Source {
             { space, cursor: this.#cursor, err: error },
             'stream cannot resume, starting over with a snapshot',
           )
+          if (this.#options.keeps && this.#epoch) this.#lapsed = { revision: this.#cursor, epoch: this.#epoch }
           this.#cursor = undefined
           this.#epoch = undefined
           failures = 0
@@ -150,6 +155,7 @@ export class StreamSource implements Source {
       space,
       signal,
       ...(resources && { resources }),
+      ...(this.#cursor === undefined && this.#lapsed && { known: this.#lapsed.revision, epoch: this.#lapsed.epoch }),
       ...(this.#cursor !== undefined && { after: this.#cursor, epoch: this.#epoch }),
     })
     for await (const batch of stream) {
@@ -186,6 +192,7 @@ export class StreamSource implements Source {
         this.#intake = undefined
         this.#finishSnapshot(revision)
         this.#cursor = revision
+        this.#lapsed = undefined
       },
     })
     handler.begin?.()

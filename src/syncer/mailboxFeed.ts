@@ -154,6 +154,7 @@ export class MailboxFeed {
       ...(clock && { clock }),
       ...(random && { random }),
       ...(this.#cursor !== undefined && { after: this.#cursor, epoch: this.#epoch }),
+      keeps: true,
       handler: {
         begin: () => {
           this.#seen = new Set()
@@ -200,12 +201,26 @@ export class MailboxFeed {
     const { group, resource } = event.resource
     const key = { group, resource, namespace: event.namespace, name: event.name }
     const previous = this.mirror.get(key)?.object
+    if (event.isKnown) {
+      if (this.mirror.stands(key, event)) this.#seen?.add(keyText(key))
+      else this.#readAnew()
+      return
+    }
     this.mirror.apply(key, event)
     this.#seen?.add(keyText(key))
     const object = this.mirror.get(key)?.object
     this.#options.onChange({ key, object, previous, revision: event.revision })
     const isEcho = isSyncConfig(key) && equalJson(object?.spec, previous?.spec)
     this.#scheduleSave(isEcho ? SAVE_CURSOR_DELAY_MS : SAVE_DELAY_MS)
+  }
+
+  /** What we saved is not what the center thinks we have. */
+  #readAnew(): void {
+    this.#options.logger.info({}, 'the saved state does not fit the mailbox, reading it from the start')
+    this.#cursor = undefined
+    this.#goal = undefined
+    this.#complete = false
+    this.#reset.abort()
   }
 
   /** The center takes the mailbox away, which is not its wish to empty the cluster: nothing is deleted and nothing saved. */

@@ -80,6 +80,12 @@ export class MailboxMirror {
     if (!isSame(before, now)) this.#changed.add(text)
   }
 
+  /** Whether it holds what stands at the center since that revision. */
+  stands(key: SyncKey, { resource, revision }: Pick<StreamEvent, 'resource' | 'revision'>): boolean {
+    const held = this.get(key)
+    return held?.resource.version === resource.version && held.object.metadata.resourceVersion === String(revision)
+  }
+
   remove(key: SyncKey): void {
     const text = keyText(key)
     if (this.#objects.delete(text)) this.#changed.add(text)

@@ -1,6 +1,7 @@
 /**
- * GET /services/stream/clusters/<space>[?resourceVersion=N&epoch=E&resources=deployments.apps,configmaps&brief=true]: every change of a space,
- * all kinds, one order, one cursor. Without a cursor it starts with a consistent snapshot that a `synced` bookmark ends.
+ * GET /services/stream/clusters/<space>[?resourceVersion=N|known=N&epoch=E&resources=deployments.apps,configmaps&brief=true]: every change of a space,
+ * all kinds, one order, one cursor. Without a cursor it starts with a consistent snapshot that a `synced` bookmark ends. Who has what there
+ * was at `known`, a cursor that is too old to go on from, is told of what stands since then by its name alone: the line has no `object`.
  *
  * One JSON line an event: `{"type","space","group","version","resource","namespace","name","revision","object"}`; `BOOKMARK` lines carry the
  * cursor and the life of the store that it belongs to, with which it is to be sent; an `ERROR` line carries a Status and is the last one. Over WebSocket each line is one text message.
@@ -61,7 +62,15 @@ export function planStream(
     .filter(name => name !== '')
     .map(parseResourceName)
   const brief = query.get('brief') === 'true'
-  return { space, resources: resources && resources.length > 0 ? resources : undefined, after, brief }
+  const known = after === undefined ? knownOf(query.get('known'), epoch, epochs) : undefined
+  return { space, resources: resources && resources.length > 0 ? resources : undefined, after, brief, known }
+}
+
+/** Only of a history that is ours: the same revision of another one is another object. */
+function knownOf(text: string | null, epoch: string | null, epochs: Pick<StoreEpochs, 'hold'>): number | undefined {
+  if (text === null || !/^\d{1,15}$/.test(text) || !epoch) return undefined
+  const revision = Number(text)
+  return epochs.hold(epoch, revision) ? revision : undefined
 }
 
 function parseResourceName(name: string): GroupResource {
@@ -103,7 +112,7 @@ export async function runSpaceStream(
     // it is to know at once in which life it goes on
     if (plan.after !== undefined && !(await sink.write([bookmarkLine(deps, plan.after, false)]))) return
     for await (const { events, revision, synced } of stream(deps, plan, { signal, onLive, tell })) {
-      if (!(await writeEach(sink, events, ({ type, stored }) => eventLine(deps, type, stored)))) return
+      if (!(await writeEach(sink, events, ({ type, stored }) => eventLine(deps, type, stored, plan.known)))) return
       if (synced && !(await sink.write([bookmarkLine(deps, revision, true)]))) return
       tellWhenCaughtUp()
     }
@@ -121,10 +130,12 @@ export async function runSpaceStream(
 
 const LINE_END = Buffer.from('}\n')
 
-function eventLine(deps: SpaceStreamDeps, type: string, stored: Stored): Buffer {
+function eventLine(deps: SpaceStreamDeps, type: ChangeType, stored: Stored, known = 0): Buffer {
   const { space, group, resource, namespace, name } = stored.key
   const { version, bytes } = deps.forms.of(stored)
   const head = { type, space, group, version, resource, namespace, name, revision: stored.revision }
+  // What is written after the snapshot has a later revision; what is deleted is told whole.
+  if (stored.revision <= known && type === 'ADDED') return Buffer.from(`${JSON.stringify(head)}\n`)
   return Buffer.concat([Buffer.from(`${JSON.stringify(head).slice(0, -1)},"object":`), bytes, LINE_END])
 }
 

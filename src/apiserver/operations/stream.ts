@@ -15,6 +15,8 @@ export interface StreamPlan {
   resources?: readonly GroupResource[] | undefined
   /** Whether objects with derived parts are told as they are stored. */
   brief?: boolean
+  /** Up to which revision who reads has what there was: of that a snapshot tells the names. */
+  known?: Revision | undefined
   /** The revision behind which it goes on. Absent: it begins with a snapshot. */
   after?: Revision | undefined
 }

@@ -51,9 +51,10 @@ export function httpSpaceClient(options: HttpClientOptions): ClosableSpaceClient
 }
 
 async function* stream(transport: HttpTransport, options: StreamOptions): AsyncGenerator<StreamBatch, void, void> {
-  const { space, resources, brief, after, epoch, signal } = options
+  const { space, resources, brief, after, known, epoch, signal } = options
   const query = queryOf({
     resourceVersion: after,
+    known: after === undefined ? known : undefined,
     epoch,
     resources: resources?.map(groupResourceName).join(','),
     brief,

@@ -50,6 +50,7 @@ class LineEvent implements StreamEvent {
   readonly space: string
   readonly resource: GroupVersionResource
   readonly revision: number
+  readonly isKnown: boolean
   readonly #namespace: string | undefined
   readonly #name: string | undefined
   readonly #line: string
@@ -64,6 +65,7 @@ class LineEvent implements StreamEvent {
     this.space = String(space)
     this.resource = { group: String(group), version: String(version), resource: String(resource) }
     this.revision = revision
+    this.isKnown = type === 'ADDED' && !line.includes(OBJECT)
     if (typeof name === 'string') {
       this.#name = name
       this.#namespace = typeof namespace === 'string' ? namespace : ''
