@@ -15,7 +15,7 @@ export interface Strategy {
    * Finishes decoding where the schema leaves the object open, in place. The first wrong type in words of Go's JSON package;
    * `undefined` when all is well.
    */
-  decode?(object: KubeObject): string | undefined
+  decode?(object: KubeObject): Steps<string | undefined>
   /**
    * Puts what can only be written, and is never read, into the fields that are stored, in place. Before anybody notes what was
    * asked for: it was. Idempotent.

@@ -7,16 +7,22 @@ import { list, record } from '../../apimachinery/fields.ts'
 import { typeErrors } from '../../apimachinery/go/typeErrors.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { Schema } from '../../apimachinery/schema.ts'
+import type { Steps } from '../../apimachinery/steps.ts'
 import { dropNulls } from '../registry/nulls.ts'
 
-/** Drops nulls in place, as everywhere else. The first wrong type in words of Go's JSON package, or `undefined`. */
-export function decodeDefinition(crd: KubeObject): string | undefined {
+/** Drops nulls in place, as everywhere else. The first wrong type in words of Go's JSON package, or `undefined`. In steps. */
+export function* decodeDefinition(crd: KubeObject): Steps<string | undefined> {
   for (const version of list(record(crd.spec).versions)) {
     const schema = record(record(version).schema).openAPIV3Schema
     if (!isRecord(schema)) continue
+    yield
     dropNulls(schema, SCHEMA_PROPS)
-    const wrong = typeErrors({ ...schema, kind: 'JSONSchemaProps' }, SCHEMA_PROPS) ?? branchError(schema)
-    if (wrong !== undefined) return wrong
+    yield
+    const wrongType = typeErrors({ ...schema, kind: 'JSONSchemaProps' }, SCHEMA_PROPS)
+    if (wrongType !== undefined) return wrongType
+    yield
+    const wrongBranch = branchError(schema)
+    if (wrongBranch !== undefined) return wrongBranch
   }
   return undefined
 }

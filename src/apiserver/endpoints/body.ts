@@ -82,7 +82,7 @@ function parseJson(text: string, kind: string, remarks: BodyRemarks): unknown {
   } catch (error) {
     throw badBody(error, text, kind)
   }
-  checkNesting(value)
+  if (mayBeDeep(text)) checkNesting(value)
   if (EXPONENT.test(text)) checkRange(text, kind)
   remarks.bodyText = text
   return value
@@ -142,6 +142,14 @@ function firstLine(cause: unknown): string {
 function unrecognized(why: string, text: string, kind: string, cause: unknown): StatusError {
   const message = `the object provided is unrecognized (must be of type ${kind}): ${why} (${bodySummary(Buffer.from(text.slice(0, 100)))})`
   return new StatusError('BadRequest', message, undefined, { cause })
+}
+
+/** Whether so much is opened in a JSON text that it may be too deep. It is asked much faster than its value. */
+function mayBeDeep(text: string): boolean {
+  let left = NESTING_LIMIT
+  for (const opening of ['{', '['])
+    for (let at = text.indexOf(opening); at >= 0; at = text.indexOf(opening, at + 1)) if (left-- === 0) return true
+  return false
 }
 
 /** Deep values would overflow the stack of everything behind this. */

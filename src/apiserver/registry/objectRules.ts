@@ -53,7 +53,8 @@ export class ObjectRules {
     // what cannot be read at all is not told about its unknown fields
     let wrong = rules.typeErrors(shown, type.schema)
     yield
-    wrong ??= this.#deps.strategyFor(type)?.decode?.(shown)
+    const decoding = wrong === undefined ? this.#deps.strategyFor(type)?.decode?.(shown) : undefined
+    if (decoding !== undefined) wrong = yield* decoding
     if (wrong) throw unreadable(type, wrong, patch)
     yield
     if ((unknown.length > 0 || context.findings) && context.fieldValidation !== 'Ignore') {

@@ -6,6 +6,7 @@ import { EMPTY_SET, type FieldSet } from '../../apimachinery/apply/fieldSet.ts'
 import { trackInSteps } from '../../apimachinery/apply/managedFields.ts'
 import { statusError } from '../../apimachinery/errors.ts'
 import type { FieldError } from '../../apimachinery/fieldErrors.ts'
+import { metadataLimitErrors } from '../../apimachinery/metadataLimits.ts'
 import { validateObjectMeta, validateObjectMetaUpdate } from '../../apimachinery/names.ts'
 import { isRecord, type KubeObject, type ManagedFieldsEntry } from '../../apimachinery/object.ts'
 import { checkObjectSize } from '../../apimachinery/objectSize.ts'
@@ -181,6 +182,8 @@ export class Preparation {
       outcome,
     }
     await runStage(steps, 'gate', request)
+    // of what is refused for its size anyway nothing is worked out
+    if (work !== undefined) requireWithinLimits(target, object)
     const now = timestamp(clock())
     let claims: ManagedFieldsEntry[] | undefined
     /** Nobody comes to own what is added behind this. */
@@ -473,6 +476,13 @@ export class Preparation {
       ...(leadsOut && { leads: 'out' }),
     }
   }
+}
+
+/** Of managers that is known only when this write has been counted among them. @throws StatusError Invalid */
+function requireWithinLimits(type: ResourceType, { metadata }: KubeObject): void {
+  const { managedFields: _, ...written } = metadata
+  const errors = metadataLimitErrors(written, undefined)
+  if (errors.length > 0) throw statusError.invalid(type, metadata.name ?? '', errors)
 }
 
 function noted(text: Encoded, part: Part | undefined, unsaid: FieldSet | undefined): Encoded {

@@ -118,6 +118,7 @@ export class Registry {
     for (let attempt = 1; ; attempt++) {
       const object = generated ? cloneJson(input) : input
       if (generated) object.metadata.name = generateName(base, this.deps.random)
+      if (working.work?.due) await working.work.rest()
       const { text, outcome } = await this.#preparation.prepareCreate(working, type, namespace, object)
       const key = keyOf(context.space, type, namespace, object.metadata.name ?? '')
       const made = await this.#put({ context, type, key, text, object, outcome })

@@ -61,6 +61,19 @@ t.test('depth, of the text and of what aliases make of it', async () => {
   refused(`a: &a ${half('x')}\nb: ${half('*a')}`, /nested more than 500 levels/)
 })
 
+t.test('depth of JSON, whatever it is made of', async t => {
+  const nested = (open: string, close: string, levels: number, inner: string): string =>
+    open.repeat(levels) + inner + close.repeat(levels)
+  const read = (text: string): unknown => parseBody(Buffer.from(text), 'application/json', 'ConfigMap')
+  const deep = { reason: 'BadRequest', message: /nested more than 500 levels/ }
+  t.throws(() => read(nested('[', ']', 502, '')), deep)
+  t.throws(() => read(nested('{"a":', '}', 502, '1')), deep)
+  t.throws(() => read(nested('{"a":', '}', 251, nested('[', ']', 251, ''))), deep)
+  t.ok(read(nested('{"a":', '}', 250, nested('[', ']', 250, ''))))
+  t.ok(read(JSON.stringify({ a: '{['.repeat(1000) })), 'what stands in texts opens nothing')
+  t.ok(read(JSON.stringify(Array(2000).fill([]))))
+})
+
 t.test('everything comes out as JSON could say it', async t => {
   const text =
     'a: 2020-01-01T00:00:00Z\nb: !!binary "Zm8="\nc: 22:22\nd: yes\ne: 0o7\nf: 1_000\ng: !!set {x, y}\nh: 1.5\ni: ~'

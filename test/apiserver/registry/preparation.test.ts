@@ -6,6 +6,7 @@ import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { cloneJson } from '../../../src/apimachinery/values.ts'
 import { ADMISSION_STAGES, type Admission, type AdmissionStage } from '../../../src/apiserver/registry/admission.ts'
 import type { Strategy } from '../../../src/kinds/strategy.ts'
+import { WorkTurns } from '../../../src/program/workTurns.ts'
 import { asking, claims, configMap, heart, NOW, objectOf, refused, step } from './support.ts'
 
 type Place = AdmissionStage | 'decode' | 'defaults' | 'strategy' | 'rules'
@@ -15,8 +16,9 @@ function witnesses() {
   const seen: { place: Place; object: KubeObject }[] = []
   const note = (place: Place, object: KubeObject): void => void seen.push({ place, object: cloneJson(object) })
   const strategy: Strategy = {
-    decode: object => {
+    *decode(object) {
       note('decode', object)
+      yield
       return undefined
     },
     applyDefaults: object => {
@@ -65,6 +67,17 @@ t.test('a create', async t => {
   t.match(at('validate').metadata, { managedFields: [{ time: NOW, operation: 'Update' }] })
   const { resourceVersion: _, ...stored } = made.metadata
   t.strictSame(at('validate'), { ...made, metadata: stored }, 'what is looked at last is what is stored')
+})
+
+t.test('of a large object whose metadata is too much nothing is worked out', async t => {
+  const { deps, places } = witnesses()
+  const { registry, type } = await heart(t, { deps: { ...deps, turns: new WorkTurns() } })
+  const labels = Object.fromEntries(Array.from({ length: 30_000 }, (_, i) => [`label-${i}`, 'v']))
+  await t.rejects(registry.create(asking(), type('v1/configmaps'), 'n', configMap('c', {}, { labels })), {
+    reason: 'Invalid',
+    message: /metadata\.labels: Too long: may not be more than 262144 bytes/,
+  })
+  t.strictSame(places(), ['decode', 'defaults', 'gate'] satisfies Place[])
 })
 
 t.test('an update', async t => {
