@@ -159,6 +159,15 @@ export async function placementOutcome(
     found[COUNTED_AS[common.state]] += keys.length - seen.size
     if (common.state === 'Projecting') projecting ||= keys.length > seen.size
     const isSelected = (key: string): boolean => workload.selects(name, key)
+    // the mailbox of a cluster of which nothing is heard is filled all the same; what is there may be only looked at
+    if (common.state === 'Stale' && mailbox && !projecting) {
+      for (const key of mailbox.desired.behind()) {
+        work++
+        if (!isSelected(key) || mailbox.copies.has(key) || cluster.verdict(key).state !== 'Stale') continue
+        projecting = true
+        break
+      }
+    }
     for (const [key, { health, message }] of mailbox?.health.unhealthyOf(keys, isSelected) ?? []) {
       work++
       if ((seen.get(key) ?? common.state) !== 'Applied') continue

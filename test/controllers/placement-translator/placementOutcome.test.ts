@@ -128,6 +128,8 @@ t.test('counts are sums', async () => {
             const { state } = new SpaceCluster(deps, 'w', one).verdict(key)
             count(COUNTED_AS[state])
             isProjecting ||= state === 'Projecting'
+            const { isNamed, isMissing } = of(one, key)
+            isProjecting ||= state === 'Stale' && mailbox(one) !== undefined && isNamed && isMissing
             if (state === 'Applied') count(of(one, key).phase === 'Lost' ? 'degraded' : 'healthy')
           }
         }

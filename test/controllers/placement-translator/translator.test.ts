@@ -378,7 +378,8 @@ t.test('returned state is taken back when there is not one destination any more,
 })
 
 t.test('what the only cluster has observed is told in generations of the source, and not before', async t => {
-  const { server, wds, florin, restart } = await world(t)
+  const clock = new FakeClock()
+  const { server, wds, florin, restart } = await world(t, clock)
   await wds.create(SETS, replicaSet('rs'))
   const spec = { downsync: [{ apiGroup: 'apps' }], wantSingletonReportedState: true }
   await wds.create(EDGE_PLACEMENTS, placement('ep', spec))
@@ -409,6 +410,9 @@ t.test('what the only cluster has observed is told in generations of the source,
   await server.quiet()
   t.same(await observed(3, 4), [2, 1])
   t.same(await observed(4, 5), [2, 2])
+  // the second in which a placement is told nothing more is over
+  await clock.advance(1000)
+  await server.quiet()
   const writes = server.writes.length
   await restart(async () => {})
   await server.quiet()

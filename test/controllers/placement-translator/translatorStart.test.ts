@@ -1,6 +1,7 @@
 /** What a start costs that finds all as it should be, and what it sees to where it does not. */
 import t from 'tap'
 import { EDGE_PLACEMENTS, SLICES } from '../../../src/apimachinery/placement.ts'
+import { FakeClock } from '../../client/support/fakeClock.ts'
 import type { FakeServer } from './fakeServer.ts'
 import { ALL_MAPS, configMap, MAPS, placement, slice, world } from './translatorWorld.ts'
 
@@ -23,11 +24,15 @@ function readsIn(server: FakeServer, spaces: readonly string[]): () => number {
 }
 
 async function placed(t: Parameters<typeof world>[0]) {
-  const all = await world(t)
+  const clock = new FakeClock()
+  const all = await world(t, clock)
   const { server, wds } = all
   await wds.create(EDGE_PLACEMENTS, placement('ep', ALL_MAPS))
   for (let i = 0; i < MANY; i++) await wds.create(MAPS, configMap(`m${i}`, { version: 'old' }))
   await wds.create(SLICES, slice('ep', 'florin', 'guilder'))
+  await server.quiet()
+  // the second in which a placement is told nothing more is over
+  await clock.advance(1000)
   await server.quiet()
   return all
 }
