@@ -8,6 +8,7 @@ import { temporaryDir } from '../support/server.ts'
 import { at, CenterProcess, clientOf, gone, mailboxOf, map, there } from '../syncer/support/installation.ts'
 import { LOCATIONS, MAPS, NAMESPACES, PLACEMENTS, TARGETS } from '../syncer/support/kinds.ts'
 import { freePort, Program, until } from '../syncer/support/processes.ts'
+import { has } from './support/florin.ts'
 
 const EDGE = 'edge.kubestellar.io/v2alpha1'
 const NAMES = Array.from({ length: 60 }, (_, i) => `m${String(i).padStart(2, '0')}`)
@@ -53,6 +54,8 @@ t.test('one letter in a selector of 60 objects in 3 clusters', async t => {
 
   await wds.patch(PLACEMENTS, EP, 'merge', selecting('pape'))
   const held = await until(wds, PLACEMENTS, EP, isHeld)
+  await until(wds, PLACEMENTS, EP, has('Applied', 'False', 'DeletionHeld'))
+  await until(wds, PLACEMENTS, EP, has('Healthy', 'False', 'DeletionHeld'))
   await center.kill()
   await center.start()
   const after = center.in('root:wmw1')
@@ -65,6 +68,7 @@ t.test('one letter in a selector of 60 objects in 3 clusters', async t => {
 
   await after.patch(PLACEMENTS, EP, 'merge', selecting('page'))
   await until(after, PLACEMENTS, EP, placement => placement !== undefined && !isHeld(placement))
+  await until(after, PLACEMENTS, EP, has('Applied', 'True', 'AllApplied'))
   await all(space => until(space, MAPS, at('new'), gone))
   for (const space of clusters) t.same(await names(space), NAMES)
 

@@ -41,6 +41,8 @@ export interface PlacementReportsDeps {
     isUncertain(space: string): boolean
   }
   refusals: Pick<ClusterRefusals, 'of'>
+  /** Copies that were a placement's and stay until it is confirmed that they may go. */
+  stayingCopies: (space: string, placement: string) => number
   outcomes: PlacementOutcomeDeps
   clock: Clock
   /** Tells in Events what has to be acted on. */
@@ -182,6 +184,7 @@ export class PlacementReports implements CenterFindings {
       denied: toldOf(denied) ?? toldOf(cuts),
       unplaced: toldOf(unplaced),
       outcome,
+      stayingCopies: this.#deps.stayingCopies(space, name),
     }
     const byClusters = new RefusalCount()
     const isPartial = await this.#countByClusters(space, name, ways, byClusters)

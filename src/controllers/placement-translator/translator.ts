@@ -252,6 +252,10 @@ class Translator {
       join: this.#join,
       allowances: consents,
       refusals: this.#refusals,
+      stayingCopies: (space, name) => {
+        const hold = this.#brake.holdOf(space, name)
+        return typeof hold === 'object' ? hold.copies : 0
+      },
       outcomes,
       clock: clock ?? systemClock,
       events: new TroubleEvents({
@@ -279,7 +283,10 @@ class Translator {
       // behind all that the space's changes have named
       ask: space => this.#queue.addAll([{ type: 'judge', space }], space),
       again: (copies, space) => this.#queue.addAll(copiesAgain(copies, space), space),
-      tell: note,
+      tell: (space, name) => {
+        note(space, name)
+        report(space, name)
+      },
     })
     this.#pauses = new Pauses({
       join: this.#join,
