@@ -4,7 +4,10 @@
  */
 import { join } from 'node:path'
 import t from 'tap'
-import { isRecord } from '../../src/apimachinery/object.ts'
+import { at as fieldAt } from '../../src/apimachinery/fields.ts'
+import { isRecord, type KubeObject } from '../../src/apimachinery/object.ts'
+import { ADOPT, KEEP_ON_DELETE, WAVE } from '../../src/apimachinery/placement.ts'
+import { unlessGone } from '../../src/client/unlessGone.ts'
 import { temporaryDir } from '../support/server.ts'
 import {
   at,
@@ -18,10 +21,15 @@ import {
   there,
   warnings,
 } from '../syncer/support/installation.ts'
-import { CRDS, DEPLOYMENTS, MAPS, NAMESPACES } from '../syncer/support/kinds.ts'
+import { CRDS, DEPLOYMENTS, MAPS, NAMESPACES, TARGETS } from '../syncer/support/kinds.ts'
 import { freePort, Program, until } from '../syncer/support/processes.ts'
 import { assetsDir, startRealCluster } from '../syncer/support/realCluster.ts'
 
+const annotated = (object: KubeObject, annotations: Record<string, string>): KubeObject => ({
+  ...object,
+  metadata: { ...object.metadata, annotations },
+})
+const COMPLETE = { succeeded: 1, conditions: [{ type: 'Complete', status: 'True' }] }
 const noAssets = assetsDir() === undefined && 'KUBEBUILDER_ASSETS is not set'
 t.test('a real cluster of an older release', { skip: noAssets }, async t => {
   const dir = temporaryDir(t)
@@ -88,7 +96,31 @@ t.test('a real cluster of an older release', { skip: noAssets }, async t => {
   )
   await cluster.create(sprockets, { apiVersion: 'group1.test/v1', kind: 'Sprocket', metadata: george, spec: { n: 1 } })
   await until(center.in(mailbox), sprockets, george, is('spec', { n: 1 }))
+  // manners and order
+  await cluster.create(MAPS, map('theirs', { own: 'x' }))
+  await wds.create(MAPS, annotated(map('theirs', { x: '1' }), { [ADOPT]: 'true' }))
+  await until(cluster, MAPS, at('theirs'), is('data', { own: 'x', x: '1' }))
+  await wds.delete(MAPS, at('theirs'))
+  await until(cluster, MAPS, at('theirs'), is('data', { own: 'x' }))
+  await until(cluster, MAPS, at('theirs'), object => !JSON.stringify(object?.metadata).includes('kubestellar'))
+  await wds.create(MAPS, annotated(map('kept', {}), { [KEEP_ON_DELETE]: 'true' }))
+  await wds.create(MAPS, annotated(map('later', {}), { [WAVE]: '1' }))
+  await until(cluster, MAPS, at('kept'), there)
+  t.notOk(await unlessGone(cluster.get(MAPS, at('later'))), 'nobody runs the Deployment of wave 0')
+  const status = { observedGeneration: 1, replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1 }
+  await cluster.patch(DEPLOYMENTS, at('web'), 'merge', { status }, { subresource: 'status' })
+  await cluster.patch(jobs, at('once'), 'merge', { status: COMPLETE }, { subresource: 'status' })
+  await until(cluster, MAPS, at('later'), there)
+  await wds.delete(MAPS, at('kept'))
+  await until(cluster, MAPS, at('kept'), object => !JSON.stringify(object?.metadata).includes('kubestellar'))
+  await cluster.patch(MAPS, at('page'), 'merge', { metadata: { finalizers: ['theirs.test/wait'] } })
   await wds.delete(MAPS, at('page'))
+  await until(cluster, MAPS, at('page'), object => object?.metadata.deletionTimestamp !== undefined)
+  const failures = (object: KubeObject | undefined) => fieldAt(object, 'status', 'outcome', 'failures', 'reasons')
+  await until(center.in('root:imw1'), TARGETS, { name: 'florin' }, object =>
+    JSON.stringify(failures(object) ?? {}).includes('"Terminating":1'),
+  )
+  await cluster.patch(MAPS, at('page'), 'merge', { metadata: { finalizers: null } })
   await until(cluster, MAPS, at('page'), gone)
   t.same(
     warnings(syncer).filter(line => !line.startsWith('the cluster does not know .')),
