@@ -4,10 +4,13 @@
  */
 import { hash } from 'node:crypto'
 import type { KubeObject } from '../apimachinery/object.ts'
+import { ownPartOf } from './handOver.ts'
 
 export interface Echo {
   readonly sent: string
   readonly result: string
+  /** What of that is ours; absent where nobody says, and of what an earlier release wrote. */
+  readonly own?: string | undefined
   /** The object that it was copied from, as far as it had these. */
   readonly sourceUid: string | undefined
   readonly sourceGeneration: number | undefined
@@ -47,13 +50,16 @@ export class Echoes {
   }
 
   /**
-   * `same`: `copy` was written before and `live` is still what became of it. `drifted`: it was written before, and somebody
+   * `same`: `copy` was written before and `live` is still what became of it, as far as that is ours. `drifted`: it was written before, and somebody
    * on the other side changed what became of it. `unwritten`: it never was, so that this side has news.
    */
   compare(key: string, copy: Readonly<KubeObject>, live: Readonly<KubeObject>): 'same' | 'drifted' | 'unwritten' {
     const known = this.#byKey.get(key)
     if (known === undefined || known.sent !== digest(copy)) return 'unwritten'
-    return known.result === digest(essence(live)) ? 'same' : 'drifted'
+    if (known.result === digest(essence(live))) return 'same'
+    return known.own !== undefined && known.uid === live.metadata.uid && known.own === ownDigest(live)
+      ? 'same'
+      : 'drifted'
   }
 
   /** Whether just this was written last. */
@@ -65,6 +71,7 @@ export class Echoes {
     this.#set(key, {
       sent: digest(copy),
       result: digest(essence(result)),
+      own: ownDigest(result),
       sourceUid: source?.metadata.uid,
       sourceGeneration: source?.metadata.generation,
       uid: result.metadata.uid,
@@ -92,6 +99,12 @@ export class Echoes {
     this.#changed.add(key)
     this.#onChange?.()
   }
+}
+
+/** What others change beside our fields, an autoscaler say, is none of our business. */
+function ownDigest(object: Readonly<KubeObject>): string | undefined {
+  const own = ownPartOf(object)
+  return own === undefined ? undefined : digest(own)
 }
 
 function digest(value: unknown): string {

@@ -97,6 +97,12 @@ export function saidOf(live: Readonly<KubeObject>): FieldSet {
   return withoutMetadata(leavesOf(ownedBy(live, FIELD_MANAGER)))
 }
 
+/** The values of all that the syncer says of `live`; `undefined` where it says nothing, or that is not told. */
+export function ownPartOf(live: Readonly<KubeObject>): unknown {
+  const own = ownedBy(live, FIELD_MANAGER)
+  return isEmptySet(own) ? undefined : partOf(live, own)
+}
+
 function ownedBy({ metadata }: Readonly<KubeObject>, manager: string): FieldSet {
   return setOf((metadata.managedFields ?? []).filter(entry => entry.manager === manager && !entry.subresource))
 }

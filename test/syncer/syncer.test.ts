@@ -88,6 +88,38 @@ t.test('the center changes an object as often as it likes: no change waits, none
   )
 })
 
+t.test(
+  'what others change beside the center asks nothing of the cluster; what they take from it is put back',
+  async t => {
+    const p = await pair(t)
+    let asked = 0
+    const counted = new Proxy(p.toCluster.cluster(p.cluster), {
+      get(client, method) {
+        if (method === 'get' || method === 'patch') asked++
+        return Reflect.get(client, method) as unknown
+      },
+    })
+    p.start(undefined, undefined, { cluster: counted })
+    const changed = (data: object) => p.cluster.patch(MAPS, AT_A, 'merge', { data }, { fieldManager: 'somebody' })
+    await p.mailbox.create(MAPS, sent('a', { x: '1' }))
+    await center.world.present(p.clusterId, 'configmaps app/a')
+    await p.settled()
+    const before = asked
+    for (const local of ['1', '2', '3']) {
+      await changed({ local })
+      await p.settled()
+    }
+    t.equal(asked - before, 0)
+    await changed({ x: 'theirs', local: '4' })
+    const repaired = await center.world.present(
+      p.clusterId,
+      'configmaps app/a',
+      ({ data }) => isRecord(data) && data.x === '1',
+    )
+    t.same(repaired.data, { x: '1', local: '4' })
+  },
+)
+
 t.test('nothing is written when nothing changes', async t => {
   const p = await pair(t)
   p.start()
