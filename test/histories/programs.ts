@@ -217,7 +217,13 @@ export class SyncerProgram extends Stored {
   async #again(syncer: Syncer): Promise<void> {
     if (this.#running?.syncer !== syncer) return
     this.#running.close()
-    await this.#begin()
+    try {
+      await this.#begin()
+    } catch (error) {
+      // its center or its cluster may be gone for good by then
+      if (this.#isWanted) this.#faults.push(`a syncer did not start again: ${error}`)
+      return
+    }
     if (!this.#isWanted) await this.end('kill')
   }
 }
