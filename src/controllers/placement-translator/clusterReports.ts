@@ -70,6 +70,7 @@ export class ClusterReports {
     if (target?.metadata.uid !== uid) return later
     const news = {
       reporting: said.live,
+      reachable: said.unreachable !== true,
       lag: isBehind ? { objects: unprocessed, since: timestamp(new Date(behindMs)) } : { objects: 0 },
       failures: failuresOf(said, mailbox.copies.size),
     }

@@ -41,6 +41,15 @@ async function world() {
   return { server, clock, desired, said, status, look }
 }
 
+t.test('that the syncer does not reach its cluster is told where people look after clusters', async t => {
+  const { said, status, look } = await world()
+  await look(10_000)
+  t.match(status(), { outcome: { reporting: true, reachable: true } })
+  Object.assign(said, { unreachable: true, compared: false })
+  await look(10_000)
+  t.match(status(), { outcome: { reporting: true, reachable: false } })
+})
+
 t.test('a change that the cluster takes at once is told nowhere', async t => {
   const { server, desired, said, status, look } = await world()
   await look(10_000)
