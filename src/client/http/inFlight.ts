@@ -10,6 +10,7 @@ const FEWEST = 1
 export class InFlight {
   readonly #most: number
   readonly #clock: Clock
+  readonly #busyMsOf: (error: unknown) => number | undefined
   readonly #waiting: (() => void)[] = []
   #limit: number
   #running = 0
@@ -17,8 +18,12 @@ export class InFlight {
   #answers = 0
   #notBeforeMs = 0
 
-  /** @param most at least 1 */
-  constructor(most: number, clock: Clock) {
+  /**
+   * @param most at least 1
+   * @param busyMsOf how long a server that says it is busy wants to be left alone; `undefined` for other failures
+   */
+  constructor(most: number, clock: Clock, busyMsOf: (error: unknown) => number | undefined) {
+    this.#busyMsOf = busyMsOf
     this.#most = most
     this.#limit = most
     this.#clock = clock
@@ -36,6 +41,11 @@ export class InFlight {
       const answer = await send()
       this.#answered()
       return answer
+    } catch (error) {
+      // before the place is given to the next one
+      const busyMs = this.#busyMsOf(error)
+      if (busyMs !== undefined) this.#busy(busyMs)
+      throw error
     } finally {
       this.#running--
       this.#next()
@@ -43,7 +53,7 @@ export class InFlight {
   }
 
   /** The server has too much to do, and names a time. What it said about one request holds for those sent beside it, too. */
-  busy(waitMs: number): void {
+  #busy(waitMs: number): void {
     const nowMs = this.#clock.now()
     if (nowMs >= this.#notBeforeMs) {
       this.#limit = Math.max(FEWEST, Math.floor(this.#limit / 2))

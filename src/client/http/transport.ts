@@ -59,7 +59,7 @@ export class HttpTransport {
       throw new Error(`server ${options.server}: only https and http are spoken`)
     }
     const { inFlight } = options
-    this.#inFlight = inFlight === undefined ? undefined : new InFlight(inFlight, clock)
+    this.#inFlight = inFlight === undefined ? undefined : new InFlight(inFlight, clock, busyMsOf)
     this.#tls = options.tls?.() ?? options
     this.#requests = agentFor(this.#base, options, inFlight ?? 64)
     this.#watches = agentFor(this.#base, options, Number.POSITIVE_INFINITY)
@@ -81,8 +81,6 @@ export class HttpTransport {
         const ask = (): Promise<unknown> => this.#ask(request)
         return await (this.#inFlight ? this.#inFlight.run(ask, stop) : ask())
       } catch (error) {
-        const busyMs = busyMsOf(error)
-        if (busyMs !== undefined) this.#inFlight?.busy(busyMs)
         const waitMs = attempt < ATTEMPTS ? retryWaitMs(error, request.method) : undefined
         if (waitMs === undefined || stop.aborted) throw error
         await pause(this.#clock, waitMs, stop)
