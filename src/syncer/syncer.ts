@@ -165,7 +165,9 @@ export function startSyncer(options: SyncerOptions): Syncer {
   const cluster = fenced(options.cluster)
   const { impersonate } = options
   const mailboxServed = new ServedResources(mailbox)
-  const queue = (): WorkQueue<SyncKey> => new WorkQueue<SyncKey>({ id: keyText, ...tools, ...QUEUE })
+  // Namespaces take turns: the few objects of one need not wait until all of another's are there.
+  const lane = ({ namespace }: SyncKey) => ({ owner: namespace })
+  const queue = (): WorkQueue<SyncKey> => new WorkQueue<SyncKey>({ id: keyText, lane, ...tools, ...QUEUE })
   const queues = { down: queue(), status: queue(), up: queue() }
 
   const state = new SyncerState(stateDir, logger)

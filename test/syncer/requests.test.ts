@@ -4,8 +4,8 @@ import type { SpaceClient } from '../../src/client/client.ts'
 import { systemClock } from '../../src/client/clock.ts'
 import { silentLogger } from '../../src/client/logger.ts'
 import { startCenter } from '../support/center.ts'
-import { MAPS } from './support/kinds.ts'
-import { type Pair, pairIn, sent } from './support/pair.ts'
+import { MAPS, NAMESPACES, namespace } from './support/kinds.ts'
+import { type Pair, PROJECTED, pairIn, sent } from './support/pair.ts'
 
 const center = await startCenter(t)
 const NAMES = Array.from({ length: 20 }, (_, i) => `m${i}`)
@@ -93,4 +93,29 @@ t.test('a restart asks for nothing and writes nothing that stands there already,
   t.ok(of(asked, 'patch') <= 4, `${asked}`)
   t.ok(of(asked, 'get') <= 1, `${asked}`)
   t.equal(of(asked, 'create'), 0)
+})
+
+t.test('the one object of a Namespace does not wait for the many of another', async t => {
+  const many = Array.from({ length: 200 }, (_, i) => `m${i}`)
+  const objectsByNamespace = [
+    { namespace: 'app', names: many },
+    { namespace: 'zoo', names: ['one'] },
+  ]
+  const p = await pairIn(center, t, { namespacedObjects: [{ ...AROUND, objectsByNamespace }] })
+  await p.mailbox.create(NAMESPACES, namespace('zoo', PROJECTED))
+  for (const name of many) await p.mailbox.create(MAPS, sent(name, { x: '1' }))
+  const { metadata, ...one } = sent('one', { x: '1' })
+  await p.mailbox.create(MAPS, { ...one, metadata: { ...metadata, namespace: 'zoo' } })
+  const made: (string | undefined)[] = []
+  const client = p.toCluster.cluster(p.cluster)
+  const cluster: SpaceClient = {
+    ...client,
+    create(resource, object, options) {
+      if (resource.resource === 'configmaps') made.push(object.metadata.name)
+      return client.create(resource, object, options)
+    },
+  }
+  p.start(silentLogger, systemClock, { cluster, heartbeatMs: 60_000 })
+  await center.world.present(p.clusterId, 'configmaps zoo/one')
+  t.ok(made.indexOf('one') < 100, `it was number ${made.indexOf('one')}`)
 })
