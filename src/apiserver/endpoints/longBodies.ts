@@ -46,7 +46,10 @@ export class LongBodies {
     // Many that arrive together are not handled in one turn of the loop.
     const turn = work.begin({ owner, isAbandoned: () => socket.destroyed })
     if (turn.due) await turn.rest()
-    if (!bigYaml.wants(contentType, body)) return { body, isLarge: isLargeBody(contentType, body) }
+    const isBigYaml = bigYaml.wants(contentType, body)
+    // to find out it may have been parsed, and what follows parses it
+    if (turn.due) await turn.rest()
+    if (!isBigYaml) return { body, isLarge: isLargeBody(contentType, body) }
     const gone = new AbortController()
     const leave = (): void => gone.abort()
     socket.once('close', leave)

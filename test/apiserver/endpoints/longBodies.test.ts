@@ -16,7 +16,10 @@ function bodies() {
   const long = new LongBodies({
     work: new WorkTurns({ sliceMs: 5, clock: () => nowMs, later: turn => coming.push(turn) }),
     bigYaml: {
-      wants: contentType => contentType === 'application/yaml',
+      wants: contentType => {
+        if (contentType === 'application/apply-patch+yaml') nowMs += 20
+        return contentType === 'application/yaml'
+      },
       toJson: async () => ({ json: lists(LARGE_VALUES + 1), repeated: [] }),
     },
   })
@@ -50,6 +53,18 @@ t.test('after a slice the rest waits for the next turns, owners in turn', async 
     t.same(handled.slice(1), expected)
   }
   await Promise.all(rest)
+})
+
+t.test('others have their turn between a look whether YAML is JSON and what follows', async t => {
+  const { read, coming } = bodies()
+  let isRead = false
+  const reading = read(long, 'a', 'application/apply-patch+yaml').then(() => {
+    isRead = true
+  })
+  await new Promise(setImmediate)
+  t.notOk(isRead)
+  coming.shift()!()
+  await reading
 })
 
 t.test('it is told whether they are large, as JSON and as what was YAML', async t => {
