@@ -1,12 +1,18 @@
 /**
  * How often a placement is looked at for what it is told: once a second where it changes all the time. What begins after a quiet
  * second is looked at sooner, so that a change that a thousand clusters take at once is told when the last of them has.
+ *
+ * All of a space have a pace, too: one cluster that says something else each moment can change hundreds of them at once.
  */
 
 const EVERY_MS = 1000
 /** Looks that may come sooner, and how soon after each other. */
 const AT_ONCE = 4
 const APART_MS = 250
+
+/** Looks at placements of one space that were looked at before: so many at once, and then this far apart. */
+const SPACE_AT_ONCE = 50
+const SPACE_APART_MS = 20
 
 interface Paid {
   /** Until when the looks so far are paid for, at one in `EVERY_MS`. */
@@ -15,13 +21,30 @@ interface Paid {
 }
 
 export class LookPace {
+  /** By `space placement`. */
   readonly #paid = new Map<string, Paid>()
+  /** By space: until when its looks so far are paid for. */
+  readonly #spaces = new Map<string, number>()
+  /** When looks that have to wait for others of their space come. */
+  readonly #due = new Map<string, number>()
 
   /** How long the next look has to wait. */
   waitMs(id: string, nowMs: number): number {
     const paid = this.#paid.get(id)
     if (!paid) return 0
-    return Math.max(0, paid.lastMs + APART_MS - nowMs, paid.untilMs - (AT_ONCE - 1) * EVERY_MS - nowMs)
+    const own = Math.max(paid.lastMs + APART_MS, paid.untilMs - (AT_ONCE - 1) * EVERY_MS) - nowMs
+    return own > 0 ? own : Math.max(0, this.#dueIn(id, nowMs) - nowMs)
+  }
+
+  #dueIn(id: string, nowMs: number): number {
+    const known = this.#due.get(id)
+    if (known !== undefined) return known
+    const space = spaceOf(id)
+    const paidMs = Math.max(this.#spaces.get(space) ?? 0, nowMs)
+    this.#spaces.set(space, paidMs + SPACE_APART_MS)
+    const due = Math.max(nowMs, paidMs - SPACE_AT_ONCE * SPACE_APART_MS)
+    this.#due.set(id, due)
+    return due
   }
 
   /** Whether it was looked at in this run. */
@@ -32,9 +55,17 @@ export class LookPace {
   looked(id: string, nowMs: number): void {
     const untilMs = Math.max(this.#paid.get(id)?.untilMs ?? 0, nowMs) + EVERY_MS
     this.#paid.set(id, { untilMs, lastMs: nowMs })
+    this.#due.delete(id)
   }
 
   forget(id: string): void {
     this.#paid.delete(id)
+    this.#due.delete(id)
+    // it is paid for by now, or the next to come pays from anew
+    this.#spaces.delete(spaceOf(id))
   }
+}
+
+function spaceOf(id: string): string {
+  return id.slice(0, id.indexOf(' '))
 }

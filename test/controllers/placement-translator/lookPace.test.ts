@@ -22,3 +22,21 @@ t.test('some looks come soon after a quiet time, then one a second', async t => 
   pace.forget('w ep')
   t.equal(pace.waitMs('w ep', now), 0)
 })
+
+t.test('hundreds of one space that change all the time take turns, and other spaces do not wait for them', async t => {
+  const pace = new LookPace()
+  const all = Array.from({ length: 300 }, (_, i) => `w ep${i}`)
+  let now = 1_000_000
+  for (const id of all) pace.looked(id, now)
+  const end = now + 20_000
+  let looks = 0
+  for (; now < end; now += 10) {
+    for (const id of all) {
+      if (pace.waitMs(id, now) > 0) continue
+      pace.looked(id, now)
+      looks++
+    }
+  }
+  t.ok(looks > 900 && looks <= 1050, `${looks} looks: at most 50 at once, and 50 a second`)
+  t.equal(pace.waitMs('other ep', now), 0)
+})
