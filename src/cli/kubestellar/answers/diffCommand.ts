@@ -30,12 +30,17 @@ export interface DiffAnswer {
   /** Whether some cluster has, or is given, something else than it should have. */
   readonly differs: boolean
   readonly message: string
+  /** What stood beside what. */
+  readonly compared: string
   /** Between the object and what is on its way: where they differ the center is behind. */
   readonly center: readonly GroupAnswer[]
   /** Between what is on its way and the clusters, in their words; those that have it are left out. */
   readonly clusters: readonly ClusterState[]
   readonly unknown: readonly string[]
 }
+
+const COMPARED =
+  'the object, its copies on the way, and what the syncers of the clusters say they hold; the clusters themselves were not read'
 
 /** Resolves to the exit code. */
 export async function diffCommand(args: readonly string[], options: DiffOptions, terminal: Terminal): Promise<number> {
@@ -82,6 +87,7 @@ export function diffAnswer(facts: WhyFacts, center: ObjectAnswer | string, clust
     object,
     differs,
     message,
+    compared: COMPARED,
     center: groups.filter(({ action }) => action !== 'Unchanged'),
     clusters: apart,
     unknown: [...unknown, ...(typeof center === 'string' ? [center] : [])],
@@ -103,5 +109,6 @@ async function printDiff(answer: DiffAnswer, format: Format, terminal: Terminal)
   lines.push(...center.flatMap(group => groupText(title, group, options)))
   if (clusters.length > 0) lines.push('', ...clusterTable(clusters, options))
   if (unknown.length > 0) lines.push('', ...unknown.map(text => paint(`not known: ${text}`, 'dim')))
+  lines.push('', paint(`compared: ${answer.compared}`, 'dim'))
   for (const line of lines) terminal.out(line)
 }
