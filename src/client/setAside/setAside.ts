@@ -98,6 +98,7 @@ export class SetAside {
   guardFor(queue: string): KeyGuard {
     return {
       holds: (id, go) => this.#holds(queue, id, go),
+      suspects: id => this.#suspects.size > 0 && this.#suspects.get(keyOf(queue, shortId(id())))?.state === 'held',
       begin: id => this.#begin(queue, id),
       end: (ticket, postponed) => this.#end(ticket, postponed),
       intake: () => ({ ticket: this.#begin(queue, INTAKE), isCareful: this.#careful.has(queue) }),

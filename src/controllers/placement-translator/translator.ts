@@ -363,7 +363,9 @@ class Translator {
       mailbox: content.mailbox,
       knows: mailbox => this.#knowledge.knowsMailbox(mailbox),
       keys: mailbox => contentOf(content, mailbox),
-      isRight: (mailbox, key) => this.#copies.isRight(mailbox, key),
+      isRight: (mailbox, key) =>
+        guard?.suspects?.(() => taskId({ type: 'copy', mailbox: mailbox.name, key })) !== true &&
+        this.#copies.isRight(mailbox, key),
       found: (mailbox, keys) =>
         this.#queue.addAll(this.#naming(mailbox, contentTasks(content, mailbox, keys)), MAILBOXES),
       done: () => this.#mailboxes.looked(),

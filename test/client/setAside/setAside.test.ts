@@ -276,3 +276,15 @@ t.test('whatever the note says, and whatever the clock, no key waits for longer 
   await clock.advance(10 * MINUTE)
   t.strictSame(begun, ['a'])
 })
+
+t.test('who need not add a key is told to all the same, until it was tried', async t => {
+  const { clock, life } = world(t)
+  await life(['a', 'b']).add('a', 'b')
+  const second = life()
+  const suspects = (key: string) => second.setAside.guardFor('q').suspects?.(() => key)
+  t.strictSame(['a', 'b', 'c'].map(suspects), [true, true, false])
+  await second.add('a')
+  await clock.advance(6000)
+  t.strictSame(second.begun, ['a'])
+  t.strictSame(['a', 'b'].map(suspects), [false, true])
+})
