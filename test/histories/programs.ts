@@ -160,6 +160,8 @@ export class SyncerProgram extends Stored {
   readonly #faults: Faults
   #running: { syncer: Syncer; cut: AbortController; close(): void } | undefined
   #isWanted = false
+  /** What it writes into its cluster waits for that, but for its Lease. */
+  slow: Promise<void> | undefined
   /** Whether the center has taken in a report of this run. */
   isHeard = false
 
@@ -191,7 +193,7 @@ export class SyncerProgram extends Stored {
         if (this.#running?.syncer === syncer) this.isHeard = true
       }),
       space: mailbox,
-      cluster: toCluster,
+      cluster: slowed(toCluster, () => this.slow),
       stateDir: this.dir,
       lease: { holder: randomUUID(), durationMs: LEASE_MS },
       logger: faultLogger(this.#faults),
@@ -247,6 +249,23 @@ function listening(client: Client, onTaken: () => void): Client {
     },
   })
   return { in: name => over(client.in(name)), stream: options => client.stream(options) }
+}
+
+function slowed(cluster: SpaceClient, slow: () => Promise<void> | undefined): SpaceClient {
+  const after = async <T>({ resource }: { resource: string }, call: () => Promise<T>): Promise<T> => {
+    if (resource !== 'leases') await slow()
+    return await call()
+  }
+  return {
+    get: (...args) => cluster.get(...args),
+    list: (...args) => cluster.list(...args),
+    watch: (...args) => cluster.watch(...args),
+    discover: () => cluster.discover(),
+    create: (...args) => after(args[0], () => cluster.create(...args)),
+    update: (...args) => after(args[0], () => cluster.update(...args)),
+    patch: (...args) => after(args[0], () => cluster.patch(...args)),
+    delete: (...args) => after(args[0], () => cluster.delete(...args)),
+  }
 }
 
 function isTaken({ status }: KubeObject): boolean {

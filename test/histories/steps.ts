@@ -16,11 +16,34 @@ export interface Step {
 }
 
 const NAMES = ['a', 'b', 'c', 'd'] as const
+const SLOW_LOOKS = 20
 const POLICIES = { group: 'admissionregistration.k8s.io', version: 'v1', resource: 'validatingadmissionpolicies' }
 const BINDINGS = { ...POLICIES, resource: 'validatingadmissionpolicybindings' }
 
 export const STEPS: readonly Step[] = [
   { name: 'put', weight: 20, run: async (stage, random) => await put(stage, random.one(NAMES), random.chance(40)) },
+  {
+    name: 'slow',
+    weight: 6,
+    async run(stage, random) {
+      const cluster = random.one(stage.clusters)
+      const { promise, resolve } = Promise.withResolvers<void>()
+      for (const syncer of cluster.syncers) syncer.slow = promise
+      try {
+        const said = await put(stage, random.one(NAMES), random.chance(40))
+        if (said === undefined) return undefined
+        // what is said now cannot have arrived, however long it is asked about
+        for (let look = 0; look < SLOW_LOOKS; look++) {
+          const lie = await stage.lie()
+          if (lie !== undefined) throw new Error(`while ${cluster.name} is slow and ${said}: ${lie}`)
+        }
+        return `while ${cluster.name} is slow: ${said}`
+      } finally {
+        for (const syncer of cluster.syncers) syncer.slow = undefined
+        resolve()
+      }
+    },
+  },
   {
     name: 'remove',
     weight: 6,
