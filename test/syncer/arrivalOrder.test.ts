@@ -11,7 +11,6 @@ import { startCenter } from '../support/center.ts'
 import { ACCOUNTS, CONFIGS, CRDS, configMap, DEPLOYMENTS, MAPS, NAMESPACES, namespace } from './support/kinds.ts'
 import { type Pair, PROJECTED, pairIn } from './support/pair.ts'
 import { recordingLogger } from './support/recordingLogger.ts'
-import { virtualClock } from './support/virtualClock.ts'
 
 const WEBHOOKS: GroupVersionResource = {
   group: 'admissionregistration.k8s.io',
@@ -60,9 +59,7 @@ async function pair(test: Parameters<typeof pairIn>[1]): Promise<Pair> {
   const p = await pairIn(center, test, {})
   const annotations = { [CARRIES_ANNOTATION]: CARRIES_PROJECTED }
   await p.mailbox.patch(CONFIGS, { name: 'the-one' }, 'merge', { metadata: { annotations } })
-  // what waits for an earlier wave looks again every ten seconds: however long the disk takes, its patience does not end
-  const clock = virtualClock(Date.parse('2026-01-01T00:00:00Z'), { neverMs: 9000 })
-  return { ...p, start: (logger, own = clock) => p.start(logger, own) }
+  return p
 }
 /** How these came into the cluster. */
 function order(p: Pair, ...keys: string[]): string[] {
