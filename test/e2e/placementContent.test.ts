@@ -38,6 +38,23 @@ t.test('objects join and leave as their Namespace or they themselves are relabel
   await center.holds(a, [])
 })
 
+t.test('a claim that is placed has a copy without protection, which leaves with it', async t => {
+  const scene = await center.scene('claims', ['a'])
+  const a = await scene.mailbox('a')
+  const CLAIMS = { group: '', version: 'v1', resource: 'persistentvolumeclaims' }
+  const KEY = 'persistentvolumeclaims app/disk'
+  await scene.place('ep', { downsync: [{ apiGroup: '', resources: ['persistentvolumeclaims'], namespaces: ['app'] }] })
+  await scene.wds.create(CLAIMS, {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { namespace: 'app', name: 'disk' },
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+  })
+  t.equal((await world.present(a, KEY)).metadata.finalizers, undefined)
+  await scene.wds.delete(CLAIMS, { namespace: 'app', name: 'disk' })
+  await world.until('the copy of the claim to go', () => world.get(a, KEY) !== undefined && 'it is there')
+})
+
 t.test('what leaves the source leaves its copies: labels, annotations, data, whole fields', async t => {
   const scene = await center.scene('removal', ['a'])
   const a = await scene.mailbox('a')

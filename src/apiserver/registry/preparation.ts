@@ -216,7 +216,13 @@ export class Preparation {
     if (!strategy?.noGeneration) metadata.generation = 1
     if (target.subresources.includes('status') && clearsStatus(target, strategy)) delete object.status
     if (!mutates) await claim()
+    const { finalizers } = metadata
     strategy?.prepareForCreate?.(object)
+    // what protects an object where it is used would hold a picture of it for ever: nobody uses that
+    if (part === 'copy') {
+      delete metadata.finalizers
+      if (finalizers !== undefined) metadata.finalizers = finalizers
+    }
     await runStage(steps, 'prepare', request)
     if (work?.due) await work.rest()
     const judged = await this.#judging.before(context, target, { object, old: undefined, subresource: '' })
