@@ -67,13 +67,14 @@ t.test('kubectl kubestellar as a process against a server', { timeout: FILE_LIMI
   const path = join(harness.dir, 'florin-syncer.yaml')
   t.equal(statSync(path).mode & 0o777, 0o600, 'a file with a credential is private')
   const objects: KubeObject[] = parseAllDocuments(readFileSync(path, 'utf8')).map(document => document.toJSON())
-  t.equal(objects.length, 8)
-  t.match(JSON.stringify(objects[7]), 'example.com/orrery:1')
-  t.match(JSON.stringify(objects[7]), `--sync-target-uid=${target.metadata.uid}`)
-  const kubeconfig = parse((objects[5]!.stringData as { kubeconfig: string }).kubeconfig)
+  const program = JSON.stringify(objects.find(({ kind }) => kind === 'Deployment'))
+  t.match(program, 'example.com/orrery:1')
+  t.match(program, `--sync-target-uid=${target.metadata.uid}`)
+  const secrets = Object.assign({}, ...objects.map(({ stringData }) => stringData)) as Record<string, string>
+  const kubeconfig = parse(secrets.kubeconfig!)
   t.equal(kubeconfig.clusters[0].cluster.server, `${harness.url}/clusters/${id}`)
   t.strictSame(kubeconfig.users[0].user, { tokenFile: '/kubestellar/credential' })
-  const { credential } = objects[6]!.stringData as { credential: string }
+  const credential = secrets.credential!
   const { iss } = JSON.parse(Buffer.from(credential.split('.')[1]!, 'base64url').toString())
   t.equal(iss, 'orrery-syncer-renewal', 'what is handed out is good for asking for tokens only')
 
