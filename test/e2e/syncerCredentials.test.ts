@@ -132,7 +132,11 @@ t.test('a syncer in a Pod takes up the Secret that rotate writes, while it runs'
   t2.match(await ks(`prep-for-syncer florin ${allowed} --output ${manifest}`), { code: 0 })
   mount(manifest)
   const { args } = objectsIn(manifest).find(({ kind }) => kind === 'Deployment').spec.template.spec.containers[0]
-  const inPod = args.map((arg: string) => arg.replace('=/kubestellar/', `=${folder}/`))
+  // a Pod has a network of its own, and others listen on this one
+  const port = `--health-address=127.0.0.1:${await freePort()}`
+  const inPod = args.map((arg: string) =>
+    arg.startsWith('--health-address=') ? port : arg.replace('=/kubestellar/', `=${folder}/`),
+  )
   syncer = Program.orrery(t, [...inPod, '--to-kubeconfig', toCluster])
   await syncer.said('the mailbox is known')
   const former = (await inUse()) ?? ''
