@@ -6,7 +6,8 @@ import type { LogFields } from '../apimachinery/logFields.ts'
 import type { Logger } from '../client/logger.ts'
 
 const LEVELS = { trace: 10, debug: 20, info: 30, warn: 40, error: 50, fatal: 60, silent: Number.POSITIVE_INFINITY }
-const SECRET = new Set(['token', 'authorization'])
+/** Headers may hold one. */
+const SECRET = new Set(['token', 'authorization', 'headers'])
 const REDACTED = '[Redacted]'
 /** Errors may have one another as causes. */
 const CAUSES = 5

@@ -13,6 +13,8 @@ const APART_MS = 250
 /** Looks at placements of one space that were looked at before: so many at once, and then this far apart. */
 const SPACE_AT_ONCE = 50
 const SPACE_APART_MS = 20
+/** Spaces that are kept before those are let go that have nothing to wait for. */
+const MOST_SPACES = 1000
 
 interface Paid {
   /** Until when the looks so far are paid for, at one in `EVERY_MS`. */
@@ -40,11 +42,17 @@ export class LookPace {
     const known = this.#due.get(id)
     if (known !== undefined) return known
     const space = spaceOf(id)
+    if (this.#spaces.size >= MOST_SPACES) this.#forgetPaid(nowMs)
     const paidMs = Math.max(this.#spaces.get(space) ?? 0, nowMs)
     this.#spaces.set(space, paidMs + SPACE_APART_MS)
     const due = Math.max(nowMs, paidMs - SPACE_AT_ONCE * SPACE_APART_MS)
     this.#due.set(id, due)
     return due
+  }
+
+  /** Whose looks are paid for may begin anew; others stay, whatever is deleted of them. */
+  #forgetPaid(nowMs: number): void {
+    for (const [space, untilMs] of this.#spaces) if (untilMs <= nowMs) this.#spaces.delete(space)
   }
 
   /** Whether it was looked at in this run. */
@@ -61,8 +69,6 @@ export class LookPace {
   forget(id: string): void {
     this.#paid.delete(id)
     this.#due.delete(id)
-    // it is paid for by now, or the next to come pays from anew
-    this.#spaces.delete(spaceOf(id))
   }
 }
 

@@ -40,3 +40,14 @@ t.test('hundreds of one space that change all the time take turns, and other spa
   t.ok(looks > 900 && looks <= 1050, `${looks} looks: at most 50 at once, and 50 a second`)
   t.equal(pace.waitMs('other ep', now), 0)
 })
+
+t.test('a placement that is deleted gives the others of its space no new turns', async t => {
+  const pace = new LookPace()
+  const now = 1_000_000
+  const all = Array.from({ length: 60 }, (_, i) => `w ep${i}`)
+  for (const id of all) pace.looked(id, now)
+  const later = now + 10_000
+  for (const id of all.slice(1)) pace.waitMs(id, later)
+  pace.forget(all[5]!)
+  t.ok(pace.waitMs(all[0]!, later) > 0)
+})
