@@ -9,8 +9,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { Seeded } from '../support/seeded.ts'
 import { startFleet } from './fleet.ts'
-import { Random } from './random.ts'
 import { type Chaos, runChaos } from './steps.ts'
 import { judge, makeForeign } from './verdict.ts'
 
@@ -28,9 +28,9 @@ const names = ['florin', 'guilder', 'thaler', 'ducat', 'crown'].slice(0, Number(
 console.log(`seed ${values.seed}, ${values.minutes} minutes, clusters ${names.join(', ')}`)
 let code = 1
 try {
-  const fleet = await startFleet(ends as never, dir, names)
+  const fleet = await startFleet(ends, dir, names)
   const foreign = await makeForeign(fleet)
-  const chaos: Chaos = { fleet, random: new Random(Number(values.seed)), faults: [], counts: new Map() }
+  const chaos: Chaos = { fleet, random: new Seeded(Number(values.seed)), faults: [], counts: new Map() }
   await runChaos(chaos, performance.now() + Number(values.minutes) * 60_000)
   for (const [what, times] of [...chaos.counts].sort()) console.log(`${String(times).padStart(6)} x ${what}`)
   const beganMs = performance.now()

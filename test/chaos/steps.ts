@@ -3,9 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { isStatusError } from '../../src/apimachinery/errors.ts'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import type { ObjectRef, SpaceClient } from '../../src/client/client.ts'
+import type { Seeded } from '../support/seeded.ts'
 import { DEPLOYMENTS, LOCATIONS, MAPS } from '../syncer/support/kinds.ts'
 import { type Cluster, type Fleet, HOME, SETS } from './fleet.ts'
-import type { Random } from './random.ts'
 
 /** What somebody is told who was late, or asked a server that was not there. */
 const EXPECTED = ['NotFound', 'AlreadyExists', 'Conflict', 'Timeout', 'ServiceUnavailable', 'TooManyRequests'] as const
@@ -16,7 +16,7 @@ const PATIENCE_MS = 5000
 
 export interface Chaos {
   readonly fleet: Fleet
-  readonly random: Random
+  readonly random: Seeded
   /** What no server should have said. */
   readonly faults: string[]
   /** By what happened. */
@@ -29,10 +29,10 @@ export async function runChaos(chaos: Chaos, endMs: number): Promise<void> {
     repeat(endMs, () => act(chaos, 'user', userSteps)),
     repeat(endMs, () => act(chaos, 'cluster', clusterSteps)),
     repeat(endMs, async () => {
-      const [name, befall] = chaos.random.of(mishaps)
+      const [name, befall] = chaos.random.one(mishaps)
       count(chaos, name)
       await befall(chaos)
-      await pause(chaos.random.below(1500))
+      await pause(chaos.random.number(1500))
     }),
   ])
 }
@@ -48,7 +48,7 @@ function count({ counts }: Chaos, what: string): void {
 type Step = readonly [name: string, weight: number, run: (chaos: Chaos) => Promise<unknown>]
 
 async function act(chaos: Chaos, who: string, steps: readonly Step[]): Promise<void> {
-  const [name, , run] = chaos.random.of(steps.flatMap(step => Array.from({ length: step[1] }, () => step)))
+  const [name, , run] = chaos.random.one(steps.flatMap(step => Array.from({ length: step[1] }, () => step)))
   const done = run(chaos).then(
     () => count(chaos, name),
     (error: unknown) => {
@@ -58,16 +58,16 @@ async function act(chaos: Chaos, who: string, steps: readonly Step[]): Promise<v
     },
   )
   await Promise.race([done, pause(PATIENCE_MS)])
-  await pause(chaos.random.below(150))
+  await pause(chaos.random.number(150))
 }
 
-const someMap = ({ random }: Chaos): ObjectRef => ({ namespace: HOME, name: `m${random.below(MAPS_AT_MOST)}` })
+const someMap = ({ random }: Chaos): ObjectRef => ({ namespace: HOME, name: `m${random.number(MAPS_AT_MOST)}` })
 const someDeployment = ({ random }: Chaos): ObjectRef => ({
   namespace: HOME,
-  name: `d${random.below(DEPLOYMENTS_AT_MOST)}`,
+  name: `d${random.number(DEPLOYMENTS_AT_MOST)}`,
 })
-const labels = ({ random }: Chaos): Record<string, string> => ({ set: random.of(SETS) })
-const anything = ({ random }: Chaos): string => random.next().toString(36).slice(2)
+const labels = ({ random }: Chaos): Record<string, string> => ({ set: random.one(SETS) })
+const anything = ({ random }: Chaos): string => random.number(2 ** 32).toString(36)
 
 const userSteps: readonly Step[] = [
   ['a ConfigMap is made', 4, chaos => chaos.fleet.wds.create(MAPS, map(chaos))],
@@ -89,7 +89,7 @@ const userSteps: readonly Step[] = [
     3,
     chaos =>
       chaos.fleet.wds.patch(DEPLOYMENTS, someDeployment(chaos), 'merge', {
-        spec: { replicas: 1 + chaos.random.below(3) },
+        spec: { replicas: 1 + chaos.random.number(3) },
       }),
   ],
   ['a Deployment is deleted', 1, chaos => chaos.fleet.wds.delete(DEPLOYMENTS, someDeployment(chaos))],
@@ -104,8 +104,8 @@ async function replace(chaos: Chaos): Promise<void> {
 }
 
 async function changeSides({ fleet, random }: Chaos): Promise<void> {
-  const sides = Object.fromEntries(SETS.map(set => [set, random.of(['yes', 'no'])]))
-  await fleet.inventory.patch(LOCATIONS, { name: random.of(fleet.clusters).name }, 'merge', {
+  const sides = Object.fromEntries(SETS.map(set => [set, random.one(['yes', 'no'])]))
+  await fleet.inventory.patch(LOCATIONS, { name: random.one(fleet.clusters).name }, 'merge', {
     metadata: { labels: sides },
   })
 }
@@ -151,11 +151,11 @@ const clusterSteps: readonly Step[] = [
 const DRIFT = { data: { v: 'drifted' } }
 
 function inSome({ fleet, random }: Chaos, run: (api: SpaceClient) => Promise<unknown>): Promise<unknown> {
-  return run(random.of(fleet.clusters).api)
+  return run(random.one(fleet.clusters).api)
 }
 
-const upTo = ({ random }: Chaos, ms: number): Promise<void> => pause(random.below(ms))
-const someCluster = ({ fleet, random }: Chaos): Cluster => random.of(fleet.clusters)
+const upTo = ({ random }: Chaos, ms: number): Promise<void> => pause(random.number(ms))
+const someCluster = ({ fleet, random }: Chaos): Cluster => random.one(fleet.clusters)
 
 /** Each ends whole. */
 const mishaps: readonly (readonly [name: string, befall: (chaos: Chaos) => Promise<void>])[] = [
@@ -191,7 +191,7 @@ const mishaps: readonly (readonly [name: string, befall: (chaos: Chaos) => Promi
   [
     'a link is cut',
     async chaos => {
-      const link = chaos.random.of(Object.values(someCluster(chaos).links))
+      const link = chaos.random.one(Object.values(someCluster(chaos).links))
       link.cut()
       await upTo(chaos, 4000)
       link.heal()
@@ -200,7 +200,7 @@ const mishaps: readonly (readonly [name: string, befall: (chaos: Chaos) => Promi
   [
     'a link is silent',
     async chaos => {
-      const link = chaos.random.of(Object.values(someCluster(chaos).links))
+      const link = chaos.random.one(Object.values(someCluster(chaos).links))
       link.silence()
       await upTo(chaos, 8000)
       link.heal()

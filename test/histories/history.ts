@@ -2,7 +2,7 @@
  * Plays a history: steps chosen by a seed, and after each of them the question whether the center claims what is not so; now and
  * then all comes to rest, and has to be told as it is.
  */
-import { Seeded } from './seeded.ts'
+import { Seeded } from '../support/seeded.ts'
 import { Stage } from './stage.ts'
 import { prepare, STEPS, type Step, settle } from './steps.ts'
 

@@ -1,8 +1,8 @@
 /** What happens in a history, one thing after the other, chosen by a seed. */
 import { isStatusError } from '../../src/apimachinery/errors.ts'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
+import type { Seeded } from '../support/seeded.ts'
 import { DEPLOYMENTS, MAPS, PLACEMENTS } from '../syncer/support/kinds.ts'
-import type { Seeded } from './seeded.ts'
 import { type Cluster, PLACEMENT, type Stage, selectorsOf } from './stage.ts'
 import { SHOP } from './truth.ts'
 

@@ -4,14 +4,15 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { Test } from 'tap'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
 import type { ObjectRef, SpaceClient } from '../../../src/client/client.ts'
 import { Informer } from '../../../src/client/informer.ts'
 import { PATIENCE_MS } from '../../support/patience.ts'
 
 /** Whatever ends what a test, or another program, began. */
-export type Ends = Pick<Test, 'teardown'>
+export interface Ends {
+  teardown(end: () => unknown): unknown
+}
 
 export class Program {
   readonly #child: ChildProcess
