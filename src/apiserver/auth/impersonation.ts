@@ -7,6 +7,7 @@
  * @see https://kubernetes.io/docs/reference/access-authn-authz/authentication/#user-impersonation
  */
 import { statusError } from '../../apimachinery/errors.ts'
+import type { Soon } from '../../apimachinery/soon.ts'
 import { forbidden } from './forbidden.ts'
 import type { Attributes, Decision, UserInfo } from './types.ts'
 import {
@@ -25,7 +26,7 @@ export type RequestHeaders = Readonly<Record<string, string | readonly string[] 
 export interface ImpersonationContext {
   /** Logical-cluster id, or `*`. */
   space: string
-  authorize(attributes: Attributes): Promise<Decision>
+  authorize(attributes: Attributes): Soon<Decision>
 }
 
 interface Wanted {

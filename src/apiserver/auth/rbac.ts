@@ -11,6 +11,7 @@ import { statusError } from '../../apimachinery/errors.ts'
 import { joinedAsGo } from '../../apimachinery/go/goPrint.ts'
 import { EVERYTHING_ACTS, type Nature } from '../../apimachinery/nature.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
 import { atOnce, inSlices } from '../../apimachinery/steps.ts'
 import { WorkTurns } from '../../program/workTurns.ts'
 import type { Store, StoreEvent } from '../../storage/store.ts'
@@ -112,38 +113,26 @@ export class RbacAuthorizer implements Authorizer {
     this.#indexes.delete(space)
   }
 
-  async authorize(attributes: Attributes): Promise<Decision> {
-    const user = effectiveUser(attributes.user, attributes.space)
+  authorize(given: Attributes): Soon<Decision> {
+    const user = effectiveUser(given.user, given.space)
     if (user.groups.includes(GROUPS.masters)) return ALLOWED
-    if (attributes.space === '*') return { allowed: false, reason: 'only system:masters may look across spaces' }
-    const settled = await this.#options.builtin.decide({ ...attributes, user })
-    if (settled !== undefined) return settled
-    const index = await this.#index(attributes.space)
-    if (!this.#mayEnter(index, user, attributes.space)) {
-      return { allowed: false, reason: 'no verb=access permission on /' }
-    }
-    const decision = decide(index, { ...attributes, user })
-    if (decision.allowed || !this.#incomplete.has(index)) return decision
-    return { allowed: false, reason: decision.reason === '' ? `RBAC: ${LEFT_OUT}` : `${decision.reason}; ${LEFT_OUT}` }
+    if (given.space === '*') return { allowed: false, reason: 'only system:masters may look across spaces' }
+    const attributes = user === given.user ? given : { ...given, user }
+    return whenKnown(this.#options.builtin.decide(attributes), settled =>
+      settled === undefined ? whenKnown(this.#index(given.space), index => this.#decide(index, attributes)) : settled,
+    )
   }
 
   /** Whether the user may enter a space at all: a ServiceAccount its own, others with verb `access` on `/`. */
-  async mayAccessSpace(user: UserInfo, space: string): Promise<boolean> {
+  mayAccessSpace(user: UserInfo, space: string): Soon<boolean> {
     const local = effectiveUser(user, space)
     if (local.groups.includes(GROUPS.masters)) return true
     if (space === '*') return false
-    const settled = await this.#options.builtin.decide({ user: local, space, ...ENTRY })
-    return settled?.allowed ?? this.#mayEnter(await this.#index(space), local, space)
-  }
-
-  /** The same, where it is known without waiting: who asks about thousands of spaces waits for none of them. */
-  mayAccessSpaceNow(user: UserInfo, space: string): boolean | undefined {
-    const local = effectiveUser(user, space)
-    if (local.groups.includes(GROUPS.masters)) return true
-    const settled = this.#options.builtin.decide({ user: local, space, ...ENTRY })
-    if (settled instanceof Promise) return undefined
-    const index = this.#indexes.get(space)?.index
-    return settled?.allowed ?? (index && this.#mayEnter(index, local, space))
+    return whenKnown(this.#options.builtin.decide({ user: local, space, ...ENTRY }), settled =>
+      settled === undefined
+        ? whenKnown(this.#index(space), index => this.#mayEnter(index, local, space))
+        : settled.allowed,
+    )
   }
 
   /** Everything that the user was granted in a space and one namespace (`''`: only what counts in the whole space). */
@@ -178,20 +167,30 @@ export class RbacAuthorizer implements Authorizer {
     throw statusError.notFound({ group: RBAC_GROUP, resource }, ref.name)
   }
 
+  #decide(index: RbacIndex, attributes: Attributes): Decision {
+    if (!this.#mayEnter(index, attributes.user, attributes.space)) {
+      return { allowed: false, reason: 'no verb=access permission on /' }
+    }
+    const decision = decide(index, attributes)
+    if (decision.allowed || !this.#incomplete.has(index)) return decision
+    return { allowed: false, reason: decision.reason === '' ? `RBAC: ${LEFT_OUT}` : `${decision.reason}; ${LEFT_OUT}` }
+  }
+
   #mayEnter(index: RbacIndex, user: UserInfo, space: string): boolean {
     if (!this.#options.requireSpaceAccess) return true
-    const known = this.#entrants.get(index) ?? new WeakMap<UserInfo, boolean>()
-    const remembered = known.get(user)
+    let known = this.#entrants.get(index)
+    const remembered = known?.get(user)
     if (remembered !== undefined) return remembered
+    known ??= new WeakMap()
     const may = isServiceAccount(user) || decide(index, { user, space, ...ENTRY }).allowed
     this.#entrants.set(index, known.set(user, may))
     return may
   }
 
   /** One is built at a time for each space. Who asks behind a change meanwhile waits for the next, which serves all of them. */
-  #index(space: string): Promise<RbacIndex> {
+  #index(space: string): Soon<RbacIndex> {
     const known = this.#indexes.get(space)
-    if (known !== undefined) return known.built
+    if (known !== undefined) return known.index ?? known.built
     const running = this.#running.get(space)
     if (running === undefined) return this.#begin(space)
     running.next ??= running.over.then(() => this.#index(space))

@@ -1,5 +1,6 @@
 /** Who asks, what for, and whether they may: the contracts between the request pipeline, authenticators and authorizers. */
 import type { X509Certificate } from 'node:crypto'
+import type { Soon } from '../../apimachinery/soon.ts'
 
 export interface UserInfo {
   name: string
@@ -26,7 +27,7 @@ export interface Authentication {
 
 export interface Authenticator {
   /** `undefined`: no credential that this authenticator knows. @throws StatusError Unauthorized for a bad one */
-  authenticate(credentials: Credentials): Promise<Authentication | undefined>
+  authenticate(credentials: Credentials): Soon<Authentication | undefined>
 }
 
 /** One question to an authorizer. @see https://kubernetes.io/docs/reference/access-authn-authz/authorization/ */
@@ -51,10 +52,13 @@ export interface Decision {
 
 /** Rules of the server itself, asked before the roles of a space are. */
 export interface BuiltinRules {
-  /** A verdict that no role changes; `undefined`: the roles decide. The user is as the space sees it. */
-  decide(attributes: Attributes): Decision | undefined | Promise<Decision | undefined>
+  /**
+   * A verdict that no role changes; `undefined`: the roles decide. The user is as the space sees it. Whoever is allowed anything
+   * is allowed to enter.
+   */
+  decide(attributes: Attributes): Soon<Decision | undefined>
 }
 
 export interface Authorizer {
-  authorize(attributes: Attributes): Promise<Decision>
+  authorize(attributes: Attributes): Soon<Decision>
 }

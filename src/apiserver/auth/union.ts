@@ -2,11 +2,13 @@
  * Asks authenticators in turn and remembers, for a few seconds, who a token is.
  *
  * The memory is bounded, holds hashes instead of tokens, and is short enough for a revoked token to stop working soon. What
- * revokes tokens of a space may have them forgotten at once.
+ * revokes tokens of a space may have them forgotten at once. Whoever shows the same object again, as a connection does that goes
+ * on with what it showed before, is known without a hash.
  */
 import { hash } from 'node:crypto'
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { isStatusError, statusError } from '../../apimachinery/errors.ts'
+import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
 import type { Authentication, Authenticator, Credentials } from './types.ts'
 
 export interface UnionOptions {
@@ -24,6 +26,8 @@ export interface UnionOptions {
 
 interface Entry {
   outcome: Promise<Authentication | undefined>
+  /** Once known. */
+  found: Authentication | undefined
   expiresMs: number
   /** How often something had been forgotten when it was asked. */
   since: number
@@ -37,6 +41,8 @@ const SPACES_APART = 16_384
 export class UnionAuthenticator implements Authenticator {
   readonly #options: Required<UnionOptions>
   readonly #entries: BoundedCache<string, Entry>
+  /** Of what was shown: as long as that is held elsewhere. */
+  #shown = new WeakMap<Credentials, Entry>()
   #forgettings = 0
   /** The number of the last forgetting of each space: a walk through all entries would be too much for each write of a Secret. */
   readonly #forgotten = new Map<string, number>()
@@ -56,19 +62,18 @@ export class UnionAuthenticator implements Authenticator {
    * A certificate goes before a token. `undefined` without credentials.
    * @throws StatusError Unauthorized when there is a token that nobody knows
    */
-  async authenticate(credentials: Credentials): Promise<Authentication | undefined> {
-    if (credentials.certificate !== undefined) {
-      const found = await this.#ask({ certificate: credentials.certificate })
-      if (found !== undefined) return found
-    }
-    const { token, audiences } = credentials
-    if (token === undefined) return undefined
-    return (await this.#remembered(token, audiences)) ?? unknownToken()
+  authenticate(credentials: Credentials): Soon<Authentication | undefined> {
+    const { certificate, token } = credentials
+    if (certificate === undefined) return token === undefined ? undefined : this.#byToken(credentials, token)
+    return whenKnown(this.#ask(token === undefined ? credentials : { certificate }, 0), found =>
+      found === undefined && token !== undefined ? this.#byToken(credentials, token) : found,
+    )
   }
 
   /** Forgets every token. */
   clear(): void {
     this.#entries.clear()
+    this.#shown = new WeakMap()
     this.#forgotten.clear()
   }
 
@@ -78,14 +83,26 @@ export class UnionAuthenticator implements Authenticator {
     this.#forgotten.set(space, ++this.#forgettings)
   }
 
-  #remembered(token: string, audiences: readonly string[] | undefined): Promise<Authentication | undefined> {
+  #byToken(credentials: Credentials, token: string): Soon<Authentication> {
+    let entry = this.#shown.get(credentials)
+    if (entry === undefined || !this.#isGood(entry)) {
+      entry = this.#entryOf(token, credentials.audiences)
+      this.#shown.set(credentials, entry)
+    }
+    return entry.found ?? entry.outcome.then(found => found ?? unknownToken())
+  }
+
+  #entryOf(token: string, audiences: readonly string[] | undefined): Entry {
     const digest = hash('sha256', token, 'base64')
     const key = audiences === undefined ? digest : [digest, ...audiences].join('\n')
     const known = this.#entries.get(key)
-    if (known !== undefined && this.#options.clock() < known.expiresMs && !this.#isForgotten(known))
-      return known.outcome
-    const outcome = this.#ask({ token, ...(audiences && { audiences }) })
-    const entry: Entry = { outcome, expiresMs: Infinity, since: this.#forgettings, space: undefined }
+    return known !== undefined && this.#isGood(known) ? known : this.#begin(key, token, audiences)
+  }
+
+  #begin(key: string, token: string, audiences: readonly string[] | undefined): Entry {
+    const outcome = Promise.try(() => this.#ask({ token, ...(audiences && { audiences }) }, 0))
+    const since = this.#forgettings
+    const entry: Entry = { outcome, found: undefined, expiresMs: Infinity, since, space: undefined }
     this.#entries.set(key, entry)
     const { clock, ttlMs, failureTtlMs } = this.#options
     const settle = (space: string, rememberedMs: number): void => {
@@ -95,23 +112,29 @@ export class UnionAuthenticator implements Authenticator {
       entry.space = space
     }
     entry.outcome.then(
-      found => settle(found?.space ?? '', found === undefined ? failureTtlMs : ttlMs),
+      found => {
+        entry.found = found
+        settle(found?.space ?? '', found === undefined ? failureTtlMs : ttlMs)
+      },
       // A refusal may be remembered; a failure to find out may not. The caller, who has the promise too, hears of both.
       error => settle('', isStatusError(error, 'Unauthorized') ? failureTtlMs : 0),
     )
-    return entry.outcome
+    return entry
+  }
+
+  #isGood(entry: Entry): boolean {
+    return this.#options.clock() < entry.expiresMs && !this.#isForgotten(entry)
   }
 
   #isForgotten({ space, since }: Entry): boolean {
     return since < (space === undefined ? this.#forgettings : (this.#forgotten.get(space) ?? 0))
   }
 
-  async #ask(credentials: Credentials): Promise<Authentication | undefined> {
-    for (const authenticator of this.#options.authenticators) {
-      const found = await authenticator.authenticate(credentials)
-      if (found !== undefined) return found
-    }
-    return undefined
+  /** In turn, from one on. */
+  #ask(credentials: Credentials, index: number): Soon<Authentication | undefined> {
+    const authenticator = this.#options.authenticators[index]
+    if (authenticator === undefined) return undefined
+    return whenKnown(authenticator.authenticate(credentials), found => found ?? this.#ask(credentials, index + 1))
   }
 }
 

@@ -32,7 +32,7 @@ export class X509Authenticator implements Authenticator {
   }
 
   /** @throws StatusError Unauthorized for a certificate that is not valid now, although it was when the connection began */
-  async authenticate(credentials: Credentials): Promise<Authentication | undefined> {
+  authenticate(credentials: Credentials): Authentication | undefined {
     const { certificate } = credentials
     if (certificate === undefined) return undefined
     let known = this.#known.get(certificate)

@@ -5,6 +5,7 @@ import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { goInteger } from '../../apimachinery/go/goIntegers.ts'
 import type { ProtobufCodec } from '../../apimachinery/protobuf/protobufCodec.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import type { Soon } from '../../apimachinery/soon.ts'
 import type { ThreadPool } from '../../program/threadPool.ts'
 import type { Work, WorkTurns } from '../../program/workTurns.ts'
 import type { Authorizer, UserInfo } from '../auth/types.ts'
@@ -44,9 +45,7 @@ export interface Services {
   readonly threads: ThreadPool
   readonly work: WorkTurns
   readonly authorizer: Authorizer & {
-    mayAccessSpace(user: UserInfo, space: string): Promise<boolean>
-    /** The same, when it is known without waiting. */
-    mayAccessSpaceNow(user: UserInfo, space: string): boolean | undefined
+    mayAccessSpace(user: UserInfo, space: string): Soon<boolean>
   }
   /** How streams tell objects. */
   readonly forms: StreamForms

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import { StatusError } from '../../apimachinery/errors.ts'
+import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
 import type { AccessWitness } from '../audit/auditTrail.ts'
 import { isHealthPath } from './health.ts'
 import type { AuthorizedRequest, Pipeline } from './pipeline.ts'
@@ -20,7 +21,7 @@ export class FrontDoor {
   }
 
   /** @throws StatusError of the pipeline; ServiceUnavailable when the server closes */
-  async authorize(message: IncomingMessage, witness?: AccessWitness): Promise<AuthorizedRequest> {
+  authorize(message: IncomingMessage, witness?: AccessWitness): Soon<AuthorizedRequest> {
     const { pipeline, draining } = this.#deps
     const raw = {
       method: message.method ?? 'GET',
@@ -29,11 +30,12 @@ export class FrontDoor {
       distinctHeaders: () => message.headersDistinct,
       socket: message.socket as TLSSocket,
     }
-    const authorized = await pipeline.authorize(raw, witness)
-    // Probes go on being answered: they are how the world hears of it.
-    if (draining.aborted && !isHealthPath(authorized.info.path)) {
-      throw new StatusError('ServiceUnavailable', 'the server is shutting down', { retryAfterSeconds: 1 })
-    }
-    return authorized
+    return whenKnown(pipeline.authorize(raw, witness), authorized => {
+      // Probes go on being answered: they are how the world hears of it.
+      if (draining.aborted && !isHealthPath(authorized.info.path)) {
+        throw new StatusError('ServiceUnavailable', 'the server is shutting down', { retryAfterSeconds: 1 })
+      }
+      return authorized
+    })
   }
 }

@@ -8,6 +8,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { ProtobufCodec } from '../../apimachinery/protobuf/protobufCodec.ts'
 import type { RepeatedKey } from '../../apimachinery/repeatedKeys.ts'
+import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
 import { Abandoned } from '../../program/workTurns.ts'
 import type { Auditor } from '../audit/auditor.ts'
 import type { AuditTrail } from '../audit/auditTrail.ts'
@@ -204,13 +205,17 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   app.decorateRequest('bodyText', undefined)
 
   // Who may not ask is refused before the body is read.
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     request.startedMs = performance.now()
     strangers.begins(request.raw.socket)
     // Tells of answers that the client did not wait for, too; watches end like that. Node tells it once only.
     reply.raw.on('close', () => observe(request, reply))
     const trail = audit?.begin(request, reply)
-    const authorized = await door.authorize(request.raw, trail)
+    const entered = whenKnown(door.authorize(request.raw, trail), authorized => enter(request, reply, authorized))
+    if (entered instanceof Promise) entered.then(() => done(), done)
+    else done()
+  })
+  const enter = (request: FastifyRequest, reply: FastifyReply, authorized: AuthorizedRequest): Soon<void> => {
     request.authorized = authorized
     deps.checkBody?.(authorized, Number(request.headers['content-length'] ?? 0))
     // Whoever left meanwhile was seen off by `close` already: nothing would take its seat back, and none gets in without one.
@@ -223,14 +228,15 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     const entered = inFlight.enter(authorized, entering, ticket =>
       reply.raw.once('close', () => inFlight.leave(ticket)),
     )
-    const ticket = entered instanceof Promise ? await entered : entered
-    request.inFlight = ticket
-    const length = request.headers['content-length']
-    if (length !== undefined || request.headers['transfer-encoding'] !== undefined) {
-      ticket.awaitsBody = true
-      ticket.bodyBytes = Number(length ?? 0)
-    }
-  })
+    return whenKnown(entered, ticket => {
+      request.inFlight = ticket
+      const length = request.headers['content-length']
+      if (length !== undefined || request.headers['transfer-encoding'] !== undefined) {
+        ticket.awaitsBody = true
+        ticket.bodyBytes = Number(length ?? 0)
+      }
+    })
+  }
   const observe = (request: FastifyRequest, reply: FastifyReply): void => {
     strangers.ends(request.raw.socket)
     if (request.inFlight) inFlight.leave(request.inFlight)

@@ -6,20 +6,29 @@ import type { TLSSocket } from 'node:tls'
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { groupResourceName } from '../../apimachinery/object.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
+import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
 import type { AccessWitness } from '../audit/auditTrail.ts'
 import { forbidden } from '../auth/forbidden.ts'
 import { impersonate } from '../auth/impersonation.ts'
-import type { Attributes, Authentication, Authenticator, Authorizer, Decision, UserInfo } from '../auth/types.ts'
+import type {
+  Attributes,
+  Authentication,
+  Authenticator,
+  Authorizer,
+  Credentials,
+  Decision,
+  UserInfo,
+} from '../auth/types.ts'
 import { allowsAnonymous, anonymousUser, effectiveUser, GROUPS } from '../auth/users.ts'
 import { nameAware, parseRequest, type RequestInfo, type ResourceRequest } from '../request/requestInfo.ts'
-import { ROOT, type SpaceTree } from '../spaces/tree.ts'
+import { ROOT, type Space, type SpaceTree } from '../spaces/tree.ts'
 import { isServerWide } from './serverWide.ts'
 import { bearerOfProtocols } from './webSocketToken.ts'
 
 export interface PipelineDeps {
   tree: SpaceTree
   authenticator: Authenticator
-  authorizer: Authorizer & { mayAccessSpace(user: UserInfo, space: string): Promise<boolean> }
+  authorizer: Authorizer & { mayAccessSpace(user: UserInfo, space: string): Soon<boolean> }
   /** False for a plain cluster: there is no `/clusters`. */
   spaces: boolean
   /** Whether whoever brings no credentials is system:anonymous instead of refused. */
@@ -47,6 +56,15 @@ export interface RawRequest {
   socket: TLSSocket
 }
 
+/** The headers that a credential may stand in, and what is made of them. */
+interface Shown {
+  authorization: string | undefined
+  protocols: string | undefined
+  credentials: Credentials
+}
+
+type Judged = Decision & { refusal?: StatusError }
+
 /** Verbs that can leave something behind. */
 const CREATES: ReadonlySet<string> = new Set(['create', 'update', 'patch'])
 
@@ -58,6 +76,8 @@ export class Pipeline {
   readonly #deps: PipelineDeps
   /** One object for each connection, so that what it means is worked out once. */
   readonly #certificates = new WeakMap<TLSSocket, ReturnType<TLSSocket['getPeerX509Certificate']> | null>()
+  /** The latest of each connection: who it is goes with the object. */
+  readonly #shown = new WeakMap<TLSSocket, Shown>()
 
   /** By their refusals. */
   readonly #refused = new WeakMap<StatusError, AuthorizedRequest>()
@@ -75,54 +95,78 @@ export class Pipeline {
    * `witness` is told of each step as it is done.
    * @throws StatusError BadRequest, Unauthorized, Forbidden, NotFound (unknown space), MethodNotAllowed
    */
-  async authorize(request: RawRequest, witness?: AccessWitness): Promise<AuthorizedRequest> {
+  authorize(request: RawRequest, witness?: AccessWitness): Soon<AuthorizedRequest> {
     const info = parseRequest(request.method, request.url)
     witness?.parsed(info)
-    const identity = await this.#authenticate(request, info)
-    if (!identity.user.groups.includes(GROUPS.unauthenticated)) this.#deps.known?.(request.socket)
-    witness?.identified(identity.user)
-    const space = await this.#spaceOf(info, identity)
-    witness?.located(space)
-    let user = identity.user
-    if (hasImpersonation(request.headers)) {
-      const { authorizer } = this.#deps
-      // A refusal to impersonate tells that there is a space: whoever may not enter it does not get so far.
-      if (!(await this.#mayEnter(user, space))) {
-        witness?.decided({ allowed: false, reason: NO_ACCESS })
-        throw noAccess(user, info)
-      }
-      user =
-        (await impersonate(user, request.distinctHeaders(), {
-          space,
-          authorize: attributes => authorizer.authorize(attributes),
-        })) ?? user
-      witness?.impersonated(user)
-    }
-    const decision = await this.#decide(info, user, space)
+    return whenKnown(this.#authenticate(request, info), identity => {
+      if (!identity.user.groups.includes(GROUPS.unauthenticated)) this.#deps.known?.(request.socket)
+      witness?.identified(identity.user)
+      return whenKnown(this.#spaceOf(info, identity), space => {
+        witness?.located(space)
+        const user = hasImpersonation(request.headers)
+          ? this.#impersonated(request, info, { user: identity.user, space }, witness)
+          : identity.user
+        return whenKnown(user, user =>
+          whenKnown(this.#decide(info, user, space), decision => this.#admit({ info, user, space }, decision, witness)),
+        )
+      })
+    })
+  }
+
+  #admit(asked: AuthorizedRequest, decision: Judged, witness: AccessWitness | undefined): AuthorizedRequest {
     witness?.decided(decision)
-    if (decision.allowed) return { info, user, space }
+    if (decision.allowed) return asked
     // Of a space that somebody may not enter nothing is told, not even that it is there.
-    if (decision.refusal && decision.reason !== NO_ACCESS) this.#refused.set(decision.refusal, { info, user, space })
+    if (decision.refusal && decision.reason !== NO_ACCESS) this.#refused.set(decision.refusal, asked)
     throw decision.refusal
   }
 
-  async #authenticate(request: RawRequest, info: RequestInfo): Promise<Authentication> {
-    const { authorization } = request.headers
-    const token =
-      authorization === undefined
-        ? bearerOfProtocols(request.headers)
-        : BEARER.test(authorization)
-          ? authorization.slice(7).trim()
-          : undefined
-    const certificate = this.#certificateOf(request.socket)
-    const known = await this.#deps.authenticator.authenticate({
-      ...(certificate && { certificate }),
-      ...(token && { token }),
-    })
-    if (known !== undefined) return known
+  async #impersonated(
+    request: RawRequest,
+    info: RequestInfo,
+    { user, space }: { user: UserInfo; space: string },
+    witness: AccessWitness | undefined,
+  ): Promise<UserInfo> {
+    const { authorizer } = this.#deps
+    // A refusal to impersonate tells that there is a space: whoever may not enter it does not get so far.
+    if (!(await this.#mayEnter(user, space))) {
+      witness?.decided({ allowed: false, reason: NO_ACCESS })
+      throw noAccess(user, info)
+    }
+    const authorize = (attributes: Attributes) => authorizer.authorize(attributes)
+    const acting = (await impersonate(user, request.distinctHeaders(), { space, authorize })) ?? user
+    witness?.impersonated(acting)
+    return acting
+  }
+
+  #authenticate(request: RawRequest, info: RequestInfo): Soon<Authentication> {
+    return whenKnown(
+      this.#deps.authenticator.authenticate(this.#credentialsOf(request)),
+      known => known ?? this.#stranger(info),
+    )
+  }
+
+  #stranger(info: RequestInfo): Authentication {
     const open = allowsAnonymous(info.path) && info.space === undefined
     if (open || this.#deps.anonymousAuth) return { user: anonymousUser() }
     throw statusError.unauthorized()
+  }
+
+  #credentialsOf({ headers, socket }: RawRequest): Credentials {
+    const { authorization, 'sec-websocket-protocol': protocols } = headers
+    const latest = this.#shown.get(socket)
+    if (latest !== undefined && latest.authorization === authorization && latest.protocols === protocols)
+      return latest.credentials
+    const token =
+      authorization === undefined
+        ? bearerOfProtocols(headers)
+        : BEARER.test(authorization)
+          ? authorization.slice(7).trim()
+          : undefined
+    const certificate = this.#certificateOf(socket)
+    const credentials: Credentials = { ...(certificate && { certificate }), ...(token && { token }) }
+    this.#shown.set(socket, { authorization, protocols, credentials })
+    return credentials
   }
 
   #certificateOf(socket: TLSSocket): NonNullable<ReturnType<TLSSocket['getPeerX509Certificate']>> | undefined {
@@ -134,7 +178,7 @@ export class Pipeline {
     return certificate ?? undefined
   }
 
-  async #spaceOf(info: RequestInfo, identity: Authentication): Promise<string> {
+  #spaceOf(info: RequestInfo, identity: Authentication): Soon<string> {
     const { tree, spaces } = this.#deps
     if (info.space === undefined) return spaces && !isServerWide(info.path) ? (identity.space ?? ROOT) : ROOT
     if (!spaces) throw statusError.notFound(WORKSPACES, info.space)
@@ -158,18 +202,21 @@ export class Pipeline {
       return id
     }
     if (superuser) throw unknownSpace(info.space, resolution.ancestor?.path)
-    const { ancestor } = resolution
-    const knows =
-      ancestor !== undefined &&
-      (await this.#deps.authorizer.mayAccessSpace(effectiveUser(identity.user, ancestor.id), ancestor.id))
-    const listable = knows && (await this.#mayListWorkspaces(identity.user, ancestor.id))
-    throw listable ? unknownSpace(info.space, ancestor.path) : noAccess(identity.user, info)
+    return this.#refuseUnknown(info, info.space, identity.user, resolution.ancestor)
   }
 
-  async #mayEnter(user: UserInfo, space: string): Promise<boolean> {
+  async #refuseUnknown(info: RequestInfo, path: string, user: UserInfo, ancestor: Space | undefined): Promise<never> {
+    const knows =
+      ancestor !== undefined &&
+      (await this.#deps.authorizer.mayAccessSpace(effectiveUser(user, ancestor.id), ancestor.id))
+    const listable = knows && (await this.#mayListWorkspaces(user, ancestor.id))
+    throw listable ? unknownSpace(path, ancestor.path) : noAccess(user, info)
+  }
+
+  #mayEnter(user: UserInfo, space: string): Soon<boolean> {
     const { authorizer, spaces } = this.#deps
     const effective = effectiveUser(user, space)
-    return !spaces || effective.groups.includes(GROUPS.masters) || (await authorizer.mayAccessSpace(effective, space))
+    return !spaces || effective.groups.includes(GROUPS.masters) || authorizer.mayAccessSpace(effective, space)
   }
 
   async #mayListWorkspaces(user: UserInfo, space: string): Promise<boolean> {
@@ -190,25 +237,29 @@ export class Pipeline {
     return decision.allowed
   }
 
-  async #decide(info: RequestInfo, user: UserInfo, space: string): Promise<Decision & { refusal?: StatusError }> {
+  #decide(info: RequestInfo, user: UserInfo, space: string): Soon<Judged> {
     const effective = effectiveUser(user, space)
     if (effective.groups.includes(GROUPS.masters)) return ALLOWED
-    if (allowsAnonymous(info.path) && info.space === undefined) return ALLOWED
-    if (!(await this.#mayEnter(user, space))) {
-      return { allowed: false, reason: NO_ACCESS, refusal: noAccess(user, info) }
-    }
+    if (info.space === undefined && allowsAnonymous(info.path)) return ALLOWED
+    return whenKnown(this.#mayEnter(user, space), may =>
+      may ? this.#ask(info, effective, space) : { allowed: false, reason: NO_ACCESS, refusal: noAccess(user, info) },
+    )
+  }
+
+  #ask(info: RequestInfo, user: UserInfo, space: string): Soon<Judged> {
     // A space stream shows every kind: whoever may watch everything may have it.
     const everything = { group: '*', version: '*', resource: '*', subresource: '', namespace: '', name: '' }
     const resource = info.stream ? everything : info.resource && nameAware(info, namespaceAware(info.resource))
     const attributes: Attributes = {
-      user: effective,
+      user,
       space,
       verb: info.stream ? 'watch' : info.verb,
       path: info.path,
       ...(resource && { resource }),
     }
-    const decision = await this.#deps.authorizer.authorize(attributes)
-    return decision.allowed ? decision : { ...decision, refusal: forbidden(attributes, decision.reason) }
+    return whenKnown(this.#deps.authorizer.authorize(attributes), decision =>
+      decision.allowed ? decision : { ...decision, refusal: forbidden(attributes, decision.reason) },
+    )
   }
 }
 

@@ -20,5 +20,5 @@ t.test("a static token is good for the server's own audiences, as a TokenReview 
     user: { name: 'ann' },
     audiences: [own],
   })
-  await t.rejects(all.authenticate({ token: 'token', audiences: ['other'] }), { message: 'Unauthorized' })
+  await t.rejects(async () => all.authenticate({ token: 'token', audiences: ['other'] }), { message: 'Unauthorized' })
 })

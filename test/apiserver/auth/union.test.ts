@@ -27,16 +27,20 @@ t.test('a good token is asked about once in its time, also by requests at the sa
   t.same(backend.asked, ['a'])
   backend.answer = () => undefined
   now = 10_000
-  await t.rejects(union.authenticate({ token: 'a' }), { message: 'Unauthorized' }, 'a revoked token stops working')
+  await t.rejects(
+    async () => union.authenticate({ token: 'a' }),
+    { message: 'Unauthorized' },
+    'a revoked token stops working',
+  )
 })
 
 t.test('a bad token becomes good a second later at most', async t => {
   let now = 0
   const backend = new Recorder()
   const union = new UnionAuthenticator({ authenticators: [backend], clock: () => now, failureTtlMs: 60_000 })
-  await t.rejects(union.authenticate({ token: 'a' }), { message: 'Unauthorized' })
+  await t.rejects(async () => union.authenticate({ token: 'a' }), { message: 'Unauthorized' })
   backend.answer = () => user('ann')
-  await t.rejects(union.authenticate({ token: 'a' }))
+  await t.rejects(async () => union.authenticate({ token: 'a' }))
   now = 1000
   t.equal((await union.authenticate({ token: 'a' }))?.user.name, 'ann')
 })
@@ -50,7 +54,11 @@ t.test('setting the time of day changes nothing of how long tokens are remembere
   await union.authenticate({ token: 'a' })
   Object.assign(Date, { now: () => day() - 3_600_000 })
   backend.answer = () => undefined
-  await t.rejects(union.authenticate({ token: 'a' }), { message: 'Unauthorized' }, 'back: it ends all the same')
+  await t.rejects(
+    async () => union.authenticate({ token: 'a' }),
+    { message: 'Unauthorized' },
+    'back: it ends all the same',
+  )
   const patient = new UnionAuthenticator({ authenticators: [backend] })
   backend.answer = () => user('ann')
   backend.asked.length = 0
@@ -66,7 +74,7 @@ t.test('a failure to find out is not remembered', async t => {
     throw new Error('store closed')
   }
   const union = new UnionAuthenticator({ authenticators: [backend], clock: () => 0 })
-  await t.rejects(union.authenticate({ token: 'a' }), { message: 'store closed' })
+  await t.rejects(async () => union.authenticate({ token: 'a' }), { message: 'store closed' })
   backend.answer = () => user('ann')
   t.ok(await union.authenticate({ token: 'a' }))
 })
@@ -84,7 +92,7 @@ t.test('the same token for another audience is another question', async t => {
   backend.answer = ({ audiences }) => (audiences ? undefined : user('x'))
   const union = new UnionAuthenticator({ authenticators: [backend], clock: () => 0 })
   t.ok(await union.authenticate({ token: 'a' }))
-  await t.rejects(union.authenticate({ token: 'a', audiences: ['vault'] }))
+  await t.rejects(async () => union.authenticate({ token: 'a', audiences: ['vault'] }))
 })
 
 t.test('authenticators are asked in order; the first that refuses ends it', async t => {
@@ -96,7 +104,7 @@ t.test('authenticators are asked in order; the first that refuses ends it', asyn
   second.answer = () => user('second')
   const union = new UnionAuthenticator({ authenticators: [first, second], clock: () => 0 })
   t.equal((await union.authenticate({ token: 'other' }))?.user.name, 'second')
-  await t.rejects(union.authenticate({ token: 'mine-but-bad' }))
+  await t.rejects(async () => union.authenticate({ token: 'mine-but-bad' }))
   t.same(second.asked, ['other'])
 })
 
@@ -128,7 +136,7 @@ t.test('a token that was refused while its space was forgotten is asked about ag
   const union = new UnionAuthenticator({ authenticators: [backend], clock: () => 0 })
   const early = union.authenticate({ token: 'a1' })
   union.forget('a')
-  await t.rejects(early, { message: 'Unauthorized' })
+  await t.rejects(async () => early, { message: 'Unauthorized' })
   backend.answer = () => user('a1')
   t.equal((await union.authenticate({ token: 'a1' }))?.user.name, 'a1')
 })
@@ -146,4 +154,28 @@ t.test('however many spaces are forgotten, none of their tokens is remembered', 
   t.same(backend.asked, ['first', 'last'])
   for (const token of ['first', 'last']) await union.authenticate({ token })
   t.equal(backend.asked.length, 2, 'and what is asked afterwards is remembered again')
+})
+
+t.test('who shows the same again is known at once, and forgotten like everybody', async t => {
+  let now = 0
+  const backend = new Recorder()
+  backend.answer = ({ token = '' }) => ({ ...user(token), space: 'a' })
+  const union = new UnionAuthenticator({ authenticators: [backend], clock: () => now })
+  const shown = { token: 'a1' }
+  await union.authenticate(shown)
+  const isKnown = (): boolean => {
+    const found = union.authenticate(shown)
+    return !(found instanceof Promise)
+  }
+  t.ok(isKnown())
+  const later = (): void => {
+    now += 10_000
+  }
+  for (const forget of [() => union.forget('a'), () => union.clear(), later]) {
+    forget()
+    t.notOk(isKnown(), String(forget))
+    await union.authenticate(shown)
+    t.ok(isKnown())
+  }
+  t.same(backend.asked, ['a1', 'a1', 'a1', 'a1'])
 })

@@ -23,7 +23,7 @@ t.test('a certificate that runs out while its connection lives is refused', asyn
   const authenticator = new X509Authenticator({ clock: () => now })
   t.ok(await authenticator.authenticate({ certificate }))
   now += 2 * 86_400_000
-  await t.rejects(authenticator.authenticate({ certificate }), { message: 'Unauthorized' })
+  await t.rejects(async () => authenticator.authenticate({ certificate }), { message: 'Unauthorized' })
 })
 
 t.test('server certificates and nameless ones are nobody', async t => {

@@ -39,7 +39,7 @@ function door() {
   return {
     draining,
     seen,
-    authorize: (url: string, authorization?: string) => here.authorize(message(url, authorization)),
+    authorize: async (url: string, authorization?: string) => here.authorize(message(url, authorization)),
   }
 }
 

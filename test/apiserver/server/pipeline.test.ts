@@ -1,6 +1,7 @@
 /** The order in which a request is looked at, who it is taken to come from, and what its authorizer is asked. */
 import t from 'tap'
 import { StatusError } from '../../../src/apimachinery/errors.ts'
+import type { Credentials } from '../../../src/apiserver/auth/types.ts'
 import { effectiveUser } from '../../../src/apiserver/auth/users.ts'
 import { ANN, fakePipeline, ROOT_USER } from './support.ts'
 
@@ -248,4 +249,29 @@ t.test('groups without a user are a mistake, whoever makes it', async t => {
       reason: 'BadRequest',
       message: /without impersonating a user$/,
     })
+})
+
+t.test('a connection that shows the same credential again is asked about by the same object', async t => {
+  const seen: Credentials[] = []
+  const { authorize } = await fakePipeline(t, {
+    authenticate: credentials => {
+      seen.push(credentials)
+      return credentials.token === undefined ? undefined : { user: { ...ANN, name: credentials.token } }
+    },
+  })
+  const socket = {}
+  const names: string[] = []
+  for (const [token, of] of [
+    ['ann', socket],
+    ['ann', socket],
+    ['eve', socket],
+    ['ann', socket],
+    ['ann', {}],
+  ] as const)
+    names.push((await authorize(`GET ${CONFIGMAPS}`, token, {}, of)).user.name)
+  t.same(names, ['ann', 'ann', 'eve', 'ann', 'ann'])
+  t.equal(seen[1], seen[0])
+  t.equal(new Set(seen).size, 4)
+  const protocols = 'v4.channel.k8s.io, base64url.bearer.authorization.k8s.io.Ym9i'
+  t.equal((await authorize(`GET ${CONFIGMAPS}`, '', { 'sec-websocket-protocol': protocols }, socket)).user.name, 'bob')
 })

@@ -90,7 +90,7 @@ export async function fakePipeline(t: Test, { authenticate, allow, open, more }:
     steps,
     asked,
     /** `GET /path` by whom the token names. */
-    authorize: (request: string, token = '', headers: IncomingHttpHeaders = {}, socket: object = {}) =>
+    authorize: async (request: string, token = '', headers: IncomingHttpHeaders = {}, socket: object = {}) =>
       pipeline.authorize(rawRequest(request, token, headers, socket), witness),
   }
 }
