@@ -207,7 +207,7 @@ class JournaledStore implements Store {
     return this.#history.compactedRevision
   }
 
-  async get(key: Key): Promise<Stored | undefined> {
+  get(key: Key): Stored | undefined {
     this.#assertOpen()
     return this.#index.get(key)
   }

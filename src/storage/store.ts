@@ -5,6 +5,7 @@
  * may count with them: an engine may leave some out. A write is acknowledged, readable and watchable only after it is on disk.
  */
 import type { Discreet } from '../apimachinery/messageOf.ts'
+import type { Soon } from '../apimachinery/soon.ts'
 
 /** Position in the log, above 0. Below 2^53, so a `number` holds it exactly. It is the API's `resourceVersion`. */
 export type Revision = number
@@ -157,7 +158,7 @@ export interface Store {
   /** Reads and watches from before this revision are answered with `Compacted`. */
   readonly compactedRevision: Revision
 
-  get(key: Key): Promise<Stored | undefined>
+  get(key: Key): Soon<Stored | undefined>
 
   /** @throws StorageError `Compacted`, or `Future` when `at` is greater than the newest revision */
   list(range: Range, options?: ListOptions): Promise<Page>

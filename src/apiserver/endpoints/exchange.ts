@@ -72,7 +72,7 @@ export interface Exchange {
   readonly work?: Work | undefined
 }
 
-export type Endpoint = (services: Services, exchange: Exchange) => Promise<void>
+export type Endpoint = (services: Services, exchange: Exchange) => Soon<void>
 
 /** Sub-resources with endpoints of their own; keys are `group/resource/subresource` or the sub-resource alone. */
 export type SubresourceEndpoints = Readonly<Record<string, Endpoint>>

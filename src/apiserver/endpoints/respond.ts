@@ -1,8 +1,10 @@
 /** Answers: stored objects and lists as bytes where possible, rendered only when the client asked for another form. */
+
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { envelopeOf } from '../../apimachinery/protobuf/envelope.ts'
 import type { WireObject } from '../../apimachinery/protobuf/protobufCodec.ts'
+import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
 import type { Stored } from '../../storage/store.ts'
 import { prepareViews } from '../registry/views.ts'
 import { partialMetadata, type TableOptions, tableFor } from '../tables/table.ts'
@@ -14,11 +16,15 @@ import { type Form, wantsPretty } from './negotiate.ts'
 import { protobufForm } from './protobufForms.ts'
 import { yamlText } from './yamlWriter.ts'
 
-export async function sendObject(services: Services, exchange: Exchange, stored: Stored, code = 200): Promise<void> {
-  const views = prepareViews([stored], exchange.type)
-  if (views) await views
-  if (exchange.form.as === undefined && exchange.form.format === 'json' && !isPretty(exchange))
-    return send(exchange, code, bytesAs(stored, exchange.type))
+export function sendObject(services: Services, exchange: Exchange, stored: Stored, code = 200): Soon<void> {
+  return whenKnown(prepareViews([stored], exchange.type), () =>
+    exchange.form.as === undefined && exchange.form.format === 'json' && !isPretty(exchange)
+      ? send(exchange, code, bytesAs(stored, exchange.type))
+      : sendFormed(services, exchange, stored, code),
+  )
+}
+
+async function sendFormed(services: Services, exchange: Exchange, stored: Stored, code: number): Promise<void> {
   if (exchange.form.format === 'protobuf') {
     checkPartial(exchange, false)
     const form = protobufForm(services, exchange.type, exchange.form)

@@ -30,7 +30,8 @@ export async function scaleEndpoint(services: Services, exchange: Exchange): Pro
   const paths = type.scale
   const scale = (object: KubeObject): KubeObject => scaleOf(object, paths)
   if (exchange.info.verb === 'get') {
-    const stored = await services.reader.get(exchange.space, type, namespace, name).catch((error: unknown) => {
+    const found = Promise.try(() => services.reader.get(exchange.space, type, namespace, name))
+    const stored = await found.catch((error: unknown) => {
       throw error instanceof StatusError && error.reason === 'NotFound' ? scaleNotFound(type, name) : error
     })
     return sendScale(services, exchange, scale(objectFor(stored, type)))

@@ -9,9 +9,11 @@
 import { StatusError } from '../../apimachinery/errors.ts'
 import { isRecord } from '../../apimachinery/object.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
+import type { Soon } from '../../apimachinery/soon.ts'
 import type { Work } from '../../program/workTurns.ts'
 import type { Stored } from '../../storage/store.ts'
 import { versionOf } from '../../storage/texts.ts'
+import type { UserInfo } from '../auth/types.ts'
 import { ANONYMOUS, effectiveUser, GROUPS } from '../auth/users.ts'
 import { decodeObject, encodeObject } from '../registry/codec.ts'
 import type { SelectedEvent } from '../registry/eventSelector.ts'
@@ -26,10 +28,13 @@ type Judge = Services['authorizer']
 export type SeenEvent = Pick<SelectedEvent, 'type' | 'stored'>
 
 /** `undefined` for who sees everything, and for other kinds. */
-export async function sightOf(authorizer: Judge, exchange: Asker): Promise<WorkspaceSight | undefined> {
+export function sightOf(authorizer: Judge, exchange: Asker): Soon<WorkspaceSight | undefined> {
   if (exchange.type.resource !== WORKSPACES.resource || exchange.type.group !== WORKSPACES.group) return undefined
   const user = effectiveUser(exchange.user, exchange.space)
-  if (user.groups.includes(GROUPS.masters)) return undefined
+  return user.groups.includes(GROUPS.masters) ? undefined : narrowedSight(authorizer, exchange, user)
+}
+
+async function narrowedSight(authorizer: Judge, exchange: Asker, user: UserInfo): Promise<WorkspaceSight | undefined> {
   const may = async (verb: string, resource: ResourceRequest): Promise<boolean> =>
     (await authorizer.authorize({ user, space: exchange.space, verb, resource, path: '', ownOnly: true })).allowed
   const asked = nameAware(exchange.info, exchange.resource)

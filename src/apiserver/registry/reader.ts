@@ -4,6 +4,7 @@
  */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
 import { type Work, WorkTurns } from '../../program/workTurns.ts'
 import { compareKeys } from '../../storage/keys.ts'
 import {
@@ -100,14 +101,15 @@ export class Reader {
     knownRevision(resourceVersion, this.#store.revision)
   }
 
-  /** @throws StatusError NotFound */
-  async get(space: string, type: ResourceType, namespace: string, name: string): Promise<Stored> {
-    const stored =
-      (await this.#store.get(keyOf(space, type, namespace, name))) ??
-      (await this.#shared?.of(type, namespace)?.get(space, type, name))
-    if (stored === undefined) throw statusError.notFound(type, name)
-    await prepareViews([stored], type)
-    return stored
+  /** @throws StatusError NotFound, also by the promise */
+  get(space: string, type: ResourceType, namespace: string, name: string): Soon<Stored> {
+    return whenKnown(this.#store.get(keyOf(space, type, namespace, name)), own =>
+      whenKnown(own ?? this.#shared?.of(type, namespace)?.get(space, type, name), stored => {
+        if (stored === undefined) throw statusError.notFound(type, name)
+        const prepared = prepareViews([stored], type)
+        return prepared === undefined ? stored : prepared.then(() => stored)
+      }),
+    )
   }
 
   async list(type: ResourceType, query: ListQuery): Promise<ListResult> {

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { StatusError } from '../../apimachinery/errors.ts'
 import { apiVersionOf } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
 import { headers } from '../endpoints/answerPieces.ts'
 import { createEndpoint } from '../endpoints/create.ts'
 import { deleteCollectionEndpoint, deleteEndpoint } from '../endpoints/delete.ts'
@@ -126,8 +127,8 @@ function hasTable(type: ResourceType, subresource: string): boolean {
   return type.verbs.includes('get')
 }
 
-/** @throws StatusError as the endpoint */
-export async function dispatch(services: Services, exchange: Exchange, extra: SubresourceEndpoints): Promise<void> {
+/** @throws StatusError as the endpoint, also by the promise */
+export function dispatch(services: Services, exchange: Exchange, extra: SubresourceEndpoints): Soon<void> {
   const endpoint = endpointFor(exchange, extra)
   if (endpoint === undefined) {
     exchange.reply.header('Allow', allowedMethods(exchange.type, exchange.resource))
@@ -137,14 +138,19 @@ export async function dispatch(services: Services, exchange: Exchange, extra: Su
   if (inFlight && exchange.type.custom?.convert) inFlight.mayConvert = true
   try {
     // many bodies may come in one turn of the loop
-    if (exchange.work?.due) await exchange.work.rest()
-    await endpoint(services, exchange)
+    const rested = exchange.work?.due ? exchange.work.rest() : undefined
+    const answered = whenKnown(rested, () => endpoint(services, exchange))
+    return answered instanceof Promise ? answered.catch(error => warned(exchange, error)) : answered
   } catch (error) {
-    // a refusal carries the warnings that were given before it
-    const { Warning } = headers(exchange)
-    if (Warning !== undefined && !exchange.reply.sent) exchange.reply.header('Warning', Warning)
-    throw error
+    warned(exchange, error)
   }
+}
+
+/** A refusal carries the warnings that were given before it. @throws what it is given */
+function warned(exchange: Exchange, error: unknown): never {
+  const { Warning } = headers(exchange)
+  if (Warning !== undefined && !exchange.reply.sent) exchange.reply.header('Warning', Warning)
+  throw error
 }
 
 function endpointFor(exchange: Exchange, extra: SubresourceEndpoints): Endpoint | undefined {

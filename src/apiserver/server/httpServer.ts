@@ -291,27 +291,30 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   app.setNotFoundHandler((request, reply) => refuse(request, reply, methodNotAllowed()))
   app.server.on('upgrade', (request, socket, head) => void webSockets.accept(request, socket, head))
 
-  const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+  const answer = (request: FastifyRequest, reply: FastifyReply): Soon<void> => {
     const authorized = request.authorized!
-    if (authorized.info.stream) await openStream(deps, request, reply, authorized)
-    else if (authorized.info.resource)
-      await dispatch(deps.services, exchangeFor(deps.services, request, reply, authorized), deps.subresources)
-    else if (!(await deps.nonResource(request, reply, authorized))) {
-      throw new StatusError('NotFound', 'the server could not find the requested resource', {})
-    }
+    if (authorized.info.stream) return openStream(deps, request, reply, authorized)
+    if (authorized.info.resource)
+      return dispatch(deps.services, exchangeFor(deps.services, request, reply, authorized), deps.subresources)
+    return deps.nonResource(request, reply, authorized).then(isServed => {
+      if (!isServed) throw new StatusError('NotFound', 'the server could not find the requested resource', {})
+    })
   }
-  const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+  const fail = (request: FastifyRequest, reply: FastifyReply, error: unknown): void => {
+    if (!reply.sent) return void reply.send(error)
+    toStatus(error, request, log)
+    // An answer that has begun can only be broken off: its end is missing, so nobody takes it for whole. What has ended
+    // (a watch that told its client) leaves as it is.
+    if (!reply.raw.writableEnded) reply.raw.destroy()
+  }
+  const handler = (request: FastifyRequest, reply: FastifyReply): void => {
     try {
       request.inFlight?.received(request.body)
-      await answer(request, reply)
+      const answered = answer(request, reply)
+      if (answered instanceof Promise) answered.catch(error => fail(request, reply, error))
     } catch (error) {
-      if (!reply.sent) throw error
-      toStatus(error, request, log)
-      // An answer that has begun can only be broken off: its end is missing, so nobody takes it for whole. What has ended
-      // (a watch that told its client) leaves as it is.
-      if (!reply.raw.writableEnded) reply.raw.destroy()
+      fail(request, reply, error)
     }
-    return reply
   }
   app.route({ method: [...METHODS], url: '/*', handler })
   return app

@@ -56,7 +56,7 @@ t.test('one object', async t => {
     [SPACE, 'm', 'a'],
     ['other', 'n', 'a'],
   ] as const)
-    await t.rejects(reader.get(space, type, namespace, name), {
+    await t.rejects(async () => reader.get(space, type, namespace, name), {
       reason: 'NotFound',
       message: `configmaps "${name}" not found`,
     })

@@ -128,7 +128,7 @@ export const lifecycleCases: Case[] = [
       t.match((await unread.next()).value, [{ revision: 2 }], 'what was committed is still read')
       await t.rejects(unread.next(), { code: 'Closed' })
       await t.rejects(waiting, { code: 'Closed' })
-      await t.rejects(store.get(key('a')), { code: 'Closed' })
+      await t.rejects(async () => store.get(key('a')), { code: 'Closed' })
       await t.rejects(store.list({}), { code: 'Closed' })
       await t.rejects(store.count({}), { code: 'Closed' })
       await t.rejects(store.write({ key: key('c'), mutation: put('c'), expect: 0 }), { code: 'Closed' })
