@@ -154,12 +154,12 @@ export function mailboxName(cluster: string, syncTargetUID: string): string {
 
 /** Whether a space is a mailbox itself. `path` is from the root. */
 export function isMailbox(path: string): boolean {
-  return MAILBOX.test(path)
+  return path.startsWith(MAILBOX_PARENT) && MAILBOX.test(path)
 }
 
 /** Whether a space is a mailbox or lies below one: whoever may write a mailbox may make spaces in it. `path` is from the root. */
 export function isInMailbox(path: string): boolean {
-  return IN_MAILBOX.test(path)
+  return path.startsWith(MAILBOX_PARENT) && IN_MAILBOX.test(path)
 }
 
 /** The ConfigMap in a workload execution cluster that says from which mailbox it is served. It is never carried anywhere. */

@@ -27,7 +27,6 @@ const HEADERS_END = Buffer.from('\r\n\r\n')
 const CR = 13
 /** Most requests have fewer bytes of headers. */
 const CREDENTIAL_WITHIN = 4096
-const CONTENT_LENGTH = /\r\ncontent-length:[ \t]*(\d{1,9})[ \t]*\r\n/i
 const AUTHORIZATION = /\r\nauthorization:[ \t]*([^\r]*)/i
 
 /** How long requests are begun in one turn of the loop. */
@@ -93,6 +92,8 @@ class Feed {
   #isOpen = false
   /** What is to come of its body; `undefined`: nobody knows. */
   #bodyLeft: number | undefined
+  /** Bytes behind headers that are parsed with them. */
+  #behind = 0
   /** So many bytes of the end of headers were the last to be parsed. */
   #matched = 0
   /** What the connection is handed over with. */
@@ -202,7 +203,10 @@ class Feed {
     if (this.#isOpen) return 0
     const end = headersEnd(arrived, this.#matched)
     if (end === undefined || end === arrived.length) return arrived.length
-    return end + (this.#matched > 0 ? 0 : shortBody(arrived, end))
+    // Without an end of a line no second request becomes whole in it: to parse it with the headers is cheaper.
+    if (arrived.indexOf(CR, end) >= 0) return end
+    this.#behind = arrived.length - end
+    return arrived.length
   }
 
   #take(size: number): Buffer {
@@ -214,10 +218,14 @@ class Feed {
   }
 
   #feedPiece(piece: Buffer): void {
+    const behind = this.#request === undefined ? this.#behind : 0
     if (this.#request === undefined) this.#matched = matchedBy(piece, this.#matched)
     else if (this.#bodyLeft !== undefined) this.#bodyLeft -= piece.length
+    this.#behind = 0
     this.#parse(piece)
-    if (this.#request === undefined || !this.#request.complete) return
+    if (this.#request === undefined) return
+    if (this.#bodyLeft !== undefined) this.#bodyLeft -= behind
+    if (!this.#request.complete) return
     this.#request = undefined
     this.#matched = 0
   }
@@ -247,15 +255,6 @@ function headersEnd(arrived: Buffer, matched: number): number | undefined {
   if (matched > 0 && arrived.length >= rest.length && rest.equals(arrived.subarray(0, rest.length))) return rest.length
   const at = arrived.indexOf(HEADERS_END)
   return at < 0 ? undefined : at + HEADERS_END.length
-}
-
-/**
- * The bytes behind headers that are a body, where these say so plainly and all of it has arrived: to parse it with its headers is
- * cheaper. Not of headers that came in two pieces. A parser that read another length would refuse the request.
- */
-function shortBody(arrived: Buffer, end: number): number {
-  const length = Number(CONTENT_LENGTH.exec(arrived.toString('latin1', 0, end))?.[1] ?? 0)
-  return end + length <= arrived.length ? length : 0
 }
 
 /** How many bytes of the end of headers a piece ends with, behind one that ended with so many. */
