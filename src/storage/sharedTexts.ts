@@ -35,7 +35,7 @@ export class SharedTexts {
 
   /** Who has this name already and shares a text, to be given to the others below. */
   alike(key: Key): Named | undefined {
-    return this.#named.get(nameOf(key))
+    return this.#named.size === 0 ? undefined : this.#named.get(nameOf(key))
   }
 
   /**

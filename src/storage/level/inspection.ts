@@ -12,6 +12,7 @@ import {
   keyOfObjectRow,
   type LogRecord,
   nameOfRow,
+  ObjectRowKeys,
   parseCompacted,
   parseLog,
   parseLogHead,
@@ -86,21 +87,21 @@ async function look(
   const badRows: string[] = []
   let state: StateRecord | undefined
   let compacted: Revision | undefined
+  const keys = new ObjectRowKeys()
   const read = (row: string, value: Buffer): void => {
-    const kind = row.slice(0, 2)
-    if (kind === 'o/') {
-      const { checksum, ...version } = parseVersion(row, value)
-      const { revision, bytes } = version
-      options.each({ key: keyOfObjectRow(row), ...version })
+    if (row.startsWith('o/')) {
+      const { checksum, revision, headBytes, bytes, note } = parseVersion(row, value)
+      const key = keys.of(row)
+      options.each(note === undefined ? { key, revision, headBytes, bytes } : { key, revision, headBytes, bytes, note })
       objects.count++
       objects.sum = addToSum(objects.sum, checksum)
       objects.bytes += bytes.length
       if (revision > objects.newest) objects.newest = revision
-    } else if (kind === 'v/') {
+    } else if (row.startsWith('v/')) {
       const { revision } = parseVersion(row, value)
       versions.count++
       versions.sum += revision
-    } else if (kind === 'l/') {
+    } else if (row.startsWith('l/')) {
       log.add(parseLogHead(row, value))
       options.log?.(parseLog(row, value))
     } else if (row === STATE_ROW) state = parseState(value)

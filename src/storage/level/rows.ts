@@ -25,6 +25,7 @@
 import { crc32 } from 'node:zlib'
 import { parseKeyText } from '../keys.ts'
 import { type Key, type Revision, StorageError, type Stored, type StoreEvent } from '../store.ts'
+import { keyChecksum } from './keyChecksum.ts'
 
 /** Raise it when older programs must not open the data any more. */
 export const FORMAT = 2
@@ -44,14 +45,39 @@ const CHECKSUM_AT = 16
 const HEAD = 20
 const LOG_HEAD = HEAD + 8
 
+const OBJECTS = 'o/'
+
 /** `id` is the text of the key. */
 export function objectRow(id: string): string {
-  return `o/${id}`
+  return `${OBJECTS}${id}`
 }
 
 /** @throws TypeError when it is no key */
 export function keyOfObjectRow(row: string): Key {
-  return parseKeyText(row.slice(2))
+  return parseKeyText(row.slice(OBJECTS.length))
+}
+
+/** Keys of rows that are read in order: what a key has in common with the one before it is that one's strings. */
+export class ObjectRowKeys {
+  /** All of the last row but its name. */
+  #start = ''
+  #last: Key | undefined
+
+  /** @throws TypeError when it is no key */
+  of(row: string): Key {
+    const last = this.#last
+    const start = this.#start
+    if (last === undefined || !row.startsWith(start) || row.includes('\0', start.length)) return this.#learn(row)
+    const { space, group, resource, namespace } = last
+    return { space, group, resource, namespace, name: row.slice(start.length) }
+  }
+
+  #learn(row: string): Key {
+    const key = keyOfObjectRow(row)
+    this.#last = key
+    this.#start = row.slice(0, row.length - key.name.length)
+    return key
+  }
 }
 
 export function versionRow(revision: Revision): string {
@@ -89,7 +115,7 @@ function notedValue({ revision, headBytes, bytes, note }: Omit<Stored, 'key'> & 
 
 /** What the checksum of a version is where it is the current object. */
 export function objectChecksum(id: string, version: Buffer): number {
-  return crc32(id, version.readUInt32BE(CHECKSUM_AT))
+  return keyChecksum(id, 0, version.readUInt32BE(CHECKSUM_AT))
 }
 
 /** Puts the checksum in. */
@@ -113,8 +139,8 @@ export function parseVersion(row: string, value: Buffer): VersionRecord {
   const revision = value.readDoubleBE(8)
   const text = value.subarray(HEAD)
   const found = crc32(text, mixedHead(value))
-  const isObject = row.startsWith('o/')
-  if ((isObject ? crc32(row.slice(2), found) : found) !== checksum) throw damaged(row)
+  const isObject = row.startsWith(OBJECTS)
+  if ((isObject ? keyChecksum(row, OBJECTS.length, found) : found) !== checksum) throw damaged(row)
   if (!isObject && revision !== revisionOfRow(row)) throw damaged(row)
   const headBytes = value.readUInt32BE(4)
   if (value.readUInt32BE(0) !== NOTED * 2 ** 24) {
