@@ -12,6 +12,7 @@ const LONG_BYTES = 8 * 1024
 
 export class Arena {
   #slab = new ArrayBuffer(0)
+  #view = new Uint8Array(this.#slab)
   #used = 0
   #allocatedBytes = 0
 
@@ -42,28 +43,37 @@ export class Arena {
     return { bytes, headBytes }
   }
 
-  copy(bytes: Uint8Array): Buffer {
-    const buffer = this.#allocate(bytes.length)
-    buffer.set(bytes)
-    return buffer
+  /** Where a copy lies: as many bytes from `at`. */
+  place(bytes: Uint8Array): { memory: ArrayBuffer; at: number } {
+    const place = this.#room(bytes.length)
+    const slab = place.memory === this.#slab ? this.#view : new Uint8Array(place.memory)
+    slab.set(bytes, place.at)
+    return place
   }
 
   /** Starts a new slab and counts from zero: whoever copies all living texts from here on leaves the old slabs to die. */
   restart(): void {
-    this.#slab = new ArrayBuffer(0)
-    this.#used = 0
+    this.#begin(new ArrayBuffer(0))
     this.#allocatedBytes = 0
   }
 
   #allocate(size: number): Buffer {
+    const { memory, at } = this.#room(size)
+    return Buffer.from(memory, at, size)
+  }
+
+  #room(size: number): { memory: ArrayBuffer; at: number } {
     this.#allocatedBytes += size
-    if (size > LONG_BYTES) return Buffer.allocUnsafeSlow(size)
-    if (this.#used + size > this.#slab.byteLength) {
-      this.#slab = new ArrayBuffer(SLAB_BYTES)
-      this.#used = 0
-    }
-    const buffer = Buffer.from(this.#slab, this.#used, size)
+    if (size > LONG_BYTES) return { memory: Buffer.allocUnsafeSlow(size).buffer, at: 0 }
+    if (this.#used + size > this.#slab.byteLength) this.#begin(new ArrayBuffer(SLAB_BYTES))
+    const at = this.#used
     this.#used += size
-    return buffer
+    return { memory: this.#slab, at }
+  }
+
+  #begin(slab: ArrayBuffer): void {
+    this.#slab = slab
+    this.#view = new Uint8Array(slab)
+    this.#used = 0
   }
 }

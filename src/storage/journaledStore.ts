@@ -9,6 +9,7 @@ import { WatchHub } from './hub.ts'
 import type { Journal } from './journal.ts'
 import { assertKey, assertRange, keyText } from './keys.ts'
 import { ObjectIndex } from './objectIndex.ts'
+import type { Placed } from './objectSlots.ts'
 import { listAt, stretchesAt, Undo } from './pastReads.ts'
 import { Projections } from './projections.ts'
 import { SharedStored, sizeOf } from './sharedStored.ts'
@@ -102,16 +103,16 @@ export async function openJournaledStore(journal: Journal, options: JournaledSto
   const arena = new Arena()
   const texts = new SharedTexts()
   const state = await journal.load(loaded => {
-    const named = texts.alike(loaded.key)
-    const key = index.ownKey(loaded.key, named?.name)
-    const whole = { ...loaded, key }
-    const stored = texts.loaded(whole, named, () => index.neighbour(key)) ?? {
-      ...whole,
-      bytes: arena.copy(loaded.bytes),
+    const shared = texts.loaded(loaded, index.neighbour(loaded), name => index.ownKey(loaded.key, name))
+    if (shared === undefined) {
+      const ownKey = index.ownKey(loaded.key)
+      index.place(ownKey, placedIn(arena, loaded))
+      options.budget?.count(ownKey, loaded, undefined)
+      return
     }
-    index.put(stored)
-    texts.replaced(stored, undefined)
-    options.budget?.count(stored.key, stored, undefined)
+    index.put(shared)
+    texts.replaced(shared, undefined)
+    options.budget?.count(shared.key, shared, undefined)
   })
   const lastTimeMs = state.revision > state.compactedRevision ? await journal.timeOf(state.revision) : 0
   return new JournaledStore({ journal, index, arena, texts, ...state, lastTimeMs }, options)
@@ -430,7 +431,7 @@ class JournaledStore implements Store {
       const step: Stored[] = []
       this.#index.visit({}, after, stored => step.push(stored) < REPACK_STEP)
       for (const stored of step)
-        if (!(stored instanceof SharedStored)) this.#index.put({ ...stored, bytes: this.#arena.copy(stored.bytes) })
+        if (!(stored instanceof SharedStored)) this.#index.place(stored.key, placedIn(this.#arena, stored))
       after = step.at(-1)?.key
       if (step.length < REPACK_STEP) break
       await new Promise<void>(resolve => setImmediate(resolve))
@@ -450,6 +451,12 @@ class JournaledStore implements Store {
 
 const warnProcess = (_: object, msg: string): void => process.emitWarning(msg)
 const PROCESS_WARNINGS: StoreLogger = { warn: warnProcess, error: warnProcess }
+
+/** A version whose text is copied, and nothing made of it. */
+function placedIn(arena: Arena, { revision, bytes, headBytes, note }: Stored): Placed {
+  const { memory, at } = arena.place(bytes)
+  return { memory, at, length: bytes.length, headBytes, revision, note }
+}
 
 /** Reads the index when it is first asked for something. */
 function* itemsOf(index: ObjectIndex, range: Range): Generator<Stored> {

@@ -1,10 +1,11 @@
 /**
  * The current version of every object in memory, found by key, by space and by (group, resource) over all spaces, and
- * walked in key order. Changes and reads are synchronous, so every read is one instant of the store.
+ * walked in key order. Changes and reads are synchronous, so every read is one instant of the store. What is said of an object is in
+ * {@link ObjectSlots}; here is who belongs where, by the numbers that those gave.
  */
 import { compareKeys } from './keys.ts'
-import { SharedStored } from './sharedStored.ts'
-import { SortedList } from './sortedList.ts'
+import { ObjectSlots, type ObjectSlotsOptions, type Placed } from './objectSlots.ts'
+import { ABSENT, SortedList } from './sortedList.ts'
 import type { Key, Range, Stored } from './store.ts'
 
 /** Objects of one (space, group, resource); never empty while it is in the index. */
@@ -14,6 +15,18 @@ interface Bucket {
   readonly resource: string
   readonly items: SortedList
 }
+
+/** The bucket before that of (space, group, resource). */
+interface Beside {
+  readonly space: string
+  readonly group: string
+  readonly resource: string
+  readonly bucket: Bucket | undefined
+  readonly walk: ReturnType<SortedList['walk']> | undefined
+}
+
+/** Of names; longer ones are rare. */
+const SCRATCH_BYTES = 256
 
 interface SpaceEntry {
   readonly space: string
@@ -29,8 +42,17 @@ export class ObjectIndex {
   readonly #spaceOrder: SpaceEntry[] = []
   /** By `resource\0group`: the buckets of all spaces, by space. */
   readonly #resources = new Map<string, Bucket[]>()
+  readonly #slots: ObjectSlots
+  readonly #scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES)
   #size = 0
-  #bytes = 0
+  /** The key that was made own last, as it was given and as it is here. */
+  #owned: readonly [given: Key, own: Key] | undefined
+  /** Where the last neighbour was found. */
+  #beside: Beside | undefined
+
+  constructor(options: ObjectSlotsOptions = {}) {
+    this.#slots = new ObjectSlots(options)
+  }
 
   get size(): number {
     return this.#size
@@ -38,26 +60,47 @@ export class ObjectIndex {
 
   /** The sum of the bytes of objects with texts of their own. */
   get bytes(): number {
-    return this.#bytes
+    return this.#slots.bytes
+  }
+
+  /** Objects that are kept as such, without those whose texts are shared. */
+  get made(): number {
+    return this.#slots.made
+  }
+
+  /** Pieces of memory that it holds for texts. */
+  get slabs(): number {
+    return this.#slots.slabs
   }
 
   get(key: Key): Stored | undefined {
-    return this.#bucket(key)?.items.find(key.namespace, key.name)
+    const bucket = this.#bucket(key)
+    const slot = bucket?.items.find(key.namespace, key.name) ?? ABSENT
+    return slot === ABSENT ? undefined : this.#slots.at(slot, bucket!)
   }
 
   put(stored: Stored): void {
-    const bucket = this.#bucket(stored.key) ?? this.#addBucket(stored.key)
-    const replaced = bucket.items.set(stored)
-    if (replaced === undefined) this.#size++
-    this.#bytes += ownBytes(stored) - ownBytes(replaced)
+    const { key } = stored
+    const bucket = this.#bucket(key) ?? this.#addBucket(key)
+    const slot = bucket.items.find(key.namespace, key.name)
+    if (slot === ABSENT) this.#add(bucket, this.#slots.add(stored))
+    else this.#slots.replace(slot, stored)
+  }
+
+  /** The same without an object: nobody has asked for one yet. */
+  place(key: Key, placed: Placed): void {
+    const bucket = this.#bucket(key) ?? this.#addBucket(key)
+    const slot = bucket.items.find(key.namespace, key.name)
+    if (slot === ABSENT) this.#add(bucket, this.#slots.addPlaced(key, placed))
+    else this.#slots.replacePlaced(slot, placed)
   }
 
   delete(key: Key): void {
     const bucket = this.#bucket(key)
-    const deleted = bucket?.items.delete(key.namespace, key.name)
-    if (bucket === undefined || deleted === undefined) return
+    const slot = bucket?.items.delete(key.namespace, key.name) ?? ABSENT
+    if (bucket === undefined || slot === ABSENT) return
+    this.#slots.remove(slot)
     this.#size--
-    this.#bytes -= ownBytes(deleted)
     if (bucket.items.size === 0) this.#dropBucket(bucket)
   }
 
@@ -65,32 +108,46 @@ export class ObjectIndex {
    * An equal key that shares its strings with the index where it can, and pins no longer string (a URL, a body). `name`: that of
    * others with the same one.
    */
-  ownKey(key: Key, name = detached(key.name)): Key {
+  ownKey(key: Key, name = this.#detached(key.name)): Key {
+    const [given, own] = this.#owned ?? []
+    // objects come one behind the other: then their parts are the same strings
+    const isSameKin = given?.space === key.space && given.group === key.group && given.resource === key.resource
+    if (own !== undefined && isSameKin && given.namespace === key.namespace) {
+      const { space, group, resource, namespace } = own
+      return { space, group, resource, namespace, name }
+    }
     const entry = this.#spaces.get(key.space)
     const siblings = this.#resources.get(resourceId(key))
-    const bucket = entry?.byResource.get(resourceId(key))
-    let namespace: string | undefined
-    if (bucket !== undefined) {
-      const rank = bucket.items.rank(key.namespace, '')
-      bucket.items.visit(rank, rank + 1, stored => {
-        if (stored.key.namespace === key.namespace) namespace = stored.key.namespace
-        return false
-      })
-    }
-    return {
-      space: entry?.space ?? detached(key.space),
-      group: siblings?.[0]?.group ?? detached(key.group),
-      resource: siblings?.[0]?.resource ?? detached(key.resource),
-      namespace: namespace ?? detached(key.namespace),
+    const items = entry?.byResource.get(resourceId(key))?.items
+    const first = items?.first(key.namespace, '') ?? ABSENT
+    const namespace = first === ABSENT ? undefined : this.#slots.namespace(first)
+    const owned: Key = {
+      space: entry?.space ?? this.#detached(key.space),
+      group: siblings?.[0]?.group ?? this.#detached(key.group),
+      resource: siblings?.[0]?.resource ?? this.#detached(key.resource),
+      namespace: namespace === key.namespace ? namespace : this.#detached(key.namespace),
       name,
     }
+    this.#owned = [key, owned]
+    return owned
   }
 
-  /** The object with the same name in the space before that of `key` which has such objects. */
-  neighbour(key: Key): Stored | undefined {
-    const siblings = this.#resources.get(resourceId(key))
-    const place = siblings && placeOf(siblings, other => other.space < key.space)
-    return place ? siblings[place - 1]!.items.find(key.namespace, key.name) : undefined
+  /**
+   * The object with the same name in the space before that of `other` which has such objects, where it may say the same. Made for
+   * loading: it is found at once behind the one that was asked for last.
+   */
+  neighbour(other: Stored): Stored | undefined {
+    const { space, group, resource, namespace, name } = other.key
+    let beside = this.#beside
+    if (beside?.space !== space || beside.resource !== resource || beside.group !== group) {
+      const siblings = this.#resources.get(resourceId(other.key))
+      const place = siblings && placeOf(siblings, before => before.space < space)
+      const bucket = place ? siblings[place - 1] : undefined
+      beside = { space, group, resource, bucket, walk: bucket?.items.walk() }
+      this.#beside = beside
+    }
+    const slot = beside.walk?.(namespace, name) ?? ABSENT
+    return slot === ABSENT ? undefined : this.#slots.alike(slot, beside.bucket!, other)
   }
 
   /** Objects of `range` behind `after`, counted by chunk, not one by one. */
@@ -107,8 +164,26 @@ export class ObjectIndex {
   visit(range: Range, after: Key | undefined, visit: (stored: Stored) => boolean): void {
     for (const bucket of this.#bucketsOf(range, after)) {
       const [from, to] = ranksIn(bucket, range, after)
-      if (from < to && !bucket.items.visit(from, to, visit)) return
+      if (from < to && !bucket.items.visit(from, to, slot => visit(this.#slots.at(slot, bucket)))) return
     }
+  }
+
+  /** A copy with memory of its own: an engine's substring may keep the whole string alive that it was cut from. */
+  #detached(text: string): string {
+    if (text.length < 13) return text
+    const scratch = this.#scratch
+    if (text.length > SCRATCH_BYTES) return Buffer.from(text).toString()
+    for (let i = 0; i < text.length; i++) {
+      const code = text.charCodeAt(i)
+      if (code >= 0x80) return Buffer.from(text).toString()
+      scratch[i] = code
+    }
+    return scratch.toString('latin1', 0, text.length)
+  }
+
+  #add(bucket: Bucket, slot: number): void {
+    bucket.items.add(slot)
+    this.#size++
   }
 
   #bucket(key: Key): Bucket | undefined {
@@ -117,7 +192,7 @@ export class ObjectIndex {
 
   #addBucket(key: Key): Bucket {
     const { space, group, resource } = key
-    const bucket: Bucket = { space, group, resource, items: new SortedList() }
+    const bucket: Bucket = { space, group, resource, items: new SortedList(this.#slots) }
     let entry = this.#spaces.get(space)
     if (entry === undefined) {
       entry = { space, byResource: new Map(), buckets: [] }
@@ -211,10 +286,6 @@ function ranksIn(bucket: Bucket, range: Range, after: Key | undefined): [number,
   return [from, to]
 }
 
-function ownBytes(stored: Stored | undefined): number {
-  return stored === undefined || stored instanceof SharedStored ? 0 : stored.bytes.length
-}
-
 function resourceId(gr: { group: string; resource: string }): string {
   return `${gr.resource}\0${gr.group}`
 }
@@ -232,9 +303,4 @@ function placeOf<T>(sorted: readonly T[], isBefore: (item: T) => boolean): numbe
     else high = middle
   }
   return low
-}
-
-/** A copy with memory of its own: an engine's substring may keep the whole string alive that it was cut from. */
-function detached(text: string): string {
-  return text.length < 13 ? text : Buffer.from(text).toString()
 }

@@ -48,12 +48,21 @@ export class SharedTexts {
     return stored
   }
 
-  /** A version that was on disk, if its text is shared already, or `neighbour` says the same. */
-  loaded(whole: Whole, named: Named | undefined, neighbour: () => Stored | undefined): SharedStored | undefined {
-    if (named !== undefined) return this.#found(whole, undefined, named)
-    const other = neighbour()
-    if (other === undefined || other instanceof SharedStored || !isAbout(other, whole)) return undefined
-    return this.#isWorthALook() ? this.#begun(TextForm.of(other), whole, undefined) : undefined
+  /**
+   * A version that was on disk, if its text is shared already, or `neighbour` says the same. `own`: its key, with the name of others
+   * that share.
+   */
+  loaded(whole: Whole, neighbour: Stored | undefined, own: (name?: string) => Key): SharedStored | undefined {
+    // what is the same in many spaces is mostly that of the one before
+    if (neighbour instanceof SharedStored) {
+      const said = neighbour.form.read(whole)
+      const place = said && { key: own(neighbour.key.name), revision: whole.revision }
+      if (place) return this.#shared(neighbour.form, said, place, undefined)
+    }
+    const named = this.alike(whole.key)
+    if (named !== undefined) return this.#found({ ...whole, key: own(named.name) }, undefined, named)
+    if (neighbour === undefined || neighbour instanceof SharedStored || !isAbout(neighbour, whole)) return undefined
+    return this.#isWorthALook() ? this.#begun(TextForm.of(neighbour), { ...whole, key: own() }, undefined) : undefined
   }
 
   /** A current object is this one, and not that one any more. */
@@ -99,7 +108,12 @@ export class SharedTexts {
     return this.#shared(form, said, whole, own)
   }
 
-  #shared(form: TextForm, said: Said, { key, revision }: Whole, own: string | undefined): SharedStored {
+  #shared(
+    form: TextForm,
+    said: Said,
+    { key, revision }: Pick<Stored, 'key' | 'revision'>,
+    own: string | undefined,
+  ): SharedStored {
     const mine = { own: own === said.own ? own : said.own, rest: this.#rest(said.rest) }
     return new SharedStored({ key, revision }, form, mine, this.#joined)
   }

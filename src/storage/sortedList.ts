@@ -1,63 +1,66 @@
 /**
- * Objects of one (space, group, resource) in (namespace, name) order: a list of short sorted chunks. Lookups are binary
- * searches, an insert moves at most one chunk, and a rank is a sum of chunk sizes. It keeps no strings of its own.
+ * Objects of one (space, group, resource) in (namespace, name) order, by the numbers that {@link ObjectSlots} gave them: a list of
+ * short sorted chunks. Lookups are binary searches, an insert moves at most one chunk, and a rank is a sum of chunk sizes.
  */
-import type { Stored } from './store.ts'
+import type { ObjectSlots } from './objectSlots.ts'
 
 /** Long enough that a million objects are a few thousand chunks, short enough that an insert moves 4 KiB at most. */
 const CHUNK = 512
 
+export const ABSENT = -1
+
 export class SortedList {
-  readonly #chunks: Stored[][] = []
+  readonly #slots: ObjectSlots
+  readonly #chunks: number[][] = []
   #size = 0
+
+  constructor(slots: ObjectSlots) {
+    this.#slots = slots
+  }
 
   get size(): number {
     return this.#size
   }
 
-  find(namespace: string, name: string): Stored | undefined {
+  /** The object's number, or {@link ABSENT}. */
+  find(namespace: string, name: string): number {
+    // Loading, and counters in names: behind all others.
+    if (this.#isBehindAll(namespace, name)) return ABSENT
     const chunk = this.#chunks[this.#chunkOf(namespace, name)]
-    if (chunk === undefined) return undefined
-    const found = chunk[lowerBound(chunk, namespace, name)]
-    return found !== undefined && found.key.name === name && found.key.namespace === namespace ? found : undefined
+    if (chunk === undefined) return ABSENT
+    return this.#at(chunk, this.#lowerBound(chunk, namespace, name), namespace, name)
   }
 
-  /** Puts an object at its place; returns the one that it replaced. */
-  set(stored: Stored): Stored | undefined {
-    const { namespace, name } = stored.key
-    const chunkIndex = this.#chunkOf(namespace, name)
-    const chunk = this.#chunks[chunkIndex]
-    if (chunk === undefined) {
-      this.#chunks.push([stored])
-      this.#size = 1
-      return undefined
-    }
-    const i = lowerBound(chunk, namespace, name)
-    const found = chunk[i]
-    if (found !== undefined && found.key.name === name && found.key.namespace === namespace) {
-      chunk[i] = stored
-      return found
-    }
+  /** The first object that does not come before (namespace, name). */
+  first(namespace: string, name: string): number {
+    const place = this.#chunkOf(namespace, name)
+    const chunk = this.#chunks[place]
+    if (chunk === undefined) return ABSENT
+    return chunk[this.#lowerBound(chunk, namespace, name)] ?? this.#chunks[place + 1]?.[0] ?? ABSENT
+  }
+
+  /** Puts an object that is not there at the place of its name. */
+  add(slot: number): void {
+    const slots = this.#slots
+    const [namespace, name] = [slots.namespace(slot), slots.name(slot)]
     this.#size++
-    if (chunk.length < CHUNK) chunk.splice(i, 0, stored)
-    // Appending in order (loading, counters in names) leaves full chunks behind instead of half-full ones.
-    else if (i === CHUNK) this.#chunks.splice(chunkIndex + 1, 0, [stored])
+    if (!this.#isBehindAll(namespace, name)) this.#insert(slot, namespace, name)
     else {
-      const upper = chunk.splice(CHUNK / 2)
-      this.#chunks.splice(chunkIndex + 1, 0, upper)
-      if (i <= CHUNK / 2) chunk.splice(i, 0, stored)
-      else upper.splice(i - CHUNK / 2, 0, stored)
+      const last = this.#chunks.at(-1)
+      // Full chunks stay behind instead of half-full ones.
+      if (last !== undefined && last.length < CHUNK) last.push(slot)
+      else this.#chunks.push([slot])
     }
-    return undefined
   }
 
-  delete(namespace: string, name: string): Stored | undefined {
+  /** The number of the object that was there, or {@link ABSENT}. */
+  delete(namespace: string, name: string): number {
     const chunkIndex = this.#chunkOf(namespace, name)
     const chunk = this.#chunks[chunkIndex]
-    if (chunk === undefined) return undefined
-    const i = lowerBound(chunk, namespace, name)
-    const found = chunk[i]
-    if (found === undefined || found.key.name !== name || found.key.namespace !== namespace) return undefined
+    if (chunk === undefined) return ABSENT
+    const i = this.#lowerBound(chunk, namespace, name)
+    const found = this.#at(chunk, i, namespace, name)
+    if (found === ABSENT) return ABSENT
     chunk.splice(i, 1)
     if (chunk.length === 0) this.#chunks.splice(chunkIndex, 1)
     this.#size--
@@ -69,13 +72,13 @@ export class SortedList {
     const chunkIndex = this.#chunkOf(namespace, name)
     const chunk = this.#chunks[chunkIndex]
     if (chunk === undefined) return 0
-    let rank = lowerBound(chunk, namespace, name)
+    let rank = this.#lowerBound(chunk, namespace, name)
     for (let i = 0; i < chunkIndex; i++) rank += this.#chunks[i]!.length
     return rank
   }
 
   /** Calls `visit` for the objects of ranks [from, to) until it answers false; tells whether it reached the end. */
-  visit(from: number, to: number, visit: (stored: Stored) => boolean): boolean {
+  visit(from: number, to: number, visit: (slot: number) => boolean): boolean {
     let rank = 0
     for (const chunk of this.#chunks) {
       if (rank >= to) return true
@@ -86,33 +89,66 @@ export class SortedList {
     return true
   }
 
+  /** Looks names up that are asked for in order: each costs a step from the one before. */
+  walk(): (namespace: string, name: string) => number {
+    let at = 0
+    let i = 0
+    return (namespace, name) => {
+      for (;;) {
+        const chunk = this.#chunks[at]
+        if (chunk === undefined) return ABSENT
+        while (i < chunk.length && this.#slots.isBefore(chunk[i]!, namespace, name)) i++
+        if (i < chunk.length) return this.#at(chunk, i, namespace, name)
+        at++
+        i = 0
+      }
+    }
+  }
+
+  #isBehindAll(namespace: string, name: string): boolean {
+    const last = this.#chunks.at(-1)
+    return last === undefined || this.#slots.isBefore(last.at(-1)!, namespace, name)
+  }
+
+  #insert(slot: number, namespace: string, name: string): void {
+    const chunkIndex = this.#chunkOf(namespace, name)
+    const chunk = this.#chunks[chunkIndex]!
+    const i = this.#lowerBound(chunk, namespace, name)
+    if (chunk.length < CHUNK) chunk.splice(i, 0, slot)
+    else if (i === CHUNK) this.#chunks.splice(chunkIndex + 1, 0, [slot])
+    else {
+      const upper = chunk.splice(CHUNK / 2)
+      this.#chunks.splice(chunkIndex + 1, 0, upper)
+      if (i <= CHUNK / 2) chunk.splice(i, 0, slot)
+      else upper.splice(i - CHUNK / 2, 0, slot)
+    }
+  }
+
+  #at(chunk: readonly number[], i: number, namespace: string, name: string): number {
+    return i < chunk.length && this.#slots.is(chunk[i]!, namespace, name) ? chunk[i]! : ABSENT
+  }
+
   /** The last chunk that starts at or before (namespace, name); the first one when all start behind it. */
   #chunkOf(namespace: string, name: string): number {
     let low = 0
     let high = this.#chunks.length - 1
     while (low < high) {
       const middle = (low + high + 1) >>> 1
-      if (isBefore(namespace, name, this.#chunks[middle]![0]!)) high = middle - 1
+      if (this.#slots.isBehind(this.#chunks[middle]![0]!, namespace, name)) high = middle - 1
       else low = middle
     }
     return low
   }
-}
 
-function isBefore(namespace: string, name: string, stored: Stored): boolean {
-  const key = stored.key
-  return namespace === key.namespace ? name < key.name : namespace < key.namespace
-}
-
-/** The first place whose object is not before (namespace, name). */
-function lowerBound(chunk: readonly Stored[], namespace: string, name: string): number {
-  let low = 0
-  let high = chunk.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    const key = chunk[middle]!.key
-    if (key.namespace === namespace ? key.name < name : key.namespace < namespace) low = middle + 1
-    else high = middle
+  /** The first place whose object is not before (namespace, name). */
+  #lowerBound(chunk: readonly number[], namespace: string, name: string): number {
+    let low = 0
+    let high = chunk.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.#slots.isBefore(chunk[middle]!, namespace, name)) low = middle + 1
+      else high = middle
+    }
+    return low
   }
-  return low
 }

@@ -1,8 +1,11 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import fc from 'fast-check'
 import t from 'tap'
+import { compareKeys, keyText, rangeHolds } from '../../src/storage/keys.ts'
 import { ObjectIndex } from '../../src/storage/objectIndex.ts'
-import { key } from './support.ts'
+import type { Key, Range, Stored } from '../../src/storage/store.ts'
+import { key, rangesAround } from './support.ts'
 
 setFlagsFromString('--expose-gc')
 const gc = runInNewContext('gc') as () => void
@@ -35,3 +38,110 @@ t.test('keys share the strings of their space, resource and namespace', async t 
   index.delete(first)
   t.match(index, { bytes: 0, size: 0 })
 })
+
+const keys: Key[] = ['s', 's1'].flatMap(space =>
+  ['', 'n'].flatMap(namespace =>
+    ['a', 'a0', '\uff5e', '😀', 'a-name-that-is-long-enough'].map(name =>
+      key(name, { space, namespace, group: '', resource: 'r' }),
+    ),
+  ),
+)
+const anyOp = fc.record({
+  op: fc.constantFrom('put' as const, 'place' as const, 'delete' as const, 'list' as const),
+  key: fc.constantFrom(...keys),
+  length: fc.nat(6),
+  note: fc.option(fc.constantFrom('one', 'other'), { nil: undefined }),
+})
+
+const said = ({ key, revision, bytes, headBytes, note }: Stored): string =>
+  `${keyText(key)} ${revision} ${bytes} ${headBytes} ${note}`
+
+t.test('whatever is put, placed and deleted, it answers as a plain map does, few objects made at a time', async t => {
+  fc.assert(
+    fc.property(fc.array(anyOp, { maxLength: 60 }), fc.boolean(), (ops, isShared) => {
+      const memory = (bytes: number) => (isShared ? new SharedArrayBuffer(bytes) : new ArrayBuffer(bytes))
+      const index = new ObjectIndex({ maxMade: 3, memory })
+      const model = new Map<string, Stored>()
+      const slabs = [new ArrayBuffer(600), new ArrayBuffer(600)]
+      for (const [i, { op, key, length, note }] of ops.entries()) {
+        const [slab, at, revision] = [slabs[i % 2]!, i * 8, 10 ** (i % 11)]
+        const bytes = Buffer.from(slab, at, length)
+        bytes.fill(97 + (i % 26))
+        const stored = { key, revision, bytes, headBytes: i, ...(note !== undefined && { note }) }
+        if (op === 'put') index.put(stored)
+        if (op === 'place') index.place(key, { memory: slab, at, length, headBytes: i, revision, note })
+        if (op === 'put' || op === 'place') model.set(keyText(key), stored)
+        if (op === 'delete') {
+          index.delete(key)
+          model.delete(keyText(key))
+        }
+        if (op === 'list') for (const range of rangesAround(key)) compare(index, model, range, key)
+        const found = index.get(key)
+        const wanted = model.get(keyText(key))
+        equal(found && said(found), wanted && said(wanted))
+        if (op === 'put' && found !== stored) throw new Error('what was put is not what is there')
+        if (index.made > 3) throw new Error(`${index.made} objects made`)
+      }
+      compare(index, model, {}, undefined)
+      equal(index.size, model.size)
+      equal(
+        index.bytes,
+        [...model.values()].reduce((sum, { bytes }) => sum + bytes.length, 0),
+      )
+      for (const { key } of model.values()) index.delete(key)
+      equal([index.size, index.bytes, index.made, index.slabs], [0, 0, 0, 0])
+    }),
+    { numRuns: 300 },
+  )
+  t.pass('the index and the model agree')
+})
+
+function compare(index: ObjectIndex, model: Map<string, Stored>, range: Range, after: Key | undefined): void {
+  const behind = (key: Key): boolean => after === undefined || compareKeys(key, after) > 0
+  const wanted = [...model.values()].filter(({ key }) => rangeHolds(range, key) && behind(key))
+  const found: string[] = []
+  index.visit(range, after, stored => found.push(said(stored)) > 0)
+  equal(found, wanted.sort((a, b) => compareKeys(a.key, b.key)).map(said))
+  equal(index.count(range, after), wanted.length)
+}
+
+function equal(found: unknown, wanted: unknown): void {
+  const [a, b] = [JSON.stringify(found), JSON.stringify(wanted)]
+  if (a !== b) throw new Error(`found ${a}, wanted ${b}`)
+}
+
+t.test('who asks twice gets the same object, as long as not too many others are asked for', async t => {
+  const index = new ObjectIndex({ maxMade: 2048 })
+  const memory = new ArrayBuffer(8)
+  const nameOf = (i: number): string => `n${String(i).padStart(5, '0')}`
+  const place = (i: number): void =>
+    index.place(index.ownKey(key(nameOf(i))), { memory, at: 0, length: 8, headBytes: 0, revision: 1, note: undefined })
+  for (let i = 0; i < 10_000; i++) place(i)
+  t.equal(index.made, 0, 'nothing is made of what was only placed')
+  const first = index.get(key(nameOf(0)))
+  for (let i = 0; i < 10_000; i += 8) index.get(key(nameOf(i)))
+  t.equal(index.get(key(nameOf(0))), first)
+  index.visit({}, undefined, () => true)
+  t.ok(index.made <= 2048)
+  t.same(index.get(key(nameOf(0))), first, 'then another one that says the same')
+})
+
+t.test(
+  'a neighbour is found for keys in order, and where nothing of its length can be alike, none is made',
+  async t => {
+    const index = new ObjectIndex()
+    const stored = (space: string, name: string, revision: number, text: string): Stored => ({
+      key: key(name, { space }),
+      revision,
+      bytes: Buffer.from(`${revision}${text}`),
+      headBytes: 0,
+    })
+    for (const name of ['a', 'b', 'd']) index.put(stored('s1', name, 9, name))
+    const neighbours = ['0', 'a', 'b', 'c', 'd', 'e'].map(
+      name => index.neighbour(stored('s2', name, 10, 'x'))?.key.name,
+    )
+    t.same(neighbours, [undefined, 'a', 'b', undefined, 'd', undefined])
+    t.equal(index.neighbour(stored('s2', 'a', 10, 'xyz')), undefined)
+    t.equal(index.neighbour(stored('s1', 'a', 10, 'x')), undefined, 'the first space has none before it')
+  },
+)

@@ -1,0 +1,289 @@
+/**
+ * Where objects are, by number: what is said of an object beside its text is 24 bytes in typed arrays and two strings. A
+ * {@link Stored} is made of that when somebody asks, and kept for those who ask again, as long as there are not too many such.
+ *
+ * Numbers of objects that are gone are given again. The typed arrays lie in memory of the caller's choice, so that they can be
+ * copied or shared as they are.
+ */
+import { SharedStored } from './sharedStored.ts'
+import { type Memory, Slabs } from './slabs.ts'
+import type { Key, Revision, Stored } from './store.ts'
+
+/** What all objects of one list have in common. */
+export type Kin = Pick<Key, 'space' | 'group' | 'resource'>
+
+/** A version whose text is `length` bytes from `at` of a slab. */
+export interface Placed {
+  readonly memory: Memory
+  readonly at: number
+  readonly length: number
+  readonly headBytes: number
+  readonly revision: Revision
+  readonly note: string | undefined
+}
+
+export interface ObjectSlotsOptions {
+  /** Made objects that are kept, beside those whose texts are shared. */
+  maxMade?: number
+  /** Memory of the typed arrays. */
+  memory?: (bytes: number) => Memory
+}
+
+/** About 16 MiB of objects. */
+const MAX_MADE = 65_536
+/** Numbers in a block, a power of two. */
+const BLOCK = 1024
+const BITS = 10
+const WORDS = 4
+/** The words of an object: the slab of its text, where in it, how long, and how long its head. */
+const SLAB = 0
+const AT = 1
+const LENGTH = 2
+const HEAD = 3
+/** No slab: the text is one of {@link SharedStored}, or there is no object. */
+const NONE = -1
+
+class Block {
+  readonly names: string[] = new Array<string>(BLOCK).fill('')
+  readonly namespaces: string[] = new Array<string>(BLOCK).fill('')
+  readonly made: (Stored | undefined)[] = new Array<Stored | undefined>(BLOCK).fill(undefined)
+  readonly revisions: Float64Array
+  readonly words: Int32Array
+  /** Of those whose objects have any. */
+  notes: Map<number, string> | undefined
+  /** Of `made`, those whose texts are their own. */
+  madeOwn = 0
+  isUsed = false
+
+  constructor(memory: Memory) {
+    this.revisions = new Float64Array(memory, 0, BLOCK)
+    this.words = new Int32Array(memory, BLOCK * 8, BLOCK * WORDS)
+    this.words.fill(NONE)
+  }
+}
+
+const BLOCK_BYTES = BLOCK * (8 + WORDS * 4)
+
+export class ObjectSlots {
+  readonly #maxMade: number
+  readonly #memory: (bytes: number) => Memory
+  readonly #blocks: Block[] = []
+  readonly #slabs = new Slabs()
+  readonly #free: number[] = []
+  /** Numbers that were ever given. */
+  #given = 0
+  #bytes = 0
+  #made = 0
+  /** The block that is looked at next when there are too many made objects. */
+  #hand = 0
+  #lastNote: string | undefined
+
+  constructor({ maxMade = MAX_MADE, memory = bytes => new ArrayBuffer(bytes) }: ObjectSlotsOptions = {}) {
+    this.#maxMade = maxMade
+    this.#memory = memory
+  }
+
+  /** The sum of the bytes of texts that are not shared. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** Made objects that are kept, without those whose texts are shared. */
+  get made(): number {
+    return this.#made
+  }
+
+  /** Slabs that hold a text. */
+  get slabs(): number {
+    return this.#slabs.size
+  }
+
+  add(stored: Stored): number {
+    const slot = this.#take(stored.key)
+    this.#write(slot, stored)
+    return slot
+  }
+
+  /** The same without an object. */
+  addPlaced({ namespace, name }: Pick<Key, 'namespace' | 'name'>, placed: Placed): number {
+    const slot = this.#take({ namespace, name })
+    const block = this.#blocks[slot >>> BITS]!
+    this.#place(block, slot & (BLOCK - 1), placed)
+    return slot
+  }
+
+  /** Another version of the object with this number. */
+  replace(slot: number, stored: Stored): void {
+    this.#clear(slot)
+    this.#write(slot, stored)
+  }
+
+  replacePlaced(slot: number, placed: Placed): void {
+    this.#clear(slot)
+    this.#place(this.#blocks[slot >>> BITS]!, slot & (BLOCK - 1), placed)
+  }
+
+  remove(slot: number): void {
+    this.#clear(slot)
+    const block = this.#blocks[slot >>> BITS]!
+    const i = slot & (BLOCK - 1)
+    block.names[i] = ''
+    block.namespaces[i] = ''
+    this.#free.push(slot)
+  }
+
+  name(slot: number): string {
+    return this.#blocks[slot >>> BITS]!.names[slot & (BLOCK - 1)]!
+  }
+
+  namespace(slot: number): string {
+    return this.#blocks[slot >>> BITS]!.namespaces[slot & (BLOCK - 1)]!
+  }
+
+  isBefore(slot: number, namespace: string, name: string): boolean {
+    const block = this.#blocks[slot >>> BITS]!
+    const i = slot & (BLOCK - 1)
+    const theirs = block.namespaces[i]!
+    return theirs === namespace ? block.names[i]! < name : theirs < namespace
+  }
+
+  isBehind(slot: number, namespace: string, name: string): boolean {
+    const block = this.#blocks[slot >>> BITS]!
+    const i = slot & (BLOCK - 1)
+    const theirs = block.namespaces[i]!
+    return theirs === namespace ? name < block.names[i]! : namespace < theirs
+  }
+
+  is(slot: number, namespace: string, name: string): boolean {
+    const block = this.#blocks[slot >>> BITS]!
+    const i = slot & (BLOCK - 1)
+    return block.names[i] === name && block.namespaces[i] === namespace
+  }
+
+  at(slot: number, kin: Kin): Stored {
+    const block = this.#blocks[slot >>> BITS]!
+    const i = slot & (BLOCK - 1)
+    block.isUsed = true
+    const known = block.made[i]
+    if (known !== undefined) return known
+    const stored = this.#make(block, i, kin)
+    this.#keep(block, i, stored)
+    return stored
+  }
+
+  /** The object, where it may say the same as another of its name but for its revision; made for the caller alone. */
+  alike(slot: number, kin: Kin, other: Omit<Stored, 'key'>): Stored | undefined {
+    const block = this.#blocks[slot >>> BITS]!
+    const i = slot & (BLOCK - 1)
+    const known = block.made[i]
+    if (known instanceof SharedStored) return known
+    const { words, revisions } = block
+    const solid = words[i * WORDS + LENGTH]! - digitsOf(revisions[i]!)
+    if (words[i * WORDS + HEAD] !== other.headBytes || solid !== other.bytes.length - digitsOf(other.revision))
+      return undefined
+    return known ?? this.#make(block, i, kin)
+  }
+
+  #take({ namespace, name }: Pick<Key, 'namespace' | 'name'>): number {
+    const slot = this.#free.pop() ?? this.#given++
+    if (slot >>> BITS === this.#blocks.length) this.#blocks.push(new Block(this.#memory(BLOCK_BYTES)))
+    const block = this.#blocks[slot >>> BITS]!
+    block.names[slot & (BLOCK - 1)] = name
+    block.namespaces[slot & (BLOCK - 1)] = namespace
+    return slot
+  }
+
+  #write(slot: number, stored: Stored): void {
+    const block = this.#blocks[slot >>> BITS]!
+    const i = slot & (BLOCK - 1)
+    if (stored instanceof SharedStored) {
+      block.made[i] = stored
+      return
+    }
+    const { bytes, headBytes, revision, note } = stored
+    const { buffer: memory, byteOffset: at, length } = bytes
+    this.#place(block, i, { memory, at, length, headBytes, revision, note })
+    block.isUsed = true
+    this.#keep(block, i, stored)
+  }
+
+  #place(block: Block, i: number, { memory, at, length, headBytes, revision, note }: Placed): void {
+    const { words, revisions } = block
+    const word = i * WORDS
+    words[word + SLAB] = this.#slabs.enter(memory)
+    words[word + AT] = at
+    words[word + LENGTH] = length
+    words[word + HEAD] = headBytes
+    revisions[i] = revision
+    this.#bytes += length
+    if (note !== undefined) this.#note(block, i, note)
+  }
+
+  /** There are few different ones: what follows its like shares its string. */
+  #note(block: Block, i: number, note: string): void {
+    if (note !== this.#lastNote) this.#lastNote = note
+    block.notes ??= new Map()
+    block.notes.set(i, this.#lastNote)
+  }
+
+  #clear(slot: number): void {
+    const block = this.#blocks[slot >>> BITS]!
+    const i = slot & (BLOCK - 1)
+    const { words } = block
+    const slab = words[i * WORDS + SLAB]!
+    const isMade = block.made[i] !== undefined
+    block.made[i] = undefined
+    if (slab === NONE) return
+    if (isMade) this.#forget(block, 1)
+    this.#slabs.leave(slab)
+    this.#bytes -= words[i * WORDS + LENGTH]!
+    words[i * WORDS + SLAB] = NONE
+    block.notes?.delete(i)
+    if (block.notes?.size === 0) block.notes = undefined
+  }
+
+  #make({ names, namespaces, words, revisions, notes }: Block, i: number, { space, group, resource }: Kin): Stored {
+    const word = i * WORDS
+    const bytes = this.#slabs.part(words[word + SLAB]!, words[word + AT]!, words[word + LENGTH]!)
+    const key = { space, group, resource, namespace: namespaces[i]!, name: names[i]! }
+    const stored = { key, revision: revisions[i]!, bytes, headBytes: words[word + HEAD]! }
+    const note = notes?.get(i)
+    return note === undefined ? stored : { ...stored, note }
+  }
+
+  #keep(block: Block, i: number, stored: Stored): void {
+    // before: whoever writes an object, or asks for one, asks for it again
+    if (this.#made >= this.#maxMade) this.#makeRoom()
+    block.made[i] = stored
+    block.madeOwn++
+    this.#made++
+  }
+
+  #forget(block: Block, count: number): void {
+    block.madeOwn -= count
+    this.#made -= count
+  }
+
+  /** Lets an eighth go, or more, of blocks that nobody has used since the last look at them. */
+  #makeRoom(): void {
+    const enough = this.#maxMade - Math.ceil(this.#maxMade / 8)
+    for (let looks = 2 * this.#blocks.length; looks > 0 && this.#made > enough; looks--) {
+      const block = this.#blocks[this.#hand]!
+      this.#hand = (this.#hand + 1) % this.#blocks.length
+      if (block.madeOwn > 0 && !block.isUsed) this.#empty(block)
+      block.isUsed = false
+    }
+  }
+
+  #empty(block: Block): void {
+    const { made, words } = block
+    for (let i = 0; i < BLOCK; i++) if (words[i * WORDS + SLAB] !== NONE) made[i] = undefined
+    this.#forget(block, block.madeOwn)
+  }
+}
+
+function digitsOf(revision: Revision): number {
+  let digits = 1
+  for (let above = 10; above <= revision; above *= 10) digits++
+  return digits
+}
