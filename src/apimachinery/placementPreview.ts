@@ -20,6 +20,8 @@ export const MAX_PREVIEW_WORK = 3_000_000
 export const MAX_PREVIEW_CONTENT_BYTES = 2 * 1024 * 1024
 /** Objects that are not asked about, and that an EdgePlacement or Customizer of the question moves; the rest is counted. */
 export const MAX_PREVIEW_MOVED = 50
+/** Pairs of an object that EdgePlacements of the question move and a cluster, of which it is counted what becomes of them. */
+export const MAX_PREVIEW_PAIRS = 1_000_000
 /** Clusters that are named of each group; the rest is counted. */
 export const MAX_GROUP_LOCATIONS = 100
 /** At the same time, of one space. */
@@ -65,6 +67,28 @@ export interface PreviewGroup {
   readonly message?: string
 }
 
+/** What becomes of the copies of all that an EdgePlacement moves, whether or not they are shown. */
+export interface MovedCopies {
+  /** How many would be made. */
+  readonly creates: number
+  /** How many would be deleted. */
+  readonly deletes: number
+  /** How many are in clusters of which it is not known what they hold. */
+  readonly unknown: number
+  /** How many clusters that is about. */
+  readonly clusters: number
+  /** Some of them, sorted. */
+  readonly locations: readonly (PreviewLocation & {
+    readonly creates: number
+    readonly deletes: number
+    readonly unknown: number
+  })[]
+  /** There are more, which were too many to be counted. */
+  readonly isPartial?: boolean
+  /** So many would be deleted that the brake holds it until somebody confirms it. */
+  readonly isHeld?: boolean
+}
+
 export interface ObjectPreview {
   readonly group: string
   readonly resource: string
@@ -79,6 +103,12 @@ export interface ObjectPreview {
   readonly groups: readonly PreviewGroup[]
   /** Why it goes nowhere, whatever selects it; what of others it moves. */
   readonly message?: string
+  /** Whether nobody asked about it: what moves is another object's doing. */
+  readonly isMoved?: boolean
+  /** Of an EdgePlacement that moves something. */
+  readonly moves?: MovedCopies
+  /** What could not be found out of what it moves. */
+  readonly unknown?: string
 }
 
 export interface PreviewedObject {

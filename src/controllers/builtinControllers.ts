@@ -28,6 +28,7 @@ import { resourceQuotaController } from './resource-quota/resourceQuotaControlle
 import { serviceAccountController } from './service-account/serviceAccountController.ts'
 import { storageProtectionController } from './storage-protection/storageProtectionController.ts'
 import { startWhereResolver } from './where-resolver/whereResolver.ts'
+import { WhereDesk } from './whereDesk.ts'
 
 export interface BuiltinControllersOptions {
   /** A client that acts as one component. */
@@ -77,6 +78,7 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
   const { turns = new WorkTurns({ pauseLimitMs: PAUSE_LIMIT_MS }) } = options
   const placed = (start: (deps: PlacedDeps) => ControllerHandle, component: string): Start | undefined =>
     places && (common => start({ ...common, client: clientFor(component), places, signal }))
+  const where = new WhereDesk()
   let useAuthority = (_renewed: string): void => {}
   const { sign } = options
   const starts: Record<ControllerName, Start | undefined> = {
@@ -106,7 +108,7 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
         client: clientFor('event-ttl-controller'),
         ttlMs: options.eventTtlMs ?? EVENT_TTL_MS,
       }),
-    'where-resolver': placed(startWhereResolver, WHERE_RESOLVER),
+    'where-resolver': placed(deps => startWhereResolver({ ...deps, desk: where }), WHERE_RESOLVER),
     'mailbox-controller': placed(startMailboxController, MAILBOX_CONTROLLER),
     'syncer-liveness-controller': placed(
       deps => startSyncerLiveness({ ...deps, connections: options.outcomes }),
@@ -118,6 +120,7 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
           ...deps,
           outcomes: options.outcomes,
           previews: options.previews,
+          where,
           answers: options.answers,
           figures: options.figures,
         }),

@@ -185,13 +185,18 @@ t.test('a team asks what becomes of its workload', { timeout: FILE_LIMIT_MS }, a
     const natured = map('page', { x: '1' })
     natured.metadata.labels = { 'edge.kubestellar.io/natured': 'true' }
     t.match(await ks('preview -f -', file(natured)), { code: 1, out: /for the space itself/ })
-    const p = { ...(await wds.get(PLACEMENTS, { name: 'secrets' })), spec: { locationSelectors: [], downsync: [test] } }
-    const { uid: _uid, resourceVersion: _version, managedFields: _fields, ...metadata } = p.metadata
-    const narrowed = await ks('preview -f -', file({ ...p, metadata, status: undefined }))
-    t.match(narrowed, {
-      code: 1,
-      out: /moves 0 other objects of this space; its locationSelectors would choose 1 \(imw1\.florin\) fewer/,
-    })
+    const { kind, apiVersion, spec } = await wds.get(PLACEMENTS, { name: 'p' })
+    const locationSelectors = [{ matchLabels: { env: 'prodd' } }]
+    const mistyped = { apiVersion, kind, metadata: { name: 'p' }, spec: { ...(spec as object), locationSelectors } }
+    const emptied = await ks('preview -f -', file(mistyped))
+    t.equal(emptied.code, 1, emptied.err)
+    t.match(
+      emptied.out,
+      /moves \d+ other objects of this space; its locationSelectors would choose 1 \(imw1\.florin\) fewer/,
+    )
+    t.match(emptied.out, /^ {2}copies: \d+ deleted in 1 cluster\n {4}imw1\.florin: \d+ deleted$/m)
+    t.match(emptied.out, /^configmaps "shop\/page" deleted in imw1\.florin$/m)
+    t.match(emptied.out, /\d+ deleted in clusters\n$/)
     const unselected = {
       apiVersion: 'v1',
       kind: 'Service',

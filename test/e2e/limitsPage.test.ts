@@ -294,12 +294,13 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
     ['src/apimachinery/placementPreview.ts', 'MAX_PREVIEW_BYTES', bytes],
     ['src/apimachinery/placementPreview.ts', 'MAX_PREVIEWS_AT_ONCE', count],
   ],
-  'clusters that a PlacementPreview looks at; work for that; contents that it shows; objects that it was not asked about':
+  'clusters that a PlacementPreview looks at; work for that; contents that it shows; objects that it was not asked about; copies that it counts of what EdgePlacements move':
     [
       ['src/apimachinery/placementPreview.ts', 'MAX_PREVIEW_DESTINATIONS', count],
       ['src/apimachinery/placementPreview.ts', 'MAX_PREVIEW_WORK', count],
       ['src/apimachinery/placementPreview.ts', 'MAX_PREVIEW_CONTENT_BYTES', bytes],
       ['src/apimachinery/placementPreview.ts', 'MAX_PREVIEW_MOVED', count],
+      ['src/apimachinery/placementPreview.ts', 'MAX_PREVIEW_PAIRS', count],
     ],
   "upsync sets of one space in a cluster's SyncerConfig, after they are cut to the grants": [
     [`${TRANSLATOR}/upsyncShare.ts`, 'MAX_SPACE_UPSYNC', count],

@@ -118,6 +118,17 @@ export class Brake {
     this.#ledger(space).lost(placement, this.#deps.clock.now())
   }
 
+  /** Whether it would be held that copies of a space go, as they are wanted no more. `going`: their keys, by mailbox. */
+  wouldHold(space: string, going: ReadonlyMap<string, ReadonlySet<string>>): boolean {
+    const byMailbox = this.#ledgers.get(space)?.recent(this.#deps.clock.now()) ?? new Map<string, number>()
+    const doomed = new Set<string>()
+    for (const [mailbox, keys] of going) {
+      byMailbox.set(mailbox, (byMailbox.get(mailbox) ?? 0) + keys.size)
+      for (const key of keys) doomed.add(`${mailbox} ${key}`)
+    }
+    return isTooMuch({ byMailbox, remains: name => this.#remains(space, name, doomed) })
+  }
+
   /** Takes in what an EdgePlacement says of holds. */
   placementSeen(space: string, name: string, { metadata, status }: KubeObject): void {
     const confirmed = metadata.annotations?.[CONFIRM_DELETION_ANNOTATION]

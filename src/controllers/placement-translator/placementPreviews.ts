@@ -3,15 +3,17 @@
  * customization and projection, asked about objects that are not stored. Writes nothing and tells nobody.
  *
  * Only the objects of the preview are imagined, each with the others' labels of Namespaces and Customizers, and what its
- * EdgePlacements and Customizers move: the rest of the world is as it is. Where a placement leads is what its slices say.
+ * EdgePlacements and Customizers move: the rest of the world is as it is. Where a placement leads is what its slices say, or the where-resolver of one whose location
+ * selectors would be others.
  */
 import { isStatusError, StatusError } from '../../apimachinery/errors.ts'
 import { jsonSize } from '../../apimachinery/jsonSize.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { CUSTOMIZERS } from '../../apimachinery/placement.ts'
+import { CUSTOMIZERS, EDGE_PLACEMENTS } from '../../apimachinery/placement.ts'
 import {
   MAX_PREVIEW_DESTINATIONS,
   MAX_PREVIEW_WORK,
+  type MovedCopies,
   type ObjectPreview,
   type PreviewedObject,
   type PreviewReceiver,
@@ -22,7 +24,9 @@ import type { Client } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import type { Allowance, Told } from './allowance.ts'
+import type { Brake } from './brake.ts'
 import { isSystemObject, reachOf } from './eligibility.ts'
+import { type ImaginedPlacementsDeps, imaginedPlacements } from './imaginedPlacements.ts'
 import { leftThere } from './leftThere.ts'
 import type { Mailbox } from './mailboxes.ts'
 import { namespaceKey, objectKey, resourceKey } from './names.ts'
@@ -36,6 +40,7 @@ import { asksToSecure, withoutPodSecurity } from './podSecurity.ts'
 import { PreviewDisclosure } from './previewDisclosure.ts'
 import { type Finding, PreviewGroups } from './previewGroups.ts'
 import { type Moves, movesOf } from './previewMoves.ts'
+import { totalsOf } from './previewTotals.ts'
 import { createdCopy, project, updatedCopy } from './projection.ts'
 import { SourceReader, type SourceReaderDeps } from './sourceReader.ts'
 import { ownersThere } from './travellingOwners.ts'
@@ -48,8 +53,11 @@ export interface PlacementPreviewsDeps {
   join: PlacementJoin
   turns: WorkTurns
   consents: { allowance(space: string, way: Destination): Allowance }
+  where: ImaginedPlacementsDeps['where']
+  now: () => number
+  brake: Pick<Brake, 'wouldHold'>
   rules: OwnershipRules
-  pauses: Pick<Pauses, 'holdsClaim' | 'holdsCopy' | 'locationOf'>
+  pauses: Pick<Pauses, 'holdsCopy' | 'locationOf'>
   isLeaving: (mailbox: string) => boolean
   wouldKeepOut: (mailbox: Mailbox, key: string) => Told | undefined
   mailbox: (name: string) => Mailbox | undefined
@@ -75,6 +83,9 @@ interface Imagined extends PreviewedObject {
 interface Scene {
   readonly request: PreviewRequest
   readonly moves: Moves
+  readonly totals: ReadonlyMap<PreviewedObject, MovedCopies>
+  /** With the placements as they would be. */
+  readonly join: Pick<PlacementJoin, 'spec' | 'workload'>
   readonly sources: SourceReader
   readonly disclosure: PreviewDisclosure
   /** Labels of Namespaces that are imagined, by name. */
@@ -85,6 +96,8 @@ interface Scene {
   /** Units of work for that. */
   workLeft: number
 }
+
+type Going = ReadonlyMap<string, ReadonlySet<string>>
 
 interface Leaving {
   readonly imagined: Imagined
@@ -103,9 +116,14 @@ export class PlacementPreviews implements PreviewReceiver {
   async preview(request: PreviewRequest): Promise<ObjectPreview[]> {
     const { join } = this.#deps
     const { space, objects, work } = request
-    const stored = { workload: join.workload(space), spec: (name: string) => join.spec(space, name) }
-    const moves = await inSlices(movesOf(objects, stored), work)
-    const scene = this.#scene(request, moves)
+    const { mailbox, brake, pauses, isLeaving } = this.#deps
+    const placements = await imaginedPlacements(this.#deps, request)
+    const moves = await inSlices(movesOf(objects, placements, { workload: join.workload(space) }), work)
+    const keeps = (name: string, key: string): boolean =>
+      isLeaving(name) || pauses.locationOf(name) !== undefined || pauses.holdsCopy(name, key, space)
+    const counted = { join, mailbox, keeps, wouldHold: (going: Going) => brake.wouldHold(space, going) }
+    const totals = await inSlices(totalsOf(counted, space, moves), work)
+    const scene = this.#scene(request, moves, totals)
     const previews: ObjectPreview[] = []
     for (const one of objects) previews.push(await this.#previewOne(scene, one))
     for (const fact of moves.moved.values()) {
@@ -122,11 +140,11 @@ export class PlacementPreviews implements PreviewReceiver {
     if (!object) return undefined
     const told = await this.#previewOne(scene, { resource: fact.resource, object, operation: 'unchanged' })
     const { namespace, name } = fact
-    if (await mayGet?.(fact.resource, { namespace, name })) return told
-    return { ...told, groups: told.groups.map(({ before: _before, after: _after, ...group }) => group) }
+    if (await mayGet?.(fact.resource, { namespace, name })) return { ...told, isMoved: true }
+    return { ...told, isMoved: true, groups: told.groups.map(({ before: _before, after: _after, ...group }) => group) }
   }
 
-  #scene(request: PreviewRequest, moves: Moves): Scene {
+  #scene(request: PreviewRequest, moves: Moves, totals: Scene['totals']): Scene {
     const { client, turns, location, customizer } = this.#deps
     const customizers = new Map<string, KubeObject>()
     const namespaces = new Map<string, Readonly<Record<string, string>>>()
@@ -148,6 +166,8 @@ export class PlacementPreviews implements PreviewReceiver {
     return {
       request,
       moves,
+      totals,
+      join: imaginedJoin(this.#deps.join, moves.placements),
       sources,
       disclosure,
       namespaces,
@@ -175,11 +195,13 @@ export class PlacementPreviews implements PreviewReceiver {
       name,
       operation,
     }
-    const message = staysHome(one, scene.moves)
+    const message = staysHome(one, scene)
+    const unknown = unknownOf(one, scene.moves, this.#deps.join.isWorkloadSpace(space))
+    const moves = scene.totals.get(one)
     const imagined: Imagined = { ...one, space, fact }
     const placements = message === undefined ? this.#selecting(scene, imagined) : []
     const findings = scene.groups.begin(object)
-    const wanted = this.#wanted(imagined, placements, findings)
+    const wanted = this.#wanted(scene, imagined, placements, findings)
     const lookWork = jsonSize(object) / COMPARED
     for (const [mailbox, source] of wanted) {
       scene.workLeft -= lookWork
@@ -192,7 +214,14 @@ export class PlacementPreviews implements PreviewReceiver {
       if (!wanted.has(mailbox)) await this.#leave(scene, { imagined, way, findings, mailbox })
       if (scene.request.work?.due) await scene.request.work.rest()
     }
-    return { ...about, placements, groups: findings.groups(), ...(message !== undefined && { message }) }
+    return {
+      ...about,
+      placements,
+      groups: findings.groups(),
+      ...(message !== undefined && { message }),
+      ...(moves && { moves }),
+      ...(unknown !== undefined && { unknown }),
+    }
   }
 
   /** Names of the placements that would select an object, sorted. */
@@ -207,7 +236,7 @@ export class PlacementPreviews implements PreviewReceiver {
       labels: metadata.labels ?? {},
     }))
     const selects = (name: string): boolean => {
-      const spec = moves.specs.get(name) ?? join.spec(space, name)!
+      const spec = moves.placements.get(name)?.spec ?? join.spec(space, name)!
       if (downsyncs(spec, fact, labels)) return true
       return fact.defines.some(defined => {
         const kind = resourceKey(defined)
@@ -215,23 +244,30 @@ export class PlacementPreviews implements PreviewReceiver {
         return others.some(other => resourceKey(other.resource) === kind && downsyncs(spec, other, undefined))
       })
     }
-    return [...new Set([...join.placementNames(space), ...moves.specs.keys()])].filter(selects).sort()
+    return [...new Set([...join.placementNames(space), ...moves.placements.keys()])].filter(selects).sort()
   }
 
   /** Where it would go, by mailbox; where grants do not let it is told. */
-  #wanted({ space, fact }: Imagined, placements: readonly string[], findings: Finding): Map<string, Source> {
+  #wanted(
+    { moves }: Scene,
+    { space, fact }: Imagined,
+    placements: readonly string[],
+    findings: Finding,
+  ): Map<string, Source> {
     const { join, consents } = this.#deps
     const wanted = new Map<string, Source>()
     const refused = new Map<string, { way: Destination; told: Told }>()
     for (const name of placements) {
-      for (const [mailbox, ways] of join.waysOf(space, name) ?? []) {
-        const location = join.wayFor(space, name, mailbox, fact)
+      const imagined = moves.placements.get(name)
+      const spec = imagined?.spec ?? join.spec(space, name)!
+      for (const [mailbox, ways] of (imagined ? imagined.ways : join.waysOf(space, name)) ?? []) {
+        const location = join.wayOn({ space, spec, ways }, fact)
         if (!location) {
           const told = consents.allowance(space, ways[0]!).refusal({ ...fact.resource, ...nameOf(fact) }) ?? CARRIED_UP
           refused.set(mailbox, { way: ways[0]!, told })
           continue
         }
-        const since = join.createdAt(space, name)
+        const since = imagined?.created ?? join.createdAt(space, name)
         const old = wanted.get(mailbox)
         const source: Source = {
           space,
@@ -259,6 +295,7 @@ export class PlacementPreviews implements PreviewReceiver {
   ): Promise<void> {
     const { sources, disclosure } = scene
     const { join, rules, pauses } = this.#deps
+    const then = scene.join
     const { space, fact, object } = imagined
     const { location } = source
     const mailbox = this.#deps.mailbox(name)
@@ -271,7 +308,8 @@ export class PlacementPreviews implements PreviewReceiver {
     const recorded = mailbox.ownersOf(fact.key)
     const [first] = byRight([...others, source].sort(byAge), { mailbox: name, recorded, rules })
     if (first !== source) return findings.add('Conflict', location, conflict(first?.space))
-    if (pauses.holdsClaim(source)) return findings.add('Paused', location, PAUSED)
+    if (fact.isPaused === true || source.placements.every(each => then.spec(space, each)?.isPaused))
+      return findings.add('Paused', location, PAUSED)
     const at = { space, fact, location }
     const made = await sources.customize(at, object)
     scene.workLeft -= CUSTOMIZED * made.work
@@ -280,8 +318,8 @@ export class PlacementPreviews implements PreviewReceiver {
     if (faults.length > 0) return findings.add('Invalid', location, isShown ? invalid(faults.join('; ')) : INVALID)
     const secures = this.#deps.consents.allowance(space, location).clusterScoped
     const secured = asksToSecure(source, object) && !secures ? withoutPodSecurity(customized) : customized
-    const preserve = source.placements.some(each => join.spec(space, each)?.preserves)
-    const left = leftThere(join, source)
+    const preserve = source.placements.some(each => then.spec(space, each)?.preserves)
+    const left = leftThere(then, source)
     const owners = ownersThere(join, name, source, object)
     const projection = project(space, secured, { preserve, left, owners })
     const known = mailbox.copies.get(fact.key)
@@ -335,7 +373,35 @@ function nameOf({ namespace, name }: ObjectFact) {
   return { namespace, name }
 }
 
-function staysHome(one: PreviewedObject, { counts, moved }: Moves): string | undefined {
+/** The join, with the placements as they would be. */
+function imaginedJoin(
+  join: Pick<PlacementJoin, 'spec' | 'workload'>,
+  placements: Moves['placements'],
+): Pick<PlacementJoin, 'spec' | 'workload'> {
+  return {
+    spec: (space, name) => placements.get(name)?.spec ?? join.spec(space, name),
+    workload: space => join.workload(space),
+  }
+}
+
+/** What is not known of what an EdgePlacement moves. */
+function unknownOf(
+  { resource, object }: PreviewedObject,
+  { placements }: Moves,
+  isFollowed: boolean,
+): string | undefined {
+  if (resourceKey(resource) !== resourceKey(EDGE_PLACEMENTS)) return undefined
+  const placement = placements.get(object.metadata.name ?? '')
+  if (placement && !placement.ways) return UNKNOWN_WAYS
+  if (!isFollowed && placement && placement.ways!.size > 0 && placement.spec.downsync.length > 0) return NOT_FOLLOWED
+  return undefined
+}
+
+const UNKNOWN_WAYS = 'it is not known yet to which locations it would lead, so what that moves is not known; try again'
+const NOT_FOLLOWED =
+  'this space has no EdgePlacement yet, so its objects are not followed: what of those that are stored it would place is not known; preview them beside it'
+
+function staysHome(one: PreviewedObject, { moves: { counts, moved } }: Scene): string | undefined {
   const { resource, object } = one
   const count = counts.get(one)
   if (count !== undefined) {

@@ -251,9 +251,9 @@ export class PlacementProduct {
     return space?.specs.has(name) ? space.slices.get(name) : undefined
   }
 
-  /** By which of its ways a placement would bring an object, which need not be there, to a mailbox; `undefined`: by none. */
-  wayFor(id: string, name: string, mailbox: string, fact: ObjectFact): Destination | undefined {
-    return this.choice.first(this.#approach(id, name, mailbox), fact)
+  /** By which of its ways to a mailbox a placement would bring an object; neither need be there. `undefined`: by none. */
+  wayOn(approach: Approach, fact: ObjectFact): Destination | undefined {
+    return this.choice.first(approach, fact)
   }
 
   /** Creation time of a placement. */

@@ -1,39 +1,46 @@
 /**
  * Which stored objects of a space a question moves without asking about them: those that an EdgePlacement in it selects otherwise
- * than the stored one does, and those that name a Customizer in it. Pure.
+ * than the stored one does, or leads elsewhere, and those that name a Customizer in it. Pure.
  */
 import { CUSTOMIZERS, EDGE_PLACEMENTS } from '../../apimachinery/placement.ts'
 import { MAX_PREVIEW_MOVED, type PreviewedObject } from '../../apimachinery/placementPreview.ts'
 import type { Steps } from '../../apimachinery/steps.ts'
+import type { ImaginedPlacement } from './imaginedPlacements.ts'
 import { namespaceKey, objectKey, resourceKey } from './names.ts'
-import { compilePlacement, downsyncs, type PlacementSpec } from './placementSpec.ts'
+import { downsyncs } from './placementSpec.ts'
 import type { ObjectFact, Workload } from './workload.ts'
 
 /** What of the join it asks. */
 export interface Stored {
-  readonly workload: Pick<Workload, 'keys' | 'get' | 'withCustomizer'>
-  spec(name: string): PlacementSpec | undefined
+  readonly workload: Pick<Workload, 'keys' | 'get' | 'withCustomizer' | 'selects'>
 }
 
 export interface Moves {
   /** EdgePlacements as they would be, by name. */
-  readonly specs: ReadonlyMap<string, PlacementSpec>
+  readonly placements: ReadonlyMap<string, ImaginedPlacement>
   /** Some of them, by key. */
   readonly moved: ReadonlyMap<string, ObjectFact>
   /** How many each object of the question moves; absent of those that move nothing by their kind. */
   readonly counts: ReadonlyMap<PreviewedObject, number>
+  /** All that EdgePlacements move, by key: the first of them that does. */
+  readonly movers: ReadonlyMap<string, PreviewedObject>
 }
 
-export function* movesOf(objects: readonly PreviewedObject[], { workload, spec }: Stored): Steps<Moves> {
+export function* movesOf(
+  objects: readonly PreviewedObject[],
+  placements: ReadonlyMap<string, ImaginedPlacement>,
+  { workload }: Stored,
+): Steps<Moves> {
   const asked = new Set(objects.map(keyOf))
-  const specs = new Map<string, PlacementSpec>()
   const moved = new Map<string, ObjectFact>()
   const counts = new Map<PreviewedObject, number>()
-  const move = (by: PreviewedObject, key: string): void => {
+  const movers = new Map<string, PreviewedObject>()
+  const move = (by: PreviewedObject, key: string): boolean => {
     const fact = workload.get(key)
-    if (!fact || asked.has(key)) return
+    if (!fact || asked.has(key)) return false
     counts.set(by, (counts.get(by) ?? 0) + 1)
     if (moved.size < MAX_PREVIEW_MOVED) moved.set(key, fact)
+    return true
   }
   for (const one of objects) {
     const { name = '', namespace = '' } = one.object.metadata
@@ -42,19 +49,23 @@ export function* movesOf(objects: readonly PreviewedObject[], { workload, spec }
       counts.set(one, 0)
       for (const key of workload.withCustomizer(`${namespace}/${name}`)) move(one, key)
     }
-    if (kind !== resourceKey(EDGE_PLACEMENTS)) continue
+    const placement = kind === resourceKey(EDGE_PLACEMENTS) ? placements.get(name) : undefined
+    if (!placement) continue
     counts.set(one, 0)
-    const [before, after] = [spec(name), compilePlacement(one.object)]
-    specs.set(name, after)
     for (const key of workload.keys()) {
       const fact = workload.get(key)!
       const labels = workload.get(namespaceKey(fact.namespace))?.labels
+      const { before, spec, changed } = placement
       const was = before !== undefined && downsyncs(before, fact, labels)
-      if (was !== downsyncs(after, fact, labels)) move(one, key)
+      const is = downsyncs(spec, fact, labels)
+      const isOther = changed.size > 0 || (before?.isPaused ?? false) !== spec.isPaused
+      // what defines the kind of what it selects goes there too
+      const goesElsewhere = isOther && (was || is || workload.selects(name, key))
+      if ((was !== is || goesElsewhere) && move(one, key) && !movers.has(key)) movers.set(key, one)
       yield
     }
   }
-  return { specs, moved, counts }
+  return { placements, moved, counts, movers }
 }
 
 function keyOf({ resource, object: { metadata } }: PreviewedObject): string {

@@ -30,6 +30,7 @@ import { WorkTurns } from '../../program/workTurns.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
 import { PlacedSource, type SpacePlaces, standsInMailbox } from '../placedSource.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
+import type { WhereDesk } from '../whereDesk.ts'
 import { Brake } from './brake.ts'
 import { ClosedMailboxes } from './closedMailboxes.ts'
 import { ClusterOutcomes } from './clusterOutcomes.ts'
@@ -88,6 +89,8 @@ export interface PlacementTranslatorDeps {
   outcomes?: OutcomeSource | undefined
   /** Where people ask what would change where. Absent: nobody asks. */
   previews?: PreviewSource | undefined
+  /** Who says where placements would lead. Absent: nobody knows. */
+  where?: Pick<WhereDesk, 'answerer'> | undefined
   /** Where it makes itself known as who answers for work statuses. Absent: nobody asks. */
   answers?: AnswerDesk | undefined
   /** Where it shows how what is placed gets on. Absent: nobody looks. */
@@ -507,6 +510,9 @@ class Translator {
         turns,
         consents,
         rules,
+        where: () => deps.where?.answerer,
+        now: () => (clock ?? systemClock).now(),
+        brake: this.#brake,
         pauses: this.#pauses,
         isLeaving: mailbox => this.#leaving.has(mailbox),
         wouldKeepOut: (mailbox, key) => closed.wouldKeepOut(mailbox, key),

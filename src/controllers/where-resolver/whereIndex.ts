@@ -194,7 +194,17 @@ export class WhereIndex implements ConsentTaker {
 
   /** What a placement's selectors say of the Locations that there are, for {@link resolve}: they may be ten thousand. */
   *choices({ space, name }: ObjectId): Steps<Choices> {
-    const selectors = this.#placements.get(space)?.get(name)?.selectors ?? []
+    return yield* this.#choicesBy(space, this.#placements.get(space)?.get(name)?.selectors ?? [])
+  }
+
+  /** Where a placement would lead that need not be stored, or says something else there. */
+  *wouldLead(space: string, placement: KubeObject, nowMs: number): Steps<Resolved> {
+    const { selectors } = new Placement({ space, name: '' }, placement)
+    const choices = yield* this.#choicesBy(space, selectors)
+    return this.#leads(space, selectors, nowMs, choices)
+  }
+
+  *#choicesBy(space: string, selectors: readonly LabelSelector[]): Steps<Choices> {
     const byLabels = new Map<Location['labels'], boolean>()
     for (const inventory of this.consent.inventoriesOf(space)) {
       for (const { labels } of this.#locations.get(inventory)?.values() ?? []) {
@@ -209,19 +219,22 @@ export class WhereIndex implements ConsentTaker {
   /** `undefined` when there is no such placement. What has changed since `known` is judged anew. */
   resolve({ space, name }: ObjectId, nowMs: number, known?: Choices): Resolved | undefined {
     const placement = this.#placements.get(space)?.get(name)
-    if (!placement) return undefined
+    return placement && this.#leads(space, placement.selectors, nowMs, known)
+  }
+
+  #leads(space: string, selectors: readonly LabelSelector[], nowMs: number, known?: Choices): Resolved {
     const destinations: SliceDestination[] = []
     const onlyKept = new Set<SliceDestination>()
     const evicted: SliceDestination[] = []
     let evictsAtMs = Number.POSITIVE_INFINITY
     let matchingLocationCount = 0
-    const byLabels = known?.selectors === placement.selectors ? known.byLabels : undefined
+    const byLabels = known?.selectors === selectors ? known.byLabels : undefined
     for (const inventory of this.consent.inventoriesOf(space)) {
       const grants = this.consent.grantsFor(space, inventory)
       if (grants.length === 0) continue
       for (const location of this.#locations.get(inventory)?.values() ?? []) {
         const { labels } = location
-        if (!(byLabels?.get(labels) ?? chooses(placement.selectors, labels)) || !mayUse(grants, location)) continue
+        if (!(byLabels?.get(labels) ?? chooses(selectors, labels)) || !mayUse(grants, location)) continue
         matchingLocationCount++
         for (const target of location.behind.values()) {
           if (!mayUse(grants, location, target)) continue

@@ -29,6 +29,7 @@ import type { ControllerHandle } from '../controllerHandle.ts'
 import { PlacedSource, type SpacePlaces } from '../placedSource.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 import { toldFaults } from '../toldFaults.ts'
+import type { WhereDesk } from '../whereDesk.ts'
 import { reconcileBinding } from './bindingStatus.ts'
 import { reconcileGranted } from './grantedLocations.ts'
 import { tellScheduled } from './scheduledCondition.ts'
@@ -49,6 +50,8 @@ export interface WhereResolverDeps {
   random?: () => number
   /** How long a destination stays that is to go. Default: 100. */
   keepMs?: number | undefined
+  /** Where it makes itself known as who says where placements would lead. Absent: nobody asks. */
+  desk?: WhereDesk | undefined
   signal: AbortSignal
 }
 
@@ -98,33 +101,34 @@ export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
     else await reconcileBinding(binding, key)
     return {}
   }
+  const source = new PlacedSource({
+    ...common,
+    places,
+    space: '*',
+    resources: [
+      EDGE_PLACEMENTS,
+      SLICES,
+      LOCATIONS,
+      SYNC_TARGETS,
+      INVENTORY_BINDINGS,
+      PLACEMENT_GRANTS,
+      GRANTED_LOCATIONS,
+    ],
+    handler: {
+      change,
+      vanished: ref => {
+        if (!takeConsent(index, ref)) handle(ref.resource.resource, ref, undefined)
+      },
+      // before that it would say of Locations that nobody has told of yet that they are not there
+      synced: () => deps.desk?.answerWith((space, placement) => index.wouldLead(space, placement, now())),
+    },
+  })
   const controller = new Controller<Key>({
     name: 'where-resolver',
     ...common,
     id: key => `${key.type} ${key.space} ${key.name}`,
     party: ({ space }) => space,
-    sources: [
-      new PlacedSource({
-        ...common,
-        places,
-        space: '*',
-        resources: [
-          EDGE_PLACEMENTS,
-          SLICES,
-          LOCATIONS,
-          SYNC_TARGETS,
-          INVENTORY_BINDINGS,
-          PLACEMENT_GRANTS,
-          GRANTED_LOCATIONS,
-        ],
-        handler: {
-          change,
-          vanished: ref => {
-            if (!takeConsent(index, ref)) handle(ref.resource.resource, ref, undefined)
-          },
-        },
-      }),
-    ],
+    sources: [source],
     reconcile: async key => (await unlessSpaceGone(key.space, reconcile(key))) ?? {},
   })
   const stop = new AbortController()
@@ -134,6 +138,7 @@ export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
     idle: () => controller.queue.idle(),
     async stop() {
       stop.abort()
+      deps.desk?.answerWith(undefined)
       await running
       unfollow()
     },

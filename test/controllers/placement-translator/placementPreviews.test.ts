@@ -11,6 +11,7 @@ import {
   SYNC_TARGETS,
 } from '../../../src/apimachinery/placement.ts'
 import { NAMESPACES } from '../../../src/apimachinery/resources.ts'
+import type { SliceRow } from '../../../src/controllers/whereDesk.ts'
 import {
   ALL_MAPS,
   configMap,
@@ -313,4 +314,139 @@ t.test('values of Secrets are shown as hashes that compare within one answer, an
   t.notMatch(JSON.stringify(first), /b25l|dHdv|dGhyZWU/)
   const [again] = (await ask(question))[0]!.groups
   t.not((again!.before!.data as Record<string, string>).same, before!.same, 'another key each time')
+})
+
+t.test(
+  'other location selectors: what goes where it did not go, what leaves, and whether that would be held',
+  async t => {
+    const { server, wds, ask, where } = await scene(t)
+    const choosing = (...names: string[]): KubeObject =>
+      placement('ep', { ...ALL_MAPS, locationSelectors: names.map(at) })
+    const at = (name: string) => ({ matchLabels: { 'loc-name': name } })
+    await wds.update(EDGE_PLACEMENTS, { ...server.peek('wds1', EDGE_PLACEMENTS, 'ep')!, spec: choosing('florin').spec })
+    await wds.update(SLICES, { ...server.peek('wds1', SLICES, 'ep')!, ...slice('ep', 'florin') })
+    for (let i = 0; i < 59; i++) await wds.create(MAPS, configMap(`m${i}`, { v: String(i) }))
+    await server.quiet()
+
+    const [silent] = await ask([EDGE_PLACEMENTS, choosing('guilder')])
+    t.match(
+      silent,
+      { groups: [], unknown: /to which locations it would lead/ },
+      'as long as nobody says where it leads',
+    )
+    t.match(await ask([EDGE_PLACEMENTS, choosing('florin')]), [{ unknown: undefined, moves: { clusters: 0 } }])
+
+    let [unsure, kept] = [false, false]
+    where.answerWith(function* (_space, { spec }) {
+      yield
+      const { locationSelectors } = spec as { locationSelectors: ReturnType<typeof at>[] }
+      const chosen = locationSelectors.map(({ matchLabels }) => matchLabels['loc-name'] as 'florin')
+      const destinations = slice('ep', ...chosen).destinations as SliceRow[]
+      return { destinations, onlyKept: new Set(kept ? destinations : []), isUncertain: () => unsure }
+    })
+    const counts = (told: Awaited<ReturnType<typeof ask>>) => {
+      const { locations = [], ...moves } = told[0]!.moves ?? {}
+      return { ...moves, at: locations.map(({ name, creates, deletes }) => `${name} +${creates} -${deletes}`) }
+    }
+    const moved = await ask([EDGE_PLACEMENTS, choosing('guilder')])
+    t.same(counts(moved), {
+      creates: 60,
+      deletes: 60,
+      unknown: 0,
+      clusters: 2,
+      isHeld: true,
+      at: ['florin +0 -60', 'guilder +60 -0'],
+    })
+    t.equal(moved[0]!.message, 'moves 60 other objects of this space; 50 are shown')
+    t.equal(moved.length, 51)
+    t.match(moved[1], {
+      name: 'page',
+      isMoved: true,
+      groups: [
+        { action: 'Create', locations: [{ name: 'guilder' }], after: { data: { v: '1' } } },
+        { action: 'Delete', locations: [{ name: 'florin' }], before: { data: { v: '1' } } },
+      ],
+    })
+    t.same(counts(await ask([EDGE_PLACEMENTS, choosing('florin', 'guilder')])), {
+      creates: 60,
+      deletes: 0,
+      unknown: 0,
+      clusters: 1,
+      at: ['guilder +60 -0'],
+    })
+    t.match(
+      counts(await ask([EDGE_PLACEMENTS, choosing()])),
+      { deletes: 60, isHeld: true },
+      'a selector that matches nothing',
+    )
+    unsure = true
+    t.match(
+      counts(await ask([EDGE_PLACEMENTS, choosing()])),
+      { deletes: 0, clusters: 0 },
+      'what is not known takes nothing away',
+    )
+    unsure = false
+    kept = true
+    t.match(
+      counts(await ask([EDGE_PLACEMENTS, choosing('guilder')])),
+      { creates: 0, deletes: 60 },
+      'it takes nothing new',
+    )
+    t.match(counts(await ask([EDGE_PLACEMENTS, choosing('florin')])), { deletes: 0 })
+    kept = false
+
+    const other = { ...choosing('florin', 'guilder'), metadata: { name: 'second' } }
+    t.match(
+      counts(await ask([EDGE_PLACEMENTS, other])),
+      { creates: 60, deletes: 0 },
+      'a new one: what the first places it only adds to',
+    )
+    const asked = await ask(configMap('new', { v: '1' }), [EDGE_PLACEMENTS, choosing('guilder')])
+    t.match(
+      asked[0]!.groups,
+      [{ action: 'Create', locations: [{ name: 'guilder' }] }],
+      'an object beside it goes where it would lead',
+    )
+    await wds.patch(EDGE_PLACEMENTS, { name: 'ep' }, 'merge', { spec: { paused: true } })
+    await server.quiet()
+    const paused = { ...(choosing('guilder').spec as object), paused: true }
+    t.match(
+      counts(await ask([EDGE_PLACEMENTS, placement('ep', paused)])),
+      { creates: 0, deletes: 0 },
+      'paused: it stays',
+    )
+  },
+)
+
+t.test('a space that has placed nothing yet: what it holds is not known, and that is said', async t => {
+  const { server, previewer, where } = await world(t)
+  await server.quiet()
+  where.answerWith(function* () {
+    yield
+    const destinations = slice('ep', 'florin').destinations as SliceRow[]
+    return { destinations, onlyKept: new Set(), isUncertain: () => false }
+  })
+  const object = placement('ep', { ...ALL_MAPS, locationSelectors: [{}] })
+  const objects = [
+    { resource: EDGE_PLACEMENTS, object, operation: 'create' as const },
+    { resource: MAPS, object: configMap('page', {}), operation: 'create' as const },
+  ]
+  t.match(await previewer().preview({ space: 'wds1', objects }), [
+    { unknown: /has no EdgePlacement yet/ },
+    { name: 'page', placements: ['ep'], groups: [{ action: 'Create', count: 1 }] },
+  ])
+})
+
+t.test('what is asked about is told of for itself, and not counted among what moves', async t => {
+  const { wds, server, ask, where } = await scene(t)
+  where.answerWith(function* () {
+    yield
+    return { destinations: [], onlyKept: new Set(), isUncertain: () => false }
+  })
+  await wds.create(MAPS, configMap('other', { v: '1' }))
+  await server.quiet()
+  const elsewhere = placement('ep', { ...ALL_MAPS, locationSelectors: [{ matchLabels: { a: 'b' } }] })
+  const told = await ask([EDGE_PLACEMENTS, elsewhere], configMap('page', { v: '1' }))
+  t.match(told[0], { message: 'moves 1 other object of this space', moves: { deletes: 2 } })
+  t.match(told[1], { name: 'page', groups: [{ action: 'Delete', count: 2 }] })
 })

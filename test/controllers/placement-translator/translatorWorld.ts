@@ -14,6 +14,7 @@ import type { Client } from '../../../src/client/client.ts'
 import type { Clock } from '../../../src/client/clock.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { startPlacementTranslator } from '../../../src/controllers/placement-translator/translator.ts'
+import { WhereDesk } from '../../../src/controllers/whereDesk.ts'
 import { WorkTurns } from '../../../src/program/workTurns.ts'
 import { FakeServer, namespace } from './fakeServer.ts'
 
@@ -120,7 +121,8 @@ export async function world(t: Test, clock?: Clock) {
   }
   // slices of the loop's time that never end: how long anything takes on this machine decides nothing
   const turns = new WorkTurns({ clock: () => 0 })
-  const deps = { places: server, logger, turns, signal: stop.signal, previews, ...(clock && { clock }) }
+  const where = new WhereDesk()
+  const deps = { places: server, logger, turns, signal: stop.signal, previews, where, ...(clock && { clock }) }
   const start = (client: Client = server) => startPlacementTranslator({ client, ...deps })
   let translator = start()
   t.teardown(async () => {
@@ -141,6 +143,7 @@ export async function world(t: Test, clock?: Clock) {
     restart,
     errors,
     previewer: () => previewer!,
+    where,
   }
 }
 

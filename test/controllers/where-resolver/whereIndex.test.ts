@@ -70,6 +70,8 @@ t.test('selectors are compiled when they are first asked, and once for each cont
   index.setPlacement(id, placement('prod'))
   t.equal(keys, 0, 'a start that tells of thousands compiles none')
   t.equal(index.resolve(id, 0)?.matchingLocationCount, 1)
+  const would = (env: string) => atOnce(index.wouldLead('wds', placement(env), 0)).matchingLocationCount
+  t.same([would('prod'), would('test')], [1, 0], 'one that is not stored is asked of the same')
   const [once, stored] = [keys, placement('prod')]
   t.ok(once > 0)
   index.setPlacement(id, stored)

@@ -20,7 +20,7 @@ export function chosenOtherwise(
     ...(more.length > 0 ? [`${named(more)} more`] : []),
     ...(fewer.length > 0 ? [`${named(fewer)} fewer`] : []),
   ]
-  return `its locationSelectors would choose ${parts.join(' and ')}; what that moves is not shown`
+  return `its locationSelectors would choose ${parts.join(' and ')}`
 }
 
 function chosen(placement: KubeObject | undefined, granted: readonly KubeObject[]): Set<string> {

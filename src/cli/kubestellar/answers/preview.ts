@@ -29,6 +29,24 @@ export interface ObjectAnswer {
   readonly placements: readonly string[]
   readonly message?: string
   readonly groups: readonly GroupAnswer[]
+  /** Of an EdgePlacement: what becomes of the copies of all that it moves, of which few are shown. */
+  readonly moves?: MovesAnswer
+  /** What could not be found out of what it moves. */
+  readonly unknown?: string
+}
+
+export interface MovesAnswer {
+  readonly creates: number
+  readonly deletes: number
+  readonly unknown: number
+  readonly clusters: number
+  readonly locations: readonly (Place & {
+    readonly creates: number
+    readonly deletes: number
+    readonly unknown: number
+  })[]
+  readonly isPartial?: true
+  readonly isHeld?: true
 }
 
 export interface PreviewAnswer {
@@ -36,12 +54,20 @@ export interface PreviewAnswer {
   readonly kind: 'Preview'
   /** Whether anything would change in a cluster. */
   readonly changes: boolean
-  /** Clusters by action, over all objects. */
+  /** Whether it could not be found out what else would change. */
+  readonly unknown?: true
+  /** Clusters by action, over all objects; also over those that are moved and not shown. */
   readonly counts: Readonly<Record<string, number>>
   readonly objects: readonly ObjectAnswer[]
 }
 
 const CHANGES: ReadonlySet<string> = new Set(['Create', 'Update', 'Delete'])
+/** Actions of copies that are counted without their objects being shown. */
+const COUNTED = [
+  ['Create', 'creates'],
+  ['Delete', 'deletes'],
+  ['Unknown', 'unknown'],
+] as const
 
 /** @param told `status.objects` of the answers, in order */
 export function readPreview(told: readonly Record<string, unknown>[], places: Places): PreviewAnswer {
@@ -58,25 +84,74 @@ export function readPreview(told: readonly Record<string, unknown>[], places: Pl
       placements: strings(one, 'placements'),
       ...(message !== '' && { message }),
       groups: objects(one, 'groups').map(group => readGroup(group, places)),
+      ...(isRecord(one.moves) && { moves: readMoves(one.moves, places) }),
+      ...(str(one, 'unknown') !== '' && { unknown: str(one, 'unknown') }),
     }
   })
-  const counts: Record<string, number> = {}
-  for (const { action, count } of answers.flatMap(({ groups }) => groups))
-    counts[action] = (counts[action] ?? 0) + count
+  const counts = countsOf(answers, new Set(answers.filter((_, i) => told[i]!.isMoved === true)))
   const changes = Object.keys(counts).some(action => CHANGES.has(action))
-  return { apiVersion: ANSWERS_VERSION, kind: 'Preview', changes, counts, objects: answers }
+  const unknown = answers.some(answer => answer.unknown !== undefined)
+  return {
+    apiVersion: ANSWERS_VERSION,
+    kind: 'Preview',
+    changes,
+    ...(unknown && { unknown: true }),
+    counts,
+    objects: answers,
+  }
 }
 
-/** @param sentences about EdgePlacements, by name: each is a change */
+/** Of what EdgePlacements move the shown objects are a part: what is counted counts. */
+function countsOf(answers: readonly ObjectAnswer[], moved: ReadonlySet<ObjectAnswer>): Record<string, number> {
+  const sum = (some: readonly ObjectAnswer[]): Record<string, number> => {
+    const counts: Record<string, number> = {}
+    for (const { action, count } of some.flatMap(({ groups }) => groups)) counts[action] = (counts[action] ?? 0) + count
+    return counts
+  }
+  const counts = sum(answers.filter(answer => !moved.has(answer)))
+  const shown = sum([...moved])
+  for (const [action, field] of COUNTED) {
+    const all = answers.reduce((total, { moves }) => total + (moves?.[field] ?? 0), 0)
+    if (all > (shown[action] ?? 0)) shown[action] = all
+  }
+  for (const [action, count] of Object.entries(shown)) counts[action] = (counts[action] ?? 0) + count
+  return counts
+}
+
+function readMoves(moves: Record<string, unknown>, places: Places): MovesAnswer {
+  const counts = (of: Record<string, unknown>) => ({
+    creates: num(of, 'creates'),
+    deletes: num(of, 'deletes'),
+    unknown: num(of, 'unknown'),
+  })
+  return {
+    ...counts(moves),
+    clusters: num(moves, 'clusters'),
+    locations: objects(moves, 'locations').map(one => ({
+      ...places.of(str(one, 'cluster'), str(one, 'name')),
+      ...counts(one),
+    })),
+    ...(moves.isPartial === true && { isPartial: true }),
+    ...(moves.isHeld === true && { isHeld: true }),
+  }
+}
+
+/** @param sentences about EdgePlacements, by name: each chooses other locations */
 export function withSentences(answer: PreviewAnswer, sentences: ReadonlyMap<string, string>): PreviewAnswer {
   if (sentences.size === 0) return answer
   const told = answer.objects.map(object => {
     const sentence = object.kind === 'EdgePlacement' ? sentences.get(object.name) : undefined
     if (sentence === undefined) return object
-    return { ...object, message: object.message === undefined ? sentence : `${object.message}; ${sentence}` }
+    const message = object.message === undefined ? sentence : `${object.message}; ${sentence}`
+    // a server of an earlier release counts nothing
+    const counts = object.moves !== undefined || object.unknown !== undefined
+    return { ...object, message, ...(!counts && { unknown: NOT_COUNTED }) }
   })
-  return { ...answer, changes: true, objects: told }
+  const unknown = told.some(object => object.unknown !== undefined)
+  return { ...answer, ...(unknown && { unknown }), objects: told }
 }
+
+const NOT_COUNTED = 'what that moves is not known: this server, of an earlier release, does not count it'
 
 function readGroup(group: Record<string, unknown>, places: Places): GroupAnswer {
   const [reason, message] = [str(group, 'reason'), str(group, 'message')]

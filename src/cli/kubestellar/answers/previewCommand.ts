@@ -14,7 +14,7 @@ import type { Terminal } from '../../ws/runProgram.ts'
 import { type AnswerOptions, type Asked, checkPlaces, withSpace } from './answerSession.ts'
 import { chosenOtherwise } from './chosenLocations.ts'
 import { Places } from './destinations.ts'
-import { CHANGE, comparing, NO_CHANGE, TROUBLE } from './exitCodes.ts'
+import { comparing, previewExit, TROUBLE } from './exitCodes.ts'
 import { known } from './known.ts'
 import { applied } from './kubectlApply.ts'
 import { type Format, painter, printDocument } from './output.ts'
@@ -39,7 +39,7 @@ export async function previewCommand(options: PreviewOptions, terminal: Terminal
       const would = await applied([...files, ...whereTo(asked, options)], terminal)
       const answer = await askPreview(asked, would)
       await printPreview(answer, options.output ?? 'text', terminal)
-      return answer.changes ? CHANGE : NO_CHANGE
+      return previewExit(answer)
     })
   })
 }

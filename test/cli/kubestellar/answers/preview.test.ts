@@ -1,6 +1,7 @@
 import t from 'tap'
 import { chosenOtherwise } from '../../../../src/cli/kubestellar/answers/chosenLocations.ts'
 import { Places } from '../../../../src/cli/kubestellar/answers/destinations.ts'
+import { previewExit } from '../../../../src/cli/kubestellar/answers/exitCodes.ts'
 import { batches, diffOf, readPreview, withSentences } from '../../../../src/cli/kubestellar/answers/preview.ts'
 import { previewText } from '../../../../src/cli/kubestellar/answers/previewText.ts'
 
@@ -115,16 +116,59 @@ t.test('an edit of location selectors tells which locations it would choose', as
     spec: { locationSelectors: [{ matchLabels: { env } }] },
   })
   const sentence = chosenOtherwise(choosing('prod'), choosing('test'), granted)
-  t.equal(
-    sentence,
-    'its locationSelectors would choose 1 (imw1.c) more and 2 (imw1.a, imw1.b) fewer; what that moves is not shown',
-  )
+  t.equal(sentence, 'its locationSelectors would choose 1 (imw1.c) more and 2 (imw1.a, imw1.b) fewer')
   t.equal(chosenOtherwise(choosing('prod'), choosing('prod'), granted), undefined)
-  t.match(chosenOtherwise(undefined, choosing('prod'), granted), /choose 2 \(imw1.a, imw1.b\) more; what/)
+  t.match(chosenOtherwise(undefined, choosing('prod'), granted), /choose 2 \(imw1.a, imw1.b\) more$/)
   const told = object([], { kind: 'EdgePlacement', name: 'p', message: 'moves 0 other objects of this space' })
-  const answer = withSentences(readPreview([told], places), new Map([['p', sentence!]]))
-  t.match(answer, {
-    changes: true,
-    objects: [{ message: /^moves 0 other objects of this space; its locationSelectors/ }],
-  })
+  const sentences = new Map([['p', sentence!]])
+  const message = /^moves 0 other objects of this space; its locationSelectors/
+  const answer = withSentences(readPreview([{ ...told, moves: moves({ clusters: 0 }) }], places), sentences)
+  t.match(answer, { changes: false, unknown: undefined, objects: [{ message }] }, 'nothing is there that would move')
+  t.equal(previewExit(answer), 0)
+  const old = withSentences(readPreview([told], places), sentences)
+  t.match(old, { unknown: true, objects: [{ message, unknown: /of an earlier release/ }] })
+  t.equal(previewExit(old), 2)
+  t.equal(previewText(old, plain).at(-1), '1 object: what would change is not known')
+})
+
+const moves = (more: object = {}) => ({ creates: 0, deletes: 0, unknown: 0, clusters: 1, locations: [], ...more })
+
+t.test(
+  'what an EdgePlacement moves is counted whether it is shown or not, and what the brake would hold is told',
+  async t => {
+    const locations = [{ cluster: 'id1', name: 'florin', creates: 0, deletes: 60, unknown: 0 }]
+    const told = [
+      object([], {
+        kind: 'EdgePlacement',
+        name: 'p',
+        message: 'moves 60 other objects of this space; 1 are shown',
+        moves: moves({ deletes: 60, isHeld: true, locations }),
+      }),
+      object([group('Delete', 1)], { isMoved: true }),
+    ]
+    const answer = readPreview(told, places)
+    t.match(answer, { changes: true, counts: { Delete: 60 } })
+    t.equal(previewExit(answer), 1)
+    t.same(previewText(answer, plain), [
+      'deployments.apps "shop/p": moves 60 other objects of this space; 1 are shown',
+      '  copies: 60 deleted in 1 cluster',
+      '    imw1.florin: 60 deleted',
+      '  the brake would hold these deletions (DeletionHeld on the EdgePlacement) until somebody confirms them; what is created comes at once',
+      'deployments.apps "shop/web" deleted in imw1.florin',
+      '',
+      '2 objects: 60 deleted in clusters; deletions would be held until they are confirmed',
+    ])
+    const unsure = readPreview([object([], { unknown: 'who knows', message: 'm' }), ...told], places)
+    t.match(previewText(unsure, plain).at(-1), /60 deleted in clusters; what else would change is not known; deletions/)
+    t.equal(previewExit(unsure), 1)
+  },
+)
+
+t.test('exit codes: what a cluster would refuse is no change to go on with, nor is what nobody knows', async t => {
+  const code = (...actions: string[]) =>
+    previewExit(readPreview([object(actions.map(action => group(action, 1)))], places))
+  t.equal(code('Unchanged', 'Paused', 'Conflict', 'NotPermitted'), 0)
+  t.equal(code('Create', 'Unknown'), 1)
+  t.equal(code('Create', 'Invalid'), 2)
+  t.equal(code('Unchanged', 'Unknown'), 2)
 })

@@ -1,0 +1,138 @@
+/**
+ * How many copies EdgePlacements of a question would make and take away, in which clusters, of all that they move: the objects
+ * that are shown are few of them. Membership alone is judged, no content. Pure.
+ */
+import { EDGE_PLACEMENTS } from '../../apimachinery/placement.ts'
+import {
+  MAX_GROUP_LOCATIONS,
+  MAX_PREVIEW_PAIRS,
+  type MovedCopies,
+  type PreviewedObject,
+} from '../../apimachinery/placementPreview.ts'
+import type { Steps } from '../../apimachinery/steps.ts'
+import type { ImaginedPlacement } from './imaginedPlacements.ts'
+import type { Mailbox } from './mailboxes.ts'
+import { namespaceKey, resourceKey } from './names.ts'
+import type { PlacementJoin } from './placementJoin.ts'
+import { downsyncs } from './placementSpec.ts'
+import type { Moves } from './previewMoves.ts'
+import type { Destination } from './ways.ts'
+import type { ObjectFact } from './workload.ts'
+
+export interface TotalsDeps {
+  join: Pick<PlacementJoin, 'workload' | 'spec' | 'waysOf' | 'wayOn'>
+  mailbox: (name: string) => Pick<Mailbox, 'synced' | 'copies' | 'ownersOf'> | undefined
+  /** Whether a copy that nobody wants any more stays all the same. */
+  keeps: (mailbox: string, key: string) => boolean
+  wouldHold: (going: ReadonlyMap<string, ReadonlySet<string>>) => boolean
+}
+
+interface Count {
+  readonly way: Destination
+  creates: number
+  deletes: number
+  unknown: number
+}
+
+interface Total {
+  readonly byMailbox: Map<string, Count>
+  isPartial: boolean
+}
+
+export function* totalsOf(
+  { join, mailbox, keeps, wouldHold }: TotalsDeps,
+  space: string,
+  { placements, movers, counts }: Pick<Moves, 'placements' | 'movers' | 'counts'>,
+): Steps<ReadonlyMap<PreviewedObject, MovedCopies>> {
+  const workload = join.workload(space)
+  const totals = new Map<PreviewedObject, Total>()
+  for (const one of counts.keys()) {
+    const isPlacement = resourceKey(one.resource) === resourceKey(EDGE_PLACEMENTS)
+    if (isPlacement) totals.set(one, { byMailbox: new Map(), isPartial: false })
+  }
+  const going = new Map<string, Set<string>>()
+  let left = MAX_PREVIEW_PAIRS
+  const wayTo = (names: Iterable<string>, box: string, fact: ObjectFact, isThen: boolean): Destination | undefined => {
+    for (const name of names) {
+      const imagined = isThen ? placements.get(name) : undefined
+      const ways = (imagined?.ways ?? join.waysOf(space, name))?.get(box)
+      const spec = imagined?.spec ?? join.spec(space, name)
+      const way = ways && spec && join.wayOn({ space, spec, ways }, fact)
+      if (way) return way
+    }
+    return undefined
+  }
+  for (const [key, by] of movers) {
+    const [fact, total] = [workload.get(key), totals.get(by)]
+    if (!fact || !total) continue
+    const labels = workload.get(namespaceKey(fact.namespace))?.labels
+    const now = workload.selectionOf(key).placements
+    const then = new Set(now)
+    const mailboxes = new Set<string>()
+    for (const [name, placement] of placements) {
+      const [was, is] = [now.includes(name), selectsThen(placement, fact, labels, now.includes(name))]
+      if (is) then.add(name)
+      else then.delete(name)
+      for (const one of touched(placement, was, is)) mailboxes.add(one)
+    }
+    for (const one of mailboxes) {
+      yield
+      if (left-- <= 0) {
+        total.isPartial = true
+        break
+      }
+      const to = wayTo(then, one, fact, true)
+      const from = wayTo(now, one, fact, false)
+      const way = to ?? from
+      if (!way) continue
+      const box = mailbox(one)
+      const count = total.byMailbox.get(one) ?? { way, creates: 0, deletes: 0, unknown: 0 }
+      const isOurs = box?.ownersOf(key).includes(space) ?? false
+      if (!box?.synced) count.unknown++
+      else if (to && !box.copies.has(key)) count.creates++
+      else if (!to && isOurs && !keeps(one, key)) {
+        count.deletes++
+        going.set(one, (going.get(one) ?? new Set()).add(key))
+      } else continue
+      total.byMailbox.set(one, count)
+    }
+  }
+  const isHeld = going.size > 0 && wouldHold(going)
+  return new Map([...totals].map(([by, total]) => [by, told(total, isHeld)]))
+}
+
+/** What it selects because it defines the kind of others it goes on selecting, for what is asked of it is labels and names. */
+function selectsThen(
+  { before, spec }: ImaginedPlacement,
+  fact: ObjectFact,
+  labels: Readonly<Record<string, string>> | undefined,
+  was: boolean,
+): boolean {
+  if (downsyncs(spec, fact, labels)) return true
+  return was && fact.defines.length > 0 && before !== undefined && !downsyncs(before, fact, labels)
+}
+
+function touched({ waysBefore, ways, changed }: ImaginedPlacement, was: boolean, is: boolean): Iterable<string> {
+  if (was && is) return changed
+  return was ? waysBefore.keys() : is ? (ways ?? waysBefore).keys() : []
+}
+
+function told({ byMailbox, isPartial }: Total, isHeld: boolean): MovedCopies {
+  const counts = [...byMailbox.values()].sort((a, b) => (a.way.locationName < b.way.locationName ? -1 : 1))
+  const sum = (of: (count: Count) => number): number => counts.reduce((all, count) => all + of(count), 0)
+  return {
+    creates: sum(({ creates }) => creates),
+    deletes: sum(({ deletes }) => deletes),
+    unknown: sum(({ unknown }) => unknown),
+    clusters: counts.length,
+    ...(isPartial && { isPartial }),
+    ...(isHeld && sum(({ deletes }) => deletes) > 0 && { isHeld }),
+    locations: counts.slice(0, MAX_GROUP_LOCATIONS).map(({ way, creates, deletes, unknown }) => ({
+      cluster: way.cluster,
+      name: way.locationName,
+      creates,
+      deletes,
+      unknown,
+    })),
+  }
+}
