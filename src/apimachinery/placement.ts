@@ -164,6 +164,8 @@ export function isInMailbox(path: string): boolean {
 
 /** The ConfigMap in a workload execution cluster that says from which mailbox it is served. It is never carried anywhere. */
 export const CLUSTER_RECORD = { namespace: 'kube-system', name: 'orrery-syncer' } as const
+/** On the Lease of that name: which syncer stands by, and since when. */
+export const STANDBY_ANNOTATION = `${EDGE_GROUP}/stands-by`
 
 /** On a mailbox Workspace: the name of its SyncTarget, for people and tools. */
 export const SYNC_TARGET_NAME_ANNOTATION = `${EDGE_GROUP}/sync-target-name`

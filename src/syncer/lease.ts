@@ -5,20 +5,32 @@
  *
  * A holder that could not renew in time goes on reading, and writes nothing until it has asked again: then the Lease is still
  * its own, or somebody else's.
+ *
+ * Renewals are for those who stand by, so a holder that nobody waits for sends few once it has nothing to write: whoever stands
+ * by says so on the Lease, which the holder watches. A holder that does not hear it is taken for silent, and asks before it
+ * writes as any other does. The few tell that the cluster is what it was, for one that is put back to an earlier moment may
+ * leave its watches open and silent.
  * @see https://kubernetes.io/docs/concepts/architecture/leases/
  */
 import { isStatusError } from '../apimachinery/errors.ts'
 import { num, str } from '../apimachinery/fields.ts'
 import { type GroupVersionResource, isRecord, type KubeObject } from '../apimachinery/object.ts'
-import { CLUSTER_RECORD } from '../apimachinery/placement.ts'
+import { CLUSTER_RECORD, STANDBY_ANNOTATION } from '../apimachinery/placement.ts'
 import type { SpaceClient } from '../client/client.ts'
 import { type Clock, pause } from '../client/clock.ts'
-import type { Logger } from '../client/logger.ts'
+import { Informer } from '../client/informer.ts'
+import { type Logger, silentLogger } from '../client/logger.ts'
 import { unlessGone } from '../client/unlessGone.ts'
 import { TerminalError } from '../client/workqueue.ts'
 import { FIELD_MANAGER } from './ownership.ts'
 
 const LEASES: GroupVersionResource = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }
+
+/** Whoever stands by says so again after so many durations, and counts as gone after twice as many without a word. */
+const STANDBY_DURATIONS = 4
+
+/** Between two renewals that nobody waits for. */
+const ALONE_MS = 300_000
 
 /** So many answers in a row that do not come, and none of them is forgotten. */
 const MAX_TRIES = 100
@@ -42,6 +54,8 @@ interface Held {
   holder: string
   /** Changes with every renewal. */
   renewed: string
+  /** Who stood by last, and when it said so; `''` for nobody. */
+  standby: string
   object: KubeObject
 }
 
@@ -57,6 +71,15 @@ export class ClusterLease {
   #left: Held | undefined
   /** When we renewed, as the Lease may say it: the last time that we know of, and those tries since that may have come through. */
   #written: string[] = []
+  /** What the last word of a standby was, and when we heard it. */
+  #standby = { said: '', heardAtMs: Number.NEGATIVE_INFINITY }
+  /** Whether we hear who stands by; else somebody may. */
+  #listens = false
+  /** When it was renewed, as we hear it. */
+  #shown: string | undefined
+  /** Whether something may have been written that no renewal came after: a cluster of before it would look the same. */
+  #hasWritten = false
+  #wake = new AbortController()
 
   constructor(options: LeaseOptions) {
     this.#options = options
@@ -71,6 +94,7 @@ export class ClusterLease {
   async acquire(): Promise<boolean> {
     const { clock, signal, logger, durationMs } = this.#options
     let seen: { renewed: string; holder: string; sinceMs: number } | undefined
+    let saidAtMs = Number.NEGATIVE_INFINITY
     while (!signal.aborted) {
       if (await this.#tryRenew(held => held.holder === '' || isOver(held))) {
         this.#isStandingBy = false
@@ -82,6 +106,10 @@ export class ClusterLease {
         if (seen?.holder !== held.holder)
           logger.info({ holder: held.holder }, 'another syncer serves the cluster; standing by until it ends')
         seen = { renewed: held.renewed, holder: held.holder, sinceMs: clock.now() }
+      }
+      if (held !== undefined && clock.now() - saidAtMs >= durationMs * STANDBY_DURATIONS) {
+        await this.#standBy()
+        saidAtMs = clock.now()
       }
       await pause(clock, durationMs / 5, signal)
     }
@@ -97,18 +125,75 @@ export class ClusterLease {
     }
   }
 
-  /** Renews until the signal aborts or somebody else took over. */
+  /** Renews, as far as anybody needs it, until the signal aborts or somebody else took over. */
   async keep(): Promise<void> {
-    const { clock, signal, durationMs, logger } = this.#options
+    if (this.#without) return
+    const ended = new AbortController()
+    const signal = AbortSignal.any([this.#options.signal, ended.signal])
+    await Promise.all([this.#renewWhileNeeded(signal).finally(() => ended.abort()), this.#listen(signal)])
+  }
+
+  async #renewWhileNeeded(signal: AbortSignal): Promise<void> {
+    const { clock, durationMs, logger } = this.#options
     while (!signal.aborted) {
-      await pause(clock, durationMs / 3, signal)
-      if (signal.aborted || this.#without) continue
+      await pause(clock, durationMs / 3, AbortSignal.any([signal, this.#wake.signal]))
+      const isUrgent = this.#wake.signal.aborted
+      if (isUrgent) this.#wake = new AbortController()
+      if (signal.aborted || this.#without || !(isUrgent || this.#mustRenew())) continue
       try {
         if (!(await this.#renewed())) return
       } catch (error) {
         logger.debug({ err: error }, 'the Lease was not renewed')
       }
     }
+  }
+
+  #mustRenew(): boolean {
+    // not by each event: those of our own renewals may come late
+    const isAsLeft = this.#left !== undefined && this.#shown === this.#left.renewed
+    const { clock, durationMs } = this.#options
+    const isOld = clock.now() >= this.#goodUntilMs - durationMs + ALONE_MS
+    return isOld || !this.#listens || !isAsLeft || this.#hasWritten || this.#hasStandby()
+  }
+
+  #hasStandby(): boolean {
+    const { clock, durationMs } = this.#options
+    return clock.now() - this.#standby.heardAtMs < durationMs * STANDBY_DURATIONS * 2
+  }
+
+  /** Hears who stands by, and who took over. */
+  async #listen(signal: AbortSignal): Promise<void> {
+    const { cluster, clock, holder } = this.#options
+    const { namespace, name } = CLUSTER_RECORD
+    const informer = new Informer({
+      client: cluster,
+      resource: LEASES,
+      namespace,
+      fieldSelector: `metadata.name=${name}`,
+      clock,
+      // It only saves renewals, and without it there are as many as with somebody who stands by.
+      logger: silentLogger,
+    })
+    informer.subscribe(({ type, object }) => {
+      const held = heldIn(object)
+      const isOurs = type === 'apply' && held.holder === holder
+      this.#shown = isOurs ? held.renewed : undefined
+      const isNews = isOurs && this.#heard(held)
+      // What we deleted ourselves is not made again.
+      if (!signal.aborted && (!isOurs || isNews)) this.#wake.abort()
+    })
+    void informer.synced.then(() => {
+      this.#listens = true
+    })
+    await informer.run(signal)
+  }
+
+  /** Whether somebody stands by of whom we did not know. */
+  #heard({ standby }: Held): boolean {
+    if (standby === '' || standby === this.#standby.said) return false
+    const before = this.#hasStandby()
+    this.#standby = { said: standby, heardAtMs: this.#options.clock.now() }
+    return !before
   }
 
   /** Lets go, so that whoever stands by need not wait. To be called when nothing is written any more. */
@@ -131,6 +216,7 @@ export class ClusterLease {
     const after = async <T>(call: () => Promise<T>): Promise<T> => {
       if (!this.#without && this.#options.clock.now() >= this.#goodUntilMs && !(await this.#renewed()))
         throw new TerminalError('another syncer serves the cluster by now')
+      this.#hasWritten = true
       return await call()
     }
     return {
@@ -163,6 +249,7 @@ export class ClusterLease {
     const { cluster, clock, durationMs } = this.#options
     const left = this.#left
     this.#left = undefined
+    this.#hasWritten = false
     if (left === undefined) return await this.#tryRenew(() => false)
     const askedMs = clock.now()
     const lease = this.#lease(left)
@@ -181,9 +268,24 @@ export class ClusterLease {
     }
   }
 
+  /** Says on the Lease that somebody waits for it: from now on its holder shows that it lives. */
+  async #standBy(): Promise<void> {
+    const { cluster, clock, holder, logger } = this.#options
+    const standby = `${holder} ${microTime(clock.now())}`
+    const body = { metadata: { annotations: { [STANDBY_ANNOTATION]: standby } } }
+    try {
+      await cluster.patch(LEASES, CLUSTER_RECORD, 'merge', body, { fieldManager: FIELD_MANAGER })
+    } catch (error) {
+      // It was let go, and the next look takes it; or we may not write it, and will not take it either.
+      if (!isStatusError(error, 'NotFound', 'Forbidden')) throw error
+      logger.debug({ err: error }, 'the Lease does not say that this syncer stands by')
+    }
+  }
+
   /** Ours, as the cluster has it now. */
   #became(object: KubeObject, goodUntilMs: number): void {
     this.#left = heldIn(object)
+    this.#heard(this.#left)
     this.#written = [this.#left.renewed]
     this.#goodUntilMs = goodUntilMs
   }
@@ -238,11 +340,12 @@ export class ClusterLease {
     const now = microTime(clock.now())
     const spec = isRecord(before?.object.spec) ? before.object.spec : {}
     const stays = before?.holder === holder
+    const standby = stays && before.standby !== '' ? { annotations: { [STANDBY_ANNOTATION]: before.standby } } : {}
     const transitions = num(spec.leaseTransitions) ?? 0
     return {
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',
-      metadata: { ...CLUSTER_RECORD },
+      metadata: { ...CLUSTER_RECORD, ...standby },
       spec: {
         holderIdentity: holder,
         leaseDurationSeconds: Math.ceil(durationMs / 1000),
@@ -255,7 +358,12 @@ export class ClusterLease {
 }
 
 function heldIn(object: KubeObject): Held {
-  return { object, holder: str(object, 'spec', 'holderIdentity'), renewed: str(object, 'spec', 'renewTime') }
+  return {
+    object,
+    holder: str(object, 'spec', 'holderIdentity'),
+    renewed: str(object, 'spec', 'renewTime'),
+    standby: object.metadata.annotations?.[STANDBY_ANNOTATION] ?? '',
+  }
 }
 
 function microTime(ms: number): string {

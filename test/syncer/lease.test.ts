@@ -2,11 +2,11 @@
 import t, { type Test } from 'tap'
 import { StatusError, statusError } from '../../src/apimachinery/errors.ts'
 import { isRecord, type KubeObject } from '../../src/apimachinery/object.ts'
-import { CLUSTER_RECORD } from '../../src/apimachinery/placement.ts'
+import { CLUSTER_RECORD, STANDBY_ANNOTATION } from '../../src/apimachinery/placement.ts'
 import type { SpaceClient } from '../../src/client/client.ts'
 import { silentLogger } from '../../src/client/logger.ts'
 import { ClusterLease } from '../../src/syncer/lease.ts'
-import { FakeClock } from '../client/support/fakeClock.ts'
+import { FakeClock, until } from '../client/support/fakeClock.ts'
 import { startCenter } from '../support/center.ts'
 import { Faults } from './support/faults.ts'
 import { CONFIGS, configMap, MAPS, NAMESPACES, namespace } from './support/kinds.ts'
@@ -16,6 +16,7 @@ import { recordingLogger } from './support/recordingLogger.ts'
 const LEASES = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }
 const KEY = 'leases.coordination.k8s.io kube-system/orrery-syncer'
 const DURATION_MS = 15_000
+const ALONE_MS = 300_000
 const center = await startCenter(t, { expectsTrouble: true })
 
 function holder(t: Test, cluster: SpaceClient, name: string, logger = silentLogger) {
@@ -163,6 +164,135 @@ t.test('a cluster that lets it keep no Lease is served without one, and that is 
       { level: 'warn', message: /lets the syncer keep no Lease .* see to it that no second one serves it/ },
     ])
   }
+})
+
+t.test('a holder that nobody waits for sends little while it has nothing to write', async t => {
+  const p = await pairIn(center, t)
+  await p.cluster.create(NAMESPACES, namespace('app'))
+  const asked: string[] = []
+  let heard: string | undefined
+  const cluster: SpaceClient = {
+    ...p.cluster,
+    list: (...args) => {
+      asked.push('list')
+      return p.cluster.list(...args)
+    },
+    async *watch(...args) {
+      asked.push('watch')
+      for await (const batch of p.cluster.watch(...args)) {
+        yield batch
+        const last = batch.at(-1)!
+        if (last.type !== 'BOOKMARK') heard = last.object.metadata.resourceVersion
+      }
+    },
+    update: (...args) => {
+      asked.push('update')
+      return p.cluster.update(...args)
+    },
+  }
+  const [first, second] = [holder(t, cluster, 'first'), holder(t, p.cluster, 'second')]
+  const version = (): string | undefined => center.world.get(p.clusterId, KEY)?.metadata.resourceVersion
+  /** Its watch has told all that there is to tell, and nothing is under way. */
+  const hears = async () => {
+    await center.settled()
+    await until(() => heard === version(), 'the watch told the last change')
+  }
+  const renews = async () => {
+    const before = version()
+    while (version() === before) {
+      await first.clock.advance(DURATION_MS / 3)
+      await center.settled()
+    }
+    await hears()
+  }
+  const passes = async (ms: number) => {
+    asked.length = 0
+    for (let left = ms; left > 0; left -= DURATION_MS / 3) await first.clock.advance(DURATION_MS / 3)
+  }
+  t.ok(await first.lease.acquire())
+  const keeping = first.lease.keep()
+  await until(() => asked.length === 2, 'it watches')
+  await center.settled()
+  await passes(ALONE_MS - DURATION_MS)
+  t.same(asked, [])
+  await renews()
+  t.match(asked, ['update'], 'the cluster may be another')
+
+  // Somebody may have taken over; and once more, so that what was written is known to have been.
+  await passes(DURATION_MS)
+  await first.lease.fenced(cluster).create(MAPS, configMap('a'))
+  t.same(asked, ['update'])
+  await hears()
+  await renews()
+  t.match(asked, ['update', 'update'])
+  await passes(ALONE_MS - DURATION_MS)
+  t.same(asked, [])
+
+  // It answers whoever comes, however long it was silent, and for as long as they wait.
+  const waiting = second.lease.acquire()
+  const isAwaited = ({ metadata }: KubeObject): boolean => metadata.annotations?.[STANDBY_ANNOTATION] !== undefined
+  await center.world.present(p.clusterId, KEY, isAwaited)
+  await hears()
+  let isOver = false
+  void waiting.then(() => {
+    isOver = true
+  })
+  for (let step = 0; step < 10; step++) {
+    await second.clock.advance(DURATION_MS / 3)
+    await renews()
+  }
+  t.notOk(isOver)
+  t.ok(heldBy('first')(await p.cluster.get(LEASES, CLUSTER_RECORD)))
+  second.end()
+  t.notOk(await waiting)
+  for (let step = 0; step < 30; step++) {
+    await first.clock.advance(DURATION_MS / 3)
+    await center.settled()
+  }
+  await hears()
+  await passes(DURATION_MS * 5)
+  t.same(asked, [], 'nobody waits any more')
+
+  // A cluster that is as it was at an earlier moment is noticed, and so is another holder.
+  const { spec } = await p.cluster.get(LEASES, CLUSTER_RECORD)
+  await first.lease.fenced(cluster).create(MAPS, configMap('b'))
+  await hears()
+  await p.cluster.patch(LEASES, CLUSTER_RECORD, 'merge', { spec })
+  await hears()
+  while (first.rolledBack() === 0) {
+    await first.clock.advance(DURATION_MS / 3)
+    await center.settled()
+  }
+  await p.cluster.patch(LEASES, CLUSTER_RECORD, 'merge', { spec: { holderIdentity: 'second' } })
+  await first.lost
+  await keeping
+})
+
+t.test('a holder that may not watch the Lease renews it all the time', async t => {
+  const p = await pairIn(center, t)
+  let renewals = 0
+  const cluster: SpaceClient = {
+    ...p.cluster,
+    list: (resource, options) =>
+      resource.group === LEASES.group
+        ? Promise.reject(statusError.forbidden(LEASES, 'orrery-syncer', 'RBAC says no'))
+        : p.cluster.list(resource, options),
+    update: (...args) => {
+      renewals++
+      return p.cluster.update(...args)
+    },
+  }
+  const { lease, clock, end } = holder(t, cluster, 'first')
+  t.ok(await lease.acquire())
+  const keeping = lease.keep()
+  for (let step = 0; renewals < 6 && step < 20; step++) {
+    await center.settled()
+    await clock.advance(DURATION_MS / 3)
+  }
+  t.equal(renewals, 6)
+  end()
+  await clock.advance(0)
+  await keeping
 })
 
 t.test('of two syncers one serves; when it ends the other one does', async t => {
