@@ -182,6 +182,17 @@ t.test('a team asks what becomes of its workload', { timeout: FILE_LIMIT_MS }, a
     t.notMatch(JSON.stringify(made), /hushhush|aHVzaGh1c2g/)
     t.equal((await ks(`preview -f ${join(dir, 'new.yaml')} -o name`)).out, 'deployments.apps/new\nsecrets/s\n')
 
+    // a parameter that no Location has: the space takes the description, and no cluster would
+    const expanding = { ...web.metadata, annotations: { 'edge.kubestellar.io/expand-parameters': 'true' } }
+    const misspelt = { ...web, metadata: expanding, spec: { ...web.spec, replicas: '%(replicaz)' } }
+    const refused = await ks('preview -f -', file(misspelt))
+    t.match(
+      refused,
+      { code: 2, out: /new" invalid in imw1\.florin: the copy would be refused: .*replicas/ },
+      refused.err,
+    )
+    t.match(refused.out, /\n1 object: 1 invalid in clusters\n$/)
+
     const natured = map('page', { x: '1' })
     natured.metadata.labels = { 'edge.kubestellar.io/natured': 'true' }
     t.match(await ks('preview -f -', file(natured)), { code: 1, out: /for the space itself/ })

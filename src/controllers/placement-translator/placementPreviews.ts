@@ -37,6 +37,7 @@ import type { PlacementJoin } from './placementJoin.ts'
 import { byAge, type Source } from './placementProduct.ts'
 import { downsyncs } from './placementSpec.ts'
 import { asksToSecure, withoutPodSecurity } from './podSecurity.ts'
+import { PreviewChecks } from './previewChecks.ts'
 import { PreviewDisclosure } from './previewDisclosure.ts'
 import { type Finding, PreviewGroups } from './previewGroups.ts'
 import { type Moves, movesOf } from './previewMoves.ts'
@@ -91,6 +92,7 @@ interface Scene {
   /** Labels of Namespaces that are imagined, by name. */
   readonly namespaces: ReadonlyMap<string, Readonly<Record<string, string>>>
   readonly groups: PreviewGroups
+  readonly checks: PreviewChecks
   /** Destinations that may still be looked at. */
   left: number
   /** Units of work for that. */
@@ -163,7 +165,7 @@ export class PlacementPreviews implements PreviewReceiver {
     }
     const sources = new SourceReader(deps)
     const disclosure = new PreviewDisclosure({ ...deps, storedCustomizer: customizer, join: this.#deps.join })
-    return {
+    const scene: Scene = {
       request,
       moves,
       totals,
@@ -172,9 +174,13 @@ export class PlacementPreviews implements PreviewReceiver {
       disclosure,
       namespaces,
       groups: new PreviewGroups(),
+      checks: new PreviewChecks(client, units => {
+        scene.workLeft -= units
+      }),
       left: MAX_PREVIEW_DESTINATIONS,
       workLeft: MAX_PREVIEW_WORK,
     }
+    return scene
   }
 
   async #previewOne(scene: Scene, one: PreviewedObject): Promise<ObjectPreview> {
@@ -325,11 +331,15 @@ export class PlacementPreviews implements PreviewReceiver {
     const known = mailbox.copies.get(fact.key)
     const copy = known && (await this.#copyIn(mailbox, fact.key, imagined))
     const whole = createdCopy(projection)
+    const after = copy && updatedCopy(projection, copy)
+    if (fact.customized && (!copy || after)) {
+      const refused = await scene.checks.refusal(mailbox, { resource: fact.resource, whole, before: copy, after })
+      if (refused) return findings.add('Invalid', location, isShown ? refused : REFUSED)
+    }
     if (!copy)
       return isShown
         ? findings.add('Create', location, undefined, { after: whole })
         : findings.add('Create', location, HIDDEN)
-    const after = updatedCopy(projection, copy)
     if (!after) return findings.add('Unchanged', location)
     // what another space says of the copy is nobody else's business
     if (!isShown) return findings.add('Update', location, HIDDEN)
@@ -424,6 +434,10 @@ function invalid(message: string): Told {
 }
 
 const INVALID = invalid('it cannot be customized as it asks')
+const REFUSED: Told = {
+  reason: 'Refused',
+  message: 'the copy would be refused: what the location makes of it is not valid',
+}
 const HIDDEN: Told = {
   reason: 'NotShown',
   message:

@@ -205,6 +205,7 @@ export class FakeServer implements Client, SpacePlaces {
     if (namespace && !this.peek(space, NAMESPACES, namespace)) throw statusError.notFound(NAMESPACES, namespace)
     if (this.peek(space, resource, name, namespace)) throw statusError.alreadyExists(resource, name)
     const object = structuredClone(body)
+    if (options?.dryRun) return object
     const metadata = {
       ...object.metadata,
       uid: object.metadata.uid ?? uid(++this.#uids),
@@ -242,6 +243,7 @@ export class FakeServer implements Client, SpacePlaces {
       object.metadata.generation = (old.metadata.generation ?? 0) + 1
     }
     if (isDeepStrictEqual(object, old)) return structuredClone(old)
+    if (options?.dryRun) return object
     const { deletionTimestamp, finalizers = [] } = object.metadata
     if (deletionTimestamp !== undefined && finalizers.length === 0)
       return this.#commit('DELETED', { space, resource, object }, 'delete')

@@ -1,5 +1,6 @@
 // What would change where: the translator's own decisions about objects that nobody stored.
 import t, { type Test } from 'tap'
+import { StatusError, statusError } from '../../../src/apimachinery/errors.ts'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
 import {
   CUSTOMIZERS,
@@ -450,3 +451,46 @@ t.test('what is asked about is told of for itself, and not counted among what mo
   t.match(told[0], { message: 'moves 1 other object of this space', moves: { deletes: 2 } })
   t.match(told[1], { name: 'page', groups: [{ action: 'Delete', count: 2 }] })
 })
+
+t.test(
+  'what the kind refuses once it is customized is invalid, in the words of the validation, asked once for each content',
+  async t => {
+    const { server, ask, florin, guilder } = await scene(t)
+    const asked: string[] = []
+    server.refuse = (space, verb, resource, name) => {
+      asked.push(`${space} ${verb}`)
+      if (space === guilder) throw statusError.invalid({ group: '', kind: 'ConfigMap' }, name, [])
+      if (name === 'elsewhere') throw statusError.notFound(resource, '')
+    }
+    const expanding = { annotations: { 'edge.kubestellar.io/expand-parameters': 'true' } }
+    const groups = async (name: string, v: string, metadata: object = expanding) => {
+      asked.length = 0
+      const [first] = await ask(configMap(name, { v }, metadata))
+      return first!.groups.map(({ action, locations, reason }) => [action, locations[0]!.name, reason])
+    }
+    t.same(await groups('page', '%(loc-name)'), [
+      ['Update', 'florin', undefined],
+      ['Invalid', 'guilder', 'Refused'],
+    ])
+    t.same(asked, [`${florin} update`, `${guilder} update`])
+    const [first] = await ask(configMap('new', { v: '%(loc-name)' }, expanding))
+    t.match(first!.groups[1], {
+      action: 'Invalid',
+      message: /^the copy would be refused: ConfigMap "new" is invalid/,
+      after: undefined,
+    })
+    t.same(await groups('elsewhere', '%(loc-name)'), [
+      ['Create', 'florin', undefined],
+      ['Invalid', 'guilder', 'Refused'],
+    ])
+    t.same(await groups('new', 'same', expanding), [['Create', 'florin', undefined]])
+    t.same(asked, [`${florin} create`], 'what is the same is asked once')
+    t.same(await groups('new', 'plain', {}), [['Create', 'florin', undefined]])
+    t.same(asked, [], 'what is not customized was judged in its space')
+    server.refuse = () => {
+      throw new StatusError('ServiceUnavailable', 'slow')
+    }
+    await t.rejects(ask(configMap('new', { v: 'x' }, expanding)), /slow/, 'what is not known is not called taken')
+    server.refuse = () => {}
+  },
+)
