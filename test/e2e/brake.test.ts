@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import t from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
+import { WORK_STATUSES } from '../../src/apimachinery/placement.ts'
 import type { SpaceClient } from '../../src/client/client.ts'
 import { heldBy, MAPS_OF_APP } from '../support/scene.ts'
 import { temporaryDir } from '../support/server.ts'
@@ -65,6 +66,15 @@ t.test('one letter in a selector of 60 objects in 3 clusters', async t => {
   for (const space of clusters) t.same(await names(space), NAMES)
   const still = await until(after, PLACEMENTS, EP, isHeld)
   t.equal(heldBy(still!), heldBy(held!), 'the same plan as before')
+  const { items } = await after.list(WORK_STATUSES, { namespace: 'shop', fieldSelector: 'spec.sourceRef.name=m00' })
+  t.match(
+    items.map(({ metadata, status }) => ({ name: metadata.name, status })),
+    ['florin', 'guilder', 'mark'].map(name => ({
+      name: `imw1.${name}:configmaps:m00`,
+      status: { state: 'Held', message: new RegExp(`edgeplacement p \\S+=${heldBy(held!)}$`) },
+    })),
+    'each copy that is held says so, and what confirms that it goes',
+  )
 
   await after.patch(PLACEMENTS, EP, 'merge', selecting('page'))
   await until(after, PLACEMENTS, EP, placement => placement !== undefined && !isHeld(placement))

@@ -39,6 +39,8 @@ export interface BrakeDeps {
   ask: (space: string) => void
   /** The copies are to be looked at again. */
   again: (copies: Iterable<{ readonly mailbox: string; readonly key: string }>, space: string) => void
+  /** Copies are held from now on, or are held no more. */
+  heldOrFreed: (space: string, copies: readonly { readonly mailbox: string; readonly key: string }[]) => void
   /** {@link Brake.holdOf} answers otherwise. */
   tell: (space: string, placement: string) => void
 }
@@ -196,6 +198,22 @@ export class Brake {
     return ledger?.inherited.has(placement) ? 'unknown' : undefined
   }
 
+  /** What of a space is held. */
+  *heldIn(space: string): Generator<Removal> {
+    for (const removal of this.#ledgers.get(space)?.removals ?? []) if (removal.state === 'held') yield removal
+  }
+
+  isHeld(space: string, mailbox: string, key: string): boolean {
+    const removal = this.#removal(mailbox, key)
+    return removal?.state === 'held' && removal.space === space
+  }
+
+  /** The hold of a space, and the first by name of the placements that are told of it. */
+  holdIn(space: string): { readonly hold: Hold; readonly placement: string | undefined } | undefined {
+    const hold = this.#holds.get(space)
+    return hold && { hold, placement: [...(this.#ledgers.get(space)?.told ?? [])].sort()[0] }
+  }
+
   async judge(space: string): Promise<void> {
     const { isWhole, isKnown } = this.#deps
     if (isWhole()) {
@@ -252,6 +270,7 @@ export class Brake {
   #decide(space: string, ledger: BrakeLedger): void {
     const nowMs = this.#deps.clock.now()
     const freed: Removal[] = []
+    const before = new Set(ledger.held())
     const free = (removal: Removal) => {
       ledger.free(removal, nowMs)
       freed.push(removal)
@@ -272,6 +291,8 @@ export class Brake {
     }
     if (this.#isReleased(space, ledger, nowMs)) for (const removal of ledger.held()) free(removal)
     this.#tellHold(space, ledger)
+    const changed = [...ledger.removals].filter(one => before.has(one) !== (one.state === 'held'))
+    if (changed.length > 0) this.#deps.heldOrFreed(space, changed)
     ledger.orders.length = 0
     this.#deps.again(freed, space)
   }
@@ -395,6 +416,7 @@ export class Brake {
     if (inMailbox?.get(removal.key) === removal) inMailbox.delete(removal.key)
     if (inMailbox?.size === 0) this.#at.delete(removal.mailbox)
     this.#ledgers.get(removal.space)?.removals.delete(removal)
+    if (removal.state === 'held') this.#deps.heldOrFreed(removal.space, [removal])
   }
 }
 

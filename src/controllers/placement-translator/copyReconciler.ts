@@ -27,6 +27,7 @@ import type { Source } from './placementProduct.ts'
 import { asksToSecure, UNSECURED, withoutPodSecurity } from './podSecurity.ts'
 import { implicitNamespace, project, updatedCopy } from './projection.ts'
 import type { SourceReader } from './sourceReader.ts'
+import type { StayingCopies } from './stayingCopies.ts'
 import { ownersThere } from './travellingOwners.ts'
 import { UnservedKindError, unservedKind } from './unservedKinds.ts'
 import type { ObjectFact } from './workload.ts'
@@ -61,6 +62,8 @@ export interface CopyReconcilerDeps {
   told: (mailbox: Mailbox, key: string, object: KubeObject) => void
   /** Is told what keeps copies from being right that is their authors' to mend. */
   heldBack: Pick<HeldBack, 'cannotCustomize' | 'notTaken' | 'settle'>
+  /** Copies that would go if nothing were paused. */
+  staying: Pick<StayingCopies, 'behindPause' | 'settled'>
   /** What those who claim an object are told may have changed: its owner, its content, whether the mailbox takes it. */
   verdictChanged: (mailbox: string, key: string) => void
   /** The state of a copy is about another generation of its owner's object than before. */
@@ -162,10 +165,16 @@ export class CopyReconciler {
   /** What else follows from a copy that is as it should be. */
   #noteRight(mailbox: Mailbox, source: Source, { uid, likeness }: CopyFact, generation: number | undefined): true {
     const { key } = source.fact
-    this.#deps.brake.settled(mailbox.name, key)
+    this.#settled(mailbox, key)
     this.#deps.heldBack.settle(mailbox.name, key, () => this.#deps.join.sourcesOf(mailbox.name, key))
     this.#noteMeaning(mailbox, source, generation, { uid, generation: likeness?.sample?.metadata.generation })
     return true
+  }
+
+  /** The copy is wanted, or not there (any more). */
+  #settled(mailbox: Mailbox, key: string): void {
+    this.#deps.brake.settled(mailbox.name, key)
+    this.#deps.staying.settled(mailbox.name, key)
   }
 
   /** Whose object it is or would be. */
@@ -222,7 +231,7 @@ export class CopyReconciler {
     const claims = join.sourcesOf(mailbox.name, key)
     if (claims.length === 0) return await this.#remove(mailbox, key)
     if (this.#deps.keepsOut(mailbox, key, claims)) return {}
-    this.#deps.brake.settled(mailbox.name, key)
+    this.#settled(mailbox, key)
     const recorded = mailbox.ownersOf(key)
     const ranked = byRight(claims, { mailbox: mailbox.name, recorded, rules })
     if (ranked[0] && this.#deps.pauses.holdsClaim(ranked[0])) return {} // looked at again when that is over
@@ -316,10 +325,14 @@ export class CopyReconciler {
     this.#lookAtDefinition(mailbox, key)
     this.#lookAtNamespace(mailbox, key)
     if (!copy || copy.terminating || this.isUnwanted(mailbox, key) === false) {
-      this.#deps.brake.settled(mailbox.name, key)
+      this.#settled(mailbox, key)
       return {}
     }
-    if (this.#deps.pauses.holdsCopy(mailbox.name, key, ownersIn(copy.owner)[0])) return {}
+    if (this.#deps.pauses.holdsCopy(mailbox.name, key, ownersIn(copy.owner)[0])) {
+      this.#deps.staying.behindPause(mailbox, key)
+      return {}
+    }
+    this.#deps.staying.settled(mailbox.name, key)
     if (!this.#deps.brake.mayGo(mailbox, key, copy)) return {} // looked at again when it may
     const { namespace, name } = parseObjectKey(key)
     const requeueAfterMs = await this.#moved(mailbox, key, copy)

@@ -18,12 +18,21 @@ export interface Stages {
   readonly outcome: PlacementOutcome | undefined
   /** Copies that are placed no more, and stay in clusters until that is confirmed. */
   readonly stayingCopies?: number
+  /** The same of those that stay until a pause ends. */
+  readonly behindPause?: number
 }
 
 export const PROJECTING = 'Projecting'
 
 /** `Resolved`, `Permitted`, `Projected`, `Applied`, `Healthy`, in this order: a stage speaks of what the one before left it. */
-export function stageConditions({ nowhere, denied, unplaced, outcome, stayingCopies = 0 }: Stages): StageCondition[] {
+export function stageConditions({
+  nowhere,
+  denied,
+  unplaced,
+  outcome,
+  stayingCopies = 0,
+  behindPause = 0,
+}: Stages): StageCondition[] {
   if (nowhere || !outcome) {
     const why = nowhere ?? { reason: 'NoLocation', message: '' }
     const waits = { status: 'Unknown', reason: 'NotResolved', message: 'there is nowhere to place' } as const
@@ -47,18 +56,21 @@ export function stageConditions({ nowhere, denied, unplaced, outcome, stayingCop
       : projecting
         ? { type: 'Projected', status: 'False', reason: PROJECTING, message: 'copies are being written' }
         : { type: 'Projected', status: 'True', reason: 'AllProjected', message: '' },
-    { type: 'Applied', ...unlessMoreStays(appliedIn(outcome), stayingCopies) },
-    { type: 'Healthy', ...unlessMoreStays(healthyIn(outcome), stayingCopies) },
+    { type: 'Applied', ...unlessMoreStays(appliedIn(outcome), stayingCopies, behindPause) },
+    { type: 'Healthy', ...unlessMoreStays(healthyIn(outcome), stayingCopies, behindPause) },
   ]
 }
 
 type Said = Omit<StageCondition, 'type'>
 
 /** Clusters that run what nobody places any more do not have what was asked for. */
-function unlessMoreStays(said: Said, copies: number): Said {
+function unlessMoreStays(said: Said, held: number, behindPause: number): Said {
+  const copies = held > 0 ? held : behindPause
   if (said.status !== 'True' || copies === 0) return said
-  const stay = `${copies} ${copies === 1 ? 'copy' : 'copies'} that nobody places any more stay in clusters until that is confirmed: see DeletionHeld`
-  return { status: 'False', reason: 'DeletionHeld', message: said.message === '' ? stay : `${said.message}; ${stay}` }
+  const [reason, until] =
+    held > 0 ? ['DeletionHeld', 'until that is confirmed: see DeletionHeld'] : ['Paused', 'until the pause ends']
+  const stay = `${copies} ${copies === 1 ? 'copy' : 'copies'} that nobody places any more stay in clusters ${until}`
+  return { status: 'False', reason, message: said.message === '' ? stay : `${said.message}; ${stay}` }
 }
 
 function appliedIn({ counts, broken, silent }: PlacementOutcome): Omit<StageCondition, 'type'> {

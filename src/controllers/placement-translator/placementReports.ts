@@ -43,6 +43,8 @@ export interface PlacementReportsDeps {
   refusals: Pick<ClusterRefusals, 'of'>
   /** Copies that were a placement's and stay until it is confirmed that they may go. */
   stayingCopies: (space: string, placement: string) => number
+  /** Of those that stay because something is paused. */
+  behindPause: (space: string, placement: string, leadsTo: (mailbox: string) => boolean) => number
   outcomes: PlacementOutcomeDeps
   clock: Clock
   /** Tells in Events what has to be acted on. */
@@ -185,6 +187,7 @@ export class PlacementReports implements CenterFindings {
       unplaced: toldOf(unplaced),
       outcome,
       stayingCopies: this.#deps.stayingCopies(space, name),
+      behindPause: this.#deps.behindPause(space, name, mailbox => ways.has(mailbox)),
     }
     const byClusters = new RefusalCount()
     const isPartial = await this.#countByClusters(space, name, ways, byClusters)

@@ -19,6 +19,8 @@ export interface SpaceLocation {
 
 export interface SpaceLocationsDeps {
   join: Pick<PlacementJoin, 'placementNames' | 'waysOf'> & { version(): number }
+  /** Name of the SyncTarget that a mailbox is for. */
+  targetOf: (mailbox: string) => string | undefined
   /** Name of the InventoryBinding by which a space uses an inventory. */
   bindingTo: (space: string, inventory: string) => string | undefined
   /** What something of a space was called it is called no more. */
@@ -29,6 +31,8 @@ export interface Locations {
   readonly version: number
   readonly byLabel: ReadonlyMap<string, SpaceLocation>
   readonly byMailbox: ReadonlyMap<string, SpaceLocation>
+  /** To which nothing leads any more, as they were called last. */
+  readonly former: ReadonlyMap<string, SpaceLocation>
   /** In the order of the names that begin with their labels. */
   readonly sorted: readonly SpaceLocation[]
 }
@@ -47,7 +51,7 @@ export class SpaceLocations {
   of(space: string): Locations {
     const known = this.#known.peek(space)
     if (known?.version === this.#deps.join.version()) return known
-    const now = this.#workOut(space)
+    const now = this.#workOut(space, known)
     this.#known.set(space, now)
     for (const [mailbox, { label }] of known?.byMailbox ?? []) {
       const other = now.byMailbox.get(mailbox)
@@ -60,11 +64,25 @@ export class SpaceLocations {
 
   /** As it was called last, where nothing leads there any more. */
   labelOf(space: string, mailbox: string): string | undefined {
-    const before = this.#known.peek(space)?.byMailbox.get(mailbox)?.label
-    return this.of(space).byMailbox.get(mailbox)?.label ?? before
+    return this.behind(space, mailbox)?.label
   }
 
-  #workOut(space: string): Locations {
+  /** Also where nothing leads any more: as it was called last, or by its SyncTarget. */
+  behind(space: string, mailbox: string): SpaceLocation | undefined {
+    const { byMailbox, byLabel, former } = this.of(space)
+    const known = byMailbox.get(mailbox) ?? former.get(mailbox)
+    const target = known?.destination.locationName ?? this.#deps.targetOf(mailbox)
+    if (target === undefined || target === '') return undefined
+    if (known && (byLabel.get(known.label) ?? known).mailbox === mailbox) return known
+    const cluster = inventoryOf(mailbox)
+    const granted = grantedName(this.#deps.bindingTo(space, cluster) ?? cluster, target)
+    const destination = { mailbox, cluster, locationName: target, syncTarget: this.#deps.targetOf(mailbox) ?? target }
+    // what leads elsewhere by now has taken the name
+    const label = byLabel.has(granted) ? `${granted}+${mailbox}` : granted
+    return { mailbox, label, granted, destination }
+  }
+
+  #workOut(space: string, before: Locations | undefined): Locations {
     const { join, bindingTo } = this.#deps
     const first = new Map<string, Destination>()
     for (const name of join.placementNames(space)) {
@@ -83,7 +101,19 @@ export class SpaceLocations {
       byLabel.set(label, location)
       byMailbox.set(mailbox, location)
     }
-    const sorted = [...byMailbox.values()].sort((a, b) => (`${a.label}:` < `${b.label}:` ? -1 : 1))
-    return { version: join.version(), byLabel, byMailbox, sorted }
+    const sorted = inOrder([...byMailbox.values()])
+    const former = new Map([...(before?.former ?? []), ...(before?.byMailbox ?? [])])
+    for (const mailbox of byMailbox.keys()) former.delete(mailbox)
+    return { version: join.version(), byLabel, byMailbox, former, sorted }
   }
+}
+
+/** In the order of the names that begin with their labels. */
+export function inOrder(locations: SpaceLocation[]): SpaceLocation[] {
+  return locations.sort((a, b) => (`${a.label}:` < `${b.label}:` ? -1 : 1))
+}
+
+/** Id of the inventory of a mailbox. */
+function inventoryOf(mailbox: string): string {
+  return mailbox.slice(0, mailbox.indexOf('-mb-'))
 }

@@ -67,6 +67,7 @@ import { ServedKinds } from './servedKinds.ts'
 import { SourceReader } from './sourceReader.ts'
 import { SpaceClosing } from './spaceClosing.ts'
 import { SpaceLocations } from './spaceLocations.ts'
+import { StayingCopies } from './stayingCopies.ts'
 import { configTasks, copyTasks, reportTasks, sourceTasks, type Task, taskId, taskLane, taskParty } from './task.ts'
 import { TopologyIntake } from './topologyIntake.ts'
 import { TroubleEvents } from './troubleEvents.ts'
@@ -137,6 +138,7 @@ class Translator {
   readonly #brake: Brake
   readonly #notes: PlacementNotes
   readonly #pauses: Pauses
+  readonly #staying: StayingCopies
   readonly #topology: PlacedSource
   readonly #workloads: Workloads
   readonly #mailboxes: Mailboxes
@@ -178,6 +180,7 @@ class Translator {
         waysOf: (...what) => this.#join.waysOf(...what),
         version: () => this.#join.version,
       },
+      targetOf: mailbox => this.#mailboxes.known(mailbox)?.targetName,
       bindingTo: (...what) => consents.bindingTo(...what),
       renamed: space => this.#statuses.lost(space),
     })
@@ -259,6 +262,7 @@ class Translator {
         const hold = this.#brake.holdOf(space, name)
         return typeof hold === 'object' ? hold.copies : 0
       },
+      behindPause: (...what) => this.#staying.behindPauseOf(...what),
       outcomes,
       clock: clock ?? systemClock,
       events: new TroubleEvents({
@@ -286,6 +290,7 @@ class Translator {
       // behind all that the space's changes have named
       ask: space => this.#queue.addAll([{ type: 'judge', space }], space),
       again: (copies, space) => this.#queue.addAll(copiesAgain(copies, space), space),
+      heldOrFreed: (...what) => this.#statuses.staying(...what),
       tell: (space, name) => {
         note(space, name)
         report(space, name)
@@ -296,6 +301,16 @@ class Translator {
       changed: mailbox => {
         for (const { space, name } of this.#join.placementsOf(mailbox)) note(space, name)
         if (this.#mailboxes.get(mailbox)) listener.synced(mailbox)
+      },
+    })
+    this.#staying = new StayingCopies({
+      join: this.#join,
+      brake: this.#brake,
+      pauses: this.#pauses,
+      mailbox: name => this.#mailboxes.get(name),
+      changed: (space, mailbox, key) => {
+        this.#statuses.staying(space, [{ mailbox, key }])
+        for (const one of this.#join.placementsOf(mailbox)) if (one.space === space) report(space, one.name)
       },
     })
     this.#notes = new PlacementNotes({
@@ -434,6 +449,7 @@ class Translator {
           mailbox: name => this.#mailboxes.get(name),
           locations,
           followers: this.#statuses,
+          staying: this.#staying,
           isKnown: space =>
             this.#knowledge.isTopologyWhole && (!this.#join.isWorkloadSpace(space) || this.#workloads.isSynced(space)),
           pathOf: space => places.pathOf(space),
@@ -485,6 +501,7 @@ class Translator {
         reportCopy: (source, told) => this.#reports.reportCopy(source, told),
         withdrawCopy: (source, reason) => this.#reports.withdrawCopy(source, reason),
       }),
+      staying: this.#staying,
       verdictChanged: (mailbox, key) => {
         for (const { space } of join.sourcesOf(mailbox, key)) this.#queue.add({ type: 'source', space, key })
       },
@@ -619,7 +636,11 @@ class Translator {
         if (!this.#knowledge.knowsMailbox(task.mailbox)) return this.#postpone(task)
         if (this.#leaving.has(task.mailbox)) return
         // all of it is looked at again when that is over
-        if (task.type !== 'asked' && this.#pauses.locationOf(task.mailbox) !== undefined) return
+        if (task.type !== 'asked' && this.#pauses.locationOf(task.mailbox) !== undefined) {
+          if (task.type === 'copy' && this.#copies.isUnwanted(mailbox, task.key))
+            this.#staying.behindPause(mailbox, task.key)
+          return
+        }
         const work = task.type === 'copy' ? this.#copy(mailbox, task.key) : this.#inMailbox(task, mailbox)
         return await unlessSpaceGone<ReconcileResult | undefined>(mailbox.space, work)
       }
@@ -649,6 +670,7 @@ class Translator {
         if (!this.#closing.close(task.space)) return
         this.#feedback.forgetKinds(task.space)
         this.#brake.forget(task.space)
+        this.#staying.forget(task.space)
     }
   }
 

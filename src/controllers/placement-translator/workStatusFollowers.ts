@@ -67,6 +67,14 @@ export class WorkStatusFollowers {
     }
   }
 
+  /** Copies that nobody places any more stay from now on, or do so no more. */
+  staying(space: string, copies: readonly { readonly mailbox: string; readonly key: string }[]): void {
+    const followed = this.#spaces.get(space)
+    if (!followed) return
+    if (copies.length > MAX_TOLD) this.lost(space)
+    else for (const { mailbox, key } of copies) this.#tell(space, followed, mailbox, key)
+  }
+
   /** What became of everything in one cluster. */
   clusterChanged(mailbox: string, keys: () => Iterable<string>): void {
     for (const [space, followed] of this.#spaces) {

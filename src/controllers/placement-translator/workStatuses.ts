@@ -20,7 +20,8 @@ import type { PlacementJoin } from './placementJoin.ts'
 import type { ServedKinds } from './servedKinds.ts'
 import type { SourceReader } from './sourceReader.ts'
 import { SpaceCluster, type SpaceClusterDeps } from './spaceCluster.ts'
-import type { SpaceLocation, SpaceLocations } from './spaceLocations.ts'
+import { inOrder, type SpaceLocation, type SpaceLocations } from './spaceLocations.ts'
+import type { StayingCopies } from './stayingCopies.ts'
 import type { ObjectFact } from './workload.ts'
 import type { WorkStatusFollowers } from './workStatusFollowers.ts'
 import { splitWorkStatusName, tailOf } from './workStatusNames.ts'
@@ -35,6 +36,7 @@ export interface WorkStatusesDeps {
   mailbox: (name: string) => Mailbox | undefined
   locations: SpaceLocations
   followers: WorkStatusFollowers
+  staying: Pick<StayingCopies, 'of' | 'verdict'>
   /** Whether all is known that a space places, and where. */
   isKnown: (space: string) => boolean
   pathOf: (space: string) => string | undefined
@@ -60,7 +62,7 @@ export class WorkStatuses implements Answerer {
   async row(space: string, { namespace, name }: AnswerName): Promise<AnswerRow | undefined> {
     this.#requireKnown(space)
     const asked = splitWorkStatusName(namespace, name)
-    const location = asked && this.#deps.locations.of(space).byLabel.get(asked.label)
+    const location = asked && (this.#deps.locations.of(space).byLabel.get(asked.label) ?? this.#former(space, asked))
     if (!asked || !location || (namespace !== '') !== this.#isNamespaced) return undefined
     const kinds = await this.#deps.kinds.of(space)
     return this.#rowOf(new SpaceCluster(this.#deps.clusters, space, location.mailbox), location, asked.key, {
@@ -72,16 +74,18 @@ export class WorkStatuses implements Answerer {
   async *rows({ space, namespace, after, fixed }: AnswerRange, pace: Pace): AsyncGenerator<AnswerRow> {
     this.#requireKnown(space)
     const kinds = await this.#deps.kinds.of(space)
-    for (const within of this.#namespaces(space, namespace)) {
+    const staying = await this.#staying(space, { namespace, fixed }, pace)
+    for (const within of this.#namespaces(space, namespace, staying)) {
       if (after && within < after.namespace) continue
-      const keys = await this.#keysIn(space, { namespace: within, fixed }, pace)
-      for (const location of keys.length === 0 ? [] : this.#deps.locations.of(space).sorted) {
+      const placed = await this.#keysIn(space, { namespace: within, fixed }, pace)
+      const left = staying.get(within)
+      for (const location of this.#locationsOf(space, placed.length > 0, left)) {
         const { label, destination } = location
         const last = after?.namespace === within ? after.name : undefined
         if (last !== undefined && `${label}:` < last && !last.startsWith(`${label}:`)) continue
         if ((fixed.get('spec.location.name') ?? destination.locationName) !== destination.locationName) continue
         let cluster = new SpaceCluster(this.#deps.clusters, space, location.mailbox)
-        for (const [tail, key] of keys) {
+        for (const [tail, key] of both(placed, left?.get(location.mailbox))) {
           if (last !== undefined && `${label}:${tail}` <= last) continue
           const row = this.#rowOf(cluster, location, key, { kinds, fixed })
           if (row) yield row
@@ -100,9 +104,55 @@ export class WorkStatuses implements Answerer {
     throw new StatusError('ServiceUnavailable', message, { retryAfterSeconds: RETRY_SECONDS })
   }
 
-  #namespaces(space: string, only: string | undefined): readonly string[] {
+  #namespaces(space: string, only: string | undefined, staying: Staying): readonly string[] {
     if (!this.#isNamespaced) return ['']
-    return only === undefined ? [...this.#deps.join.workload(space).namespaces()].sort() : [only]
+    if (only !== undefined) return [only]
+    return [...new Set([...this.#deps.join.workload(space).namespaces(), ...staying.keys()])].sort()
+  }
+
+  /** What stays and is placed no more, by namespace and mailbox; nearly always nothing. */
+  async #staying(
+    space: string,
+    { namespace, fixed }: { namespace: string | undefined; fixed: AnswerRange['fixed'] },
+    pace: Pace,
+  ): Promise<Staying> {
+    const found: Staying = new Map()
+    const resource = fixed.get('spec.sourceRef.resource')
+    const name = fixed.get('spec.sourceRef.name')
+    for (const { mailbox, key } of this.#deps.staying.of(space)) {
+      if (pace.due) await pace.rest()
+      const object = parseObjectKey(key)
+      if ((object.namespace !== '') !== this.#isNamespaced || (namespace ?? object.namespace) !== object.namespace)
+        continue
+      if ((name ?? object.name) !== object.name || (resource ?? object.resource) !== object.resource) continue
+      const there = found.get(object.namespace) ?? new Map<string, Keyed[]>()
+      const keys = there.get(mailbox) ?? []
+      keys.push([tailOf(key), key])
+      found.set(object.namespace, there.set(mailbox, keys))
+    }
+    return found
+  }
+
+  /** In the order of the names that begin with their labels. */
+  #locationsOf(
+    space: string,
+    isPlaced: boolean,
+    left: ReadonlyMap<string, readonly Keyed[]> | undefined,
+  ): readonly SpaceLocation[] {
+    const { sorted, byMailbox } = this.#deps.locations.of(space)
+    if (!left) return isPlaced ? sorted : []
+    const more = [...left.keys()].filter(mailbox => !isPlaced || !byMailbox.has(mailbox))
+    const others = more.flatMap(mailbox => this.#deps.locations.behind(space, mailbox) ?? [])
+    return inOrder([...(isPlaced ? sorted : []), ...others])
+  }
+
+  /** Where nothing leads any more, and the object stays. */
+  #former(space: string, { label, key }: { label: string; key: string }): SpaceLocation | undefined {
+    for (const copy of this.#deps.staying.of(space)) {
+      const location = copy.key === key ? this.#deps.locations.behind(space, copy.mailbox) : undefined
+      if (location?.label === label) return location
+    }
+    return undefined
   }
 
   /** Of what some placement selects, with what stands behind the location in its name, in that order. */
@@ -110,9 +160,9 @@ export class WorkStatuses implements Answerer {
     space: string,
     { namespace, fixed }: { namespace: string; fixed: AnswerRange['fixed'] },
     pace: Pace,
-  ): Promise<readonly (readonly [tail: string, key: string])[]> {
+  ): Promise<readonly Keyed[]> {
     const workload = this.#deps.join.workload(space)
-    const found: [tail: string, key: string][] = []
+    const found: Keyed[] = []
     const resource = fixed.get('spec.sourceRef.resource')
     const name = fixed.get('spec.sourceRef.name')
     for (const key of [...(namespace === '' ? workload.clusterScoped() : workload.inNamespace(namespace))]) {
@@ -134,16 +184,19 @@ export class WorkStatuses implements Answerer {
     const { space } = cluster
     const fact = this.#deps.join.fact(space, key)
     const placements = fact ? cluster.selecting(key) : []
-    if (!fact || placements.length === 0) return undefined
+    const staying = placements.length === 0 ? this.#deps.staying.verdict(space, location.mailbox, key) : undefined
+    if (placements.length === 0 && !staying) return undefined
     if (cluster.sight.projecting) this.#deps.followers.answeredEarly(space)
-    const verdict = cluster.verdict(key)
+    const verdict = staying ?? cluster.verdict(key)
     // of many that are looked at few are asked for: what is left out here costs no more
     if ((fixed.get('status.state') ?? verdict.state) !== verdict.state) return undefined
     const mailbox = this.#deps.mailbox(location.mailbox)
-    const { namespace } = fact
+    const resource = fact?.resource ?? mailbox?.copies.get(key)?.resource
+    if (!resource) return undefined
+    const object = parseObjectKey(key)
+    const { namespace } = object
     const { label, granted, destination } = location
     const name = `${label}:${tailOf(key)}`
-    const { group, version, resource } = fact.resource
     const health = verdict.state === 'Applied' ? mailbox?.health.of(key) : undefined
     const head: KubeObject = {
       apiVersion: apiVersionOf(WORK_STATUSES),
@@ -155,12 +208,12 @@ export class WorkStatuses implements Answerer {
       },
       spec: {
         sourceRef: {
-          group,
-          version,
-          kind: kinds.get(groupResourceName(fact.resource)) ?? '',
-          resource,
+          group: resource.group,
+          version: resource.version,
+          kind: kinds.get(groupResourceName(resource)) ?? '',
+          resource: resource.resource,
           ...(namespace && { namespace }),
-          name: fact.name,
+          name: object.name,
         },
         location: {
           cluster: this.#deps.pathOf(destination.cluster) ?? '',
@@ -175,22 +228,30 @@ export class WorkStatuses implements Answerer {
       },
     }
     const uid = () => fixedUid(`work status ${space} ${location.mailbox} ${key}`)
-    return { namespace, name, head, whole: () => this.#whole(head, { space, fact, mailbox, verdict, uid }) }
+    return {
+      namespace,
+      name,
+      head,
+      whole: () => this.#whole(head, { space, key, fact, mailbox, isStaying: staying !== undefined, verdict, uid }),
+    }
   }
 
   /** With what only the objects themselves say. */
-  async #whole(head: KubeObject, { space, fact, mailbox, verdict, uid }: Copied): Promise<KubeObject | undefined> {
-    const source = await this.#deps.sources.read(space, fact)
-    if (!source) return undefined
-    const known = mailbox?.copies.get(fact.key)
+  async #whole(
+    head: KubeObject,
+    { space, key, fact, mailbox, isStaying, verdict, uid }: Copied,
+  ): Promise<KubeObject | undefined> {
+    const source = fact && (await this.#deps.sources.read(space, fact))
+    if (!source && !isStaying) return undefined
+    const known = mailbox?.copies.get(key)
     // what several need is one object, and another's
-    const isOwn = mailbox?.ownersOf(fact.key).includes(space) ?? false
-    const copy =
-      mailbox && known && (isOwn || isShared(fact.key)) ? await this.#copy(mailbox, fact.key, known) : undefined
-    const { uid: sourceUid, creationTimestamp, generation } = source.metadata
-    const isNewest = mailbox?.desired.isBehind(fact.key) === false && isOfVersion(source, fact)
-    const meant = copy && isNewest && verdict.state !== 'Paused' ? generation : undefined
-    const reported = copy && !isShared(fact.key) ? reportedBy(copy, meant) : undefined
+    const isOwn = mailbox?.ownersOf(key).includes(space) ?? false
+    const copy = mailbox && known && (isOwn || isShared(key)) ? await this.#copy(mailbox, key, known) : undefined
+    if (!source && !copy) return undefined
+    const { uid: sourceUid, creationTimestamp, generation } = source?.metadata ?? {}
+    const isNewest = mailbox?.desired.isBehind(key) === false && source && isOfVersion(source, fact)
+    const meant = copy && isNewest && !isStaying && verdict.state !== 'Paused' ? generation : undefined
+    const reported = copy && !isShared(key) ? reportedBy(copy, meant) : undefined
     const { sourceRef, ...spec } = head.spec as Record<string, Record<string, unknown>>
     return {
       ...head,
@@ -219,11 +280,24 @@ export class WorkStatuses implements Answerer {
 
 interface Copied {
   readonly space: string
-  readonly fact: ObjectFact
+  readonly key: string
+  /** `undefined` where the object is there no more. */
+  readonly fact: ObjectFact | undefined
+  /** Nobody places it any more. */
+  readonly isStaying: boolean
   readonly mailbox: Mailbox | undefined
   readonly verdict: CopyVerdict
   /** Of the work status. */
   uid(): string
+}
+
+type Keyed = readonly [tail: string, key: string]
+type Staying = Map<string, Map<string, Keyed[]>>
+
+function both(placed: readonly Keyed[], staying: readonly Keyed[] | undefined): readonly Keyed[] {
+  if (!staying) return placed
+  const keys = new Set(placed.map(([, key]) => key))
+  return [...placed, ...staying.filter(([, key]) => !keys.has(key))].sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
 function isOfVersion({ metadata }: KubeObject, fact: ObjectFact): boolean {

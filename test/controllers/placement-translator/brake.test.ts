@@ -57,6 +57,7 @@ class Scene {
         this.#asked = true
       },
       again: () => {},
+      heldOrFreed: () => {},
       tell: () => {},
     })
   }

@@ -81,6 +81,38 @@ t.test('one letter in a selector empties no cluster, until that is confirmed', a
   t.same(counts(), [0, 0])
 })
 
+t.test(
+  'copies that are held have work statuses that say so and how it ends, also where nothing leads any more',
+  async t => {
+    const { server, wds, until, select, isHeld, hash, confirm, held, workStatuses, followStatuses } = await placed(
+      t,
+      11,
+    )
+    t.same((await workStatuses()).length, 22)
+    const told = new Set<string>()
+    t.teardown(followStatuses({ touched: ({ name }) => told.add(name), lost: () => told.add('all') }))
+    await select('y')
+    await isHeld()
+    t.equal(told.size, 22, 'who watches is told')
+    const rows = await workStatuses()
+    t.equal(rows.length, 22)
+    t.equal(rows[0], 'inv1.florin:configmaps:m000 Held DeletionHeld')
+    t.equal(rows[21], 'inv1.guilder:configmaps:m010 Held DeletionHeld')
+    await wds.update(SLICES, {
+      ...server.peek('wds1', SLICES, 'ep')!,
+      destinations: slice('ep', 'guilder').destinations,
+    })
+    await server.quiet()
+    t.same(await workStatuses(), rows, 'the same where nothing leads any more')
+    told.clear()
+    await confirm(hash())
+    await until(() => held()?.status === 'False')
+    await server.quiet()
+    t.same(await workStatuses(), [])
+    t.equal(told.size, 22)
+  },
+)
+
 t.test('a hold ends by itself when the change is reverted, and its confirmation is good for no other', async t => {
   const { server, until, clock, counts, select, held, isHeld, hash, confirm } = await placed(t, 30)
   await select('y')

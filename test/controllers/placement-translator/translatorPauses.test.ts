@@ -1,6 +1,7 @@
 // Pauses: what is paused stays in the mailboxes as it is, and all is made up for afterwards.
 
 import t, { type Test } from 'tap'
+import { objects } from '../../../src/apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
 import {
   EDGE_PLACEMENTS,
@@ -68,6 +69,58 @@ t.test('a paused EdgePlacement changes nothing, also over a restart, and catches
   await spec(ALL_MAPS)
   t.same(mailboxes(), [AFTER, AFTER])
   t.match(await condition(), { status: 'False', reason: 'NotPaused' })
+})
+
+t.test('what was deleted during a pause and stays in clusters is told, of it and of its placement', async t => {
+  const { wds, spec, server, workStatuses, restart, condition } = await placed(t)
+  await spec({ ...ALL_MAPS, paused: true })
+  await wds.delete(MAPS, { namespace: 'commonstuff', name: 'deleted' })
+  await server.quiet()
+  const isLeft = [
+    'inv1.florin:configmaps:deleted Paused PlacementPaused',
+    'inv1.guilder:configmaps:deleted Paused PlacementPaused',
+  ]
+  t.same(
+    (await workStatuses()).filter(row => row.includes(':deleted ')),
+    isLeft,
+  )
+  await restart(async () => undefined)
+  await server.quiet()
+  t.same(
+    (await workStatuses()).filter(row => row.includes(':deleted ')),
+    isLeft,
+    'also after a restart',
+  )
+  for (const name of ['edited', 'left']) await wds.delete(MAPS, { namespace: 'commonstuff', name })
+  await condition()
+  t.match(await condition(), { status: 'True' })
+  const said = objects(server.peek('wds1', EDGE_PLACEMENTS, 'ep')!.status, 'conditions')
+  t.match(
+    said.find(({ type }) => type === 'Applied'),
+    {
+      status: 'False',
+      reason: 'Paused',
+      message: '6 copies that nobody places any more stay in clusters until the pause ends',
+    },
+  )
+  await spec(ALL_MAPS)
+  t.same(await workStatuses(), [])
+})
+
+t.test('copies behind a paused Location are told, too', async t => {
+  const { wds, server, workStatuses } = await placed(t)
+  const inventory = server.in('inv1')
+  const location = server.peek('inv1', LOCATIONS, 'florin')!
+  const spec = { instanceSelector: { matchLabels: { 'loc-name': 'florin' } } }
+  await inventory.update(LOCATIONS, paused({ ...location, spec }, true))
+  await server.quiet()
+  await wds.delete(MAPS, { namespace: 'commonstuff', name: 'deleted' })
+  await server.quiet()
+  const rows = () => workStatuses().then(all => all.filter(row => row.includes(':deleted ')))
+  t.same(await rows(), ['inv1.florin:configmaps:deleted Paused LocationPaused'])
+  await inventory.update(LOCATIONS, paused(server.peek('inv1', LOCATIONS, 'florin')!, false))
+  await server.quiet()
+  t.same(await rows(), [])
 })
 
 t.test('a paused EdgePlacement that is deleted is gone', async t => {

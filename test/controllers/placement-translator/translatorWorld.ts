@@ -1,5 +1,7 @@
 /** What tests of the translator share: two mailboxes, a workload space, a running translator, and objects for them. */
 import type { Test } from 'tap'
+import type { Answerer, AnswerFollower } from '../../../src/apimachinery/answered.ts'
+import { at } from '../../../src/apimachinery/fields.ts'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
 import {
   INVENTORY_BINDINGS,
@@ -122,7 +124,25 @@ export async function world(t: Test, clock?: Clock) {
   // slices of the loop's time that never end: how long anything takes on this machine decides nothing
   const turns = new WorkTurns({ clock: () => 0 })
   const where = new WhereDesk()
-  const deps = { places: server, logger, turns, signal: stop.signal, previews, where, ...(clock && { clock }) }
+  const answerers: (Answerer | undefined)[] = []
+  const answers = {
+    answerFor: ({ resource }: { resource: string }, answerer: Answerer | undefined) => {
+      if (resource === 'workstatuses') answerers[0] = answerer
+    },
+  }
+  /** Names of the work statuses of namespaced objects, with their state and reason. */
+  const workStatuses = async (): Promise<string[]> => {
+    const rows: string[] = []
+    const pace = { due: false, rest: async () => {} }
+    for await (const row of answerers[0]!.rows({ space: 'wds1', fixed: new Map() }, pace)) {
+      const found = await answerers[0]!.row('wds1', row)
+      const status = at(await found?.whole(), 'status')
+      rows.push(`${row.name} ${at(status, 'state')} ${at(status, 'reason')}`)
+    }
+    return rows
+  }
+  const followStatuses = (follower: AnswerFollower) => answerers[0]!.follow('wds1', follower)
+  const deps = { places: server, logger, turns, signal: stop.signal, previews, answers, where, ...(clock && { clock }) }
   const start = (client: Client = server) => startPlacementTranslator({ client, ...deps })
   let translator = start()
   t.teardown(async () => {
@@ -143,6 +163,8 @@ export async function world(t: Test, clock?: Clock) {
     restart,
     errors,
     previewer: () => previewer!,
+    workStatuses,
+    followStatuses,
     where,
   }
 }

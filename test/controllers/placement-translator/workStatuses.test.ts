@@ -58,6 +58,7 @@ function setUp(isKnown = true) {
       waysOf: (...what) => join.waysOf(...what),
       version: () => join.version,
     },
+    targetOf: () => undefined,
     bindingTo: () => 'imw',
     renamed: () => {},
   })
@@ -83,6 +84,7 @@ function setUp(isKnown = true) {
     mailbox: (name: string) => boxes.get(name),
     locations,
     followers,
+    staying: { *of() {}, verdict: () => undefined },
     isKnown: () => isKnown,
     pathOf: () => 'root:inv',
   }

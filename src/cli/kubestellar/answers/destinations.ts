@@ -45,6 +45,12 @@ export class Places {
     }
   }
 
+  /** @param location of a GrantedLocation */
+  named(location: string): Place | undefined {
+    const row = this.granted.find(({ metadata }) => metadata.name === location)
+    return row && { location, inventory: str(row, 'inventory'), name: str(row, 'location') }
+  }
+
   /** @param cluster id or path of the inventory */
   of(cluster: string, name: string): Place {
     const inventory = this.#inventories.get(cluster) ?? cluster

@@ -104,7 +104,7 @@ export function why(facts: WhyFacts): WhyAnswer {
   placements.sort(
     (a, b) => Number(b.selects) - Number(a.selects) || weightOf(a) - weightOf(b) || (a.name < b.name ? -1 : 1),
   )
-  const clusters = clustersOf(facts, placements, stays === undefined)
+  const clusters = clustersOf(facts, places, placements, stays === undefined)
   const told = {
     apiVersion: object.apiVersion,
     kind: object.kind,
@@ -261,7 +261,12 @@ function placementNotes({ metadata, spec, status }: KubeObject): Note[] {
 }
 
 /** What is known of each cluster; of those that a placement leads to and nobody speaks of, that. */
-function clustersOf(facts: WhyFacts, placements: readonly PlacementAnswer[], travels: boolean): ClusterState[] {
+function clustersOf(
+  facts: WhyFacts,
+  places: Places,
+  placements: readonly PlacementAnswer[],
+  travels: boolean,
+): ClusterState[] {
   const { workStatuses, cluster } = facts
   const states = new Map<string, ClusterState>()
   const wanted = new Map<string, string[]>()
@@ -273,7 +278,7 @@ function clustersOf(facts: WhyFacts, placements: readonly PlacementAnswer[], tra
     }
   }
   for (const one of workStatuses.items.map(readWorkStatus)) {
-    const place = names.get(one.location)
+    const place = names.get(one.location) ?? places.named(one.location)
     if (cluster === undefined || one.location === cluster || (place && isPlace(place, cluster)))
       states.set(one.location, one)
   }
@@ -383,8 +388,10 @@ function verdictOf(
   }
   const [first] = clusters
   const told = [...counts].map(([state, count]) => `${state} in ${count}`).join(', ')
+  const placed =
+    selecting.length > 0 || facts.placements.unknown !== undefined ? '' : 'selected by no EdgePlacement any more, and '
   return say(
     first!.state === 'Applied' ? (first!.health ?? 'Applied') : first!.state,
-    `is ${told} of ${clusters.length} ${clusters.length === 1 ? 'cluster' : 'clusters'}`,
+    `is ${placed}${told} of ${clusters.length} ${clusters.length === 1 ? 'cluster' : 'clusters'}`,
   )
 }

@@ -21,6 +21,7 @@ import type { Watched } from './followAnswers.ts'
 import { type Known, known, knownSome } from './known.ts'
 import { didYouMean } from './nearest.ts'
 import { matchableOf, type WhyFacts } from './why.ts'
+import { readWorkStatus } from './workStatus.ts'
 
 /** Of objects that are looked through for names like the one that was asked for, or for whom a definition is implied. */
 const LOOKED_AT = 500
@@ -107,9 +108,27 @@ async function find(
   } catch (error) {
     if (!isStatusError(error, 'NotFound')) throw error
     const what = nameOfObject(resource, namespace, name)
-    const message = `${path} has no ${what}${await hintFor(space, resource, { namespace, name })}`
+    const stays = await stayingIn(space, resource, { namespace, name })
+    const hint = stays === '' ? await hintFor(space, resource, { namespace, name }) : `; ${stays}`
+    const message = `${path} has no ${what}${hint}`
     throw new CommandError(message, 1, { cause: error })
   }
+}
+
+/** Where copies of it are all the same, and why. */
+async function stayingIn(
+  space: SpaceClient,
+  resource: DiscoveredResource,
+  { namespace, name }: Named,
+): Promise<string> {
+  const fieldSelector = selectorFor(resource, name)
+  const scope = namespace === '' ? {} : { namespace }
+  const { items } = await known(space, workStatusesFor(namespace), { ...scope, fieldSelector })
+  const [first, ...others] = items.map(readWorkStatus)
+  if (!first) return ''
+  const more =
+    others.length === 0 ? '' : ` and ${others.length} other ${others.length === 1 ? 'location' : 'locations'}`
+  return `a copy of it stays at ${first.location}${more}: ${first.message ?? first.state}`
 }
 
 async function hintFor(space: SpaceClient, resource: DiscoveredResource, { namespace, name }: Named): Promise<string> {

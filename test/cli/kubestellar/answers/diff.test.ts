@@ -50,5 +50,11 @@ t.test('all is as it should be only where the center is in step and every cluste
     differs: false,
     message: /goes to no cluster/,
   })
+  const held = facts(workStatus('imw1.x', 'Held'))
+  t.match(
+    diffAnswer(held, { ...center('x'), groups: [] }, undefined),
+    { differs: true, message: /not everywhere as it should be: 1 of 1/, clusters: [{ state: 'Held' }] },
+    'no placement selects it, and the brake holds its copy',
+  )
   t.match(diffAnswer(well, 'you may not', undefined), { differs: false, unknown: ['you may not'] })
 })

@@ -162,6 +162,22 @@ t.test('what stands in the way is the verdict', async t => {
   )
 })
 
+t.test('copies that stay where nothing places them any more are told, with the remedy', async t => {
+  const placements = { items: [placement('p', { resources: ['secrets'] })] }
+  const message = 'it stays until it is confirmed: kubectl annotate …'
+  const workStatuses = { items: ['florin', 'mark'].map(at => workStatus(at, { state: 'Held', message })) }
+  const answer = why(facts({ placements, workStatuses }))
+  t.equal(answer.verdict, 'Held')
+  t.match(answer.message, /is selected by no EdgePlacement any more, and Held in 2 of 2 clusters$/)
+  t.match(text({ placements, workStatuses }).join('\n'), /imw1.mark +Held .*kubectl annotate/)
+  const one = why(facts({ placements, workStatuses, cluster: 'mark' }))
+  t.same(
+    one.clusters.map(({ location }) => location),
+    ['imw1.mark'],
+    'one of them by the name of its Location',
+  )
+})
+
 t.test('a definition comes along with objects of its kind', async t => {
   const object: KubeObject = {
     apiVersion: 'apiextensions.k8s.io/v1',

@@ -1,0 +1,113 @@
+/**
+ * Copies that nobody places any more and that stay in their clusters all the same: the brake holds them, or something is paused.
+ * What the brake holds it is asked for. What stays behind a pause is noted when it is looked at, as it is again at each start.
+ */
+import { CONFIRM_DELETION_ANNOTATION } from '../../apimachinery/placement.ts'
+import type { Told } from './allowance.ts'
+import type { Brake } from './brake.ts'
+import type { CopyVerdict } from './copyState.ts'
+import { type Mailbox, ownersIn } from './mailboxes.ts'
+import type { Pauses } from './pauses.ts'
+import type { PlacementJoin } from './placementJoin.ts'
+
+export interface StayingCopiesDeps {
+  join: Pick<PlacementJoin, 'fact' | 'spec' | 'placementsOf'>
+  brake: Pick<Brake, 'heldIn' | 'isHeld' | 'holdIn'>
+  pauses: Pick<Pauses, 'locationOf'>
+  mailbox: (name: string) => Mailbox | undefined
+  /** A copy stays behind a pause from now on, or does so no more. */
+  changed: (space: string, mailbox: string, key: string) => void
+}
+
+export interface StayingCopy {
+  readonly mailbox: string
+  readonly key: string
+}
+
+export class StayingCopies {
+  readonly #deps: StayingCopiesDeps
+  /** Behind a pause: keys by space and mailbox. */
+  readonly #behind = new Map<string, Map<string, Set<string>>>()
+
+  constructor(deps: StayingCopiesDeps) {
+    this.#deps = deps
+  }
+
+  /** A pause keeps a copy that would go else. */
+  behindPause(mailbox: Mailbox, key: string): void {
+    for (const space of ownersIn(mailbox.copies.get(key)?.owner ?? '')) {
+      const there = this.#behind.get(space) ?? new Map<string, Set<string>>()
+      const keys = there.get(mailbox.name) ?? new Set<string>()
+      if (keys.has(key)) continue
+      this.#behind.set(space, there.set(mailbox.name, keys.add(key)))
+      this.#deps.changed(space, mailbox.name, key)
+    }
+  }
+
+  /** The copy is wanted, gone, or about to go. */
+  settled(mailbox: string, key: string): void {
+    for (const [space, there] of this.#behind) {
+      const keys = there.get(mailbox)
+      if (!keys?.delete(key)) continue
+      if (keys.size === 0) there.delete(mailbox)
+      if (there.size === 0) this.#behind.delete(space)
+      this.#deps.changed(space, mailbox, key)
+    }
+  }
+
+  /** The space is followed no more. */
+  forget(space: string): void {
+    this.#behind.delete(space)
+  }
+
+  *of(space: string): Generator<StayingCopy> {
+    for (const { mailbox, key } of this.#deps.brake.heldIn(space))
+      if (this.#stands(space, mailbox, key)) yield { mailbox, key }
+    for (const [mailbox, keys] of this.#behind.get(space) ?? [])
+      for (const key of keys) if (this.#stands(space, mailbox, key)) yield { mailbox, key }
+  }
+
+  /** Of those behind a pause, what a placement is told of. */
+  behindPauseOf(space: string, placement: string, leadsTo: (mailbox: string) => boolean): number {
+    const { join, pauses } = this.#deps
+    const isPaused = join.spec(space, placement)?.isPaused === true
+    let count = 0
+    for (const [mailbox, keys] of this.#behind.get(space) ?? []) {
+      if (!leadsTo(mailbox)) continue
+      if (isPaused || pauses.locationOf(mailbox) !== undefined) count += keys.size
+      else for (const key of keys) if (join.fact(space, key)?.isPaused) count++
+    }
+    return count
+  }
+
+  /** What is said of a copy that nobody places; `undefined`: it is none that stays. */
+  verdict(space: string, mailbox: string, key: string): CopyVerdict | undefined {
+    if (!this.#stands(space, mailbox, key)) return undefined
+    if (this.#deps.brake.isHeld(space, mailbox, key)) return this.#held(space)
+    if (!this.#behind.get(space)?.get(mailbox)?.has(key)) return undefined
+    const { reason, message } = this.#pauseOf(space, mailbox, key)
+    return { state: 'Paused', reason, message: `nothing places it there any more; it stays because ${message}` }
+  }
+
+  #held(space: string): CopyVerdict {
+    const { hold, placement } = this.#deps.brake.holdIn(space) ?? {}
+    const confirm = `kubectl annotate --overwrite edgeplacement ${placement ?? 'NAME'} ${CONFIRM_DELETION_ANNOTATION}=${hold?.hash ?? 'HASH'}`
+    const message = `nothing places it there any more, and it was not deleted by name; it stays as it is until what took it away is undone, or it is confirmed that it goes: ${confirm}`
+    return { state: 'Held', reason: 'DeletionHeld', message, ...(hold && { since: hold.since }) }
+  }
+
+  #pauseOf(space: string, mailbox: string, key: string): Told {
+    const { join, pauses } = this.#deps
+    const location = pauses.locationOf(mailbox)
+    if (location !== undefined) return { reason: 'LocationPaused', message: `the Location "${location}" is paused` }
+    if (join.fact(space, key)?.isPaused) return { reason: 'ObjectPaused', message: 'the object is paused' }
+    const paused = join.placementsOf(mailbox).filter(one => one.space === space && join.spec(space, one.name)?.isPaused)
+    const names = paused.map(({ name }) => JSON.stringify(name)).sort()
+    return { reason: 'PlacementPaused', message: `EdgePlacement ${names.join(', ')}, which leads there, is paused` }
+  }
+
+  #stands(space: string, mailbox: string, key: string): boolean {
+    const copy = this.#deps.mailbox(mailbox)?.copies.get(key)
+    return copy !== undefined && !copy.terminating && ownersIn(copy.owner).includes(space)
+  }
+}
