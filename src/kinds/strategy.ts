@@ -1,6 +1,6 @@
 /**
- * What differs from kind to kind in the order of a write. The order itself is `preparation.ts`; a strategy is small, pure
- * and does no I/O. Objects are given already decoded, pruned and named; hooks change them in place.
+ * What differs from kind to kind in the order of a write. The order itself is `createPreparation.ts` and
+ * `updatePreparation.ts`; a strategy is small, pure and does no I/O. Objects are given already decoded, pruned and named; hooks change them in place.
  */
 import type { FieldError } from '../apimachinery/fieldErrors.ts'
 import type { KubeObject } from '../apimachinery/object.ts'

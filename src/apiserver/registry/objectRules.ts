@@ -1,6 +1,6 @@
 /**
  * What the schema and the strategy of a kind make of an object: read, defaulted, validated. The order of these steps in a write
- * is `preparation.ts`.
+ * is `createPreparation.ts` and `updatePreparation.ts`.
  */
 import { type StatusError, statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError, formatFieldError } from '../../apimachinery/fieldErrors.ts'

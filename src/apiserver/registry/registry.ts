@@ -1,5 +1,5 @@
 /**
- * Creates and updates, in the order that preparation.ts says, down to the store.
+ * Creates and updates, in the orders that createPreparation.ts and updatePreparation.ts say, down to the store.
  *
  * An update is a function of the current object. Kinds without asynchronous admission run it inside the store's queue, so
  * chained updates never conflict; the others, what is large and what takes long to validate, compare-and-write and try again.
@@ -24,6 +24,7 @@ import { type Admission, type AdmissionRequest, Outcome, optionsOf, runStage, st
 import { sameObject } from './codec.ts'
 import type { WriteContext } from './context.ts'
 import { convertTo } from './convert.ts'
+import { CreatePreparation } from './createPreparation.ts'
 import { keyOf } from './keys.ts'
 import { LARGE_BYTES, LARGE_VALUES } from './largeWrites.ts'
 import { Preparation, type RegistryDeps, type TextMutation, type UpdateOptions } from './preparation.ts'
@@ -32,6 +33,7 @@ import { nameTaken, refuseVersion, requireNoObject } from './resourceVersions.ts
 import { Revisions } from './revisions.ts'
 import { checkPreconditions } from './systemMetadata.ts'
 import { isPlain, isRepeatable, Templates, textOf } from './templates.ts'
+import { UpdatePreparation } from './updatePreparation.ts'
 import type { UpdateTrace } from './updateTrace.ts'
 import { hasStorageVersion, objectInSteps, prepareViews, toStored, toStoredNow } from './views.ts'
 import { WriterLines } from './writerLines.ts'
@@ -95,6 +97,8 @@ export class Registry {
   /** For operations that stand beside the registry (deletion). */
   readonly deps: RegistryDeps
   readonly #preparation: Preparation
+  readonly #creates: CreatePreparation
+  readonly #updates: UpdatePreparation
   readonly #lines = new WriterLines()
   readonly #templates = new Templates()
   readonly #revisions = new Revisions()
@@ -107,6 +111,8 @@ export class Registry {
   constructor(deps: RegistryDeps) {
     this.deps = deps
     this.#preparation = new Preparation(deps)
+    this.#creates = new CreatePreparation(this.#preparation)
+    this.#updates = new UpdatePreparation(this.#preparation)
   }
 
   /** `input` is in the version of `type`; it is taken over and changed. */
@@ -119,7 +125,7 @@ export class Registry {
       const object = generated ? cloneJson(input) : input
       if (generated) object.metadata.name = generateName(base, this.deps.random)
       if (working.work?.due) await working.work.rest()
-      const { text, outcome } = await this.#preparation.prepareCreate(working, type, namespace, object)
+      const { text, outcome } = await this.#creates.prepare(working, type, namespace, object)
       const key = keyOf(context.space, type, namespace, object.metadata.name ?? '')
       const made = await this.#put({ context, type, key, text, object, outcome })
       if ('created' in made) return made
@@ -318,7 +324,7 @@ export class Registry {
   ): Updating {
     const subresource = options.view?.subresource ?? options.subresource ?? ''
     const target = { space: context.space, namespace, subresource, user: context.user }
-    const preparation = this.#preparation
+    const updates = this.#updates
     return {
       context,
       type,
@@ -331,7 +337,7 @@ export class Registry {
         const found = yield* objectInSteps(current, type)
         yield
         checkPreconditions(type, name, found, options.preconditions)
-        const trace = preparation.trace(context, type, current, found, subresource)
+        const trace = updates.trace(context, type, current, found, subresource)
         const old = trace?.old ?? found
         if ('replacement' in change) {
           const asked = change.replacement()
@@ -349,7 +355,7 @@ export class Registry {
         }
         return { asked, old, trace }
       },
-      receive: ({ asked, old, trace }) => this.#preparation.receiveUpdate(context, type, asked, old, options, trace),
+      receive: ({ asked, old, trace }) => this.#updates.receive(context, type, asked, old, options, trace),
     }
   }
 
@@ -413,10 +419,10 @@ export class Registry {
     try {
       const concerned = steps.filter(step => step.concerns?.(request) !== false)
       if (inLine && concerned.length > 0) return 'concerned'
-      await this.#preparation.admitUpdate(concerned, request, { ...options, trace })
+      await this.#updates.admit(concerned, request, { ...options, trace })
       const { kept, note } = trace?.settle(object) ?? { kept: object }
       if (work?.due) await work.rest()
-      const finishing = this.#preparation.finishUpdate(await toStored(kept, type), {
+      const finishing = this.#updates.finish(await toStored(kept, type), {
         old,
         note,
         isLarge: work !== undefined,
@@ -465,14 +471,14 @@ export class Registry {
         return undefined
       }
       try {
-        this.#preparation.completeUpdate(context, type, object, old, { ...options, trace })
+        this.#updates.complete(context, type, object, old, { ...options, trace })
       } catch (error) {
         if (!(error instanceof UnfinishedCheck)) throw error
         stop = 'concerned'
         return undefined
       }
       const { kept, note } = trace?.settle(object) ?? { kept: object }
-      const mutation = atOnce(this.#preparation.finishUpdate(toStoredNow(kept, type), { old, note, isLarge: false }))
+      const mutation = atOnce(this.#updates.finish(toStoredNow(kept, type), { old, note, isLarge: false }))
       gone = mutation.type === 'delete'
       return isUnchanged(now, type, mutation, old, kept) ? undefined : mutation
     })

@@ -1,0 +1,267 @@
+import { trackInSteps } from '../../apimachinery/apply/managedFields.ts'
+import { statusError } from '../../apimachinery/errors.ts'
+import type { FieldError } from '../../apimachinery/fieldErrors.ts'
+import { validateObjectMeta, validateObjectMetaUpdate } from '../../apimachinery/names.ts'
+import { isRecord, type KubeObject, type ManagedFieldsEntry } from '../../apimachinery/object.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { atOnce, inSlices, type Steps } from '../../apimachinery/steps.ts'
+import { timestamp } from '../../apimachinery/timestamp.ts'
+import { cloneJson } from '../../apimachinery/values.ts'
+import type { Strategy } from '../../kinds/strategy.ts'
+import type { Stored } from '../../storage/store.ts'
+import { type Admission, type AdmissionRequest, runStage } from './admission.ts'
+import { encodeObject } from './codec.ts'
+import type { WriteContext } from './context.ts'
+import { convertTo } from './convert.ts'
+import { FORMS } from './forms.ts'
+import type { Verdict } from './longChecks.ts'
+import { errorsOf, keptByStatus, metaRules } from './objectRules.ts'
+import { inVersionOf } from './otherVersions.ts'
+import { encodeWithin, type Preparation, type TextMutation, type UpdateOptions } from './preparation.ts'
+import { requireSameObject } from './resourceVersions.ts'
+import {
+  hasNamespaceFinalizers,
+  keepStatus,
+  keepSystemMetadata,
+  onlyStatus,
+  setManaged,
+  specChanged,
+  unwritable,
+} from './systemMetadata.ts'
+import { UpdateTrace } from './updateTrace.ts'
+import { workingApiVersion } from './views.ts'
+
+/**
+ * Prune ▸ convert ▸ defaults (`receive`) ▸ admit (gate, mutate) ▸ strategy ▸ validate ▸ managed fields ▸ admit (prepare, validate)
+ * (`admit`, or `complete` where nobody has to be asked) ▸ text (`finish`).
+ */
+export class UpdatePreparation {
+  readonly #base: Preparation
+
+  constructor(base: Preparation) {
+    this.#base = base
+  }
+
+  /** Follows what an update makes of what nobody said; `undefined` where that is not at stake. `stored` is what is there. */
+  trace(
+    { space }: WriteContext,
+    type: ResourceType,
+    current: Stored,
+    stored: KubeObject,
+    subresource: string,
+  ): UpdateTrace | undefined {
+    const { provenance } = this.#base
+    const target = this.#base.target(space, type)
+    const part = provenance?.partOf(space, target, stored)
+    if (provenance === undefined || part === undefined) return undefined
+    return new UpdateTrace({ provenance, type: target, part, current, stored, subresource })
+  }
+
+  /** What a client asked for, readable and in the storage version, before anything is added or checked. */
+  *receive(
+    context: WriteContext,
+    type: ResourceType,
+    asked: KubeObject,
+    old: KubeObject,
+    options: UpdateOptions,
+    trace?: UpdateTrace,
+  ): Steps<KubeObject> {
+    const versioned =
+      FORMS[type.form].requireResourceVersion || this.#base.deps.strategyFor(type)?.requireResourceVersion === true
+    requireSameObject(type, asked, old, versioned)
+    yield* this.#base.rules.normalize(context, type, asked, options.fromPatch)
+    const target = this.#base.target(context.space, type)
+    const object = convertTo(asked, workingApiVersion(target), target)
+    keepSystemMetadata(object, old)
+    const strategy = this.#base.deps.strategyFor(target)
+    strategy?.takeIn?.(object)
+    trace?.asked(object)
+    if (trace) yield
+    this.#base.rules.applyDefaults(target, strategy, object)
+    if (trace) yield
+    trace?.defaulted(object)
+    return object
+  }
+
+  async admit(steps: readonly Admission[], request: AdmissionRequest, options: UpdateOptions): Promise<void> {
+    const { context, type, object } = request
+    const old = request.old!
+    const target = this.#base.target(context.space, type)
+    const strategy = this.#base.deps.strategyFor(target)
+    await runStage(steps, 'gate', request)
+    const { work } = context
+    if (work?.due) await work.rest()
+    let own = options
+    if (steps.some(step => step.stage === 'mutate')) {
+      this.#base.rules.complete(target, object)
+      if (!options.managesFields) {
+        // nobody comes to own what admission changes
+        const untouched = cloneJson(object)
+        this.#carryOver(target, untouched, old, options.subresource ?? '')
+        if (work?.due) await work.rest()
+        setManaged(object, await inSlices(this.#track(context, type, untouched, old, options), work))
+      }
+      own = { ...options, managesFields: true }
+      if (work?.due) await work.rest()
+      await this.#base.mutate(steps, request, target, strategy)
+      keepSystemMetadata(object, old)
+    }
+    const update = this.#update(context, type, object, old, own)
+    await inSlices(update.begin(), work)
+    if (work?.due) await work.rest()
+    const { subresource = '' } = options
+    const judged =
+      subresource === 'status'
+        ? strategy
+        : await this.#base.judging.before(context, target, { object, old, subresource })
+    const check = (verdict?: Verdict): FieldError[] => update.check(verdict, judged)
+    const errors = await this.#base.judging.checked(check, context, target, object, old)
+    if (work?.due) await work.rest()
+    await inSlices(update.end(errors, judged), work)
+    await runStage(steps, 'prepare', request)
+    await runStage(steps, 'validate', request)
+    if (work?.due) await work.rest()
+  }
+
+  #carryOver(target: ResourceType, object: KubeObject, old: KubeObject, subresource: string): void {
+    const strategy = this.#base.deps.strategyFor(target)
+    if (subresource === 'status') onlyStatus(object, old, keptByStatus(target, strategy))
+    else if (subresource === '') {
+      if (target.subresources.includes('status')) keepStatus(object, old)
+      strategy?.prepareForUpdate?.(object, old)
+    }
+    strategy?.subresources?.[subresource]?.prepareForUpdate(object, old)
+  }
+
+  *#track(
+    context: WriteContext,
+    type: ResourceType,
+    after: KubeObject,
+    before: KubeObject,
+    { subresource = '' }: UpdateOptions,
+  ): Steps<ManagedFieldsEntry[] | undefined> {
+    const target = this.#base.target(context.space, type)
+    const asked = this.#base.asAsked(context.space, type, target, after)
+    return yield* trackInSteps({
+      ...asked,
+      before: asked.inVersion ? inVersionOf(type, before) : before,
+      manager: context.fieldManager,
+      ignored: unwritable(target, subresource),
+      ...(subresource && { subresource }),
+      now: timestamp(this.#base.deps.clock()),
+    })
+  }
+
+  /**
+   * Prepares, validates and signs the object that is to replace `old`.
+   * @throws UnfinishedCheck when validating takes longer than it may here
+   */
+  complete(
+    context: WriteContext,
+    type: ResourceType,
+    object: KubeObject,
+    old: KubeObject,
+    options: UpdateOptions,
+  ): void {
+    const update = this.#update(context, type, object, old, options)
+    atOnce(update.begin())
+    atOnce(update.end(update.check()))
+  }
+
+  #update(
+    context: WriteContext,
+    type: ResourceType,
+    object: KubeObject,
+    old: KubeObject,
+    options: UpdateOptions,
+  ): UpdateSteps {
+    const subresource = options.subresource ?? ''
+    const target = this.#base.target(context.space, type)
+    const strategy = this.#base.deps.strategyFor(target)
+    const { space } = context
+    const rules = this.#base.rules
+    const carryOver = (): void => this.#carryOver(target, object, old, subresource)
+    const track = (): Steps<ManagedFieldsEntry[] | undefined> => this.#track(context, type, object, old, options)
+    return {
+      *begin() {
+        // before anything is compared: clients need not send it
+        rules.annotate(object, space)
+        carryOver()
+        rules.complete(target, object)
+        options.trace?.keepBare(object)
+        yield
+        if (
+          !strategy?.noGeneration &&
+          subresource !== 'status' &&
+          specChanged(object, old, strategy?.generationOnMetadata === true)
+        ) {
+          object.metadata.generation = (old.metadata.generation ?? 0) + 1
+        }
+      },
+      check: (verdict, judged = strategy) =>
+        errorsOf(() => [
+          // the name was right when it was given
+          ...validateObjectMeta(object.metadata, {
+            ...metaRules(target, strategy),
+            nameRule: 'pathSegment',
+            before: old.metadata,
+          }),
+          ...FORMS[target.form].finalizerErrors(target, object.metadata, old.metadata),
+          ...validateObjectMetaUpdate(object.metadata, old.metadata),
+          ...(subresource === 'status'
+            ? (strategy?.validateStatusUpdate?.(object, old) ??
+              this.#base.rules.validateSchema(context, target, object, old, verdict))
+            : this.#base.rules.validate(context, target, judged, object, old, subresource, verdict)),
+        ]),
+      *end(errors, judged = strategy) {
+        if (errors.length > 0)
+          throw statusError.invalid(target, object.metadata.name ?? '', errors, rules.shown(target))
+        if (subresource === '') {
+          const warnings =
+            judged?.warnings?.(object, old) ?? FORMS[target.form].finalizerWarnings(object.metadata, old.metadata)
+          for (const text of warnings) context.warn(text)
+        }
+        yield
+        if (!options.managesFields) setManaged(object, yield* track())
+        yield
+        rules.finish(target, object)
+        options.trace?.keepBare(object)
+      },
+    }
+  }
+
+  /** An object on its way out goes with its last finalizer. `isLarge`: what is done with it is done in slices. */
+  *finish(
+    object: KubeObject,
+    { old, note, isLarge }: { old: KubeObject; note: string | undefined; isLarge: boolean },
+  ): Steps<TextMutation> {
+    const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata
+    const gone =
+      deletionTimestamp !== undefined &&
+      deletionGracePeriodSeconds === 0 &&
+      finalizers.length === 0 &&
+      !hasNamespaceFinalizers(object)
+    if (gone) return { type: 'delete', text: encodeObject(object) }
+    const text = yield* encodeWithin(object, { old, isLarge })
+    const leadsOut = deletionTimestamp !== undefined && finalizersOf(object) < finalizersOf(old)
+    return {
+      type: 'put',
+      text: note === undefined ? text : { ...text, note },
+      ...(leadsOut && { leads: 'out' }),
+    }
+  }
+}
+
+/** How many hold the object, its kind's own among them. */
+function finalizersOf(object: KubeObject): number {
+  const own = object.kind === 'Namespace' && isRecord(object.spec) ? object.spec.finalizers : undefined
+  return (object.metadata.finalizers?.length ?? 0) + (Array.isArray(own) ? own.length : 0)
+}
+
+/** What an update goes through, in this order. */
+interface UpdateSteps {
+  begin(): Steps<void>
+  /** `verdict`: of a thread. `judged`: the strategy, when it has judged already. @throws UnfinishedCheck without a verdict */
+  check(verdict?: Verdict, judged?: Strategy): FieldError[]
+  end(errors: FieldError[], judged?: Strategy): Steps<void>
+}
