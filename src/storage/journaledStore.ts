@@ -110,7 +110,7 @@ export async function openJournaledStore(journal: Journal, options: JournaledSto
       options.budget?.count(ownKey, loaded, undefined)
       return
     }
-    index.put(shared)
+    index.place(shared.key, shared)
     texts.replaced(shared, undefined)
     options.budget?.count(shared.key, shared, undefined)
   })

@@ -5,6 +5,7 @@
  */
 import { compareKeys } from './keys.ts'
 import { ObjectSlots, type ObjectSlotsOptions, type Placed } from './objectSlots.ts'
+import type { SharedStored } from './sharedStored.ts'
 import { ABSENT, SortedList } from './sortedList.ts'
 import type { Key, Range, Stored } from './store.ts'
 
@@ -63,14 +64,14 @@ export class ObjectIndex {
     return this.#slots.bytes
   }
 
-  /** Objects that are kept as such, without those whose texts are shared. */
+  /** Objects that are kept as such. */
   get made(): number {
     return this.#slots.made
   }
 
-  /** Pieces of memory that it holds for texts. */
-  get slabs(): number {
-    return this.#slots.slabs
+  /** Pieces of memory and shared texts that it holds. */
+  get referred(): number {
+    return this.#slots.referred
   }
 
   get(key: Key): Stored | undefined {
@@ -88,7 +89,7 @@ export class ObjectIndex {
   }
 
   /** The same without an object: nobody has asked for one yet. */
-  place(key: Key, placed: Placed): void {
+  place(key: Key, placed: Placed | SharedStored): void {
     const bucket = this.#bucket(key) ?? this.#addBucket(key)
     const slot = bucket.items.find(key.namespace, key.name)
     if (slot === ABSENT) this.#add(bucket, this.#slots.addPlaced(key, placed))

@@ -1,13 +1,18 @@
 /**
- * Where objects are, by number: what is said of an object beside its text is 24 bytes in typed arrays and two strings. A
- * {@link Stored} is made of that when somebody asks, and kept for those who ask again, as long as there are not too many such.
+ * Where objects are, by number: what is said of an object beside its text is 24 bytes in typed arrays and two strings, and a third
+ * where many share the text. A {@link Stored} is made of that when somebody asks, and kept for those who ask again, as long as there
+ * are not too many such.
  *
  * Numbers of objects that are gone are given again. The typed arrays lie in memory of the caller's choice, so that they can be
  * copied or shared as they are.
  */
+import type { JoinedTexts } from './joinedTexts.ts'
+import { Numbered } from './numbered.ts'
 import { SharedStored } from './sharedStored.ts'
-import { type Memory, Slabs } from './slabs.ts'
 import type { Key, Revision, Stored } from './store.ts'
+import type { TextForm } from './textForm.ts'
+
+export type Memory = ArrayBuffer | SharedArrayBuffer
 
 /** What all objects of one list have in common. */
 export type Kin = Pick<Key, 'space' | 'group' | 'resource'>
@@ -23,7 +28,7 @@ export interface Placed {
 }
 
 export interface ObjectSlotsOptions {
-  /** Made objects that are kept, beside those whose texts are shared. */
+  /** Made objects that are kept. */
   maxMade?: number
   /** Memory of the typed arrays. */
   memory?: (bytes: number) => Memory
@@ -40,8 +45,12 @@ const SLAB = 0
 const AT = 1
 const LENGTH = 2
 const HEAD = 3
-/** No slab: the text is one of {@link SharedStored}, or there is no object. */
+/** No slab: there is no object. */
 const NONE = -1
+/** No slab: the text is shared. Then the next words are the numbers of its form and of what it says beside its own. */
+const SHARED = -2
+const FORM = AT
+const REST = LENGTH
 
 class Block {
   readonly names: string[] = new Array<string>(BLOCK).fill('')
@@ -51,8 +60,10 @@ class Block {
   readonly words: Int32Array
   /** Of those whose objects have any. */
   notes: Map<number, string> | undefined
-  /** Of `made`, those whose texts are their own. */
-  madeOwn = 0
+  /** Where texts are shared: what each says that is its own. */
+  owns: string[] | undefined
+  /** How many are in `made`. */
+  kept = 0
   isUsed = false
 
   constructor(memory: Memory) {
@@ -68,7 +79,10 @@ export class ObjectSlots {
   readonly #maxMade: number
   readonly #memory: (bytes: number) => Memory
   readonly #blocks: Block[] = []
-  readonly #slabs = new Slabs()
+  readonly #slabs = new Numbered<Memory>()
+  readonly #forms = new Numbered<TextForm>()
+  readonly #rests = new Numbered<readonly string[]>()
+  #joined: JoinedTexts | undefined
   readonly #free: number[] = []
   /** Numbers that were ever given. */
   #given = 0
@@ -88,14 +102,14 @@ export class ObjectSlots {
     return this.#bytes
   }
 
-  /** Made objects that are kept, without those whose texts are shared. */
+  /** Made objects that are kept. */
   get made(): number {
     return this.#made
   }
 
-  /** Slabs that hold a text. */
-  get slabs(): number {
-    return this.#slabs.size
+  /** Pieces of memory, forms and what they say that objects refer to. */
+  get referred(): number {
+    return this.#slabs.size + this.#forms.size + this.#rests.size
   }
 
   add(stored: Stored): number {
@@ -105,7 +119,7 @@ export class ObjectSlots {
   }
 
   /** The same without an object. */
-  addPlaced({ namespace, name }: Pick<Key, 'namespace' | 'name'>, placed: Placed): number {
+  addPlaced({ namespace, name }: Pick<Key, 'namespace' | 'name'>, placed: Placed | SharedStored): number {
     const slot = this.#take({ namespace, name })
     const block = this.#blocks[slot >>> BITS]!
     this.#place(block, slot & (BLOCK - 1), placed)
@@ -118,7 +132,7 @@ export class ObjectSlots {
     this.#write(slot, stored)
   }
 
-  replacePlaced(slot: number, placed: Placed): void {
+  replacePlaced(slot: number, placed: Placed | SharedStored): void {
     this.#clear(slot)
     this.#place(this.#blocks[slot >>> BITS]!, slot & (BLOCK - 1), placed)
   }
@@ -176,8 +190,8 @@ export class ObjectSlots {
     const block = this.#blocks[slot >>> BITS]!
     const i = slot & (BLOCK - 1)
     const known = block.made[i]
-    if (known instanceof SharedStored) return known
     const { words, revisions } = block
+    if (words[i * WORDS + SLAB] === SHARED) return known ?? this.#make(block, i, kin)
     const solid = words[i * WORDS + LENGTH]! - digitsOf(revisions[i]!)
     if (words[i * WORDS + HEAD] !== other.headBytes || solid !== other.bytes.length - digitsOf(other.revision))
       return undefined
@@ -196,18 +210,34 @@ export class ObjectSlots {
   #write(slot: number, stored: Stored): void {
     const block = this.#blocks[slot >>> BITS]!
     const i = slot & (BLOCK - 1)
-    if (stored instanceof SharedStored) {
-      block.made[i] = stored
-      return
+    if (stored instanceof SharedStored) this.#place(block, i, stored)
+    else {
+      const { bytes, headBytes, revision, note } = stored
+      const { buffer: memory, byteOffset: at, length } = bytes
+      this.#place(block, i, { memory, at, length, headBytes, revision, note })
     }
-    const { bytes, headBytes, revision, note } = stored
-    const { buffer: memory, byteOffset: at, length } = bytes
-    this.#place(block, i, { memory, at, length, headBytes, revision, note })
     block.isUsed = true
     this.#keep(block, i, stored)
   }
 
-  #place(block: Block, i: number, { memory, at, length, headBytes, revision, note }: Placed): void {
+  #place(block: Block, i: number, placed: Placed | SharedStored): void {
+    if (placed instanceof SharedStored) this.#placeShared(block, i, placed)
+    else this.#placeOwn(block, i, placed)
+  }
+
+  #placeShared(block: Block, i: number, { form, own, rest, revision, joined }: SharedStored): void {
+    const { words, revisions } = block
+    const word = i * WORDS
+    words[word + SLAB] = SHARED
+    words[word + FORM] = this.#forms.enter(form)
+    words[word + REST] = this.#rests.enter(rest)
+    revisions[i] = revision
+    block.owns ??= new Array<string>(BLOCK).fill('')
+    block.owns[i] = own
+    this.#joined = joined
+  }
+
+  #placeOwn(block: Block, i: number, { memory, at, length, headBytes, revision, note }: Placed): void {
     const { words, revisions } = block
     const word = i * WORDS
     words[word + SLAB] = this.#slabs.enter(memory)
@@ -231,23 +261,36 @@ export class ObjectSlots {
     const i = slot & (BLOCK - 1)
     const { words } = block
     const slab = words[i * WORDS + SLAB]!
-    const isMade = block.made[i] !== undefined
-    block.made[i] = undefined
     if (slab === NONE) return
-    if (isMade) this.#forget(block, 1)
-    this.#slabs.leave(slab)
-    this.#bytes -= words[i * WORDS + LENGTH]!
+    if (block.made[i] !== undefined) this.#forget(block, 1)
+    block.made[i] = undefined
+    if (slab === SHARED) {
+      this.#forms.leave(words[i * WORDS + FORM]!)
+      this.#rests.leave(words[i * WORDS + REST]!)
+      block.owns![i] = ''
+    } else {
+      this.#slabs.leave(slab)
+      this.#bytes -= words[i * WORDS + LENGTH]!
+      block.notes?.delete(i)
+      if (block.notes?.size === 0) block.notes = undefined
+    }
     words[i * WORDS + SLAB] = NONE
-    block.notes?.delete(i)
-    if (block.notes?.size === 0) block.notes = undefined
   }
 
-  #make({ names, namespaces, words, revisions, notes }: Block, i: number, { space, group, resource }: Kin): Stored {
+  #make(block: Block, i: number, { space, group, resource }: Kin): Stored {
+    const { words, revisions } = block
+    const key = { space, group, resource, namespace: block.namespaces[i]!, name: block.names[i]! }
+    const revision = revisions[i]!
     const word = i * WORDS
-    const bytes = this.#slabs.part(words[word + SLAB]!, words[word + AT]!, words[word + LENGTH]!)
-    const key = { space, group, resource, namespace: namespaces[i]!, name: names[i]! }
-    const stored = { key, revision: revisions[i]!, bytes, headBytes: words[word + HEAD]! }
-    const note = notes?.get(i)
+    const [slab, headBytes] = [words[word + SLAB]!, words[word + HEAD]!]
+    if (slab === SHARED) {
+      const said = { own: block.owns![i]!, rest: this.#rests.get(words[word + REST]!) }
+      return new SharedStored({ key, revision }, this.#forms.get(words[word + FORM]!), said, this.#joined!)
+    }
+    // Buffer.from takes both kinds
+    const memory = this.#slabs.get(slab) as ArrayBuffer
+    const stored = { key, revision, bytes: Buffer.from(memory, words[word + AT]!, words[word + LENGTH]!), headBytes }
+    const note = block.notes?.get(i)
     return note === undefined ? stored : { ...stored, note }
   }
 
@@ -255,12 +298,12 @@ export class ObjectSlots {
     // before: whoever writes an object, or asks for one, asks for it again
     if (this.#made >= this.#maxMade) this.#makeRoom()
     block.made[i] = stored
-    block.madeOwn++
+    block.kept++
     this.#made++
   }
 
   #forget(block: Block, count: number): void {
-    block.madeOwn -= count
+    block.kept -= count
     this.#made -= count
   }
 
@@ -270,15 +313,14 @@ export class ObjectSlots {
     for (let looks = 2 * this.#blocks.length; looks > 0 && this.#made > enough; looks--) {
       const block = this.#blocks[this.#hand]!
       this.#hand = (this.#hand + 1) % this.#blocks.length
-      if (block.madeOwn > 0 && !block.isUsed) this.#empty(block)
+      if (block.kept > 0 && !block.isUsed) this.#empty(block)
       block.isUsed = false
     }
   }
 
   #empty(block: Block): void {
-    const { made, words } = block
-    for (let i = 0; i < BLOCK; i++) if (words[i * WORDS + SLAB] !== NONE) made[i] = undefined
-    this.#forget(block, block.madeOwn)
+    block.made.fill(undefined)
+    this.#forget(block, block.kept)
   }
 }
 

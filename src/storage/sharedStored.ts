@@ -28,6 +28,11 @@ export class SharedStored implements Stored, Said, Joinable {
     this.#joined = joined
   }
 
+  /** Who keeps its bytes for a moment. */
+  get joined(): JoinedTexts {
+    return this.#joined
+  }
+
   get bytes(): Buffer {
     return this.#joined.of(this)
   }

@@ -2,9 +2,12 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import t from 'tap'
+import { JoinedTexts } from '../../src/storage/joinedTexts.ts'
 import { compareKeys, keyText, rangeHolds } from '../../src/storage/keys.ts'
 import { ObjectIndex } from '../../src/storage/objectIndex.ts'
+import { SharedStored } from '../../src/storage/sharedStored.ts'
 import type { Key, Range, Stored } from '../../src/storage/store.ts'
+import { TextForm } from '../../src/storage/textForm.ts'
 import { key, rangesAround } from './support.ts'
 
 setFlagsFromString('--expose-gc')
@@ -47,7 +50,7 @@ const keys: Key[] = ['s', 's1'].flatMap(space =>
   ),
 )
 const anyOp = fc.record({
-  op: fc.constantFrom('put' as const, 'place' as const, 'delete' as const, 'list' as const),
+  op: fc.constantFrom('put', 'place', 'putShared', 'placeShared', 'delete', 'list'),
   key: fc.constantFrom(...keys),
   length: fc.nat(6),
   note: fc.option(fc.constantFrom('one', 'other'), { nil: undefined }),
@@ -56,6 +59,14 @@ const anyOp = fc.record({
 const said = ({ key, revision, bytes, headBytes, note }: Stored): string =>
   `${keyText(key)} ${revision} ${bytes} ${headBytes} ${note}`
 
+const joined = new JoinedTexts()
+const uidOf = (i: number): string => `11111111-2222-4333-8444-${String(i).padStart(12, '0')}`
+const formOf = (data: string): TextForm => {
+  const head = `{"uid":"${uidOf(0)}","at":"2026-01-01T00:00:00Z","resourceVersion":"`
+  const bytes = Buffer.from(`${head}1","data":"${data}"}`)
+  return TextForm.of({ key: keys[0]!, revision: 1, bytes, headBytes: head.length, note: undefined })!
+}
+
 t.test('whatever is put, placed and deleted, it answers as a plain map does, few objects made at a time', async t => {
   fc.assert(
     fc.property(fc.array(anyOp, { maxLength: 60 }), fc.boolean(), (ops, isShared) => {
@@ -63,14 +74,20 @@ t.test('whatever is put, placed and deleted, it answers as a plain map does, few
       const index = new ObjectIndex({ maxMade: 3, memory })
       const model = new Map<string, Stored>()
       const slabs = [new ArrayBuffer(600), new ArrayBuffer(600)]
+      const forms = [formOf('one'), formOf('other')]
+      const rests = [['2026-01-01T00:00:01Z'], ['2026-01-01T00:00:02Z']]
       for (const [i, { op, key, length, note }] of ops.entries()) {
         const [slab, at, revision] = [slabs[i % 2]!, i * 8, 10 ** (i % 11)]
         const bytes = Buffer.from(slab, at, length)
         bytes.fill(97 + (i % 26))
-        const stored = { key, revision, bytes, headBytes: i, ...(note !== undefined && { note }) }
-        if (op === 'put') index.put(stored)
+        const own = { own: uidOf(i), rest: rests[length % 2]! }
+        const stored: Stored = op.endsWith('Shared')
+          ? new SharedStored({ key, revision }, forms[i % 2]!, own, joined)
+          : { key, revision, bytes, headBytes: i, ...(note !== undefined && { note }) }
+        if (op === 'put' || op === 'putShared') index.put(stored)
         if (op === 'place') index.place(key, { memory: slab, at, length, headBytes: i, revision, note })
-        if (op === 'put' || op === 'place') model.set(keyText(key), stored)
+        if (op === 'placeShared') index.place(key, stored as SharedStored)
+        if (op.startsWith('p')) model.set(keyText(key), stored)
         if (op === 'delete') {
           index.delete(key)
           model.delete(keyText(key))
@@ -79,17 +96,17 @@ t.test('whatever is put, placed and deleted, it answers as a plain map does, few
         const found = index.get(key)
         const wanted = model.get(keyText(key))
         equal(found && said(found), wanted && said(wanted))
-        if (op === 'put' && found !== stored) throw new Error('what was put is not what is there')
+        if (op.startsWith('put') && found !== stored) throw new Error('what was put is not what is there')
         if (index.made > 3) throw new Error(`${index.made} objects made`)
       }
       compare(index, model, {}, undefined)
       equal(index.size, model.size)
       equal(
         index.bytes,
-        [...model.values()].reduce((sum, { bytes }) => sum + bytes.length, 0),
+        [...model.values()].reduce((sum, each) => sum + (each instanceof SharedStored ? 0 : each.bytes.length), 0),
       )
       for (const { key } of model.values()) index.delete(key)
-      equal([index.size, index.bytes, index.made, index.slabs], [0, 0, 0, 0])
+      equal([index.size, index.bytes, index.made, index.referred], [0, 0, 0, 0])
     }),
     { numRuns: 300 },
   )
