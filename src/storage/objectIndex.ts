@@ -6,7 +6,7 @@
 import { compareKeys } from './keys.ts'
 import { ObjectSlots, type ObjectSlotsOptions, type Placed } from './objectSlots.ts'
 import type { SharedStored } from './sharedStored.ts'
-import { ABSENT, SortedList } from './sortedList.ts'
+import { ABSENT, type RunVisit, SortedList } from './sortedList.ts'
 import type { Key, Range, Stored } from './store.ts'
 
 /** Objects of one (space, group, resource); never empty while it is in the index. */
@@ -83,7 +83,7 @@ export class ObjectIndex {
   put(stored: Stored): void {
     const { key } = stored
     const bucket = this.#bucket(key) ?? this.#addBucket(key)
-    const slot = bucket.items.find(key.namespace, key.name)
+    const slot = slotFor(bucket, key)
     if (slot === ABSENT) this.#add(bucket, this.#slots.add(stored))
     else this.#slots.replace(slot, stored)
   }
@@ -91,7 +91,7 @@ export class ObjectIndex {
   /** The same without an object: nobody has asked for one yet. */
   place(key: Key, placed: Placed | SharedStored): void {
     const bucket = this.#bucket(key) ?? this.#addBucket(key)
-    const slot = bucket.items.find(key.namespace, key.name)
+    const slot = slotFor(bucket, key)
     if (slot === ABSENT) this.#add(bucket, this.#slots.addPlaced(key, placed))
     else this.#slots.replacePlaced(slot, placed)
   }
@@ -165,7 +165,9 @@ export class ObjectIndex {
   visit(range: Range, after: Key | undefined, visit: (stored: Stored) => boolean): void {
     for (const bucket of this.#bucketsOf(range, after)) {
       const [from, to] = ranksIn(bucket, range, after)
-      if (from < to && !bucket.items.visit(from, to, slot => visit(this.#slots.at(slot, bucket)))) return
+      if (from >= to) continue
+      const run: RunVisit = (slots, start, end) => this.#slots.visit({ slots, start, end, kin: bucket }, visit)
+      if (!bucket.items.visit(from, to, run)) return
     }
   }
 
@@ -266,6 +268,11 @@ export class ObjectIndex {
       for (let i = first; i < this.#spaceOrder.length; i++) yield* this.#spaceOrder[i]!.buckets
     }
   }
+}
+
+/** Of an object that is there; it is often one that is not, behind all others. */
+function slotFor({ items }: Bucket, { namespace, name }: Key): number {
+  return items.isBehindAll(namespace, name) ? ABSENT : items.find(namespace, name)
 }
 
 /** The ranks [from, to) of a bucket's objects that are in `range` and behind `after`. */

@@ -27,6 +27,14 @@ export interface Placed {
   readonly note: string | undefined
 }
 
+/** Objects of one list: `slots` from `start` to before `end`. */
+export interface Run {
+  readonly slots: readonly number[]
+  readonly start: number
+  readonly end: number
+  readonly kin: Kin
+}
+
 export interface ObjectSlotsOptions {
   /** Made objects that are kept. */
   maxMade?: number
@@ -183,6 +191,22 @@ export class ObjectSlots {
     const stored = this.#make(block, i, kin)
     this.#keep(block, i, stored)
     return stored
+  }
+
+  /** Calls `visit` for the objects of a run until it answers false; tells whether it reached the end. */
+  visit({ slots, start, end, kin }: Run, visit: (stored: Stored) => boolean): boolean {
+    let number = NONE
+    let block: Block | undefined
+    for (let place = start; place < end; place++) {
+      const slot = slots[place]!
+      if (slot >>> BITS !== number) {
+        number = slot >>> BITS
+        block = this.#blocks[number]!
+        block.isUsed = true
+      }
+      if (!visit(block!.made[slot & (BLOCK - 1)] ?? this.at(slot, kin))) return false
+    }
+    return true
   }
 
   /** The object, where it may say the same as another of its name but for its revision; made for the caller alone. */

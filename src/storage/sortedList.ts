@@ -9,6 +9,9 @@ const CHUNK = 512
 
 export const ABSENT = -1
 
+/** Told of the slots from `start` to before `end`, in order; answers whether to go on. */
+export type RunVisit = (slots: readonly number[], start: number, end: number) => boolean
+
 export class SortedList {
   readonly #slots: ObjectSlots
   readonly #chunks: number[][] = []
@@ -24,11 +27,15 @@ export class SortedList {
 
   /** The object's number, or {@link ABSENT}. */
   find(namespace: string, name: string): number {
-    // Loading, and counters in names: behind all others.
-    if (this.#isBehindAll(namespace, name)) return ABSENT
     const chunk = this.#chunks[this.#chunkOf(namespace, name)]
     if (chunk === undefined) return ABSENT
     return this.#at(chunk, this.#lowerBound(chunk, namespace, name), namespace, name)
+  }
+
+  /** As names with counters are, and all while they are loaded. */
+  isBehindAll(namespace: string, name: string): boolean {
+    const last = this.#chunks.at(-1)
+    return last === undefined || this.#slots.isBefore(last.at(-1)!, namespace, name)
   }
 
   /** The first object that does not come before (namespace, name). */
@@ -44,7 +51,7 @@ export class SortedList {
     const slots = this.#slots
     const [namespace, name] = [slots.namespace(slot), slots.name(slot)]
     this.#size++
-    if (!this.#isBehindAll(namespace, name)) this.#insert(slot, namespace, name)
+    if (!this.isBehindAll(namespace, name)) this.#insert(slot, namespace, name)
     else {
       const last = this.#chunks.at(-1)
       // Full chunks stay behind instead of half-full ones.
@@ -77,13 +84,13 @@ export class SortedList {
     return rank
   }
 
-  /** Calls `visit` for the objects of ranks [from, to) until it answers false; tells whether it reached the end. */
-  visit(from: number, to: number, visit: (slot: number) => boolean): boolean {
+  /** Calls `visit` for runs of objects, together those of ranks [from, to), until it answers false; tells whether it reached the end. */
+  visit(from: number, to: number, visit: RunVisit): boolean {
     let rank = 0
     for (const chunk of this.#chunks) {
       if (rank >= to) return true
-      const end = Math.min(chunk.length, to - rank)
-      for (let i = Math.max(0, from - rank); i < end; i++) if (!visit(chunk[i]!)) return false
+      const [start, end] = [Math.max(0, from - rank), Math.min(chunk.length, to - rank)]
+      if (start < end && !visit(chunk, start, end)) return false
       rank += chunk.length
     }
     return true
@@ -103,11 +110,6 @@ export class SortedList {
         i = 0
       }
     }
-  }
-
-  #isBehindAll(namespace: string, name: string): boolean {
-    const last = this.#chunks.at(-1)
-    return last === undefined || this.#slots.isBefore(last.at(-1)!, namespace, name)
   }
 
   #insert(slot: number, namespace: string, name: string): void {
