@@ -4,8 +4,8 @@
  */
 import type { LogFields } from '../apimachinery/logFields.ts'
 import type { Logger } from '../client/logger.ts'
+import { LOG_LEVELS, type LogLevel, logLevel } from './logLevel.ts'
 
-const LEVELS = { trace: 10, debug: 20, info: 30, warn: 40, error: 50, fatal: 60, silent: Number.POSITIVE_INFINITY }
 /** Headers may hold one. */
 const SECRET = new Set(['token', 'authorization', 'headers'])
 const REDACTED = '[Redacted]'
@@ -17,15 +17,15 @@ export interface LightLogOptions {
   /** Stands in every line. */
   about?: LogFields
   /** Lines below it are not written. Default: ORRERY_LOG_LEVEL, or `info`. */
-  level?: string
+  level?: LogLevel
   write?: (line: string) => void
   now?: () => number
 }
 
+/** @throws Error when ORRERY_LOG_LEVEL is no level */
 export function createLightLog(options: LightLogOptions): Logger {
   const { component, about = {}, write = toStderr, now = Date.now } = options
-  const level = options.level ?? process.env.ORRERY_LOG_LEVEL ?? 'info'
-  const least = LEVELS[level as keyof typeof LEVELS] ?? LEVELS.info
+  const least = LOG_LEVELS[options.level ?? logLevel()]
   const at =
     (number: number) =>
     (fields: LogFields, msg: string): void => {
@@ -33,7 +33,12 @@ export function createLightLog(options: LightLogOptions): Logger {
       const line = { level: number, time: now(), pid: process.pid, name: component, ...about, ...shown(fields), msg }
       write(`${JSON.stringify(line)}\n`)
     }
-  return { debug: at(LEVELS.debug), info: at(LEVELS.info), warn: at(LEVELS.warn), error: at(LEVELS.error) }
+  return {
+    debug: at(LOG_LEVELS.debug),
+    info: at(LOG_LEVELS.info),
+    warn: at(LOG_LEVELS.warn),
+    error: at(LOG_LEVELS.error),
+  }
 }
 
 function toStderr(line: string): void {

@@ -1,8 +1,9 @@
 /** What a syncer writes down. */
 import t from 'tap'
 import { createLightLog } from '../../src/cli/lightLog.ts'
+import type { LogLevel } from '../../src/cli/logLevel.ts'
 
-function written(level?: string) {
+function written(level?: LogLevel) {
   const lines: Record<string, unknown>[] = []
   const log = createLightLog({
     component: 'c',
