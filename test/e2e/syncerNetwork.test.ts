@@ -1,20 +1,20 @@
 /**
  * A syncer between the networks of a site: its way to the center leads through squid, by `proxy-url`, to haproxy, which passes TLS
  * through by the name that is asked for; its way to the cluster leads through squid by HTTPS_PROXY. Then the server behind the balancer
- * moves, and the certificates in the kubeconfig change. Skipped where there is no squid or haproxy (`apt-get install squid haproxy`).
+ * moves, and the certificates in the kubeconfig change. Squid and haproxy are installed where they are missing and may be.
  */
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { parse, stringify } from 'yaml'
+import { lacking } from '../support/aptPrograms.ts'
 import { temporaryDir } from '../support/server.ts'
 import { at, CenterProcess, clientOf, gone, is, map, register } from '../syncer/support/installation.ts'
 import { MAPS } from '../syncer/support/kinds.ts'
 import { freePort, Program, until } from '../syncer/support/processes.ts'
 
 const [SQUID, HAPROXY] = ['/usr/sbin/squid', '/usr/sbin/haproxy']
-const missing = [SQUID, HAPROXY].filter(program => !existsSync(program))
-const skip = missing.length > 0 && `this machine has no ${missing.join(', ')}`
+const skip = lacking({ [SQUID]: 'squid', [HAPROXY]: 'haproxy' })
 
 /** The cluster of a kubeconfig, with other fields. */
 function changeCluster(path: string, fields: object): void {
