@@ -4,6 +4,7 @@ import { list, num, record, str } from '../../src/apimachinery/fields.ts'
 import type { GroupVersionResource, KubeObject } from '../../src/apimachinery/object.ts'
 import { EDGE_PLACEMENTS, WORK_STATUSES } from '../../src/apimachinery/placement.ts'
 import type { SpaceClient } from '../../src/client/client.ts'
+import { unlessGone } from '../../src/client/unlessGone.ts'
 import { DEPLOYMENTS, LOCATIONS, MAPS, NAMESPACES, TARGETS } from '../syncer/support/kinds.ts'
 import { type Cluster, type Fleet, HOME, SETS } from './fleet.ts'
 
@@ -172,7 +173,9 @@ async function lookAtOutcome({ wds, clusters }: Fleet, expected: Looking['expect
     const [name, resource] = key.split(' ')
     if (resource !== DEPLOYMENTS.resource || state !== 'Applied') continue
     const { api } = clusters.find(cluster => cluster.name === name)!
-    const there = await api.get(DEPLOYMENTS, { namespace: HOME, name: source.metadata.name! })
+    // what is missing there was found by the look into the cluster, which says more
+    const there = await unlessGone(api.get(DEPLOYMENTS, { namespace: HOME, name: source.metadata.name! }))
+    if (there === undefined) continue
     const ready = num(there, 'status', 'readyReplicas')
     if (num(row, 'status', 'reported', 'readyReplicas') !== ready) wrong.push(`${key}: the reported status is another`)
     if (str(row, 'status', 'health') !== 'Healthy') wrong.push(`${key} is told as ${str(row, 'status', 'health')}`)
