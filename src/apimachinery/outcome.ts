@@ -95,8 +95,10 @@ export interface OutcomeReceiver {
 
 /** Hears whether syncers are connected. Mailboxes are named by the ids of their spaces. */
 export interface SyncerListener {
-  /** Its syncer reads the mailbox from now on. */
-  opened(space: string): void
+  /** Its syncer reads the mailbox from now on, and speaks this protocol. */
+  opened(space: string, protocol: number): void
+  /** Its syncer was turned away: there is no protocol that both can. `why` is for people. */
+  turnedAway(space: string, why: string): void
   /** It said something, whatever that was. */
   heard(space: string): void
   /** It reads no more; it may come back. */

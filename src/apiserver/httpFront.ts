@@ -89,7 +89,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
       draining,
       bookmarkIntervalMs: options.bookmarkIntervalMs,
       random: Math.random,
-      reading: (space, user) => outcomes.reading(space, user),
+      reading: (space, user, protocols) => outcomes.reading(space, user, protocols),
       scope: space => scopes.signal(space, '', ''),
     },
     nonResource: (request, reply, authorized) => nonResource.handle(request, reply, authorized),

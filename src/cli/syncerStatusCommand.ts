@@ -25,6 +25,7 @@ export function statusLines(status: unknown): string[] {
   const rows: [string, string][] = [
     ['State', `${str(status, 'state') || 'starting'}${at(status, 'ready') === true ? '' : ', not ready'}`],
     ['Center', SAID[str(status, 'center')] ?? 'not asked yet'],
+    ['Protocol', num(status, 'protocol') === 0 ? 'not agreed yet' : String(num(status, 'protocol'))],
     ['Cluster', SAID[str(status, 'cluster')] ?? 'not asked yet'],
     ['Mailbox', mailboxOf(status, heard)],
     ['Waiting', `${down} to the cluster, ${statuses} statuses, ${up} from the cluster`],
@@ -37,6 +38,7 @@ export function statusLines(status: unknown): string[] {
 const SAID: Readonly<Record<string, string>> = {
   up: 'answers',
   refused: "refuses the syncer's credential",
+  unsupported: 'has no protocol in common with a syncer of this release; see its log',
   unreachable: 'cannot be reached',
 }
 

@@ -4,6 +4,7 @@
  * `StatusError` with reason ServiceUnavailable and the cause attached.
  */
 import type { GroupResource, GroupVersionResource, KubeObject } from '../apimachinery/object.ts'
+import type { ProtocolRange } from '../apimachinery/syncProtocol.ts'
 
 export interface ObjectRef {
   /** Absent for cluster-scoped objects. */
@@ -149,6 +150,8 @@ export interface StreamOptions {
   known?: number | undefined
   /** In which life of the center's store it was told. */
   epoch?: string | undefined
+  /** Of a syncer: what it can speak. */
+  protocols?: ProtocolRange | undefined
   signal: AbortSignal
 }
 
@@ -162,6 +165,8 @@ export interface StreamBatch {
   readonly synced: boolean
   /** In bookmarks, from centers that tell it: the life of the store that the cursor belongs to. */
   readonly epoch?: string
+  /** In bookmarks, to a syncer that said what it speaks, from centers that understand that: what is spoken. */
+  readonly protocol?: number
 }
 
 /** An API server with many spaces. */

@@ -5,6 +5,7 @@
  */
 import { isStatusError } from '../apimachinery/errors.ts'
 import type { GroupResource, GroupVersionResource } from '../apimachinery/object.ts'
+import type { ProtocolRange } from '../apimachinery/syncProtocol.ts'
 import { type Work, WorkTurns } from '../program/workTurns.ts'
 import { backoffMs, type Random } from './backoff.ts'
 import type { Client, StreamEvent } from './client.ts'
@@ -49,6 +50,8 @@ export interface StreamSourceOptions {
   after?: number
   /** In which life of the center's store that was. */
   epoch?: string | undefined
+  /** Of a syncer: what it can speak. */
+  protocols?: ProtocolRange
   /** The handler has what it was told, so that a snapshot may tell again by name what stands as it was. */
   keeps?: boolean
   logger: Logger
@@ -148,13 +151,14 @@ export class StreamSource implements Source {
   }
 
   async #listen(signal: AbortSignal): Promise<boolean> {
-    const { client, space, resources } = this.#options
+    const { client, space, resources, protocols } = this.#options
     let progressed = false
     if (this.#cursor === undefined) this.#beginSnapshot()
     const stream = client.stream({
       space,
       signal,
       ...(resources && { resources }),
+      ...(protocols && { protocols }),
       ...(this.#cursor === undefined && this.#lapsed && { known: this.#lapsed.revision, epoch: this.#lapsed.epoch }),
       ...(this.#cursor !== undefined && { after: this.#cursor, epoch: this.#epoch }),
     })

@@ -18,7 +18,8 @@ export interface LinkOptions {
   logger: Logger
 }
 
-export type LinkState = 'up' | 'refused' | 'unreachable'
+/** `unsupported`: it answers, and gives no stream to a syncer of this release. */
+export type LinkState = 'up' | 'refused' | 'unsupported' | 'unreachable'
 
 /** A single broken connection is everyday life (load balancers, rollouts); the next try tells. */
 const FAILURES_THAT_MATTER = 2
@@ -91,7 +92,7 @@ export class Link {
       for await (const item of source) {
         begun = undefined
         // What was opened before the trouble proves nothing about it.
-        if (before === this.#failures) this.#succeeded()
+        if (before === this.#failures) this.#succeeded(true)
         yield item
       }
     } catch (error) {
@@ -112,10 +113,11 @@ export class Link {
     }
   }
 
-  #succeeded(): void {
+  #succeeded(isStream = false): void {
     const { name, logger } = this.#options
     this.#unreachable = 0
-    if (this.#state === 'up') return
+    // whoever gives no stream may well answer everything else
+    if (this.#state === 'up' || (this.#state === 'unsupported' && !isStream)) return
     this.#state = 'up'
     this.#recoveries++
     logger.info({}, `${name} answers again`)
@@ -139,12 +141,14 @@ export class Link {
     if (state === 'refused') {
       const why = error.message === 'Unauthorized' ? refusedHint : error.message
       logger.warn({ reason: 'Unauthorized' }, `${name} refuses the syncer's credential: ${why}; ${trying}`)
-    } else logger.warn({}, `${name} cannot be reached, trying again until it answers: ${error.message}`)
+    } else if (state === 'unsupported') logger.warn({}, `${name} turns this syncer away: ${error.message}; ${trying}`)
+    else logger.warn({}, `${name} cannot be reached, trying again until it answers: ${error.message}`)
   }
 }
 
 function stateAfter(error: unknown): LinkState {
   if (isStatusError(error, 'Unauthorized')) return 'refused'
+  if (isStatusError(error, 'NotAcceptable')) return 'unsupported'
   // Only a failed connection has a cause below it; a server that answers 503 can be reached.
   const broken = isStatusError(error, 'ServiceUnavailable') && !(error instanceof DiscoveryError)
   return broken && (error.cause !== undefined || isSilence(error)) ? 'unreachable' : 'up'

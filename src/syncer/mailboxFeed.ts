@@ -5,6 +5,7 @@
 import { groupResourceName, type KubeObject } from '../apimachinery/object.ts'
 import { SYNCER_CONFIGS } from '../apimachinery/placement.ts'
 import { LOGICAL_CLUSTERS } from '../apimachinery/resources.ts'
+import { SPOKEN, UNSAID } from '../apimachinery/syncProtocol.ts'
 import { equalJson } from '../apimachinery/values.ts'
 import type { Random } from '../client/backoff.ts'
 import type { Client, StreamBatch, StreamEvent, StreamOptions } from '../client/client.ts'
@@ -48,6 +49,8 @@ export interface MailboxFeedOptions {
 
 /** What comes in swarms is written together. */
 const SAVE_DELAY_MS = 1000
+const EARLIER_CENTER =
+  'the center is of an earlier release: it is served as far as that goes, and does not show what became of what it placed'
 /** Only the cursor moves with what is ours. */
 const SAVE_CURSOR_DELAY_MS = 120_000
 
@@ -71,6 +74,7 @@ export class MailboxFeed {
   #resumed = false
   /** Where a resumed stream has to arrive to have caught up. */
   #goal: number | undefined
+  #protocol: number | undefined
   #reset = new AbortController()
   #pendingSave: { atMs: number; cancel: () => void } | undefined
   #saving: Promise<void> = Promise.resolve()
@@ -93,6 +97,11 @@ export class MailboxFeed {
   get heard(): Heard | undefined {
     if (!this.#complete || this.#heard === undefined) return undefined
     return { revision: this.#heard, epoch: this.#epoch ?? '' }
+  }
+
+  /** What is spoken with the center; `undefined` before it said. */
+  get protocol(): number | undefined {
+    return this.#protocol
   }
 
   /** Brings back what an earlier run knew of this mailbox. True when there was something. */
@@ -155,6 +164,7 @@ export class MailboxFeed {
       ...(random && { random }),
       ...(this.#cursor !== undefined && { after: this.#cursor, epoch: this.#epoch }),
       keeps: true,
+      protocols: SPOKEN,
       handler: {
         begin: () => {
           this.#seen = new Set()
@@ -169,6 +179,7 @@ export class MailboxFeed {
 
   async *#observed(options: StreamOptions): AsyncGenerator<StreamBatch, void, void> {
     for await (const batch of this.#options.client.stream({ ...options, brief: true })) {
+      this.#speaks(batch)
       yield batch
       // The batch is in the mirror by now.
       if (this.#seen !== undefined || this.#reset.signal.aborted) continue
@@ -182,6 +193,13 @@ export class MailboxFeed {
       if (batch.events.length > 0 || isOther) this.#options.onHeard?.()
       if (batch.events.length === 0) this.#scheduleSave(SAVE_CURSOR_DELAY_MS)
     }
+  }
+
+  /** A center of an earlier release says nothing, in its bookmarks too. */
+  #speaks({ events, protocol = UNSAID }: StreamBatch): void {
+    if (events.length > 0 || protocol === this.#protocol) return
+    this.#protocol = protocol
+    if (protocol < SPOKEN.newest) this.#options.logger.info({ protocol }, EARLIER_CENTER)
   }
 
   #changed(event: StreamEvent): void {

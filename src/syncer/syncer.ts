@@ -447,6 +447,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
       state: stateNow(),
       center: centerLink.state,
       cluster: clusterLink.state,
+      protocol: feed.protocol,
       known: isKnown,
       complete: feed.complete,
       objects: mirror.size,

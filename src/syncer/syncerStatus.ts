@@ -8,6 +8,8 @@ export interface SyncerStatus {
   /** What the last words of either side were. */
   readonly center: LinkState
   readonly cluster: LinkState
+  /** What is spoken with the center; `undefined` before it said. */
+  readonly protocol: number | undefined
   /** Whether the content of the mailbox is known, from the center or from an earlier run. */
   readonly known: boolean
   /** Whether it is known to be all of it and nothing else. */

@@ -10,6 +10,7 @@ const SERVING: SyncerStatus = {
   state: 'serving',
   center: 'up',
   cluster: 'unreachable',
+  protocol: 2,
   known: true,
   complete: true,
   objects: 12,
@@ -76,20 +77,23 @@ t.test('each fact is a line', async t => {
   t.same(statusLines({ ready: true, ...SERVING }), [
     'State:                serving',
     'Center:               answers',
+    'Protocol:             2',
     'Cluster:              cannot be reached',
     'Mailbox:              12 objects, heard up to revision 99',
     'Waiting:              3 to the cluster, 0 statuses, 1 from the cluster',
     'Not as it should be:  2 refused',
     'Refused:              2',
   ])
-  t.match(statusLines({ ready: false }).slice(0, 4), [
+  t.match(statusLines({ ready: false }).slice(0, 5), [
     /starting, not ready/,
     /not asked yet/,
+    /not agreed yet/,
     /not asked yet/,
     /not known yet/,
   ])
-  t.match(statusLines({ ...SERVING, complete: false }).slice(0, 4), [
+  t.match(statusLines({ ...SERVING, complete: false }).slice(0, 5), [
     /not ready/,
+    /./,
     /./,
     /./,
     /12 objects, as of an earlier run/,

@@ -27,6 +27,41 @@ function linked() {
   return { link, call, messages: () => lines.map(line => line.message) }
 }
 
+t.test(
+  'a center that turns the syncer away is one line, whatever else it answers, until it gives a stream',
+  async t => {
+    const { logger, lines } = recordingLogger()
+    const link = new Link({ name: 'the center', refusedHint: 'ask for a new one', logger })
+    let isNewer = false
+    const client = link.watchOverAll({
+      in: () => ({ discover: async () => [] }) as unknown as SpaceClient,
+      async *stream() {
+        if (!isNewer) throw new StatusError('NotAcceptable', 'this syncer is too new; upgrade the center')
+        yield { events: [], revision: 1, synced: false }
+      },
+    })
+    const listen = async () => {
+      const { signal } = new AbortController()
+      for await (const batch of client.stream({ space: 'm', signal })) t.equal(batch.revision, 1)
+    }
+    for (let i = 0; i < 3; i++) {
+      await t.rejects(listen(), { message: 'this syncer is too new; upgrade the center' })
+      await client.in('m').discover()
+    }
+    t.equal(link.state, 'unsupported')
+    isNewer = true
+    await listen()
+    t.equal(link.state, 'up')
+    t.same(
+      lines.map(line => line.message),
+      [
+        'the center turns this syncer away: this syncer is too new; upgrade the center; trying again until it is accepted',
+        'the center answers again',
+      ],
+    )
+  },
+)
+
 t.test('a refused token is one clear line, however often it is tried, and one when it is accepted', async t => {
   const { call, messages } = linked()
   for (let i = 0; i < 10; i++) await call(REFUSED())

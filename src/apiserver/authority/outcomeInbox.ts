@@ -2,6 +2,7 @@
  * Where syncers' words of their clusters come in. They are handed to whoever keeps account of them in this process. Nothing is
  * stored, so that reporting costs no write.
  */
+import { isStatusError } from '../../apimachinery/errors.ts'
 import {
   type OutcomeAnswer,
   type OutcomeReceiver,
@@ -11,6 +12,7 @@ import {
   type SyncerListener,
 } from '../../apimachinery/outcome.ts'
 import { isMailbox, SYNCER_CONFIG_NAME } from '../../apimachinery/placement.ts'
+import { agreedProtocol, type ProtocolRange } from '../../apimachinery/syncProtocol.ts'
 import type { Clock } from '../../client/clock.ts'
 import type { UserInfo } from '../auth/types.ts'
 import type { SpaceTree } from '../spaces/tree.ts'
@@ -35,8 +37,8 @@ export class OutcomeInbox implements OutcomeSource {
   readonly #clock: Clock
   #receiver: OutcomeReceiver | undefined
   readonly #listeners = new Set<SyncerListener>()
-  /** Open streams of syncers, by mailbox. */
-  readonly #readers = new Map<string, number>()
+  /** Open streams of syncers, by mailbox, and what the last one that was opened speaks. */
+  readonly #readers = new Map<string, { count: number; protocol: number }>()
   /** Ends the wait for a stream that is to come back. */
   readonly #lapses = new Map<string, () => void>()
 
@@ -53,7 +55,7 @@ export class OutcomeInbox implements OutcomeSource {
 
   follow(listener: SyncerListener): () => void {
     this.#listeners.add(listener)
-    for (const space of this.#readers.keys()) listener.opened(space)
+    for (const [space, { protocol }] of this.#readers) listener.opened(space, protocol)
     return () => this.#listeners.delete(listener)
   }
 
@@ -62,18 +64,25 @@ export class OutcomeInbox implements OutcomeSource {
     for (const listener of this.#listeners) listener.heard(space)
   }
 
-  /** A stream of a mailbox begins; what is answered is to be called at its end. A syncer without one has lost its connection. */
-  reading(space: string, user: UserInfo): () => void {
+  /**
+   * A stream of a mailbox begins; what is answered is to be called at its end. A syncer without one has lost its connection.
+   * @throws StatusError NotAcceptable when center and syncer have no protocol in common
+   */
+  reading(space: string, user: UserInfo, protocols: ProtocolRange): () => void {
     if (!isSyncerOf(user, this.#tree)) return () => {}
+    const protocol = this.#agreed(space, protocols)
     this.#lapses.get(space)?.()
     this.#lapses.delete(space)
-    const others = this.#readers.get(space) ?? 0
-    this.#readers.set(space, others + 1)
-    if (others === 0) for (const listener of this.#listeners) listener.opened(space)
+    const before = this.#readers.get(space)
+    const reader = before ?? { count: 0, protocol }
+    reader.count++
+    reader.protocol = protocol
+    this.#readers.set(space, reader)
+    // it is the same one, or the one that takes over from it
+    for (const listener of this.#listeners) listener.opened(space, protocol)
     return () => {
-      const left = (this.#readers.get(space) ?? 1) - 1
-      if (left > 0) this.#readers.set(space, left)
-      else {
+      reader.count--
+      if (reader.count === 0) {
         this.#readers.delete(space)
         for (const listener of this.#listeners) listener.closed(space)
         const lapse = this.#clock.after(RESUME_MS, () => {
@@ -82,6 +91,16 @@ export class OutcomeInbox implements OutcomeSource {
         })
         this.#lapses.set(space, lapse)
       }
+    }
+  }
+
+  #agreed(space: string, protocols: ProtocolRange): number {
+    try {
+      return agreedProtocol(protocols)
+    } catch (error) {
+      if (isStatusError(error, 'NotAcceptable'))
+        for (const listener of this.#listeners) listener.turnedAway(space, error.message)
+      throw error
     }
   }
 

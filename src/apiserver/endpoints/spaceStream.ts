@@ -1,13 +1,14 @@
 /**
- * GET /services/stream/clusters/<space>[?resourceVersion=N|known=N&epoch=E&resources=deployments.apps,configmaps&brief=true]: every change of a space,
+ * GET /services/stream/clusters/<space>[?resourceVersion=N|known=N&epoch=E&resources=deployments.apps,configmaps&brief=true&protocol=1-2]: every change of a space,
  * all kinds, one order, one cursor. Without a cursor it starts with a consistent snapshot that a `synced` bookmark ends. Who has what there
  * was at `known`, a cursor that is too old to go on from, is told of what stands since then by its name alone: the line has no `object`.
  *
  * One JSON line an event: `{"type","space","group","version","resource","namespace","name","revision","object"}`; `BOOKMARK` lines carry the
- * cursor and the life of the store that it belongs to, with which it is to be sent; an `ERROR` line carries a Status and is the last one. Over WebSocket each line is one text message.
+ * cursor and the life of the store that it belongs to, with which it is to be sent, and for a syncer that said which protocols it speaks the one that is spoken; an `ERROR` line carries a Status and is the last one. Over WebSocket each line is one text message.
  */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { GroupResource } from '../../apimachinery/object.ts'
+import { agreedProtocol, type ProtocolRange, readProtocols } from '../../apimachinery/syncProtocol.ts'
 import type { Store, Stored } from '../../storage/store.ts'
 import type { UserInfo } from '../auth/types.ts'
 import { type ChangeType, type StreamPlan, stream } from '../operations/stream.ts'
@@ -33,8 +34,16 @@ export interface SpaceStreamDeps {
   /** Aborts when the space is gone. */
   scope(space: string): AbortSignal
   random: () => number
-  /** Told that somebody begins to read a space; what it answers is called when they end. */
-  reading?: ((space: string, user: UserInfo) => () => void) | undefined
+  /** Told that somebody begins to read a space, who may refuse it; what it answers is called when they end. */
+  reading?: ((space: string, user: UserInfo, protocols: ProtocolRange) => () => void) | undefined
+}
+
+/** How a syncer's stream is to be. */
+export interface SpaceStreamPlan extends StreamPlan {
+  /** Of syncers: what they can speak. */
+  protocols: ProtocolRange
+  /** Whether they said it, and so are told what is spoken. */
+  asksProtocol: boolean
 }
 
 interface Change {
@@ -42,12 +51,14 @@ interface Change {
   stored: Stored
 }
 
-/** @throws StatusError BadRequest, Timeout (cursor of the future), Expired (cursor of a history that this store has not had) */
+/**
+ * @throws StatusError BadRequest, Timeout (cursor of the future), Expired (cursor of a history that this store has not had)
+ */
 export function planStream(
   space: string,
   query: URLSearchParams,
   { store, epochs }: Pick<SpaceStreamDeps, 'store' | 'epochs'>,
-): StreamPlan {
+): SpaceStreamPlan {
   const names = query.get('resources')
   const rv = query.get('resourceVersion')
   const after = rv ? knownRevision(rv, store.revision) : undefined
@@ -63,7 +74,16 @@ export function planStream(
     .map(parseResourceName)
   const brief = query.get('brief') === 'true'
   const known = after === undefined ? knownOf(query.get('known'), epoch, epochs) : undefined
-  return { space, resources: resources && resources.length > 0 ? resources : undefined, after, brief, known }
+  const protocols = readProtocols(query.get('protocol'))
+  return {
+    space,
+    resources: resources && resources.length > 0 ? resources : undefined,
+    after,
+    brief,
+    known,
+    protocols,
+    asksProtocol: query.has('protocol'),
+  }
 }
 
 /** Only of a history that is ours: the same revision of another one is another object. */
@@ -81,17 +101,22 @@ function parseResourceName(name: string): GroupResource {
 /** Runs until either side ends it. @throws what is the server's own fault, once the client has been told */
 export async function runSpaceStream(
   deps: SpaceStreamDeps,
-  plan: StreamPlan,
+  plan: SpaceStreamPlan,
   sink: FrameSink,
   { gone, user }: { gone: AbortSignal; user: UserInfo },
 ): Promise<void> {
-  const ended = deps.reading?.(plan.space, user)
   const lived = new AbortController()
   const lifetime = setTimeout(() => lived.abort(), LIFETIME_MS * (1 + deps.random()))
   const signal = AbortSignal.any([gone, lived.signal, deps.draining, deps.scope(plan.space)])
+  let ended: (() => void) | undefined
+  let protocol: number | undefined
+  const bookmark = (revision: number, synced = false): Buffer => {
+    const line = { type: 'BOOKMARK', revision, epoch: deps.epochs.current, ...(synced && { synced }) }
+    return Buffer.from(`${JSON.stringify({ ...line, ...(protocol !== undefined && { protocol }) })}\n`)
+  }
   let isCaughtUp = (): boolean => false
   const ticker = setInterval(() => {
-    if (isCaughtUp() && !sink.busy && !signal.aborted) void sink.write([bookmarkLine(deps, deps.store.revision, false)])
+    if (isCaughtUp() && !sink.busy && !signal.aborted) void sink.write([bookmark(deps.store.revision)])
   }, deps.bookmarkIntervalMs ?? BOOKMARK_INTERVAL_MS)
   // who resumes waits to hear that there is no more: in a quiet space nothing else would tell
   let isAwaited = plan.after !== undefined
@@ -100,7 +125,7 @@ export async function runSpaceStream(
     setImmediate(() => {
       if (!isAwaited || !isCaughtUp() || signal.aborted) return
       isAwaited = false
-      void sink.write([bookmarkLine(deps, deps.store.revision, false)])
+      void sink.write([bookmark(deps.store.revision)])
     })
   }
   const onLive = (isWaiting: () => boolean): void => {
@@ -109,11 +134,13 @@ export async function runSpaceStream(
   }
   const tell = (type: ChangeType, stored: Stored): Change => ({ type, stored })
   try {
+    ended = deps.reading?.(plan.space, user, plan.protocols)
+    if (plan.asksProtocol) protocol = agreedProtocol(plan.protocols)
     // it is to know at once in which life it goes on
-    if (plan.after !== undefined && !(await sink.write([bookmarkLine(deps, plan.after, false)]))) return
+    if (plan.after !== undefined && !(await sink.write([bookmark(plan.after)]))) return
     for await (const { events, revision, synced } of stream(deps, plan, { signal, onLive, tell })) {
       if (!(await writeEach(sink, events, ({ type, stored }) => eventLine(deps, type, stored, plan.known)))) return
-      if (synced && !(await sink.write([bookmarkLine(deps, revision, true)]))) return
+      if (synced && !(await sink.write([bookmark(revision, true)]))) return
       tellWhenCaughtUp()
     }
   } catch (error) {
@@ -137,9 +164,4 @@ function eventLine(deps: SpaceStreamDeps, type: ChangeType, stored: Stored, know
   // What is written after the snapshot has a later revision; what is deleted is told whole.
   if (stored.revision <= known && type === 'ADDED') return Buffer.from(`${JSON.stringify(head)}\n`)
   return Buffer.concat([Buffer.from(`${JSON.stringify(head).slice(0, -1)},"object":`), bytes, LINE_END])
-}
-
-function bookmarkLine({ epochs }: SpaceStreamDeps, revision: number, synced: boolean): Buffer {
-  const line = { type: 'BOOKMARK', revision, epoch: epochs.current, ...(synced && { synced }) }
-  return Buffer.from(`${JSON.stringify(line)}\n`)
 }

@@ -2,6 +2,7 @@
 import { StatusError } from '../../apimachinery/errors.ts'
 import { str } from '../../apimachinery/fields.ts'
 import { groupResourceName } from '../../apimachinery/object.ts'
+import { protocolText } from '../../apimachinery/syncProtocol.ts'
 import type { Client, SpaceClient, StreamBatch, StreamOptions } from '../client.ts'
 import type { HttpClientOptions } from './options.ts'
 import { queryOf, spacePath } from './paths.ts'
@@ -51,13 +52,14 @@ export function httpSpaceClient(options: HttpClientOptions): ClosableSpaceClient
 }
 
 async function* stream(transport: HttpTransport, options: StreamOptions): AsyncGenerator<StreamBatch, void, void> {
-  const { space, resources, brief, after, known, epoch, signal } = options
+  const { space, resources, brief, after, known, epoch, protocols, signal } = options
   const query = queryOf({
     resourceVersion: after,
     known: after === undefined ? known : undefined,
     epoch,
     resources: resources?.map(groupResourceName).join(','),
     brief,
+    protocol: protocols && protocolText(protocols),
   })
   const path = `/services/stream${spacePath(space)}${query}`
   let cursor = after ?? 0

@@ -28,8 +28,14 @@ export function streamBatches(lines: readonly string[], after: number): (StreamB
     if (!Number.isSafeInteger(revision)) throw new StatusError('InternalError', `no revision: ${line.slice(0, 200)}`)
     if (header.type === 'BOOKMARK') {
       if (events.length > 0) batches.push({ events, revision: before, synced: false })
-      const { synced, epoch } = header
-      batches.push({ events: [], revision, synced: synced === true, ...(typeof epoch === 'string' && { epoch }) })
+      const { synced, epoch, protocol } = header
+      batches.push({
+        events: [],
+        revision,
+        synced: synced === true,
+        ...(typeof epoch === 'string' && { epoch }),
+        ...(typeof protocol === 'number' && { protocol }),
+      })
       events = []
     } else events.push(new LineEvent(header, revision, line))
   }

@@ -3,6 +3,7 @@
  * connection that nobody is behind any more is found out. Nothing of that is written anywhere.
  */
 import type { SyncerListener } from '../../apimachinery/outcome.ts'
+import { equalJson } from '../../apimachinery/values.ts'
 import type { Clock } from '../../client/clock.ts'
 
 /** Without a connection. Streams end now and then, and networks fail for a moment. */
@@ -10,7 +11,12 @@ export const SILENCE_MS = 45_000
 /** With a connection: three words that did not come. */
 const OPEN_SILENCE_MS = 180_000
 
+/** What it speaks, or why it was turned away. */
+export type Speech = { readonly protocol: number } | { readonly turnedAway: string }
+
 interface Connection {
+  /** As its last stream told; absent before one came. */
+  speech?: Speech
   open: boolean
   alive: boolean
   heardAtMs: number
@@ -30,12 +36,24 @@ export class SyncerConnections implements SyncerListener {
   }
 
   /** When it was last heard of, and whether it lives; `undefined` of one that never was. */
-  of(space: string): Readonly<Pick<Connection, 'alive' | 'heardAtMs'>> | undefined {
+  of(space: string): Readonly<Pick<Connection, 'alive' | 'heardAtMs' | 'speech'>> | undefined {
     return this.#known.get(space)
   }
 
-  opened(space: string): void {
-    this.#said(space, { open: true, atMs: this.#clock.now() })
+  opened(space: string, protocol: number): void {
+    this.#said(space, { open: true, atMs: this.#clock.now(), speech: { protocol } })
+  }
+
+  /** It has no stream, whatever else it says; the one that it had it ended itself. */
+  turnedAway(space: string, why: string): void {
+    const known = this.#known.get(space)
+    const connection = known ?? { open: false, alive: false, heardAtMs: this.#clock.now(), cancel: undefined }
+    this.#known.set(space, connection)
+    // tries come every few seconds, and are news once
+    const speech: Speech = { turnedAway: why }
+    if (equalJson(connection.speech, speech)) return
+    connection.speech = speech
+    this.#changed(space)
   }
 
   /** `atMs`: when, by our clock, if not now. */
@@ -63,18 +81,20 @@ export class SyncerConnections implements SyncerListener {
     for (const space of [...this.#known.keys()]) this.forget(space)
   }
 
-  #said(space: string, { open, atMs }: { open: boolean; atMs: number }): void {
+  #said(space: string, { open, atMs, speech }: { open: boolean; atMs: number; speech?: Speech }): void {
     const connection = this.#known.get(space) ?? { open, alive: false, heardAtMs: atMs, cancel: undefined }
     this.#known.set(space, connection)
     connection.open = open
     connection.heardAtMs = Math.max(connection.heardAtMs, atMs)
     const leftMs = this.#leftMs(connection)
     if (leftMs <= 0) return
+    const isOther = speech !== undefined && !equalJson(connection.speech, speech)
+    if (isOther) connection.speech = speech
     const came = !connection.alive
     connection.alive = true
     // one timer each, which is set anew only when it fires
     if (!connection.cancel) this.#arm(space, connection, leftMs)
-    if (came) this.#changed(space)
+    if (came || isOther) this.#changed(space)
   }
 
   #leftMs({ open, heardAtMs }: Connection): number {

@@ -42,7 +42,8 @@ import { unlessSpaceGone } from '../spaceGone.ts'
 import { type Condition, withConditions } from './conditions.ts'
 import { isLeaving, leavingCondition, policyOf } from './departure.ts'
 import { ReportPace } from './reportPace.ts'
-import { SyncerConnections } from './syncerConnections.ts'
+import { type Speech, SyncerConnections } from './syncerConnections.ts'
+import { supportedCondition, UNSUPPORTED } from './syncerSupport.ts'
 
 export interface SyncerLivenessDeps {
   client: Client
@@ -266,7 +267,9 @@ class SyncerLiveness {
       this.#connections.heard(mailbox.space)
     const connection = this.#connections.of(mailbox.space)
     if (connection === undefined && !isLeaving(target)) return {}
-    await this.#hold(target, mailbox)
+    const { speech } = connection ?? {}
+    // who was turned away serves nothing that it could leave
+    if (speech === undefined || 'protocol' in speech) await this.#hold(target, mailbox)
     const status = this.#statusOf(target, mailbox)
     if (!equalJson({ ...(isRecord(target.status) && target.status), ...status }, target.status)) {
       const waitMs = this.#pace.take(name, this.#clock.now())
@@ -308,17 +311,11 @@ class SyncerLiveness {
   }
 
   #statusOf(target: KubeObject, mailbox: Mailbox): object {
-    const alive = this.#connections.of(mailbox.space)?.alive === true
+    const { alive = false, speech } = this.#connections.of(mailbox.space) ?? {}
     const before = objects(target.status, 'conditions')
     const answers: unknown = JSON.parse(this.#configs.get(mailbox.space)?.answers ?? '{}')
-    const told: Condition[] = [
-      {
-        type: 'Ready',
-        status: alive ? 'True' : 'False',
-        reason: alive ? 'SyncerAlive' : 'SyncerSilent',
-        message: alive ? 'the syncer reports' : 'nothing was heard of the syncer for a while',
-      },
-    ]
+    const told: Condition[] = [readyCondition(alive, speech)]
+    if (speech !== undefined) told.push(supportedCondition(speech))
     const paused = pausedCondition(target, answers, alive)
     if (paused.status === 'True' || before.some(({ type }) => type === paused.type)) told.push(paused)
     if (isLeaving(target)) told.push(leavingCondition(target, answers, alive))
@@ -350,6 +347,15 @@ class SyncerLiveness {
       if (!isStatusError(error, 'NotFound')) throw error
     }
   }
+}
+
+function readyCondition(alive: boolean, speech: Speech | undefined): Condition {
+  const type = 'Ready'
+  if (speech !== undefined && 'turnedAway' in speech)
+    return { type, status: 'False', reason: UNSUPPORTED, message: 'the syncer was turned away; see SyncerSupported' }
+  return alive
+    ? { type, status: 'True', reason: 'SyncerAlive', message: 'the syncer reports' }
+    : { type, status: 'False', reason: 'SyncerSilent', message: 'nothing was heard of the syncer for a while' }
 }
 
 function isReady(target: KubeObject): boolean {

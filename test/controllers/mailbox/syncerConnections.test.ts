@@ -16,7 +16,7 @@ function world() {
 t.test('one that reads and says a word now and then lives, and that is told once', async t => {
   const { clock, told, connections } = world()
   t.equal(connections.of('box'), undefined)
-  connections.opened('box')
+  connections.opened('box', 2)
   for (let minute = 0; minute < 60; minute++) {
     await clock.advance(60_000)
     connections.heard('box')
@@ -27,11 +27,11 @@ t.test('one that reads and says a word now and then lives, and that is told once
 
 t.test('one whose connection has ended is silent after a while, unless it comes back', async t => {
   const { clock, told, connections } = world()
-  connections.opened('box')
+  connections.opened('box', 2)
   await clock.advance(100_000)
   connections.closed('box')
   await clock.advance(30_000)
-  connections.opened('box')
+  connections.opened('box', 2)
   await clock.advance(100_000)
   t.same(told, ['box lives'])
   connections.closed('box')
@@ -39,13 +39,13 @@ t.test('one whose connection has ended is silent after a while, unless it comes 
   t.same(told, ['box lives'])
   await clock.advance(1)
   t.same(told, ['box lives', 'box is silent'])
-  connections.opened('box')
+  connections.opened('box', 2)
   t.same(told, ['box lives', 'box is silent', 'box lives'])
 })
 
 t.test('a connection that nobody is behind any more is found out', async t => {
   const { clock, told, connections } = world()
-  connections.opened('box')
+  connections.opened('box', 2)
   await clock.advance(179_999)
   t.same(told, ['box lives'])
   await clock.advance(1)

@@ -139,7 +139,7 @@ t.test('a flood of heartbeats is not a flood of changes of the SyncTarget, and t
 
 const FINALIZER = 'edge.kubestellar.io/cluster'
 const conditionsOf = (server: FakeServer) =>
-  (server.peek('inv1', SYNC_TARGETS, 'florin')!.status as { conditions: { type: string }[] }).conditions
+  (server.peek('inv1', SYNC_TARGETS, 'florin')!.status as { conditions: { type: string; status: string }[] }).conditions
 const answer = (heartbeat: string, more: object): KubeObject => ({
   ...configWith(heartbeat),
   status: { lastSyncerHeartbeatTime: heartbeat, ...more },
@@ -227,7 +227,7 @@ t.test('a connection tells that the syncer lives, and nothing is written while o
   const box = await mailboxOf('inv1')
   const ready = (status: string) => ({ conditions: [{ type: 'Ready', status }] })
   const status = () => server.peek('inv1', SYNC_TARGETS, 'florin')!.status
-  connect().opened(box)
+  connect().opened(box, 2)
   await server.quiet()
   t.match(status(), {
     ...ready('True'),
@@ -247,23 +247,69 @@ t.test('a connection tells that the syncer lives, and nothing is written while o
   t.match(status(), { ...ready('False'), lastSyncerHeartbeatTime: last })
 })
 
+t.test('whether a syncer of that release is supported is told, and what to do where it is not', async t => {
+  const { server, mailboxOf, connect } = world(t)
+  const box = await mailboxOf('inv1')
+  connect().opened(box, 2)
+  await server.quiet()
+  t.match(conditionsOf(server)[1], { type: 'SyncerSupported', status: 'True', reason: 'Supported' })
+  connect().opened(box, 1)
+  await server.quiet()
+  t.match(conditionsOf(server)[1], {
+    type: 'SyncerSupported',
+    status: 'True',
+    reason: 'EarlierRelease',
+    message: /is counted as stale.* install the syncer of the release of this center$/,
+  })
+  connect().closed(box)
+  connect().turnedAway(box, 'this syncer is too new for its center; upgrade the center')
+  await server.quiet()
+  t.match(conditionsOf(server), [
+    { type: 'Ready', status: 'False', reason: 'SyncerUnsupported' },
+    {
+      type: 'SyncerSupported',
+      status: 'False',
+      reason: 'SyncerUnsupported',
+      message: 'this syncer is too new for its center; upgrade the center',
+    },
+  ])
+  const writes = server.writes.length
+  for (let i = 0; i < 10; i++) connect().turnedAway(box, 'this syncer is too new for its center; upgrade the center')
+  await server.quiet()
+  t.equal(server.writes.length, writes, 'it tries again and again, which is no news')
+  connect().opened(box, 2)
+  await server.quiet()
+  t.match(conditionsOf(server), [
+    { type: 'Ready', status: 'True' },
+    { type: 'SyncerSupported', status: 'True' },
+  ])
+})
+
+t.test('a syncer that never served because of its release holds nothing back', async t => {
+  const { server, mailboxOf, connect } = world(t)
+  const box = await mailboxOf('inv1')
+  connect().turnedAway(box, 'this syncer is too new for its center; upgrade the center')
+  await server.quiet()
+  t.match(conditionsOf(server)[1], { type: 'SyncerSupported', status: 'False' })
+  t.same(server.peek('inv1', SYNC_TARGETS, 'florin')!.metadata.finalizers ?? [], [])
+})
+
 t.test('a restart of the center gives syncers time to come back', async t => {
   const { server, clock, mailboxOf, connect, restart } = world(t)
   const box = await mailboxOf('inv1')
-  const ready = (status: string) => ({ conditions: [{ type: 'Ready', status }] })
-  const status = () => server.peek('inv1', SYNC_TARGETS, 'florin')!.status
+  const ready = () => conditionsOf(server).find(({ type }) => type === 'Ready')?.status
   await server.in(box).update(SYNCER_CONFIGS, configWith(HEARTBEAT), { subresource: 'status' })
-  connect().opened(box)
+  connect().opened(box, 2)
   await server.quiet()
   await clock.advance(100_000)
   connect().heard(box)
   await restart()
   await clock.advance(44_999)
   await server.quiet()
-  t.match(status(), ready('True'))
+  t.equal(ready(), 'True')
   await clock.advance(1)
   await server.quiet()
-  t.match(status(), ready('False'))
+  t.equal(ready(), 'False')
 })
 
 t.test('a time that stood there before and cannot be is none', async t => {
