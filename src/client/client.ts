@@ -169,6 +169,15 @@ export interface StreamBatch {
   readonly protocol?: number
 }
 
+/** One of many objects that are made at a time, as with {@link WriteOptions.shared}. */
+export interface SharedCreation {
+  readonly space: string
+  readonly resource: GroupVersionResource
+  /** Nobody ever changes it. */
+  readonly object: KubeObject
+  readonly fieldManager: string
+}
+
 /** An API server with many spaces. */
 export interface Client {
   /** `space` is an id or a path; `*` lists and watches across all spaces. */
@@ -178,4 +187,9 @@ export interface Client {
    * @throws StatusError `Expired` when the cursor is too old: start again without `after`
    */
   stream(options: StreamOptions): AsyncIterable<StreamBatch>
+  /**
+   * What is made, at its index, and nobody changes; absent is what is to be made alone, or said by that why it cannot be. Nobody can
+   * delay it who has a say in one of the spaces. Absent: there is no such way.
+   */
+  createShared?(creations: readonly SharedCreation[]): Promise<readonly (KubeObject | undefined)[]>
 }

@@ -35,6 +35,19 @@ export interface ReconcileResult {
 // biome-ignore lint/suspicious/noConfusingVoidType: most reconcilers have nothing to say
 export type Reconcile<K> = (key: K, signal: AbortSignal) => Promise<ReconcileResult | void>
 
+/** What can be done of many keys at a time, for less than one by one. */
+export interface Together<K, P> {
+  /** As many at a time. */
+  readonly most: number
+  /** What is to be done about a key, if that is of this sort; changes nothing. `undefined`: it is worked on alone. */
+  prepare(key: K): P | undefined
+  /**
+   * Does it, in the turn in which it was prepared; for each, at its index, whether it is done: what is not, is worked on alone.
+   * Nobody whose work it is can delay it.
+   */
+  work(prepared: readonly P[]): Promise<readonly boolean[]>
+}
+
 export interface WorkQueueOptions<K> {
   /** What makes two keys the same. Default: the string itself, or the JSON of an object (mind the order of its fields). */
   id?: (key: K) => string
@@ -64,9 +77,10 @@ export interface WorkQueueOptions<K> {
   turns?: WorkTurns | undefined
 }
 
-export interface RunOptions {
+export interface RunOptions<K, P> {
   /** Keys worked on at the same time. Default 4. */
   concurrency?: number
+  together?: Together<K, P> | undefined
   /** Ends the run; running reconciles are told by their own signal, which is this one. */
   signal: AbortSignal
 }
@@ -81,6 +95,21 @@ interface Coming<K> {
   readonly lists: Line<Iterator<K>>
   /** What was begun, before the lists. */
   begun: Iterator<K> | undefined
+}
+
+interface Worker<K> {
+  readonly reconcile: Reconcile<K>
+  readonly concurrency: number
+  readonly signal: AbortSignal
+  readonly bundles: Bundles<K> | undefined
+}
+
+/** Keys of which much can be done together, as they are begun. */
+interface Bundles<K> {
+  /** Whether the key is now one of them. */
+  take(entry: Entry<K>): boolean
+  /** No more come in this turn. */
+  begin(): void
 }
 
 interface Entry<K> {
@@ -130,7 +159,7 @@ export class WorkQueue<K = string> {
   /** Slow reconciles by party, and the keys that wait for them to end. */
   readonly #slow = new Map<string, { running: number; waiting: FairQueue<Entry<K>> }>()
   #slowRunning = 0
-  #worker: { reconcile: Reconcile<K>; concurrency: number; signal: AbortSignal } | undefined
+  #worker: Worker<K> | undefined
   #pumping = false
   /** Beginning work goes on in a later turn of the loop. */
   #resting = false
@@ -238,10 +267,11 @@ export class WorkQueue<K = string> {
    * Works until the signal aborts; resolves once the running reconciles have settled. To be called once. Keys may be added
    * before.
    */
-  async run(reconcile: Reconcile<K>, options: RunOptions): Promise<void> {
+  async run<P>(reconcile: Reconcile<K>, options: RunOptions<K, P>): Promise<void> {
     if (this.#worker || this.#stopped) throw new Error('a work queue runs once')
-    const { signal, concurrency = 4 } = options
-    this.#worker = { reconcile, concurrency, signal }
+    const { signal, concurrency = 4, together } = options
+    const bundles = together && this.#bundles(together, reconcile, signal)
+    this.#worker = { reconcile, concurrency, signal, bundles }
     this.#pump()
     if (!signal.aborted) {
       await new Promise<void>(resolve => signal.addEventListener('abort', () => resolve(), { once: true }))
@@ -308,6 +338,11 @@ export class WorkQueue<K = string> {
   #pump(): void {
     const worker = this.#worker
     if (!worker || this.#stopped || this.#resting || worker.signal.aborted) return
+    this.#begin(worker)
+    worker.bundles?.begin()
+  }
+
+  #begin(worker: Worker<K>): void {
     while (this.#running - this.#slowRunning < worker.concurrency) {
       if (this.#queued > 0 && this.#beginning.due) {
         void this.#rest()
@@ -325,8 +360,57 @@ export class WorkQueue<K = string> {
       this.#queued--
       entry.running = true
       this.#running++
-      void this.#work(entry, worker.reconcile, worker.signal)
+      if (!worker.bundles?.take(entry)) void this.#work(entry, worker.reconcile, worker.signal)
     }
+  }
+
+  #bundles<P>(together: Together<K, P>, reconcile: Reconcile<K>, signal: AbortSignal): Bundles<K> {
+    let entries: Entry<K>[] = []
+    let prepared: P[] = []
+    const begin = (): void => {
+      if (entries.length === 0) return
+      const all = prepared
+      void this.#workTogether(entries, () => together.work(all), { reconcile, signal })
+      entries = []
+      prepared = []
+    }
+    return {
+      take: entry => {
+        const one = together.prepare(entry.key)
+        if (one === undefined) return false
+        entries.push(entry)
+        prepared.push(one)
+        if (entries.length >= together.most) begin()
+        return true
+      },
+      begin,
+    }
+  }
+
+  /** Never rejects. */
+  async #workTogether(
+    entries: readonly Entry<K>[],
+    work: () => Promise<readonly boolean[]>,
+    { reconcile, signal }: { reconcile: Reconcile<K>; signal: AbortSignal },
+  ): Promise<void> {
+    const tickets = this.#guard && entries.map(({ key }) => this.#guard!.begin(this.#id(key)))
+    let done: readonly boolean[] = []
+    try {
+      done = await work()
+    } catch (error) {
+      // each alone says what is wrong with it
+      this.#logger.debug({ err: error }, 'what was begun together is done one by one')
+    }
+    for (const ticket of tickets ?? []) this.#guard?.end(ticket, false)
+    for (const [i, entry] of entries.entries()) {
+      if (!done[i]) {
+        void this.#work(entry, reconcile, signal)
+        continue
+      }
+      entry.failures = 0
+      this.#settle(entry)
+    }
+    this.#ended()
   }
 
   /** Work that ends without waiting for anything begins the next one: without a rest that would never end. */
@@ -361,6 +445,12 @@ export class WorkQueue<K = string> {
     if (ticket !== undefined) this.#guard?.end(ticket, postponed)
     if (cancelSlow) cancelSlow()
     if (party !== undefined && isSlow) this.#slowed(party, -1)
+    this.#settle(entry)
+    this.#ended()
+  }
+
+  /** Its work is over. */
+  #settle(entry: Entry<K>): void {
     entry.running = false
     this.#running--
     const { dirty } = entry
@@ -370,6 +460,10 @@ export class WorkQueue<K = string> {
     } else if (!entry.queued && !entry.cancelRetry && !entry.later) {
       this.#entries.delete(this.#id(entry.key))
     }
+  }
+
+  /** There is room for others. */
+  #ended(): void {
     this.#pump()
     if (this.#running === 0) this.#settled?.()
     if (this.size === 0) this.#wakeIdle()

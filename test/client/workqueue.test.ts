@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { StatusError } from '../../src/apimachinery/errors.ts'
 import { silentLogger } from '../../src/client/logger.ts'
+import type { KeyGuard } from '../../src/client/setAside/keyGuard.ts'
 import { TerminalError, WorkQueue } from '../../src/client/workqueue.ts'
 import { WorkTurns } from '../../src/program/workTurns.ts'
 import { FakeClock, settle } from './support/fakeClock.ts'
@@ -401,6 +402,73 @@ t.test('what a server short of room refuses is told in one line, anything else w
   await settle()
   t.equal(told[0], 'StatusError: the disk is nearly full')
   t.match(told[1], /^Error: ours\n +at /)
+  stop.abort()
+  await run
+})
+
+t.test('what can be done together is, the rest is worked on alone', async t => {
+  const queue = new WorkQueue<string>()
+  const stop = new AbortController()
+  const alone: string[] = []
+  const bundles: string[][] = []
+  const together = {
+    most: 3,
+    prepare: (key: string) => (key.startsWith('t') ? key.toUpperCase() : undefined),
+    work: async (keys: readonly string[]) => {
+      bundles.push([...keys])
+      if (keys.includes('T-FAULT')) throw new Error('all of it')
+      return keys.map(key => key !== 'T-ODD')
+    },
+  }
+  for (const key of ['t1', 'a', 't2', 't-odd', 't4', 'b', 't5']) queue.add(key)
+  const run = queue.run(async key => void alone.push(key), { signal: stop.signal, concurrency: 8, together })
+  await queue.idle()
+  t.strictSame(bundles, [
+    ['T1', 'T2', 'T-ODD'],
+    ['T4', 'T5'],
+  ])
+  t.strictSame(alone, ['a', 'b', 't-odd'])
+
+  for (const key of ['t-fault', 't1']) queue.add(key)
+  await queue.idle()
+  t.strictSame(alone.slice(3), ['t-fault', 't1'], 'where all fails, each alone says why')
+  t.equal(queue.size, 0)
+  stop.abort()
+  await run
+})
+
+t.test('a key that changes while it is done together is worked on again, and ends are told to the guard', async t => {
+  const begun: string[] = []
+  const ended: number[] = []
+  const guard: KeyGuard = {
+    holds: () => undefined,
+    begin: id => begun.push(id),
+    end: ticket => void ended.push(ticket),
+    intake: () => ({ ticket: 0, isCareful: false }),
+  }
+  const queue = new WorkQueue<string>({ guard })
+  const stop = new AbortController()
+  const gate = Promise.withResolvers<void>()
+  let works = 0
+  const together = {
+    most: 10,
+    prepare: (key: string) => key,
+    work: async (keys: readonly string[]) => {
+      t.strictSame(begun.length - ended.length, keys.length, 'noted before anything is done')
+      if (works++ === 0) await gate.promise
+      return keys.map(() => true)
+    },
+  }
+  for (const key of ['a', 'b']) queue.add(key)
+  const run = queue.run(async key => void t.fail(key), { signal: stop.signal, together })
+  await settle()
+  queue.add('b')
+  await settle()
+  t.equal(works, 1, 'never beside itself')
+  gate.resolve()
+  await queue.idle()
+  t.strictSame(begun, ['a', 'b', 'b'])
+  t.strictSame(ended, [1, 2, 3])
   stop.abort()
   await run
 })

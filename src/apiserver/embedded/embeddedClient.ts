@@ -5,6 +5,7 @@
 import type { Client } from '../../client/client.ts'
 import { type EmbeddedDeps, EmbeddedSpace, spaceNotFound } from './embeddedSpace.ts'
 import { embeddedStream } from './embeddedStream.ts'
+import { createTogether } from './sharedCreations.ts'
 
 export function embeddedClient(deps: EmbeddedDeps): Client {
   const idOf = (space: string): string => {
@@ -16,5 +17,6 @@ export function embeddedClient(deps: EmbeddedDeps): Client {
   return {
     in: space => new EmbeddedSpace(deps, () => idOf(space)),
     stream: options => embeddedStream(deps, { ...options, space: idOf(options.space) }),
+    createShared: creations => createTogether(deps, creations),
   }
 }

@@ -1,7 +1,7 @@
 /** A new object. */
 import { StatusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
-import type { Registry, Written } from '../registry/registry.ts'
+import type { Registry, SharedCreation, Written } from '../registry/registry.ts'
 import { requireSameNamespace } from './place.ts'
 import type { Target } from './target.ts'
 
@@ -21,6 +21,16 @@ export function createShared(
   object: Readonly<KubeObject>,
 ): ReturnType<Registry['createShared']> {
   return registry.createShared(target.context, target.type, namespaceFor(target, object), object)
+}
+
+/** Many of them at a time; absent is what is to be made alone. */
+export function createManyShared(
+  registry: Pick<Registry, 'createManyShared'>,
+  creations: readonly Omit<SharedCreation, 'namespace'>[],
+): ReturnType<Registry['createManyShared']> {
+  return registry.createManyShared(
+    creations.map(each => ({ ...each, namespace: each.type.namespaced ? (each.sent.metadata.namespace ?? '') : '' })),
+  )
 }
 
 /** @throws StatusError BadRequest */

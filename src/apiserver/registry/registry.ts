@@ -32,7 +32,7 @@ import type { Provenance } from './provenance.ts'
 import { nameTaken, refuseVersion, requireNoObject } from './resourceVersions.ts'
 import { Revisions } from './revisions.ts'
 import { checkPreconditions } from './systemMetadata.ts'
-import { isPlain, isRepeatable, Templates, textOf } from './templates.ts'
+import { type Identity, isPlain, isRepeatable, type Template, Templates, textOf } from './templates.ts'
 import { UpdatePreparation } from './updatePreparation.ts'
 import type { UpdateTrace } from './updateTrace.ts'
 import { hasStorageVersion, objectInSteps, prepareViews, toStored, toStoredNow } from './views.ts'
@@ -79,6 +79,31 @@ interface Asked {
   readonly asked: KubeObject
   readonly old: KubeObject
   readonly trace: UpdateTrace | undefined
+}
+
+/** One of many objects that are made by templates. */
+export interface SharedCreation {
+  readonly context: WriteContext
+  readonly type: ResourceType
+  readonly namespace: string
+  /** Nobody ever changes it. */
+  readonly sent: Readonly<KubeObject>
+}
+
+interface Way {
+  readonly template: Template
+  readonly steps: readonly Admission[]
+  /** The version in which its objects are handled. */
+  readonly target: ResourceType
+}
+
+/** What a template makes of one. */
+interface Templated {
+  readonly template: Template
+  readonly identity: Identity
+  readonly steps: readonly Admission[]
+  readonly request: AdmissionRequest & { readonly outcome: Outcome }
+  readonly key: Key
 }
 
 /** One object on its way to be made. */
@@ -143,34 +168,22 @@ export class Registry {
     namespace: string,
     sent: Readonly<KubeObject>,
   ): Promise<Written & { object?: KubeObject }> {
-    const { admission, uuid, clock } = this.deps
-    const { space, user } = context
-    const steps = stepsFor(admission, type, 'CREATE', { space, namespace, subresource: '', user })
     const circumstances = this.#preparation.circumstances(context, type, sent)
+    const steps = this.#stepsOfCreation({ context, type, namespace })
     if (!isRepeatable(circumstances, sent, steps)) return await this.create(context, type, namespace, cloneJson(sent))
     const template = this.#templates.get(sent, circumstances)
     if (template === undefined) {
       const object = cloneJson(sent)
       const made = await this.create(context, type, namespace, object)
       const { uid = '', creationTimestamp = '' } = object.metadata
-      const identity = { uid, now: creationTimestamp, space }
+      const identity = { uid, now: creationTimestamp, space: context.space }
       this.#templates.keep(sent, circumstances, { identity, text: textOf(made.stored), object })
       return made
     }
-    const identity = { uid: detached(uuid()), now: timestamp(clock()), space }
-    const object = template.judged(identity)
-    const outcome = new Outcome()
-    const request: AdmissionRequest = {
-      operation: 'CREATE',
-      context,
-      type: circumstances.target,
-      requestType: type,
-      subresource: '',
-      object,
-      old: undefined,
-      options: optionsOf('CreateOptions', context),
-      outcome,
-    }
+    const creation = { context, type, namespace, sent }
+    const way = { template, steps, target: circumstances.target }
+    const { identity, request, key } = this.#templated(creation, way)
+    const { object, outcome } = request
     try {
       await runStage(steps, 'gate', request)
       await runStage(steps, 'validate', request)
@@ -178,10 +191,77 @@ export class Registry {
       outcome.settle(undefined)
       throw error
     }
-    const key = keyOf(space, type, namespace, object.metadata.name ?? '')
     const made = await this.#put({ context, type, key, text: template.text(identity), object, outcome })
     if (!('created' in made)) throw this.#taken(type, object, made.taken)
     return { ...made, object: template.stored(identity, made.stored.revision) }
+  }
+
+  /**
+   * The same of many at a time, of any spaces, with one wait for the disk: what is made, at its index. Absent is what has to go its own
+   * way ({@link createShared}), which does it or says why not: what is the first of its kind, what somebody else has a say in, what
+   * is refused.
+   */
+  async createManyShared(
+    creations: readonly SharedCreation[],
+  ): Promise<readonly ((Written & { object: KubeObject }) | undefined)[]> {
+    const ways = creations.map(each => this.#swiftly(each))
+    const passed = await Promise.all(ways.map(way => way !== undefined && passes(way)))
+    const taken = ways.filter((way, i): way is Templated => way !== undefined && passed[i] === true)
+    const results = await this.deps.store.writeMany(
+      taken.map(({ key, template, identity }) => {
+        return { key, mutation: { type: 'put', text: template.text(identity) }, expect: 0 }
+      }),
+    )
+    const made = new Map<Templated, Written & { object: KubeObject }>()
+    for (const [i, result] of results.entries()) {
+      const way = taken[i]!
+      const { template, identity, request } = way
+      request.outcome.settle(result.ok ? result.stored : undefined)
+      if (!result.ok) continue
+      const object = template.stored(identity, result.stored.revision)
+      made.set(way, { ...(await written(result.stored, true, request.type)), object })
+    }
+    return ways.map(way => way && made.get(way))
+  }
+
+  /** How one is made that waits for nobody; `undefined`: it has to go its own way. */
+  #swiftly(creation: SharedCreation): Templated | undefined {
+    const { context, type, namespace, sent } = creation
+    // its definition may begin to go meanwhile
+    if (type.custom !== undefined) return undefined
+    const steps = this.#stepsOfCreation(creation)
+    if (steps.some(({ isSwift }) => !isSwift)) return undefined
+    const circumstances = this.#preparation.circumstances(context, type, sent)
+    if (!isRepeatable(circumstances, sent, steps)) return undefined
+    const template = this.#templates.get(sent, circumstances)
+    const { space } = context
+    if (!template || this.deps.shared?.of(type, namespace)?.has(space, sent.metadata.name ?? '')) return undefined
+    return this.#templated(creation, { template, steps, target: circumstances.target })
+  }
+
+  #stepsOfCreation({ context: { space, user }, type, namespace }: Omit<SharedCreation, 'sent'>): readonly Admission[] {
+    return stepsFor(this.deps.admission, type, 'CREATE', { space, namespace, subresource: '', user })
+  }
+
+  #templated(creation: SharedCreation, { template, steps, target }: Way): Templated {
+    const { context, type, namespace } = creation
+    const { uuid, clock } = this.deps
+    const { space } = context
+    const identity = { uid: detached(uuid()), now: timestamp(clock()), space }
+    const object = template.judged(identity)
+    const request = {
+      operation: 'CREATE',
+      context,
+      type: target,
+      requestType: type,
+      subresource: '',
+      object,
+      old: undefined,
+      options: optionsOf('CreateOptions', context),
+      outcome: new Outcome(),
+    } as const
+    const key = keyOf(space, type, namespace, object.metadata.name ?? '')
+    return { template, identity, steps, request, key }
   }
 
   /**
@@ -499,6 +579,18 @@ export class Registry {
 
 function withWork(context: WriteContext, work: Work | undefined): WriteContext {
   return work === context.work ? context : { ...context, work }
+}
+
+/** Whether nothing speaks against what a template makes. */
+async function passes({ steps, request }: Templated): Promise<boolean> {
+  try {
+    await runStage(steps, 'gate', request)
+    await runStage(steps, 'validate', request)
+    return true
+  } catch {
+    request.outcome.settle(undefined)
+    return false // said by the way of its own
+  }
 }
 
 /** What the client makes of its copy of the current object. */

@@ -12,7 +12,7 @@ import type { ReconcileResult } from '../../client/workqueue.ts'
 import type { Told } from './allowance.ts'
 import type { Brake } from './brake.ts'
 import { type CopyContent, CopyContents, contentOf, type Manner } from './copyContents.ts'
-import { CopyWriter } from './copyWriter.ts'
+import { CopyWriter, type NewCopy } from './copyWriter.ts'
 import { makeWay } from './definitionSuccession.ts'
 import { definitionKey, isNeededDefinition } from './definitions.ts'
 import type { HeldBack } from './heldBack.ts'
@@ -131,6 +131,36 @@ export class CopyReconciler {
       }
       throw error
     }
+  }
+
+  /**
+   * A copy that is not there, of what is made already for other mailboxes, if nothing else is to be thought of; `undefined`: it is not
+   * as simple, see {@link reconcile}.
+   */
+  toMake(mailbox: Mailbox, key: string): NewCopy | undefined {
+    if (mailbox.copies.has(key) || mailbox.bereft.has(key)) return undefined
+    if (mailbox.refused.has(key) || mailbox.unserved.has(key) || this.#mayBeAnothers(mailbox, key)) return undefined
+    const claims = this.#deps.join.sourcesOf(mailbox.name, key)
+    const [source] = claims
+    if (!source || claims.length > 1) return undefined
+    const content = this.#ready(source)
+    if (!content?.isShared || this.#deps.pauses.holdsClaim(source)) return undefined
+    const { namespace } = content.projection
+    if (namespace !== '' && !mailbox.namespaces.has(namespace)) return undefined
+    return this.#deps.keepsOut(mailbox, key, claims) ? undefined : { mailbox, key, content, source }
+  }
+
+  /** Makes many of them; whether each is as it should be. */
+  async make(copies: readonly NewCopy[]): Promise<readonly boolean[]> {
+    const made = await this.#writer.makeTogether(copies)
+    return made.map((object, i) => {
+      if (!object) return false
+      const { mailbox, key, source, content } = copies[i]!
+      this.#deps.brake.settled(mailbox.name, key)
+      this.#deps.heldBack.settle(mailbox.name, key, () => this.#deps.join.sourcesOf(mailbox.name, key))
+      this.#noteMeaning(mailbox, source, content.generation, object.metadata)
+      return true
+    })
   }
 
   /**

@@ -8,6 +8,7 @@ import type { CopyContent } from './copyContents.ts'
 import type { CopyFact, Mailbox } from './mailboxes.ts'
 import { FIELD_MANAGER, namespaceKey, parseObjectKey } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
+import type { Source } from './placementProduct.ts'
 import { ownerOf, updatedCopy } from './projection.ts'
 import { UnservedKindError } from './unservedKinds.ts'
 
@@ -23,6 +24,14 @@ interface Present {
   readonly gvr: GroupVersionResource
   readonly known: CopyFact | undefined
   readonly content: CopyContent
+}
+
+/** A copy that is not there, and that nothing keeps from being made. */
+export interface NewCopy {
+  readonly mailbox: Mailbox
+  readonly key: string
+  readonly content: CopyContent
+  readonly source: Source
 }
 
 export interface CopyWriterDeps {
@@ -56,6 +65,35 @@ export class CopyWriter {
       return await this.#write(mailbox, key, { gvr, known, content })
     } finally {
       this.#deps.written(mailbox, key)
+    }
+  }
+
+  /** Many that are not there, as one write; what is made, at its index. What is not has to be written by itself. */
+  async makeTogether(copies: readonly NewCopy[]): Promise<readonly (KubeObject | undefined)[]> {
+    const { client, written } = this.#deps
+    if (!client.createShared) return copies.map(() => undefined)
+    for (const { mailbox, key } of copies) {
+      mailbox.begin(key)
+      mailbox.desired.begin(key)
+    }
+    try {
+      const made = await client.createShared(
+        copies.map(({ mailbox: { space }, source, content }) => {
+          return { space, resource: source.fact.resource, object: content.body, fieldManager: FIELD_MANAGER }
+        }),
+      )
+      for (const [i, object] of made.entries()) {
+        if (!object) continue
+        const { mailbox, key, source } = copies[i]!
+        mailbox.desired.changed(key, Number(object.metadata.resourceVersion))
+        this.#settle(mailbox, key, source.fact.resource, object)
+      }
+      return made
+    } finally {
+      for (const { mailbox, key } of copies) {
+        mailbox.desired.end(key)
+        written(mailbox, key)
+      }
     }
   }
 

@@ -40,6 +40,8 @@ export function explainedClient(client: Client, deps: ExplanationDeps): Client {
   return {
     in: space => new ExplainedSpace(client.in(space), deps, space),
     stream: options => client.stream(options),
+    // nothing of what somebody records is written so
+    ...(client.createShared && { createShared: creations => client.createShared!(creations) }),
   }
 }
 

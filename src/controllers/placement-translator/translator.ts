@@ -39,8 +39,10 @@ import { ClusterReports } from './clusterReports.ts'
 import { reconcileConfig } from './configReconciler.ts'
 import { Conflicts, conflictReports } from './conflicts.ts'
 import { Consents } from './consents.ts'
+import { CopiesTogether } from './copiesTogether.ts'
 import { CopyReconciler } from './copyReconciler.ts'
 import { newStages } from './copyTimings.ts'
+import type { NewCopy } from './copyWriter.ts'
 import { Namings } from './desiredContent.ts'
 import { Evictions } from './evictions.ts'
 import { explainedClient } from './explainedClient.ts'
@@ -569,12 +571,17 @@ class Translator {
         },
       },
     })
+    const together = new CopiesTogether({
+      copies: this.#copies,
+      mailbox: name => (this.#isOpen(name) ? this.#mailboxes.get(name) : undefined),
+      converged: copies => this.#converged(copies),
+    })
     this.#unfollow = consents.follow()
     this.#running = Promise.all([
       this.#topology.run(signal),
       workspaces.run(signal),
       this.#begin(signal, turns, places),
-      this.#queue.run(task => this.#reconcile(task), { concurrency: CONCURRENCY, signal }),
+      this.#queue.run(task => this.#reconcile(task), { concurrency: CONCURRENCY, signal, together }),
     ])
   }
 
@@ -690,6 +697,27 @@ class Translator {
         if (ownersIn(copies?.get(key)?.owner ?? '').includes(space)) yield { type: 'copy', mailbox, key, origin: space }
       }
     }
+  }
+
+  /** Whether copies in a mailbox may be worked on. */
+  #isOpen(mailbox: string): boolean {
+    if (this.#leaving.has(mailbox) || this.#pauses.locationOf(mailbox) !== undefined) return false
+    return this.#knowledge.knowsMailbox(mailbox)
+  }
+
+  /** Whoever is told of copies that are as they should be, is told of many of them once. */
+  #converged(copies: readonly NewCopy[]): void {
+    const clusters = new Set<string>()
+    const placements = new Map<string, Set<string>>()
+    for (const { mailbox, key, source } of copies) {
+      this.#statuses.touched(mailbox.name, key)
+      if (mailbox.desired.unprocessed > 0) clusters.add(mailbox.name)
+      const names = placements.get(source.space) ?? new Set<string>()
+      for (const name of source.placements) names.add(name)
+      placements.set(source.space, names)
+    }
+    for (const mailbox of clusters) this.#queue.add({ type: 'cluster', mailbox })
+    for (const [space, names] of placements) this.#queue.addAll(reportTasks(space, [...names]), space)
   }
 
   async #copy(mailbox: Mailbox, key: string): Promise<ReconcileResult> {

@@ -257,3 +257,45 @@ t.test('a name that is taken is refused as ever', async t => {
   await t.rejects(make('space-b'), refused('AlreadyExists'))
   await t.rejects(make('space-b'), { message: 'configmaps "x" already exists' })
 })
+
+t.test('many at a time are what each alone would be; what is not as simple is left', async t => {
+  const swift = { ...step('gate', ({ context }) => refusing(context.space, 'space-refusing')), isSwift: true } as const
+  const slow = {
+    ...step('validate', () => undefined),
+    reaches: ({ space }: { space: string }) => space === 'space-slow',
+  }
+  const h = await counting(t, { deps: { admission: [swift, slow] } })
+  const type = h.type('v1/configmaps')
+  const first = configMap('x', { a: 'b' })
+  const spaces = ['space-b', 'space-refusing', 'space-c', 'space-slow', 'space-a', 'space-d']
+  const all = spaces.map(space => ({ context: asking({ space }), type, namespace: 'n', sent: first }))
+  t.strictSame(
+    await h.registry.createManyShared(all),
+    spaces.map(() => undefined),
+    'the first one goes alone',
+  )
+  const alone = await h.registry.createShared(asking({ space: 'space-a' }), type, 'n', first)
+
+  let made: Awaited<ReturnType<typeof h.registry.createManyShared>> = []
+  t.notOk(await h.wholly(async () => (made = await h.registry.createManyShared(all))))
+  const there = ['space-b', 'space-c', 'space-d']
+  t.strictSame(
+    made.map(one => one?.stored.key.space),
+    spaces.map(space => (there.includes(space) ? space : undefined)),
+  )
+  const uids = new Set<string | undefined>()
+  for (const one of made) {
+    if (!one) continue
+    t.equal(sameText(one.stored), sameText(alone.stored))
+    t.strictSame(one.object, objectOf(one), 'what is answered is what is stored')
+    t.equal((await h.store.get(one.stored.key))?.revision, one.stored.revision)
+    uids.add(one.object.metadata.uid)
+  }
+  t.equal(uids.size, there.length)
+  for (const space of ['space-refusing', 'space-slow'])
+    t.equal(await h.store.get({ ...h.keyOf(type, 'n', 'x'), space }), undefined)
+})
+
+function refusing(space: string, refused: string): void {
+  if (space === refused) throw new Error('full')
+}

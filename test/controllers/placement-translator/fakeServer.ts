@@ -7,6 +7,7 @@ import type {
   DeleteOptions,
   Likeness,
   ObjectRef,
+  SharedCreation,
   SpaceClient,
   StreamBatch,
   StreamEvent,
@@ -95,6 +96,17 @@ export class FakeServer implements Client, SpacePlaces {
       list: unsupported,
       watch: unsupported,
     }
+  }
+
+  /** What cannot be made is to be made alone, and refused then. */
+  async createShared(creations: readonly SharedCreation[]): Promise<readonly (KubeObject | undefined)[]> {
+    return creations.map(({ space, resource, object, fieldManager }) => {
+      try {
+        return this.#create(space, resource, object, { fieldManager })
+      } catch {
+        return undefined
+      }
+    })
   }
 
   /** A space without a Workspace is a child of the root. */
