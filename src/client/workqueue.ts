@@ -114,6 +114,7 @@ interface Bundles<K> {
 
 interface Entry<K> {
   readonly key: K
+  readonly id: string
   queued: boolean
   running: boolean
   /** Where it was added last. */
@@ -295,7 +296,7 @@ export class WorkQueue<K = string> {
       return known
     }
     const none = { dirty: undefined, cancelRetry: undefined, later: undefined }
-    const entry: Entry<K> = { key, queued: false, running: false, lane, failures: 0, ...none }
+    const entry: Entry<K> = { key, id, queued: false, running: false, lane, failures: 0, ...none }
     this.#entries.set(id, entry)
     return entry
   }
@@ -317,7 +318,7 @@ export class WorkQueue<K = string> {
   }
 
   #isHeld(guard: KeyGuard, entry: Entry<K>): boolean {
-    const hold = guard.holds(this.#id(entry.key), () => {
+    const hold = guard.holds(entry.id, () => {
       this.#held?.(entry.key, undefined)
       this.#enqueue(entry)
     })
@@ -393,7 +394,9 @@ export class WorkQueue<K = string> {
     work: () => Promise<readonly boolean[]>,
     { reconcile, signal }: { reconcile: Reconcile<K>; signal: AbortSignal },
   ): Promise<void> {
-    const tickets = this.#guard && entries.map(({ key }) => this.#guard!.begin(this.#id(key)))
+    const guard = this.#guard
+    const ids = guard ? entries.map(({ id }) => id) : []
+    const tickets = guard?.beginMany?.(ids) ?? ids.map(id => guard!.begin(id))
     let done: readonly boolean[] = []
     try {
       done = await work()
@@ -401,7 +404,7 @@ export class WorkQueue<K = string> {
       // each alone says what is wrong with it
       this.#logger.debug({ err: error }, 'what was begun together is done one by one')
     }
-    for (const ticket of tickets ?? []) this.#guard?.end(ticket, false)
+    for (const ticket of tickets) guard?.end(ticket, false)
     for (const [i, entry] of entries.entries()) {
       if (!done[i]) {
         void this.#work(entry, reconcile, signal)
@@ -432,7 +435,7 @@ export class WorkQueue<K = string> {
         this.#slowed(party, 1)
         this.#schedulePump()
       })
-    const ticket = this.#guard?.begin(this.#id(entry.key))
+    const ticket = this.#guard?.begin(entry.id)
     let postponed = false
     try {
       const result = await reconcile(entry.key, signal)
@@ -458,7 +461,7 @@ export class WorkQueue<K = string> {
       entry.dirty = undefined
       for (const lane of dirty) this.#enqueue(entry, lane)
     } else if (!entry.queued && !entry.cancelRetry && !entry.later) {
-      this.#entries.delete(this.#id(entry.key))
+      this.#entries.delete(entry.id)
     }
   }
 

@@ -9,6 +9,8 @@ export interface KeyGuard {
   suspects?(id: () => string): boolean
   /** Work on a key begins; the answer is for {@link end}. */
   begin(id: string): number
+  /** The same of many that begin at once; the answers at their indexes. Absent: each is told by itself. */
+  beginMany?(ids: readonly string[]): readonly number[]
   /** `postponed`: nothing was done, the key comes again. */
   end(ticket: number, postponed: boolean): void
   /**

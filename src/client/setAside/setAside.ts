@@ -100,6 +100,7 @@ export class SetAside {
       holds: (id, go) => this.#holds(queue, id, go),
       suspects: id => this.#suspects.size > 0 && this.#suspects.get(keyOf(queue, shortId(id())))?.state === 'held',
       begin: id => this.#begin(queue, id),
+      beginMany: ids => this.#beginMany(queue, ids),
       end: (ticket, postponed) => this.#end(ticket, postponed),
       intake: () => ({ ticket: this.#begin(queue, INTAKE), isCareful: this.#careful.has(queue) }),
     }
@@ -180,6 +181,12 @@ export class SetAside {
     const ticket = this.#underway.begin({ queue, id: short, tried })
     if (tried) this.#tickets.set(ticket, suspect)
     return ticket
+  }
+
+  #beginMany(queue: string, ids: readonly string[]): readonly number[] {
+    // each may be one that is tried
+    if (this.#suspects.size > 0) return ids.map(id => this.#begin(queue, id))
+    return this.#underway.beginMany(ids.map(id => ({ queue, id: shortId(id), tried: false })))
   }
 
   #end(ticket: number, postponed: boolean): void {
