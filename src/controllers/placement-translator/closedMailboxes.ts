@@ -4,7 +4,7 @@
  */
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { Told } from './allowance.ts'
-import type { Mailbox } from './mailboxes.ts'
+import type { Mailbox } from './mailbox.ts'
 import type { Source } from './placementProduct.ts'
 import { mailboxOf } from './topology.ts'
 

@@ -6,7 +6,7 @@
 import type { Together } from '../../client/workqueue.ts'
 import type { CopyReconciler } from './copyReconciler.ts'
 import type { NewCopy } from './copyWriter.ts'
-import type { Mailbox } from './mailboxes.ts'
+import type { Mailbox } from './mailbox.ts'
 import type { Task } from './task.ts'
 
 export interface CopiesTogetherDeps {

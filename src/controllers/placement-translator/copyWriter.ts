@@ -5,7 +5,7 @@ import { isProjected, PRESERVE_ANNOTATION } from '../../apimachinery/placement.t
 import type { Client } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { CopyContent } from './copyContents.ts'
-import type { CopyFact, Mailbox } from './mailboxes.ts'
+import type { CopyFact, Mailbox } from './mailbox.ts'
 import { FIELD_MANAGER, namespaceKey, parseObjectKey } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
 import type { Source } from './placementProduct.ts'

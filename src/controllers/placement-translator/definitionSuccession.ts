@@ -6,7 +6,7 @@ import { isStatusError } from '../../apimachinery/errors.ts'
 import { CRDS } from '../../apimachinery/resources.ts'
 import type { Client } from '../../client/client.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
-import type { Mailbox } from './mailboxes.ts'
+import type { Mailbox } from './mailbox.ts'
 import { parseObjectKey, resourceKey } from './names.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 

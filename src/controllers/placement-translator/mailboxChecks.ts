@@ -4,7 +4,7 @@
  * awaited here, nobody need name single copies in it.
  */
 import type { Work } from '../../program/workTurns.ts'
-import type { Mailbox } from './mailboxes.ts'
+import type { Mailbox } from './mailbox.ts'
 
 export interface MailboxChecksDeps {
   work: Work

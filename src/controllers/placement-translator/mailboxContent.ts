@@ -1,6 +1,6 @@
 /** All that is to be looked at in one mailbox, and what of it there is to do. */
 import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
-import type { Mailbox } from './mailboxes.ts'
+import type { Mailbox } from './mailbox.ts'
 import { resourceKey } from './names.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import type { Task } from './task.ts'

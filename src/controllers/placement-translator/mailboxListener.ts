@@ -1,9 +1,30 @@
 /** What news from a mailbox asks for. */
-import type { Mailbox, MailboxListener } from './mailboxes.ts'
+import type { Mailbox } from './mailbox.ts'
 import { namespaceKey, resourceKey } from './names.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import { reportTasks, type Task } from './task.ts'
 import type { ObjectFact } from './workload.ts'
+
+export interface MailboxListener {
+  /** The mailbox is ready and all that it holds is known (again). */
+  synced(mailbox: string): void
+  /** A projected object changed by other hands than ours, or an object lost the label, or is gone. */
+  changed(mailbox: string, key: string): void
+  /** A projected object's status may have changed. */
+  reported(mailbox: string, key: string): void
+  /** Its syncer has looked at the newest that an object asks for. */
+  processed(mailbox: string, key: string): void
+  /** A projected object is healthy, or otherwise than before. */
+  healthChanged(mailbox: string, key: string): void
+  configChanged(mailbox: string): void
+  /** Its cluster refuses something else than before. */
+  clusterRefuses(mailbox: string): void
+  /** An object was carried up, or it says another thing about who asked for it. */
+  carriedUp(mailbox: string, key: string): void
+  /** The mailbox defines (again) a kind. */
+  served(mailbox: string, resource: string): void
+  namespaceGone(mailbox: string, namespace: string): void
+}
 
 export interface MailboxListenerDeps {
   add(task: Task): void

@@ -3,14 +3,12 @@
  * stream per mailbox. What happens in a mailbox (somebody edits or deletes a copy, a kind begins to be served, a status
  * arrives) is told to the listener.
  */
-import { type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import {
   isProjected,
   MAILBOX_NAME,
   PROJECTED_LABEL,
   SYNC_TARGET_NAME_ANNOTATION,
-  SYNCER_CONFIG_NAME,
-  SYNCER_CONFIGS,
   UPSYNCED,
   UPSYNCED_FOR,
 } from '../../apimachinery/placement.ts'
@@ -21,76 +19,16 @@ import type { Logger } from '../../client/logger.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { StreamSource } from '../../client/streamSource.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
-import { NOTHING_REFUSED, type Refused, refusedIn, sameRefused } from './clusterRefusals.ts'
-import { CopyHealth } from './copyHealth.ts'
+import { NOTHING_REFUSED, refusedIn, sameRefused } from './clusterRefusals.ts'
 import { CopyNames } from './copyNames.ts'
 import { CopyTimings, type Stages } from './copyTimings.ts'
-import { DesiredContent, type DesiredContentDeps } from './desiredContent.ts'
 import { definedBy } from './eligibility.ts'
-import { type CopyLikeness, type Likened, Likenesses } from './likenesses.ts'
+import { type Likened, Likenesses } from './likenesses.ts'
+import { isEmptyIn, Mailbox, SYNCER_CONFIG_KEY } from './mailbox.ts'
+import type { MailboxListener } from './mailboxListener.ts'
 import { namespaceKey, objectKey, parseObjectKey, resourceKey } from './names.ts'
-import { NamespacedMap } from './namespacedMap.ts'
 import type { ObjectCache } from './objectCache.ts'
 import { ownerOf } from './projection.ts'
-import type { UpsyncShare } from './upsyncShare.ts'
-
-/** What is remembered of each projected object. */
-export interface CopyFact {
-  readonly resource: GroupVersionResource
-  readonly uid: string
-  readonly resourceVersion: string
-  readonly terminating: boolean
-  /** Id of the space whose object it is; several, comma-separated, where an earlier release merged them; `''`: nobody's. */
-  readonly owner: string
-  /** Whether this version is known to say what we want: then its event is no news. */
-  readonly settled: boolean
-  /** As a snapshot told it. */
-  readonly likeness?: CopyLikeness | undefined
-}
-
-/** Ids in {@link CopyFact.owner}. */
-export function ownersIn(owner: string): string[] {
-  return owner === '' ? [] : owner.split(',')
-}
-
-/** Which generation of an owner's object a copy says. */
-export interface Meaning {
-  readonly owner: string
-  readonly uid: string
-  /** Of the copy; a later one says the same, or is put right. */
-  readonly generation: number
-  /** Of the owner's object. */
-  readonly source: number
-}
-
-/** What is remembered of each object that the syncer carried up. */
-export interface CarriedFact {
-  readonly resource: GroupVersionResource
-  readonly uid: string
-  /** Who asked for it, as the object says. */
-  readonly askedBy: string
-}
-
-export interface MailboxListener {
-  /** The mailbox is ready and all that it holds is known (again). */
-  synced(mailbox: string): void
-  /** A projected object changed by other hands than ours, or an object lost the label, or is gone. */
-  changed(mailbox: string, key: string): void
-  /** A projected object's status may have changed. */
-  reported(mailbox: string, key: string): void
-  /** Its syncer has looked at the newest that an object asks for. */
-  processed(mailbox: string, key: string): void
-  /** A projected object is healthy, or otherwise than before. */
-  healthChanged(mailbox: string, key: string): void
-  configChanged(mailbox: string): void
-  /** Its cluster refuses something else than before. */
-  clusterRefuses(mailbox: string): void
-  /** An object was carried up, or it says another thing about who asked for it. */
-  carriedUp(mailbox: string, key: string): void
-  /** The mailbox defines (again) a kind. */
-  served(mailbox: string, resource: string): void
-  namespaceGone(mailbox: string, namespace: string): void
-}
 
 export interface MailboxesDeps {
   client: Client
@@ -109,132 +47,6 @@ export interface MailboxesDeps {
 
 /** A start opens thousands of streams at once: what says what they are for does not wait for all of them. */
 const TURNS = 'mailboxes'
-
-export type MailboxTiming = DesiredContentDeps
-
-export class Mailbox {
-  readonly name: string
-  /** Logical-cluster id. */
-  readonly space: string
-  /** Of the SyncTarget that it is for; `''` where its Workspace does not say. */
-  readonly targetName: string
-  readonly copies = new NamespacedMap<CopyFact>()
-  readonly carried = new NamespacedMap<CarriedFact>()
-  /** What is in its Namespaces that neither the center nor the syncer put there, nor the server itself. */
-  readonly others = new NamespacedMap<true>()
-  readonly namespaces = new Set<string>()
-  /** Which of the copies changed in what they ask for, until the cluster has them. */
-  readonly desired: DesiredContent
-  readonly timings: CopyTimings | undefined
-  readonly health = new CopyHealth()
-  /** What copies say whose state a space wants back, as they were written or found right in this run. */
-  readonly meanings = new Map<string, Meaning>()
-  /** Why the mailbox does not take an object, for those that it refused when last asked. */
-  readonly refused = new Map<string, string>()
-  /** How often an object was tried whose kind it does not serve, for those that wait. */
-  readonly unserved = new Map<string, number>()
-  /** What its cluster refuses of what is in it. */
-  clusterRefuses: Refused = NOTHING_REFUSED
-  /** What its syncer was last asked to carry up. */
-  share: UpsyncShare | undefined
-  /** Owners of copies that other hands have taken away, and that are to be made again. */
-  readonly bereft = new Map<string, string>()
-  /** What is being written by us, and what the mailbox's stream has told of it meanwhile: news only if it is another's. */
-  readonly #writing = new Map<string, StreamEvent | undefined>()
-  synced = false
-  /** While a snapshot is told that is not the first: what was known before and was not told yet. */
-  #untold: Set<string> | undefined
-  #hasConfig = false
-  /** The mailbox's stream has told everything up to here; without end while a snapshot is being told. */
-  told = Number.POSITIVE_INFINITY
-
-  constructor(name: string, space: string, targetName = '', timing: MailboxTiming = {}) {
-    this.name = name
-    this.timings = timing.timings
-    this.desired = new DesiredContent(timing)
-    this.space = space
-    this.targetName = targetName
-  }
-
-  /** Ids of the spaces that own the object there by what was written last; several only where an earlier release merged them. */
-  ownersOf(key: string): string[] {
-    return ownersIn(this.copies.get(key)?.owner ?? this.bereft.get(key) ?? '')
-  }
-
-  /**
-   * Whether what a read or write of ours answered is news: an answer may arrive after the stream has told of what came later,
-   * and must not bring back what is gone.
-   */
-  isNews({ metadata }: KubeObject): boolean {
-    return Number(metadata.resourceVersion) > this.told
-  }
-
-  /** A snapshot begins: what is known and not part of it is gone. */
-  beginSnapshot(): void {
-    this.told = Number.POSITIVE_INFINITY
-    const namespaces = [...this.namespaces].map(namespaceKey)
-    const known = [...this.copies.keys(), ...this.carried.keys(), ...this.others.keys(), ...namespaces]
-    this.#untold = new Set(this.#hasConfig ? [...known, SYNCER_CONFIG_KEY] : known)
-  }
-
-  /** Everything was told. What is gone since the last time. */
-  endSnapshot(revision: number): Iterable<string> {
-    const gone = this.#untold ?? []
-    this.#untold = undefined
-    this.told = revision
-    return gone
-  }
-
-  /** An object of the mailbox was told of. */
-  tell(key: string, isThere: boolean): void {
-    this.#untold?.delete(key)
-    if (key === SYNCER_CONFIG_KEY) this.#hasConfig = isThere
-  }
-
-  /** Whether a snapshot is under way. */
-  get isBeingTold(): boolean {
-    return this.told === Number.POSITIVE_INFINITY
-  }
-
-  /** A write of ours begins. */
-  begin(key: string): void {
-    if (!this.#writing.has(key)) this.#writing.set(key, undefined)
-  }
-
-  /** Whether a change waits until a write of ours is through, and with it what is known to be ours. */
-  awaits(key: string, event: StreamEvent): boolean {
-    if (!this.#writing.has(key)) return false
-    this.#writing.set(key, event)
-    return true
-  }
-
-  /** Whether the stream has told just what a write of ours made: then there is nothing more to be told of it. */
-  hasTold(key: string, resourceVersion: string): boolean {
-    const heard = this.#writing.get(key)
-    if (heard === undefined || String(heard.revision) !== resourceVersion) return false
-    this.#writing.set(key, undefined)
-    return true
-  }
-
-  /** The write is over: what was told meanwhile that was not ours. */
-  end(key: string): StreamEvent | undefined {
-    const heard = this.#writing.get(key)
-    this.#writing.delete(key)
-    return heard
-  }
-
-  /** The same, before a later change of the object is looked at. */
-  overtake(key: string): StreamEvent | undefined {
-    const heard = this.#writing.get(key)
-    if (heard !== undefined) this.#writing.set(key, undefined)
-    return heard
-  }
-
-  /** Forgets a copy that was found gone, unless the stream has told of a newer one meanwhile. */
-  forget(key: string, known: CopyFact | undefined): void {
-    if (known && this.copies.get(key) === known) this.copies.delete(key)
-  }
-}
 
 interface Running {
   readonly mailbox: Mailbox
@@ -492,11 +304,6 @@ export class Mailboxes {
   }
 }
 
-/** Whether nothing is in a Namespace of the mailbox but what the server puts into each. */
-export function isEmptyIn({ copies, carried, others }: Mailbox, namespace: string): boolean {
-  return !copies.hasIn(namespace) && !carried.hasIn(namespace) && !others.hasIn(namespace)
-}
-
 function isServersOwn(resource: string, name: string): boolean {
   if (resource === '|serviceaccounts') return name === 'default'
   if (resource === '|configmaps') return name === 'kube-root-ca.crt'
@@ -505,4 +312,3 @@ function isServersOwn(resource: string, name: string): boolean {
 
 const NAMESPACES_ID = resourceKey(NAMESPACES)
 const CRDS_ID = resourceKey(CRDS)
-const SYNCER_CONFIG_KEY = objectKey(SYNCER_CONFIGS, '', SYNCER_CONFIG_NAME)

@@ -6,7 +6,7 @@
 import type { GroupVersionResource } from '../../apimachinery/object.ts'
 import type { Told } from './allowance.ts'
 import { definitionKey } from './definitions.ts'
-import type { CopyFact } from './mailboxes.ts'
+import type { CopyFact } from './mailbox.ts'
 import { parseObjectKey } from './names.ts'
 
 export const KIND_NOT_SERVED = 'KindNotServed'

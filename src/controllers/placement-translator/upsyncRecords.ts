@@ -6,7 +6,7 @@ import { isStatusError } from '../../apimachinery/errors.ts'
 import { UPSYNCED_FOR } from '../../apimachinery/placement.ts'
 import { CRDS } from '../../apimachinery/resources.ts'
 import type { Client } from '../../client/client.ts'
-import type { Mailbox } from './mailboxes.ts'
+import type { Mailbox } from './mailbox.ts'
 import { FIELD_MANAGER, parseObjectKey, resourceKey } from './names.ts'
 import type { UpsyncShare } from './upsyncShare.ts'
 

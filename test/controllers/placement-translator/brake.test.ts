@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import type { Clock } from '../../../src/client/clock.ts'
 import { Brake } from '../../../src/controllers/placement-translator/brake.ts'
-import { Mailbox } from '../../../src/controllers/placement-translator/mailboxes.ts'
+import { Mailbox } from '../../../src/controllers/placement-translator/mailbox.ts'
 import { namespaceKey, objectKey } from '../../../src/controllers/placement-translator/names.ts'
 import type { ObjectFact } from '../../../src/controllers/placement-translator/workload.ts'
 
