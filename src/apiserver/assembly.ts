@@ -247,6 +247,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
           nature,
           authorizer,
           demands,
+          types,
           heard: space => outcomes.heard(space),
         })
       : [],

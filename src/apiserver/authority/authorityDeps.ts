@@ -4,6 +4,7 @@ import type { Store } from '../../storage/store.ts'
 import type { RbacAuthorizer } from '../auth/rbac.ts'
 import type { ParsedCache } from '../registry/codec.ts'
 import type { SpaceTree } from '../spaces/tree.ts'
+import type { TypeRegistry } from '../types/typeRegistry.ts'
 import type { UpsyncDemands } from './upsyncDemands.ts'
 
 export interface AuthorityDeps {
@@ -13,6 +14,7 @@ export interface AuthorityDeps {
   nature: Nature
   authorizer: RbacAuthorizer
   demands: UpsyncDemands
+  types: Pick<TypeRegistry, 'in'>
   /** The syncer of a mailbox lives. */
   heard: (space: string) => void
 }
